@@ -128,7 +128,7 @@ static void test_tree(void)
         if (tree->rows[i]->cells[0].count == 2)
             fine &= tree->rows[i - 1]->cells[0].count == 1 &&
                     tree->rows[i]->indent == tree->rows[i - 1]->indent + 1;
-    tell_about(fine, "processes: a child stands below its parent");
+    check(fine, "processes: a child stands below its parent");
     answer_free(answer);
 }
 
@@ -199,9 +199,9 @@ static void test_slices(void)
 
     for (size_t i = 0; i < slices->count; i++)
         count += slices->rows[i]->cells[2].count;
-    tell_about(count == 9 && slices->rows[0]->cells[2].count == 3 &&
-                   slices->rows[slices->count - 1]->cells[2].count == 5,
-               "noise: the work in slices of time");
+    check(count == 9 && slices->rows[0]->cells[2].count == 3 &&
+              slices->rows[slices->count - 1]->cells[2].count == 5,
+          "noise: the work in slices of time");
     answer_free(answer);
 }
 
@@ -244,7 +244,7 @@ static void test_failures(void)
         struct filter filter;
         struct answer *answer = ask("intervals", wrong[i].options, &filter, &fail);
 
-        tell_about(answer == NULL && strcmp(fail.text, wrong[i].says) == 0, "%s", wrong[i].says);
+        check(answer == NULL && strcmp(fail.text, wrong[i].says) == 0, "%s", wrong[i].says);
         if (answer != NULL)
             answer_free(answer);
     }

@@ -183,7 +183,7 @@ static void test_trace(const char *name)
     filter.to_ticks = UINT64_MAX;
     threads = ask();
     snprintf(what, sizeof(what), "%s: rows add up for %" PRIu64 " threads", name, threads);
-    tell(problems == 0 && threads > 4, what);
+    check(problems == 0 && threads > 4, "%s", what);
     for (int i = 0; i < 8; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         filter.from_ticks = trace->begin + (random >> 20) % length;
@@ -191,12 +191,12 @@ static void test_trace(const char *name)
         ask();
     }
     snprintf(what, sizeof(what), "%s: and in any range", name);
-    tell(problems == 0, what);
+    check(problems == 0, "%s", what);
     memset(&filter, 0, sizeof(filter));
     filter.pids = "1-5";
     threads = filter_resolve(&filter, trace, &fail) ? ask() : 0;
     snprintf(what, sizeof(what), "%s: and for some processes (%" PRIu64 " threads)", name, threads);
-    tell(problems == 0 && threads > 0, what);
+    check(problems == 0 && threads > 0, "%s", what);
     filter_free(&filter);
 }
 
@@ -206,7 +206,7 @@ static void test_directory(const char *directory, const char *name)
     struct fail fail;
 
     if (!trace_open(&opened, directory, &fail)) {
-        tell(false, fail.text);
+        check(false, "%s", fail.text);
         return;
     }
     trace = &opened;
@@ -229,7 +229,7 @@ static void test_synthetic(const char *root, const char *order, bool losses)
     options.losses = has_losses = losses;
     options.freq = 512000000;
     if (!synthetic_write(&options, NULL, &fail))
-        tell(false, fail.text);
+        check(false, "%s", fail.text);
     else
         test_directory(directory, name);
 }
@@ -248,6 +248,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         test_directory(argv[i], argv[i]);
     snprintf(command, sizeof(command), "rm -rf %s", root);
-    tell(system(command) == 0, "and cleaned up");
+    check(system(command) == 0, "and cleaned up");
     return finish_tests();
 }

@@ -104,10 +104,9 @@ static void test_columns(void)
             printf("# a sentence without a column: %s %s\n", text->where ? text->where : "", text->key);
             unused++;
         }
-    tell_about(tables > 90 && wrong_names == 0, "each of %u tables finds its columns by key and heading",
-               tables);
-    tell(wrong_texts == 0, "each column has a sentence");
-    tell(unused == 0, "each sentence has a column");
+    check(tables > 90 && wrong_names == 0, "each of %u tables finds its columns by key and heading", tables);
+    check(wrong_texts == 0, "each column has a sentence");
+    check(unused == 0, "each sentence has a column");
 }
 
 /* Sentences stand in order, so that `tarn help columns` can be searched by eye; they begin small and have no
@@ -129,7 +128,7 @@ static void test_sentences(void)
             printf("# %s: %s\n", text->key, text->text);
         wrong += !is_fine;
     }
-    tell(wrong == 0, "sentences are in order, and written alike");
+    check(wrong == 0, "sentences are in order, and written alike");
 }
 
 static void test_headings(void)
@@ -173,7 +172,7 @@ static void test_headings(void)
             printf("# '%s' is found at %d\n", found[i].called, table_find_column(&table, found[i].called));
             wrong++;
         }
-    tell(wrong == 0, "columns are found by what text, JSON and people call them");
+    check(wrong == 0, "columns are found by what text, JSON and people call them");
 }
 
 int main(void)

@@ -144,29 +144,29 @@ static void test_slower(const char *order)
     struct table result = compare(answers, rounds, "function", "total_ns", 0);
     double tick = (double)tick_ns;
 
-    tell_about(has_row(&result, 0, "fs 31000", 2100 * tick, 9100 * tick) && result.count == 1,
-               "a slower server is the only change of times per round");
+    check(has_row(&result, 0, "fs 31000", 2100 * tick, 9100 * tick) && result.count == 1,
+          "a slower server is the only change of times per round");
     table_free(&result);
     result = compare(answers, rounds, "edge", "max_ns", 0);
-    tell_about(has_row(&result, 0, "shop -> fs 31000", 2100 * tick, 9100 * tick) && result.count == 1,
-               "a maximum is not divided");
+    check(has_row(&result, 0, "shop -> fs 31000", 2100 * tick, 9100 * tick) && result.count == 1,
+          "a maximum is not divided");
     table_free(&result);
     result = compare(answers, seconds, "function", "calls", 0);
-    tell_about(result.count == 2 && result.rows[0]->cells[COMPARE_RATIO].real < 0.5,
-               "per second, there are less calls of both");
+    check(result.count == 2 && result.rows[0]->cells[COMPARE_RATIO].real < 0.5,
+          "per second, there are less calls of both");
     table_free(&result);
     result = compare(answers, rounds, "function", "calls", 0);
-    tell_about(result.count == 0, "per round, there are not");
+    check(result.count == 0, "per round, there are not");
     table_free(&result);
     result = compare(answers, rounds, "function", "total_ns", 90);
-    tell_about(result.count == 0, "what changed by less than the threshold is left out");
+    check(result.count == 0, "what changed by less than the threshold is left out");
     table_free(&result);
     result = compare((struct answer *[2]){answers[0], answers[0]}, rounds, "function", "running_ns", 0);
-    tell_about(result.count == 2, "the same, by another unit, is different");
+    check(result.count == 2, "the same, by another unit, is different");
     table_free(&result);
     result = compare((struct answer *[2]){answers[1], answers[1]}, (const double[2]){7, 7}, "function",
                      "running_ns", 0);
-    tell_about(result.count == 0, "an answer has not changed from itself");
+    check(result.count == 0, "an answer has not changed from itself");
     table_free(&result);
     answer_free(answers[0]);
     answer_free(answers[1]);
@@ -180,17 +180,15 @@ static void test_rows(const char *order)
                                  ask_of(order, "processes", 5, 1000, true, &seconds[1])};
     struct table result = compare(answers, units, "tree", "threads", 0);
 
-    tell_about(result.count == 0, "a process without threads changes no number of threads");
+    check(result.count == 0, "a process without threads changes no number of threads");
     table_free(&result);
     result = compare(answers, units, "program", "processes", 0);
-    tell_about(result.count == 1 && has_row(&result, 0, "(nameless)", 0, 1),
-               "a row that is new has had nothing");
+    check(result.count == 1 && has_row(&result, 0, "(nameless)", 0, 1), "a row that is new has had nothing");
     table_free(&result);
     result = compare((struct answer *[2]){answers[1], answers[0]}, units, "program", "processes", 0);
-    tell_about(result.count == 1 && has_row(&result, 0, "(nameless)", 1, 0),
-               "and one that is gone has nothing");
+    check(result.count == 1 && has_row(&result, 0, "(nameless)", 1, 0), "and one that is gone has nothing");
     table_free(&result);
-    tell_about(compare_refuses(find_table(answers[0], "tree")) == NULL, "processes can be compared, by name");
+    check(compare_refuses(find_table(answers[0], "tree")) == NULL, "processes can be compared, by name");
     answer_free(answers[0]);
     answer_free(answers[1]);
 }
@@ -253,26 +251,26 @@ static void test_noise(const char *order)
 
     ask_runs(&runs, order, "ipc", same, idle);
     result = compare_runs(&runs, "function", "total_ns");
-    tell_about(result.count == 1 && !compare_is_significant(result.rows[0]) &&
-                   strcmp(result.rows[0]->cells[COMPARE_VERDICT].text, "noise") == 0,
-               "what differs as much on one side is noise, however long the processors idle");
-    tell_about(result.count == 1 && result.rows[0]->cells[COMPARE_SPREAD_A].real > 2 &&
-                   result.rows[0]->cells[COMPARE_SPREAD_A].real < 4,
-               "the spread of runs is told");
+    check(result.count == 1 && !compare_is_significant(result.rows[0]) &&
+              strcmp(result.rows[0]->cells[COMPARE_VERDICT].text, "noise") == 0,
+          "what differs as much on one side is noise, however long the processors idle");
+    check(result.count == 1 && result.rows[0]->cells[COMPARE_SPREAD_A].real > 2 &&
+              result.rows[0]->cells[COMPARE_SPREAD_A].real < 4,
+          "the spread of runs is told");
     table_free(&result);
     free_runs(&runs);
     ask_runs(&runs, order, "ipc", slower, idle);
     result = compare_runs(&runs, "function", "total_ns");
-    tell_about(result.count == 1 && strcmp(result.rows[0]->name, "fs 31000") == 0 &&
-                   compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
-               "a server that takes 60 times longer over a call is significant");
+    check(result.count == 1 && strcmp(result.rows[0]->name, "fs 31000") == 0 &&
+              compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
+          "a server that takes 60 times longer over a call is significant");
     table_free(&result);
     free_runs(&runs);
     ask_runs(&runs, order, "sched", slower, idle);
     result = compare_runs(&runs, "process", "ran_ns");
-    tell_about(result.count >= 1 && strcmp(result.rows[0]->name, "fs") == 0 &&
-                   compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
-               "and so is its processor time, the first of all");
+    check(result.count >= 1 && strcmp(result.rows[0]->name, "fs") == 0 &&
+              compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
+          "and so is its processor time, the first of all");
     table_free(&result);
     free_runs(&runs);
 }
@@ -284,7 +282,7 @@ static void test_chance(void)
            same = chance_of(sample_of(a, 3), sample_of(a, 3));
 
     /* t = 3.674 with 4 degrees of freedom: p = 0.0213 (any table of Student's t) */
-    tell_about(chance > 0.0212 && chance < 0.0214 && same == 1, "Student's t is that of the tables");
+    check(chance > 0.0212 && chance < 0.0214 && same == 1, "Student's t is that of the tables");
 }
 
 static void test_byte_order(const char *order)

@@ -50,7 +50,7 @@ static uint64_t draw(struct fuzz *fuzz, uint64_t below)
     return below ? (fuzz->random * 0x2545f4914f6cdd1dull >> 16) % below : 0;
 }
 
-static void tell(struct fuzz *fuzz, bool fine, const char *what, uint64_t count)
+static void check(struct fuzz *fuzz, bool fine, const char *what, uint64_t count)
 {
     fuzz->failed += !fine;
     fprintf(fuzz->tap, "%sok %u - %s (%llu mutations)\n", fine ? "" : "not ", ++fuzz->tests, what,
@@ -301,7 +301,7 @@ static void fuzz_kind(struct fuzz *fuzz, mutation *mutate, const char *what, boo
         status = run_all(fuzz, (unsigned)i);
         fine &= status >= 0 && status <= 2;
     }
-    tell(fuzz, fine, what, count);
+    check(fuzz, fine, what, count);
 }
 
 /* Damage that check has to report: a byte of a packet's magic, uuid, sizes or committed count. */
@@ -326,7 +326,7 @@ static void fuzz_header(struct fuzz *fuzz, uint64_t count)
         free(bytes.data);
         missed += run_all(fuzz, (unsigned)i) != EXIT_DAMAGE;
     }
-    tell(fuzz, missed == 0, "every damaged packet header is reported", count);
+    check(fuzz, missed == 0, "every damaged packet header is reported", count);
 }
 
 static void fuzz_cut(struct fuzz *fuzz, uint64_t count)
@@ -343,7 +343,7 @@ static void fuzz_cut(struct fuzz *fuzz, uint64_t count)
         missed += run_all(fuzz, (unsigned)i) != (bytes.size % PACKET ? EXIT_DAMAGE : EXIT_FINE);
         free(bytes.data);
     }
-    tell(fuzz, missed == 0, "every cut inside a packet is reported", count);
+    check(fuzz, missed == 0, "every cut inside a packet is reported", count);
 }
 
 static void make_seeds(struct fuzz *fuzz)
@@ -416,7 +416,7 @@ int main(int argc, char **argv)
     hide_output(&fuzz);
     for (unsigned order = 0; order < 2; order++) {
         save_seeds(&fuzz, order);
-        tell(&fuzz, run_all(&fuzz, order) == EXIT_FINE, order ? "big-endian seed" : "little-endian seed", 0);
+        check(&fuzz, run_all(&fuzz, order) == EXIT_FINE, order ? "big-endian seed" : "little-endian seed", 0);
     }
     fuzz_kind(&fuzz, mutate_bits, "flipped bits", false, 2 * share);
     fuzz_kind(&fuzz, mutate_word, "unexpected words", false, 2 * share);

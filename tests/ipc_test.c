@@ -116,12 +116,12 @@ static void expect_path(const char *request, const char *key, const char *const 
         snprintf(text, sizeof(text), "%u %s %" PRIu64 " %s: %s", path->rows[count]->indent,
                  path->rows[count]->name, path->rows[count]->cells[1].count / tick_ns,
                  path->rows[count]->cells[4].text, path->rows[count]->cells[6].text);
-        tell_about(strcmp(text, steps[count]) == 0, "ipc --request %s: %s: %s", request, key, steps[count]);
+        check(strcmp(text, steps[count]) == 0, "ipc --request %s: %s: %s", request, key, steps[count]);
         if (strcmp(text, steps[count]) != 0)
             printf("# got %s\n", text);
     }
-    tell_about(path != NULL && steps[count] == NULL && count == path->count, "ipc --request %s: %s: %zu rows",
-               request, key, count);
+    check(path != NULL && steps[count] == NULL && count == path->count, "ipc --request %s: %s: %zu rows",
+          request, key, count);
     if (answer != NULL)
         answer_free(answer);
 }
@@ -132,8 +132,8 @@ static void expect_no_request(const char *request, const char *note)
     struct filter filter;
     struct answer *answer = ask("ipc", OPTIONS("request", request), &filter, &fail);
 
-    tell_about(answer != NULL && strstr(answer->note, note) != NULL && find_table(answer, "path")->count == 0,
-               "ipc --request %s: says that there is none", request);
+    check(answer != NULL && strstr(answer->note, note) != NULL && find_table(answer, "path")->count == 0,
+          "ipc --request %s: says that there is none", request);
     if (answer != NULL)
         answer_free(answer);
 }

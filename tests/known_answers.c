@@ -114,14 +114,14 @@ void expect(const char *kind, const char *const *options, const struct expected 
     char text[200];
 
     if (answer == NULL) {
-        tell_about(false, "%s: %s", kind, fail.text);
+        check(false, "%s: %s", kind, fail.text);
         return;
     }
     for (; expected->what != NULL; expected++) {
         double value = value_in(answer, expected->what, text);
         bool fine = value > expected->value - 0.006 && value < expected->value + 0.006;
 
-        tell_about(fine, "%s: %s is %g", kind, expected->what, expected->value);
+        check(fine, "%s: %s is %g", kind, expected->what, expected->value);
         if (!fine)
             printf("# got %g\n", value);
     }
@@ -137,7 +137,7 @@ void expect_text(const char *kind, const char *const *options, const char *what,
 
     if (answer != NULL)
         value_in(answer, what, text);
-    tell_about(answer != NULL && strcmp(text, expected) == 0, "%s: %s is %s", kind, what, expected);
+    check(answer != NULL && strcmp(text, expected) == 0, "%s: %s is %s", kind, what, expected);
     if (strcmp(text, expected) != 0)
         printf("# got %s%s\n", text, fail.text);
     if (answer != NULL)
@@ -155,6 +155,6 @@ int test_both_orders(void (*test)(const char *order))
     snprintf(directory, sizeof(directory), "%s/be", root);
     test("be");
     snprintf(command, sizeof(command), "rm -rf %s", root);
-    tell(system(command) == 0, "and cleaned up");
+    check(system(command) == 0, "and cleaned up");
     return finish_tests();
 }

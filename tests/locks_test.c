@@ -122,11 +122,11 @@ static void expect_meanwhile(const char *chain, const struct meanwhile *expected
 
     for (size_t i = 0; i < table->count; i++)
         rows += strcmp(table->rows[i]->name, chain) == 0;
-    tell_about(rows == count, "locks: %zu rows tell who kept %s waiting", count, chain);
+    check(rows == count, "locks: %zu rows tell who kept %s waiting", count, chain);
     for (size_t i = 0; i < count; i++)
-        tell_about(is_told(table, chain, &expected[i]), "locks: %s waited %" PRIu64 " for %s: %s", chain,
-                   expected[i].waited, expected[i].holder != NULL ? expected[i].holder : "nobody",
-                   expected[i].did);
+        check(is_told(table, chain, &expected[i]), "locks: %s waited %" PRIu64 " for %s: %s", chain,
+              expected[i].waited, expected[i].holder != NULL ? expected[i].holder : "nobody",
+              expected[i].did);
     answer_free(answer);
 }
 

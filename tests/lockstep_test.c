@@ -181,12 +181,12 @@ static void test_known(const struct known_difference *wanted, const char *order,
     write_trace(&traces[1], "b", other, wanted->text, wanted->removed);
     lockstep_types_open(&types, &traces[0].schema, &traces[1].schema);
     walk(&pair, traces, &filter, &types, UINT64_MAX);
-    tell_about(is_as_known(&pair, wanted), "%s and %s: %s", order, other, wanted->what);
+    check(is_as_known(&pair, wanted), "%s and %s: %s", order, other, wanted->what);
     lockstep_close(&pair);
     if (wanted->difference != LOCKSTEP_ALIKE) {
         walk(&pair, traces, &filter, &types, EARLY);
-        tell_about(pair.difference == LOCKSTEP_ALIKE || pair.ticks > EARLY,
-                   "%s and %s: %s, after the time that counts", order, other, wanted->what);
+        check(pair.difference == LOCKSTEP_ALIKE || pair.ticks > EARLY,
+              "%s and %s: %s, after the time that counts", order, other, wanted->what);
         lockstep_close(&pair);
     }
     lockstep_types_close(&types);

@@ -126,30 +126,30 @@ static void test_model(void)
     model_open(&model, &trace, 100, 1000);
     begin_packet(&one, 50, 800, 0, 0, "idle/0");
     begin_packet(&two, 100, 2000, 0, 0, "");
-    tell(switch_to(&one, 200, 1, 10, "alpha")->is_idle, "a switch is logged by who leaves");
+    check(switch_to(&one, 200, 1, 10, "alpha")->is_idle, "a switch is logged by who leaves");
     alpha = say_something(&one, 210);
-    tell(alpha->tid == 1 && strcmp(model_thread_name(&model, alpha), "alpha") == 0,
-         "who was switched to runs");
-    tell(is_called(10, "alpha") && is_called(0, "kernel"),
-         "a process is called like its thread; 0 is the kernel");
+    check(alpha->tid == 1 && strcmp(model_thread_name(&model, alpha), "alpha") == 0,
+          "who was switched to runs");
+    check(is_called(10, "alpha") && is_called(0, "kernel"),
+          "a process is called like its thread; 0 is the kernel");
     exec(&one, 220, 10, "/bin/first");
-    tell(is_called(10, "first"), "until a program is loaded into it");
-    tell(switch_to(&one, 500, 2, 11, "beta") == alpha, "the next one");
+    check(is_called(10, "first"), "until a program is loaded into it");
+    check(switch_to(&one, 500, 2, 11, "beta") == alpha, "the next one");
     beta = say_something(&one, 510);
     switch_to(&two, 600, 1, 10, "alpha");
     gamma = begin_packet(&one, 900, 1000, 3, 12, "gamma"); /* 800 to 900: who knows */
     say_something(&one, 950);
     say_something(&two, 960);
     model_finish(&model);
-    tell(alpha->ran == 300 + 400 && alpha->switches == 2 && alpha->migrations == 1,
-         "time on two processors adds up; a migration is counted");
-    tell(beta->ran == 300 && beta->migrations == 0,
-         "a thread whose end is lost has the time up to the packet's end");
-    tell(gamma->ran == 100 && gamma->switches == 0, "the next packet tells who runs");
-    tell(model.cpus[0].idle == 100 && model.cpus[0].busy == 700 && model.cpus[0].lost == 100,
-         "a processor's time is busy, idle or lost; none before the start");
-    tell(model.cpus[1].boot == 500 && model.cpus[1].busy == 900 && model.cpus[1].lost == 0,
-         "idle threads are told apart by processor");
+    check(alpha->ran == 300 + 400 && alpha->switches == 2 && alpha->migrations == 1,
+          "time on two processors adds up; a migration is counted");
+    check(beta->ran == 300 && beta->migrations == 0,
+          "a thread whose end is lost has the time up to the packet's end");
+    check(gamma->ran == 100 && gamma->switches == 0, "the next packet tells who runs");
+    check(model.cpus[0].idle == 100 && model.cpus[0].busy == 700 && model.cpus[0].lost == 100,
+          "a processor's time is busy, idle or lost; none before the start");
+    check(model.cpus[1].boot == 500 && model.cpus[1].busy == 900 && model.cpus[1].lost == 0,
+          "idle threads are told apart by processor");
     model_close(&model);
 }
 
@@ -177,11 +177,11 @@ static void test_sleep(void)
     idles(&one, 400, UINT32_MAX);
     idles(&one, 450, 1);
     model_finish(&model);
-    tell(model.cpus[0].boot == 100, "a processor boots until it sleeps or runs a thread");
-    tell(model.cpus[0].idle == 50 + 10 + 50 + 550 && model.cpus[0].busy == 340,
-         "it idles while it sleeps; interrupts, and what else its idle thread does, are work");
-    tell(model.cpus[1].boot == 0 && model.cpus[1].idle == 960 && model.cpus[1].busy == 40,
-         "who goes to sleep was awake, whatever was guessed");
+    check(model.cpus[0].boot == 100, "a processor boots until it sleeps or runs a thread");
+    check(model.cpus[0].idle == 50 + 10 + 50 + 550 && model.cpus[0].busy == 340,
+          "it idles while it sleeps; interrupts, and what else its idle thread does, are work");
+    check(model.cpus[1].boot == 0 && model.cpus[1].idle == 960 && model.cpus[1].busy == 40,
+          "who goes to sleep was awake, whatever was guessed");
     model_close(&model);
 }
 
@@ -195,8 +195,8 @@ static void test_guessed_sleep(void)
     happens(&one, 150, "irq_ipi_entry", "kind", 0ul, END);
     happens(&one, 160, "irq_ipi_exit", "kind", 0ul, END);
     model_finish(&model);
-    tell(model.cpus[0].idle == 490 && model.cpus[0].busy == 10,
-         "where no event tells, the processor of an idle thread sleeps but for interrupts");
+    check(model.cpus[0].idle == 490 && model.cpus[0].busy == 10,
+          "where no event tells, the processor of an idle thread sleeps but for interrupts");
     model_close(&model);
     model_open(&model, &trace, 0, 1000);
     begin_packet(&one, 0, 1000, 0, 0, "idle/0");
@@ -210,8 +210,8 @@ static void test_guessed_sleep(void)
     idles(&two, 600, UINT32_MAX);
     switch_to(&two, 650, 1, 10, "alpha");
     model_finish(&model);
-    tell(model.cpus[1].busy == 200 + 50 + 350 && model.cpus[1].idle == 100 && model.cpus[1].lost == 200,
-         "where others do, it sleeps only if it then wakes");
+    check(model.cpus[1].busy == 200 + 50 + 350 && model.cpus[1].idle == 100 && model.cpus[1].lost == 200,
+          "where others do, it sleeps only if it then wakes");
     model_close(&model);
 }
 
@@ -225,9 +225,9 @@ static void test_bounds(void)
     for (uint32_t tid = 2; tid < MODEL_THREADS_MAX + 1000; tid++)
         switch_to(&feed, tid, tid, tid, "many");
     last = say_something(&feed, MODEL_THREADS_MAX + 1000);
-    tell(last->tid == MODEL_NOBODY && model.thread_count == MODEL_THREADS_MAX + 1, "threads are bounded");
+    check(last->tid == MODEL_NOBODY && model.thread_count == MODEL_THREADS_MAX + 1, "threads are bounded");
     switch_to(&feed, MODEL_THREADS_MAX + 1001, 77, 77, "many");
-    tell(say_something(&feed, MODEL_THREADS_MAX + 1002)->tid == 77, "those known before are still known");
+    check(say_something(&feed, MODEL_THREADS_MAX + 1002)->tid == 77, "those known before are still known");
     model_close(&model);
 }
 
@@ -323,7 +323,7 @@ static void begin_story(uint32_t tid)
 
 static void end_story(const char *expected, const char *what)
 {
-    tell(strcmp(story.text, expected) == 0, what);
+    check(strcmp(story.text, expected) == 0, "%s", what);
     if (strcmp(story.text, expected) != 0)
         printf("# got: %s\n# not: %s\n", story.text, expected);
     model_close(&model);
@@ -518,8 +518,8 @@ static void test_losses(void)
     model.cpus[1].packet_end = 100;
     begin_packet(&two, 200, 1000, 2, 2, "two");
     happens(&one, 300, "sched_wakeup", "comm", "one", "tid", (uint64_t)1, END);
-    tell(model.cpus[1].lost == 100 && model_find_thread(&model, 2)->ran == 50,
-         "what is lost is nobody's, whoever ran before and after");
+    check(model.cpus[1].lost == 100 && model_find_thread(&model, 2)->ran == 50,
+          "what is lost is nobody's, whoever ran before and after");
     end_story("[handed by nobody 20] suspended 10-20; running 20-30; running syscall 30-40; "
               "blocked_futex syscall 40-100; (syscall 6 30-100 ran 10 inner 0 irq 0 cut) [woken by "
               "nobody 300] unknown 100-300; ",
@@ -533,7 +533,7 @@ static void test_losses(void)
     switch_to(&two, 150, 1, 1, "one"); /* and so was one on the first processor */
     happens(&two, 160, "user_text", "text", "", END);
     model_finish(&model);
-    tell(model.cpus[0].lost == 70 + 850, "a processor whose thread runs elsewhere lost a switch");
+    check(model.cpus[0].lost == 70 + 850, "a processor whose thread runs elsewhere lost a switch");
     end_story("[handed by nobody 20] suspended 10-20; running 20-30; unknown 30-100; running 100-150; "
               "running 150-1000; ",
               "a switch from another thread than the one that ran");
@@ -550,8 +550,8 @@ static void test_deaths(void)
     goes(&one, 50, MODEL_BLOCKED_FUTEX, 0, 0, "idle/0");
     begin_packet(&two, 60, 1000, 0, 0, "idle/1");
     happens(&two, 70, "process_exit", "pid", (uint64_t)1, END);
-    tell(model_find_thread(&model, 1) == NULL && model_process(&model, 1)->end == 70,
-         "with a process its threads end");
+    check(model_find_thread(&model, 1) == NULL && model_process(&model, 1)->end == 70,
+          "with a process its threads end");
     model_finish(&model);
     end_story("[handed by nobody 20] suspended 10-20; running 20-50; blocked_futex 50-60; unknown 60-70; ",
               "a thread whose death was lost");
@@ -588,17 +588,17 @@ static void test_state(void)
             (uint64_t)0x1000, "filename", "kernel", END);
     happens(&one, 70, "process_exit", "pid", (uint64_t)9, "status", (uint64_t)(uint32_t)-2, END);
     process = model_process(&model, 9);
-    tell(process != NULL && process->parent == 4 && process->was_created && process->begin == 60 &&
-             process->end == 70 && process->has_ended && process->status == -2 &&
-             strcmp(process->path, "/bin/nine") == 0 && model_process(&model, 4)->parent == 1 &&
-             model_process(&model, 8) == NULL,
-         "processes: parents, programs, life times");
+    check(process != NULL && process->parent == 4 && process->was_created && process->begin == 60 &&
+              process->end == 70 && process->has_ended && process->status == -2 &&
+              strcmp(process->path, "/bin/nine") == 0 && model_process(&model, 4)->parent == 1 &&
+              model_process(&model, 8) == NULL,
+          "processes: parents, programs, life times");
     image = images_find(&model.images, 9, 0x400fff);
-    tell(image != NULL && strcmp(image->path, "/bin/nine") == 0 && image->build_id[0] == 1 &&
-             image->build_id[7] == 8 && image->build_id[15] == 9 &&
-             images_find(&model.images, 9, 0x401000) == NULL &&
-             strcmp(images_find(&model.images, 9, 0xffff800000000010u)->path, "kernel") == 0,
-         "images: by address, and the kernel's in every process");
+    check(image != NULL && strcmp(image->path, "/bin/nine") == 0 && image->build_id[0] == 1 &&
+              image->build_id[7] == 8 && image->build_id[15] == 9 &&
+              images_find(&model.images, 9, 0x401000) == NULL &&
+              strcmp(images_find(&model.images, 9, 0xffff800000000010u)->path, "kernel") == 0,
+          "images: by address, and the kernel's in every process");
     model_finish(&model);
     end_story("blocked_futex 50-1000; ", "a statedump tells the state of a thread");
 }
@@ -612,7 +612,7 @@ static void test_byte_order(const char *order, const char *directory)
     options.directory = directory;
     options.events = 1000;
     options.cpus = 2;
-    tell(synthetic_write(&options, NULL, &fail) && trace_open(&trace, directory, &fail), "a trace is there");
+    check(synthetic_write(&options, NULL, &fail) && trace_open(&trace, directory, &fail), "a trace is there");
     if (tests_failed != 0) {
         printf("# %s\n", fail.text);
         return;
@@ -642,6 +642,6 @@ int main(void)
     snprintf(directory, sizeof(directory), "%s/be", root);
     test_byte_order("be", directory);
     snprintf(command, sizeof(command), "rm -rf %s", root);
-    tell(system(command) == 0, "and cleaned up");
+    check(system(command) == 0, "and cleaned up");
     return finish_tests();
 }

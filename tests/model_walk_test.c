@@ -95,7 +95,7 @@ static void test_parts(const struct trace *trace, const char *name)
         walk_trace(&walk);
         problems += walk.tiling.problems;
     }
-    tell_about(problems == 0, "%s: so do parts of it", name);
+    check(problems == 0, "%s: so do parts of it", name);
 }
 
 static void test_trace(const struct trace *trace, const char *name)
@@ -106,15 +106,15 @@ static void test_trace(const struct trace *trace, const char *name)
     uint64_t checksum = walk_trace(&whole), same_checksum = walk_trace(&same),
              new_checksum = walk_trace(&new);
 
-    tell_about(whole.tiling.problems == 0,
-               "%s: %" PRIu64 " segments tile the time of threads and processors; %" PRIu64
-               " activities, %" PRIu64 " cut",
-               name, whole.tiling.segments, whole.tiling.left, whole.tiling.cut);
+    check(whole.tiling.problems == 0,
+          "%s: %" PRIu64 " segments tile the time of threads and processors; %" PRIu64 " activities, %" PRIu64
+          " cut",
+          name, whole.tiling.segments, whole.tiling.left, whole.tiling.cut);
     test_parts(trace, name);
-    tell_about(same_checksum == checksum && same.tiling.problems == 0,
-               "%s: the same when saved and restored %u times", name, same.resumed);
-    tell_about(new_checksum == checksum && new.tiling.problems == 0,
-               "%s: the same when restored into a new model %u times", name, new.resumed);
+    check(same_checksum == checksum && same.tiling.problems == 0,
+          "%s: the same when saved and restored %u times", name, same.resumed);
+    check(new_checksum == checksum && new.tiling.problems == 0,
+          "%s: the same when restored into a new model %u times", name, new.resumed);
 }
 
 /* Damaged checkpoints are refused, or give some model; never more than that. */
@@ -143,8 +143,7 @@ static void test_damage(const struct trace *trace)
             model_take(&model, cursor);
         saved.bytes[at] = before;
     }
-    tell_about(refused > 500 && walked > 0, "%u of 2000 damaged checkpoints are refused, none does harm",
-               refused);
+    check(refused > 500 && walked > 0, "%u of 2000 damaged checkpoints are refused, none does harm", refused);
     merge_close(&merge);
     model_close(&model);
     free(saved.bytes);
@@ -161,7 +160,7 @@ static void test_synthetic(const char *root, const struct synthetic_options *opt
     snprintf(directory, sizeof(directory), "%s/%c%s", root, what[0], options->order);
     written.directory = directory;
     if (!synthetic_write(&written, NULL, &fail) || !trace_open(&trace, directory, &fail)) {
-        tell_about(false, "%s: %s", name, fail.text);
+        check(false, "%s: %s", name, fail.text);
         return;
     }
     test_trace(&trace, name);
@@ -194,7 +193,7 @@ static void test_real(const char *directory)
     struct fail fail;
 
     if (!trace_open(&trace, directory, &fail)) {
-        tell_about(false, "%s", fail.text);
+        check(false, "%s", fail.text);
         return;
     }
     test_trace(&trace, directory);
@@ -212,6 +211,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         test_real(argv[i]);
     snprintf(command, sizeof(command), "rm -rf %s", root);
-    tell(system(command) == 0, "and cleaned up");
+    check(system(command) == 0, "and cleaned up");
     return finish_tests();
 }

@@ -266,7 +266,7 @@ static bool is_right(const struct damage *damages, unsigned count)
 static void expect(const char *order, const char *what, const struct damage *damages, unsigned count)
 {
     log_events(order);
-    tell_about(is_right(damages, count), "%s, %s", order, what);
+    check(is_right(damages, count), "%s, %s", order, what);
     forget_events();
 }
 
@@ -321,7 +321,7 @@ static void test_any(const char *order)
         right += is_right(damages, count);
         forget_events();
     }
-    tell_about(right == rounds, "%s, %u of %u damaged in some places", order, right, rounds);
+    check(right == rounds, "%s, %u of %u damaged in some places", order, right, rounds);
 }
 
 /* Nothing is left of a packet whose first event does not decode. */
@@ -334,9 +334,9 @@ static void test_first_event(const char *order)
     const uint64_t gone = count_in_packet(2);
     pull_all(&writer);
     const struct told told = read_all();
-    tell_about(writer.refused == 1 && writer.missing == 1 && told.lost_packets == 1 &&
-                   told.events == events_logged - gone,
-               "%s, a packet that begins with no event is refused, and missed", order);
+    check(writer.refused == 1 && writer.missing == 1 && told.lost_packets == 1 &&
+              told.events == events_logged - gone,
+          "%s, a packet that begins with no event is refused, and missed", order);
     close_trace_writer(&writer);
     forget_events();
 }
@@ -354,9 +354,9 @@ static void test_no_status(const char *order)
                 write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail) &&
                 write_closing(&writer, &(struct wire_status){0}, NULL, false, &fail);
     const struct told told = read_all();
-    tell_about(fine && told.events + told.lost_events == count_in_packet(0) + count_in_packet(1) &&
-                   told.lost_events > 0 && told.lost_packets == 0,
-               "%s, the loss in the last packet is told when nothing else is known", order);
+    check(fine && told.events + told.lost_events == count_in_packet(0) + count_in_packet(1) &&
+              told.lost_events > 0 && told.lost_packets == 0,
+          "%s, the loss in the last packet is told when nothing else is known", order);
     close_trace_writer(&writer);
     forget_events();
 }
@@ -376,12 +376,12 @@ static void test_unparsable(const char *order)
     do_damage((struct damage[]){{UNDECLARED_ID, 0, 30}, {NO_LENGTH, 1, 30}}, 2);
     start_writer(&writer);
     bool fine = write_metadata(&writer, (const uint8_t *)text, strlen(text), &fail);
-    tell_about(fine && !writer.have_schema && strstr(fail.text, "gibberish") != NULL,
-               "%s, metadata that cannot be parsed are written, and it is said why they cannot", order);
+    check(fine && !writer.have_schema && strstr(fail.text, "gibberish") != NULL,
+          "%s, metadata that cannot be parsed are written, and it is said why they cannot", order);
     fine = write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail);
-    tell_about(fine && writer.packets == 1 && writer.events == count_in_packet(0) && writer.refused == 1 &&
-                   writer.undecoded == 0,
-               "%s, then events are checked by their lengths alone", order);
+    check(fine && writer.packets == 1 && writer.events == count_in_packet(0) && writer.refused == 1 &&
+              writer.undecoded == 0,
+          "%s, then events are checked by their lengths alone", order);
     close_trace_writer(&writer);
     forget_events();
 }

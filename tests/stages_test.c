@@ -52,7 +52,7 @@ static void refuses(const char *events, const char *words, const char *what)
     bool refused = !build(&schema, events, &fail);
 
     schema_free(&schema);
-    tell(refused && strstr(fail.text, words) != NULL, what);
+    check(refused && strstr(fail.text, words) != NULL, "%s", what);
     if (refused && strstr(fail.text, words) == NULL)
         printf("# got: %s\n", fail.text);
 }
@@ -71,25 +71,26 @@ static void test_schema(void)
     const struct event_type *one, *two;
     const struct field *e;
 
-    tell(build(&schema, events, &fail), "a schema is built");
+    check(build(&schema, events, &fail), "a schema is built");
     one = schema_event(&schema, TRACE_ID(48, 1));
     two = schema_find_event(&schema, "app_two");
-    tell(one && one->field_count == 7 && one->words == 6 && one->tail == &one->fields[6] &&
-             one->fields[6].counter == &one->fields[5],
-         "a sequence ends an event and knows its counter");
-    tell(one && strcmp(one->fields[0].name, "a") == 0 && one->fields[2].offset == 14 &&
-             one->fields[4].offset == 24 && one->fields[4].kind == FIELD_TEXT,
-         "fields lie at their alignment; a leading underscore goes");
+    check(one && one->field_count == 7 && one->words == 6 && one->tail == &one->fields[6] &&
+              one->fields[6].counter == &one->fields[5],
+          "a sequence ends an event and knows its counter");
+    check(one && strcmp(one->fields[0].name, "a") == 0 && one->fields[2].offset == 14 &&
+              one->fields[4].offset == 24 && one->fields[4].kind == FIELD_TEXT,
+          "fields lie at their alignment; a leading underscore goes");
     e = schema_find_field(one, "e");
-    tell(e && e->labels->next->low == 2 && e->labels->next->next->high == 9,
-         "labels count on and have ranges");
-    tell(two && two->words == 2 && two->tail == &two->fields[0], "an event that ends with a string");
-    tell(schema.classes[48].name && strcmp(schema.classes[48].name, "app") == 0 &&
-             strcmp(schema.classes[1].name, "lone") == 0,
-         "classes are named after their events");
-    tell(schema_ns(&schema, 3) == 5500000001, "ticks to nanoseconds as babeltrace2 rounds them");
-    tell(schema_event(&schema, TRACE_ID(48, 9)) == NULL && schema_event(&schema, TRACE_ID(63, 65535)) == NULL,
-         "unknown events are unknown");
+    check(e && e->labels->next->low == 2 && e->labels->next->next->high == 9,
+          "labels count on and have ranges");
+    check(two && two->words == 2 && two->tail == &two->fields[0], "an event that ends with a string");
+    check(schema.classes[48].name && strcmp(schema.classes[48].name, "app") == 0 &&
+              strcmp(schema.classes[1].name, "lone") == 0,
+          "classes are named after their events");
+    check(schema_ns(&schema, 3) == 5500000001, "ticks to nanoseconds as babeltrace2 rounds them");
+    check(schema_event(&schema, TRACE_ID(48, 9)) == NULL &&
+              schema_event(&schema, TRACE_ID(63, 65535)) == NULL,
+          "unknown events are unknown");
     schema_free(&schema);
 }
 
@@ -144,9 +145,9 @@ static void test_numbers(void)
         }
         value = i ? value : 1;
     }
-    tell(decimal, "decimal numbers");
-    tell(hex, "hexadecimal numbers");
-    tell(padded, "numbers with leading zeros");
+    check(decimal, "decimal numbers");
+    check(hex, "hexadecimal numbers");
+    check(padded, "numbers with leading zeros");
 }
 
 static bool escapes(const char *text, enum print_style style, const char *want)
@@ -161,12 +162,12 @@ static bool escapes(const char *text, enum print_style style, const char *want)
 
 static void test_escapes(void)
 {
-    tell(escapes("a\"b\\\n\x01?'", PRINT_TEXT, "\"a\\\"b\\\\\\n\\x01?'\""), "text escapes");
-    tell(escapes("a\"?'\x1b", PRINT_BABELTRACE, "\"a\\\"\\?\\'\\e\""), "babeltrace2's escapes");
-    tell(escapes("a\"\n\x1b\xc3\xa4\xff\xe2\x82", PRINT_JSON,
-                 "\"a\\\"\\n\\u001b\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""),
-         "JSON stays valid UTF-8");
-    tell(escapes("a\"b", PRINT_CSV, "\"\"a\\\"\"b\"\""), "CSV doubles quotes");
+    check(escapes("a\"b\\\n\x01?'", PRINT_TEXT, "\"a\\\"b\\\\\\n\\x01?'\""), "text escapes");
+    check(escapes("a\"?'\x1b", PRINT_BABELTRACE, "\"a\\\"\\?\\'\\e\""), "babeltrace2's escapes");
+    check(escapes("a\"\n\x1b\xc3\xa4\xff\xe2\x82", PRINT_JSON,
+                  "\"a\\\"\\n\\u001b\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""),
+          "JSON stays valid UTF-8");
+    check(escapes("a\"b", PRINT_CSV, "\"\"a\\\"\"b\"\""), "CSV doubles quotes");
 }
 
 /* A reporter that counts by kind. */
@@ -234,14 +235,15 @@ static void test_order(const char *order)
     options.freq = 3000000007;
     make_trace(&options, &trace);
     snprintf(what, sizeof(what), "%s: all events of 12 processors, none twice", order);
-    tell(walk_all(&trace, &counter, &sorted) >= options.events / options.cpus * options.cpus, what);
+    check(walk_all(&trace, &counter, &sorted) >= options.events / options.cpus * options.cpus, "%s", what);
     snprintf(what, sizeof(what), "%s: in order of time, then of the files' names", order);
-    tell(sorted, what);
+    check(sorted, "%s", what);
     snprintf(what, sizeof(what), "%s: nothing wrong in a fine trace", order);
     for (int kind = 0; kind < ANOMALY_COUNT; kind++)
         counter.kinds[0] += kind ? counter.kinds[kind] : 0;
-    tell(counter.kinds[0] == 0, what);
-    tell(strcmp(trace.streams[2].name, "cpu10") == 0 && trace.streams[2].cpu == 10, "ranks follow the names");
+    check(counter.kinds[0] == 0, "%s", what);
+    check(strcmp(trace.streams[2].name, "cpu10") == 0 && trace.streams[2].cpu == 10,
+          "ranks follow the names");
     trace_close(&trace);
 }
 
@@ -269,8 +271,8 @@ static void test_seek(void)
         fine &= stream_seek(&trace, stream, 0) == 0 &&
                 stream_seek(&trace, stream, UINT64_MAX) == stream->size - PACKET;
     }
-    tell(fine, "the packet of a time is found");
-    tell(before, "a packet that begins at the time is not the last before it");
+    check(fine, "the packet of a time is found");
+    check(before, "a packet that begins at the time is not the last before it");
     trace_close(&trace);
 }
 
@@ -296,8 +298,9 @@ static void test_losses(void)
         discarded += last.events_discarded - first.events_discarded;
         missing += last.packet_seq_num + 1 - first.packet_seq_num - trace.streams[s].size / PACKET;
     }
-    tell(discarded > 0 && counter.lost_events == discarded, "discarded events are the counter's differences");
-    tell(missing > 0 && counter.lost_packets == missing, "lost packets are the gaps of the sequence");
+    check(discarded > 0 && counter.lost_events == discarded,
+          "discarded events are the counter's differences");
+    check(missing > 0 && counter.lost_packets == missing, "lost packets are the gaps of the sequence");
     trace_close(&trace);
 }
 
@@ -349,12 +352,12 @@ static void test_damage(const struct damage *damage)
         printf("# cannot write\n");
     close(fd);
     if (!trace_open(&trace, directory, &(struct fail){""})) {
-        tell(false, "a damaged trace opens");
+        check(false, "a damaged trace opens");
         return;
     }
     walk_all(&trace, &counter, &sorted);
     snprintf(what, sizeof(what), "damage is named %s", anomaly_kinds[damage->anomaly].name);
-    tell(counter.kinds[damage->anomaly] > 0, what);
+    check(counter.kinds[damage->anomaly] > 0, "%s", what);
     trace_close(&trace);
 }
 
@@ -378,8 +381,8 @@ static void test_stranger(void)
     if (strstr(text, "uuid = ") == NULL || pwrite(fd, "01234567", 8, strstr(text, "uuid = ") + 8 - text) != 8)
         printf("# cannot write\n");
     close(fd);
-    tell(!trace_open(&trace, directory, &fail) && strstr(fail.text, "schema 01234567-") != NULL,
-         "packets of another schema are refused");
+    check(!trace_open(&trace, directory, &fail) && strstr(fail.text, "schema 01234567-") != NULL,
+          "packets of another schema are refused");
 }
 
 static void test_names(void)
@@ -394,8 +397,8 @@ static void test_names(void)
         names_set(&names, pid * 7919, "somebody", 8);
     names_set(&names, 7919, "a name that is far too long to be kept whole", 44);
     fine &= strcmp(names_find(&names, 0), "somebody") == 0 && strlen(names_find(&names, 7919)) == 31;
-    tell(fine && names_find(&names, 1) == NULL && names.table.count == NAMES_MAX,
-         "names are kept, and bounded");
+    check(fine && names_find(&names, 1) == NULL && names.table.count == NAMES_MAX,
+          "names are kept, and bounded");
     names_close(&names);
     schema_free(&schema);
 }

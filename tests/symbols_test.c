@@ -15,13 +15,6 @@
 
 #define PROBES 3000
 
-#define CHECK(good, ...)                           \
-    do {                                           \
-        char what[400];                            \
-        snprintf(what, sizeof(what), __VA_ARGS__); \
-        tell(good, what);                          \
-    } while (0)
-
 struct machine {
     char name[256], cross[64]; /* of its binutils: a prefix */
 };
@@ -133,7 +126,7 @@ static void check_program(const struct machine *machine, const char *program)
     snprintf(own, sizeof(own), "build/%s", machine->name);
     snprintf(path, sizeof(path), "%s/%s", own, program);
     code = code_of(machine, path);
-    CHECK(program_look(path, &look) && look.has_lines && code.begin < code.end, "%s: a build-id, lines, code",
+    check(program_look(path, &look) && look.has_lines && code.begin < code.end, "%s: a build-id, lines, code",
           path);
     for (unsigned i = 0; i < PROBES; i++) {
         probes[i] = (code.begin + (uint64_t)((double)(code.end - code.begin) * i / PROBES)) & ~3ull;
@@ -158,15 +151,15 @@ static void check_program(const struct machine *machine, const char *program)
         "# %s: %u addresses, %u gaps, %u names, %u lines, %u inlined; wrong: %u names, %u lines, %u depths\n",
         path, counts.addresses, counts.gaps, counts.named, counts.lines, counts.inlined, counts.wrong_names,
         counts.wrong_lines, counts.wrong_depth);
-    CHECK(counts.addresses == PROBES && counts.gaps < PROBES / 20 && counts.named > PROBES / 2 &&
+    check(counts.addresses == PROBES && counts.gaps < PROBES / 20 && counts.named > PROBES / 2 &&
               counts.lines > PROBES / 20,
           "%s: addr2line answers", path);
-    CHECK(counts.wrong_names <= counts.named / 200, "%s: the same functions", path);
-    CHECK(counts.wrong_lines <= counts.lines / 200, "%s: the same lines", path);
-    CHECK(counts.wrong_depth <= counts.addresses / 200, "%s: as many inlined into one another", path);
-    CHECK(symbols_find(symbols, &image, probes[7]) == symbols_find(symbols, &image, probes[7]),
+    check(counts.wrong_names <= counts.named / 200, "%s: the same functions", path);
+    check(counts.wrong_lines <= counts.lines / 200, "%s: the same lines", path);
+    check(counts.wrong_depth <= counts.addresses / 200, "%s: as many inlined into one another", path);
+    check(symbols_find(symbols, &image, probes[7]) == symbols_find(symbols, &image, probes[7]),
           "%s: found once", path);
-    CHECK(symbols_complaint(symbols, 0) == NULL, "%s: nothing to complain of", path);
+    check(symbols_complaint(symbols, 0) == NULL, "%s: nothing to complain of", path);
     symbols_close(symbols);
 }
 
@@ -183,13 +176,13 @@ static void check_refusal(const struct machine *machine)
     symbols = symbols_open(NULL, own);
     const struct symbol *symbol = symbols_find(symbols, &image, 0x401234);
     symbols_find(symbols, &image, 0x401238);
-    CHECK(symbol->function == NULL && symbol->offset == 0x1234, "no symbol of another program");
-    CHECK(strcmp(symbol_name(symbol, 0x401234, text), "sh+0x1234") == 0, "but image and offset");
+    check(symbol->function == NULL && symbol->offset == 0x1234, "no symbol of another program");
+    check(strcmp(symbol_name(symbol, 0x401234, text), "sh+0x1234") == 0, "but image and offset");
     const char *complaint = symbols_complaint(symbols, 0);
-    CHECK(complaint != NULL && strstr(complaint, "/sh is not the sh of this trace") != NULL, "and why");
-    CHECK(symbols_complaint(symbols, 1) == NULL, "told once");
+    check(complaint != NULL && strstr(complaint, "/sh is not the sh of this trace") != NULL, "and why");
+    check(symbols_complaint(symbols, 1) == NULL, "told once");
     symbol = symbols_find(symbols, NULL, 0x5678);
-    CHECK(symbol->image == NULL && strcmp(symbol_name(symbol, 0x5678, text), "0x5678") == 0,
+    check(symbol->image == NULL && strcmp(symbol_name(symbol, 0x5678, text), "0x5678") == 0,
           "nothing is at 0x5678");
     symbols_close(symbols);
 }
@@ -202,9 +195,9 @@ static void check_bad_files(void)
 
     fputs("\177ELF, or so it says", file);
     fclose(file);
-    CHECK(!program_look(name, &look) && program_open(name) == NULL, "a file that only begins like a program");
+    check(!program_look(name, &look) && program_open(name) == NULL, "a file that only begins like a program");
     unlink(name);
-    CHECK(!program_look("/nowhere", &look) && program_open("/nowhere") == NULL, "a file that is not there");
+    check(!program_look("/nowhere", &look) && program_open("/nowhere") == NULL, "a file that is not there");
 }
 
 /* A machine that is built has its kernel there, and the names of its tools in its port. */
@@ -244,7 +237,7 @@ int main(void)
     }
     if (build != NULL)
         closedir(build);
-    CHECK(checked > 0, "a machine has been built");
+    check(checked > 0, "a machine has been built");
     check_bad_files();
     return finish_tests();
 }

@@ -27,7 +27,7 @@ static char *printed(void (*function)(FILE *, const struct table *, uint64_t), c
 
 static void expect(char *text, const char *expected, const char *what)
 {
-    tell(strcmp(text, expected) == 0, what);
+    check(strcmp(text, expected) == 0, "%s", what);
     if (strcmp(text, expected) != 0)
         printf("# got: %s\n", text);
     free(text);
@@ -73,10 +73,10 @@ static void test_rows(void)
            "\"process\":[{\"name\":\"a\\\"b,c\\n\xef\xbf\xbd\",\"pid\":8,\"events\":1,\"percent\":0.5000}]",
            "JSON; names are escaped");
     table_reverse(&table);
-    tell(strcmp(table.rows[0]->name, "sh") == 0 && table.rows[0]->cells[0].count == 9, "reversed");
-    tell(table_find_column(&table, "events") == 1 && table_find_column(&table, "name") == TABLE_BY_NAME &&
-             table_find_column(&table, "nonsense") < TABLE_AS_FILLED,
-         "columns are found by key");
+    check(strcmp(table.rows[0]->name, "sh") == 0 && table.rows[0]->cells[0].count == 9, "reversed");
+    check(table_find_column(&table, "events") == 1 && table_find_column(&table, "name") == TABLE_BY_NAME &&
+              table_find_column(&table, "nonsense") < TABLE_AS_FILLED,
+          "columns are found by key");
     table_free(&table);
 }
 
@@ -140,8 +140,8 @@ static void test_kinds(void)
     table_clear_cells(&table, unknown);
     unknown->cells[0].number = TABLE_NONE;
     unknown->cells[4].real = NAN;
-    tell(table_row(&table, 7, "row") == known && table_row(&table, 8, "row") == unknown && table.count == 2,
-         "rows are found again by key and name");
+    check(table_row(&table, 7, "row") == known && table_row(&table, 8, "row") == unknown && table.count == 2,
+          "rows are found again by key and name");
     expect(
         printed(table_print_json, &table, 1),
         "\"kind\":[{\"name\":\"row\",\"total_ns\":150000000,\"max_ns\":2500,\"min_ns\":500,\"p50_ns\":1000,"
@@ -168,9 +168,9 @@ static void test_kinds(void)
            "text: units that fit, trees are indented");
     table_add_cells(&table, unknown, known);
     table_add_cells(&table, unknown, known);
-    tell(unknown->cells[0].count == 300000000 && unknown->cells[1].count == 2500 &&
-             unknown->cells[2].count == 500 && unknown->cells[3].number == TABLE_NONE,
-         "a sum adds totals, keeps the largest maximum and the smallest minimum, has no percentile");
+    check(unknown->cells[0].count == 300000000 && unknown->cells[1].count == 2500 &&
+              unknown->cells[2].count == 500 && unknown->cells[3].number == TABLE_NONE,
+          "a sum adds totals, keeps the largest maximum and the smallest minimum, has no percentile");
     table_free(&table);
 }
 
@@ -188,11 +188,11 @@ static void test_many_rows(void)
         snprintf(name, sizeof(name), "row %llu", (unsigned long long)i);
         fine &= table_row(&table, i & 1, name)->cells[1].count == 2 * i + 10000;
     }
-    tell(fine && table.count == 10000, "rows are found among many");
+    check(fine && table.count == 10000, "rows are found among many");
     table_sort(&table, 1);
     for (size_t i = 1; i < table.count; i++)
         fine &= table.rows[i - 1]->cells[1].count >= table.rows[i]->cells[1].count;
-    tell(fine, "and sorted");
+    check(fine, "and sorted");
     table_free(&table);
 }
 
@@ -207,15 +207,15 @@ static void test_distribution(void)
     struct arena arena = {NULL};
     bool fine = true;
 
-    tell(distribution_percentile(&one, 0.5) == 0, "an empty distribution");
+    check(distribution_percentile(&one, 0.5) == 0, "an empty distribution");
     for (uint64_t i = 1; i <= 1000; i++)
         distribution_add(i & 1 ? &one : &two, &arena, i * i);
     distribution_merge(&one, &arena, &two);
-    tell(one.count == 1000 && one.min == 1 && one.max == 1000000 && one.total == 333833500,
-         "count, bounds and sum are exact");
+    check(one.count == 1000 && one.min == 1 && one.max == 1000000 && one.total == 333833500,
+          "count, bounds and sum are exact");
     for (uint64_t i = 1; i <= 1000; i++)
         fine &= is_near(distribution_percentile(&one, (double)i / 1000), i * i);
-    tell(fine, "every percentile is right to 1/64");
+    check(fine, "every percentile is right to 1/64");
     fine = true;
     memset(&two, 0, sizeof(two));
     for (unsigned shift = 0; shift < 64; shift++) {
@@ -225,9 +225,9 @@ static void test_distribution(void)
         distribution_add(&two, &arena, UINT64_MAX >> shift);
         fine &= distribution_percentile(&alone, 0.5) == 1ull << shift;
     }
-    tell(fine && two.max == UINT64_MAX && distribution_percentile(&two, 1) > UINT64_MAX / 64 * 63 &&
-             distribution_percentile(&two, 1.0 / 64) == 1,
-         "from one tick to all 64 bits");
+    check(fine && two.max == UINT64_MAX && distribution_percentile(&two, 1) > UINT64_MAX / 64 * 63 &&
+              distribution_percentile(&two, 1.0 / 64) == 1,
+          "from one tick to all 64 bits");
     arena_free(&arena);
 }
 
@@ -245,20 +245,20 @@ static void test_distribution_tables(void)
         distribution_add(&distribution, &arena, i == 99 ? 100000 : 1000);
     distribution_fill(&distribution, &schema, table_add(&table, "x")->cells);
     cells = table.rows[0]->cells;
-    tell(cells[0].count == 100 && cells[1].count == 398000 && cells[2].count == 2000 &&
-             cells[3].count == 3980 && is_near(cells[4].count, 2000) && is_near(cells[6].count, 2000) &&
-             cells[7].count == 200000,
-         "columns of a distribution, in nanoseconds");
+    check(cells[0].count == 100 && cells[1].count == 398000 && cells[2].count == 2000 &&
+              cells[3].count == 3980 && is_near(cells[4].count, 2000) && is_near(cells[6].count, 2000) &&
+              cells[7].count == 200000,
+          "columns of a distribution, in nanoseconds");
     distribution_histogram(&distribution, &schema, &histogram);
     for (size_t i = 0; i < histogram.count; i++)
         sum += histogram.rows[i]->cells[2].count;
     cells = histogram.rows[0]->cells;
-    tell(sum == 100 && cells[0].count <= 2000 && cells[1].count > 2000 && cells[2].count == 99 &&
-             histogram.rows[histogram.count - 1]->cells[4].real == 100.0,
-         "a histogram has everything, in the right row");
+    check(sum == 100 && cells[0].count <= 2000 && cells[1].count > 2000 && cells[2].count == 99 &&
+              histogram.rows[histogram.count - 1]->cells[4].real == 100.0,
+          "a histogram has everything, in the right row");
     for (size_t i = 1; i < histogram.count; i++)
         sum += histogram.rows[i]->cells[0].count != histogram.rows[i - 1]->cells[1].count;
-    tell(sum == 100 && histogram.count > 5 && histogram.count <= 48, "rows follow each other without gap");
+    check(sum == 100 && histogram.count > 5 && histogram.count <= 48, "rows follow each other without gap");
     table_free(&table);
     table_free(&histogram);
     arena_free(&arena);
@@ -272,7 +272,7 @@ static void test_map(void)
     map_open(&map, sizeof(uint64_t));
     for (uint64_t i = 0; i < 100000; i++)
         *(uint64_t *)map_at(&map, i % 100, i % 1000, 5) += i;
-    tell(map.count == 1000, "a map has a record for each key");
+    check(map.count == 1000, "a map has a record for each key");
     for (uint64_t i = 0; i < 1000; i++) {
         uint64_t sum = 0, *found = map_find(&map, i % 100, i, 5);
 
@@ -280,11 +280,11 @@ static void test_map(void)
             sum += n;
         fine &= found != NULL && *found == sum && map.entries[i]->key[1] == i;
     }
-    tell(fine && map_find(&map, 1, 2, 5) == NULL, "each record is found, others are not there");
+    check(fine && map_find(&map, 1, 2, 5) == NULL, "each record is found, others are not there");
     for (uint64_t i = 0; i < MAP_ENTRIES_MAX + 100; i++)
         ++*(uint64_t *)map_at(&map, i, i, i);
-    tell(map.count == MAP_ENTRIES_MAX && map.others != NULL && *(uint64_t *)map.others->value == 1099,
-         "its size is bounded: what finds no room is counted together");
+    check(map.count == MAP_ENTRIES_MAX && map.others != NULL && *(uint64_t *)map.others->value == 1099,
+          "its size is bounded: what finds no room is counted together");
     map_close(&map);
 }
 

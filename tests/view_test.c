@@ -43,7 +43,7 @@ static void __attribute__((format(printf, 2, 3))) tell_all(bool fine, const char
     va_start(values, format);
     vsnprintf(text, sizeof(text), format, values);
     va_end(values);
-    tell(fine, text);
+    check(fine, "%s", text);
 }
 
 /* ---- the slow way -------------------------------------------------------------------------------- */
@@ -584,15 +584,15 @@ static void test_file(struct view *view)
 
     index_write(&view->index, &view->trace, &bytes);
     state = index_read(&index, &view->trace, bytes.bytes, bytes.used, &from);
-    tell(state == INDEX_WHOLE && is_same_index(&index, &view->index),
-         "an index that was written is read again");
+    check(state == INDEX_WHOLE && is_same_index(&index, &view->index),
+          "an index that was written is read again");
     index_write(&index, &view->trace, &again);
-    tell(again.used == bytes.used && memcmp(again.bytes, bytes.bytes, bytes.used) == 0,
-         "and written the same again");
+    check(again.used == bytes.used && memcmp(again.bytes, bytes.bytes, bytes.used) == 0,
+          "and written the same again");
     index_free(&index);
     bytes.bytes[bytes.used / 2] ^= 4;
-    tell(index_read(&index, &view->trace, bytes.bytes, bytes.used, &from) == INDEX_NONE,
-         "one changed bit is noticed");
+    check(index_read(&index, &view->trace, bytes.bytes, bytes.used, &from) == INDEX_NONE,
+          "one changed bit is noticed");
     free(bytes.bytes);
     free(again.bytes);
 }
@@ -643,7 +643,7 @@ static bool open_view(struct view *view, const char *directory)
 
     if (view_open(view, &options, true, &fail))
         return true;
-    tell(false, fail.text);
+    check(false, "%s", fail.text);
     return false;
 }
 
@@ -695,7 +695,7 @@ int main(int argc, char **argv)
         options.seed = 7 + (uint64_t)i;
         options.work = true;
         if (!synthetic_write(&options, NULL, &fail))
-            tell(false, fail.text);
+            check(false, "%s", fail.text);
         else
             test_trace(trace, names[i], folder);
     }

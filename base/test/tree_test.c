@@ -116,11 +116,11 @@ static void test_random(void)
         used[i] = !used[i];
         good &= holds(root, count);
     }
-    tell(good, "objects that come and go at random: in order, balanced, with the right sums");
+    check(good, "objects that come and go at random: in order, balanced, with the right sums");
     unsigned taken = 0;
     while (tree_take_any(&root))
         taken++;
-    tell(taken == count, "taken one after the other, each comes once");
+    check(taken == count, "taken one after the other, each comes once");
 }
 
 /* An adversary that knows the depth of each object keeps those that make the tree deeper and removes the
@@ -147,8 +147,8 @@ static void test_steered(void)
         key[gap] = object[i].key;
         kept++;
     }
-    tell_about(depth <= depth_limit(kept),
-               "keeping only what makes the tree deeper does not turn it into a list: %u of %u", depth, kept);
+    check(depth <= depth_limit(kept),
+          "keeping only what makes the tree deeper does not turn it into a list: %u of %u", depth, kept);
 }
 
 static bool try_order(const unsigned *order, unsigned count)
@@ -182,7 +182,7 @@ static bool try_orders(unsigned *order, unsigned fixed, unsigned count)
 static void test_orders(void)
 {
     unsigned order[] = {0, 1, 2, 3, 4, 5, 6};
-    tell(try_orders(order, 0, 7), "seven objects in every order, each taken away: rotations of all kinds");
+    check(try_orders(order, 0, 7), "seven objects in every order, each taken away: rotations of all kinds");
 }
 
 int main(void)

@@ -178,7 +178,7 @@ static void check_settled(const struct figures *before, const char *what)
 {
     struct figures after;
     bool same = settles(before, &after);
-    CHECK(same, what);
+    check(same, "%s", what);
     if (same)
         return;
 #define SHOW(field) \
@@ -200,17 +200,17 @@ static void check_settled(const struct figures *before, const char *what)
 static void test_status(void)
 {
     int status = run_role("exit7");
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7, "an exit status arrives");
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "an exit status arrives");
     status = run_role("fault");
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a fault kills as SIGSEGV");
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a fault kills as SIGSEGV");
     pid_t pid = spawn_role("reader");
     sleep_ms(50);
-    CHECK(kill(pid, SIGTERM) == 0 && waitpid(pid, &status, 0) == pid && WTERMSIG(status) == SIGTERM,
+    check(kill(pid, SIGTERM) == 0 && waitpid(pid, &status, 0) == pid && WTERMSIG(status) == SIGTERM,
           "a process that waits in a server can be killed");
-    CHECK(kill(pid, 0) < 0 && errno == ESRCH && waitpid(pid, &status, 0) < 0 && errno == ECHILD,
+    check(kill(pid, 0) < 0 && errno == ESRCH && waitpid(pid, &status, 0) < 0 && errno == ECHILD,
           "and no longer exists");
-    CHECK(spawn_role("exit7") > 0 && waitpid(-1, &status, 0) > 0 && WEXITSTATUS(status) == 7, "wait for any");
-    CHECK(run_role("parent") == 0, "a parent may end before its child");
+    check(spawn_role("exit7") > 0 && waitpid(-1, &status, 0) > 0 && WEXITSTATUS(status) == 7, "wait for any");
+    check(run_role("parent") == 0, "a parent may end before its child");
 }
 
 static bool copy_file(const char *from, const char *to)
@@ -231,7 +231,7 @@ static void test_running_image(void)
 {
     static const char junk[65536];
     int status;
-    CHECK(copy_file(SELF, "/tmp/image"), "copy a program");
+    check(copy_file(SELF, "/tmp/image"), "copy a program");
     pid_t pid = spawn_file("/tmp/image", "sleeper");
     sleep_ms(50);
     int file = open("/tmp/image", O_WRONLY);
@@ -239,27 +239,27 @@ static void test_running_image(void)
     for (int i = 0; i < 4; i++)
         written += write(file, junk, sizeof(junk));
     close(file);
-    CHECK(pid > 0 && written == 4 * sizeof(junk), "overwrite it while it runs");
+    check(pid > 0 && written == 4 * sizeof(junk), "overwrite it while it runs");
     sleep_ms(50);
-    CHECK(kill(pid, 0) == 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid &&
+    check(kill(pid, 0) == 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid &&
               WTERMSIG(status) == SIGKILL,
           "it still ran");
-    CHECK(spawn_file("/tmp/image", "exit7") == -ENOEXEC, "a file that is no executable is not started");
-    CHECK(unlink("/tmp/image") == 0, "remove it");
+    check(spawn_file("/tmp/image", "exit7") == -ENOEXEC, "a file that is no executable is not started");
+    check(unlink("/tmp/image") == 0, "remove it");
 }
 
 static void test_refused(void)
 {
-    CHECK(ask(SLOT_FS, SERVER_CLIENT_EXIT, (uint64_t)getpid(), 0, 0) == -EPERM, "only proc reports deaths");
-    CHECK(ask(SLOT_FS, SERVER_INHERIT, 1, 2, 0) == -EPERM, "and passes files on");
-    CHECK(ask(SLOT_FS, FS_READ, 12345, SERVER_SPAN(0, 0, 8), FS_HERE) == -EBADF, "an unknown handle");
-    CHECK(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(65535, 0, 8), 0, 0) == -EFAULT, "another client's shared buffer");
-    CHECK(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(0, 65535, 65535), 0, 0) == -EFAULT, "a span that is too long");
-    CHECK(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "an unknown process");
-    CHECK(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "init cannot be killed");
-    CHECK(ask(SLOT_PROC, PROC_DEBUG, MACHINE_DEBUG_HANG, 1, 0) == errno_of(-E_UNSUPPORTED),
+    check(ask(SLOT_FS, SERVER_CLIENT_EXIT, (uint64_t)getpid(), 0, 0) == -EPERM, "only proc reports deaths");
+    check(ask(SLOT_FS, SERVER_INHERIT, 1, 2, 0) == -EPERM, "and passes files on");
+    check(ask(SLOT_FS, FS_READ, 12345, SERVER_SPAN(0, 0, 8), FS_HERE) == -EBADF, "an unknown handle");
+    check(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(65535, 0, 8), 0, 0) == -EFAULT, "another client's shared buffer");
+    check(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(0, 65535, 65535), 0, 0) == -EFAULT, "a span that is too long");
+    check(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "an unknown process");
+    check(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "init cannot be killed");
+    check(ask(SLOT_PROC, PROC_DEBUG, MACHINE_DEBUG_HANG, 1, 0) == errno_of(-E_UNSUPPORTED),
           "a server's error of the kernel is the errno that programs have for it");
-    CHECK(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "an unknown request");
+    check(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "an unknown request");
 }
 
 static void test_hostile(void)
@@ -270,7 +270,7 @@ static void test_hostile(void)
         pids[i] = spawn_role("hostile");
     for (int i = 0; i < 4; i++)
         good += pids[i] > 0 && waitpid(pids[i], &status, 0) == pids[i] && status == 0;
-    CHECK(good == 4, "the servers still reply after so many random requests");
+    check(good == 4, "the servers still reply after so many random requests");
 }
 
 /* Kills children at any point: starting, opening, waiting, exiting. */
@@ -285,7 +285,7 @@ static void test_kill_anywhere(void)
         kill(pid, SIGKILL);
         good += waitpid(pid, &status, 0) == pid;
     }
-    CHECK(good == 60, "60 children killed anywhere are all waited for");
+    check(good == 60, "60 children killed anywhere are all waited for");
 }
 
 int main(int argc, char **argv)

@@ -84,19 +84,19 @@ static void test_refusals(void)
 {
     static const int errors[] = {EAGAIN, ENFILE, ENOMEM, EMFILE, EPERM};
     struct window first, second;
-    CHECK(start_refusing(), "a server that refuses");
+    check(start_refusing(), "a server that refuses");
     for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         atomic_store(&refusal, errors[i]);
-        CHECK(borrow_window(SLOT_NET, &first) == -errors[i], strerror(errors[i]));
+        check(borrow_window(SLOT_NET, &first) == -errors[i], "%s", strerror(errors[i]));
     }
     atomic_store(&refusal, ENFILE);
     atomic_store(&granted, 1);
-    CHECK(borrow_window(SLOT_NET, &first) == 0 && first.number == 7, "it grants one buffer");
-    CHECK(borrow_beside(NULL, &second) == -ENFILE,
+    check(borrow_window(SLOT_NET, &first) == 0 && first.number == 7, "it grants one buffer");
+    check(borrow_beside(NULL, &second) == -ENFILE,
           "a second thread gets the error instead of waiting for ever");
-    CHECK(borrow_beside(&first, &second) == 0, "or the first buffer, if that is returned meanwhile");
+    check(borrow_beside(&first, &second) == 0, "or the first buffer, if that is returned meanwhile");
     return_window(&second);
-    CHECK(borrow_window(SLOT_FIRST_FREE, &first) == -EBADF && borrow_window(1u << 30, &first) == -EBADF,
+    check(borrow_window(SLOT_FIRST_FREE, &first) == -EBADF && borrow_window(1u << 30, &first) == -EBADF,
           "a slot without a server gives -EBADF");
 }
 
@@ -168,16 +168,16 @@ static void test_takers(void)
 {
     pid_t pids[HOLDERS];
     int ends[2], full = 0, refused = 0;
-    CHECK(pipe(ends) == 0, "a pipe to the clients that take buffers");
+    check(pipe(ends) == 0, "a pipe to the clients that take buffers");
     for (int i = 0; i < HOLDERS; i++) {
         char letter = start_holder(&pids[i], ends);
         full += letter == 'M';
         refused += letter == 'N';
     }
     printf("# %d clients reached their own limit, %d were refused before\n", full, refused);
-    CHECK(full > 0 && refused > 0 && full + refused == HOLDERS,
+    check(full > 0 && refused > 0 && full + refused == HOLDERS,
           "late clients get fewer than a client's limit");
-    CHECK(lists_files(), "when clients have taken all buffers of fs, a new program still gets its first");
+    check(lists_files(), "when clients have taken all buffers of fs, a new program still gets its first");
     for (int i = 0; i < HOLDERS; i++)
         stop_holder(pids[i]);
     char letter = 0;
@@ -186,7 +186,7 @@ static void test_takers(void)
         letter = start_holder(&pids[0], ends);
         stop_holder(pids[0]);
     }
-    CHECK(letter == 'M', "after they have ended, buffers are available again");
+    check(letter == 'M', "after they have ended, buffers are available again");
 }
 
 int main(int argc, char **argv)

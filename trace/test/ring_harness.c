@@ -15,25 +15,6 @@ __thread char *test_window;
 char *test_windows;
 
 static uint64_t clock_ticks = 1 << 20, clock_skew;
-static unsigned checks, failures;
-
-void check(bool good, const char *format, ...)
-{
-    va_list arguments;
-    printf("%sok %u - ", good ? "" : "not ", ++checks);
-    va_start(arguments, format);
-    vprintf(format, arguments);
-    va_end(arguments);
-    putchar('\n');
-    fflush(stdout);
-    failures += !good;
-}
-
-int finish_tests(void)
-{
-    printf("1..%u\n", checks);
-    return failures != 0;
-}
 
 /* ---- clock and hooks ------------------------------------------------------------------------------ */
 

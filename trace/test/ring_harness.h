@@ -10,14 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <tests/tap.h>
 #include <trace/ring/read.h>
 #include <trace/ring/ring.h>
 
 #define TEST_CPUS 2
-
-/* TAP: check prints ok or not ok; finish_tests prints the plan and returns the exit status. */
-void check(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int finish_tests(void);
 
 /* New, empty rings; tracing on, no hook, this thread on CPU 0, clock unchanged. */
 void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode);

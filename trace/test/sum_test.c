@@ -76,13 +76,13 @@ int main(void)
     srandom(4);
     for (unsigned i = 0; i < WORDS; i++)
         packet[i] = (uint64_t)random() << 32 ^ (uint64_t)random();
-    tell(every_bit_counts(), "a changed bit is told");
-    tell(pieces_count(false), "an overwritten piece is told");
-    tell(pieces_count(true), "a piece that was moved is told");
-    tell(order_counts(), "pieces that changed places are told");
-    tell(pieces_add_up(), "a sum can be taken piece by piece");
+    check(every_bit_counts(), "a changed bit is told");
+    check(pieces_count(false), "an overwritten piece is told");
+    check(pieces_count(true), "a piece that was moved is told");
+    check(order_counts(), "pieces that changed places are told");
+    check(pieces_add_up(), "a sum can be taken piece by piece");
     uint64_t entry = entry_of(packet, 7);
-    tell(trace_sum_is_of(entry, 7) && !trace_sum_is_of(entry, 7 + TRACE_SUMS) && !trace_sum_is_of(0, ~0ull),
-         "an entry is of its packet, and none of nobody");
+    check(trace_sum_is_of(entry, 7) && !trace_sum_is_of(entry, 7 + TRACE_SUMS) && !trace_sum_is_of(0, ~0ull),
+          "an entry is of its packet, and none of nobody");
     return finish_tests();
 }

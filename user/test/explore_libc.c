@@ -108,20 +108,20 @@ int main(void)
 {
     bool good = true;
     run_threads(pass_numbers);
-    CHECK(given == taken && given == THREADS / 2 * ROUNDS * (ROUNDS + 1) / 2,
+    check(given == taken && given == THREADS / 2 * ROUNDS * (ROUNDS + 1) / 2,
           "conditions: what was given was taken");
     sem_init(&semaphore, 0, 1);
     run_threads(count_under_semaphore);
-    CHECK(counted == THREADS * ROUNDS, "a semaphore of one lets one in");
+    check(counted == THREADS * ROUNDS, "a semaphore of one lets one in");
     run_threads(read_and_write);
-    CHECK(one == other && !torn, "who reads sees all of a write");
+    check(one == other && !torn, "who reads sees all of a write");
     pthread_barrier_init(&barrier, NULL, THREADS);
     run_threads(meet_at_barrier);
     for (unsigned i = 0; i < ROUNDS; i++)
         good &= turns[i] == THREADS;
-    CHECK(good, "a barrier lets all on");
+    check(good, "a barrier lets all on");
     run_threads(use_memory);
-    CHECK(memory_good[0] && memory_good[1] && memory_good[2] && memory_good[3],
+    check(memory_good[0] && memory_good[1] && memory_good[2] && memory_good[3],
           "memory is one thread's alone");
     return finish_tests();
 }

@@ -200,12 +200,12 @@ int main(void)
     for (int i = 0; i < THREADS; i++)
         bells[i] = must(sys_notification_create());
     in_threads(THREADS, ring);
-    CHECK(true, "no signal is lost");
+    check(true, "no signal is lost");
     service = must(sys_endpoint_create());
     bound = must(sys_notification_create());
     answered = must(sys_notification_create());
     in_threads(3, be_one_of_three);
-    CHECK(!wrong, "a server answers calls and signals");
+    check(!wrong, "a server answers calls and signals");
     pthread_barrier_init(&all_there, NULL, THREADS);
     in_threads(THREADS, share);
     pthread_barrier_destroy(&all_there);
@@ -216,6 +216,6 @@ int main(void)
     sys_cap_close(service);
     sys_cap_close(bound);
     sys_cap_close(answered);
-    CHECK(same_stats_soon(&before), "objects that all close at the same time come back once");
+    check(same_stats_soon(&before), "objects that all close at the same time come back once");
     return finish_tests();
 }

@@ -70,8 +70,8 @@ static void test_names(void)
     bool made = mkdir("/tmp/a", 0755) == 0 && mkdir("/tmp/b", 0755) == 0;
     run_threads(names_work);
     unlink("/tmp/a/x"), unlink("/tmp/b/y"), rmdir("/tmp/c");
-    CHECK(made && all_good(), "names come and go");
-    CHECK(rmdir("/tmp/a") == 0 && rmdir("/tmp/b") == 0, "nothing is left in their directories");
+    check(made && all_good(), "names come and go");
+    check(rmdir("/tmp/a") == 0 && rmdir("/tmp/b") == 0, "nothing is left in their directories");
 }
 
 /* ---- files: all append to one ------------------------------------------------------------------------ */
@@ -101,7 +101,7 @@ static void test_files(void)
         for (unsigned i = 1; i < sizeof record; i++)
             whole &= record[i] == record[0];
     close(fd);
-    CHECK(all_good() && whole && count == THREADS * ROUNDS,
+    check(all_good() && whole && count == THREADS * ROUNDS,
           "all records that were appended are there, and whole");
     unlink("/tmp/log");
 }
@@ -133,7 +133,7 @@ static void test_pipes(void)
     run_threads(pipes_work);
     close(ends[0]);
     close(ends[1]);
-    CHECK(made && all_good(), "what goes into a pipe comes out");
+    check(made && all_good(), "what goes into a pipe comes out");
 }
 
 /* ---- children ---------------------------------------------------------------------------------------- */
@@ -183,8 +183,8 @@ static void *children_work(void *argument)
 static void test_children(void)
 {
     run_threads(children_work);
-    CHECK(all_good(), "children answer, end and are waited for");
-    CHECK(waitpid(-1, NULL, 0) < 0 && errno == ECHILD, "no child is left");
+    check(all_good(), "children answer, end and are waited for");
+    check(waitpid(-1, NULL, 0) < 0 && errno == ECHILD, "no child is left");
 }
 
 static int be_child(void)

@@ -104,14 +104,14 @@ int main(void)
     start(&child);
     for (unsigned i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
         try_all(&child, arguments[i]);
-    CHECK(seen.faults > seen.others, "forbidden instructions are refused");
+    check(seen.faults > seen.others, "forbidden instructions are refused");
     report("known pieces");
     for (unsigned i = 0; i < RANDOM_TRIALS; i++)
         try_piece(&child, POOL + child_random(&random) % POOL_PIECES * PIECE_BYTES,
                   arguments[i % (sizeof arguments / sizeof arguments[0])]);
-    CHECK(seen.faults > seen.others, "noise does no harm");
+    check(seen.faults > seen.others, "noise does no harm");
     report("noise");
     probe_end(&child);
-    CHECK(same_stats_soon(&before), "all page frames and objects are freed");
+    check(same_stats_soon(&before), "all page frames and objects are freed");
     return finish_tests();
 }

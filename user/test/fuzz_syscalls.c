@@ -188,8 +188,8 @@ int main(void)
     fuzz_until(shared, CALLS, &random);
     printf("# %llu calls, %llu of them successful\n", (unsigned long long)shared->calls,
            (unsigned long long)shared->good);
-    CHECK(shared->calls >= CALLS, "the system survives so many hostile system calls");
-    CHECK(shared->good > CALLS / 100, "some of them succeed");
-    CHECK(same_stats_soon(&before), "all page frames and objects are freed");
+    check(shared->calls >= CALLS, "the system survives so many hostile system calls");
+    check(shared->good > CALLS / 100, "some of them succeed");
+    check(same_stats_soon(&before), "all page frames and objects are freed");
     return finish_tests();
 }

@@ -207,7 +207,7 @@ static void test_call(enum end end, enum later later, enum way way)
     good = end_well(thread, later) && good;
     snprintf(what, sizeof what, "%s after the call %s has no effect: its thread %s", ways[way], ends[end],
              laters[later]);
-    CHECK(good, what);
+    check(good, "%s", what);
 }
 
 static void test_fault(enum later later, uint64_t label)
@@ -226,7 +226,7 @@ static void test_fault(enum later later, uint64_t label)
     must(sys_space_unmap(child.space, FAULT_AT, TARN_PAGE_SIZE));
     snprintf(what, sizeof what, "a second reply to a fault, to %s, has no effect: its thread %s",
              label == FAULT_REPLY_KILL ? "end" : "go on", laters[later]);
-    CHECK(good, what);
+    check(good, "%s", what);
 }
 
 static void test_dead(void)
@@ -235,7 +235,7 @@ static void test_dead(void)
     receive(QUESTION);
     cap_t saved = must(ipc_save_reply());
     child_end(&child);
-    CHECK(ipc_reply_to(saved, &(struct ipc_message){.label = BAD_ANSWER}) == -E_DEAD,
+    check(ipc_reply_to(saved, &(struct ipc_message){.label = BAD_ANSWER}) == -E_DEAD,
           "a reply to a thread that has ended has no effect");
 }
 

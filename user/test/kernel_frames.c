@@ -250,13 +250,13 @@ static void test_kind(uint64_t kind, uint64_t before)
         free = make_and_die(kind);
     if (kinds[kind].children == 1) {
         snprintf(what, sizeof what, "%s use page frames (%u)", kinds[kind].name, (unsigned)(before - free));
-        CHECK(free > 0 && free + FILLED <= before, what);
+        check(free > 0 && free + FILLED <= before, "%s", what);
     } else {
         snprintf(what, sizeof what, "%s: %u children make them", kinds[kind].name, kinds[kind].children);
-        CHECK(free > 0, what);
+        check(free > 0, "%s", what);
     }
     snprintf(what, sizeof what, "%s: all page frames are freed", kinds[kind].name);
-    CHECK(are_back(before), what);
+    check(are_back(before), "%s", what);
 }
 
 int main(void)
@@ -266,6 +266,6 @@ int main(void)
     struct system_stats before = first_stats();
     for (uint64_t kind = 0; kind < KINDS; kind++)
         test_kind(kind, before.frames_free);
-    CHECK(same_stats_soon(&before), "no object is left");
+    check(same_stats_soon(&before), "no object is left");
     return finish_tests();
 }

@@ -70,14 +70,14 @@ static void test_counts(void)
     bool good = true;
     start_all(threads, OTHERS, wait_once, other_words);
     wait_for_waiting(OTHERS);
-    CHECK(sys_futex_wake(&word, ~0u) == 0 && count_waiting() == OTHERS,
+    check(sys_futex_wake(&word, ~0u) == 0 && count_waiting() == OTHERS,
           "threads that wait for other words are not woken");
     for (unsigned i = 0; i < OTHERS; i++) {
         good &= sys_futex_wake(&other_words[i], 0) == 0 && sys_futex_wake(&other_words[i], 2) == 1;
         pthread_join(threads[i], &result);
         good &= result == NULL;
     }
-    CHECK(good, "each is woken once, by its own word");
+    check(good, "each is woken once, by its own word");
 }
 
 static void *wait_for_word(void *argument)
@@ -91,9 +91,9 @@ static void test_some(void)
     pthread_t threads[WAITERS];
     start_all(threads, WAITERS, wait_for_word, NULL);
     wait_for_waiting(WAITERS);
-    CHECK(sys_futex_wake(&word, 3) == 3, "the requested number is woken");
+    check(sys_futex_wake(&word, 3) == 3, "the requested number is woken");
     wait_for_waiting(WAITERS - 3);
-    CHECK(sys_futex_wake(&word, ~0u) == WAITERS - 3, "or all that wait");
+    check(sys_futex_wake(&word, ~0u) == WAITERS - 3, "or all that wait");
     for (unsigned i = 0; i < WAITERS; i++)
         pthread_join(threads[i], NULL);
 }
@@ -116,7 +116,7 @@ static void test_storm(void)
     for (unsigned i = 0; i < WAITERS; i++)
         pthread_join(threads[i], NULL);
     printf("# %lld woken, at most %lld at once\n", (long long)all, (long long)most);
-    CHECK(all >= WAITERS && most <= WAITERS, "a wake reaches no thread twice, however fast it waits again");
+    check(all >= WAITERS && most <= WAITERS, "a wake reaches no thread twice, however fast it waits again");
 }
 
 int main(void)

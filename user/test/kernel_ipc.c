@@ -146,18 +146,18 @@ static void test_words(void)
 {
     cap_t badged = must(sys_cap_copy(SLOT_SPACE, endpoint, 0, RIGHT_SEND | RIGHT_GRANT, 4711));
     struct ipc_message message = {.label = ECHO, .word = {1, 2, 3, 4, 5, 6}};
-    CHECK(ipc_call(badged, &message) == 0 && message.label == 4711, "a badge arrives");
+    check(ipc_call(badged, &message) == 0 && message.label == 4711, "a badge arrives");
     bool all = true;
     for (uint64_t i = 0; i < IPC_WORDS; i++)
         all &= message.word[i] == i + 2;
-    CHECK(all, "six words there and back");
-    CHECK(sys_cap_copy(SLOT_SPACE, badged, 0, RIGHT_ALL, 9) == -E_BAD_ARGUMENT, "a badge is given once");
-    CHECK(ipc_receive_deadline(badged, &message, 0) == -E_BAD_RIGHT,
+    check(all, "six words there and back");
+    check(sys_cap_copy(SLOT_SPACE, badged, 0, RIGHT_ALL, 9) == -E_BAD_ARGUMENT, "a badge is given once");
+    check(ipc_receive_deadline(badged, &message, 0) == -E_BAD_RIGHT,
           "the right to send does not permit receiving");
     sys_cap_close(badged);
-    CHECK(ipc_call(badged, &message) == -E_BAD_CAP, "a closed capability is invalid");
-    CHECK(ipc_call(SLOT_SPACE, &message) == -E_BAD_TYPE, "a space is no endpoint");
-    CHECK(ipc_call(9999999, &message) == -E_BAD_CAP, "a slot out of range is no capability");
+    check(ipc_call(badged, &message) == -E_BAD_CAP, "a closed capability is invalid");
+    check(ipc_call(SLOT_SPACE, &message) == -E_BAD_TYPE, "a space is no endpoint");
+    check(ipc_call(9999999, &message) == -E_BAD_CAP, "a slot out of range is no capability");
 }
 
 static void test_caps(void)
@@ -165,21 +165,21 @@ static void test_caps(void)
     cap_t memory = must(sys_memory_create(4096));
     struct ipc_message message = {.label = TAKE_CAPS,
                                   .cap = {(uint16_t)memory, 0, (uint16_t)endpoint, SLOT_SPACE}};
-    CHECK(ipc_call(endpoint, &message) == 0 &&
+    check(ipc_call(endpoint, &message) == 0 &&
               message.word[0] == (CAP_MEMORY << 16 | CAP_ENDPOINT << 8 | CAP_SPACE),
           "three capabilities arrive");
     message = (struct ipc_message){.label = TAKE_CAPS, .cap = {(uint16_t)memory, 50000}};
-    CHECK(ipc_call(endpoint, &message) == -E_BAD_CAP, "an empty slot cannot be sent");
+    check(ipc_call(endpoint, &message) == -E_BAD_CAP, "an empty slot cannot be sent");
     cap_t kept = must(sys_cap_copy(SLOT_SPACE, memory, 0, RIGHT_READ, 0));
     message = (struct ipc_message){.label = TAKE_CAPS, .cap = {(uint16_t)kept}};
-    CHECK(ipc_call(endpoint, &message) == -E_BAD_RIGHT, "nor one without the right to grant");
+    check(ipc_call(endpoint, &message) == -E_BAD_RIGHT, "nor one without the right to grant");
     message = (struct ipc_message){.label = GIVE_CAP};
-    CHECK(ipc_call(endpoint, &message) == 0 && message.cap[2] && !message.cap[0] && !message.cap[1] &&
+    check(ipc_call(endpoint, &message) == 0 && message.cap[2] && !message.cap[0] && !message.cap[1] &&
               sys_memory_size(message.cap[2]) == 4096,
           "a reply carries one");
     sys_cap_close(message.cap[2]);
     message = (struct ipc_message){.label = GIVE_BAD};
-    CHECK(ipc_call(endpoint, &message) == 0 && message.label == E_BAD_CAP,
+    check(ipc_call(endpoint, &message) == 0 && message.label == E_BAD_CAP,
           "a bad reply fails, and the server can still reply");
     sys_cap_close(kept);
     sys_cap_close(memory);
@@ -187,12 +187,12 @@ static void test_caps(void)
 
 static void test_replies(void)
 {
-    CHECK(call_beside(SAVE, ECHO) == 77, "a saved reply");
-    CHECK(call_beside(DROP, ECHO) == -E_DEAD, "a saved reply that is closed");
-    CHECK(call_beside(FORGET, ECHO) == -E_CANCELED, "a caller that is forgotten");
-    CHECK(ipc_reply(&(struct ipc_message){0}) == -E_NO_REPLY, "no caller to reply to");
-    CHECK(ipc_save_reply() == -E_NO_REPLY, "nor to save");
-    CHECK(ipc_reply_to(SLOT_SPACE, &(struct ipc_message){0}) == -E_BAD_TYPE, "a space is no reply");
+    check(call_beside(SAVE, ECHO) == 77, "a saved reply");
+    check(call_beside(DROP, ECHO) == -E_DEAD, "a saved reply that is closed");
+    check(call_beside(FORGET, ECHO) == -E_CANCELED, "a caller that is forgotten");
+    check(ipc_reply(&(struct ipc_message){0}) == -E_NO_REPLY, "no caller to reply to");
+    check(ipc_save_reply() == -E_NO_REPLY, "nor to save");
+    check(ipc_reply_to(SLOT_SPACE, &(struct ipc_message){0}) == -E_BAD_TYPE, "a space is no reply");
 }
 
 static cap_t lonely; /* an endpoint from which nobody receives */
@@ -208,30 +208,30 @@ static void test_deadlines(void)
 {
     lonely = must(sys_endpoint_create());
     struct ipc_message message = {.label = 1};
-    CHECK(ipc_call_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to send");
-    CHECK(ipc_receive_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to receive");
+    check(ipc_call_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to send");
+    check(ipc_receive_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to receive");
     uint64_t before = clock_monotonic_ns();
-    CHECK(ipc_call_deadline(lonely, &message, before + 30 * MS) == -E_TIMEOUT,
+    check(ipc_call_deadline(lonely, &message, before + 30 * MS) == -E_TIMEOUT,
           "a call that nobody receives times out");
     uint64_t waited = clock_monotonic_ns() - before;
-    CHECK(waited >= 30 * MS, "and not too early");
-    CHECK(ipc_receive_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
+    check(waited >= 30 * MS, "and not too early");
+    check(ipc_receive_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
           "a receive times out");
-    CHECK(ipc_send_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT, "a send times out");
+    check(ipc_send_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT, "a send times out");
     message = (struct ipc_message){.label = TOO_LATE};
-    CHECK(ipc_call_deadline(endpoint, &message, deadline_after(20 * MS)) == -E_TIMEOUT,
+    check(ipc_call_deadline(endpoint, &message, deadline_after(20 * MS)) == -E_TIMEOUT,
           "a call whose reply is late times out");
     has_given_up = true;
     message = (struct ipc_message){.label = ECHO};
-    CHECK(ipc_call(endpoint, &message) == 0, "the server continues after a reply without a receiver");
+    check(ipc_call(endpoint, &message) == 0, "the server continues after a reply without a receiver");
     before = clock_monotonic_ns();
     sys_thread_sleep(before + 20 * MS);
-    CHECK(clock_monotonic_ns() - before >= 20 * MS, "sleep is not short");
+    check(clock_monotonic_ns() - before >= 20 * MS, "sleep is not short");
     cap_t n = must(sys_notification_create());
-    CHECK(sys_notification_wait(n, deadline_after(10 * MS)) == -E_TIMEOUT, "a wait for a signal times out");
+    check(sys_notification_wait(n, deadline_after(10 * MS)) == -E_TIMEOUT, "a wait for a signal times out");
     uint32_t word = 1;
-    CHECK(sys_futex_wait(&word, 1, deadline_after(10 * MS)) == -E_TIMEOUT, "so does one for a word");
-    CHECK(sys_futex_wait(&word, 2, TARN_FOREVER) == -E_AGAIN, "which must have the value");
+    check(sys_futex_wait(&word, 1, deadline_after(10 * MS)) == -E_TIMEOUT, "so does one for a word");
+    check(sys_futex_wait(&word, 2, TARN_FOREVER) == -E_AGAIN, "which must have the value");
     sys_cap_close(n);
 }
 
@@ -244,12 +244,12 @@ static void test_death(void)
     let_wait(THREAD_BLOCKED_SEND);
     sys_cap_close(lonely);
     pthread_join(thread, &result);
-    CHECK((int64_t)result == -E_DEAD, "a queued caller gets E_DEAD when the endpoint dies");
+    check((int64_t)result == -E_DEAD, "a queued caller gets E_DEAD when the endpoint dies");
     lonely = must(sys_endpoint_create());
     cap_t sender = must(sys_cap_copy(SLOT_SPACE, lonely, 0, RIGHT_SEND, 0));
     sys_cap_close(lonely);
     struct ipc_message message = {.label = 1};
-    CHECK(ipc_call(sender, &message) == -E_DEAD, "an endpoint without receivers is dead");
+    check(ipc_call(sender, &message) == -E_DEAD, "an endpoint without receivers is dead");
     sys_cap_close(sender);
 }
 
@@ -284,8 +284,8 @@ static int64_t call_dying_child(void (*entry)(uint64_t))
 
 static void test_server_death(void)
 {
-    CHECK(call_dying_child(take_and_die) == -E_DEAD, "the server kills itself before it replies");
-    CHECK(call_dying_child(take_and_fault) == -E_DEAD, "the server faults without a fault handler");
+    check(call_dying_child(take_and_die) == -E_DEAD, "the server kills itself before it replies");
+    check(call_dying_child(take_and_fault) == -E_DEAD, "the server faults without a fault handler");
 }
 
 static _Atomic bool has_one; /* the bound thread has received its first signal */
@@ -318,20 +318,20 @@ static void test_bound(void)
     while (!has_one)
         sys_thread_sleep(deadline_after(MS));
     let_wait(THREAD_BLOCKED_RECEIVE);
-    CHECK(sys_notification_bind(notification) == -E_BUSY, "a notification is bound to one thread");
+    check(sys_notification_bind(notification) == -E_BUSY, "a notification is bound to one thread");
     sys_notification_signal(notification, 2);
     pthread_join(thread, &result);
-    CHECK((uint64_t)result == (5 << 8 | 2), "a bound notification ends receives");
+    check((uint64_t)result == (5 << 8 | 2), "a bound notification ends receives");
     int64_t error;
     for (int i = 0; (error = sys_notification_bind(notification)) == -E_BUSY && i < 1000; i++)
         sys_thread_sleep(deadline_after(10 * MS)); /* join returns slightly before the thread has ended */
-    CHECK(error == 0, "and can be bound again when its thread has ended");
+    check(error == 0, "and can be bound again when its thread has ended");
     sys_notification_signal(notification, 8);
     struct ipc_message message;
-    CHECK(ipc_receive_deadline(endpoint, &message, 0) == 0 && message.word[0] == 8,
+    check(ipc_receive_deadline(endpoint, &message, 0) == 0 && message.word[0] == 8,
           "bits signalled before the binding");
-    CHECK(sys_notification_bind(0) == 0, "unbound");
-    CHECK(sys_notification_signal(notification, 1ull << 63) == -E_BAD_ARGUMENT, "63 bits are usable");
+    check(sys_notification_bind(0) == 0, "unbound");
+    check(sys_notification_signal(notification, 1ull << 63) == -E_BAD_ARGUMENT, "63 bits are usable");
     sys_cap_close(notification);
 }
 
@@ -351,22 +351,22 @@ static void test_cancel(void)
     must(child_give(&child, told, 20, RIGHT_ALL));
     int64_t keeper = must(child_thread(&child, sleep_and_tell, 20, TARN_PRIO_USER, 0));
     int64_t thread = must(child_thread(&child, sleep_and_tell, 20, TARN_PRIO_USER, 0));
-    CHECK(sys_thread_cancel((cap_t)thread) == -E_AGAIN, "a thread that does not wait cannot be cancelled");
+    check(sys_thread_cancel((cap_t)thread) == -E_AGAIN, "a thread that does not wait cannot be cancelled");
     must(sys_thread_resume((cap_t)thread));
     wait_until((uint32_t)must(sys_space_info(child.space)), ANY_THREAD, THREAD_SLEEPING);
     must(sys_thread_suspend((cap_t)thread));
     must(sys_thread_cancel((cap_t)thread));
-    CHECK(sys_notification_wait(told, deadline_after(50 * MS)) == -E_TIMEOUT,
+    check(sys_notification_wait(told, deadline_after(50 * MS)) == -E_TIMEOUT,
           "a suspended thread does not continue");
     must(sys_thread_resume((cap_t)thread));
-    CHECK(sys_notification_wait(told, deadline_after(5000 * MS)) == E_CANCELED << 8, "a sleep is cancelled");
+    check(sys_notification_wait(told, deadline_after(5000 * MS)) == E_CANCELED << 8, "a sleep is cancelled");
     sys_cap_close((cap_t)keeper);
     sys_cap_close(told);
-    CHECK(sys_thread_set_priority((cap_t)thread, 31) == -E_BAD_RIGHT,
+    check(sys_thread_set_priority((cap_t)thread, 31) == -E_BAD_RIGHT,
           "a thread cannot give more priority than it has");
-    CHECK(sys_thread_set_affinity((cap_t)thread, 0) == -E_BAD_ARGUMENT, "a thread needs a CPU");
+    check(sys_thread_set_affinity((cap_t)thread, 0) == -E_BAD_ARGUMENT, "a thread needs a CPU");
     child_end(&child);
-    CHECK(sys_thread_resume((cap_t)thread) == 0 && sys_thread_set_name((cap_t)thread, "ghost") == -E_DEAD,
+    check(sys_thread_resume((cap_t)thread) == 0 && sys_thread_set_name((cap_t)thread, "ghost") == -E_DEAD,
           "a dead thread's capability is harmless");
     sys_cap_close((cap_t)thread);
 }
@@ -386,7 +386,7 @@ int main(void)
     test_bound();
     test_cancel();
     struct ipc_message message = {.label = END};
-    CHECK(ipc_call(endpoint, &message) == 0, "the server ends");
+    check(ipc_call(endpoint, &message) == 0, "the server ends");
     pthread_join(server, NULL);
     return finish_tests();
 }

@@ -272,10 +272,10 @@ static void test_kills(unsigned rounds)
         sys_memory_supply(paged, pages * TARN_PAGE_SIZE, supply, 0, TARN_PAGE_SIZE);
     struct system_stats before = first_stats();
     run_rounds(rounds, &random);
-    CHECK(same_stats_soon(&before), "spaces killed at random times: all page frames and objects are freed");
+    check(same_stats_soon(&before), "spaces killed at random times: all page frames and objects are freed");
     printf("# %llu requests served meanwhile\n", (unsigned long long)served);
     struct ipc_message message = {.label = 99};
-    CHECK(ipc_call(server_endpoint, &message) == 0, "their server survives");
+    check(ipc_call(server_endpoint, &message) == 0, "their server survives");
     pthread_join(server, NULL);
     sys_cap_close(server_endpoint);
     sys_cap_close(paged);
@@ -349,11 +349,11 @@ static bool tells_status(void)
 
 static void test_special(void)
 {
-    CHECK(tells_status(), "the status of a killed space can be read");
-    CHECK(end_special(), "a space ends with its last thread"); /* also warms up slabs and page tables */
+    check(tells_status(), "the status of a killed space can be read");
+    check(end_special(), "a space ends with its last thread"); /* also warms up slabs and page tables */
     struct system_stats before = quiet_stats();
     end_special();
-    CHECK(same_stats_soon(&before), "empty, suspended, busy, self-killing, ended: everything is freed");
+    check(same_stats_soon(&before), "empty, suspended, busy, self-killing, ended: everything is freed");
 }
 
 int main(int argc, char **argv)

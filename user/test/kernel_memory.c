@@ -42,12 +42,12 @@ static void test_zero(void)
         words[offset / 8] = i + 1;
         same &= probe_word(&child, PLACE + offset) == i + 1;
     }
-    CHECK(zero, "unwritten memory is zero");
-    CHECK(same, "a shared page shows the other space's writes");
+    check(zero, "unwritten memory is zero");
+    check(same, "a shared page shows the other space's writes");
     probe_end(&child);
     memory_unmap(words, PAGES * TARN_PAGE_SIZE);
     sys_cap_close(memory);
-    CHECK(same_stats_soon(&before), "all of it is freed");
+    check(same_stats_soon(&before), "all of it is freed");
 }
 
 /* ---- copies on write ------------------------------------------------------------------------------- */
@@ -93,18 +93,18 @@ static void test_copy_on_write(void)
         if (i % 4 < 2)
             probe_store(&other, PLACE + i * TARN_PAGE_SIZE, c[i] = 400 + i);
     }
-    CHECK(view_is(&one, PLACE, a) && view_is(&one, SECOND, b) && view_is(&other, PLACE, c),
+    check(view_is(&one, PLACE, a) && view_is(&one, SECOND, b) && view_is(&other, PLACE, c),
           "private mappings of two spaces, and of one, show their own writes only");
-    CHECK(object_is_intact(memory), "the object does not change");
+    check(object_is_intact(memory), "the object does not change");
 
     must(sys_space_protect(one.space, PLACE + 2 * TARN_PAGE_SIZE, 3 * TARN_PAGE_SIZE, MAP_READ));
-    CHECK(probe(&one, PROBE_WRITE, PLACE + 3 * TARN_PAGE_SIZE, 1).faulted &&
+    check(probe(&one, PROBE_WRITE, PLACE + 3 * TARN_PAGE_SIZE, 1).faulted &&
               probe(&one, PROBE_WRITE, PLACE + 2 * TARN_PAGE_SIZE, 1).faulted && view_is(&one, PLACE, a),
           "read-only in the middle: written and unwritten pages refuse writes and keep what they show");
     must(sys_space_protect(one.space, PLACE, COW_PAGES * TARN_PAGE_SIZE, RW));
     for (uint64_t i = 0; i < COW_PAGES; i++)
         probe_store(&one, PLACE + i * TARN_PAGE_SIZE, a[i] = 500 + i);
-    CHECK(view_is(&one, PLACE, a) && view_is(&one, SECOND, b) && view_is(&other, PLACE, c) &&
+    check(view_is(&one, PLACE, a) && view_is(&one, SECOND, b) && view_is(&other, PLACE, c) &&
               object_is_intact(memory),
           "writable again: still its own");
     must(sys_space_unmap(one.space, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE));
@@ -112,10 +112,10 @@ static void test_copy_on_write(void)
     bool good = probe(&one, PROBE_READ, PLACE + 3 * TARN_PAGE_SIZE, 0).faulted;
     for (uint64_t i = 0; i < COW_PAGES; i++)
         good &= i == 3 || probe_word(&one, PLACE + i * TARN_PAGE_SIZE) == a[i];
-    CHECK(good && view_is(&one, SECOND, b) && object_is_intact(memory),
+    check(good && view_is(&one, SECOND, b) && object_is_intact(memory),
           "one page unmapped, another mapping removed: the rest is unchanged");
     probe_map(&one, memory, PLACE + 3 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, COW);
-    CHECK(probe_word(&one, PLACE + 3 * TARN_PAGE_SIZE) == 100, "mapped again, the page shows the object");
+    check(probe_word(&one, PLACE + 3 * TARN_PAGE_SIZE) == 100, "mapped again, the page shows the object");
     probe_end(&one);
     probe_end(&other);
     sys_cap_close(memory);
@@ -132,7 +132,7 @@ static void test_partial_unmap(void)
     uint64_t full = read_stats().frames_free;
     must(sys_space_unmap(SLOT_SPACE, (uint64_t)bytes + TARN_PAGE_SIZE, (PAGES - 2) * TARN_PAGE_SIZE));
     uint64_t freed = read_stats().frames_free - full;
-    CHECK(freed > PAGES - 32 && bytes[0] == 1 && bytes[(PAGES - 1) * TARN_PAGE_SIZE] == 1,
+    check(freed > PAGES - 32 && bytes[0] == 1 && bytes[(PAGES - 1) * TARN_PAGE_SIZE] == 1,
           "unmapping the middle of a private mapping frees its page frames");
     must(sys_space_unmap(SLOT_SPACE, (uint64_t)bytes, PAGES * TARN_PAGE_SIZE));
     sys_cap_close(memory);
@@ -173,23 +173,23 @@ static void test_resident(void)
     uint64_t start = resident();
     write_pages(one, 0, 100);
     write_pages(one, 0, 100);
-    CHECK(resident() == start + 100, "each touched page is resident, and counted once");
+    check(resident() == start + 100, "each touched page is resident, and counted once");
     read_pages(two, 30);
-    CHECK(resident() == start + 130, "a shared page is counted for each mapping");
+    check(resident() == start + 130, "a shared page is counted for each mapping");
     read_pages(own, 20);
-    CHECK(resident() == start + 150, "a private page that was read is resident");
+    check(resident() == start + 150, "a private page that was read is resident");
     write_pages(own, 10, 40);
-    CHECK(resident() == start + 170, "a copy replaces what it was copied from");
+    check(resident() == start + 170, "a copy replaces what it was copied from");
     must(sys_space_unmap(SLOT_SPACE, (uint64_t)one + 90 * TARN_PAGE_SIZE, 100 * TARN_PAGE_SIZE));
-    CHECK(resident() == start + 160, "unmapped pages are not resident");
+    check(resident() == start + 160, "unmapped pages are not resident");
     must(sys_space_protect(SLOT_SPACE, (uint64_t)one, 90 * TARN_PAGE_SIZE, MAP_READ));
     must(sys_space_protect(SLOT_SPACE, (uint64_t)one, 90 * TARN_PAGE_SIZE, RW));
     write_pages(one, 0, 90);
-    CHECK(resident() == start + 160, "other rights change nothing");
+    check(resident() == start + 160, "other rights change nothing");
     must(sys_space_unmap(SLOT_SPACE, (uint64_t)one, PAGES * TARN_PAGE_SIZE));
     memory_unmap((void *)two, PAGES * TARN_PAGE_SIZE);
     memory_unmap((void *)own, PAGES * TARN_PAGE_SIZE);
-    CHECK(resident() == start, "all unmapped: as before");
+    check(resident() == start, "all unmapped: as before");
     sys_cap_close(memory);
 }
 
@@ -217,22 +217,22 @@ static void test_write_or_execute(struct child *child)
         sys_space_map(child->space, memory, PLACE, TARN_PAGE_SIZE, 0, RW | MAP_EXECUTE | MAP_FIXED);
     int64_t private =
         sys_space_map(child->space, memory, PLACE, TARN_PAGE_SIZE, 0, COW | MAP_EXECUTE | MAP_FIXED);
-    CHECK(both == -E_BAD_ARGUMENT && private == -E_BAD_ARGUMENT, "no mapping is writable and executable");
+    check(both == -E_BAD_ARGUMENT && private == -E_BAD_ARGUMENT, "no mapping is writable and executable");
     probe_map(child, memory, PLACE, 2 * TARN_PAGE_SIZE, RW);
-    CHECK(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW | MAP_EXECUTE) == -E_BAD_ARGUMENT,
+    check(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW | MAP_EXECUTE) == -E_BAD_ARGUMENT,
           "and none can be made so");
-    CHECK(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "data is not executed");
+    check(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "data is not executed");
     probe_store(child, PLACE, 1);
-    CHECK(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "nor is what was written");
+    check(is_fault(probe(child, PROBE_EXECUTE, PLACE, 0), PLACE, ACCESS_EXECUTE), "nor is what was written");
     uint64_t stack = CHILD_STACKS + CHILD_STACK_BYTES;
-    CHECK(is_fault(probe(child, PROBE_EXECUTE, stack, 0), stack, ACCESS_EXECUTE), "nor a stack");
+    check(is_fault(probe(child, PROBE_EXECUTE, stack, 0), stack, ACCESS_EXECUTE), "nor a stack");
     uint64_t data = (uint64_t)&data_word;
-    CHECK(is_fault(probe(child, PROBE_EXECUTE, data, 0), data, ACCESS_EXECUTE), "nor variables");
-    CHECK(is_fault(probe(child, PROBE_WRITE, text & ~7ull, 0), text & ~7ull, ACCESS_WRITE),
+    check(is_fault(probe(child, PROBE_EXECUTE, data, 0), data, ACCESS_EXECUTE), "nor variables");
+    check(is_fault(probe(child, PROBE_WRITE, text & ~7ull, 0), text & ~7ull, ACCESS_WRITE),
           "text is not written");
-    CHECK(probe(child, PROBE_KERNEL_WRITE, text & ~(TARN_PAGE_SIZE - 1), 64).result == -E_BAD_ADDRESS,
+    check(probe(child, PROBE_KERNEL_WRITE, text & ~(TARN_PAGE_SIZE - 1), 64).result == -E_BAD_ADDRESS,
           "nor by the kernel for a system call");
-    CHECK(probe(child, PROBE_KERNEL_WRITE, (uint64_t)text_word, 8).result == -E_BAD_ADDRESS,
+    check(probe(child, PROBE_KERNEL_WRITE, (uint64_t)text_word, 8).result == -E_BAD_ADDRESS,
           "nor are constants");
 
     /* Code that a program generates: written through one mapping, then executed. */
@@ -240,21 +240,21 @@ static void test_write_or_execute(struct child *child)
     must(sys_memory_write(memory, 0, (const void *)page, TARN_PAGE_SIZE));
     must(sys_memory_write(memory, TARN_PAGE_SIZE, (const void *)page, TARN_PAGE_SIZE));
     must(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, MAP_READ | MAP_EXECUTE));
-    CHECK(probe(child, PROBE_EXECUTE, PLACE + text % TARN_PAGE_SIZE, 0).result == 7,
+    check(probe(child, PROBE_EXECUTE, PLACE + text % TARN_PAGE_SIZE, 0).result == 7,
           "made executable, it runs");
-    CHECK(is_fault(probe(child, PROBE_WRITE, PLACE, 0), PLACE, ACCESS_WRITE), "and is not writable any more");
+    check(is_fault(probe(child, PROBE_WRITE, PLACE, 0), PLACE, ACCESS_WRITE), "and is not writable any more");
     must(sys_space_unmap(child->space, PLACE, 2 * TARN_PAGE_SIZE));
 
     cap_t lesser = must(sys_cap_copy(SLOT_SPACE, memory, 0, RIGHT_READ | RIGHT_GRANT, 0));
-    CHECK(sys_space_map(child->space, lesser, PLACE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) == -E_BAD_RIGHT &&
+    check(sys_space_map(child->space, lesser, PLACE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) == -E_BAD_RIGHT &&
               sys_space_map(child->space, lesser, PLACE, TARN_PAGE_SIZE, 0,
                             MAP_READ | MAP_EXECUTE | MAP_FIXED) == -E_BAD_RIGHT,
           "a capability to read maps neither writable nor executable");
     probe_map(child, lesser, PLACE, TARN_PAGE_SIZE, MAP_READ);
-    CHECK(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW) == -E_BAD_RIGHT &&
+    check(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW) == -E_BAD_RIGHT &&
               sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, MAP_READ | MAP_EXECUTE) == -E_BAD_RIGHT,
           "nor makes protect do it");
-    CHECK(sys_memory_write(lesser, 0, &data_word, 8) == -E_BAD_RIGHT &&
+    check(sys_memory_write(lesser, 0, &data_word, 8) == -E_BAD_RIGHT &&
               sys_memory_resize(lesser, MIB) == -E_BAD_RIGHT &&
               sys_memory_supply(lesser, 0, memory, 0, TARN_PAGE_SIZE) == -E_BAD_RIGHT,
           "nor writes, resizes or supplies");
@@ -308,9 +308,9 @@ static void test_kernel_addresses(struct child *child)
             refused &= result == -E_BAD_ADDRESS;
         }
     }
-    CHECK(kept, "page 0 and the kernel's addresses cannot be read, written or executed");
-    CHECK(refused, "nor can the kernel be made to do it");
-    CHECK(probe(child, PROBE_KERNEL_WRITE, USER_END - 8, 64).result == -E_BAD_ADDRESS &&
+    check(kept, "page 0 and the kernel's addresses cannot be read, written or executed");
+    check(refused, "nor can the kernel be made to do it");
+    check(probe(child, PROBE_KERNEL_WRITE, USER_END - 8, 64).result == -E_BAD_ADDRESS &&
               probe(child, PROBE_KERNEL_READ, PLACE, ~0ull - PLACE - 8).result == -E_BAD_ADDRESS,
           "buffers that run over the end or around it are refused");
 }
@@ -318,20 +318,20 @@ static void test_kernel_addresses(struct child *child)
 static void test_kernel_pages(struct child *child)
 {
     uint64_t block = USER_THREAD_BLOCKS, info = USER_TRACE_INFO, window = USER_TRACE_WINDOWS;
-    CHECK(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
+    check(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
           "trace info page and thread blocks can be read");
-    CHECK(is_fault(probe(child, PROBE_WRITE, info, 0), info, ACCESS_WRITE) &&
+    check(is_fault(probe(child, PROBE_WRITE, info, 0), info, ACCESS_WRITE) &&
               is_fault(probe(child, PROBE_WRITE, block, 0), block, ACCESS_WRITE),
           "and not written");
-    CHECK(is_fault(probe(child, PROBE_EXECUTE, info, 0), info, ACCESS_EXECUTE) &&
+    check(is_fault(probe(child, PROBE_EXECUTE, info, 0), info, ACCESS_EXECUTE) &&
               is_fault(probe(child, PROBE_EXECUTE, block, 0), block, ACCESS_EXECUTE),
           "nor executed");
-    CHECK(probe(child, PROBE_KERNEL_WRITE, info, 64).result == -E_BAD_ADDRESS &&
+    check(probe(child, PROBE_KERNEL_WRITE, info, 64).result == -E_BAD_ADDRESS &&
               probe(child, PROBE_KERNEL_WRITE, block, 64).result == -E_BAD_ADDRESS,
           "nor written by the kernel for a system call");
-    CHECK(is_fault(probe(child, PROBE_EXECUTE, window, 0), window, ACCESS_EXECUTE),
+    check(is_fault(probe(child, PROBE_EXECUTE, window, 0), window, ACCESS_EXECUTE),
           "trace windows are not executed");
-    CHECK(sys_space_map(child->space, probe_memory, info, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
+    check(sys_space_map(child->space, probe_memory, info, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
                   -E_BAD_ARGUMENT &&
               sys_space_map(child->space, probe_memory, block, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
                   -E_BAD_ARGUMENT &&
@@ -341,7 +341,7 @@ static void test_kernel_pages(struct child *child)
     sys_space_unmap(child->space, info, TARN_PAGE_SIZE);
     sys_space_unmap(child->space, USER_BASE, USER_IMAGE - USER_BASE);
     sys_space_unmap(child->space, block, TARN_PAGE_SIZE);
-    CHECK(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
+    check(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
           "nor can they be unmapped");
 }
 
@@ -363,12 +363,12 @@ static void test_sizes(void)
     bool refused = true;
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
         refused &= sys_memory_create(bad[i]) == -E_BAD_ARGUMENT;
-    CHECK(refused, "objects of size 0 or beyond the maximum are refused");
+    check(refused, "objects of size 0 or beyond the maximum are refused");
     cap_t memory = must(sys_memory_create(3 * TARN_PAGE_SIZE - 5));
-    CHECK(sys_memory_size(memory) == (int64_t)(3 * TARN_PAGE_SIZE), "sizes are whole pages");
+    check(sys_memory_size(memory) == (int64_t)(3 * TARN_PAGE_SIZE), "sizes are whole pages");
     refused = sys_memory_resize(memory, 0) == -E_BAD_ARGUMENT &&
               sys_memory_resize(memory, ~0ull) == -E_BAD_ARGUMENT;
-    CHECK(refused, "so are new sizes");
+    check(refused, "so are new sizes");
     static const struct {
         uint64_t address, size, offset;
     } ranges[] = {
@@ -392,7 +392,7 @@ static void test_sizes(void)
                                        ranges[i].offset, RW | MAP_FIXED);
         refused &= result == -E_BAD_ARGUMENT;
     }
-    CHECK(refused, "mappings that are odd, outside or wrap around are refused");
+    check(refused, "mappings that are odd, outside or wrap around are refused");
     for (uint32_t flags = 0; flags < 8; flags++) {
         bool good =
             flags == MAP_READ || flags == RW || flags == MAP_EXECUTE || flags == (MAP_READ | MAP_EXECUTE);
@@ -400,25 +400,25 @@ static void test_sizes(void)
     }
     refused &=
         sys_space_map(SLOT_SPACE, memory, 0, TARN_PAGE_SIZE, 0, MAP_READ | 1u << 20) == -E_BAD_ARGUMENT;
-    CHECK(refused, "so are invalid flags");
+    check(refused, "so are invalid flags");
     must(sys_space_map(SLOT_SPACE, memory, PLACE, 3 * TARN_PAGE_SIZE, 0, RW | MAP_FIXED));
-    CHECK(sys_space_map(SLOT_SPACE, memory, PLACE + 2 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
+    check(sys_space_map(SLOT_SPACE, memory, PLACE + 2 * TARN_PAGE_SIZE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
               -E_EXISTS,
           "mappings cannot overlap");
-    CHECK(sys_memory_resize(memory, 2 * TARN_PAGE_SIZE) == -E_BUSY &&
+    check(sys_memory_resize(memory, 2 * TARN_PAGE_SIZE) == -E_BUSY &&
               sys_memory_resize(memory, 9 * TARN_PAGE_SIZE) == 0,
           "a mapped object can grow but not shrink");
     must(sys_space_unmap(SLOT_SPACE, PLACE, 3 * TARN_PAGE_SIZE));
-    CHECK(sys_space_unmap(SLOT_SPACE, PLACE, TARN_PAGE_SIZE) == -E_NOT_FOUND &&
+    check(sys_space_unmap(SLOT_SPACE, PLACE, TARN_PAGE_SIZE) == -E_NOT_FOUND &&
               sys_space_protect(SLOT_SPACE, PLACE, TARN_PAGE_SIZE, MAP_READ) == -E_NOT_FOUND,
           "unmapped ranges cannot be unmapped or protected");
-    CHECK(sys_memory_resize(memory, TARN_PAGE_SIZE) == 0, "an unmapped one can shrink");
+    check(sys_memory_resize(memory, TARN_PAGE_SIZE) == 0, "an unmapped one can shrink");
     char byte;
-    CHECK(sys_memory_read(memory, TARN_PAGE_SIZE, &byte, 1) == 0 &&
+    check(sys_memory_read(memory, TARN_PAGE_SIZE, &byte, 1) == 0 &&
               sys_memory_read(memory, ~0ull, &byte, 1) == 0 &&
               sys_memory_write(memory, ~0ull - 1, &byte, 1) == 0,
           "nothing is read or written beyond the end");
-    CHECK(sys_memory_create_physical(SLOT_SPACE, 0, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
+    check(sys_memory_create_physical(SLOT_SPACE, 0, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
               sys_memory_create_contiguous(memory, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
               sys_memory_physical(0, memory, 0) == -E_BAD_CAP &&
               (slot_is_filled(SLOT_MACHINE) ||
@@ -495,9 +495,9 @@ static void test_no_memory(void)
         bool dead = dies(&child, 30000);
         child_end(&child);
         snprintf(text, sizeof text, "a program that uses up memory by %s is killed", names[kind]);
-        CHECK(dead, text);
+        check(dead, "%s", text);
         snprintf(text, sizeof text, "and everything is freed");
-        CHECK(same_stats_soon(&before), text);
+        check(same_stats_soon(&before), "%s", text);
     }
     struct system_stats before = first_stats();
     bool back = true;
@@ -520,7 +520,7 @@ static void test_no_memory(void)
         back &= same_stats_soon(&before); /* resources of a dead space are freed after it is reported */
     }
     eat_alone(EAT_SHARED);
-    CHECK(back && same_stats_soon(&before), "several at once: the system survives, and everything is freed");
+    check(back && same_stats_soon(&before), "several at once: the system survives, and everything is freed");
 }
 
 int main(void)

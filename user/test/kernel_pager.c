@@ -95,9 +95,9 @@ static void test_pages(struct child *child)
         uint64_t offset = i * TARN_PAGE_SIZE + 8 * i;
         good &= probe_word(child, PLACE + offset) == word_of(offset);
     }
-    CHECK(good && pager.asked == PAGES / 2, "each page is requested once and has the pager's contents");
+    check(good && pager.asked == PAGES / 2, "each page is requested once and has the pager's contents");
     probe_store(child, PLACE, 5);
-    CHECK(probe_word(child, PLACE) == 5 && pager.asked == PAGES / 2, "and can be written");
+    check(probe_word(child, PLACE) == 5 && pager.asked == PAGES / 2, "and can be written");
     must(sys_space_unmap(child->space, PLACE, SIZE));
     probe_map(child, pager.paged, PLACE, SIZE, COW);
     uint64_t there = 2 * TARN_PAGE_SIZE, missing = 3 * TARN_PAGE_SIZE;
@@ -106,27 +106,27 @@ static void test_pages(struct child *child)
     uint64_t first = 0, second = 0;
     sys_memory_read(pager.paged, there, &first, 8);
     sys_memory_read(pager.paged, missing, &second, 8);
-    CHECK(probe_word(child, PLACE + there) == 6 && probe_word(child, PLACE + missing) == 7 &&
+    check(probe_word(child, PLACE + there) == 6 && probe_word(child, PLACE + missing) == 7 &&
               probe_word(child, PLACE + missing + 8) == word_of(missing + 8) && first == word_of(there) &&
               second == word_of(missing),
           "copied on write, the pager's page stays");
     must(sys_space_unmap(child->space, PLACE, SIZE));
 
-    CHECK(sys_memory_supply(pager.paged, 0, pager.source, 0, TARN_PAGE_SIZE) == (int64_t)TARN_PAGE_SIZE &&
+    check(sys_memory_supply(pager.paged, 0, pager.source, 0, TARN_PAGE_SIZE) == (int64_t)TARN_PAGE_SIZE &&
               sys_memory_read(pager.paged, 0, &first, 8) == 8 && first == 5,
           "an existing page is not replaced");
     uint64_t word = 4711;
     sys_memory_write(pager.source, 0, &word, 8);
     sys_memory_supply(pager.paged, 0, pager.source, 0, TARN_PAGE_SIZE);
     word = 0;
-    CHECK(sys_memory_supply(pager.paged, SIZE, pager.source, 0, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
+    check(sys_memory_supply(pager.paged, SIZE, pager.source, 0, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
               sys_memory_read(pager.source, 0, &word, 8) == 8 && word == 4711,
           "pages that do not fit stay with their owner");
     volatile uint64_t *mapped = memory_map(pager.source, SIZE, MAP_READ);
-    CHECK(sys_memory_supply(pager.paged, 5 * TARN_PAGE_SIZE, pager.source, 0, TARN_PAGE_SIZE) == -E_BUSY,
+    check(sys_memory_supply(pager.paged, 5 * TARN_PAGE_SIZE, pager.source, 0, TARN_PAGE_SIZE) == -E_BUSY,
           "mapped pages cannot be supplied");
     memory_unmap((void *)mapped, SIZE);
-    CHECK(sys_memory_supply(pager.paged, 1, pager.source, 0, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
+    check(sys_memory_supply(pager.paged, 1, pager.source, 0, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
               sys_memory_supply(pager.paged, 0, pager.source, 1, TARN_PAGE_SIZE) == -E_BAD_ARGUMENT &&
               sys_memory_supply(pager.paged, 0, pager.source, 0, 5) == -E_BAD_ARGUMENT &&
               sys_memory_supply(pager.paged, 0, pager.source, 0, ~0ull - 4095) == -E_BAD_ARGUMENT &&
@@ -156,7 +156,7 @@ static void test_many(struct child *child)
             good &= !outcome.faulted && (uint64_t)outcome.result == expected[number];
         }
     }
-    CHECK(good, "24 threads on the same pages, two replies without a page each: all get them in the end");
+    check(good, "24 threads on the same pages, two replies without a page each: all get them in the end");
     printf("# %u requests for %u pages\n", pager.asked, (unsigned)PAGES);
     must(sys_space_unmap(child->space, PLACE, SIZE));
     end_pager();
@@ -172,7 +172,7 @@ static void test_buffers(struct child *child)
     sys_memory_read(probe_scratch, 0, words, sizeof words);
     for (uint64_t i = 0; i < sizeof words / 8; i++)
         good &= words[i] == word_of(start + 8 * i);
-    CHECK(good && pager.asked == 8, "a system call waits for each page that it reads");
+    check(good && pager.asked == 8, "a system call waits for each page that it reads");
     start += 16 * TARN_PAGE_SIZE;
     for (uint64_t i = 0; i < sizeof words / 8; i++)
         words[i] = i * i;
@@ -184,9 +184,9 @@ static void test_buffers(struct child *child)
         good &= words[i] == i * i;
     good &= probe_word(child, PLACE + start - 8) == word_of(start - 8) &&
             probe_word(child, PLACE + start + sizeof words) == word_of(start + sizeof words);
-    CHECK(good && pager.asked == 16, "and for each page that it writes, and no others");
+    check(good && pager.asked == 16, "and for each page that it writes, and no others");
     uint64_t word;
-    CHECK(sys_memory_read(pager.paged, 31 * TARN_PAGE_SIZE, &word, 8) == -E_AGAIN &&
+    check(sys_memory_read(pager.paged, 31 * TARN_PAGE_SIZE, &word, 8) == -E_AGAIN &&
               sys_memory_write(pager.paged, 31 * TARN_PAGE_SIZE, &word, 8) == -E_AGAIN,
           "memory_read and memory_write do not wait for a pager");
     must(sys_space_unmap(child->space, PLACE, SIZE));
@@ -233,7 +233,7 @@ static void test_process(struct child *child)
     bool good = true;
     for (uint64_t i = 0; i < PAGES; i += 4)
         good &= probe_word(child, PLACE + i * TARN_PAGE_SIZE) == word_of(i * TARN_PAGE_SIZE);
-    CHECK(good, "a pager in another process supplies its pages");
+    check(good, "a pager in another process supplies its pages");
 
     enum { WAITING = 6, IN_CALLS = 3 };
     for (unsigned i = 0; i < WAITING; i++)
@@ -241,7 +241,7 @@ static void test_process(struct child *child)
     for (unsigned i = 0; i < IN_CALLS; i++)
         probe_start(child, PROBE_KERNEL_READ, PLACE + (2 * i + 1) * TARN_PAGE_SIZE, 64);
     struct ipc_message nothing;
-    CHECK(ipc_receive_deadline(probe_report, &nothing, deadline_after(50 * MS)) == -E_TIMEOUT,
+    check(ipc_receive_deadline(probe_report, &nothing, deadline_after(50 * MS)) == -E_TIMEOUT,
           "threads wait for pages that are not supplied");
     child_end(&server);
     unsigned faults = 0, errors = 0;
@@ -250,9 +250,9 @@ static void test_process(struct child *child)
         faults += outcome.faulted && outcome.reason == FAULT_PAGE;
         errors += !outcome.faulted && outcome.result == -E_BAD_ADDRESS;
     }
-    CHECK(faults == WAITING && errors == IN_CALLS,
+    check(faults == WAITING && errors == IN_CALLS,
           "when the pager dies, waiting threads fault and their system calls fail");
-    CHECK(probe_word(child, PLACE + 4 * TARN_PAGE_SIZE) == word_of(4 * TARN_PAGE_SIZE) &&
+    check(probe_word(child, PLACE + 4 * TARN_PAGE_SIZE) == word_of(4 * TARN_PAGE_SIZE) &&
               probe(child, PROBE_READ, PLACE + 10 * TARN_PAGE_SIZE, 0).faulted,
           "supplied pages stay, others fault");
     must(sys_space_unmap(child->space, PLACE, SIZE));
@@ -271,10 +271,10 @@ static void test_dead_waiter(void)
     probe_start(&child, PROBE_READ, PLACE, 0);
     probe_start(&child, PROBE_KERNEL_WRITE, PLACE + TARN_PAGE_SIZE, 64);
     bool first = ipc_receive_deadline(endpoint, &message, deadline_after(PROBE_SECONDS)) == 0;
-    CHECK(first && message.label == IPC_LABEL_PAGE, "a pager is asked");
+    check(first && message.label == IPC_LABEL_PAGE, "a pager is asked");
     probe_end(&child);
     message = (struct ipc_message){.label = FAULT_REPLY_RESUME};
-    CHECK(ipc_reply(&message) == -E_DEAD &&
+    check(ipc_reply(&message) == -E_DEAD &&
               ipc_receive_deadline(endpoint, &message, deadline_after(10 * MS)) == -E_TIMEOUT,
           "threads that wait for it can be killed");
     sys_cap_close(endpoint);
@@ -301,7 +301,7 @@ int main(void)
         test_process(&child);
         test_dead_waiter();
     }
-    CHECK(same_stats_soon(&before), "everything is freed");
+    check(same_stats_soon(&before), "everything is freed");
     probe_end(&child);
     return finish_tests();
 }

@@ -42,8 +42,8 @@ static void call_often(void)
 {
     cap_t endpoint = (cap_t)sys_endpoint_create();
     pthread_t server;
-    CHECK(pthread_create(&server, NULL, serve, (void *)(uintptr_t)endpoint) == 0, "a server");
-    CHECK(count_answers(endpoint) == CALLS, "every call gets its reply");
+    check(pthread_create(&server, NULL, serve, (void *)(uintptr_t)endpoint) == 0, "a server");
+    check(count_answers(endpoint) == CALLS, "every call gets its reply");
     pthread_join(server, NULL);
     sys_cap_close(endpoint);
 }
@@ -51,11 +51,11 @@ static void call_often(void)
 static void touch_pages(void)
 {
     uint8_t *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(pages != MAP_FAILED, "memory");
+    check(pages != MAP_FAILED, "memory");
     uint64_t sum = 0;
     for (uint64_t i = 0; i < PAGES; i++)
         sum += pages[i * PAGE] += 1;
-    CHECK(sum == PAGES, "every page is mapped, and was zero");
+    check(sum == PAGES, "every page is mapped, and was zero");
     munmap(pages, PAGES * PAGE);
 }
 
@@ -67,7 +67,7 @@ static void nap(void)
         sys_thread_sleep(deadline);
         early += (uint64_t)clock_monotonic_ns() < deadline;
     }
-    CHECK(early == 0, "no sleep ends early");
+    check(early == 0, "no sleep ends early");
 }
 
 int main(void)

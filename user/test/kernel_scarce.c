@@ -148,26 +148,26 @@ static void test_way(char *way, unsigned rounds, enum end end)
         back &= wait_until(are_back, &before);
     }
     snprintf(what, sizeof what, "%s: %u times it is %s", way, rounds, end_names[end]);
-    CHECK(good, what);
+    check(good, "%s", what);
     snprintf(what, sizeof what, "%s: its page frames are freed", way);
-    CHECK(back, what);
+    check(back, "%s", what);
     snprintf(what, sizeof what, "%s: the shell works each time", way);
-    CHECK(shell, what);
+    check(shell, "%s", what);
     snprintf(what, sizeof what, "%s: files are intact", way);
-    CHECK(intact, what);
+    check(intact, "%s", what);
 }
 
 int main(void)
 {
-    CHECK(make_kept(), "a file to be kept");
+    check(make_kept(), "a file to be kept");
     test_way("touch", 1, ENDED);
     unsigned pieces = make_large();
-    CHECK(pieces > 0 && has_pieces("/tmp/large", pieces), "a large one");
+    check(pieces > 0 && has_pieces("/tmp/large", pieces), "a large one");
     test_way("touch", ROUNDS, ENDED);
     test_way("map", ROUNDS, TOLD);
     test_way("file", ROUNDS, TOLD);
     test_way("write", ROUNDS, EITHER);
     test_way("bomb", ROUNDS, EITHER);
-    CHECK(has_pieces("/tmp/large", pieces), "the large file is intact");
+    check(has_pieces("/tmp/large", pieces), "the large file is intact");
     return finish_tests();
 }

@@ -160,13 +160,13 @@ static void test_affinity(void)
     sleep_ms(100);
     for (unsigned i = 0; i < cpu_count; i++)
         pinned &= !(shared->threads[i].cpus & ~(1ull << i)) && runs_only(i, 1ull << i);
-    CHECK(pinned, "threads run only where their affinity allows");
+    check(pinned, "threads run only where their affinity allows");
     for (unsigned i = 0; i < cpu_count; i++)
         must(sys_thread_set_affinity(threads[i], 1ull << (i + 1) % cpu_count));
     for (unsigned i = 0; i < cpu_count; i++)
         moved &= runs_only(i, 1ull << (i + 1) % cpu_count);
-    CHECK(moved, "running threads migrate when their affinity changes");
-    CHECK(sys_thread_set_affinity(threads[0], cpu_count < 64 ? 1ull << 63 : 0) == -E_BAD_ARGUMENT,
+    check(moved, "running threads migrate when their affinity changes");
+    check(sys_thread_set_affinity(threads[0], cpu_count < 64 ? 1ull << 63 : 0) == -E_BAD_ARGUMENT,
           "CPUs that do not exist are refused");
     for (unsigned i = 0; i < cpu_count; i++)
         sys_cap_close(threads[i]);
@@ -204,10 +204,10 @@ static void test_spreading(void)
     for (unsigned i = 0; i < twice; i++) {
         sys_cap_close(start(&child, count_always, i, 1, 0));
         if (i + 1 == cpu_count)
-            CHECK(all_get_on(cpu_count), "as many threads as CPUs all progress");
+            check(all_get_on(cpu_count), "as many threads as CPUs all progress");
     }
-    CHECK(all_get_on(twice), "twice as many all progress");
-    CHECK(all_work(twice), "and all CPUs are used");
+    check(all_get_on(twice), "twice as many all progress");
+    check(all_work(twice), "and all CPUs are used");
     child_end(&child);
 }
 
@@ -216,15 +216,15 @@ static void test_priorities(void)
     struct child child;
     make_child(&child);
     cap_t low = start(&child, count_always, 0, 1, 1), high = start(&child, count_always, 1, 3, 1);
-    CHECK(runs_instead(1, 0), "a thread of higher priority runs instead of a lower one");
+    check(runs_instead(1, 0), "a thread of higher priority runs instead of a lower one");
     must(sys_thread_set_priority(high, 1));
-    CHECK(share_processor(0, 1), "equal priorities share the CPU");
+    check(share_processor(0, 1), "equal priorities share the CPU");
     must(sys_thread_set_priority(low, 5));
-    CHECK(runs_instead(0, 1), "a raised priority takes it");
+    check(runs_instead(0, 1), "a raised priority takes it");
     must(sys_thread_suspend(low));
-    CHECK(runs_instead(1, 0), "until it is suspended");
+    check(runs_instead(1, 0), "until it is suspended");
     must(sys_thread_resume(low));
-    CHECK(runs_instead(0, 1), "and resumed");
+    check(runs_instead(0, 1), "and resumed");
     sys_cap_close(low);
     sys_cap_close(high);
     child_end(&child);
@@ -252,7 +252,7 @@ static void test_preemption(void)
     }
     printf("# %u of %u replies within a millisecond\n", prompt, asked);
     /* The emulator may stop running a vCPU between reading the clock and the signal. */
-    CHECK(asked == 50 && shared->threads[1].count == asked && prompt >= 45,
+    check(asked == 50 && shared->threads[1].count == asked && prompt >= 45,
           "a thread of higher priority preempts at once");
     sys_cap_close(signal);
     sys_cap_close(answer);
@@ -321,8 +321,8 @@ static void test_shootdown(void)
         faults += resume_all(handler);
     }
     printf("# %u faults\n", faults);
-    CHECK(stale == 0, "after unmap and protect no write uses an old translation");
-    CHECK(faults > 0, "they fault instead");
+    check(stale == 0, "after unmap and protect no write uses an old translation");
+    check(faults > 0, "they fault instead");
     child_end(&child);
     memory_unmap((void *)words, 2 * TARN_PAGE_SIZE);
     sys_cap_close(memory);

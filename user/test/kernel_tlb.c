@@ -308,15 +308,15 @@ static void report(const struct shared *shared)
     for (uint32_t i = 0; i < shared->workers; i++)
         least = shared->worker[i].accesses < least ? shared->worker[i].accesses : least;
     printf("# %u rounds, %u workers, %u faults\n", shared->rounds, shared->workers, shared->faults);
-    CHECK(shared->error >= 0, "pages are mapped and taken away");
-    CHECK(shared->rounds >= ROUNDS_MIN && least / (2 * PAGES) >= shared->rounds &&
+    check(shared->error >= 0, "pages are mapped and taken away");
+    check(shared->rounds >= ROUNDS_MIN && least / (2 * PAGES) >= shared->rounds &&
               shared->faults >= shared->rounds / 2,
           "every CPU accesses them meanwhile");
     for (unsigned way = 0; way < WAYS; way++) {
         printf("# %s: poison was read %llu times, words were written in %llu rounds\n", way_names[way],
                (unsigned long long)shared->stale_reads[way], (unsigned long long)shared->stale_writes[way]);
         snprintf(text, sizeof text, "no access uses an old translation after pages were %s", way_names[way]);
-        CHECK(shared->stale_reads[way] == 0 && shared->stale_writes[way] == 0, text);
+        check(shared->stale_reads[way] == 0 && shared->stale_writes[way] == 0, "%s", text);
     }
 }
 

@@ -19,10 +19,10 @@
 static void test_stdio(void)
 {
     FILE *file = fopen(ROOT "/text", "w");
-    CHECK(file != NULL, "fopen to write");
+    check(file != NULL, "fopen to write");
     for (int i = 0; file && i < 20000; i++)
         fprintf(file, "line %d\n", i);
-    CHECK(file && fclose(file) == 0, "fclose");
+    check(file && fclose(file) == 0, "fclose");
     char line[64], expected[64];
     int count = 0;
     file = fopen(ROOT "/text", "r");
@@ -32,14 +32,14 @@ static void test_stdio(void)
             break;
         count++;
     }
-    CHECK(count == 20000, "20000 lines are read back");
-    CHECK(file && fseek(file, -6, SEEK_END) == 0 && fgets(line, sizeof(line), file) &&
+    check(count == 20000, "20000 lines are read back");
+    check(file && fseek(file, -6, SEEK_END) == 0 && fgets(line, sizeof(line), file) &&
               !strcmp(line, "19999\n"),
           "fseek from the end");
     if (file)
         fclose(file);
     file = fopen(ROOT "/none", "r");
-    CHECK(!file && errno == ENOENT, "a missing file is ENOENT");
+    check(!file && errno == ENOENT, "a missing file is ENOENT");
     if (file)
         fclose(file);
 }
@@ -49,29 +49,29 @@ static void test_descriptors(void)
     struct stat attributes;
     char buffer[16] = "";
     int fd = open(ROOT "/bytes", O_RDWR | O_CREAT | O_EXCL, 0644);
-    CHECK(fd >= 0, "open makes a file");
-    CHECK(open(ROOT "/bytes", O_RDWR | O_CREAT | O_EXCL, 0644) < 0 && errno == EEXIST, "once");
-    CHECK(write(fd, "hello world", 11) == 11 && lseek(fd, 6, SEEK_SET) == 6, "write and lseek");
+    check(fd >= 0, "open makes a file");
+    check(open(ROOT "/bytes", O_RDWR | O_CREAT | O_EXCL, 0644) < 0 && errno == EEXIST, "once");
+    check(write(fd, "hello world", 11) == 11 && lseek(fd, 6, SEEK_SET) == 6, "write and lseek");
     int copy = dup(fd);
-    CHECK(read(copy, buffer, 5) == 5 && !memcmp(buffer, "world", 5) && lseek(fd, 0, SEEK_CUR) == 11,
+    check(read(copy, buffer, 5) == 5 && !memcmp(buffer, "world", 5) && lseek(fd, 0, SEEK_CUR) == 11,
           "duplicates share an offset");
-    CHECK(pread(fd, buffer, 5, 0) == 5 && !memcmp(buffer, "hello", 5) && lseek(fd, 0, SEEK_CUR) == 11,
+    check(pread(fd, buffer, 5, 0) == 5 && !memcmp(buffer, "hello", 5) && lseek(fd, 0, SEEK_CUR) == 11,
           "pread does not move it");
     close(fd);
-    CHECK(write(copy, "!", 1) == 1, "a duplicate outlives the original");
-    CHECK(fstat(copy, &attributes) == 0 && attributes.st_size == 12 && S_ISREG(attributes.st_mode), "fstat");
-    CHECK(ftruncate(copy, 5) == 0 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 5,
+    check(write(copy, "!", 1) == 1, "a duplicate outlives the original");
+    check(fstat(copy, &attributes) == 0 && attributes.st_size == 12 && S_ISREG(attributes.st_mode), "fstat");
+    check(ftruncate(copy, 5) == 0 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 5,
           "ftruncate");
-    CHECK(labs((long)(time(NULL) - attributes.st_mtime)) < 100, "its modification time is now");
+    check(labs((long)(time(NULL) - attributes.st_mtime)) < 100, "its modification time is now");
     close(copy);
-    CHECK(read(copy, buffer, 1) < 0 && errno == EBADF, "closed is closed");
+    check(read(copy, buffer, 1) < 0 && errno == EBADF, "closed is closed");
     fd = open(ROOT "/bytes", O_WRONLY | O_APPEND);
-    CHECK(write(fd, "++", 2) == 2 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 7,
+    check(write(fd, "++", 2) == 2 && stat(ROOT "/bytes", &attributes) == 0 && attributes.st_size == 7,
           "O_APPEND");
-    CHECK(read(fd, buffer, 1) < 0 && errno == EBADF, "a file open for writing cannot be read");
+    check(read(fd, buffer, 1) < 0 && errno == EBADF, "a file open for writing cannot be read");
     close(fd);
     fd = open("/dev/null", O_RDWR);
-    CHECK(fd >= 0 && write(fd, "x", 1) == 1 && read(fd, buffer, 1) == 0, "/dev/null");
+    check(fd >= 0 && write(fd, "x", 1) == 1 && read(fd, buffer, 1) == 0, "/dev/null");
     close(fd);
 }
 
@@ -82,10 +82,10 @@ static void test_big(void)
     for (size_t i = 0; i < size; i++)
         out[i] = (unsigned char)(i * 31 >> 3);
     int fd = open(ROOT "/big", O_RDWR | O_CREAT, 0644);
-    CHECK(write(fd, out, size) == (ssize_t)size, "a write larger than a shared buffer");
-    CHECK(pread(fd, in, size, 0) == (ssize_t)size && !memcmp(in, out, size), "reads back");
+    check(write(fd, out, size) == (ssize_t)size, "a write larger than a shared buffer");
+    check(pread(fd, in, size, 0) == (ssize_t)size && !memcmp(in, out, size), "reads back");
     char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    CHECK(map != MAP_FAILED && !memcmp(map, out, size), "mmap of a file");
+    check(map != MAP_FAILED && !memcmp(map, out, size), "mmap of a file");
     if (map != MAP_FAILED)
         munmap(map, size);
     close(fd);
@@ -97,9 +97,9 @@ static void test_directories(void)
 {
     struct stat attributes;
     char path[256];
-    CHECK(mkdir(ROOT "/dir", 0755) == 0 && stat(ROOT "/dir", &attributes) == 0 && S_ISDIR(attributes.st_mode),
+    check(mkdir(ROOT "/dir", 0755) == 0 && stat(ROOT "/dir", &attributes) == 0 && S_ISDIR(attributes.st_mode),
           "mkdir");
-    CHECK(chdir(ROOT "/dir") == 0 && getcwd(path, sizeof(path)) && !strcmp(path, ROOT "/dir"),
+    check(chdir(ROOT "/dir") == 0 && getcwd(path, sizeof(path)) && !strcmp(path, ROOT "/dir"),
           "chdir, getcwd");
     for (int i = 0; i < 150; i++) {
         snprintf(path, sizeof(path), "file-with-a-rather-long-name-%03d", i);
@@ -114,21 +114,21 @@ static void test_directories(void)
         files++;
         odd += strncmp(entry->d_name, "file-with", 9) != 0 || entry->d_type != DT_REG;
     }
-    CHECK(directory && files == 150 && odd == 0, "readdir finds 150 files");
+    check(directory && files == 150 && odd == 0, "readdir finds 150 files");
     if (directory)
         closedir(directory);
-    CHECK(rename("file-with-a-rather-long-name-000", "../renamed") == 0 && access("../renamed", F_OK) == 0,
+    check(rename("file-with-a-rather-long-name-000", "../renamed") == 0 && access("../renamed", F_OK) == 0,
           "rename");
-    CHECK(link("../renamed", "../linked") == 0 && stat("../linked", &attributes) == 0 &&
+    check(link("../renamed", "../linked") == 0 && stat("../linked", &attributes) == 0 &&
               attributes.st_nlink == 2,
           "link");
     for (int i = 1; i < 150; i++) {
         snprintf(path, sizeof(path), "file-with-a-rather-long-name-%03d", i);
         unlink(path);
     }
-    CHECK(chdir("..") == 0 && getcwd(path, sizeof(path)) && !strcmp(path, ROOT), "chdir ..");
-    CHECK(rmdir("dir") == 0 && access("dir", F_OK) < 0 && errno == ENOENT, "rmdir");
-    CHECK(chdir("text") < 0 && errno == ENOTDIR, "no chdir into a file");
+    check(chdir("..") == 0 && getcwd(path, sizeof(path)) && !strcmp(path, ROOT), "chdir ..");
+    check(rmdir("dir") == 0 && access("dir", F_OK) < 0 && errno == ENOENT, "rmdir");
+    check(chdir("text") < 0 && errno == ENOTDIR, "no chdir into a file");
 }
 
 static void *write_late(void *argument)
@@ -145,23 +145,23 @@ static void test_pipes(void)
     int fds[2];
     char buffer[16];
     pthread_t thread;
-    CHECK(pipe(fds) == 0, "pipe");
-    CHECK(write(fds[1], "abc", 3) == 3 && read(fds[0], buffer, 16) == 3, "carries bytes");
+    check(pipe(fds) == 0, "pipe");
+    check(write(fds[1], "abc", 3) == 3 && read(fds[0], buffer, 16) == 3, "carries bytes");
     struct pollfd poller = {.fd = fds[0], .events = POLLIN};
-    CHECK(poll(&poller, 1, 0) == 0, "poll: nothing to read");
-    CHECK(poll(&poller, 1, 20) == 0, "poll times out");
+    check(poll(&poller, 1, 0) == 0, "poll: nothing to read");
+    check(poll(&poller, 1, 20) == 0, "poll times out");
     pthread_create(&thread, NULL, write_late, &fds[1]);
-    CHECK(poll(&poller, 1, 60000) == 1 && (poller.revents & POLLIN), "poll waits for a writer");
-    CHECK(read(fds[0], buffer, 16) == 4 && !memcmp(buffer, "late", 4), "and the bytes are there");
+    check(poll(&poller, 1, 60000) == 1 && (poller.revents & POLLIN), "poll waits for a writer");
+    check(read(fds[0], buffer, 16) == 4 && !memcmp(buffer, "late", 4), "and the bytes are there");
     pthread_join(thread, NULL);
-    CHECK(read(fds[0], buffer, 16) == 0, "a pipe without writers ends");
+    check(read(fds[0], buffer, 16) == 0, "a pipe without writers ends");
     close(fds[0]);
 }
 
 int main(void)
 {
     mkdir("/tmp", 0777);
-    CHECK(mkdir(ROOT, 0755) == 0, "a directory to work in");
+    check(mkdir(ROOT, 0755) == 0, "a directory to work in");
     test_stdio();
     test_descriptors();
     test_big();
@@ -172,6 +172,6 @@ int main(void)
     unlink(ROOT "/big");
     unlink(ROOT "/renamed");
     unlink(ROOT "/linked");
-    CHECK(rmdir(ROOT) == 0, "nothing is left");
+    check(rmdir(ROOT) == 0, "nothing is left");
     return finish_tests();
 }

@@ -32,28 +32,28 @@ static int status_of(pid_t pid)
 static void test_exit(void)
 {
     int status = status_of(start("exit7", NULL));
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7, "exit status");
-    CHECK(waitpid(-1, &status, 0) < 0 && errno == ECHILD, "no child is ECHILD");
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "exit status");
+    check(waitpid(-1, &status, 0) < 0 && errno == ECHILD, "no child is ECHILD");
     pid_t pid = 0;
-    CHECK(posix_spawn(&pid, "/no/such/program", NULL, NULL, (char *[]){"x", NULL}, environ) == ENOENT,
+    check(posix_spawn(&pid, "/no/such/program", NULL, NULL, (char *[]){"x", NULL}, environ) == ENOENT,
           "no program is ENOENT");
     status = status_of(start("abort", NULL));
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "abort");
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "abort");
     status = status_of(start("overflow", NULL));
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a thread's stack that overflows is SIGSEGV");
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a thread's stack that overflows is SIGSEGV");
     status = status_of(start("crash", NULL));
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a wild store is SIGSEGV");
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a wild store is SIGSEGV");
 }
 
 static void test_kill(void)
 {
     pid_t pid = start("sleep", NULL);
     int status = -1;
-    CHECK(waitpid(pid, &status, WNOHANG) == 0, "WNOHANG while it runs");
-    CHECK(kill(pid, 0) == 0 && kill(pid, SIGTERM) == 0, "kill");
+    check(waitpid(pid, &status, WNOHANG) == 0, "WNOHANG while it runs");
+    check(kill(pid, 0) == 0 && kill(pid, SIGTERM) == 0, "kill");
     status = status_of(pid);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "killed by it");
-    CHECK(kill(pid, SIGTERM) < 0 && errno == ESRCH, "no such process any more");
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "killed by it");
+    check(kill(pid, SIGTERM) < 0 && errno == ESRCH, "no such process any more");
 }
 
 static void test_files(void)
@@ -61,7 +61,7 @@ static void test_files(void)
     int fds[2];
     char buffer[64] = "";
     posix_spawn_file_actions_t actions;
-    CHECK(pipe(fds) == 0, "pipe");
+    check(pipe(fds) == 0, "pipe");
     fcntl(fds[0], F_SETFD, FD_CLOEXEC);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
@@ -75,7 +75,7 @@ static void test_files(void)
     while ((got = read(fds[0], buffer + size, sizeof(buffer) - 1 - size)) > 0)
         size += (size_t)got;
     close(fds[0]);
-    CHECK(status_of(pid) == 0 && !strcmp(buffer, "hello from the parent\n"),
+    check(status_of(pid) == 0 && !strcmp(buffer, "hello from the parent\n"),
           "environment and a pipe as stdout");
 }
 
@@ -90,7 +90,7 @@ static void test_many(void)
         if (waitpid(-1, &status, 0) > 0)
             sum += WEXITSTATUS(status);
     }
-    CHECK(pid[9] > 0 && sum == 70, "ten at once");
+    check(pid[9] > 0 && sum == 70, "ten at once");
 }
 
 static volatile int *volatile bad_address = (volatile int *)0x10;

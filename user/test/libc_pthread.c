@@ -73,17 +73,17 @@ static void test_life(void)
 {
     pthread_t thread;
     void *result = NULL;
-    CHECK(pthread_create(&thread, NULL, return_square, (void *)12) == 0, "a thread is created");
-    CHECK(pthread_join(thread, &result) == 0 && result == (void *)144, "join returns its result");
+    check(pthread_create(&thread, NULL, return_square, (void *)12) == 0, "a thread is created");
+    check(pthread_join(thread, &result) == 0 && result == (void *)144, "join returns its result");
     pthread_create(&thread, NULL, exit_deep, (void *)41);
-    CHECK(pthread_join(thread, &result) == 0 && result == (void *)42, "and the argument of pthread_exit");
-    CHECK(pthread_join(pthread_self(), NULL) == EDEADLK, "a thread cannot join itself");
+    check(pthread_join(thread, &result) == 0 && result == (void *)42, "and the argument of pthread_exit");
+    check(pthread_join(pthread_self(), NULL) == EDEADLK, "a thread cannot join itself");
 
     errno = 99;
     own_variable = 3;
     pthread_create(&thread, NULL, change_own, (void *)7);
     pthread_join(thread, &result);
-    CHECK(result && errno == 99 && own_variable == 3, "errno and __thread variables are each thread's own");
+    check(result && errno == 99 && own_variable == 3, "errno and __thread variables are each thread's own");
 
     int ok = 0;
     for (int i = 0; i < 200; i++) {
@@ -94,7 +94,7 @@ static void test_life(void)
         ok += pthread_create(&thread, &attr, return_square, (void *)3) == 0 &&
               pthread_join(thread, &result) == 0 && result == (void *)9;
     }
-    CHECK(ok == 200, "200 threads with 4 MiB stacks, one after the other");
+    check(ok == 200, "200 threads with 4 MiB stacks, one after the other");
 
     pthread_attr_t attr;
     pthread_attr_init(&attr);
@@ -103,7 +103,7 @@ static void test_life(void)
         pthread_create(&thread, &attr, run_detached, NULL);
     for (int i = 0; i < 20000 && __atomic_load_n(&detached_done, __ATOMIC_ACQUIRE) < 20; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    CHECK(detached_done == 20, "detached threads run");
+    check(detached_done == 20, "detached threads run");
 }
 
 /* ---- mutexes --------------------------------------------------------------------------------------- */
@@ -135,19 +135,19 @@ static void *unlock_it(void *argument)
 static void test_mutex(void)
 {
     run_all(count_up);
-    CHECK(counter == (unsigned long)THREADS * ROUNDS, "a mutex excludes");
+    check(counter == (unsigned long)THREADS * ROUNDS, "a mutex excludes");
 
     pthread_t thread;
     void *result;
     pthread_mutex_lock(&mutex);
-    CHECK(pthread_mutex_trylock(&mutex) == EBUSY, "trylock of a held mutex is EBUSY");
+    check(pthread_mutex_trylock(&mutex) == EBUSY, "trylock of a held mutex is EBUSY");
     pthread_create(&thread, NULL, try_for_20_ms, &mutex);
     pthread_join(thread, &result);
-    CHECK(result == (void *)ETIMEDOUT, "timedlock times out");
+    check(result == (void *)ETIMEDOUT, "timedlock times out");
     pthread_mutex_unlock(&mutex);
     pthread_create(&thread, NULL, try_for_20_ms, &mutex);
     pthread_join(thread, &result);
-    CHECK(result == NULL, "timedlock takes a free mutex");
+    check(result == NULL, "timedlock takes a free mutex");
 
     pthread_mutexattr_t attr;
     pthread_mutexattr_init(&attr);
@@ -156,21 +156,21 @@ static void test_mutex(void)
     pthread_mutex_init(&recursive, &attr);
     int again =
         pthread_mutex_lock(&recursive) | pthread_mutex_lock(&recursive) | pthread_mutex_trylock(&recursive);
-    CHECK(again == 0, "a recursive mutex can be taken again");
+    check(again == 0, "a recursive mutex can be taken again");
     pthread_create(&thread, NULL, unlock_it, &recursive);
     pthread_join(thread, &result);
-    CHECK(result == (void *)EPERM, "only its owner can unlock it");
+    check(result == (void *)EPERM, "only its owner can unlock it");
     pthread_mutex_unlock(&recursive);
     pthread_mutex_unlock(&recursive);
-    CHECK(pthread_mutex_destroy(&recursive) == EBUSY, "it must be unlocked as often as it was locked");
+    check(pthread_mutex_destroy(&recursive) == EBUSY, "it must be unlocked as often as it was locked");
     pthread_mutex_unlock(&recursive);
-    CHECK(pthread_mutex_destroy(&recursive) == 0, "then it is free");
+    check(pthread_mutex_destroy(&recursive) == 0, "then it is free");
 
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
     pthread_mutex_init(&checked, &attr);
     pthread_mutex_lock(&checked);
-    CHECK(pthread_mutex_lock(&checked) == EDEADLK, "an error-checking mutex detects the deadlock");
-    CHECK(pthread_mutex_unlock(&checked) == 0 && pthread_mutex_unlock(&checked) == EPERM,
+    check(pthread_mutex_lock(&checked) == EDEADLK, "an error-checking mutex detects the deadlock");
+    check(pthread_mutex_unlock(&checked) == 0 && pthread_mutex_unlock(&checked) == EPERM,
           "and an extra unlock");
 }
 
@@ -240,13 +240,13 @@ static void *release_soon(void *argument)
 static void test_cond(void)
 {
     run_all(produce_or_consume);
-    CHECK(queue.sum == (long)THREADS / 2 * ROUNDS * (ROUNDS + 1) / 2, "a bounded queue loses nothing");
+    check(queue.sum == (long)THREADS / 2 * ROUNDS * (ROUNDS + 1) / 2, "a bounded queue loses nothing");
 
     pthread_t releaser;
     pthread_create(&releaser, NULL, release_soon, NULL);
     run_all(wait_for_release);
     pthread_join(releaser, NULL);
-    CHECK(woken == THREADS, "broadcast wakes all");
+    check(woken == THREADS, "broadcast wakes all");
 
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
@@ -264,7 +264,7 @@ static void test_cond(void)
     pthread_mutex_unlock(&queue.mutex);
     clock_gettime(CLOCK_MONOTONIC, &end);
     double ms = (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
-    CHECK(result == ETIMEDOUT && held && ms >= 29, "timedwait times out, not early, and holds the mutex");
+    check(result == ETIMEDOUT && held && ms >= 29, "timedwait times out, not early, and holds the mutex");
 }
 
 /* ---- the rest -------------------------------------------------------------------------------------- */
@@ -393,26 +393,26 @@ static void *compute(void *argument)
 static void test_rest(void)
 {
     run_all(read_or_write);
-    CHECK(torn == 0 && pair[0] == 2 * ROUNDS, "readers never see half a write");
+    check(torn == 0 && pair[0] == 2 * ROUNDS, "readers never see half a write");
     pthread_barrier_init(&barrier, NULL, THREADS);
     run_all(meet);
-    CHECK(early == 0 && serial == 50, "a barrier holds all threads, and one is the serial thread");
+    check(early == 0 && serial == 50, "a barrier holds all threads, and one is the serial thread");
     run_all(call_once);
-    CHECK(once_runs == 1 && once_missing == 0,
+    check(once_runs == 1 && once_missing == 0,
           "pthread_once runs the routine once, and all callers wait for it");
     pthread_key_create(&key, destroy_value);
     run_all(set_value);
-    CHECK(destroyed == THREADS * (THREADS + 1) / 2, "each thread's value is destroyed");
+    check(destroyed == THREADS * (THREADS + 1) / 2, "each thread's value is destroyed");
     sem_init(&semaphore, 0, 3);
     run_all(pass_semaphore);
-    CHECK(most_inside == 0, "a semaphore of 3 admits 3 threads");
+    check(most_inside == 0, "a semaphore of 3 admits 3 threads");
     struct timespec until = after_ms(CLOCK_REALTIME, 10);
     sem_init(&semaphore, 0, 0);
-    CHECK(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT, "sem_timedwait times out");
+    check(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT, "sem_timedwait times out");
     run_all(use_heap);
-    CHECK(heap_errors == 0, "malloc and free from many threads");
+    check(heap_errors == 0, "malloc and free from many threads");
     run_all(compute);
-    CHECK(mixed_up == 0, "each thread has floating-point registers of its own");
+    check(mixed_up == 0, "each thread has floating-point registers of its own");
 }
 
 int main(void)

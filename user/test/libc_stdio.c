@@ -24,44 +24,44 @@ static void test_text(void)
     char line[200];
     int length = snprintf(line, sizeof(line), "%5d|%-6s|%08.3f|%#lx|%lld|%zu|%c", -42, "ab", 3.14159,
                           0xbeeful, -(1ll << 62), sizeof(long), 'z');
-    CHECK(!strcmp(line, "  -42|ab    |0003.142|0xbeef|-4611686018427387904|8|z") && length == 53,
+    check(!strcmp(line, "  -42|ab    |0003.142|0xbeef|-4611686018427387904|8|z") && length == 53,
           "snprintf knows widths, floats and 64 bits");
     int number;
     char word[20];
     double real;
-    CHECK(sscanf("12 apples 2.5", "%d %19s %lf", &number, word, &real) == 3 && number == 12 && real == 2.5,
+    check(sscanf("12 apples 2.5", "%d %19s %lf", &number, word, &real) == 3 && number == 12 && real == 2.5,
           "sscanf");
     errno = 0;
-    CHECK(strtol("99999999999999999999", NULL, 10) == INT64_MAX && errno == ERANGE, "strtol overflows");
-    CHECK(fabs(sqrt(2.0) * sin(1.0) - 1.1900195) < 1e-6, "libm");
+    check(strtol("99999999999999999999", NULL, 10) == INT64_MAX && errno == ERANGE, "strtol overflows");
+    check(fabs(sqrt(2.0) * sin(1.0) - 1.1900195) < 1e-6, "libm");
 }
 
 static void test_heap(void)
 {
     unsigned char *big = malloc(20 << 20), *zero = calloc(1 << 20, 3);
-    CHECK(big && zero, "malloc of 20 MiB, calloc of 3 MiB");
+    check(big && zero, "malloc of 20 MiB, calloc of 3 MiB");
     memset(big, 0xa5, 20 << 20);
     uint64_t sum = 0;
     for (size_t i = 0; i < 3 << 20; i++)
         sum += zero[i];
-    CHECK(sum == 0, "calloc returns zeros");
+    check(sum == 0, "calloc returns zeros");
     free(zero);
     unsigned char *grown = realloc(big, 30 << 20);
-    CHECK(grown && grown[0] == 0xa5 && grown[(20 << 20) - 1] == 0xa5, "realloc keeps contents");
+    check(grown && grown[0] == 0xa5 && grown[(20 << 20) - 1] == 0xa5, "realloc keeps contents");
     free(grown ? grown : big);
     errno = 0;
     void *too_much = malloc(1ull << 60);
-    CHECK(!too_much && errno == ENOMEM, "too much is ENOMEM");
+    check(!too_much && errno == ENOMEM, "too much is ENOMEM");
     free(too_much);
     void *aligned = memalign(4096, 100);
-    CHECK(aligned && !((uintptr_t)aligned & 4095), "memalign");
+    check(aligned && !((uintptr_t)aligned & 4095), "memalign");
     free(aligned);
 
     char *map = mmap(NULL, 100000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(map != MAP_FAILED && map[99999] == 0, "anonymous mmap");
+    check(map != MAP_FAILED && map[99999] == 0, "anonymous mmap");
     map[99999] = 1;
-    CHECK(munmap(map, 100000) == 0, "munmap");
-    CHECK(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 5) == MAP_FAILED && errno == EINVAL,
+    check(munmap(map, 100000) == 0, "munmap");
+    check(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 5) == MAP_FAILED && errno == EINVAL,
           "mmap at an odd offset is EINVAL");
 }
 
@@ -70,17 +70,17 @@ static void test_time(void)
     struct timespec begin, end;
     struct timeval day;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    CHECK(nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL) == 0, "nanosleep");
+    check(nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL) == 0, "nanosleep");
     clock_gettime(CLOCK_MONOTONIC, &end);
     int64_t ns = (end.tv_sec - begin.tv_sec) * 1000000000ll + end.tv_nsec - begin.tv_nsec;
-    CHECK(ns >= 20000000 && ns < 20000000000ll, "lasts what it should");
+    check(ns >= 20000000 && ns < 20000000000ll, "lasts what it should");
     time_t before = time(NULL);
     gettimeofday(&day, NULL);
-    CHECK(before > 1600000000 && before <= day.tv_sec && day.tv_sec <= time(NULL), "the wall clock is set");
+    check(before > 1600000000 && before <= day.tv_sec && day.tv_sec <= time(NULL), "the wall clock is set");
     time_t known = 1000000000;
     char text[40];
     strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", gmtime(&known));
-    CHECK(!strcmp(text, "2001-09-09 01:46:40"), "strftime");
+    check(!strcmp(text, "2001-09-09 01:46:40"), "strftime");
 }
 
 static int compare(const void *a, const void *b)
@@ -103,19 +103,19 @@ static void test_rest(void)
     bool sorted = true;
     for (int i = 0; i < 100; i++)
         sorted &= numbers[i] == i;
-    CHECK(sorted, "qsort");
-    CHECK(setenv("COLOUR", "green", 1) == 0 && !strcmp(getenv("COLOUR"), "green"), "environment");
+    check(sorted, "qsort");
+    check(setenv("COLOUR", "green", 1) == 0 && !strcmp(getenv("COLOUR"), "green"), "environment");
     volatile int rounds = 0;
     int value = setjmp(jump);
     if (value < 3) {
         rounds++;
         jump_back(value + 1);
     }
-    CHECK(value == 3 && rounds == 3, "setjmp and longjmp");
-    CHECK(getpid() > 0, "getpid");
-    CHECK(sysconf(_SC_NPROCESSORS_ONLN) >= 1, "sysconf returns the number of CPUs");
-    CHECK(write(77, "x", 1) == -1 && errno == EBADF, "a closed descriptor is EBADF");
-    CHECK(sbrk(0) != (void *)-1, "sbrk");
+    check(value == 3 && rounds == 3, "setjmp and longjmp");
+    check(getpid() > 0, "getpid");
+    check(sysconf(_SC_NPROCESSORS_ONLN) >= 1, "sysconf returns the number of CPUs");
+    check(write(77, "x", 1) == -1 && errno == EBADF, "a closed descriptor is EBADF");
+    check(sbrk(0) != (void *)-1, "sbrk");
 }
 
 int main(void)

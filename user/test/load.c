@@ -40,9 +40,9 @@ static bool run(char *const arguments[])
 
 static void work(void)
 {
-    CHECK(run((char *[]){"sdet", "-n", "16", NULL}), "sixteen shells at once");
-    CHECK(run((char *[]){"lockstorm", "16", "500", NULL}), "sixteen threads and a lock");
-    CHECK(run((char *[]){"market", "8", "100", NULL}), "eight clients and a server");
+    check(run((char *[]){"sdet", "-n", "16", NULL}), "sixteen shells at once");
+    check(run((char *[]){"lockstorm", "16", "500", NULL}), "sixteen threads and a lock");
+    check(run((char *[]){"market", "8", "100", NULL}), "eight clients and a server");
 }
 
 static uint64_t frames_of(const struct system_stats *stats)
@@ -76,9 +76,9 @@ static struct system_stats settled_stats(const struct system_stats *expected)
 static void check_given_back(const struct system_stats *before, const struct system_stats *after)
 {
     bool objects = same_objects(before, after);
-    CHECK(objects, "as many kernel objects as before");
+    check(objects, "as many kernel objects as before");
     uint64_t lost = frames_of(before) > frames_of(after) ? frames_of(before) - frames_of(after) : 0;
-    CHECK(lost <= FRAMES_SPARE, "page frames are freed");
+    check(lost <= FRAMES_SPARE, "page frames are freed");
     if (!objects || lost)
         compare_stats(before, after, true);
 }

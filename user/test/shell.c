@@ -61,18 +61,18 @@ static bool says(int status, int expected_status, const char *expected)
 
 static void test_pipelines(void)
 {
-    CHECK(says(shell("NAME=value ; export | grep ^NAME="), 0, "NAME=value\n"), "export | grep");
-    CHECK(shell("help | wc -l") == 0 && atoi(output) > 5, "help | wc");
-    CHECK(says(shell("cd /bin | cat ; pwd"), 0, "/\n"),
+    check(says(shell("NAME=value ; export | grep ^NAME="), 0, "NAME=value\n"), "export | grep");
+    check(shell("help | wc -l") == 0 && atoi(output) > 5, "help | wc");
+    check(says(shell("cd /bin | cat ; pwd"), 0, "/\n"),
           "cd in a pipeline does not change the shell's directory");
-    CHECK(says(shell("cd /bin ; pwd | cat"), 0, "/bin\n"), "the shell's directory applies in a pipeline");
-    CHECK(says(shell("true | cd nowhere"), 1, "cd: nowhere: No such file or directory\n"),
+    check(says(shell("cd /bin ; pwd | cat"), 0, "/bin\n"), "the shell's directory applies in a pipeline");
+    check(says(shell("true | cd nowhere"), 1, "cd: nowhere: No such file or directory\n"),
           "a pipeline ends with its last command's status");
-    CHECK(says(shell("false ; true | exit $?"), 1, "") && says(shell("false ; true | exit"), 1, ""),
+    check(says(shell("false ; true | exit $?"), 1, "") && says(shell("false ; true | exit"), 1, ""),
           "exit in a pipeline ends only that part, with its status");
     write_file(SCRIPT, "echo $1 $#\n", 11);
     write_file("/tmp/outer", ". " SCRIPT " | cat\n", strlen(". " SCRIPT " | cat\n"));
-    CHECK(says(run("/bin/sh", (char *[]){"sh", "/tmp/outer", "one", NULL}), 0, "one 1\n"),
+    check(says(run("/bin/sh", (char *[]){"sh", "/tmp/outer", "one", NULL}), 0, "one 1\n"),
           "arguments of a script reach a part of its pipeline");
 }
 
@@ -84,39 +84,39 @@ static int run_script(const char *text)
 
 static void test_scripts(void)
 {
-    CHECK(says(run_script("#!/bin/sh\necho $0 : $1 : $2\n"), 0, SCRIPT " : a b : c\n"),
+    check(says(run_script("#!/bin/sh\necho $0 : $1 : $2\n"), 0, SCRIPT " : a b : c\n"),
           "a script is started by name");
-    CHECK(says(run_script("#!/bin/echo one  two \n"), 0, "one  two " SCRIPT " a b c\n"),
+    check(says(run_script("#!/bin/echo one  two \n"), 0, "one  two " SCRIPT " a b c\n"),
           "with any interpreter, and its argument");
-    CHECK(run_script("#!/bin/nowhere\n") == -ENOENT, "a missing interpreter is ENOENT");
-    CHECK(run_script("#!nowhere\n") == -ENOEXEC && run_script("no script\n") == -ENOEXEC,
+    check(run_script("#!/bin/nowhere\n") == -ENOENT, "a missing interpreter is ENOENT");
+    check(run_script("#!nowhere\n") == -ENOEXEC && run_script("no script\n") == -ENOEXEC,
           "an invalid or missing #! line is ENOEXEC");
-    CHECK(run_script("#!" SCRIPT "\n") == -ELOOP, "a script cannot be its own interpreter");
+    check(run_script("#!" SCRIPT "\n") == -ELOOP, "a script cannot be its own interpreter");
     char name[32], text[64];
     for (int i = 0; i < 5; i++) {
         snprintf(name, sizeof name, "/tmp/nested%d", i);
         snprintf(text, sizeof text, i ? "#!/tmp/nested%d\n" : "#!/bin/echo\n", i - 1);
         write_file(name, text, strlen(text));
     }
-    CHECK(says(run("/tmp/nested3", (char *[]){"x", NULL}), 0,
+    check(says(run("/tmp/nested3", (char *[]){"x", NULL}), 0,
                "/tmp/nested0 /tmp/nested1 /tmp/nested2 /tmp/nested3\n"),
           "four interpreters in a row");
-    CHECK(run("/tmp/nested4", (char *[]){"x", NULL}) == -ELOOP, "but not five");
+    check(run("/tmp/nested4", (char *[]){"x", NULL}) == -ELOOP, "but not five");
 }
 
 static void test_shell_starts_scripts(void)
 {
     write_file(SCRIPT, "#!/bin/sh\necho by name $1\n", 26);
-    CHECK(says(shell(SCRIPT " now"), 0, "by name now\n"), "the shell starts a script");
+    check(says(shell(SCRIPT " now"), 0, "by name now\n"), "the shell starts a script");
     write_file(SCRIPT, "echo text $1\nexit 5\n", 20);
-    CHECK(says(shell(SCRIPT " now"), 5, "text now\n"), "also without #!");
-    CHECK(says(shell("PATH=/tmp:/bin ; script there"), 5, "text there\n"), "also by PATH");
+    check(says(shell(SCRIPT " now"), 5, "text now\n"), "also without #!");
+    check(says(shell("PATH=/tmp:/bin ; script there"), 5, "text there\n"), "also by PATH");
     write_file(SCRIPT, "\1\0\2\n", 4);
-    CHECK(says(shell(SCRIPT), 127, "sh: " SCRIPT ": Exec format error\n"), "but not a binary file");
+    check(says(shell(SCRIPT), 127, "sh: " SCRIPT ": Exec format error\n"), "but not a binary file");
     write_file(SCRIPT, "#!/bin/nowhere\n", 15);
-    CHECK(says(shell(SCRIPT), 127, "sh: " SCRIPT ": the interpreter in its first line does not exist\n"),
+    check(says(shell(SCRIPT), 127, "sh: " SCRIPT ": the interpreter in its first line does not exist\n"),
           "it reports a missing interpreter");
-    CHECK(says(shell("nowhere"), 127, "sh: nowhere: no such program\n"), "and a missing program");
+    check(says(shell("nowhere"), 127, "sh: nowhere: no such program\n"), "and a missing program");
 }
 
 /* Returns the size of this program in `ps`. */
@@ -138,7 +138,7 @@ static void test_ps(void)
     unsigned long before = own_kib();
     for (unsigned i = 0; i < sizeof bytes; i += 4096)
         bytes[i] = 1;
-    CHECK(before > 0 && own_kib() == before + 1024, "ps shows the memory that a program touched");
+    check(before > 0 && own_kib() == before + 1024, "ps shows the memory that a program touched");
 }
 
 int main(void)

@@ -31,7 +31,7 @@ static void compare(uint64_t many, uint64_t few, const char *what)
 {
     printf("# %s: %llu instructions among a few, %llu among many\n", what, (unsigned long long)few,
            (unsigned long long)many);
-    CHECK(is_near(many, few), what);
+    check(is_near(many, few), "%s", what);
 }
 
 /* ---- mappings -------------------------------------------------------------------------------------- */

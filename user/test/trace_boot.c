@@ -12,11 +12,11 @@ int main(void)
     const struct trace_info *info = arch_trace_info();
     uint64_t count[TRACE_CLASS_COUNT] = {0};
     struct ring_findings findings;
-    CHECK(info->mask == ~(1ull << 1 | 1ull << 8), "trace.mask=all,-sched,-frame");
-    CHECK(info->mode == TRACE_MODE_ONCE, "trace.mode=once");
-    CHECK((info->ring_mask + 1) * 8 == 512 << 10, "trace.ring=512k");
-    CHECK(visit_rings(count_classes, count, &findings) && !findings.lost, "the rings are complete");
-    CHECK(count[7] && count[11], "from boot on mem and process are logged");
-    CHECK(!count[1] && !count[8], "sched and frame never");
+    check(info->mask == ~(1ull << 1 | 1ull << 8), "trace.mask=all,-sched,-frame");
+    check(info->mode == TRACE_MODE_ONCE, "trace.mode=once");
+    check((info->ring_mask + 1) * 8 == 512 << 10, "trace.ring=512k");
+    check(visit_rings(count_classes, count, &findings) && !findings.lost, "the rings are complete");
+    check(count[7] && count[11], "from boot on mem and process are logged");
+    check(!count[1] && !count[8], "sched and frame never");
     return finish_tests();
 }

@@ -56,56 +56,56 @@ static bool fails_with(const char *line, int status, const char *text)
 static void test_masks(const struct trace_info *info)
 {
     const uint64_t lock = 1ull << 10, frame = 1ull << 8;
-    CHECK(run("trace mask all") == 0 && info->mask == ~0ull, "mask all");
-    CHECK(run("trace mask -lock,-frame") == 0 && info->mask == ~(lock | frame), "mask -lock,-frame");
-    CHECK(run("trace mask") == 0 && says("not traced") && says("frame") && says("lock"),
+    check(run("trace mask all") == 0 && info->mask == ~0ull, "mask all");
+    check(run("trace mask -lock,-frame") == 0 && info->mask == ~(lock | frame), "mask -lock,-frame");
+    check(run("trace mask") == 0 && says("not traced") && says("frame") && says("lock"),
           "mask lists classes");
-    CHECK(run("trace mask +lock") == 0 && info->mask == ~frame, "mask +lock");
-    CHECK(run("trace mask lock,frame") == 0 && info->mask == (lock | frame), "mask lock,frame");
-    CHECK(run("trace mask 0x500") == 0 && info->mask == 0x500, "mask 0x500");
-    CHECK(run("trace mask none") == 0 && info->mask == 0, "mask none");
-    CHECK(fails_with("trace mask sched,foo", 1, "'foo': no class") && info->mask == 0, "an unknown class");
+    check(run("trace mask +lock") == 0 && info->mask == ~frame, "mask +lock");
+    check(run("trace mask lock,frame") == 0 && info->mask == (lock | frame), "mask lock,frame");
+    check(run("trace mask 0x500") == 0 && info->mask == 0x500, "mask 0x500");
+    check(run("trace mask none") == 0 && info->mask == 0, "mask none");
+    check(fails_with("trace mask sched,foo", 1, "'foo': no class") && info->mask == 0, "an unknown class");
 }
 
 static void test_switches(const struct trace_info *info)
 {
-    CHECK(run("trace switch sched.wakeup off") == 0 && info->switches[1] == ~4ull, "switch sched.wakeup off");
-    CHECK(run("trace status") == 0 && says("switched off     sched_wakeup"), "status shows it");
-    CHECK(run("trace switch sched on") == 0 && info->switches[1] == ~0ull, "switch sched on");
-    CHECK(fails_with("trace switch sched.foo off", 1, "no event 'foo'"), "an unknown event");
-    CHECK(fails_with("trace switch sched.wakeup of", 1, "neither on nor off"), "neither on nor off");
+    check(run("trace switch sched.wakeup off") == 0 && info->switches[1] == ~4ull, "switch sched.wakeup off");
+    check(run("trace status") == 0 && says("switched off     sched_wakeup"), "status shows it");
+    check(run("trace switch sched on") == 0 && info->switches[1] == ~0ull, "switch sched on");
+    check(fails_with("trace switch sched.foo off", 1, "no event 'foo'"), "an unknown event");
+    check(fails_with("trace switch sched.wakeup of", 1, "neither on nor off"), "neither on nor off");
 }
 
 static void test_rings(const struct trace_info *info)
 {
     uint32_t generation = info->generation;
-    CHECK(run("trace buffers 8 32k") == 0 && info->buffer_count == 8 && info->buffer_mask == 4095,
+    check(run("trace buffers 8 32k") == 0 && info->buffer_count == 8 && info->buffer_mask == 4095,
           "buffers 8 32k");
-    CHECK(fails_with("trace buffers 7", 1, "refused"), "buffers 7");
-    CHECK(fails_with("trace buffers seven", 1, "not a number"), "buffers seven");
-    CHECK(run("trace clear") == 0 && info->generation == generation + 2, "clear");
-    CHECK(run("trace mode once") == 0 && info->mode == TRACE_MODE_ONCE, "mode once");
-    CHECK(run("trace mode") == 0 && says("once"), "mode");
-    CHECK(run("trace mode flight") == 0 && info->mode == TRACE_MODE_FLIGHT, "mode flight");
-    CHECK(fails_with("trace mode slow", 1, "flight, stream and once"), "mode slow");
-    CHECK(run("trace status") == 0 && says("8 of 32 KiB") && says("mode             flight") &&
+    check(fails_with("trace buffers 7", 1, "refused"), "buffers 7");
+    check(fails_with("trace buffers seven", 1, "not a number"), "buffers seven");
+    check(run("trace clear") == 0 && info->generation == generation + 2, "clear");
+    check(run("trace mode once") == 0 && info->mode == TRACE_MODE_ONCE, "mode once");
+    check(run("trace mode") == 0 && says("once"), "mode");
+    check(run("trace mode flight") == 0 && info->mode == TRACE_MODE_FLIGHT, "mode flight");
+    check(fails_with("trace mode slow", 1, "flight, stream and once"), "mode slow");
+    check(run("trace status") == 0 && says("8 of 32 KiB") && says("mode             flight") &&
               says("0 events discarded"),
           "status");
 }
 
 static void test_events(void)
 {
-    CHECK(fails_with("trace mark 1 x", 1, "class user is off"), "a mark that is not logged is an error");
+    check(fails_with("trace mark 1 x", 1, "class user is off"), "a mark that is not logged is an error");
     run("trace mask user");
-    CHECK(run("trace mark 4711 here") == 0 && run("trace text there") == 0, "mark and text");
-    CHECK(run("trace last") == 0 && says("user_mark: mark 4711 here") && says("user_text: there"), "last");
-    CHECK(strstr(output, "user_mark") < strstr(output, "user_text"), "in order of time");
-    CHECK(run("trace last 1") == 0 && says("user_text: there") && !strstr(output, "user_mark"), "last 1");
-    CHECK(run("trace last sched") == 0 && !output[0], "last sched");
-    CHECK(run("trace stats") == 0 && says("user_mark                             1            3") &&
+    check(run("trace mark 4711 here") == 0 && run("trace text there") == 0, "mark and text");
+    check(run("trace last") == 0 && says("user_mark: mark 4711 here") && says("user_text: there"), "last");
+    check(strstr(output, "user_mark") < strstr(output, "user_text"), "in order of time");
+    check(run("trace last 1") == 0 && says("user_text: there") && !strstr(output, "user_mark"), "last 1");
+    check(run("trace last sched") == 0 && !output[0], "last sched");
+    check(run("trace stats") == 0 && says("user_mark                             1            3") &&
               says("user_text                             1            2"),
           "stats counts them");
-    CHECK(run("trace mask user,state") == 0 && run("trace statedump") == 0 && run("trace flush") == 0 &&
+    check(run("trace mask user,state") == 0 && run("trace statedump") == 0 && run("trace flush") == 0 &&
               run("trace last 1000 state") == 0 && says("state_process: pid 1 parent 0 init"),
           "statedump");
 }
@@ -114,9 +114,9 @@ int main(void)
 {
     const struct trace_info *info = arch_trace_info();
     mkdir("/tmp", 0777);
-    CHECK(run("trace --help") == 0 && says("usage: trace"), "--help");
-    CHECK(fails_with("trace bogus", 2, "no command 'bogus'"), "no such command");
-    CHECK(fails_with("trace clear x", 2, "wrong number of arguments"), "too many arguments");
+    check(run("trace --help") == 0 && says("usage: trace"), "--help");
+    check(fails_with("trace bogus", 2, "no command 'bogus'"), "no such command");
+    check(fails_with("trace clear x", 2, "wrong number of arguments"), "too many arguments");
     test_masks(info);
     test_switches(info);
     test_rings(info);

@@ -36,10 +36,10 @@ static uint32_t count_heard_cpus(void)
 static void test_mask(void)
 {
     control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
-    CHECK(info->mask == CLASS_USER_BIT, "the info page shows the mask");
-    CHECK(count_heard_cpus() == info->cpu_count, "class on: events of every CPU, each in its own ring");
+    check(info->mask == CLASS_USER_BIT, "the info page shows the mask");
+    check(count_heard_cpus() == info->cpu_count, "class on: events of every CPU, each in its own ring");
     control(TRACE_OP_SET_MASK, ~CLASS_USER_BIT, 0);
-    CHECK(count_heard_cpus() == 0, "class off: no events");
+    check(count_heard_cpus() == 0, "class off: no events");
     control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
 }
 
@@ -47,20 +47,20 @@ static void test_switches(void)
 {
     control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_USER, ~(1ull << 3));
     uint64_t number = log_run(0, 1);
-    CHECK(find_numbers(number, number + 1).found == 0, "a disabled event is not logged");
+    check(find_numbers(number, number + 1).found == 0, "a disabled event is not logged");
     control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_USER, ~0ull);
-    CHECK(count_heard_cpus() == info->cpu_count, "enabled again: logged on every CPU");
-    CHECK(control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_COUNT, 0) == -E_BAD_ARGUMENT, "no class 64");
+    check(count_heard_cpus() == info->cpu_count, "enabled again: logged on every CPU");
+    check(control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_COUNT, 0) == -E_BAD_ARGUMENT, "no class 64");
 }
 
 static void test_clear(void)
 {
     uint32_t generation = info->generation;
     uint64_t number = log_run(1 % info->cpu_count, 100);
-    CHECK(find_numbers(number, number + 100).found == 100, "before clearing, all events are present");
-    CHECK(control(TRACE_OP_CLEAR, 0, 0) == 0 && info->generation == generation + 1, "clear");
-    CHECK(find_numbers(0, ~0ull).found == 0, "after clearing, none");
-    CHECK(count_heard_cpus() == info->cpu_count, "logging continues on every CPU");
+    check(find_numbers(number, number + 100).found == 100, "before clearing, all events are present");
+    check(control(TRACE_OP_CLEAR, 0, 0) == 0 && info->generation == generation + 1, "clear");
+    check(find_numbers(0, ~0ull).found == 0, "after clearing, none");
+    check(count_heard_cpus() == info->cpu_count, "logging continues on every CPU");
 }
 
 /* ---- modes ----------------------------------------------------------------------------------------- */
@@ -72,10 +72,10 @@ static void test_flight(void)
     control(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
     uint64_t discarded = discarded_on(0), first = log_run(0, MANY);
     struct numbers numbers = find_numbers(first, first + MANY);
-    CHECK(numbers.found > 2000 && numbers.found < MANY && numbers.highest == first + MANY - 1,
+    check(numbers.found > 2000 && numbers.found < MANY && numbers.highest == first + MANY - 1,
           "flight recorder: the newest events are present, the oldest overwritten");
-    CHECK(numbers.lowest + numbers.found == first + MANY, "without a gap");
-    CHECK(discarded_on(0) == discarded, "and nothing was discarded");
+    check(numbers.lowest + numbers.found == first + MANY, "without a gap");
+    check(discarded_on(0) == discarded, "and nothing was discarded");
 }
 
 /* Upper limit of heartbeats since a time. Heartbeats that do not fit are discarded events, too. */
@@ -96,16 +96,16 @@ static void test_once(void)
     control(TRACE_OP_CLEAR, 0, 0);
     uint64_t discarded = discarded_on(0), start = arch_trace_clock(), first = log_run(0, MANY);
     struct numbers numbers = find_numbers(first, first + MANY);
-    CHECK(numbers.found > 2000 && numbers.found < MANY && numbers.lowest == first &&
+    check(numbers.found > 2000 && numbers.found < MANY && numbers.lowest == first &&
               numbers.highest == first + numbers.found - 1,
           "once: the first events are present, without a gap");
-    CHECK(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each of the others is counted");
+    check(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each of the others is counted");
     struct numbers later = find_numbers(log_run(0, 10), next_number);
-    CHECK(later.found == 0 && find_numbers(first, first + MANY).found == numbers.found,
+    check(later.found == 0 && find_numbers(first, first + MANY).found == numbers.found,
           "nothing changes afterwards");
     const struct trace_reader ring = ring_of(0);
     sys_trace_consume(SLOT_TRACE, 0, trace_reader_head(&ring));
-    CHECK(find_numbers(log_run(0, 10), next_number).found == 0, "even if a consumer reports progress");
+    check(find_numbers(log_run(0, 10), next_number).found == 0, "even if a consumer reports progress");
 }
 
 static void test_stream(void)
@@ -114,17 +114,17 @@ static void test_stream(void)
     control(TRACE_OP_CLEAR, 0, 0);
     uint64_t discarded = discarded_on(0), start = arch_trace_clock(), first = log_run(0, MANY);
     struct numbers numbers = find_numbers(first, first + MANY);
-    CHECK(numbers.found < MANY && numbers.lowest == first, "stream without a consumer stops when it is full");
-    CHECK(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each loss is counted");
+    check(numbers.found < MANY && numbers.lowest == first, "stream without a consumer stops when it is full");
+    check(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each loss is counted");
     struct trace_reader ring = ring_of(0);
     uint64_t head = trace_reader_head(&ring);
-    CHECK(sys_trace_consume(SLOT_TRACE, 0, head + 1) == -E_BAD_ARGUMENT,
+    check(sys_trace_consume(SLOT_TRACE, 0, head + 1) == -E_BAD_ARGUMENT,
           "packets beyond the head cannot be consumed");
-    CHECK(sys_trace_consume(SLOT_TRACE, 0, head) == 0, "packets are consumed");
-    CHECK(sys_trace_consume(SLOT_TRACE, 0, head - 1) == -E_BAD_ARGUMENT, "but once");
+    check(sys_trace_consume(SLOT_TRACE, 0, head) == 0, "packets are consumed");
+    check(sys_trace_consume(SLOT_TRACE, 0, head - 1) == -E_BAD_ARGUMENT, "but once");
     first = log_run(0, 500);
-    CHECK(find_numbers(first, first + 500).found == 500, "then there is space again");
-    CHECK(control(TRACE_OP_SET_MODE, 3, 0) == -E_BAD_ARGUMENT, "no mode 3");
+    check(find_numbers(first, first + 500).found == 500, "then there is space again");
+    check(control(TRACE_OP_SET_MODE, 3, 0) == -E_BAD_ARGUMENT, "no mode 3");
     control(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
 }
 
@@ -161,7 +161,7 @@ static void test_geometry_under_load(void)
     } shapes[] = {{16 << 10, 2}, {64 << 10, 4}, {16 << 10, 16}, {256 << 10, 2}, {128 << 10, 8}, {1 << 20, 2}};
     pthread_t thread[LOGGERS];
     bool fine = true;
-    CHECK(start_loggers(thread), "threads log on all CPUs");
+    check(start_loggers(thread), "threads log on all CPUs");
     for (unsigned i = 0; i < 60; i++) {
         uint64_t bytes = shapes[i % 6].bytes, count = shapes[i % 6].count;
         fine = fine && control(TRACE_OP_SET_GEOMETRY, bytes, count) == 0 &&
@@ -172,15 +172,15 @@ static void test_geometry_under_load(void)
     atomic_store(&stop, true);
     for (uint32_t i = 0; i < LOGGERS; i++)
         pthread_join(thread[i], NULL);
-    CHECK(fine, "60 changes of geometry meanwhile");
+    check(fine, "60 changes of geometry meanwhile");
     /* A thread interrupted in the middle of an event during a change leaves an invalid packet
      * (trace/control/rings.c); the next packet is valid. */
     control(TRACE_OP_FLUSH, ~0ull, 0);
-    CHECK(count_heard_cpus() == info->cpu_count, "the trace continues on every CPU");
+    check(count_heard_cpus() == info->cpu_count, "the trace continues on every CPU");
     control(TRACE_OP_CLEAR, 0, 0);
     uint64_t first = log_run(0, 1000);
     struct numbers numbers = find_numbers(first, first + 1000);
-    CHECK(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "and is complete");
+    check(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "and is complete");
 }
 
 static void test_bad_geometry(void)
@@ -192,16 +192,16 @@ static void test_bad_geometry(void)
     bool refused = true;
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
         refused = refused && control(TRACE_OP_SET_GEOMETRY, bad[i][0], bad[i][1]) == -E_BAD_ARGUMENT;
-    CHECK(refused, "invalid geometries are refused");
-    CHECK(control(TRACE_OP_SET_GEOMETRY, 4 << 20, 128) == -E_NO_MEMORY,
+    check(refused, "invalid geometries are refused");
+    check(control(TRACE_OP_SET_GEOMETRY, 4 << 20, 128) == -E_NO_MEMORY,
           "and those that need too much memory");
-    CHECK(info->ring_mask == ring_mask && count_heard_cpus() == info->cpu_count, "and change nothing");
+    check(info->ring_mask == ring_mask && count_heard_cpus() == info->cpu_count, "and change nothing");
 }
 
 /* Four 16 KiB buffers, which are quickly filled and overwritten. */
 static void make_small_rings(void)
 {
-    CHECK(control(TRACE_OP_SET_GEOMETRY, 16 << 10, 4) == 0, "small rings");
+    check(control(TRACE_OP_SET_GEOMETRY, 16 << 10, 4) == 0, "small rings");
 }
 
 /* ---- authority ------------------------------------------------------------------------------------- */
@@ -211,15 +211,15 @@ static void test_authority(void)
     int64_t reader = sys_cap_copy(SLOT_SPACE, SLOT_TRACE, 0, RIGHT_READ, 0);
     uint64_t mask = info->mask;
     char text[16];
-    CHECK(reader > 0 && sys_trace_control((cap_t)reader, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_RIGHT &&
+    check(reader > 0 && sys_trace_control((cap_t)reader, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_RIGHT &&
               sys_trace_consume((cap_t)reader, 0, 0) == -E_BAD_RIGHT && info->mask == mask,
           "the right to read the trace does not permit control");
-    CHECK(sys_trace_metadata((cap_t)reader, TRACE_METADATA_TEXT, 0, text, sizeof text) ==
+    check(sys_trace_metadata((cap_t)reader, TRACE_METADATA_TEXT, 0, text, sizeof text) ==
                   (int64_t)sizeof text &&
               !memcmp(text, "/* CTF 1.8 */", 13),
           "but permits reading the metadata");
-    CHECK(sys_trace_control(SLOT_SPACE, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_TYPE, "a space is no trace");
-    CHECK(control(99, 0, 0) == -E_BAD_ARGUMENT, "no operation 99");
+    check(sys_trace_control(SLOT_SPACE, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_TYPE, "a space is no trace");
+    check(control(99, 0, 0) == -E_BAD_ARGUMENT, "no operation 99");
     sys_cap_close((cap_t)reader);
 }
 

@@ -81,9 +81,9 @@ static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *
         heard = heard && is_heard(cpu);
     }
     snprintf(text, sizeof text, "%s: detected and reported on every CPU", name);
-    CHECK(named, text);
+    check(named, "%s", text);
     snprintf(text, sizeof text, "%s: logging continues", name);
-    CHECK(heard, text);
+    check(heard, "%s", text);
 }
 
 /* Overwrites the header of the open packet. Its writer may only be slow, so it gets the usual time. */
@@ -101,9 +101,9 @@ static void spoil_header(void)
         early = early || time - before < patience;
         heard = heard && is_heard(cpu);
     }
-    CHECK(named, "packet header: detected and reported on every CPU");
-    CHECK(!early, "and not before a slow writer would have written it");
-    CHECK(heard, "packet header: logging continues");
+    check(named, "packet header: detected and reported on every CPU");
+    check(!early, "and not before a slow writer would have written it");
+    check(heard, "packet header: logging continues");
 }
 
 /* Writes a file and reads it again. Returns false if the contents differ. */
@@ -141,15 +141,15 @@ static void test_vandal(void)
     uint32_t rounds = 0;
     bool kept = true;
     char *argv[] = {"vandal", "3000", NULL};
-    CHECK(posix_spawn(&pid, "/bin/vandal", NULL, NULL, argv, environ) == 0, "vandal damages all rings");
+    check(posix_spawn(&pid, "/bin/vandal", NULL, NULL, argv, environ) == 0, "vandal damages all rings");
     while (waitpid(pid, &status, WNOHANG) == 0)
         kept = file_is_kept(rounds++) && kept;
-    CHECK(status == 0 && rounds > 1 && kept, "programs and servers are not affected");
+    check(status == 0 && rounds > 1 && kept, "programs and servers are not affected");
     unlink("/trace_damage.tmp");
-    CHECK(are_heard_soon(), "afterwards the events of every CPU are logged");
+    check(are_heard_soon(), "afterwards the events of every CPU are logged");
     log_numbers(1, 1001);
     struct numbers numbers = find_numbers(1, 1001);
-    CHECK(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "complete and in order");
+    check(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "complete and in order");
 }
 
 int main(void)

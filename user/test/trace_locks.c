@@ -23,7 +23,7 @@ static bool pulled;
 #define EXPECT(condition, what)       \
     do                                \
         if (!pulled)                  \
-            CHECK((condition), what); \
+            check((condition), what); \
     while (0)
 
 static void forget(void)

@@ -58,27 +58,27 @@ static void log_sample(void)
 static void test_registration(const char *self)
 {
     log_sample();
-    CHECK(trace_class_sample == TRACE_CLASS_COUNT, "not registered: nothing is logged");
-    CHECK(trace_register_schema(&trace_schema_sample) == 0 && trace_class_sample >= TRACE_CLASS_APP_FIRST &&
+    check(trace_class_sample == TRACE_CLASS_COUNT, "not registered: nothing is logged");
+    check(trace_register_schema(&trace_schema_sample) == 0 && trace_class_sample >= TRACE_CLASS_APP_FIRST &&
               trace_class_sample < TRACE_CLASS_COUNT,
           "registered: a class of its own");
     log_sample();
-    CHECK(count_sample_events() == 1, "its events are logged");
+    check(count_sample_events() == 1, "its events are logged");
     read_metadata();
-    CHECK(metadata_has("sample_numbers", trace_class_sample, 1) &&
+    check(metadata_has("sample_numbers", trace_class_sample, 1) &&
               metadata_has("sample_list", trace_class_sample, 63),
           "the metadata describes them");
     uint32_t number = trace_class_sample;
-    CHECK(trace_register_schema(&trace_schema_sample) == 0 && trace_class_sample == number,
+    check(trace_register_schema(&trace_schema_sample) == 0 && trace_class_sample == number,
           "registered again: the same class");
     pid_t pid;
     int status = -1;
     char digits[16], *argv[] = {(char *)self, digits, NULL};
     snprintf(digits, sizeof digits, "%u", (unsigned)number);
-    CHECK(posix_spawn(&pid, self, NULL, NULL, argv, environ) == 0 && waitpid(pid, &status, 0) == pid &&
+    check(posix_spawn(&pid, self, NULL, NULL, argv, environ) == 0 && waitpid(pid, &status, 0) == pid &&
               status == 0,
           "another process with the same schema shares it");
-    CHECK(count_sample_events() == 2, "its events have the same class");
+    check(count_sample_events() == 2, "its events have the same class");
 }
 
 /* ---- refused --------------------------------------------------------------------------------------- */
@@ -116,20 +116,20 @@ static void test_bad_descriptors(void)
     size_t before = strlen(metadata);
     for (unsigned i = 0; i < BAD; i++)
         refused += register_small(&bad[i], 1) == -E_BAD_ARGUMENT;
-    CHECK(refused == BAD, "descriptors other than evgen's are refused");
-    CHECK(register_class("sched", 1) == -E_BAD_ARGUMENT, "and the names of the system's classes");
+    check(refused == BAD, "descriptors other than evgen's are refused");
+    check(register_class("sched", 1) == -E_BAD_ARGUMENT, "and the names of the system's classes");
     uint8_t uuid[16] = {0};
     char *large = calloc(1, TRACE_DESCRIPTOR_BYTES_MAX + 1);
-    CHECK(sys_trace_register(large, TRACE_DESCRIPTOR_BYTES_MAX + 1, uuid) == -E_TOO_LARGE,
+    check(sys_trace_register(large, TRACE_DESCRIPTOR_BYTES_MAX + 1, uuid) == -E_TOO_LARGE,
           "and descriptors that are too large");
     free(large);
-    CHECK(sys_trace_register((const char *)8, 100, uuid) == -E_BAD_ADDRESS &&
+    check(sys_trace_register((const char *)8, 100, uuid) == -E_BAD_ADDRESS &&
               sys_trace_register("x", 1, (const uint8_t *)~0ull) == -E_BAD_ADDRESS &&
               sys_trace_register((const char *)0xffffffff80000000ull, 100, uuid) == -E_BAD_ADDRESS &&
               sys_trace_register("", 0, uuid) == -E_BAD_ARGUMENT,
           "and addresses that are not the caller's");
     read_metadata();
-    CHECK(strlen(metadata) == before, "the metadata stays as it was");
+    check(strlen(metadata) == before, "the metadata stays as it was");
 }
 
 static void test_limit(void)
@@ -141,11 +141,11 @@ static void test_limit(void)
         snprintf(name, sizeof name, "many%u", i);
         result = register_class(name, i);
     }
-    CHECK(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1,
+    check(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1,
           "after 16 classes of applications the next is refused");
-    CHECK(register_class("many0", 0) >= TRACE_CLASS_APP_FIRST, "existing ones stay registered");
+    check(register_class("many0", 0) >= TRACE_CLASS_APP_FIRST, "existing ones stay registered");
     read_metadata();
-    CHECK(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and are in the metadata");
+    check(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and are in the metadata");
 }
 
 /* ---- programs that end ----------------------------------------------------------------------------- */
@@ -184,17 +184,17 @@ static void test_ended(const char *self)
         }
         fine += told == 0;
     }
-    CHECK(fine == PROGRAMS, "100 programs with schemas of their own, one after the other");
-    CHECK(full == (PROGRAMS - 1) / (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1),
+    check(fine == PROGRAMS, "100 programs with schemas of their own, one after the other");
+    check(full == (PROGRAMS - 1) / (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1),
           "classes of ended programs become free only when the rings are cleared");
     control(TRACE_OP_CLEAR, 0, 0);
     read_metadata();
-    CHECK(!strstr(metadata, "gone"), "then they are not in the metadata");
-    CHECK(metadata_has("sample_numbers", trace_class_sample, 1) &&
+    check(!strstr(metadata, "gone"), "then they are not in the metadata");
+    check(metadata_has("sample_numbers", trace_class_sample, 1) &&
               metadata_has("sample_list", trace_class_sample, 63),
           "schemas of running programs are");
     log_sample();
-    CHECK(count_sample_events() == 1, "and these programs can still log");
+    check(count_sample_events() == 1, "and these programs can still log");
 }
 
 int main(int argc, char **argv)

@@ -81,7 +81,7 @@ static void look(void)
 {
     struct ring_findings findings;
     memset(&seen, 0, sizeof seen);
-    CHECK(visit_rings(note_state, NULL, &findings) && !findings.lost && !findings.cut,
+    check(visit_rings(note_state, NULL, &findings) && !findings.lost && !findings.cut,
           "the rings are complete");
 }
 
@@ -91,18 +91,18 @@ int main(void)
     control(TRACE_OP_SET_MASK, 0, 0);
     control(TRACE_OP_CLEAR, 0, 0);
     look();
-    CHECK(!seen.begun, "class off: no statedump");
+    check(!seen.begun, "class off: no statedump");
     control(TRACE_OP_SET_MASK, only_state, 0);
     look();
-    CHECK(seen.begun && seen.begun == seen.ended, "enabling the trace logs a complete statedump");
-    CHECK(seen.processes >= 6 && seen.init && seen.self, "processes: the servers, init, this one");
-    CHECK(seen.threads > seen.processes && seen.thread, "threads: this one, running");
-    CHECK(seen.images >= 6 && seen.image, "programs: this one, with its path, address and build-id");
-    CHECK(seen.trace_lock, "classes of locks");
-    CHECK(seen.irqs >= 1, "interrupts");
+    check(seen.begun && seen.begun == seen.ended, "enabling the trace logs a complete statedump");
+    check(seen.processes >= 6 && seen.init && seen.self, "processes: the servers, init, this one");
+    check(seen.threads > seen.processes && seen.thread, "threads: this one, running");
+    check(seen.images >= 6 && seen.image, "programs: this one, with its path, address and build-id");
+    check(seen.trace_lock, "classes of locks");
+    check(seen.irqs >= 1, "interrupts");
     uint64_t number = seen.begun;
-    CHECK(control(TRACE_OP_STATEDUMP, 0, 0) == 0, "a requested statedump");
+    check(control(TRACE_OP_STATEDUMP, 0, 0) == 0, "a requested statedump");
     look();
-    CHECK(seen.begun == number + 1 && seen.ended == seen.begun, "logs another");
+    check(seen.begun == number + 1 && seen.ended == seen.begun, "logs another");
     return finish_tests();
 }

@@ -818,14 +818,14 @@ int main(void)
     used = calloc(1u << SET_BITS, sizeof *used);
     nodes = calloc(1u << (SET_BITS - 1), sizeof *nodes);
     bool good = explore();
-    tap_check(good, "an answer finds its wait or nobody, in each of %u states", node_count);
+    check(good, "an answer finds its wait or nobody, in each of %u states", node_count);
     if (!good)
         printf("# %s\n", wrong);
     else
-        tap_check(thread_count_live() == 0 && reply_count_live() == 0 && endpoint_count_live() == 0,
-                  "nothing is left");
+        check(thread_count_live() == 0 && reply_count_live() == 0 && endpoint_count_live() == 0,
+              "nothing is left");
     free(seen);
     free(used);
     free(nodes);
-    return tap_finish();
+    return finish_tests();
 }

@@ -22,7 +22,7 @@ static void expect(const char *what, struct arch_clock_rate rate, uint64_t low, 
 {
     bool good = rate.hz >= low && rate.hz <= high && rate.is_certain == is_certain &&
                 rate.error_ppm == error_ppm && !strcmp(rate.names, names);
-    tell(good, what);
+    check(good, "%s", what);
     if (!good)
         printf("# %llu Hz, %s, %u ppm, \"%s\"\n", (unsigned long long)rate.hz,
                rate.is_certain ? "certain" : "uncertain", rate.error_ppm, rate.names);
@@ -39,9 +39,8 @@ static void test_liars(void)
                                                   {"c", GHZ - 10000, GHZ + 10000}};
             sources[place] = (struct arch_clock_source){"liar", wrong[w], wrong[w] + 1};
             struct arch_clock_rate rate = agree(sources, 3);
-            tell_about(
-                rate.hz == GHZ && rate.is_certain && rate.error_ppm == 10 && !strstr(rate.names, "liar"),
-                "two outvote a third that says %llu Hz, in place %u", (unsigned long long)wrong[w], place);
+            check(rate.hz == GHZ && rate.is_certain && rate.error_ppm == 10 && !strstr(rate.names, "liar"),
+                  "two outvote a third that says %llu Hz, in place %u", (unsigned long long)wrong[w], place);
         }
 }
 
@@ -59,7 +58,7 @@ int main(void)
            agree(SOURCES({"a", GHZ - 1000, GHZ + 1000}, {"b", 2 * GHZ - 500000, 2 * GHZ})), GHZ, GHZ, false,
            1000000, "a");
     expect("without any source the rate is a guess", agree(NULL, 0), GHZ, GHZ, false, ~0u, "none");
-    tell(agree(SOURCES({"a", 0, 0}, {"b", 0, 0})).hz != 0, "the rate is never 0");
+    check(agree(SOURCES({"a", 0, 0}, {"b", 0, 0})).hz != 0, "the rate is never 0");
     test_liars();
     return finish_tests();
 }

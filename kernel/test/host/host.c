@@ -155,24 +155,3 @@ paddr_t arch_lookup_page(struct arch_space *space, uint64_t address, uint32_t *f
     *flags = page->flags;
     return page->frame;
 }
-
-/* ---- TAP ---- */
-
-static int checks, failures;
-
-void tap_check(bool good, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    printf("%sok %d - ", good ? "" : "not ", ++checks);
-    vprintf(format, arguments);
-    putchar('\n');
-    va_end(arguments);
-    failures += !good;
-}
-
-int tap_finish(void)
-{
-    printf("1..%d\n", checks);
-    return failures != 0;
-}

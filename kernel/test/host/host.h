@@ -4,13 +4,11 @@
 #define KERNEL_TEST_HOST_H
 
 #include <kernel/cpu.h>
+#include <tests/tap.h>
 
 void host_start(uint32_t processors); /* RAM, cpus[], boot_info; the caller becomes CPU 0 */
 void host_become(uint32_t processor); /* from now on this host thread is that CPU */
 
 extern uint64_t host_map_budget; /* number of arch_map_page calls that will succeed */
-
-void tap_check(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int tap_finish(void); /* prints the plan; returns the exit status */
 
 #endif

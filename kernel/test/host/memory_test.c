@@ -77,15 +77,15 @@ static void test_all_frames(void)
         memset(phys_to_virt(frame), 0xaa, FRAME_SIZE); /* the sanitizer catches writes outside */
         frames[count++] = frame;
     }
-    tap_check(count == before && frame_count_free() == 0, "every frame can be had, once (%llu)",
-              (unsigned long long)count);
+    check(count == before && frame_count_free() == 0, "every frame can be had, once (%llu)",
+          (unsigned long long)count);
     bool reserved = false;
     for (uint64_t i = 0; i < count; i++)
         reserved |= frames[i] >= HOST_RAM_BASE + 0x10000 && frames[i] < HOST_RAM_BASE + 0x15000;
-    tap_check(!reserved, "reserved frames are never given out");
+    check(!reserved, "reserved frames are never given out");
     for (uint64_t i = 0; i < count; i++)
         frame_free(frames[i * 7919 % count]);
-    tap_check(frame_count_free() == before, "all frames are back, in another order");
+    check(frame_count_free() == before, "all frames are back, in another order");
     /* Again, in order, so that the frames left in the CPU's cache are adjacent. */
     for (uint64_t i = 0; i < count; i++)
         frames[i] = frame_alloc();
@@ -94,7 +94,7 @@ static void test_all_frames(void)
         frame_free(frames[i]);
     free(frames);
     paddr_t big = frame_alloc_order(MERGED_ORDER);
-    tap_check(big != FRAME_NONE, "freed neighbours merge to large blocks");
+    check(big != FRAME_NONE, "freed neighbours merge to large blocks");
     if (big != FRAME_NONE)
         frame_free_order(big, MERGED_ORDER);
 }
@@ -125,8 +125,8 @@ static void test_blocks(void)
         if (block[i])
             frame_free_order(block[i], order[i]);
     }
-    tap_check(aligned && !overlap, "blocks are aligned to their size and never overlap");
-    tap_check(frame_count_free() == before, "all blocks are back");
+    check(aligned && !overlap, "blocks are aligned to their size and never overlap");
+    check(frame_count_free() == before, "all blocks are back");
 }
 
 static void *hammer_frames(void *argument)
@@ -154,7 +154,7 @@ static void test_processors(void)
         pthread_create(&thread[i], NULL, hammer_frames, (void *)i);
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
-    tap_check(frame_count_free() == before, "four processors share the frames, none gets lost");
+    check(frame_count_free() == before, "four processors share the frames, none gets lost");
 }
 
 /* ---- Slabs ---- */
@@ -186,9 +186,9 @@ static void test_slab(void)
             slab_free(&slab, things[i]);
         }
     }
-    tap_check(good && slab_live(&slab) == 0, "objects keep what was constructed and do not overlap");
-    tap_check(constructions == slab.frames * slab_objects_in_frame(&slab),
-              "each piece of memory is constructed once");
+    check(good && slab_live(&slab) == 0, "objects keep what was constructed and do not overlap");
+    check(constructions == slab.frames * slab_objects_in_frame(&slab),
+          "each piece of memory is constructed once");
 }
 
 /* All CPUs except `but` leave the kernel, one after another. */
@@ -233,19 +233,19 @@ static void test_slab_frames(void)
         reclaim_all();
         all &= slab.frames == 1 && frame_count_free() == before - 1;
     }
-    tap_check(!early, "an empty slab keeps its frames while one processor may hold an old pointer");
-    tap_check(all, "then all but one are free again");
+    check(!early, "an empty slab keeps its frames while one processor may hold an old pointer");
+    check(all, "then all but one are free again");
     for (int i = 0; i < COUNT; i++)
         things[i] = slab_alloc(&slab);
     for (int i = 0; i < COUNT; i++)
         if (i % 100)
             slab_free(&slab, things[i]);
     reclaim_all();
-    tap_check(slab.frames <= COUNT / 100 + 1, "frames with live objects stay, the others go");
+    check(slab.frames <= COUNT / 100 + 1, "frames with live objects stay, the others go");
     for (int i = 0; i < COUNT; i += 100)
         slab_free(&slab, things[i]);
     reclaim_all();
-    tap_check(frame_count_free() == before - 1, "and those go with their last object");
+    check(frame_count_free() == before - 1, "and those go with their last object");
 }
 
 /* CPUs find objects without a lock, and read them after others have freed them. Freed frames are
@@ -298,9 +298,9 @@ static void test_readers(void)
     for (int i = 0; i < SHARED_THINGS; i++)
         if (shared_things[i])
             slab_free(&shared_slab, shared_things[i]);
-    tap_check(strange_things == 0, "what was found without a lock keeps its type until its finder is quiet");
+    check(strange_things == 0, "what was found without a lock keeps its type until its finder is quiet");
     reclaim_all();
-    tap_check(shared_slab.frames <= 1 && slab_live(&shared_slab) == 0, "and then its frames come back");
+    check(shared_slab.frames <= 1 && slab_live(&shared_slab) == 0, "and then its frames come back");
 }
 
 /* ---- Memory objects ---- */
@@ -321,13 +321,13 @@ static void test_copy(void)
         memcpy(model + offset, buffer, expected);
     }
     good &= memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, sizeof got);
-    tap_check(good, "what is copied in comes out; what never was is zero");
-    tap_check(memory_resize(memory, 1 << 20) == 0 && memory_resize(memory, 8 << 20) == 0 &&
-                  memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, 1 << 20) &&
-                  got[1 << 20] == 0 && got[sizeof got - 1] == 0,
-              "shrinking forgets, growing brings zeroes");
+    check(good, "what is copied in comes out; what never was is zero");
+    check(memory_resize(memory, 1 << 20) == 0 && memory_resize(memory, 8 << 20) == 0 &&
+              memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, 1 << 20) &&
+              got[1 << 20] == 0 && got[sizeof got - 1] == 0,
+          "shrinking forgets, growing brings zeroes");
     memory_put(memory);
-    tap_check(frame_count_free() + slab_frames_total() == before, "a dead object gives every frame back");
+    check(frame_count_free() + slab_frames_total() == before, "a dead object gives every frame back");
 }
 
 /* ---- Mappings ---- */
@@ -378,8 +378,8 @@ static void test_mappings(void)
             mapping_find_gap(root, FROM * TARN_PAGE_SIZE, limit * TARN_PAGE_SIZE, size * TARN_PAGE_SIZE) ==
             find_gap_slowly(page, MAX * STEP, FROM, limit, size);
     }
-    tap_check(found, "the tree of mappings finds what a linear search finds");
-    tap_check(gaps, "and so it does with gaps");
+    check(found, "the tree of mappings finds what a linear search finds");
+    check(gaps, "and so it does with gaps");
 }
 
 /* ---- Spaces: a model of pages ---- */
@@ -496,23 +496,23 @@ static void test_space(void)
         else
             good = model_access(space, model, contents);
     }
-    tap_check(good, "map, unmap, protect, faults and copies on write agree with the model");
+    check(good, "map, unmap, protect, faults and copies on write agree with the model");
     uint64_t copies = 0;
     for (unsigned i = 0; i < PAGES; i++)
         copies += model[i].mapped && model[i].copied;
-    tap_check(space->private_frames == copies, "copies live exactly as long as their page is mapped");
-    tap_check(memory_resize(objects[0], FRAME_SIZE) == -E_BUSY || objects[0]->mappings == 0,
-              "what is mapped cannot be cut off");
+    check(space->private_frames == copies, "copies live exactly as long as their page is mapped");
+    check(memory_resize(objects[0], FRAME_SIZE) == -E_BUSY || objects[0]->mappings == 0,
+          "what is mapped cannot be cut off");
     struct thread_block *block;
     uint64_t user_address, blocks = 0;
     while (space_alloc_block(space, &block, &user_address) == 0)
         blocks++;
-    tap_check(blocks == 512, "a space has 512 thread blocks");
+    check(blocks == 512, "a space has 512 thread blocks");
     space_put(space);
     memory_put(objects[0]);
     memory_put(objects[1]);
     uint64_t grown = slab_frames_total() - warm;
-    tap_check(frame_count_free() + grown == before, "a dead space and its objects give every frame back");
+    check(frame_count_free() + grown == before, "a dead space and its objects give every frame back");
 }
 
 static void test_hostile_ranges(void)
@@ -532,13 +532,13 @@ static void test_hostile_ranges(void)
         space_map(space, memory, BASE, FRAME_SIZE, 0, rw | MAP_EXECUTE | MAP_FIXED, 7) < 0 &&
         space_unmap(space, ~0ull & ~4095ull, FRAME_SIZE) < 0 &&
         space_protect(space, BASE, FRAME_SIZE, MAP_READ) < 0;
-    tap_check(refused, "ranges that wrap, overflow, hit the info page or break W^X are refused");
-    tap_check(space_map(space, memory, BASE, FRAME_SIZE, 0, rw | MAP_FIXED, MAP_READ) == -E_BAD_RIGHT,
-              "no more rights than the capability has");
+    check(refused, "ranges that wrap, overflow, hit the info page or break W^X are refused");
+    check(space_map(space, memory, BASE, FRAME_SIZE, 0, rw | MAP_FIXED, MAP_READ) == -E_BAD_RIGHT,
+          "no more rights than the capability has");
     int64_t chosen = space_map(space, memory, 0, 4 * FRAME_SIZE, 0, rw, rw);
     int64_t second = space_map(space, memory, 0, 4 * FRAME_SIZE, 0, rw, rw);
-    tap_check(chosen > 0 && second >= chosen + 5 * (int64_t)FRAME_SIZE,
-              "chosen places leave a free page between");
+    check(chosen > 0 && second >= chosen + 5 * (int64_t)FRAME_SIZE,
+          "chosen places leave a free page between");
     memory_put(memory);
     space_put(space);
 }
@@ -565,21 +565,20 @@ static void test_paged(void)
     struct fault_request request = {.address = BASE + 2 * FRAME_SIZE + 8, .access = FAULT_ACCESS_WRITE};
     bool asked = space_fault(space, &request) == FAULT_ASK_PAGER && request.pager == &pager &&
                  request.object_offset == 2 * FRAME_SIZE;
-    tap_check(asked && pager.references == 2,
-              "a page that is not there is its pager's, whom the fault holds");
-    tap_check(memory_supply(paged, 8 * FRAME_SIZE, source, FRAME_SIZE) == -E_BAD_ARGUMENT &&
-                  first_word(source, FRAME_SIZE) == 4711,
-              "what does not fit stays where it was");
-    tap_check(memory_supply(paged, 2 * FRAME_SIZE, source, FRAME_SIZE) == 0 &&
-                  first_word(source, FRAME_SIZE) == 0 && source->frames == 0 && paged->frames == 1,
-              "what is supplied moves");
+    check(asked && pager.references == 2, "a page that is not there is its pager's, whom the fault holds");
+    check(memory_supply(paged, 8 * FRAME_SIZE, source, FRAME_SIZE) == -E_BAD_ARGUMENT &&
+              first_word(source, FRAME_SIZE) == 4711,
+          "what does not fit stays where it was");
+    check(memory_supply(paged, 2 * FRAME_SIZE, source, FRAME_SIZE) == 0 &&
+              first_word(source, FRAME_SIZE) == 0 && source->frames == 0 && paged->frames == 1,
+          "what is supplied moves");
     memory_copy_in(source, 0, &word, sizeof word);
-    tap_check(memory_supply(paged, 2 * FRAME_SIZE, source, 0) == 0 && first_word(source, 0) == 4711,
-              "what is there already is not replaced, and nothing moves");
+    check(memory_supply(paged, 2 * FRAME_SIZE, source, 0) == 0 && first_word(source, 0) == 4711,
+          "what is there already is not replaced, and nothing moves");
     uint64_t *shown = resolve(space, BASE + 2 * FRAME_SIZE, FAULT_ACCESS_WRITE);
-    tap_check(shown && *shown == 4711, "and then the fault finds it");
+    check(shown && *shown == 4711, "and then the fault finds it");
     space_map(space, source, BASE + 32 * FRAME_SIZE, FRAME_SIZE, 0, MAP_READ | MAP_FIXED, 7);
-    tap_check(memory_supply(paged, 3 * FRAME_SIZE, source, 0) == -E_BUSY, "what is mapped does not move");
+    check(memory_supply(paged, 3 * FRAME_SIZE, source, 0) == -E_BUSY, "what is mapped does not move");
     memory_put(paged);
     memory_put(source);
     space_put(space);
@@ -686,8 +685,8 @@ static void test_no_memory(void)
         release_hoard();
         same &= frame_count_free() + slab_frames_total() == before;
     }
-    tap_check(same && ever > 10 && !failed, "out of memory at each of %llu allocations: nothing is lost",
-              (unsigned long long)left - 1);
+    check(same && ever > 10 && !failed, "out of memory at each of %llu allocations: nothing is lost",
+          (unsigned long long)left - 1);
     /* The same with page tables that fail; they take no frames here. */
     for (failed = 1, left = 0; failed && left < 1000; left++) {
         host_map_budget = left;
@@ -695,8 +694,8 @@ static void test_no_memory(void)
         same &= frame_count_free() + slab_frames_total() == before;
     }
     host_map_budget = ~0ull;
-    tap_check(same && left > 2 && !failed, "no memory for %llu pages' tables: nothing is lost",
-              (unsigned long long)left - 1);
+    check(same && left > 2 && !failed, "no memory for %llu pages' tables: nothing is lost",
+          (unsigned long long)left - 1);
     free(hoard);
 }
 
@@ -713,13 +712,13 @@ static void test_runs(void)
         frame_free(second + i * FRAME_SIZE);
     for (uint64_t i = 0; i < 5; i++)
         frame_free(first + i * FRAME_SIZE);
-    tap_check(fine, "runs of frames lie where they are wanted");
+    check(fine, "runs of frames lie where they are wanted");
     paddr_t again = frame_alloc_run(4, boot_info.ram[0].base + boot_info.ram[0].size - 3 * FRAME_SIZE);
-    tap_check(again != FRAME_NONE, "and elsewhere if there is no room");
+    check(again != FRAME_NONE, "and elsewhere if there is no room");
     for (uint64_t i = 0; i < 4; i++)
         frame_free(again + i * FRAME_SIZE);
-    tap_check(frame_alloc_run(frame_count_total() + 1, 0) == FRAME_NONE, "more than there are is refused");
-    tap_check(frame_count_free() == before, "all come back");
+    check(frame_alloc_run(frame_count_total() + 1, 0) == FRAME_NONE, "more than there are is refused");
+    check(frame_count_free() == before, "all come back");
 }
 
 #define KEPT_FRAMES 7
@@ -734,8 +733,8 @@ static bool keep(uint32_t index, paddr_t *base, uint64_t *size)
 
 static void test_kept(const char *pattern)
 {
-    tap_check(memcmp(phys_to_virt(kept_base), pattern, KEPT_FRAMES * FRAME_SIZE) == 0,
-              "frames that are kept at boot are neither written nor given out");
+    check(memcmp(phys_to_virt(kept_base), pattern, KEPT_FRAMES * FRAME_SIZE) == 0,
+          "frames that are kept at boot are neither written nor given out");
 }
 
 int main(void)
@@ -762,5 +761,5 @@ int main(void)
     test_hostile_ranges();
     test_paged();
     test_no_memory();
-    return tap_finish();
+    return finish_tests();
 }

@@ -191,7 +191,7 @@ static void block_current(unsigned cpu)
 static void expect(const char *golden, const char *what)
 {
     bool same = strcmp(history, golden) == 0;
-    tap_check(same, "%s", what);
+    check(same, "%s", what);
     if (!same)
         printf("# expected %s\n# got      %s\n", golden, history);
     history[0] = 0;
@@ -341,7 +341,7 @@ static void test_affinity(void)
     sched_kick(&threads[1]);
     settle(2);
     expect("-C ", "a killed thread ends");
-    tap_check(parked == 1 && finished == 1, "each of them once");
+    check(parked == 1 && finished == 1, "each of them once");
 }
 
 /* ---- Timers ---- */
@@ -367,20 +367,20 @@ static void test_timers(void)
     for (unsigned i = 0; i < 500; i++)
         expected += armed[i];
     struct timer *timer;
-    tap_check(timer_take_due(0) == NULL, "nothing is due before its time");
+    check(timer_take_due(0) == NULL, "nothing is due before its time");
     while ((timer = timer_take_due(~0ull))) {
         ordered &= timer->deadline >= last && armed[timer - timers];
         last = timer->deadline;
         taken++;
     }
-    tap_check(ordered && taken == expected, "timers come out in order, all that were not removed");
+    check(ordered && taken == expected, "timers come out in order, all that were not removed");
     test_hz = 2599998123;
     timer_init(&(struct arch_clock_rate){0});
     uint64_t ns = 123456789012345;
-    tap_check(timer_nanoseconds(timer_ticks(ns)) - ns < 100000 ||
-                  ns - timer_nanoseconds(timer_ticks(ns)) < 100000,
-              "units there and back");
-    tap_check(timer_ticks(TARN_FOREVER) == TIMER_NEVER && timer_ticks(~1ull) <= TIMER_NEVER, "for ever");
+    check(timer_nanoseconds(timer_ticks(ns)) - ns < 100000 ||
+              ns - timer_nanoseconds(timer_ticks(ns)) < 100000,
+          "units there and back");
+    check(timer_ticks(TARN_FOREVER) == TIMER_NEVER && timer_ticks(~1ull) <= TIMER_NEVER, "for ever");
 }
 
 /* ---- Concurrent CPUs ---- */
@@ -462,9 +462,9 @@ static void test_at_once(void)
         places = on + (threads[i].queued_on != NULL) + (threads[i].wait_lock != NULL);
         wrong += places != 1;
     }
-    tap_check(doubly == 0, "no thread ran on two processors");
-    tap_check(ran == THREADS_MAX, "all of them ran");
-    tap_check(wrong == 0, "each waits, is queued, or runs: exactly one of them");
+    check(doubly == 0, "no thread ran on two processors");
+    check(ran == THREADS_MAX, "all of them ran");
+    check(wrong == 0, "each waits, is queued, or runs: exactly one of them");
 }
 
 int main(void)
@@ -478,5 +478,5 @@ int main(void)
     test_affinity();
     test_timers();
     test_at_once();
-    return tap_finish();
+    return finish_tests();
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* line_test.c - typed characters in, lines and echo out. */
 #include "../line.h"
-#include <servers/lib/test/tap.h>
 #include <servers/protocol/console.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/tap.h>
 
 static struct line line;
 static char shown[8192];
@@ -113,5 +113,5 @@ int main(void)
     test_end_and_interrupt();
     test_raw();
     test_full();
-    return tap_end();
+    return finish_tests();
 }

@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <servers/lib/test/fake_server.h>
-#include <servers/lib/test/tap.h>
 #include <servers/protocol/fs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tests/tap.h>
 
 static int make_file(const char *path, const char *text)
 {
@@ -446,5 +446,5 @@ int main(void)
     test_threads();
     test_archive();
     check(storage_live() == 0 && node_totals.files == 0 && node_totals.bytes == 0);
-    return tap_end();
+    return finish_tests();
 }

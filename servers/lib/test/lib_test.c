@@ -3,11 +3,11 @@
 #include "../cpio.h"
 #include "../elf.h"
 #include "../startup.h"
-#include "tap.h"
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/tap.h>
 
 #define FILE_SIZE 0x3000u
 
@@ -182,5 +182,5 @@ int main(void)
     test_elf_random();
     test_startup();
     test_cpio();
-    return tap_end();
+    return finish_tests();
 }

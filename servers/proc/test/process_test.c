@@ -3,9 +3,9 @@
 #include "../process.h"
 #include <errno.h>
 #include <servers/lib/test/fake_server.h>
-#include <servers/lib/test/tap.h>
 #include <servers/protocol/proc.h>
 #include <string.h>
+#include <tests/tap.h>
 
 #define INIT 1u
 
@@ -145,5 +145,5 @@ int main(void)
     test_deaths();
     check(finish(10) && wait_now(INIT, 10, &status) == 10 && wait_now(INIT, 60, &status) == 60);
     check(process_count() == before && kills == 3);
-    return tap_end();
+    return finish_tests();
 }

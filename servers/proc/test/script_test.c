@@ -2,9 +2,9 @@
 /* script_test.c - parsing of "#!" lines and the requests made from them. */
 #include "../script.h"
 #include <errno.h>
-#include <servers/lib/test/tap.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/tap.h>
 
 static struct script_line line;
 
@@ -90,5 +90,5 @@ int main(void)
 {
     test_lines();
     test_request();
-    return tap_end();
+    return finish_tests();
 }

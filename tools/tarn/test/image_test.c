@@ -118,7 +118,7 @@ static void expect(bool fine, const char *what)
 {
     char text[128];
     snprintf(text, sizeof(text), "%s, %s-endian", what, made.big ? "big" : "little");
-    tell(fine, text);
+    check(fine, "%s", text);
 }
 
 /* Whether all packets in memory were pulled, and `tarn check` finds no errors. */
@@ -485,7 +485,7 @@ static void test_mutations(unsigned what, const char *name, unsigned count)
             fine = status >= 0 && status <= 2;
         }
     }
-    tell(fine, name);
+    check(fine, "%s", name);
 }
 
 int main(int argc, char **argv)

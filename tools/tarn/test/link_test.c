@@ -313,7 +313,7 @@ static void expect(const char *what, const char *resume, int status, int packets
     int got = pull_from_scripts(resume, NULL), got0 = count_packets(0, NULL), got1 = count_packets(1, NULL);
     bool fine = got == status && got0 >= 0 && got1 >= 0 && (packets0 < 0 || got0 == packets0) &&
                 (packets1 < 0 || got1 == packets1);
-    tell(fine, what);
+    check(fine, "%s", what);
     if (!fine)
         printf("# status %d, packets %d and %d; expected %d, %d and %d\n", got, got0, got1, status, packets0,
                packets1);
@@ -330,7 +330,7 @@ static void test_honest(void)
     big_endian = true;
     add_good_pull(&scripts[0]);
     expect("a whole pull, big-endian", "0", 0, 4, 4);
-    tell(!is_marked(), "which is finished");
+    check(!is_marked(), "which is finished");
     big_endian = false;
     add_good_pull(&scripts[0]);
     scripts[0].piece = 7;
@@ -366,7 +366,7 @@ static void replace_stream(void)
 static void cut_stream(void)
 {
     char path[128];
-    tell(truncate(output_path("/cpu1", path), BUFFER_BYTES) == 0, "a stream is cut");
+    check(truncate(output_path("/cpu1", path), BUFFER_BYTES) == 0, "a stream is cut");
 }
 
 static void remove_metadata(void)
@@ -415,7 +415,7 @@ static void test_unparsable(void)
     bool is_empty = truncate(messages_path(path), 0) == 0 && !was_told(said);
     add_good_pull(&scripts[0]);
     expect("metadata that cannot be parsed are no reason to lose packets", "0", 0, 4, 4);
-    tell(is_empty && was_told(said), "the host says that it cannot parse them, and why");
+    check(is_empty && was_told(said), "the host says that it cannot parse them, and why");
 }
 
 static void test_harm(void)
@@ -449,17 +449,17 @@ static void test_output(void)
     output_path(".file", path);
     output_path(".other", other);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    tell(output_write(fd, "four", 4) && output_close(fd, path), "a file that is written and there");
+    check(output_write(fd, "four", 4) && output_close(fd, path), "a file that is written and there");
     fd = open(path, O_WRONLY);
     rename(path, other);
-    tell(!output_close(fd, path) && errno == ENOENT, "a file that is gone");
+    check(!output_close(fd, path) && errno == ENOENT, "a file that is gone");
     fd = open(other, O_WRONLY);
     close(open(path, O_WRONLY | O_CREAT, 0666));
     rename(path, other);
-    tell(!output_close(fd, other) && errno == ESTALE, "a file that was replaced");
+    check(!output_close(fd, other) && errno == ESTALE, "a file that was replaced");
     unlink(other);
     fd = open("/dev/full", O_WRONLY);
-    tell(!output_write(fd, "four", 4) && errno == ENOSPC, "a full disk");
+    check(!output_write(fd, "four", 4) && errno == ENOSPC, "a full disk");
     close(fd);
 }
 
@@ -482,7 +482,7 @@ static void test_broken_frames(void)
     add_good_pull(script);
     script->size -= WIRE_FRAME_BYTES + WIRE_END_BYTES;
     expect("the link breaks before END: not shown as whole", "0", 1, 4, 4);
-    tell(is_marked(), "but marked as unfinished");
+    check(is_marked(), "but marked as unfinished");
 
     add_good_pull(script);
     uint8_t *frame = script->bytes + script->frame_at[4];
@@ -512,7 +512,7 @@ static void test_lies(void)
     add_hello(script), add_metadata(script);
     add_packet(script, 0, 5, 9), add_packet(script, 0, 8, 9), add_end(script);
     expect("missing packets make the exit status 1", "0", 1, 2, 0);
-    tell(!is_marked(), "but all losses are told");
+    check(!is_marked(), "but all losses are told");
 
     add_hello(script), add_metadata(script), add_packet(script, CPUS, 5, 9), add_end(script);
     expect("a processor that does not exist", "0", 1, 0, 0);
@@ -571,7 +571,7 @@ static void test_resume(void)
     second->wants_resume = true;
     second->want[0] = 7, second->want[1] = 6;
     expect("a broken link is resumed where it broke", "5", 0, 3, 3);
-    tell(resumes_seen == 1, "the guest was told the packets wanted next");
+    check(resumes_seen == 1, "the guest was told the packets wanted next");
 
     add_good_pull(first);
     first->size = first->frame_at[5] + 100;
@@ -607,16 +607,16 @@ static void test_directory(void)
 {
     remove_output();
     add_good_pull(&scripts[0]);
-    tell(pull_from_scripts("0", NULL) == 0 && pull_from_scripts("0", NULL) == 2 &&
-             count_packets(0, NULL) == 4,
-         "a trace is not overwritten without --force");
+    check(pull_from_scripts("0", NULL) == 0 && pull_from_scripts("0", NULL) == 2 &&
+              count_packets(0, NULL) == 4,
+          "a trace is not overwritten without --force");
     uint64_t first = 0;
     memset(scripts, 0, sizeof(scripts));
     add_hello(&scripts[0]), add_metadata(&scripts[0]), add_packet(&scripts[0], 0, 77, 1),
         add_end(&scripts[0]);
-    tell(pull_from_scripts("0", "--force") == 0 && count_packets(0, &first) == 1 && first == 77 &&
-             count_packets(1, NULL) == 0,
-         "--force replaces it");
+    check(pull_from_scripts("0", "--force") == 0 && count_packets(0, &first) == 1 && first == 77 &&
+              count_packets(1, NULL) == 0,
+          "--force replaces it");
     memset(scripts, 0, sizeof(scripts));
 }
 
@@ -641,19 +641,19 @@ static void test_bad_directory(void)
     remove_output();
     mkdir(output, 0777);
     add_good_pull(&scripts[0]);
-    tell(pull_from_scripts("0", NULL) == 0 && count_packets(0, NULL) == 4, "an empty directory is taken");
+    check(pull_from_scripts("0", NULL) == 0 && count_packets(0, NULL) == 4, "an empty directory is taken");
     make_file(foreign);
-    tell(pull_from_scripts("0", "--force") == 2 && stat(foreign, &found) == 0 && found.st_size == 4 &&
-             count_packets(0, NULL) == 4,
-         "--force leaves a directory with other files alone");
+    check(pull_from_scripts("0", "--force") == 2 && stat(foreign, &found) == 0 && found.st_size == 4 &&
+              count_packets(0, NULL) == 4,
+          "--force leaves a directory with other files alone");
     unlink(foreign);
     remove_output();
     make_file(output);
-    tell(pull_from_scripts("0", "--force") == 2 && stat(output, &found) == 0 && found.st_size == 4,
-         "a file is no directory");
+    check(pull_from_scripts("0", "--force") == 2 && stat(output, &found) == 0 && found.st_size == 4,
+          "a file is no directory");
     unlink(output);
     symlink("missing/deeper", output);
-    tell(pull_from_scripts("0", NULL) == 2, "a directory that cannot be made");
+    check(pull_from_scripts("0", NULL) == 2, "a directory that cannot be made");
     unlink(output);
     memset(scripts, 0, sizeof(scripts));
 }
@@ -672,7 +672,7 @@ static void test_full_disk(void)
     int status = pull_from_scripts("0", NULL), packets = count_packets(0, NULL);
     setrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, handler);
-    tell(status == 1 && packets == 2, "a disk that is full ends the pull behind a whole packet");
+    check(status == 1 && packets == 2, "a disk that is full ends the pull behind a whole packet");
     memset(scripts, 0, sizeof(scripts));
 }
 
@@ -707,7 +707,7 @@ static void test_mutations(unsigned count, bool mend)
         bad += status < 0 || status > 2 || count_packets(0, NULL) < 0 || count_packets(1, NULL) < 0;
     }
     memset(scripts, 0, sizeof(scripts));
-    tell(bad == 0, mend ? "mutated conversations with right checksums" : "mutated conversations");
+    check(bad == 0, "%s", mend ? "mutated conversations with right checksums" : "mutated conversations");
 }
 
 /* Against libxxhash 0.8.1, for the bytes i * 7 + 3. */
@@ -726,7 +726,7 @@ static void test_hash(void)
         bytes[i] = (uint8_t)(i * 7 + 3);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         fine &= wire_hash(bytes, cases[i].size) == cases[i].hash;
-    tell(fine, "XXH64 of every kind of length");
+    check(fine, "XXH64 of every kind of length");
 }
 
 int main(void)
@@ -740,7 +740,7 @@ int main(void)
         return 1;
     }
     srand(1);
-    tell(wire_crc("123456789", 9) == 0xe3069283u, "CRC-32C of 123456789");
+    check(wire_crc("123456789", 9) == 0xe3069283u, "CRC-32C of 123456789");
     test_hash();
     test_honest();
     test_unparsable();

@@ -5,10 +5,10 @@
  * The terminal is a row of columns that interprets what redraw writes: text, \r, ESC [K, ESC [nC, ESC [nD.
  */
 #include <fcntl.h>
-#include <servers/lib/test/tap.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/utf8.h>
+#include <tests/tap.h>
 #include <unistd.h>
 #include <user/sh/sh.h>
 
@@ -124,5 +124,5 @@ int main(void)
     check(gives("a\xff\xc3z", "az")); /* invalid UTF-8 is dropped */
     check(gives("one zwölf\x17x", "one x"));
     check(gives("\033[A", "one x"));
-    return tap_end();
+    return finish_tests();
 }
