@@ -113,7 +113,7 @@ static bool reaches_server(void)
 int main(void)
 {
     bool alike = true, all = true;
-    CHECK(reaches_server(), "the server replies");
+    check(reaches_server(), "the server replies");
     pthread_barrier_init(&together, NULL, THREADS);
     run_threads(read_often);
     pthread_barrier_destroy(&together);
@@ -121,7 +121,7 @@ int main(void)
         all &= !failed[i];
         alike &= sums[i] == sums[0];
     }
-    CHECK(all, "each packet comes");
-    CHECK(alike, "all threads read the same bytes");
+    check(all, "each packet comes");
+    check(alike, "all threads read the same bytes");
     return finish_tests();
 }
