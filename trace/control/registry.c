@@ -35,7 +35,7 @@
 #include <trace/trace.h>
 
 #define APPS_MAX          (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
-#define METADATA_BYTES    (512u << 10) /* TSDL is some six times as long as the descriptor */
+#define METADATA_BYTES    (512u << 10) /* the system's TSDL, and some 29 KiB of it for each class */
 #define DESCRIPTORS_BYTES (64u << 10)
 #define DESCRIPTOR_ORDER  2 /* frames for a descriptor while it is checked */
 _Static_assert(TRACE_DESCRIPTOR_BYTES_MAX == FRAME_SIZE << DESCRIPTOR_ORDER, "fits exactly");

@@ -13,7 +13,7 @@
 
 #define DESCRIPTORS_MAX (64u << 10) /* the kernel's limit (trace/control/registry.c) */
 /* Memory for the tables, in multiples of the descriptors: a structure per event and field. */
-#define TABLES_FACTOR   2
+#define TABLES_FACTOR   4
 
 static struct trace_app_schemas schemas;
 
