@@ -60,8 +60,6 @@ void trace_store_end(uint32_t end, const char *reason);
 extern struct trace_info trace_info_page;
 extern struct spinlock trace_lock;
 
-#define TRACE_BOOT_BUFFERS 4u
-
 /* rings.c; trace_lock held, sizes checked. 0 or -E_NO_MEMORY. */
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count);
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);

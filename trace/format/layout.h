@@ -31,6 +31,14 @@
 #define TRACE_BUFFER_BYTES_MIN     (16u << 10) /* a packet must hold the longest event */
 #define TRACE_BUFFER_BYTES_MAX     (4u << 20)
 
+/* Until trace_init() the boot processor's window lies in the kernel's image, in one piece. */
+#define TRACE_BOOT_BUFFERS      4u
+#define TRACE_BOOT_WINDOW_BYTES (TRACE_BUFFERS_OFFSET + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
+
+/* Half of the range of a 32-bit timestamp: how far beyond the last known event a writer may go before it
+ * starts a new packet. */
+#define TRACE_TIME_SPAN (1ull << 31)
+
 #define TRACE_USER_LOCKS_MAX 16u
 
 #define TRACE_CLOCK_SOURCES_BYTES 48u

@@ -36,10 +36,6 @@ enum trace_test_point {
 
 #include <trace/ring/reserve_cas.h>
 
-/* Half the range of a 32-bit timestamp: how far past the last known event a writer may log before it starts a
- * new packet. */
-#define TRACE_TIME_SPAN (1ull << 31)
-
 /* Stores of fields; `offset`: bytes from the event's body. The types may alias and need only their natural
  * alignment. */
 typedef uint8_t __attribute__((may_alias)) trace_word_8;

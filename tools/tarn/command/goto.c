@@ -11,22 +11,42 @@
 #include <tools/tarn/goto/session.h>
 #include <tools/tarn/goto/verify.h>
 #include <tools/tarn/options.h>
+#include <unistd.h>
 
 static const char help[] =
     "Runs a deterministic guest again (make run DETERMINISTIC=1), stops it where it logs an event, and\n"
     "opens gdb there, with the symbols of the kernel and of the program that runs, and the commands of\n"
-    "tools/gdb. What the run has logged by then is compared with the trace.\n\n"
+    "tools/gdb. What the run has logged by then is compared with the trace. On its way it makes "
+    "checkpoints:\n"
+    "stopped copies of the emulator, from which a later goto on the same run starts.\n\n"
     "EVENT is a number as `tarn list --numbers` shows it. TIME is seconds since the trace's start, with a\n"
     "point (0.5), or @SECONDS on its clock; it means the first event that is not before it.\n\n"
     "  --exec COMMAND      run this command of gdb, and end; may be given several times\n"
     "  --core FILE         write a memory dump, for `tarn pull core:FILE` and gdb, instead\n"
+    "  --checkpoints MIB   most memory for checkpoints (default: a quarter of the host's); 0: use and make "
+    "none\n"
+    "  --forget            end the checkpoints of this run; with an EVENT, go there afterwards\n"
     "  --help              this text\n";
+
+#define CHECKPOINT_BYTES_DEFAULT UINT64_MAX
 
 struct options {
     char *commands[SESSION_COMMANDS_MAX];
     unsigned count;
     const char *core;
+    uint64_t checkpoint_bytes;
+    bool forgets;
 };
+
+static bool take_checkpoints(struct options *options, const char *value, struct fail *fail)
+{
+    uint64_t mib;
+
+    if (!option_count(value, &mib, fail))
+        return false;
+    options->checkpoint_bytes = mib < UINT64_MAX >> 20 ? mib << 20 : UINT64_MAX - 1;
+    return true;
+}
 
 static bool take_option(void *context, int option, const char *value, struct fail *fail)
 {
@@ -34,6 +54,10 @@ static bool take_option(void *context, int option, const char *value, struct fai
 
     if (option == 'c')
         options->core = value;
+    else if (option == 'f')
+        options->forgets = true;
+    else if (option == 'm')
+        return take_checkpoints(options, value, fail);
     else if (options->count == SESSION_COMMANDS_MAX)
         return fail_set(fail, "at most %u commands", SESSION_COMMANDS_MAX);
     else
@@ -43,13 +67,15 @@ static bool take_option(void *context, int option, const char *value, struct fai
 
 static const struct option known[] = {{"exec", required_argument, NULL, 'e'},
                                       {"core", required_argument, NULL, 'c'},
+                                      {"checkpoints", required_argument, NULL, 'm'},
+                                      {"forget", no_argument, NULL, 'f'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... DIRECTORY EVENT|TIME",
+static const struct command_line line = {.words = "[OPTION]... DIRECTORY EVENT|TIME\n--forget DIRECTORY",
                                          .help = help,
                                          .known = known,
                                          .letters = "",
-                                         .least = 2,
+                                         .least = 1,
                                          .most = 2,
                                          .take = take_option};
 
@@ -91,6 +117,8 @@ struct visit {
     const struct recipe *recipe;
     const struct options *options;
     struct emulator emulator;
+    struct checkpoints checkpoints;
+    bool has_event; /* to go to */
     unsigned begun; /* of the commands */
 };
 
@@ -109,21 +137,47 @@ static bool debug(struct visit *visit, uint32_t cpu, bool *wants_before, struct 
                                   end - first, wants_before, fail);
 }
 
+static void tell_way(const struct journey *way)
+{
+    if (way->began > 0)
+        fprintf(stderr, "emulated %.2f s, from a checkpoint at %.2f s\n", way->took, way->began);
+    else
+        fprintf(stderr, "emulated %.2f s, from the start\n", way->took);
+    if (way->checkpoints->count > 0)
+        fprintf(stderr,
+                "%u checkpoints use %" PRIu64
+                " MiB until %u minutes after their last use (--forget ends them now)\n",
+                way->checkpoints->count, checkpoints_bytes(way->checkpoints) >> 20, CHECKPOINT_MINUTES);
+}
+
 static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
 {
     const struct options *options = visit->options;
     const struct trace *trace = visit->trace;
     struct fail fail = {""};
 
+    struct journey way = {.emulator = &visit->emulator,
+                          .recipe = visit->recipe,
+                          .checkpoints = &visit->checkpoints,
+                          .aim = aim,
+                          .big_endian = trace->schema.big_endian};
+
     *wants_before = false;
-    enum journey_end end = journey(&visit->emulator, visit->recipe, aim, trace->schema.big_endian, &fail);
+    enum journey_end end = journey(&way, &fail);
     if (end == JOURNEY_FAILED || child_is_interrupted()) {
         complain_of(&fail);
         return EXIT_USAGE;
     }
-    if (!is_same_run(trace, &visit->emulator, end))
-        return EXIT_DAMAGE;
+    if (!is_same_run(trace, &visit->emulator, end)) {
+        if (way.began == 0)
+            return EXIT_DAMAGE;
+        complain(
+            "that run began at a checkpoint: all checkpoints are ended, and the run begins at its start");
+        checkpoints_forget(&visit->checkpoints);
+        return go(visit, aim, wants_before);
+    }
     fprintf(stderr, "event %" PRIu64 " of the trace, on processor %u\n", aim->number, aim->stream->cpu);
+    tell_way(&way);
     bool fine = options->core == NULL || session_dump(&visit->emulator, options->core, &fail);
     if (fine && (options->core == NULL || options->count > 0))
         fine = debug(visit, aim->stream->cpu, wants_before, &fail);
@@ -146,7 +200,20 @@ static int go_all(struct visit *visit, struct aim *aim)
     return status;
 }
 
-/* Can the trace's run be started again? */
+static int run_visit(struct visit *visit, struct aim *aim)
+{
+    int status = EXIT_USAGE;
+    struct fail fail;
+
+    if (emulator_open(&visit->emulator, &fail))
+        status = go_all(visit, aim);
+    else
+        complain("%s", fail.text);
+    emulator_close(&visit->emulator);
+    return status;
+}
+
+/* What decided the trace's run. */
 static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct fail *fail)
 {
     struct fail why = {""};
@@ -160,13 +227,28 @@ static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct
     case RECIPE_DIFFERS:
         return fail_set(fail, "the recipe is not that of the trace: %.400s", why.text);
     default:
-        return recipe_read(recipe, trace->directory, fail) && recipe_check(recipe, fail);
+        return recipe_read(recipe, trace->directory, fail);
     }
+}
+
+/* Finds the checkpoints that there are, or ends them. */
+static void take_checkpoint_options(struct visit *visit)
+{
+    const struct options *options = visit->options;
+    uint64_t most = options->checkpoint_bytes;
+    struct fail why;
+
+    if (most == CHECKPOINT_BYTES_DEFAULT)
+        most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+    if (!checkpoints_open(&visit->checkpoints, visit->recipe, most, &why))
+        complain("no checkpoint is used: %s", why.text);
+    if (options->forgets)
+        checkpoints_forget(&visit->checkpoints);
 }
 
 int run_goto(int argc, char **argv)
 {
-    struct options options = {.count = 0};
+    struct options options = {.checkpoint_bytes = CHECKPOINT_BYTES_DEFAULT};
     struct visit visit = {.options = &options};
     struct recipe recipe = {0};
     struct trace trace;
@@ -176,18 +258,21 @@ int run_goto(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    if (argv[optind + 1] == NULL && !options.forgets) {
+        complain("usage: tarn goto [OPTION]... DIRECTORY EVENT|TIME");
+        return EXIT_USAGE;
+    }
     if (!trace_open(&trace, argv[optind], &fail)) {
         complain("%s", fail.text);
         return EXIT_DAMAGE;
     }
-    visit.trace = &trace, visit.recipe = &recipe;
+    visit.trace = &trace, visit.recipe = &recipe, visit.has_event = argv[optind + 1] != NULL;
     status = EXIT_USAGE;
-    if (read_recipe(&recipe, &trace, &fail) && aim_find(&aim, &trace, argv[optind + 1], &fail)) {
-        if (emulator_open(&visit.emulator, &fail))
-            status = go_all(&visit, &aim);
-        else
-            complain("%s", fail.text);
-        emulator_close(&visit.emulator);
+    if (read_recipe(&recipe, &trace, &fail) &&
+        (!visit.has_event ||
+         (recipe_check(&recipe, &fail) && aim_find(&aim, &trace, argv[optind + 1], &fail)))) {
+        take_checkpoint_options(&visit);
+        status = visit.has_event ? run_visit(&visit, &aim) : EXIT_FINE;
     } else {
         complain("%s", fail.text);
     }

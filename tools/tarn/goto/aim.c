@@ -20,6 +20,7 @@ static void take_aim(struct aim *aim, const struct cursor *cursor, uint64_t numb
         .stream = cursor->stream,
         .number = number,
         .tid = cursor_running(cursor)->tid,
+        .end = cursor->trace->end,
         .packet_at = packet->offset,
         .packet = packet->header.packet_seq_num,
         .buffer_bytes = packet->packet_bytes,

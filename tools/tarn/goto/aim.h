@@ -9,6 +9,7 @@ struct aim {
     const struct stream *stream;
     uint64_t number;    /* of the event, as `tarn list --numbers` shows it */
     uint32_t tid;       /* of the thread that logged it */
+    uint64_t end;       /* of the trace: ticks */
     uint64_t packet_at; /* its packet's place in the stream's file */
     uint64_t packet;    /* its packet's number */
     uint64_t buffer_bytes;
@@ -18,6 +19,11 @@ struct aim {
 
 /* TEXT: the event's number, or a time as --from takes it: then the first event that is not before it. */
 bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail);
+/* The words that were logged in its ring before it, since boot. */
+static inline uint64_t aim_words(const struct aim *aim)
+{
+    return aim->packet * (aim->buffer_bytes / 8) + aim->offset / 8;
+}
 /* The event that the same thread logged before. */
 bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail);
 

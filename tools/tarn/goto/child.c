@@ -2,6 +2,9 @@
 /* tools/tarn/goto/child.c - starts programs, waits for them and ends them; see child.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,9 +14,11 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <tools/tarn/goto/child.h>
+#include <tools/tarn/source/source.h>
 #include <unistd.h>
 
 #define CHILDREN_MAX 4u /* at once; there are the emulator and gdb, or one that prints a line */
+#define END_SECONDS  60.0
 
 /* Those that run. A descriptor names its process also when that has ended and its number belongs to another.
  */
@@ -81,6 +86,26 @@ static bool remember(pid_t pid, int ending)
     return true;
 }
 
+bool child_adopt(pid_t pid, int ending)
+{
+    return remember(pid, ending);
+}
+
+/* Waits; also for one that is adopted, which only its parent can wait for. */
+static bool ends_within(pid_t pid, double seconds)
+{
+    struct child *child = find_child(pid);
+    struct pollfd end = {.fd = child != NULL ? child->fd : -1, .events = POLLIN};
+    double until = now_seconds() + seconds, left = seconds;
+
+    if (pid <= 0 || child == NULL)
+        return false;
+    while (poll(&end, 1, left > 0 ? (int)(left * 1e3) : 0) <= 0)
+        if ((left = until - now_seconds()) <= 0)
+            return false;
+    return true;
+}
+
 void child_forget(pid_t pid)
 {
     struct child *child = find_child(pid);
@@ -114,6 +139,7 @@ pid_t child_start(char *const *words, int output, int ending)
         dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
         dup2(output, STDOUT_FILENO);
         dup2(output, STDERR_FILENO);
+        close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* a checkpoint would keep them open */
     }
     execvp(words[0], words);
     _exit(CHILD_NOT_STARTED);
@@ -136,12 +162,15 @@ void child_end(pid_t pid)
 
     if (pid > 0 && child != NULL)
         pidfd_send_signal(child->fd, SIGKILL, NULL, 0);
-    child_wait(pid);
+    if (ends_within(pid, END_SECONDS))
+        child_wait(pid);
+    else if (pid > 0 && child != NULL)
+        complain("process %d does not end", (int)pid);
 }
 
 bool child_has_ended(pid_t pid)
 {
-    if (waitpid(pid, NULL, WNOHANG) != pid)
+    if (waitpid(pid, NULL, WNOHANG) != pid && !ends_within(pid, 0))
         return false;
     child_forget(pid);
     return true;

@@ -24,10 +24,12 @@ pid_t child_start(char *const *words, int output, int ending);
 #define CHILD_NOT_STARTED 127 /* the status of one whose program is not there */
 /* Waits; its exit status, or -1 if a signal ended it. */
 int child_wait(pid_t pid);
-/* Kills it, if it runs, and waits. */
+/* Kills it, if it runs, and waits; not for ever. */
 void child_end(pid_t pid);
 /* Has it ended? Then it must not be waited for any more. */
 bool child_has_ended(pid_t pid);
+/* One that this program has not started itself: from now on it is as if it had been. */
+bool child_adopt(pid_t pid, int ending);
 /* Somebody else has waited for it. */
 void child_forget(pid_t pid);
 /* The first line that a program prints; false: it failed, or printed none. */

@@ -2,26 +2,28 @@
 /* tools/tarn/goto/emulator.c - starts and ends the emulator of a recipe; see emulator.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <tools/tarn/goto/child.h>
+#include <tools/tarn/goto/clone.h>
 #include <tools/tarn/goto/emulator.h>
+#include <tools/tarn/goto/guest_memory.h>
+#include <tools/tarn/goto/tracee.h>
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
 
-#define START_SECONDS  60.0
-#define WORDS_MORE     14u
-#define PATH_OF_FD_MAX 40u
+#define START_SECONDS 60.0
+#define WORDS_MORE    10u
 
 bool emulator_open(struct emulator *emulator, struct fail *fail)
 {
     const char *parent = getenv("TMPDIR");
 
-    *emulator = (struct emulator){.client = {.fd = -1}, .memory_fd = -1};
+    *emulator = (struct emulator){.client = {.fd = -1}};
     if (parent == NULL || *parent == '\0')
         parent = "/tmp";
     child_catch_signals();
@@ -40,49 +42,14 @@ bool emulator_open(struct emulator *emulator, struct fail *fail)
     return true;
 }
 
-/* For tarn and for its children. */
-static void write_memory_path(const struct emulator *emulator, char path[PATH_OF_FD_MAX])
-{
-    snprintf(path, PATH_OF_FD_MAX, "/proc/%d/fd/%d", (int)getpid(), emulator->memory_fd);
-}
-
-/* WORD with PATH in place of its mem-path; NULL: it has none. */
-static char *with_memory(struct arena *arena, const char *word, const char *path)
-{
-    const char *at = strstr(word, "mem-path="), *rest;
-    char *made;
-
-    if (at == NULL)
-        return NULL;
-    at += strlen("mem-path=");
-    rest = at + strcspn(at, ",");
-    size_t room = (size_t)(at - word) + strlen(path) + strlen(rest) + 1;
-    made = arena_alloc(arena, room);
-    snprintf(made, room, "%.*s%s%s", (int)(at - word), word, path, rest);
-    return made;
-}
-
-/* The recipe's, with memory, gdb server and consoles of our own. */
+/* The recipe's, with gdb server and consoles of our own. */
 static char **make_command(const struct recipe *recipe, const struct emulator *emulator, struct arena *arena)
 {
-    char **words = arena_alloc(arena, (recipe->command_count + WORDS_MORE) * sizeof(char *)), **to = words,
-         *made;
-    char memory[PATH_OF_FD_MAX], object[200], server[EMULATOR_PATH_MAX + 40];
-    bool has_memory = false;
+    char **words = arena_alloc(arena, (recipe->command_count + WORDS_MORE) * sizeof(char *)), **to = words;
+    char server[EMULATOR_PATH_MAX + 40];
 
-    write_memory_path(emulator, memory);
-
-    for (size_t i = 0; i < recipe->command_count; i++) {
-        made = with_memory(arena, recipe->command[i], memory);
-        has_memory |= made != NULL;
-        *to++ = made != NULL ? made : (char *)recipe->command[i];
-    }
-    if (!has_memory) {
-        snprintf(object, sizeof(object), "memory-backend-file,id=ram,size=%.40s,mem-path=%s,share=on",
-                 recipe->memory, memory);
-        *to++ = "-object", *to++ = arena_string(arena, object, strlen(object));
-        *to++ = "-machine", *to++ = "memory-backend=ram";
-    }
+    for (size_t i = 0; i < recipe->command_count; i++)
+        *to++ = (char *)recipe->command[i];
     snprintf(server, sizeof(server), "unix:%s,server=on,wait=off", emulator->socket_path);
     *to++ = "-S", *to++ = "-gdb", *to++ = arena_string(arena, server, strlen(server));
     *to++ = "-display", *to++ = "none", *to++ = "-serial", *to++ = "null";
@@ -119,29 +86,82 @@ static bool connect_server(struct emulator *emulator, struct fail *fail)
     return true;
 }
 
+/* The guest's memory is one piece of the emulator's, with nothing else in it. */
+static bool find_memory(struct emulator *emulator, struct fail *fail)
+{
+    char *said = gdb_client_monitor(&emulator->client, "gpa2hva 0", START_SECONDS, fail), path[40], line[400];
+    const char *at = said != NULL ? strstr(said, " is 0x") : NULL;
+    uint64_t base = at != NULL ? strtoull(at + strlen(" is "), NULL, 16) : 0, from, to;
+
+    free(said);
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)emulator->pid);
+    FILE *maps = fopen(path, "re");
+    emulator->bytes = 0;
+    while (base != 0 && maps != NULL && fgets(line, sizeof(line), maps) != NULL)
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from <= base && base < to)
+            emulator->base = base, emulator->bytes = to - base;
+    if (maps != NULL)
+        fclose(maps);
+    return emulator->bytes > 0 || fail_set(fail, "the emulator does not tell where the guest's memory is");
+}
+
+static bool open_memory(struct emulator *emulator, struct fail *fail)
+{
+    emulator->memory = guest_memory_open(emulator->pid, emulator->base, emulator->bytes, fail);
+    return emulator->memory != NULL;
+}
+
 bool emulator_start(struct emulator *emulator, const struct recipe *recipe, struct fail *fail)
 {
     struct arena arena = {NULL};
-    char memory[PATH_OF_FD_MAX];
 
     emulator_stop(emulator);
     unlink(emulator->socket_path);
-    emulator->memory_fd = memfd_create(EMULATOR_MEMORY_NAME, MFD_CLOEXEC);
-    if (emulator->memory_fd < 0)
-        return fail_set(fail, "there is no memory for the guest: %s", strerror(errno));
     int log = open(emulator->log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    emulator->pid = child_start(make_command(recipe, emulator, &arena), log, SIGKILL);
-    close(log);
+    if (log >= 0)
+        emulator->pid = child_start(make_command(recipe, emulator, &arena), log, SIGKILL);
+    bool is_started = log >= 0 && emulator->pid > 0;
+    if (!is_started)
+        fail_set(fail, "cannot start the emulator: %s", strerror(errno));
+    if (log >= 0)
+        close(log);
     arena_free(&arena);
-    if (emulator->pid < 0) {
+    if (!is_started) {
         emulator->pid = 0;
-        return fail_set(fail, "cannot start the emulator: %s", strerror(errno));
-    }
-    if (!connect_server(emulator, fail))
         return false;
-    write_memory_path(emulator, memory);
-    emulator->memory = memory_ram.open(memory, fail);
-    return emulator->memory != NULL;
+    }
+    return connect_server(emulator, fail) && find_memory(emulator, fail) && open_memory(emulator, fail);
+}
+
+bool emulator_start_at(struct emulator *emulator, const struct checkpoint *checkpoint,
+                       struct freezer *freezer, struct fail *fail)
+{
+    int connection;
+
+    emulator_stop(emulator);
+    if (!checkpoint_visit(checkpoint, freezer, fail))
+        return false;
+    emulator->pid = freezer->pid;
+    emulator->seconds = checkpoint->seconds;
+    emulator->base = checkpoint->base, emulator->bytes = checkpoint->bytes;
+    if (!child_adopt(emulator->pid, SIGKILL)) {
+        tracee_end(emulator->pid);
+        emulator->pid = 0;
+        return fail_set(fail, "the emulator's copy cannot be kept: %s", strerror(errno));
+    }
+    bool fine = clone_reconnect(freezer, emulator->socket_path, &connection, fail);
+    emulator->client = (struct gdb_client){.fd = connection}; /* the one before had no acknowledgements */
+    return fine && open_memory(emulator, fail);
+}
+
+double emulator_seconds(const struct emulator *emulator)
+{
+    struct timespec now = {0};
+    clockid_t clock;
+
+    if (clock_getcpuclockid(emulator->pid, &clock) == 0)
+        clock_gettime(clock, &now);
+    return emulator->seconds + (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 bool emulator_has_ended(struct emulator *emulator)
@@ -156,13 +176,13 @@ void emulator_stop(struct emulator *emulator)
     if (emulator->memory != NULL)
         emulator->memory->class->close(emulator->memory);
     emulator->memory = NULL;
-    if (emulator->memory_fd >= 0)
-        close(emulator->memory_fd);
-    emulator->memory_fd = -1;
     gdb_client_close(&emulator->client);
+    if (emulator->pid > 0 && emulator->kept > 0)
+        tracee_end(emulator->pid); /* it has not ended before that thread */
     if (emulator->pid > 0)
         child_end(emulator->pid);
-    emulator->pid = 0;
+    emulator->pid = emulator->kept = 0;
+    emulator->seconds = 0;
 }
 
 void emulator_close(struct emulator *emulator)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/emulator.h - the guest of a recipe, started again: stopped, with a gdb server and its
- * memory shared with tarn.
+ * tools/tarn/goto/emulator.h - the guest of a recipe, started again with a gdb server, or gone on with from a
+ * checkpoint.
  */
 #ifndef TARN_GOTO_EMULATOR_H
 #define TARN_GOTO_EMULATOR_H
 
 #include <tools/tarn/command/recipe.h>
+#include <tools/tarn/goto/checkpoint.h>
 #include <tools/tarn/source/gdb_client.h>
 #include <tools/tarn/source/memory.h>
 
@@ -18,18 +19,22 @@ struct emulator {
     char wish_path[EMULATOR_PATH_MAX]; /* made by a debugger that wants to go to another event
                                           (tools/gdb/tarn.py) */
     pid_t pid;                         /* 0: it does not run */
+    pid_t kept;                        /* a thread of it that tarn traces; 0: none */
+    double seconds;                    /* processor time that it had taken where it was copied */
     struct gdb_client client;
-    int memory_fd; /* a file without a name, and in no file system: nothing of it is ever written to a disk */
+    uint64_t base, bytes; /* of the guest's memory, in the emulator */
     struct memory *memory;
 };
-
-/* What the memory is called in the emulator's /proc/PID/maps. */
-#define EMULATOR_MEMORY_NAME "tarn-goto-guest"
 
 /* False: there is no room for its files. To be closed in either case. */
 bool emulator_open(struct emulator *emulator, struct fail *fail);
 /* Starts it, stopped before its first instruction. Closes what was started before. */
 bool emulator_start(struct emulator *emulator, const struct recipe *recipe, struct fail *fail);
+/* Starts one at a checkpoint; FREEZER has its threads, all stopped. Closes what was started before. */
+bool emulator_start_at(struct emulator *emulator, const struct checkpoint *checkpoint,
+                       struct freezer *freezer, struct fail *fail);
+/* Processor time that it has taken from the run's start. */
+double emulator_seconds(const struct emulator *emulator);
 /* Has it ended? */
 bool emulator_has_ended(struct emulator *emulator);
 /* Ends it, and forgets its memory. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/freezer.c - watches stores of another process; see freezer.h. */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -14,9 +12,11 @@
 #include <time.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/freezer.h>
+#include <tools/tarn/goto/tracee.h>
 #include <tools/tarn/source/source.h>
 
-#define ASKED_SECONDS 60.0
+#define ASKED_SECONDS  60.0
+#define MOMENT_SECONDS 1e-4 /* of a processor; QEMU's moments are hundreds of times shorter */
 
 #if __has_include(<asm/debugreg.h>)
 #include <asm/debugreg.h>
@@ -64,66 +64,50 @@ static bool is_tracers_stop(int status)
 static void note_stop(struct freezer_thread *thread, int status)
 {
     thread->is_stopped = true;
+    thread->is_ending = status >> 16 == PTRACE_EVENT_EXIT;
     thread->signal = is_tracers_stop(status) ? 0 : WSTOPSIG(status);
-}
-
-/* Until it stops or has ended. True: it has stopped. */
-static bool wait_thread(struct freezer_thread *thread)
-{
-    int status;
-
-    while (waitpid(thread->id, &status, __WALL) < 0)
-        if (errno != EINTR)
-            return false;
-    if (!WIFSTOPPED(status))
-        return false;
-    note_stop(thread, status);
-    return true;
 }
 
 /* False: it has ended. */
 static bool stop_thread(struct freezer_thread *thread)
 {
+    int status;
+
     if (thread->is_stopped)
         return true;
     ptrace(PTRACE_INTERRUPT, thread->id, NULL, NULL);
-    return wait_thread(thread);
+    if (!tracee_wait(thread->id, &status))
+        return false;
+    note_stop(thread, status);
+    return true;
 }
 
-/* The next of the emulator's threads; 0: there is none. */
-static pid_t next_thread(DIR *tasks)
-{
-    struct dirent *entry;
+struct opening {
+    struct freezer *freezer;
+    struct fail *fail;
+};
 
-    while ((entry = readdir(tasks)) != NULL)
-        if (atoi(entry->d_name) > 0)
-            return (pid_t)atoi(entry->d_name);
-    return 0;
+static bool seize(void *context, pid_t id)
+{
+    struct opening *opening = context;
+    struct freezer *freezer = opening->freezer;
+
+    if (freezer->count == FREEZER_THREADS_MAX)
+        return fail_set(opening->fail, "the emulator has more than %u threads", FREEZER_THREADS_MAX);
+    if (ptrace(PTRACE_SEIZE, id, NULL, (void *)TRACEE_OPTIONS) != 0)
+        return errno == ESRCH ||
+               fail_set(opening->fail, "the system does not let tarn trace the emulator: %s",
+                        strerror(errno));
+    freezer->threads[freezer->count] = (struct freezer_thread){.id = id};
+    freezer->count += stop_thread(&freezer->threads[freezer->count]); /* a helper may have ended meanwhile */
+    return true;
 }
 
 bool freezer_open(struct freezer *freezer, pid_t pid, struct fail *fail)
 {
-    char path[40];
-    pid_t id;
-
     *freezer = (struct freezer){.pid = pid};
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    DIR *tasks = opendir(path);
-    while (tasks != NULL && (id = next_thread(tasks)) != 0) {
-        struct freezer_thread *thread = &freezer->threads[freezer->count];
-        bool has_room = freezer->count < FREEZER_THREADS_MAX;
-        if (!has_room || (ptrace(PTRACE_SEIZE, id, NULL, (void *)PTRACE_O_EXITKILL) != 0 && errno != ESRCH)) {
-            closedir(tasks);
-            return has_room ? fail_set(fail, "the system does not let tarn trace the emulator: %s",
-                                       strerror(errno))
-                            : fail_set(fail, "the emulator has more than %u threads", FREEZER_THREADS_MAX);
-        }
-        *thread = (struct freezer_thread){.id = id};
-        freezer->count += stop_thread(thread); /* a helper may have ended meanwhile */
-    }
-    if (tasks != NULL)
-        closedir(tasks);
-    return freezer->count > 0 || fail_set(fail, "the emulator has ended");
+    return tracee_threads(pid, seize, &(struct opening){freezer, fail}) &&
+           (freezer->count > 0 || fail_set(fail, "the emulator has ended"));
 }
 
 bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail)
@@ -134,14 +118,11 @@ bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail)
     return true;
 }
 
-void freezer_resume(struct freezer *freezer)
+static void resume_thread(struct freezer_thread *thread)
 {
-    for (unsigned i = 0; i < freezer->count; i++) {
-        struct freezer_thread *thread = &freezer->threads[i];
-        if (thread->is_stopped)
-            ptrace(PTRACE_CONT, thread->id, NULL, (void *)(long)thread->signal);
-        thread->is_stopped = false;
-    }
+    if (thread->is_stopped)
+        ptrace(PTRACE_CONT, thread->id, NULL, (void *)(long)thread->signal);
+    thread->is_stopped = false;
 }
 
 static struct freezer_thread *find_thread(struct freezer *freezer, pid_t id)
@@ -152,10 +133,85 @@ static struct freezer_thread *find_thread(struct freezer *freezer, pid_t id)
     return NULL;
 }
 
+static double seconds_used(pid_t process)
+{
+    struct timespec used = {0};
+    clockid_t clock;
+
+    if (clock_getcpuclockid(process, &clock) == 0)
+        clock_gettime(clock, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* Until all threads but the main one, which is stopped, have run a moment, or sleep. */
+static void let_others_run(const struct freezer *freezer)
+{
+    double enough = seconds_used(freezer->pid) + MOMENT_SECONDS, until = now_seconds() + ASKED_SECONDS;
+
+    while (seconds_used(freezer->pid) < enough && now_seconds() < until) {
+        bool runs = false;
+        for (unsigned i = 0; i < freezer->count; i++)
+            runs |= freezer->threads[i].id != freezer->pid &&
+                    tracee_state(freezer->pid, freezer->threads[i].id) == 'R';
+        if (!runs)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+}
+
+/* The main thread last, when the others have got away from where they stood. QEMU has moments in which the
+ * clock or a processor's rest is already what it will be, and timers not yet run. If the guest's thread
+ * stands there, and the main thread wakes, that runs them in its place: then another processor has its turn,
+ * and it is another run. */
+void freezer_resume(struct freezer *freezer)
+{
+    struct freezer_thread *main = find_thread(freezer, freezer->pid);
+    bool is_main_stopped = main != NULL && main->is_stopped;
+
+    for (unsigned i = 0; i < freezer->count; i++)
+        if (&freezer->threads[i] != main)
+            resume_thread(&freezer->threads[i]);
+    if (is_main_stopped) {
+        let_others_run(freezer);
+        resume_thread(main);
+    }
+}
+
+void freezer_stop(struct freezer *freezer)
+{
+    for (unsigned i = 0; i < freezer->count; i++) {
+        struct freezer_thread *thread = &freezer->threads[i];
+        if (!thread->is_stopped && stop_thread(thread) && thread->signal == SIGTRAP && has_stored(thread->id))
+            thread->signal = 0;
+    }
+}
+
+bool freezer_is_ending(const struct freezer *freezer)
+{
+    for (unsigned i = 0; i < freezer->count; i++)
+        if (freezer->threads[i].is_stopped && freezer->threads[i].is_ending)
+            return true;
+    return false;
+}
+
+void freezer_resume_main(struct freezer *freezer)
+{
+    struct freezer_thread *main = find_thread(freezer, freezer->pid);
+
+    if (main != NULL)
+        resume_thread(main);
+}
+
 /* A thread that has gone is not waited for any more. */
 static void forget(struct freezer *freezer, struct freezer_thread *thread)
 {
     *thread = freezer->threads[--freezer->count];
+}
+
+static enum freezer_got fail_killed(struct fail *fail)
+{
+    fail_set(fail, "a signal has ended the emulator");
+    return FREEZER_FAILED;
 }
 
 enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail)
@@ -165,23 +221,28 @@ enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail)
     for (;;) {
         pid_t id = waitpid(-1, &status, __WALL);
         if (id < 0 && errno == EINTR)
-            continue; /* the signal's handler has ended the emulator */
+            return FREEZER_INTERRUPTED;
         if (id < 0) {
             fail_set(fail, "the emulator cannot be waited for: %s", strerror(errno));
             return FREEZER_FAILED;
         }
         struct freezer_thread *thread = find_thread(freezer, id);
-        if (thread == NULL)
+        if (thread == NULL) {
+            if (WIFSTOPPED(status)) /* a copy whose making was interrupted */
+                tracee_end(id);
             continue; /* it ended while it was taken hold of */
+        }
         if (!WIFSTOPPED(status)) {
             forget(freezer, thread);
             if (id == freezer->pid) {
                 child_forget(id);
-                return FREEZER_ENDED;
+                return WIFSIGNALED(status) ? fail_killed(fail) : FREEZER_ENDED;
             }
             continue;
         }
         note_stop(thread, status);
+        if (id == freezer->pid && status >> 16 == PTRACE_EVENT_EXIT)
+            return tracee_is_killed(id) ? fail_killed(fail) : FREEZER_ENDED;
         if (thread->signal == SIGTRAP && has_stored(id)) {
             thread->signal = 0;
             return FREEZER_STORED;
@@ -205,13 +266,39 @@ bool freezer_wait_asleep(const struct freezer *freezer, struct fail *fail)
         fclose(file);
         if (is_asleep)
             return true;
+        if (tracee_is_killed(freezer->pid))
+            break;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return fail_set(fail, "the emulator does not stop");
 }
 
-/* If the emulator is being killed, its threads cannot be let go, and have to be waited for: the first one,
- * which is the process, after all others. */
+pid_t freezer_hold(struct freezer *freezer)
+{
+    struct freezer_thread *thread = find_thread(freezer, freezer->pid);
+
+    if (thread != NULL)
+        forget(freezer, thread);
+    return thread != NULL ? freezer->pid : 0;
+}
+
+/* The system kills a process with the tracer of any of its threads. The second is none that signals come to:
+ * all block them but the first. */
+pid_t freezer_let_run(struct freezer *freezer)
+{
+    pid_t kept = freezer->count > 1 ? freezer->threads[1].id : 0;
+
+    if (kept != 0 && stop_thread(&freezer->threads[1])) {
+        set_watch(kept, 0);
+        ptrace(PTRACE_SETOPTIONS, kept, NULL, (void *)PTRACE_O_EXITKILL);
+        ptrace(PTRACE_CONT, kept, NULL, NULL);
+        forget(freezer, &freezer->threads[1]);
+    }
+    freezer_close(freezer);
+    return kept;
+}
+
+/* The first one, which is the process, after all others. */
 void freezer_close(struct freezer *freezer)
 {
     while (freezer->count > 0) {
@@ -219,9 +306,7 @@ void freezer_close(struct freezer *freezer)
         if (!stop_thread(thread))
             continue;
         set_watch(thread->id, 0);
-        if (ptrace(PTRACE_DETACH, thread->id, NULL, (void *)(long)thread->signal) != 0 &&
-            thread->id != freezer->pid)
-            wait_thread(thread);
+        tracee_detach(thread->id, thread->signal);
     }
     *freezer = (struct freezer){0};
 }

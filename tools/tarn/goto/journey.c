@@ -1,160 +1,219 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/journey.c - runs a guest again up to an event; see journey.h. */
 #include <endian.h>
-#include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/time.h>
+#include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/freezer.h>
+#include <tools/tarn/goto/guest_memory.h>
 #include <tools/tarn/goto/journey.h>
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/goto/places.h>
+#include <tools/tarn/goto/tracee.h>
 #include <tools/tarn/source/source.h>
+#include <trace/format/store.h>
 
-#define BOOT_SECONDS 300.0
-#define STOP_SECONDS 60.0
+#define BOOT_SECONDS      300.0
+#define STOP_SECONDS      60.0
+#define LOOK_MICROSECONDS 100000 /* how often a run is looked at, whether it has come to a checkpoint */
+#define IDLE_LOOKS        600u   /* in a row: it has no timer any more, and waits for ever */
+#define WORK_SECONDS      1e-3   /* less than that is none */
 #define STEPS_MOST \
     200000u /* between an event's reservation and its commit; a long text is copied byte by byte */
 
-/* Places in the file of the guest's memory. */
-struct places {
-    uint64_t index;  /* how far the ring is filled: words since boot */
-    uint64_t packet; /* the number of the packet that has the event's buffer */
-    uint64_t count;  /* of words that are committed to it */
-    uint64_t event;
-};
+/* ---- where the rings are ---- */
 
-/* ---- the first run: where the rings are ---- */
-
-static bool find_places(struct image *image, const struct aim *aim, struct places *places, struct fail *fail)
+/* Lets the guest run until its rings can be found. It stands still meanwhile, which changes nothing for it;
+ * so that looking takes no more than a third of the time, it then runs twice as long. */
+static enum journey_end scout(struct journey *journey, struct freezer *freezer, struct places *places,
+                              struct fail *fail)
 {
-    const struct trace_store *store = &image->store;
-    struct image_ring ring;
+    struct emulator *emulator = journey->emulator;
+    double until = now_seconds() + BOOT_SECONDS, next = 0;
+    enum freezer_got got;
 
-    if (aim->stream->cpu >= store->cpu_count || aim->buffer_bytes != store->buffer_bytes)
-        return fail_set(fail,
-                        "the trace's packets do not fit into the rings of the run: it is of another run");
-    if (!image_ring_open(&ring, image, aim->stream->cpu, fail))
-        return false;
-    uint64_t buffer = TRACE_BUFFERS_OFFSET + (aim->packet & (store->buffer_count - 1)) * store->buffer_bytes;
-    places->index = image_ring_place(&ring, offsetof(struct trace_control, index));
-    places->packet = image_ring_place(&ring, buffer + offsetof(struct trace_packet, packet_seq_num));
-    places->count = image_ring_place(&ring, buffer + offsetof(struct trace_packet, committed));
-    places->event = image_ring_place(&ring, buffer + aim->offset);
-    return true;
-}
-
-/* Twice as long as a look took. */
-static long pause_ns(double seconds)
-{
-    return seconds < 0.4 ? (long)(seconds * 2e9) : 800000000;
-}
-
-/* From the memory that a run before has left. */
-static bool know_places(struct emulator *emulator, const struct aim *aim, struct places *places)
-{
-    struct fail ignored;
-    struct image image;
-
-    if (emulator->memory == NULL || !image_open(&image, emulator->memory, 0, &ignored))
-        return false;
-    bool found = find_places(&image, aim, places, &ignored);
-    image_close(&image);
-    return found;
-}
-
-/* Lets the guest run until its rings can be found. A look takes a processor as much time as the guest may
- * need to get there. */
-static bool scout(struct emulator *emulator, const struct recipe *recipe, const struct aim *aim,
-                  struct places *places, struct fail *fail)
-{
-    double until = now_seconds() + BOOT_SECONDS;
-    struct image image;
-    bool found;
-
-    if (!emulator_start(emulator, recipe, fail) || !gdb_client_send(&emulator->client, "c", fail))
-        return false;
-    for (;;) {
+    fail_set(fail, "the run makes no trace");
+    do {
+        freezer_resume(freezer);
+        got = freezer_wait(freezer, fail);
         double begin = now_seconds();
-        if ((found = image_open(&image, emulator->memory, 0, fail)))
+        if (got == FREEZER_FAILED || begin > until || child_is_interrupted())
+            return JOURNEY_FAILED;
+        if (got != FREEZER_ENDED && begin < next)
+            continue;
+        if (got != FREEZER_ENDED)
+            freezer_stop(freezer);
+        if (places_find(places, emulator->memory, journey->recipe, journey->aim))
             break;
-        if (emulator_has_ended(emulator) || now_seconds() > until)
-            return fail_set(fail, "the run makes no trace");
-        nanosleep(&(struct timespec){.tv_nsec = pause_ns(now_seconds() - begin)}, NULL);
-    }
-    found = find_places(&image, aim, places, fail);
-    image_close(&image);
-    return found;
+        next = now_seconds() + 2 * (now_seconds() - begin);
+    } while (got != FREEZER_ENDED);
+    if (got == FREEZER_ENDED)
+        emulator->pid = emulator->kept = freezer_hold(freezer);
+    return places->event == 0 ? JOURNEY_FAILED : got == FREEZER_ENDED ? JOURNEY_MISSED : JOURNEY_THERE;
 }
 
-/* ---- the second run: up to the reservation ---- */
+/* ---- up to the reservation ---- */
 
-/* Where the emulator has the file of the guest's memory. */
-static uint64_t find_mapping(const struct emulator *emulator)
-{
-    char path[40], line[400];
-    uint64_t base = 0, from, offset;
-
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)emulator->pid);
-    FILE *maps = fopen(path, "re");
-    while (maps != NULL && base == 0 && fgets(line, sizeof(line), maps) != NULL)
-        if (strstr(line, "/memfd:" EMULATOR_MEMORY_NAME) != NULL &&
-            sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64, &from, &offset) == 2 && offset == 0)
-            base = from;
-    if (maps != NULL)
-        fclose(maps);
-    return base;
-}
-
+/* 0 if it cannot be read: the emulator has ended. */
 static uint64_t word_at(const struct emulator *emulator, bool big_endian, uint64_t place)
 {
-    uint64_t word;
+    uint64_t word = 0;
+    struct memory_piece piece = {place, &word, sizeof(word)};
+    struct fail ignored;
 
-    memcpy(&word, emulator->memory->class->map(emulator->memory, place, 8), 8);
+    if (!emulator->memory->class->read(emulator->memory, &piece, 1, &ignored))
+        return 0;
     return big_endian ? be64toh(word) : le64toh(word);
 }
 
-/* Until the event's words are reserved. First the watch is on its buffer's packet, which comes once a lap. */
-static enum journey_end run(struct emulator *emulator, struct freezer *freezer, const struct aim *aim,
-                            const struct places *places, bool big_endian, struct fail *fail)
+/* Before that anything may lie in their places. */
+static bool has_rings(const struct journey *journey, const struct places *places)
 {
-    uint64_t memory = find_mapping(emulator), watched = places->packet;
-    uint64_t reserved = aim->packet * (aim->buffer_bytes / 8) + aim->offset / 8;
+    return word_at(journey->emulator, journey->big_endian, places->store) == TRACE_STORE_MAGIC;
+}
 
-    if (!freezer_watch(freezer, memory + watched, fail))
-        return JOURNEY_FAILED;
-    freezer_resume(freezer);
-    if (!gdb_client_send(&emulator->client, "c", fail))
+/* False: none is due. Else all threads are stopped. */
+static bool leave_checkpoint(struct journey *journey, struct freezer *freezer, const struct places *places)
+{
+    struct emulator *emulator = journey->emulator;
+    struct checkpoint here = {.seconds = emulator_seconds(emulator),
+                              .base = emulator->base,
+                              .bytes = emulator->bytes,
+                              .cpus = places->cpus};
+
+    if (places->cpus == 0 || !checkpoints_are_due(journey->checkpoints, here.seconds))
+        return false;
+    freezer_stop(freezer);
+    for (unsigned cpu = 0; cpu < places->cpus; cpu++)
+        here.index[cpu] = word_at(emulator, journey->big_endian, places->indexes[cpu]);
+    if (has_rings(journey, places) && !freezer_is_ending(freezer))
+        checkpoints_add(journey->checkpoints, freezer, &here);
+    return true;
+}
+
+static bool is_past(const struct journey *journey, const struct places *places)
+{
+    return checkpoint_passed(word_at(journey->emulator, journey->big_endian, places->index),
+                             aim_words(journey->aim));
+}
+
+/* Is it later than all of the trace? A packet's begin sets its processor's limit, and idle processors begin
+ * packets, too. By then a run that is not the trace's has been compared with all of it, or waits for ever. */
+static bool is_too_late(const struct journey *journey, const struct places *places)
+{
+    uint64_t latest = journey->aim->end + TRACE_TIME_SPAN /* for that */ + TRACE_TIME_SPAN;
+
+    if (!has_rings(journey, places))
+        return false;
+    for (unsigned cpu = 0; cpu < places->cpus; cpu++)
+        if (word_at(journey->emulator, journey->big_endian,
+                    places->indexes[cpu] - offsetof(struct trace_control, index) +
+                        offsetof(struct trace_control, time_limit)) > latest)
+            return true;
+    return false;
+}
+
+/* Has the emulator done nothing for so long that it waits for ever? */
+static bool is_idle(struct journey *journey)
+{
+    double seconds = emulator_seconds(journey->emulator);
+
+    if (seconds > journey->worked + WORK_SECONDS) {
+        journey->worked = seconds;
+        journey->idle = 0;
+    }
+    return ++journey->idle > IDLE_LOOKS;
+}
+
+/* Stopped for good: its memory can be read. */
+static enum journey_end give_up(struct emulator *emulator, struct freezer *freezer)
+{
+    freezer_stop(freezer);
+    kill(emulator->pid, SIGSTOP);
+    emulator->kept = freezer_hold(freezer);
+    return JOURNEY_MISSED;
+}
+
+/* What to watch now: the store, until the rings are made (before that, places may hold anything); the number
+ * of the packet in the event's buffer, until it is the event's; then the ring's index. */
+static uint64_t choose_watch(const struct journey *journey, const struct places *places, uint64_t watched)
+{
+    if (watched == places->store && !has_rings(journey, places))
+        return places->store;
+    if (watched != places->index &&
+        word_at(journey->emulator, journey->big_endian, places->packet) != journey->aim->packet)
+        return places->packet;
+    return places->index;
+}
+
+static bool watch_next(const struct journey *journey, struct freezer *freezer, const struct places *places,
+                       uint64_t *watched, struct fail *fail)
+{
+    uint64_t next = choose_watch(journey, places, *watched);
+
+    if (next == *watched)
+        return true;
+    *watched = next;
+    freezer_stop(freezer);
+    return freezer_watch(freezer, journey->emulator->base + next, fail);
+}
+
+/* Until the event's words are reserved; all threads are stopped then. */
+static enum journey_end run(struct journey *journey, struct freezer *freezer, const struct places *places,
+                            struct fail *fail)
+{
+    uint64_t watched = places->is_at_boot ? places->packet : places->store;
+    enum freezer_got got = FREEZER_STORED;
+
+    if (!freezer_watch(freezer, journey->emulator->base + watched, fail))
         return JOURNEY_FAILED;
     for (;;) {
-        enum freezer_got got = freezer_wait(freezer, fail);
+        if (!watch_next(journey, freezer, places, &watched, fail))
+            return JOURNEY_FAILED;
+        if (watched == places->index && is_past(journey, places)) {
+            freezer_stop(freezer);
+            return JOURNEY_THERE;
+        }
+        do {
+            if (got == FREEZER_INTERRUPTED && (is_too_late(journey, places) || is_idle(journey)))
+                return give_up(journey->emulator, freezer);
+            freezer_resume(freezer);
+            got = freezer_wait(freezer, fail);
+        } while (got == FREEZER_INTERRUPTED && !leave_checkpoint(journey, freezer, places));
         if (got == FREEZER_ENDED) {
-            emulator->pid = 0;
+            journey->emulator->pid = journey->emulator->kept = freezer_hold(freezer);
             return JOURNEY_MISSED;
         }
         if (got == FREEZER_FAILED)
             return JOURNEY_FAILED;
-        if (watched == places->packet && word_at(emulator, big_endian, watched) == aim->packet) {
-            watched = places->index;
-            if (!freezer_watch(freezer, memory + watched, fail))
-                return JOURNEY_FAILED;
-        }
-        uint64_t index = watched == places->index ? word_at(emulator, big_endian, watched) : 0;
-        if ((index & ~TRACE_INDEX_CLOSED) + (index >> 63) > reserved)
-            return JOURNEY_THERE;
-        freezer_resume(freezer);
     }
+}
+
+/* In short waits: one that is killed keeps its sockets as long as threads of it are traced. */
+static bool wait_read(struct emulator *emulator, struct fail *fail)
+{
+    double until = now_seconds() + STOP_SECONDS;
+
+    while (!gdb_client_wait_read(&emulator->client, 0.1, fail))
+        if (now_seconds() > until || tracee_is_killed(emulator->pid))
+            return false;
+    return true;
 }
 
 /* The machine stops at the end of what QEMU translated in one piece: with the next branch. The emulator's
  * main thread, when it has read the request, sleeps until the guest's has stopped. */
 static bool stop(struct emulator *emulator, struct freezer *freezer, struct fail *fail)
 {
-    if (!gdb_client_interrupt(&emulator->client, fail) ||
-        !gdb_client_wait_read(&emulator->client, STOP_SECONDS, fail) || !freezer_wait_asleep(freezer, fail) ||
-        !freezer_watch(freezer, 0, fail))
+    freezer_resume_main(freezer);
+    if (!gdb_client_interrupt(&emulator->client, fail) || !wait_read(emulator, fail) ||
+        !freezer_wait_asleep(freezer, fail) || !freezer_watch(freezer, 0, fail))
         return false;
-    freezer_close(freezer);
+    if (emulator->seconds > 0)
+        emulator->kept = freezer_let_run(freezer);
+    else
+        freezer_close(freezer);
     return gdb_client_stopped(&emulator->client, STOP_SECONDS, fail);
 }
 
@@ -174,17 +233,22 @@ static bool step_once(struct emulator *emulator, const struct aim *aim, struct f
 static enum journey_end step_until_stored(struct emulator *emulator, const struct aim *aim, uint64_t place,
                                           struct fail *fail)
 {
-    const void *word = emulator->memory->class->map(emulator->memory, place, 8);
-    uint8_t before[8];
+    uint64_t before = word_at(emulator, true, place);
 
-    memcpy(before, word, sizeof(before));
     for (unsigned i = 0; i < STEPS_MOST; i++) {
         if (!step_once(emulator, aim, fail))
             return JOURNEY_FAILED;
-        if (memcmp(word, before, sizeof(before)) != 0)
+        if (word_at(emulator, true, place) != before)
             return JOURNEY_THERE;
     }
     return JOURNEY_MISSED;
+}
+
+static bool is_stored(const struct emulator *emulator, const struct aim *aim, const struct places *places)
+{
+    uint64_t header = htobe64(word_at(emulator, true, places->event));
+
+    return memcmp(&header, aim->header, sizeof(header)) == 0;
 }
 
 /* Until the event's header is stored and its words are counted. Both are done already where the kernel copies
@@ -192,30 +256,105 @@ static enum journey_end step_until_stored(struct emulator *emulator, const struc
 static enum journey_end step(struct emulator *emulator, const struct aim *aim, const struct places *places,
                              struct fail *fail)
 {
-    const void *header = emulator->memory->class->map(emulator->memory, places->event, 8);
-
-    if (memcmp(header, aim->header, 8) == 0)
+    if (is_stored(emulator, aim, places))
         return JOURNEY_THERE;
     enum journey_end end = step_until_stored(emulator, aim, places->event, fail);
     if (end == JOURNEY_THERE)
         end = step_until_stored(emulator, aim, places->count, fail);
-    return end != JOURNEY_THERE || memcmp(header, aim->header, 8) == 0 ? end : JOURNEY_MISSED;
+    return end != JOURNEY_THERE || is_stored(emulator, aim, places) ? end : JOURNEY_MISSED;
 }
 
-enum journey_end journey(struct emulator *emulator, const struct recipe *recipe, const struct aim *aim,
-                         bool big_endian, struct fail *fail)
+/* ---- all together ---- */
+
+/* Before its first instruction, with all threads stopped. */
+static bool start_over(struct journey *journey, struct freezer *freezer, struct fail *fail)
+{
+    struct emulator *emulator = journey->emulator;
+
+    freezer_close(freezer);
+    return emulator_start(emulator, journey->recipe, fail) && freezer_open(freezer, emulator->pid, fail) &&
+           gdb_client_send(&emulator->client, "c", fail);
+}
+
+/* At the last checkpoint before the event. False: there is none that can be used. */
+static bool start_at_checkpoint(struct journey *journey, struct freezer *freezer, struct places *places)
+{
+    const struct aim *aim = journey->aim;
+    const struct checkpoint *from = checkpoints_find(journey->checkpoints, aim->stream->cpu, aim_words(aim));
+    struct fail fail = {"its memory has no rings"};
+
+    if (from == NULL)
+        return false;
+    if (emulator_start_at(journey->emulator, from, freezer, &fail) &&
+        places_find(places, journey->emulator->memory, journey->recipe, aim)) {
+        journey->began = journey->emulator->seconds;
+        return true;
+    }
+    if (!child_is_interrupted())
+        complain("a checkpoint cannot be used, and the run begins at its start: %s", fail.text);
+    freezer_close(freezer); /* as long as a thread is held, the process cannot end */
+    emulator_stop(journey->emulator);
+    return false;
+}
+
+/* The rings are at the same places in each run: in that before, and at a checkpoint behind the event. */
+static bool know_places(const struct journey *journey, struct places *places)
+{
+    const struct checkpoints *set = journey->checkpoints;
+    struct fail ignored;
+
+    if (places_find(places, journey->emulator->memory, journey->recipe, journey->aim))
+        return true;
+    if (set->count == 0)
+        return false;
+    const struct checkpoint *one = &set->all[0];
+    struct memory *memory = guest_memory_open(one->pid, one->base, one->bytes, &ignored);
+    bool found = places_find(places, memory, journey->recipe, journey->aim);
+    if (memory != NULL)
+        memory->class->close(memory);
+    return found;
+}
+
+static enum journey_end go_there(struct journey *journey, struct freezer *freezer, struct fail *fail)
 {
     struct places places = {0};
+
+    if (!start_at_checkpoint(journey, freezer, &places)) {
+        bool is_known = know_places(journey, &places);
+        if (!start_over(journey, freezer, fail))
+            return JOURNEY_FAILED;
+        enum journey_end end = is_known ? JOURNEY_THERE : scout(journey, freezer, &places, fail);
+        if (end == JOURNEY_FAILED)
+            return end;
+        if (!is_known && (end == JOURNEY_MISSED || is_past(journey, &places)) &&
+            !start_over(journey, freezer, fail))
+            return JOURNEY_FAILED;
+    }
+    enum journey_end end = run(journey, freezer, &places, fail);
+    journey->took = emulator_seconds(journey->emulator) - journey->began;
+    if (end != JOURNEY_THERE)
+        return end;
+    return stop(journey->emulator, freezer, fail) ? step(journey->emulator, journey->aim, &places, fail)
+                                                  : JOURNEY_FAILED;
+}
+
+static void interrupt(int number)
+{
+    (void)number;
+}
+
+enum journey_end journey(struct journey *journey, struct fail *fail)
+{
+    struct itimerval often = {{0, LOOK_MICROSECONDS}, {0, LOOK_MICROSECONDS}};
+    struct sigaction action = {.sa_handler = interrupt};
     struct freezer freezer = {0};
 
-    if ((!know_places(emulator, aim, &places) && !scout(emulator, recipe, aim, &places, fail)) ||
-        !emulator_start(emulator, recipe, fail) || !freezer_open(&freezer, emulator->pid, fail)) {
-        freezer_close(&freezer);
-        return JOURNEY_FAILED;
-    }
-    enum journey_end end = run(emulator, &freezer, aim, &places, big_endian, fail);
-    if (end == JOURNEY_THERE)
-        end = stop(emulator, &freezer, fail) ? step(emulator, aim, &places, fail) : JOURNEY_FAILED;
+    journey->began = journey->took = journey->worked = 0;
+    journey->idle = 0;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    enum journey_end end = go_there(journey, &freezer, fail);
+    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
     freezer_close(&freezer);
     return end;
 }

@@ -55,6 +55,10 @@ bool memory_covers(const struct memory *memory, uint64_t physical, uint64_t byte
 bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t bytes, struct fail *fail);
 /* Live memory: returns the address in this process; NULL: none. */
 const void *memory_at(struct memory *memory, uint64_t physical, uint64_t bytes);
+/* For classes whose places number the guest's RAM from end to end, SIZE bytes: the arrange of memory_class.
+ */
+bool memory_arrange_ram(struct memory *memory, uint64_t size, unsigned attempt, uint64_t place,
+                        uint64_t physical);
 /* For classes: add a range; sort the ranges, and resolve overlaps in favour of the lower range. */
 void memory_add_range(struct memory *memory, struct memory_range range);
 void memory_settle_ranges(struct memory *memory);

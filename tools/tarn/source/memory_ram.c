@@ -75,22 +75,22 @@ static bool ram_ended(struct memory *memory)
 
 /* ---- ranges ---------------------------------------------------------------------------------------- */
 
-static void set_low_part(struct ram *ram, uint64_t low)
+static void set_low_part(struct memory *memory, uint64_t size, uint64_t low)
 {
-    ram->memory.range_count = 0;
-    free(ram->memory.ranges);
-    ram->memory.ranges = NULL;
-    memory_add_range(&ram->memory, (struct memory_range){0, low, 0});
-    if (low < ram->size)
-        memory_add_range(&ram->memory, (struct memory_range){4 * GIB, ram->size - low, low});
+    memory->range_count = 0;
+    free(memory->ranges);
+    memory->ranges = NULL;
+    memory_add_range(memory, (struct memory_range){0, low, 0});
+    if (low < size)
+        memory_add_range(memory, (struct memory_range){4 * GIB, size - low, low});
 }
 
-static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place, uint64_t physical)
+bool memory_arrange_ram(struct memory *memory, uint64_t size, unsigned attempt, uint64_t place,
+                        uint64_t physical)
 {
     /* no hole; q35 and microvm; pc; machines with other settings */
     static const uint64_t low_parts[] = {UINT64_MAX, 2 * GIB, 3 * GIB, 2816 * (GIB >> 10),
                                          3584 * (GIB >> 10)};
-    struct ram *ram = ram_of(memory);
 
     if (physical != place) {
         uint64_t low = place + 4 * GIB - physical;
@@ -98,14 +98,18 @@ static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place,
                         low % 4096 == 0;
         if (attempt > 0 || !possible)
             return false;
-        set_low_part(ram, low);
+        set_low_part(memory, size, low);
         return true;
     }
-    if (attempt >= sizeof(low_parts) / sizeof(low_parts[0]) ||
-        (attempt > 0 && low_parts[attempt] >= ram->size))
+    if (attempt >= sizeof(low_parts) / sizeof(low_parts[0]) || (attempt > 0 && low_parts[attempt] >= size))
         return false;
-    set_low_part(ram, attempt == 0 ? ram->size : low_parts[attempt]);
+    set_low_part(memory, size, attempt == 0 ? size : low_parts[attempt]);
     return true;
+}
+
+static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place, uint64_t physical)
+{
+    return memory_arrange_ram(memory, ram_of(memory)->size, attempt, place, physical);
 }
 
 /* ---- reading --------------------------------------------------------------------------------------- */
@@ -154,7 +158,7 @@ static bool map_file(struct ram *ram, struct fail *fail)
         return fail_set(fail, "%s", strerror(errno));
     ram->base = base;
     watch_mapping(base, ram->size);
-    set_low_part(ram, ram->size);
+    set_low_part(&ram->memory, ram->size, ram->size);
     return true;
 }
 

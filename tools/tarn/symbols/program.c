@@ -218,6 +218,14 @@ static const struct function *find_function(const struct program *program, uint6
     return low > 0 && address < program->functions[low - 1].end ? &program->functions[low - 1] : NULL;
 }
 
+uint64_t program_address(const struct program *program, const char *name)
+{
+    for (size_t i = 0; i < program->count; i++)
+        if (strcmp(program->functions[i].name, name) == 0)
+            return program->functions[i].begin;
+    return 0;
+}
+
 /* ---- opening --------------------------------------------------------------------------------------- */
 
 static uint64_t read_base(Elf *elf)

@@ -34,6 +34,8 @@ enum return_place {
     RETURN_IN_REGISTER, /* in the link register, or was */
 };
 enum return_place program_return_place(struct program *program, uint64_t address);
+/* Returns the address of NAME in the file's own numbering; 0: there is none. */
+uint64_t program_address(const struct program *program, const char *name);
 /* Returns the symbol at an address in the file's own numbering, allocated from ARENA. */
 struct symbol *program_find(struct program *program, uint64_t address, struct arena *arena);
 

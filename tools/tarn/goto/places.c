@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tools/tarn/goto/places.c - finds an event's words in a guest's memory; see places.h. */
+#include <stddef.h>
+#include <tools/tarn/goto/boot_ring.h>
+#include <tools/tarn/goto/places.h>
+#include <tools/tarn/source/image.h>
+
+static bool find_indexes(struct places *places, struct image *image)
+{
+    struct image_ring ring;
+    struct fail ignored;
+
+    if (image->store.cpu_count > CHECKPOINT_CPUS)
+        return false;
+    for (unsigned cpu = 0; cpu < image->store.cpu_count; cpu++) {
+        if (!image_ring_open(&ring, image, cpu, &ignored))
+            return false;
+        places->indexes[cpu] = image_ring_place(&ring, offsetof(struct trace_control, index));
+    }
+    return true;
+}
+
+/* Offsets in the window of the event's processor. */
+struct offsets {
+    uint64_t packet, count, event;
+};
+
+static struct offsets find_offsets(const struct aim *aim, uint64_t buffers)
+{
+    uint64_t buffer = TRACE_BUFFERS_OFFSET + (aim->packet & (buffers - 1)) * aim->buffer_bytes;
+
+    return (struct offsets){.packet = buffer + offsetof(struct trace_packet, packet_seq_num),
+                            .count = buffer + offsetof(struct trace_packet, committed),
+                            .event = buffer + aim->offset};
+}
+
+static void find_event(struct places *places, const struct image_ring *ring, const struct aim *aim)
+{
+    struct offsets offsets = find_offsets(aim, ring->image->store.buffer_count);
+
+    places->index = image_ring_place(ring, offsetof(struct trace_control, index));
+    places->packet = image_ring_place(ring, offsets.packet);
+    places->count = image_ring_place(ring, offsets.count);
+    places->event = image_ring_place(ring, offsets.event);
+}
+
+/* That ring stays as it was left: its index tells which events it had. False: not this one. */
+static bool find_event_at_boot(struct places *places, const struct image *image, const char *kernel,
+                               const struct aim *aim)
+{
+    uint64_t physical = image->info + boot_ring_behind_info(kernel), index = 0;
+    struct offsets offsets = find_offsets(aim, TRACE_BOOT_BUFFERS);
+    const struct memory_range *range = memory_find(image->memory, physical, TRACE_BOOT_WINDOW_BYTES);
+    struct fail ignored;
+
+    if (image->info == 0 || physical == image->info || range == NULL ||
+        !memory_read(image->memory, physical + offsetof(struct trace_control, index), &index, sizeof(index),
+                     &ignored) ||
+        !checkpoint_passed(image_64(image, index), aim_words(aim)))
+        return false;
+    uint64_t window = range->place + (physical - range->physical);
+    places->index = window + offsetof(struct trace_control, index);
+    places->packet = window + offsets.packet;
+    places->count = window + offsets.count;
+    places->event = window + offsets.event;
+    return true;
+}
+
+static bool find_places(struct places *places, struct image *image, const struct recipe *recipe,
+                        const struct aim *aim)
+{
+    const struct trace_store *store = &image->store;
+    struct image_ring ring;
+    struct fail ignored;
+
+    if (aim->stream->cpu >= store->cpu_count || aim->buffer_bytes != store->buffer_bytes ||
+        !image_ring_open(&ring, image, aim->stream->cpu, &ignored))
+        return false;
+    places->is_at_boot = aim->stream->cpu == 0 && find_event_at_boot(places, image, recipe->kernel.path, aim);
+    if (!places->is_at_boot)
+        find_event(places, &ring, aim);
+    const struct memory_range *range = memory_find(image->memory, store->self, sizeof(*store));
+    if (range == NULL)
+        return false;
+    places->store = range->place + (store->self - range->physical) + offsetof(struct trace_store, magic);
+    places->cpus = find_indexes(places, image) ? store->cpu_count : 0;
+    return true;
+}
+
+bool places_find(struct places *places, struct memory *memory, const struct recipe *recipe,
+                 const struct aim *aim)
+{
+    struct fail ignored;
+    struct image image;
+
+    if (memory == NULL || !image_open(&image, memory, 0, &ignored))
+        return false;
+    bool found = find_places(places, &image, recipe, aim);
+    image_close(&image);
+    return found;
+}

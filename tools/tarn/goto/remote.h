@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tools/tarn/goto/remote.h - executes system calls in a thread of another process.
+ *
+ * The thread is stopped by ptrace, and afterwards stands where it stood. If it is killed meanwhile, the call
+ * fails.
+ */
+#ifndef TARN_GOTO_REMOTE_H
+#define TARN_GOTO_REMOTE_H
+
+#include <sys/types.h>
+#include <sys/user.h>
+#include <tools/tarn/tarn.h>
+
+struct remote {
+    pid_t thread;
+    int memory;       /* /proc/PID/mem */
+    uint64_t gate;    /* where its program has the instruction that enters the kernel */
+    uint64_t scratch; /* REMOTE_SCRATCH bytes of its stack, which nobody uses */
+};
+
+#define REMOTE_SCRATCH 256u
+
+/* THREAD is one of process PID. To be closed in either case. */
+bool remote_open(struct remote *remote, pid_t pid, pid_t thread, struct fail *fail);
+void remote_close(struct remote *remote);
+/* What the call returns: an error as -errno. MADE: the process or thread that it makes, stopped; may be NULL.
+ */
+long remote_call(const struct remote *remote, long number, const unsigned long arguments[6], pid_t *made);
+/* Copies to the scratch bytes, and back. */
+bool remote_put(const struct remote *remote, const void *from, size_t bytes);
+bool remote_get(const struct remote *remote, void *to, size_t bytes);
+/* A thread that was stopped in a system call begins it again when it runs. */
+bool remote_settle(pid_t thread, struct user_regs_struct *registers);
+
+#endif
