@@ -167,11 +167,11 @@ endef
 $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbolgen
 	$(call kernel_image,$(KERNEL_OBJECTS))
 
-# The exploring kernel (kernel/explore.h): the same sources, with calls of kernel/explore_runtime.c before each memory
+# The exploring kernel (kernel/explore/explore.h): the same sources, with calls of kernel/explore/explore_runtime.c before each memory
 # access and at each branch. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
 # observes the kernel or reports its end.
-EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore% $(addprefix kernel/,format.c lock.c log.c machine.c measure.c \
-                 nmi.c panic.c profile.c proof.c report.c string.c watchdog.c) trace/event/%
+EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosis/% $(addprefix kernel/,lib/format.c lib/string.c \
+                 cpu/lock.c syscall/machine.c) trace/event/%
 EXPLORE_ACCESSES := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan
 EXPLORE_FLAGS := $(EXPLORE_ACCESSES) -fsanitize-coverage=trace-pc
 EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES))) \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/fixup.c - handles faults of user copies. Interface: arch/fixup.h. */
 #include <arch/fixup.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
-#include <kernel/space.h>
+#include <kernel/space/space.h>
 #include <tarn/abi.h>
 
 struct fixup {

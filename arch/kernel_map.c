@@ -7,8 +7,8 @@
  * before, so no other CPU holds a stale translation.
  */
 #include <arch/page_table.h>
-#include <kernel/frame.h>
 #include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
 
 static bool map(uint64_t address, paddr_t physical, uint32_t flags)
 {

@@ -6,8 +6,8 @@
  * space's lock, and flushes.
  */
 #include <arch/page_table.h>
-#include <kernel/frame.h>
 #include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 

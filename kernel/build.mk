@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel: generic code here; the port and the trace add their files. rules.mk links.
-KERNEL_SOURCES += $(sort $(wildcard kernel/*.c)) base/tree.c $(GEN)/kernel/syscall_table.c
+KERNEL_ROOMS := boot cpu diagnosis explore ipc lib memory sched space syscall trace
+KERNEL_SOURCES += $(sort $(foreach room,$(KERNEL_ROOMS),$(wildcard kernel/$(room)/*.c))) base/tree.c $(GEN)/kernel/syscall_table.c
 # Header dependencies from earlier compilations.
 -include $(shell find $(BA)/kernel/obj -name '*.d' 2>/dev/null)
 # Call chains skip functions of these files: a frame pointer costs six instructions per round trip.
-CFLAGS_kernel/ipc_fast.c += -fomit-frame-pointer
-CFLAGS_kernel/fault_fast.c += -fomit-frame-pointer
+CFLAGS_kernel/ipc/ipc_fast.c += -fomit-frame-pointer
+CFLAGS_kernel/ipc/fault_fast.c += -fomit-frame-pointer

@@ -39,10 +39,10 @@ bool boot_option(const char *name, char *value, size_t size);
 /* Returns the option's index in `names`; 0 if absent, or unknown, which is logged. */
 uint32_t boot_choice(const char *name, const char *const *names, uint32_t count);
 
-/* System calls: kernel/syscall.h.
+/* System calls: kernel/syscall/syscall.h.
  *
  * The port's trap code calls these functions on the CPU's stack, with interrupts off and the user registers
- * in current->frame. Before it returns to user mode, it calls kernel_leave() if need_resched is set, and
+ * in current->frame. Before it returns to user mode, it calls kernel_exit() if need_resched is set, and
  * restores cpu->current. An interrupt of the idle loop or of a user copy returns there without that. */
 /* A page fault. `from_kernel`: in a user copy; true: resolved, false: stop the copy. For user faults the
  * return value has no meaning. */
@@ -56,6 +56,6 @@ void handle_timer(void);
 void handle_ipi(uint32_t kind);            /* enum ipi_kind */
 void handle_nmi(struct kernel_regs *regs); /* a non-maskable interrupt from outside (nmi.c) */
 void nmi_boot_options(void);
-void kernel_leave(void); /* reschedules if asked to and sleeps while idle; then cpu->current may run */
+void kernel_exit(void); /* reschedules if asked to and sleeps while idle; then cpu->current may run */
 
 #endif

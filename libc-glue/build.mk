@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Libraries of every program: the port's startup code, libc-glue, newlib, and the few functions that the compiler
-# calls (kernel/compiler_calls.c says why not libgcc).
-LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c libc-glue/math/*.c) kernel/compiler_calls.c \
+# calls (kernel/lib/compiler_calls.c says why not libgcc).
+LIBC_SOURCES := $(wildcard libc-glue/tarn/*.c libc-glue/posix/*.c libc-glue/math/*.c) kernel/lib/compiler_calls.c \
                 $(filter-out %/crt0.S,$(wildcard arch/$(ARCH)/user/*.[cS]))
 
 $(eval $(call user_library,glue,$(LIBC_SOURCES)))
 # For programs of the exploring archive also the functions that the compiler calls before each memory access.
-$(eval $(call user_library,explore,kernel/explore_runtime.c libc-glue/explore/point.c))
+$(eval $(call user_library,explore,kernel/explore/explore_runtime.c libc-glue/explore/point.c))
 
 USER_CRT  := $(BA)/user/obj/arch/$(ARCH)/user/crt0.o
 -include $(USER_CRT:.o=.d)

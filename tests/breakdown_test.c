@@ -13,11 +13,11 @@
 #include <string.h>
 #include <tests/synthetic.h>
 #include <tests/tap.h>
-#include <tools/tarn/answer/answer.h>
+#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/model/walk.h>
 
 static const struct trace *trace;
-static struct answer *answer;
+static struct analysis *analysis;
 static struct filter filter;
 static bool has_losses;
 static unsigned problems;
@@ -35,9 +35,9 @@ static uint64_t cell(const struct table *table, const struct table_row *row, con
 
 static const struct table *find_table(const char *key)
 {
-    for (unsigned i = 0; i < answer->kind->table_count; i++)
-        if (strcmp(answer->tables[i].key, key) == 0)
-            return &answer->tables[i];
+    for (unsigned i = 0; i < analysis->kind->table_count; i++)
+        if (strcmp(analysis->tables[i].key, key) == 0)
+            return &analysis->tables[i];
     abort();
 }
 
@@ -46,7 +46,7 @@ static uint64_t lived(const struct model *model, const struct model_thread *thre
     uint64_t from = thread->begin > model->from ? thread->begin : model->from;
     uint64_t to = thread->end < model->to ? thread->end : model->to;
 
-    if (thread == model->nobody || !answer_wants(answer, thread))
+    if (thread == model->nobody || !analysis_wants(analysis, thread))
         return 0;
     return thread->is_idle ? thread->ran : to > from ? to - from : 0;
 }
@@ -88,8 +88,8 @@ static void check_processes(const struct model *model, const uint64_t *ticks)
 
         for (uint32_t n = 0; n < model->thread_count; n++)
             sum += model->threads[n]->pid == pid ? ticks[n] : 0;
-        if (cell(table, table->rows[i], "wall_ns") != answer_ns(answer, sum))
-            differ("process", table->rows[i]->name, answer_ns(answer, sum),
+        if (cell(table, table->rows[i], "wall_ns") != analysis_ns(analysis, sum))
+            differ("process", table->rows[i]->name, analysis_ns(analysis, sum),
                    cell(table, table->rows[i], "wall_ns"));
     }
 }
@@ -107,8 +107,8 @@ static void check_threads(const struct model *model, const uint64_t *ticks)
             continue;
         rows++;
         row = table_row((struct table *)table, n, model_thread_name(model, thread));
-        if (cell(table, row, "wall_ns") != answer_ns(answer, ticks[n]))
-            differ("thread", row->name, answer_ns(answer, ticks[n]), cell(table, row, "wall_ns"));
+        if (cell(table, row, "wall_ns") != analysis_ns(analysis, ticks[n]))
+            differ("thread", row->name, analysis_ns(analysis, ticks[n]), cell(table, row, "wall_ns"));
     }
     if (rows != table->count)
         differ("thread", "rows", rows, table->count);
@@ -123,14 +123,14 @@ static void check_lives(const struct model *model)
     check_threads(model, ticks);
     check_processes(model, ticks);
     free(ticks);
-    wall = answer_ns(answer, all);
-    if (cell(&answer->totals, answer->total, "wall_ns") != wall)
-        differ("total", "wall", wall, cell(&answer->totals, answer->total, "wall_ns"));
+    wall = analysis_ns(analysis, all);
+    if (cell(&analysis->totals, analysis->total, "wall_ns") != wall)
+        differ("total", "wall", wall, cell(&analysis->totals, analysis->total, "wall_ns"));
 }
 
-static void check_answer(const struct model *model)
+static void check_sums(const struct model *model)
 {
-    uint64_t wall = cell(&answer->totals, answer->total, "wall_ns");
+    uint64_t wall = cell(&analysis->totals, analysis->total, "wall_ns");
 
     /* Where events were lost, a thread's process may be known later than the thread. */
     if (!filter.by_running || !has_losses)
@@ -153,20 +153,20 @@ static uint64_t ask(void)
     struct fail fail;
     uint64_t threads = 0;
 
-    answer = answer_new(answer_find("breakdown"));
+    analysis = analysis_new(analysis_find("breakdown"));
     model_open(&model, trace, filter.from_ticks, filter.to_ticks);
-    if (answer_choose_tables(answer, "all", &fail) &&
-        answers_open(&answer, 1, &model, &filter, NULL, &fail)) {
+    if (analysis_choose_tables(analysis, "all", &fail) &&
+        analyses_open(&analysis, 1, &model, &filter, NULL, &fail)) {
         merge_open(&merge, trace, NULL, 0, NULL);
         model_walk(&model, &merge);
         model_finish_range(&model, &merge);
         merge_close(&merge);
-        if (answer->kind->finish != NULL)
-            answer->kind->finish(answer);
-        check_answer(&model);
+        if (analysis->kind->finish != NULL)
+            analysis->kind->finish(analysis);
+        check_sums(&model);
         threads = find_table("thread")->count;
     }
-    answer_free(answer);
+    analysis_free(analysis);
     model_close(&model);
     return threads;
 }

@@ -53,8 +53,8 @@ HOST_tests/locks := seconds=200 each
 HOST_tests/again := seconds=500 each
 HOST_tests/one_fault := seconds=200 each
 HOST_tests/panic := seconds=300 each
-HOST_TESTS += tests/answers_agree tests/one_fault tests/again
-HOST_tests/answers_agree := seconds=200 each
+HOST_TESTS += tests/analyses_agree tests/one_fault tests/again
+HOST_tests/analyses_agree := seconds=200 each
 HOST_TESTS += tests/export tests/geometry tests/losses
 HOST_tests/losses := seconds=400 each
 HOST_tests/geometry := seconds=300 each

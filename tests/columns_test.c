@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/columns_test.c - the columns of all tables of all answers: each is called by its key, can be found by
- * what text shows above it, and has a sentence (columns.h); each sentence has a column.
+ * tests/columns_test.c - the columns of all tables of all analyses: each is called by its key, can be found
+ * by what text shows above it, and has a sentence (columns.h); each sentence has a column.
  */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <tests/tap.h>
-#include <tools/tarn/answer/columns.h>
+#include <tools/tarn/analysis/columns.h>
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -30,14 +30,15 @@ static void show_heading(const struct table_column *column, const char *unit, ch
              is_time(column) && column->kind != COLUMN_WHEN ? unit : "");
 }
 
-static unsigned complain_of(const char *what, const char *answer, const struct table *table, const char *key)
+static unsigned complain_of(const char *what, const char *analysis, const struct table *table,
+                            const char *key)
 {
-    printf("# %s: %s.%s %s\n", what, answer, table->key, key);
+    printf("# %s: %s.%s %s\n", what, analysis, table->key, key);
     return 1;
 }
 
 /* Each column is called by its key alone, and what text shows above it leads to it. */
-static unsigned check_names(const char *answer, const struct table *table)
+static unsigned check_names(const char *analysis, const struct table *table)
 {
     static const char *const units[] = {" us", " ms", " s"};
     unsigned wrong = 0;
@@ -49,25 +50,25 @@ static unsigned check_names(const char *answer, const struct table *table)
         if (column->kind == COLUMN_BAR)
             continue;
         if (column->heading != NULL && column->heading[0] != '\0')
-            wrong += complain_of("has a heading of its own", answer, table, column->key);
+            wrong += complain_of("has a heading of its own", analysis, table, column->key);
         if (is_time(column) != ends_with(column->key, "_ns"))
-            wrong += complain_of("is a time, or called so", answer, table, column->key);
+            wrong += complain_of("is a time, or called so", analysis, table, column->key);
         if (table_find_column(table, column->key) != (int)c)
-            wrong += complain_of("is not found by its key", answer, table, column->key);
+            wrong += complain_of("is not found by its key", analysis, table, column->key);
         for (unsigned u = 0; u < 3 && column->heading == NULL; u++) {
             show_heading(column, units[u], shown);
             if (table_find_column(table, shown) != (int)c)
-                wrong += complain_of("is not found by its heading", answer, table, shown);
+                wrong += complain_of("is not found by its heading", analysis, table, shown);
             if (strcmp(shown, table->heading) == 0)
-                wrong += complain_of("is called as the names are", answer, table, shown);
+                wrong += complain_of("is called as the names are", analysis, table, shown);
         }
     }
     if (table_find_column(table, table->heading) != TABLE_BY_NAME)
-        wrong += complain_of("names are not found by their heading", answer, table, table->heading);
+        wrong += complain_of("names are not found by their heading", analysis, table, table->heading);
     return wrong;
 }
 
-static unsigned check_texts(const struct answer_kind *kind, const struct table *table, unsigned *uses)
+static unsigned check_texts(const struct analysis_kind *kind, const struct table *table, unsigned *uses)
 {
     unsigned wrong = 0;
 
@@ -89,8 +90,8 @@ static void test_columns(void)
     static unsigned uses[1000];
     unsigned wrong_names = 0, wrong_texts = 0, unused = 0, tables = 0;
 
-    for (unsigned k = 0; answer_kinds[k] != NULL; k++) {
-        const struct answer_kind *kind = answer_kinds[k];
+    for (unsigned k = 0; analysis_kinds[k] != NULL; k++) {
+        const struct analysis_kind *kind = analysis_kinds[k];
 
         if (kind->totals != NULL)
             wrong_texts += check_texts(kind, kind->totals, uses);

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tests/known_answers.h>
-#include <tools/tarn/answer/chance.h>
-#include <tools/tarn/answer/compare.h>
+#include <tests/known_results.h>
+#include <tools/tarn/analysis/compare.h>
+#include <tools/tarn/analysis/t_test.h>
 
 #define TEXT_BYTES 65536u
 
@@ -80,34 +80,35 @@ static void write_trace(struct writer *writer, unsigned rounds, unsigned fs_tick
 }
 
 /* An answer of the trace that is written like that. */
-static struct answer *ask_of(const char *order, const char *kind, unsigned rounds, unsigned fs_ticks,
-                             bool has_more, double *seconds)
+static struct analysis *ask_of(const char *order, const char *kind, unsigned rounds, unsigned fs_ticks,
+                               bool has_more, double *seconds)
 {
     static struct writer writer;
     struct filter filter;
     struct fail fail = {""};
-    struct answer *answer;
+    struct analysis *analysis;
 
     write_trace(&writer, rounds, fs_ticks, has_more);
     open_known(writer.text, order);
-    answer = ask(kind, NO_OPTIONS, &filter, &fail);
-    if (answer == NULL) {
+    analysis = ask(kind, NO_OPTIONS, &filter, &fail);
+    if (analysis == NULL) {
         printf("Bail out! %s\n", fail.text);
         exit(1);
     }
-    *seconds = answer_seconds(answer);
+    *seconds = analysis_seconds(analysis);
     trace_close(&known_trace);
-    return answer;
+    return analysis;
 }
 
-static struct table compare(struct answer *const answers[2], const double units[2], const char *key,
+static struct table compare(struct analysis *const analyses[2], const double units[2], const char *key,
                             const char *column, double threshold)
 {
-    struct comparison comparison = {.tables = {{find_table(answers[0], key)}, {find_table(answers[1], key)}},
-                                    .units = {{units[0]}, {units[1]}},
-                                    .runs = {1, 1},
-                                    .work = COMPARE_BY_UNIT,
-                                    .threshold = threshold};
+    struct comparison comparison = {
+        .tables = {{find_table(analyses[0], key)}, {find_table(analyses[1], key)}},
+        .units = {{units[0]}, {units[1]}},
+        .runs = {1, 1},
+        .work = COMPARE_BY_UNIT,
+        .threshold = threshold};
     struct table result;
 
     comparison.column = (unsigned)table_find_column(comparison.tables[0][0], column);
@@ -139,58 +140,58 @@ static bool has_row(const struct table *table, size_t place, const char *name, d
 static void test_slower(const char *order)
 {
     double seconds[2], rounds[2] = {10, 40};
-    struct answer *answers[2] = {ask_of(order, "ipc", 10, 2000, false, &seconds[0]),
-                                 ask_of(order, "ipc", 40, 9000, true, &seconds[1])};
-    struct table result = compare(answers, rounds, "function", "total_ns", 0);
+    struct analysis *analyses[2] = {ask_of(order, "ipc", 10, 2000, false, &seconds[0]),
+                                    ask_of(order, "ipc", 40, 9000, true, &seconds[1])};
+    struct table result = compare(analyses, rounds, "function", "total_ns", 0);
     double tick = (double)tick_ns;
 
     check(has_row(&result, 0, "fs 31000", 2100 * tick, 9100 * tick) && result.count == 1,
           "a slower server is the only change of times per round");
     table_free(&result);
-    result = compare(answers, rounds, "edge", "max_ns", 0);
+    result = compare(analyses, rounds, "edge", "max_ns", 0);
     check(has_row(&result, 0, "shop -> fs 31000", 2100 * tick, 9100 * tick) && result.count == 1,
           "a maximum is not divided");
     table_free(&result);
-    result = compare(answers, seconds, "function", "calls", 0);
+    result = compare(analyses, seconds, "function", "calls", 0);
     check(result.count == 2 && result.rows[0]->cells[COMPARE_RATIO].real < 0.5,
           "per second, there are less calls of both");
     table_free(&result);
-    result = compare(answers, rounds, "function", "calls", 0);
+    result = compare(analyses, rounds, "function", "calls", 0);
     check(result.count == 0, "per round, there are not");
     table_free(&result);
-    result = compare(answers, rounds, "function", "total_ns", 90);
+    result = compare(analyses, rounds, "function", "total_ns", 90);
     check(result.count == 0, "what changed by less than the threshold is left out");
     table_free(&result);
-    result = compare((struct answer *[2]){answers[0], answers[0]}, rounds, "function", "running_ns", 0);
+    result = compare((struct analysis *[2]){analyses[0], analyses[0]}, rounds, "function", "running_ns", 0);
     check(result.count == 2, "the same, by another unit, is different");
     table_free(&result);
-    result = compare((struct answer *[2]){answers[1], answers[1]}, (const double[2]){7, 7}, "function",
+    result = compare((struct analysis *[2]){analyses[1], analyses[1]}, (const double[2]){7, 7}, "function",
                      "running_ns", 0);
     check(result.count == 0, "an answer has not changed from itself");
     table_free(&result);
-    answer_free(answers[0]);
-    answer_free(answers[1]);
+    analysis_free(analyses[0]);
+    analysis_free(analyses[1]);
 }
 
 /* Rows that are in one trace only, and several of one name. */
 static void test_rows(const char *order)
 {
     double seconds[2], units[2] = {1, 1};
-    struct answer *answers[2] = {ask_of(order, "processes", 5, 1000, false, &seconds[0]),
-                                 ask_of(order, "processes", 5, 1000, true, &seconds[1])};
-    struct table result = compare(answers, units, "tree", "threads", 0);
+    struct analysis *analyses[2] = {ask_of(order, "processes", 5, 1000, false, &seconds[0]),
+                                    ask_of(order, "processes", 5, 1000, true, &seconds[1])};
+    struct table result = compare(analyses, units, "tree", "threads", 0);
 
     check(result.count == 0, "a process without threads changes no number of threads");
     table_free(&result);
-    result = compare(answers, units, "program", "processes", 0);
+    result = compare(analyses, units, "program", "processes", 0);
     check(result.count == 1 && has_row(&result, 0, "(nameless)", 0, 1), "a row that is new has had nothing");
     table_free(&result);
-    result = compare((struct answer *[2]){answers[1], answers[0]}, units, "program", "processes", 0);
+    result = compare((struct analysis *[2]){analyses[1], analyses[0]}, units, "program", "processes", 0);
     check(result.count == 1 && has_row(&result, 0, "(nameless)", 1, 0), "and one that is gone has nothing");
     table_free(&result);
-    check(compare_refuses(find_table(answers[0], "tree")) == NULL, "processes can be compared, by name");
-    answer_free(answers[0]);
-    answer_free(answers[1]);
+    check(compare_refuses(find_table(analyses[0], "tree")) == NULL, "processes can be compared, by name");
+    analysis_free(analyses[0]);
+    analysis_free(analyses[1]);
 }
 
 /* ---- several runs --------------------------------------------------------------------------------- */
@@ -200,7 +201,7 @@ static void test_rows(const char *order)
 /* Runs of both sides, that long in fs, are compared by call, as `tarn diff` does it; each is asked for
  * `function` of ipc and `process` of sched. */
 struct runs {
-    struct answer *answers[2][RUNS];
+    struct analysis *analyses[2][RUNS];
     struct comparison comparison;
 };
 
@@ -213,7 +214,7 @@ static void ask_runs(struct runs *runs, const char *order, const char *kind, con
     for (unsigned side = 0; side < 2; side++)
         for (unsigned run = 0; run < RUNS; run++) {
             idle_ticks = idle[side] * (run + 1);
-            runs->answers[side][run] = ask_of(order, kind, 20, ticks[side][run], false, &seconds);
+            runs->analyses[side][run] = ask_of(order, kind, 20, ticks[side][run], false, &seconds);
             runs->comparison.units[side][run] = seconds;
         }
     idle_ticks = 0;
@@ -226,7 +227,7 @@ static struct table compare_runs(struct runs *runs, const char *key, const char 
 
     for (unsigned side = 0; side < 2; side++)
         for (unsigned run = 0; run < RUNS; run++)
-            comparison->tables[side][run] = find_table(runs->answers[side][run], key);
+            comparison->tables[side][run] = find_table(runs->analyses[side][run], key);
     comparison->column = (unsigned)table_find_column(comparison->tables[0][0], column);
     comparison->work = compare_work(comparison->tables[0][0], comparison->column);
     compare_tables(comparison, key, &result);
@@ -238,7 +239,7 @@ static void free_runs(struct runs *runs)
 {
     for (unsigned side = 0; side < 2; side++)
         for (unsigned run = 0; run < RUNS; run++)
-            answer_free(runs->answers[side][run]);
+            analysis_free(runs->analyses[side][run]);
 }
 
 static void test_noise(const char *order)

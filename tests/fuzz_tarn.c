@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tests/synthetic.h>
-#include <tools/tarn/answer/answer.h>
+#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/export/export.h>
 #include <trace/format/format.h>
 #include <unistd.h>
@@ -159,12 +159,12 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
         break;
     case 2:
     case 3:
-        while (answer_kinds[kinds] != NULL)
+        while (analysis_kinds[kinds] != NULL)
             kinds++;
-        run(run_answer, answer_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 3)], fuzz->work);
-        run(run_answer, "intervals", presets[draw(fuzz, 4)], fuzz->work);
-        run(run_answer, "noise", "--quantum=1", fuzz->work);
-        run(run_answer, "ipc", "--request=longest", fuzz->work);
+        run(run_analysis, analysis_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 3)], fuzz->work);
+        run(run_analysis, "intervals", presets[draw(fuzz, 4)], fuzz->work);
+        run(run_analysis, "noise", "--quantum=1", fuzz->work);
+        run(run_analysis, "ipc", "--request=longest", fuzz->work);
         if (turn % 20 == 2)
             run_intervals(fuzz->work);
         if (turn % 6 == 2)
@@ -340,7 +340,7 @@ static void fuzz_cut(struct fuzz *fuzz, uint64_t count)
         save_seeds(fuzz, order);
         bytes.size = draw(fuzz, bytes.size - 1) + 1;
         save(fuzz, number, &bytes);
-        missed += run_all(fuzz, (unsigned)i) != (bytes.size % PACKET ? EXIT_DAMAGE : EXIT_FINE);
+        missed += run_all(fuzz, (unsigned)i) != (bytes.size % PACKET ? EXIT_DAMAGE : EXIT_OK);
         free(bytes.data);
     }
     check(fuzz, missed == 0, "every cut inside a packet is reported", count);
@@ -416,7 +416,7 @@ int main(int argc, char **argv)
     hide_output(&fuzz);
     for (unsigned order = 0; order < 2; order++) {
         save_seeds(&fuzz, order);
-        check(&fuzz, run_all(&fuzz, order) == EXIT_FINE, order ? "big-endian seed" : "little-endian seed", 0);
+        check(&fuzz, run_all(&fuzz, order) == EXIT_OK, order ? "big-endian seed" : "little-endian seed", 0);
     }
     fuzz_kind(&fuzz, mutate_bits, "flipped bits", false, 2 * share);
     fuzz_kind(&fuzz, mutate_word, "unexpected words", false, 2 * share);

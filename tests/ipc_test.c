@@ -13,7 +13,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <tests/known_answers.h>
+#include <tests/known_results.h>
 
 static const char calls[] =
     "100000 0 trace_context\n"
@@ -105,8 +105,8 @@ static void expect_path(const char *request, const char *key, const char *const 
 {
     struct fail fail = {""};
     struct filter filter;
-    struct answer *answer = ask("ipc", OPTIONS("request", request), &filter, &fail);
-    const struct table *path = answer != NULL ? find_table(answer, key) : NULL;
+    struct analysis *analysis = ask("ipc", OPTIONS("request", request), &filter, &fail);
+    const struct table *path = analysis != NULL ? find_table(analysis, key) : NULL;
     size_t count = 0;
     char text[400];
 
@@ -122,20 +122,21 @@ static void expect_path(const char *request, const char *key, const char *const 
     }
     check(path != NULL && steps[count] == NULL && count == path->count, "ipc --request %s: %s: %zu rows",
           request, key, count);
-    if (answer != NULL)
-        answer_free(answer);
+    if (analysis != NULL)
+        analysis_free(analysis);
 }
 
 static void expect_no_request(const char *request, const char *note)
 {
     struct fail fail = {""};
     struct filter filter;
-    struct answer *answer = ask("ipc", OPTIONS("request", request), &filter, &fail);
+    struct analysis *analysis = ask("ipc", OPTIONS("request", request), &filter, &fail);
 
-    check(answer != NULL && strstr(answer->note, note) != NULL && find_table(answer, "path")->count == 0,
+    check(analysis != NULL && strstr(analysis->note, note) != NULL &&
+              find_table(analysis, "path")->count == 0,
           "ipc --request %s: says that there is none", request);
-    if (answer != NULL)
-        answer_free(answer);
+    if (analysis != NULL)
+        analysis_free(analysis);
 }
 
 static void test_path(void)

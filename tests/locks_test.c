@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tests/known_answers.h>
+#include <tests/known_results.h>
 
 /*
  * hold (11) on processor 0 has a mutex that wait (12) on processor 1 wants from 120000 to 190000. Meanwhile
@@ -116,8 +116,8 @@ static void expect_meanwhile(const char *chain, const struct meanwhile *expected
 {
     struct filter filter;
     struct fail fail = {""};
-    struct answer *answer = ask("locks", NO_OPTIONS, &filter, &fail);
-    const struct table *table = find_table(answer, "chain-holder");
+    struct analysis *analysis = ask("locks", NO_OPTIONS, &filter, &fail);
+    const struct table *table = find_table(analysis, "chain-holder");
     size_t rows = 0;
 
     for (size_t i = 0; i < table->count; i++)
@@ -127,7 +127,7 @@ static void expect_meanwhile(const char *chain, const struct meanwhile *expected
         check(is_told(table, chain, &expected[i]), "locks: %s waited %" PRIu64 " for %s: %s", chain,
               expected[i].waited, expected[i].holder != NULL ? expected[i].holder : "nobody",
               expected[i].did);
-    answer_free(answer);
+    analysis_free(analysis);
 }
 
 static void test_chain_holders(void)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
-#include <tools/tarn/answer/distribution.h>
+#include <tools/tarn/analysis/distribution.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/print/print_table.h>
 

@@ -243,9 +243,9 @@ static struct buffer ask(struct view *view, const char *path, const char *parame
 static bool is_answered(struct view *view, const char *parameters, struct asker *asker)
 {
     unsigned status;
-    struct buffer answer = ask_with(view, "/api/answer", parameters, asker, &status);
+    struct buffer analysis = ask_with(view, "/api/answer", parameters, asker, &status);
 
-    free(answer.bytes);
+    free(analysis.bytes);
     return status == 200;
 }
 
@@ -285,35 +285,36 @@ static void make_question(const struct view *view, unsigned number, const char *
 /* Walks that begin at a checkpoint tell what those tell that begin with the trace. */
 static void test_checkpoints(struct view *view, const char *name)
 {
-    struct buffer answers[QUESTIONS] = {{0}};
+    struct buffer analyses[QUESTIONS] = {{0}};
     uint64_t before = random_state;
     unsigned wrong = 0, status;
-    size_t checkpoints = pile_count(&view->index.checkpoints);
+    size_t checkpoints = blob_array_count(&view->index.checkpoints);
 
     for (unsigned round = 0; round < 2; round++) {
         random_state = before;
         if (round == 1)
-            pile_cut(&view->index.checkpoints, 0);
+            blob_array_cut(&view->index.checkpoints, 0);
         for (unsigned i = 0; i < QUESTIONS; i++) {
             char parameters[300];
             const char *path;
-            struct buffer answer;
+            struct buffer analysis;
 
             make_question(view, i, &path, parameters);
-            answer = ask(view, path, parameters, &status);
+            analysis = ask(view, path, parameters, &status);
             wrong += status != 200;
             if (round == 0) {
-                answers[i] = answer;
+                analyses[i] = analysis;
                 continue;
             }
-            if (answer.used != answers[i].used || memcmp(answer.bytes, answers[i].bytes, answer.used) != 0) {
+            if (analysis.used != analyses[i].used ||
+                memcmp(analysis.bytes, analyses[i].bytes, analysis.used) != 0) {
                 printf("# %s?%s\n# %.*s\n# %.*s\n", path, parameters,
-                       (int)(answer.used < 300 ? answer.used : 300), answer.bytes,
-                       (int)(answers[i].used < 300 ? answers[i].used : 300), answers[i].bytes);
+                       (int)(analysis.used < 300 ? analysis.used : 300), analysis.bytes,
+                       (int)(analyses[i].used < 300 ? analyses[i].used : 300), analyses[i].bytes);
                 wrong++;
             }
-            free(answer.bytes);
-            free(answers[i].bytes);
+            free(analysis.bytes);
+            free(analyses[i].bytes);
         }
     }
     tell_all(wrong == 0 && checkpoints > 0, "%s: %u answers are the same from %zu checkpoints and without",
@@ -329,23 +330,23 @@ static struct buffer search_on(struct view *view, const char *what, const char *
 
     for (;;) {
         char parameters[600], *end, *at, *last = NULL;
-        struct buffer answer;
+        struct buffer analysis;
         unsigned status;
 
         snprintf(parameters, sizeof(parameters), "%s&direction=%s&n=%llu", what, direction,
                  (unsigned long long)from);
-        answer = ask(view, "/api/search", parameters, &status);
-        buffer_add(&answer, "", 1);
-        at = (char *)answer.bytes;
+        analysis = ask(view, "/api/search", parameters, &status);
+        buffer_add(&analysis, "", 1);
+        at = (char *)analysis.bytes;
         end = strstr(at, "\"found\":");
         if (status != 200 || end == NULL || strstr(end, "\"done\":true") != NULL) {
-            answer.used = end != NULL ? (size_t)(end - at) : 0;
-            return answer;
+            analysis.used = end != NULL ? (size_t)(end - at) : 0;
+            return analysis;
         }
         for (at = end; (at = strstr(at, key)) != NULL; at += sizeof(key) - 1)
             last = at;
         from = last != NULL ? strtoull(last + sizeof(key) - 1, NULL, 10) : 0;
-        free(answer.bytes);
+        free(analysis.bytes);
     }
 }
 
@@ -464,17 +465,17 @@ static void test_requests(struct view *view)
         char parameters[600] = "";
         size_t length = 0;
         unsigned status;
-        struct buffer answer;
+        struct buffer analysis;
 
         for (uint64_t count = draw(6); count > 0; count--)
             length += (size_t)snprintf(parameters + length, sizeof(parameters) - length, "%s=%s&",
                                        keys[draw(sizeof(keys) / sizeof(keys[0]))],
                                        values[draw(sizeof(values) / sizeof(values[0]))]);
-        answer = ask(view, paths[draw(sizeof(paths) / sizeof(paths[0]))], parameters, &status);
-        wrong += (status != 200 && status != 400 && status != 404) || answer.used < 2 ||
-                 !strchr("{<", answer.bytes[0]) || !strchr("}\n", answer.bytes[answer.used - 1]);
+        analysis = ask(view, paths[draw(sizeof(paths) / sizeof(paths[0]))], parameters, &status);
+        wrong += (status != 200 && status != 400 && status != 404) || analysis.used < 2 ||
+                 !strchr("{<", analysis.bytes[0]) || !strchr("}\n", analysis.bytes[analysis.used - 1]);
         fine += status == 200;
-        free(answer.bytes);
+        free(analysis.bytes);
     }
     tell_all(wrong == 0 && fine > REQUESTS / 10, "%d requests that nobody would make get an answer",
              REQUESTS);

@@ -7,7 +7,7 @@
     tools/explore.py --arch ppc64 --kinds turns,kills --jobs 2 /test/kernel_kill
 
 With `all` as workload seeds take turns at a few that together reach most of the kernel. Each run is a boot of the exploring kernel
-and its programs (make explorer; kernel/explore.h) on a machine that repeats itself. Findings:
+and its programs (make explorer; kernel/explore/explore.h) on a machine that repeats itself. Findings:
 
   panic   the kernel panicked
   check   the workload failed a check, ended early or with another status than 0

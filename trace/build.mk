@@ -24,7 +24,7 @@ $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 # The logging path: in the kernel, and in a library that every program links.
 TRACE_COMMON := $(addprefix trace/,ring/ring.c ring/read.c event/print.c event/merge.c event/words.c event/app_schema.c event/cost.c format/descriptor.c) \
                 $(GEN)/trace/events.c
-KERNEL_SOURCES += $(TRACE_COMMON) trace/format/metadata.c $(wildcard trace/control/*.c)
+KERNEL_SOURCES += $(TRACE_COMMON) trace/format/metadata.c
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c))
 USER_LIBS += $(BA)/lib/libtrace.a
 

@@ -4,8 +4,8 @@
  * in its caller's frame. */
 #include "port.h"
 #include <arch/user.h>
-#include <kernel/cpu.h>
-#include <kernel/thread.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/sched/thread.h>
 #include <tarn/abi.h>
 
 struct call_frame {

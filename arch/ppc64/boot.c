@@ -8,12 +8,12 @@
  */
 #include "port.h"
 #include <arch/boot_memory.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 
 struct platform platform;
 
-void trace_boot_init(void); /* trace/control */
+void trace_boot_init(void); /* kernel/trace */
 
 /* From kernel.ld. */
 extern const char kernel_start[], kernel_end[];

@@ -8,7 +8,7 @@
  */
 #include "port.h"
 #include <arch/clock.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 
 #define DECREMENTER_MAX 0x7fffffffull /* ticks; 4 s at 512 MHz */

@@ -7,7 +7,7 @@
  */
 #include "port.h"
 #include <arch/page_table.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <stddef.h>
 #include <tarn/abi.h>

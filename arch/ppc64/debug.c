@@ -3,8 +3,8 @@
  * backtrace.c explains them. Stopping a CPU: xics.c; entering: trap.c. */
 #include "port.h"
 #include <arch/debug.h>
-#include <kernel/cpu.h>
-#include <kernel/thread.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/sched/thread.h>
 #include <stddef.h>
 
 uint64_t arch_trap_ip(const struct kernel_regs *regs)

@@ -150,7 +150,7 @@ real_vectors_end:
 
 /* ---- system calls --------------------------------------------------------------------------------- */
 
-/* r0 number, r3-r8 arguments. A handler, except of messages, cannot switch threads: only kernel_leave() does,
+/* r0 number, r3-r8 arguments. A handler, except of messages, cannot switch threads: only kernel_exit() does,
  * after it. C keeps r14-r31 and CR2-CR4, so they stay in place; the caller loses r9-r12. Only what is needed
  * to repeat the call, and what this code itself changes, is stored. */
         .text
@@ -339,7 +339,7 @@ message_slow:
 arch_return_to_user:
 leave_kernel:
         ld      %r1, CPU_KERNEL_STACK(%r13)
-        bl      kernel_leave
+        bl      kernel_exit
         b       restore
 
 /* A system reset came while only SRR0 had the return address: treats this as a fault of the program. */

@@ -8,9 +8,9 @@
 #include "port.h"
 #include <arch/cpu.h>
 #include <arch/machine.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
 #include <kernel/kernel.h>
-#include <kernel/lock.h>
 
 /* ---- console -------------------------------------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ void arch_console_irq_enable(void)
 /* ---- power ---------------------------------------------------------------------------------------- */
 
 /* QEMU exits with 0 after power-off, but also after a reset, so a line of the kernel on the console marks a
- * clean end (kernel/machine.c). ibm,os-term is a panic to QEMU: exit status 1 with `-action
+ * clean end (kernel/syscall/machine.c). ibm,os-term is a panic to QEMU: exit status 1 with `-action
  * panic=exit-failure`. */
 void arch_shutdown(uint32_t status)
 {

@@ -6,12 +6,12 @@
  * entries; user addresses reach the first 256.
  */
 #include "mmu.h"
-#include <kernel/frame.h>
 #include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 
-extern struct trace_info trace_info_page; /* trace/control */
+extern struct trace_info trace_info_page; /* kernel/trace */
 
 _Static_assert(FRAME_SIZE << ROOT_ORDER == ROOT_BYTES, "a root is one block of frames");
 

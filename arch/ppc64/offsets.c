@@ -3,8 +3,8 @@
 #include "port.h"
 #include <arch/frame.h>
 #include <arch/offsets.h>
-#include <kernel/cpu.h>
-#include <kernel/thread.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/sched/thread.h>
 #include <trace/format/layout.h>
 
 #define FRAME(name, field) DEFINE(FRAME_##name, offsetof(struct arch_frame, field))

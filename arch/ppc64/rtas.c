@@ -7,9 +7,9 @@
  */
 #include "hcall.h"
 #include "port.h"
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
 #include <kernel/kernel.h>
-#include <kernel/lock.h>
 
 #define RTAS_CELLS 16
 

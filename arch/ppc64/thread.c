@@ -5,7 +5,7 @@
  */
 #include "ppc64.h"
 #include <kernel/kernel.h>
-#include <kernel/thread.h>
+#include <kernel/sched/thread.h>
 #include <stddef.h>
 
 _Static_assert(offsetof(struct thread, frame) == 0, "entry.S stores registers at current");

@@ -11,13 +11,13 @@
 #include "port.h"
 #include <arch/debug.h>
 #include <arch/fixup.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
-#include <kernel/profile.h>
-#include <kernel/space.h>
-#include <kernel/thread.h>
-#include <kernel/watchdog.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 #include <tarn/abi.h>
 
 _Static_assert(USER_END == 3ull << 45, "user_copy.S");
@@ -192,8 +192,8 @@ static void __attribute__((noreturn)) fail(struct kernel_regs *regs)
     panic_trap(regs, "exception %lx in the kernel at %lx", regs->vector, regs->nip);
 }
 
-/* In a window for samples of the kernel (kernel/profile.h), which this ends: the interrupt stays asserted,
- * and comes again outside. The kernel may be in a user copy, with access to user pages. */
+/* In a window for samples of the kernel (kernel/diagnosis/profile.h), which this ends: the interrupt stays
+ * asserted, and comes again outside. The kernel may be in a user copy, with access to user pages. */
 static bool sample_kernel(struct kernel_regs *regs)
 {
     if (!this_cpu()->profile.window ||

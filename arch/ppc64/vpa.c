@@ -10,7 +10,7 @@
 #include "port.h"
 #include <arch/clock.h>
 #include <arch/debug.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 
 #define REGISTER_VPA  (1ull << 45)
 #define PROD_AGAIN_MS 50u
@@ -45,9 +45,9 @@ static void prod(struct cpu *target)
     hcall(H_PROD, target->arch.hardware_id, 0, 0, 0, NULL);
 }
 
-void arch_nudge(struct cpu *target)
+void arch_request_progress(struct cpu *target)
 {
-    target->arch.nudged_at = dispatches(target);
+    target->arch.requested_at = dispatches(target);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* read the count before the prod can change it */
     prod(target);
 }
@@ -56,7 +56,7 @@ void arch_nudge(struct cpu *target)
  * next one begins: a vCPU that then runs for ever must be prodded again. */
 bool arch_has_run(struct cpu *target)
 {
-    uint32_t ran_until = (target->arch.nudged_at + 1) & ~1u;
+    uint32_t ran_until = (target->arch.requested_at + 1) & ~1u;
     if (!target->arch.counts_runs || (int32_t)(dispatches(target) - ran_until) >= 2)
         return true;
     if (arch_clock() - target->arch.prodded_at > clock_hz / 1000 * PROD_AGAIN_MS)

@@ -11,9 +11,9 @@
 #include "port.h"
 #include <arch/debug.h>
 #include <arch/machine.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
 #include <kernel/kernel.h>
-#include <kernel/lock.h>
 #include <stdatomic.h>
 #include <tarn/error.h>
 

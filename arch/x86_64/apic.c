@@ -9,7 +9,7 @@
 #include "vectors.h"
 #include "x86.h"
 #include <arch/debug.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <stdatomic.h>
 
 enum apic_register {
@@ -102,15 +102,15 @@ void arch_break_in(struct cpu *target)
 }
 
 /* An NMI does not change what it interrupts, so the NMI itself is the progress check. */
-void arch_nudge(struct cpu *target)
+void arch_request_progress(struct cpu *target)
 {
-    atomic_store(&target->arch.nudged, true);
+    atomic_store(&target->arch.requested, true);
     arch_break_in(target);
 }
 
 bool arch_has_run(struct cpu *target)
 {
-    return !atomic_load(&target->arch.nudged);
+    return !atomic_load(&target->arch.requested);
 }
 
 void apic_timer_init(void)

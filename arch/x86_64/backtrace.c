@@ -2,8 +2,8 @@
 /* arch/x86_64/backtrace.c - call chains along frame pointers, which all code is compiled with. A frame is the
  * caller's frame pointer, then the return address; the entry code starts chains with 0. */
 #include <arch/user.h>
-#include <kernel/cpu.h>
-#include <kernel/thread.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/sched/thread.h>
 #include <tarn/abi.h>
 
 struct call_frame {

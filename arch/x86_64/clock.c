@@ -9,9 +9,9 @@
 #include "x86.h"
 #include <arch/clock.h>
 #include <arch/machine.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
-#include <kernel/timer.h>
+#include <kernel/sched/timer.h>
 
 /* ---- the clock ------------------------------------------------------------------------------------ */
 

@@ -18,7 +18,7 @@
 #include "port.h"
 #include "x86.h"
 #include <arch/clock.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 
 #define MEASURE_NS        40000000u    /* the 8254 reaches 54.9 ms */

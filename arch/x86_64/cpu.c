@@ -11,7 +11,7 @@
 #include <arch/boot_memory.h>
 #include <arch/machine.h>
 #include <arch/page_table.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <stddef.h>
 #include <tarn/error.h>

@@ -4,8 +4,8 @@
 #include "port.h"
 #include "x86.h"
 #include <arch/debug.h>
-#include <kernel/cpu.h>
-#include <kernel/thread.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/sched/thread.h>
 #include <stddef.h>
 
 uint64_t arch_trap_ip(const struct kernel_regs *regs)

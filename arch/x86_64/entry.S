@@ -96,7 +96,7 @@ restore:
         sysretq
 
 leave_kernel:
-        call    kernel_leave
+        call    kernel_exit
         jmp     restore
 
 syscall_unknown:

@@ -10,8 +10,8 @@
 #include "vectors.h"
 #include "x86.h"
 #include <arch/machine.h>
-#include <kernel/cpu.h>
-#include <kernel/lock.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
 #include <tarn/error.h>
 
 LOCK_CLASS(irq_lock_class, "irq controller");

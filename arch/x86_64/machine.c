@@ -9,8 +9,8 @@
 #include "x86.h"
 #include <arch/cpu.h>
 #include <arch/machine.h>
+#include <kernel/cpu/lock.h>
 #include <kernel/kernel.h>
-#include <kernel/lock.h>
 #include <tarn/error.h>
 
 /* ---- console -------------------------------------------------------------------------------------- */

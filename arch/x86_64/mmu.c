@@ -7,12 +7,12 @@
  */
 #include "mmu.h"
 #include "x86.h"
-#include <kernel/frame.h>
 #include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 
-extern struct trace_info trace_info_page; /* trace/control */
+extern struct trace_info trace_info_page; /* kernel/trace */
 
 #define CPUID_ADDRESS_SIZES 0x80000008u
 

@@ -3,7 +3,7 @@
  * arch/x86_64/thread.c - a thread's first floating-point and segment state. The switch is in <port/thread.h>.
  */
 #include <kernel/kernel.h>
-#include <kernel/thread.h>
+#include <kernel/sched/thread.h>
 #include <stddef.h>
 
 _Static_assert(offsetof(struct thread, frame) == 0, "entry.S stores registers at current");

@@ -14,13 +14,13 @@
 #include <arch/fixup.h>
 #include <arch/machine.h>
 #include <arch/user.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
-#include <kernel/profile.h>
-#include <kernel/space.h>
-#include <kernel/thread.h>
-#include <kernel/watchdog.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 #include <stdatomic.h>
 #include <tarn/abi.h>
 
@@ -93,7 +93,7 @@ static void __attribute__((noreturn)) fail(struct kernel_regs *r)
     panic_trap(r, "exception %lu in the kernel at %lx", r->vector, r->rip);
 }
 
-/* In a window for samples of the kernel (kernel/profile.h), which this ends. */
+/* In a window for samples of the kernel (kernel/diagnosis/profile.h), which this ends. */
 static void sample_kernel(struct kernel_regs *regs)
 {
     if (regs->vector != VECTOR_TIMER)
@@ -124,7 +124,7 @@ void trap_special(struct kernel_regs *regs)
         debugger_note_end(regs);
         arch_stop_forever();
     }
-    bool nudged = atomic_exchange(&this_cpu()->arch.nudged, false), answered = watchdog_answer(regs);
-    if (!debugger_stop(regs) && !answered && !nudged) /* one NMI may be for several of them */
+    bool requested = atomic_exchange(&this_cpu()->arch.requested, false), answered = watchdog_answer(regs);
+    if (!debugger_stop(regs) && !answered && !requested) /* one NMI may be for several of them */
         handle_nmi(regs);
 }

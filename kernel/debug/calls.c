@@ -4,8 +4,8 @@
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
-#include <kernel/space.h>
-#include <kernel/thread.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 
 #define CHAIN_MAX 32
 

@@ -10,12 +10,12 @@
  * Of a server's threads only those count that serve a call or receive from the endpoint; if there are none,
  * all. A lock in user memory contains its holder: LOCK_WORD_* of tarn/abi.h.
  */
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
-#include <kernel/endpoint.h>
+#include <kernel/ipc/endpoint.h>
 #include <kernel/kernel.h>
-#include <kernel/space.h>
-#include <kernel/thread.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 
 #define NODES_MAX  2048u
 #define SPACES_MAX 4u
@@ -42,7 +42,7 @@ static bool has_call_of(const struct thread *server, const struct thread *caller
 static bool serves(const struct thread *thread)
 {
     const struct thread *caller = thread->reply_target.caller;
-    return caller && caller->wait_lock == &caller->answer_lock && has_call_of(thread, caller);
+    return caller && caller->wait_lock == &caller->reply_lock && has_call_of(thread, caller);
 }
 
 static bool is_counted_on(const struct node *node, const struct thread *thread)

@@ -4,7 +4,7 @@
  * command that prints more than LINES_MAX lines ends.
  */
 #include <arch/machine.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
 #include <tarn/keys.h>

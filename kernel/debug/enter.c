@@ -6,7 +6,7 @@
  *
  *   - It sets their bits in `wanted` and sends an IPI. A CPU with interrupts on stops when it leaves the
  *     kernel.
- *   - A CPU that has not stopped within ASK_MS gets an NMI, if it executes instructions (proof.h).
+ *   - A CPU that has not stopped within ASK_MS gets an NMI, if it executes instructions (progress_check.h).
  *   - A CPU that its host does not run stops when it runs again. After STOP_MS the session begins without
  *     it; the progress checks continue while it waits for keys, because the host may be busy or stopped.
  *
@@ -17,14 +17,14 @@
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/progress_check.h>
 #include <kernel/kernel.h>
-#include <kernel/proof.h>
-#include <kernel/sched.h>
-#include <kernel/space.h>
-#include <kernel/timer.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/timer.h>
+#include <kernel/space/space.h>
 #include <stdatomic.h>
 
 #define ASK_MS   2000u
@@ -133,7 +133,7 @@ void debug_press_on(void)
     unproven &= ~atomic_load(&stopped);
     for (uint64_t left = unproven; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
-        if (proof_go_on(&proofs[i], &cpus[i], arch_clock(), milliseconds(GRACE_MS)))
+        if (progress_check_step(&proofs[i], &cpus[i], arch_clock(), milliseconds(GRACE_MS)))
             force(&cpus[i]);
     }
 }

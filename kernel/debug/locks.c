@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* locks.c - commands endpoints and locks. */
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
 #include <kernel/debug/debug.h>
-#include <kernel/endpoint.h>
+#include <kernel/ipc/endpoint.h>
 #include <kernel/kernel.h>
-#include <kernel/lock.h>
-#include <kernel/space.h>
-#include <kernel/thread.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 
 #define WAITERS_SHOWN 100u
 

@@ -7,12 +7,12 @@
  */
 #include <arch/debug.h>
 #include <arch/mmu.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/frame.h>
 #include <kernel/kernel.h>
-#include <kernel/space.h>
+#include <kernel/memory/frame.h>
+#include <kernel/space/space.h>
 
 #define BYTES_SHOWN  64u
 #define BYTES_MAX    4096u

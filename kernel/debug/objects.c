@@ -7,14 +7,14 @@
  * bounded, and a bad pointer causes a fault, which ends only the command.
  */
 #include <arch/clock.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
-#include <kernel/endpoint.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
-#include <kernel/notification.h>
-#include <kernel/slab.h>
-#include <kernel/space.h>
-#include <kernel/thread.h>
+#include <kernel/memory/slab.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 #include <stddef.h>
 
 #define THREADS_MAX 100000u

@@ -7,7 +7,7 @@
  */
 #include <arch/debug.h>
 #include <arch/machine.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>

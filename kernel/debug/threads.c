@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* threads.c - commands cpu, threads, thread, spaces, bt. */
 #include <arch/debug.h>
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/kernel.h>
-#include <kernel/space.h>
-#include <kernel/thread.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 
 /* ---- Call chains ---- */
 

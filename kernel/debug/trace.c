@@ -9,12 +9,12 @@
  * could not be stopped overwrites is skipped.
  */
 #include "trace/events.h" /* generated */
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
+#include <kernel/diagnosis/profile.h>
 #include <kernel/kernel.h>
-#include <kernel/profile.h>
-#include <trace/control/control.h>
-#include <trace/control/newest.h>
+#include <kernel/trace/control.h>
+#include <kernel/trace/newest.h>
 #include <trace/event/app_schema.h>
 #include <trace/event/print.h>
 #include <trace/event/words.h>

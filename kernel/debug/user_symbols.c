@@ -5,12 +5,12 @@
  * A space knows path and build-id of its program (trace_image). A file with another build-id is another
  * program. Programs may write to the archive's memory, so everything in it is validated.
  */
+#include <kernel/boot/elf.h>
+#include <kernel/boot/loader.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/elf.h>
 #include <kernel/kernel.h>
-#include <kernel/loader.h>
-#include <kernel/space.h>
+#include <kernel/space/space.h>
 
 struct elf_section {
     uint32_t name, type;

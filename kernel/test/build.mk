@@ -3,17 +3,17 @@
 KERNEL_HOST := kernel/test/host/host.c
 KERNEL_HOST_FLAGS := -Ikernel/test/host -Iarch/include -Ikernel/abi -DTARN_KERNEL -pthread
 
-MEMORY_TEST := base/tree.c $(addprefix kernel/,frame.c slab.c quiet.c memory.c mapping.c space.c space_fault.c tlb.c)
+MEMORY_TEST := base/tree.c $(addprefix kernel/,memory/frame.c memory/slab.c cpu/quiescent.c space/memory.c space/mapping.c space/space.c space/space_fault.c space/tlb.c)
 $(eval $(call host_test,memory,kernel/test/host/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),-pthread))
 $(foreach s,kernel/test/host/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 
-SCHED_TEST := $(addprefix kernel/,sched.c leave.c timer.c)
+SCHED_TEST := $(addprefix kernel/,sched/sched.c sched/schedule.c sched/timer.c)
 $(eval $(call host_test,sched,kernel/test/host/sched_test.c $(KERNEL_HOST) $(SCHED_TEST),-pthread))
 $(foreach s,kernel/test/host/sched_test.c $(SCHED_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 
-ANSWER_TEST := $(addprefix kernel/,endpoint.c reply.c ipc_fast.c fault_fast.c wait.c thread.c notification.c cap.c slab.c quiet.c frame.c)
-$(eval $(call host_test,answer,kernel/test/host/answer_test.c $(KERNEL_HOST) $(ANSWER_TEST),-pthread))
-$(foreach s,kernel/test/host/answer_test.c $(filter-out $(MEMORY_TEST),$(ANSWER_TEST)),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
+REPLY_TEST := $(addprefix kernel/,ipc/endpoint.c ipc/reply.c ipc/ipc_fast.c ipc/fault_fast.c sched/wait.c sched/thread.c ipc/notification.c ipc/cap.c memory/slab.c cpu/quiescent.c memory/frame.c)
+$(eval $(call host_test,reply,kernel/test/host/reply_test.c $(KERNEL_HOST) $(REPLY_TEST),-pthread))
+$(foreach s,kernel/test/host/reply_test.c $(filter-out $(MEMORY_TEST),$(REPLY_TEST)),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 
 CLOCK_TEST := kernel/test/host/clock_test.c arch/clock_agree.c
 $(eval $(call host_test,clock,$(CLOCK_TEST)))

@@ -16,7 +16,7 @@
 
 #define COPY_BYTES   4096u
 #define CREDIT_BYTES (256ull << 10)
-/* 1/FREE_PART of memory stays free of files. Programs may use all but 1/64 (kernel/scarce.h). */
+/* 1/FREE_PART of memory stays free of files. Programs may use all but 1/64 (kernel/memory/scarce.h). */
 #define FREE_PART    20u
 
 static uint64_t round_pages(uint64_t size)

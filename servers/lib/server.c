@@ -23,7 +23,7 @@ static cap_t the_endpoint;
 
 void server_client_exit(uint32_t client)
 {
-    worker_bury_client(client);
+    worker_drain_client(client);
     window_close_client(client);
     if (the_server->client_exit)
         the_server->client_exit(client);

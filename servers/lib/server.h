@@ -7,7 +7,7 @@
  * other requests common to all servers.
  *
  * When a client ends (SERVER_CLIENT_EXIT), the loop waits until no worker is inside a request of that client
- * (worker_bury_client), revokes its shared buffers, and only then calls `client_exit`. After that, the only
+ * (worker_drain_client), revokes its shared buffers, and only then calls `client_exit`. After that, the only
  * requests of the client that remain are those that the server itself saved, so handlers need no checks for a
  * client that dies in the middle. servers/README.md follows one request all the way.
  */

@@ -4,7 +4,7 @@
  *
  * Buffer i lies at WINDOW_REGION + i * SERVER_WINDOW_BYTES, so a span becomes an address by arithmetic and
  * one check of the owner. Unmapping interrupts every CPU that runs one of this server's threads, so buffers
- * of dead clients are reclaimed in batches: a janitor thread waits for a moment, then unmaps each run of
+ * of dead clients are reclaimed in batches: a cleaner thread waits for a moment, then unmaps each run of
  * adjacent buffers with one call.
  *
  * The cost of a request does not depend on how many buffers exist: those of a client are found through a hash
@@ -12,7 +12,7 @@
  *
  * Locking: window_lock covers everything but the read of `owner` in server_span.
  * A worker may still copy into a buffer whose owner it checked just before it
- * changed, so the janitor waits for all workers (worker_wait_all).
+ * changed, so the cleaner waits for all workers (worker_wait_all).
  */
 #include "window.h"
 #include "worker.h"
@@ -52,7 +52,7 @@ static uint32_t window_free;                                    /* the most rece
 static uint32_t window_top;
 static uint32_t window_dead; /* number of dead ones */
 static uint32_t window_used; /* number not free */
-static cap_t janitor_bell;   /* notification: there are dead buffers */
+static cap_t cleaner_wakeup; /* notification: there are dead buffers */
 
 static void *window_address(uint32_t index)
 {
@@ -180,10 +180,10 @@ void window_close_client(uint32_t client)
     window_dead += closed;
     pthread_mutex_unlock(&window_lock);
     if (ring)
-        sys_notification_signal(janitor_bell, 1);
+        sys_notification_signal(cleaner_wakeup, 1);
 }
 
-/* ---- the janitor ----------------------------------------------------------------------------------- */
+/* ---- the cleaner ----------------------------------------------------------------------------------- */
 
 /* Unmaps all dead buffers, one call for each run of adjacent ones. */
 static void reclaim_windows(void)
@@ -215,10 +215,10 @@ static uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static void *janitor_main(void *argument)
+static void *cleaner_main(void *argument)
 {
     for (;;) {
-        if (sys_notification_wait(janitor_bell, TARN_FOREVER) < 0)
+        if (sys_notification_wait(cleaner_wakeup, TARN_FOREVER) < 0)
             continue;
         sys_thread_sleep(now_ns() + WINDOW_BATCH_NS);
         worker_wait_all(); /* no worker is still in a request that began when these buffers were live */
@@ -233,8 +233,8 @@ void window_init(void)
     for (uint32_t i = 0; i < CLIENT_BUCKETS; i++)
         client_windows[i] = WINDOW_NONE;
     window_free = WINDOW_NONE;
-    int64_t bell = sys_notification_create();
-    janitor_bell = bell > 0 ? (cap_t)bell : 0;
-    if (bell < 0 || pthread_create(&thread, NULL, janitor_main, NULL) != 0)
-        server_log("cannot start the janitor: shared buffers of dead clients will not be reclaimed");
+    int64_t wakeup = sys_notification_create();
+    cleaner_wakeup = wakeup > 0 ? (cap_t)wakeup : 0;
+    if (wakeup < 0 || pthread_create(&thread, NULL, cleaner_main, NULL) != 0)
+        server_log("cannot start the cleaner: shared buffers of dead clients will not be reclaimed");
 }

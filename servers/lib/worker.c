@@ -3,9 +3,9 @@
  * worker.c - tracks which requests are in progress. Interface: worker.h.
  *
  * A worker first publishes its client and that it is busy, then checks whether the client is dead.
- * worker_bury_client first marks the client dead, then checks the workers. All four accesses are sequentially
- * consistent, so at least one side sees the other: either the worker drops the request, or worker_bury_client
- * waits for its end.
+ * worker_drain_client first marks the client dead, then checks the workers. All four accesses are
+ * sequentially consistent, so at least one side sees the other: either the worker drops the request, or
+ * worker_drain_client waits for its end.
  */
 #include "worker.h"
 #include <stdatomic.h>
@@ -14,7 +14,7 @@
 
 /* Dead clients remembered. An entry is reused only after this many further deaths, long after the last
  * request of the client. */
-#define GRAVES 4096u
+#define DEAD_CLIENTS 4096u
 
 static struct worker {
     _Atomic uint32_t busy;   /* odd while a request is in progress; futex of those who wait for its end */
@@ -23,7 +23,8 @@ static struct worker {
     uint32_t padding[13]; /* pads to a cache line */
 } workers[WORKERS_MAX];
 
-static _Atomic uint32_t graves[GRAVES]; /* at index pid % GRAVES: the last dead client with that index */
+static _Atomic uint32_t
+    dead_clients[DEAD_CLIENTS]; /* at index pid % DEAD_CLIENTS: the last dead client with that index */
 static __thread struct worker *self;
 
 void worker_begin(unsigned index)
@@ -35,7 +36,7 @@ bool worker_enter(uint32_t client)
 {
     atomic_store(&self->client, client);
     atomic_fetch_add(&self->busy, 1);
-    return client == 0 || atomic_load(&graves[client % GRAVES]) != client;
+    return client == 0 || atomic_load(&dead_clients[client % DEAD_CLIENTS]) != client;
 }
 
 void worker_leave(void)
@@ -55,9 +56,9 @@ static void wait_for(struct worker *worker, uint32_t seen)
     }
 }
 
-void worker_bury_client(uint32_t client)
+void worker_drain_client(uint32_t client)
 {
-    atomic_store(&graves[client % GRAVES], client);
+    atomic_store(&dead_clients[client % DEAD_CLIENTS], client);
     for (unsigned i = 0; i < WORKERS_MAX; i++) {
         struct worker *worker = &workers[i];
         uint32_t seen = atomic_load(&worker->busy);

@@ -16,7 +16,7 @@ bool worker_enter(uint32_t client); /* begins a request; false: the client is de
 void worker_leave(void);
 
 /* Blocks new requests of this client and waits until none is in progress. Pids are never reused. */
-void worker_bury_client(uint32_t client);
+void worker_drain_client(uint32_t client);
 /* Waits for all requests that are in progress at the time of the call. Must not be called by a worker. */
 void worker_wait_all(void);
 

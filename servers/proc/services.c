@@ -36,7 +36,7 @@ static struct service *services;
 static unsigned service_count;
 static struct seeker *seekers;
 
-static cap_t timer_bell; /* notification: there is a new deadline */
+static cap_t timer_wakeup; /* notification: there is a new deadline */
 
 static int take_name(const struct server_request *request, char name[PROC_SERVICE_NAME_BYTES])
 {
@@ -122,7 +122,7 @@ static int64_t seek(struct server_request *request, const char *name)
     seeker->deadline = request->word[4];
     seeker->next = seekers;
     seekers = seeker;
-    sys_notification_signal(timer_bell, 1);
+    sys_notification_signal(timer_wakeup, 1);
     return SERVER_LATER;
 }
 
@@ -191,7 +191,7 @@ static void *timer_main(void *argument)
 {
     uint64_t next = TARN_FOREVER;
     for (;;) {
-        sys_notification_wait(timer_bell, next);
+        sys_notification_wait(timer_wakeup, next);
         pthread_mutex_lock(&services_lock);
         next = drop_seekers(0, clock_monotonic_ns());
         pthread_mutex_unlock(&services_lock);
@@ -202,8 +202,8 @@ static void *timer_main(void *argument)
 void start_services(void)
 {
     pthread_t thread;
-    int64_t bell = sys_notification_create();
-    timer_bell = bell > 0 ? (cap_t)bell : 0;
-    if (bell < 0 || pthread_create(&thread, NULL, timer_main, NULL) != 0)
+    int64_t wakeup = sys_notification_create();
+    timer_wakeup = wakeup > 0 ? (cap_t)wakeup : 0;
+    if (wakeup < 0 || pthread_create(&thread, NULL, timer_main, NULL) != 0)
         panic("proc: cannot start the services' timer");
 }

@@ -16,11 +16,11 @@
 #include <string.h>
 #include <tarn/runtime.h>
 
-#define CONNECTIONS_MAX 8u
-#define LEAVING_MAX     8u /* in addition: connections that were ended and whose threads are finishing */
-#define LOOK_NS         1000000000ull
-#define IDLE_LOOKS_MAX  30u
-#define STUCK_LOOKS_MAX 30u
+#define CONNECTIONS_MAX  8u
+#define LEAVING_MAX      8u /* in addition: connections that were ended and whose threads are finishing */
+#define CHECK_NS         1000000000ull
+#define IDLE_CHECKS_MAX  30u
+#define STUCK_CHECKS_MAX 30u
 
 _Atomic uint64_t packets_sent, bytes_sent, packets_lost, connections;
 
@@ -205,7 +205,7 @@ static unsigned count_connections(bool leaving)
     return count;
 }
 
-static void dismiss(struct connection *connection, const char *why)
+static void close_connection(struct connection *connection, const char *why)
 {
     connection->is_leaving = true;
     server_log("traced: closed a connection: %s", why);
@@ -217,26 +217,26 @@ static struct connection *find_longest_idle(void)
     struct connection *longest = NULL;
     for (struct connection *connection = table; connection; connection = connection->next)
         if (!connection->is_leaving && !atomic_load(&connection->is_pulling) &&
-            (!longest || connection->idle_looks > longest->idle_looks))
+            (!longest || connection->idle_checks > longest->idle_checks))
             longest = connection;
     return longest;
 }
 
-static bool make_room(void)
+static bool evict_idle(void)
 {
     if (count_connections(false) < CONNECTIONS_MAX)
         return true;
     struct connection *longest = find_longest_idle();
     if (!longest || count_connections(true) >= LEAVING_MAX)
         return false;
-    dismiss(longest, "idle for longest when a new host connected");
+    close_connection(longest, "idle for longest when a new host connected");
     return true;
 }
 
 static bool enter_table(struct connection *connection)
 {
     pthread_mutex_lock(&table_lock);
-    bool has_room = make_room();
+    bool has_room = evict_idle();
     if (has_room) {
         struct connection **last = &table;
         while (*last)
@@ -259,31 +259,31 @@ static void leave_table(struct connection *connection)
     pthread_mutex_unlock(&table_lock);
 }
 
-static void look_at(struct connection *connection)
+static void check_connection(struct connection *connection)
 {
     uint64_t committed, arrived, requests = atomic_load(&connection->requests);
 
     connection->channel->account(connection->channel, &committed, &arrived);
     bool is_idle = requests == connection->requests_seen && !atomic_load(&connection->is_pulling);
     bool is_stuck = arrived < committed && arrived == connection->arrived_seen;
-    connection->idle_looks = is_idle ? connection->idle_looks + 1 : 0;
-    connection->stuck_looks = is_stuck ? connection->stuck_looks + 1 : 0;
+    connection->idle_checks = is_idle ? connection->idle_checks + 1 : 0;
+    connection->stuck_checks = is_stuck ? connection->stuck_checks + 1 : 0;
     connection->requests_seen = requests;
     connection->arrived_seen = arrived;
-    if (connection->stuck_looks >= STUCK_LOOKS_MAX)
-        dismiss(connection, "its host does not read");
-    else if (connection->idle_looks >= IDLE_LOOKS_MAX)
-        dismiss(connection, "its host sends no requests");
+    if (connection->stuck_checks >= STUCK_CHECKS_MAX)
+        close_connection(connection, "its host does not read");
+    else if (connection->idle_checks >= IDLE_CHECKS_MAX)
+        close_connection(connection, "its host sends no requests");
 }
 
 _Noreturn void watch_connections(void)
 {
     for (;;) {
-        sys_thread_sleep(deadline_after(LOOK_NS));
+        sys_thread_sleep(deadline_after(CHECK_NS));
         pthread_mutex_lock(&table_lock);
         for (struct connection *connection = table; connection; connection = connection->next)
             if (!connection->is_leaving)
-                look_at(connection);
+                check_connection(connection);
         pthread_mutex_unlock(&table_lock);
     }
 }

@@ -15,13 +15,13 @@
 bool has_previous(void)
 {
     struct trace_previous previous;
-    return trace_previous_look(SLOT_TRACE, &previous) == 0;
+    return trace_previous_read_store(SLOT_TRACE, &previous) == 0;
 }
 
 int get_previous(struct wire_previous *wire)
 {
     struct trace_previous previous;
-    int error = trace_previous_look(SLOT_TRACE, &previous);
+    int error = trace_previous_read_store(SLOT_TRACE, &previous);
     if (error)
         return error;
     const struct trace_store *store = &previous.store;

@@ -55,7 +55,7 @@ struct pull {
     uint64_t want[TRACE_CPUS_MAX];
     pthread_t thread;
     _Atomic bool asked; /* set by the connection's thread; read each round */
-    cap_t bell;         /* wakes the pull's thread */
+    cap_t wakeup;       /* wakes the pull's thread */
 
     uint32_t reason; /* 0, or why the pull is finishing (WIRE_ENDED_*) */
     uint32_t cpu_count, old_mode;
@@ -480,7 +480,7 @@ static bool run_rounds(struct pull *pull)
         }
         if (!any)
             sys_notification_wait(
-                pull->bell, now + (now - pull->packet_at < IDLE_AFTER_NS ? BUSY_WAIT_NS : IDLE_WAIT_NS));
+                pull->wakeup, now + (now - pull->packet_at < IDLE_AFTER_NS ? BUSY_WAIT_NS : IDLE_WAIT_NS));
     }
 }
 
@@ -540,7 +540,7 @@ static bool become_owner(struct pull *pull)
         other = NULL;
         if (atomic_compare_exchange_strong(&owner, &other, pull))
             return true;
-        sys_notification_wait(pull->bell, clock_monotonic_ns() + BUSY_WAIT_NS);
+        sys_notification_wait(pull->wakeup, clock_monotonic_ns() + BUSY_WAIT_NS);
     }
     return false;
 }
@@ -548,13 +548,13 @@ static bool become_owner(struct pull *pull)
 struct pull *start_pull(struct connection *connection, const struct wire_pull *request, const uint64_t *want)
 {
     struct pull *pull = calloc(1, sizeof(*pull));
-    int64_t bell = sys_notification_create();
+    int64_t wakeup = sys_notification_create();
     uint32_t reason = WIRE_ENDED_ERROR;
 
-    if (pull && bell > 0) {
+    if (pull && wakeup > 0) {
         pull->connection = connection;
         pull->request = *request;
-        pull->bell = (cap_t)bell;
+        pull->wakeup = (cap_t)wakeup;
         pull->cpu_count = trace_info()->cpu_count;
         pull->geometry = settled_geometry();
         pull->status_at = pull->packet_at = clock_monotonic_ns();
@@ -573,8 +573,8 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
              reason == WIRE_ENDED_BUSY    ? -E_BUSY
              : reason == WIRE_ENDED_ERROR ? -E_NO_MEMORY
                                           : 0);
-    if (bell > 0)
-        sys_cap_close((cap_t)bell);
+    if (wakeup > 0)
+        sys_cap_close((cap_t)wakeup);
     free(pull);
     return NULL;
 }
@@ -582,13 +582,13 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
 void ask_end_of_pull(struct pull *pull)
 {
     atomic_store(&pull->asked, true);
-    sys_notification_signal(pull->bell, 1);
+    sys_notification_signal(pull->wakeup, 1);
 }
 
 void finish_pull(struct pull *pull)
 {
     ask_end_of_pull(pull);
     pthread_join(pull->thread, NULL);
-    sys_cap_close(pull->bell);
+    sys_cap_close(pull->wakeup);
     free(pull);
 }

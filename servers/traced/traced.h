@@ -33,7 +33,8 @@ struct connection {
     struct connection *next;
     bool is_leaving; /* ended, but its thread has not finished */
     uint64_t requests_seen, arrived_seen;
-    unsigned idle_looks, stuck_looks; /* consecutive checks without a request; without progress in sending */
+    unsigned idle_checks,
+        stuck_checks; /* consecutive checks without a request; without progress in sending */
 };
 
 /* connection.c */

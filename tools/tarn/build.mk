@@ -30,9 +30,9 @@ $(foreach test,pull_cut stages breakdown view,$(eval $(call host_test,$(test),te
 $(foreach test,table columns symbols,$(eval $(call host_test,$(test),tests/$(test)_test.c,,tarn)))
 $(foreach test,model model_walk,$(eval $(call host_test,$(test),tests/$(test)_test.c $(SYNTHETIC) tests/tiling.c,,tarn)))
 $(eval $(call host_test,lockstep,tests/lockstep_test.c tests/trace_text.c $(SYNTHETIC),,tarn))
-$(foreach test,answers ipc locks diff,\
-    $(eval $(call host_test,$(test),tests/$(test)_test.c tests/known_answers.c tests/trace_text.c $(SYNTHETIC),,tarn)))
+$(foreach test,analyses ipc locks diff,\
+    $(eval $(call host_test,$(test),tests/$(test)_test.c tests/known_results.c tests/trace_text.c $(SYNTHETIC),,tarn)))
 HOST_TESTS += tests/diff tests/usage
-HOST_TESTS += tests/compare_readers tests/answers tests/ranges
-HOST_tests/answers := seconds=200
+HOST_TESTS += tests/compare_readers tests/analyses tests/ranges
+HOST_tests/analyses := seconds=200
 HOST_tests/ranges := seconds=200

@@ -3,13 +3,13 @@
  * main.c - `tarn SUBCOMMAND ...`: the table of subcommands, and their dispatch.
  *
  * To add one: write a file with run_NAME, declare it in tarn.h, add a line here and a page in docs/man.
- * Analyses (answer/answer.h) are subcommands without further code.
+ * Analyses (analysis/analysis.h) are subcommands without further code.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <tools/tarn/answer/answer.h>
-#include <tools/tarn/answer/columns.h>
+#include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/analysis/columns.h>
 #include <tools/tarn/tarn.h>
 
 static const struct command commands[] = {
@@ -38,8 +38,8 @@ static void print_usage(FILE *to)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fputs("\nAnalyses of a trace:\n\n", to);
-    for (size_t i = 0; answer_kinds[i] != NULL; i++)
-        fprintf(to, "  %-10s %s\n", answer_kinds[i]->name, answer_kinds[i]->summary);
+    for (size_t i = 0; analysis_kinds[i] != NULL; i++)
+        fprintf(to, "  %-10s %s\n", analysis_kinds[i]->name, analysis_kinds[i]->summary);
     fputs("\n`tarn SUBCOMMAND --help` or `tarn help SUBCOMMAND` describes a subcommand, `tarn help columns`\n"
           "the columns of all analyses. The manual pages are in docs/man.\n"
           "Exit status: 0 success, 1 the input is damaged or incomplete, 2 usage or system error.\n",
@@ -60,8 +60,8 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[0], commands[i].name) == 0)
             return commands[i].run(argc, argv);
-    if (answer_find(argv[0]) != NULL)
-        return run_answer(argc, argv);
+    if (analysis_find(argv[0]) != NULL)
+        return run_analysis(argc, argv);
     complain("no subcommand '%s'; see `tarn --help`", argv[0]);
     return EXIT_USAGE;
 }
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 
     if (is_help && argc > 2 && strcmp(argv[2], "columns") == 0) {
         columns_print_all(stdout);
-        return finish(EXIT_FINE);
+        return finish(EXIT_OK);
     }
     if (is_help && argc > 2) {
         char *words[] = {argv[2], "--help", NULL};
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     }
     if (is_help || (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))) {
         print_usage(stdout);
-        return finish(EXIT_FINE);
+        return finish(EXIT_OK);
     }
     if (argc < 2) {
         print_usage(stderr);

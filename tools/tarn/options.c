@@ -120,7 +120,7 @@ int take_command_line(const struct command_line *line, void *context, int argc, 
     while ((option = getopt_long(argc, argv, letters, line->known, NULL)) != -1) {
         if (option == 'h') {
             print_help(line, argv[0], context);
-            return EXIT_FINE;
+            return EXIT_OK;
         }
         if (option == '?' || option == ':') {
             complain_of_option(line, argv[0], argv[optind - 1], option);

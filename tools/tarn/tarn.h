@@ -9,7 +9,7 @@
  *   read/decode.h    packet         -> typed events
  *   read/order.h     all CPUs       -> one sequence of events
  *   model/model.h    events         -> states: what each thread did, when, and what it waited for
- *   answer/answer.h  states         -> analyses: tables (table.h)
+ *   analysis/analysis.h  states         -> analyses: tables (table.h)
  *   print/print.h    event          -> text, JSON, CSV; print/print_table.h: tables
  *
  * Live guests are read through source/source.h (where packets come from), source/link.h (frames over a
@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EXIT_FINE = 0, EXIT_DAMAGE = 1, EXIT_USAGE = 2 };
+enum { EXIT_OK = 0, EXIT_DAMAGE = 1, EXIT_USAGE = 2 };
 
 struct command {
     const char *name;

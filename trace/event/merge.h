@@ -3,7 +3,7 @@
  * trace/event/merge.h - the events of all CPUs as one sequence, in order of time.
  *
  * The caller provides each CPU's packets, one after another: the kernel in place from the rings
- * (trace/control/dump.c), a program from copies (user/bin/trace_list.c).
+ * (kernel/trace/dump.c), a program from copies (user/bin/trace_list.c).
  */
 #ifndef TRACE_EVENT_MERGE_H
 #define TRACE_EVENT_MERGE_H

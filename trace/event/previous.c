@@ -27,7 +27,7 @@ static void fill_info(struct trace_previous *previous)
         info->uuid[i] = store->uuid[i];
 }
 
-int trace_previous_look(cap_t trace, struct trace_previous *previous)
+int trace_previous_read_store(cap_t trace, struct trace_previous *previous)
 {
     *previous = (struct trace_previous){0};
     int64_t result = sys_trace_previous(trace, &previous->store, sizeof(previous->store));
@@ -53,7 +53,7 @@ static int map_window(cap_t trace, struct trace_previous *previous, uint32_t cpu
 
 int trace_previous_open(cap_t trace, struct trace_previous *previous)
 {
-    int error = trace_previous_look(trace, previous);
+    int error = trace_previous_read_store(trace, previous);
     for (uint32_t cpu = 0; !error && cpu < previous->store.cpu_count; cpu++)
         error = map_window(trace, previous, cpu);
     if (error)

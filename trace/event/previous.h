@@ -21,7 +21,7 @@ struct trace_previous {
 };
 
 /* Reads the store, without mapping rings. 0; -E_NOT_FOUND: there is none; or another error. */
-int trace_previous_look(cap_t trace, struct trace_previous *previous);
+int trace_previous_read_store(cap_t trace, struct trace_previous *previous);
 int trace_previous_open(cap_t trace, struct trace_previous *previous); /* the same, and maps the rings */
 void trace_previous_close(struct trace_previous *previous);
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu);

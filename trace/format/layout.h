@@ -137,10 +137,10 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
  * inherits uncommitted words of earlier laps, whose writers may store over it at any time: then it has their
  * number (modulo 2^22), and since when they are uncommitted (modulo 2^9, in units of 2^25 ticks). FORMAT.md,
  * "Late writers". */
-#define TRACE_DOUBT           (1ull << 63)
-#define TRACE_DOUBT_OWED_BITS 22u
-#define TRACE_DOUBT_TIME_BITS 9u
-#define TRACE_DOUBT_UNIT      25u
+#define TRACE_DOUBT                 (1ull << 63)
+#define TRACE_UNCOMMITTED_OWED_BITS 22u
+#define TRACE_UNCOMMITTED_TIME_BITS 9u
+#define TRACE_UNCOMMITTED_UNIT      25u
 
 /*
  * A writer whose words are uncommitted for longer than this is taken for dead. A consumer waits this long
@@ -149,7 +149,7 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
  *
  * The time must be the same: words written off after the cut would still make the buffer's next packet
  * inherit them, and a ring replaced before the cut would lose a readable packet. It must fit in
- * TRACE_DOUBT_TIME_BITS, which count 2^34 ticks: 3.4 seconds at 5 GHz.
+ * TRACE_UNCOMMITTED_TIME_BITS, which count 2^34 ticks: 3.4 seconds at 5 GHz.
  */
 #define TRACE_PATIENCE_SECONDS 2u
 

@@ -9,7 +9,7 @@
  * order of the machine; the magic shows which.
  *
  * There may be two: age 0 is the running system's, age 1 that of the system before, whose frames the running
- * one keeps. trace/control/README.md says how a kernel finds and replaces them.
+ * one keeps. kernel/trace/README.md says how a kernel finds and replaces them.
  *
  * The kernel changes a store rarely: it makes `changes` odd, changes the store, computes the checksum, makes
  * `changes` even. A reader of a live store copies it, and then checks that `changes` is even and was the same
@@ -28,7 +28,7 @@
 #define TRACE_STORE_MAGIC     0x5461726e53746f72ull /* "TarnStor" */
 #define TRACE_STORE_VERSION   3u
 #define TRACE_STORE_BYTES_MAX (64u << 10)
-#define TRACE_STORE_PLACES    2u /* where a kernel may put its store, see trace/control/store.c */
+#define TRACE_STORE_PLACES    2u /* where a kernel may put its store, see kernel/trace/store.c */
 
 enum trace_extent_kind {
     TRACE_EXTENT_WINDOW = 1,   /* pages of CPU `number`'s window; offset: from the window's start */

@@ -148,8 +148,8 @@ void emit_class_header(FILE *out, const struct schema *schema, const struct clas
     emit_enums(out, class);
     for (unsigned i = 0; i < class->event_count; i++) {
         const struct event *event = &class->events[i];
-        snprintf(guard, sizeof(guard), "TRACE_ON_%s() || !arch_trace_switched(%d, %u)", upper, class->number,
-                 event->minor);
+        snprintf(guard, sizeof(guard), "TRACE_ON_%s() || !arch_trace_event_enabled(%d, %u)", upper,
+                 class->number, event->minor);
         snprintf(id, sizeof(id), "TRACE_ID(%d, %u)", class->number, event->minor);
         emit_event(out, class, event, guard, id);
     }
@@ -171,7 +171,7 @@ void emit_app_header(FILE *out, const struct schema *schema, const struct class 
     emit_enums(out, class);
     for (unsigned i = 0; i < class->event_count; i++) {
         const struct event *event = &class->events[i];
-        snprintf(guard, sizeof(guard), "TRACE_ON_%s() || !trace_app_switched(trace_class_%s, %u)", upper,
+        snprintf(guard, sizeof(guard), "TRACE_ON_%s() || !trace_app_event_enabled(trace_class_%s, %u)", upper,
                  class->name, event->minor);
         snprintf(id, sizeof(id), "TRACE_ID(trace_class_%s, %u)", class->name, event->minor);
         emit_event(out, class, event, guard, id);

@@ -79,7 +79,7 @@ static int64_t words_of(uint64_t committed)
 }
 
 /* A packet must not end before it begins. If it does, only its opener logged there, at its begin. */
-static void mend_end(struct trace_packet *packet)
+static void correct_end(struct trace_packet *packet)
 {
     const uint64_t begin = packet->timestamp_begin;
     const uint64_t end = (packet->content_size / 64 - 1) & arch_trace_info()->buffer_mask;
@@ -104,7 +104,7 @@ static void commit_and_mend(struct trace_packet *packet, uint64_t number, uint64
     uint64_t committed = __atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE);
     for (unsigned i = 0; i < RESERVE_TRIES; i++) {
         if (packet->packet_seq_num == number && words_of(committed) >= others)
-            mend_end(packet);
+            correct_end(packet);
         /* release 3 of reserve_cas.h */
         if (__atomic_compare_exchange_n(&packet->committed, &committed, committed + words, false,
                                         __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
@@ -160,9 +160,9 @@ static uint64_t low_bits(uint64_t value, unsigned bits)
     return value & ((1ull << bits) - 1);
 }
 
-static bool is_negative(uint64_t owed)
+static bool is_negative(uint64_t uncommitted)
 {
-    return owed >> (TRACE_DOUBT_OWED_BITS - 1);
+    return uncommitted >> (TRACE_UNCOMMITTED_OWED_BITS - 1);
 }
 
 /* The latest time at which the last words of a packet opened as `number` were reserved. The end of an earlier
@@ -175,11 +175,12 @@ static uint64_t end_of_reserving(const struct trace_packet *packet, uint64_t num
 }
 
 /* Minimum time for which the inherited words in `high`, the upper half of a count, have been uncommitted. */
-static uint64_t age_of_debt(const struct trace_packet *packet, uint64_t number, uint64_t high, uint64_t now)
+static uint64_t uncommitted_age(const struct trace_packet *packet, uint64_t number, uint64_t high,
+                                uint64_t now)
 {
-    const uint64_t since = low_bits(high >> TRACE_DOUBT_OWED_BITS, TRACE_DOUBT_TIME_BITS);
-    const uint64_t age = low_bits((now >> TRACE_DOUBT_UNIT) - since, TRACE_DOUBT_TIME_BITS)
-                         << TRACE_DOUBT_UNIT;
+    const uint64_t since = low_bits(high >> TRACE_UNCOMMITTED_OWED_BITS, TRACE_UNCOMMITTED_TIME_BITS);
+    const uint64_t age = low_bits((now >> TRACE_UNCOMMITTED_UNIT) - since, TRACE_UNCOMMITTED_TIME_BITS)
+                         << TRACE_UNCOMMITTED_UNIT;
     const uint64_t begin = packet->timestamp_begin;
     const bool is_older = packet->packet_seq_num == number && begin <= now && now - begin > age;
     return is_older ? now - begin : age;
@@ -208,20 +209,21 @@ static uint64_t first_count(const struct trace_packet *packet, uint64_t number, 
         return 0;
     const uint64_t size = arch_trace_info()->buffer_mask + 1, counted = (uint64_t)words_of(earlier);
     const uint64_t high = (earlier - counted) >> 32;
-    const uint64_t owed_before = low_bits(high, TRACE_DOUBT_OWED_BITS);
-    const uint64_t owed = low_bits(owed_before + size - counted, TRACE_DOUBT_OWED_BITS);
+    const uint64_t uncommitted_before = low_bits(high, TRACE_UNCOMMITTED_OWED_BITS);
+    const uint64_t uncommitted = low_bits(uncommitted_before + size - counted, TRACE_UNCOMMITTED_OWED_BITS);
     const bool was_opened = packet->packet_seq_num == number || packet->packet_seq_num == TRACE_NO_PACKET;
     /* Too much was committed: a writer committed words that had been written off. Or the opener of the
      * earlier packet has not made it count from 0 yet: its words stay uncommitted, also a lap later. */
-    const bool is_forgotten_debt = is_negative(owed) && was_opened && !is_negative(owed_before);
-    if (!owed || is_forgotten_debt)
+    const bool is_forgotten_commit =
+        is_negative(uncommitted) && was_opened && !is_negative(uncommitted_before);
+    if (!uncommitted || is_forgotten_commit)
         return 0;
-    const uint64_t age = owed == owed_before ? age_of_debt(packet, number, high, now)
-                                             : now - end_of_reserving(packet, number, now);
+    const uint64_t age = uncommitted == uncommitted_before ? uncommitted_age(packet, number, high, now)
+                                                           : now - end_of_reserving(packet, number, now);
     if (age >= TRACE_PATIENCE_SECONDS * arch_trace_info()->clock_hz)
         return 0;
-    const uint64_t since = low_bits((now - age) >> TRACE_DOUBT_UNIT, TRACE_DOUBT_TIME_BITS);
-    return TRACE_DOUBT | since << (32 + TRACE_DOUBT_OWED_BITS) | owed << 32;
+    const uint64_t since = low_bits((now - age) >> TRACE_UNCOMMITTED_UNIT, TRACE_UNCOMMITTED_TIME_BITS);
+    return TRACE_DOUBT | since << (32 + TRACE_UNCOMMITTED_OWED_BITS) | uncommitted << 32;
 }
 
 static bool is_closed(const struct reservation *r)

@@ -2,7 +2,7 @@
 /*
  * trace/ring/ring.h - the logging path: one source for kernel, servers and applications.
  *
- * The generated functions of <trace/CLASS.h> call, in order: arch_trace_enabled, arch_trace_switched,
+ * The generated functions of <trace/CLASS.h> call, in order: arch_trace_enabled, arch_trace_event_enabled,
  * trace_reserve, trace_put_*, trace_commit. If reserving is not simple they call trace_log_slow; for an event
  * with a string or array, trace_log_string or trace_log_words. No locks, no system calls. Read next:
  * layout.h, reserve_cas.h, ring.c.
@@ -102,7 +102,7 @@ static inline bool trace_app_enabled(uint32_t class_number)
                             0);
 }
 
-static inline bool trace_app_switched(uint32_t class_number, unsigned minor)
+static inline bool trace_app_event_enabled(uint32_t class_number, unsigned minor)
 {
     return arch_trace_info()->switches[class_number % TRACE_CLASS_COUNT] >> minor & 1;
 }

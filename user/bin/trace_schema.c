@@ -11,7 +11,7 @@
 #include <trace/format/store.h>
 #include <user/bin/trace_schema.h>
 
-#define DESCRIPTORS_MAX (64u << 10) /* the kernel's limit (trace/control/registry.c) */
+#define DESCRIPTORS_MAX (64u << 10) /* the kernel's limit (kernel/trace/registry.c) */
 /* Memory for the tables, in multiples of the descriptors: a structure per event and field. */
 #define TABLES_FACTOR   4
 

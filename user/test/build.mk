@@ -14,7 +14,7 @@ GUEST_steered := smp=1 timed
 GUEST_load := free smp=64 memory=2G seconds=400
 
 # Tests of the kernel. child.c makes spaces by system calls, without proc.
-$(foreach t,kernel_answer kernel_births kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
+$(foreach t,kernel_reply kernel_births kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,user/test/$t.c user/test/child.c)))
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450
@@ -75,6 +75,6 @@ BOOT_FILES += test/last_words=$(BA)/user/test_last_words test/scarce=$(BA)/user/
 $(eval $(call user_program,test_hot,user/test/hot.c))
 BOOT_FILES += test/hot=$(BA)/user/test_hot
 
-# Run by tests/answers_agree.
+# Run by tests/analyses_agree.
 $(eval $(call user_program,test_known,user/test/known.c))
 BOOT_FILES += test/known=$(BA)/user/test_known

@@ -42,7 +42,7 @@ static void in_threads(unsigned count, void *(*run)(void *))
 /* ---- signals --------------------------------------------------------------------------------------------
  */
 
-static cap_t bells[THREADS];
+static cap_t wakeups[THREADS];
 
 /* 0 and 1 ring each other in turn, and 2 and 3. */
 static void *ring(void *argument)
@@ -50,10 +50,10 @@ static void *ring(void *argument)
     unsigned self = (unsigned)(uintptr_t)argument;
     for (int i = 0; i < ROUNDS; i++) {
         if (self % 2)
-            sys_notification_wait(bells[self], TARN_FOREVER);
-        sys_notification_signal(bells[self ^ 1], 1);
+            sys_notification_wait(wakeups[self], TARN_FOREVER);
+        sys_notification_signal(wakeups[self ^ 1], 1);
         if (self % 2 == 0)
-            sys_notification_wait(bells[self], TARN_FOREVER);
+            sys_notification_wait(wakeups[self], TARN_FOREVER);
     }
     return NULL;
 }
@@ -92,8 +92,8 @@ static void call_often(void)
         struct ipc_message message = {.label = i};
         if (ipc_call(service, &message) || message.label != i + 1)
             __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
-        sys_notification_signal(bells[1], 1);
-        sys_notification_wait(bells[0], TARN_FOREVER);
+        sys_notification_signal(wakeups[1], 1);
+        sys_notification_wait(wakeups[0], TARN_FOREVER);
     }
 }
 
@@ -102,8 +102,8 @@ static void signal_often(void)
     for (int i = 0; i < ROUNDS; i++) {
         sys_notification_signal(bound, 1);
         sys_notification_wait(answered, TARN_FOREVER);
-        sys_notification_wait(bells[1], TARN_FOREVER);
-        sys_notification_signal(bells[0], 1);
+        sys_notification_wait(wakeups[1], TARN_FOREVER);
+        sys_notification_signal(wakeups[0], 1);
     }
 }
 
@@ -198,7 +198,7 @@ int main(void)
 {
     struct system_stats before = first_stats();
     for (int i = 0; i < THREADS; i++)
-        bells[i] = must(sys_notification_create());
+        wakeups[i] = must(sys_notification_create());
     in_threads(THREADS, ring);
     check(true, "no signal is lost");
     service = must(sys_endpoint_create());
@@ -212,7 +212,7 @@ int main(void)
     for (cap_t slot = FIRST_SHARED; slot < FIRST_SHARED + SHARED_SLOTS; slot++)
         sys_cap_close(slot);
     for (int i = 0; i < THREADS; i++)
-        sys_cap_close(bells[i]);
+        sys_cap_close(wakeups[i]);
     sys_cap_close(service);
     sys_cap_close(bound);
     sys_cap_close(answered);

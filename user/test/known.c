@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * known.c - a program with known behaviour: tests/answers_agree compares `tarn`'s results on its trace with
+ * known.c - a program with known behaviour: tests/analyses_agree compares `tarn`'s results on its trace with
  * it. The constants are repeated there.
  *
  * Each part runs in a thread of its own, which logs a mark: number PART, text: name of the part.

@@ -44,7 +44,7 @@ static uint64_t sum_rings(void)
 static bool is_dropped(void)
 {
     static struct trace_previous other;
-    return trace_previous_look(SLOT_TRACE, &other) == -E_NOT_FOUND;
+    return trace_previous_read_store(SLOT_TRACE, &other) == -E_NOT_FOUND;
 }
 
 static bool take_memory(void)

@@ -174,7 +174,7 @@ static void test_geometry_under_load(void)
         pthread_join(thread[i], NULL);
     check(fine, "60 changes of geometry meanwhile");
     /* A thread interrupted in the middle of an event during a change leaves an invalid packet
-     * (trace/control/rings.c); the next packet is valid. */
+     * (kernel/trace/rings.c); the next packet is valid. */
     control(TRACE_OP_FLUSH, ~0ull, 0);
     check(count_heard_cpus() == info->cpu_count, "the trace continues on every CPU");
     control(TRACE_OP_CLEAR, 0, 0);

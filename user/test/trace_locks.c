@@ -302,9 +302,9 @@ static void announce(void)
 
 static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t tickets;
-static pthread_mutex_t bell_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t bell = PTHREAD_COND_INITIALIZER;
-static bool has_rung; /* covered by bell_lock */
+static pthread_mutex_t wakeup_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wakeup = PTHREAD_COND_INITIALIZER;
+static bool has_rung; /* covered by wakeup_lock */
 static pthread_barrier_t gate;
 static pthread_once_t opening = PTHREAD_ONCE_INIT;
 
@@ -331,13 +331,13 @@ static void *take_ticket(void *argument)
     return NULL;
 }
 
-static void *await_bell(void *argument)
+static void *await_wakeup(void *argument)
 {
-    pthread_mutex_lock(&bell_lock);
+    pthread_mutex_lock(&wakeup_lock);
     announce();
     while (!has_rung)
-        pthread_cond_wait(&bell, &bell_lock);
-    pthread_mutex_unlock(&bell_lock);
+        pthread_cond_wait(&wakeup, &wakeup_lock);
+    pthread_mutex_unlock(&wakeup_lock);
     return NULL;
 }
 
@@ -437,15 +437,15 @@ static void test_events(void)
     pthread_join(thread, NULL);
     struct findings found = look_for(&tickets, 0);
     EXPECT(has_waited(&found, TARN_LOCK_SEMAPHORE, UINT32_MAX, 0) && !found.held, "a semaphore");
-    let_wait(&thread, await_bell);
-    pthread_mutex_lock(&bell_lock);
+    let_wait(&thread, await_wakeup);
+    pthread_mutex_lock(&wakeup_lock);
     has_rung = true;
-    pthread_mutex_unlock(&bell_lock);
-    pthread_cond_signal(&bell);
+    pthread_mutex_unlock(&wakeup_lock);
+    pthread_cond_signal(&wakeup);
     pthread_join(thread, NULL);
-    found = look_for(&bell, 0);
+    found = look_for(&wakeup, 0);
     EXPECT(has_waited(&found, TARN_LOCK_CONDITION, UINT32_MAX, 0) && !found.held, "a condition");
-    found = look_for(&bell_lock, 0);
+    found = look_for(&wakeup_lock, 0);
     EXPECT(found.longest_wait < ticks_of_ms(HOLD_MS / 2),
            "the wait for a condition does not count as a wait for its mutex");
     pthread_barrier_init(&gate, NULL, 2);

@@ -4,7 +4,7 @@
  *
  * The kernel runs with interrupts off and is never preempted; it has one stack per CPU. Only the idle loop
  * waits with interrupts on; samples of the kernel are taken between arch_window_open and arch_window_close
- * (kernel/profile.h). <port/cpu.h> has the port's inline definitions.
+ * (kernel/diagnosis/profile.h). <port/cpu.h> has the port's inline definitions.
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H
@@ -27,7 +27,7 @@ static inline void arch_fence_after_store(void);
  * that arrives between the caller's last check and the wait. */
 static inline void arch_wait_for_interrupt(void);
 void arch_stop_forever(void) __attribute__((noreturn)); /* interrupts off, for good */
-/* The end of kernel_main and kernel_secondary_main: drops this CPU's stack, calls kernel_leave() and runs
+/* The end of kernel_main and kernel_secondary_main: drops this CPU's stack, calls kernel_exit() and runs
  * cpu->current in user mode. */
 void arch_return_to_user(void) __attribute__((noreturn));
 /*
@@ -52,7 +52,7 @@ int64_t syscall_traced(uint64_t number, struct arch_frame *frame);
 int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame);
 
 /* From open to close only the timer, of all maskable interrupts, may interrupt the kernel. It calls
- * profile_kernel() (kernel/profile.h), and from then on interrupts stay off. */
+ * profile_kernel() (kernel/diagnosis/profile.h), and from then on interrupts stay off. */
 static inline void arch_window_open(void);
 static inline void arch_window_close(void);
 

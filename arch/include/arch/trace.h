@@ -21,7 +21,7 @@ static inline const struct trace_info *arch_trace_info(void);
  * one arch_trace_enabled: two instructions on x86_64, at most four elsewhere. "Enabled" is the unlikely
  * branch. */
 static inline bool arch_trace_enabled(unsigned class_number);
-static inline bool arch_trace_switched(unsigned class_number, unsigned minor);
+static inline bool arch_trace_event_enabled(unsigned class_number, unsigned minor);
 
 /* Ticks, 64 bits, never decreasing on one CPU. */
 static inline uint64_t arch_trace_clock(void);

@@ -20,7 +20,7 @@ static inline uint32_t arch_trace_cpu(const char *window)
 }
 
 #ifdef TARN_KERNEL
-void trace_kernel_context(const char *window, struct trace_context *context); /* trace/control */
+void trace_kernel_context(const char *window, struct trace_context *context); /* kernel/trace */
 static inline void arch_trace_context(const char *window, struct trace_context *context)
 {
     trace_kernel_context(window, context);

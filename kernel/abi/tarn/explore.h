@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/explore.h - what programs and the exploring kernel (kernel/explore.h) agree on. The ordinary kernel
- * and its programs know nothing of it.
+ * tarn/explore.h - what programs and the exploring kernel (kernel/explore/explore.h) agree on. The ordinary
+ * kernel and its programs know nothing of it.
  */
 #ifndef TARN_EXPLORE_H
 #define TARN_EXPLORE_H
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- points: kernel/explore_runtime.c calls them, in the kernel and in programs ---------------------- */
+/* ---- points: kernel/explore/explore_runtime.c calls them, in the kernel and in programs
+ * ---------------------- */
 
 enum explore_access { EXPLORE_READ = 0, EXPLORE_WRITE = 1, EXPLORE_ATOMIC = 2 };
 
@@ -59,7 +60,7 @@ enum explore_operation {
     EXPLORE_RACE = 3,     /* reads struct explore_race: to be told on the console */
 };
 
-/* Which of a program's accesses to memory are perturbed: kernel/explore.c, where it is drawn. */
+/* Which of a program's accesses to memory are perturbed: kernel/explore/explore.c, where it is drawn. */
 struct explore_strategy {
     uint64_t seed; /* of this process */
     uint64_t gap, hot_mask, hot_rate;

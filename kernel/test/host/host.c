@@ -7,9 +7,9 @@
 
 #include <arch/boot.h>
 #include <arch/mmu.h>
+#include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/test/host/host.h>
-#include <kernel/watchdog.h>
 #include <tarn/error.h>
 
 char *host_ram;

@@ -3,7 +3,7 @@
 #ifndef KERNEL_TEST_HOST_H
 #define KERNEL_TEST_HOST_H
 
-#include <kernel/cpu.h>
+#include <kernel/cpu/cpu.h>
 #include <tests/tap.h>
 
 void host_start(uint32_t processors); /* RAM, cpus[], boot_info; the caller becomes CPU 0 */

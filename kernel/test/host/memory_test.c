@@ -8,18 +8,18 @@
 #include <string.h>
 
 #include <arch/boot.h>
-#include <kernel/cap.h>
-#include <kernel/endpoint.h>
-#include <kernel/frame.h>
-#include <kernel/mapping.h>
-#include <kernel/memory.h>
-#include <kernel/notification.h>
-#include <kernel/quiet.h>
-#include <kernel/slab.h>
-#include <kernel/space.h>
+#include <kernel/cpu/quiescent.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/memory/frame.h>
+#include <kernel/memory/slab.h>
+#include <kernel/space/mapping.h>
+#include <kernel/space/memory.h>
+#include <kernel/space/space.h>
 #include <kernel/test/host/host.h>
+#include <kernel/trace/control.h>
 #include <tarn/error.h>
-#include <trace/control/control.h>
 
 /* Stubs for what spaces need besides memory. */
 void endpoint_put(struct endpoint *endpoint)

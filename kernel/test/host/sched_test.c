@@ -10,18 +10,18 @@
 #include <string.h>
 
 #include <arch/clock.h>
+#include <kernel/cpu/quiescent.h>
+#include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
-#include <kernel/machine.h>
-#include <kernel/quiet.h>
-#include <kernel/run_queue.h>
-#include <kernel/sched.h>
-#include <kernel/slab.h>
-#include <kernel/space.h>
-#include <kernel/switch.h>
+#include <kernel/memory/slab.h>
+#include <kernel/sched/run_queue.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/switch.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/machine.h>
 #include <kernel/test/host/host.h>
-#include <kernel/thread.h>
-#include <kernel/watchdog.h>
-#include <trace/control/control.h>
+#include <kernel/trace/control.h>
 
 #define CPUS         4u
 #define THREADS_MAX  64u

@@ -141,7 +141,7 @@ int64_t sys_trace_metadata(cap_t trace, uint32_t part, uint64_t offset, void *bu
 /* The trace of the previous boot: the present rings, if the test says so. */
 static bool previous_is_there;
 
-int trace_previous_look(cap_t trace, struct trace_previous *previous)
+int trace_previous_read_store(cap_t trace, struct trace_previous *previous)
 {
     if (!previous_is_there)
         return -E_NOT_FOUND;
@@ -162,7 +162,7 @@ int trace_previous_look(cap_t trace, struct trace_previous *previous)
 
 int trace_previous_open(cap_t trace, struct trace_previous *previous)
 {
-    return trace_previous_look(trace, previous);
+    return trace_previous_read_store(trace, previous);
 }
 
 void trace_previous_close(struct trace_previous *previous)
@@ -576,7 +576,7 @@ static void test_torn(void)
           (unsigned long)arrived.packets);
 }
 
-/* Like start_over() of trace/control/rings.c: the same memory in larger buffers. */
+/* Like start_over() of kernel/trace/rings.c: the same memory in larger buffers. */
 static void enlarge_buffers(void)
 {
     const uint64_t bytes = 4 * trace_buffer_bytes(&test_info), count = test_info.buffer_count / 4;

@@ -85,7 +85,7 @@ class Kernel:
 
     @staticmethod
     def address_of(name):
-        """name: as in C; for a static variable \"'kernel/thread.c'::thread_list\"."""
+        """name: as in C; for a static variable \"'kernel/sched/thread.c'::thread_list\"."""
         return int(gdb.parse_and_eval(f"(unsigned long)&{name}"))
 
     def at(self, address, kind):
@@ -117,7 +117,7 @@ class Kernel:
         return data.decode(errors="replace")
 
     def objects(self, head, kind, link):
-        """Addresses of the elements of the list (kernel/list.h) at `head`, as far as it can be followed."""
+        """Addresses of the elements of the list (kernel/lib/list.h) at `head`, as far as it can be followed."""
         inside = self.offset_in(kind, link)
         at = self.load(head)
         for _ in range(LIST_MAX):
@@ -133,12 +133,12 @@ class Kernel:
 
     def threads(self):
         """{address: struct thread}, including idle threads, oldest first."""
-        head = self.address_of("'kernel/thread.c'::thread_list")
+        head = self.address_of("'kernel/sched/thread.c'::thread_list")
         return {at: self.at(at, "struct thread") for at in self.objects(head, "struct thread", "all")}
 
     def spaces(self):
         """{address: struct space}, newest first."""
-        found, at = {}, int(self.variable("'kernel/space.c'::space_list"))
+        found, at = {}, int(self.variable("'kernel/space/space.c'::space_list"))
         while at and at not in found:
             found[at] = self.at(at, "struct space")
             at = int(found[at]["next"])

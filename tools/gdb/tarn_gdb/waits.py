@@ -53,7 +53,7 @@ class Waits:
         if not lock:
             return ""
         deadline = int(thread["wait_deadline"])
-        own = [address + self.kernel.offset_in("struct thread", name) for name in ("lock", "answer_lock")]
+        own = [address + self.kernel.offset_in("struct thread", name) for name in ("lock", "reply_lock")]
         what = self._own_wait(address, thread) if lock in own else self._queued_wait(lock, thread)
         until = f" until {deadline / self.clock_hz:.6f}" if deadline != NEVER and self.clock_hz else ""
         return what + until
@@ -123,7 +123,7 @@ class Waits:
                 yield at + offset("struct cpu", queue) + offset(f"struct {queue}", "lock")
         for at, thread in self.threads.items():
             yield at + offset("struct thread", "lock")
-            yield at + offset("struct thread", "answer_lock")
+            yield at + offset("struct thread", "reply_lock")
             if int(thread["wait_lock"]):
                 yield int(thread["wait_lock"])
         for at in self.kernel.spaces():

@@ -236,7 +236,7 @@ static int print_results(const struct check *check, bool quiet)
         printf("DAMAGED: %" PRIu64 " anomalies\n", damage);
     else
         printf("no damage\n");
-    return damage != 0 ? EXIT_DAMAGE : EXIT_FINE;
+    return damage != 0 ? EXIT_DAMAGE : EXIT_OK;
 }
 
 static void print_kinds(void)
@@ -301,7 +301,7 @@ int run_check(int argc, char **argv)
         return status;
     if (options.list_kinds) {
         print_kinds();
-        return EXIT_FINE;
+        return EXIT_OK;
     }
     return optind < argc ? check_trace(argv[optind], options.quiet)
                          : complain_of_words(&line, argv[0], "an argument is missing");

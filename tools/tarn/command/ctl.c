@@ -437,5 +437,5 @@ int run_ctl(int argc, char **argv)
     }
     if (!fine)
         complain("%s", fail.text);
-    return fine ? EXIT_FINE : EXIT_USAGE;
+    return fine ? EXIT_OK : EXIT_USAGE;
 }

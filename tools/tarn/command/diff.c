@@ -3,7 +3,7 @@
  * diff.c - `tarn diff A... -- B...`: compares the tables of analyses of two sides.
  *
  * A side is one trace, or several traces of equal runs. Each trace is analysed in one walk with the same
- * options; answer/compare.h joins the tables.
+ * options; analysis/compare.h joins the tables.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 static bool uses_symbols(const struct diff *diff)
 {
     for (unsigned i = 0; i < diff->count; i++)
-        if (diff->answers[i]->kind->uses_symbols)
+        if (diff->analyses[i]->kind->uses_symbols)
             return true;
     return false;
 }
@@ -24,9 +24,9 @@ static bool uses_symbols(const struct diff *diff)
 static bool prepare_run(const struct diff *diff, struct run *run, struct fail *fail)
 {
     for (unsigned i = 0; i <= diff->count; i++) {
-        run->answers[i] = answer_new(diff->answers[i]->kind);
-        for (unsigned t = 0; t < diff->answers[i]->kind->table_count; t++)
-            run->answers[i]->tables[t].is_wanted = diff->answers[i]->tables[t].is_wanted;
+        run->analyses[i] = analysis_new(diff->analyses[i]->kind);
+        for (unsigned t = 0; t < diff->analyses[i]->kind->table_count; t++)
+            run->analyses[i]->tables[t].is_wanted = diff->analyses[i]->tables[t].is_wanted;
     }
     for (unsigned s = 0; s < diff->setting_count; s++) {
         const struct setting *setting = &diff->settings[s];
@@ -34,8 +34,8 @@ static bool prepare_run(const struct diff *diff, struct run *run, struct fail *f
         if (setting->name == NULL && !filter_option(&run->filter, setting->option, setting->value))
             return fail_set(fail, "'%s' is invalid", setting->value);
         for (unsigned i = 0; i < diff->count && setting->name != NULL; i++)
-            if (answer_has_option(run->answers[i]->kind, setting->name) &&
-                !answer_set(run->answers[i], setting->name, setting->value, fail))
+            if (analysis_has_option(run->analyses[i]->kind, setting->name) &&
+                !analysis_set(run->analyses[i], setting->name, setting->value, fail))
                 return false;
     }
     return true;
@@ -57,20 +57,20 @@ bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail)
     return true;
 }
 
-static bool ask_answers(const struct diff *diff, struct run *run, struct fail *fail)
+static bool run_analyses_of(const struct diff *diff, struct run *run, struct fail *fail)
 {
     if (!diff_open_run(diff, run, fail))
         return false;
     model_lacks(&run->trace.schema, false, run->losses.lacks, sizeof(run->losses.lacks));
     if (uses_symbols(diff))
         run->symbols = symbols_open(run->directory, diff->symbols);
-    return answers_ask(run->answers, diff->count + 1, &run->trace, &run->filter, run->symbols,
-                       &run->losses.reporter, fail);
+    return analyses_ask(run->analyses, diff->count + 1, &run->trace, &run->filter, run->symbols,
+                        &run->losses.reporter, fail);
 }
 
 /* ---- units --------------------------------------------------------------------------------------- */
 
-static double count_events(const struct answer *stats, const char *event)
+static double count_events(const struct analysis *stats, const char *event)
 {
     const struct table *table = stats->tables;
 
@@ -84,8 +84,8 @@ static double count_events(const struct answer *stats, const char *event)
 
 static bool find_unit(const struct diff *diff, struct run *run, struct fail *fail)
 {
-    const struct answer *stats = run->answers[diff->count];
-    double seconds = answer_seconds(stats), worked = (double)answer_ns(stats, stats->worked) / 1e9;
+    const struct analysis *stats = run->analyses[diff->count];
+    double seconds = analysis_seconds(stats), worked = (double)analysis_ns(stats, stats->worked) / 1e9;
 
     if (diff->per == PER_EVENT)
         run->unit = count_events(stats, diff->unit_event);
@@ -134,7 +134,7 @@ static bool ask_run(const struct diff *diff, unsigned side, unsigned number, int
     struct fail fail;
 
     snprintf(name, sizeof(name), diff->run_count[side] > 1 ? "%c%u" : "%c", 'A' + (int)side, number + 1);
-    if (!ask_answers(diff, run, &fail)) {
+    if (!run_analyses_of(diff, run, &fail)) {
         complain("%s", fail.text);
         *status = run->is_missing ? EXIT_DAMAGE : EXIT_USAGE;
         return false;
@@ -145,14 +145,14 @@ static bool ask_run(const struct diff *diff, unsigned side, unsigned number, int
         *status = EXIT_USAGE;
         return false;
     }
-    if (losses_status(&run->losses) != EXIT_FINE)
+    if (losses_status(&run->losses) != EXIT_OK)
         *status = losses_status(&run->losses);
     return true;
 }
 
 static int show(struct diff *diff)
 {
-    int status = EXIT_FINE;
+    int status = EXIT_OK;
     struct fail fail;
 
     if (!diff_choose_tables(diff, &fail)) {
@@ -168,11 +168,11 @@ static int show(struct diff *diff)
     return status;
 }
 
-static void close_run(struct run *run, unsigned answers)
+static void close_run(struct run *run, unsigned analyses)
 {
-    for (unsigned n = 0; n <= answers; n++)
-        if (run->answers[n] != NULL)
-            answer_free(run->answers[n]);
+    for (unsigned n = 0; n <= analyses; n++)
+        if (run->analyses[n] != NULL)
+            analysis_free(run->analyses[n]);
     symbols_close(run->symbols);
     filter_free(&run->filter);
     if (run->is_open)
@@ -191,8 +191,8 @@ static void close_diff(struct diff *diff)
         free(diff->runs[side]);
     }
     for (unsigned n = 0; n <= diff->count; n++)
-        if (diff->answers[n] != NULL)
-            answer_free(diff->answers[n]);
+        if (diff->analyses[n] != NULL)
+            analysis_free(diff->analyses[n]);
 }
 
 int run_diff(int argc, char **argv)

@@ -12,10 +12,10 @@
 #ifndef TARN_DIFF_H
 #define TARN_DIFF_H
 
-#include <tools/tarn/answer/compare.h>
+#include <tools/tarn/analysis/compare.h>
 
 #define DIFF_TEXT_TOP     8u
-#define DIFF_ANSWERS_MAX  24u
+#define DIFF_ANALYSES_MAX 24u
 #define DIFF_OPTIONS_MAX  96u
 #define DIFF_CONTEXT      5u
 #define DIFF_SETTINGS_MAX 64u
@@ -27,8 +27,8 @@ struct run {
     bool is_open, is_missing;
     struct filter filter;
     struct losses losses;
-    struct answer *answers[DIFF_ANSWERS_MAX + 1]; /* the last one is stats, which counts events */
-    struct symbols *symbols;                      /* NULL: no analysis needs them */
+    struct analysis *analyses[DIFF_ANALYSES_MAX + 1]; /* the last one is stats, which counts events */
+    struct symbols *symbols;                          /* NULL: no analysis needs them */
     double unit;
 };
 
@@ -51,14 +51,14 @@ struct setting {
 struct diff {
     struct run *runs[2];
     unsigned run_count[2];
-    struct answer *answers[DIFF_ANSWERS_MAX + 1]; /* templates for each run; the last is stats */
-    unsigned count;                               /* number of analyses, without stats */
+    struct analysis *analyses[DIFF_ANALYSES_MAX + 1]; /* templates for each run; the last is stats */
+    unsigned count;                                   /* number of analyses, without stats */
     struct setting settings[DIFF_SETTINGS_MAX];
     unsigned setting_count;
     const char *by, *columns, *unit_event, *symbols;
     enum diff_per per;
     double threshold, least;
-    enum answer_format format;
+    enum analysis_format format;
     uint64_t top; /* 0: all */
     bool has_top;
     bool is_first; /* --first: compare events, not tables */

@@ -89,7 +89,7 @@ static int open_runs(struct diff *diff)
             return complain_of(&fail, diff->runs[side]->is_missing ? EXIT_DAMAGE : EXIT_USAGE);
     filters[1]->from_ticks = filters[0]->from_ticks;
     filters[1]->to_ticks = filters[0]->to_ticks;
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 static int find_and_show(struct diff *diff, struct diff_first *first)
@@ -112,7 +112,7 @@ static int find_and_show(struct diff *diff, struct diff_first *first)
     if (!diff_first_print(first, &fail))
         return complain_of(&fail, EXIT_USAGE);
     status = losses_status(&diff->runs[0]->losses);
-    if (status == EXIT_FINE)
+    if (status == EXIT_OK)
         status = losses_status(&diff->runs[1]->losses);
     return first->differs != NULL ? EXIT_DAMAGE : status;
 }
@@ -122,7 +122,7 @@ int diff_first(struct diff *diff)
     struct diff_first first = {.diff = diff, .runs = {diff->runs[0], diff->runs[1]}};
     int status = open_runs(diff);
 
-    if (status != EXIT_FINE)
+    if (status != EXIT_OK)
         return status;
     lockstep_types_open(&first.types, &diff->runs[0]->trace.schema, &diff->runs[1]->trace.schema);
     status = find_and_show(diff, &first);

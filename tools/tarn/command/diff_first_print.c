@@ -291,7 +291,7 @@ static void print_text(struct show *show)
 
 bool diff_first_print(const struct diff_first *first, struct fail *fail)
 {
-    struct show show = {.first = first, .as_json = first->diff->format == ANSWER_JSON};
+    struct show show = {.first = first, .as_json = first->diff->format == ANALYSIS_JSON};
     bool fine = open_show(&show, fail);
 
     if (fine)

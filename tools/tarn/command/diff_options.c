@@ -7,7 +7,7 @@
 #define PERCENT_MOST 1e6
 
 enum {
-    OPTION_ANSWER = OPTION_OWN,
+    OPTION_ANALYSIS = OPTION_OWN,
     OPTION_BY,
     OPTION_COLUMN,
     OPTION_PER,
@@ -23,7 +23,7 @@ enum {
 };
 
 static const struct option own_options[] = {FILTER_OPTIONS,
-                                            {"answer", required_argument, NULL, OPTION_ANSWER},
+                                            {"answer", required_argument, NULL, OPTION_ANALYSIS},
                                             {"by", required_argument, NULL, OPTION_BY},
                                             {"column", required_argument, NULL, OPTION_COLUMN},
                                             {"per", required_argument, NULL, OPTION_PER},
@@ -45,10 +45,10 @@ static void print_passed_on(FILE *to, const struct diff *diff, const char *name)
 
     fprintf(to, "  --%-17s of ", name);
     for (unsigned i = 0; i < diff->count; i++)
-        for (const struct answer_option *option = diff->answers[i]->kind->options;
+        for (const struct analysis_option *option = diff->analyses[i]->kind->options;
              option != NULL && option->name != NULL; option++)
             if (strcmp(option->name, name) == 0) {
-                fprintf(to, "%s%s", comma, diff->answers[i]->kind->name);
+                fprintf(to, "%s%s", comma, diff->analyses[i]->kind->name);
                 comma = ", ";
             }
     fputc('\n', to);
@@ -94,27 +94,27 @@ static void print_help(FILE *to, const void *context)
         print_passed_on(to, diff, diff->known[i].name);
 }
 
-static bool add_answer(struct diff *diff, const char *name, size_t length, bool is_asked, struct fail *fail)
+static bool add_analysis(struct diff *diff, const char *name, size_t length, bool is_asked, struct fail *fail)
 {
     char text[64];
-    const struct answer_kind *kind;
+    const struct analysis_kind *kind;
 
     snprintf(text, sizeof(text), "%.*s", (int)(length < 60 ? length : 60), name);
-    kind = answer_find(text);
+    kind = analysis_find(text);
     if (kind == NULL)
         return is_asked ? fail_set(fail, "no analysis '%s'; see tarn --help", text) : true;
-    if (diff->count == DIFF_ANSWERS_MAX)
+    if (diff->count == DIFF_ANALYSES_MAX)
         return fail_set(fail, "too many analyses");
-    diff->answers[diff->count++] = answer_new(kind);
+    diff->analyses[diff->count++] = analysis_new(kind);
     return true;
 }
 
-static bool add_answers(struct diff *diff, const char *list, bool is_asked, struct fail *fail)
+static bool add_analyses(struct diff *diff, const char *list, bool is_asked, struct fail *fail)
 {
     do {
         size_t length = strcspn(list, ",");
 
-        if (!add_answer(diff, list, length, is_asked, fail))
+        if (!add_analysis(diff, list, length, is_asked, fail))
             return false;
         list += length;
     } while (*list++ == ',');
@@ -133,15 +133,16 @@ static void know_option(struct diff *diff, const char *name, bool has_argument)
     }
 }
 
-static void know_options(struct diff *diff, const struct answer_kind *kind)
+static void know_options(struct diff *diff, const struct analysis_kind *kind)
 {
-    for (const struct answer_option *option = kind->options; option != NULL && option->name != NULL; option++)
+    for (const struct analysis_option *option = kind->options; option != NULL && option->name != NULL;
+         option++)
         if (kind->not_compared == NULL || !diff_list_names(kind->not_compared, option->name))
             know_option(diff, option->name, option->has_argument);
 }
 
 /* --answer decides which options are known, so it is found before the options are parsed. */
-static bool find_answers(struct diff *diff, int argc, char **argv, struct fail *fail)
+static bool find_analyses(struct diff *diff, int argc, char **argv, struct fail *fail)
 {
     const char *list = NULL;
 
@@ -150,13 +151,13 @@ static bool find_answers(struct diff *diff, int argc, char **argv, struct fail *
             list = argv[i] + 9;
         else if (strcmp(argv[i], "--answer") == 0 && i + 1 < argc)
             list = argv[i + 1];
-    if (!add_answers(diff, list != NULL ? list : DIFF_USUAL, list != NULL, fail))
+    if (!add_analyses(diff, list != NULL ? list : DIFF_USUAL, list != NULL, fail))
         return false;
     memcpy(diff->known, own_options, sizeof(own_options));
     diff->known_count = OWN_OPTIONS;
     for (unsigned i = 0; i < diff->count; i++)
-        know_options(diff, diff->answers[i]->kind);
-    diff->answers[diff->count] = answer_new(answer_find("stats"));
+        know_options(diff, diff->analyses[i]->kind);
+    diff->analyses[diff->count] = analysis_new(analysis_find("stats"));
     return true;
 }
 
@@ -172,8 +173,8 @@ static bool add_setting(struct diff *diff, const char *name, int option, const c
 static bool pass_on(struct diff *diff, const char *name, const char *value, struct fail *fail)
 {
     for (unsigned i = 0; i < diff->count; i++)
-        if (answer_has_option(diff->answers[i]->kind, name) &&
-            !answer_set(diff->answers[i], name, value, fail))
+        if (analysis_has_option(diff->analyses[i]->kind, name) &&
+            !analysis_set(diff->analyses[i], name, value, fail))
             return false;
     return add_setting(diff, name, 0, value, fail);
 }
@@ -236,7 +237,7 @@ static bool take_option(void *context, int option, const char *value, struct fai
         return true;
     case OPTION_CONTEXT:
         return option_count(value, &diff->context, fail);
-    case OPTION_ANSWER:
+    case OPTION_ANALYSIS:
         return true;
     case OPTION_BY:
         diff->by = value;
@@ -259,7 +260,7 @@ static bool take_option(void *context, int option, const char *value, struct fai
         return true;
     case OPTION_JSON:
     case OPTION_CSV:
-        return option_form(&diff->format, option == OPTION_JSON ? ANSWER_JSON : ANSWER_CSV,
+        return option_form(&diff->format, option == OPTION_JSON ? ANALYSIS_JSON : ANALYSIS_CSV,
                            "--json and --csv", fail);
     default:
         if (option >= OPTION_KIND)
@@ -330,7 +331,7 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
     int status;
 
     diff->context = DIFF_CONTEXT;
-    if (!find_answers(diff, argc, argv, &fail)) {
+    if (!find_analyses(diff, argc, argv, &fail)) {
         complain("%s", fail.text);
         return EXIT_USAGE;
     }
@@ -344,7 +345,7 @@ int diff_parse_options(struct diff *diff, int argc, char **argv)
     status = check_choice(diff, &line, argv[0]);
     if (status >= 0)
         return status;
-    if (!diff->has_top && diff->format == ANSWER_TEXT)
+    if (!diff->has_top && diff->format == ANALYSIS_TEXT)
         diff->top = DIFF_TEXT_TOP;
     if (diff->top == 0)
         diff->top = UINT64_MAX;

@@ -113,11 +113,11 @@ static void print_text(const struct diff *diff)
 
 void diff_print(const struct diff *diff)
 {
-    if (diff->format == ANSWER_JSON) {
+    if (diff->format == ANALYSIS_JSON) {
         print_json(diff);
         return;
     }
-    if (diff->format == ANSWER_TEXT) {
+    if (diff->format == ANALYSIS_TEXT) {
         print_text(diff);
         return;
     }

@@ -22,7 +22,7 @@ bool diff_list_names(const char *list, const char *name)
 }
 
 /* --by: names tables as "table", "analysis.table" or "all". */
-static bool wants_table(const struct diff *diff, const struct answer_kind *kind, const struct table *table)
+static bool wants_table(const struct diff *diff, const struct analysis_kind *kind, const struct table *table)
 {
     char name[128];
 
@@ -48,8 +48,8 @@ static bool next_word(const char **list, char word[HEADING_BYTES])
 static bool has_column(const struct diff *diff, const char *name)
 {
     for (unsigned i = 0; i < diff->count; i++)
-        for (unsigned t = 0; t < diff->answers[i]->kind->table_count; t++) {
-            const struct table *table = &diff->answers[i]->tables[t];
+        for (unsigned t = 0; t < diff->analyses[i]->kind->table_count; t++) {
+            const struct table *table = &diff->analyses[i]->tables[t];
 
             if (table->is_wanted && table_find_column(table, name) >= 0)
                 return true;
@@ -73,10 +73,10 @@ bool diff_choose_tables(struct diff *diff, struct fail *fail)
     bool any = false;
 
     for (unsigned i = 0; i < diff->count; i++)
-        for (unsigned t = 0; t < diff->answers[i]->kind->table_count; t++) {
-            struct table *table = &diff->answers[i]->tables[t];
+        for (unsigned t = 0; t < diff->analyses[i]->kind->table_count; t++) {
+            struct table *table = &diff->analyses[i]->tables[t];
 
-            table->is_wanted = wants_table(diff, diff->answers[i]->kind, table);
+            table->is_wanted = wants_table(diff, diff->analyses[i]->kind, table);
             any |= table->is_wanted;
         }
     if (!any)
@@ -120,13 +120,13 @@ static bool wants_column(const struct diff *diff, const struct table *table, uns
     return false;
 }
 
-static void fill_comparison(const struct diff *diff, struct comparison *comparison, unsigned answer,
+static void fill_comparison(const struct diff *diff, struct comparison *comparison, unsigned analysis,
                             unsigned table)
 {
     for (unsigned side = 0; side < 2; side++) {
         comparison->runs[side] = diff->run_count[side];
         for (unsigned run = 0; run < diff->run_count[side]; run++) {
-            comparison->tables[side][run] = &diff->runs[side][run].answers[answer]->tables[table];
+            comparison->tables[side][run] = &diff->runs[side][run].analyses[analysis]->tables[table];
             comparison->units[side][run] = diff->runs[side][run].unit;
         }
     }
@@ -147,14 +147,14 @@ static void compare_one(struct diff *diff, struct comparison *comparison, unsign
         table_free(&diff->results[--diff->result_count]);
 }
 
-static void compare_columns(struct diff *diff, unsigned answer, unsigned number, size_t first)
+static void compare_columns(struct diff *diff, unsigned analysis, unsigned number, size_t first)
 {
-    const struct table *table = &diff->runs[0][0].answers[answer]->tables[number];
+    const struct table *table = &diff->runs[0][0].analyses[analysis]->tables[number];
     struct comparison comparison = {.column = 0};
     char key[128];
 
-    fill_comparison(diff, &comparison, answer, number);
-    snprintf(key, sizeof(key), "%s.%s", diff->answers[answer]->kind->name, table->key);
+    fill_comparison(diff, &comparison, analysis, number);
+    snprintf(key, sizeof(key), "%s.%s", diff->analyses[analysis]->kind->name, table->key);
     for (unsigned i = 0; i < table->column_count; i++)
         if (wants_column(diff, table, i))
             compare_one(diff, &comparison, i, key, first);
@@ -166,19 +166,20 @@ static void compare_all(struct diff *diff)
     size_t used = 0;
 
     for (unsigned i = 0; i < diff->count; i++) {
-        const struct answer *answer = diff->runs[0][0].answers[i];
+        const struct analysis *analysis = diff->runs[0][0].analyses[i];
         size_t first = diff->result_count;
 
-        for (unsigned t = 0; t < answer->kind->table_count; t++) {
-            const char *reason = compare_refuses(&answer->tables[t]);
+        for (unsigned t = 0; t < analysis->kind->table_count; t++) {
+            const char *reason = compare_refuses(&analysis->tables[t]);
 
-            if (!answer->tables[t].is_wanted)
+            if (!analysis->tables[t].is_wanted)
                 continue;
             if (reason == NULL)
                 compare_columns(diff, i, t, first);
             else if (diff->by != NULL && used < sizeof(left_out))
-                used += (size_t)snprintf(left_out + used, sizeof(left_out) - used, "%s%s.%s (%s)",
-                                         used ? ", " : "", answer->kind->name, answer->tables[t].key, reason);
+                used +=
+                    (size_t)snprintf(left_out + used, sizeof(left_out) - used, "%s%s.%s (%s)",
+                                     used ? ", " : "", analysis->kind->name, analysis->tables[t].key, reason);
         }
     }
     if (used != 0)

@@ -88,8 +88,8 @@ static const struct command_line line = {.words = "--format FORMAT [OPTION]... D
 
 static int export_trace(struct options *options, const struct trace *trace)
 {
-    struct answer *answer = answer_new(options->format->kind);
-    const struct export *export = EXPORT_OF(answer, struct export);
+    struct analysis *analysis = analysis_new(options->format->kind);
+    const struct export *export = EXPORT_OF(analysis, struct export);
     struct symbols *symbols;
     const char *nothing;
     struct losses losses;
@@ -99,15 +99,15 @@ static int export_trace(struct options *options, const struct trace *trace)
     losses_open(&losses, trace);
     losses.quiet = true;
     losses_judge(&losses);
-    answer_set(answer, "output", options->output, &fail);
-    symbols = answer->kind->uses_symbols ? symbols_open(options->directory, NULL) : NULL;
-    fine = answers_ask(&answer, 1, trace, &options->filter, symbols, &losses.reporter, &fail);
+    analysis_set(analysis, "output", options->output, &fail);
+    symbols = analysis->kind->uses_symbols ? symbols_open(options->directory, NULL) : NULL;
+    fine = analyses_ask(&analysis, 1, trace, &options->filter, symbols, &losses.reporter, &fail);
     if (fine && export->has_failed) {
         fail = export->fail;
         fine = false;
     }
-    nothing = fine ? answer_has_nothing(answer) : NULL;
-    answer_free(answer);
+    nothing = fine ? analysis_has_nothing(analysis) : NULL;
+    analysis_free(analysis);
     symbols_close(symbols);
     if (!fine) {
         complain("%s", fail.text);

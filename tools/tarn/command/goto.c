@@ -183,7 +183,7 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
         fine = debug(visit, aim->stream->cpu, wants_before, &fail);
     if (!fine)
         complain_of(&fail);
-    return fine ? EXIT_FINE : EXIT_USAGE;
+    return fine ? EXIT_OK : EXIT_USAGE;
 }
 
 static int go_all(struct visit *visit, struct aim *aim)
@@ -192,7 +192,7 @@ static int go_all(struct visit *visit, struct aim *aim)
     struct fail fail;
     int status;
 
-    while ((status = go(visit, aim, &wants_before)) == EXIT_FINE && wants_before)
+    while ((status = go(visit, aim, &wants_before)) == EXIT_OK && wants_before)
         if (!aim_before(aim, visit->trace, &fail)) {
             complain("%s", fail.text);
             return EXIT_USAGE;
@@ -272,7 +272,7 @@ int run_goto(int argc, char **argv)
         (!visit.has_event ||
          (recipe_check(&recipe, &fail) && aim_find(&aim, &trace, argv[optind + 1], &fail)))) {
         take_checkpoint_options(&visit);
-        status = visit.has_event ? run_visit(&visit, &aim) : EXIT_FINE;
+        status = visit.has_event ? run_visit(&visit, &aim) : EXIT_OK;
     } else {
         complain("%s", fail.text);
     }

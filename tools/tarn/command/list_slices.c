@@ -23,7 +23,7 @@
 #define BUFFER_BYTES (24u << 20)
 #define REPORTS_KEPT 100000u
 
-struct crew {
+struct list_workers {
     const struct list *list;
     const struct trace *trace;
     const struct slices *slices;
@@ -39,7 +39,7 @@ struct crew {
 
 struct worker {
     struct reporter reporter; /* first */
-    struct crew *crew;
+    struct list_workers *list_workers;
     pthread_t thread;
     struct out out;
     struct printer printer;
@@ -51,14 +51,14 @@ struct worker {
 
 static void wait_turn(struct worker *worker)
 {
-    struct crew *crew = worker->crew;
+    struct list_workers *list_workers = worker->list_workers;
 
-    pthread_mutex_lock(&crew->lock);
-    while (crew->turn != worker->slice)
-        pthread_cond_wait(&crew->turn_changed, &crew->lock);
-    if (crew->failed)
+    pthread_mutex_lock(&list_workers->lock);
+    while (list_workers->turn != worker->slice)
+        pthread_cond_wait(&list_workers->turn_changed, &list_workers->lock);
+    if (list_workers->failed)
         worker->out.failed = true;
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_unlock(&list_workers->lock);
 }
 
 static void before_write(struct out *out)
@@ -80,68 +80,69 @@ static void keep_report(struct reporter *reporter, const struct report *report)
 }
 
 /* Returns the file offset of the first packet that a slice reads of a stream. */
-static uint64_t first_offset(const struct crew *crew, unsigned slice, const struct stream *stream)
+static uint64_t first_offset(const struct list_workers *list_workers, unsigned slice,
+                             const struct stream *stream)
 {
     uint64_t from;
 
-    if (slice == crew->slices->count)
+    if (slice == list_workers->slices->count)
         return stream->size;
-    from = crew->slices->slices[slice].from;
-    return from == 0 ? 0 : stream_seek(crew->trace, stream, from);
+    from = list_workers->slices->slices[slice].from;
+    return from == 0 ? 0 : stream_seek(list_workers->trace, stream, from);
 }
 
 static void work_on_slice(struct worker *worker)
 {
-    struct crew *crew = worker->crew;
+    struct list_workers *list_workers = worker->list_workers;
     uint64_t count;
 
-    for (unsigned i = 0; i < crew->trace->stream_count; i++) {
-        worker->owned_from[i] = first_offset(crew, worker->slice, &crew->trace->streams[i]);
-        worker->owned_to[i] = first_offset(crew, worker->slice + 1, &crew->trace->streams[i]);
+    for (unsigned i = 0; i < list_workers->trace->stream_count; i++) {
+        worker->owned_from[i] = first_offset(list_workers, worker->slice, &list_workers->trace->streams[i]);
+        worker->owned_to[i] = first_offset(list_workers, worker->slice + 1, &list_workers->trace->streams[i]);
     }
     worker->report_count = 0;
     if (worker->slice == 0)
         print_heading(&worker->printer);
-    count = list_walk(crew->list, crew->trace, &crew->slices->slices[worker->slice], &worker->reporter,
-                      &worker->printer, 0);
+    count = list_walk(list_workers->list, list_workers->trace, &list_workers->slices->slices[worker->slice],
+                      &worker->reporter, &worker->printer, 0);
     wait_turn(worker);
     out_flush(&worker->out);
     for (unsigned i = 0; i < worker->report_count; i++)
-        crew->losses->reporter.report(&crew->losses->reporter, &worker->reports[i]);
-    pthread_mutex_lock(&crew->lock);
-    crew->turn++;
-    crew->count += count;
-    crew->failed |= worker->out.failed;
-    pthread_cond_broadcast(&crew->turn_changed);
-    pthread_mutex_unlock(&crew->lock);
+        list_workers->losses->reporter.report(&list_workers->losses->reporter, &worker->reports[i]);
+    pthread_mutex_lock(&list_workers->lock);
+    list_workers->turn++;
+    list_workers->count += count;
+    list_workers->failed |= worker->out.failed;
+    pthread_cond_broadcast(&list_workers->turn_changed);
+    pthread_mutex_unlock(&list_workers->lock);
 }
 
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    struct crew *crew = worker->crew;
+    struct list_workers *list_workers = worker->list_workers;
 
     for (;;) {
-        pthread_mutex_lock(&crew->lock);
-        worker->slice = crew->next++;
-        pthread_mutex_unlock(&crew->lock);
-        if (worker->slice >= crew->slices->count)
+        pthread_mutex_lock(&list_workers->lock);
+        worker->slice = list_workers->next++;
+        pthread_mutex_unlock(&list_workers->lock);
+        if (worker->slice >= list_workers->slices->count)
             return NULL;
         work_on_slice(worker);
     }
 }
 
-static bool open_worker(struct worker *worker, struct crew *crew, struct fail *fail)
+static bool open_worker(struct worker *worker, struct list_workers *list_workers, struct fail *fail)
 {
     worker->reporter.report = keep_report;
-    worker->crew = crew;
+    worker->list_workers = list_workers;
     out_open(&worker->out, STDOUT_FILENO, BUFFER_BYTES);
     worker->out.before_write = before_write;
     worker->out.owner = worker;
-    worker->owned_from = alloc_zero(crew->trace->stream_count, sizeof(uint64_t));
-    worker->owned_to = alloc_zero(crew->trace->stream_count, sizeof(uint64_t));
-    return printer_open(&worker->printer, crew->trace, &worker->out, crew->list->style, crew->list->time,
-                        fail);
+    worker->owned_from = alloc_zero(list_workers->trace->stream_count, sizeof(uint64_t));
+    worker->owned_to = alloc_zero(list_workers->trace->stream_count, sizeof(uint64_t));
+    return printer_open(&worker->printer, list_workers->trace, &worker->out, list_workers->list->style,
+                        list_workers->list->time, fail);
 }
 
 static void close_worker(struct worker *worker)
@@ -156,12 +157,12 @@ static void close_worker(struct worker *worker)
 bool list_slices(const struct list *list, const struct trace *trace, const struct slices *slices,
                  struct losses *losses, uint64_t *printed, struct fail *fail)
 {
-    struct crew crew = {.list = list,
-                        .trace = trace,
-                        .slices = slices,
-                        .losses = losses,
-                        .lock = PTHREAD_MUTEX_INITIALIZER,
-                        .turn_changed = PTHREAD_COND_INITIALIZER};
+    struct list_workers list_workers = {.list = list,
+                                        .trace = trace,
+                                        .slices = slices,
+                                        .losses = losses,
+                                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                                        .turn_changed = PTHREAD_COND_INITIALIZER};
     struct worker *workers = alloc_zero(WORKERS_MAX, sizeof(workers[0]));
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned count = processors < 1 ? 1 : processors > WORKERS_MAX ? WORKERS_MAX : (unsigned)processors;
@@ -169,7 +170,7 @@ bool list_slices(const struct list *list, const struct trace *trace, const struc
     bool fine = true;
 
     while (fine && opened < count)
-        fine = open_worker(&workers[opened++], &crew, fail);
+        fine = open_worker(&workers[opened++], &list_workers, fail);
     if (fine) {
         while (started < count &&
                pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
@@ -177,12 +178,12 @@ bool list_slices(const struct list *list, const struct trace *trace, const struc
         work(&workers[0]);
         for (unsigned i = 1; i < started; i++)
             pthread_join(workers[i].thread, NULL);
-        if (crew.failed)
+        if (list_workers.failed)
             fine = fail_set(fail, "cannot write: %s", strerror(errno));
     }
     for (unsigned i = 0; i < opened; i++)
         close_worker(&workers[i]);
     free(workers);
-    *printed = crew.count;
+    *printed = list_workers.count;
     return fine;
 }

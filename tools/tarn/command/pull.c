@@ -336,7 +336,7 @@ static int summarize(struct pull *pull, bool fine)
         return writer->packets > 0 ? EXIT_DAMAGE : EXIT_USAGE;
     bool whole = fine && writer->missing == 0 && writer->refused == 0 && writer->undecoded == 0 &&
                  pull->end.reason != WIRE_ENDED_CHANGED;
-    return whole ? EXIT_FINE : EXIT_DAMAGE;
+    return whole ? EXIT_OK : EXIT_DAMAGE;
 }
 
 static bool set_mask(struct pull *pull, struct fail *fail)

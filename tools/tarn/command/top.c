@@ -53,9 +53,9 @@ static int run_batch(struct top *top)
             usleep((useconds_t)(POLL_SECONDS * 1e6));
             continue;
         }
-        if (done++ != 0 && top->format != ANSWER_JSON)
+        if (done++ != 0 && top->format != ANALYSIS_JSON)
             putchar('\n');
-        if (top->format == ANSWER_TEXT)
+        if (top->format == ANALYSIS_TEXT)
             screen_print(stdout, &top->screen, WIDTH_BATCH, 0);
         else
             screen_write(stdout, &top->screen, top->format, top->rows > 0 ? top->rows : UINT64_MAX);
@@ -269,7 +269,8 @@ static bool set_option(void *context, int option, const char *value, struct fail
     case 'j':
     case 'c':
         top->batch = top->batch < 0 ? 0 : top->batch;
-        return option_form(&top->format, option == 'j' ? ANSWER_JSON : ANSWER_CSV, "--json and --csv", fail);
+        return option_form(&top->format, option == 'j' ? ANALYSIS_JSON : ANALYSIS_CSV, "--json and --csv",
+                           fail);
     case 'n':
         return option_count(value, &top->rows, fail);
     case 's':

@@ -15,10 +15,10 @@
 
 struct top {
     const char *name, *output;
-    double interval, at;       /* seconds; at < 0: not given */
-    long batch;                /* number of intervals; -1: a terminal; 0: all */
-    enum answer_format format; /* of batch output */
-    uint64_t rows;             /* of batch tables; 0: all */
+    double interval, at;         /* seconds; at < 0: not given */
+    long batch;                  /* number of intervals; -1: a terminal; 0: all */
+    enum analysis_format format; /* of batch output */
+    uint64_t rows;               /* of batch tables; 0: all */
     struct puller puller;
     bool is_source, has_help, asks_pattern, is_paused, is_at_end, is_connecting;
     bool has_broken; /* the link broke: the screen shows what came before */

@@ -18,10 +18,10 @@
 
 static void forget_screen(struct top *top)
 {
-    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
-        if (top->screen.answers[i] != NULL)
-            answer_free(top->screen.answers[i]);
-    memset(top->screen.answers, 0, sizeof(top->screen.answers));
+    for (unsigned i = 0; i < SCREEN_ANALYSES; i++)
+        if (top->screen.analyses[i] != NULL)
+            analysis_free(top->screen.analyses[i]);
+    memset(top->screen.analyses, 0, sizeof(top->screen.analyses));
     top->has_screen = false;
 }
 
@@ -64,7 +64,7 @@ int top_status(struct top *top)
     }
     losses_summary(all);
     if (!top->has_broken)
-        return top->is_source ? EXIT_FINE : losses_status(all);
+        return top->is_source ? EXIT_OK : losses_status(all);
     complain("%s: the link to the guest broke", top->name);
     return EXIT_DAMAGE;
 }
@@ -112,7 +112,7 @@ static bool refresh(struct top *top, struct fail *fail)
 
 bool top_link_broke(struct top *top)
 {
-    return top->is_source && !puller_runs(&top->puller) && top->puller.status != EXIT_FINE;
+    return top->is_source && !puller_runs(&top->puller) && top->puller.status != EXIT_OK;
 }
 
 bool top_launch(struct top *top, struct fail *fail)
@@ -150,17 +150,17 @@ bool top_try_again(struct top *top, struct fail *fail)
 
 static bool ask(struct top *top, uint64_t to, struct fail *fail)
 {
-    struct answer *asked[SCREEN_ANSWERS];
+    struct analysis *asked[SCREEN_ANALYSES];
     struct filter filter = {0};
     unsigned count = 0;
 
     forget_screen(top);
-    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
-        if (answer_find(screen_answers[i]) != NULL)
-            asked[count++] = top->screen.answers[i] = answer_new(answer_find(screen_answers[i]));
+    for (unsigned i = 0; i < SCREEN_ANALYSES; i++)
+        if (analysis_find(screen_analyses[i]) != NULL)
+            asked[count++] = top->screen.analyses[i] = analysis_new(analysis_find(screen_analyses[i]));
     losses_open(&top->screen.losses, &top->trace);
     top->screen.losses.quiet = true;
-    if (!screen_choose(top->screen.answers, fail) ||
+    if (!screen_choose(top->screen.analyses, fail) ||
         !intervals_ask(&top->intervals, to, asked, count, &filter, &top->screen.losses.reporter, fail))
         return false;
     losses_add(&top->screen.all, &top->screen.losses);

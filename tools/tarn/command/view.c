@@ -262,7 +262,7 @@ static int serve(const struct options *options, struct view *view, struct puller
     end_goto(running);
     view_stop(view); /* first, so that no request waits for changes */
     server_stop(server);
-    return EXIT_FINE;
+    return EXIT_OK;
 }
 
 /* Chooses the range as the page does: the requested one, or the busiest. */

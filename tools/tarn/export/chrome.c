@@ -25,7 +25,7 @@ static char *put_time(char *at, uint64_t ns)
 
 static char *put_when(char *at, const struct tracks *tracks, const char *key, uint64_t ticks)
 {
-    const struct trace *trace = tracks->export.answer.trace;
+    const struct trace *trace = tracks->export.analysis.trace;
 
     at = put_string(at, key);
     return put_time(at, ticks > trace->begin ? schema_elapsed_ns(&trace->schema, trace->begin, ticks) : 0);
@@ -73,7 +73,7 @@ static void begin(struct tracks *tracks)
 static void write_state(struct tracks *tracks, const struct stretch *stretch)
 {
     const struct model_thread *thread = stretch->thread;
-    const struct trace *trace = tracks->export.answer.trace;
+    const struct trace *trace = tracks->export.analysis.trace;
     char *at;
 
     if (stretch->state != MODEL_RUNNING || stretch->is_asleep)
@@ -90,7 +90,7 @@ static void write_state(struct tracks *tracks, const struct stretch *stretch)
 static void write_leave(struct tracks *tracks, const struct model_thread *thread,
                         const struct model_frame *frame, const char *name, uint64_t end)
 {
-    const struct trace *trace = tracks->export.answer.trace;
+    const struct trace *trace = tracks->export.analysis.trace;
     char *at = begin_event(tracks, 'X', name, model_activity_names[frame->kind], 0);
 
     at = put_thread(at, tracks, thread);
@@ -200,15 +200,15 @@ static const struct track_writer writer = {.begin = begin,
                                            .thread = write_thread,
                                            .end = end};
 
-static bool open_chrome(struct answer *answer, struct fail *fail)
+static bool open_chrome(struct analysis *analysis, struct fail *fail)
 {
-    return tracks_open(EXPORT_OF(answer, struct tracks), &writer, fail);
+    return tracks_open(EXPORT_OF(analysis, struct tracks), &writer, fail);
 }
 
-const struct answer_kind chrome_export = {.name = "chrome",
-                                          .chooses_events = true,
-                                          .size = sizeof(struct chrome),
-                                          .set = export_set,
-                                          .open = open_chrome,
-                                          .finish = tracks_finish,
-                                          .close = tracks_close};
+const struct analysis_kind chrome_export = {.name = "chrome",
+                                            .chooses_events = true,
+                                            .size = sizeof(struct chrome),
+                                            .set = export_set,
+                                            .open = open_chrome,
+                                            .finish = tracks_finish,
+                                            .close = tracks_close};

@@ -160,16 +160,16 @@ static void close_files(struct relations *relations)
 
 static const struct relation_writer writer = {make_directory, write_line, finish_files, close_files};
 
-static bool open_csv(struct answer *answer, struct fail *fail)
+static bool open_csv(struct analysis *analysis, struct fail *fail)
 {
-    return relations_open(EXPORT_OF(answer, struct relations), &writer, fail);
+    return relations_open(EXPORT_OF(analysis, struct relations), &writer, fail);
 }
 
-const struct answer_kind csv_export = {.name = "csv",
-                                       .chooses_events = true,
-                                       .size = sizeof(struct csv),
-                                       .uses_symbols = true,
-                                       .set = export_set,
-                                       .open = open_csv,
-                                       .finish = relations_finish,
-                                       .close = relations_close};
+const struct analysis_kind csv_export = {.name = "csv",
+                                         .chooses_events = true,
+                                         .size = sizeof(struct csv),
+                                         .uses_symbols = true,
+                                         .set = export_set,
+                                         .open = open_csv,
+                                         .finish = relations_finish,
+                                         .close = relations_close};

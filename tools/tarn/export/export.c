@@ -30,11 +30,11 @@ static void end_stretch(struct export *export, struct stretch *stretch)
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                          uint64_t to)
 {
-    struct export *export = EXPORT_OF(ANSWER_OF(self, struct answer), struct export);
+    struct export *export = EXPORT_OF(ANALYSIS_OF(self, struct analysis), struct export);
     bool runs = thread->state == MODEL_RUNNING, is_asleep = runs && model_is_asleep(thread);
     struct stretch *stretch;
 
-    if (!answer_wants(&export->answer, thread))
+    if (!analysis_wants(&export->analysis, thread))
         return;
     stretch = slots_at(&export->stretches, thread->number);
     /* A waiting thread is on no CPU, so a new CPU does not end its stretch. */
@@ -48,7 +48,7 @@ static void take_segment(struct model_observer *self, const struct model_thread 
 
 static void make_room(struct export *export)
 {
-    const struct schema *schema = &export->answer.trace->schema;
+    const struct schema *schema = &export->analysis.trace->schema;
     size_t room = 1;
 
     for (unsigned i = 0; i < schema->event_count; i++)
@@ -66,7 +66,7 @@ void export_open(struct export *export,
     make_room(export);
     slots_open(&export->stretches, sizeof(struct stretch));
     export->write_stretch = write_stretch;
-    export->answer.observer.segment = take_segment;
+    export->analysis.observer.segment = take_segment;
 }
 
 void export_finish_stretches(struct export *export)
@@ -81,9 +81,9 @@ void export_close(struct export *export)
     free(export->room);
 }
 
-bool export_set(struct answer *answer, const char *option, const char *value, struct fail *fail)
+bool export_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
 {
-    EXPORT_OF(answer, struct export)->output = value;
+    EXPORT_OF(analysis, struct export)->output = value;
     return true;
 }
 
@@ -123,7 +123,7 @@ struct value value_of_field(struct export *export, const struct field *field, co
                           : field->base == 16 ? VALUE_HEX
                                               : VALUE_UNSIGNED,
                           0, NULL, 0};
-    char number[ANSWER_NAME_BYTES];
+    char number[ANALYSIS_NAME_BYTES];
     const char *label;
 
     switch (field->kind) {
@@ -148,20 +148,20 @@ struct value value_of_field(struct export *export, const struct field *field, co
     return value;
 }
 
-void activity_names_open(struct activity_names *names, const struct answer *answer)
+void activity_names_open(struct activity_names *names, const struct analysis *analysis)
 {
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
-        names->labels[kind] = model_detail_field(&answer->trace->schema, kind);
+        names->labels[kind] = model_detail_field(&analysis->trace->schema, kind);
 }
 
 const char *activity_name(const struct activity_names *names, const struct model_frame *frame,
-                          char text[ANSWER_NAME_BYTES])
+                          char text[ANALYSIS_NAME_BYTES])
 {
-    char number[ANSWER_NAME_BYTES];
+    char number[ANALYSIS_NAME_BYTES];
 
     if (frame->detail == UINT32_MAX) /* a fault that has not ended */
         return model_activity_names[frame->kind];
-    snprintf(text, ANSWER_NAME_BYTES, "%.20s %.40s", model_activity_names[frame->kind],
+    snprintf(text, ANALYSIS_NAME_BYTES, "%.20s %.40s", model_activity_names[frame->kind],
              label_of(names->labels[frame->kind], frame->detail, number));
     return text;
 }

@@ -2,8 +2,8 @@
 /*
  * export.h - writes a trace in the formats of other tools.
  *
- * A format is an analysis without tables (answer/answer.h): it observes the model during one walk and writes
- * to `output`, which must not exist yet. There are two groups of formats:
+ * A format is an analysis without tables (analysis/analysis.h): it observes the model during one walk and
+ * writes to `output`, which must not exist yet. There are two groups of formats:
  *
  *   relations.h   tables of rows: csv.c, sqlite.c
  *   tracks.h      lanes of a picture: chrome.c, perfetto.c
@@ -13,18 +13,18 @@
 #ifndef TARN_EXPORT_H
 #define TARN_EXPORT_H
 
-#include <tools/tarn/answer/answer.h>
+#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/out.h>
 
 struct export_format {
     const char *name, *what;
     const char *suffix; /* of the default output name */
-    const struct answer_kind *kind;
+    const struct analysis_kind *kind;
 };
 extern const struct export_format export_formats[]; /* ended by a NULL name */
 
-extern const struct answer_kind csv_export, sqlite_export, chrome_export, perfetto_export;
+extern const struct analysis_kind csv_export, sqlite_export, chrome_export, perfetto_export;
 
 /* A time in which a thread was in one state, on one CPU. The
  * model's segments also end at every change of activity. */
@@ -39,7 +39,7 @@ struct stretch {
 /* Each format's state begins with this. Writing continues after a failure, which `fail` keeps. */
 struct export
 {
-    struct answer answer;
+    struct analysis analysis;
     const char *output;
     struct fail fail;
     bool has_failed;
@@ -55,7 +55,7 @@ void export_open(struct export *export,
 void export_finish_stretches(struct export *export);
 void export_close(struct export *export);
 /* kind->set: the only option is "output". */
-bool export_set(struct answer *answer, const char *option, const char *value, struct fail *fail);
+bool export_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail);
 /* Flushes and closes OUT. The export fails unless PATH then contains all of it. NULL: the export has failed
  * already. A second call does nothing. */
 void export_close_file(struct export *export, struct out *out, const char *path);
@@ -80,8 +80,8 @@ struct value value_of_field(struct export *export, const struct field *field, co
 struct activity_names {
     const struct field *labels[ACTIVITIES];
 };
-void activity_names_open(struct activity_names *names, const struct answer *answer);
+void activity_names_open(struct activity_names *names, const struct analysis *analysis);
 const char *activity_name(const struct activity_names *names, const struct model_frame *frame,
-                          char text[ANSWER_NAME_BYTES]);
+                          char text[ANALYSIS_NAME_BYTES]);
 
 #endif

@@ -80,7 +80,7 @@ struct written_thread {
 
 static uint64_t boot_ns(const struct perfetto *perfetto, uint64_t ticks)
 {
-    const struct schema *schema = &perfetto->tracks.export.answer.trace->schema;
+    const struct schema *schema = &perfetto->tracks.export.analysis.trace->schema;
 
     return (uint64_t)schema_ns(schema, ticks) - (uint64_t)schema->clock_base_ns;
 }
@@ -153,11 +153,11 @@ static uint64_t shown_tid(const struct model_thread *thread)
 /* Describes a track, before its first event and again at the end, when its name is known. */
 static void describe_thread(struct perfetto *perfetto, const struct model_thread *thread, const char *name)
 {
-    const struct answer *answer = &perfetto->tracks.export.answer;
-    char text[ANSWER_NAME_BYTES + 16];
+    const struct analysis *analysis = &perfetto->tracks.export.analysis;
+    char text[ANALYSIS_NAME_BYTES + 16];
     size_t track, descriptor;
 
-    begin_packet(perfetto, answer->from);
+    begin_packet(perfetto, analysis->from);
     track = protobuf_begin(&perfetto->packet, PACKET_TRACK);
     protobuf_uint(&perfetto->packet, 1, thread_track(thread));
     if (thread->is_idle) {
@@ -347,15 +347,15 @@ static void write_clock(struct perfetto *perfetto, unsigned clock, uint64_t ns)
 static void begin(struct tracks *tracks)
 {
     struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
-    const struct answer *answer = &tracks->export.answer;
+    const struct analysis *analysis = &tracks->export.analysis;
     size_t mark;
 
     map_open(&perfetto->numbers, sizeof(uint64_t));
     slots_open(&perfetto->threads, sizeof(struct written_thread));
-    begin_packet(perfetto, answer->from);
+    begin_packet(perfetto, analysis->from);
     mark = protobuf_begin(&perfetto->packet, PACKET_CLOCKS);
-    write_clock(perfetto, CLOCK_BOOT, boot_ns(perfetto, answer->from));
-    write_clock(perfetto, CLOCK_REAL, (uint64_t)schema_ns(&answer->trace->schema, answer->from));
+    write_clock(perfetto, CLOCK_BOOT, boot_ns(perfetto, analysis->from));
+    write_clock(perfetto, CLOCK_REAL, (uint64_t)schema_ns(&analysis->trace->schema, analysis->from));
     protobuf_end(&perfetto->packet, mark);
     end_packet(perfetto);
 }
@@ -363,13 +363,13 @@ static void begin(struct tracks *tracks)
 static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
 {
     struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
-    const struct answer *answer = &tracks->export.answer;
-    const struct model_process *process = model_process(answer->model, pid);
+    const struct analysis *analysis = &tracks->export.analysis;
+    const struct model_process *process = model_process(analysis->model, pid);
     size_t tree, entry;
 
     if (pid == 0)
         return;
-    begin_packet(perfetto, answer->from);
+    begin_packet(perfetto, analysis->from);
     tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
     entry = protobuf_begin(&perfetto->packet, 1);
     protobuf_uint(&perfetto->packet, 1, pid);
@@ -384,14 +384,14 @@ static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
 static void write_thread(struct tracks *tracks, const struct model_thread *thread, const char *name)
 {
     struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
-    char text[ANSWER_NAME_BYTES + 16];
+    char text[ANALYSIS_NAME_BYTES + 16];
     size_t tree, entry;
 
     describe_thread(perfetto, thread, name);
     if (thread->is_idle)
         return;
     snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
-    begin_packet(perfetto, tracks->export.answer.from);
+    begin_packet(perfetto, tracks->export.analysis.from);
     tree = protobuf_begin(&perfetto->packet, PACKET_PROCESS_TREE);
     entry = protobuf_begin(&perfetto->packet, 2);
     protobuf_uint(&perfetto->packet, 1, shown_tid(thread));
@@ -424,15 +424,15 @@ static const struct track_writer writer = {.begin = begin,
                                            .thread = write_thread,
                                            .close = close_buffers};
 
-static bool open_perfetto(struct answer *answer, struct fail *fail)
+static bool open_perfetto(struct analysis *analysis, struct fail *fail)
 {
-    return tracks_open(EXPORT_OF(answer, struct tracks), &writer, fail);
+    return tracks_open(EXPORT_OF(analysis, struct tracks), &writer, fail);
 }
 
-const struct answer_kind perfetto_export = {.name = "perfetto",
-                                            .chooses_events = true,
-                                            .size = sizeof(struct perfetto),
-                                            .set = export_set,
-                                            .open = open_perfetto,
-                                            .finish = tracks_finish,
-                                            .close = tracks_close};
+const struct analysis_kind perfetto_export = {.name = "perfetto",
+                                              .chooses_events = true,
+                                              .size = sizeof(struct perfetto),
+                                              .set = export_set,
+                                              .open = open_perfetto,
+                                              .finish = tracks_finish,
+                                              .close = tracks_close};

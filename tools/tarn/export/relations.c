@@ -33,7 +33,7 @@ static const struct {
 static const char *const context_columns[] = {"time_ns", "cpu_id", "vpid", "vtid", "procname:"};
 #define CONTEXT_COLUMNS 5u
 
-#define OF(self) EXPORT_OF(ANSWER_OF(self, struct answer), struct relations)
+#define OF(self) EXPORT_OF(ANALYSIS_OF(self, struct analysis), struct relations)
 
 static void add_column(struct relations *relations, struct relation_table *table, const char *name,
                        bool is_text)
@@ -77,7 +77,7 @@ static const char *column_of(struct relations *relations, const char *field)
 
 static void declare_tables(struct relations *relations)
 {
-    const struct schema *schema = &relations->export.answer.trace->schema;
+    const struct schema *schema = &relations->export.analysis.trace->schema;
     unsigned most = OWN_COLUMNS_MAX;
 
     relations->table_count = RELATIONS + schema->event_count;
@@ -113,14 +113,14 @@ static void declare_tables(struct relations *relations)
 
 static struct value time_value(const struct relations *relations, uint64_t ticks)
 {
-    int64_t ns = schema_ns(&relations->export.answer.trace->schema, ticks);
+    int64_t ns = schema_ns(&relations->export.analysis.trace->schema, ticks);
 
     return (struct value){VALUE_SIGNED, (uint64_t)ns, NULL, 0};
 }
 
 static struct value duration_value(const struct relations *relations, uint64_t ticks)
 {
-    return VALUE_NUMBER(answer_ns(&relations->export.answer, ticks));
+    return VALUE_NUMBER(analysis_ns(&relations->export.analysis, ticks));
 }
 
 static struct value number_or_null(uint64_t number, bool is_known)
@@ -130,7 +130,7 @@ static struct value number_or_null(uint64_t number, bool is_known)
 
 static struct value cpu_value(const struct relations *relations, uint32_t rank)
 {
-    return VALUE_NUMBER(relations->export.answer.trace->streams[rank].cpu);
+    return VALUE_NUMBER(relations->export.analysis.trace->streams[rank].cpu);
 }
 
 static void write_row(struct relations *relations, unsigned table)
@@ -147,7 +147,7 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     const struct running *running = cursor_running(cursor);
     struct value *value = relations->values;
 
-    if (!answer_wants_event(&relations->export.answer, cursor, thread))
+    if (!analysis_wants_event(&relations->export.analysis, cursor, thread))
         return;
     *value++ = (struct value){VALUE_SIGNED, (uint64_t)cursor_ns(cursor), NULL, 0};
     *value++ = VALUE_NUMBER(cursor->stream->cpu);
@@ -194,9 +194,9 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
 {
     struct relations *relations = OF(self);
     struct value *values = relations->values;
-    char name[ANSWER_NAME_BYTES];
+    char name[ANALYSIS_NAME_BYTES];
 
-    if (!answer_wants(&relations->export.answer, thread))
+    if (!analysis_wants(&relations->export.analysis, thread))
         return;
     *values++ = VALUE_NUMBER(thread->number);
     *values++ = VALUE_NUMBER(thread->tid);
@@ -222,7 +222,7 @@ static struct value time_or_null(const struct relations *relations, uint64_t tic
 }
 
 static struct value label_value(const struct relations *relations, uint64_t label,
-                                char text[ANSWER_NAME_BYTES])
+                                char text[ANALYSIS_NAME_BYTES])
 {
     return relations->functions.labels != NULL
                ? value_text(label_of(relations->functions.labels, label, text))
@@ -233,7 +233,7 @@ static void write_call(struct relations *relations, const struct model_call *cal
 {
     struct value *values = relations->values;
     const struct model_thread *server = call->server;
-    char function[FUNCTION_NAME_BYTES], label[ANSWER_NAME_BYTES];
+    char function[FUNCTION_NAME_BYTES], label[ANALYSIS_NAME_BYTES];
 
     *values++ = (struct value){VALUE_HEX, call->id, NULL, 0};
     *values++ =
@@ -262,7 +262,7 @@ static void take_call(struct model_observer *self, const struct model_call *call
     struct relations *relations = OF(self);
 
     functions_learn(&relations->functions, call);
-    if (has_ended && answer_wants(&relations->export.answer, call->client))
+    if (has_ended && analysis_wants(&relations->export.analysis, call->client))
         write_call(relations, call);
 }
 
@@ -275,15 +275,15 @@ static void write_fact(struct relations *relations, const char *name, const char
 
 static void write_facts(struct relations *relations)
 {
-    const struct answer *answer = &relations->export.answer;
-    const struct schema *schema = &answer->trace->schema;
+    const struct analysis *analysis = &relations->export.analysis;
+    const struct schema *schema = &analysis->trace->schema;
     char number[32];
 
-    write_fact(relations, "directory", answer->trace->directory);
+    write_fact(relations, "directory", analysis->trace->directory);
     write_fact(relations, "byte_order", schema->big_endian ? "big-endian" : "little-endian");
-    snprintf(number, sizeof(number), "%lld", (long long)schema_ns(schema, answer->from));
+    snprintf(number, sizeof(number), "%lld", (long long)schema_ns(schema, analysis->from));
     write_fact(relations, "begin_ns", number);
-    snprintf(number, sizeof(number), "%lld", (long long)schema_ns(schema, answer->to));
+    snprintf(number, sizeof(number), "%lld", (long long)schema_ns(schema, analysis->to));
     write_fact(relations, "end_ns", number);
     snprintf(number, sizeof(number), "%llu", (unsigned long long)schema->clock_freq);
     write_fact(relations, "clock_frequency", number);
@@ -291,15 +291,15 @@ static void write_facts(struct relations *relations)
 
 static void write_processes(struct relations *relations)
 {
-    const struct answer *answer = &relations->export.answer;
+    const struct analysis *analysis = &relations->export.analysis;
     struct value *values = relations->values;
 
-    for (size_t i = 0; i < answer->model->processes.count; i++) {
-        const struct model_process *process = map_value(&answer->model->processes, i);
+    for (size_t i = 0; i < analysis->model->processes.count; i++) {
+        const struct model_process *process = map_value(&analysis->model->processes, i);
 
         values[0] = VALUE_NUMBER(process->pid);
         values[1] = number_or_null(process->parent, process->parent != MODEL_NOBODY);
-        values[2] = value_text(answer_process_name(answer, process->pid));
+        values[2] = value_text(analysis_process_name(analysis, process->pid));
         values[3] = value_text(process->path);
         values[4] = time_value(relations, process->begin);
         values[5] = process->has_ended ? time_value(relations, process->end) : value_text(NULL);
@@ -312,18 +312,18 @@ static void write_processes(struct relations *relations)
 
 static void write_threads(struct relations *relations)
 {
-    struct answer *answer = &relations->export.answer;
+    struct analysis *analysis = &relations->export.analysis;
     struct value *values = relations->values;
 
-    for (uint32_t i = 0; i < answer->model->thread_count; i++) {
-        const struct model_thread *thread = answer->model->threads[i];
+    for (uint32_t i = 0; i < analysis->model->thread_count; i++) {
+        const struct model_thread *thread = analysis->model->threads[i];
 
-        if (thread->tid == MODEL_NOBODY || !answer_wants(answer, thread))
+        if (thread->tid == MODEL_NOBODY || !analysis_wants(analysis, thread))
             continue;
         values[0] = VALUE_NUMBER(thread->number);
         values[1] = VALUE_NUMBER(thread->tid);
         values[2] = number_or_null(thread->pid, thread->pid != MODEL_NOBODY);
-        values[3] = value_text(answer_thread_name(answer, thread));
+        values[3] = value_text(analysis_thread_name(analysis, thread));
         values[4] = VALUE_NUMBER(thread->is_idle);
         values[5] = cpu_value(relations, thread->cpu);
         values[6] = time_value(relations, thread->begin);
@@ -338,20 +338,20 @@ static void write_threads(struct relations *relations)
 /* Writes what is at the addresses in events, as in `tarn profile`. */
 static void write_places(struct relations *relations)
 {
-    const struct answer *answer = &relations->export.answer;
+    const struct analysis *analysis = &relations->export.analysis;
     struct value *values = relations->values;
     char text[SYMBOL_NAME_BYTES];
 
     for (size_t i = 0; i < relations->places.count; i++) {
         const struct map_entry *entry = map_entry(&relations->places, i);
         uint64_t address = entry->key[1];
-        const struct image *image = images_find(&answer->model->images, (uint32_t)entry->key[0], address);
+        const struct image *image = images_find(&analysis->model->images, (uint32_t)entry->key[0], address);
 
         values[0] = VALUE_NUMBER(entry->key[0]);
         values[1] = (struct value){VALUE_HEX, address, NULL, 0};
         values[2] =
-            answer->symbols != NULL
-                ? value_text(symbol_name(symbols_find(answer->symbols, image, address), address, text))
+            analysis->symbols != NULL
+                ? value_text(symbol_name(symbols_find(analysis->symbols, image, address), address, text))
                 : value_text(NULL);
         values[3] = value_text(image_name(image));
         write_row(relations, RELATION_PLACE);
@@ -361,7 +361,7 @@ static void write_places(struct relations *relations)
 static void write_names(struct relations *relations)
 {
     static const char *const kinds[] = {[MODEL_LOCK] = "lock", [MODEL_EVENT] = "event"};
-    const struct model *model = relations->export.answer.model;
+    const struct model *model = relations->export.analysis.model;
     struct value *values = relations->values;
 
     for (uint32_t i = 0; i < MODEL_LOCK_CLASSES; i++) {
@@ -384,23 +384,23 @@ static void write_names(struct relations *relations)
 
 bool relations_open(struct relations *relations, const struct relation_writer *writer, struct fail *fail)
 {
-    struct answer *answer = &relations->export.answer;
+    struct analysis *analysis = &relations->export.analysis;
 
     export_open(&relations->export, write_state);
-    activity_names_open(&relations->names, answer);
-    functions_open(&relations->functions, answer);
+    activity_names_open(&relations->names, analysis);
+    functions_open(&relations->functions, analysis);
     map_open(&relations->places, sizeof(bool));
     relations->writer = writer;
     declare_tables(relations);
-    answer->observer.event = take_event;
-    answer->observer.leave = take_leave;
-    answer->observer.call = take_call;
+    analysis->observer.event = take_event;
+    analysis->observer.leave = take_leave;
+    analysis->observer.call = take_call;
     return writer->open(relations, fail);
 }
 
-void relations_finish(struct answer *answer)
+void relations_finish(struct analysis *analysis)
 {
-    struct relations *relations = EXPORT_OF(answer, struct relations);
+    struct relations *relations = EXPORT_OF(analysis, struct relations);
 
     export_finish_stretches(&relations->export);
     write_processes(relations);
@@ -411,9 +411,9 @@ void relations_finish(struct answer *answer)
     relations->writer->finish(relations);
 }
 
-void relations_close(struct answer *answer)
+void relations_close(struct analysis *analysis)
 {
-    struct relations *relations = EXPORT_OF(answer, struct relations);
+    struct relations *relations = EXPORT_OF(analysis, struct relations);
 
     if (relations->writer != NULL)
         relations->writer->close(relations);

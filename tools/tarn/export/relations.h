@@ -10,7 +10,7 @@
 #ifndef TARN_RELATIONS_H
 #define TARN_RELATIONS_H
 
-#include <tools/tarn/answer/functions.h>
+#include <tools/tarn/analysis/functions.h>
 #include <tools/tarn/export/derived.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/symbols/symbols.h>
@@ -64,7 +64,7 @@ struct relations {
 
 /* For a kind's open, finish and close. */
 bool relations_open(struct relations *relations, const struct relation_writer *writer, struct fail *fail);
-void relations_finish(struct answer *answer);
-void relations_close(struct answer *answer);
+void relations_finish(struct analysis *analysis);
+void relations_close(struct analysis *analysis);
 
 #endif

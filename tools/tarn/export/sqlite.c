@@ -188,16 +188,16 @@ static void close_database(struct relations *relations)
 static const struct relation_writer writer = {open_database, write_database_row, finish_database,
                                               close_database};
 
-static bool open_sqlite(struct answer *answer, struct fail *fail)
+static bool open_sqlite(struct analysis *analysis, struct fail *fail)
 {
-    return relations_open(EXPORT_OF(answer, struct relations), &writer, fail);
+    return relations_open(EXPORT_OF(analysis, struct relations), &writer, fail);
 }
 
-const struct answer_kind sqlite_export = {.name = "sqlite",
-                                          .chooses_events = true,
-                                          .size = sizeof(struct sqlite),
-                                          .uses_symbols = true,
-                                          .set = export_set,
-                                          .open = open_sqlite,
-                                          .finish = relations_finish,
-                                          .close = relations_close};
+const struct analysis_kind sqlite_export = {.name = "sqlite",
+                                            .chooses_events = true,
+                                            .size = sizeof(struct sqlite),
+                                            .uses_symbols = true,
+                                            .set = export_set,
+                                            .open = open_sqlite,
+                                            .finish = relations_finish,
+                                            .close = relations_close};

@@ -6,7 +6,7 @@
 #include <tools/tarn/export/tracks.h>
 #include <unistd.h>
 
-#define OF(self) EXPORT_OF(ANSWER_OF(self, struct answer), struct tracks)
+#define OF(self) EXPORT_OF(ANALYSIS_OF(self, struct analysis), struct tracks)
 
 /* Events that are visible as states, activities and calls. */
 static const char *const shown_events[] = {
@@ -20,10 +20,10 @@ static const char *const shown_events[] = {
 
 static void note_shown(struct tracks *tracks)
 {
-    const struct schema *schema = &tracks->export.answer.trace->schema;
+    const struct schema *schema = &tracks->export.analysis.trace->schema;
 
     tracks->shown = alloc_zero(schema->event_count + 1, sizeof(bool));
-    if (tracks->export.answer.filter->types != NULL)
+    if (tracks->export.analysis.filter->types != NULL)
         return;
     for (unsigned i = 0; i < sizeof(shown_events) / sizeof(shown_events[0]); i++) {
         const struct event_type *type = schema_find_event(schema, shown_events[i]);
@@ -44,7 +44,7 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     struct tracks *tracks = OF(self);
 
     if (!tracks->shown[cursor->event.type->index] && thread->tid != MODEL_NOBODY &&
-        answer_wants_event(&tracks->export.answer, cursor, thread) && goes_on(tracks))
+        analysis_wants_event(&tracks->export.analysis, cursor, thread) && goes_on(tracks))
         tracks->writer->event(tracks, thread, cursor);
 }
 
@@ -60,9 +60,9 @@ static void take_enter(struct model_observer *self, const struct model_thread *t
                        const struct model_frame *frame)
 {
     struct tracks *tracks = OF(self);
-    char name[ANSWER_NAME_BYTES];
+    char name[ANALYSIS_NAME_BYTES];
 
-    if (tracks->writer->enter != NULL && answer_wants(&tracks->export.answer, thread) && goes_on(tracks))
+    if (tracks->writer->enter != NULL && analysis_wants(&tracks->export.analysis, thread) && goes_on(tracks))
         tracks->writer->enter(tracks, thread, frame, activity_name(&tracks->names, frame, name));
 }
 
@@ -70,9 +70,9 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
                        const struct model_frame *frame, uint64_t end)
 {
     struct tracks *tracks = OF(self);
-    char name[ANSWER_NAME_BYTES];
+    char name[ANALYSIS_NAME_BYTES];
 
-    if (answer_wants(&tracks->export.answer, thread) && goes_on(tracks))
+    if (analysis_wants(&tracks->export.analysis, thread) && goes_on(tracks))
         tracks->writer->leave(tracks, thread, frame, activity_name(&tracks->names, frame, name), end);
 }
 
@@ -81,7 +81,7 @@ static void take_thread(struct model_observer *self, const struct model_thread *
 {
     struct tracks *tracks = OF(self);
 
-    if (has_ended && tracks->writer->died != NULL && answer_wants(&tracks->export.answer, thread) &&
+    if (has_ended && tracks->writer->died != NULL && analysis_wants(&tracks->export.analysis, thread) &&
         goes_on(tracks))
         tracks->writer->died(tracks, thread, ticks);
 }
@@ -103,7 +103,7 @@ static void take_call(struct model_observer *self, const struct model_call *call
     else if (call->called == ticks && !has_ended)
         flow = (struct track_flow){call, "ipc call", false, false};
     thread = flow.is_reply == flow.is_end ? call->client : call->server;
-    if (flow.name == NULL || thread == NULL || !answer_wants(&tracks->export.answer, thread) ||
+    if (flow.name == NULL || thread == NULL || !analysis_wants(&tracks->export.analysis, thread) ||
         !goes_on(tracks))
         return;
     tracks->writer->flow(tracks, thread, &flow, ticks);
@@ -111,12 +111,12 @@ static void take_call(struct model_observer *self, const struct model_call *call
 
 const char *tracks_runner(const struct tracks *tracks, const struct model_thread *thread)
 {
-    return thread->is_idle ? "kernel work" : answer_thread_name(&tracks->export.answer, thread);
+    return thread->is_idle ? "kernel work" : analysis_thread_name(&tracks->export.analysis, thread);
 }
 
 bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail)
 {
-    struct answer *answer = &tracks->export.answer;
+    struct analysis *analysis = &tracks->export.analysis;
     int fd = open(tracks->export.output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
     if (fd < 0)
@@ -124,40 +124,41 @@ bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struc
     out_open(&tracks->out, fd, 0);
     tracks->is_open = true;
     export_open(&tracks->export, write_state);
-    activity_names_open(&tracks->names, answer);
+    activity_names_open(&tracks->names, analysis);
     note_shown(tracks);
     tracks->writer = writer;
-    answer->observer.event = take_event;
-    answer->observer.enter = take_enter;
-    answer->observer.leave = take_leave;
-    answer->observer.call = take_call;
-    answer->observer.thread = take_thread;
+    analysis->observer.event = take_event;
+    analysis->observer.enter = take_enter;
+    analysis->observer.leave = take_leave;
+    analysis->observer.call = take_call;
+    analysis->observer.thread = take_thread;
     writer->begin(tracks);
     return true;
 }
 
-void tracks_finish(struct answer *answer)
+void tracks_finish(struct analysis *analysis)
 {
-    struct tracks *tracks = EXPORT_OF(answer, struct tracks);
-    const struct model *model = answer->model;
+    struct tracks *tracks = EXPORT_OF(analysis, struct tracks);
+    const struct model *model = analysis->model;
 
     export_finish_stretches(&tracks->export);
     for (size_t i = 0; i < model->processes.count; i++) {
         const struct model_process *process = map_value(&model->processes, i);
 
-        tracks->writer->process(tracks, process->pid, answer_process_name(answer, process->pid));
+        tracks->writer->process(tracks, process->pid, analysis_process_name(analysis, process->pid));
     }
     for (uint32_t i = 0; i < model->thread_count; i++)
-        if (model->threads[i]->tid != MODEL_NOBODY && answer_wants(answer, model->threads[i]))
-            tracks->writer->thread(tracks, model->threads[i], answer_thread_name(answer, model->threads[i]));
+        if (model->threads[i]->tid != MODEL_NOBODY && analysis_wants(analysis, model->threads[i]))
+            tracks->writer->thread(tracks, model->threads[i],
+                                   analysis_thread_name(analysis, model->threads[i]));
     if (tracks->writer->end != NULL)
         tracks->writer->end(tracks);
     export_close_file(&tracks->export, &tracks->out, tracks->export.output);
 }
 
-void tracks_close(struct answer *answer)
+void tracks_close(struct analysis *analysis)
 {
-    struct tracks *tracks = EXPORT_OF(answer, struct tracks);
+    struct tracks *tracks = EXPORT_OF(analysis, struct tracks);
 
     if (tracks->writer != NULL && tracks->writer->close != NULL)
         tracks->writer->close(tracks);

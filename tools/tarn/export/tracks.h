@@ -53,12 +53,12 @@ struct tracks {
 
 bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail);
 const char *tracks_runner(const struct tracks *tracks, const struct model_thread *thread);
-void tracks_finish(struct answer *answer);
-void tracks_close(struct answer *answer);
+void tracks_finish(struct analysis *analysis);
+void tracks_close(struct analysis *analysis);
 
 static inline uint32_t track_cpu(const struct tracks *tracks, uint32_t rank)
 {
-    return tracks->export.answer.trace->streams[rank].cpu;
+    return tracks->export.analysis.trace->streams[rank].cpu;
 }
 
 #endif

@@ -4,7 +4,7 @@
  * the words of the event.
  *
  * The boot processor's first events are committed in a ring in the kernel's image, and copied into its own
- * ring later (trace/control/rings.c). They are met where they are committed, not where they are copied.
+ * ring later (kernel/trace/rings.c). They are met where they are committed, not where they are copied.
  */
 #ifndef TARN_GOTO_PLACES_H
 #define TARN_GOTO_PLACES_H

@@ -14,7 +14,7 @@
 struct lock_name {
     uint64_t lock; /* address */
     uint32_t pid;
-    bool is_changed; /* since the last model_save_knowledge */
+    bool is_changed; /* since the last model_save_snapshot */
     char name[35];   /* empty: no name any more */
 };
 

@@ -33,7 +33,7 @@ static void set_actions(struct model *model)
     const struct schema *schema = &model->trace->schema;
 
     memset(model->actions, 0, schema->event_count * sizeof(model->actions[0]));
-    meanings_resolve(model, only_scheduling(model));
+    event_bindings_resolve(model, only_scheduling(model));
     for (unsigned i = 0; i < schema->event_count; i++) {
         struct model_action *action = &model->actions[i];
 
@@ -86,7 +86,7 @@ void model_observe(struct model *model, struct model_observer *observer)
     *last = observer;
     observer->next = NULL;
     model->wants_segments |= observer->segment != NULL;
-    model->wants_stays |= observer->stay != NULL;
+    model->wants_stays |= observer->state_interval != NULL;
     model->wants_switches |= observer->switched != NULL;
     model->wants_wakeups |= observer->wakeup != NULL;
     model->wants_events |= observer->event != NULL;

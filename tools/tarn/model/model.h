@@ -10,8 +10,8 @@
  * time, cover its time. A sleeping CPU runs its idle thread.
  *
  * The model takes the events of all CPUs in order (order.h), and reports to observers: the analyses
- * (tools/tarn/answer) and the view's index. It does not guess across lost events: a thread that may have run
- * meanwhile is MODEL_UNKNOWN until an event shows its state, and its activities end with `is_cut`.
+ * (tools/tarn/analysis) and the view's index. It does not guess across lost events: a thread that may have
+ * run meanwhile is MODEL_UNKNOWN until an event shows its state, and its activities end with `is_cut`.
  *
  * Times are ticks of the trace's clock. Memory is bounded: all threads beyond MODEL_THREADS_MAX share one
  * record with tid MODEL_NOBODY, which also stands for an unknown running thread; it has no segments. Thread
@@ -21,7 +21,7 @@
 #define TARN_MODEL_H
 
 #include <tools/tarn/buffer.h>
-#include <tools/tarn/model/images.h>
+#include <tools/tarn/model/executables.h>
 #include <tools/tarn/model/lock_names.h>
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/read/names.h>
@@ -124,9 +124,9 @@ struct model_thread {
     /* the call it works on: received last, not yet replied to; or NULL */
     const struct model_call *serving;
     uint64_t ran, switches, migrations; /* ticks on a CPU; switches to it; those of them to a new CPU */
-    /* Valid only while an observer has `stay`: ticks not yet reported to it. `stint`: time run on `cpu`, by
-     * enum model_mode; `waited`: time in other states, valid if model_has_waited. */
-    uint64_t stint[MODEL_MODES], waited[MODEL_STATES];
+    /* Valid only while an observer has `state_interval`: ticks not yet reported to it. `run_ticks`: time run
+     * on `cpu`, by enum model_mode; `waited`: time in other states, valid if model_has_waited. */
+    uint64_t run_ticks[MODEL_MODES], waited[MODEL_STATES];
     /* private to the model */
     struct model_call call;               /* its last call as client */
     struct model_thread *previous, *next; /* in the list of living threads */
@@ -159,7 +159,7 @@ struct model_process {
     uint32_t threads;    /* number of its threads seen */
     const char *path;    /* of its executable, or NULL */
     uint32_t living;     /* private to the model: number of its living threads */
-    bool is_changed;     /* since the last model_save_knowledge */
+    bool is_changed;     /* since the last model_save_snapshot */
 };
 
 /* A lock class (state.ev), indexed by number. */
@@ -195,11 +195,12 @@ struct model_observer {
     void (*segment)(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                     uint64_t to);
     /* A state interval, for observers that only add up: all segments of one state, starting at
-     * thread->since. For a run, thread->stint says in which modes. It is called for a thread's first
+     * thread->since. For a run, thread->run_ticks says in which modes. It is called for a thread's first
      * interval after model_begin_stays, and when a run follows one on another CPU. The rest accumulates in
-     * thread->stint and thread->waited, where the observer finds it at the end. */
-    void (*stay)(struct model_observer *self, const struct model_thread *thread, uint64_t from, uint64_t to);
-    /* A thread is about to run on another CPU: thread->stint belongs to the old one. */
+     * thread->run_ticks and thread->waited, where the observer finds it at the end. */
+    void (*state_interval)(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                           uint64_t to);
+    /* A thread is about to run on another CPU: thread->run_ticks belongs to the old one. */
     void (*moves)(struct model_observer *self, const struct model_thread *thread);
     /* An activity begins; FRAME is the innermost. */
     void (*enter)(struct model_observer *self, const struct model_thread *thread,
@@ -253,7 +254,7 @@ struct model {
     uint32_t irq_count;
     struct model_sampling sampling;
     bool tells_sleep; /* a power_cpu_idle was seen; saved in checkpoints */
-    /* irqs, classes or sampling changed since the last model_save_knowledge */
+    /* irqs, classes or sampling changed since the last model_save_snapshot */
     bool has_news;
     struct map processes;         /* of struct model_process, by pid */
     struct model_action *actions; /* by event index */
@@ -309,8 +310,8 @@ void model_begin_range(struct model *model);
 /* Save and restore the long-lived facts (processes, names, executables, lock names) in pieces. Each piece
  * has what was learned since the one before. To get the model of a checkpoint, restore all earlier pieces in
  * order into a new model, then the checkpoint. */
-void model_save_knowledge(struct model *model, struct buffer *out);
-bool model_restore_knowledge(struct model *model, const void *bytes, size_t size, struct fail *fail);
+void model_save_snapshot(struct model *model, struct buffer *out);
+bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, struct fail *fail);
 /* Restores only the lock names from the same pieces. */
 bool model_restore_lock_names(struct model *model, const void *bytes, size_t size, struct fail *fail);
 void model_settle(struct model *model); /* the next piece starts here */

@@ -2,7 +2,7 @@
 /*
  * model_parts.h - what the files of the model share.
  *
- * model.c dispatches events to the handlers in take_*.c, which meanings.c binds to event types. processors.c
+ * model.c dispatches events to the handlers in take_*.c, which event_bindings.c binds to event types. cpus.c
  * tracks the running threads, threads.c the threads and their states, activities.c their stacks, calls.c
  * IPC. Every change happens at model->now, or earlier if events were lost. The inline functions here run for
  * every second event.
@@ -75,7 +75,7 @@ static inline void count_run(struct model *model, struct model_thread *thread, u
     }
     thread->ran += to - from;
     if (model->wants_stays)
-        thread->stint[model_mode(thread)] += to - from;
+        thread->run_ticks[model_mode(thread)] += to - from;
 }
 
 /* Ends the open segment at AT and begins the next. */
@@ -154,7 +154,7 @@ void serving_stop(struct model *model, struct model_thread *server);
 /* The client's call in progress ends without a result. */
 void call_abandon(struct model *model, struct model_thread *client);
 
-/* ---- processors.c ---- */
+/* ---- cpus.c ---- */
 
 static inline uint32_t rank_of(const struct model *model, const struct model_cpu *cpu)
 {
@@ -223,12 +223,12 @@ static inline struct model_thread *get_thread(struct model *model, const struct 
                : thread_find(model, tid, rank_of(model, cpu));
 }
 
-/* ---- meanings.c ---- */
+/* ---- event_bindings.c ---- */
 
 /* Fills the actions; those for activities and calls unless ONLY_SCHEDULING. */
-void meanings_resolve(struct model *model, bool only_scheduling);
+void event_bindings_resolve(struct model *model, bool only_scheduling);
 
-/* ---- take_*.c: event handlers; fields are those of the tables in meanings.c ---- */
+/* ---- take_*.c: event handlers; fields are those of the tables in event_bindings.c ---- */
 
 typedef void model_taker(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action);

@@ -193,32 +193,32 @@ void tell_stay(struct model *model, struct model_thread *thread)
     uint64_t from = later(thread->since, model->from), to = sooner(thread->segment, model->to);
 
     if (!model_has_waited(model, thread) && thread->state != MODEL_RUNNING)
-        memset(thread->stint, 0, sizeof(thread->stint)); /* from an earlier period */
+        memset(thread->run_ticks, 0, sizeof(thread->run_ticks)); /* from an earlier period */
     if (from >= to)
         return;
     if (!model_has_waited(model, thread))
         memset(thread->waited, 0, sizeof(thread->waited));
     thread->stays_period = model->stays_period;
     for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->stay != NULL)
-            observer->stay(observer, thread, from, to);
+        if (observer->state_interval != NULL)
+            observer->state_interval(observer, thread, from, to);
     if (thread->state != MODEL_RUNNING)
         return;
-    memset(thread->stint, 0, sizeof(thread->stint));
+    memset(thread->run_ticks, 0, sizeof(thread->run_ticks));
     thread->stint_cpu = thread->cpu;
 }
 
 void tell_move(struct model *model, struct model_thread *thread)
 {
-    const uint64_t *stint = thread->stint;
+    const uint64_t *run_ticks = thread->run_ticks;
 
     if (!model_has_waited(model, thread) ||
-        (stint[MODE_USER] | stint[MODE_KERNEL] | stint[MODE_INTERRUPT]) == 0)
+        (run_ticks[MODE_USER] | run_ticks[MODE_KERNEL] | run_ticks[MODE_INTERRUPT]) == 0)
         return;
     for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
         if (observer->moves != NULL)
             observer->moves(observer, thread);
-    memset(thread->stint, 0, sizeof(thread->stint));
+    memset(thread->run_ticks, 0, sizeof(thread->run_ticks));
 }
 
 void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
@@ -229,14 +229,14 @@ void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t
     if (begin < end)
         thread->ran += end - begin;
     if (counted < end)
-        thread->stint[model_mode(thread)] += end - counted;
+        thread->run_ticks[model_mode(thread)] += end - counted;
 }
 
 void model_begin_stays(struct model *model, uint64_t at)
 {
     for (unsigned i = 0; i < model->trace->stream_count; i++)
         if (model->cpus[i].thread != NULL)
-            memset(model->cpus[i].thread->stint, 0, sizeof(model->cpus[i].thread->stint));
+            memset(model->cpus[i].thread->run_ticks, 0, sizeof(model->cpus[i].thread->run_ticks));
     model->counts_from = later(at, model->from);
     model->stays_period++;
 }

@@ -260,5 +260,5 @@ void losses_summary(const struct losses *losses)
 
 int losses_status(const struct losses *losses)
 {
-    return losses->damaged != 0 || losses->lacks[0] != '\0' ? EXIT_DAMAGE : EXIT_FINE;
+    return losses->damaged != 0 || losses->lacks[0] != '\0' ? EXIT_DAMAGE : EXIT_OK;
 }

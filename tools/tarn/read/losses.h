@@ -29,7 +29,7 @@ void losses_judge(struct losses *losses);
 void losses_add(struct losses *sum, const struct losses *part);
 void losses_summary(const struct losses *losses); /* to stderr */
 /* Returns the exit status of a subcommand that produced output: EXIT_DAMAGE if it read damage or the schema
- * lacks something, else EXIT_FINE. */
+ * lacks something, else EXIT_OK. */
 int losses_status(const struct losses *losses);
 void format_report(const struct trace *trace, const struct report *report, char *text, size_t size);
 

@@ -170,7 +170,7 @@ static void find_info(struct image *image)
 bool image_is_changed(struct image *image)
 {
     /* orders the earlier copy before the load of the word: pairs
-     * with the fence in start_over() of trace/control/rings.c */
+     * with the fence in start_over() of kernel/trace/rings.c */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return image_is_live(image) && image->info &&
            image_info64(image, offsetof(struct trace_info, geometry)) != image->geometry;
@@ -295,7 +295,7 @@ static enum verdict try_candidate(struct image *image, const struct candidate *c
 }
 
 /* Kernels put the store at a multiple of PLACE_STEP
- * (trace/control/store.c), so the first pass reads only those. */
+ * (kernel/trace/store.c), so the first pass reads only those. */
 bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail)
 {
     static const uint64_t steps[] = {PLACE_STEP, FRAME};

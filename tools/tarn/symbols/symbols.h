@@ -2,7 +2,7 @@
 /*
  * symbols.h - stage "symbols": addresses to functions, files and lines.
  *
- * A trace has the address and build-id of each mapped executable (model/images.h). The file with that
+ * A trace has the address and build-id of each mapped executable (model/executables.h). The file with that
  * build-id is searched in directories and their subdirectories; one with debugging information is preferred.
  * A file with the same name and another build-id has been rebuilt since, and is refused. Executables are
  * those of the guest, in either byte order.
@@ -13,7 +13,7 @@
 #ifndef TARN_SYMBOLS_H
 #define TARN_SYMBOLS_H
 
-#include <tools/tarn/model/images.h>
+#include <tools/tarn/model/executables.h>
 
 /* What is at an address. For inlined code this is a list, innermost first: each is inlined into `outer`,
  * whose line is that of the call. */

@@ -51,7 +51,7 @@ static void keep(struct intervals *intervals, const struct model *model, const s
     intervals->has_begun = true;
 }
 
-bool intervals_ask(struct intervals *intervals, uint64_t to, struct answer **answers, unsigned count,
+bool intervals_ask(struct intervals *intervals, uint64_t to, struct analysis **analyses, unsigned count,
                    struct filter *filter, struct reporter *reporter, struct fail *fail)
 {
     struct model model;
@@ -62,12 +62,12 @@ bool intervals_ask(struct intervals *intervals, uint64_t to, struct answer **ans
     filter->to_ticks = to;
     model_open(&model, intervals->trace, intervals->from, to);
     fine = go_on(intervals, &model, &merge, reporter, fail) &&
-           answers_open(answers, count, &model, filter, NULL, fail);
+           analyses_open(analyses, count, &model, filter, NULL, fail);
     if (fine) {
         model_walk(&model, &merge);
         keep(intervals, &model, &merge);
         model_finish_range(&model, &merge);
-        answers_finish(answers, count);
+        analyses_finish(analyses, count);
         intervals->from = to;
     }
     merge_close(&merge);

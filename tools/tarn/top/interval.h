@@ -8,7 +8,7 @@
 #ifndef TARN_INTERVAL_H
 #define TARN_INTERVAL_H
 
-#include <tools/tarn/answer/answer.h>
+#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/buffer.h>
 #include <tools/tarn/read/order.h>
 
@@ -23,9 +23,9 @@ struct intervals {
 
 void intervals_open(struct intervals *intervals, const struct trace *trace);
 void intervals_close(struct intervals *intervals);
-/* Computes ANSWERS (0: only walks) for the time up to TO.
+/* Computes ANALYSES (0: only walks) for the time up to TO.
  * FILTER is resolved; its `from` and `to` are set here. */
-bool intervals_ask(struct intervals *intervals, uint64_t to, struct answer **answers, unsigned count,
+bool intervals_ask(struct intervals *intervals, uint64_t to, struct analysis **analyses, unsigned count,
                    struct filter *filter, struct reporter *reporter, struct fail *fail);
 
 #endif

@@ -19,11 +19,11 @@
 #define HEIGHT_MAIN 8u /* minimum number of lines of the first table */
 
 const char *const screen_sorts[SORTS] = {"running", "ready", "switches", "wakeups", "name"};
-const char *const screen_answers[SCREEN_ANSWERS] = {"stats", "threads", "syscalls", "ipc", "locks"};
+const char *const screen_analyses[SCREEN_ANALYSES] = {"stats", "threads", "syscalls", "ipc", "locks"};
 
 /* A table on the screen: some columns of an analysis's table. */
 struct part {
-    unsigned answer;
+    unsigned analysis;
     const char *table, *heading;  /* table NULL: the first one */
     const char *keys[PICKED_MAX]; /* NULL: the first columns */
     unsigned name_width;          /* to which names are cut on narrow screens */
@@ -61,20 +61,20 @@ static const struct part other_parts[] = {
 };
 #define OTHERS (sizeof(other_parts) / sizeof(other_parts[0]))
 
-static struct table *find_table(const struct answer *answer, const char *key)
+static struct table *find_table(const struct analysis *analysis, const char *key)
 {
-    for (unsigned i = 0; answer != NULL && i < answer->kind->table_count; i++)
-        if (key == NULL || strcmp(answer->tables[i].key, key) == 0)
-            return &answer->tables[i];
+    for (unsigned i = 0; analysis != NULL && i < analysis->kind->table_count; i++)
+        if (key == NULL || strcmp(analysis->tables[i].key, key) == 0)
+            return &analysis->tables[i];
     return NULL;
 }
 
-bool screen_choose(struct answer *const answers[SCREEN_ANSWERS], struct fail *fail)
+bool screen_choose(struct analysis *const analyses[SCREEN_ANALYSES], struct fail *fail)
 {
-    static const char *const needed[SCREEN_ANSWERS] = {"cpu", "thread,process", "call", "edge", NULL};
+    static const char *const needed[SCREEN_ANALYSES] = {"cpu", "thread,process", "call", "edge", NULL};
 
-    for (unsigned i = 0; i < SCREEN_ANSWERS; i++)
-        if (answers[i] != NULL && !answer_choose_tables(answers[i], needed[i], fail))
+    for (unsigned i = 0; i < SCREEN_ANALYSES; i++)
+        if (analyses[i] != NULL && !analysis_choose_tables(analyses[i], needed[i], fail))
             return false;
     return true;
 }
@@ -180,7 +180,7 @@ static unsigned print_part(FILE *to, const struct screen *screen, const struct p
                            const char *pattern, double seconds, unsigned width, unsigned lines)
 {
     const char *drops[PICKED_MAX];
-    const struct table *from = find_table(screen->answers[part->answer], part->table);
+    const struct table *from = find_table(screen->analyses[part->analysis], part->table);
     struct table_column columns[PICKED_MAX];
     struct table table;
     unsigned rows;
@@ -267,14 +267,14 @@ static unsigned print_filter(FILE *to, const struct screen *screen, bool is_scre
 static unsigned print_head(FILE *to, const struct screen *screen, double seconds, bool is_screen,
                            unsigned width)
 {
-    const struct answer *stats = screen->answers[SCREEN_STATS];
+    const struct analysis *stats = screen->analyses[SCREEN_STATS];
     double rate = stats->total->cells[table_find_column(&stats->totals, "events_per_second")].real;
     char pieces[PIECES][PIECE_BYTES] = {""};
 
     if (screen->state != NULL)
         snprintf(pieces[STATE], PIECE_BYTES, "(%s) ", screen->state);
     snprintf(pieces[SOURCE], PIECE_BYTES, "%s", screen->source);
-    snprintf(pieces[WHEN], PIECE_BYTES, " at %.3f s", (double)answer_when(stats, stats->to) * 1e-9);
+    snprintf(pieces[WHEN], PIECE_BYTES, " at %.3f s", (double)analysis_when(stats, stats->to) * 1e-9);
     snprintf(pieces[SPAN], PIECE_BYTES, ": %.2f s", seconds);
     snprintf(pieces[RATE], PIECE_BYTES, ", %.0f events/s", rate);
     if (screen->behind >= 0)
@@ -299,7 +299,7 @@ static void print_bar(FILE *to, double percent, unsigned width)
 /* Prints as many side by side as fit. */
 static unsigned print_cpus(FILE *to, const struct screen *screen, unsigned width, unsigned most)
 {
-    const struct table *cpus = find_table(screen->answers[SCREEN_STATS], "cpu");
+    const struct table *cpus = find_table(screen->analyses[SCREEN_STATS], "cpu");
     unsigned beside = width >= 80 ? width / 40 : 1, lines = 0;
     int busy = table_find_column(cpus, "busy_percent");
 
@@ -323,7 +323,7 @@ static const char *const sorts[SORTS] = {"running_ns", "ready_ns", "switches", "
 
 void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigned height)
 {
-    double seconds = answer_seconds(screen->answers[SCREEN_STATS]);
+    double seconds = analysis_seconds(screen->analyses[SCREEN_STATS]);
     struct part main = screen->by_thread ? threads_part : processes_part;
     char heading[40];
     unsigned used, left, others = ROWS_LARGE + 2;
@@ -340,7 +340,7 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
         others = left > HEIGHT_MAIN + 2 * (ROWS_SMALL + 3) ? ROWS_SMALL + 3 : 0;
     if (height != 0)
         left = others != 0 && left > 2 * others ? left - 2 * others : left;
-    if (height != 0 && others != 0 && screen->answers[SCREEN_LOCKS] != NULL && left > HEIGHT_MAIN + others)
+    if (height != 0 && others != 0 && screen->analyses[SCREEN_LOCKS] != NULL && left > HEIGHT_MAIN + others)
         left -= others;
     if (height != 0) {
         snprintf(heading, sizeof(heading), "%s by %s", main.heading, screen_sorts[screen->sort]);
@@ -355,9 +355,9 @@ void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigne
 
 /* Rows whose names match PATTERN, sorted. */
 static void write_part(FILE *to, const struct screen *screen, const struct part *part, const char *sort,
-                       const char *pattern, enum answer_format format, uint64_t top)
+                       const char *pattern, enum analysis_format format, uint64_t top)
 {
-    const struct table *from = find_table(screen->answers[part->answer], part->table);
+    const struct table *from = find_table(screen->analyses[part->analysis], part->table);
     struct table some;
 
     if (from == NULL)
@@ -370,35 +370,35 @@ static void write_part(FILE *to, const struct screen *screen, const struct part 
             some.rows[some.count++] = from->rows[i];
     if (table_find_column(&some, sort) >= TABLE_BY_NAME)
         table_sort(&some, table_find_column(&some, sort));
-    fputc(format == ANSWER_JSON ? ',' : '\n', to);
-    (format == ANSWER_JSON ? table_print_json : table_print_csv)(to, &some, top);
+    fputc(format == ANALYSIS_JSON ? ',' : '\n', to);
+    (format == ANALYSIS_JSON ? table_print_json : table_print_csv)(to, &some, top);
     free(some.rows);
 }
 
-void screen_write(FILE *to, const struct screen *screen, enum answer_format format, uint64_t top)
+void screen_write(FILE *to, const struct screen *screen, enum analysis_format format, uint64_t top)
 {
     static const struct table_column columns[] = {NUMBER_COLUMN("from_ns"), NUMBER_COLUMN("to_ns"),
                                                   COUNT_COLUMN("events"), COUNT_COLUMN("lost_events"),
                                                   COUNT_COLUMN("lost_packets")};
     static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}, 0, {NULL}};
-    const struct answer *stats = screen->answers[SCREEN_STATS];
+    const struct analysis *stats = screen->analyses[SCREEN_STATS];
     struct table interval = TABLE("interval", "interval", "intervals", columns, TABLE_AS_FILLED);
     struct table_row *row = table_add(&interval, screen->source);
 
-    row->cells[0].count = answer_when(stats, stats->from);
-    row->cells[1].count = answer_when(stats, stats->to);
+    row->cells[0].count = analysis_when(stats, stats->from);
+    row->cells[1].count = analysis_when(stats, stats->to);
     row->cells[2] = stats->total->cells[table_find_column(&stats->totals, "events")];
     row->cells[3].count = screen->losses.lost_events;
     row->cells[4].count = screen->losses.lost_packets;
-    if (format == ANSWER_JSON)
+    if (format == ANALYSIS_JSON)
         fputc('{', to);
-    (format == ANSWER_JSON ? table_print_json : table_print_csv)(to, &interval, 1);
+    (format == ANALYSIS_JSON ? table_print_json : table_print_csv)(to, &interval, 1);
     write_part(to, screen, &cpus, "name", "", format, UINT64_MAX);
     write_part(to, screen, screen->by_thread ? &threads_part : &processes_part, sorts[screen->sort],
                screen->pattern, format, top);
     for (unsigned i = 0; i < OTHERS; i++)
         write_part(to, screen, &other_parts[i], "total_ns", "", format, top);
-    if (format == ANSWER_JSON)
+    if (format == ANALYSIS_JSON)
         fputs("}\n", to);
     table_free(&interval);
 }

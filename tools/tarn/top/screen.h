@@ -8,18 +8,18 @@
 #ifndef TARN_SCREEN_H
 #define TARN_SCREEN_H
 
-#include <tools/tarn/answer/answer.h>
+#include <tools/tarn/analysis/analysis.h>
 
 enum screen_sort { SORT_RUNNING, SORT_READY, SORT_SWITCHES, SORT_WAKEUPS, SORT_NAME, SORTS };
 extern const char *const screen_sorts[SORTS];
 
 /* The analyses that it uses; NULL if missing. */
-enum { SCREEN_STATS, SCREEN_THREADS, SCREEN_SYSCALLS, SCREEN_IPC, SCREEN_LOCKS, SCREEN_ANSWERS };
-extern const char *const screen_answers[SCREEN_ANSWERS];
+enum { SCREEN_STATS, SCREEN_THREADS, SCREEN_SYSCALLS, SCREEN_IPC, SCREEN_LOCKS, SCREEN_ANALYSES };
+extern const char *const screen_analyses[SCREEN_ANALYSES];
 
 struct screen {
     const char *source;
-    struct answer *answers[SCREEN_ANSWERS];
+    struct analysis *analyses[SCREEN_ANALYSES];
     struct losses losses, all; /* of the interval; of all time */
     double behind;             /* seconds that it lags behind the source; < 0: the source does not grow */
     bool by_thread;
@@ -30,11 +30,11 @@ struct screen {
 };
 
 /* Marks the tables that it needs. */
-bool screen_choose(struct answer *const answers[SCREEN_ANSWERS], struct fail *fail);
+bool screen_choose(struct analysis *const analyses[SCREEN_ANALYSES], struct fail *fail);
 /* HEIGHT 0: no screen, print all that is useful. */
 void screen_print(FILE *to, const struct screen *screen, unsigned width, unsigned height);
 /* Writes JSON, one object per line, or CSV: the analyses' tables with counts and times of the interval
  * instead of rates. At most TOP rows of each. */
-void screen_write(FILE *to, const struct screen *screen, enum answer_format format, uint64_t top);
+void screen_write(FILE *to, const struct screen *screen, enum analysis_format format, uint64_t top);
 
 #endif

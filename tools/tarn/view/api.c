@@ -8,15 +8,15 @@
 
 static const struct {
     const char *path;
-    api_function *answer;
+    api_function *analysis;
     /* takes the lock itself, if it needs it */
     bool takes_lock;
-} answers[] = {
+} analyses[] = {
     {"/api/trace", api_trace, false},     {"/api/list", api_list, false},
     {"/api/search", api_search, false},   {"/api/lanes", api_lanes, false},
     {"/api/threads", api_threads, false}, {"/api/marks", api_marks, false},
-    {"/api/flags", api_flags, false},     {"/api/answer", api_answer_range, true},
-    {"/api/answers", api_answers, true},  {"/api/progress", api_progress, true},
+    {"/api/flags", api_flags, false},     {"/api/answer", api_analysis_range, true},
+    {"/api/answers", api_analyses, true}, {"/api/progress", api_progress, true},
     {API_DEED, api_goto, false},
 };
 
@@ -102,7 +102,7 @@ static bool waits_for_news(const void *request)
 }
 
 /* Waits without the lock. */
-static unsigned answer_changes(struct view *view, const struct request *request, struct json *json)
+static unsigned analysis_changes(struct view *view, const struct request *request, struct json *json)
 {
     uint64_t since = UINT64_MAX, version;
     struct fail fail;
@@ -125,8 +125,8 @@ static unsigned answer_changes(struct view *view, const struct request *request,
     return 200;
 }
 
-static unsigned answer_picture(struct view *view, const struct request *request, struct json *json,
-                               const char **type, struct fail *fail)
+static unsigned analysis_picture(struct view *view, const struct request *request, struct json *json,
+                                 const char **type, struct fail *fail)
 {
     bool fine = api_flame(view, request, json, fail);
 
@@ -134,20 +134,20 @@ static unsigned answer_picture(struct view *view, const struct request *request,
     return fine ? 200 : 400;
 }
 
-static unsigned answer_json(struct view *view, const struct request *request, struct json *json,
-                            struct fail *fail)
+static unsigned analysis_json(struct view *view, const struct request *request, struct json *json,
+                              struct fail *fail)
 {
     unsigned status = 404;
 
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
-        if (strcmp(request->path, answers[i].path) != 0)
+    for (size_t i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++) {
+        if (strcmp(request->path, analyses[i].path) != 0)
             continue;
-        if (!answers[i].takes_lock)
+        if (!analyses[i].takes_lock)
             view_read_lock(view);
         json_open(json, '{');
-        status = answers[i].answer(view, request, json, fail) ? 200 : 400;
+        status = analyses[i].analysis(view, request, json, fail) ? 200 : 400;
         json_close(json, '}');
-        if (!answers[i].takes_lock)
+        if (!analyses[i].takes_lock)
             view_unlock(view);
     }
     return status;
@@ -160,9 +160,9 @@ unsigned api_ask(struct view *view, const struct request *request, struct json *
 
     *type = API_JSON;
     if (strcmp(request->path, "/api/changes") == 0)
-        return answer_changes(view, request, json);
-    status = strcmp(request->path, "/api/flame") == 0 ? answer_picture(view, request, json, type, &fail)
-                                                      : answer_json(view, request, json, &fail);
+        return analysis_changes(view, request, json);
+    status = strcmp(request->path, "/api/flame") == 0 ? analysis_picture(view, request, json, type, &fail)
+                                                      : analysis_json(view, request, json, &fail);
     if (status == 200)
         return status;
     json->text.used = 0;

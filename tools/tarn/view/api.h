@@ -56,8 +56,8 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
  * unless the function takes it itself. False: FAIL. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
-api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_flags, api_answer_range,
-    api_answers, api_progress, api_goto;
+api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_flags,
+    api_analysis_range, api_analyses, api_progress, api_goto;
 
 /* Adds the part of /api/trace about `tarn goto`. The lock is held for reading. */
 void api_add_goto(const struct view *view, struct json *json);
@@ -65,11 +65,12 @@ void api_add_goto(const struct view *view, struct json *json);
 /* Fills JSON with a picture, from its first byte; without the lock. */
 api_function api_flame;
 
-/* Runs ANSWER on the request's range and options, then calls TELL; takes the lock briefly. False: FAIL. */
-struct answer;
+/* Runs ANALYSIS on the request's range and options, then calls TELL; takes the lock briefly. False: FAIL. */
+struct analysis;
 struct losses;
-typedef bool api_teller(struct answer *answer, const struct losses *losses, void *context, struct fail *fail);
-bool api_with_answer(struct view *view, const struct request *request, struct answer *answer,
-                     api_teller *tell, void *context, struct fail *fail);
+typedef bool api_teller(struct analysis *analysis, const struct losses *losses, void *context,
+                        struct fail *fail);
+bool api_with_analysis(struct view *view, const struct request *request, struct analysis *analysis,
+                       api_teller *tell, void *context, struct fail *fail);
 
 #endif

@@ -2,10 +2,11 @@
 /* api_flame.c - /api/flame: the profile of a range as a flame graph, in SVG. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/answer/answer.h>
+#include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/view/api.h>
 
-static bool print_flame(struct answer *answer, const struct losses *losses, void *context, struct fail *fail)
+static bool print_flame(struct analysis *analysis, const struct losses *losses, void *context,
+                        struct fail *fail)
 {
     struct json *json = context;
     char *text = NULL;
@@ -14,10 +15,10 @@ static bool print_flame(struct answer *answer, const struct losses *losses, void
     FILE *out;
 
     (void)losses;
-    if (answer->note[0] != '\0')
-        return fail_set(fail, "%s", answer->note);
+    if (analysis->note[0] != '\0')
+        return fail_set(fail, "%s", analysis->note);
     out = open_memstream(&text, &size);
-    fine = answer->kind->print(answer, out, &is_all, fail);
+    fine = analysis->kind->print(analysis, out, &is_all, fail);
     fclose(out);
     if (fine)
         buffer_add(&json->text, text, size);
@@ -27,14 +28,14 @@ static bool print_flame(struct answer *answer, const struct losses *losses, void
 
 bool api_flame(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
-    struct answer *answer;
+    struct analysis *analysis;
     bool fine;
 
     if (request_text(request, "flame") != NULL || request_text(request, "folded") != NULL)
         return fail_set(fail, "the picture cannot be written to a file here");
-    answer = answer_new(answer_find("profile"));
-    fine = answer_set(answer, "flame", "-", fail) &&
-           api_with_answer(view, request, answer, print_flame, json, fail);
-    answer_free(answer);
+    analysis = analysis_new(analysis_find("profile"));
+    fine = analysis_set(analysis, "flame", "-", fail) &&
+           api_with_analysis(view, request, analysis, print_flame, json, fail);
+    analysis_free(analysis);
     return fine;
 }

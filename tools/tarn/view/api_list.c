@@ -4,12 +4,12 @@
  * after one.
  *
  * Both walk strides of the index (the blocks of one checkpoint), forwards or backwards, except those that
- * cannot contain a match (sieve.h). They stop when they have enough or their time is over; the reply says
+ * cannot contain a match (prefilter.h). They stop when they have enough or their time is over; the reply says
  * how far they came.
  */
 #include <stdlib.h>
 #include <time.h>
-#include <tools/tarn/view/sieve.h>
+#include <tools/tarn/view/prefilter.h>
 #include <tools/tarn/view/walk.h>
 
 #define ROWS_MOST    2000u
@@ -19,7 +19,7 @@
 struct list {
     struct view *view;
     struct match match;
-    struct sieve sieve;
+    struct prefilter prefilter;
     uint64_t walked; /* events checked */
     uint64_t start;  /* number of the first event at or after the time */
     uint64_t before, after;
@@ -129,7 +129,7 @@ static uint64_t list_forward(struct list *list, struct json *json, uint64_t *fou
         size_t stride = stride_of(list, reached);
 
         end = stride_first(list, stride + 1);
-        if (!sieve_may_hold(&list->sieve, stride)) {
+        if (!prefilter_may_hold(&list->prefilter, stride)) {
             if (is_open)
                 walk_close(&walk);
             is_open = false;
@@ -198,7 +198,7 @@ static uint64_t list_backward(struct list *list, struct json *json, uint64_t *fo
          is_first = false) {
         size_t stride = stride_of(list, reached - 1);
 
-        count = sieve_may_hold(&list->sieve, stride)
+        count = prefilter_may_hold(&list->prefilter, stride)
                     ? find_last(list, stride, reached, numbers, list->before - *found)
                     : 0;
         reached = stride_first(list, stride);
@@ -257,13 +257,13 @@ static bool list_open(struct list *list, struct view *view, const struct request
     if (list->start > view->index.events)
         list->start = view->index.events;
     match_open(&list->match, view, request);
-    sieve_open(&list->sieve, view, &list->match);
+    prefilter_open(&list->prefilter, view, &list->match);
     return true;
 }
 
 static void list_close(struct list *list)
 {
-    sieve_close(&list->sieve);
+    prefilter_close(&list->prefilter);
     match_close(&list->match);
 }
 

@@ -105,7 +105,7 @@ static bool find_marks(struct marker *marker, struct fail *fail)
         marker->end = piece->end;
         if (piece->is_exact)
             walk_piece(marker, piece);
-        else if (!node_visit(&marker->visitor, pile_get(&index->levels[piece->level], piece->node),
+        else if (!node_visit(&marker->visitor, blob_array_get(&index->levels[piece->level], piece->node),
                              marker->view->trace.stream_count, marker->view->trace.schema.event_count))
             fine = fail_set(fail, "the index is damaged; remove its file");
     }

@@ -19,17 +19,17 @@ static void put_dust(struct boxes *boxes)
     struct lane_box box;
     uint32_t longest = 0;
 
-    if (boxes->dust.merged == 0)
+    if (boxes->narrow_boxes.merged == 0)
         return;
     for (uint32_t i = 1; i < boxes->kind_count; i++)
         if (boxes->kinds[i].ticks > boxes->kinds[longest].ticks)
             longest = i;
     box = boxes->kinds[longest].box;
-    box.begin = boxes->dust.begin;
-    box.end = boxes->dust.end;
-    box.merged = boxes->dust.merged;
+    box.begin = boxes->narrow_boxes.begin;
+    box.end = boxes->narrow_boxes.end;
+    box.merged = boxes->narrow_boxes.merged;
     buffer_add(boxes->out, &box, sizeof(box));
-    boxes->dust.merged = 0;
+    boxes->narrow_boxes.merged = 0;
     boxes->kind_count = 0;
 }
 
@@ -57,13 +57,13 @@ static void add_kind(struct boxes *boxes, const struct lane_box *box)
 
 static void add_dust(struct boxes *boxes, const struct lane_box *box)
 {
-    if (boxes->dust.merged != 0 &&
-        (box->begin - boxes->dust.begin >= boxes->pixel || box->begin - boxes->dust.end >= boxes->pixel))
+    if (boxes->narrow_boxes.merged != 0 && (box->begin - boxes->narrow_boxes.begin >= boxes->pixel ||
+                                            box->begin - boxes->narrow_boxes.end >= boxes->pixel))
         put_dust(boxes);
-    if (boxes->dust.merged == 0)
-        boxes->dust.begin = box->begin;
-    boxes->dust.end = box->end;
-    boxes->dust.merged += box->merged;
+    if (boxes->narrow_boxes.merged == 0)
+        boxes->narrow_boxes.begin = box->begin;
+    boxes->narrow_boxes.end = box->end;
+    boxes->narrow_boxes.merged += box->merged;
     add_kind(boxes, box);
 }
 

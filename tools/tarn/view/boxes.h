@@ -14,13 +14,13 @@
 
 struct boxes {
     struct buffer *out;
-    uint64_t pixel;       /* ticks */
-    struct lane_box last; /* may still grow; merged is 0: none */
-    struct lane_box dust; /* the collected small boxes: begin, end and number; merged is 0: none */
+    uint64_t pixel;               /* ticks */
+    struct lane_box last;         /* may still grow; merged is 0: none */
+    struct lane_box narrow_boxes; /* the collected small boxes: begin, end and number; merged is 0: none */
     struct {
         struct lane_box box;
         uint64_t ticks;
-    } kinds[BOXES_KINDS]; /* the kinds in `dust` */
+    } kinds[BOXES_KINDS]; /* the kinds in `narrow_boxes` */
     uint32_t kind_count;
 };
 

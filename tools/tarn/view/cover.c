@@ -74,7 +74,7 @@ static void cover_node(struct coverer *coverer, unsigned level, size_t node)
         return;
     if (level == 0) {
         cover_block(coverer, piece);
-    } else if (node < pile_count(&index->levels[level]) && piece.begin >= coverer->from &&
+    } else if (node < blob_array_count(&index->levels[level]) && piece.begin >= coverer->from &&
                piece.end <= coverer->to && piece.end - piece.begin <= coverer->grain) {
         add_piece(coverer, piece);
     } else {
@@ -111,24 +111,26 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
 
 /* ---- sums ------------------------------------------------------------------------------------------ */
 
-struct summer {
+struct accumulator {
     struct tally_observer observer;
     struct walk_range range;
 };
 
 static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
-    const struct summer *summer = (struct summer *)((char *)range - offsetof(struct summer, range));
+    const struct accumulator *accumulator =
+        (struct accumulator *)((char *)range - offsetof(struct accumulator, range));
 
-    summer->observer.tally->events[cursor->event.type->index]++;
+    accumulator->observer.tally->events[cursor->event.type->index]++;
 }
 
 static void close_segments(struct walk_range *range, const struct model *model, const uint64_t *limits)
 {
-    struct summer *summer = (struct summer *)((char *)range - offsetof(struct summer, range));
+    struct accumulator *accumulator =
+        (struct accumulator *)((char *)range - offsetof(struct accumulator, range));
 
-    tally_open_segments(summer->observer.tally, model, limits, range->to);
-    summer->observer.is_done = true;
+    tally_open_segments(accumulator->observer.tally, model, limits, range->to);
+    accumulator->observer.is_done = true;
 }
 
 /* Walks a piece into a tally of its own, and adds that. */
@@ -136,17 +138,17 @@ static bool sum_walk(struct tally *sum, const struct index *index, const struct 
                      const struct piece *piece, struct fail *fail)
 {
     struct tally tally;
-    struct summer summer = {.range = {.from = piece->begin,
-                                      .to = piece->end,
-                                      .observer = &summer.observer.observer,
-                                      .event = take_event,
-                                      .end = close_segments}};
+    struct accumulator accumulator = {.range = {.from = piece->begin,
+                                                .to = piece->end,
+                                                .observer = &accumulator.observer.observer,
+                                                .event = take_event,
+                                                .end = close_segments}};
     bool fine;
 
     tally_open(&tally, trace);
     tally_begin(&tally, piece->begin);
-    tally_observe(&summer.observer, &tally);
-    fine = walk_range(&summer.range, trace, index, fail);
+    tally_observe(&accumulator.observer, &tally);
+    fine = walk_range(&accumulator.range, trace, index, fail);
     tally_add(sum, &tally, piece->end);
     tally_close(&tally);
     return fine;
@@ -166,7 +168,8 @@ bool cover_sum(const struct index *index, const struct trace *trace, uint64_t fr
         if (piece->is_exact)
             fine = sum_walk(tally, index, trace, piece, fail);
         else
-            tally_node(tally, pile_get(&index->levels[piece->level], piece->node), piece->begin, piece->end);
+            tally_node(tally, blob_array_get(&index->levels[piece->level], piece->node), piece->begin,
+                       piece->end);
     }
     cover_free(&cover);
     tally_extend(tally, to);

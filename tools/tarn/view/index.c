@@ -63,58 +63,58 @@ void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to)
     }
 }
 
-static uint64_t end_of(const struct index_pile *pile, size_t number)
+static uint64_t end_of(const struct blob_array *array, size_t number)
 {
     uint64_t end;
 
-    memcpy(&end, pile->ends.bytes + number * sizeof(end), sizeof(end));
+    memcpy(&end, array->ends.bytes + number * sizeof(end), sizeof(end));
     return end;
 }
 
-size_t pile_count(const struct index_pile *pile)
+size_t blob_array_count(const struct blob_array *array)
 {
-    return pile->ends.used / sizeof(uint64_t);
+    return array->ends.used / sizeof(uint64_t);
 }
 
-struct buffer_reader pile_get(const struct index_pile *pile, size_t number)
+struct buffer_reader blob_array_get(const struct blob_array *array, size_t number)
 {
     uint64_t begin, end;
 
-    if (number >= pile_count(pile))
+    if (number >= blob_array_count(array))
         return (struct buffer_reader){.failed = true};
-    begin = number > 0 ? end_of(pile, number - 1) : 0;
-    end = end_of(pile, number);
-    return (struct buffer_reader){.at = pile->bytes.bytes + begin, .left = end - begin};
+    begin = number > 0 ? end_of(array, number - 1) : 0;
+    end = end_of(array, number);
+    return (struct buffer_reader){.at = array->bytes.bytes + begin, .left = end - begin};
 }
 
-void pile_end(struct index_pile *pile)
+void blob_array_end(struct blob_array *array)
 {
-    uint64_t end = pile->bytes.used;
+    uint64_t end = array->bytes.used;
 
-    buffer_add(&pile->ends, &end, sizeof(end));
+    buffer_add(&array->ends, &end, sizeof(end));
 }
 
-void pile_cut(struct index_pile *pile, size_t count)
+void blob_array_cut(struct blob_array *array, size_t count)
 {
-    if (count >= pile_count(pile))
+    if (count >= blob_array_count(array))
         return;
-    pile->ends.used = count * sizeof(uint64_t);
-    pile->bytes.used = count > 0 ? end_of(pile, count - 1) : 0;
+    array->ends.used = count * sizeof(uint64_t);
+    array->bytes.used = count > 0 ? end_of(array, count - 1) : 0;
 }
 
-void pile_free(struct index_pile *pile)
+void blob_array_free(struct blob_array *array)
 {
-    free(pile->bytes.bytes);
-    free(pile->ends.bytes);
+    free(array->bytes.bytes);
+    free(array->ends.bytes);
 }
 
 void index_free(struct index *index)
 {
     free(index->blocks.bytes);
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
-        pile_free(&index->levels[level]);
-    pile_free(&index->checkpoints);
-    pile_free(&index->knowledge);
+        blob_array_free(&index->levels[level]);
+    blob_array_free(&index->checkpoints);
+    blob_array_free(&index->knowledge);
     free(index->beginning.bytes);
     free(index->irqs.bytes);
     free(index->lock_classes.bytes);
@@ -130,12 +130,12 @@ bool index_teach(const struct index *index, struct model *model, size_t strides,
                  struct fail *fail)
 {
     bool (*restore)(struct model *, const void *, size_t, struct fail *) =
-        only_locks ? model_restore_lock_names : model_restore_knowledge;
+        only_locks ? model_restore_lock_names : model_restore_snapshot;
 
     if (!restore(model, index->beginning.bytes, index->beginning.used, fail))
         return false;
     for (size_t i = 0; i < strides; i++) {
-        struct buffer_reader piece = pile_get(&index->knowledge, i);
+        struct buffer_reader piece = blob_array_get(&index->knowledge, i);
 
         if (piece.failed || !restore(model, piece.at, piece.left, fail))
             return fail_set(fail, "the index is damaged; remove its file");

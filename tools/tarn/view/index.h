@@ -36,7 +36,7 @@ struct index_block {
 };
 
 /* Items of any size. */
-struct index_pile {
+struct blob_array {
     struct buffer bytes;
     struct buffer ends; /* uint64_t each: the end of item i */
 };
@@ -71,9 +71,9 @@ struct index {
     struct buffer irqs;         /* struct model_irq */
     struct buffer lock_classes; /* struct model_lock_class, by number */
     struct model *model;        /* used while the index is made */
-    struct index_pile levels[INDEX_LEVELS];
-    struct index_pile checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
-    struct index_pile knowledge;   /* number k: what was learned between checkpoints k - 1 and k */
+    struct blob_array levels[INDEX_LEVELS];
+    struct blob_array checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
+    struct blob_array knowledge;   /* number k: what was learned between checkpoints k - 1 and k */
     struct buffer beginning;       /* long-lived facts from before all events: model_learn_beginning */
     bool has_beginning;            /* it is final, even if the trace grows */
     uint64_t events;
@@ -127,12 +127,12 @@ static inline struct index_process *index_process(const struct index *index, siz
 size_t index_find_time(const struct index *index, uint64_t ticks);
 size_t index_find_event(const struct index *index, uint64_t number);
 
-size_t pile_count(const struct index_pile *pile);
+size_t blob_array_count(const struct blob_array *array);
 /* The reader is empty if there is no such item. */
-struct buffer_reader pile_get(const struct index_pile *pile, size_t number);
-void pile_end(struct index_pile *pile);               /* completes the item whose bytes were added */
-void pile_cut(struct index_pile *pile, size_t count); /* keeps the first COUNT items */
-void pile_free(struct index_pile *pile);
+struct buffer_reader blob_array_get(const struct blob_array *array, size_t number);
+void blob_array_end(struct blob_array *array);               /* completes the item whose bytes were added */
+void blob_array_cut(struct blob_array *array, size_t count); /* keeps the first COUNT items */
+void blob_array_free(struct blob_array *array);
 
 void index_free(struct index *index);
 

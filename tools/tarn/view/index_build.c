@@ -31,7 +31,7 @@ struct builder {
 /* Returns how many checkpoints are valid if everything from FROM on may have changed. */
 static size_t valid_checkpoints(const struct index *index, uint64_t from)
 {
-    size_t count = pile_count(&index->checkpoints);
+    size_t count = blob_array_count(&index->checkpoints);
 
     while (count > 0 && index_begin(index, count * INDEX_STRIDE) > from)
         count--;
@@ -44,30 +44,30 @@ static void cut_index(struct index *index, size_t strides)
 
     index->blocks.used = nodes * sizeof(struct index_block);
     for (unsigned level = 0; level < INDEX_LEVELS; level++, nodes /= INDEX_FANOUT)
-        pile_cut(&index->levels[level], nodes);
-    pile_cut(&index->checkpoints, strides);
-    pile_cut(&index->knowledge, strides);
+        blob_array_cut(&index->levels[level], nodes);
+    blob_array_cut(&index->checkpoints, strides);
+    blob_array_cut(&index->knowledge, strides);
 }
 
 /* ---- checkpoints ----------------------------------------------------------------------------------- */
 
 static void save_checkpoint(struct builder *builder)
 {
-    struct index_pile *pile = &builder->index->checkpoints;
+    struct blob_array *array = &builder->index->checkpoints;
 
     merge_save(&builder->merge, builder->positions);
-    buffer_add(&pile->bytes, builder->positions,
+    buffer_add(&array->bytes, builder->positions,
                builder->trace->stream_count * sizeof(builder->positions[0]));
-    buffer_add(&pile->bytes, &builder->index->losses, sizeof(builder->index->losses));
-    model_save(builder->index->model, &pile->bytes);
-    pile_end(pile);
-    model_save_knowledge(builder->index->model, &builder->index->knowledge.bytes);
-    pile_end(&builder->index->knowledge);
+    buffer_add(&array->bytes, &builder->index->losses, sizeof(builder->index->losses));
+    model_save(builder->index->model, &array->bytes);
+    blob_array_end(array);
+    model_save_snapshot(builder->index->model, &builder->index->knowledge.bytes);
+    blob_array_end(&builder->index->knowledge);
 }
 
 static bool restore_checkpoint(struct builder *builder, size_t strides, struct fail *fail)
 {
-    struct buffer_reader reader = pile_get(&builder->index->checkpoints, strides - 1);
+    struct buffer_reader reader = blob_array_get(&builder->index->checkpoints, strides - 1);
 
     buffer_get(&reader, builder->positions, builder->trace->stream_count * sizeof(builder->positions[0]));
     buffer_get(&reader, &builder->index->losses, sizeof(builder->index->losses));
@@ -169,14 +169,14 @@ static struct tally *open_parent(struct builder *builder, unsigned level, size_t
 
 static void write_node(struct builder *builder, unsigned level)
 {
-    struct index_pile *pile = &builder->index->levels[level];
+    struct blob_array *array = &builder->index->levels[level];
     struct tally *tally = &builder->tallies[level];
-    size_t number = pile_count(pile);
+    size_t number = blob_array_count(array);
     uint64_t end = index_begin(builder->index, (number + 1) * index_node_blocks(level));
 
     tally_extend(tally, end);
-    tally_encode(tally, &pile->bytes);
-    pile_end(pile);
+    tally_encode(tally, &array->bytes);
+    blob_array_end(array);
     if (level + 1 == INDEX_LEVELS)
         return;
     tally_add(open_parent(builder, level, number), tally, end);
@@ -190,10 +190,10 @@ static void reopen_nodes(struct builder *builder)
 
     for (unsigned level = 0; level + 1 < INDEX_LEVELS; level++) {
         uint64_t blocks = index_node_blocks(level);
-        size_t count = pile_count(&index->levels[level]);
+        size_t count = blob_array_count(&index->levels[level]);
 
         for (size_t i = count / INDEX_FANOUT * INDEX_FANOUT; i < count; i++)
-            tally_node(open_parent(builder, level, i), pile_get(&index->levels[level], i),
+            tally_node(open_parent(builder, level, i), blob_array_get(&index->levels[level], i),
                        index_begin(index, i * blocks), index_begin(index, (i + 1) * blocks));
     }
 }
@@ -355,7 +355,7 @@ static bool learn_beginning(struct index *index, const struct trace *trace, bool
     memset(&index->beginning, 0, sizeof(index->beginning));
     model_open(&model, trace, 0, UINT64_MAX);
     index->has_beginning = model_learn_beginning(&model);
-    model_save_knowledge(&model, &index->beginning);
+    model_save_snapshot(&model, &index->beginning);
     model_close(&model);
     is_same = old.used == index->beginning.used && memcmp(old.bytes, index->beginning.bytes, old.used) == 0;
     free(old.bytes);

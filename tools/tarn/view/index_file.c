@@ -161,18 +161,18 @@ static bool read_part(struct buffer *part, struct buffer_reader *reader, size_t 
     return true;
 }
 
-static bool read_pile(struct index_pile *pile, struct buffer_reader *reader)
+static bool read_blob_array(struct blob_array *array, struct buffer_reader *reader)
 {
     uint64_t before = 0, end;
 
-    if (!read_part(&pile->bytes, reader, 1) || !read_part(&pile->ends, reader, sizeof(uint64_t)))
+    if (!read_part(&array->bytes, reader, 1) || !read_part(&array->ends, reader, sizeof(uint64_t)))
         return false;
-    for (size_t i = 0; i < pile_count(pile); i++, before = end) {
-        memcpy(&end, pile->ends.bytes + i * sizeof(end), sizeof(end));
-        if (end < before || end > pile->bytes.used)
+    for (size_t i = 0; i < blob_array_count(array); i++, before = end) {
+        memcpy(&end, array->ends.bytes + i * sizeof(end), sizeof(end));
+        if (end < before || end > array->bytes.used)
             return false;
     }
-    return before == pile->bytes.used;
+    return before == array->bytes.used;
 }
 
 static bool check_records(const struct index *index, const struct trace *trace)
@@ -192,9 +192,9 @@ static bool check_records(const struct index *index, const struct trace *trace)
         if (index_begin(index, i) > index_begin(index, i + 1) ||
             index_first(index, i) > index_first(index, i + 1))
             return false;
-    return pile_count(&index->levels[0]) == index_block_count(index) &&
-           pile_count(&index->checkpoints) <= index_block_count(index) / INDEX_STRIDE &&
-           pile_count(&index->knowledge) == pile_count(&index->checkpoints);
+    return blob_array_count(&index->levels[0]) == index_block_count(index) &&
+           blob_array_count(&index->checkpoints) <= index_block_count(index) / INDEX_STRIDE &&
+           blob_array_count(&index->knowledge) == blob_array_count(&index->checkpoints);
 }
 
 static bool read_index(struct index *index, const struct trace *trace, struct buffer_reader *reader)
@@ -213,10 +213,10 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
            read_part(&index->processes, reader, sizeof(struct index_process)) &&
            read_part(&index->irqs, reader, sizeof(struct model_irq)) &&
            read_part(&index->lock_classes, reader, sizeof(struct model_lock_class)) &&
-           read_pile(&index->checkpoints, reader) && read_pile(&index->knowledge, reader) &&
+           read_blob_array(&index->checkpoints, reader) && read_blob_array(&index->knowledge, reader) &&
            read_part(&index->beginning, reader, 1);
     for (unsigned level = 0; fine && level < INDEX_LEVELS; level++)
-        fine = read_pile(&index->levels[level], reader);
+        fine = read_blob_array(&index->levels[level], reader);
     return fine && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
 }
 

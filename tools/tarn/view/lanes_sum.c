@@ -23,7 +23,7 @@ struct thread_pixel {
     float ticks[NODE_KINDS];
 };
 
-struct summer {
+struct accumulator {
     struct model_observer observer; /* of pieces that are walked */
     struct node_visitor visitor;    /* of nodes */
     struct walk_range range;
@@ -45,11 +45,11 @@ struct spread {
     double from, to; /* in pixels */
 };
 
-static struct spread spread_of(const struct summer *summer, uint64_t begin, uint64_t end)
+static struct spread spread_of(const struct accumulator *accumulator, uint64_t begin, uint64_t end)
 {
-    struct spread spread = {.from = (double)(begin - summer->lanes->from) / summer->pixel,
-                            .to = (double)(end - summer->lanes->from) / summer->pixel};
-    uint32_t most = summer->lanes->width - 1;
+    struct spread spread = {.from = (double)(begin - accumulator->lanes->from) / accumulator->pixel,
+                            .to = (double)(end - accumulator->lanes->from) / accumulator->pixel};
+    uint32_t most = accumulator->lanes->width - 1;
 
     spread.first = spread.from < most ? (uint32_t)spread.from : most;
     spread.last = spread.to < most ? (uint32_t)spread.to : most;
@@ -85,60 +85,63 @@ static void add_ran(struct cpu_pixel *pixel, uint32_t thread, float ticks)
     }
 }
 
-static void add_thread_time(struct summer *summer, uint32_t lane, enum node_kind kind, uint64_t begin,
-                            uint64_t end)
+static void add_thread_time(struct accumulator *accumulator, uint32_t lane, enum node_kind kind,
+                            uint64_t begin, uint64_t end)
 {
-    struct spread spread = spread_of(summer, begin, end);
+    struct spread spread = spread_of(accumulator, begin, end);
 
     if (kind == NODE_ABSENT || begin >= end)
         return;
     for (uint32_t i = spread.first; i <= spread.last; i++)
-        summer->threads[lane][i].ticks[kind] += (float)(end - begin) * share_in(&spread, i);
+        accumulator->threads[lane][i].ticks[kind] += (float)(end - begin) * share_in(&spread, i);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------------- */
 
 static void visit_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
 {
-    const struct summer *summer = (struct summer *)((char *)visitor - offsetof(struct summer, visitor));
-    uint32_t lane = summer->cpu_places[rank];
-    struct spread spread = spread_of(summer, summer->begin, summer->end);
+    const struct accumulator *accumulator =
+        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, visitor));
+    uint32_t lane = accumulator->cpu_places[rank];
+    struct spread spread = spread_of(accumulator, accumulator->begin, accumulator->end);
 
     if (lane == UINT32_MAX)
         return;
     for (uint32_t i = spread.first; i <= spread.last; i++)
         for (int kind = 0; kind < CPU_KINDS; kind++)
-            summer->cpus[lane][i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
+            accumulator->cpus[lane][i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
 }
 
 static void visit_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks)
 {
-    const struct summer *summer = (struct summer *)((char *)visitor - offsetof(struct summer, visitor));
-    uint32_t lane = summer->cpu_places[rank];
-    struct spread spread = spread_of(summer, summer->begin, summer->end);
+    const struct accumulator *accumulator =
+        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, visitor));
+    uint32_t lane = accumulator->cpu_places[rank];
+    struct spread spread = spread_of(accumulator, accumulator->begin, accumulator->end);
 
     if (lane == UINT32_MAX)
         return;
     for (uint32_t i = spread.first; i <= spread.last; i++)
-        add_ran(&summer->cpus[lane][i], thread, (float)ticks * share_in(&spread, i));
+        add_ran(&accumulator->cpus[lane][i], thread, (float)ticks * share_in(&spread, i));
 }
 
 static void visit_thread(struct node_visitor *visitor, uint32_t number, enum node_kind first,
                          enum node_kind last, const uint64_t ticks[NODE_KINDS])
 {
-    struct summer *summer = (struct summer *)((char *)visitor - offsetof(struct summer, visitor));
-    uint32_t lane = number < summer->count ? summer->places[number] : UINT32_MAX;
-    struct spread spread = spread_of(summer, summer->begin, summer->end);
+    struct accumulator *accumulator =
+        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, visitor));
+    uint32_t lane = number < accumulator->count ? accumulator->places[number] : UINT32_MAX;
+    struct spread spread = spread_of(accumulator, accumulator->begin, accumulator->end);
 
     if (lane == UINT32_MAX)
         return;
-    add_thread_time(summer, lane, summer->last[lane], summer->until[lane], summer->begin);
+    add_thread_time(accumulator, lane, accumulator->last[lane], accumulator->until[lane], accumulator->begin);
     for (uint32_t i = spread.first; i <= spread.last; i++)
         for (int kind = 0; kind < NODE_KINDS; kind++)
             if (ticks[kind] != 0)
-                summer->threads[lane][i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
-    summer->until[lane] = summer->end;
-    summer->last[lane] = (uint8_t)last;
+                accumulator->threads[lane][i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
+    accumulator->until[lane] = accumulator->end;
+    accumulator->last[lane] = (uint8_t)last;
 }
 
 /* ---- exact pieces ---------------------------------------------------------------------------------- */
@@ -146,15 +149,15 @@ static void visit_thread(struct node_visitor *visitor, uint32_t number, enum nod
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                          uint64_t to)
 {
-    struct summer *summer = (struct summer *)self;
+    struct accumulator *accumulator = (struct accumulator *)self;
     enum node_kind kind = node_kind(thread);
-    uint32_t lane = thread->number < summer->count ? summer->places[thread->number] : UINT32_MAX;
+    uint32_t lane = thread->number < accumulator->count ? accumulator->places[thread->number] : UINT32_MAX;
 
     if (lane != UINT32_MAX)
-        add_thread_time(summer, lane, kind, from, to);
-    if (kind <= NODE_INTERRUPT && summer->cpu_places[thread->cpu] != UINT32_MAX) {
-        struct cpu_pixel *pixels = summer->cpus[summer->cpu_places[thread->cpu]];
-        struct spread spread = spread_of(summer, from, to);
+        add_thread_time(accumulator, lane, kind, from, to);
+    if (kind <= NODE_INTERRUPT && accumulator->cpu_places[thread->cpu] != UINT32_MAX) {
+        struct cpu_pixel *pixels = accumulator->cpus[accumulator->cpu_places[thread->cpu]];
+        struct spread spread = spread_of(accumulator, from, to);
 
         for (uint32_t i = spread.first; i <= spread.last; i++) {
             float ticks = (float)(to - from) * share_in(&spread, i);
@@ -168,29 +171,32 @@ static void take_segment(struct model_observer *self, const struct model_thread 
 /* Notes the state of each thread after the piece. */
 static void note_states(struct walk_range *range, const struct model *model, const uint64_t *limits)
 {
-    struct summer *summer = (struct summer *)((char *)range - offsetof(struct summer, range));
+    struct accumulator *accumulator =
+        (struct accumulator *)((char *)range - offsetof(struct accumulator, range));
 
-    for (uint32_t i = 0; i < summer->lanes->thread_count; i++) {
-        uint32_t number = summer->lanes->threads[i].number;
+    for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++) {
+        uint32_t number = accumulator->lanes->threads[i].number;
         const struct model_thread *thread = number < model->thread_count ? model->threads[number] : NULL;
 
-        summer->until[i] = range->to;
-        summer->last[i] = thread != NULL ? (uint8_t)node_kind(thread) : NODE_ABSENT;
+        accumulator->until[i] = range->to;
+        accumulator->last[i] = thread != NULL ? (uint8_t)node_kind(thread) : NODE_ABSENT;
         if (thread != NULL && thread->tid == MODEL_NOBODY)
-            summer->last[i] = NODE_ABSENT;
+            accumulator->last[i] = NODE_ABSENT;
         if (thread != NULL && thread->state == MODEL_RUNNING && limits[thread->cpu] < range->to)
-            summer->last[i] = NODE_ABSENT;
+            accumulator->last[i] = NODE_ABSENT;
     }
 }
 
-static bool walk_piece(struct summer *summer, const struct view *view, struct fail *fail)
+static bool walk_piece(struct accumulator *accumulator, const struct view *view, struct fail *fail)
 {
     /* The walk reports all segments of the piece; until then, threads stayed in their state. */
-    for (uint32_t i = 0; i < summer->lanes->thread_count; i++)
-        add_thread_time(summer, i, summer->last[i], summer->until[i], summer->begin);
-    summer->range = (struct walk_range){
-        .from = summer->begin, .to = summer->end, .observer = &summer->observer, .end = note_states};
-    return walk_range(&summer->range, &view->trace, &view->index, fail);
+    for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)
+        add_thread_time(accumulator, i, accumulator->last[i], accumulator->until[i], accumulator->begin);
+    accumulator->range = (struct walk_range){.from = accumulator->begin,
+                                             .to = accumulator->end,
+                                             .observer = &accumulator->observer,
+                                             .end = note_states};
+    return walk_range(&accumulator->range, &view->trace, &view->index, fail);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------ */
@@ -214,10 +220,10 @@ static void add_run(struct buffer *runs, const struct lane_run *run)
         buffer_add(runs, run, sizeof(*run));
 }
 
-static void make_cpu_runs(const struct summer *summer, uint32_t lane)
+static void make_cpu_runs(const struct accumulator *accumulator, uint32_t lane)
 {
-    for (uint32_t i = 0; i < summer->lanes->width; i++) {
-        const struct cpu_pixel *pixel = &summer->cpus[lane][i];
+    for (uint32_t i = 0; i < accumulator->lanes->width; i++) {
+        const struct cpu_pixel *pixel = &accumulator->cpus[lane][i];
         struct lane_run run = {.pixels = 1, .what = LANES_NOBODY};
         unsigned most = 0;
 
@@ -226,87 +232,87 @@ static void make_cpu_runs(const struct summer *summer, uint32_t lane)
         if (pixel->ran[most] > 0)
             run.what = pixel->threads[most];
         for (int kind = 0; kind < CPU_KINDS; kind++)
-            run.shares[kind] = percent(pixel->ticks[kind], summer->pixel);
-        add_run(&summer->lanes->cpus[lane].runs, &run);
+            run.shares[kind] = percent(pixel->ticks[kind], accumulator->pixel);
+        add_run(&accumulator->lanes->cpus[lane].runs, &run);
     }
 }
 
-static void make_thread_runs(const struct summer *summer, uint32_t lane)
+static void make_thread_runs(const struct accumulator *accumulator, uint32_t lane)
 {
-    for (uint32_t i = 0; i < summer->lanes->width; i++) {
-        const struct thread_pixel *pixel = &summer->threads[lane][i];
+    for (uint32_t i = 0; i < accumulator->lanes->width; i++) {
+        const struct thread_pixel *pixel = &accumulator->threads[lane][i];
         struct lane_run run = {.pixels = 1, .what = MODEL_STATES};
         float most = 0;
 
         for (int kind = NODE_USER; kind <= NODE_READY; kind++)
-            run.shares[kind] = percent(pixel->ticks[kind], summer->pixel);
+            run.shares[kind] = percent(pixel->ticks[kind], accumulator->pixel);
         for (int kind = NODE_READY + 1; kind < NODE_KINDS; kind++)
             if (pixel->ticks[kind] > most) {
                 most = pixel->ticks[kind];
                 run.what = (uint32_t)kind - NODE_READY + MODEL_READY;
             }
-        add_run(&summer->lanes->threads[lane].runs, &run);
+        add_run(&accumulator->lanes->threads[lane].runs, &run);
     }
 }
 
 /* ---- all lanes ------------------------------------------------------------------------------------- */
 
-static void open_pixels(struct summer *summer, const struct view *view)
+static void open_pixels(struct accumulator *accumulator, const struct view *view)
 {
-    struct lanes *lanes = summer->lanes;
+    struct lanes *lanes = accumulator->lanes;
 
-    summer->count = index_thread_count(&view->index);
-    summer->places = lanes_places(lanes, summer->count);
-    summer->cpu_places = alloc_zero(view->trace.stream_count + 1, sizeof(uint32_t));
-    memset(summer->cpu_places, 0xff, view->trace.stream_count * sizeof(uint32_t));
-    summer->cpus = alloc_zero(lanes->cpu_count + 1, sizeof(summer->cpus[0]));
-    summer->threads = alloc_zero(lanes->thread_count + 1, sizeof(summer->threads[0]));
-    summer->last = alloc_zero(lanes->thread_count + 1, sizeof(summer->last[0]));
-    summer->until = alloc_zero(lanes->thread_count + 1, sizeof(summer->until[0]));
+    accumulator->count = index_thread_count(&view->index);
+    accumulator->places = lanes_places(lanes, accumulator->count);
+    accumulator->cpu_places = alloc_zero(view->trace.stream_count + 1, sizeof(uint32_t));
+    memset(accumulator->cpu_places, 0xff, view->trace.stream_count * sizeof(uint32_t));
+    accumulator->cpus = alloc_zero(lanes->cpu_count + 1, sizeof(accumulator->cpus[0]));
+    accumulator->threads = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->threads[0]));
+    accumulator->last = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->last[0]));
+    accumulator->until = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->until[0]));
     for (uint32_t i = 0; i < lanes->cpu_count; i++) {
-        summer->cpu_places[lanes->cpus[i].number] = i;
-        summer->cpus[i] = alloc_zero(lanes->width, sizeof(struct cpu_pixel));
+        accumulator->cpu_places[lanes->cpus[i].number] = i;
+        accumulator->cpus[i] = alloc_zero(lanes->width, sizeof(struct cpu_pixel));
     }
     for (uint32_t i = 0; i < lanes->thread_count; i++) {
-        summer->last[i] = NODE_ABSENT;
-        summer->until[i] = lanes->from;
-        summer->threads[i] = alloc_zero(lanes->width, sizeof(struct thread_pixel));
+        accumulator->last[i] = NODE_ABSENT;
+        accumulator->until[i] = lanes->from;
+        accumulator->threads[i] = alloc_zero(lanes->width, sizeof(struct thread_pixel));
     }
 }
 
-static void close_pixels(struct summer *summer)
+static void close_pixels(struct accumulator *accumulator)
 {
-    for (uint32_t i = 0; i < summer->lanes->cpu_count; i++)
-        free(summer->cpus[i]);
-    for (uint32_t i = 0; i < summer->lanes->thread_count; i++)
-        free(summer->threads[i]);
-    free(summer->cpus);
-    free(summer->threads);
-    free(summer->last);
-    free(summer->until);
-    free(summer->places);
-    free(summer->cpu_places);
+    for (uint32_t i = 0; i < accumulator->lanes->cpu_count; i++)
+        free(accumulator->cpus[i]);
+    for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)
+        free(accumulator->threads[i]);
+    free(accumulator->cpus);
+    free(accumulator->threads);
+    free(accumulator->last);
+    free(accumulator->until);
+    free(accumulator->places);
+    free(accumulator->cpu_places);
 }
 
-static bool add_pieces(struct summer *summer, const struct view *view, struct fail *fail)
+static bool add_pieces(struct accumulator *accumulator, const struct view *view, struct fail *fail)
 {
     const struct index *index = &view->index;
     struct cover cover;
     bool fine = true;
 
-    summer->begin = summer->end = summer->lanes->from;
-    if (summer->begin > index->begin)
-        fine = walk_piece(summer, view, fail);
-    cover_range(&cover, index, summer->lanes->from, summer->lanes->to,
-                summer->pixel > 1 ? (uint64_t)summer->pixel : 1, WALK_BUDGET);
+    accumulator->begin = accumulator->end = accumulator->lanes->from;
+    if (accumulator->begin > index->begin)
+        fine = walk_piece(accumulator, view, fail);
+    cover_range(&cover, index, accumulator->lanes->from, accumulator->lanes->to,
+                accumulator->pixel > 1 ? (uint64_t)accumulator->pixel : 1, WALK_BUDGET);
     for (size_t i = 0; i < cover.count && fine; i++) {
         const struct piece *piece = &cover.pieces[i];
 
-        summer->begin = piece->begin;
-        summer->end = piece->end;
+        accumulator->begin = piece->begin;
+        accumulator->end = piece->end;
         if (piece->is_exact)
-            fine = walk_piece(summer, view, fail);
-        else if (!node_visit(&summer->visitor, pile_get(&index->levels[piece->level], piece->node),
+            fine = walk_piece(accumulator, view, fail);
+        else if (!node_visit(&accumulator->visitor, blob_array_get(&index->levels[piece->level], piece->node),
                              view->trace.stream_count, view->trace.schema.event_count))
             fine = fail_set(fail, "the index is damaged; remove its file");
     }
@@ -316,20 +322,20 @@ static bool add_pieces(struct summer *summer, const struct view *view, struct fa
 
 bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail)
 {
-    struct summer summer = {.observer = {.segment = take_segment},
-                            .visitor = {visit_cpu, visit_ran, visit_thread, NULL},
-                            .lanes = lanes,
-                            .pixel = (double)(lanes->to - lanes->from) / lanes->width};
+    struct accumulator accumulator = {.observer = {.segment = take_segment},
+                                      .visitor = {visit_cpu, visit_ran, visit_thread, NULL},
+                                      .lanes = lanes,
+                                      .pixel = (double)(lanes->to - lanes->from) / lanes->width};
     bool fine;
 
-    open_pixels(&summer, view);
-    fine = add_pieces(&summer, view, fail);
+    open_pixels(&accumulator, view);
+    fine = add_pieces(&accumulator, view, fail);
     for (uint32_t i = 0; i < lanes->thread_count && fine; i++) {
-        add_thread_time(&summer, i, summer.last[i], summer.until[i], lanes->to);
-        make_thread_runs(&summer, i);
+        add_thread_time(&accumulator, i, accumulator.last[i], accumulator.until[i], lanes->to);
+        make_thread_runs(&accumulator, i);
     }
     for (uint32_t i = 0; i < lanes->cpu_count && fine; i++)
-        make_cpu_runs(&summer, i);
-    close_pixels(&summer);
+        make_cpu_runs(&accumulator, i);
+    close_pixels(&accumulator);
     return fine;
 }

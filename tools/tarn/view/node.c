@@ -110,14 +110,14 @@ static void give_to_cpu(struct tally *tally, struct tally_thread *sum, uint32_t 
 }
 
 static inline void add_stint(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
-                             const uint64_t stint[MODEL_MODES])
+                             const uint64_t run_ticks[MODEL_MODES])
 {
     if (__builtin_expect(sum->cpu != thread->cpu, 0)) {
         give_to_cpu(tally, sum, thread->number, thread->is_idle);
         sum->cpu = thread->cpu;
     }
     for (int mode = 0; mode < MODEL_MODES; mode++)
-        sum->ticks[mode] += stint[mode];
+        sum->ticks[mode] += run_ticks[mode];
 }
 
 /* Touches the running threads, which may have logged no event. */
@@ -153,7 +153,7 @@ static void add_waited(struct tally *tally, const struct model *model, const str
                        struct tally_thread *sum)
 {
     if (thread->state == MODEL_RUNNING || model_has_waited(model, thread))
-        add_stint(tally, thread, sum, thread->stint);
+        add_stint(tally, thread, sum, thread->run_ticks);
     for (int state = MODEL_READY; model_has_waited(model, thread) && state < MODEL_STATES; state++)
         sum->ticks[node_kind_of_state((enum model_state)state)] += thread->waited[state];
 }
@@ -187,7 +187,7 @@ static void take_stay(struct model_observer *observer, const struct model_thread
     sum = touch(tally, thread, from);
     from = from > tally->begin ? from : tally->begin;
     if (thread->state == MODEL_RUNNING)
-        add_stint(tally, thread, sum, thread->stint);
+        add_stint(tally, thread, sum, thread->run_ticks);
     else if (from < to)
         sum->ticks[node_kind_of_state(thread->state)] += to - from;
 }
@@ -197,7 +197,7 @@ static void take_move(struct model_observer *observer, const struct model_thread
     const struct tally_observer *self = (struct tally_observer *)observer;
 
     if (!self->is_done)
-        add_stint(self->tally, thread, touch(self->tally, thread, thread->since), thread->stint);
+        add_stint(self->tally, thread, touch(self->tally, thread, thread->since), thread->run_ticks);
 }
 
 /* A new thread was absent before, whatever it does next. */
@@ -218,7 +218,7 @@ static void take_thread(struct model_observer *observer, const struct model_thre
 void tally_observe(struct tally_observer *self, struct tally *tally)
 {
     *self = (struct tally_observer){
-        .observer = {.stay = take_stay, .moves = take_move, .thread = take_thread}, .tally = tally};
+        .observer = {.state_interval = take_stay, .moves = take_move, .thread = take_thread}, .tally = tally};
 }
 
 /* ---- adding up ------------------------------------------------------------------------------------- */

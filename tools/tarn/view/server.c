@@ -117,7 +117,7 @@ static const char *type_of(const char *name)
 }
 
 /* Names are compared, never opened, so no path leads to other files. */
-static enum MHD_Result answer_file(struct MHD_Connection *connection, const char *path)
+static enum MHD_Result analysis_file(struct MHD_Connection *connection, const char *path)
 {
     const char *name = strcmp(path, "/") == 0            ? "index.html"
                        : strncmp(path, "/page/", 6) == 0 ? path + 6
@@ -152,8 +152,8 @@ static bool is_waiting(const struct request *request)
     return poll(&connection, 1, 0) <= 0 || (connection.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0;
 }
 
-static enum MHD_Result answer_question(struct server *server, struct MHD_Connection *connection,
-                                       const char *path)
+static enum MHD_Result analysis_question(struct server *server, struct MHD_Connection *connection,
+                                         const char *path)
 {
     struct request request = {.path = path, .is_waiting = is_waiting, .asker = connection};
     struct json json = {0};
@@ -182,9 +182,9 @@ static enum MHD_Result refuse_method(struct MHD_Connection *connection, bool is_
 }
 
 /* libmicrohttpd calls it with the headers, then with each part of the upload, then without one. */
-static enum MHD_Result answer(void *closure, struct MHD_Connection *connection, const char *path,
-                              const char *method, const char *version, const char *upload,
-                              size_t *upload_size, void **state)
+static enum MHD_Result analysis(void *closure, struct MHD_Connection *connection, const char *path,
+                                const char *method, const char *version, const char *upload,
+                                size_t *upload_size, void **state)
 {
     struct server *server = closure;
     bool is_question = strncmp(path, "/api/", 5) == 0, is_deed = strcmp(path, API_DEED) == 0;
@@ -201,8 +201,8 @@ static enum MHD_Result answer(void *closure, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (is_question)
-        return answer_question(server, connection, path);
-    return answer_file(connection, path);
+        return analysis_question(server, connection, path);
+    return analysis_file(connection, path);
 }
 
 static void log_nothing(void *closure, const char *format, va_list arguments)
@@ -219,7 +219,7 @@ struct server *server_start(struct view *view, unsigned port, struct fail *fail)
     server->view = view;
     server->daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG, 0,
-        NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_SOCK_ADDR,
+        NULL, NULL, analysis, server, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_SOCK_ADDR,
         &address, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
         MHD_OPTION_END);
     info = server->daemon != NULL ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;

@@ -13,7 +13,7 @@ static void open_at(struct walk *walk, const struct trace *trace, const struct i
 
     *reader = (struct buffer_reader){0};
     if (stride > 0) {
-        *reader = pile_get(&index->checkpoints, stride - 1);
+        *reader = blob_array_get(&index->checkpoints, stride - 1);
         buffer_get(reader, positions, trace->stream_count * sizeof(*positions));
         buffer_get(reader, &losses, sizeof(losses));
     }

@@ -33,16 +33,16 @@ enum { LABEL_SHEET = 1 }; /* reply: label 0 or errno, word 0 the sheet's checksu
 
 static struct virtio_device device;
 static struct virtio_queue queue;
-static cap_t bell; /* notification: the device has finished a request */
+static cap_t wakeup; /* notification: the device has finished a request */
 static uint64_t requests;
 static uint64_t posted[VIRTIO_QUEUE_MAX]; /* by descriptor: number of the request that posted the buffer */
 
 static bool start_device(void)
 {
     int64_t notification = sys_notification_create();
-    bell = notification > 0 ? (cap_t)notification : 0;
-    if (sys_notification_bind(bell) || !virtio_open(&device, VIRTIO_RNG, 0) ||
-        !virtio_enable_interrupt(&device, bell, 1) || !virtio_make_queue(&device, &queue, 0))
+    wakeup = notification > 0 ? (cap_t)notification : 0;
+    if (sys_notification_bind(wakeup) || !virtio_open(&device, VIRTIO_RNG, 0) ||
+        !virtio_enable_interrupt(&device, wakeup, 1) || !virtio_make_queue(&device, &queue, 0))
         return false;
     virtio_go(&device);
     return true;
@@ -79,7 +79,7 @@ static uint32_t wait_for_bytes(uint64_t request)
     uint64_t deadline = deadline_after(PATIENCE_NS);
     uint32_t length;
     while (!(length = take_bytes(request))) {
-        if (sys_notification_wait(bell, deadline) < 0)
+        if (sys_notification_wait(wakeup, deadline) < 0)
             return 0;
         sys_irq_acknowledge((cap_t)device.irq);
     }

@@ -21,7 +21,7 @@
 #define PORT_TRACE_BYTE_OF(number) (7 - (number) / 8)
 
 #ifdef TARN_KERNEL
-extern struct trace_info trace_info_page; /* trace/control: a page of the kernel's data */
+extern struct trace_info trace_info_page; /* kernel/trace: a page of the kernel's data */
 #define PORT_TRACE_LOAD_BYTE \
     "addis %0, 2, trace_info_page + %1@toc@ha\n\tlbz %0, trace_info_page + %1@toc@l(%0)"
 #define PORT_TRACE_LOAD_WINDOW "ld %0, 8(13)"
@@ -50,7 +50,8 @@ static inline __attribute__((always_inline)) bool arch_trace_enabled(unsigned cl
     return __builtin_expect(byte >> class_number % 8 & 1, 0);
 }
 
-static inline __attribute__((always_inline)) bool arch_trace_switched(unsigned class_number, unsigned minor)
+static inline __attribute__((always_inline)) bool arch_trace_event_enabled(unsigned class_number,
+                                                                           unsigned minor)
 {
     const volatile uint8_t *word = (const volatile uint8_t *)&arch_trace_info()->switches[class_number];
     return __builtin_expect(word[PORT_TRACE_BYTE_OF(minor)] >> minor % 8 & 1, 1);

@@ -34,7 +34,7 @@ static inline void arch_thread_switch(struct thread *prev, struct thread *next)
     __asm__ volatile("wrfsbase %0" ::"r"(to->fs_base));
     /* While the kernel runs, SWAPGS's other register has the user's GS base. Between the two SWAPGS the
      * kernel cannot find its struct cpu, so the timer must not interrupt, which it may in a window
-     * (kernel/profile.h). */
+     * (kernel/diagnosis/profile.h). */
     __asm__ volatile("pushfq\n\tcli\n\tswapgs\n\twrgsbase %0\n\tswapgs\n\tpopfq" ::"r"(to->gs_base)
                      : "memory", "cc");
 }

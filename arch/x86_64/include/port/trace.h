@@ -17,7 +17,7 @@
 #include <arch/trace_windows.h>
 
 #ifdef TARN_KERNEL
-extern struct trace_info trace_info_page; /* trace/control: a page of the kernel's data */
+extern struct trace_info trace_info_page; /* kernel/trace: a page of the kernel's data */
 #define PORT_TRACE_TEST "testb %0, trace_info_page+%c1(%%rip)"
 static inline const struct trace_info *arch_trace_info(void)
 {
@@ -45,7 +45,8 @@ on:
     return true;
 }
 
-static inline __attribute__((always_inline)) bool arch_trace_switched(unsigned class_number, unsigned minor)
+static inline __attribute__((always_inline)) bool arch_trace_event_enabled(unsigned class_number,
+                                                                           unsigned minor)
 {
     __asm__ goto(PORT_TRACE_TEST "\n\tjz %l[off]"
                  :

@@ -13,7 +13,7 @@ static inline bool arch_trace_enabled(unsigned class_number)
     (void)class_number;
     return false;
 }
-static inline bool arch_trace_switched(unsigned class_number, unsigned minor)
+static inline bool arch_trace_event_enabled(unsigned class_number, unsigned minor)
 {
     (void)class_number, (void)minor;
     return false;

@@ -25,7 +25,7 @@ static inline bool arch_trace_enabled(unsigned class_number)
     return test_info.mask >> class_number & 1;
 }
 
-static inline bool arch_trace_switched(unsigned class_number, unsigned minor)
+static inline bool arch_trace_event_enabled(unsigned class_number, unsigned minor)
 {
     return test_info.switches[class_number] >> minor & 1;
 }

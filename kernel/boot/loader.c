@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * loader.c - loads sbin/init from the boot archive (cpio "newc"): maps its ELF segments, and gives it a
+ * stack, a startup block and the capabilities from which all others are derived.
+ *
+ * The archive is from our build, so an error in it is a panic. init and proc load all other programs, and
+ * validate them (servers/lib/elf.c).
+ */
+#include <arch/boot.h>
+#include <arch/machine.h>
+#include <kernel/boot/elf.h>
+#include <kernel/boot/loader.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/memory.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/machine.h>
+
+#define INIT_PATH   "sbin/init"
+#define STACK_BYTES 0x40000ull
+
+/* ---- The archive ---- */
+
+/* An entry: 6 bytes of magic and 13 numbers of 8 hexadecimal digits, then name and data, each padded to 4
+ * bytes. */
+#define CPIO_HEADER_BYTES 110
+enum { CPIO_FILE_SIZE = 6, CPIO_NAME_SIZE = 11 }; /* indices of the numbers */
+
+static uint64_t cpio_number(const char *header, unsigned index)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        char c = header[6 + index * 8 + i];
+        value = value * 16 + (uint64_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return value;
+}
+
+const char *boot_archive_file(const char *path, uint64_t *file_size)
+{
+    const char *archive = phys_to_virt(boot_info.archive_base);
+    const uint64_t size = boot_info.archive_size;
+    for (uint64_t at = 0; at + CPIO_HEADER_BYTES < size;) {
+        const char *header = archive + at;
+        if (memcmp(header, "070701", 6))
+            break;
+        uint64_t name_size = cpio_number(header, CPIO_NAME_SIZE);
+        uint64_t data = (at + CPIO_HEADER_BYTES + name_size + 3) & ~3ull;
+        *file_size = cpio_number(header, CPIO_FILE_SIZE);
+        if (data > size || *file_size > size - data)
+            break;
+        if (name_size == strlen(path) + 1 && memcmp(header + CPIO_HEADER_BYTES, path, name_size) == 0)
+            return archive + data;
+        at = (data + *file_size + 3) & ~3ull;
+    }
+    return NULL;
+}
+
+/* ---- The program ---- */
+
+struct elf_segment {
+    uint32_t type, flags;
+    uint64_t offset, address, physical, file_size, memory_size, align;
+};
+#define ELF_LOAD       1
+#define ELF_EXECUTE    1
+#define ELF_WRITE      2
+#define ELF_BYTE_ORDER (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 2 : 1)
+
+static struct memory *make_memory(uint64_t size)
+{
+    struct memory *memory = memory_new(MEMORY_ZERO, size);
+    if (!memory)
+        panic("no memory for init: give the machine more");
+    return memory;
+}
+
+static void write_memory(struct memory *memory, uint64_t offset, const void *data, uint64_t size)
+{
+    if (memory_copy_in(memory, offset, data, size) != (int64_t)size)
+        panic("no memory for init: give the machine more");
+}
+
+static uint64_t map_memory(struct space *space, struct memory *memory, uint64_t address, uint64_t size,
+                           uint32_t flags)
+{
+    int64_t result = space_map(space, memory, address, size, 0, flags, MAP_READ | MAP_WRITE | MAP_EXECUTE);
+    memory_put(memory); /* the mapping has its own reference */
+    if (result < 0)
+        panic("cannot map init at %llx: error %lld", (unsigned long long)address, (long long)result);
+    return (uint64_t)result;
+}
+
+static void map_segment(struct space *space, const char *file, const struct elf_segment *segment)
+{
+    uint64_t start = segment->address & ~(FRAME_SIZE - 1);
+    uint64_t end = (segment->address + segment->memory_size + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+    struct memory *memory = make_memory(end - start);
+    write_memory(memory, segment->address - start, file + segment->offset, segment->file_size);
+    uint32_t flags = MAP_READ | MAP_FIXED;
+    flags |= segment->flags & ELF_EXECUTE ? MAP_EXECUTE : segment->flags & ELF_WRITE ? MAP_WRITE : 0;
+    map_memory(space, memory, start, end - start, flags);
+}
+
+/* The byte order comes first: in the other one, no number has a meaning. */
+static void check_header(const struct elf_header *header, uint64_t size)
+{
+    if (size < sizeof *header || memcmp(header->ident, "\177ELF\2", 5))
+        panic("%s is no 64-bit ELF program", INIT_PATH);
+    if (header->ident[5] != ELF_BYTE_ORDER || header->machine != ARCH_ELF_MACHINE ||
+        header->flags != ARCH_ELF_FLAGS)
+        panic("%s is of another machine: give this one an archive built for " ARCH_NAME, INIT_PATH);
+    if (header->segments + header->segment_count * sizeof(struct elf_segment) > size)
+        panic("%s is cut off", INIT_PATH);
+}
+
+/* Their extent goes into the startup block. */
+static uint64_t map_program(struct space *space, const char *file, uint64_t size, struct startup *startup)
+{
+    const struct elf_header *header = (const void *)file;
+    check_header(header, size);
+    const struct elf_segment *segment = (const void *)(file + header->segments);
+    uint64_t low = ~0ull, high = 0;
+    for (unsigned i = 0; i < header->segment_count; i++) {
+        if (segment[i].type != ELF_LOAD || segment[i].memory_size == 0)
+            continue;
+        if (segment[i].offset + segment[i].file_size > size)
+            panic("%s is cut off", INIT_PATH);
+        map_segment(space, file, &segment[i]);
+        low = segment[i].address < low ? segment[i].address : low;
+        high = segment[i].address + segment[i].memory_size > high
+                   ? segment[i].address + segment[i].memory_size
+                   : high;
+    }
+    startup->image_base = low;
+    startup->image_size = high - low;
+    return header->entry;
+}
+
+/* From the top down: what the startup block points to, the block, the first frame. */
+static uint64_t map_stack(struct space *space, struct startup *startup)
+{
+    static const char name[16] = INIT_PATH;
+    struct memory *memory = make_memory(STACK_BYTES);
+    memory_get(memory);
+    uint64_t low = map_memory(space, memory, 0, STACK_BYTES, MAP_READ | MAP_WRITE);
+    uint64_t name_at = STACK_BYTES - sizeof name, argv_at = name_at - 2 * sizeof(char *);
+    uint64_t startup_at = (argv_at - sizeof *startup) & ~15ull;
+    uint64_t argv[2] = {low + name_at, 0};
+    startup->magic = STARTUP_MAGIC;
+    startup->pid = space->pid;
+    startup->argc = 1;
+    startup->argv = (char **)(low + argv_at);
+    startup->path = (const char *)(low + name_at);
+    startup->stack_low = low;
+    startup->stack_high = low + STACK_BYTES;
+    startup->priority = TARN_PRIO_SERVER;
+    write_memory(memory, name_at, name, sizeof name);
+    write_memory(memory, argv_at, argv, sizeof argv);
+    write_memory(memory, startup_at, startup, sizeof *startup);
+    memory_put(memory);
+    return low + startup_at;
+}
+
+static void give(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights)
+{
+    object_get(type, object);
+    if (cap_insert_at(space, slot, type, object, rights, 0) < 0)
+        panic("no memory for init's capabilities");
+}
+
+void loader_start_init(void)
+{
+    if (boot_info.archive_size == 0)
+        panic("no boot archive: start QEMU with -initrd, or GRUB with a module");
+    uint64_t size;
+    const char *file = boot_archive_file(INIT_PATH, &size);
+    if (!file)
+        panic("no " INIT_PATH
+              " in the boot archive (%llu bytes): give the machine the archive that the build made",
+              (unsigned long long)boot_info.archive_size);
+    struct space *space = space_new("init", 0, true);
+    if (!space)
+        panic("no memory for init: give the machine more");
+
+    struct startup startup = {0};
+    struct thread_config config = {.priority = TARN_PRIO_SERVER, .name = "init"};
+    config.entry = map_program(space, file, size, &startup);
+    config.arg = map_stack(space, &startup);
+    config.stack = config.arg;
+    int error;
+    struct thread *thread = thread_new(space, &config, &error);
+    if (!thread)
+        panic("cannot start init: error %d", error);
+
+    struct memory *memory = memory_new_adopted(boot_info.archive_base, boot_info.archive_size);
+    if (!memory)
+        panic("no memory for the boot archive's object");
+    give(space, SLOT_SPACE, CAP_SPACE, space, RIGHT_ALL);
+    give(space, SLOT_THREAD, CAP_THREAD, thread, RIGHT_ALL);
+    give(space, SLOT_TRACE, CAP_TRACE, trace_object, RIGHT_ALL);
+    give(space, SLOT_MACHINE, CAP_MACHINE, machine_object, RIGHT_ALL);
+    give(space, SLOT_BOOT_ARCHIVE, CAP_MEMORY, memory, RIGHT_ALL);
+    memory_put(memory);
+    thread_resume(thread);
+    thread_put(thread);
+    space_put(space);
+}

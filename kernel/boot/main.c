@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * main.c - from the port's boot code to the first program.
+ *
+ * The boot CPU sets everything up, starts the others, and starts init. Then all CPUs enter the scheduler by
+ * the kernel exit (arch_return_to_user -> kernel_exit), each as its idle thread.
+ */
+#include <arch/boot.h>
+#include <arch/clock.h>
+#include <arch/machine.h>
+#include <kernel/boot/loader.h>
+#include <kernel/boot/pci.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/measure.h>
+#include <kernel/diagnosis/panic.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/watchdog.h>
+#include <kernel/explore/explore.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/sched/timer.h>
+#include <kernel/syscall/machine.h>
+#include <kernel/trace/control.h>
+
+#define NANOSECONDS     1000000000ll
+#define CPU_PATIENCE_MS 10000u
+
+struct cpu cpus[CPUS_MAX];
+uint32_t cpu_count = 1;
+
+bool boot_option(const char *name, char *value, size_t size)
+{
+    size_t length = strlen(name);
+    const char *word = boot_info.command_line;
+    while (*word) {
+        const char *end = word;
+        while (*end && *end != ' ')
+            end++;
+        if ((size_t)(end - word) >= length && memcmp(word, name, length) == 0) {
+            size_t count = (size_t)(end - word) - length;
+            count = count < size ? count : size - 1;
+            memcpy(value, word + length, count);
+            value[count] = 0;
+            return true;
+        }
+        word = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+uint32_t boot_choice(const char *option, const char *const *names, uint32_t count)
+{
+    char text[16], allowed[80];
+    uint32_t length = 0;
+    if (!boot_option(option, text, sizeof text))
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (strlen(text) == strlen(names[i]) && !memcmp(text, names[i], strlen(text)))
+            return i;
+        length += (uint32_t)format_text(allowed + length, sizeof allowed - length, " %s", names[i]);
+    }
+    log_line("%s%s: there are%s; it is %s", option, text, allowed, names[0]);
+    return 0;
+}
+
+/* `smp=N`: maximum number of CPUs to use. */
+static void limit_cpus(void)
+{
+    char text[16];
+    uint32_t limit = 0;
+    if (!boot_option("smp=", text, sizeof text))
+        return;
+    for (const char *p = text; *p >= '0' && *p <= '9'; p++)
+        limit = limit * 10 + (uint32_t)(*p - '0');
+    if (limit > 0 && limit < boot_info.cpu_count)
+        boot_info.cpu_count = limit;
+}
+
+/* On the CPU itself. From here on it has its idle thread, and may log and take locks. */
+static void init_cpu(struct cpu *cpu)
+{
+    cpu->bit = 1ull << cpu->index;
+    cpu->next_call_id = (uint64_t)cpu->index << 56;
+    cpu->idle = thread_new_idle(cpu);
+    cpu->current = cpu->idle;
+    timer_init_cpu(cpu);
+    profile_init_cpu(cpu);
+    arch_timer_init();
+    sched_init_cpu(cpu);
+    timer_program();
+    cpu->online = true;
+}
+
+void kernel_secondary_main(uint32_t index)
+{
+    init_cpu(&cpus[index]);
+    arch_return_to_user();
+}
+
+static void start_cpus(void)
+{
+    for (uint32_t i = 1; i < boot_info.cpu_count; i++) {
+        int error = arch_start_cpu(i);
+        if (error) {
+            log_line("processor %u does not start: error %d", i, error);
+            continue;
+        }
+        uint64_t limit = arch_clock() + clock_hz / 1000 * CPU_PATIENCE_MS;
+        while (!(atomic_load(&sched_online_cpus) >> i & 1)) {
+            if (arch_clock() > limit)
+                panic("processor %u started and was not heard of again", i);
+            arch_relax();
+        }
+        cpu_count = i + 1;
+    }
+}
+
+/* Warns, as the trace's metadata does, if times cannot be trusted. */
+static void tell_start(const struct arch_clock_rate *rate)
+{
+    log_line("tarn: %u processors, %lu MiB free, clock %lu kHz within %u ppm (%s)", cpu_count,
+             frame_count_free() >> 8, clock_hz / 1000, rate->error_ppm, rate->names);
+    if (!rate->is_certain)
+        log_line("tarn: warning: no two sources agree on the clock's rate; durations may be wrong by more");
+}
+
+void kernel_main(void)
+{
+    struct arch_clock_rate rate;
+    lock_init();
+    panic_boot_options();
+    nmi_boot_options();
+    trace_boot_options();
+    limit_cpus();
+    trace_previous_find();
+    frame_allocator_init(trace_kept_range);
+    timer_init(&rate);
+    uint64_t now = timer_nanoseconds(arch_clock());
+    trace_set_clock(&rate, arch_wall_clock() * NANOSECONDS - (int64_t)now);
+    trace_init();
+    arch_irq_init();
+    pci_init();
+    profile_boot();
+    init_cpu(this_cpu());
+    console_init();
+    watchdog_init();
+    explore_boot();
+    start_cpus();
+    tell_start(&rate);
+    measure_trace_points();
+    debugger_boot();
+    trace_statedump(); /* a reader that takes the trace from memory cannot ask for one */
+    loader_start_init();
+    arch_return_to_user();
+}

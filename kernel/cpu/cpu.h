@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cpu.h - per-CPU data. */
+#ifndef KERNEL_CPU_H
+#define KERNEL_CPU_H
+
+#include <arch/cpu.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/timer.h>
+#include <tarn/thread_block.h>
+
+#define CPUS_MAX        64
+#define FRAME_CACHE_MAX 64
+
+struct frame_cache { /* frame.c; used only by its CPU */
+    uint32_t count;
+    uint64_t frames[FRAME_CACHE_MAX];
+};
+
+struct thread;
+struct space;
+struct cpu {
+    /* First: the logging path finds its ring here, as in a thread's block. Only self, window and cpu are
+     * valid; see current->block for the thread. */
+    struct thread_block block;
+    struct arch_cpu arch;   /* second: ports use it before this struct is declared */
+    struct thread *current; /* its registers are in the machine, or were at kernel entry */
+    struct thread *idle;
+    uint64_t kernel_stack_top;
+    uint64_t scratch[4];           /* for the entry code */
+    _Atomic uint32_t need_resched; /* set by any CPU, tested before the return to user mode */
+    uint32_t index;
+    bool online;
+    bool sleeps;  /* asleep while idle, or its end is not logged yet */
+    uint64_t bit; /* 1 << index */
+    /* Whose page tables are loaded. NULL: the kernel's. SPACE_CHANGING: those of one of two spaces. Written
+     * by this CPU only (space_activate, space_unload); TLB shootdowns read it atomically. */
+    struct space *space;
+    uint64_t fault_address; /* address at which arch_copy_* faulted */
+    uint32_t fault_access;
+    bool copies_present_only; /* arch_copy_* brings no pages in now: arch_backtrace_user */
+    struct frame_cache frame_cache;
+    struct run_queue run_queue;         /* own lock */
+    struct timer_queue timer_queue;     /* own lock */
+    _Atomic uint64_t shootdown_pending; /* CPUs that wait for this one's TLB flush, see tlb.c */
+    uint64_t switched_at;               /* ticks: start of current's run */
+    uint64_t
+        switch_logged_at;  /* switched_at when the last switch was logged; equal until that switch is done */
+    uint64_t next_call_id; /* call ids of IPC: CPU in the top byte, then a count */
+    struct space *work;    /* space_defer: work still to do */
+    bool working;
+    _Atomic uint64_t quiet_epoch; /* quiescent.c: last epoch in which it was outside the kernel */
+    const struct spinlock *_Atomic waiting_lock; /* the lock it spins for (lock.c); for the debugger */
+    /* by class number: acquisitions of sampled classes since the last one logged */
+    uint32_t acquired[LOCK_CLASSES_MAX];
+    bool wants_yield; /* current goes behind its equals */
+    struct profile profile;
+};
+
+extern struct cpu cpus[CPUS_MAX];
+extern uint32_t cpu_count; /* CPUs that are online or will be */
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * irq.c - turns interrupts into signals. Interface: irq.h.
+ *
+ * The handler finds an object in irq_table, locks it and checks its number again. A stale pointer does no
+ * harm: the memory is an irq object until the handler ends (slab.h).
+ */
+#include <arch/machine.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/irq.h>
+#include <kernel/cpu/smp_call.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/explore/explore.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/slab.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/machine.h>
+#include <kernel/syscall/syscall.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/irq.h>
+
+#define NUMBER_NONE (~0u)
+
+static LOCK_CLASS(irq_class, "irq");
+static LOCK_CLASS(irq_slab_class, "irq slab");
+
+static void construct(void *object)
+{
+    struct irq *irq = object;
+    spin_init(&irq->lock, &irq_class);
+    irq->number = NUMBER_NONE;
+}
+
+static struct slab irq_slab = SLAB("irq", struct irq, construct, &irq_slab_class);
+static struct irq *_Atomic irq_table[ARCH_IRQ_COUNT]; /* entries change by compare-and-swap */
+
+/* ---- Taking interrupts ---- */
+
+static bool signal_object(struct irq *irq, uint32_t number)
+{
+    spin_lock(&irq->lock);
+    struct notification *notification = irq->number == number ? irq->notification : NULL;
+    uint64_t bits = irq->bits;
+    if (notification)
+        notification_get(notification);
+    spin_unlock(&irq->lock);
+    if (!notification)
+        return false;
+    notification_signal(notification, bits);
+    notification_put(notification);
+    return true;
+}
+
+/* What handles the interrupt; NULL: nothing. */
+static const char *kind_of(uint32_t number)
+{
+    static const char line[TRACE_NAME_BYTES] = "line", message[TRACE_NAME_BYTES] = "message",
+                      console[TRACE_NAME_BYTES] = "console";
+    const struct irq *irq =
+        number < ARCH_IRQ_COUNT ? atomic_load_explicit(&irq_table[number], memory_order_acquire) : NULL;
+    if (irq)
+        return irq->is_message ? message : line;
+    return number == arch_console_irq() ? console : NULL;
+}
+
+static void trace_entry(uint32_t number, uint64_t ip)
+{
+    static const char unwanted[TRACE_NAME_BYTES];
+    const char *kind = kind_of(number);
+    trace_irq_handler_entry(number, kind ? kind : unwanted, ip);
+}
+
+bool irq_deliver(uint32_t number)
+{
+    /* Acquire: pairs with the release that published the object. */
+    struct irq *irq =
+        number < ARCH_IRQ_COUNT ? atomic_load_explicit(&irq_table[number], memory_order_acquire) : NULL;
+    return irq ? signal_object(irq, number) : console_interrupt(number);
+}
+
+void handle_interrupt(uint32_t number, uint64_t ip)
+{
+    handle_wake();
+    if (TRACE_ON_IRQ())
+        trace_entry(number, ip);
+    arch_irq_mask(number);
+    arch_irq_end(number);
+    bool wanted = explore_put_off(number) || irq_deliver(number);
+    trace_irq_handler_exit(number, wanted);
+}
+
+void handle_ipi(uint32_t kind)
+{
+    handle_wake();
+    trace_irq_ipi_entry(kind);
+    if (kind == IPI_SHOOTDOWN) {
+        tlb_handle_request();
+    } else if (kind == IPI_CALL) {
+        call_handle_requests();
+        debugger_poll();
+    } else if (kind == IPI_STOP) {
+        arch_stop_forever();
+    }
+    /* IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
+    trace_irq_ipi_exit(kind);
+}
+
+/* ---- Objects ---- */
+
+static int64_t new_irq(uint32_t number, bool is_message)
+{
+    struct irq *irq = slab_alloc(&irq_slab), *none = NULL;
+    if (!irq)
+        return -E_NO_MEMORY;
+    atomic_store_explicit(&irq->references, 1, memory_order_relaxed);
+    irq->number = number;
+    irq->is_message = is_message;
+    irq->notification = NULL;
+    irq->bits = 0;
+    /* Release: publishes the object to the handler. */
+    if (!atomic_compare_exchange_strong_explicit(&irq_table[number], &none, irq, memory_order_release,
+                                                 memory_order_relaxed)) {
+        irq->number = NUMBER_NONE;
+        slab_free(&irq_slab, irq);
+        return -E_BUSY;
+    }
+    int64_t slot = cap_insert(current_thread()->space, CAP_IRQ, irq, RIGHT_ALL, 0);
+    if (slot < 0)
+        irq_put(irq);
+    return slot;
+}
+
+void irq_put(struct irq *irq)
+{
+    /* Release and acquire: as in memory_put. */
+    if (atomic_fetch_sub_explicit(&irq->references, 1, memory_order_acq_rel) != 1)
+        return;
+    spin_lock(&irq->lock);
+    uint32_t number = irq->number;
+    struct notification *notification = irq->notification;
+    irq->number = NUMBER_NONE;
+    irq->notification = NULL;
+    spin_unlock(&irq->lock);
+    arch_irq_mask(number);
+    if (irq->is_message)
+        arch_irq_free_message(number);
+    atomic_store_explicit(&irq_table[number], NULL, memory_order_release);
+    slab_free(&irq_slab, irq);
+    if (notification)
+        notification_put(notification);
+}
+
+uint64_t irq_count_live(void)
+{
+    return slab_live(&irq_slab);
+}
+
+void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context)
+{
+    for (uint32_t number = 0; number < ARCH_IRQ_COUNT; number++) {
+        const char *kind = kind_of(number);
+        if (kind)
+            visit(number, kind, context);
+    }
+}
+
+/* ---- System calls ---- */
+
+int64_t sys_irq_create(cap_t machine, uint32_t number)
+{
+    int error = machine_check(machine, RIGHT_MANAGE);
+    if (error)
+        return error;
+    if (number >= ARCH_IRQ_LINES || number == arch_console_irq())
+        return -E_BAD_ARGUMENT;
+    return new_irq(number, false);
+}
+
+int64_t sys_irq_create_message(cap_t machine, uint32_t device, struct irq_message *user_message)
+{
+    struct irq_message message = {0};
+    int64_t error = machine_check(machine, RIGHT_MANAGE);
+    if (error || (error = user_write(user_message, &message, sizeof message))) /* can the result be stored? */
+        return error;
+    if (device > PCI_DEVICE_LAST)
+        return -E_BAD_ARGUMENT;
+    int number = arch_irq_allocate_message(device, &message);
+    if (number < 0)
+        return number;
+    int64_t slot = new_irq((uint32_t)number, true);
+    if (slot == -E_NO_MEMORY || slot == -E_BUSY)
+        arch_irq_free_message((uint32_t)number);
+    if (slot < 0)
+        return slot;
+    error = user_write(user_message, &message, sizeof message);
+    if (error)
+        cap_close(current_thread()->space, (cap_t)slot);
+    return error ? error : slot;
+}
+
+int64_t sys_irq_bind(cap_t irq_slot, cap_t notification_slot, uint64_t bits)
+{
+    struct space *space = current_thread()->space;
+    void *irq_object, *notification;
+    if (bits == 0 || bits & ~NOTIFICATION_BITS)
+        return -E_BAD_ARGUMENT;
+    int error = cap_get(space, irq_slot, CAP_IRQ, RIGHT_MANAGE, &irq_object);
+    if (error)
+        return error;
+    error = cap_get(space, notification_slot, CAP_NOTIFICATION, RIGHT_WRITE, &notification);
+    if (error) {
+        object_put(CAP_IRQ, irq_object);
+        return error;
+    }
+    struct irq *irq = irq_object;
+    spin_lock(&irq->lock);
+    struct notification *old = irq->notification;
+    irq->notification = notification;
+    irq->bits = bits;
+    spin_unlock(&irq->lock);
+    if (old)
+        notification_put(old);
+    error = arch_irq_unmask(irq->number);
+    irq_put(irq);
+    return error;
+}
+
+int64_t sys_irq_acknowledge(cap_t slot)
+{
+    void *object;
+    int error = cap_get(current_thread()->space, slot, CAP_IRQ, RIGHT_MANAGE, &object);
+    if (error)
+        return error;
+    error = arch_irq_unmask(((struct irq *)object)->number);
+    irq_put(object);
+    return error;
+}

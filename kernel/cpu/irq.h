@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * irq.h - interrupt objects: a line or a message that signals a notification.
+ *
+ * An interrupt is masked when it is taken and unmasked by irq_acknowledge. There is one object per number.
+ * The interrupt handler only reads what the object's lock protects.
+ */
+#ifndef KERNEL_IRQ_H
+#define KERNEL_IRQ_H
+
+#include <kernel/cpu/lock.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct notification;
+struct irq {
+    struct spinlock lock; /* survives free and reuse: slab.h */
+    _Atomic uint32_t references;
+    uint32_t number; /* constant */
+    bool is_message; /* constant */
+    /* under lock: */
+    struct notification *notification; /* a reference, or NULL */
+    uint64_t bits;
+};
+
+bool irq_deliver(uint32_t number); /* it occurred and is masked: signals its object; false: none */
+void irq_put(struct irq *irq);
+uint64_t irq_count_live(void);
+/* Visits each interrupt with its name, for the statedump. */
+void irq_for_each(void (*visit)(uint32_t number, const char *name, void *context), void *context);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* lock.c - the contended path of spinlocks: waiting, and logging. Interface: lock.h. */
+#include <arch/clock.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
+#include <kernel/diagnosis/watchdog.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/trace/control.h>
+#include <tarn/abi.h>
+#include <tarn/error.h>
+#include <trace/lock.h>
+#include <trace/state.h>
+
+#define CHAIN_MAX 8
+
+/* The locks of programs, and everything else that they wait for (libc-glue/tarn/lock_trace.c). */
+static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
+    __attribute__((section(".lock_classes"), used, aligned(8))) = {
+        [TARN_LOCK_MUTEX] = {.name = "user mutex"},
+        [TARN_LOCK_READ] = {.name = "user rwlock read"},
+        [TARN_LOCK_WRITE] = {.name = "user rwlock write"},
+        [TARN_LOCK_ONCE] = {.name = "user once"},
+        [TARN_LOCK_SEMAPHORE] = {.name = "user semaphore", .is_event = true},
+        [TARN_LOCK_CONDITION] = {.name = "user condition", .is_event = true},
+        [TARN_LOCK_BARRIER] = {.name = "user barrier", .is_event = true},
+        [TARN_LOCK_JOIN] = {.name = "user join", .is_event = true},
+        [TARN_LOCK_WINDOW] = {.name = "user window", .is_event = true},
+};
+_Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_watch has room for all");
+
+/* The section that LOCK_CLASS fills; from the linker script. */
+extern struct lock_class lock_class_first[], lock_class_last[];
+
+static bool is_same(const char *a, const char *b)
+{
+    return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
+}
+
+/* In options, names have underscores for blanks. */
+static bool is_meant(const char *name, const char *wanted)
+{
+    char word[32];
+    format_text(word, sizeof word, "%s", name);
+    for (char *p = word; *p; p++)
+        *p = *p == ' ' ? '_' : *p;
+    return is_same(wanted, "all") || is_same(wanted, word);
+}
+
+/* Parses `CLASS/EVERY`: removes and returns EVERY, which is 1 by default. */
+static uint32_t read_every(char *wanted)
+{
+    uint32_t every = 0;
+    while (*wanted && *wanted != '/')
+        wanted++;
+    if (!*wanted)
+        return 1;
+    *wanted = 0;
+    while (*++wanted >= '0' && *wanted <= '9')
+        every = every * 10 + (uint32_t)(*wanted - '0');
+    return every;
+}
+
+static bool is_of_user(const struct lock_class *class)
+{
+    return class >= user_classes && class < user_classes + TARN_LOCK_CLASSES_USER;
+}
+
+static void set_watch(struct lock_class *class, uint32_t every)
+{
+    class->watched_since = arch_clock();
+    class->watch = every;
+    if (is_of_user(class))
+        __atomic_store_n(&trace_info_page.lock_watch[class - user_classes], every, __ATOMIC_RELAXED);
+}
+
+void lock_init(void)
+{
+    char wanted[48] = "";
+    uint32_t number = TARN_LOCK_CLASSES_USER;
+    boot_option("watch=", wanted, sizeof wanted);
+    const uint32_t every = read_every(wanted);
+    assert(lock_class_last - lock_class_first <= LOCK_CLASSES_MAX);
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
+        class->number = is_of_user(class) ? (uint32_t)(class - user_classes) : number++;
+        set_watch(class, is_meant(class->name, wanted) ? every : 0);
+    }
+}
+
+void lock_class_log(const struct lock_class *class)
+{
+    trace_state_lock_class(class->number, class->watch,
+                           class->is_event ? TRACE_STATE_EVENT : TRACE_STATE_LOCK, class->name);
+}
+
+int lock_watch(uint64_t number, uint32_t every)
+{
+    bool found = false;
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
+        if (number != LOCK_CLASS_ALL && class->number != number)
+            continue;
+        found = true;
+        set_watch(class, every);
+        if (TRACE_ON_STATE())
+            lock_class_log(class);
+    }
+    return found ? 0 : -E_NOT_FOUND;
+}
+
+void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context)
+{
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        visit(class, context);
+}
+
+void spin_init(struct spinlock *lock, struct lock_class *class)
+{
+    *lock = (struct spinlock)SPINLOCK(class);
+}
+
+/* ---- Waiting ---- */
+
+/* The holder's CPU may switch, or its thread may end: the memory remains a thread. */
+struct holder {
+    uint32_t tid, pid, cpu;
+};
+#define NOBODY UINT32_MAX
+
+static struct holder find_holder(const struct spinlock *lock)
+{
+    const struct cpu *cpu = spin_holder(lock);
+    const struct thread *thread = cpu ? __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) : NULL;
+    const struct space *space = thread ? __atomic_load_n(&thread->space, __ATOMIC_RELAXED) : NULL;
+    return (struct holder){.tid = thread ? thread->tid : NOBODY,
+                           .pid = space    ? space->pid
+                                  : thread ? 0
+                                           : NOBODY,
+                           .cpu = cpu ? cpu->index : NOBODY};
+}
+
+static __attribute__((noinline)) void log_contended(struct spinlock *lock, const struct holder *holder,
+                                                    uint64_t waited, uint64_t spins)
+{
+    uint64_t chain[CHAIN_MAX];
+    uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
+    trace_lock_contended((uint64_t)lock, waited, spins, lock->class->number, 0, holder->tid, holder->pid,
+                         holder->cpu, 0, depth, chain);
+}
+
+/* Handles requests while it spins: the holder may be waiting for this CPU's TLB flush. */
+void spin_lock_contended(struct spinlock *lock)
+{
+    uint64_t since = arch_clock(), spins = 0;
+    const struct holder holder = find_holder(lock);
+    struct cpu *cpu = this_cpu();
+    assert(!spin_held(lock));
+    const struct spinlock *outer = cpu->waiting_lock;
+    atomic_store_explicit(&cpu->waiting_lock, lock, memory_order_relaxed);
+    do {
+        while (atomic_load_explicit(&lock->held, memory_order_relaxed) != 0) {
+            tlb_handle_request();
+            watchdog_spin(++spins);
+            arch_relax();
+        }
+    } while (!spin_take_free(lock));
+    explore_lock_taken(lock);
+    atomic_store_explicit(&cpu->waiting_lock, outer, memory_order_relaxed);
+    atomic_fetch_add_explicit(&lock->class->contended, 1, memory_order_relaxed);
+    if (TRACE_ON_LOCK())
+        log_contended(lock, &holder, arch_clock() - since, spins);
+    if (lock->class->watch)
+        spin_note_taken(lock);
+}
+
+struct cpu *spin_holder(const struct spinlock *lock)
+{
+    uint32_t offset = atomic_load_explicit(&lock->held, memory_order_relaxed) - (uint32_t)(uintptr_t)cpus;
+    uint32_t index = offset / sizeof cpus[0];
+    return offset % sizeof cpus[0] == 0 && index < cpu_count ? &cpus[index] : NULL;
+}
+
+/* ---- Sampled classes ---- */
+
+static __attribute__((noinline)) void log_acquired(struct spinlock *lock, uint32_t acquisitions)
+{
+    uint64_t chain[CHAIN_MAX];
+    uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
+    trace_lock_acquired((uint64_t)lock, lock->class->number, 0, acquisitions, depth, chain);
+}
+
+void spin_note_taken(struct spinlock *lock)
+{
+    const struct lock_class *class = lock->class;
+    uint32_t *acquired = &this_cpu()->acquired[class->number];
+    if (!TRACE_ON_LOCK() || ++*acquired < class->watch)
+        return;
+    log_acquired(lock, *acquired);
+    *acquired = 0;
+    lock->since = arch_clock();
+}
+
+/* The lock may have been taken before its class was sampled. */
+void spin_note_released(struct spinlock *lock)
+{
+    if (lock->since != 0 && lock->since >= lock->class->watched_since)
+        trace_lock_held((uint64_t)lock, arch_clock() - lock->since, lock->class->number, 0);
+    lock->since = 0;
+}

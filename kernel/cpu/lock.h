@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lock.h - spinlocks with lock classes.
+ *
+ * The kernel runs with interrupts off, so only other CPUs contend for a lock. An uncontended acquisition is
+ * one inlined atomic operation. A contended one spins in lock.c, handles TLB shootdown requests meanwhile
+ * (the holder may be waiting for this CPU's), and logs lock_contended. Classes are registered statically
+ * and are part of every statedump.
+ *
+ * Of a sampled class, every Nth acquisition per CPU is logged: lock_acquired with N and a call chain, and
+ * lock_held at its release. kernel/README.md gives the costs.
+ *
+ * Lock order, outermost first:
+ *   futex bucket -> space -> memory object -> notification -> endpoint -> thread -> capability table
+ *   -> run queue -> timer queue -> slab -> frame cache/buddy.
+ * Of two locks of one class, the lower address comes first. No object is destroyed while a lock is held.
+ */
+#ifndef KERNEL_LOCK_H
+#define KERNEL_LOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lock_class {
+    const char *name;
+    uint32_t number; /* in the trace; assigned by lock_init */
+    /* Every Nth acquisition per CPU is logged; 0: none. May change at any time. Not atomic, so that the
+     * compiler may load it once for lock and unlock; they may still differ, see spin_note_released. */
+    uint32_t watch;
+    uint64_t watched_since;     /* ticks: when `watch` was set */
+    _Atomic uint64_t contended; /* contended acquisitions */
+    bool is_event;              /* programs wait for it, but it has no holder: see state_lock_class */
+};
+#define LOCK_CLASSES_MAX 64u
+
+/* Defines a class, in the section from lock_class_first to lock_class_last. */
+#define LOCK_CLASS(variable, text) \
+    struct lock_class variable __attribute__((section(".lock_classes"), used, aligned(8))) = {.name = text}
+
+struct spinlock {
+    _Atomic uint32_t held; /* spin_owner() of the CPU that holds it; 0: free */
+    uint32_t reserved;
+    struct lock_class *class;
+    uint64_t since; /* ticks, if the hold time is to be logged; else 0, or a leftover */
+};
+#define SPINLOCK(lock_class)  \
+    {                         \
+        .class = (lock_class) \
+    }
+
+void lock_init(void); /* numbers the classes; before two CPUs take locks */
+/* Sets `watch` of a class, or of all (LOCK_CLASS_ALL), those of programs included. -E_NOT_FOUND. */
+#define LOCK_CLASS_ALL (~0ull)
+int lock_watch(uint64_t number, uint32_t every);
+void lock_class_log(const struct lock_class *class); /* logs state_lock_class */
+void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context);
+
+void spin_init(struct spinlock *lock, struct lock_class *class);
+static inline void spin_lock(struct spinlock *lock);
+static inline bool spin_try_lock(struct spinlock *lock);
+static inline void spin_unlock(struct spinlock *lock);
+static inline bool spin_held(const struct spinlock *lock); /* by this CPU; for asserts */
+struct cpu *spin_holder(const struct spinlock *lock);      /* for the debugger; NULL: free, or no lock */
+
+#include <kernel/cpu/lock_inline.h>
+#endif

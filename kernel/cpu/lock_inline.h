@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* lock_inline.h - the uncontended path of kernel/cpu/lock.h; the contended one is in lock.c. */
+#ifndef KERNEL_LOCK_INLINE_H
+#define KERNEL_LOCK_INLINE_H
+
+#include <arch/cpu.h>
+#include <kernel/explore/explore.h>
+
+void spin_lock_contended(struct spinlock *lock); /* lock.c: waits for the lock, and logs */
+/* lock.c: log acquisitions and hold times of sampled classes. */
+void spin_note_taken(struct spinlock *lock);
+void spin_note_released(struct spinlock *lock);
+
+/* Not 0, and different for each CPU: they are side by side in the kernel's image. */
+static inline uint32_t spin_owner(void)
+{
+    return (uint32_t)(uintptr_t)this_cpu();
+}
+
+/* Takes the lock if it is free, without logging. */
+static inline bool spin_take_free(struct spinlock *lock)
+{
+    uint32_t free = 0;
+    /* Acquire: pairs with the release in spin_unlock, which publishes what the lock protects. */
+    return atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+static inline bool spin_try_lock(struct spinlock *lock)
+{
+    if (!spin_take_free(lock))
+        return false;
+    explore_lock_taken(lock);
+    if (__builtin_expect(lock->class->watch, 0))
+        spin_note_taken(lock);
+    return true;
+}
+
+static inline void spin_lock(struct spinlock *lock)
+{
+    explore_lock_wanted(lock);
+    if (__builtin_expect(!spin_try_lock(lock), 0))
+        spin_lock_contended(lock);
+}
+
+static inline void spin_unlock(struct spinlock *lock)
+{
+    if (__builtin_expect(lock->class->watch, 0))
+        spin_note_released(lock);
+    explore_lock_released(lock);
+    /* Release: pairs with the acquire of the next holder. */
+    atomic_store_explicit(&lock->held, 0, memory_order_release);
+}
+
+/* For paths that count instructions: fails for sampled classes, so that spin_unlock_unwatched need not test
+ * again. */
+static inline bool spin_try_lock_unwatched(struct spinlock *lock)
+{
+    uint32_t free = 0;
+    if (__builtin_expect(lock->class->watch, 0) ||
+        !atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_relaxed,
+                                                 memory_order_relaxed))
+        return false;
+    explore_lock_taken(lock);
+    /* Acquire: as in spin_take_free. As a fence it also orders loads from before the lock. */
+    atomic_thread_fence(memory_order_acquire);
+    return true;
+}
+
+static inline void spin_unlock_unwatched(struct spinlock *lock)
+{
+    explore_lock_released(lock);
+    atomic_store_explicit(&lock->held, 0, memory_order_release); /* as in spin_unlock */
+}
+
+/* The same before a sequentially consistent fence (arch_fence_after_store) that follows all that the lock
+ * covers. */
+static inline void spin_unlock_fenced(struct spinlock *lock)
+{
+    explore_lock_released(lock);
+    atomic_store_explicit(&lock->held, 0, memory_order_relaxed);
+}
+
+static inline bool spin_held(const struct spinlock *lock)
+{
+    return atomic_load_explicit(&lock->held, memory_order_relaxed) == spin_owner();
+}
+
+#endif

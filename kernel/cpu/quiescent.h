@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * quiescent.h - detects when no CPU can still hold a pointer that it found earlier.
+ *
+ * The kernel reads some pointers without a lock or reference, and may lock what they point to (cap.h,
+ * thread_lock_wait). It keeps them in registers and on the CPU's stack only, never from one kernel entry to
+ * the next. So a CPU whose timer interrupts a program or its sleep holds none that it found before. When
+ * all CPUs have been seen so, memory that was unreachable before may be reused for anything. This is
+ * epoch-based reclamation (Fraser, 2004).
+ */
+#ifndef KERNEL_QUIET_H
+#define KERNEL_QUIET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* For quiet_since. Take it when the memory is unreachable, in the same kernel entry. */
+uint64_t quiet_stamp(void);
+bool quiet_since(uint64_t stamp); /* whether every CPU has been outside the kernel since then */
+void quiet_report(void); /* this CPU is outside the kernel; from its heartbeat, several times a second */
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * smp_call.c - smp calls. Interface: smp_call.h.
+ *
+ * Requests work like those of TLB shootdowns (tlb.c), but a CPU that spins for a lock does not handle them:
+ * the function may do anything that an interrupt handler may.
+ */
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/watchdog.h>
+#include <kernel/kernel.h>
+#include <kernel/space/space.h>
+#include <trace/irq.h>
+
+static struct call {
+    void (*function)(void *argument);
+    void *argument;
+    _Atomic uint64_t waiting; /* CPUs that have not finished */
+} calls[CPUS_MAX];            /* by caller: one at a time */
+
+static _Atomic uint64_t pending_of[CPUS_MAX]; /* by target: callers that wait for it */
+
+void call_handle_requests(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (atomic_load_explicit(&pending_of[cpu->index], memory_order_relaxed) == 0)
+        return;
+    /* Acquire: pairs with the release in ask(); the caller's request is written. */
+    uint64_t pending = atomic_exchange_explicit(&pending_of[cpu->index], 0, memory_order_acquire);
+    for (; pending; pending &= pending - 1) {
+        struct call *call = &calls[__builtin_ctzll(pending)];
+        call->function(call->argument);
+        /* Release: the caller sees what the function did. */
+        atomic_fetch_and_explicit(&call->waiting, ~cpu->bit, memory_order_release);
+    }
+}
+
+static void ask(struct cpu *cpu, uint64_t targets)
+{
+    for (uint64_t left = targets; left; left &= left - 1) {
+        struct cpu *target = &cpus[__builtin_ctzll(left)];
+        /* Release: publishes calls[cpu->index] to the target's exchange. */
+        atomic_fetch_or_explicit(&pending_of[target->index], cpu->bit, memory_order_release);
+        trace_irq_ipi_send(target->index, IPI_CALL);
+        arch_send_ipi(target, IPI_CALL);
+    }
+}
+
+void smp_call(uint64_t targets, void (*function)(void *argument), void *argument)
+{
+    struct cpu *cpu = this_cpu();
+    struct call *call = &calls[cpu->index];
+    call->function = function;
+    call->argument = argument;
+    atomic_store_explicit(&call->waiting, targets, memory_order_relaxed);
+    ask(cpu, targets);
+    /* Acquire: pairs with the targets' release. Two CPUs may call each other, so handle requests here. */
+    for (uint64_t turns = 1; atomic_load_explicit(&call->waiting, memory_order_acquire); turns++) {
+        tlb_handle_request();
+        watchdog_spin(turns);
+        call_handle_requests();
+        arch_relax();
+    }
+}

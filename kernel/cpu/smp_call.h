@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* smp_call.h - smp calls: runs a function on other CPUs. */
+#ifndef KERNEL_CALL_H
+#define KERNEL_CALL_H
+
+#include <stdint.h>
+
+/* Runs `function` on each CPU of `targets` (bits; online, not this one) and waits until all are done. The
+ * function sees what the caller stored before, and the caller what the function stored. Hold no lock: a
+ * target that spins for it would never respond. The function runs with interrupts off, in an interrupt or
+ * while the target waits for an smp call of its own; it takes no lock for which a caller of this may spin. */
+void smp_call(uint64_t targets, void (*function)(void *argument), void *argument);
+
+void call_handle_requests(void); /* on IPI_CALL */
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * measure.c - measures trace points in the kernel for `make bench`, if booted with measure=1.
+ * trace/event/cost.h describes the method; user/bench/micro.c measures programs.
+ */
+#include <kernel/diagnosis/measure.h>
+#include <kernel/kernel.h>
+#include <kernel/trace/control.h>
+#include <trace/event/cost.h>
+#include <trace/user.h>
+
+static void report(const char *name, struct cost cost, const struct cost *nothing)
+{
+    log_line("bench: %s %llu instructions", name, (unsigned long long)cost_counted(&cost, nothing, 1));
+    if (!arch_counts_instructions())
+        return;
+    uint64_t tenths = cost_by_clock(&cost, nothing, 1);
+    log_line("bench: %s.by_clock %llu.%llu instructions", name, (unsigned long long)(tenths / 10),
+             (unsigned long long)(tenths % 10));
+}
+
+void measure_trace_points(void)
+{
+    char value[8];
+    if (!boot_option("measure=", value, sizeof value))
+        return;
+    struct cost nothing = cost_of_nothing();
+    uint64_t mask = trace_info_page.mask;
+    /* No other CPU runs yet, so the mask may be written. Only the measured events are logged. */
+    trace_info_page.mask = 0;
+    report("trace.disabled.kernel", cost_of_one_word(), &nothing);
+    trace_info_page.mask = 1ull << TRACE_CLASS_USER;
+    report("trace.enabled1.kernel", cost_of_one_word(), &nothing);
+    report("trace.enabled4.kernel", cost_of_four_words(), &nothing);
+    trace_info_page.mask = mask;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nmi.c - an NMI from outside: somebody thinks that the machine hangs.
+ *
+ * It reaches all CPUs at about the same time. By default they report where they are, one after the other,
+ * and continue; the boot option `nmi=` selects the debugger or a panic. Only the console's lock is taken,
+ * with a limited wait.
+ */
+#include <arch/clock.h>
+#include <arch/cpu.h>
+#include <arch/debug.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/panic.h>
+#include <kernel/diagnosis/report.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/sched.h>
+
+#define ARRIVAL_MS 500u /* vCPUs may stand still for long */
+
+enum answer { ANSWER_REPORT, ANSWER_DEBUGGER, ANSWER_PANIC, ANSWERS };
+static const char *const answer_names[ANSWERS] = {"report", "debugger", "panic"};
+static enum answer answer = ANSWER_REPORT;
+
+void nmi_boot_options(void)
+{
+    answer = (enum answer)boot_choice("nmi=", answer_names, ANSWERS);
+}
+
+/* ---- Report ---- */
+
+/* Whether this CPU reports first for this NMI. A second report by a CPU begins the next NMI's. */
+static bool is_first(const struct cpu *cpu)
+{
+    static uint64_t reported; /* CPU bits; written by the CPU that reports */
+    bool first = !reported || reported & cpu->bit;
+    reported = first ? cpu->bit : reported | cpu->bit;
+    return first;
+}
+
+static void print_report(const struct kernel_regs *regs)
+{
+    struct cpu *cpu = this_cpu();
+    report_begin(cpu, regs, panic_lines() / 2);
+    report_title("NMI on cpu %u", cpu->index);
+    for (enum report_part part = REPORT_CURRENT; part <= REPORT_USER_CALLS; part++)
+        report_print(part);
+    if (is_first(cpu))
+        report_print(REPORT_ALL_EVENTS);
+}
+
+static void report(const struct kernel_regs *regs)
+{
+    if (!report_take_turn())
+        return;
+    bool locked = log_begin_urgent();
+    print_report(regs);
+    log_end_urgent(locked);
+    report_end_turn();
+}
+
+/* ---- Debugger ---- */
+
+static _Atomic uint64_t arrived; /* CPUs that have taken this NMI */
+
+/* Some machines fail if the NMI and the session's interrupt hit a CPU at the same time (arch_break_in), so
+ * wait until all have taken the NMI. */
+static void wait_for_others(void)
+{
+    uint64_t begin = arch_clock(), others = atomic_load(&sched_online_cpus);
+    while ((atomic_load(&arrived) & others) != others && arch_clock() - begin < clock_hz / 1000 * ARRIVAL_MS)
+        arch_relax();
+}
+
+/* The first CPU starts the session, which stops the others. */
+static void enter_debugger(struct kernel_regs *regs)
+{
+    if (atomic_fetch_or(&arrived, this_cpu()->bit))
+        return;
+    wait_for_others();
+    debugger_enter_trap(regs, "NMI");
+    atomic_store(&arrived, 0);
+}
+
+void handle_nmi(struct kernel_regs *regs)
+{
+    if (panic_is_on())
+        panic_interrupt();
+    else if (debugger_is_active())
+        return; /* a session is active already */
+    else if (answer == ANSWER_PANIC)
+        panic_trap(regs, "NMI");
+    else if (answer == ANSWER_DEBUGGER)
+        enter_debugger(regs);
+    else
+        report(regs);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * panic.c - panics: stops the other CPUs, reports (report.c), and does what the boot option `panic=` says.
+ *
+ * The first CPU that panics owns the panic. Another one passes its reason to the owner and stops. Damaged
+ * data may make the owner panic again: then it says so and continues with the next step. It takes no lock,
+ * and every step ends by itself or by an NMI from outside. Tracing stops first, so the trace ends with the
+ * events before the panic.
+ */
+#include <arch/clock.h>
+#include <arch/debug.h>
+#include <arch/machine.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/panic.h>
+#include <kernel/diagnosis/report.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/sched.h>
+#include <kernel/syscall/machine.h>
+#include <kernel/trace/control.h>
+
+#define REASON_MAX    256
+#define LINES_DEFAULT 100u
+#define LINES_MIN     20u
+#define LINES_MAX     5000u
+#define LINES_AT_END  4u  /* of those: for the empty first line, and for the action */
+#define AGAIN_MAX     20u /* panics within a panic: more than there are steps */
+
+/* ---- Options ---- */
+
+enum action { ACTION_END, ACTION_DEBUGGER, ACTION_REBOOT, ACTION_HALT, ACTION_DUMP, ACTIONS };
+static const char *const action_names[ACTIONS] = {"end", "debugger", "reboot", "halt", "dump"};
+
+static enum action action = ACTION_END;
+static uint32_t lines = LINES_DEFAULT;
+
+static void read_lines(void)
+{
+    char text[16];
+    uint64_t number = 0;
+    if (!boot_option("panic.lines=", text, sizeof text))
+        return;
+    for (const char *p = text; *p >= '0' && *p <= '9' && number < LINES_MAX; p++)
+        number = number * 10 + (uint64_t)(*p - '0');
+    lines = (uint32_t)(number < LINES_MIN ? LINES_MIN : number > LINES_MAX ? LINES_MAX : number);
+    if (lines != number)
+        log_line("panic.lines=%s: it is %u, of %u to %u", text, lines, LINES_MIN, LINES_MAX);
+}
+
+void panic_boot_options(void)
+{
+    action = (enum action)boot_choice("panic=", action_names, ACTIONS);
+    read_lines();
+}
+
+uint32_t panic_lines(void)
+{
+    return lines;
+}
+
+/* ---- The owner ---- */
+
+#define UNKNOWN_CPU (CPUS_MAX + 1)
+
+static _Atomic uint32_t owner; /* 1 + number of the CPU; UNKNOWN_CPU; 0: no panic */
+static struct cpu *self;       /* the owner's; NULL: too early to know */
+static struct kernel_regs *regs;
+static char reason[REASON_MAX];
+
+static struct cpu *known_cpu(void)
+{
+    struct cpu *cpu = arch_cpu_pointer();
+    uint64_t offset = (uint64_t)cpu - (uint64_t)cpus;
+    return offset < sizeof cpus && offset % sizeof cpus[0] == 0 ? cpu : NULL;
+}
+
+static uint32_t mark_of(const struct cpu *cpu)
+{
+    return cpu ? cpu->index + 1 : UNKNOWN_CPU;
+}
+
+bool panic_is_on(void)
+{
+    return atomic_load(&owner) != 0;
+}
+
+bool panic_is_here(void)
+{
+    return atomic_load(&owner) == mark_of(known_cpu());
+}
+
+/* ---- Steps ---- */
+
+static void *next_step[5];    /* for __builtin_setjmp */
+static const char *step_name; /* the step that a panic may leave; NULL: none */
+static uint32_t panics_again;
+static bool is_ending;
+static bool test_faults;
+
+void panic_test_faults(void)
+{
+    test_faults = true;
+}
+
+static void meet_fault(void)
+{
+    volatile uint64_t *volatile nowhere = (uint64_t *)8;
+    *nowhere += 1;
+}
+
+/* Returns false if the step panicked and was left. */
+static bool do_step(const char *name, void (*step)(void))
+{
+    if (__builtin_setjmp(next_step))
+        return false;
+    step_name = name;
+    if (test_faults)
+        meet_fault();
+    step();
+    step_name = NULL;
+    return true;
+}
+
+static void end(void) __attribute__((noreturn));
+
+static void __attribute__((noreturn)) panic_again(const char *text)
+{
+    const char *name = step_name;
+    step_name = NULL;
+    if (panics_again++ > AGAIN_MAX)
+        arch_stop_forever();
+    report_say("PANIC in this panic, at %s: %s", name ? name : "its beginning", text);
+    if (name)
+        __builtin_longjmp(next_step, 1);
+    if (is_ending)
+        arch_stop_forever();
+    end();
+}
+
+/* ---- The other CPUs ---- */
+
+/* For the debugger, stops them where they can be stopped; else for good. An active session ends first. */
+static void take_machine(void)
+{
+    if (!self)
+        return;
+    if (action == ACTION_DEBUGGER) {
+        debugger_hold(regs);
+    } else {
+        debugger_wait(regs);
+        machine_stop_others(self);
+    }
+}
+
+/* ---- The end ---- */
+
+static void __attribute__((noreturn)) halt(void)
+{
+    report_say("halted");
+    debugger_end();
+    machine_stop_others(self);
+    step_name = NULL; /* an NMI has no effect from now on */
+    arch_stop_forever();
+}
+
+static void __attribute__((noreturn)) end_in_debugger(void)
+{
+    if (!self || !self->online) {
+        report_say("too early for the debugger");
+        halt();
+    }
+    if (!debugger_is_active()) /* the step that stops the others failed */
+        debugger_hold(regs);
+    step_name = NULL; /* the debugger handles faults of its commands */
+    debugger_of_panic(regs, reason);
+    report_say("a kernel that has panicked cannot go on");
+    halt();
+}
+
+static void __attribute__((noreturn)) end_in_dump(void)
+{
+    report_say("stopped for a dump of memory, if the host does that");
+    if (!arch_stop_for_dump(reason))
+        report_say("this machine cannot tell its host");
+    halt();
+}
+
+static void act(void)
+{
+    switch (action) {
+    case ACTION_DEBUGGER:
+        end_in_debugger();
+    case ACTION_REBOOT:
+        report_say("boots again");
+        arch_reboot();
+    case ACTION_HALT:
+        halt();
+    case ACTION_DUMP:
+        end_in_dump();
+    default:
+        arch_shutdown(PANIC_STATUS);
+    }
+}
+
+static void end(void)
+{
+    is_ending = true;
+    test_faults = false;
+    if (!do_step("its end", act))
+        do_step("halting", halt);
+    arch_stop_forever();
+}
+
+/* ---- Panic ---- */
+
+static enum report_part part; /* static: it survives the jump out of a step */
+
+static void mark_store(void)
+{
+    trace_store_end(TRACE_STORE_PANIC, reason);
+}
+
+static void print_part(void)
+{
+    report_print(part);
+}
+
+static void __attribute__((noreturn)) run(void)
+{
+    trace_stop();
+    report_begin(self, regs, lines - LINES_AT_END);
+    do_step("stopping the others", take_machine);
+    report_title("PANIC on cpu %u: %s", self ? self->index : 0, reason);
+    do_step("marking the trace", mark_store);
+    for (part = 0; part < REPORT_PARTS; part++)
+        do_step(report_name(part), print_part);
+    end();
+}
+
+static void __attribute__((noreturn))
+join(const struct cpu *cpu, struct kernel_regs *own_regs, const char *text)
+{
+    if (cpu) {
+        report_join(cpu->index, text);
+        debugger_note_end(own_regs);
+    }
+    arch_stop_forever();
+}
+
+static void __attribute__((noreturn))
+begin(struct kernel_regs *own_regs, const char *format, va_list arguments)
+{
+    char text[REASON_MAX];
+    struct cpu *cpu = known_cpu();
+    uint32_t first = 0;
+    format_text_list(text, sizeof text, format, arguments);
+    if (cpu)
+        debugger_fail(text);
+    if (!atomic_compare_exchange_strong(&owner, &first, mark_of(cpu))) {
+        if (first == mark_of(cpu))
+            panic_again(text);
+        join(cpu, own_regs, text);
+    }
+    self = cpu;
+    regs = own_regs;
+    memcpy(reason, text, sizeof reason);
+    run();
+}
+
+void panic_trap(struct kernel_regs *trap, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    begin(trap, format, arguments);
+    va_end(arguments); /* not reached */
+}
+
+/* The panic seems to hang: continue with the next step. */
+void panic_interrupt(void)
+{
+    if (panic_is_here() && step_name)
+        panic_again("NMI");
+}
+
+struct message {
+    const char *format;
+    va_list arguments;
+};
+
+static void begin_with(struct kernel_regs *caller, void *argument)
+{
+    struct message *message = argument;
+    begin(caller, message->format, message->arguments);
+}
+
+void panic(const char *format, ...)
+{
+    struct message message = {.format = format};
+    va_start(message.arguments, format);
+    arch_with_caller(__builtin_frame_address(0), begin_with, &message);
+    __builtin_unreachable();
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* report.c - the parts of a report, and how they share its lines. Interface: report.h. */
+#include <arch/clock.h>
+#include <arch/debug.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/panic.h>
+#include <kernel/diagnosis/report.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/trace/control.h>
+
+#define LINE_MAX   256
+#define JOINED_MAX 96
+
+static struct {
+    struct cpu *cpu;
+    const struct kernel_regs *regs;
+    uint32_t lines_left;
+    /* of the part that is being printed: */
+    uint32_t room, lines;
+} report;
+
+static char joined[CPUS_MAX][JOINED_MAX];
+
+/* ---- Lines ---- */
+
+static void put(const char *text, size_t size)
+{
+    panic_console_put(text, size);
+    if (report.lines_left)
+        report.lines_left--;
+}
+
+static void say(const char *format, va_list arguments)
+{
+    static char line[LINE_MAX];
+    int length = format_text_list(line, LINE_MAX - 1, format, arguments);
+    size_t size = length < LINE_MAX - 1 ? (size_t)length : LINE_MAX - 2;
+    line[size] = '\n';
+    put(line, size + 1);
+}
+
+void report_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+void report_title(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put("\n", 1);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+/* The last line that fits is kept until the part's end: if more follow, it is counted with those that do
+ * not fit. */
+static char last_line[LINE_MAX];
+
+static void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void print(const char *format, ...)
+{
+    static char line[LINE_MAX];
+    char *text = report.lines + 1 < report.room ? line : last_line;
+    if (report.lines++ >= report.room)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = format_text_list(text, LINE_MAX, format, arguments);
+    va_end(arguments);
+    if (length >= LINE_MAX)
+        memcpy(text + LINE_MAX - 5, "...\n", 5);
+    if (text == line)
+        put(line, strlen(line));
+}
+
+static void begin_part(uint32_t percent)
+{
+    report.room = (uint32_t)((uint64_t)report.lines_left * percent / 100);
+    report.lines = 0;
+}
+
+static void end_part(void)
+{
+    if (report.room && report.lines == report.room)
+        put(last_line, strlen(last_line));
+    else if (report.room && report.lines > report.room)
+        report_say("  (%u lines more)", report.lines - report.room + 1);
+}
+
+/* ---- The parts ---- */
+
+static const struct thread *current_of(const struct cpu *cpu)
+{
+    return cpu ? cpu->current : NULL;
+}
+
+static void print_current(void)
+{
+    const struct thread *thread = current_of(report.cpu);
+    if (!thread)
+        print("no thread runs there yet\n");
+    else if (!thread->space)
+        print("current: %.16s\n", thread->block->name);
+    else
+        print("current: %.16s(%u) of %.16s[%u], priority %u\n", thread->block->name, thread->tid,
+              thread->space->name, thread->space->pid, thread->priority);
+}
+
+static void print_registers(void)
+{
+    arch_print_trap(report.regs, print);
+}
+
+static void print_kernel_calls(void)
+{
+    if (report.cpu && !arch_trap_of_user(report.regs))
+        debugger_print_kernel_calls(report.cpu, report.regs, print);
+}
+
+static void print_user_calls(void)
+{
+    const struct thread *thread = current_of(report.cpu);
+    if (thread && thread->space)
+        debugger_print_user_calls(thread, arch_trap_of_user(report.regs) ? report.regs : NULL, print);
+}
+
+static void print_other(const struct cpu *cpu)
+{
+    const struct kernel_regs *regs = debugger_stopped_at(cpu->index);
+    const struct thread *thread = cpu->current;
+    char place[160] = "?";
+    if (regs && arch_trap_of_user(regs) && thread && thread->space)
+        debugger_user_symbol(place, sizeof place, thread->space, arch_trap_ip(regs));
+    else if (regs)
+        debugger_symbol(place, sizeof place, arch_trap_ip(regs));
+    print("cpu %u %s in %.16s at %s%s%s\n", cpu->index, regs ? "stopped" : "does not answer,",
+          thread ? thread->block->name : "?", place, joined[cpu->index][0] ? "; it panicked too: " : "",
+          joined[cpu->index]);
+}
+
+static void print_others(void)
+{
+    for (uint32_t i = 0; report.cpu && i < cpu_count; i++)
+        if (i != report.cpu->index && cpus[i].online)
+            print_other(&cpus[i]);
+}
+
+/* As many events as fit, after a line with their number. */
+static void print_events(uint64_t which)
+{
+    if (report.cpu && report.room > 1)
+        trace_dump_newest(which, report.room - 1, print);
+}
+
+static void print_own_events(void)
+{
+    if (report.cpu)
+        print_events(1ull << report.cpu->index);
+}
+
+static void print_all_events(void)
+{
+    print_events(TRACE_ALL_CPUS);
+}
+
+/* percent: of the lines that earlier parts left */
+static const struct {
+    const char *name;
+    void (*print)(void);
+    uint32_t percent;
+} parts[REPORT_PARTS] = {
+    [REPORT_CURRENT] = {"the current thread", print_current, 20},
+    [REPORT_REGISTERS] = {"registers", print_registers, 30},
+    [REPORT_KERNEL_CALLS] = {"the kernel's call chain", print_kernel_calls, 25},
+    [REPORT_USER_CALLS] = {"the program's call chain", print_user_calls, 20},
+    [REPORT_OTHERS] = {"the other processors", print_others, 20},
+    [REPORT_OWN_EVENTS] = {"this processor's last events", print_own_events, 40},
+    [REPORT_ALL_EVENTS] = {"the last events", print_all_events, 100},
+};
+
+const char *report_name(enum report_part part)
+{
+    return parts[part].name;
+}
+
+void report_print(enum report_part part)
+{
+    begin_part(parts[part].percent);
+    parts[part].print();
+    end_part();
+}
+
+#define TURN_MS 10000u /* per CPU; vCPUs may stand still for long */
+
+static _Atomic uint32_t reporter; /* 1 + number of the CPU that reports */
+
+bool report_take_turn(void)
+{
+    uint64_t begin = arch_clock();
+    uint32_t mark = this_cpu()->index + 1, before = 0;
+    for (;;) {
+        uint32_t other = 0;
+        if (atomic_compare_exchange_strong(&reporter, &other, mark))
+            return true;
+        if (other != before) /* another CPU's turn began */
+            begin = arch_clock();
+        before = other;
+        if (other == mark || panic_is_on() || arch_clock() - begin > clock_hz / 1000 * TURN_MS)
+            return false;
+        arch_relax();
+    }
+}
+
+void report_end_turn(void)
+{
+    atomic_store(&reporter, 0);
+}
+
+void report_begin(struct cpu *cpu, const struct kernel_regs *regs, uint32_t lines)
+{
+    report.cpu = cpu;
+    report.regs = regs;
+    report.lines_left = lines;
+}
+
+void report_join(uint32_t cpu, const char *text)
+{
+    format_text(joined[cpu], JOINED_MAX, "%s", text);
+}

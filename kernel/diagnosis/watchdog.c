@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watchdog.c - finds CPUs that take no timer interrupts, and the reason. Interface: watchdog.h.
+ *
+ * One suspect is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
+ * switch_to_partner() until the suspect takes a timer interrupt (and clears its suspicion), or progress
+ * checks show that it executes without taking one (progress_check.h). Then it gets an NMI, and waits until
+ * the observer has reported it (look_at()). Without progress for long, the observer says so and gives up.
+ * Other silent CPUs wait for their turn. An observer that stops checking loses the case. All words that other
+ * CPUs read are atomic; no lock is taken.
+ *
+ * A CPU that spins for another one with interrupts off observes, too, or nobody would when all wait for the
+ * one that hangs. It is silent nevertheless, see is_dragged().
+ */
+#include <arch/clock.h>
+#include <arch/debug.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/panic.h>
+#include <kernel/diagnosis/progress_check.h>
+#include <kernel/diagnosis/report.h>
+#include <kernel/diagnosis/watchdog.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/sched/timer.h>
+#include <kernel/trace/control.h>
+#include <stdatomic.h>
+#include <trace/timer.h>
+
+#define SECONDS_DEFAULT 10u
+/* A limit has this many graces. A suspect gets one after each sign of progress. */
+#define GRACES          8u
+#define PATIENCES       4u /* limits after which a suspect without progress is reported as such, ... */
+/* ... but not before this: on a busy host a progress check takes seconds. */
+#define PATIENCE_MIN_MS 10000u
+#define LOOKS_A_SECOND  4u /* of a CPU that spins: as many as others have heartbeats */
+#define STAY_MS         2000u
+
+static uint64_t limit;                          /* ticks of silence; 0: off */
+static uint64_t patience;                       /* ticks without progress or reply */
+static _Atomic uint64_t run_ends;               /* ticks: when the run must be over; 0: never */
+static enum { REPORT, DEBUGGER, PANIC } action; /* after the report */
+
+enum suspicion { NONE, SUSPECTED, REPORTED };
+enum sight { HIDDEN, SHOWN, LOOKED_AT };
+
+static struct watch {
+    _Atomic uint64_t beat_at;   /* ticks: last heartbeat; 0: none yet */
+    _Atomic uint64_t looked_at; /* ticks: when it last checked others, in a heartbeat or while spinning */
+    _Atomic uint32_t suspicion; /* set by observers, cleared by the CPU itself */
+    _Atomic bool asked;         /* to show where it is; cleared when it does */
+    _Atomic uint32_t sight;     /* whether its registers and stacks may be read, while it waits */
+    const struct kernel_regs *regs;
+    uint64_t since;    /* its own, ticks: it has observed without a gap since then */
+    uint32_t sessions; /* its own: debugger_sessions() at that time */
+} __attribute__((aligned(128))) watches[CPUS_MAX];
+
+/* The suspect. observer: 1 + index; 0: none. The rest belongs to the observer; times in ticks, 0: not yet. */
+static struct {
+    _Atomic uint32_t observer;
+    uint32_t target;
+    struct proof proof;
+    uint64_t asked_at;
+} the_case;
+
+/* ---- Boot options ---- */
+
+static bool is_word(const char *text, const char *word)
+{
+    return strlen(text) == strlen(word) && memcmp(text, word, strlen(word)) == 0;
+}
+
+/* Ticks; 0: so long that it is never over. */
+static uint64_t read_seconds(const char *name, uint64_t seconds)
+{
+    char text[16];
+    if (boot_option(name, text, sizeof text)) {
+        seconds = 0;
+        for (const char *p = text; *p >= '0' && *p <= '9'; p++)
+            seconds = seconds * 10 + (uint64_t)(*p - '0');
+    }
+    return seconds < TIMER_NEVER / clock_hz / PATIENCES ? seconds * clock_hz : 0;
+}
+
+void watchdog_init(void)
+{
+    char text[16];
+    uint64_t run = read_seconds("watchdog.run=", 0);
+    run_ends = run ? arch_clock() + run : 0;
+    limit = read_seconds("watchdog=", SECONDS_DEFAULT);
+    patience = limit * PATIENCES;
+    if (patience < clock_hz / 1000 * PATIENCE_MIN_MS)
+        patience = clock_hz / 1000 * PATIENCE_MIN_MS;
+    if (boot_option("watchdog.action=", text, sizeof text))
+        action = is_word(text, "debugger") ? DEBUGGER : is_word(text, "panic") ? PANIC : REPORT;
+}
+
+/* ---- On the suspect ---- */
+
+/* Until the observer has read registers and stacks, or does not come. */
+static void stay(struct watch *mine)
+{
+    uint64_t begin = arch_clock();
+    while (atomic_load(&mine->sight) != HIDDEN && !panic_is_on()) {
+        uint32_t sight = SHOWN;
+        if (debugger_is_active() || arch_clock() - begin > clock_hz / 1000 * STAY_MS)
+            atomic_compare_exchange_strong(&mine->sight, &sight, HIDDEN);
+        arch_relax();
+    }
+}
+
+bool watchdog_answer(const struct kernel_regs *regs)
+{
+    struct watch *mine = &watches[this_cpu()->index];
+    if (!atomic_load(&mine->asked))
+        return false;
+    mine->regs = regs;
+    atomic_store(&mine->sight, SHOWN);
+    atomic_store(&mine->asked, false);
+    stay(mine);
+    return true;
+}
+
+/* ---- Silence ---- */
+
+static uint64_t elapsed(uint64_t since, uint64_t now)
+{
+    return now > since ? now - since : 0;
+}
+
+/* Counts only time in which this CPU observed without a gap. */
+static uint64_t silence_since(uint64_t time, uint64_t now)
+{
+    uint64_t since = watches[this_cpu()->index].since;
+    return elapsed(time > since ? time : since, now);
+}
+
+static uint64_t silence(const struct watch *watch, uint64_t now)
+{
+    return silence_since(atomic_load_explicit(&watch->beat_at, memory_order_relaxed), now);
+}
+
+static bool looks(const struct watch *watch, uint64_t now)
+{
+    return silence_since(atomic_load_explicit(&watch->looked_at, memory_order_relaxed), now) <= limit;
+}
+
+static bool spins(const struct watch *watch, uint64_t now)
+{
+    uint64_t looked_at = atomic_load_explicit(&watch->looked_at, memory_order_relaxed);
+    return looked_at > atomic_load_explicit(&watch->beat_at, memory_order_relaxed) && looks(watch, now);
+}
+
+/* Time stood still for this CPU, perhaps for all: others may have had no time. */
+static bool time_stood_still(struct watch *mine, uint64_t gap)
+{
+    uint32_t sessions = debugger_sessions();
+    bool stood = gap > limit / 2 || sessions != mine->sessions || debugger_is_active();
+    mine->sessions = sessions;
+    return stood;
+}
+
+/* ---- The report ---- */
+
+static uint64_t milliseconds_of(uint64_t ticks)
+{
+    return timer_nanoseconds(ticks) / 1000000;
+}
+
+/* regs NULL: unknown where the target is. */
+static void report(struct cpu *target, const char *what, const struct kernel_regs *regs)
+{
+    if (!report_take_turn())
+        return;
+    bool locked = log_begin_urgent();
+    report_begin(target, regs, panic_lines());
+    report_title("watchdog: %s, noticed by cpu %u", what, this_cpu()->index);
+    if (!regs)
+        report_say("cpu %u does not answer: its host does not run it, or nothing can interrupt it",
+                   target->index);
+    for (enum report_part part = REPORT_CURRENT; part <= REPORT_OWN_EVENTS; part++)
+        if (part != REPORT_OTHERS && (regs || part == REPORT_CURRENT || part == REPORT_OWN_EVENTS))
+            report_print(part);
+    log_end_urgent(locked);
+    report_end_turn();
+}
+
+static void act(const char *what)
+{
+    if (action == DEBUGGER)
+        debugger_enter(what);
+    else if (action == PANIC)
+        panic("watchdog: %s", what);
+}
+
+/* ---- Hanging on purpose ---- */
+
+static struct {
+    _Atomic uint64_t cpus;      /* that hang at their next heartbeat */
+    _Atomic uint64_t unnoticed; /* that hang until none is left here, or a debugger session ends */
+    uint64_t milliseconds;      /* how long; written before `cpus` */
+} hangs;
+
+static void end_hang(const struct cpu *target)
+{
+    atomic_fetch_and(&hangs.unnoticed, ~target->bit);
+}
+
+/* Not inlined: this name is to appear in call chains. */
+static void __attribute__((noinline)) hang(uint64_t milliseconds)
+{
+    uint64_t begin = arch_clock(), ticks = clock_hz / 1000 * milliseconds;
+    uint32_t sessions = debugger_sessions();
+    while (milliseconds == MACHINE_HANG_NOTICED
+               ? atomic_load(&hangs.unnoticed) && debugger_sessions() == sessions
+               : arch_clock() - begin < ticks)
+        for (volatile uint32_t turns = 0; turns < 10000; turns++)
+            ; /* no arch_relax: a real hang does not relax either */
+    end_hang(this_cpu());
+}
+
+void watchdog_hang(uint64_t cpus, uint64_t milliseconds)
+{
+    if (milliseconds == MACHINE_HANG_NOTICED)
+        atomic_fetch_or(&hangs.unnoticed, cpus ? cpus : this_cpu()->bit);
+    if (!cpus)
+        hang(milliseconds);
+    hangs.milliseconds = milliseconds;
+    atomic_fetch_or(&hangs.cpus, cpus);
+}
+
+static void hang_if_asked(struct cpu *cpu)
+{
+    if (!(atomic_load_explicit(&hangs.cpus, memory_order_relaxed) & cpu->bit))
+        return;
+    atomic_fetch_and(&hangs.cpus, ~cpu->bit);
+    hang(hangs.milliseconds);
+}
+
+/* ---- The case ---- */
+
+static void close_case(void)
+{
+    uint32_t me = this_cpu()->index + 1;
+    atomic_compare_exchange_strong(&the_case.observer, &me, 0);
+}
+
+/* Reports the suspect. Returns false if it takes timer interrupts again. regs NULL: see report(). */
+static bool raise_alarm(uint64_t now, const struct kernel_regs *regs, char *what, size_t size)
+{
+    struct cpu *target = &cpus[the_case.target];
+    struct watch *watch = &watches[target->index];
+    uint32_t suspected = SUSPECTED;
+    uint64_t silence = milliseconds_of(elapsed(atomic_load(&watch->beat_at), now));
+    if (!atomic_compare_exchange_strong(&watch->suspicion, &suspected, REPORTED))
+        return false;
+    trace_timer_silent(target->index, (uint32_t)silence, regs ? arch_trap_ip(regs) : 0);
+    format_text(what, size, "cpu %u took no timer interrupt for %lu.%lu s", target->index, silence / 1000,
+                silence % 1000 / 100);
+    report(target, what, regs);
+    return true;
+}
+
+/* It may not be hung, so nothing else is done. */
+static void give_up(uint64_t now)
+{
+    const struct cpu *target = &cpus[the_case.target];
+    char what[80];
+    bool is_silent = raise_alarm(now, NULL, what, sizeof what);
+    close_case();
+    if (is_silent)
+        end_hang(target);
+}
+
+static void look_at(struct watch *watch, uint64_t now)
+{
+    static char what[80]; /* shown by the debugger during its session */
+    const struct cpu *target = &cpus[the_case.target];
+    bool is_hang = raise_alarm(now, watch->regs, what, sizeof what);
+    atomic_store(&watch->sight, HIDDEN);
+    close_case();
+    if (!is_hang)
+        return;
+    act(what);
+    end_hang(target);
+}
+
+static void ask(uint64_t now)
+{
+    the_case.asked_at = now;
+    atomic_store(&watches[the_case.target].asked, true);
+    arch_break_in(&cpus[the_case.target]);
+}
+
+/* First step: does the suspect execute? */
+static void await_proof(uint64_t now)
+{
+    struct proof *proof = &the_case.proof;
+    if (progress_check_step(proof, &cpus[the_case.target], now, limit / GRACES))
+        ask(now);
+    else if (!proof->noted_at && now - proof->requested_at > patience)
+        give_up(now);
+}
+
+/* Takes the case, unless it has an observer that still checks. */
+static void begin(uint32_t target, uint64_t now)
+{
+    struct watch *watch = &watches[target];
+    uint32_t observer = atomic_load(&the_case.observer), trusting = NONE;
+    if (observer && looks(&watches[observer - 1], now))
+        return;
+    if (!atomic_compare_exchange_strong(&the_case.observer, &observer, this_cpu()->index + 1))
+        return;
+    atomic_compare_exchange_strong(&watch->suspicion, &trusting,
+                                   SUSPECTED); /* or the last observer's suspicion */
+    the_case.target = target;
+    the_case.proof = (struct proof){0};
+    the_case.asked_at = 0;
+    await_proof(now);
+}
+
+/* Second step: where is the suspect? */
+static void await_answer(uint64_t now)
+{
+    struct watch *watch = &watches[the_case.target];
+    uint32_t sight = SHOWN;
+    if (atomic_compare_exchange_strong(&watch->sight, &sight, LOOKED_AT))
+        look_at(watch, now);
+    else if (!atomic_load(&watch->asked)) /* it stopped waiting */
+        ask(now);
+    else if (now - the_case.asked_at > patience)
+        give_up(now);
+}
+
+static void switch_to_partner(uint64_t now)
+{
+    if (atomic_load(&watches[the_case.target].suspicion) != SUSPECTED)
+        close_case();
+    else if (the_case.asked_at)
+        await_answer(now);
+    else
+        await_proof(now);
+}
+
+/* ---- In every CPU's heartbeat ---- */
+
+static uint32_t next_online(uint32_t cpu)
+{
+    uint64_t online = atomic_load(&sched_online_cpus), behind = cpu == 63 ? 0 : online & ~0ull << (cpu + 1);
+    return (uint32_t)__builtin_ctzll(behind ? behind : online);
+}
+
+/* A hung CPU makes others silent that wait for it with interrupts off. Those are reported only if there is
+ * none for which they could be waiting: then they wait for each other. */
+static bool is_dragged(const struct watch *watch, uint64_t now)
+{
+    if (!spins(watch, now))
+        return false;
+    /* the CPU that it waits for may not count as silent yet */
+    if (silence(watch, now) <= 2 * limit)
+        return true;
+    for (uint64_t left = atomic_load(&sched_online_cpus); left; left &= left - 1) {
+        const struct watch *other = &watches[__builtin_ctzll(left)];
+        if (silence(other, now) > limit && !spins(other, now))
+            return true;
+    }
+    return false;
+}
+
+/* Checks the following CPUs up to one that is not silent. Skips reported ones, and takes the one that has
+ * been silent longest. */
+static void look_around(uint64_t now)
+{
+    uint32_t me = this_cpu()->index, oldest = me;
+    uint64_t oldest_beat = 0;
+    for (uint32_t i = next_online(me); i != me; i = next_online(i)) {
+        const struct watch *watch = &watches[i];
+        uint64_t beat = atomic_load_explicit(&watch->beat_at, memory_order_relaxed);
+        if (!beat) /* it has not started */
+            continue;
+        if (silence(watch, now) <= limit)
+            break;
+        if (atomic_load(&watch->suspicion) != REPORTED && !is_dragged(watch, now) &&
+            (oldest == me || beat < oldest_beat)) {
+            oldest = i;
+            oldest_beat = beat;
+        }
+    }
+    if (oldest != me)
+        begin(oldest, now);
+}
+
+static void note_return(struct watch *mine, uint64_t silence)
+{
+    uint32_t suspicion = atomic_exchange(&mine->suspicion, NONE);
+    uint64_t milliseconds = milliseconds_of(silence);
+    trace_timer_awake((uint32_t)milliseconds, suspicion == REPORTED);
+    if (suspicion == REPORTED)
+        log_line("watchdog: cpu %u takes timer interrupts again, after %lu.%lu s", this_cpu()->index,
+                 milliseconds / 1000, milliseconds % 1000 / 100);
+}
+
+static void watch_others(struct watch *mine, uint64_t now)
+{
+    uint64_t gap = elapsed(atomic_load_explicit(&mine->looked_at, memory_order_relaxed), now);
+    atomic_store_explicit(&mine->looked_at, now, memory_order_relaxed);
+    bool has_case = atomic_load_explicit(&the_case.observer, memory_order_relaxed) == this_cpu()->index + 1;
+    if (time_stood_still(mine, gap)) {
+        mine->since = now;
+        if (has_case)
+            close_case();
+    } else if (has_case) {
+        switch_to_partner(now);
+    } else {
+        look_around(now);
+    }
+}
+
+/* The first processor that notices it panics. */
+static void end_run(uint64_t now)
+{
+    uint64_t end = atomic_load_explicit(&run_ends, memory_order_relaxed);
+    if (end && now > end && atomic_exchange(&run_ends, 0))
+        panic("watchdog: the run is not over in time");
+}
+
+void watchdog_beat(uint64_t now)
+{
+    struct cpu *cpu = this_cpu();
+    struct watch *mine = &watches[cpu->index];
+    uint64_t silent = elapsed(atomic_load_explicit(&mine->beat_at, memory_order_relaxed), now);
+    atomic_store_explicit(&mine->beat_at, now, memory_order_relaxed);
+    if (atomic_load_explicit(&mine->suspicion, memory_order_relaxed) != NONE)
+        note_return(mine, silent);
+    if (limit)
+        watch_others(mine, now);
+    end_run(now);
+    hang_if_asked(cpu);
+}
+
+void watchdog_look(void)
+{
+    struct watch *mine = &watches[this_cpu()->index];
+    uint64_t now = arch_clock();
+    if (limit && atomic_load_explicit(&mine->beat_at, memory_order_relaxed) &&
+        elapsed(atomic_load_explicit(&mine->looked_at, memory_order_relaxed), now) >
+            clock_hz / LOOKS_A_SECOND)
+        watch_others(mine, now);
+}

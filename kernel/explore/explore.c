@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/explore/explore.c - perturbs a run as a seed says, and watches what comes of it. Interface:
+ * explore.h.
+ *
+ * How often, where and how long is drawn once for each seed (choose_strategy), so that some seeds disturb
+ * everything a little and others a few places a lot. A window of five instructions is hit by a processor that
+ * stays in it often; a rare sequence needs a run that is hardly disturbed otherwise.
+ */
+#ifdef TARN_EXPLORE
+#include <arch/clock.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/irq.h>
+#include <kernel/cpu/lock.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/panic.h>
+#include <kernel/explore/explore.h>
+#include <kernel/explore/explore_point.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/ipc.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/memory.h>
+#include <kernel/space/space.h>
+#include <kernel/space/space_exit.h>
+#include <kernel/trace/control.h>
+#include <tarn/explore.h>
+
+#define LIMIT_DEFAULT_MS 20000u
+#define TIMER_LEAST_NS   64000u /* for each processor: with less between interrupts they get nothing done */
+#define HELD_MAX         16u
+#define KEPT_MAX         64u
+/* Both, in programs: others need requests to a server to come to the same place. */
+#define HOT_PROGRAM_LOG  8u
+
+enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, KINDS };
+static const char *const kind_names[KINDS] = {"turns",      "timers",      "places",
+                                              "interrupts", "allocations", "kills"};
+#define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
+#define PUT_OFF_LOG   10u /* us: interrupts of devices come later by so much at most */
+
+static struct {
+    uint64_t seed, limit_ms;
+    uint32_t kinds; /* bits */
+    bool stop;      /* at the first finding */
+} options = {.limit_ms = LIMIT_DEFAULT_MS, .kinds = KINDS_DEFAULT};
+
+/* Perturbations that are done, by number; all, if none are named. */
+static struct range {
+    uint64_t first, last;
+} kept[KEPT_MAX];
+static uint32_t kept_count;
+
+static struct {
+    uint64_t gap;                   /* points between two perturbations, on average */
+    uint64_t hot_mask, hot_rate;    /* places with (hash & mask) == 0 are hot; 1 of `rate` perturbs */
+    uint32_t turns_log, delay_log;  /* at most 2^turns_log turns of others, and 2^delay_log us */
+    uint32_t hot_log;               /* at hot places: 2^hot_log at most of both */
+    uint64_t timer_us;              /* the longest distance of two timers */
+    uint64_t place_rate, rare_rate; /* perturb one in N */
+} strategy;
+
+static struct processor {
+    uint64_t random, points, left; /* left: points until the next perturbation */
+    uint64_t stood;                /* ticks that perturbations took */
+    uint64_t timer;                /* ticks: when it is due; 0: none was drawn */
+    uint64_t put_off_until;        /* ticks */
+    uint32_t put_off;              /* an interrupt's number + 1; 0: none */
+    bool busy;
+    uint32_t held_count;
+    const struct spinlock *held[HELD_MAX];
+} processors[CPUS_MAX];
+
+bool explore_on;
+static _Atomic uint64_t performed_of[KINDS];
+static uint64_t started_at;
+
+/* Read by tools/explore.py in the memory that a run leaves. */
+_Atomic uint64_t explore_performed;                         /* perturbations */
+uint8_t explore_covered[EXPLORE_TEXT_MAX];                  /* by offset of the return address */
+uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* [held][wanted] */
+
+/* ---- numbers ---------------------------------------------------------------------------------------------
+ */
+
+static uint64_t mix(uint64_t x) /* splitmix64 (Steele, Lea, Flood, 2014) */
+{
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+static struct processor *this_processor(void)
+{
+    return &processors[this_cpu()->index];
+}
+
+static uint64_t draw(struct processor *own)
+{
+    own->random += 0x9e3779b97f4a7c15ull;
+    return mix(own->random);
+}
+
+/* 1 to 2^log, smaller ones as likely as larger ones. */
+static uint64_t draw_scale(uint64_t random, uint32_t log)
+{
+    uint32_t bits = (uint32_t)(random % (log + 1));
+    return (1ull << bits) + (random >> 32) % (1ull << bits);
+}
+
+/* ---- the option ------------------------------------------------------------------------------------------
+ */
+
+static bool takes(const char **at, const char *word)
+{
+    const char *p = *at;
+    while (*word && *p == *word)
+        p++, word++;
+    if (*word)
+        return false;
+    *at = p;
+    return true;
+}
+
+static uint64_t read_number(const char **at)
+{
+    uint64_t number = 0;
+    while (**at >= '0' && **at <= '9')
+        number = number * 10 + (uint64_t)(*(*at)++ - '0');
+    return number;
+}
+
+/* 1-20+25 */
+static void read_kept(const char **at)
+{
+    do {
+        struct range range = {.first = read_number(at)};
+        range.last = takes(at, "-") ? read_number(at) : range.first;
+        if (kept_count < KEPT_MAX)
+            kept[kept_count++] = range;
+    } while (takes(at, "+"));
+}
+
+static uint32_t read_kind(const char **at)
+{
+    for (uint32_t kind = 0; kind < KINDS; kind++)
+        if (takes(at, kind_names[kind]))
+            return 1u << kind;
+    return 0;
+}
+
+static void read_options(const char *at)
+{
+    uint32_t kinds = 0;
+    options.seed = read_number(&at);
+    while (*at == ',') {
+        at++;
+        if (takes(&at, "keep="))
+            read_kept(&at);
+        else if (takes(&at, "limit="))
+            options.limit_ms = read_number(&at);
+        else if (takes(&at, "stop"))
+            options.stop = true;
+        else
+            kinds |= read_kind(&at);
+    }
+    if (*at)
+        log_line("explore: what is meant by '%s'?", at);
+    if (kinds)
+        options.kinds = kinds;
+}
+
+static void choose_strategy(void)
+{
+    uint64_t random = mix(options.seed);
+    strategy.gap = 1ull << (8 + random % 9);
+    bool is_rare = strategy.gap >= 1 << 13;
+    strategy.hot_mask = (1ull << (random >> 8) % 6) - 1;
+    strategy.hot_log = 4 + (random >> 16) % 6;
+    strategy.hot_rate = 1ull << (strategy.hot_log - 2 + (random >> 20) % 3);
+    strategy.turns_log = is_rare ? 10 : 3 + (random >> 24) % 5;
+    strategy.delay_log = is_rare ? 9 : 4 + (random >> 28) % 4;
+    strategy.timer_us = 16ull << (random >> 32) % 6;
+    strategy.place_rate = 1ull << (1 + (random >> 40) % 6);
+    strategy.rare_rate = 16ull << (random >> 44) % 8;
+}
+
+void explore_boot(void)
+{
+    char text[384];
+    if (!boot_option("explore=", text, sizeof text))
+        return;
+    read_options(text);
+    choose_strategy();
+    for (uint32_t i = 0; i < CPUS_MAX; i++) {
+        processors[i].random = mix(options.seed ^ (uint64_t)i << 56);
+        processors[i].left = 1 + mix(processors[i].random) % (2 * strategy.gap);
+    }
+    log_line(
+        "explore: seed %lu: one point of %lu, %lu turns, %lu us; one of %lu at one place of %lu, %lu us; "
+        "timers %lu us, places 1 of %lu",
+        options.seed, strategy.gap, 1ul << strategy.turns_log, 1ul << strategy.delay_log, strategy.hot_rate,
+        strategy.hot_mask + 1, 1ul << strategy.hot_log, strategy.timer_us, strategy.place_rate);
+}
+
+void explore_start(void)
+{
+    if (started_at || options.limit_ms == 0 || strategy.gap == 0)
+        return;
+    started_at = arch_clock();
+    __atomic_store_n(&explore_on, true, __ATOMIC_RELEASE);
+}
+
+void explore_end(void)
+{
+    if (!explore_on)
+        return;
+    uint64_t points = 0;
+    __atomic_store_n(&explore_on, false, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < cpu_count; i++)
+        points += processors[i].points;
+    log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu "
+             "interrupts, %lu allocations, %lu kills; %lu ms",
+             points, explore_performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
+             performed_of[INTERRUPTS], performed_of[ALLOCATIONS], performed_of[KILLS],
+             timer_nanoseconds(arch_clock() - started_at) / 1000000);
+    log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu "
+             "mappings, %lu frames",
+             space_count_live(), thread_count_live(), endpoint_count_live(), notification_count_live(),
+             reply_count_live(), space_count_mappings(), frame_count_total() - frame_count_free());
+}
+
+void explore_found(void)
+{
+    if (options.stop && !panic_is_on())
+        panic("explore: stop: something was found");
+}
+
+/* ---- perturbations ----------------------------------------------------------------------------------------
+ */
+
+static bool is_kept(uint64_t number)
+{
+    for (uint32_t i = 0; i < kept_count; i++)
+        if (number >= kept[i].first && number <= kept[i].last)
+            return true;
+    return kept_count == 0;
+}
+
+/* Its number gives it what it does; 0: it is not to be done. */
+static uint64_t perform(enum kind kind)
+{
+    uint64_t number = atomic_fetch_add_explicit(&explore_performed, 1, memory_order_relaxed) + 1;
+    if (!is_kept(number))
+        return 0;
+    atomic_fetch_add_explicit(&performed_of[kind], 1, memory_order_relaxed);
+    return mix(options.seed * 0x2545f4914f6cdd1dull + number) | 1;
+}
+
+static bool is_wanted(enum kind kind)
+{
+    return __atomic_load_n(&explore_on, __ATOMIC_RELAXED) && options.kinds >> kind & 1 &&
+           !this_processor()->busy;
+}
+
+/* It has stood for half of the time already: more of it, and interrupts take all that is left. */
+static bool has_stood_enough(const struct processor *own)
+{
+    return own->stood > (arch_clock() - started_at) / 2;
+}
+
+/* Nobody is there who could go on instead. */
+static bool is_alone(const struct cpu *cpu)
+{
+    return (atomic_load_explicit(&sched_idle_cpus, memory_order_relaxed) | cpu->bit) ==
+           (atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) | cpu->bit);
+}
+
+static void end_turns(struct processor *own, uint64_t random, uint32_t delay_log, uint32_t turns_log)
+{
+    uint64_t begin = arch_clock(), until = begin + timer_ticks(1000 * draw_scale(random, delay_log));
+    for (uint64_t turns = draw_scale(mix(random), turns_log); turns && arch_clock() < until; turns--)
+        arch_relax();
+    own->stood += arch_clock() - begin;
+}
+
+int explore_place(uint64_t allowed)
+{
+    struct processor *own = this_processor();
+    if (!is_wanted(PLACES) || draw(own) % strategy.place_rate != 0)
+        return -1;
+    uint64_t random = perform(PLACES);
+    if (!random)
+        return -1;
+    for (uint64_t skip = (random >> 8) % (uint64_t)__builtin_popcountll(allowed); skip; skip--)
+        allowed &= allowed - 1;
+    return __builtin_ctzll(allowed);
+}
+
+bool explore_put_off(uint32_t number)
+{
+    struct processor *own = this_processor();
+    if (!is_wanted(INTERRUPTS) || own->put_off || draw(own) % strategy.place_rate != 0)
+        return false;
+    uint64_t random = perform(INTERRUPTS);
+    if (!random)
+        return false;
+    own->put_off = number + 1;
+    own->put_off_until = arch_clock() + timer_ticks(1000 * draw_scale(random >> 8, PUT_OFF_LOG));
+    timer_program();
+    return true;
+}
+
+static void take_put_off(struct processor *own, uint64_t now)
+{
+    if (!own->put_off || now < own->put_off_until)
+        return;
+    uint32_t number = own->put_off - 1;
+    own->put_off = 0;
+    irq_deliver(number);
+}
+
+bool explore_fail_allocation(void)
+{
+    const struct thread *thread = this_cpu()->current;
+    if (!is_wanted(ALLOCATIONS) || !thread || !thread->space || thread->space->system)
+        return false;
+    return draw(this_processor()) % strategy.rare_rate == 0 && perform(ALLOCATIONS);
+}
+
+uint64_t explore_deadline(uint64_t deadline)
+{
+    struct cpu *cpu = this_cpu();
+    struct processor *own = this_processor();
+    if (own->put_off && own->put_off_until < deadline)
+        deadline = own->put_off_until;
+    if (!is_wanted(TIMERS) || strategy.timer_us == 0 || cpu->current == cpu->idle)
+        return deadline;
+    if (!own->timer) {
+        uint32_t log = 63 - (uint32_t)__builtin_clzll(strategy.timer_us);
+        own->timer =
+            arch_clock() + timer_ticks(cpu_count * TIMER_LEAST_NS + 1000 * draw_scale(draw(own), log));
+    }
+    return own->timer < deadline ? own->timer : deadline;
+}
+
+static void kill_somebody(uint64_t random)
+{
+    uint64_t count = 0;
+    for (struct space *space = space_next(NULL), *next; space; space = next) {
+        next = space_next(space);
+        if (!space->system && random % ++count == 0) {
+            log_line("explore: ends %s (pid %u)", space->name, space->pid);
+            space_kill(space, -9);
+        }
+        space_put(space);
+    }
+}
+
+bool explore_timer(uint64_t now)
+{
+    struct processor *own = this_processor();
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
+        return false;
+    if (timer_nanoseconds(now - started_at) / 1000000 >= options.limit_ms && !panic_is_on()) {
+        explore_on = false;
+        panic("explore: hang: not over after %lu ms", options.limit_ms);
+    }
+    if (is_wanted(KILLS) && draw(own) % (64 * strategy.rare_rate) == 0) {
+        uint64_t random = perform(KILLS);
+        if (random)
+            kill_somebody(random >> 8);
+    }
+    take_put_off(own, now);
+    if (!own->timer || now < own->timer)
+        return false;
+    own->timer = 0;
+    return perform(TIMERS) >> 8 & 1;
+}
+
+/* ---- points -----------------------------------------------------------------------------------------------
+ */
+
+static bool is_hot(struct processor *own, uint64_t place)
+{
+    return !(mix(place ^ options.seed) & strategy.hot_mask) && draw(own) % strategy.hot_rate == 0;
+}
+
+static void perturb(struct processor *own, bool hot)
+{
+    uint64_t random = perform(TURNS);
+    if (!random)
+        return;
+    own->busy = true;
+    if (hot)
+        end_turns(own, random, strategy.hot_log, strategy.hot_log);
+    else
+        end_turns(own, random, strategy.delay_log, strategy.turns_log);
+    own->busy = false;
+}
+
+static void perturb_sometimes(struct cpu *cpu, struct processor *own, uint64_t place, bool meets)
+{
+    if (!(options.kinds >> TURNS & 1))
+        return;
+    bool due = own->left-- == 0;
+    if (due)
+        own->left = 1 + draw(own) % (2 * strategy.gap);
+    if ((due || (meets && is_hot(own, place))) && !is_alone(cpu) && !has_stood_enough(own))
+        perturb(own, !due);
+}
+
+void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t place)
+{
+    struct cpu *cpu = this_cpu();
+    struct processor *own = &processors[cpu->index];
+    if (own->busy || panic_is_on())
+        return;
+    own->points++;
+    own->busy = true;
+    bool meets = explore_access(cpu->index, address, size, flags, place);
+    own->busy = false;
+    perturb_sometimes(cpu, own, place, meets);
+}
+
+/* Whether this processor's order is of interest now. */
+static bool is_ordering(void)
+{
+    return !processors[this_cpu()->index].busy && !panic_is_on();
+}
+
+void explore_point_stores(const volatile void *word, int order)
+{
+    if (is_ordering())
+        explore_release(this_cpu()->index, (uint64_t)word, order);
+}
+
+void explore_point_loaded(const volatile void *word, int order)
+{
+    if (is_ordering())
+        explore_acquire(this_cpu()->index, (uint64_t)word, order);
+}
+
+void explore_point_fence(int order)
+{
+    if (is_ordering())
+        explore_fence(this_cpu()->index, order);
+}
+
+/* ---- programs
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* Hot are a part of all places: which accesses meet others' is not known there. */
+bool explore_strategy_of(uint32_t pid, struct explore_strategy *to)
+{
+    uint64_t random = mix(options.seed);
+    *to = (struct explore_strategy){.seed = mix(options.seed ^ (uint64_t)pid << 32),
+                                    .gap = strategy.gap,
+                                    .hot_mask = (16ull << (random >> 8) % 5) - 1,
+                                    .hot_rate = (random >> 16) % 4 == 0 ? 0 : 2ull << (random >> 18) % 4};
+    return strategy.gap != 0 && options.kinds >> TURNS & 1;
+}
+
+int64_t explore_program_turn(bool hot)
+{
+    struct processor *own = this_processor();
+    bool wanted = is_wanted(TURNS) && !is_alone(this_cpu()) && !has_stood_enough(own);
+    uint64_t random = wanted ? perform(TURNS) : 0;
+    if (!random)
+        return 0;
+    uint64_t us = draw_scale(random, hot ? HOT_PROGRAM_LOG : strategy.delay_log);
+    uint64_t turns = draw_scale(mix(random), hot ? HOT_PROGRAM_LOG : strategy.turns_log);
+    bool sleeps = random >> 60 == 0;
+    own->stood += timer_ticks(1000 * us); /* at most */
+    return (int64_t)(1000 * us << 16 | turns << 1 | sleeps);
+}
+
+/* ---- lock orders
+ * ------------------------------------------------------------------------------------------- */
+
+static void note_order(const struct spinlock *held, const struct spinlock *wanted)
+{
+    uint32_t a = held->class->number, b = wanted->class->number;
+    if (a == b) {
+        if (held > wanted && !explore_orders[a][a]) {
+            explore_orders[a][a] = 1;
+            log_line("explore: lock order: two of class %s, the higher address first", held->class->name);
+            explore_found();
+        }
+        return;
+    }
+    bool is_new = !explore_orders[a][b];
+    explore_orders[a][b] = 1;
+    if (is_new && explore_orders[b][a]) {
+        log_line("explore: lock order: %s before %s, and the other way round", held->class->name,
+                 wanted->class->name);
+        explore_found();
+    }
+}
+
+void explore_lock_wanted(const struct spinlock *lock)
+{
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED) || panic_is_on())
+        return;
+    struct processor *own = this_processor();
+    for (uint32_t i = 0; i < own->held_count; i++)
+        note_order(own->held[i], lock);
+}
+
+void explore_lock_taken(const struct spinlock *lock)
+{
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
+        return;
+    struct processor *own = this_processor();
+    if (own->held_count < HELD_MAX)
+        own->held[own->held_count++] = lock;
+    explore_acquire(this_cpu()->index, (uint64_t)lock, __ATOMIC_ACQUIRE);
+}
+
+void explore_lock_released(const struct spinlock *lock)
+{
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
+        return;
+    struct processor *own = this_processor();
+    explore_release(this_cpu()->index, (uint64_t)lock, __ATOMIC_RELEASE);
+    for (uint32_t i = own->held_count; i-- > 0;) {
+        if (own->held[i] == lock) {
+            own->held[i] = own->held[--own->held_count];
+            return;
+        }
+    }
+}
+
+#endif

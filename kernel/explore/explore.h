@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/explore/explore.h - makes processors meet in orders that a seed decides (boot option `explore=`).
+ *
+ * Only the exploring kernel (build/ARCH/explore/tarn.elf, compiled with TARN_EXPLORE) has any of it; in the
+ * ordinary one all calls here are empty. Meant for a machine that counts instructions: its processors take
+ * turns, and a turn ends at a timer, at arch_relax() or when the processor sleeps. Whatever decides where
+ * turns end decides the run.
+ *
+ * The compiler calls explore_runtime.c before each access to memory of the instrumented files (rules.mk says
+ * which). Each such place is a point where the seed may perturb: end this processor's turn, so that others go
+ * on first. Other perturbations: timers at short random distances, that end turns and slices also in
+ * programs; the processor on which a woken thread runs; devices' interrupts that come later; allocations that
+ * fail; programs that are ended.
+ *
+ * Perturbations are numbered in the order in which they are due, so that a finding can be narrowed down to
+ * few of them: `explore=SEED,keep=N-N+N`. What a perturbation does depends on seed and number only.
+ *
+ * Findings are printed on the console, in lines that begin with "explore: " (tools/explore.py reads them):
+ * races (two processors access the same bytes at the same time, one of them at least writes, and one of them
+ * at least not atomically), lock orders that occur both ways round, processors that sleep although a thread
+ * is ready for them, and a run that is not over in time.
+ */
+#ifndef KERNEL_EXPLORE_H
+#define KERNEL_EXPLORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cpu;
+struct spinlock;
+struct thread;
+
+#ifdef TARN_EXPLORE
+
+void explore_boot(void);  /* reads the option; boot processor, before others run programs */
+void explore_start(void); /* perturbs from now on: the first ordinary program is there */
+void explore_end(void);   /* stops, and tells counts; the machine ends */
+
+void explore_lock_wanted(const struct spinlock *lock);   /* before it is waited for; notes the order */
+void explore_lock_taken(const struct spinlock *lock);    /* by this processor */
+void explore_lock_released(const struct spinlock *lock); /* still held */
+
+/* For the check of idle CPUs (explore_idle.c). A thread was inserted into a queue; a queued thread has left
+ * its CPU, or its affinity has grown. */
+void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head);
+void explore_movable(const struct thread *thread);
+void explore_told(const struct cpu *cpu);          /* `cpu` was interrupted to check its queue */
+void explore_told_of(const struct thread *thread); /* a CPU is interrupted because of it */
+/* This CPU inserts a thread there, and has not yet decided whom to interrupt; NULL: it has. */
+void explore_fills(const struct cpu *cpu);
+void explore_idles(
+    const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */
+void explore_wakes(const struct cpu *cpu); /* its sleep is over */
+
+/* One of the processors in `allowed`, where a thread is to run although another would be better; or -1. */
+int explore_place(uint64_t allowed);
+bool explore_put_off(uint32_t number);        /* true: this interrupt is for irq_deliver, later */
+bool explore_fail_allocation(void);           /* the one that is asked for */
+uint64_t explore_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
+bool explore_timer(uint64_t now); /* at a timer interrupt; true: the running thread's slice ends */
+/* A program reads system facts; true: of this kind, and *result is the answer (tarn/explore.h). */
+bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size, int64_t *result);
+
+#else
+
+static inline void explore_boot(void)
+{
+}
+static inline void explore_start(void)
+{
+}
+static inline void explore_end(void)
+{
+}
+static inline void explore_lock_wanted(const struct spinlock *lock)
+{
+}
+static inline void explore_lock_taken(const struct spinlock *lock)
+{
+}
+static inline void explore_lock_released(const struct spinlock *lock)
+{
+}
+static inline void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool at_head)
+{
+}
+static inline void explore_movable(const struct thread *thread)
+{
+}
+static inline void explore_told(const struct cpu *cpu)
+{
+}
+static inline void explore_told_of(const struct thread *thread)
+{
+}
+static inline void explore_fills(const struct cpu *cpu)
+{
+}
+static inline void explore_idles(const struct cpu *cpu)
+{
+}
+static inline void explore_wakes(const struct cpu *cpu)
+{
+}
+static inline int explore_place(uint64_t allowed)
+{
+    return -1;
+}
+static inline bool explore_put_off(uint32_t number)
+{
+    return false;
+}
+static inline bool explore_fail_allocation(void)
+{
+    return false;
+}
+static inline uint64_t explore_deadline(uint64_t deadline)
+{
+    return deadline;
+}
+static inline bool explore_timer(uint64_t now)
+{
+    return false;
+}
+static inline bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size,
+                                   int64_t *result)
+{
+    return false;
+}
+
+#endif
+#endif

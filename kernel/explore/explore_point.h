@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/explore/explore_point.h - between explore_runtime.c, which the compiler calls, and explore.c.
+ */
+#ifndef KERNEL_EXPLORE_POINT_H
+#define KERNEL_EXPLORE_POINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tarn/explore.h>
+
+#define EXPLORE_TEXT_MAX (2u << 20) /* bytes of the exploring kernel's code, at most */
+
+extern uint8_t explore_covered[EXPLORE_TEXT_MAX];
+
+/* For explore_program.c. */
+bool explore_strategy_of(uint32_t pid, struct explore_strategy *strategy); /* false: nothing is explored */
+int64_t explore_program_turn(bool hot); /* what EXPLORE_TURN answers (tarn/explore.h) */
+const char *explore_access_name(uint32_t flags);
+
+/* An atomic access: before it stores, and after it has loaded. order: __ATOMIC_... */
+void explore_point_stores(const volatile void *word, int order);
+void explore_point_loaded(const volatile void *word, int order);
+void explore_point_fence(int order);
+
+/* Something was told: `stop` ends the run. */
+void explore_found(void);
+
+/* explore_race.c, without interrupts; cpu: this one. */
+/* True: another processor has accessed the same bytes, and one of both writes. */
+bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flags, uint64_t place);
+void explore_release(uint32_t cpu, uint64_t address, int order);
+void explore_acquire(uint32_t cpu, uint64_t address, int order);
+void explore_fence(uint32_t cpu, int order);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/explore/explore_race.c - finds accesses to the same bytes that nothing orders. Interface:
+ * explore_point.h.
+ *
+ * Vector clocks, as in ThreadSanitizer (Serebryany and Iskhodzhanov, WBIA 2009), with processors in the place
+ * of threads: the kernel is not preempted. A processor counts its releases. It knows of each other one up to
+ * which release it has seen what that one did: locks and atomic words carry that along, from who releases to
+ * who acquires, by the orders that the source asks for and C11's rules for fences. An access that a processor
+ * does not know of when it accesses the same bytes could have come at the same time, however far apart they
+ * were in this run.
+ *
+ * Both tables are caches. An access that was evicted hides a race. A word that is not in the table is
+ * treated as if it carried what all evicted words carried, so no false race is reported.
+ */
+#ifdef TARN_EXPLORE
+#include <kernel/cpu/cpu.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/explore/explore_point.h>
+#include <kernel/kernel.h>
+#include <kernel/trace/control.h>
+#include <stddef.h>
+
+#define KNOWN_CPUS  16u /* machines with more are not looked at */
+#define RACES_MAX   64u
+#define CELLS       4u /* accesses of different bytes or processors that are kept of each address */
+#define CELL_SETS   (1u << 15)
+#define WORDS       (1u << 15)
+#define WORD_PROBES 8u
+#define GRANULE     8u
+
+struct clock {
+    uint32_t of[KNOWN_CPUS]; /* by processor: releases */
+};
+
+struct cell {         /* an access */
+    uint64_t granule; /* address / GRANULE; 0: free */
+    uint32_t time;    /* of its processor's own clock */
+    uint32_t place;   /* offset in the kernel */
+    uint8_t bytes;    /* bits */
+    uint8_t cpu, flags;
+};
+
+static struct viewer {
+    struct clock clock;
+    struct clock released; /* at the last fence: what relaxed stores carry */
+    struct clock loaded;   /* by relaxed loads: known after the next fence */
+} viewers[KNOWN_CPUS];
+
+static struct cell cells[CELL_SETS][CELLS];
+static struct word {
+    uint64_t address;
+    struct clock clock;
+} words[WORDS];
+static struct clock lost_words;
+static struct explore_pair races[RACES_MAX];
+static uint32_t race_count, guard, next_victim;
+
+extern const char kernel_start[];
+
+/* A CPU that waits here lets the others run. Interrupts are off, and nothing is perturbed between enter and
+ * leave. */
+static void enter(void)
+{
+    while (__atomic_exchange_n(&guard, 1, __ATOMIC_ACQUIRE))
+        arch_relax();
+}
+
+static void leave(void)
+{
+    __atomic_store_n(&guard, 0, __ATOMIC_RELEASE);
+}
+
+static bool is_watching(void)
+{
+    return cpu_count <= KNOWN_CPUS;
+}
+
+static void join(struct clock *clock, const struct clock *other)
+{
+    for (uint32_t i = 0; i < cpu_count; i++)
+        if (other->of[i] > clock->of[i])
+            clock->of[i] = other->of[i];
+}
+
+static uint64_t hash(uint64_t number)
+{
+    return number * 0x9e3779b97f4a7c15ull >> 40;
+}
+
+/* ---- words that carry knowledge -------------------------------------------------------------------------
+ */
+
+/* NULL: nothing was released there. */
+static struct word *find_word(uint64_t address)
+{
+    for (uint32_t i = 0; i < WORD_PROBES; i++) {
+        struct word *word = &words[(hash(address) + i) % WORDS];
+        if (word->address == address)
+            return word;
+    }
+    return NULL;
+}
+
+static struct word *make_word(uint64_t address)
+{
+    struct word *word = find_word(address);
+    for (uint32_t i = 0; !word && i < WORD_PROBES; i++)
+        if (!words[(hash(address) + i) % WORDS].address)
+            word = &words[(hash(address) + i) % WORDS];
+    if (!word) {
+        word = &words[(hash(address) + next_victim++ % WORD_PROBES) % WORDS];
+        join(&lost_words, &word->clock);
+    }
+    if (word->address != address)
+        *word = (struct word){.address = address, .clock = lost_words};
+    return word;
+}
+
+void explore_release(uint32_t cpu, uint64_t address, int order)
+{
+    struct viewer *own = &viewers[cpu];
+    if (!is_watching())
+        return;
+    enter();
+    bool releases = order >= __ATOMIC_RELEASE;
+    own->clock.of[cpu] += releases;
+    if (releases || own->released.of[cpu])
+        join(&make_word(address)->clock, releases ? &own->clock : &own->released);
+    leave();
+}
+
+void explore_acquire(uint32_t cpu, uint64_t address, int order)
+{
+    struct viewer *own = &viewers[cpu];
+    if (!is_watching())
+        return;
+    enter();
+    const struct word *word = find_word(address);
+    bool acquires = order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+    join(acquires ? &own->clock : &own->loaded, word ? &word->clock : &lost_words);
+    leave();
+}
+
+void explore_fence(uint32_t cpu, int order)
+{
+    struct viewer *own = &viewers[cpu];
+    if (!is_watching())
+        return;
+    if (order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE)
+        join(&own->clock, &own->loaded);
+    if (order >= __ATOMIC_RELEASE) {
+        own->clock.of[cpu]++;
+        own->released = own->clock;
+    }
+}
+
+/* ---- accesses -------------------------------------------------------------------------------------------
+ */
+
+const char *explore_access_name(uint32_t flags)
+{
+    return flags & EXPLORE_ATOMIC  ? flags & EXPLORE_WRITE ? "atomic write" : "atomic read"
+           : flags & EXPLORE_WRITE ? "write"
+                                   : "read";
+}
+
+static void tell(uint64_t address, const struct cell *before, uint32_t flags, uint64_t place)
+{
+    char one[64], other[64], what[64];
+    debugger_return_symbol(one, sizeof one, before->place + (uint64_t)kernel_start);
+    debugger_return_symbol(other, sizeof other, place);
+    debugger_symbol(what, sizeof what, address);
+    log_line("explore: race: %s of %s at %s, %s at %s", explore_access_name(before->flags), what, one,
+             explore_access_name(flags), other);
+    explore_found();
+}
+
+static bool is_ordered(const struct viewer *own, uint32_t cpu, const struct cell *cell)
+{
+    return cell->cpu == cpu || cell->time <= own->clock.of[cell->cpu];
+}
+
+/* Where this access is to be kept: in the place of one that it stands for, of none, of one that everybody has
+ * to know of who knows of this, or of any. */
+static struct cell *choose_cell(struct cell *set, const struct viewer *own, const struct cell *access)
+{
+    struct cell *ordered = NULL;
+    for (struct cell *cell = set; cell < set + CELLS; cell++) {
+        bool same =
+            cell->granule == access->granule && cell->cpu == access->cpu && cell->bytes == access->bytes;
+        if (!cell->granule || (same && (cell->flags == access->flags || access->flags == EXPLORE_WRITE)))
+            return cell;
+        if (cell->granule == access->granule && access->flags & EXPLORE_WRITE &&
+            is_ordered(own, access->cpu, cell) && !(cell->bytes & ~access->bytes))
+            ordered = cell;
+    }
+    return ordered ? ordered : &set[next_victim++ % CELLS];
+}
+
+/* All in one granule. True: another processor was there, too, and one of both wrote. */
+static bool look_at(const struct viewer *own, const struct cell *access, uint64_t address, uint64_t place)
+{
+    struct cell *set = cells[hash(access->granule) % CELL_SETS], other = {0};
+    bool meets = false;
+    enter();
+    for (struct cell *cell = set; cell < set + CELLS; cell++) {
+        if (cell->granule != access->granule || cell->cpu == access->cpu || !(cell->bytes & access->bytes))
+            continue;
+        meets |= (cell->flags | access->flags) & EXPLORE_WRITE;
+        if (explore_is_race(cell->flags, access->flags, GRANULE) && !is_ordered(own, access->cpu, cell))
+            other = *cell;
+    }
+    *choose_cell(set, own, access) = *access;
+    bool is_new = other.granule && explore_note_pair(races, &race_count, RACES_MAX,
+                                                     other.place + (uint64_t)kernel_start, place);
+    leave();
+    if (is_new)
+        tell(address, &other, access->flags, place);
+    return meets;
+}
+
+/* Words that are read plainly wherever events are logged, because any value does (trace/ring/reserve_cas.h):
+ * an atomic load would cost x86_64 an instruction per event. */
+static bool is_read_plainly(uint64_t address)
+{
+    uint64_t in_windows = address - ARCH_TRACE_WINDOWS;
+    bool is_limit = in_windows >> TRACE_WINDOW_SHIFT < cpu_count &&
+                    in_windows % (1ull << TRACE_WINDOW_SHIFT) == offsetof(struct trace_control, time_limit);
+    return is_limit || address - (uint64_t)&trace_info_page < sizeof trace_info_page;
+}
+
+bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flags, uint64_t place)
+{
+    const struct viewer *own = &viewers[cpu];
+    bool meets = false;
+    if (!is_watching() || is_read_plainly(address))
+        return false;
+    for (uint64_t end = address + size; address < end; address = (address / GRANULE + 1) * GRANULE) {
+        uint64_t first = address % GRANULE,
+                 last = end - address + first < GRANULE ? end - address + first : GRANULE;
+        struct cell access = {.granule = address / GRANULE,
+                              .time = own->clock.of[cpu] + 1,
+                              .place = (uint32_t)(place - (uint64_t)kernel_start),
+                              .bytes = (uint8_t)((1u << last) - (1u << first)),
+                              .cpu = (uint8_t)cpu,
+                              .flags = (uint8_t)flags};
+        meets |= look_at(own, &access, address, place);
+    }
+    return meets;
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/explore/explore_runtime.c - what the compiler calls for -fsanitize=thread and
+ * -fsanitize-coverage=trace-pc, in the exploring kernel and in programs of the exploring archive.
+ *
+ * The names and types are the compiler's (gcc/sanitizer.def). Atomic operations are done here, sequentially
+ * consistent whatever was asked for: the machine executes one instruction at a time. For races it counts what
+ * was asked for.
+ */
+#ifdef TARN_EXPLORE
+#include <kernel/explore/explore_point.h>
+#include <stddef.h>
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+
+#define PLACE ((uint64_t)__builtin_return_address(0))
+
+static inline void access(const volatile void *address, uint64_t size, uint32_t flags, uint64_t place)
+{
+    if (__builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1))
+        explore_point((uint64_t)address, size, flags, place);
+}
+
+#ifdef TARN_KERNEL /* what a program executed is not noted */
+extern const char kernel_start[];
+
+void __sanitizer_cov_trace_pc(void)
+{
+    uint64_t offset = PLACE - (uint64_t)kernel_start;
+    if (__atomic_load_n(&explore_on, __ATOMIC_RELAXED) && offset < EXPLORE_TEXT_MAX)
+        explore_covered[offset] = 1;
+}
+#endif
+
+void __tsan_init(void)
+{
+}
+
+#define PLAIN(size)                                             \
+    void __tsan_read##size(void *p)                             \
+    {                                                           \
+        access(p, size, EXPLORE_READ, PLACE);                   \
+    }                                                           \
+    void __tsan_write##size(void *p)                            \
+    {                                                           \
+        access(p, size, EXPLORE_WRITE, PLACE);                  \
+    }                                                           \
+    void __tsan_unaligned_read##size(void *p)                   \
+    {                                                           \
+        access(p, size, EXPLORE_READ, PLACE);                   \
+    }                                                           \
+    void __tsan_unaligned_write##size(void *p)                  \
+    {                                                           \
+        access(p, size, EXPLORE_WRITE, PLACE);                  \
+    }                                                           \
+    void __tsan_volatile_read##size(void *p)                    \
+    {                                                           \
+        access(p, size, EXPLORE_ATOMIC, PLACE);                 \
+    }                                                           \
+    void __tsan_volatile_write##size(void *p)                   \
+    {                                                           \
+        access(p, size, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE); \
+    }
+PLAIN(1)
+PLAIN(2)
+PLAIN(4)
+PLAIN(8)
+PLAIN(16)
+
+void __tsan_read_range(void *p, size_t size)
+{
+    access(p, size, EXPLORE_READ, PLACE);
+}
+void __tsan_write_range(void *p, size_t size)
+{
+    access(p, size, EXPLORE_WRITE, PLACE);
+}
+
+#ifdef TARN_KERNEL
+static inline void stores(const volatile void *address, int order)
+{
+    if (__builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1))
+        explore_point_stores(address, order);
+}
+
+static inline void loaded(const volatile void *address, int order)
+{
+    if (__builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1))
+        explore_point_loaded(address, order);
+}
+
+static inline void fence(int order)
+{
+    if (__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
+        explore_point_fence(order);
+}
+#else /* in programs nobody looks at orders */
+static inline void stores(const volatile void *address, int order)
+{
+}
+static inline void loaded(const volatile void *address, int order)
+{
+}
+static inline void fence(int order)
+{
+}
+#endif
+
+/* Reads and writes. */
+#define UPDATE(bits, type, operation)                               \
+    {                                                               \
+        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE); \
+        stores(p, order);                                           \
+        type result = operation;                                    \
+        loaded(p, order);                                           \
+        return result;                                              \
+    }
+#define FETCH(bits, name)                                                                           \
+    uint##bits##_t __tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t *p, uint##bits##_t v, \
+                                                      int order)                                    \
+        UPDATE(bits, uint##bits##_t, __atomic_fetch_##name(p, v, __ATOMIC_SEQ_CST))
+#define SWAP(bits, name)                                                                                    \
+    int __tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t *p, uint##bits##_t *expected, \
+                                                      uint##bits##_t v, int order, int)                     \
+        UPDATE(bits, int,                                                                                   \
+               __atomic_compare_exchange_n(p, expected, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+#define ATOMIC(bits)                                                                                       \
+    uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order)                 \
+    {                                                                                                      \
+        access(p, bits / 8, EXPLORE_ATOMIC, PLACE);                                                        \
+        uint##bits##_t result = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                      \
+        loaded(p, order);                                                                                  \
+        return result;                                                                                     \
+    }                                                                                                      \
+    void __tsan_atomic##bits##_store(volatile uint##bits##_t *p, uint##bits##_t v, int order)              \
+    {                                                                                                      \
+        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                        \
+        stores(p, order);                                                                                  \
+        __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                          \
+    }                                                                                                      \
+    uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *p, uint##bits##_t v, int order) \
+        UPDATE(bits, uint##bits##_t, __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)) FETCH(bits, add)         \
+            FETCH(bits, sub) FETCH(bits, and) FETCH(bits, or) FETCH(bits, xor) FETCH(bits, nand)           \
+                SWAP(bits, strong) SWAP(bits, weak)
+ATOMIC(8)
+ATOMIC(16)
+ATOMIC(32)
+ATOMIC(64)
+
+void __tsan_atomic_thread_fence(int order)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    fence(order);
+}
+
+void __tsan_atomic_signal_fence(int)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cap.c - capability tables. cap.h says why lookups need no lock; syscall_cap.c has the system calls.
+ */
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/irq.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/memory.h>
+#include <kernel/space/space.h>
+#include <kernel/space/space_exit.h>
+#include <tarn/error.h>
+#include <trace/ipc.h>
+
+_Static_assert(sizeof(struct cap_slot) * CAP_SLOTS_PER_LEAF == FRAME_SIZE, "a leaf is a frame");
+_Static_assert(sizeof(struct cap_slot *) * CAP_LEAVES_MAX == FRAME_SIZE, "so is the directory");
+
+#define META_GENERATION 65536ull /* 1 in the bits above type and rights */
+
+static LOCK_CLASS(cap_table_class, "capability table");
+
+/* ---- Objects ---- */
+
+void object_get(enum cap_type type, void *object)
+{
+    switch (type) {
+    case CAP_SPACE:
+        space_get(object);
+        break;
+    case CAP_THREAD:
+        thread_get(object);
+        break;
+    case CAP_ENDPOINT:
+        endpoint_get(object);
+        break;
+    case CAP_NOTIFICATION:
+        notification_get(object);
+        break;
+    case CAP_MEMORY:
+        memory_get(object);
+        break;
+    case CAP_IRQ:
+        atomic_fetch_add_explicit(&((struct irq *)object)->references, 1, memory_order_relaxed);
+        break;
+    case CAP_REPLY:
+        atomic_fetch_add_explicit(&((struct reply *)object)->references, 1, memory_order_relaxed);
+        break;
+    case CAP_NONE:
+    case CAP_TRACE:
+    case CAP_MACHINE: /* exist once and are never freed */
+        break;
+    }
+}
+
+void object_put(enum cap_type type, void *object)
+{
+    switch (type) {
+    case CAP_SPACE:
+        space_put(object);
+        break;
+    case CAP_THREAD:
+        thread_put(object);
+        break;
+    case CAP_ENDPOINT:
+        endpoint_put(object);
+        break;
+    case CAP_NOTIFICATION:
+        notification_put(object);
+        break;
+    case CAP_MEMORY:
+        memory_put(object);
+        break;
+    case CAP_IRQ:
+        irq_put(object);
+        break;
+    case CAP_REPLY:
+        reply_put(object);
+        break;
+    case CAP_NONE:
+    case CAP_TRACE:
+    case CAP_MACHINE:
+        break;
+    }
+}
+
+/* ---- References that keep objects alive ---- */
+
+static bool counts_as_receiver(uint64_t meta)
+{
+    return cap_meta_type(meta) == CAP_ENDPOINT && cap_meta_rights(meta) & RIGHT_RECEIVE;
+}
+
+/* Nobody could end a space to which no other space has a capability. Its own one does not count. */
+static bool counts_as_holder(const struct cap_table *table, uint64_t meta, const void *object)
+{
+    return cap_meta_type(meta) == CAP_SPACE && &((const struct space *)object)->caps != table;
+}
+
+static void count_in(const struct cap_table *table, uint64_t meta, void *object)
+{
+    if (counts_as_receiver(meta))
+        endpoint_add_receive_cap(object);
+    if (counts_as_holder(table, meta, object))
+        atomic_fetch_add_explicit(&((struct space *)object)->holders, 1, memory_order_relaxed);
+}
+
+/* Hold no lock. Copies need an existing capability, so 0 is final. Exception: a space may copy out its
+ * capability to itself while the last other one is closed; it dies nevertheless. */
+static void count_out(const struct cap_table *table, uint64_t meta, void *object)
+{
+    if (counts_as_receiver(meta))
+        endpoint_drop_receive_cap(object);
+    if (counts_as_holder(table, meta, object) &&
+        atomic_fetch_sub_explicit(&((struct space *)object)->holders, 1, memory_order_acq_rel) == 1)
+        space_abandon(object);
+}
+
+/* ---- Tables; lock held ---- */
+
+static struct cap_slot *slot_at(const struct cap_table *table, cap_t slot)
+{
+    return &table->leaves[slot / CAP_SLOTS_PER_LEAF][slot % CAP_SLOTS_PER_LEAF];
+}
+
+static int grow(struct cap_table *table)
+{
+    uint32_t size = atomic_load_explicit(&table->size, memory_order_relaxed);
+    if (size == CAP_SLOTS_MAX)
+        return -E_NO_SLOT;
+    paddr_t frame = frame_alloc_zeroed();
+    if (frame == FRAME_NONE)
+        return -E_NO_MEMORY;
+    struct cap_slot *leaf = phys_to_virt(frame);
+    table->leaves[size / CAP_SLOTS_PER_LEAF] = leaf;
+    for (uint32_t i = CAP_SLOTS_PER_LEAF; i-- > 0;) {
+        if (size + i >= SLOT_FIRST_FREE || size > 0) { /* the low slots are only assigned by number */
+            leaf[i].next_free = table->first_free;
+            table->first_free = size + i;
+        }
+    }
+    /* Release: pairs with the acquire of lookups, which then find the leaf. */
+    atomic_store_explicit(&table->size, size + CAP_SLOTS_PER_LEAF, memory_order_release);
+    return 0;
+}
+
+static int reserve_slots(struct cap_table *table, unsigned count)
+{
+    for (;;) {
+        cap_t slot = table->first_free;
+        unsigned found = 0;
+        while (slot && found < count) {
+            slot = (cap_t)slot_at(table, slot)->next_free;
+            found++;
+        }
+        if (found == count)
+            return 0;
+        /* A new leaf goes in front of the list, so one is enough. */
+        int error = grow(table);
+        if (error)
+            return error;
+    }
+}
+
+static void fill(struct cap_table *table, cap_t number, enum cap_type type, uint32_t rights, void *object,
+                 uint64_t badge)
+{
+    struct cap_slot *slot = slot_at(table, number);
+    uint64_t generation =
+        (atomic_load_explicit(&slot->meta, memory_order_relaxed) & ~0xffffull) + META_GENERATION;
+    uint64_t meta = generation | (uint64_t)rights << 8 | (uint64_t)type;
+    count_in(table, meta, object);
+    atomic_store_explicit(&slot->object, object, memory_order_relaxed);
+    atomic_store_explicit(&slot->badge, badge, memory_order_relaxed);
+    /* Release: pairs with the acquire of lookups, which read the object and badge of this meta. */
+    atomic_store_explicit(&slot->meta, meta, memory_order_release);
+}
+
+static struct cap empty(struct cap_table *table, cap_t number)
+{
+    struct cap_slot *slot = slot_at(table, number);
+    struct cap old = {.object = slot->object,
+                      .meta = atomic_load_explicit(&slot->meta, memory_order_relaxed)};
+    /* Sequentially consistent, before the reference is dropped: pairs with cap_revalidate, see cap.h. */
+    atomic_store(&slot->meta, (old.meta & ~0xffffull) + META_GENERATION);
+    table->used--;
+    if (number >= SLOT_FIRST_FREE) {
+        slot->next_free = table->first_free;
+        table->first_free = number;
+    }
+    return old;
+}
+
+static cap_t take_free(struct cap_table *table)
+{
+    cap_t number = table->first_free;
+    table->first_free = (uint32_t)slot_at(table, number)->next_free;
+    table->used++;
+    return number;
+}
+
+static int take_chosen(struct cap_table *table, cap_t number)
+{
+    if (number == 0 || number >= CAP_SLOTS_MAX)
+        return -E_BAD_CAP;
+    while (number >= table->size) {
+        int error = grow(table);
+        if (error)
+            return error;
+    }
+    struct cap_slot *slot = slot_at(table, number);
+    if (cap_meta_type(slot->meta) != CAP_NONE)
+        return -E_NO_SLOT;
+    if (number >= SLOT_FIRST_FREE) {
+        cap_t *link = &table->first_free, next;
+        if (*link == number) {
+            *link = (cap_t)slot->next_free;
+        } else {
+            cap_t before = *link;
+            while ((next = (cap_t)slot_at(table, before)->next_free) != number)
+                before = next;
+            slot_at(table, before)->next_free = slot->next_free;
+        }
+    }
+    table->used++;
+    return 0;
+}
+
+/* Hold no lock. */
+static void drop(struct cap_table *table, struct cap old)
+{
+    count_out(table, old.meta, old.object);
+    object_put(cap_meta_type(old.meta), old.object);
+}
+
+static void lock_two(struct cap_table *a, struct cap_table *b)
+{
+    spin_lock(&(a < b ? a : b)->lock);
+    if (a != b)
+        spin_lock(&(a < b ? b : a)->lock);
+}
+
+static void unlock_two(struct cap_table *a, struct cap_table *b)
+{
+    spin_unlock(&a->lock);
+    if (a != b)
+        spin_unlock(&b->lock);
+}
+
+/* ---- Life of a table ---- */
+
+void cap_table_construct(struct cap_table *table)
+{
+    spin_init(&table->lock, &cap_table_class);
+}
+
+int cap_table_init(struct cap_table *table)
+{
+    paddr_t directory = frame_alloc_zeroed();
+    if (directory == FRAME_NONE)
+        return -E_NO_MEMORY;
+    table->leaves = phys_to_virt(directory);
+    table->first_free = table->used = 0;
+    table->closed = false;
+    atomic_store_explicit(&table->size, 0, memory_order_relaxed);
+    int error = grow(table);
+    if (error)
+        frame_free(directory);
+    return error;
+}
+
+void cap_table_close(struct cap_table *table)
+{
+    spin_lock(&table->lock);
+    table->closed = true;
+    uint32_t size = table->size;
+    for (cap_t number = 1; number < size; number++) {
+        if (cap_meta_type(slot_at(table, number)->meta) == CAP_NONE)
+            continue;
+        struct cap old = empty(table, number);
+        spin_unlock(&table->lock);
+        drop(table, old);
+        spin_lock(&table->lock);
+    }
+    spin_unlock(&table->lock);
+}
+
+void cap_table_destroy(struct cap_table *table)
+{
+    cap_table_close(table);
+    for (uint32_t i = 0; i < table->size / CAP_SLOTS_PER_LEAF; i++)
+        frame_free(virt_to_phys(table->leaves[i]));
+    frame_free(virt_to_phys(table->leaves));
+    table->leaves = NULL;
+    atomic_store_explicit(&table->size, 0, memory_order_relaxed);
+}
+
+/* ---- Lookup ---- */
+
+static int check(uint64_t meta, enum cap_type type, uint32_t rights)
+{
+    if (cap_meta_type(meta) == CAP_NONE)
+        return -E_BAD_CAP;
+    if (type != CAP_NONE && cap_meta_type(meta) != type)
+        return -E_BAD_TYPE;
+    return (cap_meta_rights(meta) & rights) == rights ? 0 : -E_BAD_RIGHT;
+}
+
+int cap_lookup(struct space *space, cap_t number, enum cap_type type, uint32_t rights, struct cap *found)
+{
+    struct cap_table *table = &space->caps;
+    /* Acquire: pairs with grow. */
+    if (number >= atomic_load_explicit(&table->size, memory_order_acquire))
+        return -E_BAD_CAP;
+    struct cap_slot *slot = slot_at(table, number);
+    found->slot = slot;
+    /* Acquire: pairs with fill. */
+    found->meta = atomic_load_explicit(&slot->meta, memory_order_acquire);
+    found->object = atomic_load_explicit(&slot->object, memory_order_relaxed);
+    found->badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
+    return check(found->meta, type, rights);
+}
+
+int cap_get_any(struct space *space, cap_t number, enum cap_type type, uint32_t rights, struct cap *found)
+{
+    struct cap_table *table = &space->caps;
+    spin_lock(&table->lock);
+    int error = cap_lookup(space, number, type, rights, found);
+    if (!error)
+        object_get(cap_meta_type(found->meta), found->object);
+    spin_unlock(&table->lock);
+    return error;
+}
+
+int cap_get(struct space *space, cap_t number, enum cap_type type, uint32_t rights, void **object)
+{
+    struct cap found;
+    int error = cap_get_any(space, number, type, rights, &found);
+    *object = found.object;
+    return error;
+}
+
+/* ---- Changes ---- */
+
+int64_t cap_insert_at(struct space *space, cap_t number, enum cap_type type, void *object, uint32_t rights,
+                      uint64_t badge)
+{
+    struct cap_table *table = &space->caps;
+    spin_lock(&table->lock);
+    int64_t result = table->closed ? -E_DEAD : number ? take_chosen(table, number) : reserve_slots(table, 1);
+    if (result == 0) {
+        if (number == 0)
+            number = take_free(table);
+        fill(table, number, type, rights, object, badge);
+        result = number;
+    }
+    spin_unlock(&table->lock);
+    return result;
+}
+
+int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32_t rights, uint64_t badge)
+{
+    return cap_insert_at(space, 0, type, object, rights, badge);
+}
+
+int cap_close(struct space *space, cap_t number)
+{
+    struct cap found;
+    spin_lock(&space->caps.lock);
+    int error = cap_lookup(space, number, CAP_NONE, 0, &found);
+    if (!error)
+        found = empty(&space->caps, number);
+    spin_unlock(&space->caps.lock);
+    if (!error)
+        drop(&space->caps, found);
+    return error;
+}
+
+bool cap_close_if(struct space *space, cap_t number, const void *object)
+{
+    struct cap found;
+    spin_lock(&space->caps.lock);
+    bool same = cap_lookup(space, number, CAP_NONE, 0, &found) == 0 && found.object == object;
+    if (same)
+        found = empty(&space->caps, number);
+    spin_unlock(&space->caps.lock);
+    if (same)
+        drop(&space->caps, found);
+    return same;
+}
+
+int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t target, uint32_t rights,
+                 uint64_t badge)
+{
+    struct cap found;
+    lock_two(&from->caps, &to->caps);
+    int64_t result = cap_lookup(from, source, CAP_NONE, RIGHT_GRANT, &found);
+    if (result == 0 && badge != 0 && (cap_meta_type(found.meta) != CAP_ENDPOINT || found.badge != 0))
+        result = -E_BAD_ARGUMENT;
+    if (result == 0)
+        result = to->caps.closed ? -E_DEAD
+                 : target        ? take_chosen(&to->caps, target)
+                                 : reserve_slots(&to->caps, 1);
+    if (result == 0) {
+        if (target == 0)
+            target = take_free(&to->caps);
+        object_get(cap_meta_type(found.meta), found.object);
+        fill(&to->caps, target, cap_meta_type(found.meta), cap_meta_rights(found.meta) & rights, found.object,
+             badge ? badge : found.badge);
+        result = target;
+    }
+    unlock_two(&from->caps, &to->caps);
+    return result;
+}
+
+/* ---- Transfer with messages ---- */
+
+/* Returns the number of capabilities, or an error. Lock held. */
+static int gather(struct space *from, const uint16_t slots[IPC_CAPS], struct cap found[IPC_CAPS])
+{
+    int count = 0;
+    for (unsigned i = 0; i < IPC_CAPS; i++) {
+        if (slots[i] == 0)
+            continue;
+        int error = cap_lookup(from, slots[i], CAP_NONE, RIGHT_GRANT, &found[i]);
+        if (error)
+            return error;
+        count++;
+    }
+    return count;
+}
+
+int cap_transfer(struct thread *from, struct thread *to)
+{
+    uint64_t caps = frame_caps(&from->frame);
+    uint16_t slots[IPC_CAPS];
+    struct cap_table *source = &from->space->caps, *target = &to->space->caps;
+    struct cap found[IPC_CAPS];
+    memcpy(slots, &caps, sizeof slots);
+    lock_two(source, target);
+    int count = gather(from->space, slots, found);
+    int error = count < 0 ? count : target->closed ? -E_DEAD : reserve_slots(target, (unsigned)count);
+    for (unsigned i = 0; !error && i < IPC_CAPS; i++) {
+        if (slots[i] == 0)
+            continue;
+        cap_t slot = take_free(target);
+        object_get(cap_meta_type(found[i].meta), found[i].object);
+        fill(target, slot, cap_meta_type(found[i].meta), cap_meta_rights(found[i].meta), found[i].object,
+             found[i].badge);
+        slots[i] = (uint16_t)slot;
+    }
+    unlock_two(source, target);
+    if (error)
+        return error;
+    memcpy(&caps, slots, sizeof caps);
+    frame_set_caps(&to->frame, caps);
+    trace_ipc_caps(from->tid, to->tid, (uint32_t)count);
+    return 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cap.h - capability tables: what a space may do to which objects.
+ *
+ * A table is a directory (one page frame) of leaves (one each, 128 slots). It grows by leaves up to 64 Ki
+ * slots and does not shrink before its space dies, so a lookup needs no lock.
+ *
+ * A slot changes only under the table's lock, and each change also changes the generation in its `meta`
+ * word. A lookup loads meta, then object and badge, takes the *object's* lock, and tests whether meta is
+ * unchanged:
+ *
+ *   - Unchanged: the slot still holds its reference. A slot is emptied before its reference is dropped, and
+ *     the last drop must take the object's lock before it destroys anything.
+ *   - Changed: the lookup fails. The lock was one anyway: until this kernel entry ends, the memory is an
+ *     object of that type (slab.h).
+ *
+ * cap_table.lock is innermost except for page frames. No object is destroyed while it is held. Of two
+ * tables, the lower address is locked first.
+ */
+#ifndef KERNEL_CAP_H
+#define KERNEL_CAP_H
+
+#include <kernel/cpu/lock.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+
+#define CAP_SLOTS_MAX      65536u
+#define CAP_SLOTS_PER_LEAF 128u
+#define CAP_LEAVES_MAX     (CAP_SLOTS_MAX / CAP_SLOTS_PER_LEAF)
+
+/* meta: type in bits 0-7, rights in 8-15, generation above. */
+struct cap_slot {
+    _Atomic uint64_t meta; /* filled: written last (release); emptied: written first */
+    void *_Atomic object;
+    _Atomic uint64_t badge;
+    uint64_t next_free; /* under the table's lock */
+};
+
+struct cap_table {
+    struct spinlock lock;
+    struct cap_slot **leaves;  /* a page frame of pointers; constant */
+    _Atomic uint32_t size;     /* slots that have memory; grows under lock (release, pairs with lookups) */
+    uint32_t first_free, used; /* under lock; first_free 0: none */
+    bool closed;               /* under lock: the space is dying, no inserts */
+};
+
+/* What a lookup found. */
+struct cap {
+    void *object;
+    uint64_t badge;
+    const struct cap_slot *slot;
+    uint64_t meta;
+};
+
+static inline uint32_t cap_meta_type(uint64_t meta)
+{
+    return (uint32_t)(meta & 0xff);
+}
+
+static inline uint32_t cap_meta_rights(uint64_t meta)
+{
+    return (uint32_t)(meta >> 8 & 0xff);
+}
+
+void cap_table_construct(struct cap_table *table); /* once per memory: initializes the lock */
+int cap_table_init(struct cap_table *table);
+void cap_table_close(struct cap_table *table);   /* drops all capabilities; later inserts fail */
+void cap_table_destroy(struct cap_table *table); /* frees its memory, when no lookup can happen any more */
+
+struct space;
+struct thread;
+
+/* Takes no reference. 0, -E_BAD_CAP, -E_BAD_TYPE, -E_BAD_RIGHT. */
+int cap_lookup(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, struct cap *found);
+/* With the object's lock held: is the slot as it was looked up? */
+static inline bool cap_revalidate(const struct cap *cap)
+{
+    /* The object's lock orders this load after that of `object`, but not after that of the badge, on which
+     * no address depends; the fence does. Pairs with the releases in empty() and fill(): the next use's
+     * badge comes with a new meta. */
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&cap->slot->meta, memory_order_relaxed) == cap->meta;
+}
+/* Takes a reference; drop it with object_put. */
+int cap_get(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, void **object);
+/* The same, with the rights. CAP_NONE accepts any type. */
+int cap_get_any(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, struct cap *found);
+
+/* Puts a new capability into a free slot and takes over the caller's reference. Returns the slot.
+ * -E_NO_SLOT, -E_NO_MEMORY, -E_DEAD: the caller keeps the reference. */
+int64_t cap_insert(struct space *space, enum cap_type type, void *object, uint32_t rights, uint64_t badge);
+/* The same at a given slot, which must be free. */
+int64_t cap_insert_at(struct space *space, cap_t slot, enum cap_type type, void *object, uint32_t rights,
+                      uint64_t badge);
+/* Copies between tables. Needs RIGHT_GRANT. Rights can only shrink; a badge is set only if there is none.
+ * `target` 0: any slot. */
+int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t target, uint32_t rights,
+                 uint64_t badge);
+int cap_close(struct space *space, cap_t slot);
+/* Closes the slot if it still holds `object`; false if not. */
+bool cap_close_if(struct space *space, cap_t slot, const void *object);
+
+/* Copies the capabilities of the sender's message to the receiver's space and puts their new slots into the
+ * receiver's message. On an error nothing has changed. */
+int cap_transfer(struct thread *from, struct thread *to);
+
+/* References of objects of any type. */
+void object_get(enum cap_type type, void *object);
+void object_put(enum cap_type type, void *object); /* may destroy the object: hold no locks */
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ipc.h - what the files of IPC share: endpoint.c, reply.c, notification.c, ipc_fast.c. */
+#ifndef KERNEL_IPC_H
+#define KERNEL_IPC_H
+
+#include <kernel/cpu/cpu.h>
+#include <kernel/ipc/endpoint.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+
+struct notification;
+struct thread;
+
+/* Unique since boot: the CPU in the top byte, then a count. */
+static inline uint64_t ipc_new_call_id(void)
+{
+    return ++this_cpu()->next_call_id;
+}
+
+/* The cases that the fast path does not handle. */
+int64_t ipc_call_general(cap_t slot);
+int64_t ipc_reply_receive_general(cap_t slot);
+
+/* Sends a faulting thread's prepared message to a thread that waits for it, and switches to that thread on
+ * this CPU; self's trap frame is then out of reach. `*where` holds the endpoint with a reference, and may
+ * change. False: nothing was done. */
+bool ipc_send_fault_fast(struct thread *self, struct endpoint **where);
+/* The kernel's message about `from`, to which `to` is to reply. */
+void ipc_put_fault_message(struct thread *from, struct thread *to);
+
+/* Replies to `target` with the message in self's trap frame. 0: the caller must pass *woken to sched_wake.
+ * -E_DEAD: the target no longer waits. An error of capabilities: nothing has changed. */
+int64_t ipc_answer(struct thread *self, struct reply_target target, struct thread **woken);
+/* Replies to self's reply_target, and clears it unless the capabilities cannot be transferred. */
+int64_t ipc_answer_own(struct thread *self, struct thread **woken);
+
+/* Writes the bits as a message to a thread whose wait is over. */
+void ipc_put_notification(struct thread *to, uint64_t bits);
+/* Delivers a notification's bits to its bound thread, if there are any and the thread waits to receive. The
+ * caller holds a reference. */
+void notification_deliver_bound(struct notification *notification, struct thread *thread);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * scarce.c - ends the ordinary program that holds the most memory. The policy: scarce.h.
+ *
+ * One at a time: none is chosen while a dying program holds memory, or while that is in empty slabs
+ * (slab.h).
+ */
+#include <arch/clock.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/memory/scarce.h>
+#include <kernel/memory/slab.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/mapping.h>
+#include <kernel/space/memory.h>
+#include <kernel/space/space.h>
+#include <kernel/space/space_exit.h>
+#include <tarn/error.h>
+
+#define RETRY_NS             2000000ull
+#define FRAMES_WORTH_WAITING 64u
+#define MAPPINGS_SEEN        4096u /* maximum, because interrupts are off */
+#define SPACE_FRAMES         4u    /* of an empty one: page tables, capability table, struct space */
+#define OBJECTS_PER_FRAME    16u   /* kernel objects behind capabilities, approximately */
+#define SMALL_PART           64u   /* programs with less than this part of memory (1/64) count as equal */
+#define STATUS_ENDED         (-9)  /* as with SIGKILL */
+
+/* ---- How much memory a space holds ---- */
+
+static uint64_t frames_of(const struct memory *memory)
+{
+    return memory->kind == MEMORY_DEVICE ? 0 : __atomic_load_n(&memory->frames, __ATOMIC_RELAXED);
+}
+
+/* One more frame for each mapping: its node, and its part of the page tables. Lock held. */
+static uint64_t count_mapped(const struct space *space)
+{
+    uint64_t frames = space->mapping_count, address = 0;
+    for (unsigned seen = 0; seen < MAPPINGS_SEEN; seen++) {
+        const struct mapping *mapping = mapping_find(space->mappings, address);
+        if (!mapping)
+            break;
+        uint64_t pages = (mapping->end - mapping->start) / FRAME_SIZE, present = frames_of(mapping->memory);
+        frames += present < pages ? present : pages;
+        address = mapping->end;
+    }
+    return frames;
+}
+
+static uint64_t count_capable(struct cap_table *table)
+{
+    spin_lock(&table->lock);
+    uint32_t size = table->closed ? 0 : table->size;
+    uint64_t frames = size / CAP_SLOTS_PER_LEAF + table->used / OBJECTS_PER_FRAME;
+    for (uint32_t i = 0; i < size; i++) {
+        const struct cap_slot *slot = &table->leaves[i / CAP_SLOTS_PER_LEAF][i % CAP_SLOTS_PER_LEAF];
+        uint32_t type = cap_meta_type(slot->meta);
+        frames += type == CAP_MEMORY ? frames_of(slot->object) : type == CAP_SPACE ? SPACE_FRAMES : 0;
+    }
+    spin_unlock(&table->lock);
+    return frames;
+}
+
+/* An estimate, good enough to find the largest: shared memory counts for each space. 0: the space is
+ * ending. */
+static uint64_t count_frames(struct space *space)
+{
+    spin_lock(&space->lock);
+    bool dying = space->dying;
+    uint64_t frames = space->private_frames + space->thread_count + (dying ? 0 : count_mapped(space));
+    spin_unlock(&space->lock);
+    return dying ? 0 : 1 + frames + count_capable(&space->caps);
+}
+
+/* ---- The choice ---- */
+
+struct choice {
+    struct space *space; /* a reference; NULL: none */
+    uint64_t frames;
+    bool under_way; /* a dying program still has memory */
+};
+
+/* Of many small programs that start more of themselves the youngest ends, not a shell that holds one page
+ * more. */
+static bool goes_before(const struct space *space, uint64_t frames, const struct choice *choice)
+{
+    const uint64_t small = frame_count_total() / SMALL_PART;
+    if (!choice->space || frames == 0)
+        return frames > 0;
+    if (frames < small && choice->frames < small)
+        return space->pid > choice->space->pid;
+    return frames > choice->frames;
+}
+
+static bool is_going(struct space *space)
+{
+    spin_lock(&space->lock);
+    bool going = space->dying && !space->returned;
+    spin_unlock(&space->lock);
+    return going;
+}
+
+static struct choice choose(void)
+{
+    struct choice choice = {0};
+    struct space *space = space_next(NULL);
+    while (space) {
+        choice.under_way |= is_going(space);
+        uint64_t frames = space->system ? 0 : count_frames(space);
+        struct space *next = space_next(space);
+        if (goes_before(space, frames, &choice)) {
+            if (choice.space)
+                space_put(choice.space);
+            choice.space = space;
+            choice.frames = frames;
+        } else {
+            space_put(space);
+        }
+        space = next;
+    }
+    return choice;
+}
+
+static void end(const struct choice *choice, const struct thread *needy)
+{
+    struct space *space = choice->space;
+    const uint64_t total = frame_count_total(), held = choice->frames < total ? choice->frames : total;
+    log_line("out of memory: ended %s (pid %u), which held some %lu of %lu frames; %s (pid %u) needed one",
+             space->name, space->pid, held, total, needy->space->name, needy->space->pid);
+    space_kill(space, STATUS_ENDED);
+}
+
+/* Whether memory will be free without ending a program. It goes from a dead space to empty slabs to the
+ * free frames; tests in this order miss none. */
+static bool is_memory_coming(const struct choice *choice)
+{
+    return choice->under_way || slab_count_empty() >= FRAMES_WORTH_WAITING || !frame_is_low();
+}
+
+/* Returns true if memory will be free. */
+static bool end_largest(const struct thread *needy)
+{
+    static _Atomic bool choosing;
+    if (atomic_exchange_explicit(&choosing, true, memory_order_acquire)) /* another CPU is choosing */
+        return true;
+    struct choice choice = choose();
+    bool coming = is_memory_coming(&choice);
+    if (!coming && choice.space)
+        end(&choice, needy);
+    if (choice.space)
+        space_put(choice.space);
+    /* Release: pairs with the exchange; the next CPU sees which program was ended. */
+    atomic_store_explicit(&choosing, false, memory_order_release);
+    return coming || choice.space;
+}
+
+bool scarce_wait(struct thread *self)
+{
+    if (!end_largest(self))
+        return false;
+    spin_lock(&self->lock);
+    /* As in a fault: the thread retries the instruction. */
+    thread_begin_wait(self, THREAD_BLOCKED_FAULT, &self->lock, arch_clock() + timer_ticks(RETRY_NS));
+    return true;
+}

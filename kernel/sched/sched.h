@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched.h - the scheduler: which thread runs where.
+ *
+ * Each CPU has a run queue of ready threads: 32 FIFO lists by priority and a bitmap, under its own lock.
+ * The running thread is not in it. A thread that wakes up goes, within its affinity, to its last CPU if
+ * idle, else to another idle CPU, else to one where it preempts, else to the shortest queue. An idle CPU
+ * takes ready threads from others before it sleeps, and is interrupted if one is queued elsewhere after that.
+ *
+ * The scheduler holds one queue's lock at a time and calls nothing else meanwhile, so this lock is
+ * innermost but for the timers'. It runs on the host, too: kernel/test/host/sched_test.c.
+ */
+#ifndef KERNEL_SCHED_H
+#define KERNEL_SCHED_H
+
+#include <kernel/cpu/lock.h>
+#include <kernel/lib/list.h>
+#include <tarn/abi.h>
+
+#define SCHED_SLICE_MS      10
+#define SCHED_IDLE_PRIORITY (-1)
+
+struct cpu;
+struct thread;
+
+struct run_queue {
+    struct spinlock lock;
+    /* under lock; bitmap and length are also read without it, as hints: */
+    _Atomic uint32_t bitmap; /* bit p: list p is not empty */
+    _Atomic uint32_t length;
+    struct list ready[TARN_PRIORITIES];
+    /* Written by its CPU, read by CPUs that wake threads. The CPU writes it under the lock, or (ipc_fast.c)
+     * writes it and then reads the bitmap; an enqueue writes the bitmap under the lock, then reads this.
+     * Sequentially consistent, so one sees the other. */
+    _Atomic int32_t running; /* priority of the running thread; SCHED_IDLE_PRIORITY when idle */
+};
+
+extern _Atomic uint64_t sched_idle_cpus; /* idle and wanting work; a CPU that sends work clears the bit */
+extern _Atomic uint64_t sched_online_cpus;
+
+void sched_init_cpu(struct cpu *cpu);
+/* Makes a thread ready and gives it a CPU. Its wait is over, and it is in no list. */
+void sched_wake(struct thread *thread);
+/* Gives another CPU to a ready thread that is in no list and may not run where it was. */
+void sched_place(struct thread *thread);
+/* The same on this CPU if affinity allows, at the head of its list: the running thread is about to block. */
+void sched_hand_over(struct thread *thread);
+/* Chooses and switches to what runs next. Current may be blocked, ready, or about to stop. */
+void sched_reschedule(void);
+/* Puts the running thread behind others of its priority at the next kernel exit. */
+void sched_yield(void);
+/* Makes `thread`, if it runs, pass its CPU's kernel exit soon. */
+void sched_kick(struct thread *thread);
+void sched_set_priority(struct thread *thread, uint32_t priority);
+void sched_set_affinity(struct thread *thread, uint64_t cpus);
+extern uint64_t sched_slice; /* ticks; constant once a CPU is set up */
+void sched_slice_end(void);
+/* For the switch: `thread` belongs to this CPU from now on. */
+void sched_move_here(struct thread *thread);
+
+#endif

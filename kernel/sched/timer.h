@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * timer.h - deadlines: time-outs of threads, ends of time slices, heartbeats of the trace.
+ *
+ * Each CPU has a queue of the deadlines that were set on it (a pairing heap, own lock) and one hardware
+ * timer. timer_program() sets that to the earliest of: the queue's root, the end of the time slice, and the
+ * periodic deadlines (trace heartbeat, samples of profile.h). It leaves a timer alone that is early enough:
+ * an extra interrupt costs less than setting it at every switch.
+ *
+ * A timer only says which thread to check. thread_expire() decides under the lock of the wait whether that
+ * deadline still counts, so removing a timer late is harmless.
+ */
+#ifndef KERNEL_TIMER_H
+#define KERNEL_TIMER_H
+
+#include <kernel/cpu/lock.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TIMER_NEVER (~0ull)
+
+struct cpu;
+struct timer {         /* inside struct thread; under the lock of the queue it is in */
+    uint64_t deadline; /* ticks */
+    struct timer *child, *sibling;
+    struct timer *previous;      /* left sibling, or the parent of a first child */
+    _Atomic(struct cpu *) where; /* CPU whose queue it is in; NULL: none */
+};
+
+struct timer_queue {
+    struct spinlock lock;
+    struct timer *root; /* under lock */
+    /* used only by its CPU: */
+    uint64_t programmed; /* deadline that the hardware is set to */
+    uint64_t slice_end;  /* of the running thread; TIMER_NEVER while idle */
+    uint64_t periodic;   /* the earlier of heartbeat and sample */
+    uint64_t heartbeat;  /* next heartbeat of the trace */
+    uint64_t sample;     /* next sample; TIMER_NEVER: none before the CPU wakes up */
+};
+
+extern uint64_t clock_hz; /* ticks per second */
+
+struct arch_clock_rate;
+void timer_init(struct arch_clock_rate *rate); /* on the boot CPU: determines the clock's rate */
+void timer_init_cpu(struct cpu *cpu);
+uint64_t timer_ticks(uint64_t nanoseconds); /* rounded up; TARN_FOREVER gives TIMER_NEVER */
+uint64_t timer_nanoseconds(uint64_t ticks);
+void timer_add(struct timer *timer, uint64_t deadline); /* to this CPU's queue */
+void timer_remove(struct timer *timer);                 /* from the queue it is in, if any */
+void timer_program(void);                               /* sets this CPU's hardware timer */
+void timer_set_sample(uint64_t deadline);               /* on this CPU; call timer_program() afterwards */
+/* Removes and returns this CPU's earliest timer that is due at `now`; NULL: none. */
+struct timer *timer_take_due(uint64_t now);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* traced_state.h - maps a thread's state to its number in the trace (trace/schema/sched.ev). */
+#ifndef KERNEL_TRACED_STATE_H
+#define KERNEL_TRACED_STATE_H
+
+#include <kernel/sched/thread.h>
+#include <trace/sched.h>
+
+static inline uint16_t traced_state(enum thread_state state)
+{
+    static const uint16_t states[] = {
+        [THREAD_RUNNING] = TRACE_SCHED_RUNNING,
+        [THREAD_READY] = TRACE_SCHED_READY,
+        [THREAD_BLOCKED_SEND] = TRACE_SCHED_BLOCKED_IPC_SEND,
+        [THREAD_BLOCKED_RECEIVE] = TRACE_SCHED_BLOCKED_IPC_RECEIVE,
+        [THREAD_BLOCKED_REPLY] = TRACE_SCHED_BLOCKED_REPLY,
+        [THREAD_BLOCKED_NOTIFICATION] = TRACE_SCHED_BLOCKED_NOTIFICATION,
+        [THREAD_BLOCKED_FUTEX] = TRACE_SCHED_BLOCKED_FUTEX,
+        [THREAD_SLEEPING] = TRACE_SCHED_SLEEPING,
+        [THREAD_BLOCKED_FAULT] = TRACE_SCHED_BLOCKED_FAULT,
+        [THREAD_SUSPENDED] = TRACE_SCHED_SUSPENDED,
+        [THREAD_DEAD] = TRACE_SCHED_DEAD,
+    };
+    return states[state];
+}
+
+#endif

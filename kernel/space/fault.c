@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fault.c - page faults and exceptions of user mode.
+ *
+ * space_fault (space_fault.c) does what the kernel can do alone. For everything else the thread sends a
+ * message, and waits for the reply like a caller: to the memory object's pager (IPC_LABEL_PAGE), or to its
+ * space's fault handler (IPC_LABEL_FAULT). The reply makes it retry or ends it (reply.c). Without pager and
+ * handler the space is killed, with a line in the log.
+ */
+#include <arch/clock.h>
+#include <arch/user.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/ipc.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/scarce.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/fault.h>
+#include <kernel/space/space_exit.h>
+#include <tarn/error.h>
+#include <trace/exception.h>
+#include <trace/fault.h>
+
+static const char *reason_name(uint32_t reason)
+{
+    static const char *const names[] = {
+        [FAULT_PAGE] = "page fault",       [FAULT_ILLEGAL] = "illegal instruction",
+        [FAULT_ARITHMETIC] = "arithmetic", [FAULT_BREAKPOINT] = "breakpoint",
+        [FAULT_PROTECTION] = "protection", [FAULT_ALIGNMENT] = "alignment"};
+    return reason < sizeof names / sizeof names[0] && names[reason] ? names[reason] : "fault";
+}
+
+/* Nobody can handle the fault. Kills the space and logs why; returns true. In a dying space, ends only the
+ * thread, at once: it might fault many more times before space_kill reaches it. */
+static bool kill_faulter(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip)
+{
+    if (!space_kill(self->space, -(int32_t)reason)) {
+        thread_kill(self);
+        return false;
+    }
+    log_line("%s/%u of pid %u killed: %s at %#lx, ip %#lx", self->block->name, self->tid, self->space->pid,
+             reason_name(reason), address, ip);
+    return true;
+}
+
+/* Returns a reference, or NULL. */
+static struct endpoint *get_fault_handler(struct space *space)
+{
+    spin_lock(&space->lock);
+    struct endpoint *handler = space->fault_handler;
+    if (handler)
+        endpoint_get(handler);
+    spin_unlock(&space->lock);
+    return handler;
+}
+
+/* Returns false if there is no handler. */
+static bool ask_handler(struct thread *self, uint32_t reason, uint64_t address, uint64_t ip, uint32_t access)
+{
+    uint64_t words[IPC_WORDS] = {reason, address, ip, access, self->tid, self->space->pid};
+    ipc_prepare_fault(self, IPC_LABEL_FAULT, words);
+    if (ipc_send_fault_fast(self, &self->space->fault_handler))
+        return true;
+    struct endpoint *handler = get_fault_handler(self->space);
+    if (handler) {
+        int error = ipc_send_fault(handler);
+        endpoint_put(handler);
+        if (!error)
+            return true;
+    }
+    return false;
+}
+
+bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool direct)
+{
+    struct thread *self = current_thread();
+    uint64_t words[IPC_WORDS] = {request->object_number, request->object_offset, request->access, self->tid,
+                                 self->space->pid};
+    self->fault_kind = TRACE_FAULT_PAGER;
+    self->fault_since = since;
+    self->fault_address = request->address;
+    ipc_prepare_fault(self, IPC_LABEL_PAGE, words);
+    struct endpoint *pager = request->pager;
+    bool sent = (direct && ipc_send_fault_fast(self, &pager)) || ipc_send_fault(pager) == 0;
+    endpoint_put(pager);
+    return sent;
+}
+
+static inline __attribute__((always_inline)) void hand_on(struct thread *self, struct fault_request *request,
+                                                          enum fault_result result, uint64_t ip,
+                                                          uint64_t since)
+{
+    if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true)) {
+        arch_switched();
+        return;
+    }
+    if (result == FAULT_NO_MEMORY && scarce_wait(self)) {
+        trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+        arch_switched();
+        return;
+    }
+    self->fault_kind = TRACE_FAULT_HANDLER;
+    self->fault_since = since;
+    self->fault_address = request->address;
+    if (ask_handler(self, FAULT_PAGE, request->address, ip, request->access)) {
+        arch_switched();
+        return;
+    }
+    if (kill_faulter(self, FAULT_PAGE, request->address, ip) && result == FAULT_NO_MEMORY)
+        log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
+    trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+}
+
+static enum fault_result resolve(struct thread *self, struct fault_request *request, bool watched,
+                                 bool from_kernel)
+{
+    if (request->address >= USER_END)
+        return FAULT_REFUSED;
+    if (!watched || !profile_period || from_kernel)
+        return space_fault(self->space, request);
+    profile_open_window();
+    enum fault_result result = space_fault(self->space, request);
+    profile_close_window();
+    return result;
+}
+
+/* Instantiated twice: plain, and for when faults are traced or sampling is on. */
+static inline __attribute__((always_inline)) bool handle(uint64_t address, uint32_t access, uint64_t ip,
+                                                         bool from_kernel, bool watched)
+{
+    struct thread *self = current_thread();
+    uint64_t since = arch_clock();
+    struct fault_request request = {.address = address, .access = access};
+    if (watched)
+        trace_fault_entry(address, ip, self->tid, access);
+    enum fault_result result = resolve(self, &request, watched, from_kernel);
+    if (result == FAULT_RESOLVED) {
+        if (watched)
+            trace_fault_exit(address, arch_clock() - since, request.kind, self->tid);
+        return true;
+    }
+    if (from_kernel) { /* stops the copy; syscall.c asks the pager */
+        if (result == FAULT_ASK_PAGER)
+            endpoint_put(request.pager);
+        if (watched)
+            trace_fault_exit(address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+        return false;
+    }
+    hand_on(self, &request, result, ip, since);
+    return true;
+}
+
+static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t access, uint64_t ip,
+                                                     bool from_kernel)
+{
+    return handle(address, access, ip, from_kernel, true);
+}
+
+bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
+{
+    if (__builtin_expect(fault_watched, 0))
+        return handle_watched(address, access, ip, from_kernel);
+    return handle(address, access, ip, from_kernel, false);
+}
+
+void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip)
+{
+    struct thread *self = current_thread();
+    trace_exception_entry(vector, self->tid, ip, code);
+    self->fault_kind = vector;
+    self->fault_since = 0;
+    if (!ask_handler(self, reason, ip, ip, 0)) {
+        kill_faulter(self, reason, ip, ip);
+        trace_exception_exit(vector, 2);
+    }
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * memory.h - memory objects: page frames that can be mapped in many spaces.
+ *
+ * An object owns its frames until its last reference (capability or mapping) is dropped. Kinds: demand
+ * zero, paged by a server, device memory, contiguous.
+ */
+#ifndef KERNEL_MEMORY_H
+#define KERNEL_MEMORY_H
+
+#include <kernel/cpu/lock.h>
+#include <kernel/memory/frame.h>
+#include <stdatomic.h>
+
+/* Same numbers as in trace/schema/mem.ev. */
+enum memory_kind { MEMORY_ZERO, MEMORY_PAGED, MEMORY_DEVICE, MEMORY_CONTIGUOUS };
+#define MEMORY_SIZE_MAX (1ull << 39)
+
+struct endpoint;
+struct memory {
+    struct spinlock lock;
+    _Atomic uint32_t references; /* capabilities, mappings, and kernel code that uses it */
+    uint32_t number;             /* in the trace */
+    enum memory_kind kind;       /* constant */
+    paddr_t base;                /* device, contiguous: constant */
+    bool adopted;                /* contiguous, but not from frame_alloc_order; constant */
+    struct endpoint *pager;      /* paged: a reference; constant */
+    /* under lock: */
+    uint64_t size; /* bytes, whole pages */
+    uint64_t frames;
+    uint64_t mapped_end; /* highest byte offset + 1 that a mapping may reach; it cannot shrink below */
+    uint32_t mappings;
+    uint32_t depth; /* levels of the frame table */
+    paddr_t table;  /* root of the radix tree, 512 entries per table; 0: none (memory.c) */
+};
+
+struct memory *memory_new(enum memory_kind kind, uint64_t size); /* one reference; NULL: no memory */
+struct memory *memory_new_device(paddr_t base, uint64_t size);
+struct memory *memory_new_contiguous(uint64_t size);
+/* Takes over page frames that the kernel already has (the boot archive). */
+struct memory *memory_new_adopted(paddr_t base, uint64_t size);
+static inline void memory_get(struct memory *memory)
+{
+    atomic_fetch_add_explicit(&memory->references, 1, memory_order_relaxed);
+}
+void memory_put(struct memory *memory); /* drops a reference; the last one frees the object */
+
+/* The frame at a page offset. `create`: a missing one is zero-filled (MEMORY_ZERO). FRAME_NONE: none, or no
+ * memory. Lock held. */
+paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
+/* Inserts a missing frame (pagers). -E_EXISTS, -E_NO_MEMORY. Lock held. */
+int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame);
+paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; the page must not be mapped */
+/* Frees the pages in [offset, end), which must be unreachable; returns how many frames. */
+uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end);
+/* Moves a page into a paged object that lacks it. A page that the source lacks is zeroes. 0, -E_BUSY: the
+ * source is mapped, -E_BAD_ARGUMENT: out of range, -E_NO_MEMORY. */
+int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset);
+int memory_resize(struct memory *memory, uint64_t size);
+/* Copies between a kernel buffer and the object, up to its size; allocates frames as needed. Bytes, or
+ * -E_*. */
+int64_t memory_copy_out(struct memory *memory, uint64_t offset, void *buffer, uint64_t size);
+int64_t memory_copy_in(struct memory *memory, uint64_t offset, const void *buffer, uint64_t size);
+uint64_t memory_count_live(void);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* space.h - address spaces: mappings, page tables, thread blocks, capability table. */
+#ifndef KERNEL_SPACE_H
+#define KERNEL_SPACE_H
+
+#include <arch/mmu.h>
+#include <base/tree.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/sched/futex.h>
+#include <kernel/space/memory.h>
+#include <tarn/abi.h>
+
+struct thread;
+struct endpoint;
+struct notification;
+
+/* A range of a space that maps a range of a memory object; a node of the space's tree (mapping.h). */
+struct mapping {
+    uint64_t start, end;   /* user addresses, page aligned */
+    uint64_t offset;       /* in the object */
+    struct memory *memory; /* a reference */
+    /* MAP_PRIVATE: frames written to, at the same offsets; a reference, or NULL */
+    struct memory *private;
+    /* MAP_*: in force, and the capability's maximum */
+    uint32_t flags, allowed;
+    struct tree_node node;
+    uint64_t first, last, hole; /* of this subtree: extent, largest gap; mapping.c */
+    struct mapping *next_gone;  /* space_unmap */
+};
+
+struct space {
+    struct arch_space arch; /* tables are under lock */
+    struct spinlock lock;
+    _Atomic uint32_t references;
+    _Atomic uint32_t holders; /* capabilities to it in other spaces: cap.c */
+    uint32_t pid, parent_pid;
+    bool system;    /* init or a server (scarce.h); constant once others know the space */
+    bool is_parent; /* has ever created a space; written by its threads, read when they are gone */
+    char name[TARN_NAME_BYTES];
+    _Atomic uint64_t cpus;      /* CPUs that have run it; each sets its own bit, see space_activate */
+    struct cap_table caps;      /* own lock, see cap.h */
+    struct futex_table futexes; /* own locks */
+    /* under lock: */
+    struct tree_node *mappings; /* mapping.h */
+    uint64_t mapping_count, private_frames;
+    uint64_t resident;         /* pages of its mappings that are in its tables */
+    uint64_t block_frames[16]; /* thread blocks: 32 per page frame, up to 512 threads */
+    uint64_t block_used[8];
+    struct thread *threads; /* see thread.h (the list's lock is the space's) */
+    uint32_t thread_count;
+    uint16_t trace_classes; /* application classes that it registered, a bit each: trace_lock */
+    bool dying;             /* accepts no more mappings, threads or capabilities */
+    bool released;          /* its memory is freed */
+    bool returned;          /* it is dead, and everything is freed */
+    int32_t status;
+    struct endpoint *fault_handler; /* a reference, or NULL; fault_fast.c reads it without the lock */
+    struct notification *watcher;   /* a reference, or NULL */
+    uint64_t watcher_bits;
+    char image_path[128]; /* from trace_image, for statedumps */
+    uint64_t image_base, image_size, build_id[2];
+    struct space *next, *previous;     /* in the list of all spaces: under space_list_lock */
+    void (*work)(struct space *space); /* space_defer; belongs to the CPU that does the work */
+    struct space *work_next;
+};
+
+/* Returns one reference; NULL: no memory. `system`: see scarce.h. */
+struct space *space_new(const char *name, uint32_t parent_pid, bool system);
+static inline void space_get(struct space *space)
+{
+    atomic_fetch_add_explicit(&space->references, 1, memory_order_relaxed);
+}
+void space_put(struct space *space);
+/* Does work(space) now or, inside such work, right after it. Hold no locks. Destroying a space may drop the
+ * last capability to another one, and so on: programs can make that chain too long for recursion. */
+void space_defer(struct space *space, void (*work)(struct space *space));
+/* Walks the spaces that `pid` created and that are not dying: the one after `previous` (NULL: the first),
+ * or NULL. Drop its reference after the next step. */
+struct space *space_next_child(uint32_t pid, const struct space *previous);
+struct space *space_next(const struct space *previous); /* walks all spaces, dying ones included */
+/* Frees all memory and page tables. Once, by the last step of space_kill (space_exit.c): no threads,
+ * capabilities closed. */
+void space_release_memory(struct space *space);
+
+/* Returns the address, or -E_*. */
+int64_t space_map(struct space *space, struct memory *memory, uint64_t address, uint64_t size,
+                  uint64_t offset, uint32_t flags, uint32_t allowed);
+int space_unmap(struct space *space, uint64_t address, uint64_t size);
+int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t flags);
+
+/* What to do about a fault. */
+enum fault_result {
+    FAULT_RESOLVED,  /* resume */
+    FAULT_ASK_PAGER, /* ask *pager for *object_offset; the caller drops the reference to the pager */
+    FAULT_REFUSED,   /* not mapped or not allowed */
+    FAULT_NO_MEMORY,
+};
+#define FAULT_ACCESS_WRITE   1u
+#define FAULT_ACCESS_EXECUTE 2u
+#define FAULT_ACCESS_KERNEL  4u
+struct fault_request {
+    uint64_t address;
+    uint32_t access;
+    /* results: */
+    uint32_t kind; /* enum fault_kind of trace/schema/fault.ev */
+    struct endpoint *pager;
+    uint32_t object_number;
+    uint64_t object_offset;
+};
+enum fault_result space_fault(struct space *space, struct fault_request *request);
+
+/* Allocates a thread block; returns its kernel and user address. -E_NO_MEMORY, -E_NO_SLOT. Takes the lock. */
+struct thread_block;
+int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
+void space_free_block(struct space *space, uint64_t user_address);
+
+#define SPACE_CHANGING ((struct space *)1)
+void space_add_cpu(struct space *space, struct cpu *cpu); /* on the first run on that CPU */
+
+/* Loads the space's page tables; every switch to a thread calls this.
+ *
+ * A TLB shootdown changes the tables, then reads space->cpus and cpu->space (tlb.c). Here the bit and
+ * SPACE_CHANGING are written before the tables are loaded, which arch_space_switch orders: the shootdown
+ * sees them, or this CPU loads the changed tables. The old space's tables may be freed once no CPU shows
+ * that space: it is replaced after they are out of use, which arch_space_switch orders, too. */
+static inline void space_activate(struct cpu *cpu, struct space *space)
+{
+    if (cpu->space == space)
+        return;
+    if (__builtin_expect(!(atomic_load_explicit(&space->cpus, memory_order_relaxed) & cpu->bit), 0))
+        space_add_cpu(space, cpu);
+    __atomic_store_n(&cpu->space, SPACE_CHANGING, __ATOMIC_RELAXED);
+    arch_space_switch(&space->arch);
+    __atomic_store_n(&cpu->space, space, __ATOMIC_RELAXED);
+}
+
+/* Loads the kernel's page tables; this CPU then gets no TLB shootdowns. */
+static inline void space_unload(struct cpu *cpu)
+{
+    if (!cpu->space)
+        return;
+    arch_space_switch(arch_kernel_space);
+    __atomic_store_n(&cpu->space, NULL, __ATOMIC_RELEASE); /* as in space_activate */
+}
+
+/* Makes all CPUs that run the space drop translations of [address, address + size) (size 0: all), and waits
+ * for them. The tables are changed already. Locks may be held: CPUs that spin for them respond. */
+void tlb_shootdown(struct space *space, uint64_t address, uint64_t size);
+void tlb_handle_request(void);                  /* from the IPI, and from CPUs that spin */
+uint64_t tlb_unanswered(const struct cpu *cpu); /* for the debugger: CPUs for whose TLB flush `cpu` waits */
+
+/* Under space_list_lock; for statedumps and system_read. */
+void space_for_each(void (*visit)(struct space *space, void *context), void *context);
+uint64_t space_count_live(void);
+/* The newest space; `next` leads on. For the debugger, without the lock, while all CPUs are stopped. */
+struct space *space_first_unlocked(void);
+uint64_t space_count_mappings(void); /* of all spaces */
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * space_exit.c - death of spaces. Interface: space_exit.h; how a thread ends: thread.h.
+ *
+ * `dying` is set once, under the space's lock; then no thread can join. The space is finished by whichever
+ * takes the number of threads to 0 while `dying` is set, or sets `dying` while there is none. Exactly one
+ * does.
+ */
+#include <kernel/cpu/cpu.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/space/space_exit.h>
+#include <trace/process.h>
+
+#define STATUS_ABANDONED (-100)
+
+/* Returns a thread that was not killed yet, with a reference; NULL: none. */
+static struct thread *next_victim(struct space *space)
+{
+    spin_lock(&space->lock);
+    struct thread *thread = space->threads;
+    while (thread && atomic_load(&thread->pending) & PENDING_KILL)
+        thread = thread->space_next;
+    if (thread)
+        thread_get(thread);
+    spin_unlock(&space->lock);
+    return thread;
+}
+
+bool space_kill(struct space *space, int32_t status)
+{
+    spin_lock(&space->lock);
+    bool first = !space->dying;
+    bool deserted = space->thread_count == 0;
+    if (first) {
+        __atomic_store_n(&space->dying, true, __ATOMIC_RELAXED); /* space_next_child reads it */
+        space->status = status;
+    }
+    spin_unlock(&space->lock);
+    if (!first)
+        return false;
+    /* Without the space's lock: thread_kill may take a wait's lock, which may come before it in the lock
+     * order. */
+    struct thread *thread;
+    while ((thread = next_victim(space))) {
+        thread_kill(thread);
+        thread_put(thread);
+    }
+    if (deserted)
+        space_finish(space);
+    return true;
+}
+
+void space_abandon(struct space *space)
+{
+    if (space->parent_pid != 0)
+        space_kill(space, STATUS_ABANDONED);
+}
+
+/* One walk is enough: a space without threads gets no more children. Most spaces never had one, and skip
+ * it. */
+static void kill_children(const struct space *parent)
+{
+    struct space *child = parent->is_parent ? space_next_child(parent->pid, NULL) : NULL;
+    while (child) {
+        space_kill(child, STATUS_ABANDONED);
+        struct space *next = space_next_child(parent->pid, child);
+        space_put(child);
+        child = next;
+    }
+}
+
+static void finish(struct space *space)
+{
+    trace_process_exit(space->pid, space->status);
+    cap_table_close(&space->caps);
+    space_release_memory(space);
+    kill_children(space);
+    spin_lock(&space->lock);
+    struct notification *watcher = space->watcher;
+    struct endpoint *handler = space->fault_handler;
+    uint64_t bits = space->watcher_bits;
+    space->watcher = NULL;
+    space->fault_handler = NULL;
+    space->returned = true;
+    spin_unlock(&space->lock);
+    if (handler)
+        endpoint_put(handler);
+    if (watcher) {
+        notification_signal(watcher, bits);
+        notification_put(watcher);
+    }
+    space_put(space);
+}
+
+void space_finish(struct space *space)
+{
+    space_get(space);
+    space_defer(space, finish);
+}

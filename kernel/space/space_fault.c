@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * space_fault.c - resolves page faults in a space: demand zero, copy-on-write, or a request to a pager.
+ *
+ * Called by fault.c with no lock held. All work is under the space's lock, so if two threads fault on one
+ * page the second finds it done (fault_kind spurious).
+ */
+#include <kernel/ipc/endpoint.h>
+#include <kernel/kernel.h>
+#include <kernel/space/mapping.h>
+#include <kernel/space/space.h>
+
+/* Same numbers as in trace/schema/fault.ev. */
+enum { KIND_MAPPED, KIND_ZERO, KIND_COPY, KIND_PAGER, KIND_HANDLER, KIND_BAD, KIND_SPURIOUS };
+
+static bool is_allowed(const struct mapping *mapping, uint32_t access)
+{
+    uint32_t needed = access & FAULT_ACCESS_WRITE     ? MAP_WRITE
+                      : access & FAULT_ACCESS_EXECUTE ? MAP_EXECUTE
+                                                      : MAP_READ;
+    return mapping->flags & needed;
+}
+
+/* *created: the frame was missing and has been zero-filled. */
+static paddr_t get_frame(struct memory *memory, uint64_t offset, bool *created)
+{
+    spin_lock(&memory->lock);
+    uint64_t before = memory->frames;
+    paddr_t frame = memory_frame(memory, offset, true);
+    *created = memory->frames != before;
+    spin_unlock(&memory->lock);
+    return frame;
+}
+
+static paddr_t peek_frame(struct memory *memory, uint64_t offset)
+{
+    spin_lock(&memory->lock);
+    paddr_t frame = memory_frame(memory, offset, false);
+    spin_unlock(&memory->lock);
+    return frame;
+}
+
+static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, struct fault_request *request)
+{
+    request->kind = KIND_PAGER;
+    request->pager = mapping->memory->pager;
+    request->object_number = mapping->memory->number;
+    request->object_offset = offset;
+    endpoint_get(request->pager);
+    return FAULT_ASK_PAGER;
+}
+
+/* There is no frame: the pager must supply it, the object shrank, or memory ran out. */
+static enum fault_result explain_missing(struct mapping *mapping, uint64_t offset,
+                                         struct fault_request *request)
+{
+    struct memory *memory = mapping->memory;
+    spin_lock(&memory->lock);
+    bool inside = offset < memory->size;
+    spin_unlock(&memory->lock);
+    if (!inside)
+        return FAULT_REFUSED;
+    return memory->kind == MEMORY_PAGED ? ask_pager(mapping, offset, request) : FAULT_NO_MEMORY;
+}
+
+/* Another frame that was mapped goes first, everywhere: once a thread can write to the new one, no other
+ * may read the old one. */
+static enum fault_result install(struct space *space, uint64_t page, paddr_t frame, uint32_t flags)
+{
+    uint32_t old_flags;
+    paddr_t old = arch_lookup_page(&space->arch, page, &old_flags);
+    bool replaces = old != ~0ull && old != frame;
+    if (replaces) {
+        space->resident -= arch_unmap_range(&space->arch, page, FRAME_SIZE);
+        tlb_shootdown(space, page, FRAME_SIZE);
+    }
+    if (arch_map_page(&space->arch, page, frame, flags) < 0)
+        return FAULT_NO_MEMORY;
+    space->resident += old == ~0ull || replaces;
+    if (!replaces)
+        arch_tlb_flush_page(page);
+    return FAULT_RESOLVED;
+}
+
+/* A write to a private mapping whose page is still the object's: copies it to a private frame, if there is
+ * a page. */
+static enum fault_result copy_page(struct space *space, struct mapping *mapping, uint64_t page,
+                                   uint64_t offset, struct fault_request *request)
+{
+    if (!mapping->private) {
+        uint64_t end = mapping->offset + (mapping->end - mapping->start);
+        mapping->private = memory_new(MEMORY_ZERO, end);
+        if (!mapping->private)
+            return FAULT_NO_MEMORY;
+    }
+    paddr_t source = peek_frame(mapping->memory, offset);
+    if (source == FRAME_NONE && mapping->memory->kind != MEMORY_ZERO)
+        return explain_missing(mapping, offset, request);
+    bool created;
+    paddr_t frame = get_frame(mapping->private, offset, &created);
+    if (frame == FRAME_NONE)
+        return FAULT_NO_MEMORY;
+    space->private_frames += created;
+    request->kind = KIND_ZERO;
+    if (source != FRAME_NONE) {
+        memcpy(phys_to_virt(frame), phys_to_virt(source), FRAME_SIZE);
+        request->kind = KIND_COPY;
+    }
+    return install(space, page, frame, mapping->flags);
+}
+
+static enum fault_result fault_private(struct space *space, struct mapping *mapping, uint64_t page,
+                                       uint64_t offset, struct fault_request *request)
+{
+    paddr_t own = mapping->private ? peek_frame(mapping->private, offset) : FRAME_NONE;
+    if (own != FRAME_NONE) {
+        request->kind = KIND_MAPPED;
+        return install(space, page, own, mapping->flags);
+    }
+    if (request->access & FAULT_ACCESS_WRITE)
+        return copy_page(space, mapping, page, offset, request);
+    bool created;
+    paddr_t frame = get_frame(mapping->memory, offset, &created);
+    if (frame == FRAME_NONE)
+        return explain_missing(mapping, offset, request);
+    request->kind = created ? KIND_ZERO : KIND_MAPPED;
+    return install(space, page, frame, mapping->flags & ~MAP_WRITE);
+}
+
+static enum fault_result fault_shared(struct space *space, struct mapping *mapping, uint64_t page,
+                                      uint64_t offset, struct fault_request *request)
+{
+    bool created;
+    paddr_t frame = get_frame(mapping->memory, offset, &created);
+    if (frame == FRAME_NONE)
+        return explain_missing(mapping, offset, request);
+    request->kind = created ? KIND_ZERO : KIND_MAPPED;
+    return install(space, page, frame, mapping->flags);
+}
+
+/* Another thread was faster, or a CPU had a stale translation. */
+static bool is_done(struct space *space, uint64_t page, uint32_t access)
+{
+    uint32_t flags;
+    if (arch_lookup_page(&space->arch, page, &flags) == ~0ull)
+        return false;
+    if (access & FAULT_ACCESS_WRITE && !(flags & MAP_WRITE))
+        return false;
+    return !(access & FAULT_ACCESS_EXECUTE) || flags & MAP_EXECUTE;
+}
+
+enum fault_result space_fault(struct space *space, struct fault_request *request)
+{
+    enum fault_result result;
+    uint64_t page = request->address & ~(FRAME_SIZE - 1);
+    request->kind = KIND_BAD;
+    spin_lock(&space->lock);
+    struct mapping *mapping = mapping_find(space->mappings, request->address);
+    if (!mapping || mapping->start > request->address || !is_allowed(mapping, request->access) ||
+        space->released) {
+        result = FAULT_REFUSED;
+    } else if (is_done(space, page, request->access)) {
+        arch_tlb_flush_page(page);
+        request->kind = KIND_SPURIOUS;
+        result = FAULT_RESOLVED;
+    } else {
+        uint64_t offset = page - mapping->start + mapping->offset;
+        result = mapping->flags & MAP_PRIVATE ? fault_private(space, mapping, page, offset, request)
+                                              : fault_shared(space, mapping, page, offset, request);
+    }
+    spin_unlock(&space->lock);
+    return result;
+}

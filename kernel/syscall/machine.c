@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* machine.c - system calls on the machine object: raw console, PCI configuration, power. */
+#include <arch/clock.h>
+#include <arch/debug.h>
+#include <arch/machine.h>
+#include <kernel/boot/pci.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
+#include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/panic.h>
+#include <kernel/diagnosis/watchdog.h>
+#include <kernel/explore/explore.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/sched/timer.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/machine.h>
+#include <kernel/syscall/syscall.h>
+#include <kernel/trace/control.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+
+#define CHUNK 256u
+
+static LOCK_CLASS(console_input_class, "console input");
+static LOCK_CLASS(hang_class, "debug hang");
+
+char machine_object[1], trace_object[1];
+
+#define PARTNER_NS 5000000000ull /* how long the lock's holder waits for a second caller */
+
+#define INPUT_MAX 4096u /* a power of two */
+
+/* Console input until the console's server reads it. The kernel reads the device itself, to detect the
+ * debugger's keys. */
+static struct {
+    struct spinlock lock;
+    struct notification *notification; /* under lock: a reference, or NULL */
+    uint64_t bits;                     /* under lock */
+    uint64_t put, taken;               /* under lock: bytes[taken..put), modulo INPUT_MAX */
+    char bytes[INPUT_MAX];
+    uint32_t matched; /* under lock: how many of DEBUGGER_KEYS came last and are held back */
+} input = {.lock = SPINLOCK(&console_input_class)};
+
+int machine_check(cap_t machine, uint32_t rights)
+{
+    struct cap cap;
+    return cap_lookup(current_thread()->space, machine, CAP_MACHINE, rights, &cap);
+}
+
+/* ---- Console ---- */
+
+static void put_byte(char c)
+{
+    if (input.put - input.taken < INPUT_MAX)
+        input.bytes[input.put++ % INPUT_MAX] = c;
+}
+
+/* Returns true for the last of the debugger's keys. After a mismatch the keys held back go to the reader. */
+static bool take_key(char c)
+{
+    if (c == DEBUGGER_KEYS[input.matched]) {
+        if (DEBUGGER_KEYS[++input.matched])
+            return false;
+        input.matched = 0;
+        return true;
+    }
+    for (uint32_t i = 0; i < input.matched; i++)
+        put_byte(DEBUGGER_KEYS[i]);
+    input.matched = 0;
+    if (c == DEBUGGER_KEYS[0])
+        input.matched = 1;
+    else
+        put_byte(c);
+    return false;
+}
+
+/* Reads the device while there is space. Returns true if the debugger is wanted; it gets the input that
+ * follows. Lock held. */
+static bool take_input(void)
+{
+    int c;
+    while (input.put - input.taken <= INPUT_MAX - sizeof DEBUGGER_KEYS && (c = arch_console_get()) >= 0)
+        if (take_key((char)c))
+            return true;
+    return false;
+}
+
+/* Reads input, notifies the bound reader, and releases the lock. The device's interrupt stays masked while
+ * the buffer is full. */
+static void take_and_tell(void)
+{
+    bool wanted = take_input(), any = input.put != input.taken;
+    bool room = input.put - input.taken <= INPUT_MAX - sizeof DEBUGGER_KEYS;
+    struct notification *notification = any ? input.notification : NULL;
+    uint64_t bits = input.bits;
+    if (notification)
+        notification_get(notification);
+    spin_unlock(&input.lock);
+    if (room)
+        arch_irq_unmask(arch_console_irq());
+    if (notification) {
+        notification_signal(notification, bits);
+        notification_put(notification);
+    }
+    if (wanted)
+        debugger_enter("keys");
+}
+
+bool console_interrupt(uint32_t number)
+{
+    if (number != arch_console_irq())
+        return false;
+    spin_lock(&input.lock);
+    take_and_tell();
+    return true;
+}
+
+void console_poll(void)
+{
+    if (spin_try_lock(&input.lock))
+        take_and_tell();
+}
+
+void console_init(void)
+{
+    arch_console_irq_enable();
+    arch_irq_unmask(arch_console_irq());
+}
+
+static uint64_t take_bytes(char *buffer, uint64_t size)
+{
+    uint64_t count = 0;
+    spin_lock(&input.lock);
+    while (count < size && input.taken != input.put)
+        buffer[count++] = input.bytes[input.taken++ % INPUT_MAX];
+    spin_unlock(&input.lock);
+    return count;
+}
+
+int64_t sys_machine_console_read(cap_t machine, char *user_buffer, uint64_t size)
+{
+    char buffer[CHUNK] = {0};
+    if (size > sizeof buffer)
+        size = sizeof buffer;
+    int64_t error = machine_check(machine, RIGHT_READ);
+    /* can they be stored? Test before bytes are taken */
+    if (error || (error = user_write(user_buffer, buffer, size)))
+        return error;
+    uint64_t count = take_bytes(buffer, size);
+    if (count == 0) /* the device may hold more */
+        console_poll();
+    error = user_write(user_buffer, buffer, count);
+    return error ? error : (int64_t)count;
+}
+
+int64_t sys_machine_console_write(cap_t machine, const char *user_text, uint64_t size)
+{
+    char text[CHUNK];
+    if (size > sizeof text)
+        size = sizeof text;
+    int64_t error = machine_check(machine, RIGHT_WRITE);
+    if (error || (error = user_read(text, user_text, size)))
+        return error;
+    console_write(text, size);
+    return (int64_t)size;
+}
+
+int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
+{
+    void *notification;
+    if (bits == 0 || bits & ~NOTIFICATION_BITS)
+        return -E_BAD_ARGUMENT;
+    int error = machine_check(machine, RIGHT_READ);
+    if (!error)
+        error = cap_get(current_thread()->space, slot, CAP_NOTIFICATION, RIGHT_WRITE, &notification);
+    if (error)
+        return error;
+    spin_lock(&input.lock);
+    struct notification *old = input.notification;
+    input.notification = notification;
+    input.bits = bits;
+    spin_unlock(&input.lock);
+    if (old)
+        notification_put(old);
+    console_poll(); /* bytes may be buffered already */
+    return 0;
+}
+
+/* ---- Devices and power ---- */
+
+static bool bad_pci_access(uint32_t device, uint32_t offset, uint32_t width)
+{
+    return device > PCI_DEVICE_LAST || (width != 1 && width != 2 && width != 4) || offset >= 4096 ||
+           offset % width != 0;
+}
+
+int64_t sys_machine_pci_read(cap_t machine, uint32_t device, uint32_t offset, uint32_t width)
+{
+    uint32_t value = 0;
+    int error = machine_check(machine, RIGHT_READ);
+    if (!error)
+        error = bad_pci_access(device, offset, width) ? -E_BAD_ARGUMENT
+                                                      : arch_pci_read(device, offset, width, &value);
+    return error ? error : (int64_t)value;
+}
+
+int64_t sys_machine_pci_write(cap_t machine, uint32_t device, uint32_t offset, uint32_t width, uint32_t value)
+{
+    int error = machine_check(machine, RIGHT_WRITE);
+    if (error)
+        return error;
+    return bad_pci_access(device, offset, width) ? -E_BAD_ARGUMENT
+                                                 : arch_pci_write(device, offset, width, value);
+}
+
+int64_t sys_machine_pci_bar(cap_t machine, uint32_t device, uint32_t bar)
+{
+    int error = machine_check(machine, RIGHT_READ);
+    if (error)
+        return error;
+    uint64_t address = device > PCI_DEVICE_LAST ? 0 : pci_bar_address(device, bar);
+    return address ? (int64_t)address : -E_BAD_ARGUMENT;
+}
+
+#define STOP_MS 200u
+
+/* Without a clock, counts turns. */
+static bool has_passed(uint64_t begin, uint32_t *turns, uint32_t milliseconds)
+{
+    arch_relax();
+    return clock_hz ? arch_clock() - begin > clock_hz / 1000 * milliseconds : ++*turns > 1000 * milliseconds;
+}
+
+/* Waits first for a line that another CPU is printing. */
+void machine_stop_others(const struct cpu *self)
+{
+    uint64_t others = self ? atomic_load(&sched_online_cpus) & ~self->bit : 0, begin = arch_clock();
+    uint32_t turns = 0;
+    while (others && console_is_busy() && !has_passed(begin, &turns, STOP_MS))
+        ;
+    for (uint64_t left = others; left; left &= left - 1)
+        arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_STOP);
+    begin = arch_clock();
+    while (!debugger_have_ended(others) && !has_passed(begin, &turns, STOP_MS))
+        ;
+}
+
+/* Stops the other CPUs: the host may take a while to switch the machine off, and they would go on logging. */
+int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
+{
+    int error = machine_check(machine, RIGHT_MANAGE);
+    if (error)
+        return error;
+    explore_end();
+    log_line("shutdown, status %u", status);
+    machine_stop_others(this_cpu());
+    trace_store_end(TRACE_STORE_SHUTDOWN, "shutdown");
+    arch_shutdown(status);
+}
+
+static bool may(const char *option)
+{
+    char text[8];
+    return boot_option(option, text, sizeof text) && text[0] == '1';
+}
+
+/* argument: milliseconds (lower 32 bits), a bit for each CPU (upper ones); none: this CPU */
+static int64_t hang_somewhere(uint64_t argument)
+{
+    if (!may("debug.hang="))
+        return -E_UNSUPPORTED;
+    watchdog_hang(argument >> 32, (uint32_t)argument);
+    return 0;
+}
+
+/* With two callers: the first one hangs once the second one, which a busy host may delay, waits for its
+ * lock. */
+static int64_t hang_with_lock(uint64_t milliseconds)
+{
+    static struct spinlock hang_lock = SPINLOCK(&hang_class);
+    static _Atomic uint32_t wanting;
+    static uint32_t turns;
+    if (!may("debug.hang="))
+        return -E_UNSUPPORTED;
+    atomic_fetch_add(&wanting, 1);
+    spin_lock(&hang_lock);
+    const uint64_t limit = arch_clock() + timer_ticks(PARTNER_NS);
+    while (atomic_load(&wanting) % 2 && arch_clock() < limit) {
+        tlb_handle_request();
+        arch_relax();
+    }
+    if (turns++ % 2 == 0)
+        watchdog_hang(0, milliseconds);
+    spin_unlock(&hang_lock);
+    return 0;
+}
+
+static void panic_at(void *time)
+{
+    while (arch_clock() < *(const uint64_t *)time)
+        arch_relax();
+    panic("a test, on all processors");
+}
+
+/* In the near future: a vCPU may stand still before it gets the IPI. */
+static void panic_on_all(void)
+{
+    uint64_t time = arch_clock() + clock_hz / 5;
+    smp_call(atomic_load(&sched_online_cpus) & ~this_cpu()->bit, panic_at, &time);
+}
+
+static int64_t panic_as(uint64_t kind)
+{
+    volatile uint64_t *volatile nowhere = NULL;
+    if (!may("debug.panic="))
+        return -E_UNSUPPORTED;
+    if (kind > MACHINE_PANIC_FAULTS)
+        return -E_BAD_ARGUMENT;
+    if (kind == MACHINE_PANIC_NULL)
+        *nowhere = 1;
+    if (kind == MACHINE_PANIC_CONSOLE)
+        console_test_panic();
+    if (kind == MACHINE_PANIC_ALL)
+        panic_on_all();
+    if (kind == MACHINE_PANIC_FAULTS)
+        panic_test_faults();
+    panic("a test");
+}
+
+int64_t sys_machine_debug(cap_t machine, uint32_t operation, uint64_t argument)
+{
+    int error = machine_check(machine, RIGHT_MANAGE);
+    if (error)
+        return error;
+    switch (operation) {
+    case MACHINE_DEBUG_ENTER:
+        debugger_enter("a program asks");
+        return 0;
+    case MACHINE_DEBUG_BREAKPOINT:
+        arch_breakpoint();
+        return 0;
+    case MACHINE_DEBUG_HANG:
+        return hang_somewhere(argument);
+    case MACHINE_DEBUG_LOCK:
+        return hang_with_lock(argument);
+    case MACHINE_DEBUG_PANIC:
+        return panic_as(argument);
+    default:
+        return -E_BAD_ARGUMENT;
+    }
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * syscall_memory.c - system calls on memory objects. memory.c implements them.
+ *
+ * Reads and writes copy through a buffer on the stack. If a user page must come from a pager, the system
+ * call returns the bytes so far, or starts again.
+ */
+#include <kernel/cpu/cpu.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/memory.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/machine.h>
+#include <kernel/syscall/syscall.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+
+#define CHUNK    1024u
+#define COPY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
+
+static int get_memory(cap_t slot, uint32_t rights, struct memory **memory)
+{
+    void *object;
+    int error = cap_get(current_thread()->space, slot, CAP_MEMORY, rights, &object);
+    *memory = object;
+    return error;
+}
+
+static int64_t insert_memory(struct memory *memory, uint32_t rights)
+{
+    if (!memory)
+        return -E_NO_MEMORY;
+    int64_t slot = cap_insert(current_thread()->space, CAP_MEMORY, memory, rights, 0);
+    if (slot < 0)
+        memory_put(memory);
+    return slot;
+}
+
+static bool bad_size(uint64_t size)
+{
+    return size == 0 || size > MEMORY_SIZE_MAX;
+}
+
+static uint64_t whole_pages(uint64_t size)
+{
+    return (size + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+}
+
+int64_t sys_memory_create(uint64_t size)
+{
+    return bad_size(size) ? -E_BAD_ARGUMENT
+                          : insert_memory(memory_new(MEMORY_ZERO, whole_pages(size)), RIGHT_ALL);
+}
+
+int64_t sys_memory_create_paged(uint64_t size, cap_t endpoint_slot)
+{
+    void *pager;
+    if (bad_size(size))
+        return -E_BAD_ARGUMENT;
+    int error = cap_get(current_thread()->space, endpoint_slot, CAP_ENDPOINT, RIGHT_SEND, &pager);
+    if (error)
+        return error;
+    struct memory *memory = memory_new(MEMORY_PAGED, whole_pages(size));
+    if (memory)
+        memory->pager = pager; /* keeps our reference */
+    else
+        endpoint_put(pager);
+    return insert_memory(memory, RIGHT_ALL);
+}
+
+int64_t sys_memory_create_physical(cap_t machine, uint64_t address, uint64_t size)
+{
+    int error = machine_check(machine, RIGHT_MANAGE);
+    if (error)
+        return error;
+    if (bad_size(size) || address % FRAME_SIZE || size % FRAME_SIZE || address > arch_physical_limit() ||
+        size > arch_physical_limit() - address)
+        return -E_BAD_ARGUMENT;
+    return insert_memory(memory_new_device(address, size), RIGHT_ALL & ~RIGHT_EXECUTE);
+}
+
+int64_t sys_memory_create_contiguous(cap_t machine, uint64_t size)
+{
+    int error = machine_check(machine, RIGHT_MANAGE);
+    if (error)
+        return error;
+    if (bad_size(size) || size > FRAME_SIZE << FRAME_ORDER_MAX)
+        return -E_BAD_ARGUMENT;
+    return insert_memory(memory_new_contiguous(whole_pages(size)), RIGHT_ALL & ~RIGHT_EXECUTE);
+}
+
+int64_t sys_memory_physical(cap_t machine, cap_t slot, uint64_t offset)
+{
+    struct memory *memory;
+    int error = machine_check(machine, RIGHT_MANAGE);
+    if (error || (error = get_memory(slot, RIGHT_READ, &memory)))
+        return error;
+    spin_lock(&memory->lock);
+    paddr_t frame = memory_frame(memory, offset, false);
+    spin_unlock(&memory->lock);
+    memory_put(memory);
+    return frame == FRAME_NONE ? -E_NOT_FOUND : (int64_t)(frame + offset % FRAME_SIZE);
+}
+
+int64_t sys_memory_size(cap_t slot)
+{
+    struct memory *memory;
+    int error = get_memory(slot, 0, &memory);
+    if (error)
+        return error;
+    spin_lock(&memory->lock);
+    int64_t size = (int64_t)memory->size;
+    spin_unlock(&memory->lock);
+    memory_put(memory);
+    return size;
+}
+
+int64_t sys_memory_resize(cap_t slot, uint64_t size)
+{
+    struct memory *memory;
+    if (bad_size(size))
+        return -E_BAD_ARGUMENT;
+    int error = get_memory(slot, RIGHT_WRITE, &memory);
+    if (error)
+        return error;
+    error = memory_resize(memory, whole_pages(size));
+    memory_put(memory);
+    return error;
+}
+
+/* Copies up to CHUNK bytes. Returns their number, 0 at the end of the object, or an error. */
+typedef int64_t copy_chunk_fn(struct memory *memory, uint64_t offset, char *user, uint64_t size);
+
+static int64_t copy_to_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
+{
+    char chunk[CHUNK];
+    int64_t copied = memory_copy_out(memory, offset, chunk, size);
+    int64_t error = copied > 0 ? user_write(user, chunk, (uint64_t)copied) : 0;
+    return error ? error : copied;
+}
+
+static int64_t copy_from_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
+{
+    char chunk[CHUNK];
+    int64_t error = user_read(chunk, user, size);
+    return error ? error : memory_copy_in(memory, offset, chunk, size);
+}
+
+/* Returns the bytes before an error, unless the system call will be repeated. */
+static int64_t copy_chunks(cap_t slot, uint32_t rights, uint64_t offset, char *user, uint64_t size,
+                           copy_chunk_fn *copy_chunk)
+{
+    struct memory *memory;
+    int64_t error = get_memory(slot, rights, &memory);
+    if (error)
+        return error;
+    uint64_t done = 0;
+    size = size < COPY_MAX ? size : COPY_MAX;
+    while (done < size) {
+        uint64_t part = size - done < CHUNK ? size - done : CHUNK;
+        int64_t copied = copy_chunk(memory, offset + done, user + done, part);
+        if (copied <= 0) {
+            error = copied;
+            break;
+        }
+        done += (uint64_t)copied;
+    }
+    memory_put(memory);
+    return error < 0 && (done == 0 || error == SYSCALL_NO_RESULT) ? error : (int64_t)done;
+}
+
+int64_t sys_memory_read(cap_t slot, uint64_t offset, void *user_buffer, uint64_t size)
+{
+    return copy_chunks(slot, RIGHT_READ, offset, user_buffer, size, copy_to_user);
+}
+
+int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, uint64_t size)
+{
+    return copy_chunks(slot, RIGHT_WRITE, offset, (char *)user_buffer, size, copy_from_user);
+}
+
+/* ---- Pagers ---- */
+
+int64_t sys_memory_supply(cap_t slot, uint64_t offset, cap_t source_slot, uint64_t source_offset,
+                          uint64_t size)
+{
+    struct memory *target, *source;
+    if (bad_size(size) || size > COPY_MAX || offset % FRAME_SIZE || source_offset % FRAME_SIZE ||
+        size % FRAME_SIZE)
+        return -E_BAD_ARGUMENT;
+    int error = get_memory(slot, RIGHT_WRITE, &target);
+    if (error)
+        return error;
+    if ((error = get_memory(source_slot, RIGHT_WRITE, &source))) {
+        memory_put(target);
+        return error;
+    }
+    uint64_t done = 0;
+    if (target->kind != MEMORY_PAGED || source->kind != MEMORY_ZERO || target == source)
+        error = -E_BAD_TYPE;
+    while (!error && done < size) {
+        error = memory_supply(target, offset + done, source, source_offset + done);
+        if (!error)
+            done += FRAME_SIZE;
+    }
+    memory_put(target);
+    memory_put(source);
+    return done ? (int64_t)done : error;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * syscall_space.c - system calls on spaces, and on memory objects in spaces. space.c and space_exit.c
+ * implement them.
+ */
+#include <kernel/cpu/cpu.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/space/space_exit.h>
+#include <kernel/syscall/syscall.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/process.h>
+
+static struct space *own_space(void)
+{
+    return current_thread()->space;
+}
+
+/* Drop the reference with space_put. */
+static int get_space(cap_t slot, uint32_t rights, struct space **space)
+{
+    void *object;
+    int error = cap_get(own_space(), slot, CAP_SPACE, rights, &object);
+    *space = object;
+    return error;
+}
+
+/* ---- Creation and death ---- */
+
+int64_t sys_space_create(const char *user_name)
+{
+    char name[TARN_NAME_BYTES];
+    int64_t error = user_read_name(name, user_name);
+    if (error)
+        return error;
+    __atomic_store_n(&own_space()->is_parent, true, __ATOMIC_RELAXED);
+    bool by_init = own_space()->parent_pid == 0;
+    struct space *space = space_new(name, own_space()->pid, by_init);
+    if (!space)
+        return -E_NO_MEMORY;
+    int64_t slot = cap_insert(own_space(), CAP_SPACE, space, RIGHT_ALL, 0);
+    if (slot < 0)
+        space_put(space);
+    return slot;
+}
+
+int64_t sys_space_kill(cap_t slot, int32_t status)
+{
+    struct space *space;
+    int error = get_space(slot, RIGHT_MANAGE, &space);
+    if (error)
+        return error;
+    space_kill(space, status);
+    space_put(space);
+    return 0;
+}
+
+int64_t sys_space_watch(cap_t slot, cap_t notification_slot, uint64_t bits)
+{
+    struct space *space;
+    void *object;
+    if (bits == 0 || bits & ~NOTIFICATION_BITS)
+        return -E_BAD_ARGUMENT;
+    int error = cap_get(own_space(), notification_slot, CAP_NOTIFICATION, RIGHT_WRITE, &object);
+    if (error)
+        return error;
+    struct notification *watcher = object, *old = NULL;
+    if ((error = get_space(slot, RIGHT_MANAGE, &space))) {
+        notification_put(watcher);
+        return error;
+    }
+    spin_lock(&space->lock);
+    bool dead = space->released;
+    if (!dead) {
+        old = space->watcher;
+        space->watcher = watcher;
+        space->watcher_bits = bits;
+    }
+    spin_unlock(&space->lock);
+    if (dead)
+        notification_signal(watcher, bits);
+    if (dead || old)
+        notification_put(dead ? watcher : old);
+    space_put(space);
+    return 0;
+}
+
+int64_t sys_space_set_fault_handler(cap_t slot, cap_t endpoint_slot)
+{
+    struct space *space;
+    void *handler;
+    int error = cap_get(own_space(), endpoint_slot, CAP_ENDPOINT, RIGHT_SEND, &handler);
+    if (error)
+        return error;
+    if ((error = get_space(slot, RIGHT_MANAGE, &space))) {
+        endpoint_put(handler);
+        return error;
+    }
+    spin_lock(&space->lock);
+    struct endpoint *old = space->fault_handler;
+    if (space->dying) { /* space_finish has dropped, or will drop, the current one */
+        old = handler;
+        error = -E_DEAD;
+    } else {
+        __atomic_store_n(&space->fault_handler, handler, __ATOMIC_RELEASE); /* ipc_send_fault_fast reads it */
+    }
+    spin_unlock(&space->lock);
+    if (old)
+        endpoint_put(old);
+    space_put(space);
+    return error;
+}
+
+int64_t sys_space_set_name(cap_t slot, const char *user_name)
+{
+    char name[TARN_NAME_BYTES];
+    struct space *space;
+    int64_t error = user_read_name(name, user_name);
+    if (error || (error = get_space(slot, RIGHT_MANAGE, &space)))
+        return error;
+    spin_lock(&space->lock);
+    memcpy(space->name, name, sizeof name);
+    spin_unlock(&space->lock);
+    trace_process_rename(space->pid, name);
+    space_put(space);
+    return 0;
+}
+
+int64_t sys_space_info(cap_t slot)
+{
+    struct space *space;
+    int error = get_space(slot, 0, &space);
+    if (error)
+        return error;
+    spin_lock(&space->lock);
+    int64_t result = space->released ? -E_DEAD : (int64_t)space->pid;
+    spin_unlock(&space->lock);
+    space_put(space);
+    return result;
+}
+
+int64_t sys_space_status(cap_t slot)
+{
+    struct space *space;
+    int error = get_space(slot, 0, &space);
+    if (error)
+        return error;
+    spin_lock(&space->lock);
+    int64_t result = space->dying ? (int64_t)(uint32_t)space->status : -E_BUSY;
+    spin_unlock(&space->lock);
+    space_put(space);
+    return result;
+}
+
+/* ---- Mappings ---- */
+
+_Static_assert(RIGHT_READ == MAP_READ && RIGHT_WRITE == MAP_WRITE && RIGHT_EXECUTE == MAP_EXECUTE,
+               "same bits");
+
+/* A server's mapping fails while memory is short: here the server can return an error to its client, but
+ * not when it touches the memory. */
+static bool is_too_much(const struct space *space, const struct memory *memory, uint64_t size)
+{
+    return space->system && space == own_space() && memory->kind == MEMORY_ZERO &&
+           __atomic_load_n(&memory->frames, __ATOMIC_RELAXED) == 0 && !frame_leaves_enough(size / FRAME_SIZE);
+}
+
+int64_t sys_space_map(cap_t slot, cap_t memory_slot, uint64_t address, uint64_t size, uint64_t offset,
+                      uint32_t flags)
+{
+    struct space *space;
+    struct cap memory;
+    int64_t result = cap_get_any(own_space(), memory_slot, CAP_MEMORY, 0, &memory);
+    if (result)
+        return result;
+    if ((result = get_space(slot, RIGHT_MANAGE, &space)) == 0) {
+        uint32_t allowed = cap_meta_rights(memory.meta) & (MAP_READ | MAP_WRITE | MAP_EXECUTE);
+        result = is_too_much(space, memory.object, size)
+                     ? -E_NO_MEMORY
+                     : space_map(space, memory.object, address, size, offset, flags, allowed);
+        space_put(space);
+    }
+    memory_put(memory.object);
+    return result;
+}
+
+int64_t sys_space_unmap(cap_t slot, uint64_t address, uint64_t size)
+{
+    struct space *space;
+    int error = get_space(slot, RIGHT_MANAGE, &space);
+    if (error)
+        return error;
+    error = space_unmap(space, address, size);
+    space_put(space);
+    return error;
+}
+
+int64_t sys_space_protect(cap_t slot, uint64_t address, uint64_t size, uint32_t flags)
+{
+    struct space *space;
+    int error = get_space(slot, RIGHT_MANAGE, &space);
+    if (error)
+        return error;
+    error = space_protect(space, address, size, flags);
+    space_put(space);
+    return error;
+}

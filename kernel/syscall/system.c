@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * system.c - system_read: facts about the system, for ps, top and leak tests.
+ *
+ * Lists are gathered into a page frame under their lock, and copied out without it. Without a page frame,
+ * each call returns less.
+ */
+#include <arch/boot.h>
+#include <arch/clock.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/irq.h>
+#include <kernel/explore/explore.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/memory/slab.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/memory.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/syscall.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+
+#define SMALL_BYTES 1024u
+
+struct gathering {
+    uint64_t skip;        /* elements before the first one wanted */
+    uint64_t count, room; /* elements */
+    void *elements;
+};
+
+static void *next_element(struct gathering *gathering, size_t size)
+{
+    if (gathering->skip > 0) {
+        gathering->skip--;
+        return NULL;
+    }
+    if (gathering->count == gathering->room)
+        return NULL;
+    return (char *)gathering->elements + gathering->count++ * size;
+}
+
+/* The CPU may be switching. Then its thread's last run may count twice, but the time before it never, which
+ * would be enormous. */
+static uint64_t ticks_of(const struct thread *thread, const struct cpu *cpu)
+{
+    uint64_t since = __atomic_load_n(&cpu->switched_at, __ATOMIC_ACQUIRE);
+    uint64_t ticks = __atomic_load_n(&thread->run_ticks, __ATOMIC_RELAXED), now = arch_clock();
+    return __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) == thread && now > since ? ticks + now - since
+                                                                                     : ticks;
+}
+
+static void gather_thread(struct thread *thread, void *context)
+{
+    struct system_thread *element = next_element(context, sizeof *element);
+    if (!element)
+        return;
+    struct cpu *cpu = atomic_load(&thread->cpu);
+    *element = (struct system_thread){.tid = thread->tid,
+                                      .pid = thread->block->pid,
+                                      .state = atomic_load(&thread->state),
+                                      .cpu = cpu->index,
+                                      .priority = thread->priority,
+                                      .affinity = atomic_load(&thread->affinity),
+                                      .run_ns = timer_nanoseconds(ticks_of(thread, cpu))};
+    memcpy(element->name, thread->block->name, sizeof element->name);
+}
+
+static void gather_space(struct space *space, void *context)
+{
+    struct system_space *element = next_element(context, sizeof *element);
+    if (!element)
+        return;
+    *element = (struct system_space){.pid = space->pid,
+                                     .parent_pid = space->parent_pid,
+                                     .threads = __atomic_load_n(&space->thread_count, __ATOMIC_RELAXED),
+                                     .dying = __atomic_load_n(&space->dying, __ATOMIC_RELAXED),
+                                     .resident = __atomic_load_n(&space->resident, __ATOMIC_RELAXED)};
+    memcpy(element->name, space->name, sizeof element->name);
+}
+
+static void gather_lock_class(struct lock_class *class, void *context)
+{
+    struct system_lock_class *element = next_element(context, sizeof *element);
+    if (!element)
+        return;
+    *element = (struct system_lock_class){.number = class->number,
+                                          .watch = class->watch,
+                                          .contended =
+                                              atomic_load_explicit(&class->contended, memory_order_relaxed)};
+    format_text(element->name, sizeof element->name, "%s", class->name);
+}
+
+static uint64_t total_idle_ticks(void)
+{
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < cpu_count; i++) {
+        const struct cpu *cpu = &cpus[i];
+        if (cpu->idle)
+            ticks += ticks_of(cpu->idle, cpu);
+    }
+    return ticks;
+}
+
+static uint64_t gather_stats(uint64_t index, void *buffer)
+{
+    if (index > 0)
+        return 0;
+    *(struct system_stats *)buffer = (struct system_stats){
+        .frames_total = frame_count_total(),
+        .frames_free = frame_count_free(),
+        .spaces = space_count_live(),
+        .threads = thread_count_live(),
+        .endpoints = endpoint_count_live(),
+        .notifications = notification_count_live(),
+        .memories = memory_count_live(),
+        .irqs = irq_count_live(),
+        .replies = reply_count_live(),
+        .mappings = space_count_mappings(),
+        .cpus = cpu_count,
+        .idle_ns = timer_nanoseconds(total_idle_ticks()),
+        .slab_frames = slab_frames_total(),
+    };
+    return sizeof(struct system_stats);
+}
+
+static uint64_t gather_command_line(uint64_t index, char *buffer, uint64_t size)
+{
+    uint64_t length = strlen(boot_info.command_line);
+    if (index >= length)
+        return 0;
+    uint64_t count = length - index < size ? length - index : size;
+    memcpy(buffer, boot_info.command_line + index, count);
+    return count;
+}
+
+/* Fills a buffer with whole elements. Returns the number of bytes, or an error. */
+static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size)
+{
+    struct gathering gathering = {.skip = index, .elements = buffer};
+    switch (kind) {
+    case SYSTEM_STATS: {
+        uint64_t bytes = gather_stats(index, buffer);
+        return (int64_t)(bytes < size ? bytes : size); /* an older program knows fewer members */
+    }
+    case SYSTEM_THREADS:
+        gathering.room = size / sizeof(struct system_thread);
+        thread_for_each(gather_thread, &gathering);
+        return (int64_t)(gathering.count * sizeof(struct system_thread));
+    case SYSTEM_SPACES:
+        gathering.room = size / sizeof(struct system_space);
+        space_for_each(gather_space, &gathering);
+        return (int64_t)(gathering.count * sizeof(struct system_space));
+    case SYSTEM_COMMAND_LINE:
+        return (int64_t)gather_command_line(index, buffer, size);
+    case SYSTEM_LOCK_CLASSES:
+        gathering.room = size / sizeof(struct system_lock_class);
+        lock_class_for_each(gather_lock_class, &gathering);
+        return (int64_t)(gathering.count * sizeof(struct system_lock_class));
+    default:
+        return -E_BAD_ARGUMENT;
+    }
+}
+
+int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64_t size)
+{
+    /* People run ps when memory has run out: then in small parts. */
+    char small[SMALL_BYTES] __attribute__((aligned(8)));
+    int64_t answer;
+    if (explore_program(kind, index, user_buffer, size, &answer))
+        return answer;
+    paddr_t frame = frame_alloc();
+    void *buffer = frame != FRAME_NONE ? phys_to_virt(frame) : small;
+    uint64_t room = frame != FRAME_NONE ? FRAME_SIZE : sizeof small;
+    int64_t result = gather(kind, index, buffer, size < room ? size : room);
+    if (result > 0) {
+        int64_t error = user_write(user_buffer, buffer, (uint64_t)result);
+        if (error)
+            result = error;
+    }
+    if (frame != FRAME_NONE)
+        frame_free(frame);
+    return result;
+}

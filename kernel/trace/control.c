@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/control.c - system calls that change what is traced: trace_control, trace_consume,
+ * trace_image.
+ *
+ * Masks, mode and switches are single words that writers read once per event, so they may change at any time;
+ * rings.c changes the rings.
+ */
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/syscall.h>
+#include <kernel/trace/control.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <tarn/trace_control.h>
+#include <trace/process.h>
+#include <trace/ring/ring.h>
+#include <trace/state.h>
+#include <trace/trace.h>
+
+static int check_authority(cap_t slot, uint32_t right)
+{
+    struct cap found; /* there is only one trace object and it never ends: no reference needed */
+    return cap_lookup(current_thread()->space, slot, CAP_TRACE, right, &found);
+}
+
+/* Logs the change while both masks are in force, so that the event appears in either case. */
+static void log_change(uint64_t old_mask, uint64_t mask)
+{
+    struct trace_info *info = &trace_info_page;
+    __atomic_store_n(&info->mask, old_mask | mask, __ATOMIC_RELAXED);
+    trace_trace_control(old_mask, mask, info->mode, current_thread()->space->pid);
+    __atomic_store_n(&info->mask, mask, __ATOMIC_RELAXED);
+    watch_entries();
+}
+
+static int64_t set_mask(uint64_t mask)
+{
+    spin_lock(&trace_lock);
+    uint64_t old = trace_info_page.mask;
+    log_change(old, mask);
+    spin_unlock(&trace_lock);
+    if (!old && mask)
+        trace_statedump();
+    return 0;
+}
+
+/* Mode stream begins with the newest quarter of the packets not consumed yet, so that a consumer of a full
+ * flight recorder gets a little history and no gap after it. Mode once begins with what is logged from now
+ * on. */
+static uint64_t first_packet(uint32_t cpu, uint64_t mode)
+{
+    const struct trace_info *info = &trace_info_page;
+    uint64_t head = trace_index_head(trace_trusted_index(cpu), info->buffer_mask + 1);
+    uint64_t history = mode == TRACE_MODE_STREAM ? info->buffer_count / 4 : 0;
+    uint64_t first = head > history ? head - history : 0;
+    return first > info->consumed[cpu] ? first : info->consumed[cpu];
+}
+
+static int64_t set_mode(uint64_t mode)
+{
+    struct trace_info *info = &trace_info_page;
+    if (mode > TRACE_MODE_ONCE)
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    if (mode != info->mode) {
+        for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+            info->consumed[cpu] = first_packet(cpu, mode);
+        __atomic_store_n(&info->mode, (uint32_t)mode, __ATOMIC_RELEASE);
+        log_change(info->mask, info->mask);
+        trace_store_refresh();
+    }
+    spin_unlock(&trace_lock);
+    return 0;
+}
+
+static int64_t set_switches(uint64_t class_number, uint64_t minors)
+{
+    if (class_number >= TRACE_CLASS_COUNT)
+        return -E_BAD_ARGUMENT;
+    __atomic_store_n(&trace_info_page.switches[class_number], minors, __ATOMIC_RELAXED);
+    return 0;
+}
+
+static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    if (!trace_geometry_is_valid(buffer_bytes, buffer_count))
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    int error = trace_set_geometry(buffer_bytes, buffer_count);
+    spin_unlock(&trace_lock);
+    if (!error)
+        trace_statedump();
+    return error;
+}
+
+static int64_t clear(void)
+{
+    spin_lock(&trace_lock);
+    trace_clear();
+    spin_unlock(&trace_lock);
+    trace_statedump();
+    return 0;
+}
+
+static bool has_content(uint32_t cpu)
+{
+    const struct trace_control *control = (const struct trace_control *)trace_window(cpu);
+    const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
+    return trace_index_open_words(index, trace_info_page.buffer_mask + 1) >
+           TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+}
+
+static void flush_own(void *closed)
+{
+    if (trace_ring_flush(trace_window(this_cpu()->index)))
+        __atomic_fetch_add((int64_t *)closed, 1, __ATOMIC_RELAXED);
+}
+
+/* Returns the number of packets closed. Each CPU closes its own: another CPU's clock reading may be later
+ * than the time that this CPU has already read for its next event. */
+static int64_t flush(uint64_t which)
+{
+    if (which != ~0ull && which >= trace_info_page.cpu_count)
+        return -E_BAD_ARGUMENT;
+    uint64_t wanted = which == ~0ull ? ~0ull : 1ull << which, others = 0;
+    int64_t closed = 0;
+    wanted &= atomic_load_explicit(&sched_online_cpus, memory_order_relaxed);
+    for (uint64_t left = wanted & ~this_cpu()->bit; left; left &= left - 1)
+        if (has_content((uint32_t)__builtin_ctzll(left)))
+            others |= left & -left;
+    if (others)
+        smp_call(others, flush_own, &closed);
+    if (wanted & this_cpu()->bit)
+        flush_own(&closed);
+    return closed;
+}
+
+int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
+{
+    int error = check_authority(trace, RIGHT_WRITE);
+    if (error)
+        return error;
+    switch (operation) {
+    case TRACE_OP_SET_MASK:
+        return set_mask(a);
+    case TRACE_OP_SET_MODE:
+        return set_mode(a);
+    case TRACE_OP_SET_SWITCHES:
+        return set_switches(a, b);
+    case TRACE_OP_SET_GEOMETRY:
+        return set_geometry(a, b);
+    case TRACE_OP_CLEAR:
+        return clear();
+    case TRACE_OP_FLUSH:
+        return flush(a);
+    case TRACE_OP_STATEDUMP:
+        trace_statedump();
+        return 0;
+    case TRACE_OP_DROP_PREVIOUS:
+        return trace_previous_drop(TRACE_TRACE_ASKED);
+    case TRACE_OP_SET_PROFILE:
+        return profile_set(a);
+    case TRACE_OP_WATCH_LOCKS:
+        return b > UINT32_MAX ? -E_BAD_ARGUMENT : lock_watch(a, (uint32_t)b);
+    default:
+        return -E_BAD_ARGUMENT;
+    }
+}
+
+/* In mode once nothing is freed: the ring must stop when it is full. */
+int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
+{
+    struct trace_info *info = &trace_info_page;
+    int error = check_authority(trace, RIGHT_WRITE);
+    if (error)
+        return error;
+    if (cpu >= info->cpu_count)
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    uint64_t head = trace_index_head(trace_trusted_index(cpu), info->buffer_mask + 1);
+    if (packet < info->consumed[cpu] || packet > head)
+        error = -E_BAD_ARGUMENT;
+    else if (info->mode != TRACE_MODE_ONCE)
+        /* release: the consumer has read the packet before a writer may take its buffer; pairs with the read
+         * in is_free() */
+        __atomic_store_n(&info->consumed[cpu], packet, __ATOMIC_RELEASE);
+    spin_unlock(&trace_lock);
+    return error;
+}
+
+static int64_t read_path(char *path, uint32_t size, const char *user_path)
+{
+    for (uint32_t i = 0; i < size; i++) {
+        int64_t error = user_read(path + i, user_path + i, 1);
+        if (error || !path[i])
+            return error;
+    }
+    return -E_TOO_LARGE;
+}
+
+int64_t sys_trace_image(const char *user_path, uint64_t base, uint64_t size, const uint8_t *user_build_id)
+{
+    struct space *space = current_thread()->space;
+    char path[sizeof(space->image_path)];
+    uint8_t build_id[16];
+    int64_t error = read_path(path, sizeof(path), user_path);
+    if (!error)
+        error = user_read(build_id, user_build_id, sizeof(build_id));
+    if (error)
+        return error;
+    if (base >= USER_END || size > USER_END - base)
+        return -E_BAD_ARGUMENT;
+    spin_lock(&space->lock);
+    memcpy(space->image_path, path, sizeof(path));
+    space->image_base = base;
+    space->image_size = size;
+    trace_build_id(build_id, space->build_id);
+    trace_state_image(space->pid, base, size, space->build_id[0], space->build_id[1], path);
+    spin_unlock(&space->lock);
+    trace_process_exec(space->pid, base, path);
+    return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/control.h - the kernel's control of the trace: set-up, masks, modes, rings, metadata.
+ *
+ * The kernel calls, in this order:
+ *
+ * - trace_boot_init, its first C statement: all classes are on;
+ * - trace_boot_options, when the command line is known;
+ * - trace_previous_find, before any frame is allocated;
+ * - trace_set_clock, when the rate is known;
+ * - trace_init, when frames and mappings work and no other CPU runs;
+ * - then trace_heartbeat from each CPU's timer.
+ *
+ * Programs use the trace_* system calls (control.c, registry.c).
+ *
+ * One lock, `trace_lock`, covers geometry, mode, masks and the registry. Its holder takes it with no other
+ * lock held, may allocate frames and log events, and takes no other lock. Logging itself takes no lock. The
+ * statedump runs without it, under the list locks of what it walks. kernel/trace/README.md lists the files.
+ */
+#ifndef TRACE_CONTROL_H
+#define TRACE_CONTROL_H
+
+#include <arch/mmu.h>
+#include <kernel/cpu/lock.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/format/layout.h>
+#include <trace/format/store.h>
+#include <trace/ring/read.h>
+
+/* ---- what the kernel calls ------------------------------------------------------------------------ */
+
+void trace_boot_init(void);
+void trace_boot_options(void);
+void trace_previous_find(void);
+/* For frame_allocator_init: range `index` of frames that the trace owns, from the system before or for its
+ * store. */
+bool trace_kept_range(uint32_t index, paddr_t *base, uint64_t *size);
+void trace_init(void);
+struct arch_clock_rate;
+void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick_0);
+/* On each CPU, when its deadline has come: bounds the time between events, finds damage. Returns the next
+ * deadline, in ticks. */
+uint64_t trace_heartbeat(uint64_t now);
+/* The value of a thread block's `window` while its thread runs on this CPU. */
+static inline uint64_t trace_user_window(uint32_t cpu);
+/* Prints the last `count` events of the CPUs with a bit in `cpus`, merged, after a line with their number.
+ * With TRACE_ALL_CPUS nothing is traced meanwhile. Takes no lock; while another CPU is in it, only a panic
+ * gets output. `print`: as printf; one call per line. */
+typedef void trace_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define TRACE_ALL_CPUS (~0ull)
+void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print);
+void trace_stop(void);      /* nothing is logged from now on */
+void trace_statedump(void); /* logs what exists; no locks held */
+/* Records the end for a later reader: enum trace_store_end, and the reason in one line. Takes no lock. */
+void trace_store_end(uint32_t end, const char *reason);
+
+/* ---- inside kernel/trace ------------------------------------------------------------------------- */
+
+extern struct trace_info trace_info_page;
+extern struct spinlock trace_lock;
+
+/* rings.c; trace_lock held, sizes checked. 0 or -E_NO_MEMORY. */
+int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count);
+bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);
+void trace_clear(void);
+char *trace_window(uint32_t cpu); /* the kernel's address; also works before trace_init */
+struct trace_reader trace_reader_of(uint32_t cpu);
+
+/* The first 16 bytes of a build-id as numbers whose hexadecimal digits are the bytes in order. */
+static inline void trace_build_id(const uint8_t bytes[16], uint64_t halves[2])
+{
+    for (unsigned i = 0; i < 16; i++)
+        halves[i / 8] = halves[i / 8] << 8 | bytes[i];
+}
+
+/* registry.c: creates the system's part of the metadata, and memory for all of it. Call when clock and CPUs
+ * are known. */
+void trace_metadata_init(void);
+
+/* registry.c: releases the classes of a space that ends. */
+struct space;
+void trace_leave_classes(struct space *space);
+/* registry.c: frees classes without holders. trace_lock held, while the rings start over. */
+void trace_forget_classes(void);
+
+/* registry.c: the schemas of applications. Takes no lock: call on one CPU while the others are stopped. */
+struct trace_app_schemas;
+const struct trace_app_schemas *trace_app_schemas(void);
+
+/* store.c. Without a place for a store these functions do nothing. */
+void trace_store_find_places(void);                        /* call when boot_info is complete */
+paddr_t trace_store_place(uint32_t index);                 /* physical; 0: none. TRACE_STORE_BYTES_MAX each */
+paddr_t trace_store_zone(void);                            /* preferred address for memory of the trace */
+bool trace_range_is_reserved(paddr_t base, uint64_t size); /* at boot */
+/* Creates a store without extents that cannot be found yet; not at `taken`, with an id different from
+ * `other_id`. */
+void trace_store_init(paddr_t taken, uint64_t other_id);
+void trace_store_publish(void); /* makes it findable */
+uint64_t trace_store_boot_id(void);
+/* trace_lock held, except while booting. */
+void trace_store_refresh(void);  /* the info page has changed */
+bool trace_store_has_room(void); /* for another extent */
+void trace_store_add_window(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
+void trace_store_set_metadata(uint32_t number, paddr_t physical,
+                              uint64_t bytes); /* a block that stays; it may grow */
+void trace_store_set_kept(struct trace_store *old, struct trace_store_kept kept);
+void trace_store_increment_age(struct trace_store *old);
+
+/* sums.c: computes checksums (format/sum.h) of a ring's newest packets that have none, up to `bytes_most`
+ * bytes; on the ring's CPU, or when no other CPU runs. */
+void trace_sum_ring(uint32_t cpu, uint64_t bytes_most);
+/* Verifies the checksums of the system before, and removes damaged packets. Call before others read them. */
+struct trace_store_kept trace_sums_verify(const struct trace_store *store);
+
+/* previous.c: the trace of the system before. While booting, after trace_previous_find: keep when frames can
+ * be allocated, grow_old when the current system's store is published. */
+void trace_previous_keep(void);
+void trace_previous_increment_age(void);
+paddr_t trace_previous_place(uint64_t *boot_id); /* 0: none */
+/* why: trace.ev, dropped_because. No lock held; 0 or -E_NOT_FOUND */
+int trace_previous_drop(uint32_t why);
+void trace_previous_drop_if_scarce(void); /* no lock held */
+
+/* heartbeat.c: the ring was set up again at `index`. */
+void trace_expect_index(uint32_t cpu, uint64_t index);
+/* That ring's index if it is plausible; else the last plausible one. */
+uint64_t trace_trusted_index(uint32_t cpu);
+
+#include <tarn/abi.h>
+static inline uint64_t trace_user_window(uint32_t cpu)
+{
+    return USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT);
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/heartbeat.c - bounds the time between events, and detects and repairs damage to the rings.
+ *
+ * Every CPU calls trace_heartbeat a few times a second. While anything is traced it logs a heartbeat, so that
+ * no two events in a packet lie 2^31 ticks apart. Any program can write the control page, so the heartbeat
+ * also compares it with a private copy of the last time:
+ *
+ * - the index never decreases, and grows no faster than a CPU can log;
+ * - the index of a closed ring is a packet's last word;
+ * - the newest packet has its header within TRACE_PATIENCE_SECONDS;
+ * - counters only grow.
+ *
+ * It repairs what is impossible and logs it as trace_corrupt; what was logged in between is lost.
+ *
+ * Each CPU checks its own ring, so only restarts need a lock (trace_lock).
+ */
+#include <arch/clock.h>
+#include <arch/trace.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/trace/control.h>
+#include <trace/ring/ring.h>
+#include <trace/trace.h>
+
+#define HEARTBEAT_TICKS     (1ull << 29) /* maximum between two: a quarter of TRACE_TIME_SPAN */
+#define HEARTBEATS_A_SECOND 4 /* minimum: damage to a control page costs what is logged until then */
+#define WORDS_PER_TICK_MOST 4 /* nothing logs faster: a copy of two 16-byte vectors per tick */
+#define WORDS_SLACK         (1ull << 20)
+
+/* Checksums are computed here, not by writers: enough for a megabyte a second, and little enough not to delay
+ * interrupts. */
+#define SUM_BYTES_A_VISIT (256u << 10)
+
+enum damage { INDEX_BEHIND = 1, INDEX_AHEAD, PACKET_HEADER, TIME_LIMIT, LOSS_COUNTERS };
+
+/* The last values known to be correct. The ring's CPU writes them, and under trace_lock whatever restarts the
+ * ring. Then a heartbeat may see a mixture, and repair an intact ring, which is harmless. */
+static struct shadow {
+    uint64_t index; /* without TRACE_INDEX_CLOSED */
+    uint64_t time;
+    uint64_t discarded, torn;
+    uint64_t bad_header; /* packet whose header was wrong last time, plus one */
+    uint64_t bad_since;  /* when it was first found wrong */
+} shadows[TRACE_CPUS_MAX];
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static void store(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+void trace_expect_index(uint32_t cpu, uint64_t index)
+{
+    store(&shadows[cpu].index, index & ~TRACE_INDEX_CLOSED);
+    /* release: pairs with the acquire in trace_trusted_index() */
+    __atomic_store_n(&shadows[cpu].time, arch_clock(), __ATOMIC_RELEASE);
+}
+
+static uint64_t words_possible(const struct shadow *shadow, uint64_t now)
+{
+    /* acquire: the shadow's index is then not older than this time; pairs with the release in
+     * trace_expect_index() */
+    uint64_t time = __atomic_load_n(&shadow->time, __ATOMIC_ACQUIRE);
+    return (now > time ? now - time : 0) * WORDS_PER_TICK_MOST + WORDS_SLACK;
+}
+
+static bool index_is_possible(uint64_t index, uint64_t known, uint64_t possible)
+{
+    const uint64_t mask = trace_info_page.buffer_mask;
+    const bool rests_well = !(index & TRACE_INDEX_CLOSED) || (index & mask) == mask;
+    return rests_well && (index & ~TRACE_INDEX_CLOSED) - known <= possible;
+}
+
+uint64_t trace_trusted_index(uint32_t cpu)
+{
+    const struct shadow *shadow = &shadows[cpu];
+    const struct trace_control *control = (const struct trace_control *)trace_window(cpu);
+    uint64_t possible = words_possible(shadow, arch_clock());
+    uint64_t index = load(&control->index), known = load(&shadow->index);
+    return index_is_possible(index, known, possible) ? index : known;
+}
+
+/* A packet number after any that writers can have begun; headers show how far they came. */
+static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uint64_t now)
+{
+    const struct trace_reader reader = trace_reader_of(cpu);
+    const uint64_t size = trace_reader_bytes(&reader) / 8, known = shadow->index / size;
+    const uint64_t consumed = load(&reader.info->consumed[cpu]);
+    uint64_t last = consumed > known ? consumed : known;
+    for (uint64_t i = 0; i < trace_reader_buffers(&reader); i++) {
+        uint64_t number = load(&trace_packet_at(&reader, i)->packet_seq_num);
+        if (number > last && number - known <= words_possible(shadow, now) / size)
+            last = number;
+    }
+    return last + 2;
+}
+
+static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage, uint64_t found,
+                         uint64_t now)
+{
+    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    trace_ring_open(trace_window(cpu), find_fresh_number(cpu, shadow, now));
+    trace_expect_index(cpu, load(&control->index));
+    shadow->bad_header = 0;
+    if (TRACE_ON_TRACE())
+        trace_trace_corrupt(cpu, damage, found, load(&control->index));
+}
+
+/* The opener writes the newest packet's header; it may be a thread that was stopped just before. Until the
+ * clock's rate is known there are no threads, but the time must not be 0. */
+static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index, uint64_t now)
+{
+    const struct trace_reader reader = trace_reader_of(cpu);
+    const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
+    uint64_t number = trace_index_newest(index, trace_reader_bytes(&reader) / 8);
+    const struct trace_packet *packet = trace_packet_at(&reader, number);
+    bool sound = __atomic_load_n(&packet->magic, __ATOMIC_RELAXED) == TRACE_CTF_MAGIC &&
+                 __atomic_load_n(&packet->cpu_id, __ATOMIC_RELAXED) == cpu &&
+                 load(&packet->packet_seq_num) == number; /* another CPU may restart the ring meanwhile */
+    if (!sound && shadow->bad_header != number + 1)
+        shadow->bad_since = now;
+    shadow->bad_header = sound ? 0 : number + 1;
+    return !sound && now - shadow->bad_since >= patience;
+}
+
+static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
+{
+    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    uint64_t index = load(&control->index), known = load(&shadow->index);
+    if (!index_is_possible(index, known, words_possible(shadow, now)))
+        repair_index(cpu, shadow, (index & ~TRACE_INDEX_CLOSED) < known ? INDEX_BEHIND : INDEX_AHEAD, index,
+                     now);
+    else if (header_stays_wrong(cpu, shadow, index, now))
+        repair_index(cpu, shadow, PACKET_HEADER, index, now);
+    else
+        trace_expect_index(cpu, index);
+}
+
+static void check_limit(uint32_t cpu, uint64_t now)
+{
+    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    uint64_t limit = load(&control->time_limit);
+    if (limit <= now + TRACE_TIME_SPAN)
+        return; /* one in the past only makes a new packet */
+    store(&control->time_limit, now);
+    if (TRACE_ON_TRACE())
+        trace_trace_corrupt(cpu, TIME_LIMIT, limit, now);
+}
+
+static void check_counter(uint32_t cpu, uint64_t *counter, uint64_t *known, uint64_t most)
+{
+    uint64_t found = load(counter);
+    if (found - *known <= most) {
+        *known = found;
+        return;
+    }
+    store(counter, *known);
+    if (TRACE_ON_TRACE())
+        trace_trace_corrupt(cpu, LOSS_COUNTERS, found, *known);
+}
+
+/* A slow clock would need fewer heartbeats, but damage must be found within a fraction of a second. The rate
+ * is 0 until it is known. */
+static uint64_t next_heartbeat(uint64_t now)
+{
+    uint64_t ticks = trace_info_page.clock_hz / HEARTBEATS_A_SECOND;
+    return now + (ticks && ticks < HEARTBEAT_TICKS ? ticks : HEARTBEAT_TICKS);
+}
+
+uint64_t trace_heartbeat(uint64_t now)
+{
+    const uint32_t cpu = this_cpu()->index;
+    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    struct shadow *shadow = &shadows[cpu];
+    uint64_t most = words_possible(shadow, arch_clock());
+    check_counter(cpu, &control->discarded, &shadow->discarded, most);
+    check_counter(cpu, &control->torn, &shadow->torn, most);
+    check_limit(cpu, arch_clock());
+    check_index(cpu, shadow, arch_clock());
+    if (trace_info_page.mask)
+        trace_ring_heartbeat();
+    trace_sum_ring(cpu, SUM_BYTES_A_VISIT);
+    if (cpu == 0)
+        trace_previous_drop_if_scarce();
+    return next_heartbeat(now);
+}

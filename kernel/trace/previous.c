@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/previous.c - keeps the trace of the system that ran before a reset (README.md, "After a
+ * reset").
+ *
+ * The kept frames (trace_kept_range) become memory objects, one per window and per part of the metadata.
+ * Programs with the right to read the trace map these and read them like the current rings. The frames are
+ * freed when the trace was dropped and the last program has unmapped them.
+ *
+ * Locking: trace_lock.
+ */
+#include <arch/boot.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/memory.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/syscall.h>
+#include <kernel/trace/control.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <tarn/trace_control.h>
+#include <trace/trace.h>
+
+#define SCARCE_PART 32 /* memory is scarce when less than this fraction is free */
+
+static struct {
+    struct trace_store *store;
+    struct memory *windows[TRACE_CPUS_MAX], *metadata[TRACE_METADATA_PARTS];
+} previous;
+
+/* ---- find ----------------------------------------------------------------------------------------- */
+
+static bool is_ram(paddr_t base, uint64_t size)
+{
+    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
+        const struct boot_range *range = &boot_info.ram[i];
+        if (base >= range->base && size <= range->size && base - range->base <= range->size - size)
+            return true;
+    }
+    return false;
+}
+
+static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+    return a < b + b_size && b < a + a_size;
+}
+
+static uint64_t kept_bytes(const struct trace_extent *extent)
+{
+    return (extent->bytes + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
+}
+
+/* Whether an extent overlaps neither reserved memory nor a place for a store nor an earlier extent. */
+static bool extent_is_free(const struct trace_store *store, uint32_t index)
+{
+    const struct trace_extent *extent = &store->extents[index];
+    uint64_t size = kept_bytes(extent);
+    if (trace_range_is_reserved(extent->physical, size))
+        return false;
+    for (uint32_t i = 0; i < TRACE_STORE_PLACES; i++)
+        if (trace_store_place(i) &&
+            overlap(extent->physical, size, trace_store_place(i), TRACE_STORE_BYTES_MAX))
+            return false;
+    for (uint32_t i = 0; i < index; i++)
+        if (overlap(extent->physical, size, store->extents[i].physical, kept_bytes(&store->extents[i])))
+            return false;
+    return true;
+}
+
+static bool extent_makes_sense(const struct trace_store *store, const struct trace_extent *extent)
+{
+    if (extent->bytes > TRACE_RING_BYTES_MAX || extent->physical % FRAME_SIZE ||
+        extent->offset % FRAME_SIZE || !is_ram(extent->physical, kept_bytes(extent)))
+        return false;
+    if (extent->kind == TRACE_EXTENT_METADATA)
+        return extent->offset == 0 && extent->number < TRACE_METADATA_PARTS;
+    return extent->kind == TRACE_EXTENT_WINDOW && extent->number < store->cpu_count && extent->bytes > 0 &&
+           extent->bytes % FRAME_SIZE == 0 && extent->offset < TRACE_BUFFERS_OFFSET + TRACE_RING_BYTES_MAX;
+}
+
+/* Whether a window's control page and ring are listed completely, from the start without a gap. */
+static bool window_is_complete(const struct trace_store *store, uint32_t cpu)
+{
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < store->extent_count; i++) {
+        const struct trace_extent *extent = &store->extents[i];
+        if (extent->kind != TRACE_EXTENT_WINDOW || extent->number != cpu)
+            continue;
+        if (extent->offset != next)
+            return false;
+        next = next == 0 ? TRACE_BUFFERS_OFFSET : next + extent->bytes;
+    }
+    return next >= TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count;
+}
+
+/* Whether there is one text, and no part twice. */
+static bool metadata_makes_sense(const struct trace_store *store)
+{
+    bool found[TRACE_METADATA_PARTS] = {false};
+    for (uint32_t i = 0; i < store->extent_count; i++) {
+        const struct trace_extent *extent = &store->extents[i];
+        if (extent->kind != TRACE_EXTENT_METADATA)
+            continue;
+        if (extent->number >= TRACE_METADATA_PARTS || found[extent->number] ||
+            (extent->number == TRACE_METADATA_TEXT && extent->bytes != store->metadata_bytes))
+            return false;
+        found[extent->number] = true;
+    }
+    return found[TRACE_METADATA_TEXT] && store->metadata_bytes > 0;
+}
+
+/* NULL: nothing is wrong with the store. */
+static const char *find_fault(const struct trace_store *store, paddr_t place)
+{
+    if (store->self != place || store->version != TRACE_STORE_VERSION)
+        return "it was written by another kernel";
+    if (store->bytes < sizeof(*store) || store->bytes > TRACE_STORE_BYTES_MAX ||
+        store->extent_count != (store->bytes - sizeof(*store)) / sizeof(struct trace_extent))
+        return "its size is wrong";
+    if (store->changes & 1)
+        return "the system died while it changed it";
+    if (store->checksum != trace_store_checksum(store, store->bytes))
+        return "its checksum is wrong";
+    if (store->cpu_count == 0 || store->cpu_count > TRACE_CPUS_MAX ||
+        !trace_geometry_is_valid(store->buffer_bytes, store->buffer_count) || !metadata_makes_sense(store))
+        return "it makes no sense";
+    for (uint32_t i = 0; i < store->extent_count; i++) {
+        if (!extent_makes_sense(store, &store->extents[i]))
+            return "it names memory that is not there";
+        if (!extent_is_free(store, i))
+            return "this boot needed its memory";
+    }
+    for (uint32_t cpu = 0; cpu < store->cpu_count; cpu++)
+        if (!window_is_complete(store, cpu))
+            return "it is not complete";
+    return NULL;
+}
+
+void trace_previous_find(void)
+{
+    trace_store_find_places();
+    for (uint32_t i = 0; i < TRACE_STORE_PLACES; i++) {
+        paddr_t place = trace_store_place(i);
+        struct trace_store *store = place ? phys_to_virt(place) : NULL;
+        if (!store || store->magic != TRACE_STORE_MAGIC)
+            continue;
+        const char *fault = find_fault(store, place);
+        if (fault) {
+            log_line("trace: the previous trace is lost: %s", fault);
+            if (TRACE_ON_TRACE())
+                trace_trace_previous_lost(fault);
+        } else if (!previous.store || store->age < previous.store->age)
+            previous.store = store;
+    }
+}
+
+bool trace_kept_range(uint32_t index, paddr_t *base, uint64_t *size)
+{
+    if (index < TRACE_STORE_PLACES) {
+        *base = trace_store_place(index);
+        *size = *base ? TRACE_STORE_BYTES_MAX : 0;
+        return true;
+    }
+    index -= TRACE_STORE_PLACES;
+    if (!previous.store || index >= previous.store->extent_count)
+        return false;
+    *base = previous.store->extents[index].physical;
+    *size = kept_bytes(&previous.store->extents[index]);
+    return true;
+}
+
+/* ---- keep ----------------------------------------------------------------------------------------- */
+
+static struct memory **object_of(const struct trace_extent *extent)
+{
+    return extent->kind == TRACE_EXTENT_METADATA ? &previous.metadata[extent->number]
+                                                 : &previous.windows[extent->number];
+}
+
+/* Gives the frames to the object. On failure the other frames stay allocated and unreachable. */
+static int insert_extent(const struct trace_extent *extent)
+{
+    struct memory **object = object_of(extent);
+    const struct trace_store *store = previous.store;
+    uint64_t size = extent->kind == TRACE_EXTENT_METADATA
+                        ? extent->bytes
+                        : TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count;
+    if (size == 0)
+        return 0;
+    if (!*object)
+        *object = memory_new(MEMORY_ZERO, size);
+    if (!*object)
+        return -E_NO_MEMORY;
+    int error = 0;
+    spin_lock(&(*object)->lock);
+    for (uint64_t at = 0; at < extent->bytes && !error; at += FRAME_SIZE) {
+        if (extent->offset + at >= (*object)->size)
+            frame_free(extent->physical + at); /* of a ring that was larger before */
+        else
+            error = memory_insert(*object, extent->offset + at, extent->physical + at);
+    }
+    spin_unlock(&(*object)->lock);
+    return error;
+}
+
+static void report_kept(const struct trace_store *store, uint64_t bytes)
+{
+    static const char *const ends[] = {"without a word", "by a panic: ", "in order: "};
+    const struct trace_store_kept *kept = &store->kept;
+    const uint32_t end = store->end <= TRACE_STORE_SHUTDOWN ? store->end : TRACE_STORE_RUNNING;
+    char reason[TRACE_STORE_REASON_BYTES];
+    memcpy(reason, store->reason, sizeof(reason));
+    reason[sizeof(reason) - 1] = 0;
+    log_line("trace: %u packets: %u damaged, not believed; %u without a checksum",
+             kept->packets + kept->damaged, kept->damaged, kept->unsummed);
+    log_line("trace: %u KiB of the previous trace are kept; %u processors, ended %s%s",
+             (unsigned)(bytes >> 10), store->cpu_count, ends[end], reason);
+    if (TRACE_ON_TRACE())
+        trace_trace_previous(end, kept->packets, kept->unsummed, kept->damaged, reason);
+}
+
+void trace_previous_keep(void)
+{
+    struct trace_store *store = previous.store;
+    uint64_t bytes = 0;
+    if (!store)
+        return;
+    for (uint32_t i = 0; i < store->extent_count; i++) {
+        bytes += store->extents[i].bytes;
+        if (insert_extent(&store->extents[i]))
+            panic("trace: no memory for the tables of the previous trace");
+    }
+    trace_store_set_kept(store, trace_sums_verify(store));
+    report_kept(store, bytes);
+}
+
+void trace_previous_increment_age(void)
+{
+    if (previous.store)
+        trace_store_increment_age(previous.store);
+}
+
+paddr_t trace_previous_place(uint64_t *boot_id)
+{
+    *boot_id = previous.store ? previous.store->boot_id : 0;
+    return previous.store ? previous.store->self : 0;
+}
+
+/* ---- drop ----------------------------------------------------------------------------------------- */
+
+int trace_previous_drop(uint32_t why)
+{
+    struct memory *windows[TRACE_CPUS_MAX], *metadata[TRACE_METADATA_PARTS];
+    spin_lock(&trace_lock);
+    struct trace_store *store = previous.store;
+    memcpy(windows, previous.windows, sizeof(windows));
+    memcpy(metadata, previous.metadata, sizeof(metadata));
+    memset(&previous, 0, sizeof(previous));
+    if (store)
+        store->magic = 0; /* from now on its memory may be reused */
+    /* a reader that sees the new contents also sees that the magic is gone; pairs with the fence in
+     * image_source.c */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    spin_unlock(&trace_lock);
+    if (!store)
+        return -E_NOT_FOUND;
+    for (uint32_t cpu = 0; cpu < store->cpu_count; cpu++)
+        memory_put(windows[cpu]);
+    for (uint32_t part = 0; part < TRACE_METADATA_PARTS; part++)
+        if (metadata[part])
+            memory_put(metadata[part]);
+    if (TRACE_ON_TRACE())
+        trace_trace_previous_dropped(why == TRACE_TRACE_ASKED ? current_thread()->space->pid : 0, why);
+    return 0;
+}
+
+void trace_previous_drop_if_scarce(void)
+{
+    /* relaxed: only a hint, trace_previous_drop checks again */
+    if (!__atomic_load_n(&previous.store, __ATOMIC_RELAXED) ||
+        frame_count_free() >= frame_count_total() / SCARCE_PART)
+        return;
+    if (!trace_previous_drop(TRACE_TRACE_SCARCE))
+        log_line("trace: the previous trace was dropped: memory is scarce");
+}
+
+/* ---- read ----------------------------------------------------------------------------------------- */
+
+static int check_authority(cap_t trace)
+{
+    struct cap found;
+    return cap_lookup(current_thread()->space, trace, CAP_TRACE, RIGHT_READ, &found);
+}
+
+int64_t sys_trace_previous(cap_t trace, void *user_store, uint64_t size)
+{
+    struct trace_store copy;
+    int64_t error = check_authority(trace);
+    if (error)
+        return error;
+    spin_lock(&trace_lock);
+    if (previous.store)
+        memcpy(&copy, previous.store, sizeof(copy));
+    else
+        error = -E_NOT_FOUND;
+    spin_unlock(&trace_lock);
+    if (size > sizeof(copy))
+        size = sizeof(copy);
+    if (!error)
+        error = user_write(user_store, &copy, size);
+    return error ? error : (int64_t)size;
+}
+
+/* trace_lock held. */
+static struct memory *find_object(uint32_t kind, uint32_t number)
+{
+    if (!previous.store)
+        return NULL;
+    if (kind == TRACE_EXTENT_METADATA)
+        return number < TRACE_METADATA_PARTS ? previous.metadata[number] : NULL;
+    return kind == TRACE_EXTENT_WINDOW && number < previous.store->cpu_count ? previous.windows[number]
+                                                                             : NULL;
+}
+
+int64_t sys_trace_previous_memory(cap_t trace, uint32_t kind, uint32_t number)
+{
+    int64_t error = check_authority(trace);
+    if (error)
+        return error;
+    spin_lock(&trace_lock);
+    struct memory *memory = find_object(kind, number);
+    if (memory)
+        memory_get(memory);
+    spin_unlock(&trace_lock);
+    if (!memory)
+        return -E_NOT_FOUND;
+    int64_t slot = cap_insert(current_thread()->space, CAP_MEMORY, memory, RIGHT_READ, 0);
+    if (slot < 0)
+        memory_put(memory);
+    return slot;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/rings.c - every CPU's ring: its memory, its geometry, starting over.
+ *
+ * A page once mapped in a window stays there: a smaller ring leaves its surplus mapped and unused, and a
+ * later larger one uses it again. So a program that was stopped while it logged and continues with old masks
+ * still writes into memory of the trace, and no TLB shootdown is ever needed. The price is that trace memory
+ * only grows.
+ *
+ * After a change the indices continue beyond the old ones. A swap that a writer prepared before fails. Words
+ * reserved before are written somewhere in the ring, and the count of the packet that they hit shows it.
+ */
+#include <arch/boot.h>
+#include <arch/mmu.h>
+#include <arch/trace.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/trace/control.h>
+#include <tarn/error.h>
+#include <trace/event/words.h>
+#include <trace/ring/ring.h>
+
+#define RING_BYTES_LEAST           (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)
+#define RING_BYTES_MOST_BY_DEFAULT (4ull << 20)
+
+static LOCK_CLASS(trace_lock_class, "trace");
+struct spinlock trace_lock = SPINLOCK(&trace_lock_class);
+
+static uint64_t mapped_pages[TRACE_CPUS_MAX]; /* of each ring, from its start; under trace_lock */
+static bool windows_work;
+
+char *trace_window(uint32_t cpu)
+{
+    if (!windows_work)
+        return (char *)cpus[0].block.window;
+    return (char *)(ARCH_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT));
+}
+
+struct trace_reader trace_reader_of(uint32_t cpu)
+{
+    return trace_reader_open(&trace_info_page, trace_window(cpu), cpu, 0);
+}
+
+/* Returns how many of the consecutive frames were mapped. */
+static uint64_t map_run(uint32_t cpu, uint64_t offset, paddr_t run, uint64_t pages)
+{
+    uint64_t mapped = 0;
+    memset(phys_to_virt(run), 0, pages * FRAME_SIZE);
+    while (mapped < pages &&
+           !arch_trace_map(((uint64_t)cpu << TRACE_WINDOW_SHIFT) + offset + mapped * FRAME_SIZE,
+                           run + mapped * FRAME_SIZE))
+        mapped++;
+    if (mapped > 0)
+        trace_store_add_window(cpu, offset, run, mapped * FRAME_SIZE);
+    return mapped;
+}
+
+/* Allocates consecutive frames, at most `pages`; returns how many. None if the store cannot list them. */
+static uint64_t take_run(uint64_t pages, paddr_t *run)
+{
+    *run = FRAME_NONE;
+    if (!trace_store_has_room())
+        return 0;
+    while (pages > 0 && (*run = frame_alloc_run(pages, trace_store_zone())) == FRAME_NONE)
+        pages /= 2;
+    return pages;
+}
+
+static void free_run(paddr_t run, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++)
+        frame_free(run + i * FRAME_SIZE);
+}
+
+static int map_control_page(uint32_t cpu)
+{
+    paddr_t run;
+    if (take_run(1, &run) == 0)
+        return -E_NO_MEMORY;
+    if (map_run(cpu, 0, run, 1) == 1)
+        return 0;
+    frame_free(run);
+    return -E_NO_MEMORY;
+}
+
+/* Provides the first `pages` of a ring, in few pieces. Keeps what it got, also on failure. */
+static int extend_ring(uint32_t cpu, uint64_t pages)
+{
+    while (mapped_pages[cpu] < pages) {
+        paddr_t run;
+        uint64_t count = take_run(pages - mapped_pages[cpu], &run);
+        uint64_t mapped =
+            count ? map_run(cpu, TRACE_BUFFERS_OFFSET + mapped_pages[cpu] * FRAME_SIZE, run, count) : 0;
+        mapped_pages[cpu] += mapped;
+        free_run(run, mapped, count);
+        if (count == 0 || mapped < count)
+            return -E_NO_MEMORY;
+    }
+    return 0;
+}
+
+/* Copies the boot ring's packets to their places in the larger ring. Its buffers hold the last
+ * TRACE_BOOT_BUFFERS packet numbers, so no two have the same place in a ring that is not smaller. Nothing may
+ * log meanwhile. */
+static void copy_boot_ring(uint64_t buffer_count)
+{
+    struct trace_reader reader = trace_reader_of(0);
+    const uint64_t first = trace_reader_oldest(&reader);
+    char *window = (char *)ARCH_TRACE_WINDOWS;
+    memcpy(window, reader.window, sizeof(struct trace_control));
+    for (uint64_t number = first; number < first + TRACE_BOOT_BUFFERS; number++) {
+        uint64_t place = number & (buffer_count - 1);
+        memcpy(window + TRACE_BUFFERS_OFFSET + place * TRACE_BUFFER_BYTES_DEFAULT,
+               trace_packet_at(&reader, number), TRACE_BUFFER_BYTES_DEFAULT);
+    }
+}
+
+/* Ring size from the boot options, or all rings together a sixteenth of memory, within bounds. */
+static uint64_t choose_ring_bytes(void)
+{
+    uint64_t bytes = 0, share = frame_count_total() * FRAME_SIZE / 16 / boot_info.cpu_count;
+    char text[24];
+    if (boot_option("trace.ring=", text, sizeof(text))) {
+        if (trace_parse_number(text, strlen(text), &bytes) && bytes >= RING_BYTES_LEAST &&
+            bytes <= TRACE_RING_BYTES_MAX && !(bytes & (bytes - 1)))
+            return bytes;
+        log_line("trace: trace.ring=%s is no power of two from 256k to 512m; using the default", text);
+    }
+    for (bytes = RING_BYTES_LEAST; bytes * 2 <= share && bytes < RING_BYTES_MOST_BY_DEFAULT;)
+        bytes *= 2;
+    return bytes;
+}
+
+/* Interrupts are off and no other CPU runs: no event is logged between these statements. */
+static void leave_boot_ring(uint64_t buffer_count)
+{
+    struct trace_info *info = &trace_info_page;
+    copy_boot_ring(buffer_count);
+    windows_work = true;
+    trace_set_masks(info, TRACE_BUFFER_BYTES_DEFAULT, buffer_count);
+    info->geometry = trace_geometry_word(TRACE_BUFFER_BYTES_DEFAULT, buffer_count, 0);
+    info->cpu_count = boot_info.cpu_count;
+    for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
+        cpus[cpu].block.window = (uint64_t)trace_window(cpu);
+}
+
+/* Buffers keep their boot size; trace_control can change it later. */
+void trace_init(void)
+{
+    uint64_t ring_bytes = choose_ring_bytes();
+    uint64_t previous_id;
+    paddr_t previous_place = trace_previous_place(&previous_id);
+    trace_previous_keep();
+    trace_store_init(previous_place, previous_id);
+    for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
+        if (map_control_page(cpu) || extend_ring(cpu, ring_bytes / FRAME_SIZE))
+            panic("trace: no memory for a ring of %u KiB on each of %u processors",
+                  (unsigned)(ring_bytes >> 10), boot_info.cpu_count);
+    leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
+    for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {
+        trace_ring_open(trace_window(cpu), 0);
+        trace_expect_index(cpu, ((struct trace_control *)trace_window(cpu))->index);
+    }
+    trace_metadata_init();
+    trace_store_publish();
+    trace_previous_increment_age();
+}
+
+bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    return buffer_bytes >= TRACE_BUFFER_BYTES_MIN && buffer_bytes <= TRACE_BUFFER_BYTES_MAX &&
+           !(buffer_bytes & (buffer_bytes - 1)) && buffer_count >= 2 &&
+           !(buffer_count & (buffer_count - 1)) && buffer_count <= TRACE_RING_BYTES_MAX / buffer_bytes;
+}
+
+/* Invalidates the packets in a ring's buffers and writes off uncommitted words (TRACE_DOUBT). */
+static void forget_packets(uint32_t cpu)
+{
+    const struct trace_reader reader = trace_reader_of(cpu);
+    for (uint64_t i = 0; i < trace_reader_buffers(&reader); i++) {
+        struct trace_packet *packet = (struct trace_packet *)trace_packet_at(&reader, i);
+        __atomic_store_n(&packet->packet_seq_num, TRACE_NO_PACKET, __ATOMIC_RELAXED);
+        __atomic_store_n(&packet->committed, trace_reader_bytes(&reader) / 8, __ATOMIC_RELAXED);
+    }
+}
+
+static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    struct trace_info *info = &trace_info_page;
+    const uint32_t changes = trace_geometry_changes(info->geometry) + 1; /* odd */
+    assert(spin_held(&trace_lock));
+    uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL);
+    uint64_t trusted[TRACE_CPUS_MAX] = {0};
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+        trusted[cpu] = trace_trusted_index(cpu);
+    __atomic_store_n(&info->geometry, trace_geometry_word(buffer_bytes, buffer_count, changes),
+                     __ATOMIC_RELAXED);
+    /* The word before what follows: a reader of anything in the new rings sees that the word has changed.
+     * Pairs with the fence in trace_reader_is_current(). */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    trace_set_masks(info, buffer_bytes, buffer_count);
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        char *window = trace_window(cpu);
+        /* one more than + 1, for a writer that is changing buffers now */
+        uint64_t number = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
+        forget_packets(cpu);
+        trace_ring_open(window, number);
+        uint64_t index = __atomic_load_n(&((struct trace_control *)window)->index, __ATOMIC_RELAXED);
+        trace_expect_index(cpu, index);
+        __atomic_store_n(&info->consumed[cpu], number, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
+    trace_store_refresh();
+    /* readers of memory know by now that the rings have changed; programs wait for the lock */
+    trace_forget_classes();
+    /* release: a reader of this word sees the rings set up; pairs with the acquire in trace_geometry_of() */
+    __atomic_store_n(&info->geometry, trace_geometry_word(buffer_bytes, buffer_count, changes + 1),
+                     __ATOMIC_RELEASE);
+    __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
+}
+
+int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
+{
+    const struct trace_info *info = &trace_info_page;
+    assert(spin_held(&trace_lock));
+    /* Leave three quarters of the free frames to others. */
+    uint64_t pages = buffer_bytes * buffer_count / FRAME_SIZE, missing = 0;
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+        missing += pages > mapped_pages[cpu] ? pages - mapped_pages[cpu] : 0;
+    if (missing > frame_count_free() / 4)
+        return -E_NO_MEMORY;
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        int error = extend_ring(cpu, pages);
+        if (error)
+            return error;
+    }
+    start_over(buffer_bytes, buffer_count);
+    return 0;
+}
+
+void trace_clear(void)
+{
+    start_over(trace_buffer_bytes(&trace_info_page), trace_info_page.buffer_count);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kernel/trace/sums.c - checksums of packets, to detect what a reset and the following boot have changed.
+ * README.md, "After a reset", says when they are computed, and why not by writers. */
+#include <arch/mmu.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/trace/control.h>
+#include <trace/format/sum.h>
+
+/* ---- the running system --------------------------------------------------------------------------- */
+
+static bool is_whole(const struct trace_packet *packet, uint64_t number, uint64_t words)
+{
+    /* acquires: as in trace_packet_state() */
+    return __atomic_load_n(&packet->packet_seq_num, __ATOMIC_ACQUIRE) == number &&
+           __atomic_load_n(&packet->committed, __ATOMIC_ACQUIRE) == words;
+}
+
+/* Returns the bytes read. If the packet is overwritten meanwhile it gets no sum; the old entry's number
+ * matches no packet soon. */
+static uint64_t sum_packet(const struct trace_packet *packet, uint64_t number, uint64_t words,
+                           uint64_t *entry)
+{
+    struct trace_sum sum = {0};
+    if (!is_whole(packet, number, words))
+        return 0;
+    trace_sum_add(&sum, (const uint64_t *)packet, words);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the words before the second check */
+    if (is_whole(packet, number, words))
+        __atomic_store_n(entry, trace_sum_entry(&sum, number), __ATOMIC_RELAXED);
+    return words * 8;
+}
+
+void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
+{
+    const struct trace_reader reader = trace_reader_of(cpu);
+    const uint64_t words = trace_reader_bytes(&reader) / 8, count = trace_reader_buffers(&reader);
+    const uint64_t head = trace_index_head(trace_trusted_index(cpu), words);
+    const uint64_t most = count - 1 < TRACE_SUMS ? count - 1 : TRACE_SUMS;
+    uint64_t *sums = ((struct trace_control *)trace_window(cpu))->sums;
+    uint64_t done = 0;
+    for (uint64_t back = 1; back <= most && back <= head && done < bytes_most; back++) {
+        uint64_t number = head - back, *entry = &sums[number % TRACE_SUMS];
+        if (!trace_sum_is_of(__atomic_load_n(entry, __ATOMIC_RELAXED), number))
+            done += sum_packet(trace_packet_at(&reader, number), number, words, entry);
+    }
+}
+
+/* ---- the system before ---------------------------------------------------------------------------- */
+
+/* A complete ring in the frames that a store lists. */
+struct dead_ring {
+    const struct trace_store *store;
+    uint32_t cpu;
+    uint64_t words, newest; /* of a buffer; the newest packet that was begun */
+    bool newest_is_known;
+};
+
+static void *page_at(const struct dead_ring *ring, uint64_t offset)
+{
+    for (uint32_t i = 0; i < ring->store->extent_count; i++) {
+        const struct trace_extent *extent = &ring->store->extents[i];
+        if (extent->kind == TRACE_EXTENT_WINDOW && extent->number == ring->cpu && offset >= extent->offset &&
+            offset - extent->offset < extent->bytes)
+            return phys_to_virt(extent->physical + (offset - extent->offset));
+    }
+    panic("trace: a ring of the previous trace is not complete");
+}
+
+static uint64_t offset_of(const struct dead_ring *ring, uint64_t number)
+{
+    return TRACE_BUFFERS_OFFSET + (number & (ring->store->buffer_count - 1)) * ring->store->buffer_bytes;
+}
+
+static struct trace_packet *header_at(const struct dead_ring *ring, uint64_t number)
+{
+    return page_at(ring, offset_of(ring, number));
+}
+
+static bool has_header(const struct dead_ring *ring, uint64_t number)
+{
+    const struct trace_packet *packet = header_at(ring, number);
+    return packet->magic == TRACE_CTF_MAGIC && packet->packet_seq_num == number &&
+           packet->cpu_id == ring->cpu && packet->packet_size == ring->words * 64;
+}
+
+static struct dead_ring open_dead_ring(const struct trace_store *store, uint32_t cpu)
+{
+    struct dead_ring ring = {.store = store, .cpu = cpu, .words = store->buffer_bytes / 8};
+    const struct trace_control *control = page_at(&ring, 0);
+    ring.newest = trace_index_newest(control->index, ring.words);
+    ring.newest_is_known =
+        has_header(&ring, ring.newest) || (ring.newest > 0 && has_header(&ring, ring.newest - 1));
+    return ring;
+}
+
+static bool sum_is_right(const struct dead_ring *ring, uint64_t number, uint64_t entry)
+{
+    struct trace_sum sum = {0};
+    for (uint64_t at = 0; at < ring->store->buffer_bytes; at += FRAME_SIZE)
+        trace_sum_add(&sum, page_at(ring, offset_of(ring, number) + at), FRAME_SIZE / 8);
+    return trace_sum_entry(&sum, number) == entry;
+}
+
+/* The number of the packet in the buffer at this place of the ring, if it has one: from the index, else from
+ * its header. */
+static uint64_t number_at(const struct dead_ring *ring, uint64_t place)
+{
+    if (!ring->newest_is_known)
+        return header_at(ring, place)->packet_seq_num;
+    return ring->newest - ((ring->newest - place) & (ring->store->buffer_count - 1));
+}
+
+static void verify_packet(const struct dead_ring *ring, uint64_t number, struct trace_store_kept *kept)
+{
+    const struct trace_control *control = page_at(ring, 0);
+    const uint64_t entry = control->sums[number % TRACE_SUMS];
+    const bool is_summed = trace_sum_is_of(entry, number);
+    if (is_summed && !sum_is_right(ring, number, entry)) {
+        header_at(ring, number)->packet_seq_num = TRACE_NO_PACKET;
+        kept->damaged++;
+    } else if (is_summed || has_header(ring, number)) {
+        kept->packets++;
+        kept->unsummed += !is_summed;
+    }
+}
+
+struct trace_store_kept trace_sums_verify(const struct trace_store *store)
+{
+    struct trace_store_kept kept = {0};
+    for (uint32_t cpu = 0; cpu < store->cpu_count; cpu++) {
+        const struct dead_ring ring = open_dead_ring(store, cpu);
+        for (uint64_t place = 0; place < store->buffer_count; place++)
+            verify_packet(&ring, number_at(&ring, place), &kept);
+    }
+    return kept;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* analyses.c - the list of analyses, and one walk for several; see analysis.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/analysis/kinds.h>
+#include <tools/tarn/model/walk.h>
+
+const struct analysis_kind *const analysis_kinds[] = {&stats_analysis,   &syscalls_analysis,
+                                                      &faults_analysis,  &irq_analysis,
+                                                      &threads_analysis, &processes_analysis,
+                                                      &sched_analysis,   &intervals_analysis,
+                                                      &noise_analysis,   &breakdown_analysis,
+                                                      &ipc_analysis,     &profile_analysis,
+                                                      &locks_analysis,   NULL};
+
+const struct analysis_kind *analysis_find(const char *name)
+{
+    for (unsigned i = 0; analysis_kinds[i] != NULL; i++)
+        if (strcmp(analysis_kinds[i]->name, name) == 0)
+            return analysis_kinds[i];
+    return NULL;
+}
+
+struct analysis *analysis_new(const struct analysis_kind *kind)
+{
+    struct analysis *analysis = alloc_zero(1, kind->size);
+
+    analysis->kind = kind;
+    analysis->tables = alloc_zero(kind->table_count, sizeof(analysis->tables[0]));
+    if (kind->table_count != 0)
+        memcpy(analysis->tables, kind->tables, kind->table_count * sizeof(analysis->tables[0]));
+    if (kind->totals != NULL) {
+        analysis->totals = *kind->totals;
+        analysis->total = table_add(&analysis->totals, "total");
+    }
+    return analysis;
+}
+
+void analysis_free(struct analysis *analysis)
+{
+    if (analysis->kind->close != NULL)
+        analysis->kind->close(analysis);
+    for (unsigned i = 0; i < analysis->kind->table_count; i++)
+        table_free(&analysis->tables[i]);
+    table_free(&analysis->totals);
+    free(analysis->tables);
+    free(analysis->chosen);
+    free(analysis);
+}
+
+bool analysis_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
+{
+    if (!analysis->kind->set(analysis, option, value, fail))
+        return false;
+    for (unsigned i = 0; i < analysis->kind->table_count; i++)
+        if (analysis->tables[i].needs != NULL && strcmp(analysis->tables[i].needs, option) == 0)
+            analysis->tables[i].needs = NULL;
+    return true;
+}
+
+bool analysis_has_option(const struct analysis_kind *kind, const char *name)
+{
+    for (const struct analysis_option *option = kind->options; option != NULL && option->name != NULL;
+         option++)
+        if (strcmp(option->name, name) == 0)
+            return true;
+    return false;
+}
+
+static struct table *find_table(struct analysis *analysis, const char *key, size_t length)
+{
+    for (unsigned i = 0; i < analysis->kind->table_count; i++) {
+        struct table *table = &analysis->tables[i];
+
+        if (strlen(table->key) == length && memcmp(table->key, key, length) == 0)
+            return table;
+    }
+    return NULL;
+}
+
+static void add_word(char *text, size_t size, const char *word)
+{
+    size_t used = strlen(text);
+
+    snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
+}
+
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == text || (at[-1] == ' ' && at[-2] == ',')) && (at[length] == '\0' || at[length] == ','))
+            return true;
+    return false;
+}
+
+static bool no_table(const struct analysis *analysis, const char *key, size_t length, struct fail *fail)
+{
+    char known[256] = "";
+
+    for (unsigned i = 0; i < analysis->kind->table_count; i++)
+        add_word(known, sizeof(known), analysis->tables[i].key);
+    return fail_set(fail, "%s has no table '%.*s'; it has %s", analysis->kind->name,
+                    (int)(length < 60 ? length : 60), key, known);
+}
+
+bool analysis_choose_tables(struct analysis *analysis, const char *list, struct fail *fail)
+{
+    bool is_all = list != NULL && strcmp(list, "all") == 0;
+
+    for (unsigned i = 0; i < analysis->kind->table_count; i++)
+        analysis->tables[i].is_wanted =
+            analysis->tables[i].needs == NULL && (is_all || (list == NULL && !analysis->tables[i].is_extra));
+    if (is_all || list == NULL)
+        return true;
+    do {
+        size_t length = strcspn(list, ",");
+        struct table *table = find_table(analysis, list, length);
+
+        if (table == NULL)
+            return no_table(analysis, list, length, fail);
+        if (table->needs != NULL)
+            return fail_set(fail, "table '%s' needs --%s", table->key, table->needs);
+        table->is_wanted = true;
+        list += length;
+    } while (*list++ == ',');
+    return true;
+}
+
+static bool no_column(const struct analysis *analysis, const char *column, struct fail *fail)
+{
+    char known[400] = "name";
+
+    for (unsigned i = 0; i < analysis->kind->table_count; i++)
+        for (unsigned c = 0; analysis->tables[i].is_wanted && c < analysis->tables[i].column_count; c++) {
+            char text[HEADING_BYTES];
+            const char *heading = column_heading(&analysis->tables[i].columns[c], text);
+
+            if (*heading != '\0' && !has_word(known, heading))
+                add_word(known, sizeof(known), heading);
+        }
+    return fail_set(fail, "no table has a column '%.40s'; columns: %s", column, known);
+}
+
+bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, struct fail *fail)
+{
+    bool any = column == NULL;
+
+    for (unsigned i = 0; i < analysis->kind->table_count; i++) {
+        struct table *table = &analysis->tables[i];
+        int place = column != NULL ? table_find_column(table, column) : table->order;
+
+        if (!table->is_wanted)
+            continue;
+        any |= place >= TABLE_BY_NAME;
+        table_sort(table, place >= TABLE_AS_FILLED ? place : table->order);
+        if (reverse)
+            table_reverse(table);
+    }
+    return any || no_column(analysis, column, fail);
+}
+
+static bool choose_thread(const struct analysis *analysis, const struct model_thread *thread)
+{
+    struct running running = {.pid = thread->pid, .tid = thread->tid, .is_known = true};
+
+    memcpy(running.comm, thread->comm, sizeof(running.comm));
+    return filter_running(analysis->filter, &running, &analysis->model->names);
+}
+
+/* Processes without threads count, too, because `tarn processes` shows them. */
+static bool choose_nobody(const struct analysis *analysis)
+{
+    const struct model *model = analysis->model;
+
+    if (!analysis->filter->by_running)
+        return false;
+    for (uint32_t i = 0; i < model->thread_count; i++)
+        if (choose_thread(analysis, model->threads[i]))
+            return false;
+    for (size_t i = 0; i < model->processes.count; i++) {
+        const struct model_process *process = map_value(&model->processes, i);
+        struct running running = {.is_known = true, .pid = process->pid};
+
+        if (filter_running(analysis->filter, &running, &model->names))
+            return false;
+    }
+    return true;
+}
+
+bool analyses_open(struct analysis **analyses, unsigned count, struct model *model,
+                   const struct filter *filter, struct symbols *symbols, struct fail *fail)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct analysis *analysis = analyses[i];
+        const struct trace *trace = model->trace;
+
+        analysis->trace = trace;
+        analysis->model = model;
+        analysis->filter = filter;
+        analysis->symbols = symbols;
+        analysis->from = filter->from_ticks > trace->begin ? filter->from_ticks : trace->begin;
+        analysis->to = filter->to_ticks < trace->end ? filter->to_ticks : trace->end;
+        if (analysis->to < analysis->from)
+            analysis->to = analysis->from;
+        if (analysis->kind->open != NULL && !analysis->kind->open(analysis, fail))
+            return false;
+        model_observe(model, &analysis->observer);
+    }
+    return true;
+}
+
+static uint64_t count_worked(const struct model *model)
+{
+    uint64_t ticks = 0;
+
+    for (unsigned i = 0; i < model->trace->stream_count; i++)
+        ticks += model->cpus[i].busy - model->cpus[i].boot;
+    return ticks;
+}
+
+void analyses_finish(struct analysis **analyses, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        analyses[i]->worked = count_worked(analyses[i]->model);
+        if (analyses[i]->kind->finish != NULL)
+            analyses[i]->kind->finish(analyses[i]);
+        analyses[i]->chose_nobody = choose_nobody(analyses[i]);
+        for (unsigned t = 0; t < analyses[i]->kind->table_count; t++)
+            table_sort(&analyses[i]->tables[t], analyses[i]->tables[t].order);
+        analyses[i]->model = NULL;
+    }
+}
+
+const char *analysis_has_nothing(const struct analysis *analysis)
+{
+    if (analysis->trace->begin >= analysis->trace->end)
+        return "the trace is empty";
+    if (analysis->from >= analysis->to)
+        return "the trace has nothing in this time range; `tarn info` shows when it begins and ends";
+    if (analysis->chose_nobody)
+        return "no thread matches --pid, --tid and --process; `tarn threads --top 0` lists all";
+    return NULL;
+}
+
+bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace *trace,
+                  const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
+                  struct fail *fail)
+{
+    struct model model;
+    struct merge merge;
+    bool fine;
+
+    model_open(&model, trace, filter->from_ticks, filter->to_ticks);
+    model_learn_beginning(&model);
+    fine = analyses_open(analyses, count, &model, filter, symbols, fail);
+    if (fine) {
+        merge_open(&merge, trace, NULL, 0, reporter);
+        model_walk(&model, &merge);
+        model_finish_range(&model, &merge);
+        merge_close(&merge);
+        analyses_finish(analyses, count);
+    }
+    model_close(&model);
+    return fine;
+}
+
+bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_t from, uint64_t to,
+                   struct model_observer *observer)
+{
+    struct merge merge;
+
+    if (analysis->walker != NULL)
+        return analysis->walker->walk(analysis->walker, model, from, to, observer);
+    model_open(model, analysis->trace, from, to);
+    model_learn_beginning(model);
+    model_observe(model, observer);
+    merge_open(&merge, analysis->trace, NULL, 0, NULL);
+    model_walk(model, &merge);
+    model_finish_range(model, &merge);
+    merge_close(&merge);
+    return true;
+}
+
+/* Cache: whether the filter selects a thread, and the names of it and its process on which that is based. */
+struct chosen {
+    bool is_known, is_chosen;
+    uint32_t pid;
+    uint64_t changes; /* of names */
+    char comm[TRACE_NAME_BYTES];
+};
+
+/* In a valid trace, a known pid does not change, and a damaged one does not matter; names do change. */
+static bool is_current(const struct analysis *analysis, const struct chosen *chosen,
+                       const struct model_thread *thread)
+{
+    if (!chosen->is_known || (chosen->pid == MODEL_NOBODY && thread->pid != MODEL_NOBODY))
+        return false;
+    return analysis->filter->process == NULL || (chosen->changes == analysis->model->names.changes &&
+                                                 memcmp(chosen->comm, thread->comm, TRACE_NAME_BYTES) == 0);
+}
+
+static void grow_chosen(struct analysis *analysis, uint32_t number)
+{
+    uint32_t size = 2 * (number + 8);
+
+    analysis->chosen = alloc_more(analysis->chosen, size, sizeof(analysis->chosen[0]));
+    memset(analysis->chosen + analysis->chosen_size, 0,
+           (size - analysis->chosen_size) * sizeof(analysis->chosen[0]));
+    analysis->chosen_size = size;
+}
+
+bool analysis_wants_slow(struct analysis *analysis, const struct model_thread *thread)
+{
+    struct chosen *chosen;
+
+    if (thread->number >= analysis->chosen_size)
+        grow_chosen(analysis, thread->number);
+    chosen = &analysis->chosen[thread->number];
+    if (is_current(analysis, chosen, thread))
+        return chosen->is_chosen;
+    *chosen = (struct chosen){.is_known = true,
+                              .is_chosen = choose_thread(analysis, thread),
+                              .pid = thread->pid,
+                              .changes = analysis->model->names.changes};
+    memcpy(chosen->comm, thread->comm, TRACE_NAME_BYTES);
+    return chosen->is_chosen;
+}
+
+uint64_t analysis_when(const struct analysis *analysis, uint64_t ticks)
+{
+    return schema_elapsed_ns(&analysis->trace->schema, analysis->trace->begin, ticks);
+}
+
+double analysis_seconds(const struct analysis *analysis)
+{
+    return (double)schema_elapsed_ns(&analysis->trace->schema, analysis->from, analysis->to) / 1e9;
+}
+
+const char *analysis_process_name(const struct analysis *analysis, uint32_t pid)
+{
+    const char *name = names_find(&analysis->model->names, pid);
+
+    return name != NULL ? name : pid == MODEL_NOBODY ? "(unknown)" : "(nameless)";
+}
+
+const char *analysis_thread_name(const struct analysis *analysis, const struct model_thread *thread)
+{
+    return model_thread_name(analysis->model, thread);
+}
+
+const struct field *analysis_field(const struct analysis *analysis, const char *event, const char *field)
+{
+    const struct event_type *type = schema_find_event(&analysis->trace->schema, event);
+
+    return type != NULL ? schema_find_field(type, field) : NULL;
+}
+
+const char *label_of(const struct field *field, uint64_t value, char text[ANALYSIS_NAME_BYTES])
+{
+    for (const struct tsdl_label *label = field ? field->labels : NULL; label != NULL; label = label->next)
+        if (value >= label->low && value <= label->high)
+            return label->name;
+    snprintf(text, ANALYSIS_NAME_BYTES, "%" PRIu64, value);
+    return text;
+}

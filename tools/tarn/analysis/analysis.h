@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * analysis.h - interface of an analysis: a subcommand, a tab of the view, a part of a diff.
+ *
+ * An analysis is one file in this folder: a struct analysis_kind, listed in analyses.c. It observes the model
+ * (model/model.h) during one walk over the trace and fills tables (table.h). Everything around it is shared:
+ * options, opening, walking, losses, printing (analysis_command.c). `tarn diff`, `tarn top` and the view use
+ * the same analyses, for a range of time, several in one walk, on a growing trace. So an analysis neither
+ * prints nor exits, and keeps all state in its struct.
+ *
+ * To add one: the file, a line in analyses.c, a description in columns.c for each column with a new meaning
+ * (tools/columns copies them into the manual), a section in docs/man/tarn-analyses.1, and a trace with known
+ * results in tests/analyses_test.c.
+ */
+#ifndef TARN_ANALYSIS_H
+#define TARN_ANALYSIS_H
+
+#include <stdio.h>
+#include <tools/tarn/analysis/distribution.h>
+#include <tools/tarn/model/model.h>
+#include <tools/tarn/read/filter.h>
+#include <tools/tarn/read/losses.h>
+#include <tools/tarn/table.h>
+
+struct analysis;
+struct symbols;
+
+/* An option of one analysis. Lists of them end with a NULL name. */
+struct analysis_option {
+    const char *name;
+    bool has_argument;
+    const char *help; /* the rest of the help line after " --name" */
+};
+
+struct analysis_kind {
+    const char *name, *summary;            /* of the subcommand */
+    const char *help;                      /* what it computes, in sentences; the options are appended */
+    const struct analysis_option *options; /* NULL: none */
+    /* options, separated by commas, that `tarn diff` does not accept: those for other output than tables, or
+     * about one event */
+    const char *not_compared;
+    const struct table *tables; /* empty templates; copied */
+    unsigned table_count;
+    const struct table *totals; /* a table of one row, printed above the others; NULL: none */
+    bool chooses_events;        /* it observes each event, so --class and --event apply */
+    bool uses_symbols;          /* it converts addresses to names: analysis->symbols */
+    size_t size;                /* of its state, which begins with struct analysis */
+    /* Handles an option. All callbacks but `open` are optional.
+     * VALUE is NULL for an option without a value. */
+    bool (*set)(struct analysis *analysis, const char *option, const char *value, struct fail *fail);
+    /* Sets the functions of analysis->observer. Trace, model and filter are valid. */
+    bool (*open)(struct analysis *analysis, struct fail *fail);
+    void (*finish)(struct analysis *analysis); /* after the walk, with a valid model: fills the tables */
+    /* Prints what an option requests in addition to the tables, or instead of them (IS_ALL). */
+    bool (*print)(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail);
+    void (*close)(struct analysis *analysis); /* called even if `open` was not */
+};
+
+/* Walks a part of the trace again, for an analysis that examines something its first walk found. The owner
+ * may know a shorter way than from the start of the trace, and may cancel it. */
+struct analysis_walker {
+    /* Opens MODEL for FROM <= t < TO (ticks), reports to OBSERVER what is in it, and finishes it. False:
+     * cancelled. The caller closes the model in both cases. */
+    bool (*walk)(struct analysis_walker *self, struct model *model, uint64_t from, uint64_t to,
+                 struct model_observer *observer);
+};
+
+struct analysis {
+    const struct analysis_kind *kind;
+    const struct trace *trace;
+    struct model *model; /* valid from open to finish, else NULL */
+    const struct filter *filter;
+    struct symbols *symbols;        /* or NULL */
+    struct analysis_walker *walker; /* NULL: walk from the start of the trace */
+    struct model_observer observer;
+    struct table *tables; /* kind->table_count */
+    struct table totals;
+    struct table_row *total; /* its row; NULL without totals */
+    uint64_t from, to;       /* ticks: the range analysed, within the trace */
+    uint64_t worked;         /* ticks of all CPUs, without boot; set after the walk */
+    char note[200];          /* a message of finish for the user; "": none */
+    struct chosen *chosen;   /* by thread number: cache of analysis_wants */
+    uint32_t chosen_size;
+    bool chose_nobody; /* the filter matches no thread or process; set after the walk */
+};
+
+/* All analyses, NULL-terminated. */
+extern const struct analysis_kind *const analysis_kinds[];
+const struct analysis_kind *analysis_find(const char *name); /* or NULL */
+
+struct analysis *analysis_new(const struct analysis_kind *kind);
+void analysis_free(struct analysis *analysis);
+bool analysis_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail);
+bool analysis_has_option(const struct analysis_kind *kind, const char *name);
+/* Selects the tables in the comma-separated LIST, or "all"; NULL: the default ones. */
+bool analysis_choose_tables(struct analysis *analysis, const char *list, struct fail *fail);
+/* Sorts every table that has COLUMN by it; an error if none has. NULL: each table by its default. */
+bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, struct fail *fail);
+
+/* Runs several analyses in one walk over all of TRACE. FILTER is resolved; its `from` and `to` limit what
+ * counts, not what the model learns from. SYMBOLS may be NULL. */
+bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace *trace,
+                  const struct filter *filter, struct symbols *symbols, struct reporter *reporter,
+                  struct fail *fail);
+/* Returns the reason why the trace, the range or the chosen threads cannot give results, or NULL. */
+const char *analysis_has_nothing(const struct analysis *analysis);
+/* For callers that walk themselves: call these before the first event and after model_finish. */
+bool analyses_open(struct analysis **analyses, unsigned count, struct model *model,
+                   const struct filter *filter, struct symbols *symbols, struct fail *fail);
+void analyses_finish(struct analysis **analyses, unsigned count);
+
+/* Prints the wanted tables, at most TOP rows of each. */
+enum analysis_format { ANALYSIS_TEXT, ANALYSIS_JSON, ANALYSIS_CSV };
+void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_format format, uint64_t top,
+                    const struct losses *losses);
+
+/* `tarn NAME ...`; argv[0] is the analysis's name. */
+int run_analysis(int argc, char **argv);
+
+/* ---- for analyses ---- */
+
+/* The analysis that contains the observer SELF. */
+#define ANALYSIS_OF(self, type) ((type *)(void *)((char *)(self)-offsetof(struct analysis, observer)))
+
+bool analysis_wants_slow(struct analysis *analysis, const struct model_thread *thread);
+/* Whether the filter selects the thread and the CPU of that rank. */
+static inline bool analysis_wants_on(struct analysis *analysis, const struct model_thread *thread,
+                                     uint32_t cpu)
+{
+    const struct filter *filter = analysis->filter;
+
+    if (__builtin_expect(filter->streams != NULL, 0) && !filter->streams[cpu])
+        return false;
+    return __builtin_expect(!filter->by_running, 1) || analysis_wants_slow(analysis, thread);
+}
+/* The same with the CPU where the thread runs or last ran. */
+static inline bool analysis_wants(struct analysis *analysis, const struct model_thread *thread)
+{
+    return analysis_wants_on(analysis, thread, thread->cpu);
+}
+/* Whether the filter selects the event's type, its CPU, and THREAD. */
+static inline bool analysis_wants_event(struct analysis *analysis, const struct cursor *cursor,
+                                        const struct model_thread *thread)
+{
+    const struct filter *filter = analysis->filter;
+
+    if (filter->types != NULL && !filter->types[cursor->event.type->index])
+        return false;
+    return analysis_wants_on(analysis, thread, cursor->stream->rank);
+}
+
+static inline uint64_t analysis_ns(const struct analysis *analysis, uint64_t ticks)
+{
+    return ticks_to_ns(&analysis->trace->schema, ticks);
+}
+/* Converts consecutive parts to nanoseconds, rounded so that they add up to the converted sum. */
+struct analysis_adder {
+    const struct analysis *analysis;
+    uint64_t ticks;
+};
+static inline uint64_t analysis_add(struct analysis_adder *adder, uint64_t ticks)
+{
+    uint64_t before = analysis_ns(adder->analysis, adder->ticks);
+
+    adder->ticks += ticks;
+    return analysis_ns(adder->analysis, adder->ticks) - before;
+}
+uint64_t analysis_when(const struct analysis *analysis, uint64_t ticks);
+double analysis_seconds(const struct analysis *analysis); /* length of the range */
+
+bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_t from, uint64_t to,
+                   struct model_observer *observer);
+
+/* Return names; never NULL. */
+#define ANALYSIS_NAME_BYTES 64u
+const char *analysis_process_name(const struct analysis *analysis, uint32_t pid);
+const char *analysis_thread_name(const struct analysis *analysis, const struct model_thread *thread);
+/* NULL: the trace does not have it. */
+const struct field *analysis_field(const struct analysis *analysis, const char *event, const char *field);
+/* Returns the label of VALUE in FIELD's enumeration (FIELD may be NULL), or else the number, in TEXT. */
+const char *label_of(const struct field *field, uint64_t value, char text[ANALYSIS_NAME_BYTES]);
+
+#endif

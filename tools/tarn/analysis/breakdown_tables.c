@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* breakdown_tables.c - groups the times of threads into tables; see breakdown.h. */
+#include <tools/tarn/analysis/breakdown.h>
+
+const struct breakdown_kind breakdown_kinds[WHAT_KINDS] = {
+    [WHAT_USER] = {"user code", GROUP_USER},
+    [WHAT_POSIX] = {"POSIX call", GROUP_POSIX},
+    [WHAT_SYSCALL] = {"system call", GROUP_SYSCALL},
+    [WHAT_FAULT] = {"page fault", GROUP_FAULT},
+    [WHAT_EXCEPTION] = {"exception", GROUP_FAULT},
+    [WHAT_IRQ] = {"interrupt", GROUP_INTERRUPT},
+    [WHAT_IPI] = {"IPI", GROUP_INTERRUPT},
+    [WHAT_BOOT] = {"boot", GROUP_KERNEL},
+    [WHAT_KERNEL] = {"kernel work", GROUP_KERNEL},
+    [WHAT_IDLE] = {"idle", GROUP_IDLE},
+    [WHAT_EX] = {"ex-process", GROUP_EX},
+    [WHAT_TAKE] = {"waits for a server", GROUP_TAKE},
+    [WHAT_DEFERRED] = {"waits for a reply", GROUP_DEFERRED},
+    [WHAT_READY] = {"ready", GROUP_READY},
+    [WHAT_WAIT] = {"waits", GROUP_WAIT},
+    [WHAT_UNKNOWN] = {"unknown", GROUP_UNKNOWN},
+};
+
+/* clang-format off */
+#define GROUP_COLUMNS                                                                             \
+    TIME_COLUMN("wall_ns"), TIME_COLUMN("user_ns"), TIME_COLUMN("posix_ns"), \
+    TIME_COLUMN("syscalls_ns"), TIME_COLUMN("faults_ns"),                   \
+    TIME_COLUMN("interrupts_ns"), TIME_COLUMN("kernel_work_ns"), TIME_COLUMN("idle_ns"),                        \
+    TIME_COLUMN("ex_process_ns"), TIME_COLUMN("to_server_ns"),         \
+    TIME_COLUMN("deferred_ns"), TIME_COLUMN("ready_ns"),                     \
+    TIME_COLUMN("waits_ns"), TIME_COLUMN("untold_ns")
+/* clang-format on */
+enum { PROCESS_PID, PROCESS_THREADS, PROCESS_WALL };
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
+                                                      GROUP_COLUMNS};
+enum { THREAD_TID, THREAD_PID, THREAD_WALL };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                     GROUP_COLUMNS};
+enum { ACTIVITY_KIND, ACTIVITY_COUNT, ACTIVITY_TOTAL, ACTIVITY_SHARE, ACTIVITY_MEAN };
+#define ACTIVITY_COLUMNS \
+    COUNT_COLUMN("times"), TIME_COLUMN("total_ns"), REAL_COLUMN("percent", 2), TIME_OF_ONE("mean_ns")
+static const struct table_column activity_columns[] = {TEXT_KEY("kind"), ACTIVITY_COLUMNS};
+enum { USE_PID = 1, USE_PROCESS };
+static const struct table_column use_columns[] = {TEXT_KEY("kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("pid"),
+                                                  TEXT_KEY("process")};
+enum { THREAD_USE_TID = 1, THREAD_USE_PID, THREAD_USE_THREAD };
+static const struct table_column thread_use_columns[] = {
+    TEXT_KEY("kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), TEXT_KEY("thread")};
+enum { CALL_COUNT, CALL_FAULTS, CALL_IPCS, CALL_WALL };
+static const struct table_column call_columns[] = {COUNT_COLUMN("calls"), COUNT_COLUMN("fault_count"),
+                                                   COUNT_COLUMN("ipc_count"), GROUP_COLUMNS};
+enum { SERVED_PID, SERVED_CALLS, SERVED_TOTAL, SERVED_RAN, SERVED_WAITED, SERVED_MEAN };
+static const struct table_column served_columns[] = {NUMBER_COLUMN("pid"),     COUNT_COLUMN("calls"),
+                                                     TIME_COLUMN("total_ns"),  TIME_COLUMN("ran_ns"),
+                                                     TIME_COLUMN("waited_ns"), TIME_OF_ONE("mean_ns")};
+
+const struct table breakdown_tables[BREAKDOWN_TABLES] = {
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_WALL),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_WALL),
+    [BY_ACTIVITY] = TABLE("activity", "activity", "activities", activity_columns, ACTIVITY_TOTAL),
+    [BY_USE] = TABLE_EXTRA("use", "activity", "uses", use_columns, ACTIVITY_TOTAL),
+    [BY_THREAD_USE] = TABLE_EXTRA("thread_use", "activity", "uses", thread_use_columns, ACTIVITY_TOTAL),
+    [BY_CALL] = TABLE("call", "in POSIX call", "calls", call_columns, CALL_WALL),
+    [BY_SERVED] = TABLE("served", "served", "functions", served_columns, SERVED_TOTAL),
+};
+enum { TOTAL_THREADS, TOTAL_WALL };
+static const struct table_column total_columns[] = {COUNT_COLUMN("threads"), TIME_COLUMN("wall_ns")};
+const struct table breakdown_totals = TABLE("total", "all", "", total_columns, TABLE_AS_FILLED);
+
+static uint64_t sum_of(const uint64_t ticks[GROUPS])
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < GROUPS; i++)
+        sum += ticks[i];
+    return sum;
+}
+
+static void fill_groups(const struct analysis *analysis, struct table_row *row, unsigned wall,
+                        const uint64_t ticks[GROUPS])
+{
+    struct analysis_adder adder = {.analysis = analysis};
+
+    for (unsigned i = 0; i < GROUPS; i++)
+        row->cells[wall + 1 + i].count = analysis_add(&adder, ticks[i]);
+    row->cells[wall].count = analysis_ns(analysis, adder.ticks);
+}
+
+static const struct part *part_in(const struct map_entry *entry)
+{
+    return (const struct part *)(const void *)entry->value;
+}
+
+struct sum {
+    uint64_t ticks[GROUPS];
+    uint64_t threads, calls, faults, ipcs;
+};
+
+static void fill_processes(struct analysis *analysis, const struct map *processes)
+{
+    for (size_t i = 0; i < processes->count; i++) {
+        uint32_t pid = (uint32_t)processes->entries[i]->key[0];
+        const struct sum *sum = (const struct sum *)(const void *)processes->entries[i]->value;
+        struct table_row *row =
+            table_row(&analysis->tables[BY_PROCESS], pid, analysis_process_name(analysis, pid));
+
+        row->cells[PROCESS_PID].count = pid;
+        row->cells[PROCESS_THREADS].count = sum->threads;
+        fill_groups(analysis, row, PROCESS_WALL, sum->ticks);
+    }
+}
+
+static void fill_threads(struct breakdown *breakdown)
+{
+    struct analysis *analysis = &breakdown->analysis;
+    uint64_t wall = 0;
+    struct map processes;
+
+    map_open(&processes, sizeof(struct sum));
+    for (uint32_t n = 0; n < breakdown->progress.count && n < analysis->model->thread_count; n++) {
+        const struct model_thread *thread = analysis->model->threads[n];
+        const struct progress *progress = slots_at(&breakdown->progress, n);
+        uint64_t ticks = sum_of(progress->ticks);
+        struct sum *process;
+        struct table_row *row;
+
+        if (thread == NULL || ticks == 0)
+            continue;
+        wall += ticks;
+        row = table_row(&analysis->tables[BY_THREAD], n, analysis_thread_name(analysis, thread));
+        row->cells[THREAD_TID].count = thread->tid;
+        row->cells[THREAD_PID].count = thread->pid;
+        fill_groups(analysis, row, THREAD_WALL, progress->ticks);
+        process = map_at(&processes, thread->pid, 0, 0);
+        process->threads++;
+        for (unsigned i = 0; i < GROUPS; i++)
+            process->ticks[i] += progress->ticks[i];
+        analysis->total->cells[TOTAL_THREADS].count++;
+    }
+    analysis->total->cells[TOTAL_WALL].count = analysis_ns(analysis, wall);
+    fill_processes(analysis, &processes);
+    map_close(&processes);
+}
+
+static const char *function_name(struct breakdown *breakdown, struct table *table,
+                                 const struct map_entry *function)
+{
+    char text[FUNCTION_NAME_BYTES];
+
+    return table_text(
+        table, functions_name(&breakdown->names_of_functions, function->key[0], function->key[1], text));
+}
+
+static const char *what_name(struct breakdown *breakdown, struct table *table, struct what what)
+{
+    char number[ANALYSIS_NAME_BYTES];
+
+    switch (what.kind) {
+    case WHAT_EX:
+    case WHAT_TAKE:
+    case WHAT_DEFERRED:
+        return what.detail - 1 < breakdown->functions.count
+                   ? function_name(breakdown, table, breakdown->functions.entries[what.detail - 1])
+                   : "others";
+    case WHAT_WAIT:
+        return model_state_names[what.detail];
+    case WHAT_FAULT:
+        if (what.detail == UINT32_MAX)
+            return "(end not seen)";
+        break;
+    case WHAT_USER:
+    case WHAT_BOOT:
+    case WHAT_KERNEL:
+    case WHAT_IDLE:
+    case WHAT_READY:
+    case WHAT_UNKNOWN:
+        return breakdown_kinds[what.kind].name;
+    default:
+        break;
+    }
+    return table_text(table, label_of(breakdown->names[what.kind], what.detail, number));
+}
+
+/* Merges parts into rows: by name, and in the tables of uses (WHICH) by process or thread, too. */
+static void add_part(struct breakdown *breakdown, unsigned which, struct map *rows,
+                     const struct map_entry *entry)
+{
+    struct analysis *analysis = &breakdown->analysis;
+    struct table *table = &analysis->tables[which];
+    struct what what = {(enum what_kind)(entry->key[1] & 0xff), entry->key[2]};
+    const struct model_thread *thread = analysis->model->threads[entry->key[0]];
+    uint64_t who = which == BY_USE ? thread->pid : which == BY_THREAD_USE ? entry->key[0] : 0;
+    struct table_row *row = table_row(table, who << 8 | what.kind, what_name(breakdown, table, what));
+    struct part *sum = map_at(rows, (uintptr_t)row, 0, 0);
+
+    sum->ticks += part_in(entry)->ticks;
+    sum->count += part_in(entry)->count;
+    row->cells[ACTIVITY_KIND].text = breakdown_kinds[what.kind].name;
+    if (which == BY_USE) {
+        row->cells[ACTIVITY_MEAN + USE_PID].count = thread->pid;
+        row->cells[ACTIVITY_MEAN + USE_PROCESS].text =
+            table_text(table, analysis_process_name(analysis, thread->pid));
+    } else if (which == BY_THREAD_USE) {
+        row->cells[ACTIVITY_MEAN + THREAD_USE_TID].count = thread->tid;
+        row->cells[ACTIVITY_MEAN + THREAD_USE_PID].count = thread->pid;
+        row->cells[ACTIVITY_MEAN + THREAD_USE_THREAD].text =
+            table_text(table, analysis_thread_name(analysis, thread));
+    }
+}
+
+static void fill_activities(struct breakdown *breakdown, unsigned which)
+{
+    struct analysis *analysis = &breakdown->analysis;
+    struct analysis_adder adder = {.analysis = analysis};
+    struct map rows; /* struct part by row */
+    uint64_t wall = 0;
+
+    map_open(&rows, sizeof(struct part));
+    for (size_t i = 0; i < breakdown->parts.count; i++)
+        add_part(breakdown, which, &rows, breakdown->parts.entries[i]);
+    for (size_t i = 0; i < rows.count; i++)
+        wall += part_in(rows.entries[i])->ticks;
+    for (size_t i = 0; i < rows.count; i++) {
+        struct table_row *row = (struct table_row *)(uintptr_t)rows.entries[i]->key[0];
+        const struct part *sum = part_in(rows.entries[i]);
+
+        row->cells[ACTIVITY_COUNT].count = sum->count;
+        row->cells[ACTIVITY_TOTAL].count = analysis_add(&adder, sum->ticks);
+        row->cells[ACTIVITY_SHARE].real = wall ? 100.0 * (double)sum->ticks / (double)wall : 0;
+        row->cells[ACTIVITY_MEAN].count =
+            sum->count ? analysis_ns(analysis, sum->ticks / sum->count) : TABLE_NONE;
+    }
+    map_close(&rows);
+}
+
+/* Adds a row for each POSIX call with everything that happened in it, and one for the rest. */
+static void fill_calls(struct breakdown *breakdown)
+{
+    struct analysis *analysis = &breakdown->analysis;
+    struct table *table = &analysis->tables[BY_CALL];
+    char number[ANALYSIS_NAME_BYTES];
+    struct map calls; /* struct sum by context */
+
+    map_open(&calls, sizeof(struct sum));
+    for (size_t i = 0; i < breakdown->parts.count; i++) {
+        const struct map_entry *entry = breakdown->parts.entries[i];
+        enum what_kind kind = (enum what_kind)(entry->key[1] & 0xff);
+        struct sum *sum = map_at(&calls, entry->key[1] >> 8, 0, 0);
+
+        sum->ticks[breakdown_kinds[kind].group] += part_in(entry)->ticks;
+        sum->calls += kind == WHAT_POSIX ? part_in(entry)->count : 0;
+        sum->faults += kind == WHAT_FAULT ? part_in(entry)->count : 0;
+        sum->ipcs += kind == WHAT_EX ? part_in(entry)->count : 0;
+    }
+    for (size_t i = 0; i < calls.count; i++) {
+        const struct map_entry *entry = calls.entries[i];
+        const struct sum *sum = (const struct sum *)(const void *)entry->value;
+        const char *name =
+            entry->key[0] == 0 ? "(none)" : label_of(breakdown->names[WHAT_POSIX], entry->key[0] - 1, number);
+        struct table_row *row = table_row(table, entry->key[0], name);
+
+        row->cells[CALL_COUNT].count = sum->calls;
+        row->cells[CALL_FAULTS].count = sum->faults;
+        row->cells[CALL_IPCS].count = sum->ipcs;
+        fill_groups(analysis, row, CALL_WALL, sum->ticks);
+    }
+    map_close(&calls);
+}
+
+static void fill_served(struct breakdown *breakdown)
+{
+    struct analysis *analysis = &breakdown->analysis;
+    struct table *table = &analysis->tables[BY_SERVED];
+
+    for (size_t i = 0; i < breakdown->functions.count; i++) {
+        const struct map_entry *entry = breakdown->functions.entries[i];
+        const struct function *function = (const struct function *)(const void *)entry->value;
+        struct analysis_adder adder = {.analysis = analysis};
+        struct table_row *row;
+
+        if (function->ran + function->waited + function->calls == 0)
+            continue;
+        row = table_row(table, i, function_name(breakdown, table, entry));
+        row->cells[SERVED_PID].count = entry->key[0];
+        row->cells[SERVED_CALLS].count = function->calls;
+        row->cells[SERVED_RAN].count = analysis_add(&adder, function->ran);
+        row->cells[SERVED_WAITED].count = analysis_add(&adder, function->waited);
+        row->cells[SERVED_TOTAL].count = analysis_ns(analysis, adder.ticks);
+        row->cells[SERVED_MEAN].count =
+            function->calls ? analysis_ns(analysis, adder.ticks / function->calls) : TABLE_NONE;
+    }
+}
+
+void breakdown_fill(struct analysis *analysis)
+{
+    struct breakdown *breakdown = (struct breakdown *)analysis;
+
+    fill_threads(breakdown);
+    fill_activities(breakdown, BY_ACTIVITY);
+    for (unsigned which = BY_USE; which <= BY_THREAD_USE; which++)
+        if (analysis->tables[which].is_wanted)
+            fill_activities(breakdown, which);
+    fill_calls(breakdown);
+    fill_served(breakdown);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* delays.c - who delays whom; see delays.h. */
+#include <stdlib.h>
+#include <tools/tarn/analysis/delays.h>
+
+#define RING_SIZE 2048u /* runs; a power of two */
+
+struct run {
+    const struct model_thread *thread;
+    uint64_t from, to;
+};
+
+struct run_ring {
+    struct run runs[RING_SIZE];
+    uint64_t count; /* total; the newest is at count - 1 */
+};
+
+struct place {
+    uint32_t cpu;   /* rank of the CPU in whose queue it is */
+    bool is_known;  /* else: the CPU where it last ran */
+    uint64_t since; /* ticks: earlier ready time is attributed already */
+};
+
+static void know_event(struct delays *delays, unsigned which, const struct analysis *analysis,
+                       const char *event, const char *cpu)
+{
+    const struct field *tid = analysis_field(analysis, event, "tid"),
+                       *at = analysis_field(analysis, event, cpu);
+
+    if (tid != NULL && at != NULL)
+        delays->events[which] =
+            (struct queue_event){schema_find_event(&analysis->trace->schema, event), tid, at};
+}
+
+void delays_open(struct delays *delays, const struct analysis *analysis)
+{
+    delays->model = analysis->model;
+    delays->rings = alloc_zero(analysis->trace->stream_count + 1, sizeof(delays->rings[0]));
+    slots_open(&delays->places, sizeof(struct place));
+    know_event(delays, 0, analysis, "sched_enqueue", "cpu");
+    know_event(delays, 1, analysis, "sched_wakeup", "target_cpu");
+    know_event(delays, 2, analysis, "sched_migrate_task", "dest_cpu");
+}
+
+void delays_close(struct delays *delays)
+{
+    free(delays->rings);
+    slots_close(&delays->places);
+}
+
+/* Adds a segment; consecutive ones of a thread become one run. */
+static void add_run(struct run_ring *ring, const struct model_thread *thread, uint64_t from, uint64_t to)
+{
+    struct run *last = &ring->runs[(ring->count - 1) % RING_SIZE];
+
+    if (ring->count != 0 && last->thread == thread && last->to == from)
+        last->to = to;
+    else
+        ring->runs[ring->count++ % RING_SIZE] = (struct run){thread, from, to};
+}
+
+static void tell(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
+                 uint32_t cpu, uint64_t from, uint64_t to)
+{
+    if (from < to)
+        delays->delayed(delays, thread, by, cpu, from, to);
+}
+
+static uint64_t later(uint64_t left, uint64_t right)
+{
+    return left > right ? left : right;
+}
+
+/* Goes backwards, from the current run through the newest ones. */
+static void account(struct delays *delays, const struct model_thread *thread, uint32_t cpu, uint64_t from,
+                    uint64_t to)
+{
+    const struct run_ring *ring = &delays->rings[cpu];
+    const struct model_cpu *now = &delays->model->cpus[cpu];
+    uint64_t oldest = ring->count > RING_SIZE ? ring->count - RING_SIZE : 0;
+
+    if (now->thread != NULL && !now->is_lost && now->thread->state == MODEL_RUNNING &&
+        now->thread != thread && now->thread->segment < to) {
+        uint64_t begin = later(now->thread->segment, from);
+
+        tell(delays, thread, now->thread, cpu, begin, to);
+        to = begin;
+    }
+    for (uint64_t i = ring->count; i > oldest && to > from; i--) {
+        const struct run *run = &ring->runs[(i - 1) % RING_SIZE];
+        uint64_t begin = later(run->from, from), end = run->to < to ? run->to : to;
+
+        if (run->to <= from)
+            break;
+        if (end <= begin)
+            continue;
+        tell(delays, thread, NULL, cpu, end, to);
+        tell(delays, thread, run->thread, cpu, begin, end);
+        to = begin;
+    }
+    tell(delays, thread, NULL, cpu, from, to);
+}
+
+void delays_segment(struct delays *delays, const struct model_thread *thread, uint64_t from, uint64_t to)
+{
+    struct place *place;
+
+    if (thread->state == MODEL_RUNNING)
+        add_run(&delays->rings[thread->cpu], thread, from, to);
+    if (thread->is_idle)
+        return;
+    place = slots_at(&delays->places, thread->number);
+    if (thread->state == MODEL_READY)
+        account(delays, thread, place->is_known ? place->cpu : thread->cpu, later(from, place->since), to);
+    if (thread->state == MODEL_RUNNING)
+        place->is_known = false;
+}
+
+static bool find_rank(const struct trace *trace, uint64_t cpu, uint32_t *rank)
+{
+    for (uint32_t i = 0; i < trace->stream_count; i++)
+        if (trace->streams[i].cpu == cpu) {
+            *rank = i;
+            return true;
+        }
+    return false;
+}
+
+void delays_take(struct delays *delays, const struct cursor *cursor, unsigned which)
+{
+    const struct queue_event *event = &delays->events[which];
+    const struct model_thread *thread =
+        model_find_thread(delays->model, (uint32_t)field_integer(event->tid, cursor->event.bytes));
+    struct place *place;
+    uint32_t rank;
+
+    if (thread == NULL || thread->is_idle || thread->state == MODEL_RUNNING ||
+        !find_rank(cursor->trace, field_integer(event->cpu, cursor->event.bytes), &rank))
+        return;
+    place = slots_at(&delays->places, thread->number);
+    if (thread->state == MODEL_READY) {
+        account(delays, thread, place->is_known ? place->cpu : thread->cpu,
+                later(later(thread->segment, place->since), delays->model->from), cursor->ticks);
+        place->since = cursor->ticks;
+    }
+    place->cpu = rank;
+    place->is_known = true;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* distribution.c - log-linear histograms; see distribution.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/analysis/distribution.h>
+
+#define HISTOGRAM_ROWS 24u /* at most twice as many */
+
+/* Values below DISTRIBUTION_PARTS are power 0, with one bucket each. */
+static unsigned power_of(uint64_t value)
+{
+    return value < DISTRIBUTION_PARTS ? 0 : 64u - (unsigned)__builtin_clzll(value) - DISTRIBUTION_SHIFT;
+}
+
+/* Returns a bucket's index among all possible ones: power * DISTRIBUTION_PARTS + part. */
+static unsigned bucket_of(uint64_t value)
+{
+    unsigned power = power_of(value);
+
+    return power * DISTRIBUTION_PARTS +
+           (unsigned)(power ? (value >> (power - 1)) - DISTRIBUTION_PARTS : value);
+}
+
+/* Returns the smallest value of a bucket; for one past the last bucket, the upper bound. */
+static uint64_t bucket_begin(unsigned bucket)
+{
+    unsigned power = bucket / DISTRIBUTION_PARTS, part = bucket % DISTRIBUTION_PARTS;
+
+    if (power > 64 - DISTRIBUTION_SHIFT)
+        return UINT64_MAX;
+    return power == 0 ? part : (uint64_t)(DISTRIBUTION_PARTS + part) << (power - 1);
+}
+
+static void make_room(struct distribution *distribution, struct arena *arena, unsigned low, unsigned high)
+{
+    unsigned first = distribution->first, end = first + distribution->powers;
+    uint64_t *buckets;
+
+    if (distribution->powers != 0 && low >= first && high < end)
+        return;
+    if (distribution->powers != 0) {
+        low = low < first ? low : first;
+        high = high >= end ? high : end - 1;
+    }
+    buckets = arena_alloc(arena, (high - low + 1) * DISTRIBUTION_PARTS * sizeof(buckets[0]));
+    if (distribution->powers != 0)
+        memcpy(buckets + (first - low) * DISTRIBUTION_PARTS, distribution->buckets,
+               distribution->powers * DISTRIBUTION_PARTS * sizeof(buckets[0]));
+    distribution->buckets = buckets;
+    distribution->first = (uint8_t)low;
+    distribution->powers = (uint8_t)(high - low + 1);
+}
+
+static uint64_t *counter_of(const struct distribution *distribution, unsigned bucket)
+{
+    return &distribution->buckets[bucket - distribution->first * DISTRIBUTION_PARTS];
+}
+
+void distribution_add_many(struct distribution *distribution, struct arena *arena, uint64_t value,
+                           uint64_t times)
+{
+    unsigned bucket = bucket_of(value), power = bucket / DISTRIBUTION_PARTS;
+
+    if (__builtin_expect(power - distribution->first >= distribution->powers, 0))
+        make_room(distribution, arena, power, power);
+    *counter_of(distribution, bucket) += times;
+    if (distribution->count == 0 || value < distribution->min)
+        distribution->min = value;
+    if (value > distribution->max)
+        distribution->max = value;
+    distribution->count += times;
+    distribution->total += value * times;
+}
+
+void distribution_merge(struct distribution *into, struct arena *arena, const struct distribution *from)
+{
+    if (from->count == 0)
+        return;
+    make_room(into, arena, from->first, from->first + from->powers - 1u);
+    for (unsigned i = 0; i < from->powers * DISTRIBUTION_PARTS; i++)
+        *counter_of(into, from->first * DISTRIBUTION_PARTS + i) += from->buckets[i];
+    if (into->count == 0 || from->min < into->min)
+        into->min = from->min;
+    if (from->max > into->max)
+        into->max = from->max;
+    into->count += from->count;
+    into->total += from->total;
+}
+
+uint64_t distribution_percentile(const struct distribution *distribution, double part)
+{
+    uint64_t wanted = (uint64_t)ceil(part * (double)distribution->count), seen = 0, value;
+    unsigned i = 0, bucket;
+
+    if (distribution->count == 0)
+        return 0;
+    while (i + 1 < distribution->powers * DISTRIBUTION_PARTS && (seen += distribution->buckets[i]) < wanted)
+        i++;
+    bucket = distribution->first * DISTRIBUTION_PARTS + i;
+    value = bucket_begin(bucket) + (bucket_begin(bucket + 1) - 1 - bucket_begin(bucket)) / 2;
+    value = value > distribution->min ? value : distribution->min;
+    return value < distribution->max ? value : distribution->max;
+}
+
+void distribution_fill(const struct distribution *distribution, const struct schema *schema,
+                       union table_cell *cells)
+{
+    uint64_t count = distribution->count;
+
+    cells[0].count = count;
+    cells[1].count = ticks_to_ns(schema, distribution->total);
+    cells[2].count = count ? ticks_to_ns(schema, distribution->min) : TABLE_NONE;
+    cells[3].count = count ? ticks_to_ns(schema, distribution->total / count) : TABLE_NONE;
+    for (unsigned i = 0; i < 3; i++) {
+        static const double parts[] = {0.5, 0.9, 0.99};
+        uint64_t value = distribution_percentile(distribution, parts[i]);
+
+        cells[4 + i].count = count ? ticks_to_ns(schema, value) : TABLE_NONE;
+    }
+    cells[7].count = count ? ticks_to_ns(schema, distribution->max) : TABLE_NONE;
+}
+
+const struct table_column histogram_columns[6] = {COLUMN_CALLED("", "from_ns", COLUMN_TIME, SUM_SMALLEST, 0),
+                                                  COLUMN_CALLED("", "to_ns", COLUMN_TIME, SUM_LARGEST, 0),
+                                                  COUNT_COLUMN("count"),
+                                                  REAL_COLUMN("percent", 2),
+                                                  MEAN_COLUMN("percent_up_to", 2),
+                                                  BAR_COLUMN};
+
+/* Returns the number of buckets per row: a power of two,
+ * or a part of one if the values are close together. */
+static unsigned choose_step(unsigned first, unsigned last)
+{
+    unsigned step = 1;
+
+    while (step < DISTRIBUTION_PARTS && (last - first) / step > HISTOGRAM_ROWS)
+        step *= 2;
+    return step;
+}
+
+static void format_range(char text[80], uint64_t from, uint64_t to)
+{
+    double unit = to < 1000000 ? 1e3 : to < 1000000000 ? 1e6 : 1e9;
+
+    snprintf(text, 80, "%.3f - %.3f %s", (double)from / unit, (double)to / unit,
+             to < 1000000      ? "us"
+             : to < 1000000000 ? "ms"
+                               : "s");
+}
+
+void distribution_histogram(const struct distribution *distribution, const struct schema *schema,
+                            struct table *table)
+{
+    unsigned first = bucket_of(distribution->min), last = bucket_of(distribution->max);
+    unsigned step = choose_step(first, last);
+    uint64_t seen = 0;
+
+    if (distribution->count == 0)
+        return;
+    for (unsigned at = first / step * step; at <= last; at += step) {
+        uint64_t from = ticks_to_ns(schema, bucket_begin(at)), count = 0;
+        uint64_t to = ticks_to_ns(schema, bucket_begin(at + step));
+        struct table_row *row;
+        char name[80];
+
+        for (unsigned bucket = at; bucket < at + step; bucket++)
+            if (bucket >= first && bucket <= last)
+                count += *counter_of(distribution, bucket);
+        seen += count;
+        format_range(name, from, to);
+        row = table_add(table, name);
+        row->cells[0].count = from;
+        row->cells[1].count = to < TABLE_NONE ? to : TABLE_NONE;
+        row->cells[2].count = row->cells[5].count = count;
+        row->cells[3].real = 100.0 * (double)count / (double)distribution->count;
+        row->cells[4].real = 100.0 * (double)seen / (double)distribution->count;
+    }
+}

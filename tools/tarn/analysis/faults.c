@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * faults.c - `tarn faults`: page faults by kind, process, page, mapped file and instruction, and their
+ * durations.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <tools/tarn/analysis/kinds.h>
+#include <tools/tarn/analysis/spans.h>
+#include <tools/tarn/symbols/symbols.h>
+
+#define PAGE_BYTES 4096u /* on both architectures */
+
+enum {
+    BY_KIND,
+    BY_PROCESS,
+    BY_THREAD,
+    BY_USE,
+    BY_REGION,
+    BY_PAGE,
+    BY_INSTRUCTION,
+    BY_FUNCTION,
+    BY_DURATION,
+    BY_LONGEST,
+    TABLES
+};
+
+/* Faults at one place: a page, an instruction, a mapped file. */
+struct place {
+    uint64_t count, total, max;
+};
+
+struct faults {
+    struct analysis analysis;
+    struct map uses;         /* struct span by kind and thread number */
+    struct map pages;        /* struct place by pid and page */
+    struct map instructions; /* struct place by pid and address */
+    struct map regions;      /* struct place by pid and address of the executable's path */
+    struct longest_list longest;
+    const struct field *kinds; /* whose labels are the names of kinds */
+};
+
+#define ALL_COLUMNS SPAN_COLUMNS("faults")
+static const struct table_column kind_columns[] = {NUMBER_COLUMN("number"), ALL_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), ALL_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), ALL_COLUMNS};
+static const struct table_column use_columns[] = {NUMBER_COLUMN("pid"), TEXT_KEY("what"), ALL_COLUMNS};
+enum {
+    PLACE_PID,
+    PLACE_ADDRESS,
+    PLACE_COUNT,
+    PLACE_TOTAL,
+    PLACE_MEAN,
+    PLACE_MAX,
+    PLACE_IMAGE,
+    PLACE_FUNCTION,
+    PLACE_SOURCE
+};
+#define PLACE_COLUMNS                                                                             \
+    NUMBER_COLUMN("pid"), HEX_COLUMN("address"), COUNT_COLUMN("faults"), TIME_COLUMN("total_ns"), \
+        TIME_OF_ONE("mean_ns"), TIME_LARGEST("max_ns"), TEXT_COLUMN("file")
+static const struct table_column region_columns[] = {PLACE_COLUMNS};
+static const struct table_column page_columns[] = {PLACE_COLUMNS};
+static const struct table_column instruction_columns[] = {PLACE_COLUMNS, TEXT_COLUMN("function"),
+                                                          TEXT_COLUMN("source")};
+enum { FUNCTION_COUNT, FUNCTION_TOTAL, FUNCTION_MEAN, FUNCTION_MAX, FUNCTION_IMAGE };
+static const struct table_column function_columns[] = {COUNT_COLUMN("faults"), TIME_COLUMN("total_ns"),
+                                                       TIME_OF_ONE("mean_ns"), TIME_LARGEST("max_ns"),
+                                                       TEXT_COLUMN("file")};
+enum { LONG_ADDRESS = LONGEST_COLUMN_COUNT, LONG_IP };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address"),
+                                                      HEX_COLUMN("ip")};
+static const struct table tables[TABLES] = {
+    [BY_KIND] = TABLE("kind", "fault type", "kinds", kind_columns, SPAN_BY_TOTAL(kind_columns)),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns)),
+    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns)),
+    [BY_REGION] = TABLE("region", "process", "regions", region_columns, PLACE_TOTAL),
+    [BY_PAGE] = TABLE_EXTRA("page", "process", "pages", page_columns, PLACE_COUNT),
+    [BY_INSTRUCTION] =
+        TABLE_EXTRA("instruction", "process", "instructions", instruction_columns, PLACE_TOTAL),
+    [BY_FUNCTION] = TABLE_EXTRA("function", "function", "functions", function_columns, FUNCTION_TOTAL),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest faults", "faults", longest_columns, TABLE_AS_FILLED),
+};
+
+static const char *name_of(const struct analysis *analysis, uint64_t kind, char text[ANALYSIS_NAME_BYTES])
+{
+    if (kind == UINT32_MAX)
+        return "(not seen)"; /* the end was not seen */
+    return label_of(((const struct faults *)analysis)->kinds, kind, text);
+}
+
+static void add_place(struct map *map, uint32_t pid, uint64_t address, uint64_t ticks)
+{
+    struct place *place = map_at(map, pid, address, 0);
+
+    place->count++;
+    place->total += ticks;
+    if (ticks > place->max)
+        place->max = ticks;
+}
+
+/* Faults of kernel code on user memory have an address in the process, too. */
+static void add_places(struct faults *faults, uint32_t pid, const struct model_frame *frame, uint64_t ticks)
+{
+    const struct table *tables = faults->analysis.tables;
+    const struct image *image;
+
+    if (tables[BY_PAGE].is_wanted)
+        add_place(&faults->pages, pid, frame->args[0] / PAGE_BYTES * PAGE_BYTES, ticks);
+    if (tables[BY_INSTRUCTION].is_wanted || tables[BY_FUNCTION].is_wanted)
+        add_place(&faults->instructions, pid, frame->args[1], ticks);
+    if (tables[BY_REGION].is_wanted) {
+        image = images_find(&faults->analysis.model->images, pid, frame->args[0]);
+        add_place(&faults->regions, pid, image != NULL ? image->base : 0, ticks);
+    }
+}
+
+static void leave(struct model_observer *self, const struct model_thread *thread,
+                  const struct model_frame *frame, uint64_t end)
+{
+    struct faults *faults = ANALYSIS_OF(self, struct faults);
+    uint64_t ticks = end - frame->begin;
+
+    if (frame->kind != ACTIVITY_FAULT || !analysis_wants(&faults->analysis, thread))
+        return;
+    span_add(map_at(&faults->uses, frame->detail, thread->number, 0), &faults->uses.arena, frame, end, false);
+    if (frame->is_cut)
+        return;
+    add_places(faults, thread->pid, frame, ticks);
+    longest_add(&faults->longest, &(struct longest){.ticks = ticks,
+                                                    .begin = frame->begin,
+                                                    .thread = thread,
+                                                    .what = frame->detail,
+                                                    .args = {frame->args[0], frame->args[1]}});
+}
+
+static bool open_faults(struct analysis *analysis, struct fail *fail)
+{
+    struct faults *faults = (struct faults *)analysis;
+
+    map_open(&faults->uses, sizeof(struct span));
+    faults->uses.limit = MAP_DISTRIBUTIONS_MAX;
+    map_open(&faults->pages, sizeof(struct place));
+    map_open(&faults->instructions, sizeof(struct place));
+    map_open(&faults->regions, sizeof(struct place));
+    faults->kinds = model_detail_field(&analysis->trace->schema, ACTIVITY_FAULT);
+    analysis->observer.leave = leave;
+    return true;
+}
+
+static void close_faults(struct analysis *analysis)
+{
+    struct faults *faults = (struct faults *)analysis;
+
+    map_close(&faults->uses);
+    map_close(&faults->pages);
+    map_close(&faults->instructions);
+    map_close(&faults->regions);
+}
+
+static void fill_place(struct analysis *analysis, struct table *table, struct table_row *row,
+                       const struct place *place)
+{
+    row->cells[PLACE_COUNT].count = place->count;
+    row->cells[PLACE_TOTAL].count = analysis_ns(analysis, place->total);
+    row->cells[PLACE_MEAN].count = place->count ? analysis_ns(analysis, place->total / place->count) : 0;
+    row->cells[PLACE_MAX].count = analysis_ns(analysis, place->max);
+}
+
+/* Fills in the function and source line, if there are symbols. */
+static void fill_source(struct analysis *analysis, struct table *table, struct table_row *row,
+                        const struct image *image, uint64_t address)
+{
+    const struct symbol *symbol =
+        analysis->symbols != NULL && image != NULL ? symbols_find(analysis->symbols, image, address) : NULL;
+
+    if (symbol == NULL || symbol->function == NULL)
+        return;
+    row->cells[PLACE_FUNCTION].text = table_text(table, symbol->function);
+    if (symbol->file != NULL)
+        row->cells[PLACE_SOURCE].text = table_format(table, "%s:%u", symbol->file, symbol->line);
+}
+
+/* NONE: the name of addresses in no file. */
+static void fill_places(struct analysis *analysis, struct table *table, const struct map *map,
+                        const char *none)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        uint32_t pid = (uint32_t)map->entries[i]->key[0];
+        uint64_t address = map->entries[i]->key[1];
+        const struct image *image = images_find(&analysis->model->images, pid, address);
+        struct table_row *row = table_add(table, analysis_process_name(analysis, pid));
+
+        row->cells[PLACE_PID].count = pid;
+        row->cells[PLACE_ADDRESS].count = address;
+        row->cells[PLACE_IMAGE].text = image != NULL ? table_text(table, image->path) : none;
+        fill_place(analysis, table, row, (const void *)map->entries[i]->value);
+        if (table == &analysis->tables[BY_INSTRUCTION] && table->is_wanted)
+            fill_source(analysis, table, row, image, address);
+    }
+    if (map->others != NULL) {
+        struct table_row *row = table_add(table, "(others)");
+
+        table_clear_cells(table, row);
+        fill_place(analysis, table, row, (const void *)map->others->value);
+    }
+}
+
+/* Distinguishes functions with the same name in different files. */
+static uint64_t key_of(const struct image *image)
+{
+    uint64_t key = 0xcbf29ce484222325ull;
+
+    for (const char *at = image != NULL ? image->path : ""; *at != '\0'; at++)
+        key = (key ^ (uint8_t)*at) * 0x100000001b3ull;
+    return key;
+}
+
+static void add_to_function(struct analysis *analysis, const struct image *image, const char *function,
+                            const struct place *place)
+{
+    struct table *table = &analysis->tables[BY_FUNCTION];
+    struct table_row *row = table_row(table, key_of(image), function);
+    uint64_t max = analysis_ns(analysis, place->max);
+
+    row->cells[FUNCTION_COUNT].count += place->count;
+    row->cells[FUNCTION_TOTAL].count += analysis_ns(analysis, place->total);
+    row->cells[FUNCTION_MEAN].count = row->cells[FUNCTION_TOTAL].count / row->cells[FUNCTION_COUNT].count;
+    if (max > row->cells[FUNCTION_MAX].count)
+        row->cells[FUNCTION_MAX].count = max;
+    row->cells[FUNCTION_IMAGE].text = image != NULL ? table_text(table, image->path) : NULL;
+}
+
+static void fill_functions(struct analysis *analysis, const struct map *instructions)
+{
+    for (size_t i = 0; i < map_total(instructions) && analysis->tables[BY_FUNCTION].is_wanted; i++) {
+        const struct map_entry *entry = map_entry(instructions, i);
+        bool is_rest = entry == instructions->others;
+        const struct image *image =
+            is_rest ? NULL : images_find(&analysis->model->images, (uint32_t)entry->key[0], entry->key[1]);
+        const struct symbol *symbol = analysis->symbols != NULL && image != NULL
+                                          ? symbols_find(analysis->symbols, image, entry->key[1])
+                                          : NULL;
+        const char *name = symbol != NULL && symbol->function != NULL ? symbol->function : "(unknown)";
+
+        add_to_function(analysis, image, is_rest ? "(others)" : name, (const void *)entry->value);
+    }
+}
+
+static void fill_longest(struct faults *faults)
+{
+    struct table *table = &faults->analysis.tables[BY_LONGEST];
+    char text[ANALYSIS_NAME_BYTES];
+
+    longest_sort(&faults->longest);
+    for (unsigned i = 0; i < faults->longest.count; i++) {
+        const struct longest *item = &faults->longest.items[i];
+        struct table_row *row = table_add(table, name_of(&faults->analysis, item->what, text));
+
+        longest_fill(&faults->analysis, table, row, item);
+        row->cells[LONG_ADDRESS].count = item->args[0];
+        row->cells[LONG_IP].count = item->args[1];
+    }
+}
+
+static void finish_faults(struct analysis *analysis)
+{
+    struct faults *faults = (struct faults *)analysis;
+
+    spans_fill(analysis, &analysis->tables[BY_KIND], &faults->uses, SPANS_BY_WHAT, name_of);
+    spans_fill(analysis, &analysis->tables[BY_PROCESS], &faults->uses, SPANS_BY_PROCESS, name_of);
+    spans_fill(analysis, &analysis->tables[BY_THREAD], &faults->uses, SPANS_BY_THREAD, name_of);
+    spans_fill(analysis, &analysis->tables[BY_USE], &faults->uses, SPANS_BY_USE, name_of);
+    fill_places(analysis, &analysis->tables[BY_REGION], &faults->regions, "(in no file: heap, stack, ...)");
+    fill_places(analysis, &analysis->tables[BY_PAGE], &faults->pages, NULL);
+    fill_places(analysis, &analysis->tables[BY_INSTRUCTION], &faults->instructions, NULL);
+    fill_functions(analysis, &faults->instructions);
+    spans_histogram(analysis, &analysis->tables[BY_DURATION], &faults->uses);
+    fill_longest(faults);
+}
+
+const struct analysis_kind faults_analysis = {
+    .name = "faults",
+    .summary = "page faults by type, process and place, and how long they took",
+    .help = "Page faults by type, process, mapped file, page and instruction: how many, and where the time\n"
+            "from entry to exit went: on a CPU, in interrupts, waiting for a pager or fault handler.\n",
+    .tables = tables,
+    .table_count = TABLES,
+    .uses_symbols = true,
+    .size = sizeof(struct faults),
+    .open = open_faults,
+    .finish = finish_faults,
+    .close = close_faults,
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* intervals_tables.c - the tables of `tarn intervals`; see intervals_tables.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <tools/tarn/analysis/intervals_tables.h>
+
+enum { TOTAL_COUNT, TOTAL_NOT_ENDED, TOTAL_NOT_BEGUN, TOTAL_NO_ROOM };
+static const struct table_column total_columns[] = {
+    COUNT_COLUMN("intervals"), COLUMN_CALLED("not ended", "all_not_ended", COLUMN_COUNT, SUM_ADDED, 0),
+    COLUMN_CALLED("not begun", "all_not_begun", COLUMN_COUNT, SUM_ADDED, 0),
+    COLUMN_CALLED("begins over capacity", "no_room", COLUMN_COUNT, SUM_ADDED, 0)};
+const struct table intervals_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
+enum { GROUP_VALUE, GROUP_NOT_ENDED, GROUP_NOT_BEGUN, GROUP_DURATIONS };
+static const struct table_column group_columns[] = {NUMBER_COLUMN("value"), COUNT_COLUMN("not_ended"),
+                                                    COUNT_COLUMN("not_begun"), DISTRIBUTION_COLUMNS("count")};
+enum { THREAD_TID, THREAD_PID, THREAD_DURATIONS };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                     DISTRIBUTION_COLUMNS("count")};
+enum { LONG_END = LONGEST_COLUMN_COUNT };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, WHEN_COLUMN("until_ns")};
+enum { OPEN_AT, OPEN_TID, OPEN_PID, OPEN_THREAD };
+static const struct table_column open_columns[] = {WHEN_COLUMN("at_ns"), NUMBER_COLUMN("tid"),
+                                                   NUMBER_COLUMN("pid"), TEXT_COLUMN("thread")};
+const struct table intervals_tables[INTERVALS_TABLES] = {
+    [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1),
+    [BY_THREAD] =
+        TABLE_EXTRA("thread", "thread of the begin", "threads", thread_columns, THREAD_DURATIONS + 1),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
+    [BY_LONGEST] = TABLE("longest", "longest", "intervals", longest_columns, TABLE_AS_FILLED),
+    [BY_OPEN] = TABLE_EXTRA("open", "not ended", "intervals", open_columns, OPEN_AT),
+};
+
+/* Returns the name of the group's value, or else of the interval. */
+static const char *name_of(const struct intervals *intervals, uint64_t group, char text[ANALYSIS_NAME_BYTES])
+{
+    const struct field *field = intervals->group_field;
+
+    if (field == NULL)
+        return intervals->spec.name ? intervals->spec.name : intervals->spec.begin;
+    if (field->labels == NULL)
+        snprintf(text, ANALYSIS_NAME_BYTES, field->is_signed ? "%s %" PRId64 : "%s %" PRIu64, field->name,
+                 group);
+    return field->labels != NULL ? label_of(field, group, text) : text;
+}
+
+static void fill_groups(struct intervals *intervals)
+{
+    struct table *table = &intervals->analysis.tables[BY_GROUP];
+    union table_cell *total = intervals->analysis.total->cells;
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL;
+         pair = pairs_next(&intervals->open, pair))
+        intervals_group(intervals, pair->group, true)->restarted++;
+    for (size_t i = 0; i < map_total(&intervals->groups); i++) {
+        const struct map_entry *entry = map_entry(&intervals->groups, i);
+        const struct group *group = (const void *)entry->value;
+        bool is_known = entry->key[1] == 1;
+        struct table_row *row =
+            table_add(table, is_known ? name_of(intervals, entry->key[0], text) : "(others)");
+
+        row->cells[GROUP_VALUE].number =
+            intervals->group_field && is_known ? (int64_t)entry->key[0] : TABLE_NONE;
+        row->cells[GROUP_NOT_ENDED].count = group->restarted;
+        row->cells[GROUP_NOT_BEGUN].count = group->not_begun;
+        total[TOTAL_COUNT].count += group->durations.count;
+        total[TOTAL_NOT_ENDED].count += group->restarted;
+        total[TOTAL_NOT_BEGUN].count += group->not_begun;
+        distribution_fill(&group->durations, &intervals->analysis.trace->schema,
+                          &row->cells[GROUP_DURATIONS]);
+    }
+}
+
+static void fill_duration(struct intervals *intervals)
+{
+    struct distribution all = {0};
+    struct arena arena = {NULL};
+
+    for (size_t i = 0; i < map_total(&intervals->groups); i++)
+        distribution_merge(
+            &all, &arena,
+            &((const struct group *)(const void *)map_entry(&intervals->groups, i)->value)->durations);
+    distribution_histogram(&all, &intervals->analysis.trace->schema,
+                           &intervals->analysis.tables[BY_DURATION]);
+    arena_free(&arena);
+}
+
+static void fill_threads(struct intervals *intervals)
+{
+    struct analysis *analysis = &intervals->analysis;
+
+    for (size_t i = 0; i < map_total(&intervals->threads); i++) {
+        const struct map_entry *entry = map_entry(&intervals->threads, i);
+        bool is_rest = entry == intervals->threads.others;
+        const struct model_thread *thread = is_rest ? NULL : analysis->model->threads[entry->key[0]];
+        struct table_row *row = table_add(&analysis->tables[BY_THREAD],
+                                          is_rest ? "(others)" : analysis_thread_name(analysis, thread));
+
+        row->cells[THREAD_TID].number = is_rest ? TABLE_NONE : thread->tid;
+        row->cells[THREAD_PID].number = is_rest ? TABLE_NONE : thread->pid;
+        distribution_fill((const void *)entry->value, &analysis->trace->schema,
+                          &row->cells[THREAD_DURATIONS]);
+    }
+}
+
+static void fill_longest(struct intervals *intervals)
+{
+    struct analysis *analysis = &intervals->analysis;
+    struct table *table = &analysis->tables[BY_LONGEST];
+    char text[ANALYSIS_NAME_BYTES];
+
+    longest_sort(&intervals->longest);
+    for (unsigned i = 0; i < intervals->longest.count; i++) {
+        const struct longest *item = &intervals->longest.items[i];
+        struct table_row *row = table_add(table, name_of(intervals, item->what, text));
+
+        longest_fill(analysis, table, row, item);
+        row->cells[LONG_END].count = analysis_when(analysis, item->args[0]);
+    }
+}
+
+static void fill_open(struct intervals *intervals)
+{
+    struct analysis *analysis = &intervals->analysis;
+    struct table *table = &analysis->tables[BY_OPEN];
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL && table->is_wanted;
+         pair = pairs_next(&intervals->open, pair)) {
+        const struct model_thread *thread = pair->thread;
+        struct table_row *row = table_add(table, name_of(intervals, pair->group, text));
+
+        row->cells[OPEN_AT].count = analysis_when(analysis, pair->begin);
+        row->cells[OPEN_TID].count = thread->tid;
+        row->cells[OPEN_PID].count = thread->pid;
+        row->cells[OPEN_THREAD].text = table_text(table, analysis_thread_name(analysis, thread));
+    }
+}
+
+void intervals_fill(struct analysis *analysis)
+{
+    struct intervals *intervals = (struct intervals *)analysis;
+
+    analysis->total->cells[TOTAL_NO_ROOM].count = intervals->too_many;
+    fill_groups(intervals);
+    fill_duration(intervals);
+    fill_threads(intervals);
+    fill_longest(intervals);
+    fill_open(intervals);
+}

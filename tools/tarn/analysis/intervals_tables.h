@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* intervals_tables.h - data of `tarn intervals`: collected in intervals.c, shown by intervals_tables.c. */
+#ifndef TARN_INTERVALS_TABLES_H
+#define TARN_INTERVALS_TABLES_H
+
+#include <tools/tarn/analysis/kinds.h>
+#include <tools/tarn/analysis/pairs.h>
+#include <tools/tarn/analysis/spans.h>
+
+enum { BY_GROUP, BY_THREAD, BY_DURATION, BY_LONGEST, BY_OPEN, INTERVALS_TABLES };
+
+#define MATCHES_MAX (PAIRS_KEYS - 1)
+
+/* What the begin and end of an interval must have in common. */
+enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
+
+struct interval_spec {
+    const char *name, *begin, *end, *match, *same, *group, *help;
+};
+
+struct match {
+    const struct field *begin, *end;
+};
+
+struct group {
+    uint64_t restarted, not_begun; /* begins without an end, ends without a begin */
+    struct distribution durations;
+};
+
+struct intervals {
+    struct analysis analysis;
+    struct interval_spec spec;
+    enum same same;
+    const struct event_type *begin, *end;
+    struct match matches[MATCHES_MAX];
+    unsigned match_count;
+    const struct interval_spec *preset;
+    /* NULL: one group. group_of_end is NULL if the end event does not have the group. */
+    const struct field *group_field, *group_of_end;
+    struct pairs open;
+    struct map groups;  /* struct group by value */
+    struct map threads; /* struct distribution by number of the thread that logged the begin */
+    struct longest_list longest;
+    uint64_t too_many; /* begins dropped because there were too many */
+};
+
+extern const struct table intervals_tables[INTERVALS_TABLES], intervals_totals;
+
+struct group *intervals_group(struct intervals *intervals, uint64_t value, bool is_known);
+void intervals_fill(struct analysis *analysis);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ipc_path.h - the critical path of a call: what it waited for, through all threads involved.
+ *
+ * A second walk (ipc_record.c) records the segments of the client and of servers' threads during the
+ * request, and the calls that they made. From these, ipc_path.c builds the time line: until a server
+ * received the call, what that server's thread did; then what it did for the call, where time in nested
+ * calls is resolved the same way; then what kept the client from continuing. Each step begins where the one
+ * before ended. ipc_path_tables.c describes the steps.
+ */
+#ifndef TARN_IPC_PATH_H
+#define TARN_IPC_PATH_H
+
+#include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/analysis/delays.h>
+#include <tools/tarn/analysis/functions.h>
+
+/* A call that was seen completely. */
+struct ipc_request {
+    uint64_t id, label, whom; /* whom: functions_whom */
+    uint64_t called, returned;
+    uint32_t client; /* thread number in the model */
+    int64_t result;
+};
+
+struct ipc_path_tables {
+    struct table *about, *share, *path, *step, *work;
+};
+extern const struct table_column ipc_request_columns[8], ipc_share_columns[6], ipc_path_columns[7],
+    ipc_work_columns[4];
+/* The index of the total. */
+#define IPC_SHARE_TOTAL 1
+#define IPC_WORK_TOTAL  2
+
+/* Walks the time of REQUEST again and fills the tables: one row about it, its time line, and sums of that.
+ * Follows the client and all threads of the servers in FUNCTIONS. */
+void ipc_follow(const struct analysis *analysis, const struct ipc_request *request,
+                const struct functions *functions, const struct ipc_path_tables *tables);
+
+/* Returns the result of a call: an error of the kernel,
+ * or the reply's label, which is negative for errors. */
+static inline int64_t ipc_result(const struct model_call *call)
+{
+    return call->error != 0 ? call->error : (int64_t)call->reply_label;
+}
+
+/* ---- for the files that follow a call ---- */
+
+#define NO_THREAD     UINT32_MAX
+#define PIECE_UNKNOWN MODEL_STATES
+
+struct piece {
+    uint64_t from, to;
+    uint64_t serving, calling; /* ids of calls; 0: none */
+    /* while it is ready: the thread that runs there; while blocked: the thread that woke it; or NO_THREAD */
+    uint32_t other;
+    uint32_t detail;
+    uint16_t cpu;
+    uint8_t state, activity; /* ACTIVITIES: none */
+};
+
+struct pieces {
+    struct piece *items;
+    size_t count, size;
+};
+
+struct path_call {
+    uint64_t id, label, whom;
+    uint64_t called, received, parked, replied, returned;
+    uint32_t client, server, replier; /* thread numbers */
+    uint64_t replier_serving;
+};
+
+/* The phase of the call that a step belongs to. */
+enum phase { PHASE_CALL, PHASE_TO_SERVER, PHASE_SERVES, PHASE_DEFERRED, PHASE_BACK };
+
+struct step {
+    struct piece piece; /* cut to the step */
+    uint32_t thread, depth;
+    enum phase phase;
+    const struct path_call *call;
+};
+
+struct path {
+    struct analysis analysis; /* it is an observer, as an analysis is */
+    const struct analysis *owner;
+    const struct ipc_request *request;
+    const struct functions *functions;
+    struct map servers; /* pids */
+    struct delays delays;
+    struct slots threads; /* struct pieces, by thread number */
+    size_t piece_count;
+    struct map calls;                /* struct path_call, by id */
+    const struct model_thread *here; /* the thread that logged the current event */
+    struct step *steps;
+    size_t step_count, step_size;
+    uint64_t nested;                         /* number of nested calls on the path */
+    const struct field *details[ACTIVITIES]; /* whose labels name a thread's activity */
+};
+/* Records threads and calls. MODEL stays open. False: cancelled. */
+bool path_record(struct path *path, struct model *model);
+void path_tell(const struct path *path, const struct path_call *call, const struct ipc_path_tables *tables);
+
+static inline const struct path_call *path_call_of(const struct path *path, uint64_t id)
+{
+    return id != 0 ? map_find(&path->calls, id, 0, 0) : NULL;
+}
+
+#endif

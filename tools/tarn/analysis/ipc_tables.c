@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ipc_tables.c - the tables of calls; see ipc.h. */
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/analysis/ipc.h>
+
+/* clang-format off */
+#define PART_COLUMNS                                                                                    \
+    TIME_COLUMN("to_server_ns"), TIME_COLUMN("running_ns"),                     \
+    TIME_COLUMN("its_calls_ns"), TIME_COLUMN("ready_ns"),                             \
+    TIME_COLUMN("locks_ns"), TIME_COLUMN("faults_ns"),                               \
+    TIME_COLUMN("waits_ns"), TIME_COLUMN("deferred_ns"),                           \
+    TIME_COLUMN("back_ns")
+#define LATENCY_COLUMNS COUNT_COLUMN("errors"), DISTRIBUTION_COLUMNS("calls")
+#define SUM_COLUMNS                                                                                     \
+    COUNT_COLUMN("errors"), COUNT_COLUMN("calls"), TIME_COLUMN("total_ns"), \
+    TIME_OF_ONE("mean_ns"), PART_COLUMNS
+/* clang-format on */
+enum { LATENCY_ERRORS, LATENCY_CALLS, LATENCY_TOTAL };
+static const struct table_column edge_columns[] = {LATENCY_COLUMNS};
+enum { TIME_ERRORS, TIME_CALLS, TIME_TOTAL, TIME_MEAN, TIME_PARTS };
+static const struct table_column time_columns[] = {SUM_COLUMNS};
+enum { PROCESS_CLIENT = TIME_PARTS + IPC_PARTS, PROCESS_SERVER, PROCESS_CUT };
+static const struct table_column process_columns[] = {SUM_COLUMNS, NUMBER_COLUMN("client_pid"),
+                                                      NUMBER_COLUMN("server_pid"), COUNT_COLUMN("cut")};
+enum { LONG_ID = LONGEST_COLUMN_COUNT, LONG_RESULT };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("id"),
+                                                      SIGNED_COLUMN("result")};
+const struct table ipc_tables[IPC_TABLES] = {
+    [BY_PROGRAM] = TABLE("program", "who calls whom", "pairs", edge_columns, LATENCY_TOTAL),
+    [BY_EDGE] = TABLE("edge", "call", "edges", edge_columns, LATENCY_TOTAL),
+    [BY_TIME] = TABLE_EXTRA("time", "where its time goes", "edges", time_columns, TIME_TOTAL),
+    [BY_FUNCTION] = TABLE("function", "function", "functions", time_columns, TIME_TOTAL),
+    [BY_SERVER] = TABLE_EXTRA("server", "server", "servers", time_columns, TIME_TOTAL),
+    [BY_CLIENT] = TABLE_EXTRA("client", "client", "clients", time_columns, TIME_TOTAL),
+    [BY_PROCESS] = TABLE_EXTRA("process", "between processes", "edges", process_columns, TIME_TOTAL),
+    [BY_CHAIN] = TABLE("chain", "chain of calls", "chains", edge_columns, LATENCY_TOTAL),
+    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration"),
+    [BY_LONGEST] = TABLE("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED),
+    [ABOUT_REQUEST] = TABLE_OF_OPTION("request", "request", "request", "requests", ipc_request_columns,
+                                      TABLE_AS_FILLED, false),
+    [SHARE] = TABLE_OF_OPTION("request", "share", "process", "processes", ipc_share_columns, IPC_SHARE_TOTAL,
+                              false),
+    [PATH] = TABLE_OF_OPTION("request", "path", "thread that worked on it", "steps", ipc_path_columns,
+                             TABLE_AS_FILLED, true),
+    [STEP] =
+        TABLE_OF_OPTION("request", "step", "each step", "steps", ipc_path_columns, TABLE_AS_FILLED, true),
+    [WORK] = TABLE_OF_OPTION("request", "work", "where its time went", "kinds of work", ipc_work_columns,
+                             IPC_WORK_TOTAL, false),
+};
+enum { TOTAL_CALLS, TOTAL_ERRORS, TOTAL_CUT };
+static const struct table_column total_columns[] = {
+    COUNT_COLUMN("calls"), COUNT_COLUMN("errors"),
+    COLUMN_CALLED("incomplete", "cut", COLUMN_COUNT, SUM_ADDED, 0)};
+const struct table ipc_totals = TABLE("total", "all", "", total_columns, TABLE_AS_FILLED);
+
+static void add_edge(struct ipc_edge *sum, struct arena *arena, const struct ipc_edge *edge)
+{
+    sum->errors += edge->errors;
+    sum->cut += edge->cut;
+    for (unsigned i = 0; i < IPC_PARTS; i++)
+        sum->parts[i] += edge->parts[i];
+    distribution_merge(&sum->latency, arena, &edge->latency);
+}
+
+static void fill_sums(const struct analysis *analysis, struct table_row *row, const struct ipc_edge *sum)
+{
+    struct analysis_adder adder = {.analysis = analysis};
+
+    row->cells[TIME_ERRORS].count = sum->errors;
+    row->cells[TIME_CALLS].count = sum->latency.count;
+    for (unsigned i = 0; i < IPC_PARTS; i++)
+        row->cells[TIME_PARTS + i].count = analysis_add(&adder, sum->parts[i]);
+    row->cells[TIME_TOTAL].count = analysis_ns(analysis, adder.ticks);
+    row->cells[TIME_MEAN].count =
+        sum->latency.count ? analysis_ns(analysis, adder.ticks / sum->latency.count) : TABLE_NONE;
+}
+
+/* Edges that get the same name in a table are merged into one row. */
+static void name_row(const struct ipc *ipc, int by, const struct map_entry *entry, char *text, size_t size)
+{
+    char function[FUNCTION_NAME_BYTES];
+
+    if (entry == ipc->edges.others) {
+        snprintf(text, size, "(others)");
+        return;
+    }
+    if (by == BY_SERVER || by == BY_PROCESS || by == BY_PROGRAM)
+        functions_server(&ipc->functions, entry->key[1], function);
+    else
+        functions_name(&ipc->functions, entry->key[1], entry->key[2], function);
+    if (by == BY_CLIENT)
+        snprintf(text, size, "%s", ipc_client_name(ipc, entry));
+    else if (by == BY_SERVER || by == BY_FUNCTION)
+        snprintf(text, size, "%s", function);
+    else
+        snprintf(text, size, "%s -> %s", ipc_client_name(ipc, entry), function);
+}
+
+static struct table_row *row_of(struct ipc *ipc, int by, const struct map_entry *entry)
+{
+    struct table *table = &ipc->analysis.tables[by];
+    uint32_t server = functions_pid(&ipc->functions, entry->key[1]);
+    struct table_row *row;
+    char name[256];
+
+    name_row(ipc, by, entry, name, sizeof(name));
+    row = table_row(table, by == BY_PROCESS ? entry->key[0] << 32 | server : 0, name);
+    if (by == BY_PROCESS) {
+        row->cells[PROCESS_CLIENT].count = entry->key[0];
+        row->cells[PROCESS_SERVER].count = server == MODEL_NOBODY ? (uint64_t)TABLE_NONE : server;
+    }
+    return row;
+}
+
+static void fill_edges(struct ipc *ipc, int by)
+{
+    const struct analysis *analysis = &ipc->analysis;
+    struct map rows; /* struct ipc_edge by row */
+
+    map_open(&rows, sizeof(struct ipc_edge));
+    for (size_t i = 0; i < map_total(&ipc->edges) && analysis->tables[by].is_wanted; i++) {
+        const struct map_entry *entry = map_entry(&ipc->edges, i);
+
+        if (ipc_edge_in(entry)->latency.count != 0 || by == BY_PROCESS)
+            add_edge(map_at(&rows, (uintptr_t)row_of(ipc, by, entry), 0, 0), &rows.arena, ipc_edge_in(entry));
+    }
+    for (size_t i = 0; i < rows.count; i++) {
+        struct table_row *row = (struct table_row *)(uintptr_t)rows.entries[i]->key[0];
+        const struct ipc_edge *sum = ipc_edge_in(rows.entries[i]);
+
+        if (by == BY_EDGE || by == BY_PROGRAM) {
+            row->cells[LATENCY_ERRORS].count = sum->errors;
+            distribution_fill(&sum->latency, &analysis->trace->schema, &row->cells[LATENCY_CALLS]);
+        } else {
+            fill_sums(analysis, row, sum);
+        }
+        if (by == BY_PROCESS)
+            row->cells[PROCESS_CUT].count = sum->cut;
+    }
+    map_close(&rows);
+}
+
+/* "sh -> proc spawn -> fs image" */
+static void name_chain(const struct ipc *ipc, const struct map_entry *entry, char *text, size_t size)
+{
+    const struct map_entry *links[16];
+    char function[FUNCTION_NAME_BYTES];
+    unsigned depth = 0;
+    size_t used;
+
+    while (depth < 16) {
+        links[depth++] = entry;
+        if (entry->key[0] & NODE_ROOT)
+            break;
+        entry = ipc->nodes.entries[entry->key[0] - 1];
+    }
+    used = (size_t)snprintf(
+        text, size, "%s",
+        entry->key[0] & NODE_ROOT ? analysis_process_name(&ipc->analysis, (uint32_t)entry->key[0]) : "...");
+    while (depth-- > 0 && used < size)
+        used += (size_t)snprintf(
+            text + used, size - used, " -> %s",
+            functions_name(&ipc->functions, links[depth]->key[1], links[depth]->key[2], function));
+}
+
+static void fill_chains(struct ipc *ipc)
+{
+    struct table *table = &ipc->analysis.tables[BY_CHAIN];
+    struct map rows; /* struct ipc_edge by row */
+    char name[600];
+
+    map_open(&rows, sizeof(struct ipc_edge));
+    for (size_t i = 0; i < ipc->nodes.count && table->is_wanted; i++) {
+        const struct ipc_node *node = ipc_node_in(ipc->nodes.entries[i]);
+
+        if (node->depth < 2 || node->latency.count == 0)
+            continue;
+        name_chain(ipc, ipc->nodes.entries[i], name, sizeof(name));
+        add_edge(map_at(&rows, (uintptr_t)table_row(table, 0, name), 0, 0), &rows.arena,
+                 &(struct ipc_edge){.errors = node->errors, .latency = node->latency});
+    }
+    for (size_t i = 0; i < rows.count; i++) {
+        struct table_row *row = (struct table_row *)(uintptr_t)rows.entries[i]->key[0];
+        const struct ipc_edge *sum = ipc_edge_in(rows.entries[i]);
+
+        row->cells[LATENCY_ERRORS].count = sum->errors;
+        distribution_fill(&sum->latency, &ipc->analysis.trace->schema, &row->cells[LATENCY_CALLS]);
+    }
+    map_close(&rows);
+}
+
+static void fill_longest(struct ipc *ipc)
+{
+    struct table *table = &ipc->analysis.tables[BY_LONGEST];
+    char name[FUNCTION_NAME_BYTES];
+
+    for (unsigned i = 0; i < ipc->longest.count; i++) {
+        const struct longest *item = &ipc->longest.items[i];
+        struct table_row *row =
+            table_add(table, functions_name(&ipc->functions, item->what, item->args[1], name));
+
+        longest_fill(&ipc->analysis, table, row, item);
+        row->cells[LONG_ID].count = item->args[0];
+        row->cells[LONG_RESULT].number = item->result;
+    }
+}
+
+static void fill_total(struct ipc *ipc)
+{
+    struct distribution all = {0};
+    union table_cell *cells = ipc->analysis.total->cells;
+    struct arena arena = {NULL};
+
+    for (size_t i = 0; i < map_total(&ipc->edges); i++) {
+        const struct ipc_edge *edge = ipc_edge_in(map_entry(&ipc->edges, i));
+
+        cells[TOTAL_CALLS].count += edge->latency.count;
+        cells[TOTAL_ERRORS].count += edge->errors;
+        cells[TOTAL_CUT].count += edge->cut;
+        distribution_merge(&all, &arena, &edge->latency);
+    }
+    distribution_histogram(&all, &ipc->analysis.trace->schema, &ipc->analysis.tables[BY_DURATION]);
+    arena_free(&arena);
+}
+
+void ipc_fill_tables(struct ipc *ipc)
+{
+    for (int by = BY_PROGRAM; by <= BY_PROCESS; by++)
+        fill_edges(ipc, by);
+    fill_chains(ipc);
+    fill_total(ipc);
+    fill_longest(ipc);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* kinds.h - declares the analyses, each defined in its own file; analyses.c lists them. */
+#ifndef TARN_KINDS_H
+#define TARN_KINDS_H
+
+#include <tools/tarn/analysis/analysis.h>
+
+extern const struct analysis_kind stats_analysis, syscalls_analysis, faults_analysis, irq_analysis,
+    threads_analysis, processes_analysis, sched_analysis, intervals_analysis, noise_analysis,
+    breakdown_analysis, ipc_analysis, profile_analysis, locks_analysis;
+
+#endif

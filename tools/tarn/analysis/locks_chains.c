@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* locks_chains.c - call chains that waited for locks, and the holders that they waited for. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/analysis/locks.h>
+
+enum {
+    BLAME_CLASS,
+    BLAME_PROCESS,
+    BLAME_HOLDER,
+    BLAME_HOLDER_PROCESS,
+    BLAME_DID,
+    BLAME_INSTEAD,
+    BLAME_WAITS,
+    BLAME_WAITED,
+    BLAME_LONGEST
+};
+const struct table_column lock_chain_holder_columns[LOCK_CHAIN_HOLDER_COLUMNS] = {
+    TEXT_KEY("class"),          TEXT_KEY("process"),      TEXT_KEY("holder"),
+    TEXT_KEY("holder_process"), TEXT_KEY("did"),          TEXT_KEY("instead"),
+    COUNT_COLUMN("waits"),      TIME_COLUMN("waited_ns"), TIME_LARGEST("longest_ns")};
+
+_Static_assert((int)BLAME_WAITED == LOCK_CHAIN_HOLDER_WAITED &&
+                   BLAME_LONGEST + 1 == LOCK_CHAIN_HOLDER_COLUMNS,
+               "as locks.h says");
+
+/* ---- events ---- */
+
+/* Chains with the same length and hash are considered equal. */
+struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *fields,
+                                 const struct cursor *cursor, const struct lock_event *event)
+{
+    const uint8_t *bytes = cursor->event.bytes;
+    uint64_t addresses[LOCK_CHAIN_MOST] = {0}, hash = 0xcbf29ce484222325ull;
+    uint32_t depth = fields->depth != NULL ? (uint32_t)field_integer(fields->depth, bytes) : 0;
+    struct lock_chain *chain;
+
+    depth = depth < LOCK_CHAIN_MOST ? depth : LOCK_CHAIN_MOST;
+    if (fields->chain == NULL || fields->chain->offset / 8 + depth > cursor->event.words)
+        depth = 0;
+    for (uint32_t i = 0; i < depth; i++) {
+        addresses[i] = load64(bytes + fields->chain->offset + 8ul * i, fields->chain->swap);
+        hash = (hash ^ addresses[i]) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 29;
+    }
+    /* The kernel's chains are shared by all processes. */
+    chain = map_at(&locks->chains, event->class, event->pid != 0 ? event->thread->pid : 0, hash + depth);
+    chain->depth = depth;
+    memcpy(chain->addresses, addresses, depth * sizeof(addresses[0]));
+    return chain;
+}
+
+static struct lock_taking *taking_at(struct locks *locks, const struct lock_event *event)
+{
+    return map_at(&locks->takings, event->thread->number, event->lock,
+                  (uint64_t)event->pid << 32 | event->class);
+}
+
+void lock_chain_takes(struct locks *locks, const struct lock_event *event, struct lock_chain *chain)
+{
+    *taking_at(locks, event) = (struct lock_taking){event->thread, event->lock, chain};
+}
+
+struct lock_chain *lock_chain_lets_go(struct locks *locks, const struct lock_event *event)
+{
+    struct lock_taking *taking = taking_at(locks, event);
+    /* beyond the map's limit, all share one entry */
+    bool is_same = taking->thread == event->thread && taking->lock == event->lock;
+    struct lock_chain *chain = is_same ? taking->chain : NULL;
+
+    if (is_same)
+        taking->chain = NULL;
+    return chain;
+}
+
+/* Packs a stretch's description of the holder into a number. */
+static uint64_t pack_stretch(const struct lock_stretch *stretch)
+{
+    uint64_t instead = stretch->instead != NULL ? stretch->instead->number : MODEL_NOBODY;
+
+    return instead << 32 | (uint64_t)stretch->cause << 16 | (uint64_t)stretch->state << 8 | stretch->mode;
+}
+
+void lock_chain_blame(struct locks *locks, const struct lock_chain *chain, const struct lock_stretch *stretch)
+{
+    uint64_t thread = stretch->thread != NULL ? stretch->thread->number : MODEL_NOBODY;
+    struct lock_chain_holder *holder;
+
+    if (!locks->analysis.tables[LOCKS_BY_CHAIN_HOLDER].is_wanted)
+        return;
+    holder = map_at(&locks->chain_holders, (uintptr_t)chain, thread, pack_stretch(stretch));
+    holder->stretch = *stretch;
+    holder->waits += holder->wait != locks->wait_count;
+    holder->this_wait =
+        holder->wait == locks->wait_count ? holder->this_wait + stretch->ticks : stretch->ticks;
+    holder->wait = locks->wait_count;
+    holder->waited += stretch->ticks;
+    if (holder->this_wait > holder->longest)
+        holder->longest = holder->this_wait;
+}
+
+/* ---- the table ---- */
+
+static const char *name_deed(const struct lock_stretch *stretch)
+{
+    static const char *const modes[MODEL_MODES + 1] = {[MODE_USER] = "runs, user code",
+                                                       [MODE_KERNEL] = "runs in the kernel",
+                                                       [MODE_INTERRUPT] = "is interrupted",
+                                                       [MODEL_MODES] = "runs"};
+
+    switch (stretch->cause) {
+    case CAUSE_RUNNING:
+        return modes[stretch->mode];
+    case CAUSE_PREEMPTED:
+        return "preempted";
+    case CAUSE_BLOCKED:
+        return model_state_names[stretch->state];
+    case CAUSE_FREE:
+        return "free";
+    default:
+        return "unknown";
+    }
+}
+
+static uint64_t hash_texts(const char *const *texts, unsigned count)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+
+    for (unsigned i = 0; i < count; i++) {
+        for (const char *text = texts[i]; text != NULL && *text != '\0'; text++)
+            hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+        hash = (hash ^ '\n') * 0x100000001b3ull;
+    }
+    return hash;
+}
+
+/* Chains with the same functions are merged into one row, and so are threads with the same name: repeated
+ * runs of a program, workers of a pool. Times are in ticks until all are added. */
+static void add_holder(struct locks *locks, struct table *table, const struct map_entry *chain,
+                       const struct lock_chain_holder *holder)
+{
+    const struct analysis *analysis = &locks->analysis;
+    const struct lock_stretch *stretch = &holder->stretch;
+    const struct model_thread *thread = stretch->thread, *instead = stretch->instead;
+    char name[LOCK_CHAIN_BYTES], class[ANALYSIS_NAME_BYTES];
+    const char *texts[BLAME_WAITS];
+    struct table_row *row;
+
+    lock_chain_name(analysis, (uint32_t)chain->key[1], (const void *)chain->value, name);
+    texts[BLAME_CLASS] = lock_class_name(analysis, (uint32_t)chain->key[0], class);
+    texts[BLAME_PROCESS] = analysis_process_name(analysis, (uint32_t)chain->key[1]);
+    texts[BLAME_HOLDER] = thread != NULL ? analysis_thread_name(analysis, thread) : NULL;
+    texts[BLAME_HOLDER_PROCESS] = thread != NULL ? analysis_process_name(analysis, thread->pid) : NULL;
+    texts[BLAME_DID] = name_deed(stretch);
+    texts[BLAME_INSTEAD] = instead != NULL ? analysis_thread_name(analysis, instead) : NULL;
+    row = table_row(table, hash_texts(texts, BLAME_WAITS), name);
+    for (unsigned i = 0; i < BLAME_WAITS; i++)
+        if (texts[i] != NULL && row->cells[i].text == NULL)
+            row->cells[i].text = table_text(table, texts[i]);
+    row->cells[BLAME_WAITS].count += holder->waits;
+    row->cells[BLAME_WAITED].count += holder->waited;
+    if (holder->longest > row->cells[BLAME_LONGEST].count)
+        row->cells[BLAME_LONGEST].count = holder->longest;
+}
+
+static const struct map_entry *entry_of(const void *value)
+{
+    return (const void *)((const char *)value - offsetof(struct map_entry, value));
+}
+
+/* For chains beyond the limit, only their time is known. */
+static void add_others(struct table *table, const struct lock_chain_holder *others)
+{
+    struct table_row *row = table_row(table, 0, "(others)");
+
+    row->cells[BLAME_WAITS].count = others->waits;
+    row->cells[BLAME_WAITED].count = others->waited;
+    row->cells[BLAME_LONGEST].count = others->longest;
+}
+
+void locks_fill_chain_holders(struct locks *locks)
+{
+    struct table *table = &locks->analysis.tables[LOCKS_BY_CHAIN_HOLDER];
+    const struct map *map = &locks->chain_holders;
+
+    for (size_t i = 0; i < map->count; i++)
+        add_holder(locks, table, entry_of((const void *)(uintptr_t)map->entries[i]->key[0]),
+                   (const void *)map->entries[i]->value);
+    if (map->others != NULL)
+        add_others(table, (const void *)map->others->value);
+    for (size_t i = 0; i < table->count; i++) {
+        union table_cell *cells = table->rows[i]->cells;
+
+        cells[BLAME_WAITED].count = analysis_ns(&locks->analysis, cells[BLAME_WAITED].count);
+        cells[BLAME_LONGEST].count = analysis_ns(&locks->analysis, cells[BLAME_LONGEST].count);
+    }
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* locks_tables.c - the tables of `tarn locks`; see locks.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/analysis/locks.h>
+
+/* clang-format off */
+#define SUM_COLUMNS                                                                                  \
+    COUNT_COLUMN("contentions"), TIME_COLUMN("waited_ns"),                    \
+    TIME_OF_ONE("wait_mean_ns"), TIME_LARGEST("wait_max_ns"),                     \
+    COUNT_COLUMN("spins"), COUNT_COLUMN("acquisitions"),                   \
+    MEAN_COLUMN("contended_percent", 2), COUNT_COLUMN("holds"),                           \
+    TIME_COLUMN("held_ns"), TIME_OF_ONE("held_mean_ns"),                             \
+    TIME_LARGEST("held_max_ns")
+#define CAUSE_COLUMNS                                                                                \
+    TIME_COLUMN("running_ns"), TIME_COLUMN("preempted_ns"),                  \
+    TIME_COLUMN("blocked_ns"), TIME_COLUMN("free_ns"),                            \
+    TIME_COLUMN("unknown_ns")
+/* clang-format on */
+enum {
+    SUM_CONTENDED,
+    SUM_WAITED,
+    SUM_MEAN,
+    SUM_LONGEST,
+    SUM_SPINS,
+    SUM_TAKEN,
+    SUM_PERCENT,
+    SUM_HOLDS,
+    SUM_HELD,
+    SUM_HELD_MEAN,
+    SUM_HELD_LONGEST,
+    SUM_COUNT
+};
+
+enum { CLASS_NUMBER, CLASS_WATCH, CLASS_SUM, CLASS_P99 = CLASS_SUM + SUM_COUNT };
+static const struct table_column class_columns[] = {NUMBER_COLUMN("number"), NUMBER_COLUMN("watch"),
+                                                    SUM_COLUMNS, TIME_OF_ONE("wait_p99_ns")};
+enum { WHY_CONTENDED, WHY_WAITED, WHY_CAUSES };
+static const struct table_column cause_columns[] = {COUNT_COLUMN("contentions"), TIME_COLUMN("waited_ns"),
+                                                    CAUSE_COLUMNS};
+enum { LOCK_PID, LOCK_CLASS, LOCK_ADDRESS, LOCK_SUM };
+static const struct table_column lock_columns[] = {NUMBER_COLUMN("pid"), TEXT_COLUMN("class"),
+                                                   HEX_COLUMN("address"), SUM_COLUMNS};
+enum { CHAIN_CLASS, CHAIN_PROCESS, CHAIN_SUM };
+static const struct table_column chain_columns[] = {TEXT_COLUMN("class"), TEXT_COLUMN("process"),
+                                                    SUM_COLUMNS};
+enum { PROCESS_PID, PROCESS_SUM };
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), SUM_COLUMNS};
+enum { THREAD_TID, THREAD_PID, THREAD_SUM };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), SUM_COLUMNS};
+enum { HOLDER_TID, HOLDER_PID, HOLDER_CLASS, HOLDER_WAITS, HOLDER_WAITED, HOLDER_LONGEST, HOLDER_CAUSES };
+static const struct table_column holder_columns[] = {NUMBER_COLUMN("tid"),      NUMBER_COLUMN("pid"),
+                                                     TEXT_COLUMN("class"),      COUNT_COLUMN("waits"),
+                                                     TIME_COLUMN("waited_ns"),  TIME_LARGEST("longest_ns"),
+                                                     TIME_COLUMN("running_ns"), TIME_COLUMN("preempted_ns"),
+                                                     TIME_COLUMN("blocked_ns"), TIME_COLUMN("unknown_ns")};
+enum { INSTEAD_TID, INSTEAD_PID, INSTEAD_CLASS, INSTEAD_HOLDER, INSTEAD_HOLDER_TID, INSTEAD_WAITED };
+static const struct table_column instead_columns[] = {NUMBER_COLUMN("tid"),        NUMBER_COLUMN("pid"),
+                                                      TEXT_COLUMN("class"),        TEXT_COLUMN("holder"),
+                                                      NUMBER_COLUMN("holder_tid"), TIME_COLUMN("waited_ns")};
+enum { EVENT_WAITS, EVENT_WAITED, EVENT_MEAN, EVENT_LONGEST };
+/* clang-format off */
+#define EVENT_COLUMNS                                                                                \
+    COUNT_COLUMN("waits"), TIME_COLUMN("waited_ns"),                              \
+    TIME_OF_ONE("wait_mean_ns"), TIME_LARGEST("wait_max_ns")
+/* clang-format on */
+enum { EVENT_PID, EVENT_CLASS, EVENT_ADDRESS, EVENT_SUM };
+static const struct table_column event_columns[] = {NUMBER_COLUMN("pid"), TEXT_COLUMN("class"),
+                                                    HEX_COLUMN("address"), EVENT_COLUMNS};
+enum { EVENT_CHAIN_CLASS, EVENT_CHAIN_PROCESS, EVENT_CHAIN_SUM };
+static const struct table_column event_chain_columns[] = {TEXT_COLUMN("class"), TEXT_COLUMN("process"),
+                                                          EVENT_COLUMNS};
+enum { WAKER_TID, WAKER_PID, WAKER_CLASS, WAKER_SUM };
+static const struct table_column waker_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                    TEXT_COLUMN("class"), EVENT_COLUMNS};
+enum {
+    LONG_LOCK = LONGEST_COLUMN_COUNT,
+    LONG_HOLDER,
+    LONG_HOLDER_TID,
+    LONG_CAUSES,
+    LONG_INSTEAD = LONG_CAUSES + LOCK_CAUSES,
+    LONG_INSTEAD_TID,
+    LONG_INSTEAD_TIME,
+    LONG_WAKER,
+    LONG_WAKER_TID
+};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS,
+                                                      HEX_COLUMN("lock"),
+                                                      TEXT_COLUMN("holder"),
+                                                      NUMBER_COLUMN("holder_tid"),
+                                                      CAUSE_COLUMNS,
+                                                      TEXT_COLUMN("instead"),
+                                                      NUMBER_COLUMN("instead_tid"),
+                                                      TIME_OF_ONE("instead_ran_ns"),
+                                                      TEXT_COLUMN("waker"),
+                                                      NUMBER_COLUMN("waker_tid")};
+enum {
+    WAITING_SINCE,
+    WAITING_TID,
+    WAITING_PID,
+    WAITING_CLASS,
+    WAITING_LOCK,
+    WAITING_HOLDER,
+    WAITING_HOLDER_TID
+};
+static const struct table_column waiting_columns[] = {
+    WHEN_COLUMN("since_ns"), NUMBER_COLUMN("tid"),  NUMBER_COLUMN("pid"),       TEXT_COLUMN("class"),
+    HEX_COLUMN("lock"),      TEXT_COLUMN("holder"), NUMBER_COLUMN("holder_tid")};
+
+const struct table locks_tables[LOCKS_TABLES] = {
+    [LOCKS_BY_CLASS] = TABLE("class", "lock class", "classes", class_columns, CLASS_SUM + SUM_WAITED),
+    [LOCKS_BY_CAUSE] = TABLE("cause", "what the holder did", "classes", cause_columns, WHY_WAITED),
+    [LOCKS_BY_LOCK] = TABLE("lock", "lock", "locks", lock_columns, LOCK_SUM + SUM_WAITED),
+    [LOCKS_BY_CHAIN] = TABLE("chain", "call chain", "chains", chain_columns, CHAIN_SUM + SUM_WAITED),
+    [LOCKS_BY_CHAIN_HOLDER] = TABLE("chain-holder", "call chain that waited", "holders",
+                                    lock_chain_holder_columns, LOCK_CHAIN_HOLDER_WAITED),
+    [LOCKS_BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUM + SUM_WAITED),
+    [LOCKS_BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUM + SUM_WAITED),
+    [LOCKS_BY_HOLDER] = TABLE("holder", "holder", "holders", holder_columns, HOLDER_WAITED),
+    [LOCKS_BY_INSTEAD] =
+        TABLE("instead", "ran in a holder's place", "threads", instead_columns, INSTEAD_WAITED),
+    [LOCKS_BY_EVENT] = TABLE("event", "waits for events", "events", event_columns, EVENT_SUM + EVENT_WAITED),
+    [LOCKS_BY_EVENT_CHAIN] = TABLE("event-chain", "call chain of waits for events", "chains",
+                                   event_chain_columns, EVENT_CHAIN_SUM + EVENT_WAITED),
+    [LOCKS_BY_WAKER] = TABLE("waker", "waker", "threads", waker_columns, WAKER_SUM + EVENT_WAITED),
+    [LOCKS_BY_WAIT] = HISTOGRAM_TABLE_EXTRA("wait", "wait"),
+    [LOCKS_BY_HOLD] = HISTOGRAM_TABLE_EXTRA("hold", "held"),
+    [LOCKS_BY_LONGEST] = TABLE("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
+    [LOCKS_BY_WAITING] =
+        TABLE_EXTRA("waiting", "still waiting at the end", "threads", waiting_columns, WAITING_SINCE),
+};
+
+/* ---- sums ---- */
+
+static void fill_sum(const struct analysis *analysis, const struct lock_sum *sum, union table_cell *cells)
+{
+    bool is_counted = sum->acquisitions != 0;
+
+    cells[SUM_TAKEN].count = is_counted ? sum->acquisitions : TABLE_NONE;
+    cells[SUM_CONTENDED].count = sum->contentions;
+    cells[SUM_PERCENT].real =
+        is_counted ? 100 * (double)sum->contentions_watched / (double)sum->acquisitions : NAN;
+    cells[SUM_WAITED].count = analysis_ns(analysis, sum->waited);
+    cells[SUM_MEAN].count =
+        sum->contentions != 0 ? analysis_ns(analysis, sum->waited / sum->contentions) : TABLE_NONE;
+    cells[SUM_LONGEST].count = sum->contentions != 0 ? analysis_ns(analysis, sum->longest) : TABLE_NONE;
+    cells[SUM_SPINS].count = sum->spins;
+    cells[SUM_HOLDS].count = sum->holds;
+    cells[SUM_HELD].count = sum->holds != 0 ? analysis_ns(analysis, sum->held) : TABLE_NONE;
+    cells[SUM_HELD_MEAN].count = sum->holds != 0 ? analysis_ns(analysis, sum->held / sum->holds) : TABLE_NONE;
+    cells[SUM_HELD_LONGEST].count = sum->holds != 0 ? analysis_ns(analysis, sum->held_longest) : TABLE_NONE;
+}
+
+static bool is_empty(const struct lock_sum *sum)
+{
+    return sum->acquisitions == 0 && sum->contentions == 0 && sum->holds == 0;
+}
+
+/* The causes add up to the wait. */
+static void fill_causes(const struct analysis *analysis, const uint64_t causes[LOCK_CAUSES],
+                        union table_cell *cells)
+{
+    struct analysis_adder adder = {.analysis = analysis};
+
+    for (unsigned i = 0; i < LOCK_CAUSES; i++)
+        cells[i].count = analysis_add(&adder, causes[i]);
+}
+
+static void fill_event(const struct analysis *analysis, uint64_t waits, uint64_t waited, uint64_t longest,
+                       union table_cell *cells)
+{
+    cells[EVENT_WAITS].count = waits;
+    cells[EVENT_WAITED].count = analysis_ns(analysis, waited);
+    cells[EVENT_MEAN].count = waits != 0 ? analysis_ns(analysis, waited / waits) : TABLE_NONE;
+    cells[EVENT_LONGEST].count = waits != 0 ? analysis_ns(analysis, longest) : TABLE_NONE;
+}
+
+/* ---- tables ---- */
+
+/* Most events have no owner whose activity could explain the wait. */
+static bool is_explained(const struct locks *locks, uint32_t number, const struct lock_class *class)
+{
+    return !lock_class_is_event(locks->analysis.model, number) ||
+           class->causes[CAUSE_UNKNOWN] < class->sum.waited;
+}
+
+static void fill_classes(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    struct table *classes = &analysis->tables[LOCKS_BY_CLASS], *causes = &analysis->tables[LOCKS_BY_CAUSE];
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (size_t i = 0; i < map_total(&locks->classes); i++) {
+        const struct map_entry *entry = map_entry(&locks->classes, i);
+        const struct lock_class *class = (const void *)entry->value;
+        uint32_t number = (uint32_t)entry->key[0];
+        const char *name = lock_class_name(analysis, number, text);
+        struct table_row *row;
+
+        if (is_empty(&class->sum))
+            continue;
+        row = table_add(classes, name);
+        row->cells[CLASS_NUMBER].count = number;
+        row->cells[CLASS_WATCH].count = TABLE_NONE;
+        if (number < MODEL_LOCK_CLASSES && analysis->model->lock_classes[number].watch != 0)
+            row->cells[CLASS_WATCH].count = analysis->model->lock_classes[number].watch;
+        fill_sum(analysis, &class->sum, row->cells + CLASS_SUM);
+        row->cells[CLASS_P99].count =
+            class->waits.count != 0 ? analysis_ns(analysis, distribution_percentile(&class->waits, 0.99))
+                                    : TABLE_NONE;
+        if (class->sum.contentions == 0 || !is_explained(locks, number, class))
+            continue;
+        row = table_add(causes, name);
+        row->cells[WHY_CONTENDED].count = class->sum.contentions;
+        row->cells[WHY_WAITED].count = analysis_ns(analysis, class->sum.waited);
+        fill_causes(analysis, class->causes, row->cells + WHY_CAUSES);
+    }
+}
+
+static void fill_lock(struct locks *locks, uint32_t pid, uint64_t address, uint32_t class,
+                      const struct lock_sum *sum)
+{
+    struct analysis *analysis = &locks->analysis;
+    bool is_event = lock_class_is_event(analysis->model, class);
+    struct table *table = &analysis->tables[is_event ? LOCKS_BY_EVENT : LOCKS_BY_LOCK];
+    char text[ANALYSIS_NAME_BYTES];
+    struct table_row *row;
+
+    if (!table->is_wanted || is_empty(sum))
+        return;
+    row = table_add(table, lock_name(analysis, table, pid, address));
+    row->cells[LOCK_PID].count = pid;
+    row->cells[LOCK_CLASS].text = table_text(table, lock_class_name(analysis, class, text));
+    row->cells[LOCK_ADDRESS].count = address;
+    if (is_event)
+        fill_event(analysis, sum->contentions, sum->waited, sum->longest, row->cells + EVENT_SUM);
+    else
+        fill_sum(analysis, sum, row->cells + LOCK_SUM);
+}
+_Static_assert((int)EVENT_PID == LOCK_PID && (int)EVENT_CLASS == LOCK_CLASS &&
+                   (int)EVENT_ADDRESS == LOCK_ADDRESS,
+               "locks and events begin with the same columns");
+
+static void fill_locks(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    struct table *table = &analysis->tables[LOCKS_BY_LOCK];
+
+    for (size_t i = 0; i < locks->locks.count; i++) {
+        const struct map_entry *entry = locks->locks.entries[i];
+
+        fill_lock(locks, (uint32_t)entry->key[0], entry->key[1], (uint32_t)entry->key[2],
+                  &((const struct lock *)(const void *)entry->value)->sum);
+    }
+    if (locks->locks.others != NULL) {
+        struct table_row *row = table_add(table, "(others)");
+
+        table_clear_cells(table, row);
+        fill_sum(analysis, &((const struct lock *)(void *)locks->locks.others->value)->sum,
+                 row->cells + LOCK_SUM);
+    }
+}
+
+static void fill_chain(struct locks *locks, uint32_t class, const struct lock_chain_group *group)
+{
+    struct analysis *analysis = &locks->analysis;
+    bool is_event = lock_class_is_event(analysis->model, class);
+    struct table *table = &analysis->tables[is_event ? LOCKS_BY_EVENT_CHAIN : LOCKS_BY_CHAIN];
+    struct table_row *row = table_add(table, group->text);
+    char text[ANALYSIS_NAME_BYTES];
+
+    row->cells[CHAIN_CLASS].text = table_text(table, lock_class_name(analysis, class, text));
+    row->cells[CHAIN_PROCESS].text = table_text(table, group->process);
+    if (is_event)
+        fill_event(analysis, group->sum.contentions, group->sum.waited, group->sum.longest,
+                   row->cells + EVENT_CHAIN_SUM);
+    else
+        fill_sum(analysis, &group->sum, row->cells + CHAIN_SUM);
+}
+_Static_assert((int)EVENT_CHAIN_CLASS == CHAIN_CLASS && (int)EVENT_CHAIN_PROCESS == CHAIN_PROCESS,
+               "chains of locks and of events begin with the same columns");
+
+static void fill_chains(struct locks *locks)
+{
+    const struct table *tables = locks->analysis.tables;
+    struct map groups;
+
+    if (!tables[LOCKS_BY_CHAIN].is_wanted && !tables[LOCKS_BY_EVENT_CHAIN].is_wanted)
+        return;
+    map_open(&groups, sizeof(struct lock_chain_group));
+    for (size_t i = 0; i < map_total(&locks->chains); i++)
+        lock_chain_group(locks, &groups, map_entry(&locks->chains, i));
+    for (size_t i = 0; i < map_total(&groups); i++) {
+        const struct map_entry *entry = map_entry(&groups, i);
+
+        fill_chain(locks, (uint32_t)entry->key[0], (const void *)entry->value);
+    }
+    map_close(&groups);
+}
+
+static void fill_threads(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    struct table *table = &analysis->tables[LOCKS_BY_THREAD],
+                 *processes = &analysis->tables[LOCKS_BY_PROCESS];
+    struct map sums;
+
+    map_open(&sums, sizeof(struct lock_sum));
+    for (size_t i = 0; i < locks->threads.count; i++) {
+        const struct map_entry *entry = locks->threads.entries[i];
+        const struct model_thread *thread = analysis->model->threads[entry->key[0]];
+        const struct lock_sum *sum = (const void *)entry->value;
+        struct table_row *row;
+
+        if (is_empty(sum))
+            continue;
+        lock_sum_add(map_at(&sums, thread->pid, 0, 0), sum);
+        row = table_add(table, analysis_thread_name(analysis, thread));
+        row->cells[THREAD_TID].count = thread->tid;
+        row->cells[THREAD_PID].count = thread->pid;
+        fill_sum(analysis, sum, row->cells + THREAD_SUM);
+    }
+    for (size_t i = 0; i < sums.count; i++) {
+        uint32_t pid = (uint32_t)sums.entries[i]->key[0];
+        struct table_row *row = table_add(processes, analysis_process_name(analysis, pid));
+
+        row->cells[PROCESS_PID].count = pid;
+        fill_sum(analysis, (const void *)sums.entries[i]->value, row->cells + PROCESS_SUM);
+    }
+    map_close(&sums);
+}
+
+static void fill_holders(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    struct table *table = &analysis->tables[LOCKS_BY_HOLDER];
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (size_t i = 0; i < locks->holders.count; i++) {
+        const struct map_entry *entry = locks->holders.entries[i];
+        const struct model_thread *thread = analysis->model->threads[entry->key[0]];
+        const struct lock_holder *holder = (const void *)entry->value;
+        struct table_row *row = table_add(table, analysis_thread_name(analysis, thread));
+        union table_cell causes[LOCK_CAUSES];
+
+        fill_causes(analysis, holder->causes, causes);
+        row->cells[HOLDER_TID].count = thread->tid;
+        row->cells[HOLDER_PID].count = thread->pid;
+        row->cells[HOLDER_CLASS].text =
+            table_text(table, lock_class_name(analysis, (uint32_t)entry->key[1], text));
+        row->cells[HOLDER_WAITS].count = holder->waits;
+        row->cells[HOLDER_WAITED].count = analysis_ns(analysis, holder->waited);
+        row->cells[HOLDER_LONGEST].count = analysis_ns(analysis, holder->longest);
+        row->cells[HOLDER_CAUSES] = causes[CAUSE_RUNNING];
+        row->cells[HOLDER_CAUSES + 1] = causes[CAUSE_PREEMPTED];
+        row->cells[HOLDER_CAUSES + 2] = causes[CAUSE_BLOCKED];
+        row->cells[HOLDER_CAUSES + 3] = causes[CAUSE_UNKNOWN];
+    }
+}
+
+static void fill_instead(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    struct table *table = &analysis->tables[LOCKS_BY_INSTEAD];
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (size_t i = 0; i < locks->instead.count; i++) {
+        const struct map_entry *entry = locks->instead.entries[i];
+        const struct lock_instead *instead = (const void *)entry->value;
+        struct table_row *row = table_add(table, analysis_thread_name(analysis, instead->thread));
+
+        row->cells[INSTEAD_TID].count = instead->thread->tid;
+        row->cells[INSTEAD_PID].count = instead->thread->pid;
+        row->cells[INSTEAD_CLASS].text =
+            table_text(table, lock_class_name(analysis, (uint32_t)entry->key[2], text));
+        row->cells[INSTEAD_HOLDER].text = table_text(table, analysis_thread_name(analysis, instead->holder));
+        row->cells[INSTEAD_HOLDER_TID].count = instead->holder->tid;
+        row->cells[INSTEAD_WAITED].count = analysis_ns(analysis, instead->waited);
+    }
+}
+
+static void fill_wakers(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    struct table *table = &analysis->tables[LOCKS_BY_WAKER];
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (size_t i = 0; i < locks->wakers.count; i++) {
+        const struct map_entry *entry = locks->wakers.entries[i];
+        const struct lock_waker *waker = (const void *)entry->value;
+        const struct model_thread *thread = waker->thread;
+        struct table_row *row = table_add(table, thread != NULL ? analysis_thread_name(analysis, thread)
+                                                                : "(time-out or unknown)");
+
+        row->cells[WAKER_TID].count = thread != NULL ? thread->tid : TABLE_NONE;
+        row->cells[WAKER_PID].count = thread != NULL ? thread->pid : TABLE_NONE;
+        row->cells[WAKER_CLASS].text =
+            table_text(table, lock_class_name(analysis, (uint32_t)entry->key[1], text));
+        fill_event(analysis, waker->waits, waker->waited, waker->longest, row->cells + WAKER_SUM);
+    }
+}
+
+static void fill_thread(const struct analysis *analysis, struct table *table,
+                        const struct model_thread *thread, union table_cell *name, union table_cell *tid)
+{
+    tid->count = thread != NULL ? thread->tid : TABLE_NONE;
+    name->text = thread != NULL ? table_text(table, analysis_thread_name(analysis, thread)) : NULL;
+}
+
+static void fill_longest(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    struct table *table = &analysis->tables[LOCKS_BY_LONGEST];
+    char text[ANALYSIS_NAME_BYTES];
+
+    longest_sort(&locks->longest);
+    for (unsigned i = 0; i < locks->longest.count; i++) {
+        const struct longest *item = &locks->longest.items[i];
+        const struct lock_wait_record *record = (const void *)(uintptr_t)item->args[1];
+        struct table_row *row = table_add(table, lock_class_name(analysis, (uint32_t)item->what, text));
+
+        longest_fill(analysis, table, row, item);
+        row->cells[LONG_LOCK].count = item->args[0];
+        fill_thread(analysis, table, record->holder, &row->cells[LONG_HOLDER], &row->cells[LONG_HOLDER_TID]);
+        fill_causes(analysis, record->causes, row->cells + LONG_CAUSES);
+        fill_thread(analysis, table, record->instead, &row->cells[LONG_INSTEAD],
+                    &row->cells[LONG_INSTEAD_TID]);
+        row->cells[LONG_INSTEAD_TIME].count =
+            record->instead != NULL ? analysis_ns(analysis, record->instead_ticks) : TABLE_NONE;
+        fill_thread(analysis, table, record->waker, &row->cells[LONG_WAKER], &row->cells[LONG_WAKER_TID]);
+    }
+}
+
+/* Fills the table of threads that still sleep for a lock. */
+static void fill_waiting(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    struct table *table = &analysis->tables[LOCKS_BY_WAITING];
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (size_t i = 0; i < locks->sleepers.count; i++) {
+        const struct lock_sleeper *sleeper = (const void *)locks->sleepers.entries[i]->value;
+        const struct model_thread *thread = sleeper->thread;
+        struct table_row *row;
+
+        if (thread->state != MODEL_BLOCKED_FUTEX || thread->switches != sleeper->switches ||
+            !analysis_wants(analysis, thread))
+            continue;
+        row = table_add(table, analysis_thread_name(analysis, thread));
+        row->cells[WAITING_SINCE].count = analysis_when(analysis, sleeper->since);
+        row->cells[WAITING_TID].count = thread->tid;
+        row->cells[WAITING_PID].count = thread->pid;
+        row->cells[WAITING_CLASS].text = table_text(table, lock_class_name(analysis, sleeper->class, text));
+        row->cells[WAITING_LOCK].count = sleeper->lock;
+        fill_thread(analysis, table, sleeper->holder, &row->cells[WAITING_HOLDER],
+                    &row->cells[WAITING_HOLDER_TID]);
+    }
+}
+
+/* Says how to get acquisitions if they are missing. */
+static void note_unwatched(struct locks *locks)
+{
+    struct analysis *analysis = &locks->analysis;
+    unsigned unwatched = 0;
+
+    for (size_t i = 0; i < locks->classes.count; i++) {
+        const struct map_entry *entry = locks->classes.entries[i];
+        const struct lock_class *class = (const void *)entry->value;
+
+        unwatched += class->sum.contentions != 0 && class->sum.acquisitions == 0 &&
+                     !lock_class_is_event(analysis->model, (uint32_t)entry->key[0]);
+    }
+    if (unwatched != 0)
+        snprintf(analysis->note, sizeof(analysis->note),
+                 "%u contended lock %s not sampled: acquisitions are unknown. To sample them, use `tarn ctl "
+                 "SOURCE "
+                 "watch all 64`, `trace watch all 64` in the guest, or the boot option watch=all/64",
+                 unwatched, unwatched == 1 ? "class was" : "classes were");
+}
+
+void locks_fill(struct analysis *analysis)
+{
+    struct locks *locks = (struct locks *)analysis;
+
+    fill_classes(locks);
+    fill_locks(locks);
+    fill_chains(locks);
+    locks_fill_chain_holders(locks);
+    fill_threads(locks);
+    fill_holders(locks);
+    fill_instead(locks);
+    fill_wakers(locks);
+    note_unwatched(locks);
+    distribution_histogram(&locks->waits, &analysis->trace->schema, &analysis->tables[LOCKS_BY_WAIT]);
+    distribution_histogram(&locks->holds, &analysis->trace->schema, &analysis->tables[LOCKS_BY_HOLD]);
+    fill_longest(locks);
+    fill_waiting(locks);
+}

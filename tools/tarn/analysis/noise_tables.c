@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* noise_tables.c - the tables of `tarn noise`; see noise_tables.h. */
+#include <stdio.h>
+#include <tools/tarn/analysis/noise_tables.h>
+
+static const char *const noise_names[NOISES] = {"interrupts",    "inter-processor interrupts",
+                                                "faults",        "exceptions",
+                                                "other threads", "delay after a wait"};
+
+enum { TOTAL_THREADS, TOTAL_WORK, TOTAL_TAKEN, TOTAL_PERCENT };
+static const struct table_column total_columns[] = {
+    COUNT_COLUMN("threads"), TIME_COLUMN("work_ns"), TIME_COLUMN("taken_ns"),
+    COLUMN_CALLED("% of the work", "taken_percent", COLUMN_REAL, SUM_NOTHING, 2)};
+const struct table noise_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
+enum { CAUSE_GROUP, CAUSE_PERCENT, CAUSE_TIMES };
+static const struct table_column cause_columns[] = {TEXT_KEY("kind"), REAL_COLUMN("taken_percent", 3),
+                                                    DISTRIBUTION_COLUMNS("times")};
+enum { THREAD_TID, THREAD_PID, THREAD_WORK, THREAD_TAKEN, THREAD_PERCENT, THREAD_NOISES };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"),
+                                                     NUMBER_COLUMN("pid"),
+                                                     TIME_COLUMN("work_ns"),
+                                                     TIME_COLUMN("taken_ns"),
+                                                     MEAN_COLUMN("taken_percent", 2),
+                                                     TIME_COLUMN("irq_ns"),
+                                                     TIME_COLUMN("ipi_ns"),
+                                                     TIME_COLUMN("fault_ns"),
+                                                     TIME_COLUMN("exception_ns"),
+                                                     TIME_COLUMN("preempted_ns"),
+                                                     TIME_COLUMN("dispatch_ns")};
+enum { QUANTUM_DURATIONS, QUANTUM_SLOWDOWN = DISTRIBUTION_COLUMN_COUNT };
+static const struct table_column quantum_columns[] = {DISTRIBUTION_COLUMNS("quanta"),
+                                                      MEAN_COLUMN("slowdown_percent", 3)};
+enum { WHO_TID, WHO_PID, WHO_TIMES, WHO_TOTAL, WHO_MAX };
+static const struct table_column who_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                  COUNT_COLUMN("times"), TIME_COLUMN("total_ns"),
+                                                  TIME_LARGEST("max_ns")};
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS};
+const struct table noise_tables[NOISE_TABLES] = {
+    [BY_CAUSE] = TABLE("cause", "cause", "causes", cause_columns, CAUSE_TIMES + 1),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TAKEN),
+    [BY_QUANTUM] =
+        TABLE_AS("quantum", "equal parts of work", "rows", quantum_columns, TABLE_AS_FILLED, false, true),
+    [BY_WHO] = TABLE("who", "thread that ran instead", "threads", who_columns, WHO_TOTAL),
+    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration of a part"),
+    [BY_SLICE] = HISTOGRAM_TABLE_EXTRA("slice", "work per time slice"),
+    [BY_LONGEST] =
+        TABLE_EXTRA("longest", "longest interruptions", "interruptions", longest_columns, TABLE_AS_FILLED),
+};
+
+static const char *cause_name(const struct noises *noises, enum noise kind, uint64_t detail,
+                              char text[ANALYSIS_NAME_BYTES])
+{
+    char label[ANALYSIS_NAME_BYTES];
+
+    switch (kind) {
+    case NOISE_IRQ:
+    case NOISE_IPI:
+        return irq_name(&noises->irqs, detail, text);
+    case NOISE_FAULT:
+        snprintf(text, ANALYSIS_NAME_BYTES, "fault %.40s",
+                 detail == UINT32_MAX ? "(not seen)" : label_of(noises->fault_kinds, detail, label));
+        return text;
+    case NOISE_EXCEPTION:
+        snprintf(text, ANALYSIS_NAME_BYTES, "exception %u", (unsigned)detail);
+        return text;
+    case NOISE_PREEMPTED:
+        return "another thread ran";
+    case NOISE_DISPATCH:
+        return "woken, not yet running";
+    default:
+        return "(others)";
+    }
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void fill_causes(struct noises *noises, uint64_t work)
+{
+    struct analysis *analysis = &noises->analysis;
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (size_t i = 0; i < map_total(&noises->causes); i++) {
+        const struct map_entry *entry = map_entry(&noises->causes, i);
+        const struct distribution *durations = (const void *)entry->value;
+        enum noise kind = entry->key[0] < NOISES ? (enum noise)entry->key[0] : NOISES;
+        struct table_row *row =
+            table_add(&analysis->tables[BY_CAUSE], cause_name(noises, kind, entry->key[1], text));
+
+        row->cells[CAUSE_GROUP].text = kind < NOISES ? noise_names[kind] : NULL;
+        row->cells[CAUSE_PERCENT].real = percent(durations->total, work);
+        distribution_fill(durations, &analysis->trace->schema, &row->cells[CAUSE_TIMES]);
+    }
+}
+
+static void add_thread(struct analysis *analysis, const struct model_thread *thread,
+                       const struct noise_thread *record, uint64_t taken)
+{
+    struct table_row *row = table_add(&analysis->tables[BY_THREAD], analysis_thread_name(analysis, thread));
+
+    row->cells[THREAD_TID].count = thread->tid;
+    row->cells[THREAD_PID].count = thread->pid;
+    row->cells[THREAD_WORK].count = analysis_ns(analysis, record->work);
+    row->cells[THREAD_TAKEN].count = analysis_ns(analysis, taken);
+    row->cells[THREAD_PERCENT].real = percent(taken, record->work);
+    for (int i = 0; i < NOISES; i++)
+        row->cells[THREAD_NOISES + i].count = analysis_ns(analysis, record->taken[i]);
+}
+
+/* Returns all work. */
+static uint64_t fill_threads(struct noises *noises)
+{
+    struct analysis *analysis = &noises->analysis;
+    union table_cell *total = analysis->total->cells;
+    uint64_t work = 0, all_taken = 0;
+
+    for (uint32_t i = 0; i < analysis->model->thread_count && i < noises->threads.count; i++) {
+        const struct model_thread *thread = analysis->model->threads[i];
+        const struct noise_thread *record = slots_find(&noises->threads, i);
+        uint64_t taken = 0;
+
+        if (thread == NULL || !record->is_known)
+            continue;
+        for (int n = 0; n < NOISES; n++)
+            taken += record->taken[n];
+        add_thread(analysis, thread, record, taken);
+        work += record->work;
+        all_taken += taken;
+        total[TOTAL_THREADS].count++;
+    }
+    total[TOTAL_WORK].count = analysis_ns(analysis, work);
+    total[TOTAL_TAKEN].count = analysis_ns(analysis, all_taken);
+    total[TOTAL_PERCENT].real = percent(all_taken, work);
+    return work;
+}
+
+static void add_quantum(struct noises *noises, const char *name, const struct distribution *durations)
+{
+    struct table_row *row = table_add(&noises->analysis.tables[BY_QUANTUM], name);
+    double quantum = (double)noises->quantum * (double)durations->count;
+
+    distribution_fill(durations, &noises->analysis.trace->schema, &row->cells[QUANTUM_DURATIONS]);
+    row->cells[QUANTUM_SLOWDOWN].real =
+        durations->count ? 100.0 * ((double)durations->total - quantum) / quantum : 0;
+}
+
+/* Causes that took nothing are left out. */
+static void fill_quanta(struct noises *noises)
+{
+    char name[80];
+
+    add_quantum(noises, "as measured", &noises->with_all);
+    for (int i = 0; i < NOISES; i++) {
+        snprintf(name, sizeof(name), "without %s", noise_names[i]);
+        if (noises->quanta[i].total != noises->with_all.total)
+            add_quantum(noises, name, &noises->quanta[i]);
+    }
+    add_quantum(noises, "the work alone", &noises->with_none);
+}
+
+static void fill_culprits(struct noises *noises)
+{
+    struct analysis *analysis = &noises->analysis;
+    const struct model *model = analysis->model;
+    struct map sums;
+
+    map_open(&sums, sizeof(struct culprit)); /* idle threads are merged */
+    for (size_t i = 0; i < map_total(&noises->culprits); i++) {
+        const struct map_entry *entry = map_entry(&noises->culprits, i);
+        const struct culprit *culprit = (const void *)entry->value;
+        bool is_idle = entry->key[1] == 1;
+        struct culprit *sum = map_at(&sums, is_idle ? 0 : entry->key[0], is_idle, 0);
+
+        sum->times += culprit->times;
+        sum->total += culprit->total;
+        sum->max = culprit->max > sum->max ? culprit->max : sum->max;
+    }
+    for (size_t i = 0; i < sums.count; i++) {
+        const struct culprit *culprit = (const void *)sums.entries[i]->value;
+        uint64_t number = sums.entries[i]->key[0];
+        bool is_idle = sums.entries[i]->key[1] != 0;
+        const struct model_thread *thread =
+            !is_idle && number < model->thread_count ? model->threads[number] : NULL;
+        struct table_row *row =
+            table_add(&analysis->tables[BY_WHO], thread    ? analysis_thread_name(analysis, thread)
+                                                 : is_idle ? "(idle: not yet awake)"
+                                                           : "(unknown)");
+
+        row->cells[WHO_TID].count = thread ? thread->tid : (uint64_t)TABLE_NONE;
+        row->cells[WHO_PID].count = thread ? thread->pid : (uint64_t)TABLE_NONE;
+        row->cells[WHO_TIMES].count = culprit->times;
+        row->cells[WHO_TOTAL].count = analysis_ns(analysis, culprit->total);
+        row->cells[WHO_MAX].count = analysis_ns(analysis, culprit->max);
+    }
+    map_close(&sums);
+}
+
+static void fill_longest(struct noises *noises)
+{
+    struct table *table = &noises->analysis.tables[BY_LONGEST];
+    char text[ANALYSIS_NAME_BYTES];
+
+    longest_sort(&noises->longest);
+    for (unsigned i = 0; i < noises->longest.count; i++) {
+        const struct longest *item = &noises->longest.items[i];
+
+        longest_fill(&noises->analysis, table,
+                     table_add(table, cause_name(noises, (enum noise)item->args[0], item->what, text)), item);
+    }
+}
+
+void noise_fill(struct analysis *analysis)
+{
+    struct noises *noises = (struct noises *)analysis;
+
+    fill_causes(noises, fill_threads(noises));
+    fill_quanta(noises);
+    fill_culprits(noises);
+    distribution_histogram(&noises->with_all, &analysis->trace->schema, &analysis->tables[BY_DURATION]);
+    distribution_histogram(&noises->slices, &analysis->trace->schema, &analysis->tables[BY_SLICE]);
+    fill_longest(noises);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * profile.c - `tarn profile`: what CPUs executed when they were sampled.
+ *
+ * A sample (profile_sample) represents the time that its CPU was not asleep since its last sample, so the
+ * samples of a CPU add up to its working time. If the CPU counts instructions, samples represent those, too.
+ * See kernel/diagnosis/profile.h for what is visible of the kernel.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/analysis/flame.h>
+#include <tools/tarn/analysis/kinds.h>
+#include <tools/tarn/analysis/profile.h>
+#include <tools/tarn/output.h>
+
+#define CHAIN_MAX 256u
+
+/* ---- the walk -------------------------------------------------------------------------------------- */
+
+static uint64_t element(const struct field *field, const struct event *event, uint64_t i)
+{
+    return load64(event->bytes + field->offset + 8 * i, field->swap);
+}
+
+/* Whether NODE is the record that all chains beyond the map's limit share. */
+static bool is_rest(const struct profile *profile, const struct stack_node *node)
+{
+    return profile->stacks.others != NULL && (const void *)node == profile->stacks.others->value;
+}
+
+/* The program is part of the key, because a process may execute another one later. */
+static struct stack_node *root_of(struct profile *profile, uint32_t pid)
+{
+    const struct image *program = images_of(&profile->analysis.model->images, pid);
+    struct stack_node *node = map_at(&profile->stacks, 0, (uint64_t)(uintptr_t)program, pid);
+
+    if (is_rest(profile, node))
+        return node;
+    node->pid = pid;
+    node->image = program;
+    return node;
+}
+
+#define IS_KERNEL    0x100000000ull
+#define IS_RETURN    0x200000000ull
+#define IS_INNERMOST 0x400000000ull
+
+static struct stack_node *call_from(struct profile *profile, struct stack_node *outer, uint64_t address,
+                                    uint64_t flags)
+{
+    struct stack_node *node =
+        map_at(&profile->stacks, (uint64_t)(uintptr_t)outer, address, outer->pid | flags);
+
+    if (node->outer == NULL && !is_rest(profile, node)) {
+        node->outer = outer;
+        node->address = address;
+        node->pid = outer->pid;
+        node->depth = outer->depth + 1;
+        node->is_kernel = flags & IS_KERNEL;
+        node->is_return = flags & IS_RETURN;
+        node->is_innermost = flags & IS_INNERMOST;
+        node->image = images_find(&profile->analysis.model->images, node->is_kernel ? 0 : node->pid, address);
+    }
+    return node;
+}
+
+/* The kernel's part is followed by the place in the program: the
+ * return address of the system call, or the interrupted instruction. */
+static uint64_t flags_of(uint64_t i, uint64_t mode, uint64_t kernel_count, uint64_t syscall_mode)
+{
+    if (mode == 0 || i > kernel_count)
+        return IS_RETURN;
+    if (i < kernel_count)
+        return IS_KERNEL | IS_RETURN;
+    return IS_INNERMOST | (mode == syscall_mode ? IS_RETURN : 0);
+}
+
+/* Adds the chain, outermost address first. */
+static struct stack_node *take_chain(struct profile *profile, const struct event *event, uint32_t pid)
+{
+    uint64_t mode = field_integer(profile->mode, event->bytes);
+    uint64_t count = field_count(profile->chain, event);
+    uint64_t kernel_count = field_integer(profile->kernel_depth, event->bytes);
+    struct stack_node *node = root_of(profile, pid);
+
+    for (uint64_t i = count < CHAIN_MAX ? count : CHAIN_MAX; i-- > 0;)
+        node = call_from(profile, node, element(profile->chain, event, i),
+                         flags_of(i, mode, kernel_count, profile->syscall_mode));
+    return call_from(profile, node, field_integer(profile->ip, event->bytes),
+                     IS_INNERMOST | (mode != 0 ? IS_KERNEL : 0));
+}
+
+static void take_sample(struct profile *profile, const struct event *event, const struct model_thread *thread)
+{
+    bool is_kernel = field_integer(profile->mode, event->bytes) != 0;
+    struct sums sums = {1, analysis_ns(&profile->analysis, field_integer(profile->busy, event->bytes)),
+                        field_integer(profile->instructions, event->bytes)};
+    struct thread_sums *own = map_at(&profile->threads, thread->number, 0, 0);
+
+    own->thread = thread;
+    sums_add(is_kernel ? &own->kernel : &own->user, &sums);
+    sums_add(is_kernel ? &profile->kernel : &profile->user, &sums);
+    sums_add(&profile->whole, &sums);
+    sums_add(&take_chain(profile, event, (uint32_t)field_integer(profile->pid, event->bytes))->self, &sums);
+    distribution_add(&profile->late, &profile->arena, field_integer(profile->lateness, event->bytes));
+}
+
+/* Returns the thread that a sample belongs to. During a switch, which is logged already, the kernel still
+ * works for the old thread and on its stack; the sample names it. */
+static const struct model_thread *sampled_thread(const struct profile *profile, const struct event *event,
+                                                 const struct model_thread *running)
+{
+    uint32_t tid = (uint32_t)field_integer(profile->tid, event->bytes);
+    const struct model_thread *thread =
+        tid != 0 && tid != running->tid ? model_find_thread(profile->analysis.model, tid) : NULL;
+
+    return thread != NULL ? thread : running;
+}
+
+static void take_event(struct model_observer *self, const struct cursor *cursor,
+                       const struct model_thread *thread)
+{
+    struct profile *profile = ANALYSIS_OF(self, struct profile);
+
+    if (cursor->event.type == profile->sample) {
+        thread = sampled_thread(profile, &cursor->event, thread);
+        if (analysis_wants_event(&profile->analysis, cursor, thread))
+            take_sample(profile, &cursor->event, thread);
+    }
+}
+
+/* ---- opening, options ------------------------------------------------------------------------------ */
+
+static bool find_fields(struct profile *profile)
+{
+    const struct {
+        const struct field **field;
+        const char *event, *name;
+    } wanted[] = {
+        {&profile->ip, "profile_sample", "ip"},
+        {&profile->busy, "profile_sample", "busy"},
+        {&profile->instructions, "profile_sample", "instructions"},
+        {&profile->lateness, "profile_sample", "late"},
+        {&profile->tid, "profile_sample", "tid"},
+        {&profile->pid, "profile_sample", "pid"},
+        {&profile->mode, "profile_sample", "mode"},
+        {&profile->kernel_depth, "profile_sample", "kernel_depth"},
+        {&profile->chain, "profile_sample", "chain"},
+    };
+
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        *wanted[i].field = analysis_field(&profile->analysis, wanted[i].event, wanted[i].name);
+        if (*wanted[i].field == NULL)
+            return false;
+    }
+    profile->syscall_mode = UINT64_MAX;
+    for (const struct tsdl_label *label = profile->mode->labels; label != NULL; label = label->next)
+        if (strcmp(label->name, "syscall") == 0)
+            profile->syscall_mode = (uint64_t)label->low;
+    return profile->chain->kind == FIELD_SEQUENCE && profile->chain->width == 8;
+}
+
+static bool open_profile(struct analysis *analysis, struct fail *fail)
+{
+    struct profile *profile = (struct profile *)analysis;
+
+    map_open(&profile->stacks, sizeof(struct stack_node));
+    map_open(&profile->threads, sizeof(struct thread_sums));
+    map_open(&profile->lines, sizeof(struct line_sums));
+    call_tree_open(&profile->calls);
+    call_tree_open(&profile->callers);
+    if (!find_fields(profile))
+        return true; /* the system has no samples: the result is empty */
+    profile->sample = schema_find_event(&analysis->trace->schema, "profile_sample");
+    analysis->observer.event = take_event;
+    return true;
+}
+
+static void close_profile(struct analysis *analysis)
+{
+    struct profile *profile = (struct profile *)analysis;
+
+    if (profile->stacks.value_size != 0) {
+        map_close(&profile->stacks);
+        map_close(&profile->threads);
+        map_close(&profile->lines);
+    }
+    call_tree_close(&profile->calls);
+    call_tree_close(&profile->callers);
+    arena_free(&profile->arena);
+}
+
+static bool set_weight(struct profile *profile, const char *value, struct fail *fail)
+{
+    static const char *const names[] = {"time", "samples", "instructions"};
+
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(value, names[i]) == 0) {
+            profile->weight = (enum weight)i;
+            return true;
+        }
+    return fail_set(fail, "samples are weighted by time, samples or instructions, not by '%.40s'", value);
+}
+
+static bool set_profile(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
+{
+    struct profile *profile = (struct profile *)analysis;
+    char *end;
+
+    if (strcmp(option, "weight") == 0)
+        return set_weight(profile, value, fail);
+    if (strcmp(option, "folded") == 0)
+        return profile->folded = true;
+    if (strcmp(option, "flame") == 0) {
+        profile->flame = value;
+        return true;
+    }
+    profile->least = strtod(value, &end);
+    if (end == value || *end != '\0' || !(profile->least >= 0 && profile->least <= 100))
+        return fail_set(fail, "'%.40s' is not a percentage", value);
+    profile->has_least = true;
+    return true;
+}
+
+static void finish_profile(struct analysis *analysis)
+{
+    struct profile *profile = (struct profile *)analysis;
+
+    if (!profile->has_least)
+        profile->least = 1;
+    if (profile->whole.samples == 0)
+        snprintf(analysis->note, sizeof(analysis->note),
+                 "the trace has no samples; to take them, boot the guest with profile=1000 or use "
+                 "`tarn ctl SOURCE profile 1000`");
+    else if (profile->weight == WEIGHT_INSTRUCTIONS && profile->whole.instructions == 0)
+        snprintf(analysis->note, sizeof(analysis->note),
+                 "the CPUs of this machine do not count instructions, so samples cannot be weighted by them");
+    profile->period = analysis->model->sampling.period;
+    profile->has_counter = analysis->model->sampling.counts_instructions;
+    profile_fill(profile);
+}
+
+/* ---- other forms ----------------------------------------------------------------------------------- */
+
+/* Writes one line per chain: functions separated by semicolons, a blank, the weight. */
+static void put_folded(FILE *to, const struct call_node *node, enum weight weight, char *line, size_t length)
+{
+    static const size_t room = 65536;
+    uint64_t self = sums_weight(&node->self, weight);
+
+    if (self != 0)
+        fprintf(to, "%.*s %" PRIu64 "\n", (int)length, line, self);
+    for (const struct call_node *child = node->first; child != NULL; child = child->next) {
+        size_t used = length;
+
+        if (length + strlen(child->function->name) + sizeof("_[k];") >= room)
+            continue;
+        if (used > 0)
+            line[used++] = ';';
+        for (const char *at = child->function->name; *at != '\0'; at++)
+            line[used++] = *at == ';' || *at == '\n' ? ':' : *at;
+        if (child->function->is_kernel)
+            used = (size_t)(stpcpy(line + used, "_[k]") - line);
+        put_folded(to, child, weight, line, used);
+    }
+}
+
+static bool write_flame(const struct profile *profile, FILE *to, struct fail *fail)
+{
+    static const char *const of[] = {"CPU time", "Samples", "Instructions"};
+    bool has_file = strcmp(profile->flame, "-") != 0, fine;
+
+    if (has_file)
+        to = fopen(profile->flame, "w");
+    if (to == NULL)
+        return fail_set(fail, "%s: %s", profile->flame, strerror(errno));
+    flame_print(to, &profile->calls, profile->weight, of[profile->weight]);
+    fine = fflush(to) == 0 && !ferror(to);
+    if (has_file)
+        fine = fine && output_is_there(fileno(to), profile->flame);
+    if (has_file)
+        fine &= fclose(to) == 0;
+    return fine || fail_set(fail, "%s: %s", profile->flame, strerror(errno));
+}
+
+static bool print_profile(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail)
+{
+    struct profile *profile = (struct profile *)analysis;
+    char *line;
+
+    *is_all = profile->folded || profile->flame != NULL;
+    if (profile->flame != NULL && !write_flame(profile, to, fail))
+        return false;
+    if (!profile->folded)
+        return true;
+    line = alloc_zero(1, 65536);
+    put_folded(to, &profile->calls.root, profile->weight, line, 0);
+    free(line);
+    return true;
+}
+
+static const struct analysis_option options[] = {
+    {"weight", true,
+     " WHAT       weight of a sample: time (the default), samples, or instructions\n"
+     "                      (if the CPUs count them)"},
+    {"least", true, " PERCENT     omit branches of calls and callers below this share (1)"},
+    {"folded", false, "            folded stacks: one line per call chain, with its weight (ns)"},
+    {"flame", true, " FILE        write a flame graph as SVG; -: standard output"},
+    {NULL, false, NULL},
+};
+
+const struct analysis_kind profile_analysis = {
+    .name = "profile",
+    .summary = "where CPUs spent their time, by sampling: functions, lines, call chains",
+    .help =
+        "Samples of what CPUs executed, by process, thread, executable, function and line; as a tree of\n"
+        "calls from the outermost function (--by calls) or from the innermost (--by callers), as folded\n"
+        "stacks, or as a flame graph. A sample stands for the time that its CPU worked since the previous\n"
+        "sample. `late` is the delay from the due time until the sample was taken, because the CPU could\n"
+        "not take an interrupt; a late sample is attributed to the place where the interrupt was at last\n"
+        "possible. --by lateness shows the distribution of delays.\n",
+    .options = options,
+    .not_compared = "folded,flame",
+    .tables = profile_tables,
+    .table_count = PROFILE_TABLES,
+    .totals = &profile_totals,
+    .uses_symbols = true,
+    .size = sizeof(struct profile),
+    .set = set_profile,
+    .open = open_profile,
+    .finish = finish_profile,
+    .print = print_profile,
+    .close = close_profile,
+};

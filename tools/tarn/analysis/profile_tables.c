@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* profile_tables.c - converts samples to functions, and fills the tables; see profile.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/analysis/profile.h>
+
+#define FRAMES_MAX 1024u
+
+enum {
+    TOTAL_SAMPLES,
+    TOTAL_TIME,
+    TOTAL_USER,
+    TOTAL_KERNEL,
+    TOTAL_PERIOD,
+    TOTAL_LATE,
+    TOTAL_LATE_99,
+    TOTAL_LATE_MAX,
+    TOTAL_INSTRUCTIONS
+};
+static const struct table_column total_columns[] = {
+    COUNT_COLUMN("samples"),
+    COLUMN_CALLED("worked", "time_ns", COLUMN_TIME, SUM_ADDED, 0),
+    COLUMN_CALLED("in programs", "programs_ns", COLUMN_TIME, SUM_ADDED, 0),
+    COLUMN_CALLED("in the kernel", "kernel_ns", COLUMN_TIME, SUM_ADDED, 0),
+    COLUMN_CALLED("mean period", "period_ns", COLUMN_TIME, SUM_NOTHING, 0),
+    COLUMN_CALLED("late (median)", "late_p50_ns", COLUMN_TIME, SUM_NOTHING, 0),
+    COLUMN_CALLED("late (p99)", "late_p99_ns", COLUMN_TIME, SUM_NOTHING, 0),
+    COLUMN_CALLED("late (max)", "late_max_ns", COLUMN_TIME, SUM_LARGEST, 0),
+    COUNT_COLUMN("instructions")};
+const struct table profile_totals = TABLE("totals", "", "", total_columns, TABLE_AS_FILLED);
+
+/* Share of the chosen weight. */
+#define SHARE_COLUMN(key) REAL_COLUMN(key, 2)
+#define SUMS_COLUMNS                                                                \
+    COUNT_COLUMN("samples"), TIME_COLUMN("time_ns"), SHARE_COLUMN("share_percent"), \
+        COUNT_COLUMN("instructions")
+enum { SUM_SAMPLES, SUM_TIME, SUM_SHARE, SUM_INSTRUCTIONS, SUM_COUNT };
+
+enum { PROCESS_PID, PROCESS_SUMS, PROCESS_USER = PROCESS_SUMS + SUM_COUNT, PROCESS_KERNEL };
+#define MODE_COLUMNS TIME_COLUMN("programs_ns"), TIME_COLUMN("kernel_ns")
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), SUMS_COLUMNS, MODE_COLUMNS};
+enum { THREAD_TID, THREAD_PID, THREAD_SUMS, THREAD_USER = THREAD_SUMS + SUM_COUNT, THREAD_KERNEL };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), SUMS_COLUMNS,
+                                                     MODE_COLUMNS};
+static const struct table_column image_columns[] = {SUMS_COLUMNS};
+enum {
+    FUNCTION_SAMPLES,
+    FUNCTION_SELF,
+    FUNCTION_SELF_SHARE,
+    FUNCTION_TOTAL,
+    FUNCTION_TOTAL_SHARE,
+    FUNCTION_INSTRUCTIONS,
+    FUNCTION_IMAGE,
+    FUNCTION_MODE
+};
+static const struct table_column function_columns[] = {COUNT_COLUMN("samples"),
+                                                       TIME_COLUMN("self_ns"),
+                                                       SHARE_COLUMN("self_percent"),
+                                                       TIME_OF_ONE("total_ns"),
+                                                       MEAN_COLUMN("total_percent", 2),
+                                                       COUNT_COLUMN("instructions"),
+                                                       TEXT_COLUMN("image"),
+                                                       TEXT_COLUMN("mode")};
+enum { LINE_SUMS, LINE_FUNCTION = SUM_COUNT, LINE_IMAGE };
+static const struct table_column line_columns[] = {SUMS_COLUMNS, TEXT_COLUMN("function"),
+                                                   TEXT_COLUMN("image")};
+enum { TREE_TOTAL, TREE_SHARE, TREE_SELF, TREE_SAMPLES, TREE_DEPTH, TREE_IMAGE };
+static const struct table_column tree_columns[] = {TIME_OF_ONE("total_ns"), MEAN_COLUMN("total_percent", 2),
+                                                   TIME_COLUMN("self_ns"),  COUNT_COLUMN("samples"),
+                                                   NUMBER_COLUMN("depth"),  TEXT_COLUMN("image")};
+
+const struct table profile_tables[PROFILE_TABLES] = {
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUMS + SUM_SHARE),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUMS + SUM_SHARE),
+    [BY_IMAGE] = TABLE("image", "image", "images", image_columns, SUM_SHARE),
+    [BY_FUNCTION] = TABLE("function", "function", "functions", function_columns, FUNCTION_SELF_SHARE),
+    [BY_LINE] = TABLE("line", "line", "lines", line_columns, SUM_SHARE),
+    [BY_CALLS] =
+        TABLE_AS("calls", "calls, from the outermost", "calls", tree_columns, TABLE_AS_FILLED, true, true),
+    [BY_CALLERS] = TABLE_AS("callers", "callers, of the innermost", "callers", tree_columns, TABLE_AS_FILLED,
+                            true, true),
+    [BY_LATENESS] = HISTOGRAM_TABLE_EXTRA("lateness", "late"),
+};
+
+static double share_of(const struct profile *profile, const struct sums *sums)
+{
+    uint64_t whole = sums_weight(&profile->whole, profile->weight);
+
+    return whole ? 100.0 * (double)sums_weight(sums, profile->weight) / (double)whole : 0;
+}
+
+static void fill_sums(const struct profile *profile, union table_cell *cells, const struct sums *sums)
+{
+    cells[SUM_SAMPLES].count = sums->samples;
+    cells[SUM_TIME].count = sums->ns;
+    cells[SUM_SHARE].real = share_of(profile, sums);
+    cells[SUM_INSTRUCTIONS].count = profile->has_counter ? sums->instructions : TABLE_NONE;
+}
+
+/* ---- chains of functions --------------------------------------------------------------------------- */
+
+/* A chain as functions, innermost first. */
+struct frames {
+    struct call_function *functions[FRAMES_MAX];
+    size_t count;
+    const struct symbol *place; /* of the innermost */
+};
+
+static void put_frame(struct frames *frames, struct call_function *function)
+{
+    if (frames->count < FRAMES_MAX)
+        frames->functions[frames->count++] = function;
+}
+
+static const struct image *image_of(const struct profile *profile, const struct stack_node *node)
+{
+    if (node->image != NULL) /* otherwise the statedump may have named it later */
+        return node->image;
+    return images_find(&profile->analysis.model->images, node->is_kernel ? 0 : node->pid, node->address);
+}
+
+/* Returns the address of NODE's call, or of its instruction. */
+static uint64_t place_of(const struct stack_node *node)
+{
+    return node->address - node->is_return;
+}
+
+/* Whether NODE, which follows INNER in the chain, is its caller. */
+static bool is_caller(const struct profile *profile, const struct stack_node *node,
+                      const struct stack_node *inner)
+{
+    return profile->analysis.symbols != NULL &&
+           symbols_is_caller(profile->analysis.symbols, image_of(profile, inner), place_of(inner),
+                             image_of(profile, node), node->address);
+}
+
+static const struct symbol *outermost(const struct symbol *symbol)
+{
+    while (symbol->outer != NULL)
+        symbol = symbol->outer;
+    return symbol;
+}
+
+/* Whether NODE, which follows CALLER, is stale. CALLER was found in the link register. If the function had
+ * made its frame but not yet stored the register, the frame's return address is left from an earlier call by
+ * the same caller, or invalid. */
+static bool is_stale(struct profile *profile, const struct stack_node *node, const struct stack_node *caller)
+{
+    const struct symbol *symbol, *inner;
+
+    if (profile->analysis.symbols == NULL || image_of(profile, node) == NULL)
+        return true;
+    symbol = outermost(symbols_find(profile->analysis.symbols, image_of(profile, node), place_of(node)));
+    inner = outermost(symbols_find(profile->analysis.symbols, image_of(profile, caller), place_of(caller)));
+    return symbol->function != NULL && inner->function != NULL && symbol->image == inner->image &&
+           strcmp(symbol->function, inner->function) == 0;
+}
+
+/* Whether NODE belongs to the chain. BEHIND: the two nodes before it, nearest first. */
+static bool is_in_chain(struct profile *profile, const struct stack_node *node,
+                        const struct stack_node *const behind[2])
+{
+    if (behind[0] == NULL || behind[0]->is_kernel != node->is_kernel)
+        return true;
+    if (behind[0]->is_innermost)
+        return is_caller(profile, node, behind[0]);
+    if (behind[1] == NULL || behind[1]->is_kernel != node->is_kernel || !behind[1]->is_innermost)
+        return true;
+    return !is_caller(profile, behind[0], behind[1]) || !is_stale(profile, node, behind[0]);
+}
+
+static const struct symbol *symbol_of(struct profile *profile, const struct stack_node *node,
+                                      struct symbol *none)
+{
+    const struct image *image = image_of(profile, node);
+
+    if (profile->analysis.symbols != NULL)
+        return symbols_find(profile->analysis.symbols, image, place_of(node));
+    *none = (struct symbol){.image = image,
+                            .offset = image != NULL ? node->address - image->base : node->address};
+    return none;
+}
+
+static void put_symbols(struct profile *profile, struct call_tree *tree, const struct stack_node *node,
+                        const struct symbol *symbol, struct frames *frames)
+{
+    char text[SYMBOL_NAME_BYTES];
+
+    for (; symbol != NULL; symbol = symbol->outer)
+        put_frame(frames, call_tree_function(tree, symbol_name(symbol, node->address, text),
+                                             symbol->image != NULL ? image_name(symbol->image) : "",
+                                             node->is_kernel));
+}
+
+static void resolve(struct profile *profile, const struct stack_node *node, struct frames *frames)
+{
+    const struct stack_node *behind[2] = {NULL, NULL};
+    struct symbol none;
+
+    frames->count = 0;
+    frames->place = NULL;
+    for (; node->outer != NULL; node = node->outer) {
+        const struct symbol *symbol = symbol_of(profile, node, &none);
+
+        if (frames->place == NULL && profile->analysis.symbols != NULL)
+            frames->place = symbol;
+        if (is_in_chain(profile, node, behind))
+            put_symbols(profile, &profile->calls, node, symbol, frames);
+        behind[1] = behind[0];
+        behind[0] = node;
+    }
+    put_frame(frames, call_tree_function(&profile->calls,
+                                         analysis_process_name(&profile->analysis, node->pid), "", false));
+}
+
+static void reverse(struct frames *frames)
+{
+    for (size_t i = 0, j = frames->count; i + 1 < j; i++) {
+        struct call_function *swap = frames->functions[i];
+
+        frames->functions[i] = frames->functions[--j];
+        frames->functions[j] = swap;
+    }
+}
+
+static void add_line(struct profile *profile, const struct frames *frames, const struct stack_node *node)
+{
+    const struct symbol *place = frames->place;
+    struct line_sums *line;
+
+    if (place == NULL || place->file == NULL || place->line == 0)
+        return;
+    line = map_at(&profile->lines, (uint64_t)(uintptr_t)frames->functions[0], place->line,
+                  hash_text(place->file));
+    if (line->file == NULL) {
+        line->file = place->file;
+        line->line = place->line;
+        line->function = frames->functions[0]->name;
+        line->image = frames->functions[0]->image;
+    }
+    sums_add(&line->self, &node->self);
+}
+
+/* In the tree of calls, the process is a level, but not a function. */
+static void add_chains(struct profile *profile)
+{
+    struct frames *frames = alloc_zero(1, sizeof(*frames));
+
+    for (size_t i = 0; i < profile->stacks.count; i++) {
+        const struct stack_node *node = (const void *)profile->stacks.entries[i]->value;
+
+        if (node->self.samples == 0 || node->outer == NULL)
+            continue;
+        resolve(profile, node, frames);
+        add_line(profile, frames, node);
+        call_tree_add(&profile->callers, frames->functions, frames->count, &node->self);
+        reverse(frames);
+        call_tree_add(&profile->calls, frames->functions, frames->count, &node->self);
+        call_tree_count(&profile->calls, frames->functions + 1, frames->count - 1, &node->self);
+    }
+    free(frames);
+    call_tree_sort(&profile->calls, profile->weight);
+    call_tree_sort(&profile->callers, profile->weight);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------------- */
+
+static void fill_threads(struct profile *profile)
+{
+    struct analysis *analysis = &profile->analysis;
+
+    for (size_t i = 0; i < profile->threads.count; i++) {
+        const struct thread_sums *own = (const void *)profile->threads.entries[i]->value;
+        struct table_row *row =
+            table_add(&analysis->tables[BY_THREAD], analysis_thread_name(analysis, own->thread));
+        struct sums both = own->user;
+
+        sums_add(&both, &own->kernel);
+        row->cells[THREAD_TID].count = own->thread->tid;
+        row->cells[THREAD_PID].count = own->thread->pid;
+        fill_sums(profile, &row->cells[THREAD_SUMS], &both);
+        row->cells[THREAD_USER].count = own->user.ns;
+        row->cells[THREAD_KERNEL].count = own->kernel.ns;
+    }
+}
+
+static void fill_processes(struct profile *profile)
+{
+    struct analysis *analysis = &profile->analysis;
+    struct map processes;
+
+    map_open(&processes, sizeof(struct thread_sums));
+    for (size_t i = 0; i < profile->threads.count; i++) {
+        const struct thread_sums *own = (const void *)profile->threads.entries[i]->value;
+        struct thread_sums *process = map_at(&processes, own->thread->pid, 0, 0);
+
+        sums_add(&process->user, &own->user);
+        sums_add(&process->kernel, &own->kernel);
+    }
+    for (size_t i = 0; i < processes.count; i++) {
+        const struct thread_sums *own = (const void *)processes.entries[i]->value;
+        uint32_t pid = (uint32_t)processes.entries[i]->key[0];
+        struct table_row *row =
+            table_add(&analysis->tables[BY_PROCESS], analysis_process_name(analysis, pid));
+        struct sums both = own->user;
+
+        sums_add(&both, &own->kernel);
+        row->cells[PROCESS_PID].count = pid;
+        fill_sums(profile, &row->cells[PROCESS_SUMS], &both);
+        row->cells[PROCESS_USER].count = own->user.ns;
+        row->cells[PROCESS_KERNEL].count = own->kernel.ns;
+    }
+    map_close(&processes);
+}
+
+static bool is_process(const struct call_function *function)
+{
+    return function->image[0] == '\0' && function->total.samples == 0;
+}
+
+static void fill_functions(struct profile *profile)
+{
+    struct table *table = &profile->analysis.tables[BY_FUNCTION],
+                 *images = &profile->analysis.tables[BY_IMAGE];
+
+    for (size_t i = 0; i < profile->calls.functions.count; i++) {
+        const struct call_function *function = (const void *)profile->calls.functions.entries[i]->value;
+        const char *image = function->image[0] != '\0' ? function->image : "(no image)";
+        struct table_row *row;
+
+        if (is_process(function))
+            continue;
+        row = table_add(table, function->name);
+        row->cells[FUNCTION_SAMPLES].count = function->self.samples;
+        row->cells[FUNCTION_SELF].count = function->self.ns;
+        row->cells[FUNCTION_SELF_SHARE].real = share_of(profile, &function->self);
+        row->cells[FUNCTION_TOTAL].count = function->total.ns;
+        row->cells[FUNCTION_TOTAL_SHARE].real = share_of(profile, &function->total);
+        row->cells[FUNCTION_INSTRUCTIONS].count =
+            profile->has_counter ? function->self.instructions : TABLE_NONE;
+        row->cells[FUNCTION_IMAGE].text = table_text(table, image);
+        row->cells[FUNCTION_MODE].text = function->is_kernel ? "kernel" : "user";
+        if (function->self.samples == 0)
+            continue;
+        row = table_row(images, 0, image);
+        row->cells[SUM_SAMPLES].count += function->self.samples;
+        row->cells[SUM_TIME].count += function->self.ns;
+        row->cells[SUM_SHARE].real += share_of(profile, &function->self);
+        if (profile->has_counter)
+            row->cells[SUM_INSTRUCTIONS].count += function->self.instructions;
+        else
+            row->cells[SUM_INSTRUCTIONS].count = TABLE_NONE;
+    }
+}
+
+static void fill_lines(struct profile *profile)
+{
+    struct table *table = &profile->analysis.tables[BY_LINE];
+    char name[400];
+
+    for (size_t i = 0; i < profile->lines.count; i++) {
+        const struct line_sums *line = (const void *)profile->lines.entries[i]->value;
+        struct table_row *row;
+
+        snprintf(name, sizeof(name), "%.360s:%u", line->file, line->line);
+        row = table_add(table, name);
+        fill_sums(profile, &row->cells[LINE_SUMS], &line->self);
+        row->cells[LINE_FUNCTION].text = table_text(table, line->function);
+        row->cells[LINE_IMAGE].text = table_text(table, line->image);
+    }
+}
+
+static void fill_node(struct profile *profile, struct table *table, const struct call_node *node,
+                      unsigned depth)
+{
+    for (const struct call_node *child = node->first; child != NULL && depth < FRAMES_MAX;
+         child = child->next) {
+        struct table_row *row;
+
+        if (share_of(profile, &child->total) < profile->least)
+            return; /* they are sorted */
+        row = table_add(table, child->function->name);
+        row->indent = depth;
+        row->cells[TREE_TOTAL].count = child->total.ns;
+        row->cells[TREE_SHARE].real = share_of(profile, &child->total);
+        row->cells[TREE_SELF].count = child->self.ns;
+        row->cells[TREE_SAMPLES].count = child->self.samples;
+        row->cells[TREE_DEPTH].count = depth;
+        row->cells[TREE_IMAGE].text = table_text(table, child->function->image);
+        fill_node(profile, table, child, depth + 1);
+    }
+}
+
+static void fill_totals(struct profile *profile)
+{
+    union table_cell *cells = profile->analysis.total->cells;
+
+    cells[TOTAL_SAMPLES].count = profile->whole.samples;
+    cells[TOTAL_TIME].count = profile->whole.ns;
+    cells[TOTAL_USER].count = profile->user.ns;
+    cells[TOTAL_KERNEL].count = profile->kernel.ns;
+    cells[TOTAL_PERIOD].count =
+        profile->period ? analysis_ns(&profile->analysis, profile->period) : TABLE_NONE;
+    cells[TOTAL_LATE].count = analysis_ns(&profile->analysis, distribution_percentile(&profile->late, 0.5));
+    cells[TOTAL_LATE_99].count =
+        analysis_ns(&profile->analysis, distribution_percentile(&profile->late, 0.99));
+    cells[TOTAL_LATE_MAX].count = analysis_ns(&profile->analysis, profile->late.max);
+    cells[TOTAL_INSTRUCTIONS].count = profile->has_counter ? profile->whole.instructions : TABLE_NONE;
+}
+
+void profile_fill(struct profile *profile)
+{
+    struct table *tables = profile->analysis.tables;
+
+    add_chains(profile);
+    fill_totals(profile);
+    fill_processes(profile);
+    fill_threads(profile);
+    fill_functions(profile);
+    fill_lines(profile);
+    fill_node(profile, &tables[BY_CALLS], &profile->calls.root, 0);
+    fill_node(profile, &tables[BY_CALLERS], &profile->callers.root, 0);
+    distribution_histogram(&profile->late, &profile->analysis.trace->schema, &tables[BY_LATENESS]);
+}

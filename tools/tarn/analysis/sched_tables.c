@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sched_tables.c - the tables of `tarn sched`; see sched_tables.h. */
+#include <stdio.h>
+#include <tools/tarn/analysis/sched_tables.h>
+
+enum { CPU_NUMBER, CPU_BUSY, CPU_BOOT, CPU_IDLE, CPU_LOST, CPU_SHARE, CPU_SWITCHES, CPU_ARRIVED, CPU_WAITS };
+static const struct table_column cpu_columns[] = {
+    NUMBER_COLUMN("cpu"),     TIME_COLUMN("busy_ns"),  TIME_COLUMN("boot_ns"),
+    TIME_COLUMN("idle_ns"),   TIME_COLUMN("lost_ns"),  MEAN_COLUMN("busy_percent", 1),
+    COUNT_COLUMN("switches"), COUNT_COLUMN("arrived"), DISTRIBUTION_COLUMNS("waits")};
+/* Columns that threads and processes share. */
+enum {
+    WHO_SWITCHES,
+    WHO_MIGRATIONS,
+    WHO_PREEMPTED,
+    WHO_HANDED,
+    WHO_RAN,
+    WHO_RUN_MEAN,
+    WHO_RUN_MAX,
+    WHO_WAITED,
+    WHO_WAITS,
+    WHO_WAIT_MEAN,
+    WHO_WAIT_P90,
+    WHO_WAIT_P99,
+    WHO_WAIT_MAX
+};
+#define WHO_COLUMNS                                                                                          \
+    COUNT_COLUMN("switches"), COUNT_COLUMN("migrations"), COUNT_COLUMN("preempted"), COUNT_COLUMN("handed"), \
+        TIME_COLUMN("ran_ns"), TIME_OF_ONE("run_mean_ns"), TIME_LARGEST("run_max_ns"),                       \
+        TIME_COLUMN("waited_ns"), COUNT_COLUMN("waits"), TIME_OF_ONE("mean_ns"), TIME_OF_ONE("p90_ns"),      \
+        TIME_OF_ONE("p99_ns"), TIME_LARGEST("max_ns")
+enum { THREAD_TID, THREAD_PID, THREAD_PRIO, THREAD_WHO };
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
+                                                     NUMBER_COLUMN("prio"), WHO_COLUMNS};
+enum { PROCESS_PID, PROCESS_THREADS, PROCESS_WHO };
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
+                                                      WHO_COLUMNS};
+enum { DELAY_BY_TID, DELAY_WHO, DELAY_TID, DELAY_COUNT, DELAY_TOTAL, DELAY_MAX, DELAY_AT };
+static const struct table_column delay_columns[] = {
+    NUMBER_COLUMN("by_tid"), TEXT_KEY("delayed"),    NUMBER_COLUMN("tid"),    COUNT_COLUMN("times"),
+    TIME_COLUMN("total_ns"), TIME_LARGEST("max_ns"), WHEN_COLUMN("max_at_ns")};
+enum { WAKER_BY_TID, WAKER_WHO, WAKER_TID, WAKER_WAITS };
+static const struct table_column waker_columns[] = {NUMBER_COLUMN("by_tid"), TEXT_KEY("woken"),
+                                                    NUMBER_COLUMN("tid"), DISTRIBUTION_COLUMNS("wakeups")};
+static const struct table_column end_columns[] = {DISTRIBUTION_COLUMNS("stretches")};
+enum { LONG_DELAYER = LONGEST_COLUMN_COUNT, LONG_BY_TID, LONG_DELAY };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, TEXT_COLUMN("by"),
+                                                      NUMBER_COLUMN("by_tid"), TIME_COLUMN("by_ran_ns")};
+const struct table sched_tables[SCHED_TABLES] = {
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_WHO + WHO_WAITED),
+    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_WHO + WHO_WAITED),
+    [BY_DELAY] = TABLE("delay", "thread that ran meanwhile", "pairs", delay_columns, DELAY_TOTAL),
+    [BY_WAKER] = TABLE("waker", "waker", "pairs", waker_columns, WAKER_WAITS + 1),
+    [BY_END] = TABLE("end", "why a run ended", "reasons", end_columns, 0),
+    [BY_WAIT] = HISTOGRAM_TABLE("wait", "ready until running"),
+    [BY_WAKEUP] = HISTOGRAM_TABLE_EXTRA("wakeup", "woken until running"),
+    [BY_RUN] = HISTOGRAM_TABLE_EXTRA("run", "length of a run"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
+};
+
+static const char *name_of(const struct sched *sched, uint64_t number, const char *none)
+{
+    const struct model *model = sched->analysis.model;
+
+    if (number == IDLE_THREAD)
+        return "(idle)";
+    if (number == UINT64_MAX)
+        return "(others)";
+    if (number >= model->thread_count || model->threads[number] == NULL)
+        return none;
+    return analysis_thread_name(&sched->analysis, model->threads[number]);
+}
+
+static uint64_t tid_of(const struct sched *sched, uint64_t number)
+{
+    const struct model *model = sched->analysis.model;
+
+    return number < model->thread_count && model->threads[number] != NULL ? model->threads[number]->tid
+                                                                          : (uint64_t)TABLE_NONE;
+}
+
+static void fill_cpus(struct sched *sched)
+{
+    const struct analysis *analysis = &sched->analysis;
+
+    for (unsigned i = 0; i < analysis->trace->stream_count; i++) {
+        const struct sched_cpu *cpu = &sched->cpus[i];
+        uint64_t lost = analysis->model->cpus[i].lost;
+        double known = (double)(cpu->busy + cpu->idle + lost);
+        struct table_row *row;
+        char name[24];
+
+        if (analysis->filter->streams != NULL && !analysis->filter->streams[i])
+            continue;
+        snprintf(name, sizeof(name), "cpu %u", analysis->trace->streams[i].cpu);
+        row = table_add(&sched->analysis.tables[BY_CPU], name);
+        row->cells[CPU_NUMBER].count = analysis->trace->streams[i].cpu;
+        row->cells[CPU_BUSY].count = analysis_ns(analysis, cpu->busy);
+        row->cells[CPU_BOOT].count = analysis_ns(analysis, cpu->boot);
+        row->cells[CPU_IDLE].count = analysis_ns(analysis, cpu->idle);
+        row->cells[CPU_LOST].count = analysis_ns(analysis, lost);
+        row->cells[CPU_SHARE].real = known > 0 ? 100.0 * (double)cpu->busy / known : 0;
+        row->cells[CPU_SWITCHES].count = cpu->switches;
+        row->cells[CPU_ARRIVED].count = cpu->arrived;
+        distribution_fill(&cpu->waits, &analysis->trace->schema, &row->cells[CPU_WAITS]);
+    }
+}
+
+static void fill_who(const struct analysis *analysis, union table_cell *cells,
+                     const struct sched_thread *record)
+{
+    union table_cell runs[DISTRIBUTION_COLUMN_COUNT], waits[DISTRIBUTION_COLUMN_COUNT];
+
+    distribution_fill(&record->runs, &analysis->trace->schema, runs);
+    distribution_fill(&record->waits, &analysis->trace->schema, waits);
+    cells[WHO_SWITCHES].count = record->switches;
+    cells[WHO_MIGRATIONS].count = record->migrations;
+    cells[WHO_PREEMPTED].count = record->preempted;
+    cells[WHO_HANDED].count = record->handed;
+    cells[WHO_RAN].count = analysis_ns(analysis, record->ran);
+    cells[WHO_RUN_MEAN] = runs[3];
+    cells[WHO_RUN_MAX] = runs[7];
+    cells[WHO_WAITED].count = analysis_ns(analysis, record->waited);
+    cells[WHO_WAITS] = waits[0];
+    cells[WHO_WAIT_MEAN] = waits[3];
+    cells[WHO_WAIT_P90] = waits[5];
+    cells[WHO_WAIT_P99] = waits[6];
+    cells[WHO_WAIT_MAX] = waits[7];
+}
+
+static void add_record(struct sched_thread *sum, struct arena *arena, const struct sched_thread *record)
+{
+    sum->ran += record->ran;
+    sum->waited += record->waited;
+    sum->switches += record->switches;
+    sum->migrations += record->migrations;
+    sum->preempted += record->preempted;
+    sum->handed += record->handed;
+    distribution_merge(&sum->runs, arena, &record->runs);
+    distribution_merge(&sum->waits, arena, &record->waits);
+}
+
+struct process_sum {
+    uint64_t threads;
+    struct sched_thread sum;
+};
+
+static void fill_processes(struct analysis *analysis, const struct map *sums)
+{
+    for (size_t i = 0; i < sums->count; i++) {
+        uint32_t pid = (uint32_t)sums->entries[i]->key[0];
+        const struct process_sum *sum = (const void *)sums->entries[i]->value;
+        struct table_row *row =
+            table_add(&analysis->tables[BY_PROCESS], analysis_process_name(analysis, pid));
+
+        row->cells[PROCESS_PID].count = pid;
+        row->cells[PROCESS_THREADS].count = sum->threads;
+        fill_who(analysis, &row->cells[PROCESS_WHO], &sum->sum);
+    }
+}
+
+static void fill_threads(struct sched *sched)
+{
+    struct analysis *analysis = &sched->analysis;
+    struct map sums;
+
+    map_open(&sums, sizeof(struct process_sum));
+    for (uint32_t i = 0; i < analysis->model->thread_count && i < sched->threads.count; i++) {
+        const struct model_thread *thread = analysis->model->threads[i];
+        const struct sched_thread *const *record = slots_find(&sched->threads, i);
+        struct process_sum *sum;
+        struct table_row *row;
+
+        if (thread == NULL || record == NULL || *record == NULL)
+            continue;
+        row = table_add(&analysis->tables[BY_THREAD], analysis_thread_name(analysis, thread));
+        row->cells[THREAD_TID].count = thread->tid;
+        row->cells[THREAD_PID].count = thread->pid;
+        row->cells[THREAD_PRIO].count = thread->prio;
+        fill_who(analysis, &row->cells[THREAD_WHO], *record);
+        sum = map_at(&sums, thread->pid, 0, 0);
+        sum->threads++;
+        add_record(&sum->sum, &sums.arena, *record);
+    }
+    fill_processes(analysis, &sums);
+    map_close(&sums);
+}
+
+static void fill_delays(struct sched *sched)
+{
+    struct table *table = &sched->analysis.tables[BY_DELAY];
+
+    for (size_t i = 0; i < map_total(&sched->pairs) && table->is_wanted; i++) {
+        const struct map_entry *entry = map_entry(&sched->pairs, i);
+        const struct delay *delay = (const void *)entry->value;
+        struct table_row *row = table_add(table, name_of(sched, entry->key[0], "(unknown)"));
+
+        row->cells[DELAY_BY_TID].count = tid_of(sched, entry->key[0]);
+        row->cells[DELAY_WHO].text = table_text(table, name_of(sched, entry->key[1], "(others)"));
+        row->cells[DELAY_TID].count = tid_of(sched, entry->key[1]);
+        row->cells[DELAY_COUNT].count = delay->count;
+        row->cells[DELAY_TOTAL].count = analysis_ns(&sched->analysis, delay->total);
+        row->cells[DELAY_MAX].count = analysis_ns(&sched->analysis, delay->max);
+        row->cells[DELAY_AT].count = analysis_when(&sched->analysis, delay->at);
+    }
+}
+
+static void fill_wakers(struct sched *sched)
+{
+    struct table *table = &sched->analysis.tables[BY_WAKER];
+
+    for (size_t i = 0; i < map_total(&sched->wakers) && table->is_wanted; i++) {
+        const struct map_entry *entry = map_entry(&sched->wakers, i);
+        struct table_row *row = table_add(table, name_of(sched, entry->key[0], "(timer or interrupt)"));
+
+        row->cells[WAKER_BY_TID].count = tid_of(sched, entry->key[0]);
+        row->cells[WAKER_WHO].text = table_text(table, name_of(sched, entry->key[1], "(others)"));
+        row->cells[WAKER_TID].count = tid_of(sched, entry->key[1]);
+        distribution_fill((const void *)entry->value, &sched->analysis.trace->schema,
+                          &row->cells[WAKER_WAITS]);
+    }
+}
+
+static void fill_ends(struct sched *sched)
+{
+    static const char *const names[] = {"time slice used up", "preempted", "yielded", "moved to another CPU",
+                                        "woken before it waited"};
+    char text[64];
+
+    for (unsigned i = 0; i < RUN_ENDS; i++) {
+        struct table_row *row;
+
+        if (sched->ends[i].count == 0)
+            continue;
+        if (i >= RUN_BLOCKED)
+            snprintf(text, sizeof(text), "%s", model_state_names[i - RUN_BLOCKED]);
+        row = table_add(&sched->analysis.tables[BY_END], i < RUN_BLOCKED ? names[i] : text);
+        distribution_fill(&sched->ends[i], &sched->analysis.trace->schema, row->cells);
+    }
+}
+
+static void fill_longest(struct sched *sched)
+{
+    struct table *table = &sched->analysis.tables[BY_LONGEST];
+
+    longest_sort(&sched->longest);
+    for (unsigned i = 0; i < sched->longest.count; i++) {
+        const struct longest *item = &sched->longest.items[i];
+        struct table_row *row = table_add(table, analysis_thread_name(&sched->analysis, item->thread));
+
+        longest_fill(&sched->analysis, table, row, item);
+        row->cells[LONG_DELAYER].text = table_text(table, name_of(sched, item->what, "(unknown)"));
+        row->cells[LONG_BY_TID].count = tid_of(sched, item->what);
+        row->cells[LONG_DELAY].count = analysis_ns(&sched->analysis, item->args[0]);
+    }
+}
+
+void sched_fill(struct analysis *analysis)
+{
+    struct sched *sched = (struct sched *)analysis;
+    const struct schema *schema = &analysis->trace->schema;
+
+    fill_cpus(sched);
+    fill_threads(sched);
+    fill_delays(sched);
+    fill_wakers(sched);
+    fill_ends(sched);
+    distribution_histogram(&sched->waits, schema, &analysis->tables[BY_WAIT]);
+    distribution_histogram(&sched->wakeups, schema, &analysis->tables[BY_WAKEUP]);
+    distribution_histogram(&sched->runs, schema, &analysis->tables[BY_RUN]);
+    fill_longest(sched);
+}

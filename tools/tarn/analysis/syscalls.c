@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * syscalls.c - `tarn syscalls`: the system calls, how long they took and why, and what they returned.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/error.h>
+#include <tools/tarn/analysis/kinds.h>
+#include <tools/tarn/analysis/spans.h>
+
+enum { BY_CALL, BY_PROCESS, BY_THREAD, BY_USE, BY_ERROR, BY_DURATION, BY_LONGEST, TABLES };
+
+struct syscalls {
+    struct analysis analysis;
+    struct map uses;   /* struct span by call and thread number */
+    struct map errors; /* count by call and result */
+    struct longest_list longest;
+    const char *pattern;         /* --call */
+    const struct field *numbers; /* whose labels are the names of the calls */
+};
+
+/* spans_fill finds its columns by their keys. */
+#define ALL_COLUMNS COUNT_COLUMN("errors"), SPAN_COLUMNS("calls")
+static const struct table_column call_columns[] = {NUMBER_COLUMN("number"), ALL_COLUMNS};
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), ALL_COLUMNS};
+static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), ALL_COLUMNS};
+static const struct table_column use_columns[] = {NUMBER_COLUMN("pid"), TEXT_KEY("what"), ALL_COLUMNS};
+enum { ERROR_RESULT, ERROR_COUNT, ERROR_MEANING };
+static const struct table_column error_columns[] = {SIGNED_COLUMN("result"), COUNT_COLUMN("count"),
+                                                    TEXT_KEY("meaning")};
+enum { LONG_ARG0 = LONGEST_COLUMN_COUNT, LONG_ARG1, LONG_RESULT };
+static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("arg0"), HEX_COLUMN("arg1"),
+                                                      SIGNED_COLUMN("result")};
+static const struct table tables[TABLES] = {
+    [BY_CALL] = TABLE("call", "system call", "calls", call_columns, SPAN_BY_TOTAL(call_columns)),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns)),
+    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns)),
+    [BY_ERROR] = TABLE("error", "system call", "errors", error_columns, ERROR_COUNT),
+    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED),
+};
+
+static const struct analysis_option options[] = {
+    {"call", true, " PATTERN      only these system calls: ipc_*"}, {NULL, false, NULL}};
+
+static bool set_option(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
+{
+    ((struct syscalls *)analysis)->pattern = value;
+    return true;
+}
+
+static const char *name_of(const struct analysis *analysis, uint64_t number, char text[ANALYSIS_NAME_BYTES])
+{
+    return label_of(((const struct syscalls *)analysis)->numbers, number, text);
+}
+
+static bool wants_call(const struct syscalls *calls, uint64_t number)
+{
+    char text[ANALYSIS_NAME_BYTES];
+
+    return calls->pattern == NULL || match_glob(calls->pattern, name_of(&calls->analysis, number, text));
+}
+
+static void leave(struct model_observer *self, const struct model_thread *thread,
+                  const struct model_frame *frame, uint64_t end)
+{
+    struct syscalls *calls = ANALYSIS_OF(self, struct syscalls);
+    bool is_error = frame->result < 0;
+
+    if (frame->kind != ACTIVITY_SYSCALL || !analysis_wants(&calls->analysis, thread) ||
+        !wants_call(calls, frame->detail))
+        return;
+    span_add(map_at(&calls->uses, frame->detail, thread->number, 0), &calls->uses.arena, frame, end,
+             is_error);
+    if (is_error)
+        ++*(uint64_t *)map_at(&calls->errors, frame->detail, (uint64_t)frame->result, 0);
+    if (!frame->is_cut)
+        longest_add(&calls->longest, &(struct longest){.ticks = end - frame->begin,
+                                                       .begin = frame->begin,
+                                                       .thread = thread,
+                                                       .what = frame->detail,
+                                                       .args = {frame->args[0], frame->args[1]},
+                                                       .result = frame->result});
+}
+
+static bool open_syscalls(struct analysis *analysis, struct fail *fail)
+{
+    struct syscalls *calls = (struct syscalls *)analysis;
+
+    map_open(&calls->uses, sizeof(struct span));
+    calls->uses.limit = MAP_DISTRIBUTIONS_MAX;
+    map_open(&calls->errors, sizeof(uint64_t));
+    calls->numbers = model_detail_field(&analysis->trace->schema, ACTIVITY_SYSCALL);
+    analysis->observer.leave = leave;
+    return true;
+}
+
+static void close_syscalls(struct analysis *analysis)
+{
+    struct syscalls *calls = (struct syscalls *)analysis;
+
+    map_close(&calls->uses);
+    map_close(&calls->errors);
+}
+
+static void fill_errors(struct syscalls *calls)
+{
+    struct table *table = &calls->analysis.tables[BY_ERROR];
+    char text[ANALYSIS_NAME_BYTES];
+
+    for (size_t i = 0; i < map_total(&calls->errors); i++) {
+        const struct map_entry *entry = map_entry(&calls->errors, i);
+        bool is_rest = entry == calls->errors.others;
+        struct table_row *row =
+            table_add(table, is_rest ? "(others)" : name_of(&calls->analysis, entry->key[0], text));
+
+        row->cells[ERROR_RESULT].number = is_rest ? TABLE_NONE : (int64_t)entry->key[1];
+        row->cells[ERROR_COUNT].count = *(const uint64_t *)(const void *)entry->value;
+        row->cells[ERROR_MEANING].text = is_rest ? NULL : tarn_error_text((int64_t)entry->key[1]);
+    }
+}
+
+static void fill_longest(struct syscalls *calls)
+{
+    struct table *table = &calls->analysis.tables[BY_LONGEST];
+    char text[ANALYSIS_NAME_BYTES];
+
+    longest_sort(&calls->longest);
+    for (unsigned i = 0; i < calls->longest.count; i++) {
+        const struct longest *item = &calls->longest.items[i];
+        struct table_row *row = table_add(table, name_of(&calls->analysis, item->what, text));
+
+        longest_fill(&calls->analysis, table, row, item);
+        row->cells[LONG_ARG0].count = item->args[0];
+        row->cells[LONG_ARG1].count = item->args[1];
+        row->cells[LONG_RESULT].number = item->result;
+    }
+}
+
+static void finish_syscalls(struct analysis *analysis)
+{
+    struct syscalls *calls = (struct syscalls *)analysis;
+
+    spans_fill(analysis, &analysis->tables[BY_CALL], &calls->uses, SPANS_BY_WHAT, name_of);
+    spans_fill(analysis, &analysis->tables[BY_PROCESS], &calls->uses, SPANS_BY_PROCESS, name_of);
+    spans_fill(analysis, &analysis->tables[BY_THREAD], &calls->uses, SPANS_BY_THREAD, name_of);
+    spans_fill(analysis, &analysis->tables[BY_USE], &calls->uses, SPANS_BY_USE, name_of);
+    fill_errors(calls);
+    spans_histogram(analysis, &analysis->tables[BY_DURATION], &calls->uses);
+    fill_longest(calls);
+    if (calls->pattern != NULL && map_total(&calls->uses) == 0)
+        snprintf(analysis->note, sizeof(analysis->note),
+                 "no system call matches --call %.40s; `tarn syscalls --top 0` lists all", calls->pattern);
+}
+
+const struct analysis_kind syscalls_analysis = {
+    .name = "syscalls",
+    .summary = "system calls: how many, how long and why, errors",
+    .help =
+        "For each system call: how often it was called, how many calls returned an error, and where the\n"
+        "time from entry to exit went: the call itself, nested faults and interrupts, waiting. Percentiles\n"
+        "are of calls whose entry and exit are both in the trace.\n",
+    .options = options,
+    .tables = tables,
+    .table_count = TABLES,
+    .size = sizeof(struct syscalls),
+    .set = set_option,
+    .open = open_syscalls,
+    .finish = finish_syscalls,
+    .close = close_syscalls,
+};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * threads.c - `tarn threads`: how long each thread ran, was ready, and waited for what.
+ */
+#include <string.h>
+#include <tools/tarn/analysis/kinds.h>
+#include <tools/tarn/map.h>
+
+enum { BY_THREAD, BY_STATE, BY_WAIT, BY_PROCESS, TABLES };
+
+struct times {
+    uint64_t ticks[MODEL_STATES];
+    uint64_t times[MODEL_STATES]; /* number of intervals */
+    uint64_t switches, migrations, wakeups;
+    enum model_state last; /* state of the last segment, and its end: the next segment may continue it */
+    uint64_t end;
+    bool is_known;
+};
+
+struct threads {
+    struct analysis analysis;
+    struct slots slots; /* struct times, by thread number */
+};
+
+#define TIMES_COLUMNS                                                                       \
+    TIME_COLUMN("running_ns"), TIME_COLUMN("ready_ns"), TIME_COLUMN("waiting_ns"),          \
+        TIME_COLUMN("unknown_ns"), REAL_COLUMN("cpu_percent", 1), COUNT_COLUMN("switches"), \
+        COUNT_COLUMN("migrations"), COUNT_COLUMN("wakeups")
+enum {
+    TIMES_RUNNING,
+    TIMES_READY,
+    TIMES_WAITING,
+    TIMES_UNKNOWN,
+    TIMES_CPU,
+    TIMES_SWITCHES,
+    TIMES_MIGRATIONS,
+    TIMES_WAKEUPS
+};
+enum { THREAD_TID, THREAD_PID, THREAD_PRIO, THREAD_STATE, THREAD_BEGIN, THREAD_END, THREAD_TIMES };
+static const struct table_column thread_columns[] = {
+    NUMBER_COLUMN("tid"),    NUMBER_COLUMN("pid"),  NUMBER_COLUMN("prio"), TEXT_COLUMN("state"),
+    WHEN_COLUMN("begin_ns"), WHEN_COLUMN("end_ns"), TIMES_COLUMNS};
+enum { STATE_STRETCHES, STATE_TOTAL, STATE_SHARE };
+static const struct table_column state_columns[] = {COUNT_COLUMN("stretches"), TIME_COLUMN("total_ns"),
+                                                    REAL_COLUMN("percent", 2)};
+enum { WAIT_TID, WAIT_PID, WAIT_TOTAL, WAIT_FIRST };
+static const struct table_column wait_columns[] = {
+    NUMBER_COLUMN("tid"),           NUMBER_COLUMN("pid"),       TIME_COLUMN("waiting_ns"),
+    TIME_COLUMN("send_ns"),         TIME_COLUMN("receive_ns"),  TIME_COLUMN("reply_ns"),
+    TIME_COLUMN("notification_ns"), TIME_COLUMN("futex_ns"),    TIME_COLUMN("sleep_ns"),
+    TIME_COLUMN("fault_ns"),        TIME_COLUMN("suspended_ns")};
+enum { PROCESS_PID, PROCESS_THREADS, PROCESS_TIMES };
+static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
+                                                      TIMES_COLUMNS};
+static const struct table tables[TABLES] = {
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIMES),
+    [BY_STATE] = TABLE("state", "state", "states", state_columns, STATE_TOTAL),
+    [BY_WAIT] = TABLE_EXTRA("wait", "waiting thread", "threads", wait_columns, WAIT_TOTAL),
+    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_TIMES),
+};
+
+static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                         uint64_t to)
+{
+    struct threads *threads = ANALYSIS_OF(self, struct threads);
+    struct times *times;
+
+    if (!analysis_wants(&threads->analysis, thread))
+        return;
+    times = slots_at(&threads->slots, thread->number);
+    times->ticks[thread->state] += to - from;
+    times->times[thread->state] += !times->is_known || times->last != thread->state || times->end != from;
+    times->last = thread->state;
+    times->end = to;
+    times->is_known = true;
+}
+
+static void take_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                        enum model_state new_state, const struct model_thread *next, uint64_t ticks)
+{
+    struct threads *threads = ANALYSIS_OF(self, struct threads);
+    struct times *times;
+
+    if (!analysis_wants_on(&threads->analysis, next, cpu))
+        return;
+    times = slots_at(&threads->slots, next->number);
+    times->switches++;
+    times->migrations += next->has_run && next->cpu != cpu;
+}
+
+static void take_wakeup(struct model_observer *self, const struct model_thread *by,
+                        const struct model_thread *thread, uint64_t ticks, bool direct)
+{
+    struct threads *threads = ANALYSIS_OF(self, struct threads);
+
+    if (analysis_wants(&threads->analysis, thread))
+        ((struct times *)slots_at(&threads->slots, thread->number))->wakeups++;
+}
+
+static bool open_threads(struct analysis *analysis, struct fail *fail)
+{
+    slots_open(&((struct threads *)analysis)->slots, sizeof(struct times));
+    analysis->observer.segment = take_segment;
+    analysis->observer.switched = take_switch;
+    analysis->observer.wakeup = take_wakeup;
+    return true;
+}
+
+static void close_threads(struct analysis *analysis)
+{
+    slots_close(&((struct threads *)analysis)->slots);
+}
+
+static uint64_t waited(const struct times *times)
+{
+    uint64_t ticks = 0;
+
+    for (int state = MODEL_BLOCKED_SEND; state <= MODEL_SUSPENDED; state++)
+        ticks += times->ticks[state];
+    return ticks;
+}
+
+static void add_times(const struct analysis *analysis, union table_cell *cells, const struct times *times)
+{
+    double seconds = analysis_seconds(analysis);
+    uint64_t running = analysis_ns(analysis, times->ticks[MODEL_RUNNING]);
+
+    cells[TIMES_RUNNING].count += running;
+    cells[TIMES_READY].count += analysis_ns(analysis, times->ticks[MODEL_READY]);
+    cells[TIMES_WAITING].count += analysis_ns(analysis, waited(times));
+    cells[TIMES_UNKNOWN].count += analysis_ns(analysis, times->ticks[MODEL_UNKNOWN]);
+    cells[TIMES_CPU].real += seconds > 0 ? (double)running / 1e7 / seconds : 0;
+    cells[TIMES_SWITCHES].count += times->switches;
+    cells[TIMES_MIGRATIONS].count += times->migrations;
+    cells[TIMES_WAKEUPS].count += times->wakeups;
+}
+
+static void add_thread(struct analysis *analysis, const struct model_thread *thread,
+                       const struct times *times)
+{
+    struct table_row *row = table_add(&analysis->tables[BY_THREAD], analysis_thread_name(analysis, thread));
+    uint64_t begin = thread->begin > analysis->from ? thread->begin : analysis->from;
+
+    row->cells[THREAD_TID].count = thread->tid;
+    row->cells[THREAD_PID].count = thread->pid;
+    row->cells[THREAD_PRIO].count = thread->prio;
+    row->cells[THREAD_STATE].text = model_state_names[thread->has_ended ? MODEL_DEAD : thread->state];
+    row->cells[THREAD_BEGIN].count = analysis_when(analysis, begin);
+    row->cells[THREAD_END].count =
+        thread->has_ended ? analysis_when(analysis, thread->end) : (uint64_t)TABLE_NONE;
+    add_times(analysis, &row->cells[THREAD_TIMES], times);
+}
+
+static void add_wait(struct analysis *analysis, const struct model_thread *thread, const struct times *times)
+{
+    struct table_row *row = table_add(&analysis->tables[BY_WAIT], analysis_thread_name(analysis, thread));
+
+    row->cells[WAIT_TID].count = thread->tid;
+    row->cells[WAIT_PID].count = thread->pid;
+    row->cells[WAIT_TOTAL].count = analysis_ns(analysis, waited(times));
+    for (int state = MODEL_BLOCKED_SEND; state <= MODEL_SUSPENDED; state++)
+        row->cells[WAIT_FIRST + state - MODEL_BLOCKED_SEND].count =
+            analysis_ns(analysis, times->ticks[state]);
+}
+
+static void add_process(struct analysis *analysis, const struct model_thread *thread,
+                        const struct times *times)
+{
+    struct table_row *row =
+        table_row(&analysis->tables[BY_PROCESS], thread->pid, analysis_process_name(analysis, thread->pid));
+
+    row->cells[PROCESS_PID].count = thread->pid;
+    row->cells[PROCESS_THREADS].count++;
+    add_times(analysis, &row->cells[PROCESS_TIMES], times);
+}
+
+static void fill_states(struct analysis *analysis, const struct times *sum)
+{
+    uint64_t all = 0;
+
+    for (int state = 0; state < MODEL_STATES; state++)
+        all += sum->ticks[state];
+    for (int state = 0; state < MODEL_STATES; state++)
+        if (sum->times[state] != 0) {
+            struct table_row *row = table_add(&analysis->tables[BY_STATE], model_state_names[state]);
+
+            row->cells[STATE_STRETCHES].count = sum->times[state];
+            row->cells[STATE_TOTAL].count = analysis_ns(analysis, sum->ticks[state]);
+            row->cells[STATE_SHARE].real = all ? 100.0 * (double)sum->ticks[state] / (double)all : 0;
+        }
+}
+
+/* Idle threads are left out; `tarn sched` has the idle time. */
+static void finish_threads(struct analysis *analysis)
+{
+    struct threads *threads = (struct threads *)analysis;
+    struct times sum = {.times = {0}};
+
+    for (uint32_t i = 0; i < analysis->model->thread_count && i < threads->slots.count; i++) {
+        const struct model_thread *thread = analysis->model->threads[i];
+        const struct times *times = slots_at(&threads->slots, i);
+
+        if (thread == NULL || thread->is_idle || !times->is_known)
+            continue;
+        add_thread(analysis, thread, times);
+        add_wait(analysis, thread, times);
+        add_process(analysis, thread, times);
+        for (int state = 0; state < MODEL_STATES; state++) {
+            sum.ticks[state] += times->ticks[state];
+            sum.times[state] += times->times[state];
+        }
+    }
+    fill_states(analysis, &sum);
+}
+
+const struct analysis_kind threads_analysis = {
+    .name = "threads",
+    .summary = "threads: how long they ran, were ready, and waited for what",
+    .help =
+        "For each thread: run time, time ready to run, wait time, switches, migrations and wake-ups. The\n"
+        "table `state` sums this by state; `wait` shows what each thread waited for.\n"
+        "A migration is a run on another CPU than the previous run. The event sched_migrate_task counts\n"
+        "moves to another run queue instead: it also counts moves before a first run, and several moves\n"
+        "before one run.\n",
+    .tables = tables,
+    .table_count = TABLES,
+    .size = sizeof(struct threads),
+    .open = open_threads,
+    .finish = finish_threads,
+    .close = close_threads,
+};

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * event_bindings.c - binds the trace's events and fields to the model's handlers, and finds what the schema
+ * lacks; see model_parts.h.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/model/model_parts.h>
+
+/* Fields are in the order of `at`. An event type that lacks one is ignored. */
+struct event_binding {
+    const char *event;
+    model_taker *take;
+    const char *fields[8];
+    /* bytes of each; T: text or string; S: two bytes with the numbers of model_state_names */
+    const char *widths;
+};
+
+static const struct event_binding scheduling[] = {
+    {"trace_control", take_control, {"old_mask", "mask"}, "88"},
+    {"sched_switch",
+     take_switch,
+     {"prev_tid", "prev_pid", "prev_comm", "prev_state", "next_tid", "next_pid", "next_comm", "next_prio"},
+     "44TS44T2"},
+    {"sched_wakeup", take_wakeup, {"comm", "tid", "prio"}, "T42"},
+    {"sched_enqueue", take_enqueue, {"tid"}, "4"},
+    {"sched_process_fork", take_create, {"child_comm", "child_tid", "child_pid"}, "T44"},
+    {"sched_process_exit", take_exit, {"tid"}, "4"},
+    {"sched_priority", take_priority, {"tid", "prio"}, "44"},
+    {"timer_expire", take_expire, {"tid"}, "4"},
+    {"power_cpu_idle", take_cpu_idle, {"state"}, "4"},
+    {"lttng_statedump_process_state",
+     take_state_thread,
+     {"tid", "pid", "state", "prio", "cpu", "name"},
+     "44422T"},
+};
+
+/* Long-lived facts. */
+static const struct event_binding knowledge[] = {
+    {"process_create", take_process_create, {"pid", "parent_pid"}, "44"},
+    {"process_exec", take_process_exec, {"pid", "filename"}, "4T"},
+    {"process_exit", take_process_exit, {"pid", "status"}, "44"},
+    {"process_free", take_process_free, {"pid"}, "4"},
+    {"process_rename", take_process_rename, {"pid"}, "4"},
+    {"state_process", take_state_process, {"pid", "parent_pid"}, "44"},
+    {"state_image",
+     take_state_image,
+     {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
+     "48888T"},
+    {"profile_setting", take_sampling, {"period", "counts_instructions"}, "84"},
+    {"lttng_statedump_interrupt", take_state_irq, {"irq", "action"}, "4T"},
+    {"state_lock_class", take_state_lock_class, {"lock_class", "name", "watch", "kind"}, "4T44"},
+    {"lock_name", take_lock_name, {"lock", "pid", "name"}, "84T"},
+};
+
+/* Activities and calls. */
+static const struct event_binding details[] = {
+    {"syscall_entry", take_syscall_entry, {"number", "tid", "arg0", "arg1"}, "4488"},
+    {"syscall_exit", take_syscall_exit, {"number", "tid", "ret"}, "448"},
+    {"libc_entry", take_libc_entry, {"call", "tid", "arg0", "arg1"}, "4488"},
+    {"libc_exit", take_libc_exit, {"call", "tid", "ret"}, "448"},
+    {"fault_entry", take_fault_entry, {"address", "ip", "tid"}, "884"},
+    {"fault_exit", take_fault_exit, {"address", "duration", "kind", "tid"}, "8844"},
+    {"exception_entry", take_exception_entry, {"vector", "tid", "ip", "code"}, "4488"},
+    {"exception_exit", take_exception_exit, {"vector", "action"}, "44"},
+    {"irq_handler_entry", take_irq_entry, {"irq", "ip"}, "48"},
+    {"irq_handler_exit", take_irq_exit, {"irq", "ret"}, "44"},
+    {"irq_ipi_entry", take_ipi_entry, {"kind"}, "4"},
+    {"irq_ipi_exit", take_ipi_exit, {"kind"}, "4"},
+    {"fs_request_begin", take_request_begin, {"request", "client", "file"}, "448"},
+    {"fs_request_end", take_request_end, {"request", "result"}, "44"},
+    {"ipc_call", take_call, {"call_id", "label", "endpoint", "server_tid"}, "8844"},
+    {"ipc_receive", take_receive, {"call_id", "client_tid"}, "84"},
+    {"ipc_reply", take_reply, {"call_id", "label", "client_tid"}, "884"},
+    {"ipc_return", take_return, {"call_id", "error"}, "88"},
+};
+
+#define ROWS(table) table, sizeof(table) / sizeof(table[0])
+
+static const struct {
+    const struct event_binding *rows;
+    size_t count;
+    bool is_detail;
+    const char *without; /* the effect on analyses */
+} groups[] = {{ROWS(scheduling), false, "states of threads (running, ready, waiting) are wrong"},
+              {ROWS(knowledge), false, "processes, programs or names are missing"},
+              {ROWS(details), true, "calls, faults, interrupts or requests are missing"}};
+#define GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+static bool has_width(const struct field *field, char width, bool swap)
+{
+    if (field == NULL)
+        return false;
+    if (width == 'T')
+        return field->kind == FIELD_STRING || (field->kind == FIELD_TEXT && field->count == TRACE_NAME_BYTES);
+    return (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM) &&
+           field->width == (width == 'S' ? 2 : width - '0') && field->swap == swap;
+}
+
+static void resolve(struct model *model, const struct event_binding *event_binding)
+{
+    const struct schema *schema = &model->trace->schema;
+    const struct event_type *type = schema_find_event(schema, event_binding->event);
+    struct model_action action = {.take = event_binding->take};
+
+    if (type == NULL)
+        return;
+    for (unsigned i = 0; event_binding->widths[i] != '\0'; i++) {
+        const struct field *field = schema_find_field(type, event_binding->fields[i]);
+
+        if (!has_width(field, event_binding->widths[i], schema->swap))
+            return;
+        action.at[i] = (uint16_t)field->offset;
+    }
+    model->actions[type->index] = action;
+}
+
+void event_bindings_resolve(struct model *model, bool only_scheduling)
+{
+    for (size_t g = 0; g < GROUPS; g++)
+        for (size_t i = 0; i < groups[g].count && !(groups[g].is_detail && only_scheduling); i++)
+            resolve(model, &groups[g].rows[i]);
+}
+
+/* ---- what a schema lacks ---- */
+
+#define LACKS_SHOWN 6u /* any more are only counted */
+
+struct lacks {
+    char names[300];
+    size_t used;
+    unsigned count;
+};
+
+static void add_lack(struct lacks *lacks, const char *event, const char *field)
+{
+    if (lacks->count++ < LACKS_SHOWN && lacks->used < sizeof(lacks->names))
+        lacks->used += (size_t)snprintf(lacks->names + lacks->used, sizeof(lacks->names) - lacks->used,
+                                        "%s%s%s%s", lacks->count > 1 ? ", " : "", event,
+                                        field != NULL ? "." : "", field != NULL ? field : "");
+}
+
+/* Whether the labels have the model's state names under the same numbers. */
+static bool has_states(const struct field *field)
+{
+    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {
+        uint64_t state = MODEL_STATE_OF((uint64_t)label->low);
+
+        if (state > MODEL_DEAD || strcmp(label->name, model_state_names[state]) != 0)
+            return false;
+    }
+    return field->labels != NULL;
+}
+
+static void find_lacks(const struct schema *schema, const struct event_binding *event_binding,
+                       struct lacks *lacks)
+{
+    const struct event_type *type = schema_find_event(schema, event_binding->event);
+
+    if (type == NULL)
+        add_lack(lacks, event_binding->event, NULL);
+    for (unsigned i = 0; type != NULL && event_binding->widths[i] != '\0'; i++) {
+        const struct field *field = schema_find_field(type, event_binding->fields[i]);
+
+        if (!has_width(field, event_binding->widths[i], schema->swap) ||
+            (event_binding->widths[i] == 'S' && !has_states(field)))
+            add_lack(lacks, event_binding->event, event_binding->fields[i]);
+    }
+}
+
+bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, size_t size)
+{
+    struct lacks lacks = {.count = 0};
+    char without[300] = "", more[32] = "";
+    size_t used = 0;
+
+    for (size_t g = 0; g < GROUPS; g++) {
+        unsigned before = lacks.count;
+
+        for (size_t i = 0; i < groups[g].count && !(groups[g].is_detail && only_scheduling); i++)
+            find_lacks(schema, &groups[g].rows[i], &lacks);
+        if (lacks.count > before)
+            used += (size_t)snprintf(without + used, sizeof(without) - used, "%s%s", used > 0 ? ", " : "",
+                                     groups[g].without);
+    }
+    if (lacks.count > LACKS_SHOWN)
+        snprintf(more, sizeof(more), " and %u more", lacks.count - LACKS_SHOWN);
+    if (lacks.count > 0)
+        snprintf(text, size,
+                 "the trace is from another version of Tarn: its schema lacks, or declares differently, "
+                 "%s%s. So %s. "
+                 "Use the tarn of that version; tarn list and tarn check work with any version",
+                 lacks.names, more, without);
+    return lacks.count > 0;
+}

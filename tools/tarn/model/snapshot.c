@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * snapshot.c - saves and restores the model's long-lived facts, in pieces; see model.h.
+ *
+ * These are processes, their names, executables, and names of locks. A piece contains only those that
+ * changed. The data may be damaged: every field is validated when read.
+ */
+#include <string.h>
+#include <tools/tarn/model/model_parts.h>
+
+#define PATH_BYTES 4096u
+
+enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_IMAGE, KNOWN_IRQ, KNOWN_SAMPLING, KNOWN_LOCK, KNOWN_CLASS };
+
+/*
+ * Followed by a text: the path of a process's executable, a name, or the path of a mapped executable. Some
+ * kinds use fields differently:
+ *
+ *     - lock: begin is its address;
+ *     - interrupt, lock class: pid is its number;
+ *     - lock class: begin is its kind, end its sampling interval;
+ *     - sampling: begin is the period, has_ended whether it counts instructions.
+ */
+struct saved_known {
+    uint32_t kind, pid, text_bytes;
+    uint32_t parent, threads;
+    int32_t status;
+    uint8_t was_created, has_ended, has_path, reserved[5];
+    uint64_t begin, end; /* of a process; base and size of an executable */
+    uint8_t build_id[16];
+};
+
+/* In both directions; a flag that is not 0 is true. */
+#define COPY_PROCESS(to, from)                                                                      \
+    ((to)->parent = (from)->parent, (to)->threads = (from)->threads, (to)->status = (from)->status, \
+     (to)->was_created = (from)->was_created, (to)->has_ended = (from)->has_ended,                  \
+     (to)->begin = (from)->begin, (to)->end = (from)->end)
+
+static void save(struct buffer *out, struct saved_known *saved, const char *text)
+{
+    saved->text_bytes = text != NULL ? (uint32_t)strnlen(text, PATH_BYTES) : 0;
+    saved->has_path = text != NULL;
+    buffer_add(out, saved, sizeof(*saved));
+    if (saved->text_bytes != 0)
+        buffer_add(out, text, saved->text_bytes);
+}
+
+static void save_process(const struct model_process *process, struct buffer *out)
+{
+    struct saved_known saved = {.kind = KNOWN_PROCESS, .pid = process->pid};
+
+    COPY_PROCESS(&saved, process);
+    save(out, &saved, process->path);
+}
+
+static void save_image(const struct image *image, struct buffer *out)
+{
+    struct saved_known saved = {
+        .kind = KNOWN_IMAGE, .pid = image->pid, .begin = image->base, .end = image->size};
+
+    memcpy(saved.build_id, image->build_id, sizeof(saved.build_id));
+    save(out, &saved, image->path);
+}
+
+static void save_news(const struct model *model, struct buffer *out)
+{
+    struct saved_known sampling = {.kind = KNOWN_SAMPLING,
+                                   .begin = model->sampling.period,
+                                   .has_ended = model->sampling.counts_instructions};
+
+    for (uint32_t i = 0; i < model->irq_count; i++) {
+        struct saved_known irq = {.kind = KNOWN_IRQ, .pid = model->irqs[i].number};
+
+        save(out, &irq, model->irqs[i].name);
+    }
+    for (uint32_t i = 0; i < MODEL_LOCK_CLASSES; i++) {
+        const struct model_lock_class *class = &model->lock_classes[i];
+        struct saved_known saved = {.kind = KNOWN_CLASS, .pid = i, .begin = class->kind, .end = class->watch};
+
+        if (class->name[0] != '\0')
+            save(out, &saved, class->name);
+    }
+    save(out, &sampling, NULL);
+}
+
+static void take_lock_changes(struct lock_names *names, struct buffer *out)
+{
+    for (size_t i = 0; names->has_changes && i < names->table.count; i++) {
+        struct lock_name *name = map_value(&names->table, i);
+        struct saved_known saved = {.kind = KNOWN_LOCK, .pid = name->pid, .begin = name->lock};
+
+        if (name->is_changed && out != NULL)
+            save(out, &saved, name->name);
+        name->is_changed = false;
+    }
+    names->has_changes = false;
+}
+
+/* OUT may be NULL: the changes are only marked as saved. */
+static void take_changes(struct model *model, struct buffer *out)
+{
+    for (size_t i = 0; i < model->processes.count; i++) {
+        struct model_process *process = map_value(&model->processes, i);
+
+        if (!process->is_changed)
+            continue;
+        if (out != NULL)
+            save_process(process, out);
+        process->is_changed = false;
+    }
+    for (size_t i = 0; i < model->names.table.count; i++) {
+        struct process_name *name = map_value(&model->names.table, i);
+        struct saved_known saved = {.kind = KNOWN_NAME, .pid = name->pid};
+
+        if (name->is_changed && out != NULL)
+            save(out, &saved, name->name);
+        name->is_changed = false;
+    }
+    for (const struct image *image = images_news(&model->images); image != NULL; image = image->later)
+        if (out != NULL)
+            save_image(image, out);
+    model->images.saved = model->images.newest;
+    take_lock_changes(&model->lock_names, out);
+    if (model->has_news && out != NULL)
+        save_news(model, out);
+    model->has_news = false;
+}
+
+void model_save_snapshot(struct model *model, struct buffer *out)
+{
+    take_changes(model, out);
+}
+
+static bool restore_process(struct model *model, const struct saved_known *saved, const char *text)
+{
+    struct model_process *process = process_know(model, saved->pid);
+
+    if (process == NULL)
+        return false;
+    COPY_PROCESS(process, saved);
+    if (saved->has_path)
+        process->path = arena_string(&model->arena, text, saved->text_bytes);
+    return true;
+}
+
+static bool restore_class(struct model *model, const struct saved_known *saved, const char *text)
+{
+    struct model_lock_class class = {.kind = (uint32_t)saved->begin, .watch = (uint32_t)saved->end};
+
+    if (saved->pid >= MODEL_LOCK_CLASSES || saved->text_bytes >= sizeof(class.name))
+        return false;
+    memcpy(class.name, text, saved->text_bytes);
+    model->lock_classes[saved->pid] = class;
+    return true;
+}
+
+static bool restore_one(struct model *model, const struct saved_known *saved, const char *text)
+{
+    struct image image = {.pid = saved->pid, .base = saved->begin, .size = saved->end};
+
+    switch (saved->kind) {
+    case KNOWN_PROCESS:
+        return restore_process(model, saved, text);
+    case KNOWN_NAME:
+        names_set(&model->names, saved->pid, text, saved->text_bytes);
+        return true;
+    case KNOWN_IMAGE:
+        memcpy(image.build_id, saved->build_id, sizeof(image.build_id));
+        images_add(&model->images, &image, text, saved->text_bytes);
+        return true;
+    case KNOWN_IRQ:
+        model_name_irq(model, saved->pid, text, saved->text_bytes);
+        return true;
+    case KNOWN_LOCK:
+        lock_names_set(&model->lock_names, saved->pid, saved->begin, text, saved->text_bytes);
+        return true;
+    case KNOWN_CLASS:
+        return restore_class(model, saved, text);
+    case KNOWN_SAMPLING:
+        model->sampling = (struct model_sampling){saved->begin, saved->has_ended != 0};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ONLY: restore one kind; 0: all. */
+static bool restore(struct model *model, const void *bytes, size_t size, uint32_t only, struct fail *fail)
+{
+    struct buffer_reader reader = {.at = bytes, .left = size};
+    struct saved_known saved;
+
+    while (reader.left > 0) {
+        buffer_get(&reader, &saved, sizeof(saved));
+        if (reader.failed || saved.text_bytes > PATH_BYTES || saved.text_bytes > reader.left ||
+            ((only == 0 || saved.kind == only) && !restore_one(model, &saved, (const char *)reader.at)))
+            return fail_set(fail, "the saved facts about processes are damaged");
+        buffer_skip(&reader, saved.text_bytes);
+    }
+    return true;
+}
+
+bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, struct fail *fail)
+{
+    return restore(model, bytes, size, 0, fail);
+}
+
+bool model_restore_lock_names(struct model *model, const void *bytes, size_t size, struct fail *fail)
+{
+    return restore(model, bytes, size, KNOWN_LOCK, fail);
+}
+
+void model_settle(struct model *model)
+{
+    take_changes(model, NULL);
+}

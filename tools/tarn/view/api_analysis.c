@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * api_analysis.c - /api/answer: runs an analysis on a range. /api/answers: lists the analyses. /api/progress:
+ * how far one is.
+ *
+ * The walk begins at the checkpoint before the range, with the processes and executables known there; so
+ * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
+ * files and model, and only opening them needs the lock.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/analysis/columns.h>
+#include <tools/tarn/symbols/symbols.h>
+#include <tools/tarn/view/api.h>
+#include <tools/tarn/view/walk.h>
+
+#define ROWS_USUAL 100u
+
+struct asker {
+    struct walk_range range;
+    struct range_walk walk;
+    struct model model;
+    struct analysis_walker walker; /* for a second walk */
+    bool gave_up;                  /* the second walk was cancelled */
+    struct losses losses;          /* in the range */
+    struct view *view;
+    const struct request *request;
+    struct trace trace;
+    struct filter filter;
+    struct symbols *symbols;
+    struct analysis *analysis;
+    struct view_job *job; /* or NULL */
+    uint64_t generation;  /* of the index */
+    uint64_t first;       /* number of the walk's first event */
+    uint64_t walked;      /* events in an earlier walk */
+};
+
+/* ---- progress -------------------------------------------------------------------------------------- */
+
+/* NULL: not requested, or too many jobs. */
+static struct view_job *open_job(struct view *view, uint64_t number, uint64_t total)
+{
+    struct view_job *job = NULL;
+
+    pthread_mutex_lock(&view->mutex);
+    for (unsigned i = 0; number != 0 && job == NULL && i < VIEW_JOBS; i++)
+        if (view->jobs[i].number == 0) {
+            job = &view->jobs[i];
+            *job = (struct view_job){.number = number, .total = total};
+        }
+    pthread_mutex_unlock(&view->mutex);
+    return job;
+}
+
+static void note_progress(struct view *view, struct view_job *job, uint64_t done)
+{
+    if (job == NULL)
+        return;
+    pthread_mutex_lock(&view->mutex);
+    job->done = done;
+    pthread_mutex_unlock(&view->mutex);
+}
+
+static void note_more(struct view *view, struct view_job *job, uint64_t events)
+{
+    if (job == NULL)
+        return;
+    pthread_mutex_lock(&view->mutex);
+    job->total += events;
+    pthread_mutex_unlock(&view->mutex);
+}
+
+static void close_job(struct view *view, struct view_job *job)
+{
+    if (job == NULL)
+        return;
+    pthread_mutex_lock(&view->mutex);
+    job->number = 0;
+    pthread_mutex_unlock(&view->mutex);
+}
+
+bool api_progress(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    struct view_job found = {0};
+    uint64_t number = 0;
+
+    if (!request_number(request, "job", &number, UINT64_MAX, fail))
+        return false;
+    pthread_mutex_lock(&view->mutex);
+    for (unsigned i = 0; number != 0 && i < VIEW_JOBS; i++)
+        if (view->jobs[i].number == number)
+            found = view->jobs[i];
+    pthread_mutex_unlock(&view->mutex);
+    json_key_number(json, "done", found.done);
+    json_key_number(json, "total", found.total);
+    return true;
+}
+
+/* ---- the walk -------------------------------------------------------------------------------------- */
+
+static struct asker *asker_of(struct walk_range *range)
+{
+    return (struct asker *)((char *)range - offsetof(struct asker, range));
+}
+
+static bool begin(struct walk_range *range, struct model *model, struct fail *fail)
+{
+    struct asker *asker = asker_of(range);
+
+    asker->analysis->walker = &asker->walker;
+    return analyses_open(&asker->analysis, 1, model, &asker->filter, asker->symbols, fail);
+}
+
+static void finished(struct walk_range *range)
+{
+    analyses_finish(&asker_of(range)->analysis, 1);
+}
+
+static bool go_on(struct walk_range *range, uint64_t events)
+{
+    struct asker *asker = asker_of(range);
+
+    note_progress(asker->view, asker->job, asker->walked + events);
+    return !view_is_stopping(asker->view) && request_is_waiting(asker->request);
+}
+
+static void set_filter(struct filter *filter, const struct request *request)
+{
+    filter->cpus = request_text(request, "cpu");
+    filter->pids = request_text(request, "pid");
+    filter->process = request_text(request, "process");
+    filter->tids = request_text(request, "tid");
+    filter->classes = request_text(request, "class");
+    filter->events = request_text(request, "event");
+}
+
+static bool set_options(struct analysis *analysis, const struct request *request, struct fail *fail)
+{
+    for (const struct analysis_option *option = analysis->kind->options;
+         option != NULL && option->name != NULL; option++) {
+        const char *value = request_text(request, option->name);
+
+        if (value != NULL && !analysis_set(analysis, option->name, option->has_argument ? value : NULL, fail))
+            return false;
+    }
+    return analysis_choose_tables(analysis, request_text(request, "by"), fail);
+}
+
+/* Called before the walk, too, to report an unknown column early; rows are sorted after it. */
+static bool sort(struct analysis *analysis, const struct request *request, struct fail *fail)
+{
+    const char *column = request_text(request, "sort");
+
+    return column == NULL || analysis_sort(analysis, column, request_text(request, "reverse") != NULL, fail);
+}
+
+/* Returns the number of events up to TO in a walk that was just opened. */
+static uint64_t events_before(const struct asker *asker, uint64_t to)
+{
+    const struct index *index = &asker->view->index;
+
+    return index_first(index, index_find_time(index, to) + 1) - asker->walk.walk.next;
+}
+
+/* Takes the lock briefly. The first walk's thread numbers are valid while the index is the same. */
+static bool walk_again(struct analysis_walker *walker, struct model *model, uint64_t from, uint64_t to,
+                       struct model_observer *observer)
+{
+    struct asker *asker = (struct asker *)((char *)walker - offsetof(struct asker, walker)), again = *asker;
+    struct view *view = asker->view;
+    struct fail fail;
+
+    again.range = (struct walk_range){
+        .from = from, .to = to, .observer = observer, .go_on = go_on, .knows = WALK_KNOWS_ALL};
+    again.walked = asker->walk.walk.number - asker->first;
+    view_read_lock(view);
+    asker->gave_up = view->generation != asker->generation;
+    if (!asker->gave_up) {
+        range_walk_open(&again.walk, model, &again.range, &asker->trace, &view->index);
+        note_more(view, asker->job, events_before(&again, to));
+    }
+    view_unlock(view);
+    if (asker->gave_up) {
+        model_open(model, &asker->trace, from, to);
+        return false;
+    }
+    asker->gave_up = !range_walk_run(&again.walk, &again.range, &fail);
+    range_walk_close(&again.walk);
+    return !asker->gave_up;
+}
+
+/* Does everything that needs the index: where the walk begins, and its length. The lock is held. */
+static bool open_walk(struct asker *asker, struct fail *fail)
+{
+    struct view *view = asker->view;
+    struct range range;
+    uint64_t job = 0;
+
+    if (!request_range(view, asker->request, &range, fail) ||
+        !request_number(asker->request, "job", &job, UINT64_MAX, fail) ||
+        !view_open_files(view, &asker->trace, fail))
+        return false;
+    asker->range.from = range.from_ticks;
+    asker->range.to = range.to_ticks;
+    losses_open(&asker->losses, &asker->trace);
+    asker->losses.quiet = true;
+    asker->losses.from = range.from_ticks;
+    asker->losses.to = range.to_ticks;
+    asker->range.reporter = &asker->losses.reporter;
+    range_walk_open(&asker->walk, &asker->model, &asker->range, &asker->trace, &view->index);
+    asker->job = open_job(view, job, events_before(asker, range.to_ticks));
+    asker->first = asker->walk.walk.next;
+    asker->generation = view->generation;
+    return true;
+}
+
+/* Without the lock. */
+static bool run_walk(struct asker *asker, struct fail *fail)
+{
+    bool fine;
+
+    set_filter(&asker->filter, asker->request);
+    fine = filter_resolve(&asker->filter, &asker->trace, fail);
+    asker->filter.from_ticks = asker->range.from;
+    asker->filter.to_ticks = asker->range.to;
+    fine = (fine && range_walk_run(&asker->walk, &asker->range, fail) &&
+            sort(asker->analysis, asker->request, fail));
+    range_walk_close(&asker->walk);
+    model_close(&asker->model);
+    filter_free(&asker->filter);
+    return fine && (!asker->gave_up || fail_set(fail, "the analysis was cancelled"));
+}
+
+bool api_with_analysis(struct view *view, const struct request *request, struct analysis *analysis,
+                       api_teller *tell, void *context, struct fail *fail)
+{
+    struct asker asker = {
+        .range = {.begin = begin, .finished = finished, .go_on = go_on, .knows = WALK_KNOWS_ALL},
+        .walker = {walk_again},
+        .view = view,
+        .request = request,
+        .analysis = analysis};
+    bool fine;
+
+    if (!set_options(analysis, request, fail) || !sort(analysis, request, fail))
+        return false;
+    view_read_lock(view);
+    fine = open_walk(&asker, fail);
+    view_unlock(view);
+    if (!fine)
+        return false;
+    if (analysis->kind->uses_symbols)
+        asker.symbols = symbols_open(view->options.directory, view->options.symbols);
+    fine = run_walk(&asker, fail) && tell(analysis, &asker.losses, context, fail);
+    close_job(view, asker.job);
+    symbols_close(asker.symbols);
+    trace_close(&asker.trace);
+    return fine;
+}
+
+struct analysis_out {
+    struct json *json;
+    uint64_t top;
+};
+
+static bool add_analysis(struct analysis *analysis, const struct losses *losses, void *context,
+                         struct fail *fail)
+{
+    struct analysis_out *out = context;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    analysis_print(stream, analysis, ANALYSIS_JSON, out->top, losses);
+    fclose(stream);
+    while (size > 0 && text[size - 1] == '\n')
+        size--;
+    json_key(out->json, "answer");
+    json_raw(out->json, text, size);
+    free(text);
+    return true;
+}
+
+bool api_analysis_range(struct view *view, const struct request *request, struct json *json,
+                        struct fail *fail)
+{
+    const char *name = request_text(request, "name");
+    const struct analysis_kind *kind = name != NULL ? analysis_find(name) : NULL;
+    struct analysis_out out = {.json = json, .top = ROWS_USUAL};
+    struct analysis *analysis;
+    bool fine;
+
+    if (kind == NULL)
+        return fail_set(fail, "unknown name; /api/answers lists them");
+    if (!request_number(request, "top", &out.top, UINT32_MAX, fail))
+        return false;
+    if (out.top == 0)
+        out.top = UINT64_MAX;
+    analysis = analysis_new(kind);
+    fine = api_with_analysis(view, request, analysis, add_analysis, &out, fail);
+    analysis_free(analysis);
+    return fine;
+}
+
+/* ---- the list of analyses -------------------------------------------------------------------------- */
+
+static void add_columns(const struct analysis_kind *kind, const struct table *table, struct json *json)
+{
+    json_key(json, "columns");
+    json_open(json, '[');
+    for (unsigned i = 0; i < table->column_count; i++) {
+        struct table_column column = table->columns[i];
+        const struct column_text *text = column_text(kind, table, column.key);
+        char heading[HEADING_BYTES];
+
+        if (column.kind == COLUMN_BAR)
+            continue;
+        column.heading = NULL; /* text leaves out some headings, */
+        if (column.kind == COLUMN_WHEN)
+            column.kind = COLUMN_TIME; /* and has one unit per column */
+        json_open(json, '{');
+        json_key_text(json, "key", column.key);
+        json_key_text(json, "heading", column_heading(&column, heading));
+        json_key_text(json, "help", text != NULL ? text->text : "");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void add_tables(const struct analysis_kind *kind, struct json *json)
+{
+    json_key(json, "tables");
+    json_open(json, '[');
+    for (unsigned i = 0; i < kind->table_count; i++) {
+        json_open(json, '{');
+        json_key_text(json, "key", kind->tables[i].key);
+        json_key_text(json, "heading", kind->tables[i].heading);
+        json_key(json, "extra");
+        json_bool(json, kind->tables[i].is_extra);
+        add_columns(kind, &kind->tables[i], json);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void add_options(const struct analysis_kind *kind, struct json *json)
+{
+    json_key(json, "options");
+    json_open(json, '[');
+    for (const struct analysis_option *option = kind->options; option != NULL && option->name != NULL;
+         option++) {
+        json_open(json, '{');
+        json_key_text(json, "name", option->name);
+        json_key(json, "argument");
+        json_bool(json, option->has_argument);
+        json_key_text(json, "help", option->help);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+bool api_analyses(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    json_key(json, "answers");
+    json_open(json, '[');
+    for (size_t i = 0; analysis_kinds[i] != NULL; i++) {
+        json_open(json, '{');
+        json_key_text(json, "name", analysis_kinds[i]->name);
+        json_key_text(json, "summary", analysis_kinds[i]->summary);
+        add_tables(analysis_kinds[i], json);
+        add_options(analysis_kinds[i], json);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    return true;
+}
