@@ -34,10 +34,10 @@
 #include <trace/format/store.h>
 #include <trace/trace.h>
 
-#define APPS_MAX          (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
-#define METADATA_BYTES    (512u << 10) /* the system's TSDL, and some 29 KiB of it for each class */
-#define DESCRIPTORS_BYTES (64u << 10)
-#define DESCRIPTOR_ORDER  2 /* frames for a descriptor while it is checked */
+#define APPS_MAX         (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
+#define METADATA_BYTES   (512u << 10) /* the system's TSDL, and some 29 KiB of it for each class */
+#define TABLES_BYTES     (128u << 10) /* for the debugger: made of descriptors */
+#define DESCRIPTOR_ORDER 2            /* frames for a descriptor while it is checked */
 _Static_assert(TRACE_DESCRIPTOR_BYTES_MAX == FRAME_SIZE << DESCRIPTOR_ORDER, "fits exactly");
 
 struct part {
@@ -61,7 +61,7 @@ static struct {
     struct part part[TRACE_METADATA_PARTS];
     struct app_class classes[APPS_MAX];
     uint32_t changes; /* how often a class was removed */
-} registry = {.part = {{.size = METADATA_BYTES}, {.size = DESCRIPTORS_BYTES}}};
+} registry = {.part = {{.size = METADATA_BYTES}, {.size = TRACE_APP_ENTRIES_BYTES_MAX}}};
 _Static_assert(APPS_MAX <= 8 * sizeof(((struct space *)0)->trace_classes), "a bit for each");
 
 static uint64_t found_memory(void)
@@ -262,7 +262,7 @@ int64_t sys_trace_register(const void *user_descriptor, uint64_t size, const uin
 const struct trace_app_schemas *trace_app_schemas(void)
 {
     static struct trace_app_schemas schemas;
-    static char memory[2 * DESCRIPTORS_BYTES];
+    static char memory[TABLES_BYTES];
     static uint64_t loaded;  /* bytes of descriptors */
     static uint32_t changes; /* registry.changes at that time */
     const struct part *descriptors = &registry.part[TRACE_METADATA_DESCRIPTORS];

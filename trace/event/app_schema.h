@@ -25,6 +25,11 @@ struct trace_app_entry {
 };
 #define TRACE_APP_ENTRY_BYTES(descriptor_bytes) \
     ((offsetof(struct trace_app_entry, descriptor) + (uint64_t)(descriptor_bytes) + 7) & ~7ull)
+/* Most that the kernel keeps: the largest of all classes, and whole pages. */
+#define TRACE_APP_ENTRIES_BYTES_MAX (260u << 10)
+_Static_assert(TRACE_APP_ENTRIES_BYTES_MAX >=
+                   TRACE_APP_CLASSES * TRACE_APP_ENTRY_BYTES(TRACE_DESCRIPTOR_BYTES_MAX),
+               "one of each class");
 
 /* Reads `size` bytes of entries, aligned to 8, which must stay: names lie in them. The other results lie in
  * `memory` (any alignment). What does not fit is left out, and all that follows a damaged entry. */

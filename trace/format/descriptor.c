@@ -11,7 +11,6 @@
 
 /* ---- the check ------------------------------------------------------------------------------------- */
 
-/* Not names of TSDL: keywords, and the types that the metadata defines. */
 static const char *const reserved_words[] = {
     "_Bool",   "_Complex", "_Imaginary", "align",    "callsite", "char",    "clock",
     "const",   "double",   "enum",       "env",      "event",    "float",   "floating_point",
@@ -61,7 +60,7 @@ static const char *check_name(const struct trace_descriptor *descriptor, uint32_
     return length > 0 && length <= longest && !text[length] ? text : 0;
 }
 
-static bool is_reserved(const char *name)
+bool trace_name_is_reserved(const char *name)
 {
     for (unsigned i = 0; i < sizeof(reserved_words) / sizeof(*reserved_words); i++)
         if (is_same(name, reserved_words[i]))
@@ -123,7 +122,7 @@ static bool check_field(struct records *records, struct fields *fields, bool is_
 {
     const struct trace_field_record *field = take(records, sizeof(*field));
     const char *name = field ? check_name(records->descriptor, field->name, WORD_MAX) : 0;
-    if (!name || is_reserved(name) || !check_type(field, is_last) || !check_values(records, field))
+    if (!name || trace_name_is_reserved(name) || !check_type(field, is_last) || !check_values(records, field))
         return false;
     if (field->kind == TRACE_FIELD_ARRAY && !has_counter(fields, field->count_field))
         return false;

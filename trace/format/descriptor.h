@@ -47,6 +47,9 @@ struct trace_value_record {
  * DESCRIPTOR is aligned to 4. */
 bool trace_descriptor_check(const struct trace_descriptor *descriptor, uint64_t size);
 
+/* Whether NAME is a keyword of TSDL, or a type that the metadata defines: not a field's name. */
+bool trace_name_is_reserved(const char *name);
+
 /* Writes the events as TSDL, without a NUL, at most `capacity` bytes. Returns the full length. */
 uint64_t trace_descriptor_tsdl(const struct trace_descriptor *descriptor, uint32_t class_number, char *text,
                                uint64_t capacity);

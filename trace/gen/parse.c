@@ -25,16 +25,12 @@ struct reader {
     struct event *event; /* its fields are being read; or NULL */
 };
 
-/* Reserved words of C and of the CTF metadata language. */
+/* Words of C that are not also reserved in the metadata language (trace_name_is_reserved), and what the log
+ * functions use. */
 static const char *const reserved_words[] = {
-    "_Bool",          "_Complex", "_Imaginary", "align",   "auto",     "break",    "callsite",
-    "case",           "char",     "clock",      "const",   "continue", "default",  "do",
-    "double",         "else",     "enum",       "env",     "event",    "extern",   "float",
-    "floating_point", "for",      "goto",       "if",      "inline",   "int",      "integer",
-    "long",           "register", "restrict",   "return",  "short",    "signed",   "sizeof",
-    "static",         "stream",   "string",     "struct",  "switch",   "trace",    "typealias",
-    "typedef",        "union",    "unsigned",   "variant", "void",     "volatile", "while",
-    "slot",
+    "auto",   "break",  "case",  "continue", "default",  "do",       "else",   "extern",
+    "for",    "goto",   "if",    "inline",   "register", "restrict", "return", "sizeof",
+    "static", "switch", "union", "volatile", "while",    "slot",
 };
 
 __attribute__((noreturn, format(printf, 3, 4))) static void refuse(const char *file, unsigned line,
@@ -324,9 +320,11 @@ static void place_field(struct reader *r, struct event *event, struct field *f)
 
 static void check_name(struct reader *r, const char *name)
 {
+    bool reserved = trace_name_is_reserved(name);
     for (unsigned i = 0; i < sizeof(reserved_words) / sizeof(*reserved_words); i++)
-        if (!strcmp(name, reserved_words[i]))
-            REFUSE(r, "'%s' is a word of C or of the CTF metadata language: choose another name", name);
+        reserved |= !strcmp(name, reserved_words[i]);
+    if (reserved)
+        REFUSE(r, "'%s' is a word of C or of the CTF metadata language: choose another name", name);
 }
 
 static void read_field(struct reader *r, char *word)

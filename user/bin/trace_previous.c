@@ -8,6 +8,7 @@
 #include <tarn/runtime.h>
 
 #include <arch/trace.h>
+#include <trace/event/app_schema.h>
 #include <trace/event/previous.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>
@@ -24,7 +25,7 @@ static int refuse(const char *what)
 
 static void load_schemas(void)
 {
-    static _Alignas(8) char descriptors[64 << 10];
+    static _Alignas(8) char descriptors[TRACE_APP_ENTRIES_BYTES_MAX];
     int64_t size =
         trace_previous_metadata(SLOT_TRACE, TRACE_METADATA_DESCRIPTORS, descriptors, sizeof descriptors);
     if (size > 0)

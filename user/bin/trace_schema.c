@@ -11,19 +11,19 @@
 #include <trace/format/store.h>
 #include <user/bin/trace_schema.h>
 
-#define DESCRIPTORS_MAX (64u << 10) /* the kernel's limit (kernel/trace/registry.c) */
 /* Memory for the tables, in multiples of the descriptors: a structure per event and field. */
-#define TABLES_FACTOR   4
+#define TABLES_FACTOR 4
 
 static struct trace_app_schemas schemas;
 
 void load_app_schemas(void)
 {
-    char *descriptors = malloc(DESCRIPTORS_MAX);
+    char *descriptors = malloc(TRACE_APP_ENTRIES_BYTES_MAX);
     size_t size = 0;
     int64_t got;
-    while (descriptors && (got = sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_DESCRIPTORS, size,
-                                                    descriptors + size, DESCRIPTORS_MAX - size)) > 0)
+    while (descriptors &&
+           (got = sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_DESCRIPTORS, size, descriptors + size,
+                                     TRACE_APP_ENTRIES_BYTES_MAX - size)) > 0)
         size += (size_t)got;
     load_app_schemas_from(descriptors, size);
 }
