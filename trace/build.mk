@@ -22,7 +22,7 @@ $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(EVENT_ENUMS)
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 
 # The logging path: in the kernel, and in a library that every program links.
-TRACE_COMMON := $(addprefix trace/,ring/ring.c ring/read.c event/print.c event/merge.c event/words.c event/app_schema.c event/cost.c format/descriptor.c) \
+TRACE_COMMON := $(addprefix trace/,ring/ring.c ring/read.c print/print.c print/merge.c print/words.c print/app_schema.c cost/cost.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) trace/format/metadata.c
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c))
@@ -34,13 +34,13 @@ TRACE_TEST_FLAGS := -Itrace/test/host -Iarch/include -Ikernel/abi
 $(B)/host/sanobj/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/$(GEN)/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,ring,trace/test/ring_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
-    trace/event/print.c trace/format/metadata.c $(GEN)/trace/events.c,-lpthread))
+    trace/print/print.c trace/format/metadata.c $(GEN)/trace/events.c,-lpthread))
 $(eval $(call application_events,trace/test/sample.ev))
 $(eval $(call host_test,descriptor,trace/test/descriptor_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
-    trace/event/app_schema.c trace/event/print.c trace/event/words.c trace/format/metadata.c trace/format/descriptor.c \
+    trace/print/app_schema.c trace/print/print.c trace/print/words.c trace/format/metadata.c trace/format/descriptor.c \
     $(GEN)/trace/events.c))
 $(eval $(call host_test,event,trace/test/event_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
-    trace/event/print.c trace/event/merge.c trace/event/words.c trace/format/metadata.c $(GEN)/trace/events.c))
+    trace/print/print.c trace/print/merge.c trace/print/words.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call host_test,sum,trace/test/sum_test.c))
 HOST_TESTS += trace/test/evgen_test trace/test/path_test
 HOST_trace/test/path_test := each

@@ -15,9 +15,9 @@
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/newest.h>
-#include <trace/event/app_schema.h>
-#include <trace/event/print.h>
-#include <trace/event/words.h>
+#include <trace/print/app_schema.h>
+#include <trace/print/print.h>
+#include <trace/print/words.h>
 #include <trace/sched.h>
 
 #define LINES_DEFAULT 20u

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * measure.c - measures trace points in the kernel for `make bench`, if booted with measure=1.
- * trace/event/cost.h describes the method; user/bench/micro.c measures programs.
+ * trace/cost/cost.h describes the method; user/bench/micro.c measures programs.
  */
 #include <kernel/diagnosis/measure.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
-#include <trace/event/cost.h>
+#include <trace/cost/cost.h>
 #include <trace/user.h>
 
 static void report(const char *name, struct cost cost, const struct cost *nothing)

@@ -17,8 +17,8 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <tarn/error.h>
-#include <trace/event/words.h>
 #include <trace/fault.h>
+#include <trace/print/words.h>
 #include <trace/profile.h>
 #include <trace/syscall.h>
 

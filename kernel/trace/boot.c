@@ -16,7 +16,7 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
-#include <trace/event/words.h>
+#include <trace/print/words.h>
 #include <trace/ring/ring.h>
 
 #define PAGE 4096

@@ -4,8 +4,8 @@
 #include <arch/trace.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/newest.h>
-#include <trace/event/app_schema.h>
-#include <trace/event/print.h>
+#include <trace/print/app_schema.h>
+#include <trace/print/print.h>
 
 #define PACKETS_BACK 3 /* per CPU: the open one and those before it */
 

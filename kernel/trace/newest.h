@@ -9,7 +9,7 @@
 #define TRACE_CONTROL_NEWEST_H
 
 #include <stdint.h>
-#include <trace/event/merge.h>
+#include <trace/print/merge.h>
 
 /* Too large for a stack. */
 struct trace_newest {

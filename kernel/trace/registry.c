@@ -28,10 +28,10 @@
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
-#include <trace/event/app_schema.h>
 #include <trace/event/schema.h>
 #include <trace/format/metadata.h>
 #include <trace/format/store.h>
+#include <trace/print/app_schema.h>
 #include <trace/trace.h>
 
 #define APPS_MAX         (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)

@@ -18,7 +18,7 @@
 #include <kernel/memory/frame.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
-#include <trace/event/words.h>
+#include <trace/print/words.h>
 #include <trace/ring/ring.h>
 
 #define RING_BYTES_LEAST           (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)

@@ -10,4 +10,4 @@ $(B)/host/sanobj/servers/traced/%.o: HOST_CFLAGS += -Iservers/traced/test/host -
     -Ikernel/abi '-DTRACED_WINDOWS=(uintptr_t)test_windows'
 UNIT_build/host/test/traced := seconds=300
 $(eval $(call host_test,traced,servers/traced/test/traced_test.c $(TRACED_HOST) \
-    trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/event/print.c,,tarn))
+    trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/print/print.c,,tarn))

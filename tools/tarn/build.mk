@@ -17,7 +17,7 @@ $(eval $(call host_test,image,tools/tarn/test/image_test.c tools/tarn/test/image
 $(eval $(call host_test,link,tools/tarn/test/link_test.c,,tarn))
 $(B)/host/sanobj/tests/image_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,image_live,tests/image_live_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
-    trace/event/print.c,,tarn))
+    trace/print/print.c,,tarn))
 
 # Synthetic traces, and tests that use them.
 SYNTHETIC := tests/synthetic.c tests/workload.c

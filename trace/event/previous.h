@@ -6,8 +6,8 @@
  * It is mapped and read like the current rings, with trace_salvage_range() and trace_packet_salvage() of
  * trace/ring/read.h. While it is mapped its memory stays, even if the trace is dropped.
  */
-#ifndef TRACE_EVENT_PREVIOUS_H
-#define TRACE_EVENT_PREVIOUS_H
+#ifndef TRACE_PREVIOUS_H
+#define TRACE_PREVIOUS_H
 
 #include <stddef.h>
 #include <tarn/abi.h>

@@ -37,7 +37,7 @@ enum trace_extent_kind {
 
 enum trace_metadata_part {
     TRACE_METADATA_TEXT,        /* TSDL of everything */
-    TRACE_METADATA_DESCRIPTORS, /* of applications: struct trace_app_entry (event/app_schema.h) */
+    TRACE_METADATA_DESCRIPTORS, /* of applications: struct trace_app_entry (print/app_schema.h) */
     TRACE_METADATA_PARTS
 };
 

@@ -94,7 +94,7 @@ void trace_ring_open(char *window, uint64_t number);
  * mask. */
 void trace_ring_heartbeat(void);
 
-/* Classes of applications (trace/event/register.h) have their number in a variable: TRACE_CLASS_COUNT until
+/* Classes of applications (trace/event/schema.h) have their number in a variable: TRACE_CLASS_COUNT until
  * registered. */
 static inline bool trace_app_enabled(uint32_t class_number)
 {

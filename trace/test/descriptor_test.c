@@ -10,10 +10,10 @@
 #include <app/sample.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace/event/app_schema.h>
-#include <trace/event/print.h>
-#include <trace/event/words.h>
 #include <trace/events.h>
+#include <trace/print/app_schema.h>
+#include <trace/print/print.h>
+#include <trace/print/words.h>
 #include <trace/user.h>
 #include <unistd.h>
 

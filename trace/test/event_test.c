@@ -2,8 +2,8 @@
 /* trace/test/event_test.c - tests words for masks and modes, merging, and events as lines. */
 #include "ring_harness.h"
 #include <string.h>
-#include <trace/event/print.h>
-#include <trace/event/words.h>
+#include <trace/print/print.h>
+#include <trace/print/words.h>
 #include <trace/user.h>
 
 #define BIT(class_number) (1ull << (class_number))

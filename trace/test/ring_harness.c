@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <trace/event/print.h>
 #include <trace/format/metadata.h>
+#include <trace/print/print.h>
 
 struct trace_info test_info;
 __thread char *test_window;

@@ -3,7 +3,7 @@
  * micro.c - measures the cost of single operations. Prints "bench: name value instructions" lines.
  *
  * Each figure is the exact number of instructions, in the kernel and on both user sides, of a round without
- * timer interrupts (trace/event/cost.h). They are counted by the CPU if it can, otherwise by the clock, which
+ * timer interrupts (trace/cost/cost.h). They are counted by the CPU if it can, otherwise by the clock, which
  * ticks once per instruction under QEMU with -icount shift=0,sleep=off and one CPU; elsewhere the figures are
  * only clock ticks. If the CPU counts, "NAME.by_clock" is the clock's figure for the same rounds.
  *
@@ -23,7 +23,7 @@
 #include <tarn/runtime.h>
 #include <tarn/service.h>
 #include <tarn/trace_control.h>
-#include <trace/event/cost.h>
+#include <trace/cost/cost.h>
 #include <trace/user.h>
 
 extern char **environ;

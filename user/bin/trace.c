@@ -15,7 +15,7 @@
 #include <tarn/trace_control.h>
 
 #include <arch/trace.h>
-#include <trace/event/words.h>
+#include <trace/print/words.h>
 #include <trace/user.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>

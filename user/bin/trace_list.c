@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include <arch/trace.h>
-#include <trace/event/print.h>
+#include <trace/print/print.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_rings.h>
 #include <user/bin/trace_schema.h>

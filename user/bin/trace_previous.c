@@ -8,8 +8,8 @@
 #include <tarn/runtime.h>
 
 #include <arch/trace.h>
-#include <trace/event/app_schema.h>
 #include <trace/event/previous.h>
+#include <trace/print/app_schema.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>
 #include <user/bin/trace_schema.h>

@@ -7,8 +7,8 @@
 #include <tarn/abi.h>
 #include <tarn/syscall.h>
 
-#include <trace/event/app_schema.h>
 #include <trace/format/store.h>
+#include <trace/print/app_schema.h>
 #include <user/bin/trace_schema.h>
 
 /* Memory for the tables, in multiples of the descriptors: a structure per event and field. */

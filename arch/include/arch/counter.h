@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/counter.h - the number of instructions that this CPU has executed, in kernel and programs. For
- * measurements: trace/event/cost.h. */
+ * measurements: trace/cost/cost.h. */
 #ifndef ARCH_COUNTER_H
 #define ARCH_COUNTER_H
 

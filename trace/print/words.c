@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/words.c - words for classes, masks, modes and sizes; see words.h. Freestanding. */
+/* trace/print/words.c - words for classes, masks, modes and sizes; see words.h. Freestanding. */
 #include "trace/events.h" /* generated */
-#include <trace/event/words.h>
 #include <trace/format/layout.h>
+#include <trace/print/words.h>
 
 /* Whether the `length` bytes at `text` are exactly `word`. */
 static bool is_word(const char *text, uint64_t length, const char *word)

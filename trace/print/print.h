@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/print.h - prints one event as a line of text, from the generated table. Kernel and programs. */
-#ifndef TRACE_EVENT_PRINT_H
-#define TRACE_EVENT_PRINT_H
+/* trace/print/print.h - prints one event as a line of text, from the generated table. Kernel and programs. */
+#ifndef TRACE_PRINT_H
+#define TRACE_PRINT_H
 
 #include <stdint.h>
-#include <trace/event/merge.h>
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
+#include <trace/print/merge.h>
 
 /* Prints "sched_switch: idle/0 ready -> sh/12", at most size - 1 bytes and a NUL; returns the bytes written.
  * `words`: readable 64-bit words from the header on; the event's own length is not trusted. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/merge.c - merges CPUs by time; see merge.h. Freestanding, no allocation. */
-#include <trace/event/merge.h>
+/* trace/print/merge.c - merges CPUs by time; see merge.h. Freestanding, no allocation. */
+#include <trace/print/merge.h>
 
 static void advance(struct trace_merge *merge, uint32_t cpu)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/cost.c - minimum counts, means of ticks, and the measured trace points; see cost.h. */
-#include <trace/event/cost.h>
+/* trace/cost/cost.c - minimum counts, means of ticks, and the measured trace points; see cost.h. */
+#include <trace/cost/cost.h>
 #include <trace/user.h>
 
 #define ROUNDS (4 * COST_PHASES)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/cost.h - the cost of a piece of code in instructions, in the kernel and in programs; for
+ * trace/cost/cost.h - the cost of a piece of code in instructions, in the kernel and in programs; for
  * benchmarks.
  *
  * Each round reads clock and instruction counter before and after the code. The minimum count of all rounds
@@ -9,8 +9,8 @@
  * checks both. A tick may be more than one instruction, so rounds begin at different fractions of a tick
  * (cost_begin).
  */
-#ifndef TRACE_EVENT_COST_H
-#define TRACE_EVENT_COST_H
+#ifndef TRACE_COST_H
+#define TRACE_COST_H
 
 #include <arch/counter.h>
 #include <arch/trace.h>

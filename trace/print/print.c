@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/print.c - prints an event by its format, with the fields that the generated table describes.
+ * trace/print/print.c - prints an event by its format, with the fields that the generated table describes.
  *
  * Freestanding, no allocation: the kernel prints its last events with this during a panic. Never reads beyond
  * the event's words, whatever its bytes are.
  */
 #include "trace/events.h" /* generated */
-#include <trace/event/print.h>
+#include <trace/print/print.h>
 
 struct line {
     char *text;

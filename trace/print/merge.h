@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/merge.h - the events of all CPUs as one sequence, in order of time.
+ * trace/print/merge.h - the events of all CPUs as one sequence, in order of time.
  *
  * The caller provides each CPU's packets, one after another: the kernel in place from the rings
  * (kernel/trace/dump.c), a program from copies (user/bin/trace_list.c).
  */
-#ifndef TRACE_EVENT_MERGE_H
-#define TRACE_EVENT_MERGE_H
+#ifndef TRACE_MERGE_H
+#define TRACE_MERGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

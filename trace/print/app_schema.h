@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/app_schema.h - names and fields of the events that applications registered, read from their
+/* trace/print/app_schema.h - names and fields of the events that applications registered, read from their
  * descriptors. For kernel and programs; freestanding, in memory that the caller provides. */
-#ifndef TRACE_EVENT_APP_SCHEMA_H
-#define TRACE_EVENT_APP_SCHEMA_H
+#ifndef TRACE_APP_SCHEMA_H
+#define TRACE_APP_SCHEMA_H
 
 #include <stddef.h>
 #include <stdint.h>

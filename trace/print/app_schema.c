@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/event/app_schema.c - makes tables of applications' events (format/event_table.h) from their
+/* trace/print/app_schema.c - makes tables of applications' events (format/event_table.h) from their
  * descriptors; see app_schema.h. */
 #include "trace/events.h" /* generated */
 #include <stdbool.h>
-#include <trace/event/app_schema.h>
-#include <trace/event/words.h>
+#include <trace/print/app_schema.h>
+#include <trace/print/words.h>
 
 struct loader {
     const struct trace_descriptor *descriptor;
