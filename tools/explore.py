@@ -48,7 +48,9 @@ KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills"]
 WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "/test/kernel_ipc", "/test/kernel_futex",
              "/test/kernel_pager", "/test/kernel_memory"]
 NETWORKED = {"/test/explore_net"}
-DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them: panics, hangs, races, damage count
+NEEDED = {"console", "fs", "proc"}  # servers (servers/README.md, When a server dies)
+AGAIN = "/test/explore_again"  # starts another workload again and again
+DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them, and are no findings
 CPU_SECONDS_MAX = 120  # of the emulator, for a guest that takes no timer interrupt any more
 # What differs so much from run to run: caches of servers and of slabs; heaps of servers, and windows that wait to be unmapped.
 SLACK = {"frames": 512, "mappings": 32}
@@ -67,7 +69,7 @@ class Run:
         self.workload = WORKLOADS[seed % len(WORKLOADS)] if explorer.choice.workload == "all" else explorer.choice.workload
         name = f"{seed}" if kept is None else f"{seed}-{len(kept)}-{zlib.crc32(ranges(kept).encode()):x}"
         self.directory = os.path.join(explorer.out, f"seed-{name}")
-        self.lines, self.findings, self.perturbations, self.left = [], [], 0, {}
+        self.lines, self.findings, self.perturbations, self.left, self.told = [], [], 0, {}, "the run was cut short"
 
     def option(self):
         words = [str(self.seed), f"limit={self.explorer.choice.limit}"]
@@ -80,7 +82,8 @@ class Run:
 
     def machine(self):
         choice = self.explorer.choice
-        return {"arch": choice.arch, "options": f"run={self.workload} exit=1 {self.option()} {choice.options}".strip(),
+        start = f"run={AGAIN} again={self.workload}" if self.explorer.is_disturbing else f"run={self.workload}"
+        return {"arch": choice.arch, "options": f"{start} exit=1 {self.option()} {choice.options}".strip(),
                 "smp": choice.smp, "memory": choice.memory, "icount": True, "kernel": choice.kernel, "archive": self.explorer.archive,
                 "shared": self.path("memory"), "closed_network": self.network()}
 
@@ -119,6 +122,8 @@ class Run:
         for line in self.lines:
             if found := told(line, self.explorer.programs):
                 self.find(*found)
+            elif match := re.match(r"explore: end: \d+ points, (.*); \d+ ms", line):
+                self.told = match[1]
             elif line.startswith("explore: left: "):
                 self.left = {name: int(number) for number, name in re.findall(r"(\d+) (\w+)", line)}
         panics = [line for line in self.lines if line.startswith("PANIC ")]
@@ -131,9 +136,23 @@ class Run:
             self.judge_checks(status, end)
         elif not panics and not ended:
             self.find("panic", end)
-        if ended:
+        elif not panics:
+            self.judge_killed()
+        if ended and "shutdown, status 3" not in self.lines:
             self.judge_left()
         self.check_trace()
+
+    def judge_killed(self):
+        """Programs that were killed are gone. init has told of each server, or has ended the machine without one that it needs."""
+        killed = re.findall(r"^explore: ends server (\w+) \(pid (\d+)\)", "\n".join(self.lines), re.M)
+        is_needed, has_ended = any(name in NEEDED for name, _ in killed), "shutdown, status 3" in self.lines
+        if "Bail out! programs are left" in self.lines:
+            self.find("hang", "programs that were killed are left")
+        if is_needed != has_ended:
+            self.find("check", f"the machine {'goes on without' if is_needed else 'ends as without'} a server that it needs")
+        for name, pid in killed:
+            if not has_ended and not any(f"/{name} (pid {pid}) died" in line for line in self.lines):
+                self.find("check", f"nobody noticed that server {name} died")
 
     def judge_checks(self, status, end):
         failed = [line for line in self.lines if line.startswith(("not ok", "Bail out!")) and "# TODO" not in line]
@@ -335,7 +354,7 @@ class Explorer:
             self.usual[workload] = run.left
 
     def explore(self):
-        if self.choice.leaks and not self.is_disturbing:
+        if self.choice.leaks:
             self.find_usual()
         found = collections.OrderedDict()  # signature: [run, text, count]
         begin = time.monotonic()
@@ -366,7 +385,7 @@ class Explorer:
                 said = "none of them can be left out" if is_least else f"after {self.choice.tries} runs; more may be left out"
                 print(f"  fewer: {small.option()}: {said}\n         {small.goto()}", flush=True)
         if not run.findings and self.choice.verbose:
-            print(f"seed {run.seed}: {run.workload}: nothing; {run.perturbations} perturbations", flush=True)
+            print(f"seed {run.seed}: {run.workload}: nothing; {run.told}", flush=True)
 
     def shrink(self, run, key):
         """(a run with as few perturbations as are found to lead to the same finding, whether none of them can be left out)."""

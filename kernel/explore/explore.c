@@ -61,6 +61,7 @@ static struct {
     uint32_t hot_log;               /* at hot places: 2^hot_log at most of both */
     uint64_t timer_us;              /* the longest distance of two timers */
     uint64_t place_rate, rare_rate; /* perturb one in N */
+    uint64_t kill_rate;             /* one timer interrupt in N kills */
 } strategy;
 
 static struct processor {
@@ -186,7 +187,8 @@ static void choose_strategy(void)
     strategy.delay_log = is_rare ? 9 : 4 + (random >> 28) % 4;
     strategy.timer_us = 16ull << (random >> 32) % 6;
     strategy.place_rate = 1ull << (1 + (random >> 40) % 6);
-    strategy.rare_rate = 16ull << (random >> 44) % 8;
+    strategy.rare_rate = 8ull << (random >> 44) % 7;
+    strategy.kill_rate = 32ull << (random >> 48) % 6;
 }
 
 void explore_boot(void)
@@ -207,8 +209,9 @@ void explore_boot(void)
         strategy.hot_mask + 1, 1ul << strategy.hot_log, strategy.timer_us, strategy.place_rate);
 }
 
-void explore_start(void)
+void explore_start(uint32_t pid)
 {
+    explore_program_starts(pid);
     if (started_at || options.limit_ms == 0 || strategy.gap == 0)
         return;
     started_at = arch_clock();
@@ -327,7 +330,8 @@ static void take_put_off(struct processor *own, uint64_t now)
 bool explore_fail_allocation(void)
 {
     const struct thread *thread = this_cpu()->current;
-    if (!is_wanted(ALLOCATIONS) || !thread || !thread->space || thread->space->system)
+    if (!is_wanted(ALLOCATIONS) || !thread || !thread->space || thread->space->system ||
+        explore_is_spared(thread->space))
         return false;
     return draw(this_processor()) % strategy.rare_rate == 0 && perform(ALLOCATIONS);
 }
@@ -338,6 +342,7 @@ uint64_t explore_deadline(uint64_t deadline)
     struct processor *own = this_processor();
     if (own->put_off && own->put_off_until < deadline)
         deadline = own->put_off_until;
+    deadline = explore_follow_deadline(deadline);
     if (!is_wanted(TIMERS) || strategy.timer_us == 0 || cpu->current == cpu->idle)
         return deadline;
     if (!own->timer) {
@@ -348,17 +353,14 @@ uint64_t explore_deadline(uint64_t deadline)
     return own->timer < deadline ? own->timer : deadline;
 }
 
-static void kill_somebody(uint64_t random)
+static void kill_sometimes(struct processor *own, uint64_t now)
 {
-    uint64_t count = 0;
-    for (struct space *space = space_next(NULL), *next; space; space = next) {
-        next = space_next(space);
-        if (!space->system && random % ++count == 0) {
-            log_line("explore: ends %s (pid %u)", space->name, space->pid);
-            space_kill(space, -9);
-        }
-        space_put(space);
-    }
+    explore_follow(now);
+    if (!is_wanted(KILLS) || !explore_may_kill() || draw(own) % strategy.kill_rate != 0)
+        return;
+    uint64_t random = perform(KILLS);
+    if (random)
+        explore_kill(mix(random));
 }
 
 bool explore_timer(uint64_t now)
@@ -370,11 +372,7 @@ bool explore_timer(uint64_t now)
         explore_on = false;
         panic("explore: hang: not over after %lu ms", options.limit_ms);
     }
-    if (is_wanted(KILLS) && draw(own) % (64 * strategy.rare_rate) == 0) {
-        uint64_t random = perform(KILLS);
-        if (random)
-            kill_somebody(random >> 8);
-    }
+    kill_sometimes(own, now);
     take_put_off(own, now);
     if (!own->timer || now < own->timer)
         return false;

@@ -11,7 +11,7 @@
  * which). Each such place is a point where the seed may perturb: end this processor's turn, so that others go
  * on first. Other perturbations: timers at short random distances, that end turns and slices also in
  * programs; the processor on which a woken thread runs; devices' interrupts that come later; allocations that
- * fail; programs that are ended.
+ * fail; programs, threads and servers that are ended.
  *
  * Perturbations are numbered in the order in which they are due, so that a finding can be narrowed down to
  * few of them: `explore=SEED,keep=N-N+N`. What a perturbation does depends on seed and number only.
@@ -33,9 +33,9 @@ struct thread;
 
 #ifdef TARN_EXPLORE
 
-void explore_boot(void);  /* reads the option; boot processor, before others run programs */
-void explore_start(void); /* perturbs from now on: the first ordinary program is there */
-void explore_end(void);   /* stops, and tells counts; the machine ends */
+void explore_boot(void);          /* reads the option; boot processor, before others run programs */
+void explore_start(uint32_t pid); /* an ordinary program is there; perturbs from the first one on */
+void explore_end(void);           /* stops, and tells counts; the machine ends */
 
 void explore_lock_wanted(const struct spinlock *lock);   /* before it is waited for; notes the order */
 void explore_lock_taken(const struct spinlock *lock);    /* by this processor */
@@ -67,7 +67,7 @@ bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t s
 static inline void explore_boot(void)
 {
 }
-static inline void explore_start(void)
+static inline void explore_start(uint32_t pid)
 {
 }
 static inline void explore_end(void)

@@ -26,6 +26,16 @@ void explore_point_fence(int order);
 /* Something was told: `stop` ends the run. */
 void explore_found(void);
 
+/* explore_kill.c, at timer interrupts. */
+struct space;
+void explore_program_starts(uint32_t pid);
+bool explore_is_spared(const struct space *space); /* nothing is done to it */
+bool explore_may_kill(void);
+void explore_kill(uint64_t random);
+void explore_follow(uint64_t now);                   /* programs of threads that were killed */
+uint64_t explore_follow_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
+int64_t explore_settle(void);                        /* what EXPLORE_SETTLE answers (tarn/explore.h) */
+
 /* explore_race.c, without interrupts; cpu: this one. */
 /* True: another processor has accessed the same bytes, and one of both writes. */
 bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flags, uint64_t place);

@@ -46,6 +46,8 @@ bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t s
         *result = tell_race(buffer);
     else if (operation == EXPLORE_TURN || operation == EXPLORE_TURN_HOT)
         *result = explore_program_turn(operation == EXPLORE_TURN_HOT);
+    else if (operation == EXPLORE_SETTLE)
+        *result = explore_settle();
     else
         *result = -E_BAD_ARGUMENT;
     return true;

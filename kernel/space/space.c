@@ -110,7 +110,7 @@ struct space *space_new(const char *name, uint32_t parent_pid, bool system)
     trace_process_create(space->pid, parent_pid); /* before another thread can kill it */
     link_space(space);
     if (!system)
-        explore_start();
+        explore_start(space->pid);
     return space;
 }
 

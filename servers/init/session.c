@@ -54,6 +54,15 @@ static uint32_t add_string(struct proc_spawn *request, const char *string)
     return at;
 }
 
+/* If proc is dead, the main thread ends the machine (watch_servers): nothing is reported here. */
+static int64_t call_proc(struct ipc_message *message)
+{
+    int64_t result = client_call(SLOT_PROC, message);
+    while (result == -EPIPE)
+        sys_thread_sleep(TARN_FOREVER);
+    return result;
+}
+
 /* Starts `path` on the console. Returns its pid or -errno. */
 static int64_t spawn(const char *path, const char *argument)
 {
@@ -78,14 +87,14 @@ static int64_t spawn(const char *path, const char *argument)
         add_string(request, environment[i]);
     struct ipc_message message = {.label = PROC_SPAWN};
     message.word[0] = SERVER_SPAN(proc_window.number, 0, request->size);
-    return client_call(SLOT_PROC, &message);
+    return call_proc(&message);
 }
 
 /* Returns the wait status or -errno. */
 static int64_t wait_for(int64_t pid)
 {
     struct ipc_message message = {.label = PROC_WAIT, .word = {(uint64_t)pid, 0}};
-    int64_t result = client_call(SLOT_PROC, &message);
+    int64_t result = call_proc(&message);
     return result < 0 ? result : (int64_t)message.word[0];
 }
 

@@ -51,6 +51,8 @@ BOOT_FILES += test/again=user/test/again.rc
 $(eval $(call guest_test_program,explore_meet,user/test/explore_meet.c))
 $(eval $(call user_program,test_explore_net,user/test/explore_net.c))
 BOOT_FILES += test/explore_net=$(BA)/user/test_explore_net
+$(eval $(call user_program,test_explore_again,user/test/explore_again.c))
+BOOT_FILES += test/explore_again=$(BA)/user/test_explore_again
 BOOT_FILES += test/explore_lock=user/test/explore_lock.rc test/explore_kill=user/test/explore_kill.rc
 
 $(foreach t,explore_libc explore_servers,$(eval $(call guest_test_program,$t,user/test/$t.c)))

@@ -58,6 +58,9 @@ enum explore_operation {
     EXPLORE_TURN = 1, /* the next points of the caller is to be perturbed. Result: EXPLORE_*, 0: not now */
     EXPLORE_TURN_HOT = 2, /* the same, briefly */
     EXPLORE_RACE = 3,     /* reads struct explore_race: to be told on the console */
+    /* Ends all ordinary programs but the first, and nothing is killed until one starts. Result: how many were
+     * there. */
+    EXPLORE_SETTLE = 4,
 };
 
 /* Which of a program's accesses to memory are perturbed: kernel/explore/explore.c, where it is drawn. */
