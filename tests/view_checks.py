@@ -7,7 +7,8 @@ import time
 
 import end_to_end as e2e
 import png
-from view_driver import OUT, TRACE, View, longest_wait, only_lanes, open_page, picture, place, seconds, settle, state
+from view_driver import OUT, TRACE, longest_wait, only_lanes, open_page, picture, place, seconds, settle, state
+from view_server import View
 
 EXACT = 400000  # events in a range that is shown event by event
 NOT_KNOWN = "4294967295"

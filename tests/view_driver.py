@@ -1,35 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What tests of the page of `tarn view` share: the program, the page in a browser, and the trace that both are of."""
+"""What tests of the page of `tarn view` share: the page in a browser, and the trace that it shows."""
 import contextlib
 import json
 import os
-import subprocess
 import sys
-import urllib.request
 
 import end_to_end as e2e
 
 OUT = e2e.out_directory(os.path.basename(sys.argv[0]))  # of the test
 TRACE = os.path.join(OUT, "trace")
-
-
-class View:
-    """`tarn view` in the background."""
-
-    def __init__(self, trace, *options):
-        self.process = subprocess.Popen([e2e.TARN, "view", "--open", "no", *options, trace], stdout=subprocess.PIPE, text=True)
-        self.address = self.process.stdout.readline().strip()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(20)
-
-    def ask(self, question):
-        with urllib.request.urlopen(self.address + "api/" + question, timeout=60) as answer:
-            return json.load(answer)
 
 
 def answer(name, *options):

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`tarn view` in the background, and what its server says."""
+import http.client
+import json
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import end_to_end as e2e
+
+
+class View:
+    def __init__(self, *words, stderr=None):
+        self.process = subprocess.Popen([e2e.TARN, "view", "--open", "no", *words], stdout=subprocess.PIPE, stderr=stderr, text=True)
+        self.address = self.process.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20 * e2e.PATIENCE)
+
+    def ask(self, question, **parameters):
+        """The JSON of /api/QUESTION, of a refusal too."""
+        query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
+        try:
+            with urllib.request.urlopen(f"{self.address}api/{question}{query}", timeout=60) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            return json.load(error)
+
+    def wait(self, condition, seconds):
+        """Returns the first answer of /api/changes that fits, or the last one."""
+        until = time.monotonic() + seconds * e2e.PATIENCE
+        now = self.ask("changes")
+        while not condition(now) and time.monotonic() < until:
+            now = self.ask(f"changes?since={now['version']}")
+        return now
+
+    def end(self):
+        """Ends it as Ctrl-C does; returns its exit status."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(60 * e2e.PATIENCE)
+
+
+def status_of(address, path, method="GET", **headers):
+    """The HTTP status of a request with these headers."""
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(address).netloc, timeout=60)
+    connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    return connection.getresponse().status
