@@ -144,7 +144,7 @@ def check_sleep(view, duration):
     for part in range(parts):
         begin, end = duration * part // parts, duration * (part + 1) // parts
         lanes = view.ask(f"lanes?from={begin}&to={end}&width=4000&cpus=0-3")
-        idle = {cpu["rank"]: cpu["idle"] for cpu in view.ask(f"threads?from={begin}&to={end}&sort=time")["cpus"]}
+        idle = {row["rank"]: row["idle"] for row in view.ask(f"rows?from={begin}&to={end}")["rows"] if row["kind"] == "cpu"}
         for lane in lanes["cpus"] if lanes["exact"] else []:
             boxes = [lane["boxes"][i:i + 6] for i in range(0, len(lane["boxes"]), 6)]
             if all(box[5] == 1 for box in boxes):
@@ -163,7 +163,7 @@ def check_lanes(page):
     page.key("X")
     settle(page)
     folded = page.value("""(() => { const rows = tarnView.rows.moving.filter(r => r.kind === 'process');
-        return [rows.length, rows.every(r => r.isFolded), rows[0].key, tarnView.trace.processName(rows[0].pid)]; })()""")
+        return [rows.length, rows.every(r => r.folded), rows[0].key, tarnView.trace.processName(rows[0].pid)]; })()""")
     column = page.value(f"""(() => {{ const v = tarnView, row = v.rows.row('{folded[2]}'), c = v.timeline.scene;
         const data = c.getContext('2d').getImageData(0, Math.round(v.rows.yOf(row) + row.height - 5), c.width, 1).data;
         const ground = [0, 1, 2].map(i => parseInt(v.colors.background.slice(1 + i * 2, 3 + i * 2), 16));
@@ -174,7 +174,7 @@ def check_lanes(page):
     picture(page, "folded")
     e2e.check(folded[0] > 3 and folded[1] and column > 20, "X folds all processes, and each shows when its threads ran", (folded, column))
     page.key("X")
-    page.wait("tarnView.rows.moving.filter(r => r.kind === 'process').every(r => !r.isFolded)")
+    page.wait("tarnView.rows.moving.filter(r => r.kind === 'process').every(r => !r.folded)")
     hidden = page.value("""tarnView.trace.threads.filter(t => !t.idle && !tarnView.rows.row('t' + t.n)).map(t => t.tid)""")
     tid = hidden[len(hidden) // 2]
     page.value(f"tarnView.state.change({{filter: '{tid}'}})")
@@ -250,19 +250,27 @@ def middle_of_arrows(view, duration, span):
     return middle
 
 
+# The colours of all pixels of the CPUs' lanes.
+CPU_COLOURS = """(() => { const v = tarnView, c = v.timeline.scene, pixels = new Uint32Array(c.getContext('2d').getImageData(0, v.rows.top,
+    c.width, v.rows.fixedHeight).data.buffer);
+    return [...new Set(pixels)].map(p => '#' + [p, p >> 8, p >> 16].map(b => (b & 255).toString(16).padStart(2, '0')).join('')); })()"""
+
+
 def check_png(page, view, duration):
     """The same picture as a file: in the page's colours, with its arrows and waits."""
     page.value("tarnView.state.change({sort: 'time', pins: new Set()})")
     programs = page.value("""[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread')
-        .map(r => tarnView.trace.processName(r.pid)))].slice(0, 5)""")
+        .map(r => r.pid))].slice(0, 5)""")
     for name, is_dark in ("dark", True), ("light", False):
         page.dark(is_dark)
         settle(page)
         path = os.path.join(OUT, f"png-{name}.png")
         status, _, err = e2e.tarn("view", "--png", path, "--size", "900x700", *(["--dark"] if is_dark else []), TRACE)
-        expected = page.value(f"{json.dumps(programs)}.map(name => tarnView.colors.process(name).user)") + page.value(
+        expected = page.value(f"{json.dumps(programs)}.map(pid => tarnView.colors.process(pid).user)") + page.value(
             "[tarnView.colors.background, tarnView.colors.interrupt, tarnView.colors.text]")
-        found = png.colours(path) if status == 0 else {}
+        found, shown = png.colours(path) if status == 0 else {}, page.value(CPU_COLOURS)
+        e2e.check(len(programs) > 3 and len(set(shown).intersection(expected[:len(programs)])) > 3, f"CPUs, {name}: lanes have the colours of programs",
+                  (expected, shown))
         e2e.check(len(programs) > 3 and all(found.get(colour, 0) > 3 for colour in expected),
                   f"PNG, {name}: programs and all else have the colours that they have on the page", (err, programs, expected))
     wait = longest_wait(view, duration, lambda wait: wait["holder"] >= 0)

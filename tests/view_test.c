@@ -268,8 +268,8 @@ static void test_patience(struct view *view, const char *name)
 
 static void make_question(const struct view *view, unsigned number, const char **path, char parameters[300])
 {
-    static const char *const paths[] = {"/api/lanes", "/api/threads", "/api/marks",
-                                        "/api/flags", "/api/list",    "/api/search"};
+    static const char *const paths[] = {"/api/lanes", "/api/rows", "/api/marks",
+                                        "/api/flags", "/api/list", "/api/search"};
     uint64_t duration = view_duration(view), length = duration >> draw(12),
              from = draw(duration - length + 1);
 
@@ -429,10 +429,11 @@ static void test_searches(struct view *view, const char *name)
 
 static void test_requests(struct view *view)
 {
-    static const char *const keys[] = {"from",   "to",        "width",  "threads", "cpus", "events",
-                                       "at",     "n",         "before", "after",   "text", "field",
-                                       "value",  "direction", "limit",  "sort",    "name", "by",
-                                       "arrows", "tids",      "since_", "top"};
+    static const char *const keys[] = {"from",   "to",        "width",  "threads",    "cpus", "events",
+                                       "at",     "n",         "before", "after",      "text", "field",
+                                       "value",  "direction", "limit",  "sort",       "name", "by",
+                                       "arrows", "tids",      "since_", "top",        "pins", "folded",
+                                       "depths", "chosen",    "filter", "folded_pids"};
     static const char *const values[] = {"",
                                          "0",
                                          "1",
@@ -456,9 +457,9 @@ static void test_requests(struct view *view)
                                          "%s%n",
                                          "name",
                                          "1000000000"};
-    static const char *const paths[] = {"/api/trace", "/api/lanes",  "/api/threads", "/api/marks",
-                                        "/api/list",  "/api/search", "/api/answer",  "/api/answers",
-                                        "/api/flags", "/api/flame",  "/api/",        "/api/../etc/passwd"};
+    static const char *const paths[] = {"/api/trace", "/api/lanes",  "/api/rows",   "/api/marks",
+                                        "/api/list",  "/api/search", "/api/answer", "/api/answers",
+                                        "/api/flags", "/api/flame",  "/api/",       "/api/../etc/passwd"};
     unsigned wrong = 0, fine = 0;
 
     for (int i = 0; i < REQUESTS; i++) {

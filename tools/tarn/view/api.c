@@ -14,7 +14,7 @@ static const struct {
 } analyses[] = {
     {"/api/trace", api_trace, false},     {"/api/list", api_list, false},
     {"/api/search", api_search, false},   {"/api/lanes", api_lanes, false},
-    {"/api/threads", api_threads, false}, {"/api/marks", api_marks, false},
+    {"/api/rows", api_rows, false},       {"/api/marks", api_marks, false},
     {"/api/flags", api_flags, false},     {"/api/answer", api_analysis_range, true},
     {"/api/answers", api_analyses, true}, {"/api/progress", api_progress, true},
     {API_DEED, api_goto, false},

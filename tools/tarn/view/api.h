@@ -56,8 +56,8 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
  * unless the function takes it itself. False: FAIL. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
-api_function api_trace, api_list, api_search, api_lanes, api_threads, api_marks, api_flags,
-    api_analysis_range, api_analyses, api_progress, api_goto;
+api_function api_trace, api_list, api_search, api_lanes, api_rows, api_marks, api_flags, api_analysis_range,
+    api_analyses, api_progress, api_goto;
 
 /* Adds the part of /api/trace about `tarn goto`. The lock is held for reading. */
 void api_add_goto(const struct view *view, struct json *json);

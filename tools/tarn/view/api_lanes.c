@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_lanes.c - /api/lanes, /api/threads, /api/marks: what happens in a range. */
-#include <stdio.h>
+/* api_lanes.c - /api/lanes: what happens in a range. */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
-#include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
-#include <tools/tarn/view/walk.h>
 
-#define ARROWS_USUAL  2000u
-#define ARROWS_MOST   20000u
-#define THREADS_USUAL 200u
-#define TIMES_MOST    500u /* per event type; beyond that, counts are returned */
+#define ARROWS_USUAL 2000u
+#define ARROWS_MOST  20000u
 
 /* ---- /api/lanes ------------------------------------------------------------------------------------ */
 
@@ -159,103 +154,5 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
     lanes_free(&lanes);
     free(cpus);
     free(threads);
-    return fine;
-}
-
-/* ---- /api/threads ---------------------------------------------------------------------------------- */
-
-struct thread_row {
-    uint32_t number;
-    uint64_t ran, ready, blocked;
-};
-
-static int by_time(const void *left, const void *right)
-{
-    const struct thread_row *a = left, *b = right;
-
-    if (a->ran != b->ran)
-        return a->ran > b->ran ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-static int by_number(const void *left, const void *right)
-{
-    const struct thread_row *a = left, *b = right;
-
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-static size_t make_thread_rows(const struct tally *tally, struct thread_row *rows)
-{
-    for (uint32_t i = 0; i < tally->touched_count; i++) {
-        const struct tally_thread *thread = &tally->threads[tally->touched[i]];
-
-        rows[i] = (struct thread_row){.number = tally->touched[i]};
-        for (int kind = 0; kind < NODE_KINDS; kind++)
-            *(kind <= NODE_INTERRUPT ? &rows[i].ran
-              : kind == NODE_READY   ? &rows[i].ready
-                                     : &rows[i].blocked) += thread->ticks[kind];
-    }
-    return tally->touched_count;
-}
-
-static void add_thread_rows(const struct view *view, const struct thread_row *rows, size_t count,
-                            struct json *json)
-{
-    json_key(json, "threads");
-    json_open(json, '[');
-    for (size_t i = 0; i < count; i++) {
-        json_open(json, '{');
-        json_key_number(json, "n", rows[i].number);
-        json_key_number(json, "ran", view_span(view, rows[i].ran));
-        json_key_number(json, "ready", view_span(view, rows[i].ready));
-        json_key_number(json, "blocked", view_span(view, rows[i].blocked));
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-}
-
-static void add_cpu_rows(const struct view *view, const struct tally *tally, struct json *json)
-{
-    static const char *const keys[CPU_KINDS] = {"user", "kernel", "interrupt", "idle"};
-
-    json_key(json, "cpus");
-    json_open(json, '[');
-    for (unsigned i = 0; i < tally->cpu_count; i++) {
-        json_open(json, '{');
-        json_key_number(json, "rank", i);
-        for (int kind = 0; kind < CPU_KINDS; kind++)
-            json_key_number(json, keys[kind], view_span(view, tally->cpus[i].ticks[kind]));
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-}
-
-bool api_threads(struct view *view, const struct request *request, struct json *json, struct fail *fail)
-{
-    const char *sort = request_text(request, "sort");
-    struct range range;
-    struct tally tally;
-    struct thread_row *rows;
-    uint64_t limit = THREADS_USUAL;
-    size_t count;
-    bool fine;
-
-    if (!request_range(view, request, &range, fail) ||
-        !request_number(request, "limit", &limit, UINT32_MAX, fail))
-        return false;
-    if (sort != NULL && strcmp(sort, "time") != 0 && strcmp(sort, "number") != 0)
-        return fail_set(fail, "sort is time or number");
-    tally_open(&tally, &view->trace);
-    fine = cover_sum(&view->index, &view->trace, range.from_ticks, range.to_ticks, &tally, fail);
-    rows = alloc_zero(tally.touched_count + 1, sizeof(*rows));
-    count = make_thread_rows(&tally, rows);
-    qsort(rows, count, sizeof(*rows), sort != NULL && *sort == 'n' ? by_number : by_time);
-    add_range(&range, json);
-    json_key_number(json, "total", count);
-    add_thread_rows(view, rows, count < limit ? count : limit, json);
-    add_cpu_rows(view, &tally, json);
-    free(rows);
-    tally_close(&tally);
     return fine;
 }

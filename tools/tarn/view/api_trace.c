@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* api_trace.c - /api/trace: what does not depend on a range. */
+#include <math.h>
+#include <stdio.h>
 #include <tools/tarn/view/api.h>
+#include <tools/tarn/view/layout.h>
+#include <tools/tarn/view/styles.h>
 
 static const char *environment(const struct view *view, const char *name)
 {
@@ -125,13 +129,55 @@ static void add_details(const struct view *view, struct json *json)
     json_close(json, '}');
 }
 
-static void add_names(const char *key, const char *const *names, unsigned count, struct json *json)
+static void add_styles(const char *key, unsigned first, unsigned end, struct json *json)
 {
     json_key(json, key);
     json_open(json, '[');
-    for (unsigned i = 0; i < count; i++)
-        json_text(json, names[i]);
+    for (unsigned i = first; i < end; i++) {
+        json_open(json, '{');
+        json_key_text(json, "property", styles[i].property);
+        json_key_text(json, "shape", styles[i].shape);
+        json_key_text(json, "name", styles[i].text);
+        if (i >= STYLE_ACTIVITY)
+            json_key_text(json, "details", model_activity_names[i - STYLE_ACTIVITY]);
+        json_close(json, '}');
+    }
     json_close(json, ']');
+}
+
+static void add_colour(const char *key, struct colour colour, struct json *json)
+{
+    char text[8];
+
+    snprintf(text, sizeof(text), "#%02x%02x%02x", (unsigned)round(colour.red * 255),
+             (unsigned)round(colour.green * 255), (unsigned)round(colour.blue * 255));
+    json_key_text(json, key, text);
+}
+
+static void add_colours(const char *key, const char *program, struct json *json)
+{
+    json_key(json, key);
+    json_open(json, '{');
+    for (int is_dark = 0; is_dark < 2; is_dark++) {
+        struct process_colours colours = style_of_program(is_dark, program);
+
+        json_key(json, is_dark ? "dark" : "light");
+        json_open(json, '{');
+        add_colour("user", colours.user, json);
+        add_colour("kernel", colours.kernel, json);
+        json_close(json, '}');
+    }
+    json_close(json, '}');
+}
+
+static void add_sizes(struct json *json)
+{
+    json_key(json, "sizes");
+    json_open(json, '{');
+    json_key_number(json, "strip", LAYOUT_STRIP);
+    json_key_number(json, "call", LAYOUT_CALL);
+    json_key_number(json, "padding", LAYOUT_PADDING);
+    json_close(json, '}');
 }
 
 /* For living ones, the end is that of the trace. */
@@ -181,6 +227,7 @@ static void add_processes(const struct view *view, struct json *json)
         json_key(json, "parent");
         json_signed(json, process->parent == MODEL_NOBODY ? -1 : (int64_t)process->parent);
         json_key_text(json, "name", process->name);
+        add_colours("colors", process->name, json);
         json_key(json, "status");
         json_signed(json, process->status);
         json_key(json, "born");
@@ -242,8 +289,12 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
     add_cpus(view, json);
     add_classes(view, json);
     add_events(view, json);
-    add_names("states", model_state_names, MODEL_STATES, json);
-    add_names("activities", model_activity_names, ACTIVITIES, json);
+    add_styles("styles", 0, STYLE_STATE, json);
+    add_styles("states", STYLE_STATE, STYLE_ACTIVITY, json);
+    add_styles("activities", STYLE_ACTIVITY, STYLES, json);
+    add_sizes(json);
+    add_colours("kernel", "kernel", json);
+    add_colours("unknown", "unknown", json);
     add_details(view, json);
     add_processes(view, json);
     add_threads(view, json);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* draw.c - the PNG as a whole: choice of threads, layout; see draw.h. */
+/* draw.c - the PNG as a whole; see draw.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 
 #define LEFT        200.0
 #define TITLE       30.0
-#define THREADS_MIN 14.0 /* minimum height of a thread's lane in pixels */
 #define ARROWS_MOST 2000u
 
 void draw_colour(const struct draw *draw, struct colour colour)
@@ -81,163 +80,72 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
     cairo_show_text(draw->cairo, part);
 }
 
-/* ---- processes ------------------------------------------------------------------------------------- */
-
-/* Returns the name of the last process with this pid, as on the page. */
-const char *draw_process_name(const struct draw *draw, uint32_t pid, char text[32])
-{
-    const struct index *index = &draw->view->index;
-
-    for (size_t i = index_process_count(index); i > 0; i--)
-        if (index_process(index, i - 1)->pid == pid)
-            return index_process(index, i - 1)->name;
-    if (pid == MODEL_NOBODY)
-        return "unknown";
-    snprintf(text, 32, "process %u", pid);
-    return text;
-}
-
 struct process_colours draw_process_colours(const struct draw *draw, uint32_t pid)
 {
-    char text[32];
+    char text[VIEW_NAME_BYTES];
+    const char *name = view_process_name(draw->view, pid, text);
 
-    return theme_process(&draw->theme, draw_process_name(draw, pid, text));
+    return style_of_program(draw->theme.is_dark, name == text ? "unknown" : name);
 }
 
-/* ---- choice of threads ----------------------------------------------------------------------------- */
+/* ---- choice of lanes and marks --------------------------------------------------------------------- */
 
-/* A thread's CPU time, and that of its process. */
-struct busy {
-    uint32_t number, pid;
-    uint64_t ran, together;
-};
-
-static int by_time(const void *left, const void *right)
+/* Asks for the lanes of the layout's threads. */
+static void ask_for_lanes(struct draw *draw)
 {
-    const struct busy *a = left, *b = right;
+    bool *threads = alloc_zero(index_thread_count(&draw->view->index) + 1, sizeof(bool));
+    bool *cpus = alloc_zero(draw->view->trace.stream_count + 1, sizeof(bool));
 
-    return a->ran != b->ran ? (a->ran > b->ran ? -1 : 1) : a->number < b->number ? -1 : 1;
+    memset(cpus, true, draw->view->trace.stream_count);
+    for (size_t i = 0; i < layout_count(&draw->layout); i++)
+        if (layout_row(&draw->layout, i)->kind == LAYOUT_OF_THREAD)
+            threads[layout_row(&draw->layout, i)->number] = true;
+    lanes_ask(&draw->lanes, draw->view, cpus, threads);
+    free(threads);
+    free(cpus);
 }
 
-static int by_pid(const void *left, const void *right)
+static uint8_t depth_of(const struct lane *lane)
 {
-    const struct busy *a = left, *b = right;
+    const struct lane_box *box = (const struct lane_box *)lane->frames.bytes;
+    uint32_t depth = 0;
 
-    return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : 0;
+    for (size_t i = 0; i < lane_count(&lane->frames, sizeof(*box)); i++)
+        depth = box[i].what + 1 > depth ? box[i].what + 1 : depth;
+    return (uint8_t)(depth < DRAW_DEPTH_MAX ? depth : DRAW_DEPTH_MAX);
 }
 
-/* Keeps processes together: the busiest first, and in each the busiest thread first. */
-static int by_process(const void *left, const void *right)
+static void place_rows(struct draw *draw)
 {
-    const struct busy *a = left, *b = right;
+    uint8_t *depths = alloc_zero(index_thread_count(&draw->view->index) + 1, 1);
 
-    if (a->together != b->together)
-        return a->together > b->together ? -1 : 1;
-    return by_pid(left, right) ? by_pid(left, right) : by_time(left, right);
-}
-
-/* Returns all threads with events in the range; the caller frees them. */
-static struct busy *find_busy(const struct draw *draw, uint32_t *count, struct fail *fail)
-{
-    const struct view *view = draw->view;
-    struct tally tally;
-    struct busy *busy;
-    bool fine;
-
-    *count = 0;
-    tally_open(&tally, &view->trace);
-    fine = cover_sum(&view->index, &view->trace, draw->lanes.from, draw->lanes.to, &tally, fail);
-    busy = alloc_zero(tally.touched_count + 1, sizeof(*busy));
-    for (uint32_t i = 0; fine && i < tally.touched_count; i++) {
-        uint32_t number = tally.touched[i];
-        const uint64_t *ticks = tally.threads[number].ticks;
-
-        if (number < index_thread_count(&view->index) && !index_thread(&view->index, number)->is_idle)
-            busy[(*count)++] =
-                (struct busy){.number = number,
-                              .pid = index_thread(&view->index, number)->pid,
-                              .ran = ticks[NODE_USER] + ticks[NODE_KERNEL] + ticks[NODE_INTERRUPT]};
-    }
-    tally_close(&tally);
-    if (fine)
-        return busy;
-    free(busy);
-    return NULL;
-}
-
-static void choose_busiest(struct busy *busy, uint32_t count, uint32_t most, bool *threads)
-{
-    qsort(busy, count, sizeof(*busy), by_time);
-    for (uint32_t i = 0; i < count && i < most; i++)
-        threads[busy[i].number] = busy[i].ran > 0;
-}
-
-static bool choose_by_tid(const struct draw *draw, bool *threads, struct fail *fail)
-{
-    bool any = false;
-
-    for (uint32_t i = 0; i < index_thread_count(&draw->view->index); i++)
-        any |= threads[i] = list_has(draw->options->tids, index_thread(&draw->view->index, i)->tid);
-    return any || fail_set(fail, "the trace has no thread %.100s; `tarn threads --top 0` lists its threads",
-                           draw->options->tids);
-}
-
-static void sum_processes(struct busy *busy, uint32_t count)
-{
-    qsort(busy, count, sizeof(*busy), by_pid);
-    for (uint32_t first = 0, end; first < count; first = end) {
-        uint64_t together = 0;
-
-        for (end = first; end < count && busy[end].pid == busy[first].pid; end++)
-            together += busy[end].ran;
-        for (uint32_t i = first; i < end; i++)
-            busy[i].together = together;
-    }
-}
-
-static void order_lanes(struct lanes *lanes, const struct view *view, struct busy *busy, uint32_t count)
-{
-    uint32_t threads = index_thread_count(&view->index), *places = lanes_places(lanes, threads), used = 0;
-    struct lane *ordered = alloc_zero(lanes->thread_count + 1, sizeof(*ordered));
-
-    sum_processes(busy, count);
-    qsort(busy, count, sizeof(*busy), by_process);
-    for (uint32_t i = 0; i < count; i++)
-        if (places[busy[i].number] != UINT32_MAX) {
-            ordered[used++] = lanes->threads[places[busy[i].number]];
-            places[busy[i].number] = UINT32_MAX;
-        }
-    for (uint32_t i = 0; i < lanes->thread_count; i++) /* those without CPU time */
-        if (places[lanes->threads[i].number] != UINT32_MAX)
-            ordered[used++] = lanes->threads[i];
-    free(places);
-    free(lanes->threads);
-    lanes->threads = ordered;
+    for (uint32_t i = 0; i < draw->lanes.thread_count; i++)
+        depths[draw->lanes.threads[i].number] = depth_of(&draw->lanes.threads[i]);
+    layout_place(&draw->layout, depths, (uint32_t)fmax(0, draw->bottom - TITLE - DRAW_AXIS_HEIGHT));
+    free(depths);
 }
 
 static bool choose_lanes(struct draw *draw, struct fail *fail)
 {
-    const struct view *view = draw->view;
-    double left = draw->bottom - TITLE - DRAW_AXIS_HEIGHT - view->trace.stream_count * (DRAW_CPU_HEIGHT + 1);
-    uint32_t count, room = left > 0 ? (uint32_t)(left / (THREADS_MIN + DRAW_GAP)) : 0;
-    struct busy *busy = find_busy(draw, &count, fail);
-    bool *threads, *cpus, fine = true;
+    double space = draw->bottom - TITLE - DRAW_AXIS_HEIGHT - draw->view->trace.stream_count * LAYOUT_CPU;
+    uint32_t most = space > 0 ? (uint32_t)(space / (LAYOUT_STRIP + 2 * DRAW_PADDING)) : 0;
+    const struct layout_options options = {
+        .from = draw->lanes.from,
+        .to = draw->lanes.to,
+        .tids = draw->options->tids,
+        .chosen = LANES_NOBODY,
+        .most = most < draw->options->threads ? most : draw->options->threads,
+        .only_ran = true,
+        .padding = DRAW_PADDING,
+    };
 
-    if (busy == NULL)
+    if (!layout_open(&draw->layout, draw->view, &options, fail))
         return false;
-    threads = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
-    cpus = alloc_zero(view->trace.stream_count + 1, sizeof(bool));
-    memset(cpus, true, view->trace.stream_count);
-    if (draw->options->tids != NULL)
-        fine = choose_by_tid(draw, threads, fail);
-    else
-        choose_busiest(busy, count, room < draw->options->threads ? room : draw->options->threads, threads);
-    lanes_ask(&draw->lanes, view, cpus, threads);
-    order_lanes(&draw->lanes, view, busy, count);
-    free(busy);
-    free(threads);
-    free(cpus);
-    return fine;
+    ask_for_lanes(draw);
+    if (!lanes_find(&draw->lanes, draw->view, fail))
+        return false;
+    place_rows(draw);
+    return true;
 }
 
 /* More types than colours could not be distinguished. */
@@ -309,8 +217,11 @@ static void draw_title(struct draw *draw)
 
 static bool draw_all(struct draw *draw, struct fail *fail)
 {
+    static const enum style always[] = {STYLE_PROGRAM, STYLE_KERNEL, STYLE_INTERRUPT, STYLE_IDLE};
     double top;
 
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+        draw->is_drawn[always[i]] = true;
     draw_box(draw, 0, 0, draw->options->width, draw->options->height, draw->theme.background);
     draw_title(draw);
     draw_axis(draw);
@@ -335,8 +246,8 @@ static void open_picture(struct draw *draw)
     draw->cairo = cairo_create(surface);
     cairo_surface_destroy(surface); /* the drawing owns it */
     theme_load(&draw->theme, draw->options->is_dark);
-    draw->ready = make_stripes(draw->theme.states[MODEL_READY]);
-    draw->lost = make_stripes(draw->theme.lost);
+    draw->ready = make_stripes(draw->theme.styles[STYLE_STATE + MODEL_READY]);
+    draw->lost = make_stripes(draw->theme.styles[STYLE_LOST]);
 }
 
 static void close_picture(struct draw *draw)
@@ -362,12 +273,9 @@ bool draw_png(const struct view *view, const struct draw_options *options, struc
     draw.legend = DRAW_LEGEND + DRAW_LEGEND_LINE * ceil(draw.mark_count * DRAW_LEGEND_MARK / options->width);
     draw.bottom = options->height - draw.legend;
     open_picture(&draw);
-    fine = choose_lanes(&draw, fail) && lanes_find(&draw.lanes, view, fail);
-    if (fine) {
-        draw.tops = alloc_zero(draw.lanes.thread_count + 1, sizeof(draw.tops[0]));
-        fine = draw_all(&draw, fail);
-    }
+    fine = choose_lanes(&draw, fail) && draw_all(&draw, fail);
     free(draw.tops);
+    layout_close(&draw.layout);
     lanes_free(&draw.lanes);
     close_picture(&draw);
     return fine;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <tools/tarn/view/draw_parts.h>
 
-#define FRAME_ROWS 4u
-
 static const struct index_thread *thread_of(const struct draw *draw, uint32_t number)
 {
     return number < index_thread_count(&draw->view->index) ? index_thread(&draw->view->index, number) : NULL;
@@ -24,13 +22,8 @@ static struct process_colours colours_of(const struct draw *draw, uint32_t numbe
     const struct index_thread *thread = thread_of(draw, number);
 
     if (thread == NULL || thread->is_idle)
-        return theme_process(&draw->theme, "kernel");
+        return style_of_program(draw->theme.is_dark, "kernel");
     return draw_process_colours(draw, thread->pid);
-}
-
-static const char *thread_name(const struct draw *draw, const struct index_thread *thread, char text[32])
-{
-    return thread->name[0] != '\0' ? thread->name : draw_process_name(draw, thread->pid, text);
 }
 
 static void label_box(const struct draw *draw, double x, double y, double width, double height, double size,
@@ -66,9 +59,9 @@ static void format_activity(const struct draw *draw, uint32_t kind, uint32_t det
     if (is_named(draw, kind, detail, text))
         return;
     if (detail == UINT32_MAX || kind == ACTIVITY_REQUEST) /* requests have no names */
-        snprintf(text, 64, "%s", model_activity_names[kind]);
+        snprintf(text, 64, "%s", styles[STYLE_ACTIVITY + kind].text);
     else
-        snprintf(text, 64, "%s %u", model_activity_names[kind], detail);
+        snprintf(text, 64, "%s %u", styles[STYLE_ACTIVITY + kind].text, detail);
 }
 
 /* ---- CPUs ------------------------------------------------------------------------------------------ */
@@ -86,7 +79,7 @@ static bool is_kernel(uint32_t kind)
 /* A sleeping CPU is a line at the bottom. */
 static void draw_idle(const struct draw *draw, double x, double width)
 {
-    draw_box(draw, x, draw->top + DRAW_CPU_HEIGHT - 3, width, 2, draw->theme.idle);
+    draw_box(draw, x, draw->top + LAYOUT_CPU - 3, width, 2, draw->theme.styles[STYLE_IDLE]);
 }
 
 static void draw_cpu_box(struct draw *draw, const struct lane_box *box)
@@ -96,21 +89,21 @@ static void draw_cpu_box(struct draw *draw, const struct lane_box *box)
     struct process_colours colours = colours_of(draw, box->what);
     bool has_activity = box->kind != ACTIVITIES, sleeps = !has_activity && box->detail != 0;
     bool runs_kernel = has_activity ? is_kernel(box->kind) : is_idle(draw, box->what);
-    char text[32];
+    char text[VIEW_NAME_BYTES];
 
-    draw_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, draw->theme.background);
+    draw_box(draw, x, draw->top, width, LAYOUT_CPU, draw->theme.background);
     if (sleeps) {
         draw_idle(draw, x, width);
         return;
     }
-    draw_box(draw, x, draw->top + 1, width, DRAW_CPU_HEIGHT - 2,
-             is_interrupt(box->kind) ? draw->theme.interrupt
+    draw_box(draw, x, draw->top + 1, width, LAYOUT_CPU - 2,
+             is_interrupt(box->kind) ? draw->theme.styles[STYLE_INTERRUPT]
              : runs_kernel           ? colours.kernel
                                      : colours.user);
     if (width > 30 && thread != NULL && !thread->is_idle)
-        label_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, DRAW_TEXT,
+        label_box(draw, x, draw->top, width, LAYOUT_CPU, DRAW_TEXT,
                   is_interrupt(box->kind) ? draw->theme.background : draw->theme.box_text,
-                  thread_name(draw, thread, text));
+                  view_thread_name(draw->view, box->what, text));
 }
 
 static void draw_shares(const struct draw *draw, double x, double bottom, double width, double room,
@@ -137,16 +130,15 @@ static void draw_cpu_runs(struct draw *draw, const struct lane *lane)
 
     for (size_t i = 0; i < lane_count(&lane->runs, sizeof(*run)); i++, run++) {
         struct process_colours colours = colours_of(draw, run->what);
-        const struct colour parts[] = {colours.user, colours.kernel, draw->theme.interrupt};
+        const struct colour parts[] = {colours.user, colours.kernel, draw->theme.styles[STYLE_INTERRUPT]};
         double width = run->pixels * pixel;
 
         if (run->shares[0] + run->shares[1] + run->shares[2] + run->shares[3] > 0) { /* otherwise unknown */
-            draw_box(draw, x, draw->top, width, DRAW_CPU_HEIGHT, draw->theme.background);
+            draw_box(draw, x, draw->top, width, LAYOUT_CPU, draw->theme.background);
             draw_idle(draw, x, width);
-            draw_shares(draw, x, draw->top + DRAW_CPU_HEIGHT - 1, width, DRAW_CPU_HEIGHT - 2, run->shares,
-                        parts);
+            draw_shares(draw, x, draw->top + LAYOUT_CPU - 1, width, LAYOUT_CPU - 2, run->shares, parts);
         } else {
-            draw->has_lost = true;
+            draw->is_drawn[STYLE_LOST] = true;
         }
         x += width;
     }
@@ -157,22 +149,23 @@ static void draw_cpu_runs(struct draw *draw, const struct lane *lane)
 /* Running fills the lane, ready is striped, waiting is a line. */
 static void draw_state(struct draw *draw, uint32_t state, struct colour running, double x, double width)
 {
-    draw->has_state[state] |= state != MODEL_DEAD;
+    draw->is_drawn[STYLE_STATE + state] = true;
     switch (state) {
     case MODEL_RUNNING:
-        draw_box(draw, x, draw->top, width, DRAW_STATE_HEIGHT, running);
+        draw_box(draw, x, draw->top, width, LAYOUT_STRIP, running);
         break;
     case MODEL_READY:
-        draw_pattern(draw, x, draw->top + 3, width, DRAW_STATE_HEIGHT - 6, draw->ready);
+        draw_pattern(draw, x, draw->top + 3, width, LAYOUT_STRIP - 6, draw->ready);
         break;
     case MODEL_UNKNOWN:
-        draw_pattern(draw, x, draw->top + 3, width, DRAW_STATE_HEIGHT - 6, draw->lost);
-        draw->has_lost = true;
+        draw_pattern(draw, x, draw->top + 3, width, LAYOUT_STRIP - 6, draw->lost);
+        draw->is_drawn[STYLE_LOST] = true;
         break;
     case MODEL_DEAD:
         break;
     default:
-        draw_box(draw, x, draw->top + DRAW_STATE_HEIGHT / 2 - 1, width, 2, draw->theme.states[state]);
+        draw_box(draw, x, draw->top + LAYOUT_STRIP / 2 - 1, width, 2,
+                 draw->theme.styles[STYLE_STATE + state]);
     }
 }
 
@@ -194,16 +187,16 @@ static void draw_frames(struct draw *draw, const struct lane *lane)
 
     for (size_t i = 0; i < lane_count(&lane->frames, sizeof(*box)); i++, box++) {
         double x = draw_x(draw, box->begin), width = draw_x(draw, box->end) - x;
-        double y = draw->top + DRAW_STATE_HEIGHT + 1 + box->what * DRAW_FRAME_HEIGHT;
+        double y = draw->top + LAYOUT_STRIP + 1 + box->what * LAYOUT_CALL;
 
-        if (box->what >= FRAME_ROWS || box->kind >= ACTIVITIES)
+        if (box->what >= DRAW_DEPTH_MAX || box->kind >= ACTIVITIES)
             continue;
-        draw->has_activity[box->kind] = true;
-        draw_box(draw, x, y, width > 3 ? width - 1 : width, DRAW_FRAME_HEIGHT - 1,
-                 draw->theme.activities[box->kind]);
+        draw->is_drawn[STYLE_ACTIVITY + box->kind] = true;
+        draw_box(draw, x, y, width > 3 ? width - 1 : width, LAYOUT_CALL - 1,
+                 draw->theme.styles[STYLE_ACTIVITY + box->kind]);
         if (width > 24 && box->merged == 1) {
             format_activity(draw, box->kind, box->detail, text);
-            label_box(draw, x, y, width, DRAW_FRAME_HEIGHT - 1, DRAW_TEXT - 1, draw->theme.box_text, text);
+            label_box(draw, x, y, width, LAYOUT_CALL - 1, DRAW_TEXT - 1, draw->theme.box_text, text);
         }
     }
 }
@@ -212,29 +205,19 @@ static void draw_thread_runs(struct draw *draw, const struct lane *lane, struct 
 {
     const struct lane_run *run = (const struct lane_run *)lane->runs.bytes;
     double pixel = (draw->right - draw->left) / draw->lanes.width, x = draw->left;
-    const struct colour parts[] = {colours.user, colours.kernel, draw->theme.interrupt};
+    const struct colour parts[] = {colours.user, colours.kernel, draw->theme.styles[STYLE_INTERRUPT]};
 
     for (size_t i = 0; i < lane_count(&lane->runs, sizeof(*run)); i++, run++) {
-        double width = run->pixels * pixel, ready = DRAW_STATE_HEIGHT * run->shares[NODE_READY] / 100;
+        double width = run->pixels * pixel, ready = LAYOUT_STRIP * run->shares[NODE_READY] / 100;
 
         if (run->what < MODEL_STATES)
             draw_state(draw, run->what, colours.user, x, width);
-        draw_shares(draw, x, draw->top + DRAW_STATE_HEIGHT, width, DRAW_STATE_HEIGHT, run->shares, parts);
+        draw_shares(draw, x, draw->top + LAYOUT_STRIP, width, LAYOUT_STRIP, run->shares, parts);
         if (ready > 0) /* from the top down */
             draw_pattern(draw, x, draw->top, width, ready, draw->ready);
-        draw->has_state[MODEL_READY] |= ready > 0;
+        draw->is_drawn[STYLE_STATE + MODEL_READY] |= ready > 0;
         x += width;
     }
-}
-
-static double thread_height(const struct lane *lane)
-{
-    const struct lane_box *box = (const struct lane_box *)lane->frames.bytes;
-    uint32_t rows = 0;
-
-    for (size_t i = 0; i < lane_count(&lane->frames, sizeof(*box)); i++)
-        rows = box[i].what + 1 > rows ? box[i].what + 1 : rows;
-    return DRAW_STATE_HEIGHT + (rows < FRAME_ROWS ? rows : FRAME_ROWS) * DRAW_FRAME_HEIGHT;
 }
 
 /* ---- labels, all lanes ----------------------------------------------------------------------------- */
@@ -251,12 +234,12 @@ static void draw_cpu(struct draw *draw, const struct lane *lane)
 {
     const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
     uint64_t known = 0;
-    char text[32];
+    char text[VIEW_NAME_BYTES];
 
     /* Wherever nothing is drawn on top, the state is unknown. */
-    draw_pattern(draw, draw->left, draw->top + 1, draw->right - draw->left, DRAW_CPU_HEIGHT - 2, draw->lost);
+    draw_pattern(draw, draw->left, draw->top + 1, draw->right - draw->left, LAYOUT_CPU - 2, draw->lost);
     snprintf(text, sizeof(text), "CPU %u", draw->view->trace.streams[lane->number].cpu);
-    label_lane(draw, DRAW_CPU_HEIGHT, text, "");
+    label_lane(draw, LAYOUT_CPU, text, "");
     for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++) {
         draw_cpu_box(draw, box + i);
         known += box[i].end - box[i].begin;
@@ -264,49 +247,52 @@ static void draw_cpu(struct draw *draw, const struct lane *lane)
     if (!draw->lanes.is_exact)
         draw_cpu_runs(draw, lane);
     else
-        draw->has_lost |= known < draw->lanes.to - draw->lanes.from;
-    draw->top += DRAW_CPU_HEIGHT + 1;
+        draw->is_drawn[STYLE_LOST] |= known < draw->lanes.to - draw->lanes.from;
 }
 
 static void draw_thread(struct draw *draw, const struct lane *lane)
 {
     const struct index_thread *thread = index_thread(&draw->view->index, lane->number);
     struct process_colours colours = draw_process_colours(draw, thread->pid);
-    char text[32], tid[16];
+    char text[VIEW_NAME_BYTES], tid[16];
 
     snprintf(tid, sizeof(tid), "%u", thread->tid);
-    label_lane(draw, DRAW_STATE_HEIGHT, thread_name(draw, thread, text), tid);
-    draw_box(draw, 11, draw->top + DRAW_STATE_HEIGHT / 2 - 4, 9, 9, colours.user);
+    label_lane(draw, LAYOUT_STRIP, view_thread_name(draw->view, lane->number, text), tid);
+    draw_box(draw, 11, draw->top + LAYOUT_STRIP / 2 - 4, 9, 9, colours.user);
     if (draw->lanes.is_exact) {
         draw_states(draw, lane, colours.user);
         draw_frames(draw, lane);
     } else {
         draw_thread_runs(draw, lane, colours);
     }
-    draw->top += thread_height(lane) + DRAW_GAP;
-    draw_box(draw, 0, draw->top - 3, draw->right, 1, draw->theme.line);
-}
-
-/* By CPU number, because streams are sorted by name. */
-static int by_cpu(const void *left, const void *right, void *context)
-{
-    const struct lane *a = left, *b = right;
-    const struct view *view = context;
-
-    return view->trace.streams[a->number].cpu < view->trace.streams[b->number].cpu ? -1 : 1;
 }
 
 void draw_lanes(struct draw *draw)
 {
-    qsort_r(draw->lanes.cpus, draw->lanes.cpu_count, sizeof(draw->lanes.cpus[0]), by_cpu, (void *)draw->view);
-    for (uint32_t i = 0; i < draw->lanes.cpu_count; i++)
-        draw_cpu(draw, &draw->lanes.cpus[i]);
-    draw->top += DRAW_GAP;
-    for (uint32_t i = 0; i < draw->lanes.thread_count; i++) {
-        bool fits = draw->top + thread_height(&draw->lanes.threads[i]) <= draw->bottom;
+    uint32_t count = index_thread_count(&draw->view->index), *places = lanes_places(&draw->lanes, count);
+    double top = draw->top, bottom = top;
 
-        draw->tops[i] = fits ? draw->top : -1;
-        if (fits)
-            draw_thread(draw, &draw->lanes.threads[i]);
+    draw->tops = alloc_zero(count + 1, sizeof(draw->tops[0]));
+    for (uint32_t i = 0; i < count; i++)
+        draw->tops[i] = -1;
+    for (size_t i = 0; i < layout_count(&draw->layout); i++) {
+        const struct layout_row *row = layout_row(&draw->layout, i);
+        bool is_cpu = row->kind == LAYOUT_OF_CPU;
+        uint32_t place = is_cpu ? row->number : places[row->number];
+
+        if (row->height == 0 || place >= (is_cpu ? draw->lanes.cpu_count : draw->lanes.thread_count))
+            continue;
+        draw->top = top + row->y;
+        if (is_cpu) {
+            draw_cpu(draw, &draw->lanes.cpus[place]);
+        } else {
+            draw->top += DRAW_PADDING;
+            draw->tops[row->number] = draw->top;
+            draw_thread(draw, &draw->lanes.threads[place]);
+            draw_box(draw, 0, top + row->y + row->height - 1, draw->right, 1, draw->theme.line);
+        }
+        bottom = top + row->y + row->height;
     }
+    draw->top = bottom;
+    free(places);
 }

@@ -136,42 +136,24 @@ static void add_stripes(struct draw *draw, struct place *at, cairo_pattern_t *pa
     draw_pattern(draw, sample_x(draw, at, text), at->y, 15, 11, pattern);
 }
 
-static void add_states(struct draw *draw, struct place *at)
+static void add_style(struct draw *draw, struct place *at, enum style style)
 {
-    static const char *const names[MODEL_STATES] = {
-        [MODEL_BLOCKED_SEND] = "waits for a receiver",
-        [MODEL_BLOCKED_REPLY] = "waits for a reply",
-        [MODEL_BLOCKED_RECEIVE] = "waits for work",
-        [MODEL_BLOCKED_NOTIFICATION] = "waits for a notification",
-        [MODEL_BLOCKED_FUTEX] = "waits for a futex",
-        [MODEL_SLEEPING] = "sleeps",
-        [MODEL_BLOCKED_FAULT] = "waits for a page",
-        [MODEL_SUSPENDED] = "suspended",
-    };
+    struct process_colours some = style_of_program(draw->theme.is_dark, "fs");
+    const struct style_entry *entry = &styles[style];
 
-    if (draw->has_state[MODEL_READY])
-        add_stripes(draw, at, draw->ready, "ready");
-    for (unsigned state = 0; state < MODEL_STATES; state++)
-        if (draw->has_state[state] && names[state] != NULL)
-            add_entry(draw, at, draw->theme.states[state], 2, names[state]);
-}
-
-static void add_links(struct draw *draw, struct place *at)
-{
-    if (draw->has_wait)
-        add_entry(draw, at, draw->theme.lock, 3, "waits for a lock, semaphore, ... (dashed: its holder)");
-    if (draw->has_wakeup)
-        add_entry(draw, at, draw->theme.wakeup, 1, "wake-up");
-    if (draw->has_call)
-        add_entry(draw, at, draw->theme.call, 1, "IPC call (dashed: its reply)");
+    if (*entry->shape == 's')
+        add_stripes(draw, at, style == STYLE_LOST ? draw->lost : draw->ready, entry->text);
+    else if (*entry->shape != '\0')
+        add_entry(draw, at,
+                  style == STYLE_PROGRAM  ? some.user
+                  : style == STYLE_KERNEL ? some.kernel
+                                          : draw->theme.styles[style],
+                  *entry->shape == 'b' ? 11 : 2, entry->text);
 }
 
 void draw_legend(struct draw *draw)
 {
-    static const char *const activities[ACTIVITIES] = {"POSIX call", "system call", "fault",  "exception",
-                                                       "interrupt",  "IPI",         "request"};
     struct place at = {10, draw->options->height - draw->legend + 8};
-    struct process_colours some = theme_process(&draw->theme, "fs");
     char text[160];
 
     draw_box(draw, 0, at.y - 6, draw->options->width, draw->options->height - at.y + 6, draw->theme.raised);
@@ -180,15 +162,7 @@ void draw_legend(struct draw *draw)
                  (unsigned long long)draw->marks[i].count);
         add_entry(draw, &at, draw->theme.marks[i], 11, text);
     }
-    add_entry(draw, &at, some.user, 11, "runs (colour of its program)");
-    add_entry(draw, &at, some.kernel, 11, "in the kernel for it");
-    add_entry(draw, &at, draw->theme.interrupt, 11, "interrupt");
-    add_entry(draw, &at, draw->theme.idle, 2, "idle");
-    if (draw->has_lost)
-        add_stripes(draw, &at, draw->lost, "unknown");
-    add_states(draw, &at);
-    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
-        if (draw->has_activity[kind])
-            add_entry(draw, &at, draw->theme.activities[kind], 11, activities[kind]);
-    add_links(draw, &at);
+    for (enum style style = 0; style < STYLES; style++)
+        if (draw->is_drawn[style])
+            add_style(draw, &at, style);
 }

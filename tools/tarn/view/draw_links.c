@@ -2,17 +2,16 @@
 /* draw_links.c - connections between lanes of the PNG: wake-ups, IPC, and waits for locks to their holders;
  * drawn as in page/arrows.js. */
 #include <math.h>
-#include <stdlib.h>
 #include <tools/tarn/view/draw_parts.h>
 
 #define ARROWS_CALM  60u  /* more than this are drawn fainter */
 #define ARROWS_DRAWN 400u /* more than this would hide the lanes */
 
-static double middle_of(const struct draw *draw, const uint32_t *places, uint32_t count, uint32_t thread)
+static double middle_of(const struct draw *draw, uint32_t thread)
 {
-    uint32_t lane = thread < count ? places[thread] : UINT32_MAX;
+    bool is_drawn = thread < index_thread_count(&draw->view->index) && draw->tops[thread] >= 0;
 
-    return lane != UINT32_MAX && draw->tops[lane] >= 0 ? draw->tops[lane] + DRAW_STATE_HEIGHT / 2 : -1;
+    return is_drawn ? draw->tops[thread] + LAYOUT_STRIP / 2 : -1;
 }
 
 static void draw_head(const struct draw *draw, double x0, double y0, double x1, double y1)
@@ -32,10 +31,11 @@ static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double
     static const double dashes[] = {4, 3};
     bool is_call = arrow->kind == ARROW_CALL || arrow->kind == ARROW_REPLY;
     bool is_dashed = arrow->kind == ARROW_REPLY || arrow->kind == ARROW_HANDOVER;
-    struct colour colour = is_call ? draw->theme.call : draw->theme.wakeup;
+    enum style style = is_call ? STYLE_CALL : STYLE_WAKEUP;
+    struct colour colour = draw->theme.styles[style];
     double x0 = draw_x(draw, arrow->begin), x1 = draw_x(draw, arrow->end);
 
-    *(is_call ? &draw->has_call : &draw->has_wakeup) = true;
+    draw->is_drawn[style] = true;
     cairo_set_source_rgba(draw->cairo, colour.red, colour.green, colour.blue, alpha);
     cairo_set_line_width(draw->cairo, 1);
     cairo_set_dash(draw->cairo, dashes, is_dashed ? 2 : 0, 0);
@@ -47,15 +47,15 @@ static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double
 }
 
 /* Counts the visible arrows first, and draws them if there are not too many. */
-static void draw_arrows(struct draw *draw, const uint32_t *places, uint32_t count)
+static void draw_arrows(struct draw *draw)
 {
     const struct lane_arrow *arrows = (const struct lane_arrow *)draw->lanes.arrows.bytes;
     double alpha = 0;
 
     for (unsigned pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < lane_count(&draw->lanes.arrows, sizeof(*arrows)); i++) {
-            double from = middle_of(draw, places, count, arrows[i].from);
-            double to = middle_of(draw, places, count, arrows[i].to);
+            double from = middle_of(draw, arrows[i].from);
+            double to = middle_of(draw, arrows[i].to);
 
             if (from < 0 || to < 0 || arrows[i].from == arrows[i].to)
                 continue;
@@ -90,10 +90,10 @@ static void draw_wait(struct draw *draw, const struct lane_wait *wait, double wa
 {
     static const double dashes[] = {2, 2};
     double x = draw_x(draw, wait->begin), width = draw_x(draw, wait->end) - x;
-    double under = waiter + DRAW_STATE_HEIGHT / 2 - 3, there = holder + DRAW_STATE_HEIGHT / 2 - 3;
-    struct colour colour = draw->theme.lock;
+    double under = waiter + LAYOUT_STRIP / 2 - 3, there = holder + LAYOUT_STRIP / 2 - 3;
+    struct colour colour = draw->theme.styles[STYLE_LOCK];
 
-    draw->has_wait = true;
+    draw->is_drawn[STYLE_LOCK] = true;
     draw_box(draw, x, under, width < 2 ? 2 : width, 3, colour);
     if (holder < 0 || holder == waiter || width < 3)
         return;
@@ -114,20 +114,18 @@ static void draw_wait(struct draw *draw, const struct lane_wait *wait, double wa
 void draw_links(struct draw *draw)
 {
     const struct lane_wait *waits = (const struct lane_wait *)draw->lanes.waits.bytes;
-    uint32_t count = index_thread_count(&draw->view->index), *places = lanes_places(&draw->lanes, count);
 
     for (size_t i = 0; i < lane_count(&draw->lanes.waits, sizeof(*waits)); i++) {
-        double waiter = middle_of(draw, places, count, waits[i].thread);
+        double waiter = middle_of(draw, waits[i].thread);
 
         if (waiter >= 0)
-            draw_wait(draw, &waits[i], waiter, middle_of(draw, places, count, waits[i].holder));
+            draw_wait(draw, &waits[i], waiter, middle_of(draw, waits[i].holder));
     }
-    draw_arrows(draw, places, count);
+    draw_arrows(draw);
     for (size_t i = 0; i < lane_count(&draw->lanes.waits, sizeof(*waits)); i++) {
-        double waiter = middle_of(draw, places, count, waits[i].thread);
+        double waiter = middle_of(draw, waits[i].thread);
 
         if (waiter >= 0)
             draw_wait_name(draw, &waits[i], waiter);
     }
-    free(places);
 }

@@ -6,29 +6,19 @@
 
 #include <cairo/cairo.h>
 #include <tools/tarn/view/draw.h>
+#include <tools/tarn/view/layout.h>
+#include <tools/tarn/view/styles.h>
 
 #define DRAW_MARKS_MAX 8u
-
-struct colour {
-    double red, green, blue;
-};
 
 /* From the page's style sheet. */
 struct theme {
     bool is_dark;
-    struct colour background, raised, line, text, quiet;
-    struct colour idle, interrupt, lost, box_text, wakeup, call, lock;
-    struct colour states[MODEL_STATES];
-    struct colour activities[ACTIVITIES];
+    struct colour background, raised, line, text, quiet, box_text;
+    struct colour styles[STYLES]; /* not those of programs */
     struct colour marks[DRAW_MARKS_MAX];
 };
 void theme_load(struct theme *theme, bool is_dark);
-
-/* Colours of a program, by the hash of its name: for its own code, and for the kernel on its behalf. */
-struct process_colours {
-    struct colour user, kernel;
-};
-struct process_colours theme_process(const struct theme *theme, const char *name);
 
 struct draw_mark {
     uint32_t type;
@@ -42,25 +32,23 @@ struct draw {
     cairo_t *cairo;
     cairo_pattern_t *ready, *lost; /* stripes */
     struct lanes lanes;
+    struct layout layout;
     double left, top, right, bottom; /* of the lanes, in pixels; top moves down while they are drawn */
     double legend;                   /* its height */
-    double *tops;                    /* of each thread's lane; negative: it did not fit */
+    double *tops;                    /* of each thread's strip, by number; negative: it is not drawn */
     struct draw_mark marks[DRAW_MARKS_MAX];
     /* arrow_count: arrows with both ends visible */
     uint32_t mark_count, arrow_count;
-    bool has_state[MODEL_STATES], has_activity[ACTIVITIES]; /* those drawn, for the legend */
-    bool has_lost, has_wakeup, has_call, has_wait;
+    bool is_drawn[STYLES]; /* for the legend */
 };
 
-#define DRAW_CPU_HEIGHT   24.0
-#define DRAW_STATE_HEIGHT 14.0
-#define DRAW_FRAME_HEIGHT 13.0
-#define DRAW_GAP          5.0
-#define DRAW_AXIS_HEIGHT  26.0
-#define DRAW_TEXT         11.0
-#define DRAW_LEGEND       64.0 /* without marks */
-#define DRAW_LEGEND_LINE  18.0
-#define DRAW_LEGEND_MARK  200.0 /* maximum width of a mark in its line */
+#define DRAW_PADDING     2u
+#define DRAW_DEPTH_MAX   4u /* of calls */
+#define DRAW_AXIS_HEIGHT 26.0
+#define DRAW_TEXT        11.0
+#define DRAW_LEGEND      64.0 /* without marks */
+#define DRAW_LEGEND_LINE 18.0
+#define DRAW_LEGEND_MARK 200.0 /* maximum width of a mark in its line */
 
 static inline double draw_x(const struct draw *draw, uint64_t ticks)
 {
@@ -77,7 +65,6 @@ void draw_pattern(const struct draw *draw, double x, double y, double width, dou
                   cairo_pattern_t *pattern);
 /* Draws text, cut to WIDTH; nothing if not even a few letters fit. */
 void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text);
-const char *draw_process_name(const struct draw *draw, uint32_t pid, char text[32]);
 struct process_colours draw_process_colours(const struct draw *draw, uint32_t pid);
 
 void draw_lanes(struct draw *draw);

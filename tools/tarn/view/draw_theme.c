@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * draw_theme.c - colours of the PNG: those of the page's style sheet, and of programs by the hash of their
- * name, as in page/colors.js; see README.md.
- */
+/* draw_theme.c - colours of the PNG, from the page's style sheet. */
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/view/draw_parts.h>
@@ -49,30 +45,8 @@ static struct colour find_colour(const char *block, const char *name)
     return (struct colour){parts[0] / 255.0, parts[1] / 255.0, parts[2] / 255.0};
 }
 
-static struct colour find_part(const char *block, const char *kind, const char *name)
-{
-    char key[32];
-
-    snprintf(key, sizeof(key), "%s-%s", kind, name);
-    return find_colour(block, key);
-}
-
 void theme_load(struct theme *theme, bool is_dark)
 {
-    static const char *const states[MODEL_STATES] = {
-        [MODEL_RUNNING] = "running",
-        [MODEL_READY] = "ready",
-        [MODEL_BLOCKED_SEND] = "ipc",
-        [MODEL_BLOCKED_RECEIVE] = "receive",
-        [MODEL_BLOCKED_REPLY] = "ipc",
-        [MODEL_BLOCKED_NOTIFICATION] = "notification",
-        [MODEL_BLOCKED_FUTEX] = "futex",
-        [MODEL_SLEEPING] = "sleeping",
-        [MODEL_BLOCKED_FAULT] = "faulting",
-        [MODEL_SUSPENDED] = "suspended",
-        [MODEL_DEAD] = "dead",
-        [MODEL_UNKNOWN] = "unknown",
-    };
     const struct {
         const char *name;
         struct colour *colour;
@@ -81,15 +55,9 @@ void theme_load(struct theme *theme, bool is_dark)
                  {"line", &theme->line},
                  {"text", &theme->text},
                  {"quiet", &theme->quiet},
-                 {"idle", &theme->idle},
-                 {"interrupt", &theme->interrupt},
-                 {"lost", &theme->lost},
-                 {"box-text", &theme->box_text},
-                 {"wakeup", &theme->wakeup},
-                 {"call", &theme->call},
-                 {"lock", &theme->lock}};
+                 {"box-text", &theme->box_text}};
     char *sheet = read_sheet(), *block = strstr(sheet, is_dark ? ":root[data-theme=\"dark\"]" : ":root {");
-    char number[4];
+    char mark[16];
 
     if (block == NULL || strchr(block, '}') == NULL)
         abort();
@@ -97,51 +65,11 @@ void theme_load(struct theme *theme, bool is_dark)
     theme->is_dark = is_dark;
     for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
         *plain[i].colour = find_colour(block, plain[i].name);
-    for (unsigned i = 0; i < MODEL_STATES; i++)
-        theme->states[i] = find_part(block, "state", states[i]);
-    for (unsigned i = 0; i < ACTIVITIES; i++)
-        theme->activities[i] = find_part(block, "activity", model_activity_names[i]);
+    for (unsigned i = STYLE_INTERRUPT; i < STYLES; i++)
+        theme->styles[i] = find_colour(block, styles[i].property);
     for (unsigned i = 0; i < DRAW_MARKS_MAX; i++) {
-        snprintf(number, sizeof(number), "%u", i);
-        theme->marks[i] = find_part(block, "mark", number);
+        snprintf(mark, sizeof(mark), "mark-%u", i);
+        theme->marks[i] = find_colour(block, mark);
     }
     free(sheet);
-}
-
-/* ---- programs -------------------------------------------------------------------------------------- */
-
-/* Rounds to one of 256 values as the page does, where cairo would truncate. */
-static double shown(double linear)
-{
-    double value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
-
-    return value < 0 ? 0 : value > 1 ? 1 : round(value * 255) / 255;
-}
-
-/* Converts OKLCH to sRGB. HUE is in degrees. */
-static struct colour oklch(double lightness, double chroma, double hue)
-{
-    double a = chroma * cos(hue * M_PI / 180), b = chroma * sin(hue * M_PI / 180);
-    double l = pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
-    double m = pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3);
-    double s = pow(lightness - 0.0894841775 * a - 1.2914855480 * b, 3);
-
-    return (struct colour){shown(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
-                           shown(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
-                           shown(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)};
-}
-
-struct process_colours theme_process(const struct theme *theme, const char *name)
-{
-    uint32_t hash = 25251;
-    double hue, step;
-
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (uint8_t)*name) * 16777619u;
-    hash ^= hash >> 15;
-    hue = hash % 360;
-    step = (hash >> 16) % 2 * 0.06;
-    if (theme->is_dark)
-        return (struct process_colours){oklch(0.54 - step, 0.11, hue), oklch(0.42 - step, 0.1, hue)};
-    return (struct process_colours){oklch(0.84 - step, 0.09, hue), oklch(0.71 - step, 0.13, hue)};
 }

@@ -175,6 +175,11 @@ static bool read_blob_array(struct blob_array *array, struct buffer_reader *read
     return before == array->bytes.used;
 }
 
+static bool is_bool(const bool *value)
+{
+    return *(const uint8_t *)value <= 1;
+}
+
 static bool check_records(const struct index *index, const struct trace *trace)
 {
     if (index_thread_count(index) > NODE_THREADS_MAX || index_process_count(index) > MODEL_PROCESSES_MAX + 1)
@@ -182,17 +187,22 @@ static bool check_records(const struct index *index, const struct trace *trace)
     for (uint32_t i = 0; i < index_thread_count(index); i++) {
         const struct index_thread *thread = index_thread(index, i);
 
-        if (thread->cpu >= trace->stream_count || memchr(thread->name, 0, sizeof(thread->name)) == NULL)
+        if (thread->cpu >= trace->stream_count || !is_bool(&thread->is_idle) ||
+            !is_bool(&thread->was_created) || memchr(thread->name, 0, sizeof(thread->name)) == NULL)
             return false;
     }
-    for (size_t i = 0; i < index_process_count(index); i++)
-        if (memchr(index_process(index, i)->name, 0, sizeof(index_process(index, i)->name)) == NULL)
+    for (size_t i = 0; i < index_process_count(index); i++) {
+        const struct index_process *process = index_process(index, i);
+
+        if (!is_bool(&process->was_created) || memchr(process->name, 0, sizeof(process->name)) == NULL)
             return false;
+    }
     for (size_t i = 0; i < index_block_count(index); i++)
         if (index_begin(index, i) > index_begin(index, i + 1) ||
             index_first(index, i) > index_first(index, i + 1))
             return false;
-    return blob_array_count(&index->levels[0]) == index_block_count(index) &&
+    return is_bool(&index->losses.before) &&
+           blob_array_count(&index->levels[0]) == index_block_count(index) &&
            blob_array_count(&index->checkpoints) <= index_block_count(index) / INDEX_STRIDE &&
            blob_array_count(&index->knowledge) == blob_array_count(&index->checkpoints);
 }

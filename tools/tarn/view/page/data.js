@@ -63,6 +63,8 @@ export class LaneData {
     const {from, to, span} = this.state, sharp = Math.round(this.rows.width * Math.min(devicePixelRatio, 2));
     const pixels = Math.max(100, Math.min(sharp, Math.floor(WIDEST / (1 + 2 * MARGIN))));
     const wanted = this.rows.wanted, grain = span / pixels;
+    if (wanted.length === 0) // no layout yet
+      return;
     const fits = this.#sets.find((set) => !set.isStale && set.from <= from && set.to >= to && set.grain <= grain * 1.01 &&
                                           (set.isExact || set.grain >= grain / 4));
     const missing = fits ? wanted.filter((key) => !fits.asked.has(key)) : wanted;

@@ -94,7 +94,7 @@ export class LanePainter {
   // A folded process shows where any of its threads runs, one drawn over the other.
   #summary(row, piece, y) {
     const raster = this.#raster, {states, runs} = piece.lane, room = row.height - 6;
-    const {user} = this.colors.process(this.trace.processName(row.pid));
+    const {user} = this.colors.process(row.pid);
     if (piece.set.isExact)
       this.#each(states, STATE, piece, (i, x, width) => states[i + 2] === State.RUNNING && raster.rect(x, y + 3, width, room, user, 0.7));
     else
@@ -132,7 +132,7 @@ export class LanePainter {
         raster.rect(x, y + height - 5, width, 2, colors.idle);
         return;
       }
-      const color = colors.process(thread.idle ? "kernel" : trace.processName(thread.pid));
+      const color = colors.thread(thread);
       raster.rect(x, y + 3, width, height - 6,
                   INTERRUPT.has(activity) ? colors.interrupt : inKernel ? color.kernel : color.user);
       if (width > 24)
@@ -143,7 +143,7 @@ export class LanePainter {
   }
 
   #threadBoxes(row, piece, y) {
-    const {states} = piece.lane, color = this.colors.process(this.trace.processName(row.pid));
+    const {states} = piece.lane, color = this.colors.process(row.pid);
     const top = y + PADDING;
     this.#each(states, STATE, piece, (i, x, width) => {
       const label = width > LABELLED && states[i + 2] === State.FUTEX ? this.#lockLabel(row.n, piece, states[i], states[i + 1]) : null;
@@ -247,7 +247,7 @@ export class LanePainter {
       if (known === 0)
         return;
       const n = runs[i + 1], thread = n >= 0 ? trace.thread(n) : null;
-      const color = colors.process(thread && !thread.idle ? trace.processName(thread.pid) : "kernel");
+      const color = colors.thread(thread);
       raster.rect(x, y + 2, width, height - 4, colors.background);
       raster.rect(x, bottom - 2, width, 2, colors.idle);
       this.#stack(x, bottom, width, room, runs, i + 2, color);
@@ -255,7 +255,7 @@ export class LanePainter {
   }
 
   #threadRuns(row, piece, y) {
-    const {colors} = this, raster = this.#raster, {runs} = piece.lane, color = colors.process(this.trace.processName(row.pid));
+    const {colors} = this, raster = this.#raster, {runs} = piece.lane, color = colors.process(row.pid);
     const top = y + PADDING;
     this.#eachRun(piece, (i, x, width) => {
       const state = runs[i + 1];

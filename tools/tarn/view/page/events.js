@@ -16,7 +16,7 @@ export function eventRow(event, before, {trace, colors, state}) {
                  element("span", {class: "time"}, formatTime(event.t)), element("span", {class: "delta"}, delta),
                  element("span", {class: "cpu", title: "CPU"}, `cpu ${trace.cpu(event.cpu)}`),
                  element("span", {class: "who"}, element("i", {class: "swatch", style:
-                   `background:${colors.process(event.tid ? trace.processName(event.pid) : "kernel").user}`}), thread),
+                   `background:${(event.tid ? colors.process(event.pid) : trace.kernel[colors.scheme]).user}`}), thread),
                  element("div", {class: "what"}, color === undefined ? null
                    : element("i", {class: "swatch", style: `background:var(--mark-${color})`}), element("strong", {}, event.name), " ", ...fields));
   node.event = event;

@@ -36,7 +36,7 @@ class Page {
   constructor(trace) {
     this.trace = trace;
     this.state = new State();
-    this.colors = new Colors();
+    this.colors = new Colors(trace);
     this.rows = new Rows(trace, this.state);
     this.data = new LaneData(this.state, this.rows);
     this.counts = new Counts(trace, this.state, this.rows);
@@ -50,7 +50,7 @@ class Page {
     this.#connect();
     this.#buttons();
     const keys = keyTable(this.timeline, this);
-    makeHelp(byId("help"), keys);
+    makeHelp(byId("help"), keys, trace);
     listenToKeys(keys);
     new Pointer(byId("overlay"), this.timeline);
   }
@@ -113,7 +113,7 @@ class Page {
     this.#theme();
     this.timeline.start(); // first, so that the first requests fit the window
     this.timeline.onResize = () => {
-      this.rows.layOut();
+      this.rows.place();
       this.counts.follow(false);
     };
     const hasRange = /[#&](from|to)=/.test(location.hash);

@@ -71,27 +71,20 @@ export class Names {
 
   #fill(node, row) {
     const isChosen = this.state.lane === row.key;
-    const use = row.use ? this.#useOf(row) : "";
-    const told = [row.y, row.height, row.isFolded, row.canFold, row.isPinned, isChosen, use, this.#label(row), this.colors.isDark].join();
+    const use = this.#useOf(row);
+    const told = [row.y, row.height, row.folded, row.canFold, row.pinned, isChosen, use, this.#label(row), this.colors.scheme].join();
     if (node.dataset.told === told)
       return;
     node.dataset.told = told;
     node.style.top = `${row.y}px`;
     node.style.height = `${row.height}px`;
-    node.className = `name ${row.kind}${isChosen ? " chosen" : ""}${row.inProcess ? " inner" : ""}`;
+    node.className = `name ${row.kind}${isChosen ? " chosen" : ""}${row.inner ? " inner" : ""}`;
     node.setAttribute("aria-selected", isChosen);
     node.replaceChildren(...this.#parts(row, use));
   }
 
   #label(row) {
-    switch (row.kind) {
-    case "cpu":
-      return `CPU ${this.trace.cpu(row.rank)}`;
-    case "process":
-      return this.trace.processName(row.pid);
-    default:
-      return this.trace.thread(row.n).name || this.trace.processName(row.pid);
-    }
+    return row.kind === "cpu" ? `CPU ${this.trace.cpu(row.rank)}` : row.label;
   }
 
   #number(row) {
@@ -107,26 +100,26 @@ export class Names {
 
   #useOf(row) {
     if (row.kind !== "cpu")
-      return row.use.ran > 0 ? formatSpan(row.use.ran) : "";
-    const {user, kernel, interrupt, idle} = row.use, busy = user + kernel + interrupt;
+      return row.ran > 0 ? formatSpan(row.ran) : "";
+    const {user, kernel, interrupt, idle} = row, busy = user + kernel + interrupt;
     return busy + idle > 0 ? `${Math.round(100 * busy / (busy + idle))} %` : ""; // of the known time
   }
 
   #parts(row, use) {
     const parts = [];
-    if (row.kind === "process" || row.canFold)
+    if (row.canFold)
       parts.push(element("button", {class: "fold", "data-fold": row.key, tabindex: -1,
-                                    "aria-label": row.isFolded ? "unfold" : "fold"}, row.isFolded ? "▸" : "▾"));
+                                    "aria-label": row.folded ? "unfold" : "fold"}, row.folded ? "▸" : "▾"));
     else
       parts.push(element("span", {class: "fold"}));
     if (row.kind !== "cpu")
-      parts.push(element("i", {class: "swatch", style: `background:${this.colors.process(this.trace.processName(row.pid)).user}`}));
+      parts.push(element("i", {class: "swatch", style: `background:${this.colors.process(row.pid).user}`}));
     parts.push(element("span", {class: "label", title: this.#title(row)}, this.#label(row)),
                element("span", {class: "number"}, this.#number(row)));
     parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view, share of the known time" : "ran in the view"}, use));
     if (row.kind === "thread")
-      parts.push(element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.isPinned),
-                                    title: row.isPinned ? "unpin (i)" : "pin to the top (i)", "aria-label": "pin"}, "◆"));
+      parts.push(element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.pinned),
+                                    title: row.pinned ? "unpin (i)" : "pin to the top (i)", "aria-label": "pin"}, "◆"));
     else
       parts.push(element("span", {class: "pin"}));
     return parts;

@@ -121,7 +121,7 @@ export class Overview {
 
   #color(n) {
     const thread = this.trace.thread(n);
-    return this.colors.process(thread.idle ? "kernel" : this.trace.processName(thread.pid)).user;
+    return this.colors.thread(thread).user;
   }
 
   #boxes(context, scale, boxes, bottom, room) {

@@ -25,7 +25,7 @@ export class InfoPanel {
                    ["State", trace.indexing ? "building its index" : trace.live ? "still growing" : "complete"]];
     this.node.replaceChildren(
       element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
-      element("h2", {}, "Losses"), ...this.#losses(), element("h2", {}, "Colours"), legend());
+      element("h2", {}, "Losses"), ...this.#losses(), element("h2", {}, "Colours"), legend(trace));
   }
 
   #losses() {

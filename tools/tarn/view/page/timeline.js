@@ -118,7 +118,7 @@ export class Timeline {
         context.fillRect(0, y, rows.width, row.height);
         context.globalAlpha = 1;
       }
-      for (const key of row.kind !== "process" ? [row.key] : row.isFolded ? rows.summed(row) : [])
+      for (const key of row.kind !== "process" ? [row.key] : row.folded ? rows.summed(row) : [])
         painter.lane(row, y, data.pieces(key, state.from, state.to));
       context.fillStyle = colors.line;
       context.fillRect(0, y + row.height - 1, rows.width, 1);

@@ -2,13 +2,9 @@
 // The server's information on the whole trace, and names.
 import {ask} from "./api.js";
 
-const STATES = ["running", "ready", "blocked in send", "blocked in receive", "blocked in reply", "blocked on a notification",
-                "blocked on a futex", "sleeping", "blocked in a fault", "suspended", "dead", "unknown"];
 export const State = {RUNNING: 0, READY: 1, SEND: 2, RECEIVE: 3, REPLY: 4, NOTIFICATION: 5, FUTEX: 6, SLEEPING: 7, FAULT: 8,
                       SUSPENDED: 9, DEAD: 10, UNKNOWN: 11};
-const ACTIVITIES = ["POSIX call", "system call", "fault", "exception", "interrupt", "IPI", "request"];
 export const Activity = {LIBC: 0, SYSCALL: 1, FAULT: 2, EXCEPTION: 3, IRQ: 4, IPI: 5, REQUEST: 6};
-const DETAILS = ["libc", "syscall", "fault", "exception", "irq", "ipi", "request"]; // keys of `details`
 
 export class Trace {
   constructor(info) {
@@ -84,12 +80,12 @@ export class Trace {
   }
 
   stateName(state) {
-    return STATES[state] ?? `state ${state}`;
+    return this.states[state]?.name ?? `state ${state}`;
   }
 
   // The label of a box: "syscall read", or "read" if it is narrow.
   activityName(activity, detail) {
-    const kind = ACTIVITIES[activity] ?? "activity", name = this.detailName(activity, detail);
+    const kind = this.activities[activity]?.name ?? "activity", name = this.detailName(activity, detail);
     return name ? `${kind} ${name}` : kind;
   }
 
@@ -114,7 +110,7 @@ export class Trace {
   detailName(activity, detail) {
     if (detail < 0)
       return "";
-    const names = this.details[DETAILS[activity]];
+    const names = this.details[this.activities[activity]?.details];
     return names?.[detail] ?? String(detail);
   }
 }

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* layout.c - the rows of the timeline; see layout.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <tools/tarn/read/filter.h>
+#include <tools/tarn/view/cover.h>
+#include <tools/tarn/view/layout.h>
+
+struct layout_thread {
+    uint32_t number, pid, tid;
+    uint64_t ran, busy, process_ran, process_busy; /* busy: with the time in which it was ready */
+    const char *name;                              /* of its process */
+    char text[VIEW_NAME_BYTES];
+};
+
+/* ---- names ----------------------------------------------------------------------------------------- */
+
+/* Returns the name of the last process with this pid. */
+const char *view_process_name(const struct view *view, uint32_t pid, char text[VIEW_NAME_BYTES])
+{
+    for (size_t i = index_process_count(&view->index); i > 0; i--)
+        if (index_process(&view->index, i - 1)->pid == pid)
+            return index_process(&view->index, i - 1)->name;
+    snprintf(text, VIEW_NAME_BYTES, pid == MODEL_NOBODY ? "unknown" : "process %u", pid);
+    return text;
+}
+
+const char *view_thread_name(const struct view *view, uint32_t number, char text[VIEW_NAME_BYTES])
+{
+    const struct index_thread *thread = index_thread(&view->index, number);
+
+    return thread->name[0] != '\0' ? thread->name : view_process_name(view, thread->pid, text);
+}
+
+/* ---- choice of threads ----------------------------------------------------------------------------- */
+
+static bool matches(const struct layout *layout, const struct index_thread *thread)
+{
+    char text[2 * VIEW_NAME_BYTES + 16], name[VIEW_NAME_BYTES];
+
+    if (layout->options.filter == NULL)
+        return true;
+    snprintf(text, sizeof(text), "%s %s %u", thread->name, view_process_name(layout->view, thread->pid, name),
+             thread->tid);
+    return strcasestr(text, layout->options.filter) != NULL;
+}
+
+static const uint64_t *times_of(const struct layout *layout, uint32_t number)
+{
+    static const uint64_t none[NODE_KINDS];
+    const struct tally *tally = &layout->tally;
+    bool is_known = number < tally->thread_room && tally->threads[number].stamp == tally->stamp;
+
+    return is_known ? tally->threads[number].ticks : none;
+}
+
+static uint64_t time_run(const struct layout *layout, uint32_t number)
+{
+    const uint64_t *ticks = times_of(layout, number);
+
+    return ticks[NODE_USER] + ticks[NODE_KERNEL] + ticks[NODE_INTERRUPT];
+}
+
+static void add_thread(struct layout *layout, uint32_t number)
+{
+    const struct index_thread *thread = index_thread(&layout->view->index, number);
+    uint64_t ran = time_run(layout, number);
+
+    if (layout->options.tids != NULL ||
+        ((ran > 0 || !layout->options.only_ran) && !thread->is_idle && matches(layout, thread)))
+        layout->threads[layout->thread_count++] =
+            (struct layout_thread){.number = number,
+                                   .pid = thread->pid,
+                                   .tid = thread->tid,
+                                   .ran = ran,
+                                   .busy = ran + times_of(layout, number)[NODE_READY]};
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct layout_thread *a = left, *b = right;
+
+    return a->ran != b->ran ? (a->ran > b->ran ? -1 : 1) : a->number < b->number ? -1 : 1;
+}
+
+static void add_active(struct layout *layout)
+{
+    for (uint32_t i = 0; i < layout->tally.touched_count; i++)
+        if (layout->tally.touched[i] < index_thread_count(&layout->view->index))
+            add_thread(layout, layout->tally.touched[i]);
+    qsort(layout->threads, layout->thread_count, sizeof(layout->threads[0]), by_time);
+    if (layout->thread_count > layout->options.most) {
+        layout->hidden = layout->thread_count - layout->options.most;
+        layout->thread_count = layout->options.most;
+    }
+}
+
+static void add_chosen(struct layout *layout)
+{
+    for (uint32_t i = 0; i < layout->thread_count; i++)
+        if (layout->threads[i].number == layout->options.chosen)
+            return;
+    if (layout->options.chosen < index_thread_count(&layout->view->index))
+        add_thread(layout, layout->options.chosen);
+}
+
+static bool choose_threads(struct layout *layout, struct fail *fail)
+{
+    const struct layout_options *options = &layout->options;
+    uint32_t count = index_thread_count(&layout->view->index);
+
+    layout->threads = alloc_zero((size_t)count + 1, sizeof(layout->threads[0]));
+    for (uint32_t i = 0; options->tids != NULL && i < count; i++)
+        if (list_has(options->tids, index_thread(&layout->view->index, i)->tid))
+            add_thread(layout, i);
+    if (options->tids != NULL)
+        return layout->thread_count > 0 ||
+               fail_set(fail, "the trace has no thread %.100s; `tarn threads --top 0` lists its threads",
+                        options->tids);
+    add_active(layout);
+    add_chosen(layout);
+    return true;
+}
+
+/* ---- order ----------------------------------------------------------------------------------------- */
+
+static int by_pid(const void *left, const void *right)
+{
+    const struct layout_thread *a = left, *b = right;
+
+    return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : 0;
+}
+
+static void sum_processes(struct layout *layout)
+{
+    struct layout_thread *threads = layout->threads;
+
+    qsort(threads, layout->thread_count, sizeof(*threads), by_pid);
+    for (uint32_t first = 0, end; first < layout->thread_count; first = end) {
+        uint64_t ran = 0, busy = 0;
+
+        for (end = first; end < layout->thread_count && threads[end].pid == threads[first].pid; end++) {
+            ran += threads[end].ran;
+            busy += threads[end].busy;
+        }
+        for (uint32_t i = first; i < end; i++) {
+            threads[i].process_ran = ran;
+            threads[i].process_busy = busy;
+            threads[i].name = view_process_name(layout->view, threads[i].pid, threads[i].text);
+        }
+    }
+}
+
+/* Keeps processes together. Those without a busy thread come last, whatever the order is. */
+static int by_process(const void *left, const void *right, void *context)
+{
+    const struct layout_thread *a = left, *b = right;
+    const struct layout *layout = context;
+    enum layout_sort sort = layout->options.sort;
+    int names;
+
+    if ((a->process_busy > 0) != (b->process_busy > 0))
+        return a->process_busy > 0 ? -1 : 1;
+    if (a->pid != b->pid) {
+        names = sort == LAYOUT_BY_NAME ? strcasecmp(a->name, b->name) : 0;
+        if (names != 0)
+            return names;
+        if (sort == LAYOUT_BY_TIME && a->process_ran != b->process_ran)
+            return a->process_ran > b->process_ran ? -1 : 1;
+        return by_pid(a, b);
+    }
+    names = sort == LAYOUT_BY_NAME ? strcasecmp(index_thread(&layout->view->index, a->number)->name,
+                                                index_thread(&layout->view->index, b->number)->name)
+                                   : 0;
+    if (names != 0)
+        return names;
+    return sort == LAYOUT_BY_TIME && a->ran != b->ran ? (a->ran > b->ran ? -1 : 1) : a->tid < b->tid ? -1 : 1;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+static void add_row(struct layout *layout, const struct layout_row *row)
+{
+    buffer_add(&layout->rows, row, sizeof(*row));
+}
+
+static void add_thread_row(struct layout *layout, uint32_t number, bool is_pinned, bool is_inner)
+{
+    add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_THREAD,
+                                         .number = number,
+                                         .pid = index_thread(&layout->view->index, number)->pid,
+                                         .ran = time_run(layout, number),
+                                         .is_folded = list_has(layout->options.threads, number),
+                                         .is_pinned = is_pinned,
+                                         .is_inner = is_inner});
+}
+
+static int by_cpu(const void *left, const void *right, void *context)
+{
+    const struct layout_row *a = left, *b = right;
+    const struct view *view = context;
+
+    return view->trace.streams[a->number].cpu < view->trace.streams[b->number].cpu ? -1 : 1;
+}
+
+/* By CPU number, because streams are sorted by name. */
+static void add_cpus(struct layout *layout)
+{
+    for (uint32_t i = 0; i < layout->view->trace.stream_count; i++)
+        add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_CPU, .number = i});
+    qsort_r(layout->rows.bytes, layout_count(layout), sizeof(struct layout_row), by_cpu,
+            (void *)layout->view);
+}
+
+static void add_pins(struct layout *layout)
+{
+    const char *at = layout->options.pins;
+    char *end;
+
+    for (; at != NULL && *at >= '0' && *at <= '9'; at = *end == ',' ? end + 1 : NULL) {
+        uint64_t number = strtoull(at, &end, 10);
+
+        if (number < index_thread_count(&layout->view->index))
+            add_thread_row(layout, (uint32_t)number, true, false);
+    }
+}
+
+/* Adds the process of COUNT threads from FIRST on. One with a single thread appears as that thread. */
+static void add_process(struct layout *layout, uint32_t first, uint32_t count)
+{
+    const struct layout_thread *members = &layout->threads[first];
+    bool has_head = count > 1 && layout->options.has_heads;
+    bool is_folded = has_head && list_has(layout->options.pids, members->pid);
+
+    if (has_head)
+        add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_PROCESS,
+                                             .number = members->pid,
+                                             .pid = members->pid,
+                                             .first = first,
+                                             .count = count,
+                                             .ran = members->process_ran,
+                                             .is_folded = is_folded});
+    for (uint32_t i = 0; i < count && !is_folded; i++)
+        if (!list_has(layout->options.pins, members[i].number))
+            add_thread_row(layout, members[i].number, false, has_head);
+}
+
+bool layout_open(struct layout *layout, const struct view *view, const struct layout_options *options,
+                 struct fail *fail)
+{
+    memset(layout, 0, sizeof(*layout));
+    layout->options = *options;
+    layout->view = view;
+    tally_open(&layout->tally, &view->trace);
+    if (!cover_sum(&view->index, &view->trace, options->from, options->to, &layout->tally, fail) ||
+        !choose_threads(layout, fail))
+        return false;
+    sum_processes(layout);
+    qsort_r(layout->threads, layout->thread_count, sizeof(layout->threads[0]), by_process, layout);
+    add_cpus(layout);
+    add_pins(layout);
+    for (uint32_t first = 0, end; first < layout->thread_count; first = end) {
+        for (end = first;
+             end < layout->thread_count && by_pid(&layout->threads[end], &layout->threads[first]) == 0;)
+            end++;
+        add_process(layout, first, end - first);
+    }
+    return true;
+}
+
+void layout_place(struct layout *layout, const uint8_t *depths, uint32_t bottom)
+{
+    uint32_t y = 0, end;
+
+    for (size_t i = 0; i < layout_count(layout); i++) {
+        struct layout_row *row = layout_row(layout, i);
+
+        row->depth = row->kind != LAYOUT_OF_THREAD || row->is_folded ? 0 : depths[row->number];
+        end = y + (row->kind == LAYOUT_OF_CPU ? LAYOUT_CPU
+                   : row->kind == LAYOUT_OF_PROCESS
+                       ? LAYOUT_HEAD
+                       : LAYOUT_STRIP + 2 * layout->options.padding + row->depth * LAYOUT_CALL);
+        row->y = y;
+        row->height = end <= bottom ? end - y : 0;
+        y += row->height;
+    }
+}
+
+uint32_t layout_member(const struct layout *layout, uint32_t number)
+{
+    return layout->threads[number].number;
+}
+
+void layout_close(struct layout *layout)
+{
+    tally_close(&layout->tally);
+    free(layout->threads);
+    free(layout->rows.bytes);
+}

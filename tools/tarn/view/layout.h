@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * layout.h - the rows of the timeline: which lanes there are, in which order, and at which height.
+ *
+ * CPUs come first, then pinned threads, then the threads that were active in the range, by process. The page
+ * (/api/rows) and the PNG only paint these rows.
+ */
+#ifndef TARN_LAYOUT_H
+#define TARN_LAYOUT_H
+
+#include <tools/tarn/view/lanes.h>
+
+/* Heights in pixels. A thread's row is its strip and a line for each depth of its calls, with padding. */
+#define LAYOUT_CPU     24u
+#define LAYOUT_HEAD    20u /* of a process */
+#define LAYOUT_STRIP   14u
+#define LAYOUT_CALL    14u
+#define LAYOUT_PADDING 5u /* of the page */
+
+enum layout_sort { LAYOUT_BY_TIME, LAYOUT_BY_NAME, LAYOUT_BY_TID, LAYOUT_SORTS };
+
+struct layout_options {
+    uint64_t from, to; /* ticks */
+    enum layout_sort sort;
+    const char *filter;  /* part of the names or the ID of a thread; NULL: all threads */
+    const char *tids;    /* show just these threads; NULL: the active ones */
+    const char *pins;    /* numbers of threads, in their order; NULL: none */
+    const char *threads; /* folded ones; NULL: none */
+    const char *pids;    /* of folded processes; NULL: none */
+    uint32_t chosen;     /* this thread always has a row; LANES_NOBODY: none */
+    uint32_t most;       /* threads */
+    bool has_heads;      /* processes of several threads have a row of their own */
+    bool only_ran;       /* leave out threads that were active, but did not run */
+    uint32_t padding;    /* pixels above and below a thread's strip and calls */
+};
+
+enum layout_kind { LAYOUT_OF_CPU, LAYOUT_OF_PROCESS, LAYOUT_OF_THREAD };
+
+struct layout_row {
+    enum layout_kind kind;
+    uint32_t number; /* rank, pid, or the thread's number */
+    uint32_t pid;
+    uint32_t first, count; /* of a process: its members */
+    bool is_folded, is_pinned, is_inner /* below its process */;
+    uint64_t ran;              /* ticks */
+    uint32_t depth, y, height; /* by layout_place */
+};
+
+struct layout_thread;
+struct layout {
+    struct layout_options options;
+    const struct view *view;
+    struct tally tally;            /* times in the range */
+    struct layout_thread *threads; /* by process */
+    uint32_t thread_count, hidden; /* hidden: those beyond the limit */
+    struct buffer rows;            /* struct layout_row */
+};
+
+/* Chooses the rows. The view's lock is held. False: FAIL. */
+bool layout_open(struct layout *layout, const struct view *view, const struct layout_options *options,
+                 struct fail *fail);
+/* Sets the positions. DEPTHS: of calls, by the thread's number. Rows that end below BOTTOM get no height. */
+void layout_place(struct layout *layout, const uint8_t *depths, uint32_t bottom);
+void layout_close(struct layout *layout);
+
+uint32_t layout_member(const struct layout *layout, uint32_t number); /* the number of a process's thread */
+
+static inline struct layout_row *layout_row(const struct layout *layout, size_t row)
+{
+    return (struct layout_row *)layout->rows.bytes + row;
+}
+
+static inline size_t layout_count(const struct layout *layout)
+{
+    return layout->rows.used / sizeof(struct layout_row);
+}
+
+/* Names as they are shown. TEXT is used if there is none. */
+#define VIEW_NAME_BYTES 48u
+const char *view_process_name(const struct view *view, uint32_t pid, char text[VIEW_NAME_BYTES]);
+const char *view_thread_name(const struct view *view, uint32_t number, char text[VIEW_NAME_BYTES]);
+
+#endif
