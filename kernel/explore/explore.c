@@ -460,7 +460,8 @@ bool explore_strategy_of(uint32_t pid, struct explore_strategy *to)
     *to = (struct explore_strategy){.seed = mix(options.seed ^ (uint64_t)pid << 32),
                                     .gap = strategy.gap,
                                     .hot_mask = (16ull << (random >> 8) % 5) - 1,
-                                    .hot_rate = (random >> 16) % 4 == 0 ? 0 : 2ull << (random >> 18) % 4};
+                                    .hot_rate = (random >> 16) % 4 == 0 ? 0 : 2ull << (random >> 18) % 4,
+                                    .device_rate = 4ull << (random >> 22) % 5};
     return strategy.gap != 0 && options.kinds >> TURNS & 1;
 }
 

@@ -15,6 +15,7 @@
  * where a lost update does no harm: runs repeat themselves.
  */
 #include <arch/runtime.h>
+#include <servers/virtio/dma.h>
 #include <stddef.h>
 #include <tarn/explore.h>
 #include <tarn/runtime.h>
@@ -127,8 +128,11 @@ static __attribute__((noinline)) void perturb(uint64_t address, uint64_t size, u
         end_watch();
 }
 
-static bool is_hot(uint64_t place)
+/* Everything that a device accesses, too, is a meeting with it. */
+static bool is_hot(uint64_t address, uint64_t place)
 {
+    if (__builtin_expect(address - DMA_REGION < DMA_REGION_BYTES, 0))
+        return draw() % strategy.device_rate == 0;
     if (!strategy.hot_rate || ((place * 0x9e3779b97f4a7c15ull) ^ strategy.seed) >> 40 & strategy.hot_mask)
         return false;
     return draw() % strategy.hot_rate == 0;
@@ -139,7 +143,7 @@ void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t pla
     if (__builtin_expect(__atomic_load_n(&watch.number, __ATOMIC_RELAXED) != 0, 0))
         look_for_race(address, size, flags, place);
     if (left-- > 1) {
-        if (is_hot(place))
+        if (is_hot(address, place))
             perturb(address, size, flags, place, true);
         return;
     }

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <tarn/syscall.h>
 
-#define DMA_SLOTS  512u
-#define DMA_REGION 0x0000400000000000ull
+#define DMA_SLOTS (DMA_REGION_BYTES / DMA_SLOT_BYTES)
 
 static struct dma_slot {
     uint64_t size; /* 0: free */

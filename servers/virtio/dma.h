@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-#define DMA_SLOT_BYTES 0x400000ull /* largest allocation */
+#define DMA_SLOT_BYTES   0x400000ull /* largest allocation */
+#define DMA_REGION       0x0000400000000000ull
+#define DMA_REGION_BYTES (512 * DMA_SLOT_BYTES)
 
 struct dma {
     char *address;

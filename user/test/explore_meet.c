@@ -7,9 +7,9 @@
  * through slots that all threads share: whoever uses one may find it closed at any moment.
  */
 #include "leak.h"
+#include "start.h"
 #include "tap.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <tarn/ipc.h>
 
@@ -34,7 +34,7 @@ static void in_threads(unsigned count, void *(*run)(void *))
 {
     pthread_t threads[8];
     for (unsigned i = 0; i < count; i++)
-        pthread_create(&threads[i], NULL, run, (void *)(uintptr_t)i);
+        start_thread(&threads[i], run, (void *)(uintptr_t)i);
     for (unsigned i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
 }

@@ -4,10 +4,10 @@
  * notifications, peers that die. Threads are those of the C library; children are separate spaces.
  */
 #include "child.h"
+#include "start.h"
 #include "tap.h"
 #include "wait.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +131,7 @@ static int64_t call_beside(uint64_t label, uint64_t then)
     void *result;
     other_tid = 0;
     has_ended = false;
-    pthread_create(&thread, NULL, call_in_thread, (void *)label);
+    start_thread(&thread, call_in_thread, (void *)label);
     while (!has_ended && !(other_tid && thread_is(process_id(), other_tid, THREAD_BLOCKED_REPLY)))
         sys_thread_sleep(deadline_after(MS));
     struct ipc_message message = {.label = then};
@@ -240,7 +240,7 @@ static void test_death(void)
     pthread_t thread;
     void *result;
     other_tid = 0;
-    pthread_create(&thread, NULL, call_lonely, NULL);
+    start_thread(&thread, call_lonely, NULL);
     let_wait(THREAD_BLOCKED_SEND);
     sys_cap_close(lonely);
     pthread_join(thread, &result);
@@ -312,7 +312,7 @@ static void test_bound(void)
     pthread_t thread;
     void *result;
     other_tid = 0;
-    pthread_create(&thread, NULL, wait_bound, (void *)(uintptr_t)notification);
+    start_thread(&thread, wait_bound, (void *)(uintptr_t)notification);
     let_wait(THREAD_BLOCKED_RECEIVE);
     sys_notification_signal(notification, 5);
     while (!has_one)
@@ -376,7 +376,7 @@ int main(void)
     pthread_t server;
     child_prepare();
     endpoint = must(sys_endpoint_create());
-    pthread_create(&server, NULL, serve, NULL);
+    start_thread(&server, serve, NULL);
     test_words();
     test_caps();
     test_replies();

@@ -10,10 +10,10 @@
  */
 #include "child.h"
 #include "leak.h"
+#include "start.h"
 #include "tap.h"
 
 #include <arch/runtime.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <trace/user.h>
 
@@ -265,7 +265,7 @@ static void test_kills(unsigned rounds)
     server_endpoint = must(sys_endpoint_create());
     paged = must(sys_memory_create_paged(16 * TARN_PAGE_SIZE, server_endpoint));
     supply = must(sys_memory_create(TARN_PAGE_SIZE));
-    pthread_create(&server, NULL, serve, (void *)4711);
+    start_thread(&server, serve, (void *)4711);
     run_rounds(10, &random); /* warm up caches and stacks */
     uint64_t pages = 16;
     while (pages--) /* so that the paged object has all its pages */

@@ -4,8 +4,8 @@
  * all, and by one that dies.
  */
 #include "probe.h"
+#include "start.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #define PLACE      0x0000000a00000000ull
@@ -71,7 +71,7 @@ static void start_pager(unsigned refusals)
     pager.endpoint = must(sys_endpoint_create());
     pager.paged = must(sys_memory_create_paged(SIZE, pager.endpoint));
     pager.source = must(sys_memory_create(SIZE));
-    pthread_create(&pager.thread, NULL, serve_pages, &pager);
+    start_thread(&pager.thread, serve_pages, &pager);
 }
 
 static void end_pager(void)

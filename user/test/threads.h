@@ -3,9 +3,9 @@
 #ifndef USER_TEST_THREADS_H
 #define USER_TEST_THREADS_H
 
-#include <pthread.h>
+#include "start.h"
+
 #include <stdint.h>
-#include <stdlib.h>
 
 #define THREADS 4
 
@@ -14,8 +14,7 @@ static inline void run_threads(void *(*work)(void *))
 {
     pthread_t threads[THREADS];
     for (uintptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
-            exit(2);
+        start_thread(&threads[i], work, (void *)i);
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 }

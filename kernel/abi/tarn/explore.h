@@ -67,6 +67,7 @@ enum explore_operation {
 struct explore_strategy {
     uint64_t seed; /* of this process */
     uint64_t gap, hot_mask, hot_rate;
+    uint64_t device_rate; /* one access of N to what devices access, too */
 };
 
 /* How a thread lets others go on: for so many nanoseconds and, unless it sleeps, for so many of their turns.
