@@ -9,36 +9,24 @@
 #include "line.h"
 #include <errno.h>
 #include <servers/lib/client.h>
-#include <servers/lib/server.h>
+#include <servers/lib/waiter.h>
+#include <servers/lib/watch.h>
 #include <servers/protocol/console.h>
 #include <servers/protocol/proc.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
 #include <trace/console.h>
 
 #define FOREGROUND_MAX 64u
-#define WATCHES_MAX    64u
 #define KEYS_BIT       1ull
 
-struct reader {
-    struct reader *next;
-    uint32_t client;
-    cap_t reply;
-    uint64_t span;
-};
-
 static struct line line;
-static struct reader *first_reader, **last_reader = &first_reader;
+static struct waiter *readers;
+static struct watch *watches;
 static uint32_t mode_setter; /* the client that left cooked mode; 0: none */
 static uint32_t foreground_owner;
 static uint32_t foreground[FOREGROUND_MAX], foreground_count;
-static struct watch {
-    uint32_t client, wanted;
-    uint64_t token, bits;
-    cap_t notification; /* 0: free */
-} watches[WATCHES_MAX];
 
 /* ---- output ---------------------------------------------------------------------------------------- */
 
@@ -83,34 +71,22 @@ static int64_t console_write(struct server_request *request)
 
 /* ---- input ----------------------------------------------------------------------------------------- */
 
-static void signal_watches(void)
+static uint32_t readiness(void)
 {
-    for (unsigned i = 0; i < WATCHES_MAX; i++) {
-        struct watch *watch = &watches[i];
-        if (!watch->notification || !(watch->wanted & SERVER_POLL_READ))
-            continue;
-        sys_notification_signal(watch->notification, watch->bits);
-        sys_cap_close(watch->notification);
-        watch->notification = 0;
-    }
+    return SERVER_POLL_WRITE | (line_is_readable(&line) ? SERVER_POLL_READ : 0);
 }
 
 static void serve_readers(void)
 {
-    while (first_reader && line_is_readable(&line)) {
-        struct reader *reader = first_reader;
-        char *buffer = server_span(reader->client, reader->span);
-        int64_t count =
-            buffer ? (int64_t)line_read(&line, buffer, SERVER_SPAN_LENGTH(reader->span)) : -EFAULT;
-        if (server_answer(reader->reply, count, NULL, 0) && count >= 0)
-            trace_console_read(reader->client, (uint32_t)count);
-        first_reader = reader->next;
-        if (!first_reader)
-            last_reader = &first_reader;
-        free(reader);
+    while (readers && line_is_readable(&line)) {
+        uint32_t client = readers->request.client;
+        uint64_t span = readers->request.word[0];
+        char *buffer = server_span(client, span);
+        int64_t count = buffer ? (int64_t)line_read(&line, buffer, SERVER_SPAN_LENGTH(span)) : -EFAULT;
+        if (waiter_reply(&readers, count) && count >= 0)
+            trace_console_read(client, (uint32_t)count);
     }
-    if (line_is_readable(&line))
-        signal_watches();
+    watch_signal(&watches, readiness());
 }
 
 static int64_t console_read(struct server_request *request)
@@ -121,23 +97,14 @@ static int64_t console_read(struct server_request *request)
         return -EFAULT;
     if (SERVER_SPAN_LENGTH(span) == 0)
         return 0;
-    if (!first_reader && line_is_readable(&line)) {
+    if (!readers && line_is_readable(&line)) {
         uint32_t count = line_read(&line, buffer, SERVER_SPAN_LENGTH(span));
         trace_console_read(request->client, count);
         return count;
     }
     if (request->word[1] & CONSOLE_NO_WAIT)
         return -EAGAIN;
-    struct reader *reader = malloc(sizeof(*reader));
-    cap_t reply = reader ? server_save_reply() : 0;
-    if (!reply) {
-        free(reader);
-        return -ENOMEM;
-    }
-    *reader = (struct reader){.client = request->client, .reply = reply, .span = span};
-    *last_reader = reader;
-    last_reader = &reader->next;
-    return SERVER_LATER;
+    return waiter_save(&readers, request, 0);
 }
 
 static void kill_foreground(void)
@@ -194,30 +161,6 @@ static int64_t console_foreground(struct server_request *request)
     return 0;
 }
 
-static int64_t console_poll(struct server_request *request)
-{
-    uint32_t wanted = (uint32_t)request->word[1] & (SERVER_POLL_READ | SERVER_POLL_WRITE);
-    struct watch *free_watch = NULL;
-    for (unsigned i = 0; i < WATCHES_MAX; i++) {
-        struct watch *watch = &watches[i];
-        if (watch->notification && watch->client == request->client && watch->token == request->word[3]) {
-            sys_cap_close(watch->notification);
-            watch->notification = 0;
-        }
-        if (!watch->notification)
-            free_watch = watch;
-    }
-    uint32_t now = wanted & (SERVER_POLL_WRITE | (line_is_readable(&line) ? SERVER_POLL_READ : 0));
-    if (now || !wanted || !request->received[0])
-        return now;
-    if (!free_watch)
-        return -ENOMEM;
-    *free_watch =
-        (struct watch){request->client, wanted, request->word[3], request->word[2], request->received[0]};
-    request->received[0] = 0;
-    return 0;
-}
-
 /* ---- the server ------------------------------------------------------------------------------------ */
 
 static int64_t console_handle(struct server_request *request)
@@ -232,37 +175,16 @@ static int64_t console_handle(struct server_request *request)
     case CONSOLE_FOREGROUND:
         return console_foreground(request);
     case SERVER_POLL:
-        return console_poll(request);
+        return watch_poll(&watches, request, readiness());
     default:
         return -ENOSYS;
     }
 }
 
-static void forget_readers(uint32_t client)
-{
-    struct reader **link = &first_reader;
-    while (*link) {
-        struct reader *reader = *link;
-        if (reader->client == client) {
-            *link = reader->next;
-            server_answer(reader->reply, -EINTR, NULL, 0);
-            free(reader);
-        } else {
-            link = &reader->next;
-        }
-    }
-    last_reader = link;
-}
-
 static void console_client_exit(uint32_t client)
 {
-    forget_readers(client);
-    for (unsigned i = 0; i < WATCHES_MAX; i++) {
-        if (watches[i].notification && watches[i].client == client) {
-            sys_cap_close(watches[i].notification);
-            watches[i].notification = 0;
-        }
-    }
+    waiter_forget(&readers, client);
+    watch_forget(&watches, client, WATCH_ALL_HANDLES);
     if (mode_setter == client) {
         line_set_mode(&line, CONSOLE_COOKED);
         mode_setter = 0;

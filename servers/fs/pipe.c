@@ -9,34 +9,22 @@
  * ring to waiting readers, then signals the watches whose condition has become true.
  */
 #include "pipe.h"
-#include "notify.h"
 #include <errno.h>
 #include <pthread.h>
-#include <servers/lib/server.h>
+#include <servers/lib/waiter.h>
+#include <servers/lib/watch.h>
 #include <servers/protocol/fs.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct waiter {
-    struct waiter *next;
-    uint32_t client;
-    cap_t reply;
-    uint64_t span;
-    uint32_t done; /* writers: bytes already in the ring */
-};
-
-struct queue {
-    struct waiter *first, *last;
-};
-
 struct pipe {
     pthread_mutex_t lock;
     /* covered by `lock`: */
-    uint32_t head, count; /* index of the oldest byte; number of bytes */
-    uint32_t ends[2];     /* number of open files of each end */
-    char *ring;           /* allocated by the first write */
-    struct queue waiting[2];
-    struct pipe_watch *watches;
+    uint32_t head, count;      /* index of the oldest byte; number of bytes */
+    uint32_t ends[2];          /* number of open files of each end */
+    char *ring;                /* allocated by the first write */
+    struct waiter *waiting[2]; /* writers' `done`: bytes already in the ring */
+    struct watch *watches[2];
 };
 
 /* ---- the ring -------------------------------------------------------------------------------------- */
@@ -74,38 +62,18 @@ static void ring_drop(struct pipe *pipe, uint32_t size)
 
 /* ---- waiting requests ------------------------------------------------------------------------------ */
 
-static void queue_pop(struct queue *queue)
-{
-    struct waiter *waiter = queue->first;
-    queue->first = waiter->next;
-    if (!queue->first)
-        queue->last = NULL;
-    free(waiter);
-}
-
-static int64_t wait_in_queue(struct pipe *pipe, enum pipe_end end, uint32_t client, uint64_t span,
+static int64_t wait_in_queue(struct pipe *pipe, enum pipe_end end, const struct server_request *request,
                              uint32_t done)
 {
-    struct waiter *waiter = malloc(sizeof(*waiter));
-    cap_t reply = waiter ? server_save_reply() : 0;
-    if (!reply) {
-        free(waiter);
-        return done ? (int64_t)done : -ENOMEM;
-    }
-    *waiter = (struct waiter){.client = client, .reply = reply, .span = span, .done = done};
-    struct queue *queue = &pipe->waiting[end];
-    *(queue->last ? &queue->last->next : &queue->first) = waiter;
-    queue->last = waiter;
-    return SERVER_LATER;
+    int64_t result = waiter_save(&pipe->waiting[end], request, done);
+    return result < 0 && result != SERVER_LATER && done ? (int64_t)done : result;
 }
 
-static void answer_all(struct pipe *pipe, enum pipe_end end, int64_t result)
+static void reply_all(struct pipe *pipe, enum pipe_end end, int64_t result)
 {
-    while (pipe->waiting[end].first) {
-        struct waiter *waiter = pipe->waiting[end].first;
-        server_answer(waiter->reply, waiter->done ? (int64_t)waiter->done : result, NULL, 0);
-        queue_pop(&pipe->waiting[end]);
-    }
+    struct waiter **first = &pipe->waiting[end];
+    while (*first)
+        waiter_reply(first, (*first)->done ? (int64_t)(*first)->done : result);
 }
 
 /* Whether a waiting writer can make progress. Small writes are atomic: all or nothing. */
@@ -118,10 +86,11 @@ static bool fits(const struct pipe *pipe, uint32_t size, uint32_t done)
 static bool pump_writers(struct pipe *pipe)
 {
     bool moved = false;
-    struct waiter *waiter;
-    while ((waiter = pipe->waiting[PIPE_WRITE].first)) {
-        uint32_t size = SERVER_SPAN_LENGTH(waiter->span);
-        const char *bytes = server_span(waiter->client, waiter->span);
+    struct waiter **first = &pipe->waiting[PIPE_WRITE], *waiter;
+    while ((waiter = *first)) {
+        uint64_t span = waiter->request.word[1];
+        uint32_t size = SERVER_SPAN_LENGTH(span);
+        const char *bytes = server_span(waiter->request.client, span);
         if (bytes) {
             if (!fits(pipe, size, waiter->done))
                 break;
@@ -130,8 +99,7 @@ static bool pump_writers(struct pipe *pipe)
             if (waiter->done < size)
                 break;
         }
-        server_answer(waiter->reply, bytes ? (int64_t)size : -EFAULT, NULL, 0);
-        queue_pop(&pipe->waiting[PIPE_WRITE]);
+        waiter_reply(first, bytes ? (int64_t)size : -EFAULT);
     }
     return moved;
 }
@@ -139,13 +107,13 @@ static bool pump_writers(struct pipe *pipe)
 static bool pump_readers(struct pipe *pipe)
 {
     bool moved = false;
-    while (pipe->count && pipe->waiting[PIPE_READ].first) {
-        struct waiter *waiter = pipe->waiting[PIPE_READ].first;
-        char *bytes = server_span(waiter->client, waiter->span);
-        uint32_t size = bytes ? ring_peek(pipe, bytes, SERVER_SPAN_LENGTH(waiter->span)) : 0;
-        if (server_answer(waiter->reply, bytes ? (int64_t)size : -EFAULT, NULL, 0))
+    struct waiter **first = &pipe->waiting[PIPE_READ];
+    while (pipe->count && *first) {
+        uint64_t span = (*first)->request.word[1];
+        char *bytes = server_span((*first)->request.client, span);
+        uint32_t size = bytes ? ring_peek(pipe, bytes, SERVER_SPAN_LENGTH(span)) : 0;
+        if (waiter_reply(first, bytes ? (int64_t)size : -EFAULT))
             ring_drop(pipe, size);
-        queue_pop(&pipe->waiting[PIPE_READ]);
         moved = true;
     }
     return moved;
@@ -162,54 +130,10 @@ static uint32_t poll_end(const struct pipe *pipe, enum pipe_end end)
            (!pipe->ends[PIPE_READ] ? SERVER_POLL_ERROR : 0);
 }
 
-static uint32_t poll_watch(const struct pipe *pipe, const struct pipe_watch *watch)
+int64_t pipe_poll(struct pipe *pipe, enum pipe_end end, struct server_request *request)
 {
-    return poll_end(pipe, watch->end) & (watch->wanted | SERVER_POLL_HANGUP | SERVER_POLL_ERROR);
-}
-
-static void watch_free(struct pipe_watch **link)
-{
-    struct pipe_watch *watch = *link;
-    *link = watch->next;
-    notify_close(watch->notification);
-    free(watch);
-}
-
-static void ring_watches(struct pipe *pipe)
-{
-    for (struct pipe_watch **link = &pipe->watches; *link;) {
-        if (poll_watch(pipe, *link)) {
-            notify_signal((*link)->notification, (*link)->bits);
-            watch_free(link);
-        } else {
-            link = &(*link)->next;
-        }
-    }
-}
-
-int64_t pipe_poll(struct pipe *pipe, const struct pipe_watch *wanted, bool *kept)
-{
-    *kept = false;
     pthread_mutex_lock(&pipe->lock);
-    for (struct pipe_watch **link = &pipe->watches; *link;) {
-        if ((*link)->client == wanted->client && (*link)->handle == wanted->handle &&
-            (*link)->token == wanted->token)
-            watch_free(link);
-        else
-            link = &(*link)->next;
-    }
-    int64_t result = wanted->wanted ? poll_watch(pipe, wanted) : 0;
-    if (!result && wanted->wanted && wanted->notification) {
-        struct pipe_watch *watch = malloc(sizeof(*watch));
-        if (watch) {
-            *watch = *wanted;
-            watch->next = pipe->watches;
-            pipe->watches = watch;
-            *kept = true;
-        } else {
-            result = -ENOMEM;
-        }
-    }
+    int64_t result = watch_poll(&pipe->watches[end], request, poll_end(pipe, end));
     pthread_mutex_unlock(&pipe->lock);
     return result;
 }
@@ -225,10 +149,11 @@ static void pump(struct pipe *pipe)
         moved |= pump_readers(pipe);
     } while (moved);
     if (!pipe->ends[PIPE_WRITE] && !pipe->count)
-        answer_all(pipe, PIPE_READ, 0);
+        reply_all(pipe, PIPE_READ, 0);
     if (!pipe->ends[PIPE_READ])
-        answer_all(pipe, PIPE_WRITE, -EPIPE);
-    ring_watches(pipe);
+        reply_all(pipe, PIPE_WRITE, -EPIPE);
+    for (enum pipe_end end = PIPE_READ; end <= PIPE_WRITE; end++)
+        watch_signal(&pipe->watches[end], poll_end(pipe, end));
 }
 
 struct pipe *pipe_create(void)
@@ -243,10 +168,10 @@ void pipe_destroy(struct pipe *pipe)
 {
     if (!pipe)
         return;
-    answer_all(pipe, PIPE_READ, -EBADF); /* requests of a client that closed its handle in another thread */
-    answer_all(pipe, PIPE_WRITE, -EBADF);
-    while (pipe->watches)
-        watch_free(&pipe->watches);
+    reply_all(pipe, PIPE_READ, -EBADF); /* requests of a client that closed its handle in another thread */
+    reply_all(pipe, PIPE_WRITE, -EBADF);
+    watch_free_all(&pipe->watches[PIPE_READ]);
+    watch_free_all(&pipe->watches[PIPE_WRITE]);
     pthread_mutex_destroy(&pipe->lock);
     free(pipe->ring);
     free(pipe);
@@ -267,10 +192,11 @@ void pipe_close_end(struct pipe *pipe, enum pipe_end end)
     pthread_mutex_unlock(&pipe->lock);
 }
 
-int64_t pipe_read(struct pipe *pipe, uint32_t client, uint64_t span, bool wait)
+int64_t pipe_read(struct pipe *pipe, const struct server_request *request, bool wait)
 {
     int64_t result;
-    char *bytes = server_span(client, span);
+    uint64_t span = request->word[1];
+    char *bytes = server_span(request->client, span);
     if (!bytes)
         return -EFAULT;
     if (SERVER_SPAN_LENGTH(span) == 0)
@@ -284,17 +210,17 @@ int64_t pipe_read(struct pipe *pipe, uint32_t client, uint64_t span, bool wait)
     } else if (!pipe->ends[PIPE_WRITE]) {
         result = 0;
     } else {
-        result = wait ? wait_in_queue(pipe, PIPE_READ, client, span, 0) : -EAGAIN;
+        result = wait ? wait_in_queue(pipe, PIPE_READ, request, 0) : -EAGAIN;
     }
     pthread_mutex_unlock(&pipe->lock);
     return result;
 }
 
-int64_t pipe_write(struct pipe *pipe, uint32_t client, uint64_t span, bool wait)
+int64_t pipe_write(struct pipe *pipe, const struct server_request *request, bool wait)
 {
     int64_t result;
-    uint32_t size = SERVER_SPAN_LENGTH(span), done = 0;
-    const char *bytes = server_span(client, span);
+    uint32_t size = SERVER_SPAN_LENGTH(request->word[1]), done = 0;
+    const char *bytes = server_span(request->client, request->word[1]);
     if (!bytes)
         return -EFAULT;
     pthread_mutex_lock(&pipe->lock);
@@ -305,12 +231,12 @@ int64_t pipe_write(struct pipe *pipe, uint32_t client, uint64_t span, bool wait)
     } else if (!pipe->ring) {
         result = -ENOMEM;
     } else {
-        if (!pipe->waiting[PIPE_WRITE].first && fits(pipe, size, 0))
+        if (!pipe->waiting[PIPE_WRITE] && fits(pipe, size, 0))
             done = ring_put(pipe, bytes, size);
         if (done == size)
             result = size;
         else if (wait)
-            result = wait_in_queue(pipe, PIPE_WRITE, client, span, done);
+            result = wait_in_queue(pipe, PIPE_WRITE, request, done);
         else
             result = done ? (int64_t)done : -EAGAIN;
         pump(pipe);
@@ -319,37 +245,15 @@ int64_t pipe_write(struct pipe *pipe, uint32_t client, uint64_t span, bool wait)
     return result;
 }
 
-/* Removes the client's waiters from a queue. Their replies reach nobody. */
-static void drop_waiters(struct queue *queue, uint32_t client)
-{
-    struct queue kept = {NULL, NULL};
-    for (struct waiter *waiter = queue->first, *next; waiter; waiter = next) {
-        next = waiter->next;
-        waiter->next = NULL;
-        if (waiter->client == client) {
-            server_answer(waiter->reply, -EINTR, NULL, 0);
-            free(waiter);
-        } else {
-            *(kept.last ? &kept.last->next : &kept.first) = waiter;
-            kept.last = waiter;
-        }
-    }
-    *queue = kept;
-}
-
 void pipe_forget(struct pipe *pipe, uint32_t client, uint64_t handle, bool exiting)
 {
     pthread_mutex_lock(&pipe->lock);
-    for (struct pipe_watch **link = &pipe->watches; *link;) {
-        if ((*link)->client == client && (*link)->handle == handle)
-            watch_free(link);
-        else
-            link = &(*link)->next;
+    for (enum pipe_end end = PIPE_READ; end <= PIPE_WRITE; end++) {
+        watch_forget(&pipe->watches[end], client, handle);
+        if (exiting)
+            waiter_forget(&pipe->waiting[end], client);
     }
-    if (exiting) {
-        drop_waiters(&pipe->waiting[PIPE_READ], client);
-        drop_waiters(&pipe->waiting[PIPE_WRITE], client);
+    if (exiting)
         pump(pipe);
-    }
     pthread_mutex_unlock(&pipe->lock);
 }

@@ -8,8 +8,7 @@
 #ifndef SERVERS_FS_PIPE_H
 #define SERVERS_FS_PIPE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <servers/lib/server.h>
 
 enum pipe_end { PIPE_READ, PIPE_WRITE };
 
@@ -19,21 +18,11 @@ void pipe_destroy(struct pipe *pipe);
 void pipe_open_end(struct pipe *pipe, enum pipe_end end);
 void pipe_close_end(struct pipe *pipe, enum pipe_end end);
 
-/* Return bytes, -errno, or SERVER_LATER if the reply is deferred. */
-int64_t pipe_read(struct pipe *pipe, uint32_t client, uint64_t span, bool wait);
-int64_t pipe_write(struct pipe *pipe, uint32_t client, uint64_t span, bool wait);
+/* Handle FS_READ, FS_WRITE and SERVER_POLL. Return bytes, -errno, or SERVER_LATER. */
+int64_t pipe_read(struct pipe *pipe, const struct server_request *request, bool wait);
+int64_t pipe_write(struct pipe *pipe, const struct server_request *request, bool wait);
 
-/* Polls: returns the SERVER_POLL_* conditions that are true now. If none is and `notification` is not 0,
- * keeps the watch, sets *kept, and signals `bits` once later; the pipe then owns the notification. wanted = 0
- * removes the watch of (client, handle, token). */
-struct pipe_watch {
-    struct pipe_watch *next;
-    uint32_t client;
-    uint64_t handle, token, bits;
-    uint32_t wanted, notification;
-    enum pipe_end end;
-};
-int64_t pipe_poll(struct pipe *pipe, const struct pipe_watch *watch, bool *kept);
+int64_t pipe_poll(struct pipe *pipe, enum pipe_end end, struct server_request *request);
 
 /* Drops the client's watches of `handle` and, if `exiting`, its waiting requests, too. */
 void pipe_forget(struct pipe *pipe, uint32_t client, uint64_t handle, bool exiting);

@@ -75,7 +75,7 @@ static int64_t fs_open(struct server_request *request)
     if (created)
         log_change(request, number, TRACE_FS_CREATE, path);
     trace_fs_open(number, request->client, (uint32_t)flags, path);
-    return handle_add(request->client, open_file_create(node, flags));
+    return open_file_add(request->client, open_file_create(node, flags));
 }
 
 static int64_t fs_close(struct server_request *request)
@@ -95,12 +95,12 @@ static int64_t fs_pipe(struct server_request *request)
         return -ENOMEM;
     }
     node_get(node); /* one reference for each end */
-    int64_t reader = handle_add(request->client, open_file_create(node, O_RDONLY | flags));
+    int64_t reader = open_file_add(request->client, open_file_create(node, O_RDONLY | flags));
     if (reader < 0) {
         node_put(node);
         return reader;
     }
-    int64_t writer = handle_add(request->client, open_file_create(node, O_WRONLY | flags));
+    int64_t writer = open_file_add(request->client, open_file_create(node, O_WRONLY | flags));
     if (writer < 0) {
         handle_close(request->client, (uint64_t)reader);
         return writer;
@@ -113,7 +113,7 @@ static int64_t fs_pipe(struct server_request *request)
 static int64_t fs_dup(struct server_request *request)
 {
     struct open_file *file = handle_get(request->client, request->word[0]);
-    return file ? handle_add(request->client, file) : -EBADF;
+    return file ? open_file_add(request->client, file) : -EBADF;
 }
 
 /* ---- reading and writing --------------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static int64_t read_any(struct server_request *request, struct open_file *file)
         return read_file(request, file);
     if (request->word[2] != FS_HERE)
         return -ESPIPE;
-    return pipe_read(file->node->pipe, request->client, request->word[1], may_wait(file));
+    return pipe_read(file->node->pipe, request, may_wait(file));
 }
 
 static int64_t write_any(struct server_request *request, struct open_file *file)
@@ -202,7 +202,7 @@ static int64_t write_any(struct server_request *request, struct open_file *file)
         return write_file(request, file);
     if (request->word[2] != FS_HERE)
         return -ESPIPE;
-    return pipe_write(file->node->pipe, request->client, request->word[1], may_wait(file));
+    return pipe_write(file->node->pipe, request, may_wait(file));
 }
 
 static int64_t fs_read(struct server_request *request)
@@ -487,20 +487,7 @@ static int64_t poll_file(struct server_request *request, struct open_file *file)
 {
     if (file->node->kind != NODE_PIPE)
         return (int64_t)request->word[1] & (SERVER_POLL_READ | SERVER_POLL_WRITE);
-    struct pipe_watch watch = {
-        .client = request->client,
-        .handle = request->word[0],
-        .wanted = (uint32_t)request->word[1],
-        .bits = request->word[2],
-        .token = request->word[3],
-        .notification = request->received[0],
-        .end = open_file_end(file),
-    };
-    bool kept;
-    int64_t result = pipe_poll(file->node->pipe, &watch, &kept);
-    if (kept)
-        request->received[0] = 0;
-    return result;
+    return pipe_poll(file->node->pipe, open_file_end(file), request);
 }
 
 static int64_t fs_poll(struct server_request *request)

@@ -168,26 +168,14 @@ cap_t server_save_reply(void)
     return slot > 0 ? (cap_t)slot : 0;
 }
 
-static bool answer(cap_t reply, const struct ipc_message *message)
-{
-    int64_t error = ipc_reply_to(reply, message); /* E_DEAD consumes the capability, too */
-    if (error < 0 && error != -E_DEAD)            /* the client's table is full */
-        ipc_reply_to(reply, &(struct ipc_message){.label = (uint64_t)-EMFILE});
-    return error >= 0;
-}
-
-bool server_answer(cap_t reply, int64_t result, const uint64_t *words, unsigned count)
-{
-    struct ipc_message message = {.label = (uint64_t)result};
-    for (unsigned i = 0; i < count; i++)
-        message.word[i] = words[i];
-    return answer(reply, &message);
-}
-
-bool server_answer_cap(cap_t reply, int64_t result, cap_t capability)
+bool server_reply_later(cap_t reply, int64_t result, const uint64_t word[IPC_WORDS], cap_t capability)
 {
     struct ipc_message message = {.label = (uint64_t)result, .cap = {(uint16_t)capability}};
-    return answer(reply, &message);
+    memcpy(message.word, word, sizeof(message.word));
+    int64_t error = ipc_reply_to(reply, &message); /* E_DEAD consumes the capability, too */
+    if (error < 0 && error != -E_DEAD)             /* the client's table is full */
+        ipc_reply_to(reply, &(struct ipc_message){.label = (uint64_t)-EMFILE});
+    return error >= 0;
 }
 
 /* ---- helpers --------------------------------------------------------------------------------------- */
@@ -205,6 +193,16 @@ int64_t server_path(uint32_t client, uint64_t span, char *path, uint32_t size)
     if (memchr(path, 0, length))
         return -EINVAL;
     return length;
+}
+
+void server_signal(cap_t notification, uint64_t bits)
+{
+    sys_notification_signal(notification, bits);
+}
+
+void server_close(cap_t capability)
+{
+    sys_cap_close(capability);
 }
 
 void server_log(const char *format, ...)

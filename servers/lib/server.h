@@ -29,7 +29,7 @@ struct server_request {
     bool close_sent;      /* close ours after that */
 };
 
-#define SERVER_LATER INT64_MIN /* result of a handler that called server_save_reply */
+#define SERVER_LATER INT64_MIN /* result of a handler that saved the reply */
 
 struct server {
     const char *name;
@@ -51,11 +51,14 @@ void *server_span(uint32_t client, uint64_t span);
  * contains a NUL. */
 int64_t server_path(uint32_t client, uint64_t span, char *path, uint32_t size);
 
-/* Deferred replies. server_answer and server_answer_cap consume the reply capability in any case and return
- * false if the client no longer waits. */
+/* Deferred replies; waiter.h keeps the requests. server_reply_later sends a copy of `capability` (0: none),
+ * consumes the reply capability in any case and returns false if the client no longer waits. */
 cap_t server_save_reply(void); /* 0: no free slot */
-bool server_answer(cap_t reply, int64_t result, const uint64_t *words, unsigned count);
-bool server_answer_cap(cap_t reply, int64_t result, cap_t capability); /* sends a copy of it */
+bool server_reply_later(cap_t reply, int64_t result, const uint64_t word[IPC_WORDS], cap_t capability);
+
+/* System calls for files that are also tested on the host. */
+void server_signal(cap_t notification, uint64_t bits);
+void server_close(cap_t capability);
 
 /* Does what SERVER_CLIENT_EXIT does. Called by proc, which learns of exits first. */
 void server_client_exit(uint32_t client);

@@ -25,7 +25,7 @@ static int64_t handle(struct server_request *request)
 
 static void client_exit(uint32_t client)
 {
-    drop_client(client);
+    handle_close_client(client);
     if (have_device)
         settle_stack();
 }
@@ -43,7 +43,7 @@ int main(void)
         .threads = 1,
         .handle = handle,
         .client_exit = client_exit,
-        .inherit = inherit_handles,
+        .inherit = handle_inherit,
         .notified = notified,
     };
     int64_t notification = sys_notification_create();

@@ -103,7 +103,7 @@ int64_t try_request(struct socket *socket, struct server_request *request)
     case NET_DUP:
         return add_handle(request->client, socket);
     case SERVER_POLL:
-        return watch_socket(socket, request);
+        return watch_poll(&socket->watches, request, class_of(socket)->readiness(socket));
     default:
         return -ENOSYS;
     }
@@ -140,7 +140,7 @@ static int64_t handle_on_socket(struct socket *socket, struct server_request *re
         return result;
     if (must_not_wait(socket, request))
         return request->label == NET_CONNECT ? -EINPROGRESS : -EAGAIN;
-    return wait_on_socket(socket, request);
+    return waiter_save(&socket->waiters, request, 0);
 }
 
 int64_t handle_socket_request(struct server_request *request)
@@ -155,10 +155,12 @@ int64_t handle_socket_request(struct server_request *request)
     if (request->label == NET_SOCKET) {
         result = create_socket(request);
     } else if (request->label == NET_CLOSE) {
-        result = close_handle(request->client, request->word[0]);
+        result = handle_close(request->client, request->word[0]);
     } else {
-        struct socket *socket = find_socket(request->client, request->word[0]);
+        struct socket *socket = handle_get(request->client, request->word[0]);
         result = socket ? handle_on_socket(socket, request) : -EBADF;
+        if (socket)
+            release_socket(socket);
     }
     trace_net_socket((uint32_t)request->label, number, request->client,
                      result == SERVER_LATER ? -EAGAIN : (int32_t)result);

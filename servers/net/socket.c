@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* socket.c - what TCP and UDP sockets share: creation and closing, waiting requests, watches (socket.h). */
+/* socket.c - what TCP and UDP sockets share: creation, closing, handles, changes (socket.h). */
 #include "socket.h"
 #include <errno.h>
 #include <stdlib.h>
-#include <tarn/syscall.h>
 
 /* ---- creation and closing -------------------------------------------------------------------------- */
 
@@ -18,7 +17,6 @@ struct socket *make_socket(uint32_t type)
     socket_count++;
     socket->type = type;
     socket->last = &socket->first;
-    socket->last_waiter = &socket->waiters;
     return socket;
 }
 
@@ -28,138 +26,68 @@ void free_socket(struct socket *socket)
     free(socket);
 }
 
-static void answer_waiter(struct waiter *waiter, int64_t result)
-{
-    server_answer(waiter->reply, result, waiter->request.word, IPC_WORDS);
-    free(waiter);
-}
-
-static void remove_watch(struct watch **place)
-{
-    struct watch *watch = *place;
-
-    *place = watch->next;
-    sys_cap_close(watch->notification);
-    free(watch);
-}
-
 void release_socket(struct socket *socket)
 {
-    if (socket->handles > 0 && --socket->handles > 0)
+    if (socket->references > 0 && --socket->references > 0)
         return;
-    while (socket->waiters) {
-        struct waiter *waiter = socket->waiters;
-        socket->waiters = waiter->next;
-        answer_waiter(waiter, -EBADF);
-    }
-    while (socket->watches)
-        remove_watch(&socket->watches);
+    waiter_reply_all(&socket->waiters, -EBADF);
+    watch_free_all(&socket->watches);
     class_of(socket)->destroy(socket);
     free_socket(socket);
 }
 
-/* ---- waiting --------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------------- */
 
-int64_t wait_on_socket(struct socket *socket, struct server_request *request)
+const uint32_t handles_max = 256;
+
+void handle_object_get(void *object)
 {
-    struct waiter *waiter = calloc(1, sizeof(*waiter));
+    struct socket *socket = object;
 
-    if (!waiter)
-        return -ENOMEM;
-    waiter->request = *request;
-    waiter->reply = server_save_reply();
-    if (waiter->reply == 0) {
-        free(waiter);
-        return -ENOMEM;
-    }
-    *socket->last_waiter = waiter;
-    socket->last_waiter = &waiter->next;
-    return SERVER_LATER;
+    socket->references++;
 }
+
+void handle_object_put(void *object)
+{
+    release_socket(object);
+}
+
+void handle_object_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
+{
+    struct socket *socket = object;
+
+    watch_forget(&socket->watches, client, handle);
+    if (exiting)
+        waiter_forget(&socket->waiters, client);
+}
+
+int64_t add_handle(uint32_t client, struct socket *socket)
+{
+    int64_t handle = handle_add(client, socket);
+
+    if (handle >= 0)
+        socket->references++;
+    return handle;
+}
+
+/* ---- changes --------------------------------------------------------------------------------------- */
 
 /* Retries each waiting request once, in order. None of them closes the socket. */
 static void retry_waiters(struct socket *socket)
 {
-    struct waiter **place = &socket->waiters;
-
-    while (*place) {
-        struct waiter *waiter = *place;
-        int64_t result = try_request(socket, &waiter->request);
-        if (result == -EAGAIN) {
-            place = &waiter->next;
-            continue;
-        }
-        *place = waiter->next;
-        if (!*place)
-            socket->last_waiter = place;
-        answer_waiter(waiter, result);
-    }
-}
-
-static void signal_watches(struct socket *socket)
-{
-    uint32_t ready = class_of(socket)->readiness(socket);
-
-    for (struct watch **place = &socket->watches; *place;) {
-        struct watch *watch = *place;
-        if (ready & (watch->wanted | SERVER_POLL_HANGUP | SERVER_POLL_ERROR)) {
-            sys_notification_signal(watch->notification, watch->bits);
-            remove_watch(place);
-        } else {
-            place = &watch->next;
-        }
+    for (struct waiter **link = &socket->waiters; *link;) {
+        int64_t result = try_request(socket, &(*link)->request);
+        if (result == -EAGAIN)
+            link = &(*link)->next;
+        else
+            waiter_reply(link, result);
     }
 }
 
 void socket_changed(struct socket *socket)
 {
     retry_waiters(socket);
-    signal_watches(socket);
-}
-
-int64_t watch_socket(struct socket *socket, struct server_request *request)
-{
-    uint64_t handle = request->word[0], token = request->word[3];
-    uint32_t wanted = (uint32_t)request->word[1], ready = class_of(socket)->readiness(socket);
-
-    for (struct watch **place = &socket->watches; *place;)
-        if ((*place)->client == request->client && (*place)->handle == handle && (*place)->token == token)
-            remove_watch(place);
-        else
-            place = &(*place)->next;
-    ready &= wanted | SERVER_POLL_HANGUP | SERVER_POLL_ERROR;
-    if (wanted == 0 || ready != 0 || request->received[0] == 0)
-        return wanted ? ready : 0;
-    struct watch *watch = calloc(1, sizeof(*watch));
-    if (!watch)
-        return -ENOMEM;
-    *watch = (struct watch){socket->watches,  request->client,     wanted, handle, token,
-                            request->word[2], request->received[0]};
-    request->received[0] = 0; /* now owned by the watch */
-    socket->watches = watch;
-    return 0;
-}
-
-void forget_client(struct socket *socket, uint32_t client)
-{
-    struct waiter **place = &socket->waiters;
-
-    while (*place) {
-        struct waiter *waiter = *place;
-        if (waiter->request.client != client) {
-            place = &waiter->next;
-            continue;
-        }
-        *place = waiter->next;
-        sys_cap_close(waiter->reply);
-        free(waiter);
-    }
-    socket->last_waiter = place;
-    for (struct watch **watch = &socket->watches; *watch;)
-        if ((*watch)->client == client)
-            remove_watch(watch);
-        else
-            watch = &(*watch)->next;
+    watch_signal(&socket->watches, class_of(socket)->readiness(socket));
 }
 
 /* ---- conversions from and to lwIP ------------------------------------------------------------------ */

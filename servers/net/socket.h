@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * socket.h - sockets, clients' handles for them, waiting requests and watches.
+ * socket.h - sockets.
  *
  * A request is tried (tcp.c, udp.c, stream.c). If it cannot be done now, it returns -EAGAIN and, unless it
  * must not block, request.c queues it on the socket. Every change to a socket ends in socket_changed, which
@@ -12,26 +12,13 @@
 #include <lwip/pbuf.h>
 #include <lwip/tcp.h>
 #include <lwip/udp.h>
-#include <servers/lib/server.h>
+#include <servers/lib/handle.h>
+#include <servers/lib/waiter.h>
+#include <servers/lib/watch.h>
 #include <servers/protocol/net.h>
 #include <servers/virtio/dma.h>
 
 enum socket_state { SOCKET_NEW, SOCKET_LISTENING, SOCKET_CONNECTING, SOCKET_CONNECTED, SOCKET_CLOSED };
-
-/* A request whose reply is deferred. */
-struct waiter {
-    struct waiter *next;
-    cap_t reply;
-    struct server_request request;
-};
-
-/* A watch of SERVER_POLL: signalled once when a wanted condition is true. */
-struct watch {
-    struct watch *next;
-    uint32_t client, wanted;
-    uint64_t handle, token, bits;
-    cap_t notification;
-};
 
 /* A received UDP datagram that has not been read. */
 struct datagram {
@@ -41,9 +28,9 @@ struct datagram {
 };
 
 struct socket {
-    uint32_t type; /* NET_TCP, NET_UDP */
-    uint32_t handles;
-    uint32_t flags; /* O_NONBLOCK */
+    uint32_t type;       /* NET_TCP, NET_UDP */
+    uint32_t references; /* handles, and the request that is being handled */
+    uint32_t flags;      /* O_NONBLOCK */
     enum socket_state state;
     int error; /* pending errno */
     bool end_received, read_shut, write_shut;
@@ -59,7 +46,7 @@ struct socket {
     struct socket *accepted;      /* listening: pending connections, oldest first */
     struct socket *next_accepted; /* in that list */
     struct stream *stream;        /* TCP: bulk sending, or NULL */
-    struct waiter *waiters, **last_waiter;
+    struct waiter *waiters;
     struct watch *watches;
 };
 
@@ -67,23 +54,13 @@ struct socket {
 extern uint32_t socket_count;
 struct socket *make_socket(uint32_t type);
 void free_socket(struct socket *socket);    /* nothing may refer to it any more */
-void release_socket(struct socket *socket); /* drops one handle; the last one closes the socket */
+void release_socket(struct socket *socket); /* drops a reference; the last one closes the socket */
 void socket_changed(struct socket *socket);
-/* returns SERVER_LATER or -errno */
-int64_t wait_on_socket(struct socket *socket, struct server_request *request);
-int64_t watch_socket(struct socket *socket, struct server_request *request);
-void forget_client(struct socket *socket, uint32_t client); /* drops its waiting requests and watches */
+/* Adds a handle, which takes a reference. Returns it or -errno. */
+int64_t add_handle(uint32_t client, struct socket *socket);
 int lwip_errno(err_t error);
 void set_address(ip_addr_t *ip, uint64_t address);
 uint64_t address_of(const ip_addr_t *ip, uint16_t port);
-
-/* client.c */
-struct socket *find_socket(uint32_t client, uint64_t handle); /* NULL: no such handle */
-/* takes a reference; returns the handle or -errno */
-int64_t add_handle(uint32_t client, struct socket *socket);
-int64_t close_handle(uint32_t client, uint64_t handle);
-void drop_client(uint32_t client);
-int64_t inherit_handles(uint32_t parent, uint32_t child, uint64_t *handles, uint32_t count);
 
 /* request.c: tries a request; -EAGAIN: cannot be done now */
 int64_t try_request(struct socket *socket, struct server_request *request);

@@ -29,14 +29,6 @@ static void find_servers(void)
     }
 }
 
-static int64_t proc_wait(struct server_request *request, uint32_t client)
-{
-    int status = 0;
-    int64_t result = process_wait(client, request->word[0], request->word[1] & PROC_WAIT_NO_HANG, &status);
-    request->word[0] = (uint64_t)status;
-    return result;
-}
-
 static bool is_ignored(uint64_t signal)
 {
     return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
@@ -91,7 +83,7 @@ static int64_t proc_handle(struct server_request *request)
     case PROC_SPAWN:
         return spawn_process(request, client);
     case PROC_WAIT:
-        return proc_wait(request, client);
+        return process_wait(client, request);
     case PROC_EXIT:
         return proc_exit(request, client);
     case PROC_KILL:

@@ -8,7 +8,7 @@
 #include "process.h"
 #include <errno.h>
 #include <pthread.h>
-#include <servers/lib/server.h>
+#include <servers/lib/waiter.h>
 #include <servers/protocol/proc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,15 +26,8 @@ struct process {
     unsigned death_bit;
     bool orphan;                                         /* its parent ended: nobody will wait for it */
     struct process *parent, *children, *older, *younger; /* siblings */
-    struct waiter *waiters;
+    struct waiter *waiters;                              /* PROC_WAIT: word[0] = pid or PROC_ANY */
     char name[TARN_NAME_BYTES];
-};
-
-/* A deferred PROC_WAIT of this process. */
-struct waiter {
-    struct waiter *next;
-    uint64_t pid; /* or PROC_ANY */
-    uint32_t reply;
 };
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -192,15 +185,6 @@ void process_kill_noted(uint32_t pid)
     pthread_mutex_unlock(&table_lock);
 }
 
-static void drop_waiters(struct process *process)
-{
-    for (struct waiter *waiter; (waiter = process->waiters);) {
-        process->waiters = waiter->next;
-        server_answer(waiter->reply, -EINTR, NULL, 0);
-        free(waiter);
-    }
-}
-
 /* Reparents the children to init. Frees those that are zombies: nobody will wait for them. */
 static void leave_children(struct process *process)
 {
@@ -220,17 +204,14 @@ static void leave_children(struct process *process)
 static bool tell_parent(struct process *process)
 {
     struct waiter **link = &process->parent->waiters;
-    uint64_t status = (uint64_t)process->status;
     while (*link) {
-        struct waiter *waiter = *link;
-        if (waiter->pid != PROC_ANY && waiter->pid != process->pid) {
-            link = &waiter->next;
+        uint64_t *word = (*link)->request.word;
+        if (word[0] != PROC_ANY && word[0] != process->pid) {
+            link = &(*link)->next;
             continue;
         }
-        bool told = server_answer(waiter->reply, process->pid, &status, 1);
-        *link = waiter->next;
-        free(waiter);
-        if (told)
+        word[0] = (uint64_t)process->status;
+        if (waiter_reply(link, process->pid))
             return true;
     }
     return false;
@@ -239,16 +220,11 @@ static bool tell_parent(struct process *process)
 /* A child is freed: ends waits for it, and all waits if no child is left. */
 static void answer_childless(struct process *parent, uint32_t pid)
 {
-    struct waiter **link = &parent->waiters;
-    while (*link) {
-        struct waiter *waiter = *link;
-        if (parent->children && waiter->pid != pid) {
-            link = &waiter->next;
-            continue;
-        }
-        *link = waiter->next;
-        server_answer(waiter->reply, -ECHILD, NULL, 0);
-        free(waiter);
+    for (struct waiter **link = &parent->waiters; *link;) {
+        if (parent->children && (*link)->request.word[0] != pid)
+            link = &(*link)->next;
+        else
+            waiter_reply(link, -ECHILD);
     }
 }
 
@@ -273,7 +249,7 @@ bool process_finish(uint32_t pid)
     if (found) {
         struct process *parent = process->parent;
         process->state = ZOMBIE;
-        drop_waiters(process);
+        waiter_reply_all(&process->waiters, -EINTR);
         leave_children(process);
         if (process->orphan || tell_parent(process)) {
             destroy(process);
@@ -289,24 +265,11 @@ void process_forget_waits(uint32_t pid)
     pthread_mutex_lock(&table_lock);
     struct process *process = find(pid);
     if (process)
-        drop_waiters(process);
+        waiter_reply_all(&process->waiters, -EINTR);
     pthread_mutex_unlock(&table_lock);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------------- */
-
-static int64_t save_waiter(struct process *parent, uint64_t pid)
-{
-    struct waiter *waiter = malloc(sizeof(*waiter));
-    cap_t reply = waiter ? server_save_reply() : 0;
-    if (!reply) {
-        free(waiter);
-        return -ENOMEM;
-    }
-    *waiter = (struct waiter){.next = parent->waiters, .pid = pid, .reply = reply};
-    parent->waiters = waiter;
-    return SERVER_LATER;
-}
 
 /* Finds a child to wait for. Orphans that init adopted do not count. */
 static struct process *find_child(struct process *parent, uint64_t pid, bool *any)
@@ -322,22 +285,22 @@ static struct process *find_child(struct process *parent, uint64_t pid, bool *an
     return NULL;
 }
 
-int64_t process_wait(uint32_t parent_pid, uint64_t pid, bool no_hang, int *status)
+int64_t process_wait(uint32_t parent_pid, struct server_request *request)
 {
     bool any = false;
     int64_t result;
     pthread_mutex_lock(&table_lock);
     struct process *parent = find(parent_pid);
-    struct process *child = parent ? find_child(parent, pid, &any) : NULL;
+    struct process *child = parent ? find_child(parent, request->word[0], &any) : NULL;
     if (child) {
-        *status = child->status;
+        request->word[0] = (uint64_t)child->status;
         result = child->pid;
         destroy(child);
         answer_childless(parent, (uint32_t)result);
     } else if (!any) {
         result = -ECHILD;
     } else {
-        result = no_hang ? 0 : save_waiter(parent, pid);
+        result = request->word[1] & PROC_WAIT_NO_HANG ? 0 : waiter_save(&parent->waiters, request, 0);
     }
     pthread_mutex_unlock(&table_lock);
     return result;

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct server_request;
+
 #define PROCESS_DEATH_BITS 62u
 
 void process_init(uint32_t init_pid);
@@ -47,8 +49,8 @@ uint32_t process_take_space(uint32_t pid);
 /* All servers know of the death: replies to waiters. */
 bool process_finish(uint32_t pid);
 
-/* Handles PROC_WAIT. Returns pid, 0, -ECHILD or SERVER_LATER; stores the status in *status. */
-int64_t process_wait(uint32_t parent, uint64_t pid, bool no_hang, int *status);
+/* Handles PROC_WAIT. Returns pid, 0, -ECHILD or SERVER_LATER. */
+int64_t process_wait(uint32_t parent, struct server_request *request);
 
 bool process_exists(uint32_t pid); /* false for zombies */
 int64_t process_parent(uint32_t pid);

@@ -8,6 +8,7 @@
 #include "proc.h"
 #include <errno.h>
 #include <pthread.h>
+#include <servers/lib/waiter.h>
 #include <servers/protocol/proc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,23 +23,15 @@ struct service {
     uint32_t owner;
 };
 
-struct seeker {
-    struct seeker *next;
-    char name[PROC_SERVICE_NAME_BYTES];
-    uint32_t client;
-    cap_t reply;
-    uint64_t deadline;
-};
-
 static pthread_mutex_t services_lock = PTHREAD_MUTEX_INITIALIZER;
 /* covered by services_lock: */
 static struct service *services;
 static unsigned service_count;
-static struct seeker *seekers;
+static struct waiter *connecting; /* PROC_CONNECT: name, word[4] = deadline */
 
 static cap_t timer_wakeup; /* notification: there is a new deadline */
 
-static int take_name(const struct server_request *request, char name[PROC_SERVICE_NAME_BYTES])
+static int copy_name(const struct server_request *request, char name[PROC_SERVICE_NAME_BYTES])
 {
     memcpy(name, request->word, PROC_SERVICE_NAME_BYTES);
     return name[0] && !name[PROC_SERVICE_NAME_BYTES - 1] ? 0 : -EINVAL;
@@ -59,20 +52,19 @@ static int64_t badge_endpoint(const struct service *service, uint32_t client)
     return copy < 0 ? errno_of(copy) : copy;
 }
 
-static void serve_seekers(const struct service *service)
+static void serve_waiters(const struct service *service)
 {
-    for (struct seeker **link = &seekers; *link;) {
-        struct seeker *seeker = *link;
-        if (strcmp(seeker->name, service->name)) {
-            link = &seeker->next;
+    for (struct waiter **link = &connecting; *link;) {
+        struct waiter *waiter = *link;
+        if (strcmp((const char *)waiter->request.word, service->name)) {
+            link = &waiter->next;
             continue;
         }
-        int64_t copy = badge_endpoint(service, seeker->client);
-        server_answer_cap(seeker->reply, copy < 0 ? copy : 0, copy < 0 ? 0 : (cap_t)copy);
+        int64_t copy = badge_endpoint(service, waiter->request.client);
         if (copy > 0)
-            sys_cap_close((cap_t)copy);
-        *link = seeker->next;
-        free(seeker);
+            waiter_reply_cap(link, (cap_t)copy);
+        else
+            waiter_reply(link, copy);
     }
 }
 
@@ -90,7 +82,7 @@ static int64_t publish_locked(struct server_request *request, const char *name)
     service->next = services;
     services = service;
     service_count++;
-    serve_seekers(service);
+    serve_waiters(service);
     return 0;
 }
 
@@ -99,7 +91,7 @@ int64_t publish_service(struct server_request *request)
     char name[PROC_SERVICE_NAME_BYTES];
     int64_t info = request->received[0] ? sys_cap_info(request->received[0]) : -1;
     if (info < 0 || info >> 8 != CAP_ENDPOINT || !(info & RIGHT_SEND) || !(info & RIGHT_GRANT) ||
-        take_name(request, name))
+        copy_name(request, name))
         return -EINVAL;
     pthread_mutex_lock(&services_lock);
     int64_t result = publish_locked(request, name);
@@ -107,30 +99,20 @@ int64_t publish_service(struct server_request *request)
     return result;
 }
 
-static int64_t seek(struct server_request *request, const char *name)
+static int64_t connect_later(struct server_request *request)
 {
-    struct seeker *seeker = request->word[4] ? calloc(1, sizeof(*seeker)) : NULL;
-    if (!seeker)
-        return request->word[4] ? -ENOMEM : -ENOENT;
-    seeker->reply = server_save_reply();
-    if (!seeker->reply) {
-        free(seeker);
-        return -ENOMEM;
-    }
-    strcpy(seeker->name, name);
-    seeker->client = request->client;
-    seeker->deadline = request->word[4];
-    seeker->next = seekers;
-    seekers = seeker;
+    if (!request->word[4])
+        return -ENOENT;
+    int64_t result = waiter_save(&connecting, request, 0);
     sys_notification_signal(timer_wakeup, 1);
-    return SERVER_LATER;
+    return result;
 }
 
 static int64_t connect_locked(struct server_request *request, const char *name)
 {
     struct service *service = find_service(name);
     if (!service)
-        return seek(request, name);
+        return connect_later(request);
     int64_t copy = badge_endpoint(service, request->client);
     if (copy < 0)
         return copy;
@@ -142,7 +124,7 @@ static int64_t connect_locked(struct server_request *request, const char *name)
 int64_t connect_service(struct server_request *request)
 {
     char name[PROC_SERVICE_NAME_BYTES];
-    if (take_name(request, name))
+    if (copy_name(request, name))
         return -EINVAL;
     pthread_mutex_lock(&services_lock);
     int64_t result = connect_locked(request, name);
@@ -150,21 +132,19 @@ int64_t connect_service(struct server_request *request)
     return result;
 }
 
-/* Ends the waits of `client` (0: none) and those past their deadline. Returns the next deadline. */
-static uint64_t drop_seekers(uint32_t client, uint64_t now)
+/* Ends the waits past their deadline. Returns the next deadline. */
+static uint64_t end_waits(uint64_t now)
 {
     uint64_t next = TARN_FOREVER;
-    for (struct seeker **link = &seekers; *link;) {
-        struct seeker *seeker = *link;
-        if (seeker->client != client && seeker->deadline > now) {
-            if (seeker->deadline < next)
-                next = seeker->deadline;
-            link = &seeker->next;
+    for (struct waiter **link = &connecting; *link;) {
+        uint64_t deadline = (*link)->request.word[4];
+        if (deadline <= now) {
+            waiter_reply(link, -ETIMEDOUT);
             continue;
         }
-        server_answer(seeker->reply, seeker->client == client ? -EINTR : -ETIMEDOUT, NULL, 0);
-        *link = seeker->next;
-        free(seeker);
+        if (deadline < next)
+            next = deadline;
+        link = &(*link)->next;
     }
     return next;
 }
@@ -183,7 +163,7 @@ void forget_services(uint32_t pid)
         *link = service->next;
         free(service);
     }
-    drop_seekers(pid, 0);
+    waiter_forget(&connecting, pid);
     pthread_mutex_unlock(&services_lock);
 }
 
@@ -193,7 +173,7 @@ static void *timer_main(void *argument)
     for (;;) {
         sys_notification_wait(timer_wakeup, next);
         pthread_mutex_lock(&services_lock);
-        next = drop_seekers(0, clock_monotonic_ns());
+        next = end_waits(clock_monotonic_ns());
         pthread_mutex_unlock(&services_lock);
     }
     return NULL;

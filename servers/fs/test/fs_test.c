@@ -186,7 +186,7 @@ static void test_handles(void)
 {
     struct node *node;
     check(make_file("/h", "handle") == 0 && tree_find("/h", &node) == 0);
-    int64_t handle = handle_add(1, open_file_create(node, O_RDWR));
+    int64_t handle = open_file_add(1, open_file_create(node, O_RDWR));
     check(handle == 0 && handle_get(1, 1) == NULL && handle_get(2, 0) == NULL &&
           handle_get(1, ~0ull) == NULL);
     uint64_t handles[2] = {0, 0};
@@ -205,7 +205,7 @@ static void test_handles(void)
     int64_t last = 0;
     for (unsigned i = 0; i <= HANDLES_MAX && last >= 0; i++) {
         struct node *null = node_create(NODE_NULL, S_IFCHR);
-        last = handle_add(4, open_file_create(null, O_RDONLY));
+        last = open_file_add(4, open_file_create(null, O_RDONLY));
     }
     check(last == -EMFILE && handle_count() == HANDLES_MAX);
     handle_close_client(4);
@@ -227,64 +227,72 @@ static struct pipe *make_pipe(void)
     return pipe;
 }
 
+static const struct server_request *ask(uint32_t client, uint64_t span)
+{
+    static struct server_request request;
+    request = (struct server_request){.client = client, .word = {0, span, FS_HERE}};
+    return &request;
+}
+
 static void test_pipe(void)
 {
     struct pipe *pipe = make_pipe();
-    check(pipe_read(pipe, 1, SERVER_SPAN(0, 0, 8), false) == -EAGAIN);
-    check(pipe_read(pipe, 1, SERVER_SPAN(1, 0, 8), true) == -EFAULT);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), false) == -EAGAIN);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(1, 0, 8)), true) == -EFAULT);
     fake_next_client(1);
-    check(pipe_read(pipe, 1, SERVER_SPAN(0, 0, 8), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     cap_t reader = fake_last_reply();
-    check(pipe_write(pipe, 2, put(2, 0, "abc"), true) == 3);
+    check(pipe_write(pipe, ask(2, put(2, 0, "abc")), true) == 3);
     check(fake_answered(reader) && fake_result(reader) == 3 && !memcmp(fake_window(1), "abc", 3));
 
     /* More than fits: the writer waits, readers get the bytes in order. */
     memset(fake_window(2), 'x', SERVER_WINDOW_BYTES);
     fake_window(2)[SERVER_WINDOW_BYTES - 1] = 'y';
-    check(pipe_write(pipe, 2, SERVER_SPAN(0, 0, 60000), true) == 60000);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 60000)), true) == 60000);
     fake_next_client(2);
-    check(pipe_write(pipe, 2, SERVER_SPAN(0, 0, SERVER_WINDOW_BYTES), false) == FS_PIPE_BYTES - 60000);
-    check(pipe_write(pipe, 2, SERVER_SPAN(0, 0, 10), false) == -EAGAIN);
-    check(pipe_write(pipe, 2, SERVER_SPAN(0, SERVER_WINDOW_BYTES - 5000, 5000), true) == SERVER_LATER);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, SERVER_WINDOW_BYTES)), false) == FS_PIPE_BYTES - 60000);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 10)), false) == -EAGAIN);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, SERVER_WINDOW_BYTES - 5000, 5000)), true) == SERVER_LATER);
     cap_t writer = fake_last_reply();
     int64_t total = 0, size;
-    while ((size = pipe_read(pipe, 1, SERVER_SPAN(0, 0, 30000), false)) > 0)
+    while ((size = pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 30000)), false)) > 0)
         total += size;
     check(total == FS_PIPE_BYTES + 5000 && fake_window(1)[(total - 1) % 30000 % 10536] != 0);
     check(fake_answered(writer) && fake_result(writer) == 5000);
 
     pipe_close_end(pipe, PIPE_WRITE);
-    check(pipe_read(pipe, 1, SERVER_SPAN(0, 0, 8), true) == 0);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == 0);
     pipe_destroy(pipe);
 }
 
 static void test_pipe_ends(void)
 {
     struct pipe *pipe = make_pipe();
-    bool kept;
     fake_next_client(1);
-    check(pipe_read(pipe, 1, SERVER_SPAN(0, 0, 8), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     cap_t reader = fake_last_reply();
-    struct pipe_watch watch = {.client = 3, .handle = 9, .wanted = SERVER_POLL_READ, .notification = 5};
-    check(pipe_poll(pipe, &watch, &kept) == 0 && kept);
-    check(pipe_poll(pipe, &watch, &kept) == 0 && kept && notify_closed == 1); /* replaced */
+    struct server_request poll = {.client = 3, .word = {9, SERVER_POLL_READ}, .received = {5}};
+    check(pipe_poll(pipe, PIPE_READ, &poll) == 0 && poll.received[0] == 0);
+    poll.received[0] = 6;
+    check(pipe_poll(pipe, PIPE_READ, &poll) == 0 && poll.received[0] == 0 && fake_closed == 1); /* replaced */
     pipe_close_end(pipe, PIPE_WRITE);
-    check(fake_answered(reader) && fake_result(reader) == 0 && notify_signals == 1 && notify_closed == 2);
-    check(pipe_poll(pipe, &watch, &kept) == (SERVER_POLL_READ | SERVER_POLL_HANGUP) && !kept);
+    check(fake_answered(reader) && fake_result(reader) == 0 && fake_signals == 1 && fake_closed == 2);
+    poll.received[0] = 7;
+    check(pipe_poll(pipe, PIPE_READ, &poll) == (SERVER_POLL_READ | SERVER_POLL_HANGUP) && poll.received[0]);
     pipe_close_end(pipe, PIPE_READ);
     pipe_destroy(pipe);
 
     pipe = make_pipe();
     memset(fake_window(2), 'z', SERVER_WINDOW_BYTES);
-    check(pipe_write(pipe, 2, SERVER_SPAN(0, 0, FS_PIPE_BYTES), true) == FS_PIPE_BYTES);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, FS_PIPE_BYTES)), true) == FS_PIPE_BYTES);
     fake_next_client(2);
-    check(pipe_write(pipe, 2, SERVER_SPAN(0, 0, 4096), true) == SERVER_LATER);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 4096)), true) == SERVER_LATER);
     cap_t writer = fake_last_reply();
-    check(pipe_read(pipe, 1, SERVER_SPAN(0, 0, 4095), true) == 4095 &&
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 4095)), true) == 4095 &&
           !fake_answered(writer)); /* all or nothing */
     pipe_close_end(pipe, PIPE_READ);
     check(fake_answered(writer) && fake_result(writer) == -EPIPE);
-    check(pipe_write(pipe, 2, SERVER_SPAN(0, 0, 1), true) == -EPIPE);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 1)), true) == -EPIPE);
     pipe_close_end(pipe, PIPE_WRITE);
     pipe_destroy(pipe);
 }
@@ -294,19 +302,19 @@ static void test_pipe_deaths(void)
 {
     struct pipe *pipe = make_pipe();
     fake_next_client(10);
-    check(pipe_read(pipe, 10, SERVER_SPAN(0, 0, 8), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(10, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     fake_next_client(1);
-    check(pipe_read(pipe, 1, SERVER_SPAN(0, 0, 8), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     cap_t living = fake_last_reply();
     fake_client_gone(10); /* the pipe does not know yet */
-    check(pipe_write(pipe, 2, put(2, 0, "data"), true) == 4);
+    check(pipe_write(pipe, ask(2, put(2, 0, "data")), true) == 4);
     check(fake_answered(living) && fake_result(living) == 4 && !memcmp(fake_window(1), "data", 4));
     fake_next_client(11);
-    check(pipe_read(pipe, 11, SERVER_SPAN(0, 0, 8), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(11, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     fake_client_gone(11);
     pipe_forget(pipe, 11, 0, true);
-    check(pipe_write(pipe, 2, put(2, 0, "more"), true) == 4);
-    check(pipe_read(pipe, 1, SERVER_SPAN(0, 0, 8), false) == 4);
+    check(pipe_write(pipe, ask(2, put(2, 0, "more")), true) == 4);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), false) == 4);
     pipe_close_end(pipe, PIPE_READ);
     pipe_close_end(pipe, PIPE_WRITE);
     pipe_destroy(pipe);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * storage_host.c - storage.h and notify.h over malloc, for tests. `memory` is an index + 1. Allocations have
+ * storage_host.c - storage.h over malloc, for tests. `memory` is an index + 1. Allocations have
  * exactly the requested size, so that the sanitizer sees every access beyond.
  */
 #include "storage_host.h"
-#include "../notify.h"
 #include "../storage.h"
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +13,6 @@
 static pthread_mutex_t memories_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *memories[4096]; /* a used entry belongs to its file; free ones are found under the lock */
 uint64_t storage_limit = ~0ull;
-unsigned notify_signals, notify_closed;
 
 static char **slot_of(struct storage *storage)
 {
@@ -82,14 +80,4 @@ unsigned storage_live(void)
     for (unsigned i = 1; i < 4096; i++)
         count += memories[i] != NULL;
     return count;
-}
-
-void notify_signal(uint32_t notification, uint64_t bits)
-{
-    notify_signals++;
-}
-
-void notify_close(uint32_t notification)
-{
-    notify_closed++;
 }

@@ -5,8 +5,7 @@
 
 #include <stdint.h>
 
-extern uint64_t storage_limit;                 /* writes beyond this total fail with ENOSPC */
-extern unsigned notify_signals, notify_closed; /* number of calls */
-unsigned storage_live(void);                   /* number of memory objects */
+extern uint64_t storage_limit; /* writes beyond this total fail with ENOSPC */
+unsigned storage_live(void);   /* number of memory objects */
 
 #endif

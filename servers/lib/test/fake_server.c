@@ -5,6 +5,7 @@
 
 static char windows[FAKE_CLIENTS][SERVER_WINDOW_BYTES];
 static bool gone[FAKE_CLIENTS];
+unsigned fake_signals, fake_closed;
 static uint32_t saving;
 static cap_t last_reply;
 static struct {
@@ -66,12 +67,22 @@ cap_t server_save_reply(void)
     return last_reply;
 }
 
-bool server_answer(cap_t reply, int64_t result, const uint64_t *words, unsigned count)
+bool server_reply_later(cap_t reply, int64_t result, const uint64_t word[IPC_WORDS], cap_t capability)
 {
     if (reply == 0 || reply > last_reply || replies[reply].answered)
         abort(); /* a second reply */
     replies[reply].answered = true;
     replies[reply].result = result;
-    replies[reply].word = count ? words[0] : 0;
+    replies[reply].word = word[0];
     return !gone[replies[reply].client];
+}
+
+void server_signal(cap_t notification, uint64_t bits)
+{
+    fake_signals++;
+}
+
+void server_close(cap_t capability)
+{
+    fake_closed++;
 }

@@ -19,5 +19,6 @@ cap_t fake_last_reply(void);            /* the most recently saved reply */
 bool fake_answered(cap_t reply);
 int64_t fake_result(cap_t reply);
 uint64_t fake_word(cap_t reply);
+extern unsigned fake_signals, fake_closed; /* calls of server_signal, server_close */
 
 #endif

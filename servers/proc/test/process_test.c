@@ -31,7 +31,15 @@ static bool finish(uint32_t pid)
 
 static int64_t wait_now(uint32_t parent, uint64_t pid, int *status)
 {
-    return process_wait(parent, pid, true, status);
+    struct server_request request = {.client = parent, .word = {pid, PROC_WAIT_NO_HANG}};
+    int64_t result = process_wait(parent, &request);
+    *status = (int)request.word[0];
+    return result;
+}
+
+static int64_t wait_later(uint32_t parent, uint64_t pid)
+{
+    return process_wait(parent, &(struct server_request){.client = parent, .word = {pid}});
 }
 
 static void test_exit_then_wait(void)
@@ -66,9 +74,9 @@ static void test_wait_then_exit(void)
     int status;
     check(add(20, 10) == 0 && add(21, 10) == 0);
     fake_next_client(10);
-    check(process_wait(10, 21, false, &status) == SERVER_LATER);
+    check(wait_later(10, 21) == SERVER_LATER);
     cap_t one = fake_last_reply();
-    check(process_wait(10, PROC_ANY, false, &status) == SERVER_LATER);
+    check(wait_later(10, PROC_ANY) == SERVER_LATER);
     cap_t any = fake_last_reply();
     check(process_set_exit(20, 9) && finish(20));
     check(fake_answered(any) && fake_result(any) == 20 && fake_word(any) == 9 && !fake_answered(one));
@@ -81,9 +89,9 @@ static void test_two_waits(void)
 {
     int status;
     check(add(30, 10) == 0 && add(31, 10) == 0);
-    check(process_wait(10, 30, false, &status) == SERVER_LATER);
+    check(wait_later(10, 30) == SERVER_LATER);
     cap_t first = fake_last_reply();
-    check(process_wait(10, 30, false, &status) == SERVER_LATER);
+    check(wait_later(10, 30) == SERVER_LATER);
     cap_t second = fake_last_reply();
     check(finish(30) && fake_answered(first) && fake_answered(second));
     check(fake_result(first) + fake_result(second) == 30 - ECHILD);
@@ -110,7 +118,7 @@ static void test_waiter_dies(void)
     int status;
     check(add(50, INIT) == 0 && add(51, 50) == 0);
     fake_next_client(50);
-    check(process_wait(50, 51, false, &status) == SERVER_LATER);
+    check(wait_later(50, 51) == SERVER_LATER);
     cap_t reply = fake_last_reply();
     fake_client_gone(50);
     /* the reply did not arrive: still a zombie */
