@@ -5,9 +5,9 @@ UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill power
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \
     $(if $(filter $u,sort grep),user/bin/lines.c))))
 $(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_list.c trace_previous.c trace_rings.c trace_schema.c util.c)))
-$(eval $(call bin_program,sh,$(wildcard user/sh/*.c)))
-$(foreach s,user/sh/edit.c user/sh/test/edit_test.c,$(eval CFLAGS_$s += -Ikernel/abi))
-$(eval $(call host_test,sh_edit,user/sh/test/edit_test.c user/sh/edit.c))
+$(eval $(call bin_program,sh,$(wildcard user/sh/*.c) base/line_edit.c))
+$(foreach s,user/sh/edit.c user/sh/test/edit_test.c base/line_edit.c,$(eval CFLAGS_$s += -Ikernel/abi))
+$(eval $(call host_test,sh_edit,user/sh/test/edit_test.c user/sh/edit.c base/line_edit.c))
 $(eval $(call bin_program,sdet,user/bench/sdet.c))
 $(eval $(call bin_program,micro,user/bench/micro.c arch/$(ARCH)/user/fault.S))
 $(eval $(call bin_program,lockstorm,user/demo/lockstorm.c))

@@ -4,6 +4,7 @@
  * command that prints more than LINES_MAX lines ends.
  */
 #include <arch/machine.h>
+#include <base/line_edit.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
@@ -92,11 +93,9 @@ void debug_set_page(uint32_t count)
 
 /* ---- A line of input ---- */
 
-static struct {
-    const char *prompt;
-    char text[LINE_MAX];
-    uint32_t length, at; /* at: the cursor */
-} line;
+static const char *line_prompt;
+static char line_text[LINE_MAX];
+static struct line_edit line = {line_text, LINE_MAX, 0, 0};
 
 static char history[HISTORY_MAX][LINE_MAX];
 static uint32_t history_count, history_at; /* total number of lines; the one shown */
@@ -104,44 +103,22 @@ static uint32_t history_count, history_at; /* total number of lines; the one sho
 static void redraw(void)
 {
     put("\r");
-    put(line.prompt);
-    line.text[line.length] = 0;
+    put(line_prompt);
+    line.text[line.size] = 0;
     put(line.text);
     put("\033[K");
-    for (uint32_t i = line.at; i < line.length; i++)
+    for (size_t i = line.cursor; i < line.size; i++)
         put("\b");
 }
 
 static void insert(char c)
 {
-    if (line.length == LINE_MAX - 1)
-        return;
-    memmove(line.text + line.at + 1, line.text + line.at, line.length - line.at);
-    line.text[line.at++] = c;
-    line.length++;
-    if (line.at == line.length)
-        arch_console_put(c);
-    else
+    size_t before = line.size;
+    line_insert(&line, &c, 1);
+    if (line.cursor != line.size)
         redraw();
-}
-
-/* Removes [from, to). */
-static void cut(uint32_t from, uint32_t to)
-{
-    memmove(line.text + from, line.text + to, line.length - to);
-    line.length -= to - from;
-    line.at = from;
-    redraw();
-}
-
-static uint32_t word_start(void)
-{
-    uint32_t at = line.at;
-    while (at && line.text[at - 1] == ' ')
-        at--;
-    while (at && line.text[at - 1] != ' ')
-        at--;
-    return at;
+    else if (line.size != before)
+        arch_console_put(c);
 }
 
 static void show_history(uint32_t index)
@@ -150,17 +127,14 @@ static void show_history(uint32_t index)
     if (index < oldest || index > history_count)
         return;
     history_at = index;
-    const char *text = index == history_count ? "" : history[index % HISTORY_MAX];
-    line.at = line.length = (uint32_t)strlen(text);
-    memcpy(line.text, text, line.length);
+    line_set(&line, index == history_count ? "" : history[index % HISTORY_MAX]);
     redraw();
 }
 
 static void remember(void)
 {
-    if (!line.length)
-        return;
-    memcpy(history[history_count++ % HISTORY_MAX], line.text, line.length + 1);
+    if (line.size)
+        memcpy(history[history_count++ % HISTORY_MAX], line.text, line.size + 1);
 }
 
 /* ---- Completion ---- */
@@ -204,14 +178,14 @@ static bool is_separator(char c)
 
 static void complete(void)
 {
-    if (line.at != line.length)
+    if (line.cursor != line.size)
         return;
-    line.text[line.length] = 0;
-    uint32_t from = line.length, count;
+    line.text[line.size] = 0;
+    uint32_t from = (uint32_t)line.size, count;
     while (from && !is_separator(line.text[from - 1]))
         from--;
     const char *start = line.text + from, *first = NULL;
-    uint32_t length = line.length - from, common = common_length(start, length, &first, &count);
+    uint32_t length = (uint32_t)line.size - from, common = common_length(start, length, &first, &count);
     if (count == 0)
         return;
     if (count > 1 && common == length) {
@@ -226,45 +200,9 @@ static void complete(void)
 
 /* ---- Keys ---- */
 
-static void move_to(uint32_t at)
-{
-    line.at = at;
-    redraw();
-}
-
 static void edit(int key)
 {
     switch (key) {
-    case KEY_HOME:
-        move_to(0);
-        break;
-    case KEY_END:
-        move_to(line.length);
-        break;
-    case KEY_LEFT:
-        move_to(line.at ? line.at - 1 : 0);
-        break;
-    case KEY_RIGHT:
-        move_to(line.at < line.length ? line.at + 1 : line.at);
-        break;
-    case KEY_BACKSPACE:
-        if (line.at)
-            cut(line.at - 1, line.at);
-        break;
-    case KEY_DELETE:
-    case KEY_DELETE_OR_END:
-        if (line.at < line.length)
-            cut(line.at, line.at + 1);
-        break;
-    case KEY_CUT:
-        cut(0, line.at);
-        break;
-    case KEY_CUT_END:
-        cut(line.at, line.length);
-        break;
-    case KEY_WORD_ERASE:
-        cut(word_start(), line.at);
-        break;
     case KEY_UP:
         show_history(history_at - 1);
         break;
@@ -275,7 +213,9 @@ static void edit(int key)
         complete();
         break;
     default:
-        if (key >= ' ' && key < 127)
+        if (line_key(&line, key))
+            redraw();
+        else if (key >= ' ' && key < 127)
             insert((char)key);
     }
 }
@@ -292,19 +232,19 @@ static int read_edit_key(void)
 char *debug_read_line(const char *prompt)
 {
     int key;
-    line.prompt = prompt;
-    line.length = line.at = 0;
+    line_prompt = prompt;
+    line.size = line.cursor = 0;
     history_at = history_count;
     put(prompt);
     while ((key = read_edit_key()) != KEY_RETURN && key != KEY_NEWLINE) {
         if (key == KEY_INTERRUPT) {
-            line.length = 0;
+            line.size = 0;
             put("^C");
             break;
         }
         edit(key);
     }
-    line.text[line.length] = 0;
+    line.text[line.size] = 0;
     put("\n");
     remember();
     return line.text;

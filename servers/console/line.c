@@ -3,16 +3,8 @@
 #include "line.h"
 #include <servers/protocol/console.h>
 #include <string.h>
+#include <tarn/keys.h>
 #include <tarn/utf8.h>
-
-enum {
-    KEY_INTERRUPT = 3, /* Ctrl-C */
-    KEY_END = 4,       /* Ctrl-D */
-    KEY_BACKSPACE = 8,
-    KEY_KILL = 21,       /* Ctrl-U */
-    KEY_WORD_ERASE = 23, /* Ctrl-W */
-    KEY_DELETE = 127,
-};
 
 void line_init(struct line *line, void (*echo)(const char *text, uint32_t size))
 {
@@ -72,18 +64,18 @@ static enum line_event input_canonical(struct line *line, char key)
         echo(line, "\n");
         finish_edit(line);
         return LINE_READABLE;
-    case KEY_END:
+    case KEY_DELETE_OR_END:
         finish_edit(line); /* if nothing is typed: end of file */
         return LINE_READABLE;
-    case KEY_BACKSPACE:
-    case KEY_DELETE:
+    case '\b':
+    case 127:
         if (line->edit_count)
             erase_last(line);
         return LINE_NOTHING;
     case KEY_WORD_ERASE:
         erase_word(line);
         return LINE_NOTHING;
-    case KEY_KILL:
+    case KEY_CUT:
         while (line->edit_count)
             erase_last(line);
         return LINE_NOTHING;

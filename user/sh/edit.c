@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <base/line_edit.h>
 #include <tarn/keys.h>
 #include <tarn/utf8.h>
 #include <user/sh/sh.h>
@@ -28,8 +29,7 @@ static int history_count;
 
 struct line {
     const char *prompt;
-    char text[LINE_MAX_BYTES];
-    size_t size, cursor;
+    struct line_edit edit;
     char typed[4]; /* the first bytes of an incomplete character */
     size_t typed_size;
     int history_at;
@@ -72,10 +72,10 @@ static int put_move(char *out, size_t room, size_t from, size_t to)
 static size_t common_size(const struct line *line)
 {
     size_t size = 0, next;
-    for (; size < line->size && size < line->shown.size; size = next) {
-        next = utf8_next(line->text, line->size, size);
+    for (; size < line->edit.size && size < line->shown.size; size = next) {
+        next = utf8_next(line->edit.text, line->edit.size, size);
         if (next != utf8_next(line->shown.text, line->shown.size, size) ||
-            memcmp(line->text + size, line->shown.text + size, next - size))
+            memcmp(line->edit.text + size, line->shown.text + size, next - size))
             break;
     }
     return size;
@@ -92,20 +92,20 @@ static void redraw(struct line *line)
         line->shown.nothing = false;
         line->shown.size = line->shown.cursor = 0;
     }
-    size_t common = common_size(line), end = utf8_columns(line->text, line->size);
+    size_t common = common_size(line), end = utf8_columns(line->edit.text, line->edit.size);
     size_t at = utf8_columns(line->shown.text, line->shown.cursor);
-    if (common < line->size || common < line->shown.size) {
-        n += put_move(out + n, sizeof out - (size_t)n, at, utf8_columns(line->text, common));
-        n += snprintf(out + n, sizeof out - (size_t)n, "%.*s%s", (int)(line->size - common),
-                      line->text + common,
+    if (common < line->edit.size || common < line->shown.size) {
+        n += put_move(out + n, sizeof out - (size_t)n, at, utf8_columns(line->edit.text, common));
+        n += snprintf(out + n, sizeof out - (size_t)n, "%.*s%s", (int)(line->edit.size - common),
+                      line->edit.text + common,
                       end < utf8_columns(line->shown.text, line->shown.size) ? "\033[K" : "");
         at = end;
     }
-    n += put_move(out + n, sizeof out - (size_t)n, at, utf8_columns(line->text, line->cursor));
+    n += put_move(out + n, sizeof out - (size_t)n, at, utf8_columns(line->edit.text, line->edit.cursor));
     (void)!write(1, out, (size_t)n);
-    memcpy(line->shown.text, line->text, line->size);
-    line->shown.size = line->size;
-    line->shown.cursor = line->cursor;
+    memcpy(line->shown.text, line->edit.text, line->edit.size);
+    line->shown.size = line->edit.size;
+    line->shown.cursor = line->edit.cursor;
 }
 
 static void put_text(const char *text)
@@ -114,16 +114,6 @@ static void put_text(const char *text)
 }
 
 /* ---- changes --------------------------------------------------------------------------------------- */
-
-static void insert(struct line *line, const char *text, size_t size)
-{
-    if (line->size + size >= LINE_MAX_BYTES)
-        return;
-    memmove(line->text + line->cursor + size, line->text + line->cursor, line->size - line->cursor);
-    memcpy(line->text + line->cursor, text, size);
-    line->size += size;
-    line->cursor += size;
-}
 
 /* Inserts a non-ASCII character when its last byte arrives; drops invalid UTF-8. */
 static void insert_byte(struct line *line, char byte)
@@ -137,25 +127,8 @@ static void insert_byte(struct line *line, char byte)
         return;
     utf8_decode(line->typed, line->typed_size, &length);
     if (wanted > 1 && length == wanted)
-        insert(line, line->typed, wanted);
+        line_insert(&line->edit, line->typed, wanted);
     line->typed_size = 0;
-}
-
-static void erase(struct line *line, size_t from, size_t to)
-{
-    memmove(line->text + from, line->text + to, line->size - to);
-    line->size -= to - from;
-    line->cursor = from;
-}
-
-static void erase_word(struct line *line)
-{
-    size_t from = line->cursor;
-    while (from && line->text[from - 1] == ' ')
-        from--;
-    while (from && line->text[from - 1] != ' ')
-        from--;
-    erase(line, from, line->cursor);
 }
 
 static void show_history(struct line *line, int step)
@@ -164,9 +137,7 @@ static void show_history(struct line *line, int step)
     if (at < 0 || at > history_count)
         return;
     line->history_at = at;
-    const char *text = at < history_count ? history[at] : "";
-    line->size = line->cursor = strlen(text);
-    memcpy(line->text, text, line->size);
+    line_set(&line->edit, at < history_count ? history[at] : "");
 }
 
 static void remember(const char *text)
@@ -209,11 +180,11 @@ static void consider(struct completion *completion, const char *name)
 
 static void complete(struct line *line)
 {
-    size_t start = line->cursor;
-    while (start && line->text[start - 1] != ' ')
+    size_t start = line->edit.cursor;
+    while (start && line->edit.text[start - 1] != ' ')
         start--;
     char word[LINE_MAX_BYTES];
-    snprintf(word, sizeof word, "%.*s", (int)(line->cursor - start), line->text + start);
+    snprintf(word, sizeof word, "%.*s", (int)(line->edit.cursor - start), line->edit.text + start);
     char *slash = strrchr(word, '/');
     const char *prefix = slash ? slash + 1 : word;
     const char *path = slash ? (slash == word ? "/" : word) : start == 0 ? "/bin" : ".";
@@ -232,9 +203,9 @@ static void complete(struct line *line)
     if (completion.count == 0)
         return;
     const char *more = completion.common + strlen(prefix);
-    insert(line, more, strlen(more));
+    line_insert(&line->edit, more, strlen(more));
     if (completion.count == 1) {
-        insert(line, " ", 1);
+        line_insert(&line->edit, " ", 1);
     } else if (!*more) {
         put_text("\r\n");
         put_text(completion.listing);
@@ -258,43 +229,15 @@ static enum outcome handle_key(struct line *line, int key)
     case KEY_INTERRUPT:
         return IS_DROPPED;
     case KEY_DELETE_OR_END:
-        if (line->size == 0)
+        if (line->edit.size == 0)
             return IS_OVER;
-        /* fall through */
-    case KEY_DELETE:
-        if (line->cursor < line->size)
-            erase(line, line->cursor, utf8_next(line->text, line->size, line->cursor));
-        break;
-    case KEY_BACKSPACE:
-        if (line->cursor)
-            erase(line, utf8_previous(line->text, line->cursor), line->cursor);
-        break;
-    case KEY_HOME:
-        line->cursor = 0;
-        break;
-    case KEY_END:
-        line->cursor = line->size;
-        break;
-    case KEY_LEFT:
-        line->cursor = utf8_previous(line->text, line->cursor);
-        break;
-    case KEY_RIGHT:
-        line->cursor = utf8_next(line->text, line->size, line->cursor);
+        line_key(&line->edit, key);
         break;
     case KEY_UP:
         show_history(line, -1);
         break;
     case KEY_DOWN:
         show_history(line, 1);
-        break;
-    case KEY_CUT_END:
-        line->size = line->cursor;
-        break;
-    case KEY_CUT:
-        erase(line, 0, line->cursor);
-        break;
-    case KEY_WORD_ERASE:
-        erase_word(line);
         break;
     case KEY_CLEAR:
         put_text("\033[H\033[2J");
@@ -304,8 +247,10 @@ static enum outcome handle_key(struct line *line, int key)
         complete(line);
         break;
     default:
+        if (line_key(&line->edit, key))
+            break;
         if (key >= ' ' && key < 127)
-            insert(line, &(char){(char)key}, 1);
+            line_insert(&line->edit, &(char){(char)key}, 1);
         else if (key >= 0x80 && key <= 0xff)
             insert_byte(line, (char)key);
     }
@@ -314,7 +259,11 @@ static enum outcome handle_key(struct line *line, int key)
 
 static char *edit_raw(const char *prompt)
 {
-    struct line line = {.prompt = prompt, .history_at = history_count, .shown.nothing = true};
+    char text[LINE_MAX_BYTES];
+    struct line line = {.prompt = prompt,
+                        .edit = {text, sizeof text, 0, 0},
+                        .history_at = history_count,
+                        .shown.nothing = true};
     enum outcome outcome = GOES_ON;
     while (outcome == GOES_ON) {
         redraw(&line);
@@ -323,9 +272,9 @@ static char *edit_raw(const char *prompt)
     put_text(outcome == IS_DROPPED ? "^C\r\n" : "\r\n");
     if (outcome == IS_OVER)
         return NULL;
-    line.text[outcome == IS_DROPPED ? 0 : line.size] = 0;
-    remember(line.text);
-    return strdup(line.text);
+    text[outcome == IS_DROPPED ? 0 : line.edit.size] = 0;
+    remember(text);
+    return strdup(text);
 }
 
 static char *read_plain(void)
