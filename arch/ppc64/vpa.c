@@ -59,7 +59,7 @@ bool arch_has_run(struct cpu *target)
     uint32_t ran_until = (target->arch.requested_at + 1) & ~1u;
     if (!target->arch.counts_runs || (int32_t)(dispatches(target) - ran_until) >= 2)
         return true;
-    if (arch_clock() - target->arch.prodded_at > clock_hz / 1000 * PROD_AGAIN_MS)
+    if (arch_clock() - target->arch.prodded_at > timer_ticks_ms(PROD_AGAIN_MS))
         prod(target);
     return false;
 }

@@ -108,7 +108,7 @@ static void start_cpus(void)
             log_line("processor %u does not start: error %d", i, error);
             continue;
         }
-        uint64_t limit = arch_clock() + clock_hz / 1000 * CPU_PATIENCE_MS;
+        uint64_t limit = arch_clock() + timer_ticks_ms(CPU_PATIENCE_MS);
         while (!(atomic_load(&sched_online_cpus) >> i & 1)) {
             if (arch_clock() > limit)
                 panic("processor %u started and was not heard of again", i);

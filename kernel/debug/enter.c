@@ -103,11 +103,6 @@ void debugger_poll(void)
 static uint64_t unproven;
 static struct proof proofs[CPUS_MAX];
 
-static uint64_t milliseconds(uint64_t count)
-{
-    return clock_hz / 1000 * count;
-}
-
 static bool have_stopped(uint64_t targets)
 {
     return (atomic_load(&stopped) & targets) == targets;
@@ -133,7 +128,7 @@ void debug_press_on(void)
     unproven &= ~atomic_load(&stopped);
     for (uint64_t left = unproven; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
-        if (progress_check_step(&proofs[i], &cpus[i], arch_clock(), milliseconds(GRACE_MS)))
+        if (progress_check_step(&proofs[i], &cpus[i], arch_clock(), timer_ticks_ms(GRACE_MS)))
             force(&cpus[i]);
     }
 }
@@ -143,9 +138,9 @@ static void wait_for(uint64_t targets, uint32_t limit)
 {
     uint64_t last = arch_clock(), waited = 0;
     uint32_t seen = progress();
-    while (!have_stopped(targets) && waited <= milliseconds(limit)) {
+    while (!have_stopped(targets) && waited <= timer_ticks_ms(limit)) {
         uint64_t now = arch_clock(), turn = now - last;
-        waited += turn < milliseconds(GAP_MS) ? turn : milliseconds(GAP_MS);
+        waited += turn < timer_ticks_ms(GAP_MS) ? turn : timer_ticks_ms(GAP_MS);
         last = now;
         debug_press_on();
         if (progress() != seen)
@@ -176,7 +171,7 @@ static void let_go(void)
     unproven = 0;
     atomic_store(&wanted, 0);
     uint64_t begin = arch_clock();
-    while (atomic_load(&stopped) && arch_clock() - begin < milliseconds(STOP_MS))
+    while (atomic_load(&stopped) && arch_clock() - begin < timer_ticks_ms(STOP_MS))
         arch_relax();
 }
 

@@ -301,7 +301,7 @@ static void set_cpu(const char *text)
 
 static void set_since(const char *milliseconds)
 {
-    uint64_t back = debug_number(milliseconds) * (trace_info_page.clock_hz / 1000), now = arch_trace_clock();
+    uint64_t back = timer_ticks_ms(debug_number(milliseconds)), now = arch_trace_clock();
     view.since = now > back ? now - back : 0;
 }
 

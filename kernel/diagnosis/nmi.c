@@ -68,7 +68,7 @@ static _Atomic uint64_t arrived; /* CPUs that have taken this NMI */
 static void wait_for_others(void)
 {
     uint64_t begin = arch_clock(), others = atomic_load(&sched_online_cpus);
-    while ((atomic_load(&arrived) & others) != others && arch_clock() - begin < clock_hz / 1000 * ARRIVAL_MS)
+    while ((atomic_load(&arrived) & others) != others && arch_clock() - begin < timer_ticks_ms(ARRIVAL_MS))
         arch_relax();
 }
 

@@ -212,7 +212,7 @@ bool report_take_turn(void)
         if (other != before) /* another CPU's turn began */
             begin = arch_clock();
         before = other;
-        if (other == mark || panic_is_on() || arch_clock() - begin > clock_hz / 1000 * TURN_MS)
+        if (other == mark || panic_is_on() || arch_clock() - begin > timer_ticks_ms(TURN_MS))
             return false;
         arch_relax();
     }

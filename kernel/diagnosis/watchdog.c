@@ -90,8 +90,8 @@ void watchdog_init(void)
     run_ends = run ? arch_clock() + run : 0;
     limit = read_seconds("watchdog=", SECONDS_DEFAULT);
     patience = limit * PATIENCES;
-    if (patience < clock_hz / 1000 * PATIENCE_MIN_MS)
-        patience = clock_hz / 1000 * PATIENCE_MIN_MS;
+    if (patience < timer_ticks_ms(PATIENCE_MIN_MS))
+        patience = timer_ticks_ms(PATIENCE_MIN_MS);
     if (boot_option("watchdog.action=", text, sizeof text))
         action = is_word(text, "debugger") ? DEBUGGER : is_word(text, "panic") ? PANIC : REPORT;
 }
@@ -104,7 +104,7 @@ static void stay(struct watch *mine)
     uint64_t begin = arch_clock();
     while (atomic_load(&mine->sight) != HIDDEN && !panic_is_on()) {
         uint32_t sight = SHOWN;
-        if (debugger_is_active() || arch_clock() - begin > clock_hz / 1000 * STAY_MS)
+        if (debugger_is_active() || arch_clock() - begin > timer_ticks_ms(STAY_MS))
             atomic_compare_exchange_strong(&mine->sight, &sight, HIDDEN);
         arch_relax();
     }
@@ -210,7 +210,7 @@ static void end_hang(const struct cpu *target)
 /* Not inlined: this name is to appear in call chains. */
 static void __attribute__((noinline)) hang(uint64_t milliseconds)
 {
-    uint64_t begin = arch_clock(), ticks = clock_hz / 1000 * milliseconds;
+    uint64_t begin = arch_clock(), ticks = timer_ticks_ms(milliseconds);
     uint32_t sessions = debugger_sessions();
     while (milliseconds == MACHINE_HANG_NOTICED
                ? atomic_load(&hangs.unnoticed) && debugger_sessions() == sessions

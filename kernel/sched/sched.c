@@ -27,7 +27,7 @@ void sched_init_cpu(struct cpu *cpu)
         list_init(&queue->ready[i]);
     queue->running = SCHED_IDLE_PRIORITY;
     cpu->switched_at = arch_clock();
-    sched_slice = clock_hz / 1000 * SCHED_SLICE_MS;
+    sched_slice = timer_ticks_ms(SCHED_SLICE_MS);
     atomic_fetch_or(&sched_online_cpus, bit_of(cpu));
 }
 

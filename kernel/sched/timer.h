@@ -43,7 +43,11 @@ extern uint64_t clock_hz; /* ticks per second */
 struct arch_clock_rate;
 void timer_init(struct arch_clock_rate *rate); /* on the boot CPU: determines the clock's rate */
 void timer_init_cpu(struct cpu *cpu);
-uint64_t timer_ticks(uint64_t nanoseconds); /* rounded up; TARN_FOREVER gives TIMER_NEVER */
+uint64_t timer_ticks(uint64_t nanoseconds);                  /* rounded up; TARN_FOREVER gives TIMER_NEVER */
+static inline uint64_t timer_ticks_ms(uint64_t milliseconds) /* an interval; 0 before timer_init */
+{
+    return clock_hz / 1000 * milliseconds;
+}
 uint64_t timer_nanoseconds(uint64_t ticks);
 void timer_add(struct timer *timer, uint64_t deadline); /* to this CPU's queue */
 void timer_remove(struct timer *timer);                 /* from the queue it is in, if any */

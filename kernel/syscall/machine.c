@@ -232,7 +232,7 @@ int64_t sys_machine_pci_bar(cap_t machine, uint32_t device, uint32_t bar)
 static bool has_passed(uint64_t begin, uint32_t *turns, uint32_t milliseconds)
 {
     arch_relax();
-    return clock_hz ? arch_clock() - begin > clock_hz / 1000 * milliseconds : ++*turns > 1000 * milliseconds;
+    return clock_hz ? arch_clock() - begin > timer_ticks_ms(milliseconds) : ++*turns > 1000 * milliseconds;
 }
 
 /* Waits first for a line that another CPU is printing. */
@@ -309,7 +309,7 @@ static void panic_at(void *time)
 /* In the near future: a vCPU may stand still before it gets the IPI. */
 static void panic_on_all(void)
 {
-    uint64_t time = arch_clock() + clock_hz / 5;
+    uint64_t time = arch_clock() + timer_ticks_ms(200);
     smp_call(atomic_load(&sched_online_cpus) & ~this_cpu()->bit, panic_at, &time);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* time.c - clocks and sleeping. */
 #include "call.h"
+#include "deadline.h"
 
 #include <sys/time.h>
 #include <sys/times.h>
@@ -8,11 +9,6 @@
 #include <unistd.h>
 
 #define NS_PER_SECOND 1000000000ll
-
-static int64_t ns_of(const struct timespec *time)
-{
-    return (int64_t)time->tv_sec * NS_PER_SECOND + time->tv_nsec;
-}
 
 static struct timespec timespec_of(int64_t ns)
 {
@@ -68,7 +64,7 @@ int nanosleep(const struct timespec *time, struct timespec *left)
     enter_call(TRACE_LIBC_SLEEP, (uint64_t)time->tv_sec, (uint64_t)time->tv_nsec);
     if (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= NS_PER_SECOND)
         return (int)leave_call(TRACE_LIBC_SLEEP, -EINVAL);
-    uint64_t deadline = deadline_after((uint64_t)ns_of(time));
+    uint64_t deadline = deadline_after((uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_nsec);
     int64_t result = sleep_until(deadline);
     uint64_t now = clock_monotonic_ns();
     if (result < 0 && left)
@@ -80,9 +76,10 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, str
 {
     if (!(flags & TIMER_ABSTIME))
         return nanosleep(time, left) < 0 ? errno : 0;
-    int64_t until = ns_of(time) - (clock == CLOCK_REALTIME ? clock_realtime_offset() : 0);
+    uint64_t deadline;
     enter_call(TRACE_LIBC_SLEEP, (uint64_t)time->tv_sec, (uint64_t)time->tv_nsec);
-    return (int)-leave_plain(TRACE_LIBC_SLEEP, until > 0 ? sleep_until((uint64_t)until) : 0);
+    int error = deadline_of(clock, time, &deadline);
+    return (int)-leave_plain(TRACE_LIBC_SLEEP, error ? -error : sleep_until(deadline));
 }
 
 int usleep(useconds_t microseconds)

@@ -20,8 +20,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <tarn/error.h>
-#include <tarn/syscall.h>
-#include <time.h>
+#include <tarn/runtime.h>
 
 #define WINDOW_COUNT    4096u
 #define WINDOW_NONE     WINDOW_COUNT
@@ -208,19 +207,12 @@ static void reclaim_windows(void)
     pthread_mutex_unlock(&window_lock);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static void *cleaner_main(void *argument)
 {
     for (;;) {
         if (sys_notification_wait(cleaner_wakeup, TARN_FOREVER) < 0)
             continue;
-        sys_thread_sleep(now_ns() + WINDOW_BATCH_NS);
+        sys_thread_sleep(deadline_after(WINDOW_BATCH_NS));
         worker_wait_all(); /* no worker is still in a request that began when these buffers were live */
         reclaim_windows();
     }
