@@ -32,10 +32,8 @@ static void put(const char *text)
 int debug_read_key(void)
 {
     int key;
-    while ((key = arch_console_get()) < 0) {
-        debug_press_on();
+    while ((key = arch_console_get()) < 0)
         arch_relax();
-    }
     return key;
 }
 
