@@ -15,14 +15,12 @@
 #define SPR_IAMR  61
 #define SPR_FSCR  153
 #define SPR_UAMOR 157
-#define SPR_TB    268
 #define SPR_SPRG0 272 /* struct cpu, for entries into the kernel */
 #define SPR_SPRG1 273 /* r13 of the interrupted code, during the first instructions of an entry */
 /* r13 likewise, for system reset and machine check: they may interrupt the first instructions of an entry */
 #define SPR_SPRG2 274
 #define SPR_SPRG3 275 /* this CPU's trace window at its user address; programs read it as SPR 259 */
 #define SPR_MMCR0 795
-#define SPR_PMC5  791 /* completed instructions; programs read it as 775 */
 #define SPR_TAR   815 /* user address of the thread's block */
 
 /* Machine state register. LOAD_CONSTANT loads bits that do not fit in 16 bits. */

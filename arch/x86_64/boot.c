@@ -18,9 +18,8 @@ extern const char kernel_start[], kernel_end[];
 
 /* ---- PVH: struct hvm_start_info of Xen's public headers ------------------------------------------- */
 
-#define PVH_MAGIC   0x336ec578u
-#define PVH_RAM     1u
-#define RANGE_BYTES 24u
+#define PVH_MAGIC 0x336ec578u
+#define PVH_RAM   1u
 
 struct pvh_start_info {
     uint32_t magic, version, flags, module_count;

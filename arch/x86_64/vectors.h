@@ -3,7 +3,6 @@
 #ifndef VECTORS_H
 #define VECTORS_H
 
-#define VECTOR_DEBUG         1
 #define VECTOR_NMI           2
 #define VECTOR_BREAKPOINT    3
 #define VECTOR_DOUBLE_FAULT  8

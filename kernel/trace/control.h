@@ -97,7 +97,6 @@ bool trace_range_is_reserved(paddr_t base, uint64_t size); /* at boot */
  * `other_id`. */
 void trace_store_init(paddr_t taken, uint64_t other_id);
 void trace_store_publish(void); /* makes it findable */
-uint64_t trace_store_boot_id(void);
 /* trace_lock held, except while booting. */
 void trace_store_refresh(void);  /* the info page has changed */
 bool trace_store_has_room(void); /* for another extent */

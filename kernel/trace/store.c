@@ -229,8 +229,3 @@ void trace_store_publish(void)
     store->magic = TRACE_STORE_MAGIC;
     end_change(store);
 }
-
-uint64_t trace_store_boot_id(void)
-{
-    return store ? store->boot_id : 0;
-}

@@ -28,7 +28,6 @@ static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t
 /* Message registers: label and all six words are always transferred. */
 static inline uint64_t frame_label(const struct arch_frame *frame);
 static inline void frame_set_label(struct arch_frame *frame, uint64_t label);
-static inline uint64_t frame_word(const struct arch_frame *frame, unsigned i);
 static inline void frame_set_word(struct arch_frame *frame, unsigned i, uint64_t value);
 static inline void frame_copy_message(struct arch_frame *to,
                                       const struct arch_frame *from); /* label + words */

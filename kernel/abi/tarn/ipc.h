@@ -5,12 +5,11 @@
  * Everything is inlined, so that a message whose fields are known costs no memory traffic:
  *
  *     ipc_call, ipc_send, ipc_receive, ipc_reply, ipc_reply_receive, ipc_reply_to     struct ipc_message
- *     ipc_call_label, ipc_reply_receive_label     the label only; words and capabilities are ignored
  *     ipc_call_words4, ipc_reply_receive_words4   the label and four words
  *
- * Those that wait have a *_deadline variant. The label and words4 variants send no capabilities, and leave
- * the other words as the registers happen to be: use them between parties that may see each other's data. A
- * failed call leaves the message undefined.
+ * Those that wait for whole messages have a *_deadline variant. The words4 variants send no capabilities, and
+ * leave the other words as the registers happen to be: use them between parties that may see each other's
+ * data. A failed call leaves the message undefined.
  */
 #ifndef TARN_IPC_H
 #define TARN_IPC_H
@@ -130,53 +129,18 @@ IPC_INLINE int64_t ipc_reply_receive(cap_t endpoint, struct ipc_message *message
     return ipc_reply_receive_deadline(endpoint, message, TARN_FOREVER);
 }
 
-/* ---- The label alone ---- */
-
-/* Replaces label and badge by those that come back. */
-IPC_INLINE int64_t ipc_exchange_label(uint64_t number, cap_t cap, uint64_t *label, uint64_t *badge,
-                                      uint64_t deadline)
-{
-    struct ipc_registers registers = ipc_label_only(*label);
-    int64_t result = arch_ipc(number, cap, deadline, &registers);
-    *label = registers.label;
-    *badge = registers.badge;
-    return result;
-}
-
-IPC_INLINE int64_t ipc_call_label_deadline(cap_t endpoint, uint64_t label, uint64_t *answer,
-                                           uint64_t deadline)
-{
-    uint64_t badge;
-    *answer = label;
-    return ipc_exchange_label(SYS_ipc_call, endpoint, answer, &badge, deadline);
-}
-IPC_INLINE int64_t ipc_call_label(cap_t endpoint, uint64_t label, uint64_t *answer)
-{
-    return ipc_call_label_deadline(endpoint, label, answer, TARN_FOREVER);
-}
-
-IPC_INLINE int64_t ipc_reply_receive_label_deadline(cap_t endpoint, uint64_t *label, uint64_t *badge,
-                                                    uint64_t deadline)
-{
-    return ipc_exchange_label(SYS_ipc_reply_receive, endpoint, label, badge, deadline);
-}
-IPC_INLINE int64_t ipc_reply_receive_label(cap_t endpoint, uint64_t *label, uint64_t *badge)
-{
-    return ipc_reply_receive_label_deadline(endpoint, label, badge, TARN_FOREVER);
-}
-
 /* ---- The label and four words ---- */
 
 /* Replaces label, words and badge by those that come back. */
 IPC_INLINE int64_t ipc_exchange_words4(uint64_t number, cap_t cap, uint64_t *label, uint64_t word[4],
-                                       uint64_t *badge, uint64_t deadline)
+                                       uint64_t *badge)
 {
     struct ipc_registers registers = ipc_label_only(*label);
     registers.word0 = word[0];
     registers.word1 = word[1];
     registers.word2 = word[2];
     registers.word3 = word[3];
-    int64_t result = arch_ipc(number, cap, deadline, &registers);
+    int64_t result = arch_ipc(number, cap, TARN_FOREVER, &registers);
     word[0] = registers.word0;
     word[1] = registers.word1;
     word[2] = registers.word2;
@@ -186,26 +150,16 @@ IPC_INLINE int64_t ipc_exchange_words4(uint64_t number, cap_t cap, uint64_t *lab
     return result;
 }
 
-IPC_INLINE int64_t ipc_call_words4_deadline(cap_t endpoint, uint64_t *label, uint64_t word[4],
-                                            uint64_t deadline)
-{
-    uint64_t badge;
-    return ipc_exchange_words4(SYS_ipc_call, endpoint, label, word, &badge, deadline);
-}
 IPC_INLINE int64_t ipc_call_words4(cap_t endpoint, uint64_t *label, uint64_t word[4])
 {
-    return ipc_call_words4_deadline(endpoint, label, word, TARN_FOREVER);
+    uint64_t badge;
+    return ipc_exchange_words4(SYS_ipc_call, endpoint, label, word, &badge);
 }
 
-IPC_INLINE int64_t ipc_reply_receive_words4_deadline(cap_t endpoint, uint64_t *label, uint64_t word[4],
-                                                     uint64_t *badge, uint64_t deadline)
-{
-    return ipc_exchange_words4(SYS_ipc_reply_receive, endpoint, label, word, badge, deadline);
-}
 IPC_INLINE int64_t ipc_reply_receive_words4(cap_t endpoint, uint64_t *label, uint64_t word[4],
                                             uint64_t *badge)
 {
-    return ipc_reply_receive_words4_deadline(endpoint, label, word, badge, TARN_FOREVER);
+    return ipc_exchange_words4(SYS_ipc_reply_receive, endpoint, label, word, badge);
 }
 
 #endif

@@ -99,11 +99,6 @@ static inline void frame_set_label(struct arch_frame *frame, uint64_t label)
     frame->gpr[FRAME_R_LABEL] = label;
 }
 
-static inline uint64_t frame_word(const struct arch_frame *frame, unsigned i)
-{
-    return frame->gpr[FRAME_R_WORDS + i];
-}
-
 static inline void frame_set_word(struct arch_frame *frame, unsigned i, uint64_t value)
 {
     frame->gpr[FRAME_R_WORDS + i] = value;

@@ -88,11 +88,6 @@ static inline void frame_set_label(struct arch_frame *frame, uint64_t label)
 _Static_assert(offsetof(struct arch_frame, r12) - offsetof(struct arch_frame, rdx) == (IPC_WORDS - 1) * 8,
                "words of a message are consecutive");
 
-static inline uint64_t frame_word(const struct arch_frame *frame, unsigned i)
-{
-    return (&frame->rdx)[i];
-}
-
 static inline void frame_set_word(struct arch_frame *frame, unsigned i, uint64_t value)
 {
     (&frame->rdx)[i] = value;

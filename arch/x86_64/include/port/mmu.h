@@ -19,8 +19,6 @@
 #define ARCH_STACKS         0xfffffec000000000ull /* shares the top-level entry of ARCH_DEVICE_MAP */
 #define ARCH_KERNEL_BASE    0xffffffff80000000ull
 
-#define ARCH_FRAME_NONE (~0ull)
-
 struct arch_space {
     paddr_t root;
 };

@@ -40,10 +40,6 @@ static inline void frame_set_label(struct arch_frame *frame, uint64_t label)
 {
     frame->label = label;
 }
-static inline uint64_t frame_word(const struct arch_frame *frame, unsigned i)
-{
-    return frame->word[i];
-}
 static inline void frame_set_word(struct arch_frame *frame, unsigned i, uint64_t value)
 {
     frame->word[i] = value;
