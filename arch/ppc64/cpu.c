@@ -63,6 +63,7 @@ void cpu_load(struct cpu *cpu)
     __asm__ volatile("isync" ::: "memory");
     arch_tlb_flush_all();
     xics_init_cpu();
+    vpa_register(cpu);
 }
 
 void arch_stop_forever(void)

@@ -91,9 +91,10 @@ void cpu_load(struct cpu *cpu);                    /* on that CPU: SPRGs, AMR, I
 /* ---- interrupts ----------------------------------------------------------------------------------- */
 
 #define IRQ_CONSOLE 0u
-#define IRQ_PCI     1u            /* INTA; three more follow */
-void xics_init_cpu(void);         /* makes this CPU accept all priorities */
-void xics_interrupt(uint64_t ip); /* external interrupt: accept, IPI or handle_interrupt, end */
+#define IRQ_PCI     1u              /* INTA; three more follow */
+void xics_init_cpu(void);           /* makes this CPU accept all priorities */
+void vpa_register(struct cpu *cpu); /* on this CPU; see arch_request_progress */
+void xics_interrupt(uint64_t ip);   /* external interrupt: accept, IPI or handle_interrupt, end */
 /* A message for the first entry of a device's MSI-X table: returns its source, or 0. xics.c's irq_lock held.
  */
 uint32_t pci_allocate_message(uint32_t device);

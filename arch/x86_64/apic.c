@@ -101,6 +101,18 @@ void arch_break_in(struct cpu *target)
     apic_write(APIC_COMMAND_HIGH, high);
 }
 
+/* An NMI does not change what it interrupts, so the NMI itself is the progress check. */
+void arch_request_progress(struct cpu *target)
+{
+    atomic_store(&target->arch.requested, true);
+    arch_break_in(target);
+}
+
+bool arch_has_run(struct cpu *target)
+{
+    return !atomic_load(&target->arch.requested);
+}
+
 void apic_timer_init(void)
 {
     apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);

@@ -32,8 +32,10 @@ static void put(const char *text)
 int debug_read_key(void)
 {
     int key;
-    while ((key = arch_console_get()) < 0)
+    while ((key = arch_console_get()) < 0) {
+        debug_press_on();
         arch_relax();
+    }
     return key;
 }
 

@@ -29,6 +29,8 @@ enum stop_state {
     STOP_SESSION, /* runs the session */
 };
 enum stop_state debug_stop_state(uint32_t cpu);
+/* Continues to stop CPUs that do not respond, while the session waits. */
+void debug_press_on(void);
 /* Where the CPU stopped; NULL: unknown. Valid during the session. */
 const struct kernel_regs *debug_regs(uint32_t cpu);
 

@@ -6,8 +6,9 @@
  *
  *   - It sets their bits in `wanted` and sends an IPI. A CPU with interrupts on stops when it leaves the
  *     kernel.
- *   - A CPU that has not stopped within ASK_MS gets an NMI.
- *   - A CPU that its host does not run stops when it runs again. After STOP_MS the session begins without it.
+ *   - A CPU that has not stopped within ASK_MS gets an NMI, if it executes instructions (progress_check.h).
+ *   - A CPU that its host does not run stops when it runs again. After STOP_MS the session begins without
+ *     it; the progress checks continue while it waits for keys, because the host may be busy or stopped.
  *
  * A stopped CPU parks in a trap with all registers in memory, sets its bit in `stopped`, and waits until
  * its bit in `wanted` is clear. A CPU that meets a breakpoint meanwhile parks, too, and starts its own
@@ -19,15 +20,17 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/progress_check.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/timer.h>
 #include <kernel/space/space.h>
 #include <stdatomic.h>
 
-#define ASK_MS  2000u
-#define STOP_MS 10000u /* without another that stopped */
-#define GAP_MS  100u   /* of a turn; in a longer one the host did not run this CPU */
+#define ASK_MS   2000u
+#define GRACE_MS 100u   /* after a sign of progress */
+#define STOP_MS  10000u /* without progress */
+#define GAP_MS   100u   /* of a turn; in a longer one the host did not run this CPU */
 
 static _Atomic uint32_t owner; /* 1 + number of the CPU that has the session; 0: none */
 static _Atomic uint32_t sessions;
@@ -96,6 +99,10 @@ void debugger_poll(void)
 
 /* ---- Stopping the other CPUs ---- */
 
+/* CPUs that did not stop when asked and have not passed their progress checks; the owner's. */
+static uint64_t unproven;
+static struct proof proofs[CPUS_MAX];
+
 static bool have_stopped(uint64_t targets)
 {
     return (atomic_load(&stopped) & targets) == targets;
@@ -103,21 +110,42 @@ static bool have_stopped(uint64_t targets)
 
 static void force(struct cpu *target)
 {
+    unproven &= ~target->bit;
     atomic_fetch_or(&forced, target->bit);
     arch_break_in(target);
 }
 
-/* Waits until they have stopped, or until for `limit` none has. */
+static uint32_t progress(void)
+{
+    uint32_t sum = (uint32_t)__builtin_popcountll(atomic_load(&stopped));
+    for (uint32_t i = 0; i < cpu_count; i++)
+        sum += proofs[i].count;
+    return sum;
+}
+
+void debug_press_on(void)
+{
+    unproven &= ~atomic_load(&stopped);
+    for (uint64_t left = unproven; left; left &= left - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(left);
+        if (progress_check_step(&proofs[i], &cpus[i], arch_clock(), timer_ticks_ms(GRACE_MS)))
+            force(&cpus[i]);
+    }
+}
+
+/* Waits until they have stopped, or for `limit` without progress. */
 static void wait_for(uint64_t targets, uint32_t limit)
 {
-    uint64_t last = arch_clock(), waited = 0, seen = atomic_load(&stopped);
+    uint64_t last = arch_clock(), waited = 0;
+    uint32_t seen = progress();
     while (!have_stopped(targets) && waited <= timer_ticks_ms(limit)) {
         uint64_t now = arch_clock(), turn = now - last;
         waited += turn < timer_ticks_ms(GAP_MS) ? turn : timer_ticks_ms(GAP_MS);
         last = now;
-        if (atomic_load(&stopped) != seen)
+        debug_press_on();
+        if (progress() != seen)
             waited = 0;
-        seen = atomic_load(&stopped);
+        seen = progress();
         tlb_handle_request();
         arch_relax();
     }
@@ -131,13 +159,16 @@ static void stop_others(struct cpu *self)
         arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_CALL);
     wait_for(targets, ASK_MS);
     targets &= ~atomic_load(&stopped);
-    for (uint64_t left = targets; left; left &= left - 1)
-        force(&cpus[__builtin_ctzll(left)]);
+    memset(proofs, 0, sizeof proofs);
+    unproven = targets;
+    for (uint64_t left = targets; holds && left; left &= left - 1)
+        force(&cpus[__builtin_ctzll(left)]); /* a panic need not let them continue */
     wait_for(targets, STOP_MS);
 }
 
 static void let_go(void)
 {
+    unproven = 0;
     atomic_store(&wanted, 0);
     uint64_t begin = arch_clock();
     while (atomic_load(&stopped) && arch_clock() - begin < timer_ticks_ms(STOP_MS))

@@ -2,10 +2,10 @@
 /*
  * watchdog.c - finds CPUs that take no timer interrupts, and the reason. Interface: watchdog.h.
  *
- * One suspect is investigated at a time, by one observer, in the observer's heartbeats: begin() sends an NMI,
- * continue_case() waits until the suspect takes a timer interrupt (and clears its suspicion), or shows where
- * it hangs until the observer has reported it (look_at()). Without a reply for long, the observer says so and
- * gives up.
+ * One suspect is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
+ * switch_to_partner() until the suspect takes a timer interrupt (and clears its suspicion), or progress
+ * checks show that it executes without taking one (progress_check.h). Then it gets an NMI, and waits until
+ * the observer has reported it (look_at()). Without progress for long, the observer says so and gives up.
  * Other silent CPUs wait for their turn. An observer that stops checking loses the case. All words that other
  * CPUs read are atomic; no lock is taken.
  *
@@ -17,6 +17,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/panic.h>
+#include <kernel/diagnosis/progress_check.h>
 #include <kernel/diagnosis/report.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
@@ -28,14 +29,16 @@
 #include <trace/timer.h>
 
 #define SECONDS_DEFAULT 10u
-#define PATIENCES       4u /* limits after which a suspect without reply is reported as such, ... */
-/* ... but not before this: on a busy host a reply takes seconds. */
+/* A limit has this many graces. A suspect gets one after each sign of progress. */
+#define GRACES          8u
+#define PATIENCES       4u /* limits after which a suspect without progress is reported as such, ... */
+/* ... but not before this: on a busy host a progress check takes seconds. */
 #define PATIENCE_MIN_MS 10000u
 #define LOOKS_A_SECOND  4u /* of a CPU that spins: as many as others have heartbeats */
 #define STAY_MS         2000u
 
 static uint64_t limit;                          /* ticks of silence; 0: off */
-static uint64_t patience;                       /* ticks without reply */
+static uint64_t patience;                       /* ticks without progress or reply */
 static _Atomic uint64_t run_ends;               /* ticks: when the run must be over; 0: never */
 static enum { REPORT, DEBUGGER, PANIC } action; /* after the report */
 
@@ -57,6 +60,7 @@ static struct watch {
 static struct {
     _Atomic uint32_t observer;
     uint32_t target;
+    struct proof proof;
     uint64_t asked_at;
 } the_case;
 
@@ -111,10 +115,6 @@ bool watchdog_answer(const struct kernel_regs *regs)
     struct watch *mine = &watches[this_cpu()->index];
     if (!atomic_load(&mine->asked))
         return false;
-    if (arch_trap_was_interruptible(regs)) { /* it takes its timer interrupt next */
-        atomic_store(&mine->asked, false);
-        return true;
-    }
     mine->regs = regs;
     atomic_store(&mine->sight, SHOWN);
     atomic_store(&mine->asked, false);
@@ -293,6 +293,16 @@ static void ask(uint64_t now)
     arch_break_in(&cpus[the_case.target]);
 }
 
+/* First step: does the suspect execute? */
+static void await_proof(uint64_t now)
+{
+    struct proof *proof = &the_case.proof;
+    if (progress_check_step(proof, &cpus[the_case.target], now, limit / GRACES))
+        ask(now);
+    else if (!proof->noted_at && now - proof->requested_at > patience)
+        give_up(now);
+}
+
 /* Takes the case, unless it has an observer that still checks. */
 static void begin(uint32_t target, uint64_t now)
 {
@@ -305,9 +315,12 @@ static void begin(uint32_t target, uint64_t now)
     atomic_compare_exchange_strong(&watch->suspicion, &trusting,
                                    SUSPECTED); /* or the last observer's suspicion */
     the_case.target = target;
-    ask(now);
+    the_case.proof = (struct proof){0};
+    the_case.asked_at = 0;
+    await_proof(now);
 }
 
+/* Second step: where is the suspect? */
 static void await_answer(uint64_t now)
 {
     struct watch *watch = &watches[the_case.target];
@@ -320,12 +333,14 @@ static void await_answer(uint64_t now)
         give_up(now);
 }
 
-static void continue_case(uint64_t now)
+static void switch_to_partner(uint64_t now)
 {
     if (atomic_load(&watches[the_case.target].suspicion) != SUSPECTED)
         close_case();
-    else
+    else if (the_case.asked_at)
         await_answer(now);
+    else
+        await_proof(now);
 }
 
 /* ---- In every CPU's heartbeat ---- */
@@ -396,7 +411,7 @@ static void watch_others(struct watch *mine, uint64_t now)
         if (has_case)
             close_case();
     } else if (has_case) {
-        continue_case(now);
+        switch_to_partner(now);
     } else {
         look_around(now);
     }

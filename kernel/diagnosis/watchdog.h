@@ -3,12 +3,13 @@
  * watchdog.h - detects CPUs that no longer take timer interrupts.
  *
  * Each CPU takes a few timer interrupts a second, even when idle (trace_heartbeat), and checks its
- * neighbour in each. A neighbour that has taken none for `watchdog=SECONDS` is a suspect. It gets
- * an NMI (arch_break_in):
+ * neighbour in each. A neighbour that has taken none for `watchdog=SECONDS` is a suspect. It gets several
+ * progress checks (arch_request_progress), with time in between to take a pending timer interrupt:
  *
  *   - no reply: the host is not running this vCPU. Report it; do nothing else.
- *   - the NMI found interrupts on, or the CPU takes the timer interrupt: the vCPU lost time. Not a hang.
- *   - otherwise a hang: print registers and call chain, then do what `watchdog.action` says.
+ *   - replies, takes the timer interrupt: the vCPU lost time. Not a hang.
+ *   - replies, never takes it: a hang. Send an NMI (arch_break_in; it could harm a vCPU that is not
+ *     running), print registers and call chain, then do what `watchdog.action` says.
  *
  * Time spent in the debugger, or while the machine was stopped from outside, does not count. A CPU that
  * spins with interrupts off, for a lock or another CPU, also looks hung. It checks its own neighbour while
