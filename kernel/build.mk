@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel: generic code here; the port and the trace add their files. rules.mk links.
-KERNEL_ROOMS := boot cpu diagnosis explore ipc lib memory sched space syscall trace
-KERNEL_SOURCES += $(sort $(foreach room,$(KERNEL_ROOMS),$(wildcard kernel/$(room)/*.c))) base/line_edit.c base/tree.c $(GEN)/kernel/syscall_table.c
+KERNEL_FOLDERS := boot cpu diagnosis explore ipc lib memory sched space syscall trace
+KERNEL_SOURCES += $(sort $(foreach folder,$(KERNEL_FOLDERS),$(wildcard kernel/$(folder)/*.c))) base/line_edit.c base/tree.c $(GEN)/kernel/syscall_table.c
 # Header dependencies from earlier compilations.
 -include $(shell find $(BA)/kernel/obj -name '*.d' 2>/dev/null)
 # Call chains skip functions of these files: a frame pointer costs six instructions per round trip.

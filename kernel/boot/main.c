@@ -28,44 +28,6 @@
 #define NANOSECONDS     1000000000ll
 #define CPU_PATIENCE_MS 10000u
 
-struct cpu cpus[CPUS_MAX];
-uint32_t cpu_count = 1;
-
-bool boot_option(const char *name, char *value, size_t size)
-{
-    size_t length = strlen(name);
-    const char *word = boot_info.command_line;
-    while (*word) {
-        const char *end = word;
-        while (*end && *end != ' ')
-            end++;
-        if ((size_t)(end - word) >= length && memcmp(word, name, length) == 0) {
-            size_t count = (size_t)(end - word) - length;
-            count = count < size ? count : size - 1;
-            memcpy(value, word + length, count);
-            value[count] = 0;
-            return true;
-        }
-        word = *end ? end + 1 : end;
-    }
-    return false;
-}
-
-uint32_t boot_choice(const char *option, const char *const *names, uint32_t count)
-{
-    char text[16], allowed[80];
-    uint32_t length = 0;
-    if (!boot_option(option, text, sizeof text))
-        return 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (strlen(text) == strlen(names[i]) && !memcmp(text, names[i], strlen(text)))
-            return i;
-        length += (uint32_t)format_text(allowed + length, sizeof allowed - length, " %s", names[i]);
-    }
-    log_line("%s%s: there are%s; it is %s", option, text, allowed, names[0]);
-    return 0;
-}
-
 /* `smp=N`: maximum number of CPUs to use. */
 static void limit_cpus(void)
 {

@@ -5,10 +5,10 @@
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/ipc/fault.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/scarce.h>
 #include <kernel/sched/thread.h>
-#include <kernel/space/fault.h>
 #include <kernel/space/space.h>
 #include <kernel/syscall/machine.h>
 #include <kernel/syscall/syscall.h>

@@ -12,11 +12,11 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/fault.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/scarce.h>
 #include <kernel/sched/thread.h>
-#include <kernel/space/fault.h>
 #include <kernel/space/space_exit.h>
 #include <tarn/error.h>
 #include <trace/exception.h>
