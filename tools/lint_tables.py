@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What tools/lint allows: which folder may use which, and words that are not to be used."""
+
+# Each list is one order of use: a folder may use itself and those before it. Only these folders are compared with each other.
+ORDERS = [
+    ("base", "trace/format", "trace/ring", "kernel/lib", "kernel/cpu", "kernel/memory", "kernel/space", "kernel/sched", "kernel/ipc",
+     "trace/event", "kernel/trace", "kernel/diagnosis", "kernel/debug", "kernel/explore", "kernel/syscall", "kernel/boot"),
+    ("base", "servers/protocol", "servers/lib", "servers/virtio", "servers/fs"),
+    ("servers/protocol", "servers/lib", "servers/virtio", "servers/net/lwip", "servers/net"),
+    ("servers/protocol", "servers/lib", "servers/virtio", "servers/traced"),
+    ("servers/protocol", "servers/lib", "servers/proc", "servers/console", "servers/init"),
+    ("trace/format", "tools/tarn", "tools/tarn/read", "tools/tarn/print", "tools/tarn/model", "tools/tarn/symbols",
+     "tools/tarn/source", "tools/tarn/analysis", "tools/tarn/export", "tools/tarn/top", "tools/tarn/goto", "tools/tarn/view",
+     "tools/tarn/command"),
+]
+
+# Files that every folder of the same order may use.
+SHARED = {
+    "kernel/kernel.h": "asserts",
+    "kernel/diagnosis/log.c": "any code may log a line",
+    "kernel/diagnosis/panic.c": "any code may panic",
+    "kernel/diagnosis/watchdog.h": "a CPU that spins checks its neighbour (watchdog_spin)",
+    "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
+    "kernel/syscall/syscall.h": "user copies",
+    "kernel/syscall/syscall.c": "user copies",
+}
+
+# Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
+AGAINST = [
+    ("kernel/cpu/irq.c", "kernel/*", "an interrupt ends in the object that it is for: a notification, a timer, the console"),
+    ("kernel/cpu/lock.c", "kernel/space/tlb.c", "a CPU that spins replies to TLB shootdowns, or two CPUs wait for each other"),
+    ("kernel/cpu/smp_call.c", "kernel/space/tlb.c", "a CPU that waits for others replies to TLB shootdowns"),
+    ("kernel/memory/scarce.c", "kernel/*", "to find the program that ends, it counts what every space holds"),
+    ("kernel/space/space*.c", "kernel/ipc/*", "a space holds capabilities, its fault handler's endpoint and a watcher's notification"),
+    ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
+    ("kernel/space/space.c", "kernel/sched/futex.c", "a space has a table of futexes"),
+    ("kernel/space/space.c", "kernel/trace/registry.c", "a space gives back its event classes when it ends"),
+    ("kernel/space/space_exit.c", "kernel/sched/thread.*", "a space kills its threads when it ends"),
+    ("kernel/sched/sched.c", "kernel/trace/control.h", "a thread's block names its CPU's ring"),
+    ("kernel/sched/thread.c", "kernel/trace/control.h", "a thread's block names its CPU's ring"),
+    ("kernel/sched/thread.c", "kernel/ipc/*", "a thread that ends leaves its notification, and fails the caller that it served"),
+    ("kernel/sched/timer.c", "kernel/*", "the timer interrupt drives heartbeat, watchdog and console"),
+    ("kernel/diagnosis/nmi.c", "kernel/debug/enter.c", "`nmi=debugger`"),
+    ("kernel/diagnosis/panic.c", "kernel/debug/enter.c", "`panic=debugger`, and a panic in a session"),
+    ("kernel/diagnosis/panic.c", "kernel/syscall/machine.c", "a panic stops the other CPUs"),
+    ("kernel/diagnosis/report.c", "kernel/debug/*", "reports print call chains with symbols"),
+    ("kernel/diagnosis/watchdog.c", "kernel/debug/enter.c", "`watchdog.action=debugger`"),
+    ("kernel/debug/user_symbols.c", "kernel/boot/loader.c", "the symbols of programs lie in the boot archive"),
+    ("kernel/syscall/machine.c", "kernel/boot/pci.c", "programs map the devices that boot found"),
+    ("servers/net/lwip/lwipopts.h", "servers/net/netif.c", "lwIP's heap is the server's"),
+    ("trace/format/wire.c", "kernel/lib/string.c", "any C library's memcpy"),
+    ("tools/tarn/main.c", "tools/tarn/*", "the table of subcommands"),
+    ("tools/tarn/view/api_goto.c", "tools/tarn/command/recipe.c", "the page offers goto only for a run that has a recipe"),
+    ("tools/tarn/view/puller.c", "tools/tarn/command/pull.c", "a live view is a pull in a process of its own"),
+]
+
+# Circles of files: (all files of the circle, why). A header and its source are no circle.
+CIRCLES = [
+    ("kernel/cpu/lock*", "the inline part of a lock, and its slow path"),
+    ("kernel/memory/*", "without free page frames, slabs give theirs back"),
+    ("kernel/sched/*", "a wait has a deadline, a deadline ends a wait, and both choose what runs"),
+    ("kernel/ipc/*", "capabilities hold objects, messages carry capabilities"),
+    ("kernel/trace/*", "the store lists the rings, and each of both is repaired from the other"),
+    ("kernel/debug/*", "commands use the session's console, the session's table lists the commands"),
+    ("kernel/explore/*", "a race that is found ends the run"),
+    ("servers/lib/*", "the shared buffers of a server log its errors"),
+    ("servers/net/*", "lwIP calls back into the socket whose operation it executes"),
+    ("servers/traced/*", "a connection starts a pull, which sends through it"),
+    ("servers/proc/*", "a dead process is reaped, and the reaper reports to the process table"),
+    ("tools/tarn/read/tsdl*", "a recursive parser"),
+    ("tools/tarn/model/*", "one state machine in several files"),
+    ("tools/tarn/analysis/*", "analyses.c lists all analyses, which use its helpers"),
+    ("tools/tarn/source/link*|tools/tarn/source/source.c", "source.c lists all sources, which use its helpers"),
+    ("tools/tarn/source/image*", "the store and the rings in guest memory"),
+    ("tools/tarn/command/diff*", "one subcommand in several files"),
+    ("tools/tarn/command/list*", "one subcommand in several files"),
+    ("tools/tarn/export/*", "export.c lists all formats, which use its helpers"),
+    ("tools/tarn/view/lanes*", "the two ways to fill lanes, which share their places"),
+    ("tools/tarn/view/draw*", "draw.c draws all parts, which share its boxes and colours"),
+    ("tools/tarn/view/[amp][par][ite]*", "api.c lists all requests, which use its helpers"),
+]
+
+# Words that docs/glossary.md replaces: (what every match contains, in small letters; pattern; what to write instead). In
+# identifiers, _ separates words. (?-i:...) is as written.
+WORDS = [
+    ("virtual", r"virtual[ _]processors?", "vCPU"),
+    ("stint", r"stints?", "run"),
+    ("whoever", r"whoever", "the caller, the thread"),
+    ("summer", r"summers?", "accumulator"),
+    ("adder", r"adders?", "accumulator"),
+    ("usual", r"(?<=_)(?-i:USUAL)", "DEFAULT"),
+    ("most", r"(?<=_)(?-i:MOST)", "MAX"),
+    ("buri", r"buried|buries", "kill, exit"),
+    ("grave", r"graves?", "dead client"),
+    ("nudge", r"nudges?", "progress check"),
+    ("owed", r"owed", "uncommitted"),
+    ("pile", r"piles?", "array"),
+    ("sieve", r"sieves?", "prefilter"),
+    ("told of", r"(is|are|was|were) told of", "is reported"),
+    ("of", r"tells? of", "reports"),
+    ("teach", r"teach(es)?", "restore"),
+    ("go", r"lets? go|letting go", "release"),
+    ("look", r"looks (into|at)", "checks, reads"),
+    ("the way of", r"the way of", "the path of"),
+    ("come closer", r"come closer", "zoom in"),
+    ("go away", r"go away", "zoom out"),
+    ("seen whole", r"seen whole", "complete"),
+]
+# Where a word is right: (file, pattern of the text around it, why).
+WORDS_ALLOWED = [
+    ("arch/ppc64/*", "virtual processor area", "PAPR's name"),
+]
+
+# Names in comments that are others': of hardware, standards and programs outside the tree.
+FOREIGN = {
+    "cp_abort", "PM1a_CNT", "hvm_start_info", "XEN_ELFNOTE_PHYS32_ENTRY", "TIME_WAIT", "seq_cst", "generic_kernel",
+    "peer_has_vnet_hdr", "virtio_pci_cap", "icount_start_warp_timer", "icount_process_data", "sched_mig", "cpu_idle",
+    "gcc/sanitizer.def", "chksum.c", "sys/lock.h", "ppc-asm.h", "pthread.h",
+}
