@@ -50,7 +50,7 @@ KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "Delete": 46, "Home
 MODIFIERS = {"alt": 1, "ctrl": 2, "meta": 4, "shift": 8}
 
 
-PAUSE_LEAST, PAUSE_MOST = 0.002, 0.05  # seconds between looks at what is waited for
+PAUSE_LEAST, PAUSE_MAX = 0.002, 0.05  # seconds between looks at what is waited for
 
 
 class BrowserError(Exception):
@@ -177,7 +177,7 @@ class Browser:
             if time.monotonic() > end:
                 raise BrowserError(f"waited in vain for: {expression}" + "".join(f"\n  page: {e}" for e in self.errors[-5:]))
             time.sleep(pause)
-            pause = min(2 * pause, PAUSE_MOST)
+            pause = min(2 * pause, PAUSE_MAX)
         return value
 
     def settle(self):

@@ -23,7 +23,7 @@
 #define LINES_DEFAULT 20u
 #define LINES_MAX     1000u
 #define PACKETS_FIRST 2u
-#define PACKETS_MOST  4096u
+#define PACKETS_MAX   4096u
 #define ANY           (~0ull)
 
 static struct view {
@@ -169,7 +169,7 @@ static uint64_t count_matches(uint64_t packets)
 static uint64_t choose_packets(uint64_t wanted, uint64_t *total)
 {
     const uint64_t most =
-        trace_info_page.buffer_count < PACKETS_MOST ? trace_info_page.buffer_count : PACKETS_MOST;
+        trace_info_page.buffer_count < PACKETS_MAX ? trace_info_page.buffer_count : PACKETS_MAX;
     uint64_t packets = PACKETS_FIRST;
     while ((*total = count_matches(packets)) < wanted && packets < most)
         packets *= 2;
@@ -261,7 +261,7 @@ const char *debug_class_nth(uint32_t index)
 }
 
 /* Events by class and minor; NULL: none. */
-#define EVENTS_MOST (TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED)
+#define EVENTS_MAX (TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED)
 static const struct trace_event_info *event_at(uint32_t place)
 {
     uint32_t class = place / TRACE_MINORS_SWITCHED, minor = place % TRACE_MINORS_SWITCHED;
@@ -270,7 +270,7 @@ static const struct trace_event_info *event_at(uint32_t place)
 
 const char *debug_event_nth(uint32_t index)
 {
-    for (uint32_t place = 0; place < EVENTS_MOST; place++) {
+    for (uint32_t place = 0; place < EVENTS_MAX; place++) {
         const struct trace_event_info *info = event_at(place);
         if (info && index-- == 0)
             return info->full_name;
@@ -280,7 +280,7 @@ const char *debug_event_nth(uint32_t index)
 
 static void set_event(const char *name)
 {
-    for (uint32_t place = 0; place < EVENTS_MOST; place++)
+    for (uint32_t place = 0; place < EVENTS_MAX; place++)
         if (is_event(event_at(place), name)) {
             format_text(view.event, sizeof view.event, "%s", name);
             return;
@@ -368,7 +368,7 @@ static uint64_t count_events(uint32_t cpu)
 {
     struct trace_moment moment;
     uint64_t total = 0;
-    trace_newest_begin(&newest, 1ull << cpu, PACKETS_MOST);
+    trace_newest_begin(&newest, 1ull << cpu, PACKETS_MAX);
     while (trace_merge_next(&newest.merge, &moment)) {
         by_class[TRACE_ID_CLASS(moment.event->id)]++;
         total++;

@@ -16,7 +16,7 @@ struct cpu;
 /* All zero: nothing checked yet. Used by the CPU that checks; no other checks the same target. */
 struct proof {
     uint32_t count; /* times that it has executed; ARCH_PROOFS are enough */
-    /* Ticks; 0: not yet. noted_at: when progress since the nudge was seen. */
+    /* Ticks; 0: not yet. noted_at: when progress since the request was seen. */
     uint64_t requested_at, noted_at;
 };
 

@@ -95,7 +95,7 @@ static inline void fence(int order)
     if (__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
         explore_point_fence(order);
 }
-#else /* in programs nobody looks at orders */
+#else /* programs are not checked for orders */
 static inline void stores(const volatile void *address, int order)
 {
 }

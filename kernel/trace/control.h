@@ -112,8 +112,8 @@ void trace_sum_ring(uint32_t cpu, uint64_t bytes_most);
 /* Verifies the checksums of the system before, and removes damaged packets. Call before others read them. */
 struct trace_store_kept trace_sums_verify(const struct trace_store *store);
 
-/* previous.c: the trace of the system before. While booting, after trace_previous_find: keep when frames can
- * be allocated, grow_old when the current system's store is published. */
+/* previous.c: the trace of the system before. While booting, after trace_previous_find: keep it when
+ * frames can be allocated, increment its age when the current system's store is published. */
 void trace_previous_keep(void);
 void trace_previous_increment_age(void);
 paddr_t trace_previous_place(uint64_t *boot_id); /* 0: none */

@@ -25,7 +25,7 @@
 
 #define HEARTBEAT_TICKS     (1ull << 29) /* maximum between two: a quarter of TRACE_TIME_SPAN */
 #define HEARTBEATS_A_SECOND 4 /* minimum: damage to a control page costs what is logged until then */
-#define WORDS_PER_TICK_MOST 4 /* nothing logs faster: a copy of two 16-byte vectors per tick */
+#define WORDS_PER_TICK_MAX  4 /* nothing logs faster: a copy of two 16-byte vectors per tick */
 #define WORDS_SLACK         (1ull << 20)
 
 /* Checksums are computed here, not by writers: enough for a megabyte a second, and little enough not to delay
@@ -66,7 +66,7 @@ static uint64_t words_possible(const struct shadow *shadow, uint64_t now)
     /* acquire: the shadow's index is then not older than this time; pairs with the release in
      * trace_expect_index() */
     uint64_t time = __atomic_load_n(&shadow->time, __ATOMIC_ACQUIRE);
-    return (now > time ? now - time : 0) * WORDS_PER_TICK_MOST + WORDS_SLACK;
+    return (now > time ? now - time : 0) * WORDS_PER_TICK_MAX + WORDS_SLACK;
 }
 
 static bool index_is_possible(uint64_t index, uint64_t known, uint64_t possible)

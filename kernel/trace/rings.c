@@ -21,8 +21,8 @@
 #include <trace/print/words.h>
 #include <trace/ring/ring.h>
 
-#define RING_BYTES_LEAST           (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)
-#define RING_BYTES_MOST_BY_DEFAULT (4ull << 20)
+#define RING_BYTES_LEAST       (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)
+#define RING_BYTES_DEFAULT_MAX (4ull << 20)
 
 static LOCK_CLASS(trace_lock_class, "trace");
 struct spinlock trace_lock = SPINLOCK(&trace_lock_class);
@@ -127,7 +127,7 @@ static uint64_t choose_ring_bytes(void)
             return bytes;
         log_line("trace: trace.ring=%s is no power of two from 256k to 512m; using the default", text);
     }
-    for (bytes = RING_BYTES_LEAST; bytes * 2 <= share && bytes < RING_BYTES_MOST_BY_DEFAULT;)
+    for (bytes = RING_BYTES_LEAST; bytes * 2 <= share && bytes < RING_BYTES_DEFAULT_MAX;)
         bytes *= 2;
     return bytes;
 }
@@ -174,7 +174,7 @@ bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
            !(buffer_count & (buffer_count - 1)) && buffer_count <= TRACE_RING_BYTES_MAX / buffer_bytes;
 }
 
-/* Invalidates the packets in a ring's buffers and writes off uncommitted words (TRACE_DOUBT). */
+/* Invalidates the packets in a ring's buffers and writes off uncommitted words (TRACE_UNCOMMITTED_MARK). */
 static void forget_packets(uint32_t cpu)
 {
     const struct trace_reader reader = trace_reader_of(cpu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* newlib's <math.h> without its macro for log2, which is inexact: see libc-glue/math/exact.c. */
+/* math.h - newlib's <math.h> without its macro for log2, which is inexact: see libc-glue/math/exact.c. */
 #ifndef LIBC_GLUE_MATH_H
 #define LIBC_GLUE_MATH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* newlib's <regex.h>, with the types that it expects to be defined. */
+/* regex.h - newlib's <regex.h>, with the types that it expects to be defined. */
 #ifndef LIBC_GLUE_REGEX_H
 #define LIBC_GLUE_REGEX_H
 

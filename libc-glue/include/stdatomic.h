@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* newlib's <stdatomic.h>, with the types that it expects to be defined. */
+/* stdatomic.h - newlib's <stdatomic.h>, with the types that it expects to be defined. */
 #ifndef LIBC_GLUE_STDATOMIC_H
 #define LIBC_GLUE_STDATOMIC_H
 

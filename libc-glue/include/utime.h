@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* newlib's <utime.h>, with the types that it expects to be defined. */
+/* utime.h - newlib's <utime.h>, with the types that it expects to be defined. */
 #ifndef LIBC_GLUE_UTIME_H
 #define LIBC_GLUE_UTIME_H
 

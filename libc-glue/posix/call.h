@@ -5,7 +5,7 @@
  *     int close(int fd)
  *     {
  *         enter_call(TRACE_LIBC_CLOSE, fd, 0);
- *         return leave_call(TRACE_LIBC_CLOSE, do_close(fd));
+ *         return leave_call(TRACE_LIBC_CLOSE, result);
  *     }
  *
  * Inner functions return a result >= 0 or a negative errno; leave_call turns the latter into errno and -1.

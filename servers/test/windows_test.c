@@ -28,7 +28,7 @@
 static cap_t endpoint;
 static atomic_int granted; /* buffers that it still grants; relaxed */
 static atomic_int refusal; /* errno */
-static atomic_int asked;   /* requests so far; release after the reply is decided, acquire in wait_asked */
+static atomic_int asked;   /* requests so far; release after the reply is decided, acquire in borrow_beside */
 
 static void *refuse_main(void *argument)
 {

@@ -137,10 +137,10 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
  * inherits uncommitted words of earlier laps, whose writers may store over it at any time: then it has their
  * number (modulo 2^22), and since when they are uncommitted (modulo 2^9, in units of 2^25 ticks). FORMAT.md,
  * "Late writers". */
-#define TRACE_DOUBT                 (1ull << 63)
-#define TRACE_UNCOMMITTED_OWED_BITS 22u
-#define TRACE_UNCOMMITTED_TIME_BITS 9u
-#define TRACE_UNCOMMITTED_UNIT      25u
+#define TRACE_UNCOMMITTED_MARK       (1ull << 63)
+#define TRACE_UNCOMMITTED_COUNT_BITS 22u
+#define TRACE_UNCOMMITTED_TIME_BITS  9u
+#define TRACE_UNCOMMITTED_UNIT       25u
 
 /*
  * A writer whose words are uncommitted for longer than this is taken for dead. A consumer waits this long

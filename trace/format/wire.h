@@ -202,7 +202,7 @@ static inline uint64_t wire_get64(const uint8_t *from)
 }
 
 /* Headers and fixed payloads to bytes and back. wire_get_frame checks magic, checksum and that the length is
- * at most `limit`; the other wire_get functions only copy. */
+ * at most `limit`; the other functions only copy. */
 void wire_put_frame(uint8_t to[WIRE_FRAME_BYTES], uint16_t type, uint32_t length, uint32_t sequence,
                     uint32_t payload_hash);
 enum wire_check { WIRE_FINE, WIRE_NO_MAGIC, WIRE_BAD_HEADER, WIRE_TOO_LONG };

@@ -7,7 +7,7 @@
  *   2. packet_seq_num is the requested number: its header was written, so (change_buffer) `committed` no
  *      longer has an earlier lap's count;
  *   3. `committed` is the whole buffer: header, events, end and filler are there, and no writer of an earlier
- *      lap can still store over them (layout.h, TRACE_DOUBT).
+ *      lap can still store over them (layout.h, TRACE_UNCOMMITTED_MARK).
  *
  * After the copy the reader checks again. The copy is useless if the index has come round to this buffer, if
  * the count has changed (a very late writer), or if the rings were cleared or resized meanwhile.

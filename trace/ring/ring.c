@@ -162,7 +162,7 @@ static uint64_t low_bits(uint64_t value, unsigned bits)
 
 static bool is_negative(uint64_t uncommitted)
 {
-    return uncommitted >> (TRACE_UNCOMMITTED_OWED_BITS - 1);
+    return uncommitted >> (TRACE_UNCOMMITTED_COUNT_BITS - 1);
 }
 
 /* The latest time at which the last words of a packet opened as `number` were reserved. The end of an earlier
@@ -178,7 +178,7 @@ static uint64_t end_of_reserving(const struct trace_packet *packet, uint64_t num
 static uint64_t uncommitted_age(const struct trace_packet *packet, uint64_t number, uint64_t high,
                                 uint64_t now)
 {
-    const uint64_t since = low_bits(high >> TRACE_UNCOMMITTED_OWED_BITS, TRACE_UNCOMMITTED_TIME_BITS);
+    const uint64_t since = low_bits(high >> TRACE_UNCOMMITTED_COUNT_BITS, TRACE_UNCOMMITTED_TIME_BITS);
     const uint64_t age = low_bits((now >> TRACE_UNCOMMITTED_UNIT) - since, TRACE_UNCOMMITTED_TIME_BITS)
                          << TRACE_UNCOMMITTED_UNIT;
     const uint64_t begin = packet->timestamp_begin;
@@ -209,8 +209,8 @@ static uint64_t first_count(const struct trace_packet *packet, uint64_t number, 
         return 0;
     const uint64_t size = arch_trace_info()->buffer_mask + 1, counted = (uint64_t)words_of(earlier);
     const uint64_t high = (earlier - counted) >> 32;
-    const uint64_t uncommitted_before = low_bits(high, TRACE_UNCOMMITTED_OWED_BITS);
-    const uint64_t uncommitted = low_bits(uncommitted_before + size - counted, TRACE_UNCOMMITTED_OWED_BITS);
+    const uint64_t uncommitted_before = low_bits(high, TRACE_UNCOMMITTED_COUNT_BITS);
+    const uint64_t uncommitted = low_bits(uncommitted_before + size - counted, TRACE_UNCOMMITTED_COUNT_BITS);
     const bool was_opened = packet->packet_seq_num == number || packet->packet_seq_num == TRACE_NO_PACKET;
     /* Too much was committed: a writer committed words that had been written off. Or the opener of the
      * earlier packet has not made it count from 0 yet: its words stay uncommitted, also a lap later. */
@@ -223,7 +223,7 @@ static uint64_t first_count(const struct trace_packet *packet, uint64_t number, 
     if (age >= TRACE_PATIENCE_SECONDS * arch_trace_info()->clock_hz)
         return 0;
     const uint64_t since = low_bits((now - age) >> TRACE_UNCOMMITTED_UNIT, TRACE_UNCOMMITTED_TIME_BITS);
-    return TRACE_DOUBT | since << (32 + TRACE_UNCOMMITTED_OWED_BITS) | uncommitted << 32;
+    return TRACE_UNCOMMITTED_MARK | since << (32 + TRACE_UNCOMMITTED_COUNT_BITS) | uncommitted << 32;
 }
 
 static bool is_closed(const struct reservation *r)

@@ -3,8 +3,8 @@
  * user/test/explore_meet.c - a workload for `tarn explore`: threads that meet at the same kernel objects.
  *
  * Signals that are waited for, one after the other: one that is lost stops its pair for ever. A server that
- * has both calls and signals of its bound notification to answer. Objects that are made, used and closed
- * through slots that all threads share: whoever uses one may find it closed at any moment.
+ * has both calls and signals of its bound notification to answer. Objects are made, used and closed
+ * through slots that all threads share: a user may find one closed at any moment.
  */
 #include "leak.h"
 #include "start.h"

@@ -154,16 +154,16 @@ static inline uint64_t analysis_ns(const struct analysis *analysis, uint64_t tic
     return ticks_to_ns(&analysis->trace->schema, ticks);
 }
 /* Converts consecutive parts to nanoseconds, rounded so that they add up to the converted sum. */
-struct analysis_adder {
+struct analysis_accumulator {
     const struct analysis *analysis;
     uint64_t ticks;
 };
-static inline uint64_t analysis_add(struct analysis_adder *adder, uint64_t ticks)
+static inline uint64_t analysis_add(struct analysis_accumulator *accumulator, uint64_t ticks)
 {
-    uint64_t before = analysis_ns(adder->analysis, adder->ticks);
+    uint64_t before = analysis_ns(accumulator->analysis, accumulator->ticks);
 
-    adder->ticks += ticks;
-    return analysis_ns(adder->analysis, adder->ticks) - before;
+    accumulator->ticks += ticks;
+    return analysis_ns(accumulator->analysis, accumulator->ticks) - before;
 }
 uint64_t analysis_when(const struct analysis *analysis, uint64_t ticks);
 double analysis_seconds(const struct analysis *analysis); /* length of the range */

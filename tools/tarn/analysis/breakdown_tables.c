@@ -79,11 +79,11 @@ static uint64_t sum_of(const uint64_t ticks[GROUPS])
 static void fill_groups(const struct analysis *analysis, struct table_row *row, unsigned wall,
                         const uint64_t ticks[GROUPS])
 {
-    struct analysis_adder adder = {.analysis = analysis};
+    struct analysis_accumulator accumulator = {.analysis = analysis};
 
     for (unsigned i = 0; i < GROUPS; i++)
-        row->cells[wall + 1 + i].count = analysis_add(&adder, ticks[i]);
-    row->cells[wall].count = analysis_ns(analysis, adder.ticks);
+        row->cells[wall + 1 + i].count = analysis_add(&accumulator, ticks[i]);
+    row->cells[wall].count = analysis_ns(analysis, accumulator.ticks);
 }
 
 static const struct part *part_in(const struct map_entry *entry)
@@ -211,7 +211,7 @@ static void add_part(struct breakdown *breakdown, unsigned which, struct map *ro
 static void fill_activities(struct breakdown *breakdown, unsigned which)
 {
     struct analysis *analysis = &breakdown->analysis;
-    struct analysis_adder adder = {.analysis = analysis};
+    struct analysis_accumulator accumulator = {.analysis = analysis};
     struct map rows; /* struct part by row */
     uint64_t wall = 0;
 
@@ -225,7 +225,7 @@ static void fill_activities(struct breakdown *breakdown, unsigned which)
         const struct part *sum = part_in(rows.entries[i]);
 
         row->cells[ACTIVITY_COUNT].count = sum->count;
-        row->cells[ACTIVITY_TOTAL].count = analysis_add(&adder, sum->ticks);
+        row->cells[ACTIVITY_TOTAL].count = analysis_add(&accumulator, sum->ticks);
         row->cells[ACTIVITY_SHARE].real = wall ? 100.0 * (double)sum->ticks / (double)wall : 0;
         row->cells[ACTIVITY_MEAN].count =
             sum->count ? analysis_ns(analysis, sum->ticks / sum->count) : TABLE_NONE;
@@ -275,7 +275,7 @@ static void fill_served(struct breakdown *breakdown)
     for (size_t i = 0; i < breakdown->functions.count; i++) {
         const struct map_entry *entry = breakdown->functions.entries[i];
         const struct function *function = (const struct function *)(const void *)entry->value;
-        struct analysis_adder adder = {.analysis = analysis};
+        struct analysis_accumulator accumulator = {.analysis = analysis};
         struct table_row *row;
 
         if (function->ran + function->waited + function->calls == 0)
@@ -283,11 +283,11 @@ static void fill_served(struct breakdown *breakdown)
         row = table_row(table, i, function_name(breakdown, table, entry));
         row->cells[SERVED_PID].count = entry->key[0];
         row->cells[SERVED_CALLS].count = function->calls;
-        row->cells[SERVED_RAN].count = analysis_add(&adder, function->ran);
-        row->cells[SERVED_WAITED].count = analysis_add(&adder, function->waited);
-        row->cells[SERVED_TOTAL].count = analysis_ns(analysis, adder.ticks);
+        row->cells[SERVED_RAN].count = analysis_add(&accumulator, function->ran);
+        row->cells[SERVED_WAITED].count = analysis_add(&accumulator, function->waited);
+        row->cells[SERVED_TOTAL].count = analysis_ns(analysis, accumulator.ticks);
         row->cells[SERVED_MEAN].count =
-            function->calls ? analysis_ns(analysis, adder.ticks / function->calls) : TABLE_NONE;
+            function->calls ? analysis_ns(analysis, accumulator.ticks / function->calls) : TABLE_NONE;
     }
 }
 

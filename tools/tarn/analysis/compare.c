@@ -8,7 +8,7 @@
 #include <tools/tarn/analysis/t_test.h>
 
 #define NAME_BYTES  512u
-#define CHANCE_MOST 0.05
+#define CHANCE_MAX  0.05
 #define SIGNIFICANT "significant"
 
 const char *compare_refuses(const struct table *table)
@@ -373,7 +373,7 @@ void compare_judge(struct table *result, size_t judged)
         if (isnan(cells[COMPARE_CHANCE].real))
             continue;
         cells[COMPARE_CHANCE].real = fmin(1, cells[COMPARE_CHANCE].real * (double)judged);
-        cells[COMPARE_VERDICT].text = cells[COMPARE_CHANCE].real < CHANCE_MOST ? SIGNIFICANT : "noise";
+        cells[COMPARE_VERDICT].text = cells[COMPARE_CHANCE].real < CHANCE_MAX ? SIGNIFICANT : "noise";
     }
     if (result->count > 1)
         qsort_r(result->rows, result->count, sizeof(result->rows[0]), by_change, result);

@@ -179,7 +179,7 @@ static void describe_queue(const struct path *path, const struct step *steps, si
 /* ALL: one row per step; otherwise consecutive ready steps are one row. */
 static void fill_path(const struct path *path, struct table *table, bool all)
 {
-    struct analysis_adder adder = {.analysis = path->owner};
+    struct analysis_accumulator accumulator = {.analysis = path->owner};
     char text[400], name[FUNCTION_NAME_BYTES];
     size_t count;
 
@@ -195,7 +195,8 @@ static void fill_path(const struct path *path, struct table *table, bool all)
             describe_queue(path, step, count, text, sizeof(text));
         row->indent = step->depth;
         row->cells[PATH_AT].count = analysis_ns(path->owner, step->piece.from - path->request->called);
-        row->cells[PATH_DURATION].count = analysis_add(&adder, step[count - 1].piece.to - step->piece.from);
+        row->cells[PATH_DURATION].count =
+            analysis_add(&accumulator, step[count - 1].piece.to - step->piece.from);
         row->cells[PATH_TID].count = thread != NULL ? thread->tid : (uint64_t)TABLE_NONE;
         row->cells[PATH_CPU].count = step->piece.state == MODEL_RUNNING || step->piece.state == MODEL_READY
                                          ? path->owner->trace->streams[step->piece.cpu].cpu
@@ -209,13 +210,13 @@ static void fill_path(const struct path *path, struct table *table, bool all)
 
 static void fill_share(const struct path *path, struct table *table)
 {
-    struct analysis_adder adder = {.analysis = path->owner};
+    struct analysis_accumulator accumulator = {.analysis = path->owner};
     uint64_t latency = path->request->returned - path->request->called;
 
     for (size_t i = 0; i < path->step_count; i++) {
         const struct step *step = &path->steps[i];
         const struct model_thread *thread = thread_of(path, step->thread);
-        uint64_t ticks = step->piece.to - step->piece.from, ns = analysis_add(&adder, ticks);
+        uint64_t ticks = step->piece.to - step->piece.from, ns = analysis_add(&accumulator, ticks);
         struct table_row *row =
             thread != NULL
                 ? table_row(table, thread->pid, analysis_process_name(&path->analysis, thread->pid))
@@ -235,7 +236,7 @@ static void fill_share(const struct path *path, struct table *table)
 /* Adds up the same steps of threads with the same name. */
 static void fill_work(const struct path *path, struct table *table)
 {
-    struct analysis_adder adder = {.analysis = path->owner};
+    struct analysis_accumulator accumulator = {.analysis = path->owner};
     uint64_t latency = path->request->returned - path->request->called;
     char text[400], name[ANALYSIS_NAME_BYTES + 400];
 
@@ -252,7 +253,7 @@ static void fill_work(const struct path *path, struct table *table)
         row = table_row(table, key, name);
         row->cells[WORK_DOING].text = table_text(table, text);
         row->cells[WORK_STEPS].count++;
-        row->cells[WORK_TOTAL].count += analysis_add(&adder, ticks);
+        row->cells[WORK_TOTAL].count += analysis_add(&accumulator, ticks);
         row->cells[WORK_SHARE].real += latency ? 100.0 * (double)ticks / (double)latency : 0;
     }
 }

@@ -65,15 +65,15 @@ static void add_edge(struct ipc_edge *sum, struct arena *arena, const struct ipc
 
 static void fill_sums(const struct analysis *analysis, struct table_row *row, const struct ipc_edge *sum)
 {
-    struct analysis_adder adder = {.analysis = analysis};
+    struct analysis_accumulator accumulator = {.analysis = analysis};
 
     row->cells[TIME_ERRORS].count = sum->errors;
     row->cells[TIME_CALLS].count = sum->latency.count;
     for (unsigned i = 0; i < IPC_PARTS; i++)
-        row->cells[TIME_PARTS + i].count = analysis_add(&adder, sum->parts[i]);
-    row->cells[TIME_TOTAL].count = analysis_ns(analysis, adder.ticks);
+        row->cells[TIME_PARTS + i].count = analysis_add(&accumulator, sum->parts[i]);
+    row->cells[TIME_TOTAL].count = analysis_ns(analysis, accumulator.ticks);
     row->cells[TIME_MEAN].count =
-        sum->latency.count ? analysis_ns(analysis, adder.ticks / sum->latency.count) : TABLE_NONE;
+        sum->latency.count ? analysis_ns(analysis, accumulator.ticks / sum->latency.count) : TABLE_NONE;
 }
 
 /* Edges that get the same name in a table are merged into one row. */

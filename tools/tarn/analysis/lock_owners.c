@@ -7,8 +7,8 @@
  * may have a long history until then; most have short ones. */
 #define ROOM_FIRST  8u
 #define ROOM_OF_ALL 128u
-#define ROOM_MOST   8192u
-#define EXTRA_MOST  (4u << 20) /* total beyond ROOM_OF_ALL per thread: 96 MiB */
+#define ROOM_MAX    8192u
+#define EXTRA_MAX   (4u << 20) /* total beyond ROOM_OF_ALL per thread: 96 MiB */
 
 /* ---- histories ---- */
 
@@ -33,7 +33,7 @@ static bool may_grow(const struct lock_changes *changes, uint64_t *extra)
 {
     if (changes->room < ROOM_OF_ALL)
         return true;
-    if (extra == NULL || changes->room == ROOM_MOST || *extra + changes->room > EXTRA_MOST)
+    if (extra == NULL || changes->room == ROOM_MAX || *extra + changes->room > EXTRA_MAX)
         return false;
     *extra += changes->room;
     return true;

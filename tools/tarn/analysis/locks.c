@@ -111,7 +111,7 @@ static void take_thread(struct model_observer *self, const struct model_thread *
 
 /* ---- waits ---- */
 
-#define INSTEAD_MOST 8u /* number of threads distinguished in one wait */
+#define INSTEAD_MAX 8u /* number of threads distinguished in one wait */
 
 struct blamed {
     struct locks *locks;
@@ -120,7 +120,7 @@ struct blamed {
     struct lock_wait_record record;
     uint64_t holder_ticks; /* of the holder reported last */
     const struct model_thread *holder;
-    struct lock_instead instead[INSTEAD_MOST];
+    struct lock_instead instead[INSTEAD_MAX];
 };
 
 static void note_instead(struct blamed *blamed, const struct model_thread *holder,
@@ -131,7 +131,7 @@ static void note_instead(struct blamed *blamed, const struct model_thread *holde
     struct lock_wait_record *record = &blamed->record;
 
     *sum = (struct lock_instead){sum->waited + ticks, thread, holder};
-    for (unsigned i = 0; i < INSTEAD_MOST; i++) {
+    for (unsigned i = 0; i < INSTEAD_MAX; i++) {
         struct lock_instead *instead = &blamed->instead[i];
 
         if (instead->thread != NULL && instead->thread != thread)

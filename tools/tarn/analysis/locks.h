@@ -29,7 +29,7 @@ enum {
 };
 extern const struct table locks_tables[LOCKS_TABLES];
 
-#define LOCK_CHAIN_MOST   16u
+#define LOCK_CHAIN_MAX    16u
 #define LOCK_CLASS_OTHERS MODEL_LOCK_CLASSES /* for class numbers beyond those the model keeps */
 
 /* Times are in ticks. */
@@ -54,7 +54,7 @@ struct lock {
 struct lock_chain {
     struct lock_sum sum;
     uint32_t depth;
-    uint64_t addresses[LOCK_CHAIN_MOST];
+    uint64_t addresses[LOCK_CHAIN_MAX];
 };
 
 /* The latest acquisition of a lock by a thread, until the release. */

@@ -32,11 +32,11 @@ struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *
                                  const struct cursor *cursor, const struct lock_event *event)
 {
     const uint8_t *bytes = cursor->event.bytes;
-    uint64_t addresses[LOCK_CHAIN_MOST] = {0}, hash = 0xcbf29ce484222325ull;
+    uint64_t addresses[LOCK_CHAIN_MAX] = {0}, hash = 0xcbf29ce484222325ull;
     uint32_t depth = fields->depth != NULL ? (uint32_t)field_integer(fields->depth, bytes) : 0;
     struct lock_chain *chain;
 
-    depth = depth < LOCK_CHAIN_MOST ? depth : LOCK_CHAIN_MOST;
+    depth = depth < LOCK_CHAIN_MAX ? depth : LOCK_CHAIN_MAX;
     if (fields->chain == NULL || fields->chain->offset / 8 + depth > cursor->event.words)
         depth = 0;
     for (uint32_t i = 0; i < depth; i++) {

@@ -161,10 +161,10 @@ static bool is_empty(const struct lock_sum *sum)
 static void fill_causes(const struct analysis *analysis, const uint64_t causes[LOCK_CAUSES],
                         union table_cell *cells)
 {
-    struct analysis_adder adder = {.analysis = analysis};
+    struct analysis_accumulator accumulator = {.analysis = analysis};
 
     for (unsigned i = 0; i < LOCK_CAUSES; i++)
-        cells[i].count = analysis_add(&adder, causes[i]);
+        cells[i].count = analysis_add(&accumulator, causes[i]);
 }
 
 static void fill_event(const struct analysis *analysis, uint64_t waits, uint64_t waited, uint64_t longest,

@@ -19,7 +19,7 @@
 #define DIFF_OPTIONS_MAX  96u
 #define DIFF_CONTEXT      5u
 #define DIFF_SETTINGS_MAX 64u
-#define DIFF_USUAL        "processes,profile,breakdown,syscalls,faults,irq,locks,sched,ipc"
+#define DIFF_DEFAULT      "processes,profile,breakdown,syscalls,faults,irq,locks,sched,ipc"
 
 struct run {
     const char *directory;

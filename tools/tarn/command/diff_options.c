@@ -4,7 +4,7 @@
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/options.h>
 
-#define PERCENT_MOST 1e6
+#define PERCENT_MAX 1e6
 
 enum {
     OPTION_ANALYSIS = OPTION_OWN,
@@ -68,7 +68,7 @@ static void print_help(FILE *to, const void *context)
         "\n"
         "  --answer LIST       run these analyses; diff also accepts those of their options that select\n"
         "                      what is counted. Default:\n"
-        "                      " DIFF_USUAL "\n"
+        "                      " DIFF_DEFAULT "\n"
         "  --by LIST           compare only these tables: call, or syscalls.call; all: also tables that an\n"
         "                      analysis prints only if requested\n"
         "  --column LIST       compare these columns (named as for --sort) instead of the column by which\n"
@@ -151,7 +151,7 @@ static bool find_analyses(struct diff *diff, int argc, char **argv, struct fail 
             list = argv[i] + 9;
         else if (strcmp(argv[i], "--answer") == 0 && i + 1 < argc)
             list = argv[i + 1];
-    if (!add_analyses(diff, list != NULL ? list : DIFF_USUAL, list != NULL, fail))
+    if (!add_analyses(diff, list != NULL ? list : DIFF_DEFAULT, list != NULL, fail))
         return false;
     memcpy(diff->known, own_options, sizeof(own_options));
     diff->known_count = OWN_OPTIONS;
@@ -249,9 +249,9 @@ static bool take_option(void *context, int option, const char *value, struct fai
         set_per(diff, value);
         return true;
     case OPTION_THRESHOLD:
-        return option_real(value, 0, PERCENT_MOST, &diff->threshold, fail);
+        return option_real(value, 0, PERCENT_MAX, &diff->threshold, fail);
     case OPTION_LEAST:
-        return option_real(value, 0, PERCENT_MOST, &diff->least, fail);
+        return option_real(value, 0, PERCENT_MAX, &diff->least, fail);
     case OPTION_TOP:
         diff->has_top = true;
         return option_count(value, &diff->top, fail);

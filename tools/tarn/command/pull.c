@@ -382,7 +382,7 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
 }
 
 enum { FORCE = 256, MASK, MODE, SNAPSHOT, PREVIOUS, DURATION, WAIT, RESUME, SLOW };
-#define SECONDS_MOST 1e9
+#define SECONDS_MAX 1e9
 
 static bool take_option(void *context, int option, const char *value, struct fail *fail)
 {
@@ -408,11 +408,11 @@ static bool take_option(void *context, int option, const char *value, struct fai
     case PREVIOUS:
         return pull->previous = pull->snapshot = true; /* its trace is final */
     case DURATION:
-        return option_real(value, 1e-6, SECONDS_MOST, &pull->duration, fail);
+        return option_real(value, 1e-6, SECONDS_MAX, &pull->duration, fail);
     case WAIT:
-        return option_real(value, 0, SECONDS_MOST, &pull->wait, fail);
+        return option_real(value, 0, SECONDS_MAX, &pull->wait, fail);
     case RESUME:
-        return option_real(value, 0, SECONDS_MOST, &pull->resume, fail);
+        return option_real(value, 0, SECONDS_MAX, &pull->resume, fail);
     case SLOW:
         if (!option_real(value, 0, 10000, &slow, fail))
             return false;

@@ -145,7 +145,7 @@ static bool enter(struct checkpoints *set, int list, const struct freezer *proce
     checkpoint.pid = process->pid;
     if (!process_set_free(process, list, &checkpoint.timer, fail) || !checkpoint_list_read(set, list, fail))
         return false;
-    if (set->count == CHECKPOINTS_MOST)
+    if (set->count == CHECKPOINTS_MAX)
         thin_out(set);
     checkpoint.born = process_born(checkpoint.pid);
     process_offer_memory(checkpoint.pid, true);

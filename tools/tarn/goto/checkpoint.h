@@ -21,7 +21,7 @@
 #include <tools/tarn/goto/freezer.h>
 
 #define CHECKPOINT_MINUTES 30u
-#define CHECKPOINTS_MOST   64u
+#define CHECKPOINTS_MAX    64u
 #define CHECKPOINT_CPUS    64u /* a guest with more has no checkpoints */
 
 struct checkpoint {
@@ -40,7 +40,7 @@ struct checkpoints {
     uint64_t recipe;     /* its hash */
     uint64_t bytes_most; /* of memory that they may take; 0: there are none */
     double spacing;      /* of seconds */
-    struct checkpoint all[CHECKPOINTS_MOST];
+    struct checkpoint all[CHECKPOINTS_MAX];
     unsigned count;
 };
 

@@ -158,7 +158,7 @@ static bool parse_list(struct checkpoints *set, char *text, struct fail *fail)
 
     if (end == NULL || !take_number(&after, 16, &sum) || sum != hash_more(0, text, (size_t)(end - text)) ||
         !take_number(&text, 10, &version) || version != VERSION || !take_number(&text, 16, &recipe) ||
-        !take_number(&text, 10, &milliseconds) || !take_number(&text, 10, &count) || count > CHECKPOINTS_MOST)
+        !take_number(&text, 10, &milliseconds) || !take_number(&text, 10, &count) || count > CHECKPOINTS_MAX)
         return fail_set(fail, "the list of checkpoints in %.300s is damaged", set->path);
     if (recipe != set->recipe)
         return fail_set(fail, "the list of checkpoints in %.300s is of another run", set->path);

@@ -2,8 +2,8 @@
 /*
  * tools/tarn/goto/child.h - programs that run for tarn: none outlives it, however it ends.
  *
- * A signal that asks tarn to end (SIGINT, SIGTERM, SIGHUP) ends them at once, in its handler. So whoever
- * waits for one of them, or for its answer, goes on, whenever the signal came.
+ * A signal that asks tarn to end (SIGINT, SIGTERM, SIGHUP) ends them at once, in its handler. So a wait
+ * for one of them, or for its reply, ends whenever the signal came.
  */
 #ifndef TARN_GOTO_CHILD_H
 #define TARN_GOTO_CHILD_H

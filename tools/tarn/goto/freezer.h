@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tools/tarn/goto/freezer.h - stops the emulator's threads from the host at a store to the guest's memory,
- * without the guest's course being changed.
+ * without changing the guest's run.
  *
- * QEMU's own stops change it: a virtual processor that was stopped has lost its turn, or the clock goes on to
- * the next timer while all others sleep. So tarn traces the emulator's threads (ptrace), and has the host's
- * debug registers watch the host's address of a word of the guest's memory: whichever of the guest's
- * addresses a store uses, the thread that makes it stops right behind it, and the guest notices nothing.
+ * QEMU's own stops change it: a stopped vCPU loses its turn, or the clock advances to the next timer while
+ * all others sleep. So tarn traces the emulator's threads (ptrace), and sets the host's debug registers to
+ * the host's address of a word of the guest's memory. Whatever guest address a store uses, the thread stops
+ * right after the store, and the guest notices nothing.
  */
 #ifndef TARN_GOTO_FREEZER_H
 #define TARN_GOTO_FREEZER_H
@@ -47,11 +47,12 @@ void freezer_resume_main(struct freezer *freezer);
 enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail);
 /* Until the emulator's main thread sleeps for another thread to do something. */
 bool freezer_wait_asleep(const struct freezer *freezer, struct fail *fail);
-/* Lets go of all threads. */
+/* Detaches from all threads. */
 void freezer_close(struct freezer *freezer);
-/* Forgets the main thread, and tells it if it is held. 0: the emulator is gone. */
+/* Forgets the main thread, and returns it if it is held. 0: the emulator is gone. */
 pid_t freezer_hold(struct freezer *freezer);
-/* Lets go of all but one, which is told and runs: so the emulator still ends with tarn. */
+/* Detaches from all threads but one, which it returns and which runs: so the emulator still ends with tarn.
+ */
 pid_t freezer_let_run(struct freezer *freezer);
 
 #endif

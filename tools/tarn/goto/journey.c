@@ -20,7 +20,7 @@
 #define LOOK_MICROSECONDS 100000 /* how often a run is looked at, whether it has come to a checkpoint */
 #define IDLE_LOOKS        600u   /* in a row: it has no timer any more, and waits for ever */
 #define WORK_SECONDS      1e-3   /* less than that is none */
-#define STEPS_MOST \
+#define STEPS_MAX \
     200000u /* between an event's reservation and its commit; a long text is copied byte by byte */
 
 /* ---- where the rings are ---- */
@@ -235,7 +235,7 @@ static enum journey_end step_until_stored(struct emulator *emulator, const struc
 {
     uint64_t before = word_at(emulator, true, place);
 
-    for (unsigned i = 0; i < STEPS_MOST; i++) {
+    for (unsigned i = 0; i < STEPS_MAX; i++) {
         if (!step_once(emulator, aim, fail))
             return JOURNEY_FAILED;
         if (word_at(emulator, true, place) != before)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/places.h - where the guest's memory has what a journey looks at: the rings' indexes, and
- * the words of the event.
+ * tools/tarn/goto/places.h - where a journey reads the guest's memory: the rings' indexes, and the words of
+ * the event.
  *
  * The boot processor's first events are committed in a ring in the kernel's image, and copied into its own
  * ring later (kernel/trace/rings.c). They are met where they are committed, not where they are copied.

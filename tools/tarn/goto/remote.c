@@ -12,7 +12,7 @@
 #include <tools/tarn/goto/tracee.h>
 #include <unistd.h>
 
-#define STOPS_MOST   20u
+#define STOPS_MAX    20u
 #define RED_ZONE     4096u /* a function that calls no other may use 128 bytes below its stack */
 #define OPTIONS      ((void *)(TRACEE_OPTIONS | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACECLONE))
 #define SYSCALL_STOP (SIGTRAP | 0x80)
@@ -97,7 +97,7 @@ static bool next_stop(pid_t thread, pid_t *made)
     unsigned long message;
     int status;
 
-    for (unsigned i = 0; i < STOPS_MOST; i++) {
+    for (unsigned i = 0; i < STOPS_MAX; i++) {
         if (ptrace(PTRACE_SYSCALL, thread, NULL, NULL) != 0)
             return false;
         if (!tracee_wait(thread, &status) || status >> 16 == PTRACE_EVENT_EXIT)

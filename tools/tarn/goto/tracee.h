@@ -23,7 +23,7 @@ bool tracee_wait(pid_t thread, int *status);
 char tracee_state(pid_t process, pid_t thread);
 /* Has the main thread ended, or does it stand at its end because of a signal? */
 bool tracee_is_killed(pid_t process);
-/* Lets go of a stopped thread, or of one that comes to its end; NUMBER: the signal that it gets, or 0. */
+/* Detaches from a stopped thread, or from one that is about to end; NUMBER: the signal that it gets, or 0. */
 void tracee_detach(pid_t thread, int number);
 /* Kills PROCESS, lets all of its threads end, also those that tarn traces without knowing it, and waits. */
 void tracee_end(pid_t process);

@@ -15,7 +15,7 @@
 
 /* The maximum of events before the end of the statedump, more than the largest usual buffers hold. Without
  * it, a trace without a statedump would be read completely. */
-#define EVENTS_MOST 4000000u
+#define EVENTS_MAX 4000000u
 
 /* What is known of a process. */
 enum {
@@ -137,11 +137,11 @@ bool model_learn_beginning(struct model *model)
     map_open(&beginning.flags, sizeof(uint8_t));
     beginning.flags.limit = SIZE_MAX;
     merge_open(&merge, model->trace, NULL, 0, NULL);
-    for (; count < EVENTS_MOST && !whole && (cursor = merge_next(&merge)) != NULL; count++) {
+    for (; count < EVENTS_MAX && !whole && (cursor = merge_next(&merge)) != NULL; count++) {
         take(&beginning, &cursor->event);
         whole = is_whole(&beginning, &cursor->event);
     }
     merge_close(&merge);
     map_close(&beginning.flags);
-    return whole || count == EVENTS_MOST;
+    return whole || count == EVENTS_MAX;
 }

@@ -132,7 +132,7 @@ struct model_thread {
     struct model_thread *previous, *next; /* in the list of living threads */
     struct model_thread *same_place;      /* next in the hash bucket */
     /* period of the last interval reported; CPU of the last run reported */
-    uint32_t stays_period, stint_cpu;
+    uint32_t stays_period, run_cpu;
     bool is_listed, is_named, has_pending_wakeup;
     uint8_t frame_room;
 };
@@ -268,7 +268,7 @@ bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, 
 
 /* Only FROM <= time < TO (ticks) counts; see walk.h. */
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to);
-/* Teaches a new model the facts that held when the trace began but are logged later: names of processes,
+/* Gives a new model the facts that held when the trace began but are logged later: names of processes,
  * their executables, names of locks and interrupts. Reads up to the end of the first statedump, or a maximum
  * number of events. False: the trace ended before, so a growing trace may contain more. */
 bool model_learn_beginning(struct model *model);

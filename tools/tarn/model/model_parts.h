@@ -102,7 +102,7 @@ static inline void end_stay(struct model *model, struct model_thread *thread)
         tell_stay(model, thread);
     else if (thread->state != MODEL_RUNNING)
         thread->waited[thread->state] += from < to ? to - from : 0;
-    else if (__builtin_expect(thread->stint_cpu != thread->cpu, 0))
+    else if (__builtin_expect(thread->run_cpu != thread->cpu, 0))
         tell_stay(model, thread);
 }
 

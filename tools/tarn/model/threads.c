@@ -205,7 +205,7 @@ void tell_stay(struct model *model, struct model_thread *thread)
     if (thread->state != MODEL_RUNNING)
         return;
     memset(thread->run_ticks, 0, sizeof(thread->run_ticks));
-    thread->stint_cpu = thread->cpu;
+    thread->run_cpu = thread->cpu;
 }
 
 void tell_move(struct model *model, struct model_thread *thread)

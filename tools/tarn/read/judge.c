@@ -6,7 +6,7 @@
 
 /* The maximum of signs in memory. Beyond it, calls and threads are sampled by a hash of their id, so that
  * either all or none of the signs of one are kept. */
-#define SIGNS_MOST 65536u
+#define SIGNS_MAX 65536u
 
 /* In the order in which they happen: of one call, and of a thread from its creation to its first run. */
 enum sign_kind {
@@ -77,9 +77,9 @@ static void add_sign(struct judge *judge, const struct sign *sign)
 {
     if (sign->id == 0 || (hash_of(sign->id) & judge->mask) != 0) /* 0: a message without a reply */
         return;
-    while (judge->count == SIGNS_MOST && judge->mask != UINT32_MAX)
+    while (judge->count == SIGNS_MAX && judge->mask != UINT32_MAX)
         keep_fewer(judge);
-    if (judge->count == SIGNS_MOST || (hash_of(sign->id) & judge->mask) != 0)
+    if (judge->count == SIGNS_MAX || (hash_of(sign->id) & judge->mask) != 0)
         return;
     if (judge->count == judge->room) {
         judge->room = judge->room ? 2 * judge->room : 256;

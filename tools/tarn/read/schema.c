@@ -184,8 +184,8 @@ static void find_known_events(struct schema *schema)
     set_role(known->switched, EVENT_SWITCH);
 }
 
-#define CLOCK_HZ_MOST 1000000000000u /* far above any CPU's */
-#define CENTURY       (100 * 365.25 * 86400)
+#define CLOCK_HZ_MAX 1000000000000u /* far above any CPU's */
+#define CENTURY      (100 * 365.25 * 86400)
 
 static bool set_clock(struct schema *schema, struct fail *fail)
 {
@@ -194,9 +194,9 @@ static bool set_clock(struct schema *schema, struct fail *fail)
 
     if (schema->tsdl.clock_name == NULL || freq == 0)
         return fail_set(fail, "metadata: no clock with a frequency");
-    if (freq > CLOCK_HZ_MOST)
+    if (freq > CLOCK_HZ_MAX)
         return fail_set(fail, "metadata: a clock of %" PRIu64 " Hz is impossible: the maximum is %llu", freq,
-                        (unsigned long long)CLOCK_HZ_MOST);
+                        (unsigned long long)CLOCK_HZ_MAX);
     seconds += (int64_t)(offset / freq); /* as babeltrace2 normalizes it */
     offset %= freq;
     if (seconds < -4000000000 || seconds > 8000000000)
@@ -335,11 +335,11 @@ void schema_free(struct schema *schema)
     memset(schema, 0, sizeof(*schema));
 }
 
-#define TICKS_MOST (1ull << 60) /* schema_ns never decreases below it */
+#define TICKS_MAX (1ull << 60) /* schema_ns never decreases below it */
 
 static uint64_t find_ticks(const struct schema *schema, int64_t ns)
 {
-    uint64_t low = 0, high = TICKS_MOST;
+    uint64_t low = 0, high = TICKS_MAX;
 
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -356,8 +356,8 @@ static uint64_t find_ticks(const struct schema *schema, int64_t ns)
 uint64_t schema_ticks(const struct schema *schema, int64_t ns)
 {
     uint64_t guess = (uint64_t)ns - (uint64_t)schema->clock_base_ns;
-    bool is_right = guess > 0 && guess < TICKS_MOST && schema_ns(schema, guess) == ns &&
-                    schema_ns(schema, guess - 1) < ns;
+    bool is_right =
+        guess > 0 && guess < TICKS_MAX && schema_ns(schema, guess) == ns && schema_ns(schema, guess - 1) < ns;
 
     return is_right ? guess : find_ticks(schema, ns);
 }

@@ -341,8 +341,8 @@ static enum image_state look_at_packet(struct image_ring *ring, uint64_t number)
     return committed == buffer_words(ring) ? IMAGE_WHOLE : IMAGE_INCOMPLETE;
 }
 
-/* Whether a writer from an earlier lap may have stored into the packet, even during the copy (TRACE_DOUBT in
- * layout.h), or the rings were set up again meanwhile. */
+/* Whether a writer from an earlier lap may have stored into the packet, even during the copy
+ * (TRACE_UNCOMMITTED_MARK in layout.h), or the rings were set up again meanwhile. */
 static bool is_spoiled(struct image_ring *ring, uint64_t number, bool was_whole)
 {
     const uint64_t committed = load_acquire(ring, packet_at(ring, number) + PACKET(committed));

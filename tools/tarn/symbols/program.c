@@ -338,7 +338,7 @@ enum return_place program_return_place(struct program *program, uint64_t address
         else if (from_cfa + cfa.offset == 0 && is_stack_pointer(cfi, function->begin, cfa.reg))
             place = RETURN_ON_TOP;
         else
-            place = RETURN_BURIED;
+            place = RETURN_DEEPER;
     }
     free(frame);
     return place;

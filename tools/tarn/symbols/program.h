@@ -30,7 +30,7 @@ uint64_t program_base(const struct program *program);
 enum return_place {
     RETURN_UNKNOWN,     /* no information */
     RETURN_ON_TOP,      /* a call pushes it, and it is on top of the stack */
-    RETURN_BURIED,      /* a call pushes it, and other data is above it */
+    RETURN_DEEPER,      /* a call pushes it, and other data is above it */
     RETURN_IN_REGISTER, /* in the link register, or was */
 };
 enum return_place program_return_place(struct program *program, uint64_t address);

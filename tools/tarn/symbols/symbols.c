@@ -371,7 +371,7 @@ bool symbols_is_caller(struct symbols *symbols, const struct image *image, uint6
         return false;
     if (program != NULL)
         place = program_return_place(program, address - image->base + program_base(program));
-    if (place == RETURN_ON_TOP || place == RETURN_BURIED)
+    if (place == RETURN_ON_TOP || place == RETURN_DEEPER)
         return place == RETURN_ON_TOP;
     return symbol->image != other->image || strcmp(symbol->function, other->function) != 0;
 }

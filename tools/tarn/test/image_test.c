@@ -312,7 +312,7 @@ static void test_no_previous(void)
     write_core(core_path, &made);
     write_file(ram_path, made.ram, MAKE_BYTES);
     expect(complains(&memory_core, core_path, wrong) && complains(&memory_ram, ram_path, wrong),
-           "a damaged one is told of");
+           "a damaged one is reported");
 }
 
 static void test_packets(void)

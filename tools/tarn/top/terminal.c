@@ -11,8 +11,8 @@
 #include <tools/tarn/top/terminal.h>
 #include <unistd.h>
 
-#define WIDTH_USUAL  80u
-#define HEIGHT_USUAL 24u
+#define WIDTH_DEFAULT  80u
+#define HEIGHT_DEFAULT 24u
 
 static const char enter[] = "\033[?1049h\033[?25l", leave[] = "\033[?25h\033[?1049l";
 static struct termios before, raw;
@@ -114,8 +114,8 @@ void terminal_size(unsigned *width, unsigned *height)
     struct winsize size;
     bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
 
-    *width = is_known && size.ws_col != 0 ? size.ws_col : WIDTH_USUAL;
-    *height = is_known && size.ws_row != 0 ? size.ws_row : HEIGHT_USUAL;
+    *width = is_known && size.ws_col != 0 ? size.ws_col : WIDTH_DEFAULT;
+    *height = is_known && size.ws_row != 0 ? size.ws_row : HEIGHT_DEFAULT;
 }
 
 /* Writes everything at once, to avoid flicker. */

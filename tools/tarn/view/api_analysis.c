@@ -15,7 +15,7 @@
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/walk.h>
 
-#define ROWS_USUAL 100u
+#define ROWS_DEFAULT 100u
 
 struct asker {
     struct walk_range range;
@@ -287,7 +287,7 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
 {
     const char *name = request_text(request, "name");
     const struct analysis_kind *kind = name != NULL ? analysis_find(name) : NULL;
-    struct analysis_out out = {.json = json, .top = ROWS_USUAL};
+    struct analysis_out out = {.json = json, .top = ROWS_DEFAULT};
     struct analysis *analysis;
     bool fine;
 

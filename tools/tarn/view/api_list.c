@@ -12,7 +12,7 @@
 #include <tools/tarn/view/prefilter.h>
 #include <tools/tarn/view/walk.h>
 
-#define ROWS_MOST    2000u
+#define ROWS_MAX     2000u
 #define SEARCH_MS    60    /* then the page continues with another request */
 #define CLOCK_EVENTS 4096u /* between checks of the time */
 
@@ -272,8 +272,8 @@ bool api_list(struct view *view, const struct request *request, struct json *jso
     struct list list = {.before = 0, .after = 50};
     uint64_t earlier = 0, later = 0, from, to;
 
-    if (!request_number(request, "before", &list.before, ROWS_MOST, fail) ||
-        !request_number(request, "after", &list.after, ROWS_MOST, fail) ||
+    if (!request_number(request, "before", &list.before, ROWS_MAX, fail) ||
+        !request_number(request, "after", &list.after, ROWS_MAX, fail) ||
         !list_open(&list, view, request, fail))
         return false;
     json_key(json, "rows");

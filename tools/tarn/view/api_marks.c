@@ -9,7 +9,7 @@
 #include <tools/tarn/view/lanes.h>
 #include <tools/tarn/view/walk.h>
 
-#define TIMES_MOST  1000u   /* per event type */
+#define TIMES_MAX   1000u   /* per event type */
 #define WALK_BUDGET 300000u /* events read to find single ones in blocks wider than a pixel */
 
 struct mark {
@@ -81,7 +81,7 @@ static void walk_piece(const struct marker *marker, const struct piece *piece)
         spread(marker, mark, cursor->ticks, cursor->ticks, 1);
         if (mark->has_times)
             buffer_add(&mark->times, &cursor->ticks, sizeof(cursor->ticks));
-        if (mark->count > TIMES_MOST)
+        if (mark->count > TIMES_MAX)
             mark->has_times = false;
     }
     walk_close(&walk);

@@ -126,8 +126,8 @@ void index_free(struct index *index)
     memset(index, 0, sizeof(*index));
 }
 
-bool index_teach(const struct index *index, struct model *model, size_t strides, bool only_locks,
-                 struct fail *fail)
+bool index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks,
+                   struct fail *fail)
 {
     bool (*restore)(struct model *, const void *, size_t, struct fail *) =
         only_locks ? model_restore_lock_names : model_restore_snapshot;

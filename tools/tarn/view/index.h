@@ -23,7 +23,7 @@
 #include <tools/tarn/view/node.h>
 
 #define INDEX_BLOCK_EVENTS  2048u
-#define INDEX_BLOCK_MOST    65536u   /* with one time; then a block ends anyway */
+#define INDEX_BLOCK_MAX     65536u   /* with one time; then a block ends anyway */
 #define INDEX_SPARSE_EVENTS 64u      /* a block may end after this many events if they took ... */
 #define INDEX_SPARSE_NS     10000000 /* ... at least this long */
 #define INDEX_FANOUT        16u
@@ -138,8 +138,8 @@ void index_free(struct index *index);
 
 /* Gives a new model the long-lived facts (processes, names, executables) of the first STRIDES strides and
  * from before the trace; or only the names of locks. */
-bool index_teach(const struct index *index, struct model *model, size_t strides, bool only_locks,
-                 struct fail *fail);
+bool index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks,
+                   struct fail *fail);
 
 /* Finds the busy part: the shortest range of whole blocks with nearly all events, plus a margin, to leave
  * out a boot or a long wait. The whole trace if that is hardly longer. In ticks. */

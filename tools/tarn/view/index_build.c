@@ -234,7 +234,7 @@ static bool next_block(struct builder *builder, uint64_t ticks)
     int64_t ns = schema_ns(schema, ticks);
     uint64_t begin;
 
-    if (ns <= schema_ns(schema, builder->latest) && builder->in_block < INDEX_BLOCK_MOST)
+    if (ns <= schema_ns(schema, builder->latest) && builder->in_block < INDEX_BLOCK_MAX)
         return true;
     begin = schema_ticks(schema, ns);
     if (begin < builder->tallies[0].begin) /* only in a damaged trace */
@@ -370,7 +370,7 @@ static bool open_model(struct index *index, const struct trace *trace, size_t st
     else
         index->model = alloc_zero(1, sizeof(*index->model));
     model_open(index->model, trace, 0, UINT64_MAX);
-    return index_teach(index, index->model, strides, false, fail);
+    return index_restore(index, index->model, strides, false, fail);
 }
 
 bool index_extend(struct index *index, const struct trace *trace, uint64_t from, struct index_yield *yield,

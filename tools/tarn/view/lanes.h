@@ -71,11 +71,11 @@ struct lanes {
     struct lane *cpus, *threads;
     uint32_t cpu_count, thread_count;
     struct buffer arrows, waits; /* only if is_exact */
-    uint32_t arrow_most;
+    uint32_t arrow_max;
     uint64_t arrows_dropped, waits_dropped;
 };
 
-/* Fills the lanes. FROM, TO, WIDTH, ARROW_MOST and the
+/* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX and the
  * numbers of the lanes are set (lanes_ask). False: FAIL. */
 bool lanes_find(struct lanes *lanes, const struct view *view, struct fail *fail);
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads);

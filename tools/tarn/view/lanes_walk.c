@@ -5,7 +5,7 @@
 #include <tools/tarn/view/boxes.h>
 #include <tools/tarn/view/walk.h>
 
-#define WAITS_MOST 2000u
+#define WAITS_MAX 2000u
 
 /* A thread's rows. */
 struct rows {
@@ -119,7 +119,7 @@ static void add_arrow(struct walker *walker, const struct model_thread *from, co
     if (row == NULL)
         return;
     if ((row->arrow != 0 && end - row->arrow < walker->pixel) ||
-        lane_count(&lanes->arrows, sizeof(arrow)) >= lanes->arrow_most) {
+        lane_count(&lanes->arrows, sizeof(arrow)) >= lanes->arrow_max) {
         lanes->arrows_dropped++;
         return;
     }
@@ -215,7 +215,7 @@ static void take_event(struct walk_range *range, const struct cursor *cursor, co
 
     if (cursor->event.type != walker->contended || thread == NULL || rows_of(walker, thread) == NULL)
         return;
-    if (lane_count(&walker->lanes->waits, sizeof(wait)) >= WAITS_MOST) {
+    if (lane_count(&walker->lanes->waits, sizeof(wait)) >= WAITS_MAX) {
         walker->lanes->waits_dropped++;
         return;
     }

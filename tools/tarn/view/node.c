@@ -109,8 +109,8 @@ static void give_to_cpu(struct tally *tally, struct tally_thread *sum, uint32_t 
     }
 }
 
-static inline void add_stint(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
-                             const uint64_t run_ticks[MODEL_MODES])
+static inline void add_run(struct tally *tally, const struct model_thread *thread, struct tally_thread *sum,
+                           const uint64_t run_ticks[MODEL_MODES])
 {
     if (__builtin_expect(sum->cpu != thread->cpu, 0)) {
         give_to_cpu(tally, sum, thread->number, thread->is_idle);
@@ -153,7 +153,7 @@ static void add_waited(struct tally *tally, const struct model *model, const str
                        struct tally_thread *sum)
 {
     if (thread->state == MODEL_RUNNING || model_has_waited(model, thread))
-        add_stint(tally, thread, sum, thread->run_ticks);
+        add_run(tally, thread, sum, thread->run_ticks);
     for (int state = MODEL_READY; model_has_waited(model, thread) && state < MODEL_STATES; state++)
         sum->ticks[node_kind_of_state((enum model_state)state)] += thread->waited[state];
 }
@@ -187,7 +187,7 @@ static void take_stay(struct model_observer *observer, const struct model_thread
     sum = touch(tally, thread, from);
     from = from > tally->begin ? from : tally->begin;
     if (thread->state == MODEL_RUNNING)
-        add_stint(tally, thread, sum, thread->run_ticks);
+        add_run(tally, thread, sum, thread->run_ticks);
     else if (from < to)
         sum->ticks[node_kind_of_state(thread->state)] += to - from;
 }
@@ -197,7 +197,7 @@ static void take_move(struct model_observer *observer, const struct model_thread
     const struct tally_observer *self = (struct tally_observer *)observer;
 
     if (!self->is_done)
-        add_stint(self->tally, thread, touch(self->tally, thread, thread->since), thread->run_ticks);
+        add_run(self->tally, thread, touch(self->tally, thread, thread->since), thread->run_ticks);
 }
 
 /* A new thread was absent before, whatever it does next. */
@@ -223,7 +223,7 @@ void tally_observe(struct tally_observer *self, struct tally *tally)
 
 /* ---- adding up ------------------------------------------------------------------------------------- */
 
-struct adder {
+struct accumulator {
     struct node_visitor visitor;
     struct tally *tally;
     uint64_t begin, end;
@@ -232,7 +232,7 @@ struct adder {
 
 static void add_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
 {
-    struct tally *tally = ((struct adder *)visitor)->tally;
+    struct tally *tally = ((struct accumulator *)visitor)->tally;
 
     for (int kind = 0; kind < CPU_KINDS; kind++)
         tally->cpus[rank].ticks[kind] += ticks[kind];
@@ -240,18 +240,18 @@ static void add_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t 
 
 static void add_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks)
 {
-    struct adder *adder = (struct adder *)visitor;
-    struct tally_cpu *cpu = &adder->tally->cpus[rank];
+    struct accumulator *accumulator = (struct accumulator *)visitor;
+    struct tally_cpu *cpu = &accumulator->tally->cpus[rank];
 
-    adder->ran_at = find_ran(cpu, thread, adder->ran_at + 1);
-    cpu->ran[adder->ran_at].ticks += ticks;
+    accumulator->ran_at = find_ran(cpu, thread, accumulator->ran_at + 1);
+    cpu->ran[accumulator->ran_at].ticks += ticks;
 }
 
 static void add_thread(struct node_visitor *visitor, uint32_t number, enum node_kind first,
                        enum node_kind last, const uint64_t ticks[NODE_KINDS])
 {
-    const struct adder *adder = (struct adder *)visitor;
-    struct tally *tally = adder->tally;
+    const struct accumulator *accumulator = (struct accumulator *)visitor;
+    struct tally *tally = accumulator->tally;
     bool is_new;
     struct tally_thread *sum = tally_touch(tally, number, &is_new);
 
@@ -259,49 +259,49 @@ static void add_thread(struct node_visitor *visitor, uint32_t number, enum node_
         sum->first = sum->last = (uint8_t)first;
         sum->until = tally->begin;
     }
-    if (sum->last != NODE_ABSENT && adder->begin > sum->until)
-        sum->ticks[sum->last] += adder->begin - sum->until;
+    if (sum->last != NODE_ABSENT && accumulator->begin > sum->until)
+        sum->ticks[sum->last] += accumulator->begin - sum->until;
     for (int kind = 0; kind < NODE_KINDS; kind++)
         sum->ticks[kind] += ticks[kind];
-    sum->until = adder->end;
+    sum->until = accumulator->end;
     sum->last = (uint8_t)last;
 }
 
 static void add_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
 {
-    ((struct adder *)visitor)->tally->events[type] += count;
+    ((struct accumulator *)visitor)->tally->events[type] += count;
 }
 
-static struct adder adder_to(struct tally *tally, uint64_t begin, uint64_t end)
+static struct accumulator accumulator_of(struct tally *tally, uint64_t begin, uint64_t end)
 {
-    return (struct adder){{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
+    return (struct accumulator){{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
 }
 
 void tally_add(struct tally *tally, const struct tally *more, uint64_t end)
 {
-    struct adder adder = adder_to(tally, more->begin, end);
+    struct accumulator accumulator = accumulator_of(tally, more->begin, end);
 
     for (unsigned rank = 0; rank < more->cpu_count; rank++) {
         const struct tally_cpu *cpu = &more->cpus[rank];
 
-        add_cpu(&adder.visitor, rank, cpu->ticks);
+        add_cpu(&accumulator.visitor, rank, cpu->ticks);
         for (uint32_t i = 0; i < cpu->count; i++)
-            add_ran(&adder.visitor, rank, cpu->ran[i].thread, cpu->ran[i].ticks);
+            add_ran(&accumulator.visitor, rank, cpu->ran[i].thread, cpu->ran[i].ticks);
     }
     for (uint32_t i = 0; i < more->touched_count; i++) {
         const struct tally_thread *sum = &more->threads[more->touched[i]];
 
-        add_thread(&adder.visitor, more->touched[i], sum->first, sum->last, sum->ticks);
+        add_thread(&accumulator.visitor, more->touched[i], sum->first, sum->last, sum->ticks);
     }
     for (unsigned type = 0; type < more->event_count; type++)
-        add_events(&adder.visitor, type, more->events[type]);
+        add_events(&accumulator.visitor, type, more->events[type]);
 }
 
 void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
-    struct adder adder = adder_to(tally, begin, end);
+    struct accumulator accumulator = accumulator_of(tally, begin, end);
 
-    if (!node_visit(&adder.visitor, node, tally->cpu_count, tally->event_count))
+    if (!node_visit(&accumulator.visitor, node, tally->cpu_count, tally->event_count))
         tally->is_broken = true;
 }
 

@@ -50,13 +50,13 @@ static void report_again(const struct walk *walk, struct reporter *reporter)
         cursor_report_packet(&walk->merge.cursors[i], reporter);
 }
 
-static bool teach(const struct walk_range *range, struct model *model, const struct index *index,
-                  size_t strides)
+static bool restore_names(const struct walk_range *range, struct model *model, const struct index *index,
+                          size_t strides)
 {
     struct fail fail;
 
     return range->knows == WALK_KNOWS_NOTHING ||
-           index_teach(index, model, strides, range->knows == WALK_KNOWS_LOCKS, &fail);
+           index_restore(index, model, strides, range->knows == WALK_KNOWS_LOCKS, &fail);
 }
 
 static bool restore(const struct walk_range *range, struct model *model, const struct index *index,
@@ -64,7 +64,7 @@ static bool restore(const struct walk_range *range, struct model *model, const s
 {
     struct fail fail;
 
-    return teach(range, model, index, stride) &&
+    return restore_names(range, model, index, stride) &&
            model_restore(model, checkpoint->at, checkpoint->left, &fail);
 }
 
@@ -84,7 +84,7 @@ void range_walk_open(struct range_walk *walk, struct model *model, const struct 
         model_open(model, trace, range->from, range->to);
     }
     if (walk->walk.next == 0)
-        teach(range, model, index, 0);
+        restore_names(range, model, index, 0);
     report_again(&walk->walk, range->reporter);
     for (unsigned i = 0; i < trace->stream_count; i++)
         walk->walk.merge.cursors[i].reporter = range->reporter;
