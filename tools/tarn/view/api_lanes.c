@@ -4,8 +4,8 @@
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/lanes.h>
 
-#define ARROWS_USUAL 2000u
-#define ARROWS_MOST  20000u
+#define ARROWS_DEFAULT 2000u
+#define ARROWS_MAX     20000u
 
 /* ---- /api/lanes ------------------------------------------------------------------------------------ */
 
@@ -125,18 +125,18 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
 {
     struct lanes lanes = {0};
     struct range range;
-    uint64_t width = 1000, arrows = ARROWS_USUAL;
+    uint64_t width = 1000, arrows = ARROWS_DEFAULT;
     uint32_t found;
     bool *cpus, *threads, fine;
 
     if (!request_range(view, request, &range, fail) ||
         !request_number(request, "width", &width, LANES_WIDTH_MAX, fail) ||
-        !request_number(request, "arrows", &arrows, ARROWS_MOST, fail))
+        !request_number(request, "arrows", &arrows, ARROWS_MAX, fail))
         return false;
     lanes.from = range.from_ticks;
     lanes.to = range.to_ticks;
     lanes.width = width > 0 ? (uint32_t)width : 1;
-    lanes.arrow_most = (uint32_t)arrows;
+    lanes.arrow_max = (uint32_t)arrows;
     cpus = request_set(request, "cpus", view->trace.stream_count, true, &found);
     threads = request_set(request, "threads", index_thread_count(&view->index), false, &found);
     lanes_ask(&lanes, view, cpus, threads);

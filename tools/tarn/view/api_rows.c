@@ -4,7 +4,7 @@
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>
 
-#define THREADS_USUAL 400u
+#define THREADS_DEFAULT 400u
 
 static void add_cpu(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
@@ -87,7 +87,7 @@ static bool parse_options(const struct view *view, const struct request *request
 {
     static const char *const sorts[LAYOUT_SORTS] = {"time", "name", "tid"};
     const char *sort = request_text(request, "sort");
-    uint64_t most = THREADS_USUAL, chosen = LANES_NOBODY;
+    uint64_t most = THREADS_DEFAULT, chosen = LANES_NOBODY;
     unsigned order = 0;
 
     if (!request_range(view, request, range, fail) ||

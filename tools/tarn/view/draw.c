@@ -8,9 +8,9 @@
 #include <tools/tarn/view/draw_parts.h>
 #include <tools/tarn/view/puller.h>
 
-#define LEFT        200.0
-#define TITLE       30.0
-#define ARROWS_MOST 2000u
+#define LEFT       200.0
+#define TITLE      30.0
+#define ARROWS_MAX 2000u
 
 void draw_colour(const struct draw *draw, struct colour colour)
 {
@@ -265,7 +265,7 @@ bool draw_png(const struct view *view, const struct draw_options *options, struc
     draw.lanes.from = view_ticks(view, options->from);
     draw.lanes.to = view_ticks(view, options->to);
     draw.lanes.width = (uint32_t)(draw.right - draw.left);
-    draw.lanes.arrow_most = ARROWS_MOST;
+    draw.lanes.arrow_max = ARROWS_MAX;
     if (draw.lanes.from >= draw.lanes.to)
         return fail_set(fail, "nothing in this range");
     if (!choose_marks(&draw, fail))
