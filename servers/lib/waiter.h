@@ -2,8 +2,8 @@
 /*
  * waiter.h - lists of requests that wait for their reply, oldest first. The caller locks them.
  *
- * A handler saves its request with waiter_save and returns the result. Whoever can complete the request
- * later stores the reply's words in waiter->request.word and calls waiter_reply.
+ * A handler saves its request with waiter_save and returns the result. The code that can complete the
+ * request later stores the reply's words in waiter->request.word and calls waiter_reply.
  */
 #ifndef SERVERS_LIB_WAITER_H
 #define SERVERS_LIB_WAITER_H
