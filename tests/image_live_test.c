@@ -233,8 +233,8 @@ static void look_once(struct image_ring *ring, struct counts *whole, struct coun
         looks = 0;
         act_at = 1 + (unsigned)rand() % 24;
         act_events = amounts[rand() % 7];
-        bool came = part == 0 ? image_packet_copy(ring, newest, (uint8_t *)copy) == IMAGE_WHOLE
-                              : image_packet_snapshot(ring, &number, (uint8_t *)copy);
+        bool came = part == 0 ? image_packet_copy(ring, newest, copy) == TRACE_PACKET_WHOLE
+                              : image_packet_snapshot(ring, &number, copy);
         *(!came ? &counts->none : packet_is_right(copy) ? &counts->right : &counts->wrong) += 1;
     }
 }

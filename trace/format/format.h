@@ -35,6 +35,20 @@ _Static_assert(sizeof(struct trace_header) == 8, "an event header is one word");
 #define TRACE_ID_CLASS(id)     ((id) >> 16)
 #define TRACE_ID_MINOR(id)     ((id)&0xffffu)
 
+/* The same for a machine of either byte order: the header's word as that machine reads it, and back. */
+static inline uint64_t trace_header_word(_Bool is_little, struct trace_header header)
+{
+    const uint64_t id = header.id, length = header.length, timestamp = header.timestamp;
+    return is_little ? timestamp << 32 | length << 22 | id : id << 42 | length << 32 | timestamp;
+}
+
+static inline struct trace_header trace_header_of(_Bool is_little, uint64_t word)
+{
+    if (is_little)
+        return (struct trace_header){(uint32_t)word & 0x3fffff, (uint32_t)word >> 22, (uint32_t)(word >> 32)};
+    return (struct trace_header){(uint32_t)(word >> 42), (uint32_t)(word >> 32) & 0x3ff, (uint32_t)word};
+}
+
 /* The start of every buffer: CTF packet header and packet context. A packet is whole when committed ==
  * packet_size / 64. */
 struct trace_packet {
@@ -69,6 +83,21 @@ _Static_assert(sizeof(struct trace_packet) == 88, "packet header and context are
 #define TRACE_MINOR_HEARTBEAT 3u
 /* one word, last event of every packet */
 #define TRACE_MINOR_END       7u
+
+/* The headers at the end of a packet's content: of the end event, and of the filler behind it, which covers
+ * the `rest` words of the buffer. */
+static inline uint64_t trace_end_word(_Bool is_little, uint64_t time)
+{
+    return trace_header_word(
+        is_little, (struct trace_header){TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END), 1, (uint32_t)time});
+}
+
+static inline uint64_t trace_filler_word(_Bool is_little, uint64_t rest, uint64_t time)
+{
+    return trace_header_word(is_little, (struct trace_header){TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER),
+                                                              rest <= TRACE_LENGTH_MAX ? (uint32_t)rest : 0,
+                                                              (uint32_t)time});
+}
 
 struct trace_context {
     uint32_t pid;

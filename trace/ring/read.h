@@ -2,9 +2,10 @@
 /*
  * trace/ring/read.h - the reader of a ring: which packets there are, and copying them.
  *
- * Used by the trace server, the kernel's dump and the unit tests. Readers and writers never wait for each
- * other: a reader checks, copies, and then checks that the copy was not overwritten meanwhile. It validates
- * everything that it reads from a ring, and masks every place with the geometry.
+ * Used by the trace server, the kernel's dump and the unit tests; `tarn` reads rings of a guest's memory with
+ * the same rules (read_rules.h). Readers and writers never wait for each other: a reader checks, copies, and
+ * then checks that the copy was not overwritten meanwhile. It validates everything that it reads from a ring,
+ * and masks every place with the geometry.
  */
 #ifndef TRACE_RING_READ_H
 #define TRACE_RING_READ_H
@@ -103,5 +104,29 @@ struct trace_walk {
 };
 void trace_walk_begin(struct trace_walk *walk, const void *packet, uint64_t words, uint64_t end);
 const struct trace_header *trace_walk_next(struct trace_walk *walk);
+
+static inline struct trace_walk trace_walk_of(const void *packet, uint64_t begin, uint64_t words,
+                                              uint64_t end)
+{
+    return (struct trace_walk){
+        .packet = packet, .position = TRACE_PACKET_WORDS, .limit = words, .time = begin, .end = end};
+}
+
+/* One step of a walk, to the event with this header. False: it is none. A hole holds an event of an earlier
+ * lap, or nothing: its time lies outside the packet's, relative to the event before it. */
+static inline bool trace_walk_take(struct trace_walk *walk, struct trace_header event)
+{
+    const uint32_t step = event.timestamp - (uint32_t)walk->time;
+    const bool is_filler = event.id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER);
+    const bool fits = event.length && walk->position + event.length <= walk->limit;
+    const bool in_time = walk->end == ~0ull ? step <= 1u << 31 : step <= walk->end - walk->time;
+    if (!event.id || is_filler || !fits || !in_time) {
+        walk->broken = true;
+        return false;
+    }
+    walk->position += event.length;
+    walk->time += step;
+    return true;
+}
 
 #endif

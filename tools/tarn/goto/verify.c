@@ -6,7 +6,7 @@
 #include <tools/tarn/goto/verify.h>
 #include <tools/tarn/print/print.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/source/image_copy.h>
+#include <tools/tarn/source/image.h>
 #include <unistd.h>
 
 /* One processor, while it is compared. */
@@ -33,12 +33,11 @@ static bool copy_packet(struct image_ring *ring, uint64_t number, uint8_t *copy)
 {
     uint64_t head = image_ring_head(ring), open = head;
 
-    if (number > head || !image_ring_holds(ring, number))
-        return false;
     if (number == head)
         return image_packet_snapshot(ring, &open, copy);
-    enum image_state state = image_packet_copy(ring, number, copy);
-    return state == IMAGE_WHOLE || (state == IMAGE_INCOMPLETE && image_packet_cut(ring, number, copy));
+    enum trace_packet_state state = image_packet_copy(ring, number, copy);
+    return state == TRACE_PACKET_WHOLE ||
+           (state == TRACE_PACKET_INCOMPLETE && image_packet_cut(ring, number, copy));
 }
 
 static bool ends_packet(struct event_head head)
@@ -105,7 +104,8 @@ static void compare_stream(struct difference *difference, struct sides *sides, c
         if (sides->packet.packet_bytes != sides->ring.image->store.buffer_bytes ||
             !copy_packet(&sides->ring, sides->packet.header.packet_seq_num, sides->copy))
             continue;
-        uint64_t bits = image_copy_header(sides->ring.image, sides->copy).content_size;
+        uint64_t bits =
+            image_packet_64(sides->ring.image, sides->copy, offsetof(struct trace_packet, content_size));
         uint64_t offset = compare_packet(sides, bits / 8, &difference->compared);
         if (offset != 0) {
             take_difference(difference, sides, stream, offset);

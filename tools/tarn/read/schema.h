@@ -157,15 +157,12 @@ struct event_head {
 
 static inline struct event_head event_head(const struct schema *schema, const uint8_t *bytes)
 {
-    uint64_t head;
+    uint64_t word;
 
-    memcpy(&head, bytes, sizeof(head));
-    if (__builtin_expect(schema->big_endian, 0)) {
-        head = be64toh(head);
-        return (struct event_head){(uint32_t)(head >> 42), head >> 32 & 0x3ff, (uint32_t)head};
-    }
-    head = le64toh(head);
-    return (struct event_head){head & 0x3fffff, (uint32_t)head >> 22, (uint32_t)(head >> 32)};
+    memcpy(&word, bytes, sizeof(word));
+    word = schema->big_endian ? be64toh(word) : le64toh(word);
+    struct trace_header head = trace_header_of(!schema->big_endian, word);
+    return (struct event_head){head.id, head.length, head.timestamp};
 }
 
 /* WIDTH is 1, 2, 4 or 8. Signed integers are sign-extended. */

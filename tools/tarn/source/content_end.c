@@ -5,20 +5,17 @@
 #include <tools/tarn/source/content_end.h>
 #include <trace/format/format.h>
 
-static void put_header(uint8_t *at, bool is_little, uint32_t minor, uint64_t words, uint64_t time)
+static void put_word(uint8_t *at, bool is_little, uint64_t word)
 {
-    const uint64_t id = TRACE_ID(TRACE_CLASS_TRACE, minor), stamp = (uint32_t)time;
-    const uint64_t word =
-        is_little ? htole64(stamp << 32 | words << 22 | id) : htobe64(id << 42 | words << 32 | stamp);
-
+    word = is_little ? htole64(word) : htobe64(word);
     memcpy(at, &word, sizeof(word));
 }
 
 size_t put_content_end(uint8_t *at, bool is_little, uint64_t rest, uint64_t time)
 {
-    put_header(at, is_little, TRACE_MINOR_END, 1, time);
+    put_word(at, is_little, trace_end_word(is_little, time));
     if (rest == 0)
         return 8;
-    put_header(at + 8, is_little, TRACE_MINOR_FILLER, rest <= TRACE_LENGTH_MAX ? rest : 0, time);
+    put_word(at + 8, is_little, trace_filler_word(is_little, rest, time));
     return CONTENT_END_BYTES;
 }

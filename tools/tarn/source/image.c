@@ -254,8 +254,7 @@ static bool rings_show_packets(struct image *image)
         if (!image_ring_open(&ring, image, cpu, &ignored))
             return false;
         /* when a running guest is read again, its packets may be gone */
-        if (!ring.index_is_good && !image_ring_holds(&ring, ring.head) &&
-            !(ring.head > 0 && image_ring_holds(&ring, ring.head - 1)))
+        if (!ring.index_is_good && !image_ring_has_packet(&ring))
             return false;
     }
     return true;

@@ -2,17 +2,18 @@
 /*
  * image.h - reads a trace from guest memory: finds the store and reads its rings.
  *
- * The counterpart of trace/ring/read.h for memory read from outside: same packet states, same order of
- * loads, same cuts. But the memory may have the other byte order, may be a dump (which never changes, so
- * there is nothing to wait for), and may contain anything: every address, size and count is checked before
- * use. image.c finds and checks the store, image_ring.c reads packets, image_source.c turns it into a
- * `struct source`.
+ * The counterpart of trace/ring/read.h for memory read from outside, with the same rules
+ * (trace/ring/read_rules.h). But the memory may have the other byte order, may be a dump (which never
+ * changes, so there is nothing to wait for), and may contain anything: every address, size and count is
+ * checked before use. image.c finds and checks the store, image_ring.c reads packets, image_source.c turns it
+ * into a `struct source`.
  */
 #ifndef TARN_IMAGE_H
 #define TARN_IMAGE_H
 
 #include <tools/tarn/source/memory.h>
 #include <trace/format/store.h>
+#include <trace/ring/read.h>
 
 struct image {
     struct memory *memory;
@@ -62,20 +63,13 @@ static inline uint64_t image_64(const struct image *image, uint64_t value)
 
 /* ---- rings ----------------------------------------------------------------------------------------- */
 
-enum image_state {
-    IMAGE_WHOLE,      /* closed, every word committed */
-    IMAGE_OPEN,       /* being written, or does not exist yet */
-    IMAGE_INCOMPLETE, /* closed, but a writer has not committed: not yet, or never will */
-    IMAGE_GONE,       /* overwritten, or its header is not a packet's */
-};
-
 struct image_ring {
     struct image *image;
     uint32_t cpu;
-    uint64_t newest, head; /* if memory is not live; otherwise the last plausible values */
-    bool index_is_good;    /* they are the index's */
-    /* they were derived from packet headers, because the index is wrong */
-    bool head_is_guessed;
+    uint64_t index;     /* the last plausible one; if memory is not live, the only one */
+    bool index_is_good; /* the control page has an index that leads to a packet */
+    /* `index` was derived from packet headers, because the control page's is wrong */
+    bool index_is_guessed;
     const struct trace_extent *extents; /* of the control page and the buffers */
     size_t extent_count;
 };
@@ -96,13 +90,24 @@ uint64_t image_ring_oldest(struct image_ring *ring);
 uint64_t image_ring_tail(struct image_ring *ring);
 uint64_t image_ring_discarded(struct image_ring *ring);
 uint64_t image_ring_torn(struct image_ring *ring);
-/* Whether a buffer currently contains the header of this packet. */
-bool image_ring_holds(struct image_ring *ring, uint64_t number);
+/* Whether a packet lies where `index` says. */
+bool image_ring_has_packet(struct image_ring *ring);
+
+/* Returns a field of a packet's copy: OFFSET in struct trace_packet. */
+static inline uint32_t image_packet_32(const struct image *image, const void *copy, size_t offset)
+{
+    return image_32(image, *(const uint32_t *)((const char *)copy + offset));
+}
+
+static inline uint64_t image_packet_64(const struct image *image, const void *copy, size_t offset)
+{
+    return image_64(image, *(const uint64_t *)((const char *)copy + offset));
+}
 
 /* Copy a packet, a whole buffer in the guest's byte order; see trace_packet_copy, trace_packet_cut,
- * trace_packet_snapshot in trace/ring/read.h. */
-enum image_state image_packet_copy(struct image_ring *ring, uint64_t number, uint8_t *copy);
-bool image_packet_cut(struct image_ring *ring, uint64_t number, uint8_t *copy);
-bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, uint8_t *copy);
+ * trace_packet_snapshot and, for memory that is not live, trace_packet_salvage in trace/ring/read.h. */
+enum trace_packet_state image_packet_copy(struct image_ring *ring, uint64_t number, void *copy);
+bool image_packet_cut(struct image_ring *ring, uint64_t number, void *copy);
+bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, void *copy);
 
 #endif

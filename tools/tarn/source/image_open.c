@@ -92,11 +92,11 @@ bool image_open_rings(struct image_source *image, struct fail *fail)
 {
     for (uint32_t cpu = 0; cpu < image->source.hello.cpu_count; cpu++) {
         struct image_ring *ring = &image->drain[cpu].ring;
-        uint64_t head = ring->head;
+        uint64_t index = ring->index;
         if (!image_ring_open(ring, &image->image, cpu, fail))
             return false;
-        if (!ring->index_is_good && head > ring->head)
-            ring->head = head;
+        if (!ring->index_is_good && (index & ~TRACE_INDEX_CLOSED) > ring->index)
+            ring->index = index;
     }
     return !image->image.broken || fail_set(fail, "%s", image->image.fail.text);
 }

@@ -70,25 +70,17 @@ static bool image_end_pull(struct source *source, struct fail *fail)
 
 /* ---- packets --------------------------------------------------------------------------------------- */
 
-static uint64_t field_64(const struct image_source *image, size_t offset)
-{
-    uint64_t value;
-    memcpy(&value, image->copy + offset, sizeof(value));
-    return image_64(&image->image, value);
-}
-
 /* Counts the packets between the last one sent and this one
  * as lost. The trace begins with the first packet sent. */
 static void hold_packet(struct image_source *image, uint32_t cpu, uint64_t number)
 {
     struct drain *drain = &image->drain[cpu];
     uint64_t due = drain->sent_end > 0 ? drain->sent_end : drain->count_from;
-    uint64_t size = field_64(image, offsetof(struct trace_packet, content_size)) / 8 + 8;
-    uint64_t buffer = image->source.hello.buffer_bytes;
-    uint32_t flags;
+    uint64_t content =
+        image_packet_64(&image->image, image->copy, offsetof(struct trace_packet, content_size));
+    uint32_t flags = image_packet_32(&image->image, image->copy, offsetof(struct trace_packet, flags));
+    uint64_t size = content / 8 + 8, buffer = image->source.hello.buffer_bytes;
 
-    memcpy(&flags, image->copy + offsetof(struct trace_packet, flags), sizeof(flags));
-    flags = image_32(&image->image, flags);
     if (number > due)
         drain->lost += number - due;
     drain->cut += (flags & TRACE_PACKET_CUT) != 0;
@@ -184,13 +176,13 @@ static bool take_packet(struct image_source *image, uint32_t cpu)
                 return false; /* at the end, or not yet written */
             continue;
         }
-        enum image_state state = image_packet_copy(&drain->ring, drain->next, image->copy);
-        if (image->image.broken || state == IMAGE_OPEN)
+        enum trace_packet_state state = image_packet_copy(&drain->ring, drain->next, image->copy);
+        if (image->image.broken || state == TRACE_PACKET_OPEN)
             return false;
-        if (state == IMAGE_INCOMPLETE && !has_waited(image, drain))
+        if (state == TRACE_PACKET_INCOMPLETE && !has_waited(image, drain))
             return false;
-        if (state == IMAGE_WHOLE ||
-            (state == IMAGE_INCOMPLETE && image_packet_cut(&drain->ring, drain->next, image->copy))) {
+        if (state == TRACE_PACKET_WHOLE ||
+            (state == TRACE_PACKET_INCOMPLETE && image_packet_cut(&drain->ring, drain->next, image->copy))) {
             hold_packet(image, cpu, drain->next);
             return true;
         }
