@@ -94,6 +94,14 @@ void *map_find(const struct map *map, uint64_t a, uint64_t b, uint64_t c)
     return entry != NULL ? entry->value : NULL;
 }
 
+void *map_add(struct map *map, uint64_t a, uint64_t b, uint64_t c, bool *is_new)
+{
+    void *known = map_find(map, a, b, c);
+
+    *is_new = known == NULL && map->count < map->limit;
+    return *is_new ? map_at(map, a, b, c) : known;
+}
+
 void slots_grow(struct slots *slots, uint32_t index)
 {
     uint32_t count = index < 32 ? 64 : 2 * index;

@@ -34,6 +34,8 @@ void map_open(struct map *map, size_t value_size);
 void map_close(struct map *map);
 /* Adds the key if needed. */
 void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c);
+/* The same, but NULL for a new key if the map is full. */
+void *map_add(struct map *map, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 /* NULL: no such key. */
 void *map_find(const struct map *map, uint64_t a, uint64_t b, uint64_t c);
 

@@ -5,47 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/command/diff_first.h>
+#include <tools/tarn/print/print_sides.h>
 #include <tools/tarn/print/print_table.h>
 
 /* Ticks that are first walked for the events before the difference; each further try walks eight times as
  * many. */
 #define SPAN_FIRST 4096u
 
-/* Prints events of both sides into a buffer that print_cursor() empties. */
 struct show {
     const struct diff_first *first;
     bool as_json;
-    struct out out;
-    struct printer printers[2];
+    struct print_sides sides;
 };
-
-/* Times are relative to the start of A. */
-static bool open_show(struct show *show, struct fail *fail)
-{
-    enum print_style style = show->as_json ? PRINT_JSON : PRINT_TEXT;
-
-    out_open(&show->out, -1, 0);
-    for (unsigned side = 0; side < 2; side++)
-        if (!printer_open(&show->printers[side], &show->first->runs[side]->trace, &show->out, style,
-                          PRINT_TIME_START, fail))
-            return false;
-    show->printers[1].start_ns = show->printers[0].start_ns;
-    return true;
-}
-
-static void close_show(struct show *show)
-{
-    printer_close(&show->printers[0]);
-    printer_close(&show->printers[1]);
-    out_close(&show->out);
-}
-
-static void print_cursor(struct show *show, unsigned side, const struct cursor *cursor)
-{
-    print_event(&show->printers[side], cursor);
-    fwrite(show->out.bytes, 1, show->out.used - 1, stdout); /* without the newline */
-    show->out.used = 0;
-}
 
 /* ---- events before the difference
  * ---------------------------------------------------------------------------- */
@@ -75,7 +46,7 @@ static uint64_t walk_before(struct show *show, const struct lockstep *pair, uint
         if (side.cursor.ticks < from || count++ < skip || !is_shown)
             continue;
         fputs(show->as_json ? (count == skip + 1 ? "" : ",") : "  ", stdout);
-        print_cursor(show, 0, &side.cursor);
+        print_side(&show->sides, 0, &side.cursor);
         fputs(show->as_json ? "" : "\n", stdout);
     }
     cursor_close(&side.cursor);
@@ -140,7 +111,7 @@ static void print_difference(struct show *show, const struct lockstep *pair)
            packet_of(pair, pair->difference == LOCKSTEP_PACKETS && !pair->lacking));
     for (unsigned side = 0; side < 2; side++) {
         printf("%c ", 'A' + (int)side);
-        print_cursor(show, side, &pair->sides[side].cursor);
+        print_side(&show->sides, side, &pair->sides[side].cursor);
         fputc('\n', stdout);
     }
     if (pair->difference == LOCKSTEP_PACKETS) {
@@ -170,7 +141,7 @@ static void print_difference_json(struct show *show, const struct lockstep *pair
                'a' + (int)pair->lacking, packet_of(pair, !pair->lacking), packet_of(pair, pair->lacking) - 1);
     for (unsigned side = 0; side < 2; side++) {
         printf(",\"%c\":{\"packet\":%" PRIu64 ",\"event\":", 'a' + (int)side, packet_of(pair, side));
-        print_cursor(show, side, &pair->sides[side].cursor);
+        print_side(&show->sides, side, &pair->sides[side].cursor);
         fputc('}', stdout);
     }
     fputs(",\"differs\":[", stdout);
@@ -292,10 +263,11 @@ static void print_text(struct show *show)
 bool diff_first_print(const struct diff_first *first, struct fail *fail)
 {
     struct show show = {.first = first, .as_json = first->diff->format == ANALYSIS_JSON};
-    bool fine = open_show(&show, fail);
+    bool fine = print_sides_open(&show.sides, &first->runs[0]->trace, &first->runs[1]->trace,
+                                 show.as_json ? PRINT_JSON : PRINT_TEXT, stdout, fail);
 
     if (fine)
         (show.as_json ? print_json : print_text)(&show);
-    close_show(&show);
+    print_sides_close(&show.sides);
     return fine;
 }

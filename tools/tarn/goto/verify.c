@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/goto/verify.h>
-#include <tools/tarn/print/print.h>
+#include <tools/tarn/print/print_sides.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/source/image.h>
-#include <unistd.h>
 
 /* One processor, while it is compared. */
 struct sides {
@@ -138,38 +137,38 @@ bool verify_rings(struct difference *difference, const struct trace *trace, stru
 
 /* ---- telling ---- */
 
-static void print_side(const char *side, const struct trace *trace, const struct cursor *cursor)
+/* Prints the cursor's event, and then what the run has in its place. */
+static void print_difference(const struct difference *difference, struct cursor *cursor,
+                             struct print_sides *sides)
 {
-    struct printer printer;
-    struct fail fail;
-    struct out out;
+    const struct schema *schema = &cursor->trace->schema;
+    const uint8_t *bytes = difference->bytes + difference->offset;
+    size_t left = cursor->packet.packet_bytes - difference->offset;
+    uint32_t time = event_head(schema, bytes).time;
 
-    fprintf(stderr, "  %s", side);
-    out_open(&out, STDERR_FILENO, 0);
-    if (printer_open(&printer, trace, &out, PRINT_TEXT, PRINT_TIME_START, &fail)) {
-        print_event(&printer, cursor);
-        printer_close(&printer);
+    fputs("  the trace: ", stderr);
+    print_side(sides, 0, cursor);
+    fputs("\n  this run:  ", stderr);
+    if (event_decode(schema, bytes, left, &cursor->event) == ANOMALY_NONE) {
+        cursor->ticks += (uint64_t)(int64_t)(int32_t)(time - (uint32_t)cursor->ticks);
+        print_side(sides, 1, cursor);
+    } else {
+        fputs("no event that the trace declares", stderr);
     }
-    out_close(&out);
+    fputc('\n', stderr);
 }
 
 void difference_print(const struct difference *difference, const struct trace *trace)
 {
+    struct print_sides sides;
     struct losses losses;
     struct cursor cursor;
+    struct fail ignored;
 
     if (stand_at(&cursor, difference, trace, &losses)) {
-        const uint8_t *bytes = difference->bytes + difference->offset;
-        size_t left = cursor.packet.packet_bytes - difference->offset;
-        uint32_t time = event_head(&trace->schema, bytes).time;
-
-        print_side("the trace: ", trace, &cursor);
-        if (event_decode(&trace->schema, bytes, left, &cursor.event) == ANOMALY_NONE) {
-            cursor.ticks += (uint64_t)(int64_t)(int32_t)(time - (uint32_t)cursor.ticks);
-            print_side("this run:  ", trace, &cursor);
-        } else {
-            fputs("  this run:  no event that the trace declares\n", stderr);
-        }
+        if (print_sides_open(&sides, trace, trace, PRINT_TEXT, stderr, &ignored))
+            print_difference(difference, &cursor, &sides);
+        print_sides_close(&sides);
     }
     cursor_close(&cursor);
 }

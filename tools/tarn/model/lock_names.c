@@ -7,6 +7,7 @@ void lock_names_open(struct lock_names *names)
 {
     *names = (struct lock_names){0};
     map_open(&names->table, sizeof(struct lock_name));
+    names->table.limit = LOCK_NAMES_MAX;
 }
 
 void lock_names_close(struct lock_names *names)
@@ -16,15 +17,17 @@ void lock_names_close(struct lock_names *names)
 
 void lock_names_set(struct lock_names *names, uint32_t pid, uint64_t lock, const char *name, size_t length)
 {
-    struct lock_name *known = map_find(&names->table, pid, lock, 0);
+    bool is_new;
 
-    if (pid == 0 || (known == NULL && names->table.count == LOCK_NAMES_MAX))
+    if (pid == 0)
+        return;
+    struct lock_name *known = map_add(&names->table, pid, lock, 0, &is_new);
+    if (known == NULL)
         return;
     length = strnlen(name, length);
     length = length < sizeof(known->name) ? length : sizeof(known->name) - 1;
-    if (known != NULL && strlen(known->name) == length && memcmp(known->name, name, length) == 0)
+    if (!is_new && strlen(known->name) == length && memcmp(known->name, name, length) == 0)
         return;
-    known = map_at(&names->table, pid, lock, 0);
     *known = (struct lock_name){.lock = lock, .pid = pid, .is_changed = true};
     memcpy(known->name, name, length);
     names->has_changes = true;

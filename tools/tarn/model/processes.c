@@ -4,15 +4,12 @@
 
 static struct model_process *find_or_make(struct model *model, uint32_t pid)
 {
-    struct model_process *process = map_find(&model->processes, pid, 0, 0);
+    bool is_new;
+    struct model_process *process = map_add(&model->processes, pid, 0, 0, &is_new);
 
-    if (process != NULL || model->processes.count == MODEL_PROCESSES_MAX)
-        return process;
-    process = map_at(&model->processes, pid, 0, 0);
-    process->pid = pid;
-    process->parent = MODEL_NOBODY;
-    process->begin = model->now;
-    process->is_changed = true;
+    if (is_new)
+        *process = (struct model_process){
+            .pid = pid, .parent = MODEL_NOBODY, .begin = model->now, .is_changed = true};
     return process;
 }
 

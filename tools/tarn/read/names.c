@@ -40,6 +40,7 @@ void names_open(struct names *names, const struct schema *schema)
     for (unsigned i = 0; i < NAME_SOURCES; i++)
         set_source(names, schema, i);
     map_open(&names->table, sizeof(struct process_name));
+    names->table.limit = NAMES_MAX;
     names_set(names, 0, "kernel", 6);
 }
 
@@ -57,25 +58,15 @@ const char *names_find(const struct names *names, uint32_t pid)
     return known != NULL ? known->name : NULL;
 }
 
-/* NULL: too many processes. */
-static struct process_name *find_or_add(struct names *names, uint32_t pid)
-{
-    struct process_name *known = map_find(&names->table, pid, 0, 0);
-
-    if (known != NULL || names->table.count == NAMES_MAX)
-        return known;
-    known = map_at(&names->table, pid, 0, 0);
-    known->pid = pid;
-    known->is_changed = true;
-    return known;
-}
-
 void names_set(struct names *names, uint32_t pid, const char *name, size_t length)
 {
-    struct process_name *known = find_or_add(names, pid);
+    bool is_new;
+    struct process_name *known = map_add(&names->table, pid, 0, 0, &is_new);
 
     if (known == NULL)
-        return;
+        return; /* too many processes */
+    known->pid = pid;
+    known->is_changed |= is_new;
     length = length < sizeof(known->name) - 1 ? length : sizeof(known->name) - 1;
     if (strlen(known->name) != length || memcmp(known->name, name, length) != 0) {
         names->changes++;

@@ -226,20 +226,22 @@ static bool all_done(const struct image_source *image)
 
 /* ---- items ---- */
 
-static bool look_around(struct image_source *image, struct fail *fail)
+/* Follows what the guest changes. What cannot be read any more ends the pull: the rings have changed. */
+static void look_around(struct image_source *image)
 {
     double now = now_seconds();
+    struct fail ignored;
 
     if (!image->memory->live)
-        return true;
+        return;
     switch (image_look(&image->image)) {
     case IMAGE_SAME:
         break;
     case IMAGE_GROWN:
-        image->dangling = !image_open_rings(image, fail) || !image_read_metadata(image, fail);
+        image->dangling = !image_open_rings(image, &ignored) || !image_read_metadata(image, &ignored);
         break;
     case IMAGE_ENDED:
-        image->dangling = !image_open_rings(image, fail);
+        image->dangling = !image_open_rings(image, &ignored);
         if (!image->dangling)
             begin_end(image, WIRE_ENDED_GUEST);
         break;
@@ -252,7 +254,6 @@ static bool look_around(struct image_source *image, struct fail *fail)
         if (image->memory->class->ended(image->memory))
             begin_end(image, WIRE_ENDED_GUEST);
     }
-    return true;
 }
 
 static void fill_status(struct image_source *image, struct wire_cpu_status *status, uint32_t cpu)
@@ -331,7 +332,7 @@ static enum source_got image_next(struct source *source, struct source_item *ite
          * metadata returned before the packet declare all its events. */
         if (!image->dangling)
             take_any_packet(image);
-        look_around(image, fail);
+        look_around(image);
         if (give_metadata(image, item) ||
             (!image->dangling && (take_status(image, item) || give_packet(image, item))))
             return SOURCE_ITEM;

@@ -13,7 +13,7 @@
 #include <tools/tarn/analysis/columns.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <tools/tarn/view/api.h>
-#include <tools/tarn/view/walk.h>
+#include <tools/tarn/view/index_walk.h>
 
 #define ROWS_DEFAULT 100u
 

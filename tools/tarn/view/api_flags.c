@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/cover.h>
+#include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/lanes.h>
-#include <tools/tarn/view/walk.h>
 
 struct flag {
     uint64_t at; /* ticks */

@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 #include <time.h>
+#include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/prefilter.h>
-#include <tools/tarn/view/walk.h>
 
 #define ROWS_MAX     2000u
 #define SEARCH_MS    60    /* then the page continues with another request */

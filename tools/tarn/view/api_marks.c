@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/cover.h>
+#include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/lanes.h>
-#include <tools/tarn/view/walk.h>
 
 #define TIMES_MAX   1000u   /* per event type */
 #define WALK_BUDGET 300000u /* events read to find single ones in blocks wider than a pixel */

@@ -2,7 +2,7 @@
 /* cover.c - splits a range into pieces; see cover.h. */
 #include <stdlib.h>
 #include <tools/tarn/view/cover.h>
-#include <tools/tarn/view/walk.h>
+#include <tools/tarn/view/index_walk.h>
 
 struct coverer {
     struct cover *cover;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <tools/tarn/view/draw_parts.h>
-#include <tools/tarn/view/walk.h>
+#include <tools/tarn/view/index_walk.h>
 
 /* ---- time ------------------------------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
  * by thread, the number of events by type. Above are levels of summaries: a node of level n sums up
  * INDEX_FANOUT nodes of level n - 1. Every INDEX_STRIDE blocks there is a checkpoint: positions in the
  * streams and the state of the model, from which a walk continues as if it came from the start of the trace
- * (walk.h).
+ * (index_walk.h).
  *
  * A block begins where time advances: all events before it are earlier in nanoseconds. Events are numbered
  * from 0 in the order of the merge; requests to the view use these numbers.

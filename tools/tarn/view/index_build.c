@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/view/walk.h>
+#include <tools/tarn/view/index_walk.h>
 
 #define NOTES_PART 32u
 #define LONGEST_NS (1ll << 53) /* the largest integers that are exact in JSON */

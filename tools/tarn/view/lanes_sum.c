@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 #include <tools/tarn/view/cover.h>
+#include <tools/tarn/view/index_walk.h>
 #include <tools/tarn/view/lanes.h>
-#include <tools/tarn/view/walk.h>
 
 #define WALK_BUDGET 200000u /* events, where the index is too coarse */
 #define RIVALS      4u      /* threads that compete for a pixel of a CPU */

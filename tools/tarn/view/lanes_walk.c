@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/view/boxes.h>
-#include <tools/tarn/view/walk.h>
+#include <tools/tarn/view/index_walk.h>
 
 #define WAITS_MAX 2000u
 

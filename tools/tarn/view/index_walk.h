@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * walk.h - walks a trace's events in order, from the index's checkpoint before a block.
+ * index_walk.h - walks a trace's events in order, from the index's checkpoint before a block.
  *
  *     walk_open(&walk, trace, index, block);
  *     while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < to)
@@ -9,8 +9,8 @@
  *
  * walk_range includes the model: observers see a range as if the walk had begun with the trace.
  */
-#ifndef TARN_WALK_H
-#define TARN_WALK_H
+#ifndef TARN_INDEX_WALK_H
+#define TARN_INDEX_WALK_H
 
 #include <tools/tarn/model/walk.h>
 #include <tools/tarn/view/index.h>
