@@ -1,427 +1,229 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tsdl.c - recursive-descent parser for TSDL types; tsdl.h lists the supported part of the language.
- *
- * The first error is sticky: after it parse_next only returns the end, so every loop ends and callers need
- * no checks. Everything parsed is in the arena of the result. Blocks (trace, clock, ...) are in
- * tsdl_block.c.
+ * tsdl.c - parser for TSDL: the blocks trace, clock, env, stream and event; tsdl.h lists the supported part
+ * of the language. Types are in tsdl_type.c, tokens in tsdl_tokens.c.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/read/tsdl_parse.h>
 
-#define NESTING_MAX     16
-#define NAMED_TYPES_MAX 4096
-
-void parse_error(struct parser *parser, const char *format, ...)
+bool parse_uuid(const char *text, uint8_t uuid[16])
 {
-    char text[400];
-    va_list args;
+    unsigned digits = 0;
 
-    if (parser->failed)
-        return;
-    parser->failed = true;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    fail_set(parser->fail, "metadata, line %u: %s", parser->token.line, text);
-    parser->token.kind = TOKEN_END;
-}
+    for (; *text != '\0' && digits < 32; text++) {
+        int c = *text | 32, value;
 
-void parse_next(struct parser *parser)
-{
-    if (parser->failed)
-        return;
-    lex_next(&parser->lexer, &parser->token);
-    if (parser->token.kind == TOKEN_BAD)
-        parse_error(parser, "%s", parser->lexer.error);
-}
-
-bool at_punct(const struct parser *parser, const char *punct)
-{
-    return parser->token.kind == TOKEN_PUNCT && strcmp(parser->token.punct, punct) == 0;
-}
-
-bool at_word(const struct parser *parser, const char *word)
-{
-    return parser->token.kind == TOKEN_WORD && strcmp(parser->token.text, word) == 0;
-}
-
-bool accept_punct(struct parser *parser, const char *punct)
-{
-    if (!at_punct(parser, punct))
-        return false;
-    parse_next(parser);
-    return true;
-}
-
-void expect_punct(struct parser *parser, const char *punct)
-{
-    if (!accept_punct(parser, punct))
-        parse_error(parser, "expected '%s'", punct);
-}
-
-const char *expect_word(struct parser *parser, const char *what)
-{
-    const char *text = parser->token.text;
-
-    if (parser->token.kind != TOKEN_WORD) {
-        parse_error(parser, "expected %s", what);
-        return "";
+        if (*text == '-')
+            continue;
+        if (c >= 'a' && c <= 'f')
+            value = c - 'a' + 10;
+        else if (*text >= '0' && *text <= '9')
+            value = *text - '0';
+        else
+            return false;
+        uuid[digits / 2] = (uint8_t)(digits % 2 ? uuid[digits / 2] | value : value << 4);
+        digits++;
     }
-    parse_next(parser);
-    return text;
+    return digits == 32 && *text == '\0';
 }
 
-uint64_t expect_number(struct parser *parser)
+void format_uuid(const uint8_t uuid[16], char text[37])
 {
-    uint64_t number = parser->token.number;
+    char *at = text;
 
-    if (parser->token.kind != TOKEN_NUMBER || parser->token.negative) {
-        parse_error(parser, "expected a number");
-        return 0;
+    for (int i = 0; i < 16; i++)
+        at += sprintf(at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+}
+
+/* Handle one `key = value;` or `key := type;` of a block. They return whether they know the key. */
+typedef bool set_value(struct parser *parser, void *context, const char *key, const char *value);
+typedef bool set_type(struct parser *parser, void *context, const char *key, const struct tsdl_type *type);
+
+static void parse_body(struct parser *parser, const char *block, set_value *on_value, set_type *on_type,
+                       void *context)
+{
+    expect_punct(parser, "{");
+    while (!parser->failed && !accept_punct(parser, "}")) {
+        const char *key = expect_value(parser);
+        bool known = true;
+
+        if (accept_punct(parser, ":=")) {
+            const struct tsdl_type *type = parse_type(parser);
+
+            known = on_type != NULL && on_type(parser, context, key, type);
+        } else {
+            expect_punct(parser, "=");
+            known = on_value(parser, context, key, expect_value(parser));
+        }
+        if (!known)
+            parse_error(parser, "'%s' in a %s block is not part of a Tarn trace", key, block);
+        expect_punct(parser, ";");
     }
-    parse_next(parser);
+    expect_punct(parser, ";");
+}
+
+static uint64_t to_number(struct parser *parser, const char *key, const char *value)
+{
+    char *end;
+    uint64_t number = strtoull(value, &end, 0);
+
+    if (*value < '0' || *value > '9' || *end != '\0')
+        parse_error(parser, "%s needs a number", key);
     return number;
 }
 
-/* Accepts a word, a dotted path (clock.monotonic.value), a number or a string; returns it as text. */
-const char *expect_value(struct parser *parser)
+static bool set_trace_value(struct parser *parser, void *context, const char *key, const char *value)
 {
-    char text[1200];
-    size_t length;
+    struct tsdl *tsdl = parser->tsdl;
 
-    if (parser->token.kind == TOKEN_STRING) {
-        const char *string = parser->token.text;
-
-        parse_next(parser);
-        return string;
-    }
-    if (parser->token.kind == TOKEN_NUMBER) {
-        snprintf(text, sizeof(text), "%s%llu", parser->token.negative ? "-" : "",
-                 (unsigned long long)parser->token.number);
-        parse_next(parser);
-        return arena_string(&parser->tsdl->arena, text, strlen(text));
-    }
-    length = (size_t)snprintf(text, sizeof(text), "%s", expect_word(parser, "a value"));
-    while (accept_punct(parser, ".")) {
-        const char *word = expect_word(parser, "a name after '.'");
-
-        length += (size_t)snprintf(text + length, sizeof(text) - length, ".%s", word);
-        if (length >= sizeof(text)) {
-            parse_error(parser, "name too long");
-            return "";
-        }
-    }
-    return arena_string(&parser->tsdl->arena, text, length);
-}
-
-static struct tsdl_type *new_type(struct parser *parser, enum tsdl_kind kind)
-{
-    struct tsdl_type *type = arena_alloc(&parser->tsdl->arena, sizeof(*type));
-
-    type->kind = kind;
-    type->align = 8;
-    return type;
-}
-
-static unsigned parse_base(struct parser *parser, const char *text)
-{
-    static const struct {
-        const char *name;
-        unsigned base;
-    } names[] = {{"decimal", 10}, {"dec", 10},         {"d", 10},    {"i", 10},  {"u", 10},
-                 {"10", 10},      {"hexadecimal", 16}, {"hex", 16},  {"x", 16},  {"X", 16},
-                 {"p", 16},       {"16", 16},          {"octal", 8}, {"oct", 8}, {"o", 8},
-                 {"8", 8},        {"binary", 2},       {"bin", 2},   {"b", 2},   {"2", 2}};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(text, names[i].name) == 0)
-            return names[i].base;
-    parse_error(parser, "unknown base '%s'", text);
-    return 10;
-}
-
-static unsigned parse_small(struct parser *parser, const char *key, const char *text, unsigned max)
-{
-    unsigned value = 0;
-
-    for (const char *at = text; *at >= '0' && *at <= '9' && value <= max; at++)
-        value = value * 10 + (unsigned)(*at - '0');
-    if (value == 0 || value > max)
-        parse_error(parser, "%s = %s is out of range", key, text);
-    return value;
-}
-
-static void set_integer_property(struct parser *parser, struct tsdl_type *type, const char *key,
-                                 const char *value)
-{
-    if (strcmp(key, "size") == 0)
-        type->bits = parse_small(parser, key, value, 64);
-    else if (strcmp(key, "align") == 0)
-        type->align = parse_small(parser, key, value, 64);
-    else if (strcmp(key, "signed") == 0)
-        type->is_signed = strcmp(value, "true") == 0 || strcmp(value, "1") == 0 || strcmp(value, "TRUE") == 0;
-    else if (strcmp(key, "base") == 0)
-        type->base = parse_base(parser, value);
-    else if (strcmp(key, "encoding") == 0)
-        type->is_text = strcmp(value, "none") != 0;
-    else if (strcmp(key, "map") == 0)
-        type->is_clock = true;
-    else if (strcmp(key, "byte_order") == 0)
-        type->order = parse_order(parser, value);
-    else
-        parse_error(parser, "unknown property '%s' of an integer", key);
-}
-
-static struct tsdl_type *parse_integer(struct parser *parser)
-{
-    struct tsdl_type *type = new_type(parser, TSDL_INTEGER);
-
-    type->align = 0;
-    type->base = 10;
-    expect_punct(parser, "{");
-    while (!parser->failed && !accept_punct(parser, "}")) {
-        const char *key = expect_word(parser, "a property");
-
-        expect_punct(parser, "=");
-        set_integer_property(parser, type, key, expect_value(parser));
-        expect_punct(parser, ";");
-    }
-    if (type->bits == 0)
-        parse_error(parser, "an integer needs a size");
-    if (type->align == 0)
-        type->align = type->bits % 8 == 0 ? 8 : 1;
-    if ((type->align & (type->align - 1)) != 0)
-        parse_error(parser, "an alignment must be a power of two");
-    return type;
-}
-
-static struct tsdl_type *parse_string(struct parser *parser)
-{
-    if (accept_punct(parser, "{")) {
-        while (!parser->failed && !accept_punct(parser, "}")) {
-            if (strcmp(expect_word(parser, "a property"), "encoding") != 0)
-                parse_error(parser, "unknown property of a string");
-            expect_punct(parser, "=");
-            expect_value(parser);
-            expect_punct(parser, ";");
-        }
-    }
-    return new_type(parser, TSDL_STRING);
-}
-
-static uint64_t parse_label_value(struct parser *parser)
-{
-    uint64_t value = parser->token.negative ? -parser->token.number : parser->token.number;
-
-    if (parser->token.kind != TOKEN_NUMBER)
-        parse_error(parser, "expected a number");
-    parse_next(parser);
-    return value;
-}
-
-static const struct tsdl_label *parse_labels(struct parser *parser, bool is_signed)
-{
-    struct tsdl_label *first = NULL, **end = &first;
-    uint64_t next = 0;
-
-    expect_punct(parser, "{");
-    while (!parser->failed && !accept_punct(parser, "}")) {
-        struct tsdl_label *label = arena_alloc(&parser->tsdl->arena, sizeof(*label));
-
-        if (parser->token.kind != TOKEN_WORD && parser->token.kind != TOKEN_STRING)
-            parse_error(parser, "expected a label");
-        label->name = parser->token.text ? parser->token.text : "";
-        parse_next(parser);
-        if (accept_punct(parser, "="))
-            next = parse_label_value(parser);
-        label->low = label->high = next;
-        if (accept_punct(parser, "..."))
-            label->high = parse_label_value(parser);
-        if (is_signed ? (int64_t)label->low > (int64_t)label->high : label->low > label->high)
-            parse_error(parser, "the range of label '%s' is empty", label->name);
-        next = label->high + 1;
-        *end = label;
-        end = &label->next;
-        if (!accept_punct(parser, ",") && !at_punct(parser, "}"))
-            parse_error(parser, "expected ',' or '}'");
-    }
-    return first;
-}
-
-static const struct named_type *find_type(const struct named_type *list, const char *name)
-{
-    while (list != NULL && strcmp(list->name, name) != 0)
-        list = list->next;
-    return list;
-}
-
-static void add_type(struct parser *parser, struct named_type **list, const char *name,
-                     const struct tsdl_type *type)
-{
-    struct named_type *named = arena_alloc(&parser->tsdl->arena, sizeof(*named));
-
-    if (find_type(*list, name) != NULL)
-        parse_error(parser, "type '%s' is declared twice", name);
-    if (++parser->named_count > NAMED_TYPES_MAX)
-        parse_error(parser, "too many named types");
-    named->name = name;
-    named->type = type;
-    named->next = *list;
-    *list = named;
-}
-
-/* Returns the type with this name; never NULL, so that callers can continue after an error. */
-static const struct tsdl_type *use_type(struct parser *parser, const struct named_type *list,
-                                        const char *name)
-{
-    const struct named_type *named = find_type(list, name);
-
-    if (named == NULL) {
-        parse_error(parser, "unknown type '%s'", name);
-        return new_type(parser, TSDL_STRING);
-    }
-    return named->type;
-}
-
-static const struct tsdl_type *parse_enum(struct parser *parser)
-{
-    const char *name = NULL;
-    const struct tsdl_type *container = NULL;
-    struct tsdl_type *type;
-
-    if (parser->token.kind == TOKEN_WORD)
-        name = expect_word(parser, "a name");
-    if (accept_punct(parser, ":"))
-        container = parse_type(parser);
-    if (!at_punct(parser, "{")) {
-        if (name == NULL || container != NULL)
-            parse_error(parser, "expected the labels of an enumeration");
-        return use_type(parser, parser->enums, name ? name : "");
-    }
-    if (container == NULL || container->kind != TSDL_INTEGER) {
-        parse_error(parser, "an enumeration needs an integer type");
-        return new_type(parser, TSDL_STRING);
-    }
-    type = arena_alloc(&parser->tsdl->arena, sizeof(*type));
-    *type = *container;
-    type->kind = TSDL_ENUM;
-    type->labels = parse_labels(parser, type->is_signed);
-    if (name != NULL)
-        add_type(parser, &parser->enums, name, type);
-    return type;
-}
-
-/* NAME, then any number of [COUNT] or [FIELD]. */
-static const struct tsdl_type *parse_dimensions(struct parser *parser, const struct tsdl_type *type)
-{
-    while (accept_punct(parser, "[")) {
-        struct tsdl_type *array = new_type(parser, TSDL_ARRAY);
-
-        array->element = type;
-        array->align = type->align;
-        if (parser->token.kind == TOKEN_NUMBER) {
-            array->count = expect_number(parser);
-        } else {
-            array->kind = TSDL_SEQUENCE;
-            array->count_field = expect_value(parser);
-        }
-        expect_punct(parser, "]");
-        if (type->kind == TSDL_ARRAY || type->kind == TSDL_SEQUENCE)
-            parse_error(parser, "arrays of arrays are not part of a Tarn trace");
-        type = array;
-    }
-    return type;
-}
-
-static const struct tsdl_field *parse_fields(struct parser *parser, unsigned *align)
-{
-    struct tsdl_field *first = NULL, **end = &first;
-
-    expect_punct(parser, "{");
-    while (!parser->failed && !accept_punct(parser, "}")) {
-        struct tsdl_field *field = arena_alloc(&parser->tsdl->arena, sizeof(*field));
-        const struct tsdl_type *type = parse_type(parser);
-
-        field->name = expect_word(parser, "the name of a field");
-        field->type = parse_dimensions(parser, type);
-        if (*align < field->type->align)
-            *align = field->type->align;
-        expect_punct(parser, ";");
-        *end = field;
-        end = &field->next;
-    }
-    return first;
-}
-
-static const struct tsdl_type *parse_struct(struct parser *parser)
-{
-    const char *name = NULL;
-    struct tsdl_type *type;
-
-    if (parser->token.kind == TOKEN_WORD && !at_word(parser, "align"))
-        name = expect_word(parser, "a name");
-    if (!at_punct(parser, "{"))
-        return use_type(parser, parser->structs, name ? name : "");
-    type = new_type(parser, TSDL_STRUCT);
-    type->align = 1;
-    type->fields = parse_fields(parser, &type->align);
-    if (at_word(parser, "align")) {
-        unsigned align;
-
-        parse_next(parser);
-        expect_punct(parser, "(");
-        align = (unsigned)expect_number(parser);
-        expect_punct(parser, ")");
-        if (align == 0 || align > 64 || (align & (align - 1)) != 0)
-            parse_error(parser, "align(%u) is not supported", align);
-        if (type->align < align)
-            type->align = align;
-    }
-    if (name != NULL)
-        add_type(parser, &parser->structs, name, type);
-    return type;
-}
-
-const struct tsdl_type *parse_type(struct parser *parser)
-{
-    const struct tsdl_type *type;
-
-    if (++parser->nesting > NESTING_MAX) {
-        parse_error(parser, "types are nested too deeply");
-        return new_type(parser, TSDL_STRING);
-    }
-    if (at_word(parser, "integer")) {
-        parse_next(parser);
-        type = parse_integer(parser);
-    } else if (at_word(parser, "string")) {
-        parse_next(parser);
-        type = parse_string(parser);
-    } else if (at_word(parser, "enum")) {
-        parse_next(parser);
-        type = parse_enum(parser);
-    } else if (at_word(parser, "struct")) {
-        parse_next(parser);
-        type = parse_struct(parser);
-    } else if (at_word(parser, "variant") || at_word(parser, "floating_point")) {
-        parse_error(parser, "'%s' is not part of a Tarn trace", parser->token.text);
-        type = new_type(parser, TSDL_STRING);
+    if (strcmp(key, "major") == 0 || strcmp(key, "minor") == 0) {
+        if (strcmp(value, key[1] == 'a' ? "1" : "8") != 0)
+            parse_error(parser, "this is not CTF 1.8");
+    } else if (strcmp(key, "uuid") == 0) {
+        if (!parse_uuid(value, tsdl->uuid))
+            parse_error(parser, "malformed uuid");
+        tsdl->has_uuid = true;
+    } else if (strcmp(key, "byte_order") == 0) {
+        tsdl->order = parse_order(parser, value);
     } else {
-        type = use_type(parser, parser->aliases, expect_word(parser, "a type"));
+        return false;
     }
-    parser->nesting--;
-    return type;
+    return true;
 }
 
-/* typealias TYPE := NAME; */
-static void parse_typealias(struct parser *parser)
+static bool set_trace_type(struct parser *parser, void *context, const char *key,
+                           const struct tsdl_type *type)
 {
-    const struct tsdl_type *type = parse_type(parser);
+    if (strcmp(key, "packet.header") != 0)
+        return false;
+    parser->tsdl->packet_header = type;
+    return true;
+}
 
-    expect_punct(parser, ":=");
-    add_type(parser, &parser->aliases, expect_word(parser, "a name"), type);
+static bool set_clock_value(struct parser *parser, void *context, const char *key, const char *value)
+{
+    struct tsdl *tsdl = parser->tsdl;
+
+    if (strcmp(key, "name") == 0)
+        tsdl->clock_name = value;
+    else if (strcmp(key, "freq") == 0)
+        tsdl->clock_freq = to_number(parser, key, value);
+    else if (strcmp(key, "offset_s") == 0)
+        tsdl->clock_offset_s = *value == '-' ? -(int64_t)to_number(parser, key, value + 1)
+                                             : (int64_t)to_number(parser, key, value);
+    else if (strcmp(key, "offset") == 0)
+        tsdl->clock_offset = to_number(parser, key, value);
+    else
+        return strcmp(key, "uuid") == 0 || strcmp(key, "description") == 0 || strcmp(key, "precision") == 0 ||
+               strcmp(key, "absolute") == 0;
+    return true;
+}
+
+static bool set_stream_value(struct parser *parser, void *context, const char *key, const char *value)
+{
+    if (strcmp(key, "id") != 0)
+        return false;
+    parser->tsdl->stream_id = to_number(parser, key, value);
+    return true;
+}
+
+static bool set_stream_type(struct parser *parser, void *context, const char *key,
+                            const struct tsdl_type *type)
+{
+    if (strcmp(key, "packet.context") == 0)
+        parser->tsdl->packet_context = type;
+    else if (strcmp(key, "event.header") == 0)
+        parser->tsdl->event_header = type;
+    else
+        return false;
+    return true;
+}
+
+static bool set_event_value(struct parser *parser, void *context, const char *key, const char *value)
+{
+    struct tsdl_event *event = context;
+
+    if (strcmp(key, "name") == 0) {
+        event->name = value;
+    } else if (strcmp(key, "id") == 0) {
+        event->id = to_number(parser, key, value);
+        event->has_id = true;
+    } else if (strcmp(key, "stream_id") == 0) {
+        if (to_number(parser, key, value) != parser->tsdl->stream_id)
+            parse_error(parser, "an event of another stream class");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool set_event_type(struct parser *parser, void *context, const char *key,
+                           const struct tsdl_type *type)
+{
+    struct tsdl_event *event = context;
+
+    if (strcmp(key, "fields") != 0)
+        return false;
+    event->fields = type;
+    return true;
+}
+
+static void parse_event(struct parser *parser)
+{
+    struct tsdl_event *event = arena_alloc(&parser->tsdl->arena, sizeof(*event));
+
+    event->line = parser->token.line;
+    parse_body(parser, "event", set_event_value, set_event_type, event);
+    if (event->name == NULL || !event->has_id)
+        parse_error(parser, "an event needs a name and an id");
+    else if (strlen(event->name) > 255)
+        parse_error(parser, "the name of an event is too long");
+    *parser->last_event = event;
+    parser->last_event = &event->next;
+}
+
+/* env { name = "text"; name = number; }; the values are not interpreted here. */
+static void parse_env(struct parser *parser)
+{
+    expect_punct(parser, "{");
+    while (!parser->failed && !accept_punct(parser, "}")) {
+        struct tsdl_env *env = arena_alloc(&parser->tsdl->arena, sizeof(*env));
+
+        env->name = expect_word(parser, "a name");
+        expect_punct(parser, "=");
+        env->is_text = parser->token.kind == TOKEN_STRING;
+        env->text = expect_value(parser);
+        expect_punct(parser, ";");
+        *parser->last_env = env;
+        parser->last_env = &env->next;
+    }
     expect_punct(parser, ";");
+}
+
+static void parse_block(struct parser *parser)
+{
+    const char *block = expect_word(parser, "a declaration");
+
+    if (strcmp(block, "trace") == 0) {
+        parse_body(parser, block, set_trace_value, set_trace_type, NULL);
+    } else if (strcmp(block, "clock") == 0) {
+        if (parser->tsdl->clock_name != NULL)
+            parse_error(parser, "a second clock is not part of a Tarn trace");
+        parse_body(parser, block, set_clock_value, NULL, NULL);
+    } else if (strcmp(block, "env") == 0) {
+        parse_env(parser);
+    } else if (strcmp(block, "stream") == 0) {
+        if (parser->tsdl->has_stream)
+            parse_error(parser, "a second stream class is not part of a Tarn trace");
+        parser->tsdl->has_stream = true;
+        parse_body(parser, block, set_stream_value, set_stream_type, NULL);
+    } else if (strcmp(block, "event") == 0) {
+        parse_event(parser);
+    } else {
+        parse_error(parser, "'%s' is not part of a Tarn trace", block);
+    }
 }
 
 bool tsdl_parse(struct tsdl *tsdl, const char *text, size_t length, struct fail *fail)

@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tsdl_parse.h - what the two halves of the TSDL parser share: tsdl.c (types) and tsdl_block.c. */
+/* tsdl_parse.h - the parts of the TSDL parser: tsdl.c uses tsdl_type.c, and both use tsdl_tokens.c. */
 #ifndef TARN_TSDL_PARSE_H
 #define TARN_TSDL_PARSE_H
 
 #include <tools/tarn/read/tsdl.h>
-#include <tools/tarn/read/tsdl_lex.h>
+
+enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_PUNCT, TOKEN_BAD };
+
+struct token {
+    enum token_kind kind;
+    const char *text; /* word, or unescaped string; in the arena */
+    uint64_t number;  /* magnitude */
+    bool negative;
+    char punct[4]; /* one of { } [ ] ( ) ; , . = : := ... */
+    unsigned line;
+};
+
+struct lexer {
+    const char *at, *end;
+    unsigned line;
+    struct arena *arena;
+    const char *error; /* set with TOKEN_BAD */
+};
 
 struct named_type {
     const char *name;
@@ -25,6 +42,8 @@ struct parser {
     struct tsdl_env **last_env;
 };
 
+/* ---- tsdl_tokens.c ---- */
+
 void parse_error(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void parse_next(struct parser *parser);
 bool at_punct(const struct parser *parser, const char *punct);
@@ -34,8 +53,11 @@ void expect_punct(struct parser *parser, const char *punct);
 const char *expect_word(struct parser *parser, const char *what);
 uint64_t expect_number(struct parser *parser);
 const char *expect_value(struct parser *parser);
+
+/* ---- tsdl_type.c ---- */
+
 enum tsdl_order parse_order(struct parser *parser, const char *text);
 const struct tsdl_type *parse_type(struct parser *parser);
-void parse_block(struct parser *parser); /* a trace, clock, env, stream or event block */
+void parse_typealias(struct parser *parser); /* behind the word */
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <tools/tarn/read/tsdl.h>
 #include <tools/tarn/source/image_source.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
@@ -18,12 +19,6 @@ static void fill_hello(struct image_source *image)
     wire_hello_of_store(hello, &image->image.store,
                         (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != image->image.swap);
     hello->mask = image_info64(&image->image, offsetof(struct trace_info, mask));
-}
-
-static void format_uuid(char text[37], const uint8_t uuid[16])
-{
-    for (int i = 0; i < 16; i++)
-        text += sprintf(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
 }
 
 /* Copies the machine's name, which goes into the metadata in quotes. */
@@ -44,8 +39,8 @@ static bool make_metadata(struct image_source *image, struct fail *fail)
     char machine[17], our_text[37], its_text[37];
 
     if (memcmp(hello->uuid, ours, sizeof(ours)) != 0) {
-        format_uuid(our_text, ours);
-        format_uuid(its_text, hello->uuid);
+        format_uuid(ours, our_text);
+        format_uuid(hello->uuid, its_text);
         return fail_set(fail,
                         "the guest's memory has no metadata; its schema is %s, and this program has only %s",
                         its_text, our_text);
@@ -75,7 +70,7 @@ bool image_read_metadata(struct image_source *image, struct fail *fail)
     size_t size;
     char *text = image_metadata(&image->image, &size);
 
-    format_uuid(uuid, image->source.hello.uuid);
+    format_uuid(image->source.hello.uuid, uuid);
     image->metadata_sent = false;
     free(image->metadata);
     image->metadata = NULL;

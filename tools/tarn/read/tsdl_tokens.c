@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tsdl_lex.c - TSDL text to tokens; the parser is tsdl.c. */
+/*
+ * tsdl_tokens.c - TSDL text to tokens, and what a parser asks of the current one; see tsdl_parse.h.
+ *
+ * The first error is sticky: after it parse_next only returns the end, so every loop ends and callers need
+ * no checks.
+ */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
-#include <tools/tarn/read/tsdl_lex.h>
+#include <tools/tarn/read/tsdl_parse.h>
 
 #define NAME_MAX_BYTES 255 /* bounds every printed line */
 
@@ -130,7 +136,7 @@ static void lex_string(struct lexer *lexer, struct token *token)
     token->text = arena_string(lexer->arena, text, length);
 }
 
-void lex_next(struct lexer *lexer, struct token *token)
+static void lex_next(struct lexer *lexer, struct token *token)
 {
     size_t left, length = 1;
 
@@ -161,4 +167,109 @@ void lex_next(struct lexer *lexer, struct token *token)
     } else {
         bad_token(lexer, token, "unexpected character");
     }
+}
+
+/* ---- for parsers ----------------------------------------------------------------------------------- */
+
+void parse_error(struct parser *parser, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+
+    if (parser->failed)
+        return;
+    parser->failed = true;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    fail_set(parser->fail, "metadata, line %u: %s", parser->token.line, text);
+    parser->token.kind = TOKEN_END;
+}
+
+void parse_next(struct parser *parser)
+{
+    if (parser->failed)
+        return;
+    lex_next(&parser->lexer, &parser->token);
+    if (parser->token.kind == TOKEN_BAD)
+        parse_error(parser, "%s", parser->lexer.error);
+}
+
+bool at_punct(const struct parser *parser, const char *punct)
+{
+    return parser->token.kind == TOKEN_PUNCT && strcmp(parser->token.punct, punct) == 0;
+}
+
+bool at_word(const struct parser *parser, const char *word)
+{
+    return parser->token.kind == TOKEN_WORD && strcmp(parser->token.text, word) == 0;
+}
+
+bool accept_punct(struct parser *parser, const char *punct)
+{
+    if (!at_punct(parser, punct))
+        return false;
+    parse_next(parser);
+    return true;
+}
+
+void expect_punct(struct parser *parser, const char *punct)
+{
+    if (!accept_punct(parser, punct))
+        parse_error(parser, "expected '%s'", punct);
+}
+
+const char *expect_word(struct parser *parser, const char *what)
+{
+    const char *text = parser->token.text;
+
+    if (parser->token.kind != TOKEN_WORD) {
+        parse_error(parser, "expected %s", what);
+        return "";
+    }
+    parse_next(parser);
+    return text;
+}
+
+uint64_t expect_number(struct parser *parser)
+{
+    uint64_t number = parser->token.number;
+
+    if (parser->token.kind != TOKEN_NUMBER || parser->token.negative) {
+        parse_error(parser, "expected a number");
+        return 0;
+    }
+    parse_next(parser);
+    return number;
+}
+
+/* Accepts a word, a dotted path (clock.monotonic.value), a number or a string; returns it as text. */
+const char *expect_value(struct parser *parser)
+{
+    char text[1200];
+    size_t length;
+
+    if (parser->token.kind == TOKEN_STRING) {
+        const char *string = parser->token.text;
+
+        parse_next(parser);
+        return string;
+    }
+    if (parser->token.kind == TOKEN_NUMBER) {
+        snprintf(text, sizeof(text), "%s%llu", parser->token.negative ? "-" : "",
+                 (unsigned long long)parser->token.number);
+        parse_next(parser);
+        return arena_string(&parser->tsdl->arena, text, strlen(text));
+    }
+    length = (size_t)snprintf(text, sizeof(text), "%s", expect_word(parser, "a value"));
+    while (accept_punct(parser, ".")) {
+        const char *word = expect_word(parser, "a name after '.'");
+
+        length += (size_t)snprintf(text + length, sizeof(text) - length, ".%s", word);
+        if (length >= sizeof(text)) {
+            parse_error(parser, "name too long");
+            return "";
+        }
+    }
+    return arena_string(&parser->tsdl->arena, text, length);
 }
