@@ -23,7 +23,7 @@ enum {
 };
 
 static const struct option own_options[] = {FILTER_OPTIONS,
-                                            {"answer", required_argument, NULL, OPTION_ANALYSIS},
+                                            {"analysis", required_argument, NULL, OPTION_ANALYSIS},
                                             {"by", required_argument, NULL, OPTION_BY},
                                             {"column", required_argument, NULL, OPTION_COLUMN},
                                             {"per", required_argument, NULL, OPTION_PER},
@@ -66,7 +66,7 @@ static void print_help(FILE *to, const void *context)
         "by the row's own count of work (calls, processes, faults, ...). Times of rows without one, and\n"
         "counts, are divided by CPU time. The length of a trace does not matter.\n"
         "\n"
-        "  --answer LIST       run these analyses; diff also accepts those of their options that select\n"
+        "  --analysis LIST     run these analyses; diff also accepts those of their options that select\n"
         "                      what is counted. Default:\n"
         "                      " DIFF_DEFAULT "\n"
         "  --by LIST           compare only these tables: call, or syscalls.call; all: also tables that an\n"
@@ -141,15 +141,15 @@ static void know_options(struct diff *diff, const struct analysis_kind *kind)
             know_option(diff, option->name, option->has_argument);
 }
 
-/* --answer decides which options are known, so it is found before the options are parsed. */
+/* --analysis decides which options are known, so it is found before the options are parsed. */
 static bool find_analyses(struct diff *diff, int argc, char **argv, struct fail *fail)
 {
     const char *list = NULL;
 
     for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], "--answer=", 9) == 0)
-            list = argv[i] + 9;
-        else if (strcmp(argv[i], "--answer") == 0 && i + 1 < argc)
+        if (strncmp(argv[i], "--analysis=", 11) == 0)
+            list = argv[i] + 11;
+        else if (strcmp(argv[i], "--analysis") == 0 && i + 1 < argc)
             list = argv[i + 1];
     if (!add_analyses(diff, list != NULL ? list : DIFF_DEFAULT, list != NULL, fail))
         return false;
