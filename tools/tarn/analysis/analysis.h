@@ -8,9 +8,8 @@
  * the same analyses, for a range of time, several in one walk, on a growing trace. So an analysis neither
  * prints nor exits, and keeps all state in its struct.
  *
- * To add one: the file, a line in analyses.c, a description in columns.c for each column with a new meaning
- * (tools/columns copies them into the manual), a section in docs/man/tarn-analyses.1, and a trace with known
- * results in tests/analyses_test.c.
+ * To add one: the file, a line in analyses.c, a description in columns.c for each column with a new meaning,
+ * a section in docs/man/tarn-analyses.1, and a trace with known results in tests/analyses_test.c.
  */
 #ifndef TARN_ANALYSIS_H
 #define TARN_ANALYSIS_H
