@@ -56,7 +56,7 @@ int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uin
     if (!entry)
         return -E_NO_MEMORY;
     if (flags & MAP_EXECUTE)
-        page_fetch_anew(frame);
+        page_sync_instructions(frame);
     /* Release: a CPU that accesses the frame through the entry sees what was stored there before, above all
      * zeros, and not the frame's earlier contents. */
     __atomic_store_n(entry, page_entry(frame, flags), __ATOMIC_RELEASE);
@@ -97,7 +97,7 @@ static uint64_t with_flags(uint64_t entry, uint32_t flags)
 {
     uint32_t before = page_entry_flags(entry);
     if (flags & ~before & MAP_EXECUTE)
-        page_fetch_anew(page_entry_address(entry));
+        page_sync_instructions(page_entry_address(entry));
     return page_entry(page_entry_address(entry), flags | (before & MAP_UNCACHED));
 }
 

@@ -41,7 +41,7 @@ static uint64_t logged[TEST_CPUS];
 static void put_window_into_file(uint32_t cpu)
 {
     uint64_t at = RINGS_AT + cpu * WINDOW_BYTES;
-    char *window = window_of_cpu(cpu);
+    char *window = ring_of_cpu(cpu);
 
     memcpy(ram + at, window, 4096);
     memcpy(ram + at + 4096, window + TRACE_BUFFERS_OFFSET, RING_BYTES);
@@ -73,10 +73,10 @@ static void write_store(void)
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         uint64_t at = RINGS_AT + cpu * WINDOW_BYTES;
         struct trace_extent *extent = &store->extents[cpu * EXTENTS];
-        *extent++ = (struct trace_extent){at, 0, 4096, TRACE_EXTENT_WINDOW, cpu};
+        *extent++ = (struct trace_extent){at, 0, 4096, TRACE_EXTENT_RING, cpu};
         for (uint64_t page = 0; page < RING_BYTES; page += 4096)
             *extent++ = (struct trace_extent){at + 4096 + page, TRACE_BUFFERS_OFFSET + page, 4096,
-                                              TRACE_EXTENT_WINDOW, cpu};
+                                              TRACE_EXTENT_RING, cpu};
     }
     store->magic = TRACE_STORE_MAGIC;
     store->checksum = trace_store_checksum(store, store->bytes);
@@ -105,12 +105,12 @@ static void start_guest(void)
 static void stop_guest(void)
 {
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        munmap(window_of_cpu(cpu), 4096);
-        munmap(window_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, RING_BYTES);
+        munmap(ring_of_cpu(cpu), 4096);
+        munmap(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, RING_BYTES);
     }
     munmap(ram, FILE_BYTES);
     close(ram_fd);
-    test_window = NULL;
+    test_ring = NULL;
 }
 
 /* A writer's events: who, and a count three times. One writer for each ring: of two, one might be kept from
@@ -126,7 +126,7 @@ static void *write_events(void *argument)
 {
     const uint64_t who = (uintptr_t)argument;
 
-    test_window = window_of_cpu((uint32_t)who);
+    test_ring = ring_of_cpu((uint32_t)who);
     for (uint64_t count = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); count++) {
         log_event(who, count);
         if (count % 4096 == 0)
@@ -193,7 +193,7 @@ static uint64_t acted;
 
 static void act(unsigned events)
 {
-    test_window = window_of_cpu(0);
+    test_ring = ring_of_cpu(0);
     for (; events > 0; events--)
         log_event(0, acted++);
 }

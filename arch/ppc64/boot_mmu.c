@@ -3,7 +3,7 @@
  * arch/ppc64/boot_mmu.c - the kernel's own page tables, the process table, and turning translation on.
  *
  * boot_mmu_init() runs in real mode, at link addresses. It builds two roots: kernel_root, for addresses that
- * begin with c, and arch_kernel_space's, for user addresses on idle CPUs, which maps only the trace windows.
+ * begin with c, and arch_kernel_space's, for user addresses on idle CPUs, which maps only the trace rings.
  * Later only arch_map_device(), kernel_map_stacks() and arch_trace_map() change the tables, the first two on
  * the boot CPU, the third under its caller's lock; they only add entries.
  */
@@ -14,7 +14,7 @@
 #include <kernel/kernel.h>
 
 paddr_t kernel_root;
-uint64_t trace_windows_entry;
+uint64_t trace_rings_entry;
 struct process_entry process_table[PROCESS_TABLE_ENTRIES] __attribute__((aligned(4096)));
 
 static struct arch_space kernel_space;
@@ -94,9 +94,9 @@ static void make_tables(void)
 
     kernel_space.root = boot_alloc_pages(ROOT_BYTES);
     kernel_space.process = process_of_root(kernel_space.root);
-    boot_entry(kernel_space.root, USER_TRACE_WINDOWS, 3);
+    boot_entry(kernel_space.root, USER_TRACE_RINGS, 3);
     const uint64_t *root = phys_to_virt(kernel_space.root);
-    trace_windows_entry = root[page_table_index(USER_TRACE_WINDOWS, PAGE_TABLE_LEVELS)];
+    trace_rings_entry = root[page_table_index(USER_TRACE_RINGS, PAGE_TABLE_LEVELS)];
 }
 
 static void register_process_table(void)

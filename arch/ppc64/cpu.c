@@ -52,7 +52,7 @@ void cpu_load(struct cpu *cpu)
 {
     write_spr(SPR_DEC, DECREMENTER_FAR);
     write_spr(SPR_SPRG0, cpu);
-    write_spr(SPR_SPRG3, USER_TRACE_WINDOWS + ((uint64_t)cpu->index << TRACE_WINDOW_SHIFT));
+    write_spr(SPR_SPRG3, USER_TRACE_RINGS + ((uint64_t)cpu->index << TRACE_RING_SHIFT));
     write_spr(SPR_UAMOR, 0); /* programs cannot change the following registers */
     write_spr(SPR_AMR, AMR_USER_DENIED);
     write_spr(SPR_IAMR, IAMR_USER_DENIED);

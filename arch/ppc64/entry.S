@@ -56,8 +56,8 @@ number = number + 1
 
 /* If class syscall is enabled, or samples are taken. Changes r9, CR0. */
 .macro TO_IF_TRACED label
-        addis   %r9, %r2, syscall_watched@toc@ha
-        lbz     %r9, syscall_watched@toc@l(%r9)
+        addis   %r9, %r2, syscall_slow_path@toc@ha
+        lbz     %r9, syscall_slow_path@toc@l(%r9)
         cmpwi   %r9, 0
         bne     \label
 .endm

@@ -7,8 +7,8 @@
 
 #include <arch/page_table.h>
 
-extern paddr_t kernel_root;          /* of process 0 */
-extern uint64_t trace_windows_entry; /* a root's entry for USER_TRACE_WINDOWS, the same in all spaces */
+extern paddr_t kernel_root;        /* of process 0 */
+extern uint64_t trace_rings_entry; /* a root's entry for USER_TRACE_RINGS, the same in all spaces */
 
 #define KERNEL_DATA (PTE_PAGE | PTE_PRIVILEGED | PTE_READ | PTE_WRITE)
 

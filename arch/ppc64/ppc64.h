@@ -19,7 +19,7 @@
 #define SPR_SPRG1 273 /* r13 of the interrupted code, during the first instructions of an entry */
 /* r13 likewise, for system reset and machine check: they may interrupt the first instructions of an entry */
 #define SPR_SPRG2 274
-#define SPR_SPRG3 275 /* this CPU's trace window at its user address; programs read it as SPR 259 */
+#define SPR_SPRG3 275 /* this CPU's trace ring at its user address; programs read it as SPR 259 */
 #define SPR_MMCR0 795
 #define SPR_TAR   815 /* user address of the thread's block */
 

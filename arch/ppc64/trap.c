@@ -339,7 +339,7 @@ void trap_special(struct kernel_regs *regs)
         debugger_note_end(regs);
         arch_stop_forever();
     }
-    bool answered = watchdog_answer(regs); /* one reset may be for both */
+    bool answered = watchdog_on_nmi(regs); /* one reset may be for both */
     if (!debugger_stop(regs) && !answered)
         handle_nmi(regs);
     regs->msr &= ~SRR1_STATUS;

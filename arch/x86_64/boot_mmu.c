@@ -63,9 +63,9 @@ static void map_image(const char *start, const char *end, uint64_t flags)
         *kernel_entry(at, 1) = (at - ARCH_KERNEL_BASE) | PTE_PRESENT | PTE_GLOBAL | flags;
 }
 
-/* The trace windows have one table, with the user bit in its entries. The kernel's top-level entry lacks the
+/* The trace rings have one table, with the user bit in its entries. The kernel's top-level entry lacks the
  * user bit, so that SMAP lets the kernel write there; the user's has it (arch_space_init). */
-uint64_t trace_windows_entry;
+uint64_t trace_rings_entry;
 
 void boot_mmu_init(void)
 {
@@ -83,7 +83,7 @@ void boot_mmu_init(void)
     map_image((const char *)boot_stack, kernel_end, PTE_NO_EXECUTE | PTE_WRITE);
     uint64_t *root = phys_to_virt(kernel_space.root);
     kernel_entry(ARCH_DEVICE_MAP, 1); /* so that the first 2 MiB of registers need no frames */
-    next_table(&root[page_table_index(ARCH_TRACE_WINDOWS, 4)]);
-    trace_windows_entry = root[page_table_index(ARCH_TRACE_WINDOWS, 4)];
+    next_table(&root[page_table_index(ARCH_TRACE_RINGS, 4)]);
+    trace_rings_entry = root[page_table_index(ARCH_TRACE_RINGS, 4)];
     arch_space_switch(&kernel_space);
 }

@@ -14,7 +14,7 @@
  * between two reads of the time-stamp counter, whose difference widens the source's interval. Boot CPU only,
  * before the first timer. Read next: clock.c.
  */
-#include "clock_told.h"
+#include "clock_stated.h"
 #include "port.h"
 #include "x86.h"
 #include <arch/clock.h>

@@ -56,7 +56,7 @@ syscall_entry:
         movq    %gs:CPU_KERNEL_STACK, %rsp
         cmpq    $SYS_COUNT, %rax
         jae     syscall_unknown
-        cmpb    $0, syscall_watched(%rip)
+        cmpb    $0, syscall_slow_path(%rip)
         jnz     syscall_slow
         movq    %r10, %rcx
         call    *syscall_table(, %rax, 8)

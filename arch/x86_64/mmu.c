@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/mmu.c - roots of user spaces, and the trace windows: arch/mmu.h. User pages: arch/page_table.c.
+ * arch/x86_64/mmu.c - roots of user spaces, and the trace rings: arch/mmu.h. User pages: arch/page_table.c.
  *
- * Four levels of 512 entries. A space's root shares the kernel's upper half and, at USER_TRACE_WINDOWS, the
- * trace windows' table. Everything else below is the space's own.
+ * Four levels of 512 entries. A space's root shares the kernel's upper half and, at USER_TRACE_RINGS, the
+ * trace rings' table. Everything else below is the space's own.
  */
 #include "mmu.h"
 #include "x86.h"
@@ -29,8 +29,8 @@ int arch_space_init(struct arch_space *space)
     uint64_t *root = phys_to_virt(frame);
     const uint64_t *kernel = phys_to_virt(arch_kernel_space->root);
     memcpy(root + TABLE_ENTRIES / 2, kernel + TABLE_ENTRIES / 2, 8 * TABLE_ENTRIES / 2);
-    root[page_table_index(USER_TRACE_WINDOWS, PAGE_TABLE_LEVELS)] =
-        trace_windows_entry | PTE_USER | PTE_NO_EXECUTE;
+    root[page_table_index(USER_TRACE_RINGS, PAGE_TABLE_LEVELS)] =
+        trace_rings_entry | PTE_USER | PTE_NO_EXECUTE;
     space->root = frame;
     if (arch_map_page(space, USER_TRACE_INFO, virt_to_phys(&trace_info_page), MAP_READ)) {
         arch_space_destroy(space);
@@ -41,7 +41,7 @@ int arch_space_init(struct arch_space *space)
 
 uint32_t arch_space_destroy(struct arch_space *space)
 {
-    uint32_t freed = page_table_free(space->root, USER_TRACE_WINDOWS) + 1;
+    uint32_t freed = page_table_free(space->root, USER_TRACE_RINGS) + 1;
     frame_free(space->root);
     space->root = FRAME_NONE;
     return freed;
@@ -57,7 +57,7 @@ uint64_t arch_physical_limit(void)
 /* One table for both: its entries have the user bit, the kernel's top-level entry does not (boot_mmu.c). */
 int arch_trace_map(uint64_t offset, paddr_t frame)
 {
-    uint64_t *entry = kernel_table_entry(ARCH_TRACE_WINDOWS + offset);
+    uint64_t *entry = kernel_table_entry(ARCH_TRACE_RINGS + offset);
     if (!entry)
         return -E_NO_MEMORY;
     *entry = page_entry(frame, MAP_READ | MAP_WRITE);

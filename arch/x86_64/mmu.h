@@ -7,6 +7,6 @@
 
 #include <arch/page_table.h>
 
-extern uint64_t trace_windows_entry; /* top-level entry of the trace windows, for the kernel */
+extern uint64_t trace_rings_entry; /* top-level entry of the trace rings, for the kernel */
 
 #endif

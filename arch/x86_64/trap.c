@@ -124,7 +124,7 @@ void trap_special(struct kernel_regs *regs)
         debugger_note_end(regs);
         arch_stop_forever();
     }
-    bool requested = atomic_exchange(&this_cpu()->arch.requested, false), answered = watchdog_answer(regs);
+    bool requested = atomic_exchange(&this_cpu()->arch.requested, false), answered = watchdog_on_nmi(regs);
     if (!debugger_stop(regs) && !answered && !requested) /* one NMI may be for several of them */
         handle_nmi(regs);
 }

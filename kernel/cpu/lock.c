@@ -69,8 +69,8 @@ static bool is_of_user(const struct lock_class *class)
 
 static void set_watch(struct lock_class *class, uint32_t every)
 {
-    class->watched_since = arch_clock();
-    class->watch = every;
+    class->sampled_since = arch_clock();
+    class->sample_every = every;
     if (is_of_user(class))
         __atomic_store_n(&trace_info_page.lock_watch[class - user_classes], every, __ATOMIC_RELAXED);
 }
@@ -90,7 +90,7 @@ void lock_init(void)
 
 void lock_class_log(const struct lock_class *class)
 {
-    trace_state_lock_class(class->number, class->watch,
+    trace_state_lock_class(class->number, class->sample_every,
                            class->is_event ? TRACE_STATE_EVENT : TRACE_STATE_LOCK, class->name);
 }
 
@@ -169,7 +169,7 @@ void spin_lock_contended(struct spinlock *lock)
     atomic_fetch_add_explicit(&lock->class->contended, 1, memory_order_relaxed);
     if (TRACE_ON_LOCK())
         log_contended(lock, &holder, arch_clock() - since, spins);
-    if (lock->class->watch)
+    if (lock->class->sample_every)
         spin_note_taken(lock);
 }
 
@@ -193,7 +193,7 @@ void spin_note_taken(struct spinlock *lock)
 {
     const struct lock_class *class = lock->class;
     uint32_t *acquired = &this_cpu()->acquired[class->number];
-    if (!TRACE_ON_LOCK() || ++*acquired < class->watch)
+    if (!TRACE_ON_LOCK() || ++*acquired < class->sample_every)
         return;
     log_acquired(lock, *acquired);
     *acquired = 0;
@@ -203,7 +203,7 @@ void spin_note_taken(struct spinlock *lock)
 /* The lock may have been taken before its class was sampled. */
 void spin_note_released(struct spinlock *lock)
 {
-    if (lock->since != 0 && lock->since >= lock->class->watched_since)
+    if (lock->since != 0 && lock->since >= lock->class->sampled_since)
         trace_lock_held((uint64_t)lock, arch_clock() - lock->since, lock->class->number, 0);
     lock->since = 0;
 }

@@ -27,8 +27,8 @@ struct lock_class {
     uint32_t number; /* in the trace; assigned by lock_init */
     /* Every Nth acquisition per CPU is logged; 0: none. May change at any time. Not atomic, so that the
      * compiler may load it once for lock and unlock; they may still differ, see spin_note_released. */
-    uint32_t watch;
-    uint64_t watched_since;     /* ticks: when `watch` was set */
+    uint32_t sample_every;
+    uint64_t sampled_since;     /* ticks: when `sample_every` was set */
     _Atomic uint64_t contended; /* contended acquisitions */
     bool is_event;              /* programs wait for it, but it has no holder: see state_lock_class */
 };
@@ -50,7 +50,7 @@ struct spinlock {
     }
 
 void lock_init(void); /* numbers the classes; before two CPUs take locks */
-/* Sets `watch` of a class, or of all (LOCK_CLASS_ALL), those of programs included. -E_NOT_FOUND. */
+/* Sets `sample_every` of a class, or of all (LOCK_CLASS_ALL), those of programs included. -E_NOT_FOUND. */
 #define LOCK_CLASS_ALL (~0ull)
 int lock_watch(uint64_t number, uint32_t every);
 void lock_class_log(const struct lock_class *class); /* logs state_lock_class */

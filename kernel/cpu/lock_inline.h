@@ -31,7 +31,7 @@ static inline bool spin_try_lock(struct spinlock *lock)
     if (!spin_take_free(lock))
         return false;
     explore_lock_taken(lock);
-    if (__builtin_expect(lock->class->watch, 0))
+    if (__builtin_expect(lock->class->sample_every, 0))
         spin_note_taken(lock);
     return true;
 }
@@ -45,19 +45,19 @@ static inline void spin_lock(struct spinlock *lock)
 
 static inline void spin_unlock(struct spinlock *lock)
 {
-    if (__builtin_expect(lock->class->watch, 0))
+    if (__builtin_expect(lock->class->sample_every, 0))
         spin_note_released(lock);
     explore_lock_released(lock);
     /* Release: pairs with the acquire of the next holder. */
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
 
-/* For paths that count instructions: fails for sampled classes, so that spin_unlock_unwatched need not test
+/* For paths that count instructions: fails for sampled classes, so that spin_unlock_unsampled need not test
  * again. */
-static inline bool spin_try_lock_unwatched(struct spinlock *lock)
+static inline bool spin_try_lock_unsampled(struct spinlock *lock)
 {
     uint32_t free = 0;
-    if (__builtin_expect(lock->class->watch, 0) ||
+    if (__builtin_expect(lock->class->sample_every, 0) ||
         !atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_relaxed,
                                                  memory_order_relaxed))
         return false;
@@ -67,7 +67,7 @@ static inline bool spin_try_lock_unwatched(struct spinlock *lock)
     return true;
 }
 
-static inline void spin_unlock_unwatched(struct spinlock *lock)
+static inline void spin_unlock_unsampled(struct spinlock *lock)
 {
     explore_lock_released(lock);
     atomic_store_explicit(&lock->held, 0, memory_order_release); /* as in spin_unlock */

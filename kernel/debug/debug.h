@@ -52,7 +52,7 @@ struct debug_command {
     const char *name, *arguments, *help;
     void (*run)(const struct debug_words *words); /* word[0] is the command's name */
     const char *const *completions;               /* for arguments; NULL-terminated, or NULL */
-    uint32_t most;                                /* maximum number of arguments */
+    uint32_t max_arguments;                       /* maximum number of arguments */
 };
 extern const struct debug_command debug_commands[];
 extern const uint32_t debug_command_count;

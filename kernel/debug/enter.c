@@ -166,7 +166,7 @@ static void stop_others(struct cpu *self)
     wait_for(targets, STOP_MS);
 }
 
-static void let_go(void)
+static void release_cpus(void)
 {
     unproven = 0;
     atomic_store(&wanted, 0);
@@ -183,7 +183,7 @@ static void run_session(struct cpu *self, struct kernel_regs *regs, const char *
     stop_others(self);
     debug_session(reason, "lets the system go on");
     atomic_fetch_add(&sessions, 1); /* while all are stopped, so that later measurements do not count it */
-    let_go();
+    release_cpus();
     atomic_store(&owner, 0);
     /* The next heartbeat handles other input, because that takes locks. */
 }

@@ -147,7 +147,7 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
 
 /* ---- Waits ---- */
 
-static const char *whose(const struct endpoint *endpoint)
+static const char *receiver_name(const struct endpoint *endpoint)
 {
     const struct space *space = debug_receiver_space(endpoint, 0);
     return space ? debug_space_name(space) : "nobody";
@@ -176,7 +176,7 @@ const char *debug_wait_reason(const struct thread *thread)
     case THREAD_BLOCKED_SEND:
         format_text(text, sizeof text, "%s endpoint %u of %s",
                     thread->message_kind == MESSAGE_CALL ? "calls" : "sends to", endpoint->number,
-                    whose(endpoint));
+                    receiver_name(endpoint));
         break;
     case THREAD_BLOCKED_RECEIVE:
         format_text(text, sizeof text, "receives from endpoint %u", endpoint->number);
@@ -186,7 +186,8 @@ const char *debug_wait_reason(const struct thread *thread)
         break;
     case THREAD_BLOCKED_FAULT:
         if (endpoint)
-            format_text(text, sizeof text, "fault, to endpoint %u of %s", endpoint->number, whose(endpoint));
+            format_text(text, sizeof text, "fault, to endpoint %u of %s", endpoint->number,
+                        receiver_name(endpoint));
         else
             format_text(text, sizeof text, "fault, for the answer to call %lx", thread->call_id);
         break;

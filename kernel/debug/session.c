@@ -262,8 +262,8 @@ static void do_line(char *line)
     const struct debug_command *command = find_command(words.word[0], strlen(words.word[0]));
     if (!command)
         debug_print("%s: no such command, or several; help lists them\n", words.word[0]);
-    else if (words.count > command->most + 1)
-        debug_refuse(&words, command->most + 1);
+    else if (words.count > command->max_arguments + 1)
+        debug_refuse(&words, command->max_arguments + 1);
     else
         command->run(&words);
 }

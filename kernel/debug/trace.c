@@ -433,7 +433,7 @@ void debug_mask(const struct debug_words *words)
             return;
         }
         __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
-        watch_entries();
+        update_entry_paths();
     }
     put_mask();
 }

@@ -25,7 +25,7 @@
 #define CHAIN_MAX 64u
 
 uint64_t profile_period;
-uint8_t syscall_watched = 1, fault_watched = 1; /* all classes are enabled at boot */
+uint8_t syscall_slow_path = 1, fault_watched = 1; /* all classes are enabled at boot */
 
 /* ---- Timing ---- */
 
@@ -255,9 +255,9 @@ void profile_init_cpu(struct cpu *cpu)
         timer_set_sample(arch_clock() + draw(&cpu->profile));
 }
 
-void watch_entries(void)
+void update_entry_paths(void)
 {
-    __atomic_store_n(&syscall_watched, TRACE_ON_SYSCALL() || profile_period, __ATOMIC_RELAXED);
+    __atomic_store_n(&syscall_slow_path, TRACE_ON_SYSCALL() || profile_period, __ATOMIC_RELAXED);
     __atomic_store_n(&fault_watched, TRACE_ON_FAULT() || profile_period, __ATOMIC_RELAXED);
 }
 
@@ -284,7 +284,7 @@ int64_t profile_set(uint64_t period_ns)
         return -E_BAD_ARGUMENT;
     profile_close_window();
     __atomic_store_n(&profile_period, period_ns ? timer_ticks(period_ns) : 0, __ATOMIC_SEQ_CST);
-    watch_entries();
+    update_entry_paths();
     log_setting();
     uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
     if (others)
@@ -306,6 +306,6 @@ void profile_boot(void)
         return;
     }
     profile_period = timer_ticks(us * 1000);
-    watch_entries();
+    update_entry_paths();
     log_setting();
 }

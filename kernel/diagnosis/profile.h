@@ -42,9 +42,9 @@ struct kernel_regs;
 extern uint64_t profile_period; /* ticks: mean period; 0: off */
 
 /* Not 0: system calls go through syscall_traced, and faults take the longer path, because they are traced
- * or sampled. watch_entries(): either may have changed. */
-extern uint8_t syscall_watched, fault_watched;
-void watch_entries(void);
+ * or sampled. update_entry_paths(): either may have changed. */
+extern uint8_t syscall_slow_path, fault_watched;
+void update_entry_paths(void);
 
 void profile_boot(void); /* boot option `profile=US`; on the boot CPU, before the others start */
 void profile_init_cpu(struct cpu *cpu);

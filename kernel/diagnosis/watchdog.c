@@ -10,7 +10,7 @@
  * CPUs read are atomic; no lock is taken.
  *
  * A CPU that spins for another one with interrupts off observes, too, or nobody would when all wait for the
- * one that hangs. It is silent nevertheless, see is_dragged().
+ * one that hangs. It is silent nevertheless, see waits_for_hung().
  */
 #include <arch/clock.h>
 #include <arch/debug.h>
@@ -99,7 +99,7 @@ void watchdog_init(void)
 /* ---- On the suspect ---- */
 
 /* Until the observer has read registers and stacks, or does not come. */
-static void stay(struct watch *mine)
+static void wait_for_report(struct watch *mine)
 {
     uint64_t begin = arch_clock();
     while (atomic_load(&mine->sight) != HIDDEN && !panic_is_on()) {
@@ -110,7 +110,7 @@ static void stay(struct watch *mine)
     }
 }
 
-bool watchdog_answer(const struct kernel_regs *regs)
+bool watchdog_on_nmi(const struct kernel_regs *regs)
 {
     struct watch *mine = &watches[this_cpu()->index];
     if (!atomic_load(&mine->asked))
@@ -118,7 +118,7 @@ bool watchdog_answer(const struct kernel_regs *regs)
     mine->regs = regs;
     atomic_store(&mine->sight, SHOWN);
     atomic_store(&mine->asked, false);
-    stay(mine);
+    wait_for_report(mine);
     return true;
 }
 
@@ -353,7 +353,7 @@ static uint32_t next_online(uint32_t cpu)
 
 /* A hung CPU makes others silent that wait for it with interrupts off. Those are reported only if there is
  * none for which they could be waiting: then they wait for each other. */
-static bool is_dragged(const struct watch *watch, uint64_t now)
+static bool waits_for_hung(const struct watch *watch, uint64_t now)
 {
     if (!spins(watch, now))
         return false;
@@ -370,7 +370,7 @@ static bool is_dragged(const struct watch *watch, uint64_t now)
 
 /* Checks the following CPUs up to one that is not silent. Skips reported ones, and takes the one that has
  * been silent longest. */
-static void look_around(uint64_t now)
+static void find_suspect(uint64_t now)
 {
     uint32_t me = this_cpu()->index, oldest = me;
     uint64_t oldest_beat = 0;
@@ -381,7 +381,7 @@ static void look_around(uint64_t now)
             continue;
         if (silence(watch, now) <= limit)
             break;
-        if (atomic_load(&watch->suspicion) != REPORTED && !is_dragged(watch, now) &&
+        if (atomic_load(&watch->suspicion) != REPORTED && !waits_for_hung(watch, now) &&
             (oldest == me || beat < oldest_beat)) {
             oldest = i;
             oldest_beat = beat;
@@ -413,7 +413,7 @@ static void watch_others(struct watch *mine, uint64_t now)
     } else if (has_case) {
         switch_to_partner(now);
     } else {
-        look_around(now);
+        find_suspect(now);
     }
 }
 

@@ -38,7 +38,7 @@ static inline void watchdog_spin(uint64_t turns)
         watchdog_look();
 }
 /* An NMI arrived. True: the watchdog sent it, and this CPU has reported where it is. */
-bool watchdog_answer(const struct kernel_regs *regs);
+bool watchdog_on_nmi(const struct kernel_regs *regs);
 
 /* For tests and demonstrations: `cpus` hang with interrupts off, from their next timer interrupt on; 0:
  * this CPU, at once. MACHINE_HANG_NOTICED: until the watchdog has handled all of them, or a debugger

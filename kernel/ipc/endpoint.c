@@ -324,7 +324,7 @@ static bool take_message(struct thread *self, struct endpoint *endpoint)
 }
 
 /* The next message would overwrite reply_target. */
-static void give_up_reply(struct thread *self)
+static void fail_previous_caller(struct thread *self)
 {
     struct reply_target target = self->reply_target;
     self->reply_target.caller = NULL;
@@ -335,7 +335,7 @@ static int64_t receive(struct thread *self, const struct cap *cap)
 {
     struct endpoint *endpoint = cap->object;
     uint64_t deadline = timer_ticks(frame_deadline(&self->frame));
-    give_up_reply(self);
+    fail_previous_caller(self);
     spin_lock(&endpoint->lock);
     if (!cap_revalidate(cap) || endpoint->dead) {
         spin_unlock(&endpoint->lock);

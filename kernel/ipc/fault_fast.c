@@ -13,7 +13,7 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
 {
     struct cpu *cpu = this_cpu();
     struct endpoint *endpoint = __atomic_load_n(where, __ATOMIC_RELAXED);
-    if (!endpoint || !spin_try_lock_unwatched(&endpoint->lock))
+    if (!endpoint || !spin_try_lock_unsampled(&endpoint->lock))
         return false;
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
@@ -22,7 +22,7 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
      * last put takes the lock. */
     if (__atomic_load_n(where, __ATOMIC_RELAXED) != endpoint || link == &endpoint->receivers ||
         !can_run_here(cpu, server) || TRACE_ON_IPC()) {
-        spin_unlock_unwatched(&endpoint->lock);
+        spin_unlock_unsampled(&endpoint->lock);
         return false;
     }
     list_remove(link);

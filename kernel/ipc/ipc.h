@@ -30,7 +30,7 @@ void ipc_put_fault_message(struct thread *from, struct thread *to);
 
 /* Replies to `target` with the message in self's trap frame. 0: the caller must pass *woken to sched_wake.
  * -E_DEAD: the target no longer waits. An error of capabilities: nothing has changed. */
-int64_t ipc_answer(struct thread *self, struct reply_target target, struct thread **woken);
+int64_t ipc_send_reply(struct thread *self, struct reply_target target, struct thread **woken);
 /* Replies to self's reply_target, and clears it unless the capabilities cannot be transferred. */
 int64_t ipc_answer_own(struct thread *self, struct thread **woken);
 

@@ -38,14 +38,14 @@ static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, 
     struct endpoint *endpoint = atomic_load_explicit(&slot->object, memory_order_relaxed);
     *badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
     if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted) ||
-        unlikely(!spin_try_lock_unwatched(&endpoint->lock)))
+        unlikely(!spin_try_lock_unsampled(&endpoint->lock)))
         return NULL;
     /* No need to test for a dead endpoint: a capability to receive keeps it alive, and a call that finds a
      * waiting receiver counts as made before its death. The lock's fence orders this load, as in
      * cap_revalidate. */
     if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta))
         return endpoint;
-    spin_unlock_unwatched(&endpoint->lock);
+    spin_unlock_unsampled(&endpoint->lock);
     return NULL;
 }
 
@@ -91,7 +91,7 @@ int64_t sys_ipc_call(uint64_t slot)
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
     if (unlikely(link == &endpoint->receivers) || unlikely(!can_run_here(cpu, server))) {
-        spin_unlock_unwatched(&endpoint->lock);
+        spin_unlock_unsampled(&endpoint->lock);
         return ipc_call_general(slot);
     }
     uint64_t call_id = ++cpu->next_call_id;
@@ -123,13 +123,13 @@ static inline bool is_plain_resume(const struct thread *self)
 static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_target target)
 {
     struct thread *caller = target.caller;
-    if (unlikely(!caller) || unlikely(!spin_try_lock_unwatched(&caller->reply_lock)))
+    if (unlikely(!caller) || unlikely(!spin_try_lock_unsampled(&caller->reply_lock)))
         return NULL;
     /* Acquire, by the fence in can_run_here: as in reply.c's lock_caller. */
     if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->reply_lock &&
                can_run_here(cpu, caller) && caller->call_id == target.call_id))
         return caller;
-    spin_unlock_unwatched(&caller->reply_lock);
+    spin_unlock_unsampled(&caller->reply_lock);
     return NULL;
 }
 
@@ -149,13 +149,13 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
     struct reply_target target = self->reply_target;
     if (unlikely(!list_empty(&endpoint->senders)) || unlikely(has_bound_bits(self)) ||
         unlikely(!(caller = lock_caller(cpu, target)))) {
-        spin_unlock_unwatched(&endpoint->lock);
+        spin_unlock_unsampled(&endpoint->lock);
         return ipc_reply_receive_general(slot);
     }
     bool called = likely(caller->message_kind == MESSAGE_CALL);
     if (!called && !is_plain_resume(self)) {
-        spin_unlock_unwatched(&caller->reply_lock);
-        spin_unlock_unwatched(&endpoint->lock);
+        spin_unlock_unsampled(&caller->reply_lock);
+        spin_unlock_unsampled(&endpoint->lock);
         return ipc_reply_receive_general(slot);
     }
     take_over(cpu, caller);

@@ -48,7 +48,7 @@ static bool lock_caller(struct reply_target target)
 }
 
 /* The reply to a fault is only a label: resume or end. The thread keeps its registers. */
-static void answer_fault(struct thread *thread, uint64_t label)
+static void reply_to_fault(struct thread *thread, uint64_t label)
 {
     if (label == FAULT_REPLY_KILL)
         atomic_fetch_or(&thread->pending, PENDING_KILL);
@@ -59,14 +59,14 @@ static void answer_fault(struct thread *thread, uint64_t label)
         trace_exception_exit(thread->fault_kind, label == FAULT_REPLY_KILL ? 2 : 1);
 }
 
-int64_t ipc_answer(struct thread *self, struct reply_target target, struct thread **woken)
+int64_t ipc_send_reply(struct thread *self, struct reply_target target, struct thread **woken)
 {
     struct thread *caller = target.caller;
     if (!lock_caller(target))
         return -E_DEAD;
     uint64_t label = frame_label(&self->frame);
     if (caller->message_kind == MESSAGE_FAULT) {
-        answer_fault(caller, label);
+        reply_to_fault(caller, label);
     } else {
         frame_set_caps(&caller->frame, 0);
         int error = frame_caps(&self->frame) ? cap_transfer(self, caller) : 0;
@@ -104,7 +104,7 @@ void ipc_fail_caller(struct reply_target target, int64_t error)
 int64_t ipc_answer_own(struct thread *self, struct thread **woken)
 {
     struct reply_target target = self->reply_target;
-    int64_t error = ipc_answer(self, target, woken);
+    int64_t error = ipc_send_reply(self, target, woken);
     if (error && error != -E_DEAD)
         return error;
     self->reply_target.caller = NULL;
@@ -156,7 +156,7 @@ int64_t sys_ipc_reply_to(uint64_t slot)
                                   reply->target.call_id};
     /* Another holder of the capability may reply, and the caller end: its memory stays valid until we leave
      * the kernel (quiescent.h). */
-    error = target.caller ? ipc_answer(self, target, &woken) : -E_DEAD;
+    error = target.caller ? ipc_send_reply(self, target, &woken) : -E_DEAD;
     if (!error)
         __atomic_store_n(&reply->target.caller, NULL, __ATOMIC_RELAXED); /* reply_put orders it */
     if (!error || error == -E_DEAD)

@@ -3,7 +3,7 @@
  * syscall.h - the contract between the port's system call entry and the handlers.
  *
  * The port saves the user registers in current->frame, checks the number, and calls syscall_table[number]
- * with the six argument registers, or syscall_traced while syscall_watched (profile.h) is not 0. It stores
+ * with the six argument registers, or syscall_traced while syscall_slow_path (profile.h) is not 0. It stores
  * the result, unless SYSCALL_NO_RESULT, in the frame of the thread *that entered*. Then it calls
  * kernel_exit() if need_resched is set, and restores the thread that is current by then.
  */

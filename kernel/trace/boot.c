@@ -3,7 +3,7 @@
  * kernel/trace/boot.c - the info page, and a ring that works from the first C statement on.
  *
  * Until frames can be allocated and mapped, the boot CPU logs into a ring in the kernel's data; rings.c later
- * copies it into that CPU's ring. As in every window there is a hole between control page and buffers: it
+ * copies it into that CPU's ring. As in every ring there is a hole between control page and buffers: it
  * costs 2 MiB of kernel memory and saves a second layout.
  */
 #include "trace/events.h" /* generated */
@@ -34,7 +34,7 @@ static struct {
     struct trace_control control;
     char hole[TRACE_BUFFERS_OFFSET - PAGE];
     char buffers[TRACE_BOOT_BUFFERS][TRACE_BUFFER_BYTES_DEFAULT];
-} boot_window __attribute__((aligned(PAGE)));
+} boot_ring __attribute__((aligned(PAGE)));
 
 static void choose_mode(void)
 {
@@ -56,7 +56,7 @@ void trace_boot_options(void)
 {
     choose_mode();
     choose_mask();
-    watch_entries();
+    update_entry_paths();
 }
 
 /* Nothing is shared yet: plain stores. The mask comes last, because it enables logging. */
@@ -70,14 +70,14 @@ void trace_boot_init(void)
     trace_set_masks(info, TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS);
     info->geometry = trace_geometry_word(TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS, 0);
     info->mode = TRACE_MODE_FLIGHT;
-    info->window_shift = TRACE_WINDOW_SHIFT;
+    info->window_shift = TRACE_RING_SHIFT;
     info->buffers_offset = TRACE_BUFFERS_OFFSET;
     memcpy(info->uuid, uuid, sizeof(uuid));
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         info->switches[i] = ~0ull;
-    this_cpu()->block.window = (uint64_t)&boot_window;
-    trace_ring_open((char *)&boot_window, 0);
-    trace_expect_index(0, boot_window.control.index);
+    this_cpu()->block.ring = (uint64_t)&boot_ring;
+    trace_ring_open((char *)&boot_ring, 0);
+    trace_expect_index(0, boot_ring.control.index);
     info->mask = ~0ull;
 }
 
@@ -93,9 +93,9 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
 
 /* On another CPU the thread may end meanwhile. What it was in stays a thread as long as this CPU is in the
  * kernel (quiescent.h). */
-void trace_kernel_context(const char *window, struct trace_context *context)
+void trace_kernel_context(const char *ring, struct trace_context *context)
 {
-    const struct cpu *cpu = &cpus[arch_trace_cpu(window)];
+    const struct cpu *cpu = &cpus[arch_trace_cpu(ring)];
     const struct thread *thread = __atomic_load_n(&cpu->current, __ATOMIC_RELAXED);
     const struct thread_block *block = thread ? __atomic_load_n(&thread->block, __ATOMIC_RELAXED) : NULL;
     *context = (struct trace_context){0};

@@ -37,7 +37,7 @@ static void log_change(uint64_t old_mask, uint64_t mask)
     __atomic_store_n(&info->mask, old_mask | mask, __ATOMIC_RELAXED);
     trace_trace_control(old_mask, mask, info->mode, current_thread()->space->pid);
     __atomic_store_n(&info->mask, mask, __ATOMIC_RELAXED);
-    watch_entries();
+    update_entry_paths();
 }
 
 static int64_t set_mask(uint64_t mask)
@@ -111,7 +111,7 @@ static int64_t clear(void)
 
 static bool has_content(uint32_t cpu)
 {
-    const struct trace_control *control = (const struct trace_control *)trace_window(cpu);
+    const struct trace_control *control = (const struct trace_control *)trace_ring(cpu);
     const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
     return trace_index_open_words(index, trace_info_page.buffer_mask + 1) >
            TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
@@ -119,7 +119,7 @@ static bool has_content(uint32_t cpu)
 
 static void flush_own(void *closed)
 {
-    if (trace_ring_flush(trace_window(this_cpu()->index)))
+    if (trace_ring_flush(trace_ring(this_cpu()->index)))
         __atomic_fetch_add((int64_t *)closed, 1, __ATOMIC_RELAXED);
 }
 

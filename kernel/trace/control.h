@@ -42,8 +42,8 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
 /* On each CPU, when its deadline has come: bounds the time between events, finds damage. Returns the next
  * deadline, in ticks. */
 uint64_t trace_heartbeat(uint64_t now);
-/* The value of a thread block's `window` while its thread runs on this CPU. */
-static inline uint64_t trace_user_window(uint32_t cpu);
+/* The value of a thread block's `ring` while its thread runs on this CPU. */
+static inline uint64_t trace_user_ring(uint32_t cpu);
 /* Prints the last `count` events of the CPUs with a bit in `cpus`, merged, after a line with their number.
  * With TRACE_ALL_CPUS nothing is traced meanwhile. Takes no lock; while another CPU is in it, only a panic
  * gets output. `print`: as printf; one call per line. */
@@ -64,7 +64,7 @@ extern struct spinlock trace_lock;
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count);
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);
 void trace_clear(void);
-char *trace_window(uint32_t cpu); /* the kernel's address; also works before trace_init */
+char *trace_ring(uint32_t cpu); /* the kernel's address; also works before trace_init */
 struct trace_reader trace_reader_of(uint32_t cpu);
 
 /* The first 16 bytes of a build-id as numbers whose hexadecimal digits are the bytes in order. */
@@ -100,7 +100,7 @@ void trace_store_publish(void); /* makes it findable */
 /* trace_lock held, except while booting. */
 void trace_store_refresh(void);  /* the info page has changed */
 bool trace_store_has_room(void); /* for another extent */
-void trace_store_add_window(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
+void trace_store_add_ring(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
 void trace_store_set_metadata(uint32_t number, paddr_t physical,
                               uint64_t bytes); /* a block that stays; it may grow */
 void trace_store_set_kept(struct trace_store *old, struct trace_store_kept kept);
@@ -127,9 +127,9 @@ void trace_expect_index(uint32_t cpu, uint64_t index);
 uint64_t trace_trusted_index(uint32_t cpu);
 
 #include <tarn/abi.h>
-static inline uint64_t trace_user_window(uint32_t cpu)
+static inline uint64_t trace_user_ring(uint32_t cpu)
 {
-    return USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT);
+    return USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
 }
 
 #endif

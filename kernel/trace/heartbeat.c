@@ -79,7 +79,7 @@ static bool index_is_possible(uint64_t index, uint64_t known, uint64_t possible)
 uint64_t trace_trusted_index(uint32_t cpu)
 {
     const struct shadow *shadow = &shadows[cpu];
-    const struct trace_control *control = (const struct trace_control *)trace_window(cpu);
+    const struct trace_control *control = (const struct trace_control *)trace_ring(cpu);
     uint64_t possible = words_possible(shadow, arch_clock());
     uint64_t index = load(&control->index), known = load(&shadow->index);
     return index_is_possible(index, known, possible) ? index : known;
@@ -103,8 +103,8 @@ static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uin
 static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage, uint64_t found,
                          uint64_t now)
 {
-    struct trace_control *control = (struct trace_control *)trace_window(cpu);
-    trace_ring_open(trace_window(cpu), find_fresh_number(cpu, shadow, now));
+    struct trace_control *control = (struct trace_control *)trace_ring(cpu);
+    trace_ring_open(trace_ring(cpu), find_fresh_number(cpu, shadow, now));
     trace_expect_index(cpu, load(&control->index));
     shadow->bad_header = 0;
     if (TRACE_ON_TRACE())
@@ -130,7 +130,7 @@ static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t ind
 
 static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
 {
-    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    struct trace_control *control = (struct trace_control *)trace_ring(cpu);
     uint64_t index = load(&control->index), known = load(&shadow->index);
     if (!index_is_possible(index, known, words_possible(shadow, now)))
         repair_index(cpu, shadow, (index & ~TRACE_INDEX_CLOSED) < known ? INDEX_BEHIND : INDEX_AHEAD, index,
@@ -143,7 +143,7 @@ static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
 
 static void check_limit(uint32_t cpu, uint64_t now)
 {
-    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    struct trace_control *control = (struct trace_control *)trace_ring(cpu);
     uint64_t limit = load(&control->time_limit);
     if (limit <= now + TRACE_TIME_SPAN)
         return; /* one in the past only makes a new packet */
@@ -175,7 +175,7 @@ static uint64_t next_heartbeat(uint64_t now)
 uint64_t trace_heartbeat(uint64_t now)
 {
     const uint32_t cpu = this_cpu()->index;
-    struct trace_control *control = (struct trace_control *)trace_window(cpu);
+    struct trace_control *control = (struct trace_control *)trace_ring(cpu);
     struct shadow *shadow = &shadows[cpu];
     uint64_t most = words_possible(shadow, arch_clock());
     check_counter(cpu, &control->discarded, &shadow->discarded, most);

@@ -3,7 +3,7 @@
  * kernel/trace/previous.c - keeps the trace of the system that ran before a reset (README.md, "After a
  * reset").
  *
- * The kept frames (trace_kept_range) become memory objects, one per window and per part of the metadata.
+ * The kept frames (trace_kept_range) become memory objects, one per ring and per part of the metadata.
  * Programs with the right to read the trace map these and read them like the current rings. The frames are
  * freed when the trace was dropped and the last program has unmapped them.
  *
@@ -28,7 +28,7 @@
 
 static struct {
     struct trace_store *store;
-    struct memory *windows[TRACE_CPUS_MAX], *metadata[TRACE_METADATA_PARTS];
+    struct memory *rings[TRACE_CPUS_MAX], *metadata[TRACE_METADATA_PARTS];
 } previous;
 
 /* ---- find ----------------------------------------------------------------------------------------- */
@@ -77,17 +77,17 @@ static bool extent_makes_sense(const struct trace_store *store, const struct tra
         return false;
     if (extent->kind == TRACE_EXTENT_METADATA)
         return extent->offset == 0 && extent->number < TRACE_METADATA_PARTS;
-    return extent->kind == TRACE_EXTENT_WINDOW && extent->number < store->cpu_count && extent->bytes > 0 &&
+    return extent->kind == TRACE_EXTENT_RING && extent->number < store->cpu_count && extent->bytes > 0 &&
            extent->bytes % FRAME_SIZE == 0 && extent->offset < TRACE_BUFFERS_OFFSET + TRACE_RING_BYTES_MAX;
 }
 
-/* Whether a window's control page and ring are listed completely, from the start without a gap. */
-static bool window_is_complete(const struct trace_store *store, uint32_t cpu)
+/* Whether a ring's control page and ring are listed completely, from the start without a gap. */
+static bool ring_is_complete(const struct trace_store *store, uint32_t cpu)
 {
     uint64_t next = 0;
     for (uint32_t i = 0; i < store->extent_count; i++) {
         const struct trace_extent *extent = &store->extents[i];
-        if (extent->kind != TRACE_EXTENT_WINDOW || extent->number != cpu)
+        if (extent->kind != TRACE_EXTENT_RING || extent->number != cpu)
             continue;
         if (extent->offset != next)
             return false;
@@ -134,7 +134,7 @@ static const char *find_fault(const struct trace_store *store, paddr_t place)
             return "this boot needed its memory";
     }
     for (uint32_t cpu = 0; cpu < store->cpu_count; cpu++)
-        if (!window_is_complete(store, cpu))
+        if (!ring_is_complete(store, cpu))
             return "it is not complete";
     return NULL;
 }
@@ -177,7 +177,7 @@ bool trace_kept_range(uint32_t index, paddr_t *base, uint64_t *size)
 static struct memory **object_of(const struct trace_extent *extent)
 {
     return extent->kind == TRACE_EXTENT_METADATA ? &previous.metadata[extent->number]
-                                                 : &previous.windows[extent->number];
+                                                 : &previous.rings[extent->number];
 }
 
 /* Gives the frames to the object. On failure the other frames stay allocated and unreachable. */
@@ -253,10 +253,10 @@ paddr_t trace_previous_place(uint64_t *boot_id)
 
 int trace_previous_drop(uint32_t why)
 {
-    struct memory *windows[TRACE_CPUS_MAX], *metadata[TRACE_METADATA_PARTS];
+    struct memory *rings[TRACE_CPUS_MAX], *metadata[TRACE_METADATA_PARTS];
     spin_lock(&trace_lock);
     struct trace_store *store = previous.store;
-    memcpy(windows, previous.windows, sizeof(windows));
+    memcpy(rings, previous.rings, sizeof(rings));
     memcpy(metadata, previous.metadata, sizeof(metadata));
     memset(&previous, 0, sizeof(previous));
     if (store)
@@ -268,7 +268,7 @@ int trace_previous_drop(uint32_t why)
     if (!store)
         return -E_NOT_FOUND;
     for (uint32_t cpu = 0; cpu < store->cpu_count; cpu++)
-        memory_put(windows[cpu]);
+        memory_put(rings[cpu]);
     for (uint32_t part = 0; part < TRACE_METADATA_PARTS; part++)
         if (metadata[part])
             memory_put(metadata[part]);
@@ -321,8 +321,7 @@ static struct memory *find_object(uint32_t kind, uint32_t number)
         return NULL;
     if (kind == TRACE_EXTENT_METADATA)
         return number < TRACE_METADATA_PARTS ? previous.metadata[number] : NULL;
-    return kind == TRACE_EXTENT_WINDOW && number < previous.store->cpu_count ? previous.windows[number]
-                                                                             : NULL;
+    return kind == TRACE_EXTENT_RING && number < previous.store->cpu_count ? previous.rings[number] : NULL;
 }
 
 int64_t sys_trace_previous_memory(cap_t trace, uint32_t kind, uint32_t number)

@@ -2,7 +2,7 @@
 /*
  * kernel/trace/rings.c - every CPU's ring: its memory, its geometry, starting over.
  *
- * A page once mapped in a window stays there: a smaller ring leaves its surplus mapped and unused, and a
+ * A page once mapped in a ring stays there: a smaller ring leaves its surplus mapped and unused, and a
  * later larger one uses it again. So a program that was stopped while it logged and continues with old masks
  * still writes into memory of the trace, and no TLB shootdown is ever needed. The price is that trace memory
  * only grows.
@@ -30,16 +30,16 @@ struct spinlock trace_lock = SPINLOCK(&trace_lock_class);
 static uint64_t mapped_pages[TRACE_CPUS_MAX]; /* of each ring, from its start; under trace_lock */
 static bool windows_work;
 
-char *trace_window(uint32_t cpu)
+char *trace_ring(uint32_t cpu)
 {
     if (!windows_work)
-        return (char *)cpus[0].block.window;
-    return (char *)(ARCH_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT));
+        return (char *)cpus[0].block.ring;
+    return (char *)(ARCH_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
 }
 
 struct trace_reader trace_reader_of(uint32_t cpu)
 {
-    return trace_reader_open(&trace_info_page, trace_window(cpu), cpu, 0);
+    return trace_reader_open(&trace_info_page, trace_ring(cpu), cpu, 0);
 }
 
 /* Returns how many of the consecutive frames were mapped. */
@@ -48,11 +48,11 @@ static uint64_t map_run(uint32_t cpu, uint64_t offset, paddr_t run, uint64_t pag
     uint64_t mapped = 0;
     memset(phys_to_virt(run), 0, pages * FRAME_SIZE);
     while (mapped < pages &&
-           !arch_trace_map(((uint64_t)cpu << TRACE_WINDOW_SHIFT) + offset + mapped * FRAME_SIZE,
+           !arch_trace_map(((uint64_t)cpu << TRACE_RING_SHIFT) + offset + mapped * FRAME_SIZE,
                            run + mapped * FRAME_SIZE))
         mapped++;
     if (mapped > 0)
-        trace_store_add_window(cpu, offset, run, mapped * FRAME_SIZE);
+        trace_store_add_ring(cpu, offset, run, mapped * FRAME_SIZE);
     return mapped;
 }
 
@@ -107,11 +107,11 @@ static void copy_boot_ring(uint64_t buffer_count)
 {
     struct trace_reader reader = trace_reader_of(0);
     const uint64_t first = trace_reader_oldest(&reader);
-    char *window = (char *)ARCH_TRACE_WINDOWS;
-    memcpy(window, reader.window, sizeof(struct trace_control));
+    char *ring = (char *)ARCH_TRACE_RINGS;
+    memcpy(ring, reader.window, sizeof(struct trace_control));
     for (uint64_t number = first; number < first + TRACE_BOOT_BUFFERS; number++) {
         uint64_t place = number & (buffer_count - 1);
-        memcpy(window + TRACE_BUFFERS_OFFSET + place * TRACE_BUFFER_BYTES_DEFAULT,
+        memcpy(ring + TRACE_BUFFERS_OFFSET + place * TRACE_BUFFER_BYTES_DEFAULT,
                trace_packet_at(&reader, number), TRACE_BUFFER_BYTES_DEFAULT);
     }
 }
@@ -142,7 +142,7 @@ static void leave_boot_ring(uint64_t buffer_count)
     info->geometry = trace_geometry_word(TRACE_BUFFER_BYTES_DEFAULT, buffer_count, 0);
     info->cpu_count = boot_info.cpu_count;
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
-        cpus[cpu].block.window = (uint64_t)trace_window(cpu);
+        cpus[cpu].block.ring = (uint64_t)trace_ring(cpu);
 }
 
 /* Buffers keep their boot size; trace_control can change it later. */
@@ -159,8 +159,8 @@ void trace_init(void)
                   (unsigned)(ring_bytes >> 10), boot_info.cpu_count);
     leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
     for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {
-        trace_ring_open(trace_window(cpu), 0);
-        trace_expect_index(cpu, ((struct trace_control *)trace_window(cpu))->index);
+        trace_ring_open(trace_ring(cpu), 0);
+        trace_expect_index(cpu, ((struct trace_control *)trace_ring(cpu))->index);
     }
     trace_metadata_init();
     trace_store_publish();
@@ -201,12 +201,12 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     __atomic_thread_fence(__ATOMIC_RELEASE);
     trace_set_masks(info, buffer_bytes, buffer_count);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
-        char *window = trace_window(cpu);
+        char *ring = trace_ring(cpu);
         /* one more than + 1, for a writer that is changing buffers now */
         uint64_t number = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
         forget_packets(cpu);
-        trace_ring_open(window, number);
-        uint64_t index = __atomic_load_n(&((struct trace_control *)window)->index, __ATOMIC_RELAXED);
+        trace_ring_open(ring, number);
+        uint64_t index = __atomic_load_n(&((struct trace_control *)ring)->index, __ATOMIC_RELAXED);
         trace_expect_index(cpu, index);
         __atomic_store_n(&info->consumed[cpu], number, __ATOMIC_RELAXED);
     }

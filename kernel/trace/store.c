@@ -107,7 +107,7 @@ static bool join_last(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t 
 {
     for (uint32_t i = store->extent_count; i-- > 0;) {
         struct trace_extent *extent = &store->extents[i];
-        if (extent->kind != TRACE_EXTENT_WINDOW || extent->number != cpu)
+        if (extent->kind != TRACE_EXTENT_RING || extent->number != cpu)
             continue;
         if (extent->offset + extent->bytes != offset || extent->physical + extent->bytes != physical)
             return false;
@@ -130,14 +130,14 @@ bool trace_store_has_room(void)
     return !store || store->extent_count < TRACE_STORE_EXTENTS_MAX;
 }
 
-void trace_store_add_window(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes)
+void trace_store_add_ring(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes)
 {
     if (!store)
         return;
     assert(trace_store_has_room());
     begin_change(store);
     if (!join_last(cpu, offset, physical, bytes))
-        append(&(struct trace_extent){physical, offset, bytes, TRACE_EXTENT_WINDOW, cpu});
+        append(&(struct trace_extent){physical, offset, bytes, TRACE_EXTENT_RING, cpu});
     end_change(store);
 }
 

@@ -37,7 +37,7 @@ void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
     const uint64_t words = trace_reader_bytes(&reader) / 8, count = trace_reader_buffers(&reader);
     const uint64_t head = trace_index_head(trace_trusted_index(cpu), words);
     const uint64_t most = count - 1 < TRACE_SUMS ? count - 1 : TRACE_SUMS;
-    uint64_t *sums = ((struct trace_control *)trace_window(cpu))->sums;
+    uint64_t *sums = ((struct trace_control *)trace_ring(cpu))->sums;
     uint64_t done = 0;
     for (uint64_t back = 1; back <= most && back <= head && done < bytes_most; back++) {
         uint64_t number = head - back, *entry = &sums[number % TRACE_SUMS];
@@ -60,7 +60,7 @@ static void *page_at(const struct dead_ring *ring, uint64_t offset)
 {
     for (uint32_t i = 0; i < ring->store->extent_count; i++) {
         const struct trace_extent *extent = &ring->store->extents[i];
-        if (extent->kind == TRACE_EXTENT_WINDOW && extent->number == ring->cpu && offset >= extent->offset &&
+        if (extent->kind == TRACE_EXTENT_RING && extent->number == ring->cpu && offset >= extent->offset &&
             offset - extent->offset < extent->bytes)
             return phys_to_virt(extent->physical + (offset - extent->offset));
     }

@@ -58,16 +58,16 @@ int tcsetattr(int fd, int when, const struct termios *modes)
 
 int console_set_foreground(const pid_t *pids, size_t count)
 {
-    struct window window;
+    struct shared_buffer shared;
     int64_t result =
-        count * sizeof(uint32_t) <= SERVER_WINDOW_BYTES ? borrow_window(SLOT_CONSOLE, &window) : -E2BIG;
+        count * sizeof(uint32_t) <= SERVER_BUFFER_BYTES ? borrow_buffer(SLOT_CONSOLE, &shared) : -E2BIG;
     enter_call(TRACE_LIBC_IOCTL, 0, count);
     if (result >= 0) {
         for (size_t i = 0; i < count; i++)
-            ((uint32_t *)window.base)[i] = (uint32_t)pids[i];
-        uint64_t span = window_span(&window, 0, count * sizeof(uint32_t));
+            ((uint32_t *)shared.base)[i] = (uint32_t)pids[i];
+        uint64_t span = buffer_span(&shared, 0, count * sizeof(uint32_t));
         result = call_server(SLOT_CONSOLE, CONSOLE_FOREGROUND, span, 0, 0, 0);
-        return_window(&window);
+        return_buffer(&shared);
     }
     return (int)leave_call(TRACE_LIBC_IOCTL, result);
 }

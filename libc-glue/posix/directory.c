@@ -44,17 +44,17 @@ DIR *fdopendir(int fd)
 /* Returns the number of bytes read, 0 at the end, or a negative errno. */
 static int64_t fill_buffer(DIR *directory)
 {
-    struct window window;
+    struct shared_buffer shared;
     struct file *file = get_file(directory->fd);
     if (!file)
         return -EBADF;
-    int64_t result = file->kind == FILE_FS ? borrow_window(SLOT_FS, &window) : -ENOTDIR;
+    int64_t result = file->kind == FILE_FS ? borrow_buffer(SLOT_FS, &shared) : -ENOTDIR;
     if (result >= 0) {
-        uint64_t span = window_span(&window, 0, ENTRIES_BYTES);
+        uint64_t span = buffer_span(&shared, 0, ENTRIES_BYTES);
         result = call_server(SLOT_FS, FS_READDIR, file->handle, span, 0, 0);
         if (result > 0)
-            memcpy(directory->buffer, window.base, (size_t)result);
-        return_window(&window);
+            memcpy(directory->buffer, shared.base, (size_t)result);
+        return_buffer(&shared);
     }
     put_file(file);
     directory->next = 0;

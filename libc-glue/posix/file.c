@@ -156,18 +156,19 @@ void init_files(const struct startup *startup)
 
 /* ---- reading and writing --------------------------------------------------------------------------- */
 
-static int64_t read_piece(struct file *file, const struct window *window, size_t size, uint64_t offset)
+static int64_t read_piece(struct file *file, const struct shared_buffer *shared, size_t size, uint64_t offset)
 {
-    uint64_t span = window_span(window, 0, size);
+    uint64_t span = buffer_span(shared, 0, size);
     if (file->kind == FILE_CONSOLE)
         return call_server(SLOT_CONSOLE, CONSOLE_READ, span, file->flags & O_NONBLOCK ? CONSOLE_NO_WAIT : 0,
                            0, 0);
     return call_server(SLOT_FS, FS_READ, file->handle, span, offset, 0);
 }
 
-static int64_t write_piece(struct file *file, const struct window *window, size_t size, uint64_t offset)
+static int64_t write_piece(struct file *file, const struct shared_buffer *shared, size_t size,
+                           uint64_t offset)
 {
-    uint64_t span = window_span(window, 0, size);
+    uint64_t span = buffer_span(shared, 0, size);
     if (file->kind == FILE_CONSOLE)
         return call_server(SLOT_CONSOLE, CONSOLE_WRITE, span, 0, 0, 0);
     return call_server(SLOT_FS, FS_WRITE, file->handle, span, offset, 0);
@@ -175,49 +176,49 @@ static int64_t write_piece(struct file *file, const struct window *window, size_
 
 static size_t piece_of(size_t size)
 {
-    return size < SERVER_WINDOW_BYTES ? size : SERVER_WINDOW_BYTES;
+    return size < SERVER_BUFFER_BYTES ? size : SERVER_BUFFER_BYTES;
 }
 
 /* Only files continue after a full buffer; other kinds might block although data have been read. */
 static int64_t read_through_window(struct file *file, char *buffer, size_t size, uint64_t offset)
 {
-    struct window window;
-    int64_t got = borrow_window(file->server, &window), done = 0;
+    struct shared_buffer shared;
+    int64_t got = borrow_buffer(file->server, &shared), done = 0;
     if (got < 0)
         return got;
     do {
         size_t want = piece_of(size - (size_t)done);
-        got = read_piece(file, &window, want, offset);
+        got = read_piece(file, &shared, want, offset);
         if (got <= 0)
             break;
-        memcpy(buffer + done, window.base, (size_t)got);
+        memcpy(buffer + done, shared.base, (size_t)got);
         done += got;
         if (offset != FS_HERE)
             offset += (uint64_t)got;
         if ((size_t)got < want)
             break;
     } while (file->kind == FILE_FS && (size_t)done < size);
-    return_window(&window);
+    return_buffer(&shared);
     return done ? done : got;
 }
 
 static int64_t write_through_window(struct file *file, const char *buffer, size_t size, uint64_t offset)
 {
-    struct window window;
-    int64_t put = borrow_window(file->server, &window), done = 0;
+    struct shared_buffer shared;
+    int64_t put = borrow_buffer(file->server, &shared), done = 0;
     if (put < 0)
         return put;
     do {
         size_t want = piece_of(size - (size_t)done);
-        memcpy(window.base, buffer + done, want);
-        put = write_piece(file, &window, want, offset);
+        memcpy(shared.base, buffer + done, want);
+        put = write_piece(file, &shared, want, offset);
         if (put <= 0)
             break;
         done += put;
         if (offset != FS_HERE)
             offset += (uint64_t)put;
     } while ((size_t)done < size);
-    return_window(&window);
+    return_buffer(&shared);
     return done ? done : put;
 }
 

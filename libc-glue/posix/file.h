@@ -40,7 +40,7 @@ int64_t send_bytes(struct file *file, const void *buffer, size_t size, uint64_t 
  * and stores its span. Returns 0 or a negative errno. */
 #define PATH_PLACE_1 0u
 #define PATH_PLACE_2 4096u
-int64_t put_path(struct window *window, uint64_t offset, const char *path, uint64_t *span);
+int64_t put_path(struct shared_buffer *shared, uint64_t offset, const char *path, uint64_t *span);
 int64_t call_path(uint64_t label, const char *path, uint64_t a, uint64_t b);
 struct stat;
 void fill_stat(struct stat *out, const uint64_t word[4]);

@@ -51,25 +51,25 @@ static int64_t make_absolute(char *out, const char *path)
     return (int64_t)(before + length);
 }
 
-int64_t put_path(struct window *window, uint64_t offset, const char *path, uint64_t *span)
+int64_t put_path(struct shared_buffer *shared, uint64_t offset, const char *path, uint64_t *span)
 {
-    int64_t length = make_absolute(window->base + offset, path);
+    int64_t length = make_absolute(shared->base + offset, path);
     if (length < 0)
         return length;
-    *span = window_span(window, offset, (uint64_t)length);
+    *span = buffer_span(shared, offset, (uint64_t)length);
     return 0;
 }
 
 static int64_t call_path_message(struct ipc_message *message, const char *path)
 {
-    struct window window;
-    int64_t result = borrow_window(SLOT_FS, &window);
+    struct shared_buffer shared;
+    int64_t result = borrow_buffer(SLOT_FS, &shared);
     if (result < 0)
         return result;
-    result = put_path(&window, PATH_PLACE_1, path, &message->word[0]);
+    result = put_path(&shared, PATH_PLACE_1, path, &message->word[0]);
     if (result >= 0)
         result = call_server_message(SLOT_FS, message);
-    return_window(&window);
+    return_buffer(&shared);
     return result;
 }
 
@@ -81,17 +81,17 @@ int64_t call_path(uint64_t label, const char *path, uint64_t a, uint64_t b)
 
 static int64_t call_two_paths(uint64_t label, const char *first, const char *second)
 {
-    struct window window;
+    struct shared_buffer shared;
     uint64_t span1, span2;
-    int64_t result = borrow_window(SLOT_FS, &window);
+    int64_t result = borrow_buffer(SLOT_FS, &shared);
     if (result < 0)
         return result;
-    result = put_path(&window, PATH_PLACE_1, first, &span1);
+    result = put_path(&shared, PATH_PLACE_1, first, &span1);
     if (result >= 0)
-        result = put_path(&window, PATH_PLACE_2, second, &span2);
+        result = put_path(&shared, PATH_PLACE_2, second, &span2);
     if (result >= 0)
         result = call_server(SLOT_FS, label, span1, span2, 0, 0);
-    return_window(&window);
+    return_buffer(&shared);
     return result;
 }
 
@@ -289,25 +289,25 @@ int utime(const char *path, const struct utimbuf *times)
 
 static int64_t change_directory(const char *path)
 {
-    struct window window;
+    struct shared_buffer shared;
     uint64_t span;
-    int64_t length = borrow_window(SLOT_FS, &window);
+    int64_t length = borrow_buffer(SLOT_FS, &shared);
     if (length < 0)
         return length;
-    length = put_path(&window, PATH_PLACE_1, path, &span);
+    length = put_path(&shared, PATH_PLACE_1, path, &span);
     if (length >= 0)
-        length = call_server(SLOT_FS, FS_REALPATH, span, window_span(&window, PATH_PLACE_2, FS_PATH_MAX - 1),
+        length = call_server(SLOT_FS, FS_REALPATH, span, buffer_span(&shared, PATH_PLACE_2, FS_PATH_MAX - 1),
                              FS_REALPATH_DIRECTORY, 0);
     if (length >= (int64_t)FS_PATH_MAX)
         length = -ENAMETOOLONG;
     if (length > 0) {
         lock_acquire(&working.lock);
-        memcpy(working.path, window.base + PATH_PLACE_2, (size_t)length);
+        memcpy(working.path, shared.base + PATH_PLACE_2, (size_t)length);
         working.path[length] = '\0';
         working.length = (uint32_t)length;
         lock_release(&working.lock);
     }
-    return_window(&window);
+    return_buffer(&shared);
     return length < 0 ? length : 0;
 }
 
@@ -337,21 +337,21 @@ char *getcwd(char *buffer, size_t size)
 /* Path -> path without "." and "..", as the file system sees it. */
 char *realpath(const char *restrict path, char *restrict resolved)
 {
-    struct window window;
+    struct shared_buffer shared;
     uint64_t span;
-    int64_t length = borrow_window(SLOT_FS, &window);
+    int64_t length = borrow_buffer(SLOT_FS, &shared);
     if (length >= 0) {
-        length = put_path(&window, PATH_PLACE_1, path, &span);
+        length = put_path(&shared, PATH_PLACE_1, path, &span);
         if (length >= 0)
             length = call_server(SLOT_FS, FS_REALPATH, span,
-                                 window_span(&window, PATH_PLACE_2, FS_PATH_MAX - 1), 0, 0);
+                                 buffer_span(&shared, PATH_PLACE_2, FS_PATH_MAX - 1), 0, 0);
         if (length >= 0 && !resolved && !(resolved = malloc(FS_PATH_MAX)))
             length = -ENOMEM;
         if (length >= 0 && length < (int64_t)FS_PATH_MAX) {
-            memcpy(resolved, window.base + PATH_PLACE_2, (size_t)length);
+            memcpy(resolved, shared.base + PATH_PLACE_2, (size_t)length);
             resolved[length] = '\0';
         }
-        return_window(&window);
+        return_buffer(&shared);
     }
     if (length < 0)
         errno = (int)-length;

@@ -10,7 +10,7 @@
 
 /* Normally proc kills the space before the call returns.
  * A process without proc (proc itself, init) ends here. */
-static void __attribute__((noreturn)) leave_process(uint64_t label, uint64_t a, uint64_t b, int32_t status)
+static void __attribute__((noreturn)) exit_process(uint64_t label, uint64_t a, uint64_t b, int32_t status)
 {
     call_server(SLOT_PROC, label, a, b, 0, 0);
     for (;;) {
@@ -22,12 +22,12 @@ static void __attribute__((noreturn)) leave_process(uint64_t label, uint64_t a, 
 void _exit(int status)
 {
     enter_call(TRACE_LIBC_EXIT, (uint64_t)status, 0);
-    leave_process(PROC_EXIT, (uint64_t)(status & 0xff), 0, status & 0xff);
+    exit_process(PROC_EXIT, (uint64_t)(status & 0xff), 0, status & 0xff);
 }
 
 void end_process(int signal)
 {
-    leave_process(PROC_KILL, process_id(), (uint64_t)signal, -signal);
+    exit_process(PROC_KILL, process_id(), (uint64_t)signal, -signal);
 }
 
 static int64_t wait_for_child(pid_t pid, int *status, int options)

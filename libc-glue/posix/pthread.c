@@ -155,7 +155,7 @@ static void leave_pthread(struct pthread *thread)
         free_pthread(thread);
     else
         sys_futex_wake(state, ~0u);
-    leave_thread(mapping, size);
+    exit_thread(mapping, size);
 }
 
 void end_pthread(struct pthread *thread, void *result)

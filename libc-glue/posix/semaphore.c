@@ -38,7 +38,7 @@ static bool take_one(sem_t *semaphore)
 
 static int semaphore_note_taken(sem_t *semaphore)
 {
-    return locks_watched(TARN_LOCK_SEMAPHORE) ? note_lock_taken(TARN_LOCK_SEMAPHORE, semaphore) : 0;
+    return lock_sample_interval(TARN_LOCK_SEMAPHORE) ? log_acquisition(TARN_LOCK_SEMAPHORE, semaphore) : 0;
 }
 
 int sem_trywait(sem_t *semaphore)

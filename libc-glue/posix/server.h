@@ -2,14 +2,14 @@
 /*
  * server.h - requests to servers (servers/protocol/server.h), and shared buffers for their data.
  *
- * A request that transfers bytes borrows a shared buffer ("window"):
+ * A request that transfers bytes borrows a shared buffer:
  *
- *     struct window window;
- *     int64_t result = borrow_window(SLOT_FS, &window);
+ *     struct shared_buffer shared;
+ *     int64_t result = borrow_buffer(SLOT_FS, &shared);
  *     if (result < 0) return result;
- *     memcpy(window.base, ..., n);
- *     result = call_server(SLOT_FS, FS_WRITE, handle, window_span(&window, 0, n), FS_HERE, 0);
- *     return_window(&window);
+ *     memcpy(shared.base, ..., n);
+ *     result = call_server(SLOT_FS, FS_WRITE, handle, buffer_span(&shared, 0, n), FS_HERE, 0);
+ *     return_buffer(&shared);
  */
 #ifndef LIBC_GLUE_SERVER_H
 #define LIBC_GLUE_SERVER_H
@@ -17,22 +17,22 @@
 #include <servers/protocol/server.h>
 #include <tarn/runtime.h>
 
-struct window {
+struct shared_buffer {
     cap_t server;
     uint32_t place;  /* index in the pool */
     uint32_t number; /* the server's number for it */
-    char *base;      /* SERVER_WINDOW_BYTES */
+    char *base;      /* SERVER_BUFFER_BYTES */
 };
 
 /* Returns 0 or a negative errno. If the process has borrowed all the buffers it may have, waits for one. If
  * the server refuses another one, waits at most a second for one of our own, then returns the server's error.
  */
-int64_t borrow_window(cap_t server, struct window *window);
-void return_window(struct window *window);
+int64_t borrow_buffer(cap_t server, struct shared_buffer *shared);
+void return_buffer(struct shared_buffer *shared);
 
-static inline uint64_t window_span(const struct window *window, uint64_t offset, uint64_t length)
+static inline uint64_t buffer_span(const struct shared_buffer *shared, uint64_t offset, uint64_t length)
 {
-    return SERVER_SPAN(window->number, offset, length);
+    return SERVER_SPAN(shared->number, offset, length);
 }
 
 /* Returns the server's result or a negative errno. The

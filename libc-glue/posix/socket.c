@@ -144,62 +144,62 @@ static uint64_t net_flags(int flags)
 
 static size_t window_part(size_t size)
 {
-    return size < SERVER_WINDOW_BYTES ? size : SERVER_WINDOW_BYTES;
+    return size < SERVER_BUFFER_BYTES ? size : SERVER_BUFFER_BYTES;
 }
 
 int64_t receive_bytes(struct file *file, void *buffer, size_t size, uint64_t flags, uint64_t *from)
 {
-    struct window window;
-    int64_t result = borrow_window(SLOT_NET, &window);
+    struct shared_buffer shared;
+    int64_t result = borrow_buffer(SLOT_NET, &shared);
     if (result < 0)
         return result;
     struct ipc_message message = {
         .label = NET_RECEIVE,
-        .word = {file->handle, window_span(&window, 0, window_part(size)), flags},
+        .word = {file->handle, buffer_span(&shared, 0, window_part(size)), flags},
     };
     result = call_server_message(SLOT_NET, &message);
     if (result > 0)
-        memcpy(buffer, window.base, (size_t)result);
+        memcpy(buffer, shared.base, (size_t)result);
     if (result >= 0 && from)
         *from = message.word[0];
-    return_window(&window);
+    return_buffer(&shared);
     return result;
 }
 
 /* Sends everything, unless the socket is non-blocking: then as much as the server accepts. */
 int64_t send_bytes(struct file *file, const void *buffer, size_t size, uint64_t flags)
 {
-    struct window window;
-    int64_t put = borrow_window(SLOT_NET, &window), done = 0;
+    struct shared_buffer shared;
+    int64_t put = borrow_buffer(SLOT_NET, &shared), done = 0;
     if (put < 0)
         return put;
     do {
         size_t part = window_part(size - (size_t)done);
-        memcpy(window.base, (const char *)buffer + done, part);
-        put = call_server(SLOT_NET, NET_SEND, file->handle, window_span(&window, 0, part), flags, 0);
+        memcpy(shared.base, (const char *)buffer + done, part);
+        put = call_server(SLOT_NET, NET_SEND, file->handle, buffer_span(&shared, 0, part), flags, 0);
         if (put <= 0)
             break;
         done += put;
     } while ((size_t)done < size);
-    return_window(&window);
+    return_buffer(&shared);
     return done ? done : put;
 }
 
 static int64_t send_to(struct file *file, const void *buffer, size_t size, uint64_t flags, uint64_t address)
 {
-    struct window window;
-    if (size > SERVER_WINDOW_BYTES)
+    struct shared_buffer shared;
+    if (size > SERVER_BUFFER_BYTES)
         return -EMSGSIZE;
-    int64_t result = borrow_window(SLOT_NET, &window);
+    int64_t result = borrow_buffer(SLOT_NET, &shared);
     if (result < 0)
         return result;
-    memcpy(window.base, buffer, size);
+    memcpy(shared.base, buffer, size);
     struct ipc_message message = {
         .label = NET_SEND_TO,
-        .word = {file->handle, window_span(&window, 0, size), flags, address},
+        .word = {file->handle, buffer_span(&shared, 0, size), flags, address},
     };
     result = call_server_message(SLOT_NET, &message);
-    return_window(&window);
+    return_buffer(&shared);
     return result;
 }
 

@@ -273,13 +273,13 @@ static uint32_t write_request(char *base, const struct plan *plan, const char *p
 static int64_t request_spawn(const struct plan *plan, const char *path, char *const argv[],
                              char *const envp[])
 {
-    struct window window;
-    int64_t result = borrow_window(SLOT_PROC, &window);
+    struct shared_buffer shared;
+    int64_t result = borrow_buffer(SLOT_PROC, &shared);
     if (result < 0)
         return result;
-    uint32_t size = write_request(window.base, plan, path, argv, envp);
-    result = size ? call_server(SLOT_PROC, PROC_SPAWN, window_span(&window, 0, size), 0, 0, 0) : -E2BIG;
-    return_window(&window);
+    uint32_t size = write_request(shared.base, plan, path, argv, envp);
+    result = size ? call_server(SLOT_PROC, PROC_SPAWN, buffer_span(&shared, 0, size), 0, 0, 0) : -E2BIG;
+    return_buffer(&shared);
     return result;
 }
 

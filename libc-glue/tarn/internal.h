@@ -43,7 +43,7 @@ struct pthread *current_thread(void);
 /* Makes a suspended thread; sys_thread_resume starts it. Returns 0 or -E_*. */
 int create_thread(struct pthread *thread, const pthread_attr_t *attr);
 /* Ends the calling thread and frees its stack and variables. */
-void leave_thread(char *mapping, uint64_t size) __attribute__((noreturn));
+void exit_thread(char *mapping, uint64_t size) __attribute__((noreturn));
 /* called by arch_thread_entry */
 void run_thread(struct pthread *thread) __attribute__((noreturn));
 void end_pthread(struct pthread *thread, void *result) __attribute__((noreturn)); /* posix/pthread.c */
@@ -54,7 +54,7 @@ bool lock_word_try_acquire(uint32_t *word);
 void lock_word_release(uint32_t *word);
 
 /* tarn/trace.c */
-void report_image(const char *path);
+void report_executable(const char *path);
 
 /* posix/file.c */
 void init_files(const struct startup *startup);

@@ -53,7 +53,7 @@ static void log_name(struct lock_name *entry, const char *name)
     trace_lock_name((uint64_t)entry->lock, process_id(), name);
 }
 
-void tell_lock_name(const void *lock)
+void log_lock_name(const void *lock)
 {
     struct lock_name *entry = find_entry(lock);
     if (!entry || __atomic_load_n(&entry->told, __ATOMIC_RELAXED) == count_statedumps())

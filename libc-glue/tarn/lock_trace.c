@@ -77,7 +77,7 @@ struct lock_wait begin_lock_wait(enum tarn_lock_class lock_class, void *lock, ui
 int sleep_for_lock(const struct lock_wait *wait, const uint32_t *word, uint32_t value, uint64_t deadline)
 {
     if (TRACE_ON_LOCK()) {
-        tell_lock_name(wait->lock);
+        log_lock_name(wait->lock);
         trace_lock_sleep((uint64_t)wait->lock, wait->holder,
                          wait->holder != LOCK_NOBODY ? process_id() : LOCK_NOBODY, wait->lock_class,
                          process_id());
@@ -92,7 +92,7 @@ void end_lock_wait(const struct lock_wait *wait)
     struct pthread *thread = current_thread();
     uint64_t waited = arch_trace_clock() - wait->since, chain[CHAIN_MAX];
     uint32_t depth = arch_walk_stack(thread->stack_low, thread->stack_high, chain, CHAIN_MAX);
-    tell_lock_name(wait->lock);
+    log_lock_name(wait->lock);
     trace_lock_contended((uint64_t)wait->lock, waited, wait->spins, wait->lock_class, process_id(),
                          wait->holder, wait->holder != LOCK_NOBODY ? process_id() : LOCK_NOBODY, LOCK_NOBODY,
                          wait->readers, depth, chain);
@@ -102,15 +102,15 @@ void end_lock_wait(const struct lock_wait *wait)
 
 /* ---- acquisitions ---------------------------------------------------------------------------------- */
 
-int note_lock_taken(enum tarn_lock_class lock_class, void *lock)
+int log_acquisition(enum tarn_lock_class lock_class, void *lock)
 {
     struct pthread *thread = current_thread();
     uint32_t *taken = &thread->locks_taken[lock_class];
-    if (!TRACE_ON_LOCK() || ++*taken < locks_watched(lock_class))
+    if (!TRACE_ON_LOCK() || ++*taken < lock_sample_interval(lock_class))
         return 0;
     uint64_t chain[CHAIN_MAX];
     uint32_t depth = arch_walk_stack(thread->stack_low, thread->stack_high, chain, CHAIN_MAX);
-    tell_lock_name(lock);
+    log_lock_name(lock);
     trace_lock_acquired((uint64_t)lock, lock_class, process_id(), *taken, depth, chain);
     *taken = 0;
     if (is_held_by_taker(lock_class))

@@ -53,18 +53,18 @@ int sleep_for_lock(const struct lock_wait *wait, const uint32_t *word, uint32_t 
 void end_lock_wait(const struct lock_wait *wait);
 
 /* One of this many acquisitions of the class is logged; 0: none. */
-static inline uint32_t locks_watched(enum tarn_lock_class lock_class)
+static inline uint32_t lock_sample_interval(enum tarn_lock_class lock_class)
 {
     return __atomic_load_n(&arch_trace_info()->lock_watch[lock_class], __ATOMIC_RELAXED);
 }
 /* Call after taking a lock of a sampled class. Returns 0, as acquire functions do. */
-int note_lock_taken(enum tarn_lock_class lock_class, void *lock);
+int log_acquisition(enum tarn_lock_class lock_class, void *lock);
 /* Call before releasing a lock that may be timed, so that events are in order. */
 void end_lock_timing(const void *lock);
 /* Whether the caller times any lock that it holds for reading; such a lock has no flag. */
 bool times_read_locks(void);
 
 /* lock_name.c: logs the object's name unless that was done since the last statedump. */
-void tell_lock_name(const void *lock);
+void log_lock_name(const void *lock);
 
 #endif

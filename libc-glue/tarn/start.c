@@ -48,7 +48,7 @@ void start_program(const struct startup *from)
     if (from->magic != STARTUP_MAGIC)
         panic("started without a startup block");
     environ = from->envp ? from->envp : no_environment;
-    report_image(from->path);
+    report_executable(from->path);
     init_working_directory(from->cwd);
     init_files(from);
     atexit(__libc_fini_array);

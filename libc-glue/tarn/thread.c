@@ -159,7 +159,7 @@ void run_thread(struct pthread *thread)
     end_pthread(thread, thread->routine(thread->argument));
 }
 
-void leave_thread(char *mapping, uint64_t size)
+void exit_thread(char *mapping, uint64_t size)
 {
     arch_thread_leave(SLOT_SPACE, (uint64_t)mapping, size);
 }

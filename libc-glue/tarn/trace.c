@@ -30,7 +30,7 @@ static void copy_build_id(uint8_t id[BUILD_ID_BYTES])
 }
 
 /* Fails in a kernel without a trace; the program runs nevertheless. */
-void report_image(const char *path)
+void report_executable(const char *path)
 {
     uint8_t id[BUILD_ID_BYTES];
     copy_build_id(id);

@@ -27,7 +27,7 @@ static void put_attributes(struct server_request *request, struct node *node)
 }
 
 /* Copies the path that word[index] names. Returns its length or -errno. */
-static int64_t take_path(struct server_request *request, unsigned index, char path[FS_PATH_MAX])
+static int64_t copy_path(struct server_request *request, unsigned index, char path[FS_PATH_MAX])
 {
     return server_path(request->client, request->word[index], path, FS_PATH_MAX);
 }
@@ -59,7 +59,7 @@ static int64_t fs_open(struct server_request *request)
     char path[FS_PATH_MAX];
     struct node *node;
     int created, flags = (int)request->word[1];
-    int64_t result = take_path(request, 0, path);
+    int64_t result = copy_path(request, 0, path);
     if (result < 0)
         return result;
     result = tree_open(path, flags, (mode_t)request->word[2], &node, &created);
@@ -264,7 +264,7 @@ static int64_t with_node(struct server_request *request,
 {
     char path[FS_PATH_MAX];
     struct node *node;
-    int64_t result = take_path(request, 0, path);
+    int64_t result = copy_path(request, 0, path);
     if (result >= 0)
         result = tree_find(path, &node);
     if (result < 0)
@@ -369,7 +369,7 @@ static int64_t with_name(struct server_request *request, enum trace_fs_change wh
                          int (*operate)(const char *path))
 {
     char path[FS_PATH_MAX];
-    int64_t result = take_path(request, 0, path);
+    int64_t result = copy_path(request, 0, path);
     if (result >= 0)
         result = operate(path);
     if (result == 0)
@@ -380,7 +380,7 @@ static int64_t with_name(struct server_request *request, enum trace_fs_change wh
 static int64_t fs_mkdir(struct server_request *request)
 {
     char path[FS_PATH_MAX];
-    int64_t result = take_path(request, 0, path);
+    int64_t result = copy_path(request, 0, path);
     if (result >= 0)
         result = tree_make(path, NODE_DIRECTORY, S_IFDIR | ((mode_t)request->word[1] & 0777));
     if (result == 0)
@@ -402,9 +402,9 @@ static int64_t with_two_names(struct server_request *request, enum trace_fs_chan
                               int (*operate)(const char *from, const char *to))
 {
     char from[FS_PATH_MAX], to[FS_PATH_MAX];
-    int64_t result = take_path(request, 0, from);
+    int64_t result = copy_path(request, 0, from);
     if (result >= 0)
-        result = take_path(request, 1, to);
+        result = copy_path(request, 1, to);
     if (result >= 0)
         result = operate(from, to);
     if (result == 0)
@@ -427,7 +427,7 @@ static int64_t fs_realpath(struct server_request *request)
     char path[FS_PATH_MAX], real[FS_PATH_MAX];
     uint64_t span = request->word[1];
     char *out = server_span(request->client, span);
-    int64_t result = take_path(request, 0, path);
+    int64_t result = copy_path(request, 0, path);
     if (result >= 0)
         result = out ? tree_real_path(path, real, sizeof(real), request->word[2] & FS_REALPATH_DIRECTORY)
                      : -EFAULT;
@@ -442,12 +442,12 @@ static int64_t fs_realpath(struct server_request *request)
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
 /* Sends a capability for the node's current contents, to read and execute. */
-static int64_t send_image(struct server_request *request, struct node *node)
+static int64_t send_executable(struct server_request *request, struct node *node)
 {
     if (node->kind != NODE_FILE)
         return node->kind == NODE_DIRECTORY ? -EISDIR : -EACCES;
     pthread_mutex_lock(&node->lock);
-    int error = storage_image(&node->storage, node->size, &request->send[0]);
+    int error = storage_executable(&node->storage, node->size, &request->send[0]);
     request->word[0] = node->size;
     request->word[1] = node->number;
     request->word[2] = node->version;
@@ -456,16 +456,16 @@ static int64_t send_image(struct server_request *request, struct node *node)
     return error;
 }
 
-static int64_t fs_image(struct server_request *request)
+static int64_t fs_executable(struct server_request *request)
 {
-    return with_node(request, send_image);
+    return with_node(request, send_executable);
 }
 
 static int64_t map_file(struct server_request *request, struct open_file *file)
 {
     struct node *node = file->node;
     if (!(request->word[1] & FS_MAP_SHARED))
-        return file->access == O_WRONLY ? -EACCES : send_image(request, node);
+        return file->access == O_WRONLY ? -EACCES : send_executable(request, node);
     if (node->kind != NODE_FILE || file->access != O_RDWR)
         return -EACCES;
     pthread_mutex_lock(&node->lock);
@@ -501,14 +501,30 @@ typedef int64_t (*fs_function)(struct server_request *request);
 
 static const fs_function functions[] = {
 #define ENTRY(label, function) [(label)-FS_OPEN] = (function)
-    ENTRY(FS_OPEN, fs_open),           ENTRY(FS_CLOSE, fs_close),         ENTRY(FS_READ, fs_read),
-    ENTRY(FS_WRITE, fs_write),         ENTRY(FS_SEEK, fs_seek),           ENTRY(FS_STAT, fs_stat),
-    ENTRY(FS_FSTAT, fs_fstat),         ENTRY(FS_READDIR, fs_readdir),     ENTRY(FS_MKDIR, fs_mkdir),
-    ENTRY(FS_RMDIR, fs_rmdir),         ENTRY(FS_UNLINK, fs_unlink),       ENTRY(FS_RENAME, fs_rename),
-    ENTRY(FS_LINK, fs_link),           ENTRY(FS_TRUNCATE, fs_truncate),   ENTRY(FS_FTRUNCATE, fs_ftruncate),
-    ENTRY(FS_REALPATH, fs_realpath),   ENTRY(FS_PIPE, fs_pipe),           ENTRY(FS_DUP, fs_dup),
-    ENTRY(FS_GET_FLAGS, fs_get_flags), ENTRY(FS_SET_FLAGS, fs_set_flags), ENTRY(FS_MAP, fs_map),
-    ENTRY(FS_IMAGE, fs_image),         ENTRY(FS_SET_TIME, fs_set_time),   ENTRY(FS_STATFS, fs_statfs),
+    ENTRY(FS_OPEN, fs_open),
+    ENTRY(FS_CLOSE, fs_close),
+    ENTRY(FS_READ, fs_read),
+    ENTRY(FS_WRITE, fs_write),
+    ENTRY(FS_SEEK, fs_seek),
+    ENTRY(FS_STAT, fs_stat),
+    ENTRY(FS_FSTAT, fs_fstat),
+    ENTRY(FS_READDIR, fs_readdir),
+    ENTRY(FS_MKDIR, fs_mkdir),
+    ENTRY(FS_RMDIR, fs_rmdir),
+    ENTRY(FS_UNLINK, fs_unlink),
+    ENTRY(FS_RENAME, fs_rename),
+    ENTRY(FS_LINK, fs_link),
+    ENTRY(FS_TRUNCATE, fs_truncate),
+    ENTRY(FS_FTRUNCATE, fs_ftruncate),
+    ENTRY(FS_REALPATH, fs_realpath),
+    ENTRY(FS_PIPE, fs_pipe),
+    ENTRY(FS_DUP, fs_dup),
+    ENTRY(FS_GET_FLAGS, fs_get_flags),
+    ENTRY(FS_SET_FLAGS, fs_set_flags),
+    ENTRY(FS_MAP, fs_map),
+    ENTRY(FS_EXECUTABLE, fs_executable),
+    ENTRY(FS_SET_TIME, fs_set_time),
+    ENTRY(FS_STATFS, fs_statfs),
 #undef ENTRY
 };
 

@@ -76,7 +76,7 @@ static int unshare(struct storage *storage)
 
 /* Files leave part of memory free, so that there is always enough to run the program that removes files. The
  * kernel is asked once per CREDIT_BYTES written and, while memory is short, before each write. */
-static bool has_room(uint64_t size)
+static bool may_grow(uint64_t size)
 {
     static _Atomic uint64_t credit;
     uint64_t left = atomic_load_explicit(&credit, memory_order_relaxed);
@@ -131,7 +131,7 @@ int storage_read(struct storage *storage, uint64_t offset, void *buffer, uint64_
 
 int storage_write(struct storage *storage, uint64_t offset, const void *buffer, uint64_t size)
 {
-    int error = has_room(size) ? unshare(storage) : -ENOSPC;
+    int error = may_grow(size) ? unshare(storage) : -ENOSPC;
     if (!error)
         error = reserve(storage, offset + size);
     if (error)
@@ -189,7 +189,7 @@ static int lend(struct storage *storage, uint64_t size, uint32_t rights, uint32_
     return 0;
 }
 
-int storage_image(struct storage *storage, uint64_t size, uint32_t *capability)
+int storage_executable(struct storage *storage, uint64_t size, uint32_t *capability)
 {
     if (storage->shared) { /* it may change at any time: return a copy */
         int64_t copy = copy_memory(storage, size);

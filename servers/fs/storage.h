@@ -2,9 +2,9 @@
 /*
  * storage.h - the bytes of one file: a memory object that grows and can be lent.
  *
- * Bytes that were never written are zero. Programs map the object itself (storage_image). A write to a lent
- * file first copies it, so running programs never see a change. There are two implementations: storage.c with
- * memory objects and test/storage_host.c with malloc.
+ * Bytes that were never written are zero. Programs map the object itself (storage_executable). A write to a
+ * lent file first copies it, so running programs never see a change. There are two implementations: storage.c
+ * with memory objects and test/storage_host.c with malloc.
  *
  * Locking: the caller holds the node's lock.
  */
@@ -30,7 +30,7 @@ int storage_write(struct storage *storage, uint64_t offset, const void *buffer, 
 int storage_truncate(struct storage *storage, uint64_t old_size, uint64_t size);
 /* Returns in *capability a new capability for the current contents, which later writes do not change. The
  * caller closes it. */
-int storage_image(struct storage *storage, uint64_t size, uint32_t *capability);
+int storage_executable(struct storage *storage, uint64_t size, uint32_t *capability);
 /* Returns in *capability a new capability for the file's
  * own memory, shared from now on. The caller closes it. */
 int storage_share(struct storage *storage, uint64_t size, uint32_t *capability);

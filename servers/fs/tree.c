@@ -56,7 +56,7 @@ static int next_name(const char **path, struct name *name)
 }
 
 /* Looks up a name in `from`. *to is a reference; the caller's reference to `from` stays. */
-static int step(struct node *from, const struct name *name, struct node **to)
+static int lookup_step(struct node *from, const struct name *name, struct node **to)
 {
     int error = 0;
     if (from->kind != NODE_DIRECTORY)
@@ -94,7 +94,7 @@ static int walk_parent(const char *path, struct node **parent, struct name *last
         return 0; /* the root: an empty name */
     while (next_name(&path, &name)) {
         struct node *next;
-        int error = step(*parent, last, &next);
+        int error = lookup_step(*parent, last, &next);
         node_put(*parent);
         if (error)
             return error;
@@ -115,7 +115,7 @@ static int find_last(struct node *parent, const struct name *last, struct node *
         *node = parent;
         return 0;
     }
-    int error = step(parent, last, node);
+    int error = lookup_step(parent, last, node);
     node_put(parent);
     if (!error && last->slash && (*node)->kind != NODE_DIRECTORY) {
         node_put(*node);
@@ -141,7 +141,7 @@ int tree_real_path(const char *path, char *real, size_t size, int must_be_direct
     node_get(node);
     while (!error && next_name(&path, &name)) {
         struct node *next;
-        error = step(node, &name, &next);
+        error = lookup_step(node, &name, &next);
         if (error)
             break;
         node_put(node);

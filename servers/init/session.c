@@ -14,7 +14,7 @@
 #define SHELL         "/bin/sh"
 #define STATUS_NO_RUN 127u
 
-static struct client_window proc_window;
+static struct client_buffer proc_window;
 
 /* ---- the kernel's command line --------------------------------------------------------------------- */
 

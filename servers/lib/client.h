@@ -7,19 +7,19 @@
 #include <tarn/abi.h>
 
 /* A buffer shared with a server. Only one thread may use it at a time. */
-struct client_window {
+struct client_buffer {
     cap_t server;
     uint32_t number;
-    void *bytes; /* SERVER_WINDOW_BYTES */
+    void *bytes; /* SERVER_BUFFER_BYTES */
 };
 
-int client_attach(struct client_window *window, cap_t server); /* 0 or -errno */
+int client_attach(struct client_buffer *shared, cap_t server); /* 0 or -errno */
 
 /* Calls and returns the label of the reply, or -errno if the call itself failed. The message then holds the
  * words of the reply. */
 int64_t client_call(cap_t server, struct ipc_message *message);
 
 /* Copies bytes to an offset in the shared buffer and returns their span. They must fit. */
-uint64_t client_put(struct client_window *window, uint32_t offset, const void *bytes, uint32_t size);
+uint64_t client_put(struct client_buffer *shared, uint32_t offset, const void *bytes, uint32_t size);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * server.c - the workers' loop: receive, handle, reply.
  *
- * Read next: worker.c (clients that die during a request), window.c, and a server's `handle` function.
+ * Read next: worker.c (clients that die during a request), shared_buffer.c, and a server's `handle` function.
  */
 #include "server.h"
-#include "window.h"
+#include "shared_buffer.h"
 #include "worker.h"
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@ static cap_t the_endpoint;
 void server_client_exit(uint32_t client)
 {
     worker_drain_client(client);
-    window_close_client(client);
+    shared_buffers_close_client(client);
     if (the_server->client_exit)
         the_server->client_exit(client);
 }
@@ -59,7 +59,7 @@ static int64_t handle_request(struct server_request *request)
 {
     switch (request->label) {
     case SERVER_ATTACH:
-        return window_attach(request);
+        return shared_buffer_attach(request);
     case SERVER_CLIENT_EXIT:
         return handle_client_exit(request);
     case SERVER_INHERIT:
@@ -144,7 +144,7 @@ _Noreturn void server_run(const struct server *server, cap_t endpoint)
 {
     the_server = server;
     the_endpoint = endpoint;
-    window_init();
+    shared_buffers_init();
     unsigned threads = server->threads < 1             ? 1
                        : server->threads > WORKERS_MAX ? WORKERS_MAX
                                                        : server->threads;

@@ -19,7 +19,7 @@ static int64_t handle(struct server_request *request)
     if (!have_device)
         return -ENETDOWN;
     int64_t result = handle_socket_request(request);
-    settle_stack();
+    finish_round();
     return result;
 }
 
@@ -27,7 +27,7 @@ static void client_exit(uint32_t client)
 {
     handle_close_client(client);
     if (have_device)
-        settle_stack();
+        finish_round();
 }
 
 static void notified(uint64_t bits)
@@ -55,6 +55,6 @@ int main(void)
     if (!have_device)
         server_log("net: no network device: every request fails");
     else
-        settle_stack();
+        finish_round();
     server_run(&server, SLOT_SERVICE);
 }

@@ -93,7 +93,7 @@ void net_frame_sent(void *cookie)
 
 /* ---- receiving ------------------------------------------------------------------------------------- */
 
-static void look_for_slirp(const uint8_t *frame)
+static void detect_slirp(const uint8_t *frame)
 {
     const uint8_t *mac = frame + 6;
 
@@ -115,7 +115,7 @@ void net_frame_received(const void *frame, uint32_t size)
         trace_net_drop(size, TRACE_NET_NO_BUFFER);
         return;
     }
-    look_for_slirp(bytes);
+    detect_slirp(bytes);
     pbuf_take(p, frame, (u16_t)size);
     if (interface.input(p, &interface) != ERR_OK) {
         trace_net_drop(size, TRACE_NET_REFUSED);
@@ -207,10 +207,10 @@ void handle_bits(uint64_t bits)
 {
     if (bits & NET_BIT_DEVICE)
         driver->poll();
-    settle_stack();
+    finish_round();
 }
 
-void settle_stack(void)
+void finish_round(void)
 {
     sys_check_timeouts();
     netif_poll_all();

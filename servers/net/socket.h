@@ -95,6 +95,6 @@ int64_t send_stream(struct socket *socket, struct server_request *request);
 void stream_sent(struct stream *stream, struct tcp_pcb *pcb, uint32_t bytes);
 /* The socket closes. With `pcb`, the stream stays until the peer has received everything and takes over the
  * pcb's callbacks. */
-void leave_stream(struct stream *stream, struct tcp_pcb *pcb);
+void detach_stream(struct stream *stream, struct tcp_pcb *pcb);
 
 #endif

@@ -15,7 +15,7 @@
 bool start_stack(cap_t notification); /* false: no device */
 void handle_bits(uint64_t bits);
 /* Called after every request or notification: runs due timers and tells the device of queued frames. */
-void settle_stack(void);
+void finish_round(void);
 /* Called for a new connection: raises its segment size as far as the path to its peer allows. */
 void tune_connection(struct tcp_pcb *pcb);
 void read_interface(uint64_t word[4]);  /* the words of NET_INTERFACE's reply */

@@ -5,7 +5,7 @@
  * The ring holds bytes [acknowledged, given). Those before `queued` have been passed to lwIP as references;
  * the others wait for space in its queue. Space is free when the peer has acknowledged the bytes, because
  * lwIP may have to retransmit them until then. If the socket closes first, the stream lives on until the pcb
- * is done (leave_stream). A client can change bytes in flight, but corrupts only its own stream.
+ * is done (detach_stream). A client can change bytes in flight, but corrupts only its own stream.
  */
 #include "socket.h"
 #include <errno.h>
@@ -108,7 +108,7 @@ static void stream_on_error(void *argument, err_t error)
     free_stream(argument);
 }
 
-void leave_stream(struct stream *stream, struct tcp_pcb *pcb)
+void detach_stream(struct stream *stream, struct tcp_pcb *pcb)
 {
     if (!pcb || stream->acknowledged >= stream->queued) {
         free_stream(stream);

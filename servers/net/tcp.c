@@ -137,7 +137,7 @@ static void close_pcb(struct socket *socket)
          * and free the pcb without telling the stream. */
         if (socket->received)
             tcp_recved(pcb, socket->received->tot_len);
-        leave_stream(socket->stream, pcb);
+        detach_stream(socket->stream, pcb);
         socket->stream = NULL;
     }
     if (tcp_close(pcb) != ERR_OK)
@@ -156,7 +156,7 @@ static void destroy_tcp(struct socket *socket)
     if (socket->tcp)
         close_pcb(socket);
     if (socket->stream)
-        leave_stream(socket->stream, NULL);
+        detach_stream(socket->stream, NULL);
     if (socket->received)
         pbuf_free(socket->received);
 }

@@ -186,7 +186,7 @@ void process_kill_noted(uint32_t pid)
 }
 
 /* Reparents the children to init. Frees those that are zombies: nobody will wait for them. */
-static void leave_children(struct process *process)
+static void reparent_children(struct process *process)
 {
     for (struct process *child; (child = process->children);) {
         if (child->state == ZOMBIE) {
@@ -201,7 +201,7 @@ static void leave_children(struct process *process)
 
 /* Replies to the first waiter of the parent that wants this child and still listens. Returns false if there
  * is none. */
-static bool tell_parent(struct process *process)
+static bool reply_to_parent(struct process *process)
 {
     struct waiter **link = &process->parent->waiters;
     while (*link) {
@@ -218,7 +218,7 @@ static bool tell_parent(struct process *process)
 }
 
 /* A child is freed: ends waits for it, and all waits if no child is left. */
-static void answer_childless(struct process *parent, uint32_t pid)
+static void end_childless_waits(struct process *parent, uint32_t pid)
 {
     for (struct waiter **link = &parent->waiters; *link;) {
         if (parent->children && (*link)->request.word[0] != pid)
@@ -250,10 +250,10 @@ bool process_finish(uint32_t pid)
         struct process *parent = process->parent;
         process->state = ZOMBIE;
         waiter_reply_all(&process->waiters, -EINTR);
-        leave_children(process);
-        if (process->orphan || tell_parent(process)) {
+        reparent_children(process);
+        if (process->orphan || reply_to_parent(process)) {
             destroy(process);
-            answer_childless(parent, pid);
+            end_childless_waits(parent, pid);
         }
     }
     pthread_mutex_unlock(&table_lock);
@@ -296,7 +296,7 @@ int64_t process_wait(uint32_t parent_pid, struct server_request *request)
         request->word[0] = (uint64_t)child->status;
         result = child->pid;
         destroy(child);
-        answer_childless(parent, (uint32_t)result);
+        end_childless_waits(parent, (uint32_t)result);
     } else if (!any) {
         result = -ECHILD;
     } else {

@@ -2,8 +2,8 @@
 /*
  * spawn.c - PROC_SPAWN: from a request to a running program.
  *
- *     take_request    copies the request out of the client's shared buffer and validates it
- *     find_image      gets the file's memory from fs; for a script, that of its interpreter (script.c)
+ *     copy_request    copies the request out of the client's shared buffer and validates it
+ *     find_executable      gets the file's memory from fs; for a script, that of its interpreter (script.c)
  *     program_*       makes a space and maps the executable (servers/lib/program.c)
  *     give_authority  copies the servers' endpoints with the child's pid as badge; trace and machine if
  * allowed inherit_files   servers with files (fs, net) give the child its parent's program_start   makes the
@@ -77,7 +77,7 @@ static uint64_t measure_strings(const struct proc_spawn *request)
     return (uint64_t)(next - start);
 }
 
-static int take_request(struct server_request *message, struct spawn *spawn)
+static int copy_request(struct server_request *message, struct spawn *spawn)
 {
     uint32_t size = SERVER_SPAN_LENGTH(message->word[0]);
     const void *bytes = server_span(message->client, message->word[0]);
@@ -95,23 +95,23 @@ static int take_request(struct server_request *message, struct spawn *spawn)
 /* ---- resources from other servers ------------------------------------------------------------------ */
 
 /* Returns this worker's shared buffer with a server; attached on first use. */
-static struct client_window *window_with(cap_t server)
+static struct client_buffer *buffer_with(cap_t server)
 {
-    static __thread struct client_window windows[SLOT_FIRST_FREE];
-    struct client_window *window = &windows[server];
-    if (!window->bytes && client_attach(window, server) < 0)
+    static __thread struct client_buffer buffers[SLOT_FIRST_FREE];
+    struct client_buffer *shared = &buffers[server];
+    if (!shared->bytes && client_attach(shared, server) < 0)
         return NULL;
-    return window;
+    return shared;
 }
 
 /* Gets a capability for the file's memory (to be closed) and its size. */
 static int get_image(const char *path, cap_t *image, uint64_t *size)
 {
-    struct client_window *window = window_with(SLOT_FS);
-    if (!window)
+    struct client_buffer *shared = buffer_with(SLOT_FS);
+    if (!shared)
         return -ENOMEM;
-    struct ipc_message message = {.label = FS_IMAGE};
-    message.word[0] = client_put(window, 0, path, (uint32_t)strlen(path));
+    struct ipc_message message = {.label = FS_EXECUTABLE};
+    message.word[0] = client_put(shared, 0, path, (uint32_t)strlen(path));
     int64_t result = client_call(SLOT_FS, &message);
     if (result < 0)
         return (int)result;
@@ -142,7 +142,7 @@ static int read_script(cap_t image, uint64_t size, struct script_line *line)
 }
 
 /* Gets the memory of the executable that will run (to be closed) and its size. */
-static int find_image(struct spawn *spawn, cap_t *image, uint64_t *size)
+static int find_executable(struct spawn *spawn, cap_t *image, uint64_t *size)
 {
     for (unsigned level = 0;; level++) {
         struct script_line line;
@@ -170,15 +170,15 @@ static int inherit_from(const struct spawn *spawn, cap_t server)
             handles[count++] = spawn->fds[i].handle;
     if (!count)
         return 0;
-    struct client_window *window = window_with(server);
-    if (!window)
+    struct client_buffer *shared = buffer_with(server);
+    if (!shared)
         return -ENOMEM;
     struct ipc_message message = {.label = SERVER_INHERIT, .word = {spawn->parent, spawn->program.pid}};
-    message.word[2] = client_put(window, 0, handles, count * (uint32_t)sizeof(handles[0]));
+    message.word[2] = client_put(shared, 0, handles, count * (uint32_t)sizeof(handles[0]));
     int64_t result = client_call(server, &message);
     if (result < 0)
         return (int)result;
-    const uint64_t *inherited = window->bytes;
+    const uint64_t *inherited = shared->bytes;
     for (uint32_t i = 0; i < spawn->request->fd_count; i++)
         if (spawn->fds[i].server == server)
             spawn->fds[i].handle = *inherited++;
@@ -251,7 +251,7 @@ static int make_child(struct spawn *spawn)
 {
     cap_t image = 0;
     uint64_t size = 0;
-    int error = find_image(spawn, &image, &size);
+    int error = find_executable(spawn, &image, &size);
     if (!error)
         error = program_create(spawn->path, &spawn->program);
     if (!error)
@@ -280,7 +280,7 @@ static void discard_child(struct spawn *spawn)
 int64_t spawn_process(struct server_request *message, uint32_t parent)
 {
     struct spawn spawn = {.parent = parent};
-    int error = take_request(message, &spawn);
+    int error = copy_request(message, &spawn);
     if (!error) {
         error = make_child(&spawn);
         if (error)

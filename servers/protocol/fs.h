@@ -44,7 +44,7 @@ enum {
     FS_SET_FLAGS,    /* handle, O_APPEND | O_NONBLOCK */
     FS_MAP,          /* handle, FS_MAP_* -> cap[0] = memory object with the contents; word[0] = size */
     /* path span -> cap[0] = memory object to read and execute; word[0] = size, [1] = file, [2] = version */
-    FS_IMAGE,
+    FS_EXECUTABLE,
     FS_SET_TIME, /* path span, nanoseconds since boot (~0: now) */
     /* -> word[0] = bytes in files, word[1] = files, word[2] = directories, word[3] = open handles */
     FS_STATFS,

@@ -37,7 +37,7 @@ enum {
 #define PROC_AUTHORITY_TRACE   1u /* SLOT_TRACE: read and control the trace */
 #define PROC_AUTHORITY_MACHINE 2u /* SLOT_MACHINE */
 
-#define PROC_SPAWN_BYTES        SERVER_WINDOW_BYTES /* total size including strings; E2BIG if larger */
+#define PROC_SPAWN_BYTES        SERVER_BUFFER_BYTES /* total size including strings; E2BIG if larger */
 #define PROC_FDS_MAX            256u
 #define PROC_ARGS_MAX           4096u /* argc + envc */
 #define PROC_SERVICE_NAME_BYTES 32u

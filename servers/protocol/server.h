@@ -7,12 +7,12 @@
  * newlib. The badge of the client's capability is the client's pid. Only init and proc hold capabilities with
  * badge 0, which some of the requests below require.
  *
- * Bulk data goes through shared buffers ("windows" in identifiers). SERVER_ATTACH returns a memory capability
- * of SERVER_WINDOW_BYTES that the server has mapped as well. Paths, buffers and arrays lie in such a buffer;
+ * Bulk data goes through shared buffers. SERVER_ATTACH returns a memory capability
+ * of SERVER_BUFFER_BYTES that the server has mapped as well. Paths, buffers and arrays lie in such a buffer;
  * requests name them by a span: buffer number, offset and length in one word. A thread uses one buffer
  * exclusively while its request runs.
  *
- * A client may attach SERVER_WINDOWS_MAX buffers (EMFILE beyond that) and keeps them until it ends. When few
+ * A client may attach SERVER_BUFFERS_MAX buffers (EMFILE beyond that) and keeps them until it ends. When few
  * are left, the server gives them only to clients that have none and returns ENFILE to others. A buffer is
  * never given to a second client. A server reads a span only once: it copies data before it validates them.
  *
@@ -28,8 +28,8 @@
 #define SERVER_LABEL_MIN 0x100u
 #define SERVER_LABEL_OWN 0x1000u
 
-#define SERVER_WINDOW_BYTES 0x10000u
-#define SERVER_WINDOWS_MAX  64u
+#define SERVER_BUFFER_BYTES 0x10000u
+#define SERVER_BUFFERS_MAX  64u
 
 enum {
     /* -> result: buffer number; word[0] = bytes; cap[0] = the memory, to be mapped readable and writable */
@@ -54,9 +54,9 @@ enum {
 #define SERVER_POLL_ERROR  8u /* also reported even if not wanted */
 
 /* A span: 16 bits of buffer number, 24 bits of offset, 24 bits of length. */
-#define SERVER_SPAN(window, offset, length) \
-    ((uint64_t)(window) << 48 | (uint64_t)(offset) << 24 | (uint64_t)(length))
-#define SERVER_SPAN_WINDOW(span) ((uint32_t)((span) >> 48))
+#define SERVER_SPAN(buffer, offset, length) \
+    ((uint64_t)(buffer) << 48 | (uint64_t)(offset) << 24 | (uint64_t)(length))
+#define SERVER_SPAN_BUFFER(span) ((uint32_t)((span) >> 48))
 #define SERVER_SPAN_OFFSET(span) ((uint32_t)((span) >> 24) & 0xffffffu)
 #define SERVER_SPAN_LENGTH(span) ((uint32_t)(span)&0xffffffu)
 

@@ -4,6 +4,6 @@ BOOT_FILES += test/servers=$(BA)/user/test_servers
 GUEST_TESTS += servers
 GUEST_servers := smp=16
 
-$(eval $(call user_program,test_windows,servers/test/windows_test.c))
-BOOT_FILES += test/windows=$(BA)/user/test_windows
-GUEST_TESTS += windows
+$(eval $(call user_program,test_shared_buffers,servers/test/shared_buffers_test.c))
+BOOT_FILES += test/shared_buffers=$(BA)/user/test_shared_buffers
+GUEST_TESTS += shared_buffers

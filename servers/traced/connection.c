@@ -183,7 +183,7 @@ static void serve_frames(struct connection *connection)
     struct wire_frame frame;
 
     while (receive_all(connection, header, sizeof(header)) &&
-           wire_get_frame(header, WIRE_REQUEST_MAX, &frame) == WIRE_FINE &&
+           wire_get_frame(header, WIRE_REQUEST_MAX, &frame) == WIRE_OK &&
            frame.sequence == connection->received++ && receive_all(connection, payload, frame.length) &&
            wire_hash(payload, frame.length) == frame.payload_hash &&
            handle_frame(connection, &frame, payload))

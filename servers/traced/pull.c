@@ -119,7 +119,7 @@ static bool send_metadata(struct pull *pull)
 }
 
 /* Reads head and discarded, unless the rings were cleared or resized. */
-static void look_at_ring(struct pull *pull, uint32_t cpu)
+static void read_ring_counts(struct pull *pull, uint32_t cpu)
 {
     struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = pull_ring(pull, cpu);
@@ -157,7 +157,7 @@ static bool send_final_status(struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
-        look_at_ring(pull, cpu);
+        read_ring_counts(pull, cpu);
         if (pull->reason != WIRE_ENDED_CHANGED)
             ring->head = ring->target;
         if (ring->sent_end > 0 && ring->head > ring->sent_end)
@@ -395,7 +395,7 @@ static bool begin_pull(struct pull *pull)
     if (pull->request.flags & WIRE_PULL_SNAPSHOT)
         pull->reason = WIRE_ENDED_SNAPSHOT;
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
-        look_at_ring(pull, cpu);
+        read_ring_counts(pull, cpu);
     return send_metadata(pull) && send_status(pull);
 }
 
@@ -404,7 +404,7 @@ static bool begin_pull(struct pull *pull)
 static void set_targets(struct pull *pull)
 {
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
-        look_at_ring(pull, cpu);
+        read_ring_counts(pull, cpu);
     sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
@@ -415,7 +415,7 @@ static void set_targets(struct pull *pull)
     }
 }
 
-static void look_for_end(struct pull *pull)
+static void check_end(struct pull *pull)
 {
     if (pull->reason == 0) {
         if (atomic_load(&pull->asked))
@@ -444,7 +444,7 @@ static bool drain_rings(struct pull *pull)
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
         uint64_t now = clock_monotonic_ns();
-        look_at_ring(pull, cpu);
+        read_ring_counts(pull, cpu);
         for (uint32_t i = 0; i < ROUND_PACKETS; i++) {
             if ((pull->reason && ring->next >= ring->target) || !send_packet(pull, cpu, now))
                 break;
@@ -472,7 +472,7 @@ static bool run_rounds(struct pull *pull)
         }
         if (all_sent(pull))
             return true;
-        look_for_end(pull);
+        check_end(pull);
         if (now - pull->status_at >= STATUS_NS) {
             pull->status_at = now;
             if (!send_status(pull) || !send_metadata(pull))

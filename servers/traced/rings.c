@@ -12,7 +12,7 @@
 _Static_assert(WIRE_CLASSES == TRACE_CLASS_COUNT && WIRE_CPUS_MAX == TRACE_CPUS_MAX, "the link carries all");
 
 #ifndef TRACED_WINDOWS /* replaced in the unit test */
-#define TRACED_WINDOWS USER_TRACE_WINDOWS
+#define TRACED_WINDOWS USER_TRACE_RINGS
 #endif
 #define METADATA_BYTES_MAX (8u << 20)
 
@@ -23,7 +23,7 @@ const struct trace_info *trace_info(void)
 
 struct trace_reader ring_of(uint32_t cpu)
 {
-    const uint64_t window = TRACED_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT);
+    const uint64_t window = TRACED_WINDOWS + ((uint64_t)cpu << TRACE_RING_SHIFT);
     return trace_reader_open(trace_info(), (const char *)(uintptr_t)window, cpu, 0);
 }
 

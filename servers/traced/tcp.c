@@ -27,8 +27,8 @@
 struct tcp_channel {
     struct channel channel; /* must be first: channels are cast to this type */
     uint64_t handle;
-    char *window; /* shared buffer for received bytes */
-    uint64_t window_span;
+    char *shared; /* shared buffer for received bytes */
+    uint64_t shared_span;
     char *ring; /* address range of 2 * NET_STREAM_BYTES */
     uint64_t place, room;
     _Atomic uint64_t committed; /* read by any thread */
@@ -60,11 +60,11 @@ static size_t receive_tcp(struct channel *channel, void *bytes, size_t size)
 {
     struct tcp_channel *tcp = tcp_of(channel);
     int64_t got = call_net_words(NET_RECEIVE, tcp->handle,
-                                 tcp->window_span | (size < RECEIVE_BYTES ? size : RECEIVE_BYTES), 0);
+                                 tcp->shared_span | (size < RECEIVE_BYTES ? size : RECEIVE_BYTES), 0);
 
     if (got <= 0 || (uint64_t)got > size)
         return 0;
-    memcpy(bytes, tcp->window, (size_t)got);
+    memcpy(bytes, tcp->shared, (size_t)got);
     return (size_t)got;
 }
 
@@ -149,30 +149,30 @@ static void hang_up_tcp(struct channel *channel)
 
 /* Shared buffers are kept for the next connection, because a client cannot detach them from a server. */
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* covers spares; innermost lock */
-static struct spare_window {
-    char *window;
+static struct spare_buffer {
+    char *shared;
     uint64_t span;
-} spares[SERVER_WINDOWS_MAX];
+} spares[SERVER_BUFFERS_MAX];
 static unsigned spare_count;
 
 static bool take_window(struct tcp_channel *tcp)
 {
     pthread_mutex_lock(&spare_lock);
     if (spare_count > 0) {
-        tcp->window = spares[--spare_count].window;
-        tcp->window_span = spares[spare_count].span;
+        tcp->shared = spares[--spare_count].shared;
+        tcp->shared_span = spares[spare_count].span;
     }
     pthread_mutex_unlock(&spare_lock);
-    if (tcp->window)
+    if (tcp->shared)
         return true;
     struct ipc_message message = {.label = SERVER_ATTACH};
     int64_t number = call_net(&message);
     if (number < 0 || message.cap[0] == 0)
         return false;
-    tcp->window = memory_map(message.cap[0], SERVER_WINDOW_BYTES, MAP_READ | MAP_WRITE);
-    tcp->window_span = SERVER_SPAN(number, 0, 0);
+    tcp->shared = memory_map(message.cap[0], SERVER_BUFFER_BYTES, MAP_READ | MAP_WRITE);
+    tcp->shared_span = SERVER_SPAN(number, 0, 0);
     sys_cap_close(message.cap[0]);
-    return tcp->window != NULL;
+    return tcp->shared != NULL;
 }
 
 static void close_tcp(struct channel *channel)
@@ -185,10 +185,10 @@ static void close_tcp(struct channel *channel)
         sys_space_unmap(SLOT_SPACE, (uint64_t)(uintptr_t)tcp->ring, 2ull * NET_STREAM_BYTES);
     }
     call_net_words(NET_CLOSE, tcp->handle, 0, 0);
-    if (tcp->window) {
+    if (tcp->shared) {
         pthread_mutex_lock(&spare_lock);
-        if (spare_count < SERVER_WINDOWS_MAX)
-            spares[spare_count++] = (struct spare_window){tcp->window, tcp->window_span};
+        if (spare_count < SERVER_BUFFERS_MAX)
+            spares[spare_count++] = (struct spare_buffer){tcp->shared, tcp->shared_span};
         pthread_mutex_unlock(&spare_lock);
     }
     free(tcp->large);

@@ -21,7 +21,7 @@ static void fill_info(struct trace_previous *previous)
     info->geometry = trace_geometry_word(store->buffer_bytes, store->buffer_count, 0);
     info->clock_hz = store->clock_hz;
     info->clock_offset_ns = store->clock_offset_ns;
-    info->window_shift = TRACE_WINDOW_SHIFT;
+    info->window_shift = TRACE_RING_SHIFT;
     info->buffers_offset = TRACE_BUFFERS_OFFSET;
     for (unsigned i = 0; i < sizeof(info->uuid); i++)
         info->uuid[i] = store->uuid[i];
@@ -40,7 +40,7 @@ int trace_previous_read_store(cap_t trace, struct trace_previous *previous)
 /* The mapping keeps the memory; the capability is no longer needed. */
 static int map_window(cap_t trace, struct trace_previous *previous, uint32_t cpu)
 {
-    int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_WINDOW, cpu);
+    int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_RING, cpu);
     if (memory < 0)
         return (int)memory;
     int64_t address = sys_space_map(SLOT_SPACE, (cap_t)memory, 0, window_bytes(previous), 0, MAP_READ);

@@ -6,7 +6,7 @@
  * address space. The kernel masks every index from a window with the masks of the info page, so a hostile
  * program can garble the trace but never make anyone write outside a ring.
  *
- *     window of CPU n = TRACE_WINDOWS + (n << TRACE_WINDOW_SHIFT)
+ *     window of CPU n = TRACE_WINDOWS + (n << TRACE_RING_SHIFT)
  *       + 0                     struct trace_control
  *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (ring, power of two)
  *
@@ -24,7 +24,7 @@
 #define TRACE_INFO_VERSION 2u
 #define TRACE_CPUS_MAX     64u
 
-#define TRACE_WINDOW_SHIFT         30
+#define TRACE_RING_SHIFT         30
 #define TRACE_BUFFERS_OFFSET       0x200000ull /* 2 MiB: large pages can map the ring */
 #define TRACE_RING_BYTES_MAX       (1ull << 29)
 #define TRACE_BUFFER_BYTES_DEFAULT (64u << 10)

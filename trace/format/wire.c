@@ -108,7 +108,7 @@ enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t li
         return WIRE_NO_MAGIC;
     if (frame->header_crc != wire_crc(from, 20))
         return WIRE_BAD_HEADER;
-    return frame->length <= limit ? WIRE_FINE : WIRE_TOO_LONG;
+    return frame->length <= limit ? WIRE_OK : WIRE_TOO_LONG;
 }
 
 void wire_put_hello(uint8_t to[WIRE_HELLO_BYTES], const struct wire_hello *hello)

@@ -205,7 +205,7 @@ static inline uint64_t wire_get64(const uint8_t *from)
  * at most `limit`; the other functions only copy. */
 void wire_put_frame(uint8_t to[WIRE_FRAME_BYTES], uint16_t type, uint32_t length, uint32_t sequence,
                     uint32_t payload_hash);
-enum wire_check { WIRE_FINE, WIRE_NO_MAGIC, WIRE_BAD_HEADER, WIRE_TOO_LONG };
+enum wire_check { WIRE_OK, WIRE_NO_MAGIC, WIRE_BAD_HEADER, WIRE_TOO_LONG };
 enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t limit,
                                struct wire_frame *frame);
 

@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void trace_place(struct trace_slot 
 static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slot *slot, uint32_t words)
 {
     const struct trace_info *info = arch_trace_info();
-    char *window = arch_trace_window();
+    char *window = arch_trace_ring();
     struct trace_control *control = (struct trace_control *)window;
     /* relaxed: the swap below detects any change; nothing is read through the index */
     uint64_t index = arch_trace_index(&control->index);
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slo
     uint64_t next = index + words;
     /* the limit only grows: an old value leads to the slow path, which reads it again */
     if (__builtin_expect(now > control->time_limit, 0) ||
-        __builtin_expect((index ^ next) > info->buffer_mask, 0) || !arch_trace_same_window(window))
+        __builtin_expect((index ^ next) > info->buffer_mask, 0) || !arch_trace_same_ring(window))
         return false;
     TRACE_TEST_POINT(TRACE_BEFORE_RESERVE);
     /* relaxed: reserving publishes nothing; the commit does */

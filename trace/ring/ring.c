@@ -41,9 +41,9 @@ static void read_state_of(struct reservation *r)
 
 static bool read_state(struct reservation *r)
 {
-    r->window = arch_trace_window();
+    r->window = arch_trace_ring();
     read_state_of(r);
-    return arch_trace_same_window(r->window);
+    return arch_trace_same_ring(r->window);
 }
 
 static bool swap_index(struct reservation *r, uint64_t next)

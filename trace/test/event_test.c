@@ -95,7 +95,7 @@ static uint64_t copies[TEST_CPUS][TRACE_BUFFER_BYTES_MIN / 8];
 
 static bool next_packet(void *context, uint32_t cpu, struct trace_walk *walk)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
     const struct trace_packet *packet = (const struct trace_packet *)copies[cpu];
     if (trace_packet_copy(&reader, next[cpu], copies[cpu]) != TRACE_PACKET_WHOLE)
         return false;
@@ -112,12 +112,12 @@ static void test_merge(void)
     bool in_order = true;
     setup_rings(TRACE_BUFFER_BYTES_MIN, 16, TRACE_MODE_FLIGHT);
     for (uint64_t i = 0; i < 5000; i++) { /* runs of different lengths on both CPUs: several packets */
-        test_window = window_of_cpu(i % 7 < 3);
+        test_ring = ring_of_cpu(i % 7 < 3);
         trace_user_stopwatch_start(i);
     }
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        test_window = window_of_cpu(cpu);
-        trace_ring_flush(test_window);
+        test_ring = ring_of_cpu(cpu);
+        trace_ring_flush(test_ring);
     }
     for (trace_merge_begin(&merge, TEST_CPUS, next_packet, NULL); trace_merge_next(&merge, &moment);) {
         in_order = in_order && moment.time >= last_time && moment.words >= moment.event->length;

@@ -11,8 +11,8 @@
 #include <trace/print/print.h>
 
 struct trace_info test_info;
-__thread char *test_window;
-char *test_windows;
+__thread char *test_ring;
+char *test_rings;
 
 static uint64_t clock_ticks = 1 << 20, clock_skew;
 
@@ -21,7 +21,7 @@ static uint64_t clock_ticks = 1 << 20, clock_skew;
 uint64_t test_clock(void)
 {
     uint64_t now = __atomic_add_fetch(&clock_ticks, 3, __ATOMIC_RELAXED);
-    return test_windows && test_window == window_of_cpu(1) ? now - clock_skew : now;
+    return test_rings && test_ring == ring_of_cpu(1) ? now - clock_skew : now;
 }
 
 void skew_clock(uint64_t ticks)
@@ -64,14 +64,14 @@ void test_point(int point)
 
 /* ---- rings ---------------------------------------------------------------------------------------- */
 
-char *window_of_cpu(uint32_t cpu)
+char *ring_of_cpu(uint32_t cpu)
 {
-    return test_windows + ((uint64_t)cpu << TRACE_WINDOW_SHIFT);
+    return test_rings + ((uint64_t)cpu << TRACE_RING_SHIFT);
 }
 
 struct trace_control *control_of_cpu(uint32_t cpu)
 {
-    return (struct trace_control *)window_of_cpu(cpu);
+    return (struct trace_control *)ring_of_cpu(cpu);
 }
 
 static void allow(char *start, uint64_t bytes)
@@ -85,11 +85,11 @@ static void allow(char *start, uint64_t bytes)
 void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
-    const uint64_t span = (uint64_t)TEST_CPUS << TRACE_WINDOW_SHIFT;
-    if (test_windows)
-        munmap(test_windows, span);
-    test_windows = mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (test_windows == MAP_FAILED) {
+    const uint64_t span = (uint64_t)TEST_CPUS << TRACE_RING_SHIFT;
+    if (test_rings)
+        munmap(test_rings, span);
+    test_rings = mmap(NULL, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (test_rings == MAP_FAILED) {
         perror("mmap");
         exit(2);
     }
@@ -103,12 +103,12 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
     memcpy(test_info.uuid, uuid, sizeof(uuid));
     memset(test_info.switches, 0xff, sizeof(test_info.switches));
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        allow(window_of_cpu(cpu), 4096);
-        allow(window_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, buffer_bytes * buffer_count);
-        test_window = window_of_cpu(cpu);
-        trace_ring_open(test_window, 0);
+        allow(ring_of_cpu(cpu), 4096);
+        allow(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, buffer_bytes * buffer_count);
+        test_ring = ring_of_cpu(cpu);
+        trace_ring_open(test_ring, 0);
     }
-    test_window = window_of_cpu(0);
+    test_ring = ring_of_cpu(0);
     test_info.mask = ~0ull;
 }
 
@@ -137,7 +137,7 @@ void visit_packet(const struct trace_packet *packet, visit_event *visit, void *c
 void read_packet(uint32_t cpu, uint64_t number, visit_event *visit, void *context, FILE *file,
                  struct findings *f)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
     static __thread uint64_t copy[TRACE_BUFFER_BYTES_MAX / 8];
     enum trace_packet_state state = trace_packet_copy(&reader, number, copy);
     for (unsigned i = 0; i < 3 && state == TRACE_PACKET_INCOMPLETE; i++)
@@ -162,7 +162,7 @@ void read_packet(uint32_t cpu, uint64_t number, visit_event *visit, void *contex
 void read_ring(uint32_t cpu, uint64_t *next, visit_event *visit, void *context, FILE *file,
                struct findings *f)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
     for (; *next < trace_reader_head(&reader); ++*next)
         read_packet(cpu, *next, visit, context, file, f);
 }
@@ -202,9 +202,9 @@ struct findings read_all(visit_event *visit, void *context, const char *director
         write_metadata(directory);
     }
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
-        test_window = window_of_cpu(cpu);
-        trace_ring_flush(test_window);
+        struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
+        test_ring = ring_of_cpu(cpu);
+        trace_ring_flush(test_ring);
         uint64_t next = trace_reader_tail(&reader);
         FILE *file = NULL;
         if (directory)

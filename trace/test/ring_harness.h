@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/test/ring_harness.h - rings in ordinary memory, hooks into their race windows, and a checking reader.
+ * trace/test/ring_harness.h - rings in ordinary memory, hooks into their race rings, and a checking reader.
  *
  * The memory around control pages and rings is unmapped: a store outside them ends the test program.
  */
@@ -19,7 +19,7 @@
 /* New, empty rings; tracing on, no hook, this thread on CPU 0, clock unchanged. */
 void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode);
 struct trace_control *control_of_cpu(uint32_t cpu);
-char *window_of_cpu(uint32_t cpu);
+char *ring_of_cpu(uint32_t cpu);
 void jump_clock(uint64_t ticks);
 void skew_clock(uint64_t ticks); /* makes CPU 1's clock lag by this much */
 

@@ -239,7 +239,7 @@ static void stop_in_second(void)
 
 static void *log_second(void *argument)
 {
-    test_window = argument;
+    test_ring = argument;
     log_numbers(10000, 10001);
     return NULL;
 }
@@ -250,7 +250,7 @@ static void start_second(void)
 {
     jump_clock(1000);
     set_hook(in_order.second, 1, stop_in_second);
-    pthread_create(&second_thread, NULL, log_second, test_window);
+    pthread_create(&second_thread, NULL, log_second, test_ring);
     sem_wait(&in_order.is_stopped);
 }
 
@@ -341,7 +341,7 @@ static void check_checkable(const struct trace_header *event, uint64_t time, voi
 
 static void read_what_is_there(void)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
     lap.f = (struct findings){0};
     lap.was_read = true;
     for (uint64_t i = trace_reader_tail(&reader); i < trace_reader_head(&reader); i++)
@@ -350,7 +350,7 @@ static void read_what_is_there(void)
 
 static void log_to_packet(uint64_t number)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
     for (uint64_t i = 0; trace_reader_head(&reader) < number; i++)
         log_checkable(i);
 }
@@ -359,7 +359,7 @@ static void log_to_packet(uint64_t number)
  */
 static void let_lap_pass(void)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
     const uint64_t hit = trace_reader_head(&reader) + LAP_BUFFERS;
     log_to_packet(hit);
     if (lap.hole) {
@@ -419,7 +419,7 @@ static void test_late_writers(void)
 
 static struct findings read_after_laps(uint64_t count)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
     /* the last buffer, where these tests are late, is closed and not yet taken again */
     log_to_packet((trace_reader_head(&reader) / LAP_BUFFERS + 1 + count) * LAP_BUFFERS);
     read_what_is_there();
@@ -461,7 +461,7 @@ static struct findings salvage(void)
 {
     static uint64_t copy[SMALL / 8];
     struct findings f = {0};
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, ~0ull);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
     uint64_t first, last;
     forget_numbers();
     if (!trace_salvage_range(&reader, &first, &last))
@@ -503,7 +503,7 @@ static void test_dead_system(void)
 
 static void move_away(void)
 {
-    test_window = window_of_cpu(1);
+    test_ring = ring_of_cpu(1);
 }
 
 /* Clocks that differ show whether a time was read on the CPU of its ring. */
@@ -534,7 +534,7 @@ static void *write_many(void *argument)
     uint64_t writer = (uint64_t)argument;
     unsigned random = (unsigned)writer;
     for (uint64_t i = 0; i < per_writer && !__atomic_load_n(&writers_stop, __ATOMIC_RELAXED); i++) {
-        test_window = window_of_cpu((uint32_t)rand_r(&random) % TEST_CPUS);
+        test_ring = ring_of_cpu((uint32_t)rand_r(&random) % TEST_CPUS);
         uint64_t number = writer * per_writer + i;
         trace_lock_held(number, ~number, (uint32_t)number, (uint32_t)~number);
     }
@@ -579,7 +579,7 @@ static void test_stream(unsigned sleep_us)
     run_writers(threads);
     for (unsigned round = 0; round < 400; round++) {
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-            struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
+            struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
             /* only whole packets: a writer may be asleep in the middle */
             while (trace_packet_state(&reader, next[cpu]) == TRACE_PACKET_WHOLE) {
                 read_packet(cpu, next[cpu]++, check_payload, &tally, NULL, &f);
@@ -593,7 +593,7 @@ static void test_stream(unsigned sleep_us)
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
             read_ring(cpu, &next[cpu], check_payload, &tally, NULL, &f);
             test_info.consumed[cpu] = next[cpu];
-            trace_ring_flush(window_of_cpu(cpu));
+            trace_ring_flush(ring_of_cpu(cpu));
         }
     }
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
@@ -611,7 +611,7 @@ static void test_once(void)
     setup_rings(SMALL, 4, TRACE_MODE_ONCE);
     forget_numbers();
     log_numbers(0, 10000);
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
     static uint64_t copy[SMALL / 8];
     struct findings f = {0};
     uint64_t next = 0;
@@ -672,7 +672,7 @@ static void note_full(const struct trace_header *event, uint64_t time, void *con
 /* Reads whole packets only, for a writer may be interrupted; then frees the buffers. */
 static void drain_full(void)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
     while (trace_packet_state(&reader, full.next) == TRACE_PACKET_WHOLE && full.packets < FULL_PACKETS) {
         full.packet[full.packets] = *trace_packet_at(&reader, full.next);
         read_packet(0, full.next++, note_full, NULL, NULL, &full.f);
@@ -727,7 +727,7 @@ static bool full_is_right(void)
     uint64_t there = 0;
     for (unsigned i = 0; i < 2; i++) {
         drain_full();
-        trace_ring_flush(window_of_cpu(0));
+        trace_ring_flush(ring_of_cpu(0));
     }
     drain_full();
     for (uint64_t i = 0; i < full.count; i++)
@@ -803,7 +803,7 @@ static void test_full_death(void)
     read_packet(0, 1, NULL, NULL, NULL, &f);
     test_info.consumed[0] = 2;
     log_full(3);
-    trace_ring_flush(window_of_cpu(0));
+    trace_ring_flush(ring_of_cpu(0));
     read_packet(0, 2, NULL, NULL, NULL, &f);
     check(f.whole == 2 && f.cut == 1 && !f.lost && f.events == logged + 1 &&
               control_of_cpu(0)->discarded == 2,
@@ -882,7 +882,7 @@ static void test_overwriting_reader(void)
     run_writers(threads);
     while (f.whole < 300) {
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-            struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
+            struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
             uint64_t oldest = trace_reader_tail(&reader);
             next[cpu] = next[cpu] < oldest ? oldest : next[cpu];
             if (trace_packet_state(&reader, next[cpu]) != TRACE_PACKET_OPEN)
@@ -900,7 +900,7 @@ static uint64_t head_wanted;
 
 static void log_up_to_head(void)
 {
-    struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
     while (trace_reader_head(&reader) < head_wanted)
         trace_user_stopwatch_start(0);
 }
@@ -912,7 +912,7 @@ static void test_overwritten_copy(void)
     enum trace_packet_state state[2];
     for (unsigned i = 0; i < 2; i++) {
         setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
-        struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(0), 0, 0);
+        struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
         head_wanted = 2;
         log_up_to_head();
         head_wanted = 1 + 3 + i;
@@ -947,9 +947,9 @@ static uint64_t random_word(void)
 static void scribble(void)
 {
     for (unsigned i = 0; i < 3; i++) {
-        uint64_t *control = (uint64_t *)window_of_cpu(rand_r(&seed) % TEST_CPUS);
+        uint64_t *control = (uint64_t *)ring_of_cpu(rand_r(&seed) % TEST_CPUS);
         control[rand_r(&seed) % 4] = random_word();
-        uint64_t *ring = (uint64_t *)(window_of_cpu(rand_r(&seed) % TEST_CPUS) + TRACE_BUFFERS_OFFSET);
+        uint64_t *ring = (uint64_t *)(ring_of_cpu(rand_r(&seed) % TEST_CPUS) + TRACE_BUFFERS_OFFSET);
         ring[rand_r(&seed) % (test_info.ring_mask + 1)] = random_word();
         ring[(rand_r(&seed) % test_info.buffer_count) * (test_info.buffer_mask + 1) + rand_r(&seed) % 15] =
             random_word();
@@ -973,11 +973,11 @@ static void test_garbage(void)
                 continue;
             struct findings f = {0};
             uint32_t cpu = i / 16 % TEST_CPUS;
-            struct trace_reader reader = trace_reader_open(&test_info, window_of_cpu(cpu), cpu, 0);
+            struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
             uint64_t head = trace_reader_head(&reader), next = head > 4 ? head - 4 : 0;
             read_ring(cpu, &next, NULL, NULL, NULL, &f);
             packets += f.whole + f.incomplete;
-            trace_ring_flush(window_of_cpu(cpu));
+            trace_ring_flush(ring_of_cpu(cpu));
         }
     }
     check(packets > 0, "garbage everywhere: nothing written outside the ring, %llu packets looked at",

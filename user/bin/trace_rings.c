@@ -11,8 +11,8 @@
 
 struct trace_reader ring_of(uint32_t cpu)
 {
-    const char *window = (const char *)(USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT));
-    return trace_reader_open(arch_trace_info(), window, cpu, 0);
+    const char *ring = (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
+    return trace_reader_open(arch_trace_info(), ring, cpu, 0);
 }
 
 bool copy_packet(const struct trace_reader *ring, uint64_t number, void *copy, struct ring_findings *findings)

@@ -58,7 +58,7 @@ static const uint64_t nasty[] = {
     USER_END,
     USER_END + 4096,
     USER_TRACE_INFO,
-    USER_TRACE_WINDOWS,
+    USER_TRACE_RINGS,
     USER_THREAD_BLOCKS,
     USER_IMAGE,
     USER_MMAP_BASE,

@@ -276,7 +276,7 @@ static void test_kernel_addresses(struct child *child)
         0x0010000000000000ull,
         0x4000000000000000ull, /* unused quadrants */
         0x8000000000000000ull,
-        0xc000000000000000ull, /* direct map, kernel image, trace windows, devices, stacks */
+        0xc000000000000000ull, /* direct map, kernel image, trace rings, devices, stacks */
         0xc000000000004000ull,
         0xc000000000400000ull,
         0xc008000000000000ull,
@@ -317,7 +317,7 @@ static void test_kernel_addresses(struct child *child)
 
 static void test_kernel_pages(struct child *child)
 {
-    uint64_t block = USER_THREAD_BLOCKS, info = USER_TRACE_INFO, window = USER_TRACE_WINDOWS;
+    uint64_t block = USER_THREAD_BLOCKS, info = USER_TRACE_INFO, ring = USER_TRACE_RINGS;
     check(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
           "trace info page and thread blocks can be read");
     check(is_fault(probe(child, PROBE_WRITE, info, 0), info, ACCESS_WRITE) &&
@@ -329,8 +329,8 @@ static void test_kernel_pages(struct child *child)
     check(probe(child, PROBE_KERNEL_WRITE, info, 64).result == -E_BAD_ADDRESS &&
               probe(child, PROBE_KERNEL_WRITE, block, 64).result == -E_BAD_ADDRESS,
           "nor written by the kernel for a system call");
-    check(is_fault(probe(child, PROBE_EXECUTE, window, 0), window, ACCESS_EXECUTE),
-          "trace windows are not executed");
+    check(is_fault(probe(child, PROBE_EXECUTE, ring, 0), ring, ACCESS_EXECUTE),
+          "trace rings are not executed");
     check(sys_space_map(child->space, probe_memory, info, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==
                   -E_BAD_ARGUMENT &&
               sys_space_map(child->space, probe_memory, block, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) ==

@@ -58,7 +58,7 @@ static void count_always(uint64_t index)
     struct shared *s = child_shared();
     for (;;) {
         s->threads[index].count++;
-        s->threads[index].cpus |= 1ull << arch_trace_cpu(arch_trace_window());
+        s->threads[index].cpus |= 1ull << arch_trace_cpu(arch_trace_ring());
     }
 }
 

@@ -66,7 +66,7 @@ static bool is_heard(uint32_t cpu)
 
 static volatile uint64_t *word_at(uint32_t cpu, uint64_t offset)
 {
-    return (volatile uint64_t *)(USER_TRACE_WINDOWS + ((uint64_t)cpu << TRACE_WINDOW_SHIFT) + offset);
+    return (volatile uint64_t *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT) + offset);
 }
 
 /* Overwrites one word of the control page on every CPU. */

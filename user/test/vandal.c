@@ -42,7 +42,7 @@ static uint64_t next_random(void)
 static void damage(void)
 {
     const struct trace_info *info = arch_trace_info();
-    char *window = (char *)USER_TRACE_WINDOWS + ((next_random() % info->cpu_count) << TRACE_WINDOW_SHIFT);
+    char *ring = (char *)USER_TRACE_RINGS + ((next_random() % info->cpu_count) << TRACE_RING_SHIFT);
     uint64_t ring_bytes = (info->ring_mask + 1) * 8, buffer_bytes = (info->buffer_mask + 1) * 8, offset;
     switch (next_random() % 4) {
     case 0:
@@ -58,7 +58,7 @@ static void damage(void)
     default:
         offset = TRACE_BUFFERS_OFFSET + next_random() % ring_bytes;
     }
-    *(volatile uint64_t *)(window + (offset & ~7ull)) = next_random() >> next_random() % 64;
+    *(volatile uint64_t *)(ring + (offset & ~7ull)) = next_random() >> next_random() % 64;
 }
 
 int main(int argc, char **argv)

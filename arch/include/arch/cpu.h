@@ -33,8 +33,8 @@ void arch_return_to_user(void) __attribute__((noreturn));
 /*
  * System calls are dispatched as syscall_table[number](arguments). The result goes to the caller's frame
  * unless it is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While
- * syscall_watched is not 0, the entry calls syscall_traced(number, frame) instead, which logs entry and exit
- * around the same call.
+ * syscall_slow_path is not 0, the entry calls syscall_traced(number, frame) instead, which logs entry and
+ * exit around the same call.
  *
  * Message handlers (SYS_ipc_*) find all user registers in the frame, and may continue with another thread.
  * All others never switch threads, use no register but their arguments, and have set need_resched when they

@@ -19,7 +19,7 @@ struct arch_space; /* <port/mmu.h>: root table */
 static inline void *phys_to_virt(paddr_t address);
 static inline paddr_t virt_to_phys(const void *address); /* direct map or kernel image */
 
-/* Initializes a space: kernel half, trace info page (read-only), trace windows of all CPUs. 0 or
+/* Initializes a space: kernel half, trace info page (read-only), trace rings of all CPUs. 0 or
  * -E_NO_MEMORY. */
 int arch_space_init(struct arch_space *space);
 /* Frees all tables; user pages must be unmapped, or their frames owned elsewhere. Returns the frames freed.
@@ -51,8 +51,8 @@ paddr_t arch_lookup_page(struct arch_space *space, uint64_t address, uint32_t *f
 static inline void arch_tlb_flush_page(uint64_t address);
 static inline void arch_tlb_flush_all(void);
 
-/* Kernel mappings outside the direct map: the trace windows. Mapped for users at USER_TRACE_WINDOWS and for
- * the kernel at ARCH_TRACE_WINDOWS, at the same offset, readable and writable, in all existing and future
+/* Kernel mappings outside the direct map: the trace rings. Mapped for users at USER_TRACE_RINGS and for
+ * the kernel at ARCH_TRACE_RINGS, at the same offset, readable and writable, in all existing and future
  * spaces. They are never unmapped, so no translation ever becomes stale. 0 or -E_NO_MEMORY. */
 int arch_trace_map(uint64_t offset, paddr_t frame);
 /* Maps device registers for the kernel, uncached. */

@@ -30,7 +30,7 @@ static inline uint32_t page_entry_flags(uint64_t entry); /* MAP_* of a last-leve
 static inline void page_tables_changed(void);
 /* Call after storing code to the frame: CPUs that fetch from it get the new code, not stale contents of an
  * instruction cache. */
-static inline void page_fetch_anew(paddr_t frame);
+static inline void page_sync_instructions(paddr_t frame);
 
 #include <port/page_table.h>
 
@@ -50,7 +50,7 @@ uint32_t page_table_free(paddr_t root, uint64_t end);
 
 /* Implemented by the port: the last-level entry of a kernel address, with missing tables allocated. NULL: no
  * memory. The caller that changes it calls page_tables_changed(). Only the boot CPU changes entries of
- * ARCH_DEVICE_MAP and ARCH_STACKS, only arch_trace_map those of ARCH_TRACE_WINDOWS. */
+ * ARCH_DEVICE_MAP and ARCH_STACKS, only arch_trace_map those of ARCH_TRACE_RINGS. */
 uint64_t *kernel_table_entry(uint64_t address);
 
 /* Maps the stacks of a CPU to be started, 2^order frames, above an unmapped gap of the same size. NULL: no

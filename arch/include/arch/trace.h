@@ -26,10 +26,10 @@ static inline bool arch_trace_event_enabled(unsigned class_number, unsigned mino
 /* Ticks, 64 bits, never decreasing on one CPU. */
 static inline uint64_t arch_trace_clock(void);
 
-/* The window of the current CPU; the thread may migrate at the next instruction. */
-static inline char *arch_trace_window(void);
-/* Whether `window` is still that of the current CPU. Must read it again. */
-static inline bool arch_trace_same_window(const char *window);
+/* The ring of the current CPU; the thread may migrate at the next instruction. */
+static inline char *arch_trace_ring(void);
+/* Whether `ring` is still that of the current CPU. Must read it again. */
+static inline bool arch_trace_same_ring(const char *ring);
 /* arch_trace_index reads an index; arch_trace_swap, a few loads and a clock read later, stores `next` there
  * unless another store came in between. `old` is the value read. No ordering with other accesses. May fail
  * spuriously. */
@@ -37,12 +37,12 @@ static inline uint64_t arch_trace_index(uint64_t *index);
 static inline bool arch_trace_swap(uint64_t *index, uint64_t old, uint64_t next);
 /* An event's header word, from its first half in memory (id and length) and its time. */
 static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time);
-/* Number of the CPU that a window belongs to. */
-static inline uint32_t arch_trace_cpu(const char *window);
+/* Number of the CPU that a ring belongs to. */
+static inline uint32_t arch_trace_cpu(const char *ring);
 
-/* Fills a context event's body with the thread that runs on the window's CPU. Slow path only. A user program
+/* Fills a context event's body with the thread that runs on the ring's CPU. Slow path only. A user program
  * calls this only for its own CPU, and describes itself. */
-static inline void arch_trace_context(const char *window, struct trace_context *context);
+static inline void arch_trace_context(const char *ring, struct trace_context *context);
 
 #include <port/trace.h>
 #endif

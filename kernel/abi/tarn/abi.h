@@ -128,7 +128,7 @@ enum fault_reason {
 #define USER_MMAP_END      0x0000600000000000ull
 #define USER_THREAD_BLOCKS 0x0000600000000000ull /* struct thread_block, one per thread, read-only */
 #define USER_END           0x0000600000000000ull /* space_map refuses addresses from here on */
-#define USER_TRACE_WINDOWS 0x0000700000000000ull /* trace rings of all CPUs */
+#define USER_TRACE_RINGS   0x0000700000000000ull /* trace rings of all CPUs */
 
 /* ---- Threads and processes ---- */
 

@@ -10,13 +10,13 @@
 #ifndef TARN_THREAD_BLOCK_H
 #define TARN_THREAD_BLOCK_H
 
-#define THREAD_BLOCK_WINDOW 8
+#define THREAD_BLOCK_RING 8
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
 struct thread_block {
-    uint64_t self;   /* address of this block: of user space, or in struct cpu of the kernel */
-    uint64_t window; /* trace ring of the CPU that the thread runs on */
+    uint64_t self; /* address of this block: of user space, or in struct cpu of the kernel */
+    uint64_t ring; /* trace ring of the CPU that the thread runs on */
     uint32_t cpu;
     uint32_t pid;
     uint32_t tid;
@@ -25,7 +25,7 @@ struct thread_block {
     uint64_t reserved[10];
 };
 _Static_assert(sizeof(struct thread_block) == 128, "32 thread blocks fill a page");
-_Static_assert(__builtin_offsetof(struct thread_block, window) == THREAD_BLOCK_WINDOW, "known to assembly");
+_Static_assert(__builtin_offsetof(struct thread_block, ring) == THREAD_BLOCK_RING, "known to assembly");
 #endif
 
 #endif

@@ -215,7 +215,7 @@ static void test_handles(void)
 
 static uint64_t put(uint32_t client, uint32_t offset, const char *text)
 {
-    memcpy(fake_window(client) + offset, text, strlen(text));
+    memcpy(fake_buffer(client) + offset, text, strlen(text));
     return SERVER_SPAN(0, offset, strlen(text));
 }
 
@@ -243,21 +243,21 @@ static void test_pipe(void)
     check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     cap_t reader = fake_last_reply();
     check(pipe_write(pipe, ask(2, put(2, 0, "abc")), true) == 3);
-    check(fake_answered(reader) && fake_result(reader) == 3 && !memcmp(fake_window(1), "abc", 3));
+    check(fake_answered(reader) && fake_result(reader) == 3 && !memcmp(fake_buffer(1), "abc", 3));
 
     /* More than fits: the writer waits, readers get the bytes in order. */
-    memset(fake_window(2), 'x', SERVER_WINDOW_BYTES);
-    fake_window(2)[SERVER_WINDOW_BYTES - 1] = 'y';
+    memset(fake_buffer(2), 'x', SERVER_BUFFER_BYTES);
+    fake_buffer(2)[SERVER_BUFFER_BYTES - 1] = 'y';
     check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 60000)), true) == 60000);
     fake_next_client(2);
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, SERVER_WINDOW_BYTES)), false) == FS_PIPE_BYTES - 60000);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, SERVER_BUFFER_BYTES)), false) == FS_PIPE_BYTES - 60000);
     check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 10)), false) == -EAGAIN);
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, SERVER_WINDOW_BYTES - 5000, 5000)), true) == SERVER_LATER);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, SERVER_BUFFER_BYTES - 5000, 5000)), true) == SERVER_LATER);
     cap_t writer = fake_last_reply();
     int64_t total = 0, size;
     while ((size = pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 30000)), false)) > 0)
         total += size;
-    check(total == FS_PIPE_BYTES + 5000 && fake_window(1)[(total - 1) % 30000 % 10536] != 0);
+    check(total == FS_PIPE_BYTES + 5000 && fake_buffer(1)[(total - 1) % 30000 % 10536] != 0);
     check(fake_answered(writer) && fake_result(writer) == 5000);
 
     pipe_close_end(pipe, PIPE_WRITE);
@@ -283,7 +283,7 @@ static void test_pipe_ends(void)
     pipe_destroy(pipe);
 
     pipe = make_pipe();
-    memset(fake_window(2), 'z', SERVER_WINDOW_BYTES);
+    memset(fake_buffer(2), 'z', SERVER_BUFFER_BYTES);
     check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, FS_PIPE_BYTES)), true) == FS_PIPE_BYTES);
     fake_next_client(2);
     check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 4096)), true) == SERVER_LATER);
@@ -308,7 +308,7 @@ static void test_pipe_deaths(void)
     cap_t living = fake_last_reply();
     fake_client_gone(10); /* the pipe does not know yet */
     check(pipe_write(pipe, ask(2, put(2, 0, "data")), true) == 4);
-    check(fake_answered(living) && fake_result(living) == 4 && !memcmp(fake_window(1), "data", 4));
+    check(fake_answered(living) && fake_result(living) == 4 && !memcmp(fake_buffer(1), "data", 4));
     fake_next_client(11);
     check(pipe_read(pipe, ask(11, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     fake_client_gone(11);

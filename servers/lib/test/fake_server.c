@@ -3,7 +3,7 @@
 #include "fake_server.h"
 #include <stdlib.h>
 
-static char windows[FAKE_CLIENTS][SERVER_WINDOW_BYTES];
+static char buffers[FAKE_CLIENTS][SERVER_BUFFER_BYTES];
 static bool gone[FAKE_CLIENTS];
 unsigned fake_signals, fake_closed;
 static uint32_t saving;
@@ -15,9 +15,9 @@ static struct {
     uint64_t word;
 } replies[FAKE_REPLIES];
 
-char *fake_window(uint32_t client)
+char *fake_buffer(uint32_t client)
 {
-    return windows[client];
+    return buffers[client];
 }
 
 void fake_client_gone(uint32_t client)
@@ -53,10 +53,10 @@ uint64_t fake_word(cap_t reply)
 void *server_span(uint32_t client, uint64_t span)
 {
     uint32_t offset = SERVER_SPAN_OFFSET(span);
-    if (SERVER_SPAN_WINDOW(span) != 0 || client >= FAKE_CLIENTS || gone[client] ||
-        offset > SERVER_WINDOW_BYTES || SERVER_SPAN_LENGTH(span) > SERVER_WINDOW_BYTES - offset)
+    if (SERVER_SPAN_BUFFER(span) != 0 || client >= FAKE_CLIENTS || gone[client] ||
+        offset > SERVER_BUFFER_BYTES || SERVER_SPAN_LENGTH(span) > SERVER_BUFFER_BYTES - offset)
         return NULL;
-    return windows[client] + offset;
+    return buffers[client] + offset;
 }
 
 cap_t server_save_reply(void)

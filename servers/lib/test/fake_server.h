@@ -12,7 +12,7 @@
 #define FAKE_CLIENTS 64u
 #define FAKE_REPLIES 4096u
 
-char *fake_window(uint32_t client);     /* the client's buffer, number 0 */
+char *fake_buffer(uint32_t client);     /* the client's buffer, number 0 */
 void fake_client_gone(uint32_t client); /* its spans become invalid, replies do not reach it */
 void fake_next_client(uint32_t client); /* client of the next server_save_reply */
 cap_t fake_last_reply(void);            /* the most recently saved reply */

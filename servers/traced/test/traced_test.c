@@ -97,7 +97,7 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     case TRACE_OP_FLUSH:
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
             if (a == cpu || a == ~0ull)
-                trace_ring_flush(window_of_cpu(cpu));
+                trace_ring_flush(ring_of_cpu(cpu));
         return 0;
     case TRACE_OP_STATEDUMP:
         statedumps++;
@@ -171,7 +171,7 @@ void trace_previous_close(struct trace_previous *previous)
 
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
 {
-    return trace_reader_open(&previous->info, window_of_cpu(cpu), cpu, ~0ull);
+    return trace_reader_open(&previous->info, ring_of_cpu(cpu), cpu, ~0ull);
 }
 
 int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)
@@ -287,7 +287,7 @@ static void *run_writer(void *argument)
 {
     uint32_t cpu = (uint32_t)(uintptr_t)argument;
 
-    test_window = window_of_cpu(cpu);
+    test_ring = ring_of_cpu(cpu);
     uint64_t number = 0;
     for (; !writers_stop; number++) {
         trace_user_stopwatch_start(number);
@@ -534,7 +534,7 @@ static void die_here(void)
 }
 static void *run_dying_writer(void *argument)
 {
-    test_window = window_of_cpu(0);
+    test_ring = ring_of_cpu(0);
     for (uint64_t number = 1000000;; number++)
         trace_user_stopwatch_start(number);
     return NULL;
@@ -589,9 +589,9 @@ static void enlarge_buffers(void)
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         uint64_t number = control_of_cpu(cpu)->index / (bytes / 8) + 2;
         for (uint64_t i = 0; i < count; i++)
-            ((struct trace_packet *)(window_of_cpu(cpu) + TRACE_BUFFERS_OFFSET + i * bytes))->packet_seq_num =
+            ((struct trace_packet *)(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET + i * bytes))->packet_seq_num =
                 TRACE_NO_PACKET;
-        trace_ring_open(window_of_cpu(cpu), number);
+        trace_ring_open(ring_of_cpu(cpu), number);
         test_info.consumed[cpu] = number;
     }
     test_info.generation++;

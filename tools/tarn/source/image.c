@@ -88,7 +88,7 @@ static bool check_extents(const struct trace_extent *extents, uint32_t count, st
         bool fits = (e->bytes > 0 || e->kind == TRACE_EXTENT_METADATA) &&
                     e->bytes <= UINT64_MAX - e->offset && e->bytes <= UINT64_MAX - e->physical &&
                     e->offset % 8 == 0 && e->physical % 8 == 0 &&
-                    (e->kind != TRACE_EXTENT_WINDOW || e->bytes % 8 == 0);
+                    (e->kind != TRACE_EXTENT_RING || e->bytes % 8 == 0);
         bool apart = !before || before->kind != e->kind || before->number != e->number ||
                      before->offset + before->bytes <= e->offset;
         if (!fits || !apart)

@@ -29,7 +29,7 @@ bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu,
     *ring = (struct image_ring){.image = image, .cpu = cpu};
     for (uint32_t i = 0; i < store->extent_count; i++) {
         const struct trace_extent *e = &image->extents[i];
-        if (e->kind != TRACE_EXTENT_WINDOW || e->number != cpu)
+        if (e->kind != TRACE_EXTENT_RING || e->number != cpu)
             continue;
         if (!ring->extents)
             ring->extents = e;

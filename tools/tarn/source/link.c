@@ -81,7 +81,7 @@ static void find_hello(struct link *link)
     struct wire_frame frame;
 
     for (; link->end - link->start >= WIRE_FRAME_BYTES; link->start++)
-        if (wire_get_frame(link->buffer + link->start, WIRE_PAYLOAD_MAX, &frame) == WIRE_FINE &&
+        if (wire_get_frame(link->buffer + link->start, WIRE_PAYLOAD_MAX, &frame) == WIRE_OK &&
             frame.type == WIRE_HELLO && frame.sequence == 0)
             return;
 }
@@ -98,7 +98,7 @@ static enum source_got take_frame(struct link *link, struct wire_frame *frame, c
     if (there < WIRE_FRAME_BYTES)
         return SOURCE_NOTHING;
     switch (wire_get_frame(at, WIRE_PAYLOAD_MAX, frame)) {
-    case WIRE_FINE:
+    case WIRE_OK:
         break;
     case WIRE_NO_MAGIC:
         return fail_set(fail, "the peer does not speak the link protocol, or bytes were lost"), SOURCE_BROKEN;

@@ -178,7 +178,7 @@ void make_store(struct made *made, uint32_t age)
     add_extent(made, extents++, TRACE_EXTENT_METADATA, 0, made->base + METADATA_AT, make_metadata(made));
     for (uint32_t cpu = 0; cpu < MAKE_CPUS; cpu++) {
         uint64_t ring = made->ring_base + RINGS_AT + cpu * WINDOW;
-        uint32_t kind = TRACE_EXTENT_WINDOW | cpu << 8;
+        uint32_t kind = TRACE_EXTENT_RING | cpu << 8;
         add_extent(made, extents++, kind, 0, ring + RING_BYTES, 4096);
         add_extent(made, extents++, kind, TRACE_BUFFERS_OFFSET, ring + RING_BYTES / 2, RING_BYTES / 2);
         add_extent(made, extents++, kind, TRACE_BUFFERS_OFFSET + RING_BYTES / 2, ring, RING_BYTES / 2);

@@ -5,7 +5,7 @@
  *   0000000000000000 - 00007fffffffffff   user
  *   c000000000000000 + physical           direct map of RAM, large pages, not executable. In it, each with
  *                                         its own rights: the exception vectors and the kernel image
- *   c008000000000000 (ARCH_TRACE_WINDOWS) trace windows: the frames that programs see at USER_TRACE_WINDOWS
+ *   c008000000000000 (ARCH_TRACE_RINGS) trace rings: the frames that programs see at USER_TRACE_RINGS
  *   c00a000000000000                      device registers (arch_map_device)
  *   c00c000000000000 (ARCH_STACKS)        stacks of all CPUs but the first, each above a gap
  *
@@ -17,10 +17,10 @@
 
 #include <arch/cpu.h>
 
-#define ARCH_DIRECT_MAP    0xc000000000000000ull
-#define ARCH_TRACE_WINDOWS 0xc008000000000000ull
-#define ARCH_DEVICE_MAP    0xc00a000000000000ull
-#define ARCH_STACKS        0xc00c000000000000ull
+#define ARCH_DIRECT_MAP  0xc000000000000000ull
+#define ARCH_TRACE_RINGS 0xc008000000000000ull
+#define ARCH_DEVICE_MAP  0xc00a000000000000ull
+#define ARCH_STACKS      0xc00c000000000000ull
 
 struct arch_space {
     paddr_t root;

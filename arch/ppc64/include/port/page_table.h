@@ -77,7 +77,7 @@ static inline void page_tables_changed(void)
 
 /* Writes stored code back to memory; then all CPUs' instruction caches drop the frame. Programs reach it
  * through rfid, which discards prefetched instructions. */
-static inline void page_fetch_anew(paddr_t frame)
+static inline void page_sync_instructions(paddr_t frame)
 {
     const char *page = phys_to_virt(frame);
     for (unsigned at = 0; at < 4096; at += CACHE_BLOCK_BYTES)

@@ -13,9 +13,9 @@
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
-/* kernel's; programs see the same memory at USER_TRACE_WINDOWS */
-#define ARCH_TRACE_WINDOWS 0xc008000000000000ull
-#include <arch/trace_windows.h>
+/* kernel's; programs see the same memory at USER_TRACE_RINGS */
+#define ARCH_TRACE_RINGS 0xc008000000000000ull
+#include <arch/trace_rings.h>
 
 /* The byte of a big-endian word with bit `number`. */
 #define PORT_TRACE_BYTE_OF(number) (7 - (number) / 8)
@@ -24,15 +24,15 @@
 extern struct trace_info trace_info_page; /* kernel/trace: a page of the kernel's data */
 #define PORT_TRACE_LOAD_BYTE \
     "addis %0, 2, trace_info_page + %1@toc@ha\n\tlbz %0, trace_info_page + %1@toc@l(%0)"
-#define PORT_TRACE_LOAD_WINDOW "ld %0, 8(13)"
-_Static_assert(THREAD_BLOCK_WINDOW == 8, "written out in PORT_TRACE_LOAD_WINDOW");
+#define PORT_TRACE_LOAD_RING "ld %0, 8(13)"
+_Static_assert(THREAD_BLOCK_RING == 8, "written out in PORT_TRACE_LOAD_RING");
 static inline __attribute__((always_inline)) const struct trace_info *arch_trace_info(void)
 {
     return &trace_info_page;
 }
 #else
-#define PORT_TRACE_LOAD_BYTE   "lis %0, 0x10\n\tlbz %0, %1(%0)"
-#define PORT_TRACE_LOAD_WINDOW "mfspr %0, 259"
+#define PORT_TRACE_LOAD_BYTE "lis %0, 0x10\n\tlbz %0, %1(%0)"
+#define PORT_TRACE_LOAD_RING "mfspr %0, 259"
 _Static_assert(USER_TRACE_INFO == 0x10 << 16, "written out here and in PORT_TRACE_LOAD_BYTE");
 /* Hidden from the compiler, which would otherwise compute each field's address from scratch. */
 static inline __attribute__((always_inline)) const struct trace_info *arch_trace_info(void)
@@ -64,23 +64,23 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_clock(void)
     return now;
 }
 
-static inline __attribute__((always_inline)) char *arch_trace_window(void)
+static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {
-    char *window;
-    __asm__ volatile(PORT_TRACE_LOAD_WINDOW : "=r"(window) : : "memory");
-    return window;
+    char *ring;
+    __asm__ volatile(PORT_TRACE_LOAD_RING : "=r"(ring) : : "memory");
+    return ring;
 }
 
 #ifdef TARN_KERNEL
 /* Interrupts are off in the kernel, so it stays on its CPU. */
-static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
+static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
     return true;
 }
 #else
-static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
+static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
-    return __builtin_expect(arch_trace_window() == window, 1);
+    return __builtin_expect(arch_trace_ring() == ring, 1);
 }
 #endif
 
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t
 
 #ifndef TARN_KERNEL
 /* SPR 815, the target address register, has the address of the running thread's block. */
-static inline void arch_trace_context(const char *window, struct trace_context *context)
+static inline void arch_trace_context(const char *ring, struct trace_context *context)
 {
     const struct thread_block *block;
     __asm__ volatile("mfspr %0, 815" : "=r"(block));

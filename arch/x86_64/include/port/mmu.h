@@ -4,7 +4,7 @@
  *
  *   0000000000000000 - 00007fffffffffff   user
  *   ffff800000000000 + physical           direct map of RAM, large pages, never executable
- *   fffffe0000000000 (ARCH_TRACE_WINDOWS) trace windows: the table that user slot USER_TRACE_WINDOWS has
+ *   fffffe0000000000 (ARCH_TRACE_RINGS) trace rings: the table that user slot USER_TRACE_RINGS has
  *   fffffe8000000000                      device registers (arch_map_device)
  *   fffffec000000000 (ARCH_STACKS)        stacks of all CPUs but the first, each above a gap
  *   ffffffff80000000 + physical           kernel image: text, constants, data, each with its rights
@@ -14,7 +14,7 @@
 
 #define ARCH_DIRECT_MAP     0xffff800000000000ull
 #define ARCH_DIRECT_MAP_END 0xffffc00000000000ull
-#define ARCH_TRACE_WINDOWS  0xfffffe0000000000ull
+#define ARCH_TRACE_RINGS    0xfffffe0000000000ull
 #define ARCH_DEVICE_MAP     0xfffffe8000000000ull
 #define ARCH_STACKS         0xfffffec000000000ull /* shares the top-level entry of ARCH_DEVICE_MAP */
 #define ARCH_KERNEL_BASE    0xffffffff80000000ull

@@ -64,7 +64,7 @@ static inline void page_tables_changed(void)
 }
 
 /* Instruction caches track stores. */
-static inline void page_fetch_anew(paddr_t frame)
+static inline void page_sync_instructions(paddr_t frame)
 {
 }
 

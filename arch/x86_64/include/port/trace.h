@@ -3,7 +3,7 @@
  * port/trace.h (x86_64) - primitives of the logging path; contract in <arch/trace.h>.
  *
  * GS base points to a struct thread_block, the thread's own in user mode, the CPU's in the kernel, so the
- * window is one load in both. The mask test is `testb $bit, address; jnz`, with a constant address that a
+ * ring is one load in both. The mask test is `testb $bit, address; jnz`, with a constant address that a
  * 32-bit displacement reaches.
  */
 #ifndef PORT_TRACE_H
@@ -12,9 +12,9 @@
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
-/* kernel's; programs see the same memory at USER_TRACE_WINDOWS */
-#define ARCH_TRACE_WINDOWS 0xfffffe0000000000ull
-#include <arch/trace_windows.h>
+/* kernel's; programs see the same memory at USER_TRACE_RINGS */
+#define ARCH_TRACE_RINGS 0xfffffe0000000000ull
+#include <arch/trace_rings.h>
 
 #ifdef TARN_KERNEL
 extern struct trace_info trace_info_page; /* kernel/trace: a page of the kernel's data */
@@ -67,25 +67,25 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_clock(void)
     return high << 32 | low;
 }
 
-static inline __attribute__((always_inline)) char *arch_trace_window(void)
+static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {
-    char *window;
-    __asm__ volatile("movq %%gs:%c1, %0" : "=r"(window) : "i"(THREAD_BLOCK_WINDOW) : "memory");
-    return window;
+    char *ring;
+    __asm__ volatile("movq %%gs:%c1, %0" : "=r"(ring) : "i"(THREAD_BLOCK_RING) : "memory");
+    return ring;
 }
 
 #ifdef TARN_KERNEL
 /* Interrupts are off in the kernel, so it stays on its CPU. */
-static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
+static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
     return true;
 }
 #else
-static inline __attribute__((always_inline)) bool arch_trace_same_window(const char *window)
+static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
     __asm__ goto("cmpq %%gs:%c1, %0\n\tjne %l[moved]"
                  :
-                 : "r"(window), "i"(THREAD_BLOCK_WINDOW)
+                 : "r"(ring), "i"(THREAD_BLOCK_RING)
                  : "cc", "memory"
                  : moved);
     return true;
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t
 }
 
 #ifndef TARN_KERNEL
-static inline void arch_trace_context(const char *window, struct trace_context *context)
+static inline void arch_trace_context(const char *ring, struct trace_context *context)
 {
     const struct thread_block *block;
     __asm__("movq %%gs:0, %0" : "=r"(block));

@@ -22,13 +22,13 @@ static inline uint64_t arch_trace_clock(void)
 {
     return 0;
 }
-static inline char *arch_trace_window(void)
+static inline char *arch_trace_ring(void)
 {
     return 0;
 }
-static inline bool arch_trace_same_window(const char *window)
+static inline bool arch_trace_same_ring(const char *ring)
 {
-    (void)window;
+    (void)ring;
     return true;
 }
 static inline uint64_t arch_trace_index(uint64_t *index)
@@ -45,13 +45,13 @@ static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
     (void)id_length, (void)time;
     return 0;
 }
-static inline uint32_t arch_trace_cpu(const char *window)
+static inline uint32_t arch_trace_cpu(const char *ring)
 {
-    (void)window;
+    (void)ring;
     return 0;
 }
-static inline void arch_trace_context(const char *window, struct trace_context *context)
+static inline void arch_trace_context(const char *ring, struct trace_context *context)
 {
-    (void)window, (void)context;
+    (void)ring, (void)context;
 }
 #endif

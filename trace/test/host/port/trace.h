@@ -2,15 +2,15 @@
 /*
  * trace/test/host/port/trace.h - the unit tests' port of <arch/trace.h>.
  *
- * Info page and windows are ordinary memory (ring_harness.c); the window of "this CPU" is a variable of the
- * thread; the clock is a counter that tests can make jump. Every named race window calls test_point().
+ * Info page and rings are ordinary memory (ring_harness.c); the ring of "this CPU" is a variable of the
+ * thread; the clock is a counter that tests can make jump. Every named race ring calls test_point().
  */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
 
 extern struct trace_info test_info;
-extern __thread char *test_window; /* of the CPU that the thread runs on */
-extern char *test_windows;         /* CPU 0's */
+extern __thread char *test_ring; /* of the CPU that the thread runs on */
+extern char *test_rings;         /* CPU 0's */
 uint64_t test_clock(void);
 void test_point(int point);
 #define TRACE_TEST_POINT(point) test_point(point)
@@ -35,14 +35,14 @@ static inline uint64_t arch_trace_clock(void)
     return test_clock();
 }
 
-static inline char *arch_trace_window(void)
+static inline char *arch_trace_ring(void)
 {
-    return test_window;
+    return test_ring;
 }
 
-static inline bool arch_trace_same_window(const char *window)
+static inline bool arch_trace_same_ring(const char *ring)
 {
-    return window == test_window;
+    return ring == test_ring;
 }
 
 static inline uint64_t arch_trace_index(uint64_t *index)
@@ -65,14 +65,14 @@ static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
     return u.word;
 }
 
-static inline uint32_t arch_trace_cpu(const char *window)
+static inline uint32_t arch_trace_cpu(const char *ring)
 {
-    return (uint32_t)((uint64_t)(window - test_windows) >> TRACE_WINDOW_SHIFT);
+    return (uint32_t)((uint64_t)(ring - test_rings) >> TRACE_RING_SHIFT);
 }
 
-static inline void arch_trace_context(const char *window, struct trace_context *context)
+static inline void arch_trace_context(const char *ring, struct trace_context *context)
 {
-    *context = (struct trace_context){.pid = 7, .tid = 70 + arch_trace_cpu(window), .name = "unit test"};
+    *context = (struct trace_context){.pid = 7, .tid = 70 + arch_trace_cpu(ring), .name = "unit test"};
 }
 
 #endif

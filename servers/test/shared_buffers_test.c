@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * windows_test.c - servers that refuse shared buffers, and clients that take as many as they can.
+ * shared_buffers_test.c - servers that refuse shared buffers, and clients that take as many as they can.
  *
- *     /test/windows       the tests
- *     /test/windows hold  their child: takes buffers of fs, says so, waits to be killed
+ *     /test/shared_buffers       the tests
+ *     /test/shared_buffers hold  their child: takes buffers of fs, says so, waits to be killed
  *
  * One part plays a server: its endpoint takes net's slot, so that libc-glue asks it for shared buffers.
  */
@@ -20,8 +20,8 @@
 #include <unistd.h>
 #include <user/test/tap.h>
 
-#define SELF    "/test/windows"
-#define HOLDERS 70 /* with SERVER_WINDOWS_MAX each they would hold more buffers than a server has */
+#define SELF    "/test/shared_buffers"
+#define HOLDERS 70 /* with SERVER_BUFFERS_MAX each they would hold more buffers than a server has */
 
 /* ---- a server that refuses ------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static void *refuse_main(void *argument)
         if (atomic_load(&granted) > 0) {
             atomic_fetch_sub(&granted, 1);
             message.label = 7;
-            message.cap[0] = (uint16_t)sys_memory_create(SERVER_WINDOW_BYTES);
+            message.cap[0] = (uint16_t)sys_memory_create(SERVER_BUFFER_BYTES);
         }
         cap_t memory = message.cap[0];
         ipc_reply(&message);
@@ -59,23 +59,23 @@ static bool start_refusing(void)
            pthread_create(&thread, NULL, refuse_main, NULL) == 0;
 }
 
-static void *borrow_main(void *window)
+static void *borrow_main(void *shared)
 {
-    return (void *)(intptr_t)borrow_window(SLOT_NET, window);
+    return (void *)(intptr_t)borrow_buffer(SLOT_NET, shared);
 }
 
 /* Borrows in another thread. If `first` is given, returns it after that thread has asked the server. */
-static int64_t borrow_beside(struct window *first, struct window *window)
+static int64_t borrow_beside(struct shared_buffer *first, struct shared_buffer *shared)
 {
     pthread_t thread;
     void *result;
     int before = atomic_load(&asked);
-    if (pthread_create(&thread, NULL, borrow_main, window))
+    if (pthread_create(&thread, NULL, borrow_main, shared))
         return 1;
     while (first && atomic_load(&asked) == before) /* it has asked the server and now waits */
         sched_yield();
     if (first)
-        return_window(first);
+        return_buffer(first);
     pthread_join(thread, &result);
     return (int64_t)(intptr_t)result;
 }
@@ -83,27 +83,27 @@ static int64_t borrow_beside(struct window *first, struct window *window)
 static void test_refusals(void)
 {
     static const int errors[] = {EAGAIN, ENFILE, ENOMEM, EMFILE, EPERM};
-    struct window first, second;
+    struct shared_buffer first, second;
     check(start_refusing(), "a server that refuses");
     for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
         atomic_store(&refusal, errors[i]);
-        check(borrow_window(SLOT_NET, &first) == -errors[i], "%s", strerror(errors[i]));
+        check(borrow_buffer(SLOT_NET, &first) == -errors[i], "%s", strerror(errors[i]));
     }
     atomic_store(&refusal, ENFILE);
     atomic_store(&granted, 1);
-    check(borrow_window(SLOT_NET, &first) == 0 && first.number == 7, "it grants one buffer");
+    check(borrow_buffer(SLOT_NET, &first) == 0 && first.number == 7, "it grants one buffer");
     check(borrow_beside(NULL, &second) == -ENFILE,
           "a second thread gets the error instead of waiting for ever");
     check(borrow_beside(&first, &second) == 0, "or the first buffer, if that is returned meanwhile");
-    return_window(&second);
-    check(borrow_window(SLOT_FIRST_FREE, &first) == -EBADF && borrow_window(1u << 30, &first) == -EBADF,
+    return_buffer(&second);
+    check(borrow_buffer(SLOT_FIRST_FREE, &first) == -EBADF && borrow_buffer(1u << 30, &first) == -EBADF,
           "a slot without a server gives -EBADF");
 }
 
 /* ---- clients that take all buffers ----------------------------------------------------------------- */
 
 /* Takes shared buffers of fs in addition to libc-glue's. Returns their number. */
-static int take_windows(int64_t *last)
+static int take_buffers(int64_t *last)
 {
     for (int count = 0;; count++) {
         struct ipc_message message = {.label = SERVER_ATTACH};
@@ -120,7 +120,7 @@ static int be_holder(void)
     int64_t last;
     if (write(3, "+", 1) != 1) /* makes libc-glue attach its own buffer before the others are taken */
         return 1;
-    take_windows(&last);
+    take_buffers(&last);
     if (write(3, last == -EMFILE ? "M" : last == -ENFILE ? "N" : "?", 1) != 1)
         return 1;
     sys_thread_sleep(TARN_FOREVER);

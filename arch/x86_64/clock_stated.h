@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arch/x86_64/clock_told.h - the rate of the time-stamp counter as the CPU or the hypervisor states it.
+ * arch/x86_64/clock_stated.h - the rate of the time-stamp counter as the CPU or the hypervisor states it.
  *
- * Pure functions, so that a test on the host can call them (arch/x86_64/test/clock_told_test.c). Each returns
- * Hz, or 0 if nothing is stated.
+ * Pure functions, so that a test on the host can call them (arch/x86_64/test/clock_stated_test.c). Each
+ * returns Hz, or 0 if nothing is stated.
  */
-#ifndef CLOCK_TOLD_H
-#define CLOCK_TOLD_H
+#ifndef CLOCK_STATED_H
+#define CLOCK_STATED_H
 
 #include <stdint.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arch/x86_64/test/clock_told_test.c - tests rates stated by CPUID and KVM, with values of real machines. */
-#include "../clock_told.h"
+/* arch/x86_64/test/clock_stated_test.c - tests rates stated by CPUID and KVM, with values of real machines.
+ */
+#include "../clock_stated.h"
 #include <tests/tap.h>
 
 int main(void)

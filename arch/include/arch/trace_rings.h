@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* arch/trace_rings.h - for <port/trace.h>: functions that depend only on the address of the rings,
+ * ARCH_TRACE_RINGS in the kernel and USER_TRACE_RINGS in programs; contract in <arch/trace.h>. */
+#ifndef ARCH_TRACE_RINGS_H
+#define ARCH_TRACE_RINGS_H
+
+#include <tarn/abi.h>
+
+#ifdef TARN_KERNEL
+#define PORT_TRACE_RINGS ARCH_TRACE_RINGS
+#else
+#define PORT_TRACE_RINGS USER_TRACE_RINGS
+#endif
+
+/* Before the rings are mapped the boot CPU logs into a ring in the kernel's data. */
+static inline uint32_t arch_trace_cpu(const char *ring)
+{
+    uint64_t number = ((uint64_t)ring - PORT_TRACE_RINGS) >> TRACE_RING_SHIFT;
+    return number < TRACE_CPUS_MAX ? number : 0;
+}
+
+#ifdef TARN_KERNEL
+void trace_kernel_context(const char *ring, struct trace_context *context); /* kernel/trace */
+static inline void arch_trace_context(const char *ring, struct trace_context *context)
+{
+    trace_kernel_context(ring, context);
+}
+#endif
+
+#endif

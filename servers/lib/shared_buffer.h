@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* shared_buffer.h - buffers that a server shares with its clients; private to servers/lib (see server.h). */
+#ifndef SERVERS_LIB_SHARED_BUFFER_H
+#define SERVERS_LIB_SHARED_BUFFER_H
+
+#include "server.h"
+
+void shared_buffers_init(void);
+int64_t shared_buffer_attach(struct server_request *request);
+void shared_buffers_close_client(uint32_t client);
+
+#endif
