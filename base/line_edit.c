@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* line_edit.c - edits a line of text. Interface: line_edit.h. */
 #include "line_edit.h"
-#include <tarn/keys.h>
-#include <tarn/utf8.h>
+#include "keys.h"
+#include "utf8.h"
 
 void line_insert(struct line_edit *line, const char *text, size_t size)
 {

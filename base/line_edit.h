@@ -14,7 +14,7 @@ struct line_edit {
 /* Inserts text before the cursor, unless it would fill the line: a byte stays free for a NUL. */
 void line_insert(struct line_edit *line, const char *text, size_t size);
 void line_set(struct line_edit *line, const char *text);
-/* Applies a key of <tarn/keys.h> that moves the cursor or deletes. Returns false if the key does neither. */
+/* Applies a key of keys.h that moves the cursor or deletes. Returns false if the key does neither. */
 bool line_key(struct line_edit *line, int key);
 
 #endif

@@ -4,11 +4,11 @@
  * command that prints more than LINES_MAX lines ends.
  */
 #include <arch/machine.h>
+#include <base/keys.h>
 #include <base/line_edit.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
-#include <tarn/keys.h>
 
 #define TEXT_MAX    256
 #define LINES_MAX   5000u

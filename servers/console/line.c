@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* line.c - the line discipline. Interface: line.h. */
 #include "line.h"
+#include <base/keys.h>
+#include <base/utf8.h>
 #include <servers/protocol/console.h>
 #include <string.h>
-#include <tarn/keys.h>
-#include <tarn/utf8.h>
 
 void line_init(struct line *line, void (*echo)(const char *text, uint32_t size))
 {

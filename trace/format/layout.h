@@ -24,7 +24,7 @@
 #define TRACE_INFO_VERSION 2u
 #define TRACE_CPUS_MAX     64u
 
-#define TRACE_RING_SHIFT         30
+#define TRACE_RING_SHIFT           30
 #define TRACE_BUFFERS_OFFSET       0x200000ull /* 2 MiB: large pages can map the ring */
 #define TRACE_RING_BYTES_MAX       (1ull << 29)
 #define TRACE_BUFFER_BYTES_DEFAULT (64u << 10)

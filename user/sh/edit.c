@@ -8,7 +8,7 @@
  *   - Ctrl-C drops the line, Ctrl-D on an empty line ends the input, Ctrl-L clears the screen.
  *
  * If standard input is no terminal, lines are read unedited. Text is UTF-8: positions are in bytes and lie
- * between characters (<tarn/utf8.h>); the screen counts columns.
+ * between characters (<base/utf8.h>); the screen counts columns.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <base/keys.h>
 #include <base/line_edit.h>
-#include <tarn/keys.h>
-#include <tarn/utf8.h>
+#include <base/utf8.h>
 #include <user/sh/sh.h>
 
 #define LINE_MAX_BYTES 1024

@@ -4,10 +4,10 @@
  *
  * The terminal is a row of columns that interprets what redraw writes: text, \r, ESC [K, ESC [nC, ESC [nD.
  */
+#include <base/utf8.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tarn/utf8.h>
 #include <tests/tap.h>
 #include <unistd.h>
 #include <user/sh/sh.h>

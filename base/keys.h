@@ -2,8 +2,8 @@
 /*
  * keys.h - decodes keys of a VT100-like terminal, for line editors in the kernel debugger and in programs.
  */
-#ifndef TARN_KEYS_H
-#define TARN_KEYS_H
+#ifndef BASE_KEYS_H
+#define BASE_KEYS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * A character is a code point with the combining marks that follow it. An invalid byte is a character of
  * one column, so that damaged text can be edited.
  */
-#ifndef TARN_UTF8_H
-#define TARN_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
