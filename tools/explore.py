@@ -46,7 +46,7 @@ from fewest import fewest, ranges  # noqa: E402
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
 KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills"]
 WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "/test/kernel_ipc", "/test/kernel_futex",
-             "/test/kernel_pager", "/test/kernel_memory"]
+             "/test/kernel_pager", "/test/explore_servers"]
 NETWORKED = {"/test/explore_net"}
 NEEDED = {"console", "fs", "proc"}  # servers (servers/README.md, When a server dies)
 AGAIN = "/test/explore_again"  # starts another workload again and again
