@@ -143,10 +143,22 @@ void explore_follow(uint64_t now)
     kill_programs(pid);
 }
 
+/* Servers that are dying and have not returned all that they had. */
+static int64_t count_dying_servers(void)
+{
+    int64_t count = 0;
+    for (struct space *space = space_next(NULL), *next; space; space = next) {
+        next = space_next(space);
+        count += space->system && space->dying && !space->returned;
+        space_put(space);
+    }
+    return count;
+}
+
 int64_t explore_settle(void)
 {
     atomic_store(&settling, true);
-    return kill_programs(0);
+    return kill_programs(0) + count_dying_servers();
 }
 
 #endif

@@ -58,8 +58,8 @@ enum explore_operation {
     EXPLORE_TURN = 1, /* the next points of the caller is to be perturbed. Result: EXPLORE_*, 0: not now */
     EXPLORE_TURN_HOT = 2, /* the same, briefly */
     EXPLORE_RACE = 3,     /* reads struct explore_race: to be told on the console */
-    /* Ends all ordinary programs but the first, and nothing is killed until one starts. Result: how many were
-     * there. */
+    /* Ends all ordinary programs but the first, and nothing is killed until one starts. Result: how many
+     * there were, and dying servers. */
     EXPLORE_SETTLE = 4,
 };
 
