@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * spin.c - keeps CPUs busy in user mode, for tests/watchdog.
+ * spin.c - keeps a CPU busy in user mode, for tests/watchdog.
  *
- *   spin THREADS    one thread per CPU in turn, until a line of input arrives; prints when all run, and at
- * the end that all were still running
- *
- * No thread ends early: unmapping what it leaves waits, with interrupts disabled, for each CPU that runs
- * another thread of the process, even one that hangs.
+ *   spin CPU    until a line of input arrives; prints when it runs, and at the end
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,20 +11,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <arch/trace.h>
-
-#define THREADS_MAX 64
-
-static _Atomic bool over;
-static _Atomic unsigned running;
+static _Atomic bool over, running;
 
 static void *spin(void *unused)
 {
     (void)unused;
-    running++;
+    running = true;
     while (!atomic_load_explicit(&over, memory_order_relaxed))
         ;
-    running--;
     return NULL;
 }
 
@@ -49,21 +39,18 @@ static void await_line(void)
 
 int main(int argc, char **argv)
 {
-    pthread_t thread[THREADS_MAX];
-    unsigned count = argc == 2 ? (unsigned)atoi(argv[1]) : 0;
-    if (count < 1 || count > THREADS_MAX)
+    pthread_t thread;
+    if (argc != 2)
         return 2;
-    for (unsigned i = 0; i < count; i++)
-        if (start(&thread[i], i % arch_trace_info()->cpu_count))
-            return 1;
-    while (running < count)
-        ;
-    printf("spin: %u run\n", count);
+    if (start(&thread, (unsigned)atoi(argv[1])))
+        return 1;
+    while (!running)
+        sched_yield();
+    printf("spin: it runs\n");
     fflush(stdout);
     await_line();
     over = true;
-    for (unsigned i = 0; i < count; i++)
-        pthread_join(thread[i], NULL);
-    printf("spin: %u left\n", running);
+    pthread_join(thread, NULL);
+    printf("spin: it is over\n");
     return 0;
 }
