@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define WAITERS 40u
-#define WAKES   200u
+#define WAKES   (40u + REPEATS(160u))
 /* a waiter then ends, so that the test ends even with a wake that always finds one more */
 #define ROUNDS  2000u
 #define OTHERS  24u /* threads that wait for other words, in each bucket of the space */

@@ -142,6 +142,7 @@ static void *log_always(void *argument)
 }
 
 #define LOGGERS 4
+#define CHANGES (10 + REPEATS(50)) /* of geometry */
 
 static bool start_loggers(pthread_t thread[LOGGERS])
 {
@@ -162,7 +163,7 @@ static void test_geometry_under_load(void)
     pthread_t thread[LOGGERS];
     bool fine = true;
     check(start_loggers(thread), "threads log on all CPUs");
-    for (unsigned i = 0; i < 60; i++) {
+    for (unsigned i = 0; i < CHANGES; i++) {
         uint64_t bytes = shapes[i % 6].bytes, count = shapes[i % 6].count;
         fine = fine && control(TRACE_OP_SET_GEOMETRY, bytes, count) == 0 &&
                info->buffer_mask == bytes / 8 - 1 && info->buffer_count == count &&
@@ -172,7 +173,7 @@ static void test_geometry_under_load(void)
     atomic_store(&stop, true);
     for (uint32_t i = 0; i < LOGGERS; i++)
         pthread_join(thread[i], NULL);
-    check(fine, "60 changes of geometry meanwhile");
+    check(fine, "changes of geometry meanwhile");
     /* A thread interrupted in the middle of an event during a change leaves an invalid packet
      * (kernel/trace/rings.c); the next packet is valid. */
     control(TRACE_OP_FLUSH, ~0ull, 0);
