@@ -168,17 +168,16 @@ $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbo
 	$(call kernel_image,$(KERNEL_OBJECTS))
 
 # The exploring kernel (kernel/explore/explore.h): the same sources, with calls of kernel/explore/explore_runtime.c before each memory
-# access and at each branch. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
+# access. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
 # observes the kernel or reports its end.
 EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosis/% $(addprefix kernel/,lib/format.c lib/string.c \
                  cpu/lock.c syscall/machine.c) trace/event/% trace/print/% trace/cost/%
 EXPLORE_ACCESSES := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan
-EXPLORE_FLAGS := $(EXPLORE_ACCESSES) -fsanitize-coverage=trace-pc
 EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES))) \
                   $(call objects,$(BA)/kernel/obj,$(filter %.S,$(KERNEL_SOURCES)))
-$(BA)/explore/obj/%.o: %.c | $$(GENERATED)
+$(BA)/explore/obj/%.o: %.c rules.mk | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
-	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_FLAGS)) $(CFLAGS_$<) -c -o $@ $<
+	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
 # Programs: libraries, servers and all other sources of Tarn, with calls of libc-glue/explore/point.c. Excluded: newlib,
 # the first instructions, the runtime itself and its clock, and the printer of events.
 EXPLORE_USER_PLAIN := arch/% $(GEN)/% kernel/% libc-glue/explore/% libc-glue/tarn/clock.c trace/event/% trace/print/% trace/cost/%

@@ -253,13 +253,13 @@ def signature(kind, text):
 
 
 class Coverage:
-    """What all runs together have executed: blocks of the kernel's code, lock orders, and pairs of trace points that came right
+    """What all runs together have executed: places where the kernel accesses memory, lock orders, and pairs of trace points that came right
     behind each other on two processors."""
 
     def __init__(self, arch, kernel):
         self.arch, self.lock = arch, threading.Lock()
         self.symbols = {}
-        self.blocks, self.orders, self.pairs, self.traces = set(), set(), set(), 0
+        self.places, self.orders, self.pairs, self.traces = set(), set(), set(), 0
         with open(kernel, "rb") as file:
             is_known = file.read(4) == b"\x7fELF"
         if is_known:
@@ -268,7 +268,7 @@ class Coverage:
                 words = line.split()
                 if len(words) == 3:
                     self.symbols[words[2]] = int(words[0], 16)
-            self.total = count_blocks(cross + "objdump", kernel)
+            self.total = count_places(cross + "objdump", kernel)
             self.offset = load_offset(cross + "readelf", kernel, 0x400000 if arch == "ppc64" else 0)
 
     def read(self, file, name, size):
@@ -281,10 +281,10 @@ class Coverage:
             performed = int.from_bytes(self.read(file, "explore_performed", 8), "big" if self.arch == "ppc64" else "little")
             covered = self.read(file, "explore_covered", 2 << 20)
             orders = self.read(file, "explore_orders", 64 * 64)
-        blocks = {match.start() for match in re.finditer(b"\x01", covered)}
+        places = {match.start() for match in re.finditer(b"\x01", covered)}
         pairs = adjacent(trace) if os.path.isdir(trace) else set()
         with self.lock:
-            self.blocks |= blocks
+            self.places |= places
             self.orders |= {i for i, byte in enumerate(orders) if byte}
             self.pairs |= pairs
             self.traces += os.path.isdir(trace)
@@ -294,14 +294,14 @@ class Coverage:
         both = sum((b, a) in self.pairs for a, b in self.pairs)
         pairs = (f"{len(self.pairs)} pairs of trace points behind each other on two processors, {both} of them in both orders, in "
                  f"{self.traces} traces" if self.traces else "no trace was read for pairs of trace points")
-        return (f"covered: {len(self.blocks)} of {self.total} blocks of the kernel's code; {len(self.orders)} lock orders (one class "
+        return (f"covered: {len(self.places)} of {self.total} places where the kernel accesses memory; {len(self.orders)} lock orders (one class "
                 f"held, another wanted); {pairs}")
 
 
-def count_blocks(objdump, kernel):
-    """Calls that the compiler put at the beginning of blocks."""
+def count_places(objdump, kernel):
+    """Calls that the compiler put before accesses."""
     process = subprocess.Popen([objdump, "-d", "--no-show-raw-insn", kernel], stdout=subprocess.PIPE, text=True)
-    return sum("<__sanitizer_cov_trace_pc" in line and ("call" in line or "\tbl " in line) for line in process.stdout)
+    return sum("<__tsan_" in line and ("call" in line or "\tbl " in line) for line in process.stdout)
 
 
 def load_offset(readelf, kernel, loaded_at):

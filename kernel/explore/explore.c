@@ -32,6 +32,7 @@
 #define LIMIT_DEFAULT_MS 20000u
 #define TIMER_LEAST_NS   64000u /* for each processor: with less between interrupts they get nothing done */
 #define HELD_MAX         16u
+#define TEXT_MAX         (2u << 20) /* bytes of the exploring kernel's code, at most */
 #define KEPT_MAX         64u
 /* Both, in programs: others need requests to a server to come to the same place. */
 #define HOT_PROGRAM_LOG  8u
@@ -76,12 +77,13 @@ static struct processor {
 } processors[CPUS_MAX];
 
 bool explore_on;
+extern const char kernel_start[];
 static _Atomic uint64_t performed_of[KINDS];
 static uint64_t started_at;
 
 /* Read by tools/explore.py in the memory that a run leaves. */
 _Atomic uint64_t explore_performed;                         /* perturbations */
-uint8_t explore_covered[EXPLORE_TEXT_MAX];                  /* by offset of the return address */
+uint8_t explore_covered[TEXT_MAX];                          /* accesses, by offset of the return address */
 uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* [held][wanted] */
 
 /* ---- numbers ---------------------------------------------------------------------------------------------
@@ -419,6 +421,7 @@ void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t pla
     if (own->busy || panic_is_on())
         return;
     own->points++;
+    explore_covered[(place - (uint64_t)kernel_start) % TEXT_MAX] = 1;
     own->busy = true;
     bool meets = explore_access(cpu->index, address, size, flags, place);
     own->busy = false;

@@ -9,10 +9,6 @@
 #include <stdint.h>
 #include <tarn/explore.h>
 
-#define EXPLORE_TEXT_MAX (2u << 20) /* bytes of the exploring kernel's code, at most */
-
-extern uint8_t explore_covered[EXPLORE_TEXT_MAX];
-
 /* For explore_program.c. */
 bool explore_strategy_of(uint32_t pid, struct explore_strategy *strategy); /* false: nothing is explored */
 int64_t explore_program_turn(bool hot); /* what EXPLORE_TURN answers (tarn/explore.h) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/explore/explore_runtime.c - what the compiler calls for -fsanitize=thread and
- * -fsanitize-coverage=trace-pc, in the exploring kernel and in programs of the exploring archive.
+ * kernel/explore/explore_runtime.c - what the compiler calls for -fsanitize=thread, in the exploring kernel
+ * and in programs of the exploring archive.
  *
  * The names and types are the compiler's (gcc/sanitizer.def). Atomic operations are done here, sequentially
  * consistent whatever was asked for: the machine executes one instruction at a time. For races it counts what
@@ -21,17 +21,6 @@ static inline void access(const volatile void *address, uint64_t size, uint32_t 
     if (__builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1))
         explore_point((uint64_t)address, size, flags, place);
 }
-
-#ifdef TARN_KERNEL /* what a program executed is not noted */
-extern const char kernel_start[];
-
-void __sanitizer_cov_trace_pc(void)
-{
-    uint64_t offset = PLACE - (uint64_t)kernel_start;
-    if (__atomic_load_n(&explore_on, __ATOMIC_RELAXED) && offset < EXPLORE_TEXT_MAX)
-        explore_covered[offset] = 1;
-}
-#endif
 
 void __tsan_init(void)
 {
