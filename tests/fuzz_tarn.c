@@ -402,7 +402,7 @@ static void remove_work(const struct fuzz *fuzz)
 int main(int argc, char **argv)
 {
     static struct fuzz fuzz = {.root = "/dev/shm/fuzz_tarn.XXXXXX"};
-    uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 3000, share = count / 12;
+    uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 1500, share = count / 12;
 
     fuzz.random = (argc > 2 ? strtoull(argv[2], NULL, 0) : 1) * 0x9e3779b97f4a7c15ull + 1;
     if (mkdtemp(fuzz.root) == NULL) {
