@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Each user of these files compiles them into itself; only their tests are built here.
-$(eval $(call host_test,tree,base/test/tree_test.c base/tree.c))
+$(eval $(call host_test,tree,tests/unit/base/tree_test.c base/tree.c))

@@ -22,18 +22,18 @@ $(GEN)/%_requests.enum: $(B)/host/requestgen
 	@$< $* >$@
 
 # Files that send no messages are also tested on the host.
-SERVERS_HOST := servers/lib/test/fake_server.c $(addprefix servers/lib/,cpio.c elf.c handle.c startup.c waiter.c watch.c) \
+SERVERS_HOST := tests/unit/servers/fake_server.c $(addprefix servers/lib/,cpio.c elf.c handle.c startup.c waiter.c watch.c) \
                 servers/proc/process.c servers/proc/script.c servers/console/line.c \
                 $(filter-out servers/fs/main.c servers/fs/request.c servers/fs/storage.c,\
                   $(wildcard servers/fs/*.c)) \
-                $(wildcard servers/*/test/*.c)
+                $(wildcard tests/unit/servers/*.c)
 $(foreach s,$(SERVERS_HOST),$(eval CFLAGS_$(s) += -Ikernel/abi))
-$(eval $(call host_test,servers_fs,servers/lib/test/fake_server.c \
-    $(addprefix servers/lib/,cpio.c handle.c waiter.c watch.c) $(wildcard servers/fs/test/*.c) \
-    $(filter servers/fs/%,$(filter-out servers/fs/test/%,$(SERVERS_HOST))) base/tree.c,-lpthread))
-$(eval $(call host_test,servers_lib,servers/lib/test/lib_test.c servers/lib/cpio.c servers/lib/elf.c \
+$(eval $(call host_test,servers_fs,tests/unit/servers/fake_server.c \
+    $(addprefix servers/lib/,cpio.c handle.c waiter.c watch.c) $(addprefix tests/unit/servers/,fs_test.c storage_host.c) \
+    $(filter servers/fs/%,$(filter-out tests/unit/servers/%,$(SERVERS_HOST))) base/tree.c,-lpthread))
+$(eval $(call host_test,servers_lib,tests/unit/servers/lib_test.c servers/lib/cpio.c servers/lib/elf.c \
     servers/lib/startup.c))
-$(eval $(call host_test,servers_script,servers/proc/test/script_test.c servers/proc/script.c))
-$(eval $(call host_test,servers_proc,servers/proc/test/process_test.c servers/proc/process.c \
-    servers/lib/test/fake_server.c servers/lib/waiter.c,-lpthread))
-$(eval $(call host_test,servers_console,servers/console/test/line_test.c servers/console/line.c))
+$(eval $(call host_test,servers_script,tests/unit/servers/script_test.c servers/proc/script.c))
+$(eval $(call host_test,servers_proc,tests/unit/servers/process_test.c servers/proc/process.c \
+    tests/unit/servers/fake_server.c servers/lib/waiter.c,-lpthread))
+$(eval $(call host_test,servers_console,tests/unit/servers/line_test.c servers/console/line.c))

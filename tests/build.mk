@@ -4,10 +4,10 @@
 #   UNIT_TESTS  += build/host/test/ring             runs on the host (host_test in rules.mk adds it by itself)
 #   GUEST_TESTS += ipc                              boots with run=/test/ipc; the folder puts it into BOOT_FILES
 #   GUEST_ipc   := smp=8 memory=1G seconds=120      and how, if the default (smp=4 seconds=180) is not right
-#   HOST_TESTS  += tests/end_to_end                 a script; may boot guests through tools/guest.py
-#   HOST_tests/end_to_end := seconds=300
+#   HOST_TESTS  += tests/host/goto                     a script; may boot guests through tools/guest.py
+#   HOST_tests/host/goto := seconds=300
 #
-#   HOST_tests/end_to_end := each               once for each architecture, with ARCH in its environment
+#   HOST_tests/host/goto := each               once for each architecture, with ARCH in its environment
 #
 # Options of guests: smp= memory= seconds=, append=NAME=VALUE for the kernel's command line, and how it is booted:
 #   (none)     with the exploring kernel on a machine whose clock counts instructions, which repeats itself, once for each seed
@@ -20,51 +20,51 @@
 # Seconds are those of the fastest machine (tools/guest.py), or of the guest's clock where that counts instructions. What may
 # take longest is started first.
 
-HOST_TESTS += tests/repeats tests/top tools/lint tests/store tests/previous tests/from_outside tests/compiled_out tests/trace_agrees tests/slow_consumer tests/vandal tests/forger tests/sockets tests/link_cut tests/link_idle tests/serial tests/one_abi tests/debugger tests/gdb tests/watchdog tests/demo_bugs tests/nmi_at_entry tests/panic tests/locks
-HOST_TESTS += tests/profile tests/view_live tests/view_page tests/view_use
-HOST_TESTS += tests/lint_test tests/clock tests/figures
-HOST_tests/figures := each
-HOST_tests/view_page := seconds=300 each
-HOST_tests/view_use := seconds=600
-HOST_tests/view_live := seconds=300 each
-HOST_tests/top := seconds=300 each
-HOST_tests/one_abi := each
-HOST_tests/clock := seconds=300 each
-HOST_tests/profile := seconds=200 each
-HOST_tests/gdb := seconds=300 each
-HOST_tests/store := each
-HOST_tests/previous := seconds=300 each
-HOST_tests/compiled_out := each
-HOST_tests/trace_agrees := seconds=300 each
-HOST_tests/slow_consumer := seconds=300 each
-HOST_tests/vandal := seconds=200 each
-HOST_tests/forger := seconds=200 each
-HOST_tests/repeats := seconds=400 each
-HOST_tests/from_outside := seconds=300 each
-HOST_tests/sockets := seconds=200 each
-HOST_tests/link_cut := seconds=300 each
-HOST_tests/link_idle := seconds=300 each
-HOST_tests/serial := seconds=300 each
-HOST_tests/debugger := seconds=300 each
-HOST_tests/watchdog := seconds=360 each
-HOST_tests/demo_bugs := seconds=300 each
-HOST_tests/nmi_at_entry := seconds=200 each
-HOST_tests/locks := seconds=200 each
-HOST_tests/again := seconds=500 each
-HOST_tests/one_fault := seconds=200 each
-HOST_tests/panic := seconds=300 each
-HOST_TESTS += tests/analyses_agree tests/one_fault tests/again
-HOST_tests/analyses_agree := seconds=200 each
-HOST_TESTS += tests/export tests/geometry tests/losses
-HOST_tests/losses := seconds=400 each
-HOST_tests/geometry := seconds=300 each
-HOST_TESTS += tests/rebuild
-HOST_tests/rebuild := each seconds=300
-HOST_TESTS += tests/goto tests/view_goto tests/wrong_inputs tests/explore tests/fewest
-HOST_tests/explore := seconds=300 each
-HOST_tests/goto := seconds=400 each
-HOST_tests/wrong_inputs := seconds=300
-HOST_tests/export := seconds=200 each
+HOST_TESTS += tests/host/repeats tests/host/top tools/lint tests/host/store tests/host/previous tests/host/from_outside tests/host/compiled_out tests/host/trace_agrees tests/host/slow_consumer tests/host/vandal tests/host/forger tests/host/sockets tests/host/link_cut tests/host/link_idle tests/host/serial tests/host/one_abi tests/host/debugger tests/host/gdb tests/host/watchdog tests/host/demo_bugs tests/host/nmi_at_entry tests/host/panic tests/host/locks
+HOST_TESTS += tests/host/profile tests/host/view_live tests/host/view_page tests/host/view_use
+HOST_TESTS += tests/host/lint_test tests/host/clock tests/host/figures
+HOST_tests/host/figures := each
+HOST_tests/host/view_page := seconds=300 each
+HOST_tests/host/view_use := seconds=600
+HOST_tests/host/view_live := seconds=300 each
+HOST_tests/host/top := seconds=300 each
+HOST_tests/host/one_abi := each
+HOST_tests/host/clock := seconds=300 each
+HOST_tests/host/profile := seconds=200 each
+HOST_tests/host/gdb := seconds=300 each
+HOST_tests/host/store := each
+HOST_tests/host/previous := seconds=300 each
+HOST_tests/host/compiled_out := each
+HOST_tests/host/trace_agrees := seconds=300 each
+HOST_tests/host/slow_consumer := seconds=300 each
+HOST_tests/host/vandal := seconds=200 each
+HOST_tests/host/forger := seconds=200 each
+HOST_tests/host/repeats := seconds=400 each
+HOST_tests/host/from_outside := seconds=300 each
+HOST_tests/host/sockets := seconds=200 each
+HOST_tests/host/link_cut := seconds=300 each
+HOST_tests/host/link_idle := seconds=300 each
+HOST_tests/host/serial := seconds=300 each
+HOST_tests/host/debugger := seconds=300 each
+HOST_tests/host/watchdog := seconds=360 each
+HOST_tests/host/demo_bugs := seconds=300 each
+HOST_tests/host/nmi_at_entry := seconds=200 each
+HOST_tests/host/locks := seconds=200 each
+HOST_tests/host/again := seconds=500 each
+HOST_tests/host/one_fault := seconds=200 each
+HOST_tests/host/panic := seconds=300 each
+HOST_TESTS += tests/host/analyses_agree tests/host/one_fault tests/host/again
+HOST_tests/host/analyses_agree := seconds=200 each
+HOST_TESTS += tests/host/export tests/host/geometry tests/host/losses
+HOST_tests/host/losses := seconds=400 each
+HOST_tests/host/geometry := seconds=300 each
+HOST_TESTS += tests/host/rebuild
+HOST_tests/host/rebuild := each seconds=300
+HOST_TESTS += tests/host/goto tests/host/view_goto tests/host/wrong_inputs tests/host/explore tests/host/fewest
+HOST_tests/host/explore := seconds=300 each
+HOST_tests/host/goto := seconds=400 each
+HOST_tests/host/wrong_inputs := seconds=300
+HOST_tests/host/export := seconds=200 each
 GUEST_TESTS += firmware
 GUEST_firmware := firmware
 TESTS_LIST := $(BA)/tests.list
@@ -74,7 +74,7 @@ $(foreach t,$(sort $(UNIT_TESTS)),unit $(t) $(UNIT_$(t))\n)$(foreach t,$(sort $(
 endef
 
 LATE_HALT := $(B)/host/late_halt.so
-$(eval $(call host_preload,$(LATE_HALT),tests/late_halt.c))
+$(eval $(call host_preload,$(LATE_HALT),tests/host/late_halt.c))
 
 .PHONY: tests
 tests: $$(UNIT_TESTS) $(TESTS_LIST) $(ICOUNT_LIBRARY) $(LATE_HALT) $(BA)/explore/tarn.elf $(BA)/explore/boot.cpio

@@ -30,24 +30,25 @@ USER_LIBS += $(BA)/lib/libtrace.a
 
 
 # Unit tests: the same sources against the host's port of <arch/trace.h>.
-TRACE_TEST_FLAGS := -Itrace/test/host -Iarch/include -Ikernel/abi
+TRACE_TEST_FLAGS := -Itests/unit/trace/host -Iarch/include -Ikernel/abi
 $(B)/host/sanobj/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
+$(B)/host/sanobj/tests/unit/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/$(GEN)/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
-$(eval $(call host_test,ring,trace/test/ring_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+$(eval $(call host_test,ring,tests/unit/trace/ring_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/print/print.c trace/format/metadata.c $(GEN)/trace/events.c,-lpthread))
-$(eval $(call application_events,trace/test/sample.ev))
-$(eval $(call host_test,descriptor,trace/test/descriptor_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+$(eval $(call application_events,tests/unit/trace/sample.ev))
+$(eval $(call host_test,descriptor,tests/unit/trace/descriptor_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/print/app_schema.c trace/print/print.c trace/print/words.c trace/format/metadata.c trace/format/descriptor.c \
     $(GEN)/trace/events.c))
-$(eval $(call host_test,event,trace/test/event_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+$(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/print/print.c trace/print/merge.c trace/print/words.c trace/format/metadata.c $(GEN)/trace/events.c))
-$(eval $(call host_test,sum,trace/test/sum_test.c))
-HOST_TESTS += trace/test/evgen_test trace/test/path_test
-HOST_trace/test/path_test := each
-PATH_PROBES := $(BA)/user/obj/trace/test/path_probe.o $(BA)/kernel/obj/trace/test/path_probe.o
+$(eval $(call host_test,sum,tests/unit/trace/sum_test.c))
+HOST_TESTS += tests/unit/trace/evgen_test tests/unit/trace/path_test
+HOST_tests/unit/trace/path_test := each
+PATH_PROBES := $(BA)/user/obj/tests/unit/trace/path_probe.o $(BA)/kernel/obj/tests/unit/trace/path_probe.o
 -include $(PATH_PROBES:.o=.d)
 tests: $(PATH_PROBES) $(EVGEN)
 
 .PHONY: unit-trace
-unit-trace: $(addprefix $(B)/host/test/,ring descriptor event) trace/test/evgen_test trace/test/path_test $(PATH_PROBES) ## run the trace's unit tests
+unit-trace: $(addprefix $(B)/host/test/,ring descriptor event) tests/unit/trace/evgen_test tests/unit/trace/path_test $(PATH_PROBES) ## run the trace's unit tests
 	@set -e; for t in $(filter-out %.o,$^); do echo "# $$t"; $$t; done

@@ -3,7 +3,7 @@
  * explore_kill.c - ends programs, single threads and servers at a random moment. Interface: explore_point.h.
  *
  * Two spaces are spared: init, without which there is no system, and the first ordinary program, which starts
- * the workload again (user/test/explore_again.c). A program follows a thread that was killed, because its
+ * the workload again (tests/guest/explore_again.c). A program follows a thread that was killed, because its
  * other threads may wait for that one for ever.
  */
 #ifdef TARN_EXPLORE

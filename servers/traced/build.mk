@@ -6,8 +6,8 @@ $(eval $(call server_program,traced,$(TRACED_SOURCES),$(BA)/lib/libvirtio.a))
 
 # Tests traced against `tarn pull`, both on the host; the test plays the kernel.
 TRACED_HOST := $(addprefix servers/traced/,connection.c previous.c pull.c rings.c)
-$(B)/host/sanobj/servers/traced/%.o: HOST_CFLAGS += -Iservers/traced/test/host -Itrace/test/host -Iarch/include \
+$(B)/host/sanobj/servers/traced/%.o $(B)/host/sanobj/tests/unit/traced/%.o: HOST_CFLAGS += -Itests/unit/traced/host -Itests/unit/trace/host -Iarch/include \
     -Ikernel/abi '-DTRACED_WINDOWS=(uintptr_t)test_rings'
 UNIT_build/host/test/traced := seconds=300
-$(eval $(call host_test,traced,servers/traced/test/traced_test.c $(TRACED_HOST) \
-    trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/print/print.c,,tarn))
+$(eval $(call host_test,traced,tests/unit/traced/traced_test.c $(TRACED_HOST) \
+    tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/print/print.c,,tarn))

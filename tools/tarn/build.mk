@@ -13,26 +13,26 @@ $(eval $(call host_library,tarn,$(filter-out %/main.c %/embed.c,$(wildcard tools
     -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3))
 $(eval $(call host_program,tarn,tools/tarn/main.c,,tarn))
 
-$(eval $(call host_test,image,tools/tarn/test/image_test.c tools/tarn/test/image_make.c,,tarn))
-$(eval $(call host_test,link,tools/tarn/test/link_test.c,,tarn))
-$(B)/host/sanobj/tests/image_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
-$(eval $(call host_test,image_live,tests/image_live_test.c trace/test/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+$(eval $(call host_test,image,tests/unit/tarn/image_test.c tests/unit/tarn/image_make.c,,tarn))
+$(eval $(call host_test,link,tests/unit/tarn/link_test.c,,tarn))
+$(B)/host/sanobj/tests/unit/tarn/image_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
+$(eval $(call host_test,image_live,tests/unit/tarn/image_live_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/print/print.c,,tarn))
 
 # Synthetic traces, and tests that use them.
-SYNTHETIC := tests/synthetic.c tests/workload.c
-$(eval $(call host_program,tracegen,tests/tracegen.c $(SYNTHETIC),,tarn))
-$(eval $(call host_test,fuzz_tarn,tests/fuzz_tarn.c $(SYNTHETIC),,tarn))
+SYNTHETIC := tests/unit/tarn/synthetic.c tests/host/workload.c
+$(eval $(call host_program,tracegen,tests/unit/tarn/tracegen.c $(SYNTHETIC),,tarn))
+$(eval $(call host_test,fuzz_tarn,tests/unit/tarn/fuzz_tarn.c $(SYNTHETIC),,tarn))
 UNIT_build/host/test/fuzz_tarn := seconds=300
 UNIT_build/host/test/view := seconds=300
 UNIT_build/host/test/link := seconds=300
-$(foreach test,pull_cut stages breakdown view,$(eval $(call host_test,$(test),tests/$(test)_test.c $(SYNTHETIC),,tarn)))
-$(foreach test,table columns symbols,$(eval $(call host_test,$(test),tests/$(test)_test.c,,tarn)))
-$(foreach test,model model_walk,$(eval $(call host_test,$(test),tests/$(test)_test.c $(SYNTHETIC) tests/tiling.c,,tarn)))
-$(eval $(call host_test,lockstep,tests/lockstep_test.c tests/trace_text.c $(SYNTHETIC),,tarn))
+$(foreach test,pull_cut stages breakdown view,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC),,tarn)))
+$(foreach test,table columns symbols,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
+$(foreach test,model model_walk,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC) tests/unit/tarn/tiling.c,,tarn)))
+$(eval $(call host_test,lockstep,tests/unit/tarn/lockstep_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
 $(foreach test,analyses ipc locks diff,\
-    $(eval $(call host_test,$(test),tests/$(test)_test.c tests/known_results.c tests/trace_text.c $(SYNTHETIC),,tarn)))
-HOST_TESTS += tests/diff tests/usage
-HOST_TESTS += tests/compare_readers tests/analyses tests/ranges
-HOST_tests/analyses := seconds=200
-HOST_tests/ranges := seconds=200
+    $(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/known_results.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
+HOST_TESTS += tests/host/diff tests/host/usage
+HOST_TESTS += tests/host/compare_readers tests/host/analyses tests/host/ranges
+HOST_tests/host/analyses := seconds=200
+HOST_tests/host/ranges := seconds=200

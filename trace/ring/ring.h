@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <trace/format/layout.h>
 
-/* Named race windows. Host tests (trace/test) define TRACE_TEST_POINT to act in them; otherwise it is empty.
+/* Named race windows. Host tests (tests/unit/trace) define TRACE_TEST_POINT to act in them; otherwise it is
+ * empty.
  */
 enum trace_test_point {
     TRACE_AFTER_INDEX_READ, /* index read, clock not yet */

@@ -3,7 +3,8 @@
  * columns.h - descriptions of the columns of all analyses, for --help, `tarn help columns` and the view.
  *
  * A key means the same in every table, unless an analysis or a table has its own description for it.
- * tests/columns_test.c fails for a column without a description, and for a description without a column.
+ * tests/unit/tarn/columns_test.c fails for a column without a description, and for a description without a
+ * column.
  */
 #ifndef TARN_COLUMNS_H
 #define TARN_COLUMNS_H

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Tests that run in the guest, each a program /test/NAME that prints TAP (tap.h, tests/README.md).
+# One: NAME, SOURCES
+define guest_test_program
+$(call user_program,test_$(1),$(2))
+BOOT_FILES += test/$(1)=$(BA)/user/test_$(1)
+GUEST_TESTS += $(1)
+endef
+
+$(foreach t,libc_stdio libc_math libc_pthread libc_file libc_process shell load steered,$(eval $(call guest_test_program,$t,tests/guest/$t.c)))
+
+GUEST_libc_pthread := smp=16
+GUEST_steered := smp=1 timed
+GUEST_load := free smp=64 memory=2G seconds=400
+
+# Tests of the kernel. child.c makes spaces by system calls, without proc.
+$(foreach t,kernel_reply kernel_births kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,tests/guest/$t.c tests/guest/child.c)))
+GUEST_kernel_ipc := smp=16
+GUEST_kernel_futex := smp=8
+GUEST_kernel_kill := smp=8 seconds=450
+# Their object is how much, not in which order; much takes too long where it is explored.
+GUEST_kernel_frames := plain
+GUEST_kernel_memory := plain memory=256M
+GUEST_fuzz_instructions := plain
+GUEST_kernel_profile := smp=1 timed append=profile=20
+GUEST_kernel_sched := timed
+GUEST_kernel_tlb := free seconds=240
+
+# Out of memory; greedy.c uses it up.
+$(eval $(call guest_test_program,kernel_scarce,tests/guest/kernel_scarce.c))
+$(eval $(call user_program,test_greedy,tests/guest/greedy.c))
+BOOT_FILES += test/greedy=$(BA)/user/test_greedy
+GUEST_kernel_scarce := free memory=256M seconds=600
+
+# Tests of the trace. trace_rings.c reads the rings.
+$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_locks,\
+    $(eval $(call guest_test_program,$t,tests/guest/$t.c user/bin/trace_rings.c)))
+# Its vandal's races are what it is about.
+GUEST_trace_damage := plain
+GUEST_trace_locks := append=debug.hang=1
+GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
+
+# Run by tests/host/one_fault, which counts the lines of a fault report.
+$(eval $(call user_program,test_faults,tests/guest/faults.c tests/guest/child.c))
+BOOT_FILES += test/faults=$(BA)/user/test_faults
+
+# Workload of tests/host/again.
+BOOT_FILES += test/again=tests/guest/again.rc
+
+# Workloads of `tarn explore`.
+$(eval $(call guest_test_program,explore_meet,tests/guest/explore_meet.c))
+$(eval $(call user_program,test_explore_net,tests/guest/explore_net.c))
+BOOT_FILES += test/explore_net=$(BA)/user/test_explore_net
+$(eval $(call user_program,test_explore_again,tests/guest/explore_again.c))
+BOOT_FILES += test/explore_again=$(BA)/user/test_explore_again
+BOOT_FILES += test/explore_lock=tests/guest/explore_lock.rc test/explore_kill=tests/guest/explore_kill.rc
+
+$(foreach t,explore_libc explore_servers,$(eval $(call guest_test_program,$t,tests/guest/$t.c)))
+
+# Run by tests/host/debugger.
+$(eval $(call user_program,test_deadlock,tests/guest/deadlock.c))
+BOOT_FILES += test/deadlock=$(BA)/user/test_deadlock
+
+# Run by tests/host/watchdog.
+$(eval $(call user_program,test_spin,tests/guest/spin.c))
+BOOT_FILES += test/spin=$(BA)/user/test_spin
+
+# The guest's side of tests/host/sockets.
+$(eval $(call user_program,test_echo,tests/guest/echo.c))
+BOOT_FILES += test/echo=$(BA)/user/test_echo
+
+# Run by tests/host/previous.
+$(foreach t,last_words scarce,$(eval $(call user_program,test_$t,tests/guest/$t.c)))
+BOOT_FILES += test/last_words=$(BA)/user/test_last_words test/scarce=$(BA)/user/test_scarce
+
+# Run by tests/host/profile.
+$(eval $(call user_program,test_hot,tests/guest/hot.c))
+BOOT_FILES += test/hot=$(BA)/user/test_hot
+
+# Run by tests/host/analyses_agree.
+$(eval $(call user_program,test_known,tests/guest/known.c))
+BOOT_FILES += test/known=$(BA)/user/test_known
+$(eval $(call user_program,test_servers,tests/guest/servers_test.c))
+BOOT_FILES += test/servers=$(BA)/user/test_servers
+GUEST_TESTS += servers
+GUEST_servers := smp=16
+
+$(eval $(call user_program,test_shared_buffers,tests/guest/shared_buffers_test.c))
+BOOT_FILES += test/shared_buffers=$(BA)/user/test_shared_buffers
+GUEST_TESTS += shared_buffers
+GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there meets in another order

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * echo.c - the guest's side of tests/host/sockets, which runs it from the shell and talks to it.
+ *
+ *   - `echo serve PORT` returns what it receives over TCP and UDP, to many peers at once with one poll
+ *   - `echo hold PORT` binds a UDP socket and reads nothing
+ *   - `echo connect IP PORT BYTES` sends so many bytes over TCP, half-closes, and checks what comes back
+ *   - `echo send IP PORT` does the same with datagrams of every size from 0 to 1472 bytes
+ *   - `echo statistics` prints the resources in use by the network server and the kernel
+ *
+ * The reply to the datagram "who?" is the sender's address as text. Results are lines `echo: ...`.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <servers/protocol/net.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <tests/guest/leak.h>
+#include <unistd.h>
+
+#define PEERS_MAX    48
+#define BUFFER_BYTES 0x10000u
+#define DATAGRAM_MAX 1472u
+#define SILENCE_MS   20000
+
+static void say(const char *what, const char *more)
+{
+    printf("echo: %s%s%s\n", what, more ? ": " : "", more ? more : "");
+    fflush(stdout);
+}
+
+static bool complain(const char *what)
+{
+    say(what, strerror(errno));
+    return false;
+}
+
+static struct sockaddr_in address_of(const char *ip, const char *port)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr.s_addr = inet_addr(ip), .sin_port = htons((uint16_t)atoi(port))};
+}
+
+static bool same_address(const struct sockaddr_in *a, const struct sockaddr_in *b)
+{
+    return a->sin_family == b->sin_family && a->sin_port == b->sin_port &&
+           a->sin_addr.s_addr == b->sin_addr.s_addr;
+}
+
+/* ---- serve ----------------------------------------------------------------------------------------- */
+
+struct peer {
+    int fd; /* -1: unused */
+    bool ended;
+    size_t from, to; /* range of the buffer that was received and not yet sent */
+    char buffer[BUFFER_BYTES];
+};
+
+static struct peer *peers[PEERS_MAX];
+
+static int open_bound(int type, const char *port)
+{
+    struct sockaddr_in address = address_of("0.0.0.0", port);
+    int fd = socket(AF_INET, type, 0), on = 1;
+
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+        bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+        return -1;
+    return fd;
+}
+
+static void take_peer(int listener)
+{
+    struct sockaddr_in told, asked;
+    socklen_t told_size = sizeof(told), asked_size = sizeof(asked);
+    int fd = accept(listener, (struct sockaddr *)&told, &told_size), place = 0;
+
+    if (fd < 0) {
+        complain("accept");
+        return;
+    }
+    while (place < PEERS_MAX && peers[place])
+        place++;
+    struct peer *peer = place < PEERS_MAX ? malloc(sizeof(*peer)) : NULL;
+    /* If the peer has already closed, getpeername fails, which is correct. */
+    bool named = getpeername(fd, (struct sockaddr *)&asked, &asked_size) == 0;
+    if (!peer || (named && !same_address(&told, &asked))) {
+        say(peer ? "accept and getpeername disagree" : "too many peers", NULL);
+        close(fd);
+        free(peer);
+        return;
+    }
+    peer->fd = fd;
+    peer->ended = false;
+    peer->from = peer->to = 0;
+    peers[place] = peer;
+}
+
+/* Reads once and writes once. Returns false if this peer is done. */
+static bool serve_peer(struct peer *peer)
+{
+    if (peer->from == peer->to && !peer->ended) {
+        ssize_t got = recv(peer->fd, peer->buffer, BUFFER_BYTES, MSG_DONTWAIT);
+        if (got < 0)
+            return errno == EAGAIN;
+        peer->ended = got == 0;
+        peer->from = 0;
+        peer->to = (size_t)got;
+    }
+    if (peer->from < peer->to) {
+        ssize_t sent = send(peer->fd, peer->buffer + peer->from, peer->to - peer->from, MSG_DONTWAIT);
+        if (sent < 0)
+            return errno == EAGAIN;
+        peer->from += (size_t)sent;
+    }
+    return !(peer->ended && peer->from == peer->to);
+}
+
+static void serve_datagram(int fd)
+{
+    static char buffer[BUFFER_BYTES];
+    struct sockaddr_in from;
+    socklen_t size = sizeof(from);
+    ssize_t got = recvfrom(fd, buffer, sizeof(buffer), MSG_DONTWAIT, (struct sockaddr *)&from, &size);
+
+    if (got < 0) {
+        complain("recvfrom");
+        return;
+    }
+    if (got == 4 && memcmp(buffer, "who?", 4) == 0)
+        got = sprintf(buffer, "%s:%u", inet_ntoa(from.sin_addr), ntohs(from.sin_port));
+    if (sendto(fd, buffer, (size_t)got, 0, (struct sockaddr *)&from, size) != got)
+        complain("sendto");
+}
+
+static void serve_ready(struct pollfd *fds, const int *places, int count)
+{
+    if (fds[0].revents)
+        take_peer(fds[0].fd);
+    if (fds[1].revents)
+        serve_datagram(fds[1].fd);
+    for (int i = 2; i < count; i++) {
+        struct peer *peer = peers[places[i]];
+        if (fds[i].revents && !serve_peer(peer)) {
+            close(peer->fd);
+            free(peer);
+            peers[places[i]] = NULL;
+        }
+    }
+}
+
+static bool serve(const char *port)
+{
+    struct pollfd fds[2 + PEERS_MAX] = {{.fd = open_bound(SOCK_STREAM, port), .events = POLLIN},
+                                        {.fd = open_bound(SOCK_DGRAM, port), .events = POLLIN}};
+    int places[2 + PEERS_MAX];
+
+    if (fds[0].fd < 0 || fds[1].fd < 0 || listen(fds[0].fd, PEERS_MAX) < 0)
+        return complain("serve");
+    printf("echo: serving as %d\n", (int)getpid());
+    fflush(stdout);
+    for (;;) {
+        int count = 2;
+        for (int place = 0; place < PEERS_MAX; place++)
+            if (peers[place]) {
+                places[count] = place;
+                fds[count++] = (struct pollfd){
+                    .fd = peers[place]->fd,
+                    .events = peers[place]->from == peers[place]->to ? POLLIN : POLLOUT,
+                };
+            }
+        if (poll(fds, (nfds_t)count, -1) < 0)
+            return complain("poll");
+        serve_ready(fds, places, count);
+    }
+}
+
+/* ---- hold ------------------------------------------------------------------------------------------ */
+
+static bool hold(const char *port)
+{
+    if (open_bound(SOCK_DGRAM, port) < 0)
+        return complain("hold");
+    printf("echo: holding as %d\n", (int)getpid());
+    fflush(stdout);
+    for (;;)
+        sleep(60);
+}
+
+/* ---- connect --------------------------------------------------------------------------------------- */
+
+static char pattern(size_t place)
+{
+    return (char)(place * 2654435761u >> 13);
+}
+
+/* Sends as much of the pattern as the socket accepts now; after the last byte half-closes. */
+static bool send_part(int fd, size_t bytes, size_t *sent)
+{
+    static char out[BUFFER_BYTES];
+    size_t part = bytes - *sent < sizeof(out) ? bytes - *sent : sizeof(out);
+
+    for (size_t i = 0; i < part; i++)
+        out[i] = pattern(*sent + i);
+    ssize_t took = part ? send(fd, out, part, MSG_DONTWAIT) : 0;
+    if (took < 0)
+        return errno == EAGAIN || complain("send");
+    *sent += (size_t)took;
+    return *sent < bytes || shutdown(fd, SHUT_WR) == 0 || complain("shutdown");
+}
+
+/* Sends and receives concurrently, because otherwise both sides would soon wait for each other. */
+static bool exchange(int fd, size_t bytes)
+{
+    static char in[BUFFER_BYTES];
+    size_t sent = 0, came = 0;
+    bool all_sent = false;
+
+    for (;;) {
+        struct pollfd ready = {.fd = fd, .events = all_sent ? POLLIN : POLLIN | POLLOUT};
+        if (poll(&ready, 1, SILENCE_MS) <= 0)
+            return errno = ETIMEDOUT, complain("nothing happens");
+        if (ready.revents & POLLOUT && !all_sent) {
+            if (!send_part(fd, bytes, &sent))
+                return false;
+            all_sent = sent == bytes;
+        }
+        if (!(ready.revents & ~POLLOUT))
+            continue;
+        ssize_t got = recv(fd, in, sizeof(in), MSG_DONTWAIT);
+        if (got == 0)
+            break;
+        if (got < 0 && errno != EAGAIN)
+            return complain("recv");
+        for (ssize_t i = 0; i < got; i++)
+            if (in[i] != pattern(came++))
+                return errno = EILSEQ, complain("wrong byte");
+    }
+    return came == bytes || (errno = EPIPE, complain("too few bytes came back"));
+}
+
+static bool connect_to(const char *ip, const char *port, const char *bytes)
+{
+    struct sockaddr_in to = address_of(ip, port), peer;
+    socklen_t size = sizeof(peer);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+        return complain("connect");
+    if (getpeername(fd, (struct sockaddr *)&peer, &size) < 0 || !same_address(&peer, &to))
+        return complain("getpeername");
+    if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno != EISCONN)
+        return complain("a second connect");
+    bool fine = exchange(fd, strtoul(bytes, NULL, 0));
+    close(fd);
+    if (fine)
+        say("connect: all came back", bytes);
+    return fine;
+}
+
+/* ---- send ------------------------------------------------------------------------------------------ */
+
+/* Sends up to three times, because UDP may lose datagrams. */
+static bool send_one(int fd, const struct sockaddr_in *to, size_t length)
+{
+    char out[DATAGRAM_MAX], in[2 * DATAGRAM_MAX];
+
+    for (size_t i = 0; i < length; i++)
+        out[i] = pattern(length + i);
+    for (int attempt = 0; attempt < 3; attempt++) {
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        struct sockaddr_in from;
+        socklen_t size = sizeof(from);
+        if (sendto(fd, out, length, 0, (const struct sockaddr *)to, sizeof(*to)) != (ssize_t)length)
+            return complain("sendto");
+        while (poll(&ready, 1, 2000) > 0) {
+            ssize_t got = recvfrom(fd, in, sizeof(in), 0, (struct sockaddr *)&from, &size);
+            if (got < 0)
+                return complain("recvfrom");
+            if (!same_address(&from, to))
+                return errno = EILSEQ, complain("a datagram from another peer");
+            if ((size_t)got == length && memcmp(in, out, length) == 0)
+                return true; /* other contents are late replies */
+        }
+    }
+    return errno = ETIMEDOUT, complain("no reply to a datagram");
+}
+
+static bool send_to(const char *ip, const char *port)
+{
+    struct sockaddr_in to = address_of(ip, port);
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+    if (fd < 0)
+        return complain("socket");
+    for (size_t length = 0; length <= DATAGRAM_MAX; length++)
+        if (!send_one(fd, &to, length)) {
+            printf("echo: that was at %u bytes\n", (unsigned)length);
+            return false;
+        }
+    say("send: all sizes came back", NULL);
+    return true;
+}
+
+/* ---- statistics ------------------------------------------------------------------------------------ */
+
+static bool show_statistics(void)
+{
+    struct system_stats stats = first_stats();
+    struct ipc_message message = {.label = NET_STATISTICS};
+
+    if (ipc_call(SLOT_NET, &message) < 0 || (int64_t)message.label < 0)
+        return complain("statistics");
+    printf("echo: statistics: sockets=%llu connections=%llu buffers=%llu heap=%llu frames=%llu replies=%llu "
+           "notifications=%llu memories=%llu threads=%llu\n",
+           (unsigned long long)message.word[0], (unsigned long long)message.word[1],
+           (unsigned long long)message.word[2], (unsigned long long)message.word[3],
+           (unsigned long long)(stats.frames_free + stats.slab_frames), (unsigned long long)stats.replies,
+           (unsigned long long)stats.notifications, (unsigned long long)stats.memories,
+           (unsigned long long)stats.threads);
+    fflush(stdout);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    bool fine = strcmp(what, "serve") == 0 && argc == 3        ? serve(argv[2])
+                : strcmp(what, "hold") == 0 && argc == 3       ? hold(argv[2])
+                : strcmp(what, "connect") == 0 && argc == 5    ? connect_to(argv[2], argv[3], argv[4])
+                : strcmp(what, "send") == 0 && argc == 4       ? send_to(argv[2], argv[3])
+                : strcmp(what, "statistics") == 0 && argc == 2 ? show_statistics()
+                                                               : (say("bad arguments", NULL), false);
+    return fine ? 0 : 1;
+}

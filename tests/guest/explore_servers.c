@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/guest/explore_servers.c - a short workload for `tarn explore`: threads and children that want the
+ * same of fs and proc at the same time. It spawns itself: "child" passes on what it hears, "idle" waits to be
+ * killed.
+ *
+ *     explore_servers [names | files | pipes | children]     one part alone; without a word all of them
+ */
+#include "tap.h"
+#include "threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS       25
+#define NAMES_ROUNDS 60 /* what meets there is short */
+#define CHILDREN     4  /* of each thread */
+#define RECORD       24
+
+static const char *self;
+static bool failed[THREADS];
+
+static bool all_good(void)
+{
+    bool good = true;
+    for (unsigned i = 0; i < THREADS; i++)
+        good &= !failed[i];
+    memset(failed, 0, sizeof failed);
+    return good;
+}
+
+/* A call that another thread may have made in vain. */
+static bool may_fail(int result, int with)
+{
+    return result >= 0 || errno == with;
+}
+
+/* ---- names: the same ones come, go and move ---------------------------------------------------------- */
+
+static bool change_names(uintptr_t me, unsigned i)
+{
+    struct stat about;
+    const char *from = (i + me) % 2 ? "/tmp/a/x" : "/tmp/b/y", *to = (i + me) % 2 ? "/tmp/b/y" : "/tmp/a/x";
+    int fd = open(from, O_CREAT | O_RDWR, 0644);
+    bool good = fd >= 0 && write(fd, "name", 4) == 4 && close(fd) == 0;
+    good &= may_fail(rename(from, to), ENOENT) && may_fail(stat(to, &about), ENOENT);
+    fd = open(to, O_RDONLY);
+    good &= may_fail(fd, ENOENT) && (fd < 0 || close(fd) == 0);
+    good &= may_fail(unlink(to), ENOENT);
+    return good && may_fail(mkdir("/tmp/c", 0755), EEXIST) && may_fail(rmdir("/tmp/c"), ENOENT);
+}
+
+static void *names_work(void *argument)
+{
+    for (unsigned i = 0; i < NAMES_ROUNDS; i++)
+        failed[(uintptr_t)argument] |= !change_names((uintptr_t)argument, i);
+    return NULL;
+}
+
+static void test_names(void)
+{
+    bool made = mkdir("/tmp/a", 0755) == 0 && mkdir("/tmp/b", 0755) == 0;
+    run_threads(names_work);
+    unlink("/tmp/a/x"), unlink("/tmp/b/y"), rmdir("/tmp/c");
+    check(made && all_good(), "names come and go");
+    check(rmdir("/tmp/a") == 0 && rmdir("/tmp/b") == 0, "nothing is left in their directories");
+}
+
+/* ---- files: all append to one ------------------------------------------------------------------------ */
+
+static void *files_work(void *argument)
+{
+    char record[RECORD];
+    memset(record, 'a' + (int)(uintptr_t)argument, sizeof record);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        int fd = open("/tmp/log", O_WRONLY | O_APPEND | O_CREAT, 0644), copy = dup(fd);
+        failed[(uintptr_t)argument] |=
+            fd < 0 || copy < 0 || write(copy, record, sizeof record) != sizeof record;
+        close(fd);
+        close(copy);
+    }
+    return NULL;
+}
+
+static void test_files(void)
+{
+    char record[RECORD];
+    unsigned count = 0;
+    bool whole = true;
+    run_threads(files_work);
+    int fd = open("/tmp/log", O_RDONLY);
+    for (; read(fd, record, sizeof record) == sizeof record; count++)
+        for (unsigned i = 1; i < sizeof record; i++)
+            whole &= record[i] == record[0];
+    close(fd);
+    check(all_good() && whole && count == THREADS * ROUNDS,
+          "all records that were appended are there, and whole");
+    unlink("/tmp/log");
+}
+
+/* ---- pipes: half write, half read -------------------------------------------------------------------- */
+
+static int ends[2];
+static unsigned heard[THREADS];
+
+static void *pipes_work(void *argument)
+{
+    uintptr_t me = (uintptr_t)argument;
+    char bytes[RECORD] = {0};
+    ssize_t count;
+    if (me % 2) {
+        for (unsigned i = 0; i < 4 * ROUNDS; i++)
+            failed[me] |= write(ends[1], bytes, sizeof bytes) != sizeof bytes;
+    } else {
+        while (heard[me] < 4 * ROUNDS * sizeof bytes && (count = read(ends[0], bytes, sizeof bytes)) > 0)
+            heard[me] += (unsigned)count;
+        failed[me] |= heard[me] != 4 * ROUNDS * sizeof bytes;
+    }
+    return NULL;
+}
+
+static void test_pipes(void)
+{
+    bool made = pipe(ends) == 0;
+    run_threads(pipes_work);
+    close(ends[0]);
+    close(ends[1]);
+    check(made && all_good(), "what goes into a pipe comes out");
+}
+
+/* ---- children ---------------------------------------------------------------------------------------- */
+
+static pid_t start(const char *what, int in, int out)
+{
+    pid_t pid = 0;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (in >= 0) {
+        posix_spawn_file_actions_adddup2(&actions, in, 0);
+        posix_spawn_file_actions_adddup2(&actions, out, 1);
+    }
+    int error =
+        posix_spawn(&pid, self, &actions, NULL, (char *[]){(char *)self, (char *)what, NULL}, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error ? -1 : pid;
+}
+
+/* One answers through pipes; one is killed, and may be told of it before it ever ran. */
+static bool use_children(void)
+{
+    int to[2], from[2], status = -1;
+    char text[4] = "";
+    if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
+        return false;
+    pid_t child = start("child", to[0], from[1]), idle = start("idle", -1, -1);
+    close(to[0]);
+    close(from[1]);
+    bool good = child > 0 && idle > 0 && write(to[1], "abc", 3) == 3;
+    close(to[1]);
+    good &= kill(idle, SIGTERM) == 0;
+    good &= waitpid(idle, &status, 0) == idle && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+    good &= read(from[0], text, sizeof text) == 3 && memcmp(text, "abc", 3) == 0;
+    good &= read(from[0], text, 1) == 0; /* it has ended, and nobody else has that end */
+    close(from[0]);
+    return good && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void *children_work(void *argument)
+{
+    for (unsigned i = 0; i < CHILDREN; i++)
+        failed[(uintptr_t)argument] |= !use_children();
+    return NULL;
+}
+
+static void test_children(void)
+{
+    run_threads(children_work);
+    check(all_good(), "children answer, end and are waited for");
+    check(waitpid(-1, NULL, 0) < 0 && errno == ECHILD, "no child is left");
+}
+
+static int be_child(void)
+{
+    char text[4];
+    ssize_t count = read(0, text, sizeof text);
+    return count == 3 && write(1, text, 3) == 3 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    const char *part = argc > 1 ? argv[1] : "";
+    self = argv[0];
+    if (strcmp(part, "child") == 0)
+        return be_child();
+    if (strcmp(part, "idle") == 0)
+        for (;;)
+            sleep(1000);
+    mkdir("/tmp", 0777);
+    if (!*part || strcmp(part, "names") == 0)
+        test_names();
+    if (!*part || strcmp(part, "files") == 0)
+        test_files();
+    if (!*part || strcmp(part, "pipes") == 0)
+        test_pipes();
+    if (!*part || strcmp(part, "children") == 0)
+        test_children();
+    return finish_tests();
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * servers_test.c - tests the servers from a program in the guest: deaths at bad moments, hostile requests,
+ * leaks. `servers_test ROLE` runs a child of the test.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <servers/protocol/console.h>
+#include <servers/protocol/fs.h>
+#include <servers/protocol/proc.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <tarn/errno_of.h>
+#include <tarn/runtime.h>
+#include <tests/guest/tap.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SELF "/test/servers"
+
+static void sleep_ms(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static pid_t spawn_file(const char *path, const char *role)
+{
+    char *arguments[] = {(char *)path, (char *)role, NULL};
+    pid_t pid;
+    int error = posix_spawn(&pid, path, NULL, NULL, arguments, environ);
+    return error ? -error : pid;
+}
+
+static pid_t spawn_role(const char *role)
+{
+    return spawn_file(SELF, role);
+}
+
+/* Returns the wait status, or -errno of the spawn. */
+static int run_role(const char *role)
+{
+    int status = -1;
+    pid_t pid = spawn_role(role);
+    if (pid < 0)
+        return pid;
+    return waitpid(pid, &status, 0) == pid ? status : -1000;
+}
+
+static int64_t ask(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct ipc_message message = {.label = label, .word = {a, b, c}};
+    int64_t error = ipc_call(server, &message);
+    return error < 0 ? -1000 + error : (int64_t)message.label;
+}
+
+/* ---- roles of child processes ---------------------------------------------------------------------- */
+
+static int be_reader(void) /* waits for ever on a pipe that it holds itself */
+{
+    int ends[2];
+    char byte;
+    return pipe(ends) || read(ends[0], &byte, 1) != 1;
+}
+
+static int be_parent(void) /* exits without waiting for its child */
+{
+    return spawn_role("sleeper") < 0;
+}
+
+/* Random requests to all servers, with arguments that are often nearly valid. */
+static int be_hostile(void)
+{
+    static const cap_t servers[] = {SLOT_FS, SLOT_CONSOLE, SLOT_PROC, SLOT_FS};
+    static const uint64_t bases[] = {FS_OPEN, CONSOLE_WRITE, PROC_SPAWN, 0};
+    struct ipc_message attach = {.label = SERVER_ATTACH};
+    srand((unsigned)getpid());
+    for (int i = 0; i < 3; i++) {
+        attach.label = SERVER_ATTACH;
+        ipc_call(servers[i], &attach);
+    }
+    for (int round = 0; round < REPEATS(20000); round++) {
+        int which = rand() % 4;
+        uint64_t label = bases[which] + (uint64_t)rand() % 28;
+        /* Skip requests that end this process, others or the machine, that write, or that wait for ever. */
+        if (label == PROC_EXIT || label == PROC_KILL || label == PROC_SHUTDOWN || label == PROC_WAIT ||
+            label == PROC_CONNECT || label == PROC_DEBUG || label == CONSOLE_WRITE || label == CONSOLE_READ ||
+            label == FS_UNLINK || label == FS_RENAME || label == FS_TRUNCATE)
+            continue;
+        struct ipc_message message = {.label =
+                                          rand() % 50 ? label : (uint64_t)rand() << 33 | (uint64_t)rand()};
+        for (int i = 0; i < IPC_WORDS; i++) {
+            uint64_t random = (uint64_t)rand() << 32 | (uint64_t)rand();
+            message.word[i] = rand() % 3 == 0   ? random
+                              : rand() % 2 == 0 ? (uint64_t)rand() % 8
+                                                : SERVER_SPAN(rand() % 64, rand() % 70000, rand() % 70000);
+        }
+        if (rand() % 20 == 0)
+            message.cap[rand() % IPC_CAPS] = SLOT_SPACE;
+        if (ipc_call_deadline(servers[which], &message, deadline_after(2000000000)) == 0)
+            for (int i = 0; i < IPC_CAPS; i++)
+                if (message.cap[i])
+                    sys_cap_close(message.cap[i]);
+    }
+    return 0;
+}
+
+static int play_role(const char *role)
+{
+    if (!strcmp(role, "exit7"))
+        return 7;
+    if (!strcmp(role, "sleeper"))
+        sleep_ms(1000);
+    if (!strcmp(role, "fault"))
+        *(volatile int *)(uintptr_t)strlen(role) = 1;
+    if (!strcmp(role, "reader"))
+        return be_reader();
+    if (!strcmp(role, "parent"))
+        return be_parent();
+    if (!strcmp(role, "hostile"))
+        return be_hostile();
+    if (!strcmp(role, "files"))
+        for (int i = 0; i < 20; i++)
+            if (open("/tmp/many", O_CREAT | O_RDWR, 0644) < 0)
+                return 1;
+    return 0;
+}
+
+/* ---- leaks ----------------------------------------------------------------------------------------- */
+
+struct figures {
+    struct system_stats system;
+    uint64_t bytes, files, handles;
+};
+
+static struct figures take_figures(void)
+{
+    struct figures figures = {0};
+    struct ipc_message message = {.label = FS_STATFS};
+    ipc_call(SLOT_FS, &message);
+    figures.bytes = message.word[0];
+    figures.files = message.word[1];
+    figures.handles = message.word[3];
+    sys_system_read(SYSTEM_STATS, 0, &figures.system, sizeof(figures.system));
+    return figures;
+}
+
+/* Memory objects by which the servers' heaps may grow. A leak
+ * of killed clients would be larger: dozens are killed. */
+#define HEAPS_THAT_GROW 4u
+
+static bool same_objects(const struct figures *a, const struct figures *b)
+{
+    return a->system.spaces == b->system.spaces && a->system.threads == b->system.threads &&
+           b->system.memories <= a->system.memories + HEAPS_THAT_GROW &&
+           a->system.replies == b->system.replies && a->system.notifications == b->system.notifications &&
+           a->system.endpoints == b->system.endpoints && a->handles == b->handles && a->files == b->files;
+}
+
+/* Waits: servers reclaim shared buffers a moment after a client's death. */
+static bool settles(const struct figures *before, struct figures *after)
+{
+    for (int i = 0; i < 50; i++) {
+        *after = take_figures();
+        if (same_objects(before, after))
+            return true;
+        sleep_ms(100);
+    }
+    return false;
+}
+
+static void check_settled(const struct figures *before, const char *what)
+{
+    struct figures after;
+    bool same = settles(before, &after);
+    check(same, "%s", what);
+    if (same)
+        return;
+#define SHOW(field) \
+    printf("# " #field " %llu -> %llu\n", (unsigned long long)before->field, (unsigned long long)after.field)
+    SHOW(system.spaces);
+    SHOW(system.threads);
+    SHOW(system.memories);
+    SHOW(system.replies);
+    SHOW(system.notifications);
+    SHOW(system.endpoints);
+    SHOW(system.frames_free);
+    SHOW(handles);
+    SHOW(files);
+#undef SHOW
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------- */
+
+static void test_status(void)
+{
+    int status = run_role("exit7");
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "an exit status arrives");
+    status = run_role("fault");
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a fault kills as SIGSEGV");
+    pid_t pid = spawn_role("reader");
+    sleep_ms(50);
+    check(kill(pid, SIGTERM) == 0 && waitpid(pid, &status, 0) == pid && WTERMSIG(status) == SIGTERM,
+          "a process that waits in a server can be killed");
+    check(kill(pid, 0) < 0 && errno == ESRCH && waitpid(pid, &status, 0) < 0 && errno == ECHILD,
+          "and no longer exists");
+    check(spawn_role("exit7") > 0 && waitpid(-1, &status, 0) > 0 && WEXITSTATUS(status) == 7, "wait for any");
+    check(run_role("parent") == 0, "a parent may end before its child");
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+    static char buffer[32768];
+    int in = open(from, O_RDONLY), out = open(to, O_CREAT | O_TRUNC | O_WRONLY, 0755);
+    ssize_t size = 0;
+    bool good = in >= 0 && out >= 0;
+    while (good && (size = read(in, buffer, sizeof(buffer))) > 0)
+        good = write(out, buffer, (size_t)size) == size;
+    close(in);
+    close(out);
+    return good && size == 0;
+}
+
+/* A running program does not see changes of its file. */
+static void test_running_image(void)
+{
+    static const char junk[65536];
+    int status;
+    check(copy_file(SELF, "/tmp/image"), "copy a program");
+    pid_t pid = spawn_file("/tmp/image", "sleeper");
+    sleep_ms(50);
+    int file = open("/tmp/image", O_WRONLY);
+    ssize_t written = 0;
+    for (int i = 0; i < 4; i++)
+        written += write(file, junk, sizeof(junk));
+    close(file);
+    check(pid > 0 && written == 4 * sizeof(junk), "overwrite it while it runs");
+    sleep_ms(50);
+    check(kill(pid, 0) == 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid &&
+              WTERMSIG(status) == SIGKILL,
+          "it still ran");
+    check(spawn_file("/tmp/image", "exit7") == -ENOEXEC, "a file that is no executable is not started");
+    check(unlink("/tmp/image") == 0, "remove it");
+}
+
+static void test_refused(void)
+{
+    check(ask(SLOT_FS, SERVER_CLIENT_EXIT, (uint64_t)getpid(), 0, 0) == -EPERM, "only proc reports deaths");
+    check(ask(SLOT_FS, SERVER_INHERIT, 1, 2, 0) == -EPERM, "and passes files on");
+    check(ask(SLOT_FS, FS_READ, 12345, SERVER_SPAN(0, 0, 8), FS_HERE) == -EBADF, "an unknown handle");
+    check(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(65535, 0, 8), 0, 0) == -EFAULT, "another client's shared buffer");
+    check(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(0, 65535, 65535), 0, 0) == -EFAULT, "a span that is too long");
+    check(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "an unknown process");
+    check(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "init cannot be killed");
+    check(ask(SLOT_PROC, PROC_DEBUG, MACHINE_DEBUG_HANG, 1, 0) == errno_of(-E_UNSUPPORTED),
+          "a server's error of the kernel is the errno that programs have for it");
+    check(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "an unknown request");
+}
+
+static void test_hostile(void)
+{
+    pid_t pids[4];
+    int status, good = 0;
+    for (int i = 0; i < 4; i++)
+        pids[i] = spawn_role("hostile");
+    for (int i = 0; i < 4; i++)
+        good += pids[i] > 0 && waitpid(pids[i], &status, 0) == pids[i] && status == 0;
+    check(good == 4, "the servers still reply after so many random requests");
+}
+
+/* Kills children at any point: starting, opening, waiting, exiting. */
+static void test_kill_anywhere(void)
+{
+    static const char *const roles[] = {"reader", "sleeper", "files", "parent", "exit7", "hostile"};
+    int status, good = 0;
+    for (int round = 0; round < 60; round++) {
+        pid_t pid = spawn_role(roles[round % 6]);
+        if (round % 3)
+            sleep_ms(round % 7);
+        kill(pid, SIGKILL);
+        good += waitpid(pid, &status, 0) == pid;
+    }
+    check(good == 60, "60 children killed anywhere are all waited for");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return play_role(argv[1]);
+    test_status();
+    test_refused();
+    test_hostile();
+    test_running_image(); /* the first run also makes what stays: shared buffers, heaps */
+    test_kill_anywhere();
+    close(open("/tmp/many", O_CREAT | O_RDWR, 0644));
+    sleep_ms(2500); /* sleepers end, shared buffers are reclaimed */
+    struct figures before = take_figures();
+    test_running_image();
+    check_settled(&before, "programs and files leave nothing behind");
+    test_kill_anywhere();
+    check_settled(&before, "killed processes leave nothing behind");
+    return finish_tests();
+}

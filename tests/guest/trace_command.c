@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace_command.c - the `trace` command as a user sees it: what it prints, what it changes. */
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tests/guest/trace_help.h>
+
+#define WORDS_MAX 8
+#define OUTPUT    "/tmp/trace_command.out"
+
+static char output[65536]; /* output of the last command, including errors */
+
+/* Runs a command line, split at spaces. Returns its exit status. */
+static int run(const char *line)
+{
+    char words[128], *rest = words, *argv[WORDS_MAX + 1] = {NULL}, path[64];
+    int count = 0, status = -1;
+    pid_t pid;
+    posix_spawn_file_actions_t actions;
+    snprintf(words, sizeof words, "%s", line);
+    while (count < WORDS_MAX && (argv[count] = strsep(&rest, " ")))
+        count++;
+    snprintf(path, sizeof path, "/bin/%s", argv[0]);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, OUTPUT, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    if (posix_spawn(&pid, path, &actions, NULL, argv, environ) || waitpid(pid, &status, 0) != pid)
+        return -1;
+    posix_spawn_file_actions_destroy(&actions);
+    int fd = open(OUTPUT, O_RDONLY);
+    ssize_t size = 0, got;
+    while (fd >= 0 && (got = read(fd, output + size, sizeof output - 1 - (size_t)size)) > 0)
+        size += got;
+    close(fd);
+    output[size] = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool says(const char *text)
+{
+    if (strstr(output, text))
+        return true;
+    printf("# '%s' is not in:\n# %.300s\n", text, output);
+    return false;
+}
+
+static bool fails_with(const char *line, int status, const char *text)
+{
+    return run(line) == status && says(text);
+}
+
+static void test_masks(const struct trace_info *info)
+{
+    const uint64_t lock = 1ull << 10, frame = 1ull << 8;
+    check(run("trace mask all") == 0 && info->mask == ~0ull, "mask all");
+    check(run("trace mask -lock,-frame") == 0 && info->mask == ~(lock | frame), "mask -lock,-frame");
+    check(run("trace mask") == 0 && says("not traced") && says("frame") && says("lock"),
+          "mask lists classes");
+    check(run("trace mask +lock") == 0 && info->mask == ~frame, "mask +lock");
+    check(run("trace mask lock,frame") == 0 && info->mask == (lock | frame), "mask lock,frame");
+    check(run("trace mask 0x500") == 0 && info->mask == 0x500, "mask 0x500");
+    check(run("trace mask none") == 0 && info->mask == 0, "mask none");
+    check(fails_with("trace mask sched,foo", 1, "'foo': no class") && info->mask == 0, "an unknown class");
+}
+
+static void test_switches(const struct trace_info *info)
+{
+    check(run("trace switch sched.wakeup off") == 0 && info->switches[1] == ~4ull, "switch sched.wakeup off");
+    check(run("trace status") == 0 && says("switched off     sched_wakeup"), "status shows it");
+    check(run("trace switch sched on") == 0 && info->switches[1] == ~0ull, "switch sched on");
+    check(fails_with("trace switch sched.foo off", 1, "no event 'foo'"), "an unknown event");
+    check(fails_with("trace switch sched.wakeup of", 1, "neither on nor off"), "neither on nor off");
+}
+
+static void test_rings(const struct trace_info *info)
+{
+    uint32_t generation = info->generation;
+    check(run("trace buffers 8 32k") == 0 && info->buffer_count == 8 && info->buffer_mask == 4095,
+          "buffers 8 32k");
+    check(fails_with("trace buffers 7", 1, "refused"), "buffers 7");
+    check(fails_with("trace buffers seven", 1, "not a number"), "buffers seven");
+    check(run("trace clear") == 0 && info->generation == generation + 2, "clear");
+    check(run("trace mode once") == 0 && info->mode == TRACE_MODE_ONCE, "mode once");
+    check(run("trace mode") == 0 && says("once"), "mode");
+    check(run("trace mode flight") == 0 && info->mode == TRACE_MODE_FLIGHT, "mode flight");
+    check(fails_with("trace mode slow", 1, "flight, stream and once"), "mode slow");
+    check(run("trace status") == 0 && says("8 of 32 KiB") && says("mode             flight") &&
+              says("0 events discarded"),
+          "status");
+}
+
+static void test_events(void)
+{
+    check(fails_with("trace mark 1 x", 1, "class user is off"), "a mark that is not logged is an error");
+    run("trace mask user");
+    check(run("trace mark 4711 here") == 0 && run("trace text there") == 0, "mark and text");
+    check(run("trace last") == 0 && says("user_mark: mark 4711 here") && says("user_text: there"), "last");
+    check(strstr(output, "user_mark") < strstr(output, "user_text"), "in order of time");
+    check(run("trace last 1") == 0 && says("user_text: there") && !strstr(output, "user_mark"), "last 1");
+    check(run("trace last sched") == 0 && !output[0], "last sched");
+    check(run("trace stats") == 0 && says("user_mark                             1            3") &&
+              says("user_text                             1            2"),
+          "stats counts them");
+    check(run("trace mask user,state") == 0 && run("trace statedump") == 0 && run("trace flush") == 0 &&
+              run("trace last 1000 state") == 0 && says("state_process: pid 1 parent 0 init"),
+          "statedump");
+}
+
+int main(void)
+{
+    const struct trace_info *info = arch_trace_info();
+    mkdir("/tmp", 0777);
+    check(run("trace --help") == 0 && says("usage: trace"), "--help");
+    check(fails_with("trace bogus", 2, "no command 'bogus'"), "no such command");
+    check(fails_with("trace clear x", 2, "wrong number of arguments"), "too many arguments");
+    test_masks(info);
+    test_switches(info);
+    test_rings(info);
+    test_events();
+    unlink(OUTPUT);
+    return finish_tests();
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace_control.c - settings take effect on all CPUs: masks, switches, modes, buffers. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tests/guest/trace_help.h>
+#include <trace/format/store.h>
+
+static const struct trace_info *info;
+static uint64_t next_number = 1; /* each number is used once */
+
+/* Logs `count` new numbers on this CPU. Returns the first one. */
+static uint64_t log_run(uint32_t cpu, uint64_t count)
+{
+    uint64_t first = next_number;
+    next_number += count;
+    move_to(cpu);
+    log_numbers(first, next_number);
+    return first;
+}
+
+/* Logs one number on each CPU. Returns how many are in the ring of the right CPU. */
+static uint32_t count_heard_cpus(void)
+{
+    uint32_t heard = 0;
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        uint64_t number = log_run(cpu, 1);
+        struct numbers numbers = find_numbers(number, number + 1);
+        heard += numbers.found == 1 && numbers.on_cpu[cpu] == 1;
+    }
+    return heard;
+}
+
+static void test_mask(void)
+{
+    control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
+    check(info->mask == CLASS_USER_BIT, "the info page shows the mask");
+    check(count_heard_cpus() == info->cpu_count, "class on: events of every CPU, each in its own ring");
+    control(TRACE_OP_SET_MASK, ~CLASS_USER_BIT, 0);
+    check(count_heard_cpus() == 0, "class off: no events");
+    control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
+}
+
+static void test_switches(void)
+{
+    control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_USER, ~(1ull << 3));
+    uint64_t number = log_run(0, 1);
+    check(find_numbers(number, number + 1).found == 0, "a disabled event is not logged");
+    control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_USER, ~0ull);
+    check(count_heard_cpus() == info->cpu_count, "enabled again: logged on every CPU");
+    check(control(TRACE_OP_SET_SWITCHES, TRACE_CLASS_COUNT, 0) == -E_BAD_ARGUMENT, "no class 64");
+}
+
+static void test_clear(void)
+{
+    uint32_t generation = info->generation;
+    uint64_t number = log_run(1 % info->cpu_count, 100);
+    check(find_numbers(number, number + 100).found == 100, "before clearing, all events are present");
+    check(control(TRACE_OP_CLEAR, 0, 0) == 0 && info->generation == generation + 1, "clear");
+    check(find_numbers(0, ~0ull).found == 0, "after clearing, none");
+    check(count_heard_cpus() == info->cpu_count, "logging continues on every CPU");
+}
+
+/* ---- modes ----------------------------------------------------------------------------------------- */
+
+#define MANY 10000u /* events of two words: more than a 64 KiB ring holds */
+
+static void test_flight(void)
+{
+    control(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
+    uint64_t discarded = discarded_on(0), first = log_run(0, MANY);
+    struct numbers numbers = find_numbers(first, first + MANY);
+    check(numbers.found > 2000 && numbers.found < MANY && numbers.highest == first + MANY - 1,
+          "flight recorder: the newest events are present, the oldest overwritten");
+    check(numbers.lowest + numbers.found == first + MANY, "without a gap");
+    check(discarded_on(0) == discarded, "and nothing was discarded");
+}
+
+/* Upper limit of heartbeats since a time. Heartbeats that do not fit are discarded events, too. */
+static uint64_t heartbeats_since(uint64_t start)
+{
+    uint64_t elapsed = arch_trace_clock() - start;
+    return (elapsed >> 29) + elapsed / (info->clock_hz / 4) + 1;
+}
+
+static bool adds_up(uint64_t found, uint64_t discarded, uint64_t attempted, uint64_t start)
+{
+    return found + discarded >= attempted && found + discarded <= attempted + heartbeats_since(start);
+}
+
+static void test_once(void)
+{
+    control(TRACE_OP_SET_MODE, TRACE_MODE_ONCE, 0);
+    control(TRACE_OP_CLEAR, 0, 0);
+    uint64_t discarded = discarded_on(0), start = arch_trace_clock(), first = log_run(0, MANY);
+    struct numbers numbers = find_numbers(first, first + MANY);
+    check(numbers.found > 2000 && numbers.found < MANY && numbers.lowest == first &&
+              numbers.highest == first + numbers.found - 1,
+          "once: the first events are present, without a gap");
+    check(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each of the others is counted");
+    struct numbers later = find_numbers(log_run(0, 10), next_number);
+    check(later.found == 0 && find_numbers(first, first + MANY).found == numbers.found,
+          "nothing changes afterwards");
+    const struct trace_reader ring = ring_of(0);
+    sys_trace_consume(SLOT_TRACE, 0, trace_reader_head(&ring));
+    check(find_numbers(log_run(0, 10), next_number).found == 0, "even if a consumer reports progress");
+}
+
+static void test_stream(void)
+{
+    control(TRACE_OP_SET_MODE, TRACE_MODE_STREAM, 0);
+    control(TRACE_OP_CLEAR, 0, 0);
+    uint64_t discarded = discarded_on(0), start = arch_trace_clock(), first = log_run(0, MANY);
+    struct numbers numbers = find_numbers(first, first + MANY);
+    check(numbers.found < MANY && numbers.lowest == first, "stream without a consumer stops when it is full");
+    check(adds_up(numbers.found, discarded_on(0) - discarded, MANY, start), "each loss is counted");
+    struct trace_reader ring = ring_of(0);
+    uint64_t head = trace_reader_head(&ring);
+    check(sys_trace_consume(SLOT_TRACE, 0, head + 1) == -E_BAD_ARGUMENT,
+          "packets beyond the head cannot be consumed");
+    check(sys_trace_consume(SLOT_TRACE, 0, head) == 0, "packets are consumed");
+    check(sys_trace_consume(SLOT_TRACE, 0, head - 1) == -E_BAD_ARGUMENT, "but once");
+    first = log_run(0, 500);
+    check(find_numbers(first, first + 500).found == 500, "then there is space again");
+    check(control(TRACE_OP_SET_MODE, 3, 0) == -E_BAD_ARGUMENT, "no mode 3");
+    control(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
+}
+
+/* ---- buffers --------------------------------------------------------------------------------------- */
+
+static atomic_bool stop;
+
+static void *log_always(void *argument)
+{
+    while (!atomic_load(&stop)) {
+        log_numbers(0, 1000);
+        trace_user_text("meanwhile");
+    }
+    return NULL;
+}
+
+#define LOGGERS 4
+#define CHANGES (10 + REPEATS(50)) /* of geometry */
+
+static bool start_loggers(pthread_t thread[LOGGERS])
+{
+    atomic_store(&stop, false);
+    for (uint32_t i = 0; i < LOGGERS; i++) {
+        if (pthread_create(&thread[i], NULL, log_always, NULL))
+            return false;
+        pthread_setaffinity_mask_np(thread[i], 1ull << i % info->cpu_count);
+    }
+    return true;
+}
+
+static void test_geometry_under_load(void)
+{
+    static const struct {
+        uint64_t bytes, count;
+    } shapes[] = {{16 << 10, 2}, {64 << 10, 4}, {16 << 10, 16}, {256 << 10, 2}, {128 << 10, 8}, {1 << 20, 2}};
+    pthread_t thread[LOGGERS];
+    bool fine = true;
+    check(start_loggers(thread), "threads log on all CPUs");
+    for (unsigned i = 0; i < CHANGES; i++) {
+        uint64_t bytes = shapes[i % 6].bytes, count = shapes[i % 6].count;
+        fine = fine && control(TRACE_OP_SET_GEOMETRY, bytes, count) == 0 &&
+               info->buffer_mask == bytes / 8 - 1 && info->buffer_count == count &&
+               info->ring_mask == bytes * count / 8 - 1;
+        usleep(1000);
+    }
+    atomic_store(&stop, true);
+    for (uint32_t i = 0; i < LOGGERS; i++)
+        pthread_join(thread[i], NULL);
+    check(fine, "changes of geometry meanwhile");
+    /* A thread interrupted in the middle of an event during a change leaves an invalid packet
+     * (kernel/trace/rings.c); the next packet is valid. */
+    control(TRACE_OP_FLUSH, ~0ull, 0);
+    check(count_heard_cpus() == info->cpu_count, "the trace continues on every CPU");
+    control(TRACE_OP_CLEAR, 0, 0);
+    uint64_t first = log_run(0, 1000);
+    struct numbers numbers = find_numbers(first, first + 1000);
+    check(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "and is complete");
+}
+
+static void test_bad_geometry(void)
+{
+    static const uint64_t bad[][2] = {{64 << 10, 3},          {64 << 10, 1},  {64 << 10, 0}, {8 << 10, 4},
+                                      {8 << 20, 4},           {65 << 10, 4},  {0, 4},        {4 << 20, 256},
+                                      {16 << 10, 1ull << 60}, {1ull << 63, 2}};
+    uint64_t ring_mask = info->ring_mask;
+    bool refused = true;
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused = refused && control(TRACE_OP_SET_GEOMETRY, bad[i][0], bad[i][1]) == -E_BAD_ARGUMENT;
+    check(refused, "invalid geometries are refused");
+    check(control(TRACE_OP_SET_GEOMETRY, 4 << 20, 128) == -E_NO_MEMORY,
+          "and those that need too much memory");
+    check(info->ring_mask == ring_mask && count_heard_cpus() == info->cpu_count, "and change nothing");
+}
+
+/* Four 16 KiB buffers, which are quickly filled and overwritten. */
+static void make_small_rings(void)
+{
+    check(control(TRACE_OP_SET_GEOMETRY, 16 << 10, 4) == 0, "small rings");
+}
+
+/* ---- authority ------------------------------------------------------------------------------------- */
+
+static void test_authority(void)
+{
+    int64_t reader = sys_cap_copy(SLOT_SPACE, SLOT_TRACE, 0, RIGHT_READ, 0);
+    uint64_t mask = info->mask;
+    char text[16];
+    check(reader > 0 && sys_trace_control((cap_t)reader, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_RIGHT &&
+              sys_trace_consume((cap_t)reader, 0, 0) == -E_BAD_RIGHT && info->mask == mask,
+          "the right to read the trace does not permit control");
+    check(sys_trace_metadata((cap_t)reader, TRACE_METADATA_TEXT, 0, text, sizeof text) ==
+                  (int64_t)sizeof text &&
+              !memcmp(text, "/* CTF 1.8 */", 13),
+          "but permits reading the metadata");
+    check(sys_trace_control(SLOT_SPACE, TRACE_OP_SET_MASK, 0, 0) == -E_BAD_TYPE, "a space is no trace");
+    check(control(99, 0, 0) == -E_BAD_ARGUMENT, "no operation 99");
+    sys_cap_close((cap_t)reader);
+}
+
+int main(void)
+{
+    info = arch_trace_info();
+    test_authority();
+    test_mask();
+    test_switches();
+    test_clear();
+    make_small_rings();
+    test_flight();
+    test_once();
+    test_stream();
+    test_geometry_under_load();
+    test_bad_geometry();
+    return finish_tests();
+}

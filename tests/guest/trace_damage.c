@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace_damage.c - damage to control pages is detected,
+ * reported and repaired, and nothing else is affected.
+ */
+#include <fcntl.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tests/guest/trace_help.h>
+#include <trace/trace.h>
+
+#define PATIENCE_MS 10000 /* heartbeats occur several times a second; the host may be busy */
+
+static const struct trace_info *info;
+
+/* trace_corrupt of trace/schema/trace.ev. */
+struct corrupt_body {
+    uint32_t cpu, what;
+    uint64_t found, expected;
+};
+
+struct wanted {
+    uint32_t cpu, what;
+    uint64_t found;
+    bool seen;
+    uint64_t time; /* of the event */
+};
+
+static void note_corrupt(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
+{
+    const struct corrupt_body *body = (const struct corrupt_body *)(event + 1);
+    struct wanted *wanted = context;
+    if (event->id != TRACE_ID(TRACE_CLASS_TRACE, 5) || cpu != wanted->cpu || body->cpu != cpu ||
+        body->what != wanted->what || (wanted->found && body->found != wanted->found))
+        return;
+    wanted->seen = true;
+    wanted->time = time;
+}
+
+/* Waits for the event that reports the damage. Returns its time, or 0. */
+static uint64_t time_of_naming(uint32_t cpu, uint32_t what, uint64_t found)
+{
+    struct wanted wanted = {.cpu = cpu, .what = what, .found = found};
+    struct ring_findings findings;
+    for (unsigned waited = 0; waited < PATIENCE_MS && !wanted.seen; waited += 50) {
+        visit_rings(note_corrupt, &wanted, &findings);
+        usleep(50000);
+    }
+    return wanted.time;
+}
+
+static bool is_heard(uint32_t cpu)
+{
+    static uint64_t number = 1000;
+    number++;
+    move_to(cpu);
+    log_numbers(number, number + 1);
+    struct numbers numbers = find_numbers(number, number + 1);
+    process_set_affinity(0);
+    return numbers.found == 1 && numbers.on_cpu[cpu] == 1;
+}
+
+static volatile uint64_t *word_at(uint32_t cpu, uint64_t offset)
+{
+    return (volatile uint64_t *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT) + offset);
+}
+
+/* Overwrites one word of the control page on every CPU. */
+static void spoil(uint64_t offset, uint64_t garbage, uint32_t what, const char *name)
+{
+    char text[80];
+    bool named = true, heard = true;
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        *word_at(cpu, offset) = garbage;
+        named = named && time_of_naming(cpu, what, what == 1 ? 0 : garbage);
+        heard = heard && is_heard(cpu);
+    }
+    snprintf(text, sizeof text, "%s: detected and reported on every CPU", name);
+    check(named, "%s", text);
+    snprintf(text, sizeof text, "%s: logging continues", name);
+    check(heard, "%s", text);
+}
+
+/* Overwrites the header of the open packet. Its writer may only be slow, so it gets the usual time. */
+static void spoil_header(void)
+{
+    const uint64_t patience = TRACE_PATIENCE_SECONDS * info->clock_hz;
+    bool named = true, early = false, heard = true;
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        uint64_t place = *word_at(cpu, 0) * 8 & info->packet_mask;
+        const uint64_t before = arch_trace_clock();
+        *word_at(cpu, TRACE_BUFFERS_OFFSET + place) = 0x1badf00d;
+        const uint64_t time = time_of_naming(cpu, 3, 0);
+        named = named && time;
+        early = early || time - before < patience;
+        heard = heard && is_heard(cpu);
+    }
+    check(named, "packet header: detected and reported on every CPU");
+    check(!early, "and not before a slow writer would have written it");
+    check(heard, "packet header: logging continues");
+}
+
+/* Writes a file and reads it again. Returns false if the contents differ. */
+static bool file_is_kept(uint32_t seed)
+{
+    static uint32_t words[4096], read_back[4096];
+    for (uint32_t i = 0; i < 4096; i++)
+        words[i] = seed * 2654435761u + i;
+    int fd = open("/trace_damage.tmp", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    bool kept = write(fd, words, sizeof words) == (ssize_t)sizeof words && lseek(fd, 0, SEEK_SET) == 0 &&
+                read(fd, read_back, sizeof read_back) == (ssize_t)sizeof read_back &&
+                !memcmp(words, read_back, sizeof words);
+    close(fd);
+    return kept;
+}
+
+/* Heartbeats repair the damage, as soon as the host runs every vCPU. */
+static bool are_heard_soon(void)
+{
+    bool heard = false;
+    for (unsigned waited = 0; waited < PATIENCE_MS && !heard; waited += 1000) {
+        sleep(1);
+        control(TRACE_OP_CLEAR, 0, 0);
+        heard = true;
+        for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
+            heard = heard && is_heard(cpu);
+    }
+    return heard;
+}
+
+static void test_vandal(void)
+{
+    pid_t pid = 0;
+    int status = -1;
+    uint32_t rounds = 0;
+    bool kept = true;
+    char *argv[] = {"vandal", "3000", NULL};
+    check(posix_spawn(&pid, "/bin/vandal", NULL, NULL, argv, environ) == 0, "vandal damages all rings");
+    while (waitpid(pid, &status, WNOHANG) == 0)
+        kept = file_is_kept(rounds++) && kept;
+    check(status == 0 && rounds > 1 && kept, "programs and servers are not affected");
+    unlink("/trace_damage.tmp");
+    check(are_heard_soon(), "afterwards the events of every CPU are logged");
+    log_numbers(1, 1001);
+    struct numbers numbers = find_numbers(1, 1001);
+    check(numbers.found == 1000 && !numbers.findings.cut && !numbers.findings.lost, "complete and in order");
+}
+
+int main(void)
+{
+    info = arch_trace_info();
+    control(TRACE_OP_SET_MASK, CLASS_USER_BIT | 1ull << TRACE_CLASS_TRACE, 0);
+    spoil(offsetof(struct trace_control, index), 1, 1, "index behind");
+    spoil(offsetof(struct trace_control, index), 1ull << 60, 2, "index ahead");
+    spoil(offsetof(struct trace_control, index), ~0ull, 2, "index at the end");
+    spoil_header();
+    spoil(offsetof(struct trace_control, time_limit), ~0ull, 4, "time limit");
+    spoil(offsetof(struct trace_control, discarded), 1ull << 62, 5, "discarded");
+    spoil(offsetof(struct trace_control, torn), ~0ull, 5, "torn");
+    test_vandal();
+    return finish_tests();
+}

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the end-to-end tests share: a guest that runs a script while its trace is pulled over the network, TAP,
+and what the readers say about the result.
+"""
+import contextlib
+import faulthandler
+import filecmp
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "tools"))
+import guest  # noqa: E402
+
+ARCH = os.environ.get("ARCH", guest.DEFAULT_ARCH)
+PATIENCE = guest.describe(ARCH)["patience"]  # how many times longer than on the fastest machine
+TARN = os.path.join(guest.ROOT, "build/host/tarn")
+_checks, _checking = [], threading.Lock()
+
+# In the background of a shell, or under nohup, these are ignored, and would be by all that the tests start, and end by them.
+for number in signal.SIGINT, signal.SIGHUP:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+
+
+
+def bail_out(kind, error, trace):
+    """An exception ends the test: its last line says so, in TAP."""
+    sys.__excepthook__(kind, error, trace)
+    said = str(error).splitlines() or [""]
+    print(f"Bail out! {kind.__name__}: {said[0]}", flush=True)
+
+
+sys.excepthook = bail_out
+faulthandler.register(signal.SIGTERM, chain=True)  # tests/run ends a test that hangs: this tells where
+
+
+def check(good, text, detail=""):
+    """One line of TAP; `detail` explains a failure."""
+    with _checking:
+        _checks.append(bool(good))
+        print(f"{'ok' if good else 'not ok'} {len(_checks)} - {text}", flush=True)
+        if not good and detail:
+            print("\n".join(f"# {line}" for line in str(detail).splitlines()[-40:]), flush=True)
+    return good
+
+
+def finish():
+    print(f"1..{len(_checks)}")
+    sys.exit(0 if _checks and all(_checks) else 1)
+
+
+def run(*command, seconds=300):
+    """Exit status, standard output and error."""
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds)
+    return result.returncode, result.stdout, result.stderr
+
+
+def tarn(*words, seconds=300):
+    return run(TARN, *words, seconds=seconds)
+
+
+def out_directory(name):
+    """An empty one, for what the test leaves behind: traces, consoles."""
+    path = os.path.join(guest.ROOT, "out", "test", f"{ARCH}-{name}")
+    shutil.rmtree(path, ignore_errors=True)
+    os.makedirs(path)
+    return path
+
+
+class Pull:
+    """`tarn pull` in the background. source: as `tarn` is told; the network link if none is named."""
+
+    def __init__(self, machine, trace, *options, source=None):
+        self.trace, self.log = trace, open(trace + ".pull", "w+")
+        self.process = subprocess.Popen([TARN, "pull", source or f"tcp:127.0.0.1:{machine.port}", "-o", trace, *options],
+                                        stdout=self.log, stderr=subprocess.STDOUT)
+
+    def finish(self, seconds=90):
+        """Ends it as Ctrl-C does, after which it has `seconds` (of the fastest machine). Its exit status (None: it did
+        not end) and what it printed."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        return self.wait(seconds)
+
+    def wait(self, seconds=90):
+        """The same for one that ends by itself."""
+        try:
+            status = self.process.wait(seconds * PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = None
+        self.log.seek(0)
+        return status, self.log.read()
+
+
+def wait_for(condition, what, seconds=100):
+    """Until condition() is true, for so long at most (of the fastest machine)."""
+    end = time.monotonic() + seconds * PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise guest.GuestError(f"never: {what}")
+        time.sleep(0.1)
+
+
+def statistics(machine):
+    """`tarn ctl statistics` of the guest."""
+    status, out, err = tarn("ctl", "--json", f"tcp:127.0.0.1:{machine.port}", "statistics")
+    if status != 0:
+        raise guest.GuestError(f"tarn ctl statistics: {out}{err}")
+    return json.loads(out)
+
+
+def wait_pulling(machine, wanted):
+    """Until traced knows of a pull, or that there is none any more: it hears of the end when its connection ends."""
+    def agrees():
+        with contextlib.suppress(guest.GuestError):  # its places may be taken for a moment
+            return statistics(machine)["pulling"] == wanted
+        return False
+    wait_for(agrees, f"pulling is {wanted} in the guest")
+
+
+def wait_streams(trace, cpus, size=1):
+    """Until a pull has written at least `size` bytes for each processor."""
+    paths = [os.path.join(trace, f"cpu{cpu}") for cpu in cpus]
+    wait_for(lambda: all(os.path.exists(path) and os.path.getsize(path) >= size for path in paths),
+             f"{size} bytes of {', '.join(paths)}")
+
+
+class Flood:
+    """`flood` in the guest's shell. It lasts by the guest's clock, in which a busy host may hardly run it: so it is started
+    again until it has done what it is for."""
+
+    def __init__(self, machine, words):
+        self.machine, self.words, self.started = machine, words, 0
+
+    def start(self):
+        self.machine.type(f"flood {self.words}\n")
+        self.started += 1
+
+    def has_ended(self):
+        # it may have been typed while the one before ended: then its echo stands in the same line
+        return sum("flood: " in line for line in self.machine.lines) >= self.started
+
+    def settle(self):
+        """Until all have ended: an interrupted thread may count an event after tracing was stopped."""
+        wait_for(self.has_ended, "flood ends")
+
+    def until(self, condition, what):
+        def is_done():
+            if condition():
+                return True
+            if self.has_ended():
+                self.start()
+            return False
+        self.start()
+        wait_for(is_done, what)
+
+    def fill(self, before):
+        """Until every processor has discarded events since `before`, which are statistics()."""
+        self.until(lambda: all(now["discarded"] > then["discarded"] for now, then in
+                               zip(statistics(self.machine)["processors"], before["processors"])), "all rings are full")
+
+
+def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", **machine):
+    """Boots a guest that runs `script`, pulls until it prints `done`, and stops the guest. Pull's status and text."""
+    log = os.path.join(os.path.dirname(trace), "serial.log")
+    options = f"run={script} {boot_options}".strip()
+    with guest.Guest(log=log, arch=ARCH, options=options, **machine) as vm:
+        vm.wait_line(r"^tarn: ready", 60)
+        pull = Pull(vm, trace, *pull_options)
+        try:
+            vm.wait_line(done, seconds)
+        finally:
+            result = pull.finish(60)
+        vm.stop()
+        return result
+
+
+def record(trace, script, boot_options="", seconds=200, **machine):
+    """The trace of a run that is the same on every host: a guest whose clock counts instructions runs `script` to its end,
+    and `trace` is what its rings hold then."""
+    ram = trace + ".ram"
+    with guest.Guest(log=os.path.join(os.path.dirname(trace), "serial.log"), arch=ARCH, icount=True, network=False, shared=ram,
+                     options=f"run={script} exit=1 {boot_options}".strip(), **machine) as vm:
+        vm.wait_exit(seconds)
+    status, out, err = tarn("pull", f"ram:{ram}", "-o", trace, "-q")
+    os.unlink(ram)
+    check(status == 0, "the run leaves a trace", out + err)
+
+
+def check_whole(trace):
+    """That nothing is missing behind its begin. Otherwise events may not be paired without thinking of gaps: a guest in mode
+    flight, for example, gives a pull only the newest quarter of each ring, and each begins at a time of its own."""
+    status, out, err = tarn("info", "--json", trace)
+    about = json.loads(out) if status == 0 else {}
+    check(about and about["lost_events"] + about["lost_packets"] + about["damaged"] == 0, "it has lost nothing", out + err)
+    begins, later = {}, {}
+    for stream in about.get("streams", ()):
+        with open(os.path.join(trace, stream["file"]), "rb") as file:
+            begin, number = struct.unpack((">" if about["byte_order"] == "be" else "<") + "24xQ32xQ", file.read(72))
+        begins[stream["file"]] = begin
+        if number > 0:
+            later[stream["file"]] = begin
+    check(begins and all(begin == min(begins.values()) for begin in later.values()),
+          "a processor whose first packets are missing is the first of all", (begins, later))
+
+
+def wait_empty(folder):
+    """Whether nothing is left there, once those who clean up after a process that was killed have done it."""
+    try:
+        wait_for(lambda: not os.listdir(folder), f"{folder} is empty")
+    except guest.GuestError:
+        return False
+    return True
+
+
+def same_streams(*traces):
+    """Do trace directories hold the same packets?"""
+    streams = [sorted(f for f in os.listdir(trace) if f.startswith("cpu")) for trace in traces]
+    return all(s == streams[0] for s in streams) and all(
+        filecmp.cmp(os.path.join(traces[0], name), os.path.join(trace, name), shallow=False)
+        for trace in traces[1:] for name in streams[0])
+
+
+def readers_agree(trace):
+    """Compares babeltrace2 with tarn event by event; True and what was compared, or False and the differences."""
+    status, out, err = run(os.path.join(guest.ROOT, "tests/host/compare_babeltrace.sh"), trace, seconds=600)
+    return status == 0, out + err

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checks of tests/host/view_page: flags, names, lanes, the panel, flame graphs, the PNG, and a server that goes."""
+import json
+import os
+import re
+import time
+
+import end_to_end as e2e
+import png
+from view_driver import OUT, TRACE, longest_wait, only_lanes, open_page, picture, place, seconds, settle, state
+from view_server import View
+
+EXACT = 400000  # events in a range that is shown event by event
+NOT_KNOWN = "4294967295"
+
+
+def check_flags(page, lines):
+    """Marked events are flagged on the lanes where they lie, however many there are."""
+    middle, count = len(lines) // 2, 20000
+    begin, end = lines[middle][0], lines[middle + count][0]
+    page.value(f"tarnView.state.show({begin}, {end})")
+    page.value("tarnView.state.change({marks: new Map([['syscall_entry', 1], ['sched_switch', 0]]), filter: '', pins: new Set()})")
+    settle(page)
+    page.wait("tarnView.counts.flags.size > 4")
+    told = page.value("""[...tarnView.counts.flags].filter(([key]) => key[0] === 'c').map(([key, flags]) => {
+        const sums = {};
+        for (let i = 0; i < flags.length; i += 3)
+          sums[tarnView.trace.events[flags[i + 1]].name] = (sums[tarnView.trace.events[flags[i + 1]].name] ?? 0) + flags[i + 2];
+        return ['cpu ' + tarnView.trace.cpu(Number(key.slice(1))), sums]; })""")
+    first, last = round(state(page, "from")), round(state(page, "to"))
+    expected = {}
+    for t, cpu, text in lines:
+        name = text.split(":")[0]
+        if first <= t < last and name in ("sched_switch", "syscall_entry"):
+            expected.setdefault(cpu, {}).setdefault(name, 0)
+            expected[cpu][name] += 1
+    sums = sum(sum(kinds.values()) for kinds in expected.values())
+    e2e.check(sums > 400 and dict(told) == expected, f"flags: all {sums} marked events are on their processors' lanes", (told, expected))
+    lane, t, name = page.value("""(() => { const [key, flags] = [...tarnView.counts.flags].find(([key]) => key === 'c0');
+        return [key, flags[0], tarnView.trace.events[flags[1]].name]; })()""")
+    x, y = place(page, lane, t)
+    page.mouse("mouseMoved", x, y - 5)
+    page.wait(f"document.getElementById('tooltip').textContent.includes('{name}')")
+    page.click(x, y - 5)
+    e2e.check(state(page, "cursor.t") == t, "flags: one tells its event, and a click goes exactly there", (state(page, "cursor"), t))
+    picture(page, "flags")
+    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    page.wait(f"(tarnView.trace.events_total <= {EXACT}) === (document.getElementById('hidden-marks').textContent === '')")
+    page.value(f"tarnView.state.show({begin}, {end})")
+    page.wait("document.getElementById('hidden-marks').textContent === '' && tarnView.counts.flags.size > 4")
+    e2e.check(True, "flags: where there are too many events for them it says so")
+
+
+def check_names(page, view, duration):
+    """Interrupts and classes of locks have the names that the trace tells."""
+    told = view.ask("trace")["details"]
+    status, out, _ = e2e.tarn("list", "--json", "--event", "lttng_statedump_interrupt,state_lock_class", TRACE)
+    rows = [json.loads(line) for line in out.splitlines()]
+    events = (("irq", "lttng_statedump_interrupt", "irq", "action"), ("lock_class", "state_lock_class", "lock_class", "name"))
+    known = {kind: {str(row["fields"][number]): row["fields"][name] for row in rows if row["event"] == event}
+             for kind, event, number, name in events}
+    e2e.check(status == 0 and known["irq"] and known["irq"] == told["irq"] and len(known["lock_class"]) > 3
+              and known["lock_class"] == told["lock_class"], "names of interrupts and of lock classes", (told["irq"], known["irq"]))
+    number, name = next(iter(told["irq"].items()))
+    e2e.check(page.value(f"tarnView.trace.activityName(4, {number})") == f"interrupt {name}", "an interrupt's box says its name")
+    wait = longest_wait(view, duration, lambda wait: str(wait["class"]) in told["lock_class"])
+    page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
+    page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
+    settle(page)
+    kind = ("" if wait["pid"] else "kernel lock ") + told["lock_class"][str(wait["class"])]
+    with only_lanes(page):
+        page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
+        page.wait(f"document.getElementById('tooltip').textContent.includes('waits for {kind} ')")
+    e2e.check(True, "a wait for a lock says the name of its class")
+    page.value("tarnView.state.change({pins: new Set()})")
+
+
+def check_lock_names(page, view, duration):
+    """A lock that its program has named is called so, also where the walk begins after the name was told."""
+    status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended,lock_name", TRACE)
+    trace, names, expected = view.ask("trace"), {}, {}
+    numbers, begin = {thread["tid"]: thread["n"] for thread in trace["threads"] if not thread["idle"]}, int(trace["begin_clock_ns"])
+    for row in map(json.loads, out.splitlines()):
+        fields = row["fields"]
+        key = fields["pid"], hex(fields["lock"])
+        if row["event"] == "lock_name":
+            names[key] = fields["name"]
+        elif names.get(key) and row["tid"] in numbers:
+            expected[row["tid"], key] = names[key], row["ns"] - begin
+    wrong = []
+    for (tid, (pid, lock)), (name, t) in expected.items():
+        found = view.ask(f"lanes?from={t}&to={t + 1}&width=100&threads={numbers[tid]}")["waits"]
+        if [(wait["pid"], wait["lock"], wait.get("name")) for wait in found] != [(pid, lock, name)]:
+            wrong.append((tid, name, found))
+    e2e.check(status == 0 and expected and not wrong, f"each of {len(expected)} locks that have names is called so", wrong)
+    wait = longest_wait(view, duration, lambda wait: "name" in wait)
+    page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
+    page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
+    settle(page)
+    with only_lanes(page):
+        page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
+        page.wait(f"document.getElementById('tooltip').textContent.includes('“{wait['name']}”')")
+        picture(page, "lock-name")
+    page.value("tarnView.state.change({pins: new Set()})")
+
+
+def check_path(page, view):
+    """From the list of the longest calls to the path of one of them, and back."""
+    page.value("tarnView.state.change({selection: null, tab: 'range'})")
+    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    page.value("document.querySelector('.answers input[value=ipc]').click()")
+    page.wait("document.querySelector('#panel-range tr[title*=follow]') && !document.querySelector('.tables.old')")
+    page.value("document.querySelector('#panel-range tr[title*=follow]').click()")
+    page.wait("!document.querySelector('.tables.old') && document.querySelectorAll('#panel-range .answer-table').length === 4")
+    wanted = view.ask("answer?name=ipc&request=longest")["answer"]["tables"]
+    shown = page.value("[...document.querySelectorAll('#panel-range .answer-table')].map(t => t.querySelectorAll('tbody tr').length)")
+    told = page.value("document.querySelector('#panel-range .answer-table').textContent")
+    e2e.check(shown == [min(25, len(rows)) for rows in wanted.values()] and wanted["request"][0]["id"] in told and
+              state(page, "cursor.t") == wanted["request"][0]["at_ns"], "a call is followed through all processes", (shown, told))
+    picture(page, "path")
+    page.click_on(".range-tools button")
+    page.wait("document.querySelector('#panel-range tr[title*=follow]') && !document.querySelector('.tables.old')")
+    page.value("tarnView.state.change({cursor: null, lane: null})")
+
+
+def check_holders(page, view, duration):
+    """Whoever held a lock is found, though it may have ended when the waiter tells."""
+    status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended", TRACE)
+    holders = sorted(int(row["fields"]["holder_tid"]) for row in map(json.loads, out.splitlines())
+                     if str(row["fields"]["holder_tid"]) not in (NOT_KNOWN, "0"))
+    tids, parts, dropped = {thread["n"]: thread["tid"] for thread in view.ask("trace")["threads"]}, 400, 0
+    found = []
+    for part in range(parts):
+        answer = view.ask(f"lanes?from={duration * part // parts}&to={duration * (part + 1) // parts}&width=4000&threads=0-1023")
+        dropped += answer["waits_dropped"] + (not answer["exact"])
+        found += [tids[wait["holder"]] for wait in answer["waits"] if wait["holder"] >= 0]
+    e2e.check(status == 0 and not dropped and len(found) > 10 and sorted(found) == holders[:len(holders)],
+              "every holder of a lock that an event names is found", (len(found), len(holders), dropped))
+
+
+def check_sleep(view, duration):
+    """A processor's boxes say that it sleeps for as long as it is idle; parts with boxes too short to tell apart do not count."""
+    parts, compared, wrong = 400, 0, []
+    for part in range(parts):
+        begin, end = duration * part // parts, duration * (part + 1) // parts
+        lanes = view.ask(f"lanes?from={begin}&to={end}&width=4000&cpus=0-3")
+        idle = {row["rank"]: row["idle"] for row in view.ask(f"rows?from={begin}&to={end}")["rows"] if row["kind"] == "cpu"}
+        for lane in lanes["cpus"] if lanes["exact"] else []:
+            boxes = [lane["boxes"][i:i + 6] for i in range(0, len(lane["boxes"]), 6)]
+            if all(box[5] == 1 for box in boxes):
+                slept = sum(min(box[1], end) - max(box[0], begin) for box in boxes if box[3] == -1 and box[4] == 1)
+                compared += slept > 0
+                wrong += [(begin, lane["rank"], slept, idle[lane["rank"]])] * (abs(slept - idle[lane["rank"]]) > 1 + len(boxes))
+    e2e.check(compared > 10 and not wrong, "a processor's lane sleeps for as long as it is idle", (compared, wrong[:3]))
+
+
+def check_lanes(page):
+    """Folded processes show what their threads do; the filter finds threads that have no lane by themselves."""
+    page.value("tarnView.state.change({marks: new Map(), filter: '', sort: 'time', arrows: 'auto', lane: null})")
+    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    page.value("document.activeElement.blur()")
+    settle(page)
+    page.key("X")
+    settle(page)
+    folded = page.value("""(() => { const rows = tarnView.rows.moving.filter(r => r.kind === 'process');
+        return [rows.length, rows.every(r => r.folded), rows[0].key, tarnView.trace.processName(rows[0].pid)]; })()""")
+    column = page.value(f"""(() => {{ const v = tarnView, row = v.rows.row('{folded[2]}'), c = v.timeline.scene;
+        const data = c.getContext('2d').getImageData(0, Math.round(v.rows.yOf(row) + row.height - 5), c.width, 1).data;
+        const ground = [0, 1, 2].map(i => parseInt(v.colors.background.slice(1 + i * 2, 3 + i * 2), 16));
+        let painted = 0;
+        for (let i = 0; i < data.length; i += 4)
+          painted += Math.abs(data[i] - ground[0]) + Math.abs(data[i + 1] - ground[1]) + Math.abs(data[i + 2] - ground[2]) > 60;
+        return painted; }})()""")
+    picture(page, "folded")
+    e2e.check(folded[0] > 3 and folded[1] and column > 20, "X folds all processes, and each shows when its threads ran", (folded, column))
+    page.key("X")
+    page.wait("tarnView.rows.moving.filter(r => r.kind === 'process').every(r => !r.folded)")
+    hidden = page.value("""tarnView.trace.threads.filter(t => !t.idle && !tarnView.rows.row('t' + t.n)).map(t => t.tid)""")
+    tid = hidden[len(hidden) // 2]
+    page.value(f"tarnView.state.change({{filter: '{tid}'}})")
+    page.wait(f"tarnView.rows.moving.some(r => r.kind === 'thread' && tarnView.trace.thread(r.n).tid === {tid})")
+    e2e.check(True, f"the filter finds a thread that is not shown otherwise (one of {len(hidden)})")
+    page.value("tarnView.state.change({filter: 'no such thread'})")
+    page.wait("document.getElementById('empty').textContent.includes('no such thread')")
+    page.value("tarnView.state.change({filter: ''})")
+    page.wait("document.getElementById('empty').textContent === ''")
+    e2e.check(True, "where nothing matches it says so")
+
+
+def check_dock(page, address):
+    """The panel goes to the bottom and back; the link and the next visit know."""
+    page.value("document.getElementById('overlay').focus()")
+    rectangles = """(() => { const [t, p] = ['timeline', 'panel'].map(id => document.getElementById(id).getBoundingClientRect());
+        return [t.right, t.bottom, p.left, p.top, p.width, p.height]; })()"""
+    right, _, left, *_ = page.value(rectangles)
+    page.key("b")
+    settle(page)
+    _, bottom, _, top, width, height = page.value(rectangles)
+    picture(page, "dock-bottom")
+    e2e.check(left >= right and top >= bottom and width > 1000 and height > 100, "key b docks the panel at the bottom",
+              page.value(rectangles))
+    link = page.value("location.hash")
+    open_page(page, address)
+    remembered = state(page, "dock")
+    page.click_on("#dock")
+    page.wait("tarnView.state.dock === 'right'")
+    open_page(page, address + link)
+    e2e.check("dock=bottom" in link and remembered == "bottom" and state(page, "dock") == "bottom",
+              "where the panel is, is remembered, and in the link", (link, remembered, state(page, "dock")))
+    page.click_on("#dock")
+    settle(page)
+
+
+def check_flame(page, first, last):
+    """The profile of a selected range as a flame graph."""
+    page.value(f"tarnView.state.change({{selection: {{from: {first}, to: {last}}}, tab: 'range'}})")
+    page.value("document.querySelector('.answers input[value=flame]').click()")
+    page.wait("document.querySelectorAll('.flame g.f').length > 20 && !document.querySelector('.tables.old')")
+    settle(page)
+    picture(page, "flame")
+    status, out, err = e2e.tarn("profile", "--flame", "-", "--from", seconds(first), "--to", seconds(last), TRACE)
+    wanted = re.findall(r"<title>([^<]*)</title>", out)
+    shown = page.value("[...document.querySelectorAll('.flame g.f title')].map(t => t.textContent)")
+    e2e.check(status == 0 and len(wanted) > 20 and shown == [title.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&")
+                                                             for title in wanted],
+              "flame graph: of just the selected range, as tarn profile --flame draws it", (err, shown[:3], wanted[:3]))
+    wide = page.value("""(() => { const boxes = [...document.querySelectorAll('.flame g.f')], whole = boxes[0].querySelector('rect');
+        const box = boxes.find(b => b.dataset.d === '2' && Number(b.dataset.w) < 0.5), before = Number(box.querySelector('rect').getAttribute('width'));
+        box.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+        return [before, Number(box.querySelector('rect').getAttribute('width')), Number(whole.getAttribute('width'))]; })()""")
+    e2e.check(wide[1] > wide[0] * 1.5 and abs(wide[1] - wide[2]) < 2, "flame graph: a click zooms to a box", wide)
+    page.click_on(".flame input[type=search]")
+    page.type("main")
+    page.wait("document.querySelectorAll('.flame .marked').length > 0 && /%/.test(document.querySelector('.flame [role=status]').textContent)")
+    e2e.check(True, "flame graph: functions are marked by text, and their part is told")
+    page.key("Escape")
+    page.value("tarnView.state.change({selection: null})")
+
+
+def middle_of_arrows(view, duration, span):
+    """Of a range with wake-ups by threads, and calls, but so few that none is drawn fainter or left out."""
+    best, middle = 0, duration // 2
+    for part in range(40, 400):
+        begin = duration * part // 400
+        answer = view.ask(f"lanes?from={begin}&to={begin + span}&width=900&threads=0-1023")
+        kinds = [kind for source, kind in zip(answer["arrows"][1::5], answer["arrows"][4::5]) if source >= 0]
+        found = min(kinds.count(2), kinds.count(0) + kinds.count(1))
+        if best < found and len(answer["arrows"]) // 5 <= 50:
+            best, middle = found, begin + span // 2
+    return middle
+
+
+# The colours of all pixels of the CPUs' lanes.
+CPU_COLOURS = """(() => { const v = tarnView, c = v.timeline.scene, pixels = new Uint32Array(c.getContext('2d').getImageData(0, v.rows.top,
+    c.width, v.rows.fixedHeight).data.buffer);
+    return [...new Set(pixels)].map(p => '#' + [p, p >> 8, p >> 16].map(b => (b & 255).toString(16).padStart(2, '0')).join('')); })()"""
+
+
+def check_png(page, view, duration):
+    """The same picture as a file: in the page's colours, with its arrows and waits."""
+    page.value("tarnView.state.change({sort: 'time', pins: new Set()})")
+    programs = page.value("""[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread')
+        .map(r => r.pid))].slice(0, 5)""")
+    for name, is_dark in ("dark", True), ("light", False):
+        page.dark(is_dark)
+        settle(page)
+        path = os.path.join(OUT, f"png-{name}.png")
+        status, _, err = e2e.tarn("view", "--png", path, "--size", "900x700", *(["--dark"] if is_dark else []), TRACE)
+        expected = page.value(f"{json.dumps(programs)}.map(pid => tarnView.colors.process(pid).user)") + page.value(
+            "[tarnView.colors.background, tarnView.colors.interrupt, tarnView.colors.text]")
+        found, shown = png.colours(path) if status == 0 else {}, page.value(CPU_COLOURS)
+        e2e.check(len(programs) > 3 and len(set(shown).intersection(expected[:len(programs)])) > 3, f"CPUs, {name}: lanes have the colours of programs",
+                  (expected, shown))
+        e2e.check(len(programs) > 3 and all(found.get(colour, 0) > 3 for colour in expected),
+                  f"PNG, {name}: programs and all else have the colours that they have on the page", (err, programs, expected))
+    wait = longest_wait(view, duration, lambda wait: wait["holder"] >= 0)
+    begin, end = wait["begin"] - 100000, wait["end"] + 100000
+    path = os.path.join(OUT, "png-links.png")
+    tids = ",".join(str(page.value(f"tarnView.trace.thread({wait[who]}).tid")) for who in ("thread", "holder"))
+    e2e.tarn("view", "--png", path, "--from", seconds(begin), "--to", seconds(end), "--size", "900x500", "--tid", tids, TRACE)
+    found, lock = png.colours(path), page.value("tarnView.colors.lock")
+    e2e.check(found.get(lock, 0) > 60, "PNG: a wait for a lock is drawn to its holder", f"{lock}: {found.get(lock)}")
+    middle = middle_of_arrows(view, duration, 2000000)
+    e2e.tarn("view", "--png", path, "--from", seconds(middle - 1000000), "--to", seconds(middle + 1000000), "--size", "900x900", TRACE)
+    found, links = png.colours(path), page.value("[tarnView.colors.call, tarnView.colors.wakeup]")
+    e2e.check(all(found.get(colour, 0) > 3 for colour in links), "PNG: calls and wake-ups are arrows", links)
+
+
+def check_server_gone(page):
+    """The page says when its server has gone, and that it is back."""
+    with View(TRACE) as view:
+        open_page(page, view.address)
+        port = re.search(r":(\d+)/", view.address)[1]
+    page.wait("document.body.classList.contains('failed') && !document.getElementById('message').hidden", 60)
+    told = page.value("document.getElementById('message').textContent")
+    page.value("tarnView.state.zoom(0.5)")
+    time.sleep(0.3)
+    picture(page, "server-gone")
+    e2e.check("lost" in told and page.value("tarnView.rows.lanes.length > 4"), "a server that has gone is told, and what was loaded stays", told)
+    with View(TRACE, "--port", port):
+        page.wait("!document.body.classList.contains('failed') && document.getElementById('message').hidden", 60)
+        e2e.check(True, "when it is back, the page goes on")
+        page.open("about:blank")

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/host/workload.c - what threads do that work, as events of a synthetic trace; see synthetic_parts.h.
+ *
+ * On each processor six clients call a server: a POSIX call, in it a system call, in it IPC; the server's
+ * side of it has a page fault now and then. Clients fault, make system calls, wait and are woken, use up
+ * their time; interrupts come in between; at times one ends and another is born. Every begin has its end, and
+ * who runs is who should.
+ */
+#include <stdlib.h>
+#include <tests/unit/tarn/synthetic_parts.h>
+
+#define CLIENTS 6u
+
+enum shape_number {
+    SWITCH,
+    WAKEUP,
+    ENQUEUE,
+    DEQUEUE,
+    CREATE,
+    EXIT,
+    SYSCALL_ENTRY,
+    SYSCALL_EXIT,
+    LIBC_ENTRY,
+    LIBC_EXIT,
+    FAULT_ENTRY,
+    FAULT_EXIT,
+    IRQ_ENTRY,
+    IRQ_EXIT,
+    IPC_CALL,
+    IPC_RECEIVE,
+    IPC_REPLY,
+    IPC_RETURN,
+    REQUEST_BEGIN,
+    REQUEST_END,
+    FRAME_ALLOC,
+    CONTENDED,
+    TEXT,
+    PROCESS_CREATE,
+    PROCESS_EXIT,
+    RENAME,
+    SHAPES
+};
+
+#define FIELDS 10u
+
+/* The fields that say something here; the others keep the values that they were drawn with. */
+static const struct {
+    const char *event, *fields[FIELDS];
+} shapes[SHAPES] = {
+    [SWITCH] = {"sched_switch",
+                {"prev_comm", "prev_tid", "prev_state", "prev_prio", "next_comm", "next_tid", "next_prio",
+                 "prev_pid", "next_pid"}},
+    [WAKEUP] = {"sched_wakeup", {"comm", "tid", "prio", "target_cpu"}},
+    [ENQUEUE] = {"sched_enqueue", {"tid", "cpu", "length"}},
+    [DEQUEUE] = {"sched_dequeue", {"tid", "cpu", "length"}},
+    [CREATE] = {"sched_process_fork", {"child_comm", "child_tid", "child_pid"}},
+    [EXIT] = {"sched_process_exit", {"tid", "pid"}},
+    [SYSCALL_ENTRY] = {"syscall_entry", {"number", "tid"}},
+    [SYSCALL_EXIT] = {"syscall_exit", {"number", "tid"}},
+    [LIBC_ENTRY] = {"libc_entry", {"call", "tid"}},
+    [LIBC_EXIT] = {"libc_exit", {"call", "tid"}},
+    [FAULT_ENTRY] = {"fault_entry", {"address", "tid"}},
+    [FAULT_EXIT] = {"fault_exit", {"address", "tid", "duration", "kind"}},
+    [IRQ_ENTRY] = {"irq_handler_entry", {"irq"}},
+    [IRQ_EXIT] = {"irq_handler_exit", {"irq"}},
+    [IPC_CALL] = {"ipc_call", {"call_id", "label", "endpoint", "server_tid"}},
+    [IPC_RECEIVE] = {"ipc_receive", {"call_id", "label", "endpoint", "client_tid"}},
+    [IPC_REPLY] = {"ipc_reply", {"call_id", "label", "client_tid"}},
+    [IPC_RETURN] = {"ipc_return", {"call_id", "label", "error"}},
+    [REQUEST_BEGIN] = {"fs_request_begin", {"request", "client"}},
+    [REQUEST_END] = {"fs_request_end", {"request"}},
+    [FRAME_ALLOC] = {"kmem_mm_page_alloc", {NULL}},
+    [CONTENDED] = {"lock_contended", {"wait", "lock_class"}},
+    [TEXT] = {"user_text", {NULL}},
+    [PROCESS_CREATE] = {"process_create", {"pid", "parent_pid"}},
+    [PROCESS_EXIT] = {"process_exit", {"pid", "status"}},
+    [RENAME] = {"process_rename", {"pid", "name"}},
+};
+
+struct shape {
+    uint8_t bytes[1024];
+    uint64_t size; /* 0: the schema has no such event */
+    const struct field *fields[FIELDS];
+};
+
+/* Numbers that the schema gives to states and system calls. */
+struct numbers {
+    uint64_t ready, reply, receive, futex, dead, ipc_call, ipc_reply_receive, futex_wait;
+};
+
+struct worker {
+    uint32_t tid, pid, prio;
+    char comm[TRACE_NAME_BYTES];
+    bool is_ready;
+};
+
+struct work {
+    struct generator *gen;
+    struct writer *writer;
+    struct shape shapes[SHAPES];
+    struct numbers numbers;
+    struct worker idle, server, clients[CLIENTS];
+    struct worker *current;
+    uint64_t calls;
+    uint32_t births;
+};
+
+/* ---- events -------------------------------------------------------------------------------------- */
+
+#define TEXT_VALUE(text) ((uint64_t)(uintptr_t)(text))
+
+/* Values in the order of the shape's fields; of a text, its address. */
+static void emit(struct work *work, enum shape_number number, const uint64_t *values, unsigned count)
+{
+    struct shape *shape = &work->shapes[number];
+    struct writer *writer = work->writer;
+
+    if (shape->size == 0)
+        return;
+    writer->time += 100 + generator_draw(work->gen, 800);
+    for (unsigned i = 0; i < count && shape->fields[i] != NULL; i++) {
+        const struct field *field = shape->fields[i];
+
+        if (field->kind == FIELD_TEXT)
+            memcpy(shape->bytes + field->offset, (const char *)(uintptr_t)values[i], TRACE_NAME_BYTES);
+        else
+            synthetic_store(&work->gen->schema, shape->bytes + field->offset, values[i], field->width);
+    }
+    if (writer->used + shape->size + 8 > work->gen->options.packet) {
+        writer_finish(work->gen, writer);
+        writer_start(work->gen, writer);
+    }
+    synthetic_store(&work->gen->schema, shape->bytes + 4, (uint32_t)writer->time, 4);
+    writer_append(writer, shape->bytes, shape->size);
+}
+
+#define EMIT(work, number, ...) \
+    emit(work, number, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
+
+/* What the next packet's context says. */
+static void set_current(struct work *work, struct worker *worker)
+{
+    work->current = worker;
+    work->writer->tid = worker->tid;
+    work->writer->pid = worker->pid;
+    memcpy(work->writer->comm, worker->comm, sizeof(worker->comm));
+}
+
+static void switch_to(struct work *work, struct worker *next, uint64_t state)
+{
+    struct worker *prev = work->current;
+
+    EMIT(work, SWITCH, TEXT_VALUE(prev->comm), prev->tid, state, prev->prio, TEXT_VALUE(next->comm),
+         next->tid, next->prio, prev->pid, next->pid);
+    set_current(work, next);
+}
+
+static void wake(struct work *work, struct worker *worker)
+{
+    EMIT(work, WAKEUP, TEXT_VALUE(worker->comm), worker->tid, worker->prio, work->writer->cpu);
+    EMIT(work, ENQUEUE, worker->tid, work->writer->cpu, 1);
+    worker->is_ready = true;
+}
+
+/* ---- what happens -------------------------------------------------------------------------------- */
+
+static void interrupt(struct work *work, struct worker *wakes)
+{
+    uint64_t irq = 4 + generator_draw(work->gen, 3);
+
+    EMIT(work, IRQ_ENTRY, irq);
+    if (wakes != NULL)
+        wake(work, wakes);
+    EMIT(work, IRQ_EXIT, irq);
+}
+
+static void fault(struct work *work)
+{
+    uint64_t address = (0x400000 + generator_draw(work->gen, 1u << 20)) << 12, begin = work->writer->time;
+
+    EMIT(work, FAULT_ENTRY, address, work->current->tid);
+    EMIT(work, FRAME_ALLOC, 0);
+    EMIT(work, FAULT_EXIT, address, work->current->tid, work->writer->time - begin,
+         generator_draw(work->gen, 3));
+}
+
+static void call_system(struct work *work)
+{
+    uint64_t number = generator_draw(work->gen, 20);
+
+    EMIT(work, SYSCALL_ENTRY, number, work->current->tid);
+    if (generator_draw(work->gen, 3) == 0)
+        EMIT(work, FRAME_ALLOC, 0);
+    EMIT(work, SYSCALL_EXIT, number, work->current->tid);
+}
+
+static void serve(struct work *work, const struct worker *client, uint64_t id)
+{
+    uint64_t request = 1 + generator_draw(work->gen, 8);
+
+    EMIT(work, IPC_RECEIVE, id, 520, 3, client->tid);
+    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_reply_receive, work->server.tid);
+    EMIT(work, REQUEST_BEGIN, request, client->pid);
+    if (generator_draw(work->gen, 4) == 0)
+        fault(work);
+    if (generator_draw(work->gen, 12) == 0)
+        interrupt(work, NULL);
+    EMIT(work, REQUEST_END, request);
+    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_reply_receive, work->server.tid);
+    EMIT(work, IPC_REPLY, id, 0, client->tid);
+}
+
+/* A POSIX call that is a call of the server. */
+static void call_server(struct work *work)
+{
+    struct worker *client = work->current;
+    uint64_t call = 1 + generator_draw(work->gen, 40), id = ++work->calls << 8 | work->writer->cpu;
+
+    EMIT(work, LIBC_ENTRY, call, client->tid);
+    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_call, client->tid);
+    EMIT(work, IPC_CALL, id, 520, 3, work->server.tid);
+    switch_to(work, &work->server, work->numbers.reply);
+    serve(work, client, id);
+    switch_to(work, client, work->numbers.receive);
+    EMIT(work, IPC_RETURN, id, 0, 0);
+    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_call, client->tid);
+    EMIT(work, LIBC_EXIT, call, client->tid);
+}
+
+static struct worker *find_ready(struct work *work)
+{
+    uint64_t first = generator_draw(work->gen, CLIENTS);
+
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        struct worker *client = &work->clients[(first + i) % CLIENTS];
+
+        if (client->is_ready && client != work->current)
+            return client;
+    }
+    return NULL;
+}
+
+/* The processor goes to another client, or sleeps until an interrupt wakes one. */
+static void leave(struct work *work, uint64_t state)
+{
+    struct worker *next = find_ready(work);
+
+    if (next == NULL) {
+        switch_to(work, &work->idle, state);
+        work->writer->time += 1000 + generator_draw(work->gen, 200000);
+        next = &work->clients[generator_draw(work->gen, CLIENTS)];
+        interrupt(work, next);
+        state = work->numbers.ready;
+    }
+    EMIT(work, DEQUEUE, next->tid, work->writer->cpu, 0);
+    switch_to(work, next, state);
+    /* It waited in a system call. */
+    EMIT(work, SYSCALL_EXIT, work->numbers.futex_wait, next->tid);
+}
+
+static void wait_for_others(struct work *work)
+{
+    EMIT(work, SYSCALL_ENTRY, work->numbers.futex_wait, work->current->tid);
+    work->current->is_ready = false;
+    leave(work, work->numbers.futex);
+}
+
+static void set_worker(struct work *work, struct worker *worker, const char *name)
+{
+    uint32_t number = ++work->births;
+
+    memset(worker, 0, sizeof(*worker));
+    worker->tid = number * work->gen->options.cpus + work->writer->cpu;
+    worker->pid = worker->tid + 1;
+    worker->prio = 8;
+    snprintf(worker->comm, sizeof(worker->comm), "%s", name);
+}
+
+static void tell_birth(struct work *work, struct worker *worker)
+{
+    EMIT(work, PROCESS_CREATE, worker->pid, 4);
+    EMIT(work, RENAME, worker->pid, TEXT_VALUE(worker->comm));
+    EMIT(work, CREATE, TEXT_VALUE(worker->comm), worker->tid, worker->pid);
+}
+
+/* The client that runs ends; another, which it made before, runs in its place. */
+static void replace(struct work *work)
+{
+    static const char *const programs[] = {"sh",  "ls",   "grep", "sort", "wc",
+                                           "cat", "sdet", "awk",  "cp",   "ps"};
+    struct worker *client = work->current, born;
+
+    set_worker(work, &born, programs[generator_draw(work->gen, 10)]);
+    tell_birth(work, &born);
+    wake(work, &born);
+    EMIT(work, PROCESS_EXIT, client->pid, 0);
+    EMIT(work, DEQUEUE, born.tid, work->writer->cpu, 0);
+    switch_to(work, &born, work->numbers.dead);
+    EMIT(work, EXIT, client->tid, client->pid);
+    *client = born;
+    client->is_ready = true;
+    work->current = client;
+}
+
+/* One that waits, or NULL. */
+static struct worker *find_waiting(struct work *work)
+{
+    struct worker *client = &work->clients[generator_draw(work->gen, CLIENTS)];
+
+    return client->is_ready || client == work->current ? NULL : client;
+}
+
+static void act(struct work *work)
+{
+    uint64_t choice = generator_draw(work->gen, 10000);
+
+    work->writer->time += generator_draw(work->gen, 4000);
+    if (choice < 4500)
+        call_server(work);
+    else if (choice < 6500)
+        fault(work);
+    else if (choice < 8300)
+        call_system(work);
+    else if (choice < 9000)
+        interrupt(work, find_waiting(work));
+    else if (choice < 9100)
+        EMIT(work, CONTENDED, 50 + generator_draw(work->gen, 2000), 1 + generator_draw(work->gen, 8));
+    else if (choice < 9110)
+        EMIT(work, TEXT, 0);
+    else if (choice < 9115)
+        replace(work);
+    else
+        wait_for_others(work);
+}
+
+/* ---- the schema's numbers ------------------------------------------------------------------------ */
+
+static uint64_t label_of(const struct generator *gen, const char *event, const char *field, const char *name)
+{
+    const struct field *found = schema_find_field(schema_find_event(&gen->schema, event), field);
+
+    for (const struct tsdl_label *label = found != NULL ? found->labels : NULL; label != NULL;
+         label = label->next)
+        if (strcmp(label->name, name) == 0)
+            return label->low;
+    return 0;
+}
+
+static void find_numbers(struct work *work)
+{
+    static const char event[] = "sched_switch", field[] = "prev_state";
+
+    work->numbers = (struct numbers){
+        .ready = label_of(work->gen, event, field, "ready"),
+        .reply = label_of(work->gen, event, field, "blocked_reply"),
+        .receive = label_of(work->gen, event, field, "blocked_ipc_receive"),
+        .futex = label_of(work->gen, event, field, "blocked_futex"),
+        .dead = label_of(work->gen, event, field, "dead"),
+        .ipc_call = label_of(work->gen, "syscall_entry", "number", "ipc_call"),
+        .ipc_reply_receive = label_of(work->gen, "syscall_entry", "number", "ipc_reply_receive"),
+        .futex_wait = label_of(work->gen, "syscall_entry", "number", "futex_wait"),
+    };
+}
+
+static void find_shapes(struct work *work)
+{
+    for (unsigned i = 0; i < SHAPES; i++) {
+        const struct event_type *type = schema_find_event(&work->gen->schema, shapes[i].event);
+        struct shape *shape = &work->shapes[i];
+
+        if (type == NULL)
+            continue;
+        shape->size = generator_make(work->gen, work->writer, shape->bytes, type);
+        for (unsigned field = 0; field < FIELDS && shapes[i].fields[field] != NULL; field++)
+            shape->fields[field] = schema_find_field(type, shapes[i].fields[field]);
+    }
+}
+
+/* Everybody is born, the server waits for requests, the others in a system call for their turn. */
+static void begin(struct work *work)
+{
+    set_worker(work, &work->idle, "idle");
+    work->idle.tid = work->idle.pid = 0;
+    set_current(work, &work->idle);
+    writer_start(work->gen, work->writer);
+    set_worker(work, &work->server, "fs");
+    tell_birth(work, &work->server);
+    switch_to(work, &work->server, work->numbers.ready);
+    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_reply_receive, work->server.tid);
+    switch_to(work, &work->idle, work->numbers.receive);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        set_worker(work, &work->clients[i], "sh");
+        tell_birth(work, &work->clients[i]);
+        wake(work, &work->clients[i]);
+    }
+    switch_to(work, &work->clients[0], work->numbers.ready);
+}
+
+void workload_write(struct generator *gen, struct writer *writer, uint64_t events)
+{
+    struct work *work = alloc_zero(1, sizeof(*work));
+
+    work->gen = gen;
+    work->writer = writer;
+    find_numbers(work);
+    find_shapes(work);
+    begin(work);
+    while (writer->events < events)
+        act(work);
+    free(work);
+}

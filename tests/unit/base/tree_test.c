@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tests/unit/base/tree_test.c - compares the balanced tree with arrays: contents, depth, summaries. */
+#include <base/tree.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tests/tap.h>
+
+struct object {
+    uint64_t key;
+    struct tree_node node;
+    unsigned below; /* objects in the subtree, including this one */
+};
+
+static struct object *object_of(struct tree_node *node)
+{
+    return node ? tree_object(node, struct object, node) : NULL;
+}
+
+static unsigned count_below(struct tree_node *node)
+{
+    return node ? object_of(node)->below : 0;
+}
+
+static void summarize(struct tree_node *node)
+{
+    object_of(node)->below = 1 + count_below(node->left) + count_below(node->right);
+}
+
+static void go_to(struct tree_path *path, struct tree_node **root, uint64_t key)
+{
+    tree_begin(path, root);
+    for (struct tree_node *at; (at = tree_here(path)) && object_of(at)->key != key;)
+        tree_down(path, key < object_of(at)->key);
+}
+
+static void insert(struct tree_node **root, struct object *object, uint64_t key)
+{
+    struct tree_path path;
+    object->key = key;
+    go_to(&path, root, key);
+    tree_insert(&path, &object->node, summarize);
+}
+
+static void take_out(struct tree_node **root, struct object *object)
+{
+    struct tree_path path;
+    go_to(&path, root, object->key);
+    tree_remove(&path, summarize);
+}
+
+static unsigned depth_of(const struct tree_node *node)
+{
+    if (!node)
+        return 0;
+    unsigned left = depth_of(node->left), right = depth_of(node->right);
+    return 1 + (left > right ? left : right);
+}
+
+/* Maximum depth of a tree of `count` nodes whose subtrees differ by at most one. */
+static unsigned depth_limit(unsigned count)
+{
+    unsigned depth = 0, fewest = 0, fewer = 0; /* minimum nodes of a tree of that depth, and of one less */
+    while (fewest <= count) {
+        unsigned next = fewest + fewer + 1;
+        fewer = fewest;
+        fewest = next;
+        depth++;
+    }
+    return depth - 1;
+}
+
+/* Checks order, heights and sums; counts the nodes. */
+static bool is_right(struct tree_node *node, uint64_t from, uint64_t to, unsigned *count)
+{
+    if (!node)
+        return true;
+    const struct object *object = object_of(node);
+    unsigned left = 0, right = 0;
+    bool good = object->key >= from && object->key < to && node->height == depth_of(node) &&
+                is_right(node->left, from, object->key, &left) &&
+                is_right(node->right, object->key + 1, to, &right) && object->below == 1 + left + right;
+    *count += 1 + left + right;
+    return good;
+}
+
+static bool holds(struct tree_node *root, unsigned expected)
+{
+    unsigned count = 0;
+    return is_right(root, 0, UINT64_MAX, &count) && count == expected && depth_of(root) <= depth_limit(count);
+}
+
+static uint64_t pick(uint64_t limit)
+{
+    static uint64_t state = 88172645463325252ull; /* xorshift: the same in every run */
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % limit;
+}
+
+static void test_random(void)
+{
+    enum { OBJECTS = 300 };
+    static struct object object[OBJECTS];
+    static bool used[OBJECTS];
+    struct tree_node *root = NULL;
+    unsigned count = 0;
+    bool good = true;
+    for (int round = 0; round < 20000; round++) {
+        unsigned i = (unsigned)pick(OBJECTS);
+        if (used[i])
+            take_out(&root, &object[i]);
+        else
+            insert(&root, &object[i], i);
+        count += used[i] ? -1u : 1;
+        used[i] = !used[i];
+        good &= holds(root, count);
+    }
+    check(good, "objects that come and go at random: in order, balanced, with the right sums");
+    unsigned taken = 0;
+    while (tree_take_any(&root))
+        taken++;
+    check(taken == count, "taken one after the other, each comes once");
+}
+
+/* An adversary that knows the depth of each object keeps those that make the tree deeper and removes the
+ * others. */
+static void test_steered(void)
+{
+    enum { OBJECTS = 20000 };
+    static struct object object[OBJECTS];
+    static uint64_t key[OBJECTS + 1];
+    struct tree_node *root = NULL;
+    unsigned kept = 0, depth = 0;
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        unsigned gap = (unsigned)pick(kept + 1); /* anywhere between two kept ones */
+        uint64_t below = gap ? key[gap - 1] : 0, above = gap < kept ? key[gap] : 1ull << 62;
+        if (above - below < 4)
+            continue;
+        insert(&root, &object[i], below + (above - below) / 2);
+        if (depth_of(root) <= depth) {
+            take_out(&root, &object[i]);
+            continue;
+        }
+        depth++;
+        memmove(&key[gap + 1], &key[gap], (kept - gap) * sizeof key[0]);
+        key[gap] = object[i].key;
+        kept++;
+    }
+    check(depth <= depth_limit(kept),
+          "keeping only what makes the tree deeper does not turn it into a list: %u of %u", depth, kept);
+}
+
+static bool try_order(const unsigned *order, unsigned count)
+{
+    struct object object[8];
+    bool good = true;
+    for (unsigned gone = 0; gone < count; gone++) {
+        struct tree_node *root = NULL;
+        for (unsigned i = 0; i < count; i++)
+            insert(&root, &object[order[i]], order[i]);
+        take_out(&root, &object[gone]);
+        good &= holds(root, count - 1);
+    }
+    return good;
+}
+
+static bool try_orders(unsigned *order, unsigned fixed, unsigned count)
+{
+    bool good = fixed < count || try_order(order, count);
+    for (unsigned i = fixed; i < count; i++) {
+        unsigned swap = order[i];
+        order[i] = order[fixed];
+        order[fixed] = swap;
+        good &= try_orders(order, fixed + 1, count);
+        order[fixed] = order[i];
+        order[i] = swap;
+    }
+    return good;
+}
+
+static void test_orders(void)
+{
+    unsigned order[] = {0, 1, 2, 3, 4, 5, 6};
+    check(try_orders(order, 0, 7), "seven objects in every order, each taken away: rotations of all kinds");
+}
+
+int main(void)
+{
+    test_random();
+    test_steered();
+    test_orders();
+    return finish_tests();
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* host.c - what the kernel needs below it, made of host memory. Interface: host.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arch/boot.h>
+#include <arch/mmu.h>
+#include <kernel/diagnosis/watchdog.h>
+#include <kernel/kernel.h>
+#include <tarn/error.h>
+#include <tests/unit/kernel/host.h>
+
+char *host_ram;
+uint64_t host_clock;
+_Thread_local struct cpu *host_cpu;
+struct cpu cpus[CPUS_MAX];
+uint32_t cpu_count;
+struct boot_info boot_info;
+static struct arch_space kernel_space;
+struct arch_space *arch_kernel_space = &kernel_space;
+
+void host_start(uint32_t processors)
+{
+    host_ram = aligned_alloc(4096, HOST_RAM_BYTES);
+    boot_info.ram[0] = (struct boot_range){HOST_RAM_BASE, HOST_RAM_BYTES};
+    boot_info.ram_count = 1;
+    boot_info.reserved[0] = (struct boot_range){HOST_RAM_BASE + 0x10000, 0x5000};
+    boot_info.reserved_count = 1;
+    cpu_count = processors;
+    for (uint32_t i = 0; i < processors; i++) {
+        cpus[i].index = cpus[i].block.cpu = i;
+        cpus[i].bit = 1ull << i;
+        cpus[i].online = true;
+    }
+    host_become(0);
+}
+
+void host_become(uint32_t processor)
+{
+    host_cpu = &cpus[processor];
+}
+
+void panic(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "panic: ");
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    abort();
+}
+
+void spin_lock_contended(struct spinlock *lock)
+{
+    while (!spin_try_lock(lock))
+        arch_relax();
+}
+void spin_note_taken(struct spinlock *lock)
+{
+    (void)lock;
+}
+void spin_note_released(struct spinlock *lock)
+{
+    (void)lock;
+}
+void spin_init(struct spinlock *lock, struct lock_class *class)
+{
+    *lock = (struct spinlock){.class = class};
+}
+void watchdog_look(void)
+{
+}
+void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
+{
+    (void)target, (void)kind;
+}
+
+/* ---- Page tables as a list ---- */
+
+int arch_space_init(struct arch_space *space)
+{
+    *space = (struct arch_space){0};
+    return 0;
+}
+
+uint32_t arch_space_destroy(struct arch_space *space)
+{
+    free(space->pages);
+    *space = (struct arch_space){0};
+    return 0;
+}
+
+static struct host_page *find_page(struct arch_space *space, uint64_t address)
+{
+    for (uint32_t i = 0; i < space->count; i++) {
+        if (space->pages[i].address == address)
+            return &space->pages[i];
+    }
+    return NULL;
+}
+
+uint64_t host_map_budget = ~0ull;
+
+int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags)
+{
+    if (host_map_budget == 0)
+        return -E_NO_MEMORY;
+    host_map_budget--;
+    struct host_page *page = find_page(space, address);
+    if (!page) {
+        if (space->count == space->room) {
+            space->room = space->room ? space->room * 2 : 64;
+            space->pages = realloc(space->pages, space->room * sizeof *space->pages);
+        }
+        page = &space->pages[space->count++];
+    }
+    *page = (struct host_page){address, frame, flags};
+    return 0;
+}
+
+uint64_t arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < space->count;) {
+        if (space->pages[i].address >= address && space->pages[i].address < address + size) {
+            space->pages[i] = space->pages[--space->count];
+            count++;
+        } else {
+            i++;
+        }
+    }
+    return count;
+}
+
+uint64_t arch_protect_range(struct arch_space *space, uint64_t address, uint64_t size, uint32_t flags)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < space->count; i++) {
+        if (space->pages[i].address >= address && space->pages[i].address < address + size) {
+            space->pages[i].flags = flags;
+            count++;
+        }
+    }
+    return count;
+}
+
+paddr_t arch_lookup_page(struct arch_space *space, uint64_t address, uint32_t *flags)
+{
+    struct host_page *page = find_page(space, address);
+    if (!page)
+        return ~0ull;
+    *flags = page->flags;
+    return page->frame;
+}

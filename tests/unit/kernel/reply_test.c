@@ -1,0 +1,831 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * reply_test.c - tests that every reply finds the wait that it belongs to, or nobody, in every state that
+ * two callers, a server and two saved replies can reach.
+ *
+ * It runs the kernel's endpoint.c, reply.c, ipc_fast.c, fault_fast.c, wait.c, thread.c and cap.c; in place
+ * of the scheduler, it chooses which thread acts next. The search is breadth first. A state is reached by
+ * replaying its steps on a new machine, and identified by the contents of kernel and model (write_key).
+ * States seen before are not followed, so the search ends, and has then seen all.
+ *
+ * The model knows which reply each caller waits for, and to which wait each reply in hand belongs: every
+ * wait has a serial number, which is the message's label. After each step every thread's registers and wait
+ * are compared with those before: only threads that the model allows may have changed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <kernel/cpu/irq.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/ipc.h>
+#include <kernel/ipc/notification.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/space/space_exit.h>
+#include <kernel/syscall/syscall.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <tests/unit/kernel/host.h>
+
+enum { FIRST, SECOND, SERVER, THREADS };
+#define CALLERS   2
+#define SAVED     2
+#define STEPS_MAX 64
+#define SET_BITS  18
+#define DEADLINE  1000u
+
+/* ---- Stubs ---- */
+
+static struct space space;
+static struct thread_block blocks[THREADS], idle_block;
+static struct thread idle = {.block = &idle_block};
+static unsigned next_block;
+
+int space_alloc_block(struct space *of, struct thread_block **block, uint64_t *user_address)
+{
+    (void)of;
+    *block = &blocks[next_block % THREADS];
+    *user_address = next_block;
+    return 0;
+}
+void space_free_block(struct space *of, uint64_t user_address)
+{
+    (void)of, (void)user_address;
+}
+void space_finish(struct space *ended)
+{
+    ended->dying = false;
+}
+void space_put(struct space *of)
+{
+    atomic_fetch_sub(&of->references, 1);
+}
+void space_abandon(struct space *of)
+{
+    (void)of;
+}
+void space_add_cpu(struct space *of, struct cpu *cpu)
+{
+    (void)of, (void)cpu;
+}
+void memory_put(struct memory *memory)
+{
+    (void)memory;
+}
+void irq_put(struct irq *irq)
+{
+    (void)irq;
+}
+int format_text(char *buffer, size_t size, const char *format, ...)
+{
+    (void)buffer, (void)size, (void)format;
+    return 0;
+}
+void arch_thread_init(struct thread *thread, uint64_t tls)
+{
+    (void)thread, (void)tls;
+}
+void thread_trace_resumed(struct thread *thread)
+{
+    thread->traced = 0;
+}
+void timer_add(struct timer *timer, uint64_t deadline)
+{
+    (void)timer, (void)deadline;
+}
+void timer_remove(struct timer *timer)
+{
+    (void)timer;
+}
+uint64_t timer_ticks(uint64_t nanoseconds)
+{
+    return nanoseconds;
+}
+uint64_t timer_nanoseconds(uint64_t ticks)
+{
+    return ticks;
+}
+void tlb_handle_request(void)
+{
+}
+void sched_wake(struct thread *thread)
+{
+    atomic_store(&thread->state, THREAD_READY);
+}
+void sched_hand_over(struct thread *thread)
+{
+    sched_wake(thread);
+}
+void sched_kick(struct thread *thread)
+{
+    (void)thread;
+}
+void sched_yield(void)
+{
+}
+void sched_move_here(struct thread *thread)
+{
+    atomic_store(&thread->cpu, this_cpu());
+}
+void sched_set_priority(struct thread *thread, uint32_t priority)
+{
+    atomic_store(&thread->priority, priority);
+}
+
+/* ---- The machine and its model ---- */
+
+struct answer {
+    int caller;      /* -1: none */
+    uint64_t serial; /* of the wait that it belongs to */
+};
+
+static struct thread *threads[THREADS];
+static struct endpoint *endpoint;
+static cap_t service, saved_slots[SAVED];
+/* The model. */
+static uint64_t awaits[THREADS]; /* serial of the reply that it waits for; 0: none */
+static uint64_t asked[THREADS];  /* serial of its last message */
+static bool faulted[THREADS];    /* the last message was a fault */
+static struct answer held, saved[SAVED];
+static uint64_t last_serial;
+static unsigned allowed; /* bits: threads that may change in this step */
+
+static const struct answer none = {-1, 0};
+
+static void new_thread(unsigned who)
+{
+    static const struct thread_config config = {.priority = 1};
+    int error;
+    next_block = who;
+    threads[who] = thread_new(&space, &config, &error);
+    assert(threads[who]);
+    thread_resume(threads[who]);
+    awaits[who] = asked[who] = 0;
+    faulted[who] = false;
+    if (who == SERVER)
+        held = none;
+}
+
+static void start_machine(void)
+{
+    struct cpu *cpu = this_cpu();
+    cpu->current = cpu->idle = &idle;
+    endpoint = endpoint_new();
+    assert(endpoint);
+    service = (cap_t)cap_insert(&space, CAP_ENDPOINT, endpoint, RIGHT_ALL, 0);
+    last_serial = 0;
+    for (unsigned i = 0; i < THREADS; i++)
+        new_thread(i);
+    for (unsigned i = 0; i < SAVED; i++)
+        saved[i] = none;
+}
+
+static void let_run(struct thread *thread)
+{
+    this_cpu()->current = thread;
+    atomic_store(&thread->state, THREAD_RUNNING);
+    atomic_store(&thread->on_cpu, 1);
+}
+
+static void stop_running(void)
+{
+    this_cpu()->current = &idle;
+    for (unsigned i = 0; i < THREADS; i++) {
+        atomic_store(&threads[i]->on_cpu, 0);
+        if (atomic_load(&threads[i]->state) == THREAD_RUNNING)
+            atomic_store(&threads[i]->state, THREAD_READY);
+    }
+}
+
+static void end_thread(unsigned who)
+{
+    let_run(threads[who]);
+    struct thread *thread = threads[who];
+    this_cpu()->current = &idle;
+    atomic_store(&thread->on_cpu, 0);
+    thread_finish(thread);
+    thread_put(thread); /* the creator's reference */
+}
+
+static void stop_machine(void)
+{
+    for (unsigned i = 0; i < SAVED; i++)
+        if (saved[i].caller >= 0)
+            cap_close(&space, saved_slots[i]);
+    for (unsigned i = 0; i < THREADS; i++) {
+        thread_kill(threads[i]);
+        end_thread(i);
+    }
+    cap_close(&space, service);
+}
+
+/* ---- Comparison with the step before ---- */
+
+static struct {
+    struct arch_frame frame;
+    struct spinlock *wait_lock;
+    uint32_t pending;
+} before[THREADS];
+static const char *wrong; /* what the step broke */
+
+static void note_before(void)
+{
+    for (unsigned i = 0; i < THREADS; i++) {
+        before[i].frame = threads[i]->frame;
+        before[i].wait_lock = threads[i]->wait_lock;
+        before[i].pending = threads[i]->pending;
+    }
+}
+
+static bool waits(unsigned who)
+{
+    return threads[who]->wait_lock != NULL;
+}
+
+/* A waiting thread's state says what it waits for; a fault may still be queued. */
+static bool waits_for_answer(unsigned who)
+{
+    uint32_t state = threads[who]->state;
+    return waits(who) && threads[who]->wait_lock != &endpoint->lock &&
+           (state == THREAD_BLOCKED_REPLY || state == THREAD_BLOCKED_FAULT);
+}
+
+static void check_after(void)
+{
+    for (unsigned i = 0; i < THREADS; i++) {
+        if (!(allowed >> i & 1) &&
+            (memcmp(&before[i].frame, &threads[i]->frame, sizeof before[i].frame) ||
+             before[i].wait_lock != threads[i]->wait_lock || before[i].pending != threads[i]->pending))
+            wrong = "a thread changed that the step has nothing to do with";
+        if (waits_for_answer(i) != (awaits[i] != 0))
+            wrong = "a wait for an answer began or ended that should not have";
+    }
+}
+
+/* ---- Messages ---- */
+
+static void prepare_frame(struct thread *thread, uint64_t label, uint64_t deadline)
+{
+    frame_set_label(&thread->frame, label);
+    frame_set_caps(&thread->frame, 0);
+    thread->frame.deadline = deadline;
+}
+
+static void note_received(void)
+{
+    uint64_t serial = frame_label(&threads[SERVER]->frame);
+    held = none;
+    for (int i = 0; i < CALLERS; i++)
+        if (asked[i] == serial && serial) {
+            held = (struct answer){i, serial};
+            awaits[i] = serial;
+        }
+    if (held.caller < 0)
+        wrong = "the server got a message that nobody sent";
+}
+
+static bool server_receives(void)
+{
+    return threads[SERVER]->wait_lock == &endpoint->lock;
+}
+
+/* `fault`: with a fault; `general`: by the general path. */
+static void ask(unsigned who, bool fault, bool general)
+{
+    struct thread *self = threads[who];
+    bool receiver = server_receives();
+    allowed = 1u << who | (receiver ? 1u << SERVER : 0);
+    asked[who] = ++last_serial;
+    faulted[who] = fault;
+    if (fault) {
+        uint64_t words[IPC_WORDS] = {who};
+        ipc_prepare_fault(self, last_serial, words);
+        if (general || !ipc_send_fault_fast(self, &endpoint))
+            ipc_send_fault(endpoint);
+    } else {
+        prepare_frame(self, last_serial, general ? DEADLINE : TARN_FOREVER);
+        sys_ipc_call(service);
+    }
+    if (receiver)
+        note_received();
+}
+
+/* Models a reply; false: the caller does not wait for it any more. */
+static bool take_answer(struct answer answer)
+{
+    if (answer.caller < 0 || awaits[answer.caller] != answer.serial)
+        return false;
+    awaits[answer.caller] = 0;
+    allowed |= 1u << answer.caller;
+    return true;
+}
+
+static void check_answered(struct answer answer, uint64_t label)
+{
+    const struct thread *caller = threads[answer.caller];
+    bool killed = faulted[answer.caller] && label == FAULT_REPLY_KILL;
+    if (waits((unsigned)answer.caller))
+        wrong = "an answer did not end the wait that it belongs to";
+    if (!faulted[answer.caller] && (caller->frame.label != label || caller->frame.result != 0))
+        wrong = "an answer did not arrive";
+    if (faulted[answer.caller] &&
+        (memcmp(&caller->frame, &before[answer.caller].frame, sizeof caller->frame) ||
+         !!(caller->pending & PENDING_KILL) != (killed || before[answer.caller].pending & PENDING_KILL)))
+        wrong = "the answer to a fault did more or less than it says";
+}
+
+/* The server receives, and first gives up the caller that it has. */
+static void receive_next(void)
+{
+    for (int i = 0; i < CALLERS; i++) /* callers whose message it may take */
+        if (threads[i]->wait_lock == &endpoint->lock)
+            allowed |= 1u << i;
+}
+
+static void end_receive(void)
+{
+    held = none;
+    if (!waits(SERVER) && threads[SERVER]->frame.result == 0)
+        note_received();
+}
+
+static uint64_t answer_label(struct answer answer, bool kill)
+{
+    bool fault = answer.caller >= 0 && faulted[answer.caller];
+    return fault || kill ? kill : 0x10000 + answer.serial;
+}
+
+/* ---- Steps ---- */
+
+/* Steps of the server. `kill`: the label, if it replies to a fault. */
+static void receive(void)
+{
+    take_answer(held);
+    receive_next();
+    prepare_frame(threads[SERVER], 0, TARN_FOREVER);
+    int64_t result = sys_ipc_receive(service);
+    if (result != SYSCALL_NO_RESULT)
+        threads[SERVER]->frame.result = result;
+    end_receive();
+}
+
+static void reply(bool kill)
+{
+    struct answer answer = held;
+    uint64_t label = answer_label(answer, kill);
+    bool finds = take_answer(answer);
+    prepare_frame(threads[SERVER], label, TARN_FOREVER);
+    int64_t result = sys_ipc_reply();
+    held = none;
+    if (result != (answer.caller < 0 ? -E_NO_REPLY : finds ? 0 : -E_DEAD))
+        wrong = "ipc_reply did not say whether it found somebody";
+    if (finds)
+        check_answered(answer, label);
+}
+
+static void reply_receive(bool kill, bool general)
+{
+    struct answer answer = held;
+    uint64_t label = answer_label(answer, kill);
+    bool finds = take_answer(answer);
+    receive_next();
+    prepare_frame(threads[SERVER], label, general ? DEADLINE : TARN_FOREVER);
+    int64_t result = sys_ipc_reply_receive(service);
+    if (result != SYSCALL_NO_RESULT)
+        threads[SERVER]->frame.result = result;
+    if (finds)
+        check_answered(answer, label);
+    end_receive();
+}
+
+static void reply_to(unsigned slot, bool kill)
+{
+    struct answer answer = saved[slot];
+    uint64_t label = answer_label(answer, kill);
+    bool finds = take_answer(answer);
+    prepare_frame(threads[SERVER], label, TARN_FOREVER);
+    int64_t result = sys_ipc_reply_to(saved_slots[slot]);
+    saved[slot] = none;
+    if (result != (finds ? 0 : -E_DEAD))
+        wrong = "ipc_reply_to did not say whether it found somebody";
+    if (finds)
+        check_answered(answer, label);
+}
+
+static bool is_copied(unsigned slot)
+{
+    return saved[!slot].caller == saved[slot].caller && saved[!slot].serial == saved[slot].serial;
+}
+
+static void close_saved(unsigned slot)
+{
+    if (!is_copied(slot))
+        take_answer(saved[slot]);
+    cap_close(&space, saved_slots[slot]);
+    saved[slot] = none;
+}
+
+static void save(unsigned slot)
+{
+    int64_t result = sys_ipc_save_reply();
+    assert(result > 0);
+    saved_slots[slot] = (cap_t)result;
+    saved[slot] = held;
+    held = none;
+}
+
+static void copy_saved(unsigned slot)
+{
+    int64_t result = cap_copy(&space, saved_slots[slot], &space, 0, RIGHT_ALL, 0);
+    assert(result > 0);
+    saved_slots[!slot] = (cap_t)result;
+    saved[!slot] = saved[slot];
+}
+
+/* Something else ends the wait. */
+static void lose_wait(unsigned who)
+{
+    allowed = 1u << who;
+    awaits[who] = 0;
+}
+
+static void end_and_begin_anew(unsigned who)
+{
+    allowed = 1u << who;
+    if (who == SERVER)
+        take_answer(held);
+    end_thread(who);
+    new_thread(who);
+}
+
+enum kind {
+    /* steps of callers: */
+    CALL,
+    CALL_GENERAL,
+    FAULT,
+    FAULT_GENERAL,
+    SLEEP,
+    /* of the server; from SAVE on `who` is the slot: */
+    RECEIVE,
+    REPLY,
+    REPLY_KILL,
+    REPLY_RECEIVE,
+    REPLY_RECEIVE_KILL,
+    REPLY_RECEIVE_GENERAL,
+    SAVE,
+    COPY,
+    REPLY_TO,
+    REPLY_TO_KILL,
+    CLOSE,
+    /* of any thread: */
+    EXPIRE,
+    CANCEL,
+    SUSPEND,
+    RESUME,
+    KILL,
+    PARK,
+    END,
+    KINDS
+};
+struct step {
+    uint8_t kind, who;
+};
+
+static bool is_ready(unsigned who)
+{
+    return !waits(who) && !threads[who]->pending;
+}
+
+static bool of_server_possible(enum kind kind, unsigned who)
+{
+    if (!is_ready(SERVER))
+        return false;
+    if (kind >= SAVE) {
+        bool full = who < SAVED && saved[who].caller >= 0;
+        bool fault = full && faulted[saved[who].caller];
+        return who < SAVED && (kind == SAVE   ? !full && held.caller >= 0
+                               : kind == COPY ? full && saved[!who].caller < 0
+                                              : full && (kind != REPLY_TO_KILL || fault));
+    }
+    bool kills = kind == REPLY_KILL || kind == REPLY_RECEIVE_KILL;
+    return who == SERVER && (!kills || (held.caller >= 0 && faulted[held.caller]));
+}
+
+static bool possible(struct step step)
+{
+    unsigned who = step.who;
+    const struct thread *thread = threads[who];
+    if (step.kind <= SLEEP)
+        return who < CALLERS && is_ready(who);
+    if (step.kind <= CLOSE)
+        return of_server_possible(step.kind, who);
+    switch (step.kind) {
+    case EXPIRE:
+        return waits(who) && thread->wait_deadline == DEADLINE;
+    case CANCEL:
+        return waits(who) && thread->state != THREAD_SUSPENDED && thread->state != THREAD_BLOCKED_FAULT;
+    case SUSPEND:
+        return who != SERVER && !thread->pending;
+    case RESUME:
+        return thread->pending == PENDING_SUSPEND;
+    case KILL:
+        return !(thread->pending & PENDING_KILL);
+    case PARK:
+        return !waits(who) && thread->pending == PENDING_SUSPEND;
+    default: /* END */
+        return !waits(who) && thread->pending & PENDING_KILL;
+    }
+}
+
+static void take_own_step(struct step step)
+{
+    bool fault = step.kind == FAULT || step.kind == FAULT_GENERAL;
+    let_run(threads[step.who]);
+    allowed = 1u << step.who;
+    if (step.kind == SLEEP)
+        sys_thread_sleep(DEADLINE);
+    else if (step.kind == PARK)
+        thread_park(threads[step.who]);
+    else
+        ask(step.who, fault, step.kind == CALL_GENERAL || step.kind == FAULT_GENERAL);
+}
+
+static void take_server_step(struct step step)
+{
+    let_run(threads[SERVER]);
+    allowed = 1u << SERVER;
+    switch (step.kind) {
+    case RECEIVE:
+        receive();
+        break;
+    case REPLY:
+    case REPLY_KILL:
+        reply(step.kind == REPLY_KILL);
+        break;
+    case SAVE:
+        save(step.who);
+        break;
+    case COPY:
+        copy_saved(step.who);
+        break;
+    case REPLY_TO:
+    case REPLY_TO_KILL:
+        reply_to(step.who, step.kind == REPLY_TO_KILL);
+        break;
+    case CLOSE:
+        close_saved(step.who);
+        break;
+    default:
+        reply_receive(step.kind == REPLY_RECEIVE_KILL, step.kind == REPLY_RECEIVE_GENERAL);
+    }
+}
+
+static void take_foreign_step(struct step step)
+{
+    struct thread *thread = threads[step.who];
+    allowed = 1u << step.who;
+    switch (step.kind) {
+    case EXPIRE:
+        lose_wait(step.who);
+        thread_expire(thread, DEADLINE);
+        break;
+    case CANCEL:
+        lose_wait(step.who);
+        thread_abort_wait(thread, -E_CANCELED);
+        break;
+    case SUSPEND:
+        thread_suspend(thread);
+        break;
+    case RESUME:
+        thread_resume(thread);
+        break;
+    case KILL:
+        lose_wait(step.who);
+        thread_kill(thread);
+        break;
+    default:
+        end_and_begin_anew(step.who);
+    }
+}
+
+static void take_step(struct step step)
+{
+    note_before();
+    if (step.kind <= SLEEP || step.kind == PARK)
+        take_own_step(step);
+    else if (step.kind <= CLOSE)
+        take_server_step(step);
+    else
+        take_foreign_step(step);
+    stop_running();
+    check_after();
+}
+
+/* ---- States ---- */
+
+/* Everything on which later steps can depend. Serials only distinguish waits. */
+struct key {
+    uint8_t thread[THREADS][7], held[3], saved[SAVED][3], copied, senders[CALLERS];
+};
+
+static void write_answer(uint8_t *key, struct answer answer, unsigned swap)
+{
+    if (answer.caller < 0)
+        return;
+    key[0] = (uint8_t)(1 + ((unsigned)answer.caller ^ swap));
+    key[1] = awaits[answer.caller] == answer.serial;
+    key[2] = asked[answer.caller] == answer.serial;
+}
+
+static void write_thread(uint8_t *key, unsigned who)
+{
+    const struct thread *thread = threads[who];
+    const struct spinlock *lock = thread->wait_lock;
+    key[0] = !lock ? 0 : lock == &thread->lock ? 1 : lock == &thread->reply_lock ? 2 : 3;
+    key[1] = (uint8_t)thread->state;
+    key[2] = (uint8_t)thread->pending;
+    key[3] = who < CALLERS && thread->message_kind == MESSAGE_FAULT;
+    key[4] = lock && thread->wait_deadline == DEADLINE;
+    key[5] = awaits[who] != 0;
+    key[6] = faulted[who];
+}
+
+/* With the callers swapped, or the saved replies, or neither. */
+static void write_swapped(struct key *key, unsigned callers, unsigned slots)
+{
+    memset(key, 0, sizeof *key);
+    for (unsigned i = 0; i < THREADS; i++)
+        write_thread(key->thread[i < CALLERS ? i ^ callers : i], i);
+    write_answer(key->held, held, callers);
+    for (unsigned i = 0; i < SAVED; i++)
+        write_answer(key->saved[i ^ slots], saved[i], callers);
+    key->copied = saved[0].caller >= 0 && is_copied(0);
+    unsigned count = 0;
+    for (struct list *link = endpoint->senders.next; link != &endpoint->senders; link = link->next)
+        key->senders[count++] =
+            (uint8_t)(1 + ((list_object(link, struct thread, link) == threads[SECOND]) ^ callers));
+}
+
+/* The callers are interchangeable, and so are the saved replies: one of such states is enough. */
+static void write_key(struct key *key)
+{
+    struct key other;
+    write_swapped(key, 0, 0);
+    for (unsigned swap = 1; swap < 4; swap++) {
+        write_swapped(&other, swap & 1, swap >> 1);
+        if (memcmp(&other, key, sizeof other) < 0)
+            *key = other;
+    }
+}
+
+static struct key *seen; /* open addressing */
+static bool *used;
+
+/* Returns true if the state is new. */
+static bool remember(const struct key *key)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (unsigned i = 0; i < sizeof *key; i++)
+        hash = (hash ^ ((const uint8_t *)key)[i]) * 1099511628211u;
+    uint64_t mask = (1u << SET_BITS) - 1, at = (hash ^ hash >> 32) & mask;
+    for (; used[at]; at = (at + 1) & mask)
+        if (!memcmp(&seen[at], key, sizeof *key))
+            return false;
+    used[at] = true;
+    seen[at] = *key;
+    return true;
+}
+
+/* ---- The search ---- */
+
+/* A state: the step that led to it, and from which state. */
+struct node {
+    uint32_t from;
+    uint16_t depth;
+    struct step step;
+};
+static struct node *nodes;
+static uint32_t node_count = 1;
+
+static unsigned path_to(uint32_t node, struct step *path)
+{
+    unsigned depth = nodes[node].depth;
+    for (unsigned i = depth; i-- > 0; node = nodes[node].from)
+        path[i] = nodes[node].step;
+    return depth;
+}
+
+static void print_path(const struct step *path, unsigned depth)
+{
+    static const char *const names[KINDS] = {"call",
+                                             "call (general)",
+                                             "fault",
+                                             "fault (general)",
+                                             "sleep",
+                                             "receive",
+                                             "reply",
+                                             "reply kill",
+                                             "reply_receive",
+                                             "reply_receive kill",
+                                             "reply_receive (general)",
+                                             "save",
+                                             "copy",
+                                             "reply_to",
+                                             "reply_to kill",
+                                             "close",
+                                             "expire",
+                                             "cancel",
+                                             "suspend",
+                                             "resume",
+                                             "kill",
+                                             "park",
+                                             "end"};
+    for (unsigned i = 0; i < depth; i++)
+        printf("# step %u: %s %u\n", i + 1, names[path[i].kind], path[i].who);
+}
+
+static void replay(const struct step *path, unsigned depth)
+{
+    start_machine();
+    for (unsigned i = 0; i < depth; i++)
+        take_step(path[i]);
+}
+
+static unsigned list_steps(const struct step *path, unsigned depth, struct step *steps)
+{
+    unsigned count = 0;
+    replay(path, depth);
+    for (uint8_t kind = 0; kind < KINDS; kind++)
+        for (uint8_t who = 0; who < THREADS; who++)
+            if (possible((struct step){kind, who}))
+                steps[count++] = (struct step){kind, who};
+    stop_machine();
+    return count;
+}
+
+/* Adds the state to which the path's last step leads. False: the step breaks a rule. */
+static bool follow(uint32_t from, const struct step *path, unsigned depth)
+{
+    struct key key;
+    replay(path, depth);
+    if (wrong) {
+        print_path(path, depth);
+        return false;
+    }
+    write_key(&key);
+    stop_machine();
+    if (remember(&key)) {
+        assert(depth < STEPS_MAX && node_count < 1u << (SET_BITS - 1));
+        nodes[node_count++] = (struct node){from, (uint16_t)depth, path[depth - 1]};
+    }
+    return true;
+}
+
+static bool explore(void)
+{
+    struct step path[STEPS_MAX], steps[KINDS * THREADS];
+    for (uint32_t node = 0; node < node_count; node++) {
+        unsigned depth = path_to(node, path), count = list_steps(path, depth, steps);
+        for (unsigned i = 0; i < count; i++) {
+            path[depth] = steps[i];
+            if (!follow(node, path, depth + 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool keep_nothing(unsigned index, paddr_t *base, uint64_t *size)
+{
+    (void)index, (void)base, (void)size;
+    return false;
+}
+
+int main(void)
+{
+    host_start(1);
+    frame_allocator_init(keep_nothing);
+    spin_init(&space.lock, &thread_lock_class);
+    cap_table_construct(&space.caps);
+    if (cap_table_init(&space.caps))
+        return 1;
+    seen = calloc(1u << SET_BITS, sizeof *seen);
+    used = calloc(1u << SET_BITS, sizeof *used);
+    nodes = calloc(1u << (SET_BITS - 1), sizeof *nodes);
+    bool good = explore();
+    check(good, "an answer finds its wait or nobody, in each of %u states", node_count);
+    if (!good)
+        printf("# %s\n", wrong);
+    else
+        check(thread_count_live() == 0 && reply_count_live() == 0 && endpoint_count_live() == 0,
+              "nothing is left");
+    free(seen);
+    free(used);
+    free(nodes);
+    return finish_tests();
+}

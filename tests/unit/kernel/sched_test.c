@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched_test.c - tests scheduler and timers: golden schedules on CPUs that the test steps, then CPUs that
+ * are host threads and wake, block, steal and move threads concurrently.
+ *
+ * A golden schedule lists the threads that the CPUs run after each step; '-' is idle.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arch/clock.h>
+#include <kernel/cpu/quiescent.h>
+#include <kernel/diagnosis/watchdog.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/slab.h>
+#include <kernel/sched/run_queue.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/switch.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/syscall/machine.h>
+#include <kernel/trace/control.h>
+#include <tests/unit/kernel/host.h>
+
+#define CPUS         4u
+#define THREADS_MAX  64u
+#define STEPS        200000u
+#define SECONDS_BUSY 2
+
+/* ---- Stubs ---- */
+
+LOCK_CLASS(thread_lock_class, "thread");
+static struct thread threads[THREADS_MAX], idle_threads[CPUS_MAX];
+static struct thread_block blocks[THREADS_MAX], idle_blocks[CPUS_MAX];
+static unsigned parked, finished, kicks;
+
+void thread_trace_resumed(struct thread *thread)
+{
+    thread->traced = 0;
+}
+void thread_finish(struct thread *thread)
+{
+    atomic_store(&thread->state, THREAD_DEAD);
+    finished++;
+}
+void thread_park(struct thread *thread)
+{
+    atomic_store(&thread->state, THREAD_SUSPENDED);
+    parked++;
+}
+void thread_expire(struct thread *thread, uint64_t now)
+{
+    if (thread->wait_deadline <= now)
+        sched_wake(thread);
+}
+void arch_timer_set(uint64_t deadline)
+{
+    (void)deadline;
+}
+static uint64_t test_hz = 1000000000;
+void arch_clock_init(struct arch_clock_rate *rate)
+{
+    *rate = (struct arch_clock_rate){.hz = test_hz, .is_certain = true, .names = "test"};
+}
+uint64_t trace_heartbeat(uint64_t now)
+{
+    return now + 1000000000;
+}
+void console_poll(void)
+{
+}
+void watchdog_beat(uint64_t now)
+{
+    (void)now;
+}
+void quiet_report(void)
+{
+}
+uint32_t slab_reclaim(uint32_t most)
+{
+    (void)most;
+    return 0;
+}
+void tlb_handle_request(void)
+{
+}
+uint64_t profile_period;
+void profile_timer(uint64_t now)
+{
+    timer_set_sample(TIMER_NEVER);
+    (void)now;
+}
+void profile_sleep(void)
+{
+}
+void profile_wake(void)
+{
+}
+void profile_close_window(void)
+{
+}
+void space_add_cpu(struct space *space, struct cpu *cpu)
+{
+    atomic_fetch_or(&space->cpus, cpu->bit);
+}
+
+static void make_machine(unsigned cpu_total)
+{
+    sched_idle_cpus = sched_online_cpus = 0;
+    memset(threads, 0, sizeof threads);
+    for (unsigned i = 0; i < cpu_total; i++) {
+        struct cpu *cpu = &cpus[i];
+        host_become(i);
+        memset(&cpu->run_queue, 0, sizeof cpu->run_queue);
+        memset(&idle_threads[i], 0, sizeof idle_threads[i]);
+        idle_threads[i].block = &idle_blocks[i];
+        idle_threads[i].on_cpu = 1;
+        idle_threads[i].cpu = cpu;
+        cpu->idle = cpu->current = &idle_threads[i];
+        cpu->need_resched = 0;
+        cpu->wants_yield = false;
+        timer_init_cpu(cpu);
+        sched_init_cpu(cpu);
+    }
+    host_become(0);
+}
+
+/* Thread n, blocked. Its name is a letter from A on. */
+static struct thread *make_thread(unsigned n, uint32_t priority, uint64_t affinity)
+{
+    struct thread *thread = &threads[n];
+    thread->block = &blocks[n];
+    thread->tid = n;
+    thread->priority = priority;
+    thread->affinity = affinity ? affinity : ~0ull;
+    thread->cpu = &cpus[0];
+    thread->state = THREAD_BLOCKED_RECEIVE;
+    return thread;
+}
+
+/* ---- Golden schedules ---- */
+
+static char history[4096];
+
+static void note(const char *text)
+{
+    strncat(history, text, sizeof history - strlen(history) - 1);
+}
+
+static void leave_kernel(unsigned cpu)
+{
+    host_become(cpu);
+    do {
+        cpus[cpu].need_resched = 0;
+        sched_reschedule();
+    } while (cpus[cpu].need_resched);
+    uint64_t bit = 1ull << cpu;
+    if (cpus[cpu].current == cpus[cpu].idle)
+        sched_idle_cpus |= bit;
+    else
+        sched_idle_cpus &= ~bit;
+}
+
+/* Runs the kernel exit of each CPU that was asked to, and notes what runs. */
+static void settle(unsigned cpu_total)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (unsigned i = 0; i < cpu_total; i++) {
+            if (!cpus[i].need_resched)
+                continue;
+            kicks++;
+            again = true;
+            leave_kernel(i);
+        }
+    }
+    char names[CPUS_MAX + 2] = {0};
+    for (unsigned i = 0; i < cpu_total; i++)
+        names[i] = cpus[i].current == cpus[i].idle ? '-' : (char)('A' + cpus[i].current->tid);
+    names[cpu_total] = ' ';
+    note(names);
+}
+
+static void block_current(unsigned cpu)
+{
+    atomic_store(&cpus[cpu].current->state, THREAD_BLOCKED_RECEIVE);
+    cpus[cpu].need_resched = 1;
+}
+
+static void expect(const char *golden, const char *what)
+{
+    bool same = strcmp(history, golden) == 0;
+    check(same, "%s", what);
+    if (!same)
+        printf("# expected %s\n# got      %s\n", golden, history);
+    history[0] = 0;
+}
+
+static void test_one_processor(void)
+{
+    make_machine(1);
+    leave_kernel(0);
+    sched_wake(make_thread(0, 5, 0));
+    settle(1);
+    sched_wake(make_thread(1, 5, 0)); /* an equal waits */
+    settle(1);
+    sched_wake(make_thread(2, 9, 0)); /* a higher priority does not */
+    settle(1);
+    sched_wake(make_thread(3, 2, 0));
+    settle(1);
+    block_current(0); /* C blocks; then A, which was preempted, comes before B */
+    settle(1);
+    block_current(0);
+    settle(1);
+    block_current(0);
+    settle(1);
+    block_current(0);
+    settle(1);
+    expect("A A C C A B D - ", "priorities, and preempted threads before their equals");
+}
+
+static void test_slices(void)
+{
+    make_machine(1);
+    leave_kernel(0);
+    for (unsigned i = 0; i < 3; i++)
+        sched_wake(make_thread(i, 5, 0));
+    sched_wake(make_thread(3, 4, 0));
+    settle(1);
+    for (unsigned i = 0; i < 5; i++) {
+        host_clock += sched_slice;
+        handle_timer();
+        settle(1);
+    }
+    sched_yield();
+    settle(1);
+    expect("A B C A B C A ", "slices go round among equals, and so does yield");
+    host_clock += sched_slice / 2;
+    handle_timer();
+    settle(1);
+    expect("A ", "half a slice changes nothing");
+    sched_wake(make_thread(4, 9, 0));
+    settle(1);
+    host_clock += sched_slice;
+    block_current(0);
+    settle(1); /* A had half of its time slice left */
+    host_clock += sched_slice / 2;
+    handle_timer();
+    settle(1);
+    expect("E A B ", "who was preempted gets the rest of its slice");
+}
+
+static void test_placement(void)
+{
+    make_machine(3);
+    for (unsigned i = 0; i < 3; i++)
+        leave_kernel(i);
+    host_become(0);
+    make_thread(0, 5, 0)->cpu = &cpus[2];
+    sched_wake(&threads[0]); /* its last CPU is idle */
+    settle(3);
+    host_become(0);
+    make_thread(1, 5, 0)->cpu = &cpus[2];
+    sched_wake(&threads[1]); /* its last CPU is busy: this one */
+    settle(3);
+    host_become(0);
+    make_thread(2, 5, 0)->cpu = &cpus[2];
+    sched_wake(&threads[2]); /* any idle CPU */
+    settle(3);
+    make_thread(3, 7, 0)->cpu = &cpus[1];
+    sched_wake(&threads[3]); /* preempts on its last CPU */
+    settle(3);
+    make_thread(4, 6, 0)->cpu = &cpus[1];
+    sched_wake(&threads[4]); /* preempts the lowest priority */
+    settle(3);
+    make_thread(5, 1, 4)->cpu = &cpus[1];
+    sched_wake(&threads[5]); /* may only run on the third CPU */
+    settle(3);
+    expect("--A B-A BCA BDA EDA EDA ", "placement: last, this, any idle one; then preemption; then a queue");
+    host_become(2);
+    block_current(2); /* F, of lower priority but in its own queue, runs before C or B are stolen */
+    settle(3);
+    expect("EDF ", "its own queue first");
+    block_current(2);
+    settle(3);
+    block_current(1);
+    settle(3);
+    expect("EDB ECB ", "an idle processor takes from the others");
+}
+
+/* The second CPU goes idle after the first, which is busy, was chosen for B. */
+static void test_late_idle(void)
+{
+    make_machine(2);
+    leave_kernel(0);
+    host_become(0);
+    sched_wake(make_thread(0, 5, 0));
+    settle(2);
+    leave_kernel(1);
+    host_become(0);
+    sched_enqueue(make_thread(1, 5, 0), &cpus[0], false);
+    settle(2);
+    expect("A- AB ", "who went idle before a thread was queued takes it");
+    host_become(1);
+    block_current(1);
+    settle(2);
+    sched_enqueue(make_thread(2, 5, 1), &cpus[0], false);
+    settle(2);
+    sched_enqueue(make_thread(3, 5, 0), &cpus[0], true);
+    settle(2);
+    expect("A- A- A- ", "but not one that may not run there, or runs at once where it is");
+}
+
+static void test_affinity(void)
+{
+    make_machine(2);
+    leave_kernel(0);
+    leave_kernel(1);
+    host_become(0);
+    sched_wake(make_thread(0, 5, 1));
+    sched_wake(make_thread(1, 5, 1));
+    sched_wake(make_thread(2, 9, 1));
+    settle(2);
+    expect("C- ", "nobody takes what may not run there");
+    sched_set_affinity(&threads[1], 2);
+    settle(2);
+    sched_set_affinity(&threads[2], 2); /* it runs on the first CPU; preempts on the second */
+    settle(2);
+    sched_set_priority(&threads[1], 12);
+    settle(2);
+    sched_set_affinity(&threads[1], 3);
+    sched_set_priority(&threads[0], 1);
+    settle(2);
+    expect("CB AC AB AB ", "changes of affinity and priority work on queued and running threads");
+    atomic_fetch_or(&threads[0].pending, PENDING_SUSPEND);
+    sched_kick(&threads[0]);
+    settle(2); /* C may not run on the first CPU */
+    expect("-B ", "a suspended thread leaves");
+    atomic_fetch_or(&threads[1].pending, PENDING_KILL);
+    sched_kick(&threads[1]);
+    settle(2);
+    expect("-C ", "a killed thread ends");
+    check(parked == 1 && finished == 1, "each of them once");
+}
+
+/* ---- Timers ---- */
+
+static void test_timers(void)
+{
+    static struct timer timers[500];
+    bool armed[500] = {0}, ordered = true;
+    make_machine(1);
+    srand(1);
+    for (unsigned step = 0; step < STEPS; step++) {
+        unsigned i = (unsigned)rand() % 500;
+        if (rand() % 3) {
+            timer_add(&timers[i], 1 + (uint64_t)rand() % 100000);
+            armed[i] = true;
+        } else {
+            timer_remove(&timers[i]);
+            armed[i] = false;
+        }
+    }
+    unsigned expected = 0, taken = 0;
+    uint64_t last = 0;
+    for (unsigned i = 0; i < 500; i++)
+        expected += armed[i];
+    struct timer *timer;
+    check(timer_take_due(0) == NULL, "nothing is due before its time");
+    while ((timer = timer_take_due(~0ull))) {
+        ordered &= timer->deadline >= last && armed[timer - timers];
+        last = timer->deadline;
+        taken++;
+    }
+    check(ordered && taken == expected, "timers come out in order, all that were not removed");
+    test_hz = 2599998123;
+    timer_init(&(struct arch_clock_rate){0});
+    uint64_t ns = 123456789012345;
+    check(timer_nanoseconds(timer_ticks(ns)) - ns < 100000 ||
+              ns - timer_nanoseconds(timer_ticks(ns)) < 100000,
+          "units there and back");
+    check(timer_ticks(TARN_FOREVER) == TIMER_NEVER && timer_ticks(~1ull) <= TIMER_NEVER, "for ever");
+}
+
+/* ---- Concurrent CPUs ---- */
+
+static _Atomic bool stop;
+static _Atomic int runs_on[THREADS_MAX]; /* 1 + number of the CPU */
+static _Atomic uint64_t turns[THREADS_MAX], doubly;
+
+/* Its thread blocks now and then. Any CPU can wake a blocked thread, under that thread's lock, as in a real
+ * wait. */
+static void *be_processor(void *argument)
+{
+    unsigned index = (unsigned)(uintptr_t)argument, seed = index + 1;
+    struct cpu *cpu = &cpus[index];
+    host_become(index);
+    while (!stop) {
+        unsigned choice = (unsigned)rand_r(&seed);
+        struct thread *current = cpu->current;
+        if (current != cpu->idle) {
+            if (atomic_fetch_add(&runs_on[current->tid], 1) != 0)
+                doubly++;
+            turns[current->tid]++;
+            atomic_fetch_sub(&runs_on[current->tid], 1);
+            if (choice % 4 == 0) {
+                spin_lock(&current->lock);
+                atomic_store(&current->state, THREAD_SLEEPING);
+                atomic_store(&current->wait_lock, &current->lock);
+                spin_unlock(&current->lock);
+            } else if (choice % 4 == 1) {
+                sched_yield();
+            }
+        }
+        struct thread *other = &threads[(choice >> 8) % THREADS_MAX];
+        spin_lock(&other->lock);
+        bool waits = atomic_load(&other->wait_lock) != NULL;
+        atomic_store(&other->wait_lock, NULL);
+        spin_unlock(&other->lock);
+        if (waits)
+            sched_wake(other);
+        if ((choice >> 16) % 64 == 0)
+            sched_set_affinity(other, 1ull << (choice >> 24) % CPUS | 1);
+        if ((choice >> 16) % 64 == 1)
+            sched_set_priority(other, (choice >> 24) % TARN_PRIORITIES);
+        atomic_store(&cpu->need_resched, 0);
+        sched_reschedule();
+        uint64_t bit = 1ull << index;
+        if (cpu->current == cpu->idle)
+            atomic_fetch_or(&sched_idle_cpus, bit);
+        else
+            atomic_fetch_and(&sched_idle_cpus, ~bit);
+    }
+    return NULL;
+}
+
+static void test_at_once(void)
+{
+    pthread_t processors[CPUS];
+    make_machine(CPUS);
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        struct thread *thread = make_thread(i, 5, 0);
+        spin_init(&thread->lock, &thread_lock_class);
+        thread->wait_lock = &thread->lock;
+    }
+    for (unsigned i = 0; i < CPUS; i++)
+        pthread_create(&processors[i], NULL, be_processor, (void *)(uintptr_t)i);
+    for (int i = 0; i < SECONDS_BUSY * 100; i++) {
+        struct timespec pause = {.tv_nsec = 10000000};
+        nanosleep(&pause, NULL);
+    }
+    stop = true;
+    for (unsigned i = 0; i < CPUS; i++)
+        pthread_join(processors[i], NULL);
+    unsigned ran = 0, places = 0, wrong = 0;
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        unsigned on = 0;
+        ran += turns[i] > 0;
+        for (unsigned c = 0; c < CPUS; c++)
+            on += cpus[c].current == &threads[i];
+        places = on + (threads[i].queued_on != NULL) + (threads[i].wait_lock != NULL);
+        wrong += places != 1;
+    }
+    check(doubly == 0, "no thread ran on two processors");
+    check(ran == THREADS_MAX, "all of them ran");
+    check(wrong == 0, "each waits, is queued, or runs: exactly one of them");
+}
+
+int main(void)
+{
+    host_start(CPUS);
+    timer_init(&(struct arch_clock_rate){0});
+    test_one_processor();
+    test_slices();
+    test_placement();
+    test_late_idle();
+    test_affinity();
+    test_timers();
+    test_at_once();
+    return finish_tests();
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fs_test.c - names, contents, handles, pipes and the archive, without messages. */
+#include "storage_host.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <servers/fs/load.h>
+#include <servers/fs/open.h>
+#include <servers/fs/tree.h>
+#include <servers/protocol/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tests/tap.h>
+#include <tests/unit/servers/fake_server.h>
+
+static int make_file(const char *path, const char *text)
+{
+    struct node *node;
+    int created;
+    uint64_t offset = 0;
+    int error = tree_open(path, O_CREAT | O_EXCL, 0644, &node, &created);
+    if (error)
+        return error;
+    int64_t written = node_write(node, &offset, text, strlen(text), 0);
+    node_put(node);
+    return written < 0 ? (int)written : 0;
+}
+
+static int make_dir(const char *path)
+{
+    return tree_make(path, NODE_DIRECTORY, S_IFDIR | 0755);
+}
+
+static int has(const char *path, const char *text)
+{
+    char buffer[256];
+    struct node *node;
+    if (tree_find(path, &node))
+        return 0;
+    int64_t size = node_read(node, 0, buffer, sizeof(buffer));
+    node_put(node);
+    return size == (int64_t)strlen(text) && !memcmp(buffer, text, strlen(text));
+}
+
+static void test_names(void)
+{
+    struct node *node;
+    int created;
+    char real[FS_PATH_MAX];
+    check(make_dir("/a") == 0 && make_dir("/a/b") == 0);
+    check(make_dir("/a") == -EEXIST && make_dir("/") == -EEXIST && make_dir("/x/y") == -ENOENT);
+    check(make_file("/a/b/f", "hello") == 0 && has("/a/b/f", "hello"));
+    check(has("//a/./b/../b//f", "hello") && has("/../a/b/f", "hello"));
+    check(tree_find("/a/b/f/", &node) == -ENOTDIR && tree_find("/a/b/f/g", &node) == -ENOTDIR);
+    check(tree_find("a", &node) == -EINVAL && tree_find("", &node) == -EINVAL);
+    check(tree_open("/a/b/f", O_CREAT | O_EXCL, 0, &node, &created) == -EEXIST);
+    check(tree_open("/a/b/f", O_CREAT, 0, &node, &created) == 0 && !created);
+    node_put(node);
+    check(tree_real_path("/a/../a//b/./f", real, sizeof(real), 0) == 6 && !strcmp(real, "/a/b/f"));
+    check(tree_real_path("/a/b/f", real, sizeof(real), 1) == -ENOTDIR);
+    check(tree_real_path("/a/..", real, sizeof(real), 1) == 1 && !strcmp(real, "/"));
+    check(tree_real_path("/a/b", real, 4, 0) == -ENAMETOOLONG);
+    char name[FS_NAME_MAX + 3] = "/";
+    memset(name + 1, 'n', FS_NAME_MAX + 1);
+    check(make_file(name, "") == -ENAMETOOLONG && tree_find(name, &node) == -ENAMETOOLONG);
+    name[FS_NAME_MAX + 1] = 0;
+    check(make_file(name, "long") == 0 && has(name, "long") && tree_unlink(name) == 0);
+
+    check(tree_rmdir("/a/b") == -ENOTEMPTY && tree_rmdir("/a/b/f") == -ENOTDIR &&
+          tree_unlink("/a/b") == -EISDIR);
+    check(tree_rmdir("/") == -EBUSY && tree_rmdir("/a/.") == -EINVAL && tree_unlink("/a/no") == -ENOENT);
+    check(tree_link("/a/b/f", "/a/l") == 0 && tree_link("/a/b", "/a/m") == -EPERM);
+    check(tree_unlink("/a/b/f") == 0 && has("/a/l", "hello") && !has("/a/b/f", "hello"));
+    check(tree_rmdir("/a/b") == 0 && tree_unlink("/a/l") == 0 && tree_rmdir("/a") == 0);
+}
+
+static void test_rename(void)
+{
+    check(make_dir("/r") == 0 && make_dir("/r/d") == 0 && make_dir("/r/e") == 0 && make_dir("/r/d/s") == 0);
+    check(make_file("/r/f", "one") == 0 && make_file("/r/g", "two") == 0);
+    check(tree_rename("/r/f", "/r/g") == 0 && has("/r/g", "one") && !has("/r/f", "one"));
+    check(tree_rename("/r/g", "/r/g") == 0 && has("/r/g", "one"));
+    check(tree_rename("/r/g", "/r/d/g") == 0 && has("/r/d/g", "one"));
+    check(tree_rename("/r/d", "/r/d/s/x") == -EINVAL && tree_rename("/r/d", "/r/d/s") == -EINVAL);
+    check(tree_rename("/r/d/s", "/r/d") == -ENOTEMPTY && tree_rename("/r/d/s", "/r") == -ENOTEMPTY);
+    check(tree_rename("/r/d", "/r/d/g") == -EINVAL);
+    check(tree_rename("/r/e", "/r/d/g") == -ENOTDIR && tree_rename("/r/d/g", "/r/e") == -EISDIR);
+    check(tree_rename("/r/d", "/r/e") == 0 && has("/r/e/g", "one") && has("/r/e/s/../g", "one"));
+    check(tree_rename("/r/e/s", "/s") == 0 && has("/s/../r/e/g", "one"));
+    check(tree_rename("/", "/x") == -EBUSY && tree_rename("/no", "/x") == -ENOENT);
+    check(tree_unlink("/r/e/g") == 0 && tree_rmdir("/r/e") == 0 && tree_rmdir("/r") == 0 &&
+          tree_rmdir("/s") == 0);
+}
+
+static void test_removed_but_open(void)
+{
+    struct node *file, *directory, *other;
+    int created;
+    char text[8] = "";
+    uint64_t offset = 0, position = 0;
+    check(make_dir("/u") == 0 && make_file("/u/f", "alive") == 0);
+    check(tree_find("/u/f", &file) == 0 && tree_find("/u", &directory) == 0);
+    check(tree_unlink("/u/f") == 0 && tree_rmdir("/u") == 0);
+    check(node_read(file, 0, text, 8) == 5 && !strcmp(text, "alive"));
+    check(node_write(file, &offset, "still", 5, 1) == 5 && offset == 5);
+    check(tree_read_directory(directory, &position, text, 8) == 0);
+    check(tree_open("/u/g", O_CREAT, 0, &other, &created) == -ENOENT);
+    unsigned live = storage_live();
+    node_put(file);
+    node_put(directory);
+    check(storage_live() == live - 1);
+}
+
+static void test_contents(void)
+{
+    struct node *node;
+    char buffer[16];
+    uint64_t offset = 10;
+    check(make_file("/c", "0123456789") == 0 && tree_find("/c", &node) == 0);
+    check(node_truncate(node, 4) == 0 && node_truncate(node, 8) == 0);
+    check(node_read(node, 0, buffer, 16) == 8 && !memcmp(buffer, "0123\0\0\0\0", 8));
+    offset = 12;
+    check(node_write(node, &offset, "x", 1, 0) == 1 && node_read(node, 8, buffer, 16) == 5);
+    check(!memcmp(buffer, "\0\0\0\0x", 5) && node_read(node, 100, buffer, 16) == 0);
+    offset = STORAGE_MAX;
+    check(node_write(node, &offset, "x", 1, 0) == -EFBIG);
+    offset = ~0ull;
+    check(node_write(node, &offset, "x", 1, 0) == -EFBIG);
+    storage_limit = 20;
+    offset = 19;
+    check(node_write(node, &offset, "xy", 2, 0) == -ENOSPC && node_read(node, 12, buffer, 16) == 1);
+    storage_limit = ~0ull;
+    node_put(node);
+    check(tree_unlink("/c") == 0);
+}
+
+/* Reads a directory in small pieces while names are added
+ * and removed: each name that stays is seen exactly once. */
+static void test_directory(void)
+{
+    char path[32], buffer[96];
+    struct node *node;
+    uint64_t position = 0;
+    int seen[200] = {0}, dots = 0, wrong = 0;
+    int64_t size;
+    check(make_dir("/d") == 0);
+    for (int i = 0; i < 200; i++) {
+        snprintf(path, sizeof(path), "/d/%d", i);
+        wrong += make_file(path, "") != 0;
+    }
+    check(!wrong && tree_find("/d", &node) == 0);
+    for (int round = 0; (size = tree_read_directory(node, &position, buffer, sizeof(buffer))) > 0; round++) {
+        for (int64_t at = 0; at < size;) {
+            struct fs_dirent entry;
+            memcpy(&entry, buffer + at, offsetof(struct fs_dirent, name));
+            const char *name = buffer + at + offsetof(struct fs_dirent, name);
+            wrong += strlen(name) != entry.name_length || entry.length % 8;
+            if (name[0] == '.')
+                dots++;
+            else
+                seen[atoi(name)]++;
+            at += entry.length;
+        }
+        if (2 * round + 1 < 200) { /* an entry that was already read */
+            snprintf(path, sizeof(path), "/d/%d", 2 * round);
+            if (seen[2 * round])
+                wrong += tree_unlink(path) != 0;
+        }
+    }
+    for (int i = 0; i < 200; i++)
+        wrong += seen[i] != 1;
+    check(size == 0 && dots == 2 && wrong == 0);
+    position = 0;
+    check(tree_read_directory(node, &position, buffer, 8) == -EINVAL);
+    node_put(node);
+    for (int i = 0; i < 200; i++) {
+        snprintf(path, sizeof(path), "/d/%d", i);
+        tree_unlink(path);
+    }
+    check(tree_rmdir("/d") == 0);
+}
+
+/* ---- handles and pipes ----------------------------------------------------------------------------- */
+
+static void test_handles(void)
+{
+    struct node *node;
+    check(make_file("/h", "handle") == 0 && tree_find("/h", &node) == 0);
+    int64_t handle = open_file_add(1, open_file_create(node, O_RDWR));
+    check(handle == 0 && handle_get(1, 1) == NULL && handle_get(2, 0) == NULL &&
+          handle_get(1, ~0ull) == NULL);
+    uint64_t handles[2] = {0, 0};
+    check(handle_inherit(1, 2, handles, 2) == 0 && handles[0] != handles[1]);
+    uint64_t bad[2] = {0, 77};
+    uint64_t before = handle_count();
+    check(handle_inherit(1, 3, bad, 2) == -EBADF && handle_count() == before);
+    struct open_file *mine = handle_get(1, 0), *theirs = handle_get(2, handles[1]);
+    check(mine && mine == theirs);
+    open_file_put(mine);
+    open_file_put(theirs);
+    check(handle_close(1, 0) == 0 && handle_close(1, 0) == -EBADF);
+    handle_close_client(2);
+    handle_close_client(3);
+    check(handle_count() == 0 && tree_unlink("/h") == 0);
+    int64_t last = 0;
+    for (unsigned i = 0; i <= HANDLES_MAX && last >= 0; i++) {
+        struct node *null = node_create(NODE_NULL, S_IFCHR);
+        last = open_file_add(4, open_file_create(null, O_RDONLY));
+    }
+    check(last == -EMFILE && handle_count() == HANDLES_MAX);
+    handle_close_client(4);
+    handle_close_client(1);
+    check(handle_count() == 0);
+}
+
+static uint64_t put(uint32_t client, uint32_t offset, const char *text)
+{
+    memcpy(fake_buffer(client) + offset, text, strlen(text));
+    return SERVER_SPAN(0, offset, strlen(text));
+}
+
+static struct pipe *make_pipe(void)
+{
+    struct pipe *pipe = pipe_create();
+    pipe_open_end(pipe, PIPE_READ);
+    pipe_open_end(pipe, PIPE_WRITE);
+    return pipe;
+}
+
+static const struct server_request *ask(uint32_t client, uint64_t span)
+{
+    static struct server_request request;
+    request = (struct server_request){.client = client, .word = {0, span, FS_HERE}};
+    return &request;
+}
+
+static void test_pipe(void)
+{
+    struct pipe *pipe = make_pipe();
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), false) == -EAGAIN);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(1, 0, 8)), true) == -EFAULT);
+    fake_next_client(1);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    cap_t reader = fake_last_reply();
+    check(pipe_write(pipe, ask(2, put(2, 0, "abc")), true) == 3);
+    check(fake_answered(reader) && fake_result(reader) == 3 && !memcmp(fake_buffer(1), "abc", 3));
+
+    /* More than fits: the writer waits, readers get the bytes in order. */
+    memset(fake_buffer(2), 'x', SERVER_BUFFER_BYTES);
+    fake_buffer(2)[SERVER_BUFFER_BYTES - 1] = 'y';
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 60000)), true) == 60000);
+    fake_next_client(2);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, SERVER_BUFFER_BYTES)), false) == FS_PIPE_BYTES - 60000);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 10)), false) == -EAGAIN);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, SERVER_BUFFER_BYTES - 5000, 5000)), true) == SERVER_LATER);
+    cap_t writer = fake_last_reply();
+    int64_t total = 0, size;
+    while ((size = pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 30000)), false)) > 0)
+        total += size;
+    check(total == FS_PIPE_BYTES + 5000 && fake_buffer(1)[(total - 1) % 30000 % 10536] != 0);
+    check(fake_answered(writer) && fake_result(writer) == 5000);
+
+    pipe_close_end(pipe, PIPE_WRITE);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == 0);
+    pipe_destroy(pipe);
+}
+
+static void test_pipe_ends(void)
+{
+    struct pipe *pipe = make_pipe();
+    fake_next_client(1);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    cap_t reader = fake_last_reply();
+    struct server_request poll = {.client = 3, .word = {9, SERVER_POLL_READ}, .received = {5}};
+    check(pipe_poll(pipe, PIPE_READ, &poll) == 0 && poll.received[0] == 0);
+    poll.received[0] = 6;
+    check(pipe_poll(pipe, PIPE_READ, &poll) == 0 && poll.received[0] == 0 && fake_closed == 1); /* replaced */
+    pipe_close_end(pipe, PIPE_WRITE);
+    check(fake_answered(reader) && fake_result(reader) == 0 && fake_signals == 1 && fake_closed == 2);
+    poll.received[0] = 7;
+    check(pipe_poll(pipe, PIPE_READ, &poll) == (SERVER_POLL_READ | SERVER_POLL_HANGUP) && poll.received[0]);
+    pipe_close_end(pipe, PIPE_READ);
+    pipe_destroy(pipe);
+
+    pipe = make_pipe();
+    memset(fake_buffer(2), 'z', SERVER_BUFFER_BYTES);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, FS_PIPE_BYTES)), true) == FS_PIPE_BYTES);
+    fake_next_client(2);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 4096)), true) == SERVER_LATER);
+    cap_t writer = fake_last_reply();
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 4095)), true) == 4095 &&
+          !fake_answered(writer)); /* all or nothing */
+    pipe_close_end(pipe, PIPE_READ);
+    check(fake_answered(writer) && fake_result(writer) == -EPIPE);
+    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 1)), true) == -EPIPE);
+    pipe_close_end(pipe, PIPE_WRITE);
+    pipe_destroy(pipe);
+}
+
+/* Clients that die while they wait: no byte is lost, no request gets two replies. */
+static void test_pipe_deaths(void)
+{
+    struct pipe *pipe = make_pipe();
+    fake_next_client(10);
+    check(pipe_read(pipe, ask(10, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    fake_next_client(1);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    cap_t living = fake_last_reply();
+    fake_client_gone(10); /* the pipe does not know yet */
+    check(pipe_write(pipe, ask(2, put(2, 0, "data")), true) == 4);
+    check(fake_answered(living) && fake_result(living) == 4 && !memcmp(fake_buffer(1), "data", 4));
+    fake_next_client(11);
+    check(pipe_read(pipe, ask(11, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    fake_client_gone(11);
+    pipe_forget(pipe, 11, 0, true);
+    check(pipe_write(pipe, ask(2, put(2, 0, "more")), true) == 4);
+    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), false) == 4);
+    pipe_close_end(pipe, PIPE_READ);
+    pipe_close_end(pipe, PIPE_WRITE);
+    pipe_destroy(pipe);
+}
+
+/* ---- threads --------------------------------------------------------------------------------------- */
+
+static void *rename_and_remove(void *argument)
+{
+    char a[32], b[32], c[32];
+    long id = (long)argument;
+    snprintf(a, sizeof(a), "/t/%ld", id);
+    snprintf(b, sizeof(b), "/t/x/%ld", id % 2);
+    snprintf(c, sizeof(c), "/t/x/%ld/%ld", id % 2, id);
+    for (int i = 0; i < 3000; i++) {
+        struct node *node;
+        make_dir("/t/x");
+        make_dir(a);
+        make_dir(b);
+        tree_rename(a, i % 3 ? b : c);
+        tree_rename("/t/x", a);
+        tree_rename(b, "/t/x");
+        make_file(c, "c");
+        if (!tree_find(c, &node))
+            node_put(node);
+        tree_unlink(c);
+        tree_rmdir(b);
+        tree_rmdir(a);
+    }
+    return NULL;
+}
+
+/* Removes one directory; those in it first move to /g1, /g2, ... to be removed later. */
+static void remove_one(const char *path, int *last)
+{
+    char buffer[4096], child[FS_PATH_MAX], moved[32];
+    struct node *node;
+    int64_t size;
+    uint64_t position = 0;
+    if (tree_find(path, &node))
+        return;
+    while ((size = tree_read_directory(node, &position, buffer, sizeof(buffer))) > 0) {
+        for (int64_t at = 0; at < size;) {
+            struct fs_dirent entry;
+            memcpy(&entry, buffer + at, offsetof(struct fs_dirent, name));
+            const char *name = buffer + at + offsetof(struct fs_dirent, name);
+            at += entry.length;
+            snprintf(child, sizeof(child), "%s/%s", path, name);
+            if (name[0] == '.' || !tree_unlink(child))
+                continue;
+            snprintf(moved, sizeof(moved), "/g%d", ++*last);
+            tree_rename(child, moved);
+        }
+    }
+    node_put(node);
+    tree_rmdir(path);
+}
+
+static void remove_all(const char *path)
+{
+    char next[32];
+    int last = 0;
+    remove_one(path, &last);
+    for (int i = 1; i <= last; i++) {
+        snprintf(next, sizeof(next), "/g%d", i);
+        remove_one(next, &last);
+    }
+}
+
+static void test_threads(void)
+{
+    pthread_t threads[4];
+    uint64_t directories = node_totals.directories;
+    check(make_dir("/t") == 0);
+    for (long i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, rename_and_remove, (void *)i);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    remove_all("/t");
+    check(node_totals.directories == directories);
+}
+
+/* ---- the archive ----------------------------------------------------------------------------------- */
+
+static char *add_entry(char *at, const char *name, unsigned mode, const char *data)
+{
+    char *start = at;
+    at += sprintf(at, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%s", 1, mode, 0, 0, 1, 0,
+                  (unsigned)strlen(data), 0, 0, 0, 0, (unsigned)strlen(name) + 1, 0, name);
+    *at++ = 0;
+    while ((at - start) % 4)
+        *at++ = 0;
+    at += sprintf(at, "%s", data);
+    while ((at - start) % 4)
+        *at++ = 0;
+    return at;
+}
+
+static void test_archive(void)
+{
+    char archive[2048];
+    struct load_result result;
+    char *end = add_entry(archive, "bin", 0040755, "");
+    end = add_entry(end, "bin/sh", 0100755, "shell");
+    end = add_entry(end, "./deep/er/file", 0100644, "x");
+    end = add_entry(end, "TRAILER!!!", 0, "");
+    uint64_t size = (uint64_t)(end - archive);
+    check(load_archive(archive, size, &result) == 0 && result.entries == 3 && result.bytes == 6);
+    check(has("/bin/sh", "shell") && has("/deep/er/file", "x"));
+    remove_all("/bin");
+    remove_all("/deep");
+    int wrong = 0;
+    for (uint64_t cut = 0; cut < size - 1; cut += 7) {
+        /* every truncated archive is an error, never a crash */
+        char *copy = malloc(cut ? cut : 1);
+        memcpy(copy, archive, cut);
+        wrong += load_archive(copy, cut, &result) == 0;
+        free(copy);
+        remove_all("/bin");
+        remove_all("/deep");
+    }
+    check(wrong == 0);
+}
+
+int main(void)
+{
+    check(tree_init() == 0);
+    test_names();
+    test_rename();
+    test_removed_but_open();
+    test_contents();
+    test_directory();
+    test_handles();
+    test_pipe();
+    test_pipe_ends();
+    test_pipe_deaths();
+    test_threads();
+    test_archive();
+    check(storage_live() == 0 && node_totals.files == 0 && node_totals.bytes == 0);
+    return finish_tests();
+}

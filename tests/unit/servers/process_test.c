@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* process_test.c - creation, deaths and waits in the process table, without processes. */
+#include <errno.h>
+#include <servers/proc/process.h>
+#include <servers/protocol/proc.h>
+#include <string.h>
+#include <tests/tap.h>
+#include <tests/unit/servers/fake_server.h>
+
+#define INIT 1u
+
+static uint32_t killed_space;
+static unsigned kills;
+
+void kill_space(uint32_t space, int status)
+{
+    killed_space = space;
+    kills++;
+}
+
+static int add(uint32_t pid, uint32_t parent)
+{
+    unsigned bit;
+    return process_add(pid, parent, pid + 1000, PROC_AUTHORITY_TRACE, &bit);
+}
+
+static bool finish(uint32_t pid)
+{
+    return process_take_space(pid) == pid + 1000 && !process_take_space(pid) && process_finish(pid);
+}
+
+static int64_t wait_now(uint32_t parent, uint64_t pid, int *status)
+{
+    struct server_request request = {.client = parent, .word = {pid, PROC_WAIT_NO_HANG}};
+    int64_t result = process_wait(parent, &request);
+    *status = (int)request.word[0];
+    return result;
+}
+
+static int64_t wait_later(uint32_t parent, uint64_t pid)
+{
+    return process_wait(parent, &(struct server_request){.client = parent, .word = {pid}});
+}
+
+static void test_exit_then_wait(void)
+{
+    int status = 0;
+    check(add(10, INIT) == 0 && add(11, 10) == 0 && add(11, 10) == -EEXIST && add(12, 99) == -ESRCH);
+    check(process_parent(11) == 10 && process_exists(11) && process_parent(99) == -ESRCH);
+    check(wait_now(10, PROC_ANY, &status) == 0 && wait_now(11, PROC_ANY, &status) == -ECHILD);
+    check(wait_now(10, 77, &status) == -ECHILD);
+    check(process_set_exit(11, 3 << 8) && killed_space == 1011 && !process_set_exit(11, 9));
+    check(wait_now(10, 11, &status) == 0); /* still ending */
+    check(finish(11) && !process_finish(11) && !process_exists(11));
+    check(wait_now(10, 11, &status) == 11 && status == 3 << 8 && wait_now(10, 11, &status) == -ECHILD);
+}
+
+static void test_names(void)
+{
+    char name[8];
+    check(add(70, INIT) == 0);
+    process_get_name(70, name, sizeof(name));
+    check(!strcmp(name, "?"));
+    process_set_name(70, "a long name of a program");
+    process_get_name(70, name, sizeof(name));
+    check(!strcmp(name, "a long "));
+    process_remove(70);
+    process_get_name(70, name, sizeof(name));
+    check(!strcmp(name, "?"));
+}
+
+static void test_wait_then_exit(void)
+{
+    int status;
+    check(add(20, 10) == 0 && add(21, 10) == 0);
+    fake_next_client(10);
+    check(wait_later(10, 21) == SERVER_LATER);
+    cap_t one = fake_last_reply();
+    check(wait_later(10, PROC_ANY) == SERVER_LATER);
+    cap_t any = fake_last_reply();
+    check(process_set_exit(20, 9) && finish(20));
+    check(fake_answered(any) && fake_result(any) == 20 && fake_word(any) == 9 && !fake_answered(one));
+    check(finish(21) && fake_answered(one) && fake_result(one) == 21 && fake_word(one) == 0);
+    check(wait_now(10, PROC_ANY, &status) == -ECHILD);
+}
+
+/* Two wait for the same child: one gets its status, the other -ECHILD. */
+static void test_two_waits(void)
+{
+    int status;
+    check(add(30, 10) == 0 && add(31, 10) == 0);
+    check(wait_later(10, 30) == SERVER_LATER);
+    cap_t first = fake_last_reply();
+    check(wait_later(10, 30) == SERVER_LATER);
+    cap_t second = fake_last_reply();
+    check(finish(30) && fake_answered(first) && fake_answered(second));
+    check(fake_result(first) + fake_result(second) == 30 - ECHILD);
+    check(finish(31) && wait_now(10, 31, &status) == 31);
+}
+
+static void test_orphans(void)
+{
+    int status;
+    uint32_t pids[8];
+    check(add(40, INIT) == 0 && add(41, 40) == 0 && add(42, 41) == 0 && add(43, 40) == 0);
+    check(process_tree(40, pids, 8) == 4 && pids[0] == 40 && process_tree(40, pids, 2) == 2);
+    check(finish(43)); /* a zombie that nobody waits for */
+    check(process_set_exit(40, 15) && finish(40) && process_parent(41) == INIT &&
+          process_parent(43) == -ESRCH);
+    check(finish(41) && process_parent(41) == -ESRCH && process_parent(42) == INIT);
+    check(wait_now(INIT, PROC_ANY, &status) == 40 && status == 15);
+    check(process_tree(INIT, pids, 8) == 0);
+    check(finish(42));
+}
+
+static void test_waiter_dies(void)
+{
+    int status;
+    check(add(50, INIT) == 0 && add(51, 50) == 0);
+    fake_next_client(50);
+    check(wait_later(50, 51) == SERVER_LATER);
+    cap_t reply = fake_last_reply();
+    fake_client_gone(50);
+    /* the reply did not arrive: still a zombie */
+    check(finish(51) && fake_answered(reply) && process_parent(51) == 50);
+    check(finish(50) && process_parent(51) == -ESRCH && wait_now(INIT, 50, &status) == 50);
+}
+
+static void test_deaths(void)
+{
+    uint32_t pids[8], spaces[8];
+    unsigned bit;
+    check(process_add(60, INIT, 1060, ~0u, &bit) == 0 && bit < PROCESS_DEATH_BITS);
+    check(process_authority(60) == (PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE));
+    check(add(61, 60) == 0 && process_authority(61) == PROC_AUTHORITY_TRACE);
+    check(process_with_bits(1ull << bit, pids, spaces, 8) == 1 && pids[0] == 60 && spaces[0] == 1060);
+    process_remove(61);
+    check(!process_exists(61) && !process_set_exit(INIT, 0) && !finish(INIT));
+    check(finish(60));
+}
+
+int main(void)
+{
+    int status;
+    process_init(INIT);
+    unsigned before = process_count();
+    test_exit_then_wait();
+    test_names();
+    test_wait_then_exit();
+    test_two_waits();
+    test_orphans();
+    test_waiter_dies();
+    test_deaths();
+    check(finish(10) && wait_now(INIT, 10, &status) == 10 && wait_now(INIT, 60, &status) == 60);
+    check(process_count() == before && kills == 3);
+    return finish_tests();
+}

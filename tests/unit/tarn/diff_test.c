@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/unit/tarn/diff_test.c - a server that has become slower is what `tarn diff` finds first; prints TAP.
+ *
+ * shop (11, of process 1) asks fs (31, of 3) and log (41, of 4) again and again, as often as the trace is
+ * long. In the second trace fs takes longer over its requests, and there is a process more.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tests/unit/tarn/known_results.h>
+#include <tools/tarn/analysis/compare.h>
+#include <tools/tarn/analysis/t_test.h>
+
+#define TEXT_BYTES 65536u
+
+struct writer {
+    char text[TEXT_BYTES];
+    size_t used;
+    unsigned now;
+};
+
+static void __attribute__((format(printf, 3, 4)))
+put(struct writer *writer, unsigned ticks, const char *format, ...)
+{
+    va_list values;
+
+    writer->now += ticks;
+    writer->used +=
+        (size_t)snprintf(writer->text + writer->used, TEXT_BYTES - writer->used, "%u 0 ", writer->now);
+    va_start(values, format);
+    writer->used += (size_t)vsnprintf(writer->text + writer->used, TEXT_BYTES - writer->used, format, values);
+    va_end(values);
+    writer->used += (size_t)snprintf(writer->text + writer->used, TEXT_BYTES - writer->used, "\n");
+}
+
+static void put_switch(struct writer *writer, unsigned ticks, unsigned from, const char *state, unsigned to)
+{
+    put(writer, ticks, "sched_switch prev_tid=%u prev_pid=%u prev_state=%s next_tid=%u next_pid=%u", from,
+        from / 10, state, to, to / 10);
+}
+
+/* One request; the server takes TICKS over it. */
+static void put_call(struct writer *writer, unsigned id, unsigned server, unsigned ticks)
+{
+    put(writer, 100, "ipc_call call_id=%u label=%u endpoint=%u server_tid=%u", id, 1000 * server, server,
+        server);
+    put(writer, 0, "ipc_receive call_id=%u label=%u endpoint=%u client_tid=11", id, 1000 * server, server);
+    put_switch(writer, 0, 11, "blocked_reply", server);
+    put(writer, ticks, "ipc_reply call_id=%u label=0 client_tid=11", id);
+    put_switch(writer, 0, server, "blocked_ipc_receive", 11);
+    put(writer, 100, "ipc_return call_id=%u", id);
+}
+
+static unsigned idle_ticks; /* before the first thread runs, and after the last */
+
+static void write_trace(struct writer *writer, unsigned rounds, unsigned fs_ticks, bool has_more)
+{
+    writer->used = writer->now = 0;
+    put(writer, 1000 + idle_ticks, "trace_context");
+    for (unsigned i = 0; i < 3; i++) {
+        static const char *const names[] = {"shop", "fs", "log"};
+        static const unsigned pids[] = {1, 3, 4};
+
+        put(writer, 0, "process_create pid=%u", pids[i]);
+        put(writer, 0, "process_rename pid=%u name=%s", pids[i], names[i]);
+    }
+    put_switch(writer, 0, 0, "ready", 31);
+    put_switch(writer, 0, 31, "blocked_ipc_receive", 41);
+    put_switch(writer, 0, 41, "blocked_ipc_receive", 11);
+    for (unsigned i = 0; i < rounds; i++) {
+        put_call(writer, 2 * i + 1, 31, fs_ticks);
+        put_call(writer, 2 * i + 2, 41, 1000);
+    }
+    if (has_more)
+        put(writer, 0, "process_create pid=9");
+    if (idle_ticks != 0)
+        put_switch(writer, 0, 11, "blocked_reply", 0);
+    put(writer, idle_ticks, "user_text text=end");
+}
+
+/* An answer of the trace that is written like that. */
+static struct analysis *ask_of(const char *order, const char *kind, unsigned rounds, unsigned fs_ticks,
+                               bool has_more, double *seconds)
+{
+    static struct writer writer;
+    struct filter filter;
+    struct fail fail = {""};
+    struct analysis *analysis;
+
+    write_trace(&writer, rounds, fs_ticks, has_more);
+    open_known(writer.text, order);
+    analysis = ask(kind, NO_OPTIONS, &filter, &fail);
+    if (analysis == NULL) {
+        printf("Bail out! %s\n", fail.text);
+        exit(1);
+    }
+    *seconds = analysis_seconds(analysis);
+    trace_close(&known_trace);
+    return analysis;
+}
+
+static struct table compare(struct analysis *const analyses[2], const double units[2], const char *key,
+                            const char *column, double threshold)
+{
+    struct comparison comparison = {
+        .tables = {{find_table(analyses[0], key)}, {find_table(analyses[1], key)}},
+        .units = {{units[0]}, {units[1]}},
+        .runs = {1, 1},
+        .work = COMPARE_BY_UNIT,
+        .threshold = threshold};
+    struct table result;
+
+    comparison.column = (unsigned)table_find_column(comparison.tables[0][0], column);
+    compare_tables(&comparison, key, &result);
+    return result;
+}
+
+static bool has_row(const struct table *table, size_t place, const char *name, double a, double b)
+{
+    union table_cell *cells;
+    double change, slack = table->columns[COMPARE_A].kind == COLUMN_TIME ? 1 : 0.01;
+
+    if (place >= table->count || strcmp(table->rows[place]->name, name) != 0)
+        return false;
+    cells = table->rows[place]->cells;
+    if (table->columns[COMPARE_A].kind == COLUMN_TIME) {
+        change = (double)cells[COMPARE_CHANGE].number;
+        cells[COMPARE_A].real = (double)cells[COMPARE_A].count;
+        cells[COMPARE_B].real = (double)cells[COMPARE_B].count;
+    } else {
+        change = cells[COMPARE_CHANGE].real;
+    }
+    return cells[COMPARE_A].real > a - slack && cells[COMPARE_A].real < a + slack &&
+           cells[COMPARE_B].real > b - slack && cells[COMPARE_B].real < b + slack && change > b - a - slack &&
+           change < b - a + slack;
+}
+
+/* Each side is as long as it has rounds; what is counted per round does not depend on that. */
+static void test_slower(const char *order)
+{
+    double seconds[2], rounds[2] = {10, 40};
+    struct analysis *analyses[2] = {ask_of(order, "ipc", 10, 2000, false, &seconds[0]),
+                                    ask_of(order, "ipc", 40, 9000, true, &seconds[1])};
+    struct table result = compare(analyses, rounds, "function", "total_ns", 0);
+    double tick = (double)tick_ns;
+
+    check(has_row(&result, 0, "fs 31000", 2100 * tick, 9100 * tick) && result.count == 1,
+          "a slower server is the only change of times per round");
+    table_free(&result);
+    result = compare(analyses, rounds, "edge", "max_ns", 0);
+    check(has_row(&result, 0, "shop -> fs 31000", 2100 * tick, 9100 * tick) && result.count == 1,
+          "a maximum is not divided");
+    table_free(&result);
+    result = compare(analyses, seconds, "function", "calls", 0);
+    check(result.count == 2 && result.rows[0]->cells[COMPARE_RATIO].real < 0.5,
+          "per second, there are less calls of both");
+    table_free(&result);
+    result = compare(analyses, rounds, "function", "calls", 0);
+    check(result.count == 0, "per round, there are not");
+    table_free(&result);
+    result = compare(analyses, rounds, "function", "total_ns", 90);
+    check(result.count == 0, "what changed by less than the threshold is left out");
+    table_free(&result);
+    result = compare((struct analysis *[2]){analyses[0], analyses[0]}, rounds, "function", "running_ns", 0);
+    check(result.count == 2, "the same, by another unit, is different");
+    table_free(&result);
+    result = compare((struct analysis *[2]){analyses[1], analyses[1]}, (const double[2]){7, 7}, "function",
+                     "running_ns", 0);
+    check(result.count == 0, "an answer has not changed from itself");
+    table_free(&result);
+    analysis_free(analyses[0]);
+    analysis_free(analyses[1]);
+}
+
+/* Rows that are in one trace only, and several of one name. */
+static void test_rows(const char *order)
+{
+    double seconds[2], units[2] = {1, 1};
+    struct analysis *analyses[2] = {ask_of(order, "processes", 5, 1000, false, &seconds[0]),
+                                    ask_of(order, "processes", 5, 1000, true, &seconds[1])};
+    struct table result = compare(analyses, units, "tree", "threads", 0);
+
+    check(result.count == 0, "a process without threads changes no number of threads");
+    table_free(&result);
+    result = compare(analyses, units, "program", "processes", 0);
+    check(result.count == 1 && has_row(&result, 0, "(nameless)", 0, 1), "a row that is new has had nothing");
+    table_free(&result);
+    result = compare((struct analysis *[2]){analyses[1], analyses[0]}, units, "program", "processes", 0);
+    check(result.count == 1 && has_row(&result, 0, "(nameless)", 1, 0), "and one that is gone has nothing");
+    table_free(&result);
+    check(compare_refuses(find_table(analyses[0], "tree")) == NULL, "processes can be compared, by name");
+    analysis_free(analyses[0]);
+    analysis_free(analyses[1]);
+}
+
+/* ---- several runs --------------------------------------------------------------------------------- */
+
+#define RUNS 3u
+
+/* Runs of both sides, that long in fs, are compared by call, as `tarn diff` does it; each is asked for
+ * `function` of ipc and `process` of sched. */
+struct runs {
+    struct analysis *analyses[2][RUNS];
+    struct comparison comparison;
+};
+
+static void ask_runs(struct runs *runs, const char *order, const char *kind, const unsigned ticks[2][RUNS],
+                     const unsigned idle[2])
+{
+    double seconds;
+
+    *runs = (struct runs){.comparison = {.runs = {RUNS, RUNS}}};
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < RUNS; run++) {
+            idle_ticks = idle[side] * (run + 1);
+            runs->analyses[side][run] = ask_of(order, kind, 20, ticks[side][run], false, &seconds);
+            runs->comparison.units[side][run] = seconds;
+        }
+    idle_ticks = 0;
+}
+
+static struct table compare_runs(struct runs *runs, const char *key, const char *column)
+{
+    struct comparison *comparison = &runs->comparison;
+    struct table result;
+
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < RUNS; run++)
+            comparison->tables[side][run] = find_table(runs->analyses[side][run], key);
+    comparison->column = (unsigned)table_find_column(comparison->tables[0][0], column);
+    comparison->work = compare_work(comparison->tables[0][0], comparison->column);
+    compare_tables(comparison, key, &result);
+    compare_judge(&result, 1000); /* as if there were many more */
+    return result;
+}
+
+static void free_runs(struct runs *runs)
+{
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < RUNS; run++)
+            analysis_free(runs->analyses[side][run]);
+}
+
+static void test_noise(const char *order)
+{
+    static const unsigned same[2][RUNS] = {{2000, 2060, 1950}, {2010, 1930, 2080}};
+    static const unsigned slower[2][RUNS] = {{2000, 2060, 1950}, {120000, 118000, 123000}};
+    static const unsigned idle[2] = {100, 90000};
+    struct table result;
+    struct runs runs;
+
+    ask_runs(&runs, order, "ipc", same, idle);
+    result = compare_runs(&runs, "function", "total_ns");
+    check(result.count == 1 && !compare_is_significant(result.rows[0]) &&
+              strcmp(result.rows[0]->cells[COMPARE_VERDICT].text, "noise") == 0,
+          "what differs as much on one side is noise, however long the processors idle");
+    check(result.count == 1 && result.rows[0]->cells[COMPARE_SPREAD_A].real > 2 &&
+              result.rows[0]->cells[COMPARE_SPREAD_A].real < 4,
+          "the spread of runs is told");
+    table_free(&result);
+    free_runs(&runs);
+    ask_runs(&runs, order, "ipc", slower, idle);
+    result = compare_runs(&runs, "function", "total_ns");
+    check(result.count == 1 && strcmp(result.rows[0]->name, "fs 31000") == 0 &&
+              compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
+          "a server that takes 60 times longer over a call is significant");
+    table_free(&result);
+    free_runs(&runs);
+    ask_runs(&runs, order, "sched", slower, idle);
+    result = compare_runs(&runs, "process", "ran_ns");
+    check(result.count >= 1 && strcmp(result.rows[0]->name, "fs") == 0 &&
+              compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
+          "and so is its processor time, the first of all");
+    table_free(&result);
+    free_runs(&runs);
+}
+
+static void test_chance(void)
+{
+    const double a[] = {1, 2, 3}, b[] = {4, 5, 6};
+    double chance = chance_of(sample_of(a, 3), sample_of(b, 3)),
+           same = chance_of(sample_of(a, 3), sample_of(a, 3));
+
+    /* t = 3.674 with 4 degrees of freedom: p = 0.0213 (any table of Student's t) */
+    check(chance > 0.0212 && chance < 0.0214 && same == 1, "Student's t is that of the tables");
+}
+
+static void test_byte_order(const char *order)
+{
+    test_chance();
+    test_noise(order);
+    test_slower(order);
+    test_rows(order);
+}
+
+int main(void)
+{
+    return test_both_orders(test_byte_order);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/unit/tarn/image_live_test.c - `tarn pull ram:` while threads log, with the kernel's own code, into
+ * rings in a file. The rings are as small as they can be, so that packets are overwritten before, while and
+ * after they are copied: what comes out must be right, event by event, and what does not is counted. Prints
+ * TAP.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <tests/unit/trace/ring_harness.h>
+#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/source.h>
+#include <trace/format/store.h>
+#include <trace/user.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (16u << 10)
+#define BUFFERS      2u
+#define RING_BYTES   (BUFFER_BYTES * BUFFERS)
+#define STORE_AT     0x100000u
+#define INFO_AT      0x1000u
+#define RINGS_AT     0x200000u /* control page, then buffers, for each processor */
+#define WINDOW_BYTES (RING_BYTES + 4096)
+#define FILE_BYTES   (4u << 20)
+#define EXTENTS      (1 + RING_BYTES / 4096) /* of each processor: a ring in pages, as a reader's pieces are */
+
+static char directory[64], ram_path[96], output[96];
+static char *ram;
+static int ram_fd;
+static bool stop;
+static uint64_t logged[TEST_CPUS];
+
+/* ---- a guest ------------------------------------------------------------------------------------------- */
+
+/* The harness' windows, but their memory is the file's. */
+static void put_window_into_file(uint32_t cpu)
+{
+    uint64_t at = RINGS_AT + cpu * WINDOW_BYTES;
+    char *window = ring_of_cpu(cpu);
+
+    memcpy(ram + at, window, 4096);
+    memcpy(ram + at + 4096, window + TRACE_BUFFERS_OFFSET, RING_BYTES);
+    if (mmap(window, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ram_fd, (off_t)at) == MAP_FAILED ||
+        mmap(window + TRACE_BUFFERS_OFFSET, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+             ram_fd, (off_t)(at + 4096)) == MAP_FAILED) {
+        perror("mmap");
+        exit(2);
+    }
+}
+
+static void write_store(void)
+{
+    struct trace_store *store = (struct trace_store *)(void *)(ram + STORE_AT);
+
+    *store = (struct trace_store){.self = STORE_AT,
+                                  .version = TRACE_STORE_VERSION,
+                                  .bytes = sizeof(*store) + TEST_CPUS * EXTENTS * sizeof(struct trace_extent),
+                                  .extent_count = TEST_CPUS * EXTENTS,
+                                  .boot_id = 1,
+                                  .info = INFO_AT,
+                                  .cpu_count = TEST_CPUS,
+                                  .mode = TRACE_MODE_FLIGHT,
+                                  .buffer_bytes = BUFFER_BYTES,
+                                  .buffer_count = BUFFERS,
+                                  .clock_hz = 1000000000,
+                                  .machine = "host"};
+    memcpy(store->uuid, test_info.uuid, sizeof(store->uuid));
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        uint64_t at = RINGS_AT + cpu * WINDOW_BYTES;
+        struct trace_extent *extent = &store->extents[cpu * EXTENTS];
+        *extent++ = (struct trace_extent){at, 0, 4096, TRACE_EXTENT_RING, cpu};
+        for (uint64_t page = 0; page < RING_BYTES; page += 4096)
+            *extent++ = (struct trace_extent){at + 4096 + page, TRACE_BUFFERS_OFFSET + page, 4096,
+                                              TRACE_EXTENT_RING, cpu};
+    }
+    store->magic = TRACE_STORE_MAGIC;
+    store->checksum = trace_store_checksum(store, store->bytes);
+    struct trace_info info = test_info;
+    info.magic = TRACE_INFO_MAGIC;
+    info.version = TRACE_INFO_VERSION;
+    memcpy(ram + INFO_AT, &info, sizeof(info));
+}
+
+static void start_guest(void)
+{
+    setup_rings(BUFFER_BYTES, BUFFERS, TRACE_MODE_FLIGHT);
+    ram_fd = open(ram_path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+    ram = ram_fd >= 0 && ftruncate(ram_fd, FILE_BYTES) == 0
+              ? mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ram_fd, 0)
+              : MAP_FAILED;
+    if (ram == MAP_FAILED) {
+        perror(ram_path);
+        exit(2);
+    }
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        put_window_into_file(cpu);
+    write_store();
+}
+
+static void stop_guest(void)
+{
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        munmap(ring_of_cpu(cpu), 4096);
+        munmap(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, RING_BYTES);
+    }
+    munmap(ram, FILE_BYTES);
+    close(ram_fd);
+    test_ring = NULL;
+}
+
+/* A writer's events: who, and a count three times. One writer for each ring: of two, one might be kept from
+ * running for a whole lap in the middle of an event, and write over what is newer; the reader would then not
+ * be to blame. */
+static void log_event(uint64_t who, uint64_t count)
+{
+    const uint64_t words[4] = {who, count, count, count};
+    trace_log_words(TRACE_ID(TRACE_CLASS_USER, 5), words, sizeof(words), NULL, 0);
+}
+
+static void *write_events(void *argument)
+{
+    const uint64_t who = (uintptr_t)argument;
+
+    test_ring = ring_of_cpu((uint32_t)who);
+    for (uint64_t count = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); count++) {
+        log_event(who, count);
+        if (count % 4096 == 0)
+            usleep(1); /* else one writer may have the processor for long */
+        __atomic_store_n(&logged[who], count + 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+/* ---- looking ------------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint64_t events, wrong;
+    uint64_t next[TEST_CPUS];
+};
+
+static void see_event(const struct trace_header *event, uint64_t time, void *context)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)(event + 1);
+    struct seen *seen = context;
+
+    if (event->id != TRACE_ID(TRACE_CLASS_USER, 5))
+        return;
+    seen->events++;
+    if (event->length != 5 || word[0] >= TEST_CPUS || word[1] < seen->next[word[0]] || word[2] != word[1] ||
+        word[3] != word[1]) {
+        seen->wrong++;
+        return;
+    }
+    seen->next[word[0]] = word[1] + 1;
+}
+
+static struct seen look(struct findings *findings)
+{
+    static uint64_t packet[BUFFER_BYTES / 8];
+    struct seen seen = {0};
+
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        char path[128];
+        snprintf(path, sizeof(path), "%s/cpu%u", output, cpu);
+        FILE *file = fopen(path, "r");
+        while (file && fread(packet, sizeof(packet), 1, file) == 1)
+            visit_packet((const struct trace_packet *)(const void *)packet, see_event, &seen, findings);
+        if (file)
+            fclose(file);
+    }
+    return seen;
+}
+
+static int pull(char *duration, char *slow)
+{
+    char name[128];
+    char *argv[] = {"pull", name, "-o", output, "-q", "--force", duration, slow, NULL};
+
+    snprintf(name, sizeof(name), "ram:%s", ram_path);
+    return run_pull(8, argv);
+}
+
+/* ---- cases --------------------------------------------------------------------------------------------- */
+
+/* Between any two looks of the reader at memory the guest may log anything. This does, at the `act_at`th. */
+static unsigned looks, act_at, act_events;
+static uint64_t acted;
+
+static void act(unsigned events)
+{
+    test_ring = ring_of_cpu(0);
+    for (; events > 0; events--)
+        log_event(0, acted++);
+}
+
+static const void *map_and_act(struct memory *memory, uint64_t place, uint64_t bytes)
+{
+    if (++looks == act_at)
+        act(act_events);
+    return memory_ram.map(memory, place, bytes);
+}
+
+/* False: it holds something else than what was logged into it. */
+static bool packet_is_right(const void *packet)
+{
+    struct findings findings = {0};
+    struct seen seen = {0};
+
+    visit_packet(packet, see_event, &seen, &findings);
+    return findings.disorder == 0 && seen.wrong == 0;
+}
+
+struct counts {
+    unsigned right, wrong, none;
+};
+
+static void look_once(struct image_ring *ring, struct counts *whole, struct counts *open)
+{
+    static uint64_t copy[BUFFER_BYTES / 8];
+    uint64_t number;
+    struct counts *counts = whole;
+
+    act_at = act_events = 0;
+    act(700); /* wherever the last one was left */
+    const uint64_t newest = image_ring_head(ring) - 1;
+    for (int part = 0; part < 2; part++, counts = open) {
+        static const unsigned amounts[] = {1, 40, 100, 400, 410, 820, 3000};
+        looks = 0;
+        act_at = 1 + (unsigned)rand() % 24;
+        act_events = amounts[rand() % 7];
+        bool came = part == 0 ? image_packet_copy(ring, newest, copy) == TRACE_PACKET_WHOLE
+                              : image_packet_snapshot(ring, &number, copy);
+        *(!came ? &counts->none : packet_is_right(copy) ? &counts->right : &counts->wrong) += 1;
+    }
+}
+
+static void test_every_window(void)
+{
+    struct counts whole = {0}, open = {0};
+    struct image image;
+    struct image_ring ring;
+    struct fail fail = {""};
+
+    start_guest();
+    struct memory *memory = memory_ram.open(ram_path, &fail);
+    struct memory_class class = memory_ram;
+    class.map = map_and_act;
+    check(memory && memory->live && image_open(&image, memory, 0, &fail) &&
+              image_ring_open(&ring, &image, 0, &fail),
+          "the store of a running guest %s", fail.text);
+    memory->class = &class;
+    for (unsigned turn = 0; turn < 4000; turn++)
+        look_once(&ring, &whole, &open);
+    check(whole.right > 0 && whole.none > 0 && whole.wrong == 0,
+          "overwritten at any moment of being copied: %u packets right, %u refused, %u wrong", whole.right,
+          whole.none, whole.wrong);
+    check(open.right > 0 && open.none > 0 && open.wrong == 0,
+          "logged into at any moment of being copied: %u open packets right, %u refused, %u wrong",
+          open.right, open.none, open.wrong);
+    image_close(&image);
+    class.close(memory);
+    stop_guest();
+}
+
+/* The index is read before the headers that it leads to, which may be gone by then. */
+static void test_opening(void)
+{
+    unsigned failed = 0, bad_heads = 0, wrong_words = 0;
+    struct image image;
+    struct image_ring ring;
+    struct fail fail = {""};
+
+    start_guest();
+    struct memory *memory = memory_ram.open(ram_path, &fail);
+    struct memory_class class = memory_ram;
+    class.map = map_and_act;
+    memory->class = &class;
+    for (unsigned at = 1; at <= 40; at++) {
+        looks = 0, act_at = at, act_events = 3000;
+        wrong_words += image_open(&image, memory, 1, &fail) || !strstr(fail.text, "no previous trace");
+        looks = 0;
+        if (!image_open(&image, memory, 0, &fail)) {
+            failed++;
+            continue;
+        }
+        looks = 0;
+        bad_heads += !image_ring_open(&ring, &image, 0, &fail) || !ring.index_is_good;
+        image_close(&image);
+    }
+    check(!failed && !bad_heads && !wrong_words,
+          "opened while it is overwritten: %u times not, %u times without an index, %u wrong answers: %s",
+          failed, bad_heads, wrong_words, fail.text);
+    class.close(memory);
+    stop_guest();
+}
+
+static void *end_later(void *unused)
+{
+    usleep(300000);
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void test_overrun(char *slow, const char *what)
+{
+    pthread_t writer[TEST_CPUS];
+    struct findings findings = {0};
+
+    start_guest();
+    stop = false;
+    for (uintptr_t who = 0; who < TEST_CPUS; who++)
+        pthread_create(&writer[who], NULL, write_events, (void *)who);
+    int status = pull("--duration=3", slow);
+    stop = true;
+    for (unsigned who = 0; who < TEST_CPUS; who++)
+        pthread_join(writer[who], NULL);
+    struct seen seen = look(&findings);
+    uint64_t all = logged[0] + logged[1];
+    check(status == 1 && seen.events > 0 && seen.events < all,
+          "%s: %llu of %llu events came, the rest is counted", what, (unsigned long long)seen.events,
+          (unsigned long long)all);
+    check(seen.wrong == 0 && findings.disorder == 0, "%s: each is right", what);
+    stop_guest();
+}
+
+static void test_end(void)
+{
+    pthread_t writer, ender;
+    struct findings findings = {0};
+
+    start_guest();
+    stop = false;
+    pthread_create(&writer, NULL, write_events, NULL);
+    pthread_create(&ender, NULL, end_later, NULL);
+    pthread_join(ender, NULL);
+    pthread_join(writer, NULL);
+    stop_guest();
+    int status = pull("--duration=60", "--slow=0");
+    struct seen seen = look(&findings);
+    check(status == 0 && seen.next[0] == logged[0] && seen.wrong == 0 && findings.disorder == 0,
+          "the last event of a guest that has ended is there, in a packet that was open");
+}
+
+/* A file that is cut off while it is read must not end the program. */
+static void *cut_file(void *unused)
+{
+    usleep(300000);
+    if (truncate(ram_path, 8192) != 0)
+        perror("truncate");
+    return NULL;
+}
+
+static void test_cut(void)
+{
+    pthread_t cutter;
+
+    start_guest();
+    pthread_create(&cutter, NULL, cut_file, NULL);
+    int status = pull("--duration=60", "--slow=0");
+    pthread_join(cutter, NULL);
+    check(status == 0 || status == 1, "a file that is cut off ends the pull");
+    munmap(ram, FILE_BYTES);
+    close(ram_fd);
+}
+
+int main(void)
+{
+    char command[128];
+
+    strcpy(directory, "/tmp/image_live.XXXXXX");
+    if (!mkdtemp(directory)) {
+        perror(directory);
+        return 2;
+    }
+    snprintf(ram_path, sizeof(ram_path), "%s/ram", directory);
+    snprintf(output, sizeof(output), "%s/out", directory);
+    alarm(120);
+    test_every_window();
+    test_opening();
+    test_overrun("--slow=0", "a reader that is as fast as it can");
+    test_overrun("--slow=1", "a slow reader");
+    test_end();
+    test_cut();
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    if (system(command) != 0)
+        perror(command);
+    return finish_tests();
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/unit/tarn/lockstep_test.c - the first difference of two traces (tools/tarn/read/lockstep.h); prints
+ * TAP.
+ *
+ * One trace of three packets is compared with others in which one thing differs, in all pairs of byte orders.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tests/tap.h>
+#include <tests/unit/tarn/trace_text.h>
+#include <tools/tarn/read/lockstep.h>
+
+#define PACKET_BYTES 65536u
+#define NO_PACKET    (-1)
+#define EARLY        1250u /* ticks: before all differences */
+
+static char root[] = "/tmp/lockstep_test.XXXXXX";
+
+#define FIRST  "1000 0 trace_context pid=1 tid=2 name=calc\n1100 0 user_text text=one\n1200 0 !lost 0\n"
+#define SECOND "1300 0 trace_context pid=1 tid=2 name=calc\n1400 0 user_text text=two\n1500 0 !lost 0\n"
+#define THIRD  "1600 0 trace_context pid=1 tid=2 name=calc\n1700 0 sched_enqueue tid=7 cpu=1 length=4\n"
+
+static const struct known_difference {
+    const char *what, *text; /* of B; A is FIRST SECOND THIRD */
+    int removed;             /* a packet of B's file */
+    enum lockstep_difference difference;
+    uint64_t ticks, alike, before[2], after[2];
+    unsigned lacking;
+} known[] = {
+    {"the same", FIRST SECOND THIRD, NO_PACKET, LOCKSTEP_ALIKE, 0, 9, {0, 0}, {0, 0}, 0},
+    {"another time",
+     FIRST "1300 0 trace_context pid=1 tid=2 name=calc\n1401 0 user_text text=two\n1500 0 !lost 0\n" THIRD,
+     NO_PACKET,
+     LOCKSTEP_EVENT,
+     1400,
+     4,
+     {0, 0},
+     {0, 0},
+     0},
+    {"another text",
+     FIRST "1300 0 trace_context pid=1 tid=2 name=calc\n1400 0 user_text text=twO\n1500 0 !lost 0\n" THIRD,
+     NO_PACKET,
+     LOCKSTEP_EVENT,
+     1400,
+     4,
+     {0, 0},
+     {0, 0},
+     0},
+    {"another number",
+     FIRST SECOND "1600 0 trace_context pid=1 tid=2 name=calc\n1700 0 sched_enqueue tid=7 cpu=1 length=5\n",
+     NO_PACKET,
+     LOCKSTEP_EVENT,
+     1700,
+     7,
+     {0, 0},
+     {0, 0},
+     0},
+    {"another kind",
+     FIRST SECOND "1600 0 trace_context pid=1 tid=2 name=calc\n1700 0 user_text text=one\n",
+     NO_PACKET,
+     LOCKSTEP_EVENT,
+     1700,
+     7,
+     {0, 0},
+     {0, 0},
+     0},
+    {"an event more, which is earlier",
+     FIRST "1300 0 trace_context pid=1 tid=2 name=calc\n1350 0 user_text text=new\n1400 0 user_text "
+           "text=two\n1500 0 !lost 0\n" THIRD,
+     NO_PACKET,
+     LOCKSTEP_EVENT,
+     1350,
+     4,
+     {0, 0},
+     {0, 0},
+     0},
+    {"a packet that is missing", FIRST SECOND THIRD, 1, LOCKSTEP_PACKETS, 1300, 3, {0, 0}, {0, 0}, 1},
+    {"a beginning that was lost", FIRST SECOND THIRD, 0, LOCKSTEP_ALIKE, 0, 6, {3, 0}, {0, 0}, 0},
+    {"an end that was not pulled", FIRST SECOND THIRD, 2, LOCKSTEP_ALIKE, 0, 6, {0, 0}, {2, 0}, 0},
+    {"a last packet taken while it was filled",
+     FIRST SECOND "1600 0 trace_context pid=1 tid=2 name=calc\n",
+     NO_PACKET,
+     LOCKSTEP_ALIKE,
+     0,
+     7,
+     {0, 0},
+     {1, 0},
+     0},
+    {"an event behind the end of the other",
+     FIRST SECOND THIRD "1800 0 user_text text=more\n",
+     NO_PACKET,
+     LOCKSTEP_ALIKE,
+     0,
+     8,
+     {0, 0},
+     {0, 1},
+     0},
+};
+
+static void bail_out(const char *text)
+{
+    printf("Bail out! %s\n", text);
+    exit(1);
+}
+
+static void remove_packet(const char *directory, int number)
+{
+    static uint8_t bytes[8 * PACKET_BYTES];
+    char path[200];
+    size_t size, at = (size_t)number * PACKET_BYTES;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/cpu0", directory);
+    file = fopen(path, "rb");
+    size = file != NULL ? fread(bytes, 1, sizeof(bytes), file) : 0;
+    if (size < at + PACKET_BYTES)
+        bail_out("no such packet");
+    fclose(file);
+    memmove(bytes + at, bytes + at + PACKET_BYTES, size - at - PACKET_BYTES);
+    file = fopen(path, "wb");
+    if (file == NULL || fwrite(bytes, size - PACKET_BYTES, 1, file) != 1)
+        bail_out("cannot write");
+    fclose(file);
+}
+
+static void write_trace(struct trace *trace, const char *name, const char *order, const char *text,
+                        int removed)
+{
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    char directory[100];
+    struct fail fail;
+
+    snprintf(directory, sizeof(directory), "%s/%s", root, name);
+    options.directory = directory;
+    options.order = order;
+    if (!trace_text_write(&options, text, &fail))
+        bail_out(fail.text);
+    if (removed != NO_PACKET)
+        remove_packet(directory, removed);
+    if (!trace_open(trace, directory, &fail))
+        bail_out(fail.text);
+}
+
+static void walk(struct lockstep *pair, const struct trace traces[2], const struct filter *filter,
+                 const struct lockstep_types *types, uint64_t bound)
+{
+    *pair = (struct lockstep){.types = types};
+    for (unsigned side = 0; side < 2; side++) {
+        pair->sides[side].trace = &traces[side];
+        pair->sides[side].filter = filter;
+        pair->sides[side].stream = &traces[side].streams[0];
+    }
+    lockstep_walk(pair, bound, (struct reporter *const[2]){NULL, NULL});
+}
+
+static bool is_as_known(const struct lockstep *pair, const struct known_difference *wanted)
+{
+    bool fine = pair->difference == wanted->difference && pair->alike == wanted->alike && pair->is_joint &&
+                pair->lacking == wanted->lacking &&
+                (wanted->difference == LOCKSTEP_ALIKE || pair->ticks == wanted->ticks);
+
+    for (unsigned side = 0; side < 2; side++)
+        fine &= pair->sides[side].before == wanted->before[side] &&
+                pair->sides[side].after == wanted->after[side];
+    if (!fine)
+        printf("# difference %u at %lu, %lu alike, before %lu %lu, after %lu %lu, %u lacks\n",
+               (unsigned)pair->difference, pair->ticks, pair->alike, pair->sides[0].before,
+               pair->sides[1].before, pair->sides[0].after, pair->sides[1].after, pair->lacking);
+    return fine;
+}
+
+static void test_known(const struct known_difference *wanted, const char *order, const char *other)
+{
+    struct filter filter = {.to_ticks = UINT64_MAX};
+    struct lockstep_types types;
+    struct trace traces[2];
+    struct lockstep pair;
+
+    write_trace(&traces[0], "a", order, FIRST SECOND THIRD, NO_PACKET);
+    write_trace(&traces[1], "b", other, wanted->text, wanted->removed);
+    lockstep_types_open(&types, &traces[0].schema, &traces[1].schema);
+    walk(&pair, traces, &filter, &types, UINT64_MAX);
+    check(is_as_known(&pair, wanted), "%s and %s: %s", order, other, wanted->what);
+    lockstep_close(&pair);
+    if (wanted->difference != LOCKSTEP_ALIKE) {
+        walk(&pair, traces, &filter, &types, EARLY);
+        check(pair.difference == LOCKSTEP_ALIKE || pair.ticks > EARLY,
+              "%s and %s: %s, after the time that counts", order, other, wanted->what);
+        lockstep_close(&pair);
+    }
+    lockstep_types_close(&types);
+    trace_close(&traces[0]);
+    trace_close(&traces[1]);
+}
+
+int main(void)
+{
+    static const char *const orders[] = {"le", "be"};
+    char command[100];
+
+    if (mkdtemp(root) == NULL)
+        bail_out("no directory");
+    for (unsigned order = 0; order < 4; order++)
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+            test_known(&known[i], orders[order / 2], orders[order % 2]);
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    if (system(command) != 0)
+        puts("# the directory is left");
+    return finish_tests();
+}

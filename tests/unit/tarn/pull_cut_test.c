@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/unit/tarn/pull_cut_test.c - events that do not decode, on their way into a pulled trace.
+ *
+ * The packets of a synthetic trace are damaged at known events and given to pull_writer.c, in both byte
+ * orders. Then the trace is read: the events that arrived and those reported as lost must add up to those
+ * logged. Prints TAP.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tests/tap.h>
+#include <tests/unit/tarn/synthetic.h>
+#include <tools/tarn/read/decode.h>
+#include <tools/tarn/source/pull_writer.h>
+#include <unistd.h>
+
+#define PACKET      16384u
+#define DAMAGES_MAX 4u
+
+static char root[] = "/tmp/pull_cut_test.XXXXXX", made[64], pulled[64];
+
+/* ---- what the guest logged ------------------------------------------------------------------------- */
+
+static struct trace logged;
+static uint8_t *packets; /* of its one processor */
+static uint64_t packet_count, events_logged;
+static char *metadata;
+
+static void bail_out(const char *why)
+{
+    printf("Bail out! %s\n", why);
+    exit(2);
+}
+
+static struct event_head head_at(uint64_t packet, uint64_t offset)
+{
+    return event_head(&logged.schema, packets + packet * PACKET + offset);
+}
+
+static uint64_t content_of(uint64_t packet)
+{
+    return load64(packets + packet * PACKET + offsetof(struct trace_packet, content_size),
+                  logged.schema.swap) /
+           8;
+}
+
+static uint64_t count_in_packet(uint64_t packet)
+{
+    uint64_t count = 0;
+
+    for (uint64_t at = sizeof(struct trace_packet); at < content_of(packet); count++)
+        at += head_at(packet, at).words * 8;
+    return count;
+}
+
+static void log_events(const char *order)
+{
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    struct fail fail = {""};
+
+    options.order = order;
+    options.directory = made;
+    options.cpus = 1;
+    options.events = 4000;
+    options.packet = PACKET;
+    options.uniform = true;
+    metadata = synthetic_metadata(&options, &fail);
+    if (!metadata || !synthetic_write(&options, NULL, &fail) || !trace_open(&logged, made, &fail))
+        bail_out(fail.text);
+    packet_count = logged.streams[0].size / PACKET;
+    packets = malloc(logged.streams[0].size);
+    char path[80];
+    snprintf(path, sizeof(path), "%s/cpu0", made);
+    int fd = open(path, O_RDONLY);
+    if (!packets || fd < 0 || read(fd, packets, packet_count * PACKET) != (ssize_t)(packet_count * PACKET) ||
+        packet_count < 6)
+        bail_out("the synthetic trace cannot be read");
+    close(fd);
+    events_logged = 0;
+    for (uint64_t i = 0; i < packet_count; i++)
+        events_logged += count_in_packet(i);
+}
+
+static void forget_events(void)
+{
+    trace_close(&logged);
+    free(packets);
+    free(metadata);
+}
+
+/* ---- damage ---------------------------------------------------------------------------------------- */
+
+enum damage_kind { UNDECLARED_ID, WRONG_TIME, SHORT_LENGTH, NO_LENGTH, GREAT_LENGTH, DAMAGE_KINDS };
+static const char *const kind_names[] = {"an undeclared id", "a wrong time", "a short length", "no length",
+                                         "a length beyond the content"};
+
+struct damage {
+    enum damage_kind kind;
+    uint64_t packet, event; /* the event's number in the packet; the next one with a field is taken */
+};
+
+/* At its end is the end event, which is none of these. */
+static uint64_t find_event(const struct damage *damage)
+{
+    uint64_t at = sizeof(struct trace_packet), content = content_of(damage->packet);
+
+    for (uint64_t i = 0; at < content - 8; i++) {
+        if (i >= damage->event && head_at(damage->packet, at).words > 1)
+            return at;
+        at += head_at(damage->packet, at).words * 8;
+    }
+    bail_out("a packet without the event that was to be damaged");
+    return 0;
+}
+
+static void damage_event(const struct damage *damage, uint64_t at)
+{
+    const uint64_t rest = (content_of(damage->packet) - at) / 8;
+    struct event_head head = head_at(damage->packet, at);
+    uint8_t *event = packets + damage->packet * PACKET + at;
+
+    switch (damage->kind) {
+    case UNDECLARED_ID:
+        head.id = TRACE_ID(TRACE_CLASS_APP_FIRST, 4000);
+        break;
+    case WRONG_TIME:
+        head.time += 1u << 31;
+        break;
+    case SHORT_LENGTH:
+        head.words--;
+        break;
+    case NO_LENGTH:
+        head.words = 0;
+        break;
+    default:
+        head.words = rest < TRACE_LENGTH_MAX ? (uint32_t)rest + 1 : TRACE_LENGTH_MAX;
+    }
+    synthetic_event(&logged.schema, event, head.id, head.words, head.time);
+}
+
+static void do_damage(const struct damage *damages, unsigned count)
+{
+    uint64_t at[DAMAGES_MAX];
+
+    for (unsigned i = 0; i < count; i++)
+        at[i] = find_event(&damages[i]);
+    for (unsigned i = 0; i < count; i++)
+        damage_event(&damages[i], at[i]);
+}
+
+/* ---- pulling and reading --------------------------------------------------------------------------- */
+
+struct told {
+    struct reporter reporter;
+    uint64_t kinds[ANOMALY_COUNT], lost_events, lost_packets, events;
+};
+
+static void take_report(struct reporter *reporter, const struct report *report)
+{
+    struct told *told = (struct told *)reporter;
+
+    told->kinds[report->anomaly]++;
+    if (report->anomaly == ANOMALY_LOST_EVENTS)
+        told->lost_events += report->count;
+    if (report->anomaly == ANOMALY_LOST_PACKETS)
+        told->lost_packets += report->count;
+}
+
+static void start_writer(struct trace_writer *writer)
+{
+    struct wire_hello hello = {.version = WIRE_VERSION,
+                               .byte_order = logged.schema.big_endian ? 2 : 1,
+                               .cpu_count = 1,
+                               .buffer_bytes = PACKET,
+                               .buffer_count = 16};
+    struct fail fail;
+
+    memcpy(hello.uuid, logged.schema.tsdl.uuid, sizeof(hello.uuid));
+    if (!open_trace_writer(writer, pulled, true, &hello, &fail))
+        bail_out(fail.text);
+}
+
+static bool write_one(struct trace_writer *writer, uint64_t number, struct fail *fail)
+{
+    const uint64_t content = content_of(number);
+    const struct source_item item = {.kind = SOURCE_PACKET,
+                                     .bytes = packets + number * PACKET,
+                                     .size = content + 8 < PACKET ? content + 8 : PACKET,
+                                     .packet = {.cpu = 0, .sequence = number}};
+    return write_packet(writer, &item, fail);
+}
+
+/* All packets, as a guest that has discarded nothing sends them. */
+static void pull_all(struct trace_writer *writer)
+{
+    const struct wire_status status = {.count = 1};
+    const struct wire_cpu_status cpu = {.next = packet_count, .head = packet_count};
+    struct fail fail;
+
+    start_writer(writer);
+    bool fine = write_metadata(writer, (const uint8_t *)metadata, strlen(metadata), &fail);
+    for (uint64_t i = 0; fine && i < packet_count; i++)
+        fine = write_one(writer, i, &fail);
+    if (!fine || !write_closing(writer, &status, &cpu, true, &fail) || !finish_trace_writer(writer, &fail))
+        bail_out(fail.text);
+}
+
+static struct told read_all(void)
+{
+    struct told told = {.reporter.report = take_report};
+    struct cursor cursor;
+    struct trace trace;
+    struct fail fail;
+
+    if (!trace_open(&trace, pulled, &fail))
+        bail_out(fail.text);
+    cursor_open(&cursor, &trace, &trace.streams[0], 0, &told.reporter);
+    while (cursor_next(&cursor))
+        told.events++;
+    cursor_close(&cursor);
+    trace_close(&trace);
+    return told;
+}
+
+/* A length that is wrong leaves only a guess of how many events lie behind it. */
+static bool leads_on(enum damage_kind kind)
+{
+    return kind == UNDECLARED_ID || kind == WRONG_TIME;
+}
+
+static bool is_right(const struct damage *damages, unsigned count)
+{
+    struct trace_writer writer;
+    uint64_t cut = 0;
+    bool is_least = false;
+
+    do_damage(damages, count);
+    for (unsigned i = 0; i < count; i++) {
+        cut += i == 0 || damages[i].packet != damages[i - 1].packet;
+        is_least |= !leads_on(damages[i].kind);
+    }
+    pull_all(&writer);
+    const struct told told = read_all();
+    uint64_t others = 0;
+    for (int kind = 0; kind < ANOMALY_COUNT; kind++)
+        others += kind == ANOMALY_CUT || kind == ANOMALY_LOST_EVENTS ? 0 : told.kinds[kind];
+    bool right = told.events + told.lost_events == events_logged && told.lost_events == writer.cut_off &&
+                 told.events == writer.events && told.kinds[ANOMALY_CUT] == cut && others == 0 &&
+                 writer.undecoded == cut && writer.cut == cut && writer.cut_off_is_least == is_least &&
+                 writer.refused == 0 && writer.missing == 0 && count_discarded(&writer) == 0;
+    if (!right)
+        printf(
+            "# %llu events logged; %llu read, %llu told as lost, %llu counted as lost; %llu packets cut of "
+            "%llu, %llu refused, %llu reports of damage, at least %d, expected %d\n",
+            (unsigned long long)events_logged, (unsigned long long)told.events,
+            (unsigned long long)told.lost_events, (unsigned long long)writer.cut_off,
+            (unsigned long long)writer.undecoded, (unsigned long long)cut, (unsigned long long)writer.refused,
+            (unsigned long long)others, writer.cut_off_is_least, is_least);
+    close_trace_writer(&writer);
+    return right;
+}
+
+static void expect(const char *order, const char *what, const struct damage *damages, unsigned count)
+{
+    log_events(order);
+    check(is_right(damages, count), "%s, %s", order, what);
+    forget_events();
+}
+
+/* ---- the cases ------------------------------------------------------------------------------------- */
+
+static void test_kinds(const char *order)
+{
+    for (int kind = 0; kind < DAMAGE_KINDS; kind++) {
+        char what[100];
+        snprintf(what, sizeof(what), "%s: all the rest is there, and the loss is told", kind_names[kind]);
+        expect(order, what, &(struct damage){(enum damage_kind)kind, 2, 30}, 1);
+    }
+}
+
+static void test_places(const char *order)
+{
+    log_events(order);
+    const uint64_t last = packet_count - 1, late = count_in_packet(1) - 4;
+    forget_events();
+    const struct damage first = {NO_LENGTH, 0, 10}, final = {UNDECLARED_ID, last, 10},
+                        second = {SHORT_LENGTH, 1, 5}, third = {UNDECLARED_ID, 1, 15},
+                        fourth = {WRONG_TIME, 2, 20};
+
+    expect(order, "nothing", NULL, 0);
+    expect(order, "in the first packet", &first, 1);
+    expect(order, "in the last packet", &final, 1);
+    expect(order, "behind the context event", &(struct damage){WRONG_TIME, 3, 1}, 1);
+    expect(order, "near the end of a packet", &(struct damage){NO_LENGTH, 1, late}, 1);
+    expect(order, "in packets one behind the other", (struct damage[]){first, third, fourth}, 3);
+    expect(order, "two in a packet", (struct damage[]){second, third}, 2);
+    expect(
+        order, "four in a row that are undeclared",
+        (struct damage[]){
+            {UNDECLARED_ID, 1, 20}, {UNDECLARED_ID, 1, 21}, {UNDECLARED_ID, 1, 22}, {UNDECLARED_ID, 1, 23}},
+        4);
+}
+
+static void test_any(const char *order)
+{
+    unsigned right = 0, rounds = 60;
+    struct damage damages[DAMAGES_MAX];
+
+    srandom(7);
+    for (unsigned round = 0; round < rounds; round++) {
+        unsigned count = 1 + (unsigned)random() % DAMAGES_MAX;
+        log_events(order);
+        for (unsigned i = 0; i < count; i++)
+            damages[i] =
+                (struct damage){(enum damage_kind)(random() % DAMAGE_KINDS),
+                                i * packet_count / count + (uint64_t)random() % (packet_count / count),
+                                1 + (uint64_t)random() % 60};
+        right += is_right(damages, count);
+        forget_events();
+    }
+    check(right == rounds, "%s, %u of %u damaged in some places", order, right, rounds);
+}
+
+/* Nothing is left of a packet whose first event does not decode. */
+static void test_first_event(const char *order)
+{
+    struct trace_writer writer;
+
+    log_events(order);
+    do_damage(&(struct damage){UNDECLARED_ID, 2, 0}, 1);
+    const uint64_t gone = count_in_packet(2);
+    pull_all(&writer);
+    const struct told told = read_all();
+    check(writer.refused == 1 && writer.missing == 1 && told.lost_packets == 1 &&
+              told.events == events_logged - gone,
+          "%s, a packet that begins with no event is refused, and missed", order);
+    close_trace_writer(&writer);
+    forget_events();
+}
+
+/* What a link that breaks leaves: the guest has not said its last counts. */
+static void test_no_status(const char *order)
+{
+    struct trace_writer writer;
+    struct fail fail;
+
+    log_events(order);
+    do_damage(&(struct damage){WRONG_TIME, 1, 30}, 1);
+    start_writer(&writer);
+    bool fine = write_metadata(&writer, (const uint8_t *)metadata, strlen(metadata), &fail) &&
+                write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail) &&
+                write_closing(&writer, &(struct wire_status){0}, NULL, false, &fail);
+    const struct told told = read_all();
+    check(fine && told.events + told.lost_events == count_in_packet(0) + count_in_packet(1) &&
+              told.lost_events > 0 && told.lost_packets == 0,
+          "%s, the loss in the last packet is told when nothing else is known", order);
+    close_trace_writer(&writer);
+    forget_events();
+}
+
+/* Metadata that cannot be parsed, perhaps of a newer system: the packets come all the same. */
+static void test_unparsable(const char *order)
+{
+    struct trace_writer writer;
+    struct fail fail = {""};
+    char text[200] = "/* CTF 1.8 ", *to = text + strlen(text);
+
+    log_events(order);
+    for (int i = 0; i < 16; i++)
+        to +=
+            sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", logged.schema.tsdl.uuid[i]);
+    strcpy(to, " */ gibberish ");
+    do_damage((struct damage[]){{UNDECLARED_ID, 0, 30}, {NO_LENGTH, 1, 30}}, 2);
+    start_writer(&writer);
+    bool fine = write_metadata(&writer, (const uint8_t *)text, strlen(text), &fail);
+    check(fine && !writer.have_schema && strstr(fail.text, "gibberish") != NULL,
+          "%s, metadata that cannot be parsed are written, and it is said why they cannot", order);
+    fine = write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail);
+    check(fine && writer.packets == 1 && writer.events == count_in_packet(0) && writer.refused == 1 &&
+              writer.undecoded == 0,
+          "%s, then events are checked by their lengths alone", order);
+    close_trace_writer(&writer);
+    forget_events();
+}
+
+static void remove_traces(void)
+{
+    static const char *const names[] = {"metadata", "cpu0", TRACE_UNFINISHED_NAME, ""};
+    char path[96];
+
+    for (int i = 0; i < 8; i++) {
+        snprintf(path, sizeof(path), "%s/%s", i % 2 ? made : pulled, names[i / 2]);
+        remove(path);
+    }
+    rmdir(root);
+}
+
+int main(void)
+{
+    static const char *const orders[] = {"le", "be"};
+
+    if (!mkdtemp(root))
+        bail_out("no directory for traces");
+    snprintf(made, sizeof(made), "%s/made", root);
+    snprintf(pulled, sizeof(pulled), "%s/pulled", root);
+    for (int i = 0; i < 2; i++) {
+        test_kinds(orders[i]);
+        test_places(orders[i]);
+        test_any(orders[i]);
+        test_first_event(orders[i]);
+        test_no_status(orders[i]);
+        test_unparsable(orders[i]);
+    }
+    remove_traces();
+    return finish_tests();
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/unit/tarn/stages_test.c - the stages of tarn, each by itself: TSDL, layouts, numbers, text, packets,
+ * events, order, losses and every anomaly. Prints TAP. Traces come from tests/unit/tarn/synthetic.c.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tests/tap.h>
+#include <tests/unit/tarn/synthetic.h>
+#include <tools/tarn/print/print.h>
+#include <tools/tarn/read/names.h>
+#include <tools/tarn/read/order.h>
+#include <unistd.h>
+
+#define PACKET 4096u
+
+static char root[64] = "/tmp/stages_test.XXXXXX", directory[80];
+
+/* A whole metadata text around EVENTS. The clock has its name of before, as older traces do: any will do. */
+static const char envelope[] =
+    "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := uint8_t;\n"
+    "typealias integer { size = 16; align = 16; } := uint16_t;\n"
+    "typealias integer { size = 32; align = 32; } := uint32_t;\n"
+    "typealias integer { size = 64; align = 64; } := uint64_t;\n"
+    "typealias integer { size = 64; align = 64; base = hex; } := xint64_t;\n"
+    "typealias integer { size = 8; align = 8; encoding = UTF8; } := text8_t;\n"
+    "trace { major = 1; minor = 8; uuid = \"00112233-4455-6677-8899-aabbccddeeff\"; byte_order = be;\n"
+    "  packet.header := struct { uint32_t magic; uint32_t stream_id; uint8_t uuid[16]; }; };\n"
+    "clock { name = tsc; freq = 2000000000; offset_s = 5; offset = 1000000000; };\n"
+    "stream { id = 0; packet.context := struct { uint64_t timestamp_begin; uint64_t timestamp_end;\n"
+    "  uint64_t content_size; uint64_t packet_size; uint64_t events_discarded; uint64_t packet_seq_num;\n"
+    "  uint64_t committed; uint32_t cpu_id; uint32_t flags; };\n"
+    "  event.header := struct { integer { size = 22; align = 32; } id;\n"
+    "    integer { size = 32; align = 32; map = clock.tsc.value; } timestamp; } align(64); };\n";
+
+static bool build(struct schema *schema, const char *events, struct fail *fail)
+{
+    char text[8192];
+
+    snprintf(text, sizeof(text), "%s%s", envelope, events);
+    return schema_build(schema, text, strlen(text), fail);
+}
+
+/* EVENTS must be refused with a message that has all of WORDS in it. */
+static void refuses(const char *events, const char *words, const char *what)
+{
+    struct schema schema;
+    struct fail fail = {""};
+    bool refused = !build(&schema, events, &fail);
+
+    schema_free(&schema);
+    check(refused && strstr(fail.text, words) != NULL, "%s", what);
+    if (refused && strstr(fail.text, words) == NULL)
+        printf("# got: %s\n", fail.text);
+}
+
+static void test_schema(void)
+{
+    static const char events[] =
+        "event { name = \"app_one\"; id = 3145729; stream_id = 0; fields := struct { uint32_t _a; uint16_t "
+        "b; uint16_t c;\n"
+        "  enum : uint64_t { x = 1, \"y z\", w = 7 ... 9 } e; text8_t name[16]; uint64_t n; xint64_t "
+        "list[n]; }; };\n"
+        "event { name = \"app_two\"; id = 3145730; fields := struct { string { encoding = UTF8; } s; }; };\n"
+        "event { name = \"lone\"; id = 65537; };\n";
+    struct schema schema;
+    struct fail fail = {""};
+    const struct event_type *one, *two;
+    const struct field *e;
+
+    check(build(&schema, events, &fail), "a schema is built");
+    one = schema_event(&schema, TRACE_ID(48, 1));
+    two = schema_find_event(&schema, "app_two");
+    check(one && one->field_count == 7 && one->words == 6 && one->tail == &one->fields[6] &&
+              one->fields[6].counter == &one->fields[5],
+          "a sequence ends an event and knows its counter");
+    check(one && strcmp(one->fields[0].name, "a") == 0 && one->fields[2].offset == 14 &&
+              one->fields[4].offset == 24 && one->fields[4].kind == FIELD_TEXT,
+          "fields lie at their alignment; a leading underscore goes");
+    e = schema_find_field(one, "e");
+    check(e && e->labels->next->low == 2 && e->labels->next->next->high == 9,
+          "labels count on and have ranges");
+    check(two && two->words == 2 && two->tail == &two->fields[0], "an event that ends with a string");
+    check(schema.classes[48].name && strcmp(schema.classes[48].name, "app") == 0 &&
+              strcmp(schema.classes[1].name, "lone") == 0,
+          "classes are named after their events");
+    check(schema_ns(&schema, 3) == 5500000001, "ticks to nanoseconds as babeltrace2 rounds them");
+    check(schema_event(&schema, TRACE_ID(48, 9)) == NULL &&
+              schema_event(&schema, TRACE_ID(63, 65535)) == NULL,
+          "unknown events are unknown");
+    schema_free(&schema);
+}
+
+static void test_refusals(void)
+{
+    refuses("event { name = a; id = 1; fields := struct { float f; }; };", "line 15: unknown type 'float'",
+            "an unknown type is refused by line");
+    refuses("event { name = a; id = 1; fields := struct { string s; uint8_t t; }; };", "variable size",
+            "nothing may follow a string");
+    refuses("event { name = a; id = 1; fields := struct { uint8_t t[70000]; }; };",
+            "not part of a Tarn trace", "an event must fit its length");
+    refuses("event { name = a; id = 1; fields := struct { uint64_t l[nowhere]; }; };",
+            "not part of a Tarn trace", "a sequence needs its counter");
+    refuses("event { name = a; id = 1; }; event { name = b; id = 1; };", "same id", "ids are unique");
+    refuses("event { name = a; id = 99999999; };", "does not fit", "ids fit the header");
+    refuses("event { name = a; id = 1; context := struct { uint8_t x; }; };", "'context'",
+            "contexts are refused");
+    refuses("stream { id = 1; };", "second stream", "one stream class only");
+    refuses("event { name = \"abc", "not closed", "an open string is refused");
+    refuses("/* for ever", "comment not closed", "an open comment is refused");
+    refuses("event { name = a; id = 1; fields := struct { uint32_t x }; };", "expected ';'",
+            "syntax errors are refused");
+}
+
+static void test_numbers(void)
+{
+    char got[64], want[64];
+    uint64_t value = 0;
+    bool decimal = true, hex = true, padded = true;
+
+    for (unsigned i = 0; i < 64 * 3; i++) {
+        value = (1ull << i / 3) + i % 3 - 1;
+        *put_unsigned(got, value) = '\0';
+        sprintf(want, "%" PRIu64, value);
+        decimal &= strcmp(got, want) == 0;
+        *put_signed(got, (int64_t)value) = '\0';
+        sprintf(want, "%" PRId64, (int64_t)value);
+        decimal &= strcmp(got, want) == 0;
+        *put_hex(got, value, hex_upper) = '\0';
+        sprintf(want, "0x%" PRIX64, value);
+        hex &= strcmp(got, want) == 0;
+        *put_padded(got, value, 20) = '\0';
+        sprintf(want, "%020" PRIu64, value);
+        padded &= strcmp(got, want) == 0;
+    }
+    for (unsigned i = 0; i < 20; i++) {
+        value = i ? value * 10 : 1;
+        for (int d = -1; d <= 1; d++) {
+            *put_unsigned(got, value + (uint64_t)d) = '\0';
+            sprintf(want, "%" PRIu64, value + (uint64_t)d);
+            decimal &= strcmp(got, want) == 0;
+        }
+        value = i ? value : 1;
+    }
+    check(decimal, "decimal numbers");
+    check(hex, "hexadecimal numbers");
+    check(padded, "numbers with leading zeros");
+}
+
+static bool escapes(const char *text, enum print_style style, const char *want)
+{
+    char got[256];
+
+    *put_escaped(got, text, strlen(text), style) = '\0';
+    if (strcmp(got, want) != 0)
+        printf("# got %s, want %s\n", got, want);
+    return strcmp(got, want) == 0;
+}
+
+static void test_escapes(void)
+{
+    check(escapes("a\"b\\\n\x01?'", PRINT_TEXT, "\"a\\\"b\\\\\\n\\x01?'\""), "text escapes");
+    check(escapes("a\"?'\x1b", PRINT_BABELTRACE, "\"a\\\"\\?\\'\\e\""), "babeltrace2's escapes");
+    check(escapes("a\"\n\x1b\xc3\xa4\xff\xe2\x82", PRINT_JSON,
+                  "\"a\\\"\\n\\u001b\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""),
+          "JSON stays valid UTF-8");
+    check(escapes("a\"b", PRINT_CSV, "\"\"a\\\"\"b\"\""), "CSV doubles quotes");
+}
+
+/* A reporter that counts by kind. */
+struct counter {
+    struct reporter reporter;
+    uint64_t kinds[ANOMALY_COUNT], lost_events, lost_packets;
+};
+
+static void count_report(struct reporter *reporter, const struct report *report)
+{
+    struct counter *counter = (struct counter *)reporter;
+
+    counter->kinds[report->anomaly]++;
+    if (report->anomaly == ANOMALY_LOST_EVENTS && report->count != UINT64_MAX)
+        counter->lost_events += report->count;
+    if (report->anomaly == ANOMALY_LOST_PACKETS)
+        counter->lost_packets += report->count;
+}
+
+static void make_trace(const struct synthetic_options *wanted, struct trace *trace)
+{
+    struct synthetic_options options = *wanted;
+    struct fail fail = {""};
+
+    options.directory = directory;
+    if (!synthetic_write(&options, NULL, &fail) || !trace_open(trace, directory, &fail)) {
+        printf("Bail out! %s\n", fail.text);
+        exit(2);
+    }
+}
+
+static uint64_t walk_all(const struct trace *trace, struct counter *counter, bool *sorted)
+{
+    struct merge merge;
+    struct cursor *cursor;
+    int64_t ns = INT64_MIN;
+    unsigned rank = 0;
+    uint64_t count = 0;
+
+    memset(counter, 0, sizeof(*counter));
+    counter->reporter.report = count_report;
+    merge_open(&merge, trace, NULL, 0, &counter->reporter);
+    for (*sorted = true; (cursor = merge_next(&merge)) != NULL; count++) {
+        *sorted &= cursor_ns(cursor) > ns || (cursor_ns(cursor) == ns && cursor->stream->rank >= rank);
+        ns = cursor_ns(cursor);
+        rank = cursor->stream->rank;
+    }
+    merge_close(&merge);
+    return count;
+}
+
+static void test_order(const char *order)
+{
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    struct counter counter;
+    struct trace trace;
+    char what[80];
+    bool sorted;
+
+    options.order = order;
+    options.events = 6000;
+    options.cpus = 12;
+    options.packet = PACKET;
+    options.ties = options.uniform = true;
+    options.freq = 3000000007;
+    make_trace(&options, &trace);
+    snprintf(what, sizeof(what), "%s: all events of 12 processors, none twice", order);
+    check(walk_all(&trace, &counter, &sorted) >= options.events / options.cpus * options.cpus, "%s", what);
+    snprintf(what, sizeof(what), "%s: in order of time, then of the files' names", order);
+    check(sorted, "%s", what);
+    snprintf(what, sizeof(what), "%s: nothing wrong in a fine trace", order);
+    for (int kind = 0; kind < ANOMALY_COUNT; kind++)
+        counter.kinds[0] += kind ? counter.kinds[kind] : 0;
+    check(counter.kinds[0] == 0, "%s", what);
+    check(strcmp(trace.streams[2].name, "cpu10") == 0 && trace.streams[2].cpu == 10,
+          "ranks follow the names");
+    trace_close(&trace);
+}
+
+/* Every packet is found by its own begin and by times beside it. */
+static void test_seek(void)
+{
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    struct trace trace;
+    bool fine = true, before = true;
+
+    options.events = 20000;
+    options.cpus = 2;
+    options.packet = PACKET;
+    make_trace(&options, &trace);
+    for (unsigned s = 0; s < trace.stream_count; s++) {
+        const struct stream *stream = &trace.streams[s];
+
+        for (uint64_t offset = PACKET; offset < stream->size; offset += PACKET) {
+            struct trace_packet header;
+
+            stream_header(&trace, stream, offset, &header);
+            fine &= stream_seek(&trace, stream, header.timestamp_begin + 1) == offset;
+            before &= stream_seek(&trace, stream, header.timestamp_begin) < offset;
+        }
+        fine &= stream_seek(&trace, stream, 0) == 0 &&
+                stream_seek(&trace, stream, UINT64_MAX) == stream->size - PACKET;
+    }
+    check(fine, "the packet of a time is found");
+    check(before, "a packet that begins at the time is not the last before it");
+    trace_close(&trace);
+}
+
+static void test_losses(void)
+{
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    struct counter counter;
+    struct trace trace;
+    uint64_t discarded = 0, missing = 0;
+    bool sorted;
+
+    options.events = 20000;
+    options.cpus = 3;
+    options.packet = PACKET;
+    options.losses = true;
+    make_trace(&options, &trace);
+    walk_all(&trace, &counter, &sorted);
+    for (unsigned s = 0; s < trace.stream_count; s++) {
+        struct trace_packet first, last;
+
+        stream_header(&trace, &trace.streams[s], 0, &first);
+        stream_header(&trace, &trace.streams[s], trace.streams[s].size - PACKET, &last);
+        discarded += last.events_discarded - first.events_discarded;
+        missing += last.packet_seq_num + 1 - first.packet_seq_num - trace.streams[s].size / PACKET;
+    }
+    check(discarded > 0 && counter.lost_events == discarded,
+          "discarded events are the counter's differences");
+    check(missing > 0 && counter.lost_packets == missing, "lost packets are the gaps of the sequence");
+    trace_close(&trace);
+}
+
+/* One kind of damage: bytes at OFFSET of the third packet of cpu0 become VALUE; it must get its name. */
+static const struct damage {
+    enum anomaly anomaly;
+    uint32_t offset;
+    uint8_t width;
+    uint64_t value;
+} damages[] = {
+    {ANOMALY_MAGIC, 0, 4, 0xc1fc1fc2},
+    {ANOMALY_UUID, 8, 1, 0x5a},
+    {ANOMALY_STREAM_ID, 4, 4, 1},
+    {ANOMALY_SIZE, 48, 8, 7},
+    {ANOMALY_SIZE, 40, 8, 1ull << 40},
+    {ANOMALY_OPEN, 40, 8, 0},
+    {ANOMALY_TRUNCATED, 48, 8, 1ull << 24},
+    {ANOMALY_CPU, 80, 4, 5},
+    {ANOMALY_COMMITTED, 72, 8, 511},
+    {ANOMALY_PACKET_TIME, 32, 8, 1},
+    {ANOMALY_PACKET_ORDER, 24, 8, 1},
+    {ANOMALY_SEQUENCE, 64, 8, 1},
+    {ANOMALY_DISCARDED, 56, 8, UINT64_MAX}, /* the next packet's counter goes back */
+    {ANOMALY_CUT, 84, 4, TRACE_PACKET_CUT},
+    {ANOMALY_EVENT_LENGTH, 88, 4, 2}, /* trace_context without a length */
+    {ANOMALY_EVENT_LENGTH, 88, 4, 1023u << 22 | 2},
+    {ANOMALY_EVENT_ID, 88, 4, 4u << 22 | 0x3fffff},
+    {ANOMALY_EVENT_LAYOUT, 88, 4, 5u << 22 | 2},
+    {ANOMALY_EVENT_TIME, 92, 4, 0xfffffff0},
+};
+
+static void test_damage(const struct damage *damage)
+{
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    struct counter counter;
+    struct trace trace;
+    char what[80], path[128];
+    bool sorted;
+    int fd;
+
+    options.events = 2000;
+    options.cpus = 1;
+    options.packet = PACKET;
+    make_trace(&options, &trace);
+    trace_close(&trace);
+    snprintf(path, sizeof(path), "%s/cpu0", directory);
+    fd = open(path, O_WRONLY);
+    if (pwrite(fd, &damage->value, damage->width, 2 * PACKET + damage->offset) != damage->width)
+        printf("# cannot write\n");
+    close(fd);
+    if (!trace_open(&trace, directory, &(struct fail){""})) {
+        check(false, "a damaged trace opens");
+        return;
+    }
+    walk_all(&trace, &counter, &sorted);
+    snprintf(what, sizeof(what), "damage is named %s", anomaly_kinds[damage->anomaly].name);
+    check(counter.kinds[damage->anomaly] > 0, "%s", what);
+    trace_close(&trace);
+}
+
+/* Metadata of another schema: the trace is refused, and the message tells both. */
+static void test_stranger(void)
+{
+    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    struct fail fail = {""};
+    struct trace trace;
+    char path[128], text[4096];
+    ssize_t length;
+    int fd;
+
+    options.events = 100;
+    make_trace(&options, &trace);
+    trace_close(&trace);
+    snprintf(path, sizeof(path), "%s/metadata", directory);
+    fd = open(path, O_RDWR);
+    length = pread(fd, text, sizeof(text) - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    if (strstr(text, "uuid = ") == NULL || pwrite(fd, "01234567", 8, strstr(text, "uuid = ") + 8 - text) != 8)
+        printf("# cannot write\n");
+    close(fd);
+    check(!trace_open(&trace, directory, &fail) && strstr(fail.text, "schema 01234567-") != NULL,
+          "packets of another schema are refused");
+}
+
+static void test_names(void)
+{
+    struct schema schema;
+    struct names names;
+    struct fail fail;
+    bool fine = build(&schema, "", &fail);
+
+    names_open(&names, &schema);
+    for (uint32_t pid = 0; pid < 3 * NAMES_MAX; pid++)
+        names_set(&names, pid * 7919, "somebody", 8);
+    names_set(&names, 7919, "a name that is far too long to be kept whole", 44);
+    fine &= strcmp(names_find(&names, 0), "somebody") == 0 && strlen(names_find(&names, 7919)) == 31;
+    check(fine && names_find(&names, 1) == NULL && names.table.count == NAMES_MAX,
+          "names are kept, and bounded");
+    names_close(&names);
+    schema_free(&schema);
+}
+
+static void remove_traces(void)
+{
+    char path[128];
+
+    for (unsigned cpu = 0; cpu < 12; cpu++) {
+        snprintf(path, sizeof(path), "%s/cpu%u", directory, cpu);
+        unlink(path);
+    }
+    snprintf(path, sizeof(path), "%s/metadata", directory);
+    unlink(path);
+    rmdir(directory);
+}
+
+int main(void)
+{
+    if (mkdtemp(root) == NULL)
+        return 2;
+    snprintf(directory, sizeof(directory), "%s/trace", root);
+    test_schema();
+    test_refusals();
+    test_numbers();
+    test_escapes();
+    test_names();
+    test_order("le");
+    remove_traces();
+    test_order("be");
+    remove_traces();
+    test_seek();
+    remove_traces();
+    test_losses();
+    remove_traces();
+    for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
+        test_damage(&damages[i]);
+    remove_traces();
+    test_stranger();
+    remove_traces();
+    rmdir(root);
+    return finish_tests();
+}

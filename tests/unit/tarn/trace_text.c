@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tests/unit/tarn/trace_text.c - traces written by hand; see trace_text.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tests/unit/tarn/trace_text.h>
+
+#define PACKET_BYTES 65536u
+#define EVENT_BYTES  1024u
+
+struct stream_text {
+    FILE *file;
+    uint8_t packet[PACKET_BYTES];
+    uint64_t used, time;
+    struct synthetic_packet about;
+};
+
+struct text_writer {
+    const struct synthetic_options *options;
+    struct schema schema;
+    struct stream_text streams[TRACE_TEXT_CPUS];
+    struct fail *fail;
+    unsigned line;
+};
+
+static bool wrong(struct text_writer *writer, const char *what, const char *word)
+{
+    return fail_set(writer->fail, "line %u: %s '%.60s'", writer->line, what, word);
+}
+
+static const struct event_type *own_event(const struct text_writer *writer, uint32_t minor)
+{
+    return schema_event(&writer->schema, TRACE_ID(TRACE_CLASS_TRACE, minor));
+}
+
+static bool append(struct text_writer *writer, struct stream_text *stream, const struct event_type *type,
+                   const uint8_t *event, uint64_t bytes)
+{
+    uint64_t words = (bytes + 7) / 8;
+
+    if (stream->used + words * 8 + 16 > PACKET_BYTES)
+        return wrong(writer, "no more room in the packet for", type->name);
+    memcpy(stream->packet + stream->used, event, words * 8);
+    synthetic_event(&writer->schema, stream->packet + stream->used, type->id, words, stream->time);
+    stream->used += words * 8;
+    return true;
+}
+
+static bool begin_packet(struct text_writer *writer, struct stream_text *stream,
+                         const struct event_type *first)
+{
+    const struct event_type *context = own_event(writer, TRACE_MINOR_CONTEXT);
+    uint8_t event[EVENT_BYTES] = {0};
+
+    memset(stream->packet, 0, sizeof(stream->packet));
+    stream->used = sizeof(struct trace_packet);
+    stream->about.begin = stream->time;
+    return first == context || append(writer, stream, context, event, context->words * 8ul);
+}
+
+static bool end_packet(struct text_writer *writer, struct stream_text *stream)
+{
+    const struct event_type *end = own_event(writer, TRACE_MINOR_END);
+    uint8_t event[EVENT_BYTES] = {0};
+
+    if (!append(writer, stream, end, event, 8))
+        return false;
+    stream->about.end = stream->time;
+    synthetic_packet(&writer->schema, stream->packet, stream->used, PACKET_BYTES, &stream->about);
+    fwrite(stream->packet, PACKET_BYTES, 1, stream->file); /* finish looks for errors */
+    stream->about.seq++;
+    stream->used = 0;
+    return true;
+}
+
+static bool parse_number(const struct field *field, const char *text, uint64_t *value)
+{
+    char *end;
+
+    for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
+        if (strcmp(label->name, text) == 0) {
+            *value = label->low;
+            return true;
+        }
+    *value = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+    return end != text && *end == '\0';
+}
+
+/* Elements; COUNT gets their number. */
+static bool set_elements(struct text_writer *writer, uint8_t *event, const struct field *field, char *text,
+                         uint64_t *count)
+{
+    char *rest = NULL;
+    uint64_t value;
+
+    *count = 0;
+    for (char *word = strtok_r(text, ":", &rest); word != NULL; word = strtok_r(NULL, ":", &rest)) {
+        if (!parse_number(field, word, &value) || field->offset + (*count + 1) * field->width > EVENT_BYTES)
+            return wrong(writer, "no element", word);
+        synthetic_store(&writer->schema, event + field->offset + (*count)++ * field->width, value,
+                        field->width);
+    }
+    return true;
+}
+
+/* BYTES: how long the event is. */
+static bool set_field(struct text_writer *writer, uint8_t *event, const struct field *field, char *text,
+                      uint64_t *bytes)
+{
+    uint64_t value, length = strlen(text);
+
+    switch (field->kind) {
+    case FIELD_TEXT:
+        memcpy(event + field->offset, text, length < field->count ? length : field->count);
+        return true;
+    case FIELD_STRING:
+        if (field->offset + length >= EVENT_BYTES)
+            return wrong(writer, "too long", text);
+        memcpy(event + field->offset, text, length + 1);
+        *bytes = field->offset + length + 1;
+        return true;
+    case FIELD_ARRAY:
+        return set_elements(writer, event, field, text, &value);
+    case FIELD_SEQUENCE:
+        if (!set_elements(writer, event, field, text, &value))
+            return false;
+        synthetic_store(&writer->schema, event + field->counter->offset, value, field->counter->width);
+        *bytes = field->offset + value * field->width;
+        return true;
+    default:
+        if (!parse_number(field, text, &value))
+            return wrong(writer, "no number and no label", text);
+        synthetic_store(&writer->schema, event + field->offset, value, field->width);
+        return true;
+    }
+}
+
+static bool write_event(struct text_writer *writer, struct stream_text *stream, const struct event_type *type,
+                        char *fields)
+{
+    uint8_t event[EVENT_BYTES + 8] = {0};
+    uint64_t bytes = type->words * 8ul;
+    char *rest = NULL;
+
+    if (stream->used == 0 && !begin_packet(writer, stream, type))
+        return false;
+    for (char *word = strtok_r(fields, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(word, '=');
+        const struct field *field;
+
+        if (value != NULL)
+            *value++ = '\0';
+        field = schema_find_field(type, word);
+        if (value == NULL || field == NULL)
+            return wrong(writer, "no field", word);
+        if (!set_field(writer, event, field, value, &bytes))
+            return false;
+    }
+    return append(writer, stream, type, event, bytes);
+}
+
+static bool write_line(struct text_writer *writer, char *line)
+{
+    unsigned long long time;
+    unsigned cpu;
+    char name[80];
+    int used = 0;
+    struct stream_text *stream;
+    const struct event_type *type;
+
+    if (*line == '\0' || *line == '#')
+        return true;
+    if (sscanf(line, "%llu %u %79s%n", &time, &cpu, name, &used) != 3 || cpu >= TRACE_TEXT_CPUS)
+        return wrong(writer, "no time, processor and event in", line);
+    stream = &writer->streams[cpu];
+    if (time < stream->time)
+        return wrong(writer, "earlier than the line before:", line);
+    stream->time = time;
+    if (strcmp(name, "!lost") == 0) {
+        if (!end_packet(writer, stream))
+            return false;
+        stream->about.discarded += strtoull(line + used, NULL, 0);
+        return true;
+    }
+    type = schema_find_event(&writer->schema, name);
+    return type != NULL ? write_event(writer, stream, type, line + used) : wrong(writer, "no event", name);
+}
+
+static bool write_lines(struct text_writer *writer, char *text)
+{
+    char *next;
+
+    for (; text != NULL; text = next) {
+        next = strchr(text, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        writer->line++;
+        if (!write_line(writer, text))
+            return false;
+    }
+    return true;
+}
+
+static bool open_streams(struct text_writer *writer)
+{
+    char path[4096];
+
+    for (uint32_t cpu = 0; cpu < TRACE_TEXT_CPUS; cpu++) {
+        snprintf(path, sizeof(path), "%s/cpu%u", writer->options->directory, cpu);
+        writer->streams[cpu].about.cpu = cpu;
+        writer->streams[cpu].file = fopen(path, "wb");
+        if (writer->streams[cpu].file == NULL)
+            return fail_set(writer->fail, "%s: %s", path, strerror(errno));
+    }
+    return true;
+}
+
+/* Processors without a line have no stream. */
+static bool close_streams(struct text_writer *writer)
+{
+    bool fine = true;
+    char path[4096];
+
+    for (uint32_t cpu = 0; cpu < TRACE_TEXT_CPUS; cpu++) {
+        struct stream_text *stream = &writer->streams[cpu];
+        bool is_empty;
+
+        if (stream->file == NULL)
+            continue;
+        if (stream->used != 0)
+            fine &= end_packet(writer, stream);
+        is_empty = ftell(stream->file) == 0;
+        if (ferror(stream->file) | fclose(stream->file))
+            fine = fail_set(writer->fail, "cpu%u cannot be written", cpu);
+        snprintf(path, sizeof(path), "%s/cpu%u", writer->options->directory, cpu);
+        if (is_empty)
+            remove(path);
+    }
+    return fine;
+}
+
+/* The highest processor that a line has, and those below. */
+static uint64_t count_processors(const char *text)
+{
+    unsigned count = 1, cpu;
+
+    for (; text != NULL && *text != '\0'; text = strchr(text, '\n'), text += text != NULL)
+        if (sscanf(text, "%*u %u", &cpu) == 1 && cpu + 1 > count)
+            count = cpu + 1;
+    return count;
+}
+
+bool trace_text_write(const struct synthetic_options *wanted, const char *text, struct fail *fail)
+{
+    struct synthetic_options all = *wanted;
+    const struct synthetic_options *options = &all;
+    struct text_writer *writer = alloc_zero(1, sizeof(*writer));
+    char *metadata, *lines = strdup(text);
+    bool fine;
+
+    all.cpus = count_processors(text);
+    metadata = synthetic_metadata(options, fail);
+    writer->options = options;
+    writer->fail = fail;
+    fine = metadata != NULL && lines != NULL &&
+           schema_build(&writer->schema, metadata, strlen(metadata), fail) &&
+           synthetic_start(options, metadata, fail) && open_streams(writer) && write_lines(writer, lines);
+    fine = close_streams(writer) && fine;
+    schema_free(&writer->schema);
+    free(metadata);
+    free(lines);
+    free(writer);
+    return fine;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/unit/trace/descriptor_test.c - tests descriptors of applications' events: what evgen --app writes is
+ * accepted, TSDL made of it is what babeltrace2 reads, and events print as they were logged. Damaged
+ * descriptors are refused, or describe something else that babeltrace2 can read, and never lead out of
+ * memory.
+ */
+#define TRACE_DEFINE_SAMPLE
+#include "ring_harness.h"
+#include <app/sample.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/events.h>
+#include <trace/print/app_schema.h>
+#include <trace/print/print.h>
+#include <trace/print/words.h>
+#include <trace/user.h>
+#include <unistd.h>
+
+enum { SAMPLE = 50, OTHER = 51, EVENTS = 3 };
+
+static char directory[] = "/tmp/descriptor_test.XXXXXX", output[64];
+
+/* Adds the events to a trace's metadata, as the kernel does. */
+static void append_tsdl(const struct trace_descriptor *descriptor)
+{
+    static char text[128 << 10];
+    char path[256];
+    uint64_t length = trace_descriptor_tsdl(descriptor, SAMPLE, text, sizeof(text));
+    if (length > sizeof(text))
+        abort();
+    snprintf(path, sizeof(path), "%s/metadata", directory);
+    FILE *file = fopen(path, "a");
+    fwrite(text, length, 1, file);
+    fclose(file);
+}
+
+static bool output_holds(const char *part)
+{
+    static char text[65536];
+    FILE *file = fopen(output, "r");
+    size_t length = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = 0;
+    return strstr(text, part);
+}
+
+static void log_samples(void)
+{
+    const uint64_t words[3] = {1, 2, 0xffffffffffffffff};
+    trace_sample_numbers(255, -128, 0xbeef, -5, 1, 0xffffffffffffffff);
+    trace_sample_named("fifteen letters", TRACE_SAMPLE_BLUE, "a text");
+    trace_sample_named("one\0\0\0\0\0\0\0\0\0\0\0\0", 3, "");
+    trace_sample_list(3, words);
+}
+
+static void test_registered(void)
+{
+    const struct trace_descriptor *descriptor = trace_schema_sample.descriptor;
+    setup_rings(TRACE_BUFFER_BYTES_MIN, 4, TRACE_MODE_FLIGHT);
+    log_samples();
+    check(read_all(NULL, NULL, NULL).events == 0, "an unregistered class logs nothing");
+    check(trace_descriptor_check(descriptor, descriptor->bytes), "the generator's descriptor is accepted");
+    trace_class_sample = SAMPLE;
+    log_samples();
+    struct findings f = read_all(NULL, NULL, directory);
+    append_tsdl(descriptor);
+    check(f.events == 4 && count_by_babeltrace2(directory, output) == 4, "babeltrace2 reads its events");
+    check(output_holds("sample_numbers: ") && output_holds("a = 255, b = -128, c = 0xBEEF, d = -5, e = 1") &&
+              output_holds("who = \"fifteen letters\", color = ( \"blue\" : container = 200 )") &&
+              output_holds("text = \"a text\"") && output_holds("[2] = 0xFFFFFFFFFFFFFFFF"),
+          "with every value as logged");
+}
+
+/* ---- tables --------------------------------------------------------------------------------------- */
+
+static struct trace_app_schemas schemas;
+static union {
+    uint64_t words[1024];
+    char bytes[8192];
+} entries;
+static uint64_t entries_size;
+
+static void add_entry(const struct trace_descriptor *descriptor, uint32_t class_number)
+{
+    struct trace_app_entry *entry = (void *)(entries.bytes + entries_size);
+    entry->class_number = class_number;
+    entry->bytes = descriptor->bytes;
+    memcpy(&entry->descriptor, descriptor, descriptor->bytes);
+    entries_size += TRACE_APP_ENTRY_BYTES(descriptor->bytes);
+}
+
+static void load_all(void)
+{
+    static char tables[8192];
+    static const struct {
+        struct trace_descriptor head;
+        struct trace_event_record event;
+        char class_name[8], event_name[16];
+    } bare = {{TRACE_DESCRIPTOR_MAGIC, sizeof(bare), 32, 32, 1}, {0, 40, 0}, "samples", "samples_bare"};
+    add_entry(trace_schema_sample.descriptor, SAMPLE);
+    add_entry(&bare.head, OTHER);
+    trace_load_app_schemas(&schemas, entries.bytes, entries_size, tables, sizeof(tables));
+}
+
+struct lines {
+    uint32_t count;
+    char line[8][120];
+};
+
+static void print_line(const struct trace_header *event, uint64_t time, void *context)
+{
+    struct lines *lines = context;
+    struct trace_moment moment = {.event = event, .words = event->length, .time = 7, .cpu = 1};
+    if (TRACE_ID_CLASS(event->id) >= TRACE_CLASS_APP_FIRST)
+        trace_print_moment(lines->line[lines->count++ % 8], sizeof(lines->line[0]), &moment, 0,
+                           trace_find_event(&schemas, event->id));
+}
+
+static void test_lines(void)
+{
+    static const char *const expected[] = {
+        "7 cpu 1 sample_numbers: a = 255, b = -128, c = 0xbeef, d = -5, e = 1, f = 0xffffffffffffffff",
+        "7 cpu 1 sample_named: who = fifteen letters, color = blue, reserved = 0, text = a text",
+        "7 cpu 1 sample_named: who = one, color = 3, reserved = 0, text = ",
+        "7 cpu 1 sample_list: count = 3, words = 0x1 0x2 0xffffffffffffffff",
+    };
+    struct lines lines = {0};
+    setup_rings(TRACE_BUFFER_BYTES_MIN, 4, TRACE_MODE_FLIGHT);
+    log_samples();
+    read_all(print_line, &lines, NULL);
+    for (unsigned i = 0; i < sizeof(expected) / sizeof(*expected); i++)
+        check(!strcmp(lines.line[i], expected[i]), "printed as logged: %s", lines.line[i]);
+    check(lines.count == sizeof(expected) / sizeof(*expected), "and no more");
+}
+
+static void test_names(void)
+{
+    const struct trace_event_info *bare = trace_find_event(&schemas, TRACE_ID(OTHER, 0));
+    check(!strcmp(trace_find_class_name(&schemas, SAMPLE), "sample") &&
+              !strcmp(trace_find_class_name(&schemas, OTHER), "samples") &&
+              !strcmp(trace_find_class_name(&schemas, TRACE_CLASS_USER), "user"),
+          "classes have their names, the system's too");
+    check(!trace_find_class_name(&schemas, OTHER + 1) && !trace_find_class_name(&schemas, TRACE_CLASS_COUNT),
+          "others have none");
+    check(trace_find_any_class(&schemas, "sample,more", 6) == SAMPLE &&
+              trace_find_any_class(&schemas, "samples", 7) == OTHER &&
+              trace_find_any_class(&schemas, "user", 4) == TRACE_CLASS_USER,
+          "and are found by them");
+    check(trace_find_any_class(&schemas, "sampl", 5) < 0 && trace_find_any_class(&schemas, "", 0) < 0,
+          "but not by a part");
+    check(bare && bare->field_count == 0 && !strcmp(bare->full_name, "samples_bare") &&
+              !strcmp(bare->name, "bare"),
+          "an event without fields");
+    check(trace_find_event(&schemas, TRACE_ID(TRACE_CLASS_USER, 3)) ==
+              trace_event_find(TRACE_ID(TRACE_CLASS_USER, 3)),
+          "the system's events are the generated table's");
+    check(!trace_find_event(&schemas, TRACE_ID(SAMPLE, 3)) &&
+              !trace_find_event(&schemas, TRACE_ID(SAMPLE, 64)) &&
+              !trace_find_event(&schemas, TRACE_ID(TRACE_CLASS_COUNT, 1)),
+          "what nobody declared is not found");
+}
+
+/* ---- less than all -------------------------------------------------------------------------------- */
+
+/* Number of events loaded; -1: one of them is not an event. */
+static int count_events(const struct trace_app_schemas *loaded)
+{
+    /* an event whose words fit every loaded description */
+    static const union {
+        uint64_t words[40];
+        struct trace_header header;
+    } event = {{0}};
+    struct trace_moment moment = {.event = &event.header, .words = 40};
+    char line[200];
+    int count = 0;
+    for (uint32_t app = 0; app < TRACE_APP_CLASSES; app++) {
+        for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++) {
+            const struct trace_event_info *info = loaded->events[app][minor];
+            if (!info)
+                continue;
+            if (info->id != TRACE_ID(TRACE_CLASS_APP_FIRST + app, minor) || !info->name || !info->format)
+                return -1;
+            trace_print_moment(line, sizeof(line), &moment, 0, info);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Uses memory with sanitizer checks at both ends. */
+static int load(const void *from, uint64_t size, uint64_t memory_size)
+{
+    static struct trace_app_schemas loaded;
+    char *exact = malloc(size), *memory = malloc(memory_size);
+    memcpy(exact, from, size);
+    trace_load_app_schemas(&loaded, exact, size, memory, memory_size);
+    int count = count_events(&loaded);
+    free(exact);
+    free(memory);
+    return count;
+}
+
+static void test_memory(void)
+{
+    int count = 0;
+    bool fine = true;
+    uint64_t room = 0;
+    for (; room <= 4 * entries_size && fine && count < EVENTS + 1; room++) {
+        count = load(entries.bytes, entries_size, room);
+        fine = count >= 0;
+    }
+    check(fine && count == EVENTS + 1, "in too little memory fewer are loaded; %u bytes are enough for %u",
+          (unsigned)room, (unsigned)entries_size);
+}
+
+static void test_cut(void)
+{
+    int last = 0;
+    bool grows = true;
+    for (uint64_t length = 0; length <= entries_size; length++) {
+        int count = load(entries.bytes, length, 4 * entries_size);
+        grows = grows && count >= last;
+        last = count;
+    }
+    check(grows && last == EVENTS + 1, "of entries that are cut, those before the cut are loaded");
+}
+
+/* ---- damage --------------------------------------------------------------------------------------- */
+
+/* Changes a few bytes or words; a small number in the place of another is most likely to be accepted. */
+static void spoil(char *bytes, uint64_t size)
+{
+    static const char alphabet[] = "abz_019 {}[]();:=\"@,\n\t/*%\\\x01\xff";
+    for (int n = 1 + rand() % 2; n; n--) {
+        uint64_t at = (uint64_t)rand() % size;
+        uint32_t word = (uint32_t)rand() % (rand() % 2 ? 9 : 600);
+        if (rand() % 2)
+            bytes[at] = alphabet[(unsigned)rand() % sizeof(alphabet)];
+        else if (at + 4 <= size)
+            memcpy(bytes + (at & ~3ull), &word, 4);
+    }
+}
+
+static bool babeltrace2_reads(const struct trace_descriptor *descriptor)
+{
+    char command[512];
+    read_all(NULL, NULL, directory);
+    append_tsdl(descriptor);
+    /* its events may not fit the changed layout: the metadata alone */
+    snprintf(command, sizeof(command),
+             "babeltrace2 -o ctf-metadata %s > %s 2>&1 && rm -f %s/cpu* && babeltrace2 %s > %s 2>&1",
+             directory, output, directory, directory, output);
+    return system(command) == 0;
+}
+
+static void test_damage(void)
+{
+    const struct trace_descriptor *sample = trace_schema_sample.descriptor;
+    unsigned accepted = 0, judged = 0, bad = 0;
+    for (unsigned i = 0; i < 60000; i++) {
+        char *exact =
+            malloc(sample->bytes); /* exact size, so that the sanitizer detects reads past the end */
+        memcpy(exact, sample, sample->bytes);
+        spoil(exact, sample->bytes);
+        if (trace_descriptor_check((void *)exact, sample->bytes) && accepted++ % 40 == 0 && judged < 25) {
+            judged++;
+            bad += !babeltrace2_reads((void *)exact);
+        }
+        free(exact);
+    }
+    check(judged > 0 && !bad, "spoilt descriptors: %u of 60000 accepted, %u judged by babeltrace2, %u bad",
+          accepted, judged, bad);
+}
+
+static void test_damaged_entries(void)
+{
+    char *spoilt = malloc(entries_size);
+    int loaded = 0, bad = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        memcpy(spoilt, entries.bytes, entries_size);
+        spoil(spoilt, entries_size);
+        int count = load(spoilt, entries_size, 4 * entries_size);
+        loaded += count;
+        bad += count < 0 || count > EVENTS + 1;
+    }
+    free(spoilt);
+    check(!bad && loaded > 10000, "20000 spoilt lists of descriptors: %d events loaded of them", loaded);
+}
+
+int main(void)
+{
+    char command[256];
+    if (!mkdtemp(directory))
+        return 2;
+    snprintf(output, sizeof(output), "%s.text", directory);
+    srand(1);
+    test_registered();
+    load_all();
+    test_lines();
+    test_names();
+    test_memory();
+    test_cut();
+    test_damaged_entries();
+    test_damage();
+    snprintf(command, sizeof(command), "rm -rf %s %s %s.err", directory, output, output);
+    return system(command) ? 2 : finish_tests();
+}

@@ -1,0 +1,1018 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/unit/trace/ring_test.c - tests the logging path under its own races, on the host, with sanitizers.
+ *
+ * The tests cause interrupts, preemption, migration and thread death at the path's named race windows
+ * (ring.h, enum trace_test_point): an action logs events of its own, moves the thread to another CPU, or
+ * never returns. Each event carries a number, so a reader knows which arrived.
+ */
+#include "ring_harness.h"
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace/lock.h>
+#include <trace/user.h>
+#include <unistd.h>
+
+#define SMALL             TRACE_BUFFER_BYTES_MIN
+#define EVENTS_PER_BUFFER (SMALL / 16) /* events of two words, a little less */
+
+static const char *directory; /* for traces that babeltrace2 checks */
+static char text_of_babeltrace2[64];
+
+/* Numbers seen: how often each was read. */
+static uint8_t seen[1 << 20];
+static uint64_t wrong_order, last_number;
+
+static void note_number(const struct trace_header *event, uint64_t time, void *context)
+{
+    uint64_t number = *(const uint64_t *)(event + 1);
+    if (event->id == TRACE_ID(TRACE_CLASS_USER, 3) && number < sizeof(seen)) {
+        seen[number]++;
+        wrong_order += number < last_number;
+        last_number = number;
+    }
+}
+
+static void forget_numbers(void)
+{
+    memset(seen, 0, sizeof(seen));
+    wrong_order = last_number = 0;
+}
+
+static bool seen_once(uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++)
+        if (seen[i] != 1)
+            return false;
+    return true;
+}
+
+static void log_numbers(uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++)
+        trace_user_stopwatch_start(i);
+}
+
+/* ---- one writer ----------------------------------------------------------------------------------- */
+
+static void test_plain(void)
+{
+    setup_rings(SMALL, 8, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    log_numbers(0, 3000);
+    struct findings f = read_all(note_number, NULL, directory);
+    check(f.whole >= 3 && !f.incomplete && !f.lost && !f.disorder, "plain: every packet whole");
+    check(seen_once(0, 3000) && !wrong_order, "plain: every event once, in order");
+    check(count_by_babeltrace2(directory, text_of_babeltrace2) == (long)f.events,
+          "plain: babeltrace2 agrees");
+    unlink(text_of_babeltrace2);
+}
+
+static void test_overwrite(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    log_numbers(0, 100 * EVENTS_PER_BUFFER);
+    struct findings f = read_all(note_number, NULL, NULL);
+    uint64_t first = 0;
+    while (first < sizeof(seen) - 1 && !seen[first])
+        first++;
+    check(f.whole == 3 && !f.incomplete && !f.lost && !f.disorder && !control_of_cpu(0)->torn,
+          "flight recorder: the newest packets are there and whole");
+    check(seen_once(first, 100 * EVENTS_PER_BUFFER), "flight recorder: no gap up to the last event");
+}
+
+static void test_tails(void)
+{
+    setup_rings(SMALL, 8, TRACE_MODE_FLIGHT);
+    static char text[20000];
+    static uint64_t chain[2000];
+    memset(text, 'x', sizeof(text) - 1);
+    trace_user_text("");
+    for (unsigned i = 0; i < 40; i++)
+        trace_user_mark(i, text + sizeof(text) - 1 - i);
+    trace_user_text(text);
+    trace_lock_contended(1, 2, 3, 4, 5, 6, 7, 8, 9, 2000, chain);
+    trace_lock_contended(1, 2, 3, 4, 5, 6, 7, 8, 9, 0, chain);
+    struct findings f = read_all(NULL, NULL, directory);
+    check(f.events == 44 && !f.incomplete && !f.disorder, "tails: strings and arrays of any length");
+    check(count_by_babeltrace2(directory, text_of_babeltrace2) == 44, "tails: babeltrace2 agrees");
+    unlink(text_of_babeltrace2);
+}
+
+static void note_time(const struct trace_header *event, uint64_t time, void *context)
+{
+    uint64_t *times = context;
+    times[++times[0]] = time;
+}
+
+static void test_time_gaps(void)
+{
+    static const uint64_t gaps[] = {
+        1, 1u << 30, (1ull << 31) - 1000, (1ull << 31) + 1000, (1ull << 32) + 5, 1ull << 40};
+    static uint64_t times[100];
+    uint64_t expected[7], worst = 0;
+    setup_rings(SMALL, 32, TRACE_MODE_FLIGHT);
+    memset(times, 0, sizeof(times));
+    for (unsigned i = 0; i < 6; i++) {
+        expected[i] = test_clock();
+        trace_user_stopwatch_start(i);
+        jump_clock(gaps[i]);
+    }
+    expected[6] = test_clock();
+    trace_user_stopwatch_start(6);
+    struct findings f = read_all(note_time, times, directory);
+    for (unsigned i = 0; i < 7 && times[0] == 7; i++)
+        if (times[i + 1] - expected[i] > worst)
+            worst = times[i + 1] - expected[i];
+    check(times[0] == 7 && worst <= 20, "time gaps up to 2^40 ticks: every time right (worst %llu off)",
+          (unsigned long long)worst);
+    check(!f.incomplete && !f.disorder && count_by_babeltrace2(directory, text_of_babeltrace2) == 7,
+          "time gaps: babeltrace2 agrees");
+    unlink(text_of_babeltrace2);
+}
+
+/* ---- interrupted writers -------------------------------------------------------------------------- */
+
+static uint64_t nested_first, nested_count;
+
+static void log_nested(void)
+{
+    log_numbers(nested_first, nested_first + nested_count);
+}
+
+static const char *const point_names[] = {
+    "after index read", "before reserve", "after reserve", "before commit", "before change",
+    "after change",     "before open",    "before limit",  "before stop",   "after stop"};
+
+/* Interrupts the nth pass of every point with different numbers of events. */
+static void test_interrupts(void)
+{
+    static const uint64_t counts[] = {1, 40, EVENTS_PER_BUFFER, 3 * EVENTS_PER_BUFFER};
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
+        bool good = true;
+        for (unsigned c = 0; c < 4; c++) {
+            for (unsigned nth = 1; nth <= 2; nth++) {
+                setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+                forget_numbers();
+                nested_first = 10000;
+                nested_count = counts[c];
+                set_hook(point, nth, log_nested);
+                log_numbers(0, 3 * EVENTS_PER_BUFFER);
+                struct findings f = read_all(note_number, NULL, NULL);
+                good = good && hook_was_run() && !f.incomplete && !f.lost && !f.disorder &&
+                       seen_once(0, 3 * EVENTS_PER_BUFFER) && seen_once(10000, 10000 + counts[c]);
+            }
+        }
+        check(good, "interrupted %s: nothing lost, nothing torn, times in order", point_names[point]);
+    }
+}
+
+/* Events after a gap, each interrupted by the next at the same point: `depth` of them, `pause` ticks apart.
+ */
+static struct {
+    enum trace_test_point point;
+    uint64_t pause;
+    unsigned depth;
+} behind_gap;
+
+static void log_behind_gap(void)
+{
+    jump_clock(behind_gap.pause);
+    if (--behind_gap.depth)
+        set_hook(behind_gap.point, 1, log_behind_gap);
+    log_numbers(10000 + behind_gap.depth, 10001 + behind_gap.depth);
+}
+
+/* The interrupting event closes the packet before its begin is known, because it interrupts the opener. */
+static void test_interrupts_behind_gap(void)
+{
+    static const uint64_t gaps[] = {(1ull << 31) - 5000, (1ull << 31) + 5, (1ull << 32) - 7, 5ull << 32};
+    static const uint64_t pauses[] = {0, 4000, (1ull << 31) + 5, 3ull << 32};
+    static uint64_t times[40];
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
+        unsigned wrong = 0;
+        for (unsigned variant = 0; variant < 64; variant++) {
+            setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+            memset(times, 0, sizeof(times));
+            log_numbers(0, 5);
+            jump_clock(gaps[variant % 4]);
+            const uint64_t before = test_clock();
+            behind_gap.point = point;
+            behind_gap.pause = pauses[variant / 4 % 4];
+            behind_gap.depth = 1 + variant / 16;
+            const unsigned depth = behind_gap.depth;
+            set_hook(point, 1, log_behind_gap);
+            log_numbers(5, 6); /* not every gap ends the packet: then no writer passes some of the points */
+            set_hook(point, 0, NULL);
+            const uint64_t after = test_clock();
+            log_numbers(6, 11);
+            struct findings f = read_all(note_time, times, directory);
+            const unsigned nested = depth - behind_gap.depth;
+            bool good = !f.incomplete && !f.cut && !f.lost && !f.disorder && times[0] == 11 + nested &&
+                        count_by_babeltrace2(directory, text_of_babeltrace2) == (long)times[0];
+            for (uint64_t i = 6; i <= 6 + nested && i <= times[0]; i++)
+                good = good && times[i] >= before && times[i] <= after;
+            wrong += !good;
+        }
+        check(!wrong, "behind a gap, interrupted %s by events behind gaps of their own: %u of 64 wrong",
+              point_names[point], wrong);
+    }
+    unlink(text_of_babeltrace2);
+}
+
+/* Two threads after a gap: one opens the next packet and stops, another closes that packet and stops at
+ * `second`, and they finish in the order in which they came. */
+static struct {
+    enum trace_test_point second;
+    sem_t is_stopped, may_finish;
+} in_order;
+
+static void stop_in_second(void)
+{
+    sem_post(&in_order.is_stopped);
+    sem_wait(&in_order.may_finish);
+}
+
+static void *log_second(void *argument)
+{
+    test_ring = argument;
+    log_numbers(10000, 10001);
+    return NULL;
+}
+
+static pthread_t second_thread;
+
+static void start_second(void)
+{
+    jump_clock(1000);
+    set_hook(in_order.second, 1, stop_in_second);
+    pthread_create(&second_thread, NULL, log_second, test_ring);
+    sem_wait(&in_order.is_stopped);
+}
+
+static void test_order_behind_gap(void)
+{
+    static uint64_t times[40];
+    sem_init(&in_order.is_stopped, 0, 0);
+    sem_init(&in_order.may_finish, 0, 0);
+    for (int first = TRACE_AFTER_CHANGE; first <= TRACE_BEFORE_LIMIT; first++) {
+        for (int second = TRACE_AFTER_CHANGE; second <= TRACE_BEFORE_LIMIT; second++) {
+            setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+            memset(times, 0, sizeof(times));
+            log_numbers(0, 5);
+            jump_clock(5ull << 32);
+            in_order.second = (enum trace_test_point)second;
+            set_hook(first, 1, start_second);
+            log_numbers(5, 6);
+            sem_post(&in_order.may_finish);
+            pthread_join(second_thread, NULL);
+            log_numbers(6, 11);
+            struct findings f = read_all(note_time, times, NULL);
+            check(!f.incomplete && !f.lost && !f.disorder && times[0] == 12,
+                  "behind a gap, stopped %s, another then %s, both go on in this order", point_names[first],
+                  point_names[second]);
+        }
+    }
+}
+
+static jmp_buf death;
+
+static void die(void)
+{
+    longjmp(death, 1);
+}
+
+/* Kills a thread in each window; others continue. */
+static void test_deaths(void)
+{
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
+        setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+        forget_numbers();
+        /* the hole will have stale events of an earlier lap */
+        log_numbers(0, 20 * EVENTS_PER_BUFFER);
+        forget_numbers();
+        set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 30, die);
+        if (!setjmp(death))
+            log_numbers(100000, 100000 + 3 * EVENTS_PER_BUFFER);
+        log_numbers(200000, 200000 + 3 * EVENTS_PER_BUFFER);
+        struct findings f = read_all(note_number, NULL, NULL);
+        bool harmless =
+            point == TRACE_AFTER_INDEX_READ || point == TRACE_BEFORE_RESERVE || point == TRACE_BEFORE_CHANGE;
+        check(hook_was_run() && !f.disorder &&
+                  (harmless ? !f.incomplete : f.incomplete >= 1 && f.incomplete <= 2 && f.whole >= 10),
+              "killed %s: %llu packets incomplete, %llu cut, %llu lost, the others whole", point_names[point],
+              (unsigned long long)f.incomplete, (unsigned long long)f.cut, (unsigned long long)f.lost);
+        check(seen_once(200000 + 2 * EVENTS_PER_BUFFER, 200000 + 3 * EVENTS_PER_BUFFER),
+              "killed %s: logging goes on", point_names[point]);
+    }
+}
+
+/* ---- writers a lap late --------------------------------------------------------------------------- */
+
+#define LAP_BUFFERS 4
+
+static struct {
+    uint64_t beyond;  /* packets closed after the one that it hits */
+    uint64_t further; /* laps */
+    bool hole;        /* a thread is killed in the packet that it hits */
+    bool was_read;
+    uint64_t wrong;    /* events never logged with these values */
+    struct findings f; /* after its stores, before its commit */
+} lap;
+
+static void log_checkable(uint64_t number)
+{
+    trace_lock_held(number, ~number, (uint32_t)number, (uint32_t)~number);
+}
+
+static void check_checkable(const struct trace_header *event, uint64_t time, void *context)
+{
+    const uint64_t *word = (const uint64_t *)(event + 1);
+    const uint32_t *half = (const uint32_t *)(word + 2);
+    if (event->length == 4)
+        lap.wrong += word[0] != ~word[1] || half[0] != ~half[1] || half[0] != (uint32_t)word[0];
+    else if (event->id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_HEARTBEAT))
+        lap.wrong += event->length != 2 || word[0] != 77;
+}
+
+static void read_what_is_there(void)
+{
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
+    lap.f = (struct findings){0};
+    lap.was_read = true;
+    for (uint64_t i = trace_reader_tail(&reader); i < trace_reader_head(&reader); i++)
+        read_packet(0, i, check_checkable, NULL, NULL, &lap.f);
+}
+
+static void log_to_packet(uint64_t number)
+{
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
+    for (uint64_t i = 0; trace_reader_head(&reader) < number; i++)
+        log_checkable(i);
+}
+
+/* While the writer is stopped the ring goes round; the packet is read after its stores and before its commit.
+ */
+static void let_lap_pass(void)
+{
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
+    const uint64_t hit = trace_reader_head(&reader) + LAP_BUFFERS;
+    log_to_packet(hit);
+    if (lap.hole) {
+        for (unsigned i = 0; i < 200; i++)
+            log_checkable(i);
+        set_hook(TRACE_AFTER_RESERVE, 1, die);
+        if (!setjmp(death))
+            log_checkable(200);
+    }
+    log_to_packet(hit + 1 + lap.beyond + lap.further * LAP_BUFFERS);
+    set_hook(TRACE_BEFORE_COMMIT, 1, read_what_is_there);
+}
+
+/* Logs so that the event is stopped at `point`, its words where a later event of four words has its header
+ * (`shift` 0) or its data. */
+static void be_a_lap_late(enum trace_test_point point, unsigned shift)
+{
+    setup_rings(SMALL, LAP_BUFFERS, TRACE_MODE_FLIGHT);
+    lap.was_read = false;
+    lap.wrong = 0;
+    log_to_packet(3);
+    if (shift)
+        trace_ring_heartbeat();
+    if (point == TRACE_AFTER_RESERVE) {
+        set_hook(point, 1, let_lap_pass);
+        trace_user_stopwatch_start(77);
+        return;
+    }
+    set_hook(point, 1, let_lap_pass);
+    while (!lap.was_read)
+        trace_user_stopwatch_start(77);
+}
+
+/* A writer stopped for a whole lap stores over a packet that is not its own. */
+static void test_late_writers(void)
+{
+    static const enum trace_test_point points[] = {TRACE_AFTER_RESERVE, TRACE_AFTER_CHANGE,
+                                                   TRACE_BEFORE_OPEN};
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned variant = 0; variant < 16; variant++) {
+            lap.beyond = variant / 4 % 2;
+            lap.further = variant / 8;
+            lap.hole = variant & 2;
+            be_a_lap_late(points[i], variant & 1);
+            check(lap.was_read && !lap.wrong && !lap.f.disorder && lap.f.whole >= 1 && lap.f.lost >= 1,
+                  "%s late %s%s%s%s: nothing that is read is wrong (%llu whole, %llu cut, %llu lost)",
+                  lap.further ? "two laps" : "a lap", point_names[points[i]],
+                  variant & 1 ? ", into data" : "", lap.hole ? ", beside a hole" : "",
+                  lap.beyond ? ", a packet further" : "", (unsigned long long)lap.f.whole,
+                  (unsigned long long)lap.f.cut, (unsigned long long)lap.f.lost);
+            read_what_is_there();
+            check(!lap.wrong && !lap.f.disorder && control_of_cpu(0)->torn > 0,
+                  "also when he has committed, and the missing words were counted");
+        }
+    }
+}
+
+static struct findings read_after_laps(uint64_t count)
+{
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
+    /* the last buffer, where these tests are late, is closed and not yet taken again */
+    log_to_packet((trace_reader_head(&reader) / LAP_BUFFERS + 1 + count) * LAP_BUFFERS);
+    read_what_is_there();
+    return lap.f;
+}
+
+/* Until when a packet inherits uncommitted words: until the late writer has committed, or must be dead. */
+static void test_doubt_ends(void)
+{
+    lap.hole = false;
+    lap.beyond = lap.further = 0;
+    be_a_lap_late(TRACE_AFTER_RESERVE, 0);
+    struct findings f = read_after_laps(1);
+    check(f.whole == LAP_BUFFERS - 1 && !f.lost, "when he has committed the next lap is whole");
+
+    setup_rings(SMALL, LAP_BUFFERS, TRACE_MODE_FLIGHT);
+    lap.wrong = 0;
+    log_to_packet(3);
+    set_hook(TRACE_AFTER_RESERVE, 1, die);
+    if (!setjmp(death))
+        log_checkable(0);
+    f = read_after_laps(5);
+    check(f.whole == LAP_BUFFERS - 2 && f.lost == 1, "after a death one buffer is in doubt, lap after lap");
+    for (unsigned i = 0; i < TRACE_PATIENCE_SECONDS * 4 - 1; i++) {
+        jump_clock(test_info.clock_hz / 4);
+        trace_ring_heartbeat();
+        f = read_after_laps(1);
+    }
+    check(f.lost == 1, "as long as the writer may only be slow");
+    jump_clock(test_info.clock_hz / 2);
+    trace_ring_heartbeat();
+    read_after_laps(1);
+    f = read_after_laps(1);
+    check(f.whole == LAP_BUFFERS - 1 && !f.lost && !lap.wrong, "but not for ever");
+}
+
+/* Reads what the rings hold after all writers have died, whatever the control page contains. */
+static struct findings salvage(void)
+{
+    static uint64_t copy[SMALL / 8];
+    struct findings f = {0};
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
+    uint64_t first, last;
+    forget_numbers();
+    if (!trace_salvage_range(&reader, &first, &last))
+        return f;
+    for (uint64_t number = first; number <= last; number++) {
+        if (!trace_packet_salvage(&reader, number, copy)) {
+            f.lost++;
+            continue;
+        }
+        f.whole++;
+        f.cut += ((struct trace_packet *)copy)->flags & TRACE_PACKET_CUT;
+        visit_packet((struct trace_packet *)copy, note_number, NULL, &f);
+    }
+    return f;
+}
+
+/* Resets the machine in each window: everything logged before is there. */
+static void test_dead_system(void)
+{
+    static uint64_t logged; /* survives longjmp */
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
+        setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+        log_numbers(0, 20 * EVENTS_PER_BUFFER);
+        set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 30, die);
+        if (!setjmp(death))
+            for (logged = 100000;; logged++)
+                log_numbers(logged, logged + 1);
+        struct findings f = salvage();
+        check(f.whole >= 15 && !f.disorder && !wrong_order && seen_once(100000, logged) &&
+                  seen_once(10 * EVENTS_PER_BUFFER, 20 * EVENTS_PER_BUFFER) && f.cut <= 1 && f.lost <= 1,
+              "dead %s: %llu packets, all events up to the last; %llu cut, %llu lost", point_names[point],
+              (unsigned long long)f.whole, (unsigned long long)f.cut, (unsigned long long)f.lost);
+        control_of_cpu(0)->index = 0xdeadbeef00ull;
+        f = salvage();
+        check(!f.disorder && !wrong_order && seen_once(10 * EVENTS_PER_BUFFER, 19 * EVENTS_PER_BUFFER),
+              "dead %s, index destroyed: still there", point_names[point]);
+    }
+}
+
+static void move_away(void)
+{
+    test_ring = ring_of_cpu(1);
+}
+
+/* Clocks that differ show whether a time was read on the CPU of its ring. */
+static void test_migration(void)
+{
+    for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
+        skew_clock(5000);
+        setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+        forget_numbers();
+        set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 100, move_away);
+        log_numbers(0, 3 * EVENTS_PER_BUFFER);
+        struct findings f = read_all(note_number, NULL, NULL);
+        skew_clock(0);
+        check(hook_was_run() && !f.incomplete && !f.disorder && seen_once(0, 3 * EVENTS_PER_BUFFER),
+              "moved to another processor %s: every event once, times in order", point_names[point]);
+    }
+}
+
+/* ---- many writers --------------------------------------------------------------------------------- */
+
+#define WRITERS 4
+
+static uint64_t per_writer;
+static bool writers_stop;
+
+static void *write_many(void *argument)
+{
+    uint64_t writer = (uint64_t)argument;
+    unsigned random = (unsigned)writer;
+    for (uint64_t i = 0; i < per_writer && !__atomic_load_n(&writers_stop, __ATOMIC_RELAXED); i++) {
+        test_ring = ring_of_cpu((uint32_t)rand_r(&random) % TEST_CPUS);
+        uint64_t number = writer * per_writer + i;
+        trace_lock_held(number, ~number, (uint32_t)number, (uint32_t)~number);
+    }
+    return NULL;
+}
+
+struct tally {
+    uint64_t events, wrong;
+};
+
+static void check_payload(const struct trace_header *event, uint64_t time, void *context)
+{
+    struct tally *tally = context;
+    const uint64_t *word = (const uint64_t *)(event + 1);
+    const uint32_t *half = (const uint32_t *)(word + 2);
+    tally->events++;
+    tally->wrong += word[0] != ~word[1] || half[0] != ~half[1] || half[0] != (uint32_t)word[0];
+}
+
+static void run_writers(pthread_t threads[])
+{
+    writers_stop = false;
+    for (uint64_t i = 0; i < WRITERS; i++)
+        pthread_create(&threads[i], NULL, write_many, (void *)i);
+}
+
+static void join_writers(pthread_t threads[])
+{
+    for (unsigned i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* A consumer that is too slow: events that arrived and events discarded add up to those attempted. */
+static void test_stream(unsigned sleep_us)
+{
+    setup_rings(SMALL, 8, TRACE_MODE_STREAM);
+    per_writer = 60000;
+    pthread_t threads[WRITERS];
+    struct findings f = {0};
+    struct tally tally = {0};
+    uint64_t next[TEST_CPUS] = {0}, discarded = 0;
+    run_writers(threads);
+    for (unsigned round = 0; round < 400; round++) {
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+            struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
+            /* only whole packets: a writer may be asleep in the middle */
+            while (trace_packet_state(&reader, next[cpu]) == TRACE_PACKET_WHOLE) {
+                read_packet(cpu, next[cpu]++, check_payload, &tally, NULL, &f);
+                __atomic_store_n(&test_info.consumed[cpu], next[cpu], __ATOMIC_RELEASE);
+            }
+        }
+        usleep(sleep_us);
+    }
+    join_writers(threads);
+    for (unsigned round = 0; round < 2; round++) {
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+            read_ring(cpu, &next[cpu], check_payload, &tally, NULL, &f);
+            test_info.consumed[cpu] = next[cpu];
+            trace_ring_flush(ring_of_cpu(cpu));
+        }
+    }
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        read_ring(cpu, &next[cpu], check_payload, &tally, NULL, &f);
+        discarded += control_of_cpu(cpu)->discarded;
+    }
+    check(tally.events + discarded == WRITERS * per_writer && !tally.wrong && !f.disorder && !f.lost,
+          "stream, consumer sleeps %u us: %llu arrived + %llu discarded = %llu attempted", sleep_us,
+          (unsigned long long)tally.events, (unsigned long long)discarded,
+          (unsigned long long)(WRITERS * per_writer));
+}
+
+static void test_once(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_ONCE);
+    forget_numbers();
+    log_numbers(0, 10000);
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
+    static uint64_t copy[SMALL / 8];
+    struct findings f = {0};
+    uint64_t next = 0;
+    read_ring(0, &next, note_number, NULL, NULL, &f);
+    uint64_t arrived = f.events;
+    check(f.whole == 4 && !trace_packet_snapshot(&reader, copy) && !f.disorder &&
+              arrived + control_of_cpu(0)->discarded == 10000 && seen_once(0, arrived),
+          "once: the first %llu events stay, %llu counted as discarded", (unsigned long long)arrived,
+          (unsigned long long)control_of_cpu(0)->discarded);
+    f = salvage();
+    check(f.whole == 4 && !f.lost && !f.cut && f.events == arrived, "once: the same of a dead system");
+}
+
+/* ---- a full ring ---------------------------------------------------------------------------------- */
+
+/* Losses are reported between two packets, never inside one. Each event has a number and a known time; an
+ * event that no reader finds was lost at that time. */
+#define FULL_EVENTS  4096
+#define FULL_PACKETS 64
+
+static struct {
+    uint64_t count;
+    struct {
+        uint64_t from, to; /* when the call began and ended */
+        bool is_there;
+    } event[FULL_EVENTS];
+    uint64_t packets, next; /* read so far; to be read next */
+    struct trace_packet packet[FULL_PACKETS];
+    struct findings f;
+} full;
+
+static void log_full(uint32_t words)
+{
+    const uint64_t number = full.count++, data[TRACE_LENGTH_MAX] = {number};
+    full.event[number].from = test_clock();
+    trace_log_slow(TRACE_ID(TRACE_CLASS_USER, 3), data, words);
+    full.event[number].to = test_clock();
+}
+
+static void log_full_fast(void)
+{
+    const uint64_t number = full.count++;
+    full.event[number].from = test_clock();
+    log_numbers(number, number + 1);
+    full.event[number].to = test_clock();
+}
+
+static void note_full(const struct trace_header *event, uint64_t time, void *context)
+{
+    const uint64_t number = *(const uint64_t *)(event + 1);
+    if (event->id == TRACE_ID(TRACE_CLASS_USER, 3) && number < full.count) {
+        full.f.disorder += full.event[number].is_there || time < full.event[number].from ||
+                           (full.event[number].to && time > full.event[number].to);
+        full.event[number].is_there = true;
+    }
+}
+
+/* Reads whole packets only, for a writer may be interrupted; then frees the buffers. */
+static void drain_full(void)
+{
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
+    while (trace_packet_state(&reader, full.next) == TRACE_PACKET_WHOLE && full.packets < FULL_PACKETS) {
+        full.packet[full.packets] = *trace_packet_at(&reader, full.next);
+        read_packet(0, full.next++, note_full, NULL, NULL, &full.f);
+        full.packets++;
+    }
+    test_info.consumed[0] = full.next;
+}
+
+/* A ring with `rest` words left in all. */
+static void fill_ring(uint64_t rest)
+{
+    setup_rings(SMALL, 2, TRACE_MODE_STREAM);
+    const struct trace_control *control = control_of_cpu(0);
+    memset(&full, 0, sizeof(full));
+    while (test_info.ring_mask + 1 - control->index > rest) {
+        const uint64_t left = test_info.ring_mask + 1 - control->index - rest;
+        const uint64_t here = test_info.buffer_mask + 1 - (control->index & test_info.buffer_mask);
+        log_full(left < 400 ? (uint32_t)left : here > 400 && here < 800 ? (uint32_t)here - 150 : 300);
+    }
+}
+
+/* Counts events that were lost while a packet was open: readers place losses between packets, so they cannot
+ * find these. */
+static uint64_t hidden_losses(void)
+{
+    uint64_t hidden = 0;
+    for (uint64_t i = 0; i < full.count; i++)
+        for (uint64_t p = 0; p < full.packets && !full.event[i].is_there; p++)
+            hidden += full.packet[p].timestamp_begin < full.event[i].from &&
+                      full.event[i].to < full.packet[p].timestamp_end;
+    return hidden;
+}
+
+/* Counts losses that a packet does not report although they ended before it began, or reports before they
+ * happened. */
+static uint64_t misplaced_losses(void)
+{
+    uint64_t misplaced = 0;
+    for (uint64_t p = 0; p < full.packets; p++) {
+        uint64_t least = 0, most = 0;
+        for (uint64_t i = 0; i < full.count; i++) {
+            least += !full.event[i].is_there && full.event[i].to < full.packet[p].timestamp_begin;
+            most += !full.event[i].is_there && full.event[i].from < full.packet[p].timestamp_begin;
+        }
+        misplaced += full.packet[p].events_discarded < least || full.packet[p].events_discarded > most;
+    }
+    return misplaced;
+}
+
+static bool full_is_right(void)
+{
+    uint64_t there = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        drain_full();
+        trace_ring_flush(ring_of_cpu(0));
+    }
+    drain_full();
+    for (uint64_t i = 0; i < full.count; i++)
+        there += full.event[i].is_there;
+    return there + control_of_cpu(0)->discarded == full.count && !hidden_losses() && !misplaced_losses() &&
+           full.packets == full.f.whole && !full.f.disorder;
+}
+
+/* The packet of a full ring ends with the first loss, and no later event gets into it, however small. */
+static void test_full(void)
+{
+    for (uint64_t rest = 1; rest <= 1000; rest = rest < 5 ? rest + 1 : rest * 3) {
+        fill_ring(rest);
+        const uint64_t first = full.count;
+        log_full((uint32_t)rest + 2); /* one word is for the packet's end */
+        jump_clock(100000);
+        log_full(1 + (rest > 1));
+        log_full_fast();
+        const uint64_t lost = control_of_cpu(0)->discarded;
+        jump_clock(100000);
+        drain_full();
+        const struct trace_packet last = full.packet[full.packets - 1];
+        jump_clock(100000);
+        log_full_fast();
+        log_full_fast();
+        check(lost == 3 && full.packets == 2 && last.timestamp_end <= full.event[first].to &&
+                  full_is_right() && full.packet[2].events_discarded == 3 && full.event[first + 4].is_there,
+              "full with %llu words left: the packet ends with the first loss, and logging goes on behind it",
+              (unsigned long long)rest);
+    }
+    fill_ring(100);
+    jump_clock(1ull << 40);
+    log_full(2);
+    jump_clock(1ull << 40);
+    drain_full();
+    log_full_fast();
+    check(control_of_cpu(0)->discarded == 1 && full_is_right() && full.packets == 3,
+          "full, and behind a gap: the packet ends before the loss");
+}
+
+static void drain_and_log(void)
+{
+    drain_full();
+    log_full(2);
+}
+
+/* A writer that found the ring full is stopped until there is space, and another writer has opened a packet.
+ */
+static void test_full_no_more(void)
+{
+    fill_ring(100);
+    log_full(200);
+    set_hook(TRACE_BEFORE_STOP, 1, drain_and_log);
+    log_full(3);
+    check(hook_was_run() && control_of_cpu(0)->discarded == 1 && full_is_right(),
+          "full no more when the loss is to be counted: it is none");
+}
+
+/* A writer that finds the ring full is killed before it closes the packet. */
+static void test_full_death(void)
+{
+    fill_ring(100);
+    const uint64_t logged = full.count;
+    set_hook(TRACE_AFTER_STOP, 1, die);
+    if (!setjmp(death))
+        log_full(200);
+    log_full(3);
+    struct findings f = salvage();
+    check(control_of_cpu(0)->discarded == 2 && f.whole == 2 && f.events == logged && !f.lost && f.cut == 1,
+          "full, killed after stop: all that was logged before can be read");
+    f = (struct findings){0};
+    read_packet(0, 0, NULL, NULL, NULL, &f);
+    read_packet(0, 1, NULL, NULL, NULL, &f);
+    test_info.consumed[0] = 2;
+    log_full(3);
+    trace_ring_flush(ring_of_cpu(0));
+    read_packet(0, 2, NULL, NULL, NULL, &f);
+    check(f.whole == 2 && f.cut == 1 && !f.lost && f.events == logged + 1 &&
+              control_of_cpu(0)->discarded == 2,
+          "full, killed after stop: logging goes on");
+}
+
+/* What an interrupt of a full ring's writer does: the kinds in `full_nested`, one after another. */
+enum { NESTED_SMALL, NESTED_BIG, NESTED_DRAIN, NESTED_FAST, NESTED_WAIT, NESTED_KINDS };
+static unsigned full_nested[3];
+
+static void do_one_nested(unsigned kind)
+{
+    if (kind == NESTED_SMALL)
+        log_full(2);
+    else if (kind == NESTED_BIG)
+        log_full(700);
+    else if (kind == NESTED_FAST)
+        log_full_fast();
+    else if (kind == NESTED_DRAIN)
+        drain_full();
+    else
+        jump_clock((1ull << 31) + 1000);
+}
+
+static void do_nested(void)
+{
+    for (unsigned i = 0; i < 3; i++)
+        do_one_nested(full_nested[i]);
+}
+
+/* Interrupts every race window of an event that finds the ring full or just drained with all sequences of
+ * three: small and large events, a consumer, a gap. */
+static void test_full_interrupted(void)
+{
+    static const uint64_t rests[] = {1, 3, 200};
+    const unsigned sequences = NESTED_KINDS * NESTED_KINDS * NESTED_KINDS;
+    for (int point = TRACE_AFTER_INDEX_READ; point < TRACE_AFTER_COPY; point++) {
+        unsigned runs = 0, wrong = 0;
+        for (unsigned variant = 0; variant < sequences * 3 * 2 * 3; variant++) {
+            const unsigned start = variant / sequences;
+            for (unsigned i = 0, left = variant; i < 3; i++, left /= NESTED_KINDS)
+                full_nested[i] = left % NESTED_KINDS;
+            fill_ring(rests[start % 3]);
+            if (start / 3 % 2)
+                log_full(700);
+            if (start / 6 == 1)
+                jump_clock((1ull << 31) + 1000);
+            if (start / 6 == 2)
+                drain_full();
+            set_hook((enum trace_test_point)point, 1, do_nested);
+            log_full(250);
+            log_full_fast();
+            runs += hook_was_run();
+            set_hook((enum trace_test_point)point, 0, NULL);
+            jump_clock(1000);
+            log_full(300);
+            log_full_fast();
+            drain_full();
+            log_full_fast();
+            wrong += !full_is_right();
+        }
+        check(runs > 0 && !wrong, "full, interrupted %s: losses lie between packets (%u of %u runs wrong)",
+              point_names[point], wrong, runs);
+    }
+}
+
+/* A reader copies while the ring is overwritten many times: the packets that it calls whole are right. */
+static void test_overwriting_reader(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+    per_writer = ~0ull / WRITERS;
+    pthread_t threads[WRITERS];
+    struct tally tally = {0};
+    struct findings f = {0};
+    uint64_t next[TEST_CPUS] = {0};
+    run_writers(threads);
+    while (f.whole < 300) {
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+            struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
+            uint64_t oldest = trace_reader_tail(&reader);
+            next[cpu] = next[cpu] < oldest ? oldest : next[cpu];
+            if (trace_packet_state(&reader, next[cpu]) != TRACE_PACKET_OPEN)
+                read_packet(cpu, next[cpu]++, check_payload, &tally, NULL, &f);
+        }
+    }
+    __atomic_store_n(&writers_stop, true, __ATOMIC_RELAXED);
+    join_writers(threads);
+    check(!tally.wrong && !f.disorder,
+          "reading while overwritten: %llu packets whole, %llu cut, %llu lost, none wrong",
+          (unsigned long long)f.whole, (unsigned long long)f.cut, (unsigned long long)f.lost);
+}
+
+static uint64_t head_wanted;
+
+static void log_up_to_head(void)
+{
+    struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
+    while (trace_reader_head(&reader) < head_wanted)
+        trace_user_stopwatch_start(0);
+}
+
+/* Writers come round while a reader copies: up to the buffer before, and one packet further. */
+static void test_overwritten_copy(void)
+{
+    static uint64_t copy[SMALL / 8];
+    enum trace_packet_state state[2];
+    for (unsigned i = 0; i < 2; i++) {
+        setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+        struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
+        head_wanted = 2;
+        log_up_to_head();
+        head_wanted = 1 + 3 + i;
+        set_hook(TRACE_AFTER_COPY, 1, log_up_to_head);
+        state[i] = trace_packet_copy(&reader, 1, copy);
+    }
+    check(state[0] == TRACE_PACKET_WHOLE, "copied while writers come up to the buffer before it: whole");
+    check(state[1] == TRACE_PACKET_GONE, "copied while its buffer is taken again: gone");
+}
+
+/* ---- hostile programs ----------------------------------------------------------------------------- */
+
+static unsigned seed = 12345;
+
+static uint64_t random_word(void)
+{
+    uint64_t word = (uint64_t)rand_r(&seed) << 42 ^ (uint64_t)rand_r(&seed) << 21 ^ (uint64_t)rand_r(&seed);
+    switch (rand_r(&seed) % 4) {
+    case 0:
+        return word;
+    case 1:
+        return ~0ull - word % 5000;
+    case 2:
+        return word % 20000;
+    default:
+        return 0;
+    }
+}
+
+/* Writes garbage to control pages and buffers between and within calls; stores outside would hit unmapped
+ * memory. */
+static void scribble(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t *control = (uint64_t *)ring_of_cpu(rand_r(&seed) % TEST_CPUS);
+        control[rand_r(&seed) % 4] = random_word();
+        uint64_t *ring = (uint64_t *)(ring_of_cpu(rand_r(&seed) % TEST_CPUS) + TRACE_BUFFERS_OFFSET);
+        ring[rand_r(&seed) % (test_info.ring_mask + 1)] = random_word();
+        ring[(rand_r(&seed) % test_info.buffer_count) * (test_info.buffer_mask + 1) + rand_r(&seed) % 15] =
+            random_word();
+    }
+}
+
+static void test_garbage(void)
+{
+    uint64_t packets = 0;
+    for (unsigned round = 0; round < 3; round++) {
+        setup_rings(SMALL, 4,
+                    round == 0   ? TRACE_MODE_FLIGHT
+                    : round == 1 ? TRACE_MODE_STREAM
+                                 : TRACE_MODE_ONCE);
+        for (unsigned i = 0; i < 20000; i++) {
+            set_hook(rand_r(&seed) % (TRACE_BEFORE_LIMIT + 1), 1, scribble);
+            log_numbers(i, i + 3);
+            trace_user_text("some text");
+            trace_ring_heartbeat();
+            if (i % 16)
+                continue;
+            struct findings f = {0};
+            uint32_t cpu = i / 16 % TEST_CPUS;
+            struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, 0);
+            uint64_t head = trace_reader_head(&reader), next = head > 4 ? head - 4 : 0;
+            read_ring(cpu, &next, NULL, NULL, NULL, &f);
+            packets += f.whole + f.incomplete;
+            trace_ring_flush(ring_of_cpu(cpu));
+        }
+    }
+    check(packets > 0, "garbage everywhere: nothing written outside the ring, %llu packets looked at",
+          (unsigned long long)packets);
+}
+
+int main(void)
+{
+    char name[] = "/tmp/ring_test.XXXXXX", command[128];
+    directory = mkdtemp(name);
+    snprintf(text_of_babeltrace2, sizeof(text_of_babeltrace2), "%s.text", directory);
+    test_plain();
+    test_overwrite();
+    test_tails();
+    test_time_gaps();
+    test_interrupts();
+    test_interrupts_behind_gap();
+    test_order_behind_gap();
+    test_deaths();
+    test_late_writers();
+    test_doubt_ends();
+    test_dead_system();
+    test_migration();
+    test_stream(0);
+    test_stream(2000);
+    test_once();
+    test_full();
+    test_full_no_more();
+    test_full_death();
+    test_full_interrupted();
+    test_overwriting_reader();
+    test_overwritten_copy();
+    test_garbage();
+    snprintf(command, sizeof(command), "rm -rf %s %s.err", directory, text_of_babeltrace2);
+    if (system(command))
+        perror(command);
+    return finish_tests();
+}

@@ -1,0 +1,852 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * traced_test.c - runs traced and `tarn pull` against each other on the host.
+ *
+ * The rings are real (tests/unit/trace/ring_harness.h): threads log numbered events, traced's own files serve
+ * the rings over TCP, and run_pull of the host tool pulls. This file replaces the kernel's system calls and
+ * traced's channel. The test counts events: each must be in the trace once or among the discarded. Built with
+ * sanitizers; prints TAP.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <sanitizer/common_interface_defs.h>
+#include <servers/lib/server.h>
+#include <servers/traced/traced.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <tarn/runtime.h>
+#include <tarn/trace_control.h>
+#include <tests/unit/trace/ring_harness.h>
+#include <time.h>
+#include <tools/tarn/tarn.h>
+#include <trace/event/previous.h>
+#include <trace/events.h>
+#include <trace/format/metadata.h>
+#include <trace/user.h>
+#include <unistd.h>
+
+/* ---- the kernel ------------------------------------------------------------------------------------ */
+
+uint64_t deadline_after(uint64_t ns)
+{
+    return clock_monotonic_ns() + ns;
+}
+
+int64_t sys_thread_sleep(uint64_t deadline)
+{
+    uint64_t now = clock_monotonic_ns();
+    if (deadline > now)
+        usleep((useconds_t)((deadline - now) / 1000));
+    return 0;
+}
+
+uint64_t clock_monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int64_t clock_realtime_ns(void)
+{
+    return (int64_t)clock_monotonic_ns();
+}
+
+int64_t sys_notification_create(void)
+{
+    return 1;
+}
+int64_t sys_notification_signal(cap_t notification, uint64_t bits)
+{
+    return 0;
+}
+int64_t sys_notification_wait(cap_t notification, uint64_t deadline)
+{
+    uint64_t now = clock_monotonic_ns(), wait = deadline > now ? deadline - now : 0;
+    nanosleep(&(struct timespec){.tv_nsec = (long)(wait < 100000000 ? wait : 100000000)}, NULL);
+    return -E_TIMEOUT;
+}
+int64_t sys_cap_close(cap_t slot)
+{
+    return 0;
+}
+
+static unsigned statedumps;
+
+int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
+{
+    switch (operation) {
+    case TRACE_OP_SET_MASK:
+        __atomic_store_n(&test_info.mask, a, __ATOMIC_SEQ_CST);
+        return 0;
+    case TRACE_OP_SET_MODE:
+        if (a > TRACE_MODE_ONCE)
+            return -E_BAD_ARGUMENT;
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+            struct trace_reader reader = ring_of(cpu);
+            uint64_t head = trace_reader_head(&reader), history = test_info.buffer_count / 4;
+            uint64_t first = a == TRACE_MODE_STREAM ? head > history ? head - history : 0 : head;
+            if (first > test_info.consumed[cpu])
+                __atomic_store_n(&test_info.consumed[cpu], first, __ATOMIC_RELEASE);
+        }
+        __atomic_store_n(&test_info.mode, (uint32_t)a, __ATOMIC_RELEASE);
+        return 0;
+    case TRACE_OP_FLUSH:
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+            if (a == cpu || a == ~0ull)
+                trace_ring_flush(ring_of_cpu(cpu));
+        return 0;
+    case TRACE_OP_STATEDUMP:
+        statedumps++;
+        return 0;
+    default:
+        return -E_BAD_ARGUMENT;
+    }
+}
+
+int64_t sys_system_read(uint32_t kind, uint64_t index, void *buffer, uint64_t size)
+{
+    return -E_BAD_ARGUMENT;
+}
+
+int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
+{
+    struct trace_reader reader = ring_of(cpu);
+    if (packet < test_info.consumed[cpu] || packet > trace_reader_head(&reader))
+        return -E_BAD_ARGUMENT;
+    __atomic_store_n(&test_info.consumed[cpu], packet, __ATOMIC_RELEASE);
+    return 0;
+}
+
+int64_t sys_trace_metadata(cap_t trace, uint32_t part, uint64_t offset, void *buffer, uint64_t size)
+{
+    static char text[1 << 18];
+    struct trace_metadata_values values = {.byte_order = "le",
+                                           .hostname = "test",
+                                           .architecture = "test",
+                                           .cpu_count = TEST_CPUS,
+                                           .clock_hz = 1000000000};
+    uint64_t all = trace_metadata_expand(text, sizeof(text), trace_metadata_template,
+                                         trace_metadata_template_size, &values);
+    uint64_t left = offset < all ? all - offset : 0;
+    if (left > size)
+        left = size;
+    memcpy(buffer, text + (left ? offset : 0), left);
+    return (int64_t)left;
+}
+
+/* The trace of the previous boot: the present rings, if the test says so. */
+static bool previous_is_there;
+
+int trace_previous_read_store(cap_t trace, struct trace_previous *previous)
+{
+    if (!previous_is_there)
+        return -E_NOT_FOUND;
+    *previous = (struct trace_previous){.info = test_info,
+                                        .store = {.cpu_count = TEST_CPUS,
+                                                  .buffer_bytes = trace_buffer_bytes(&test_info),
+                                                  .buffer_count = test_info.buffer_count,
+                                                  .clock_hz = 1000000000,
+                                                  .boot_id = 1,
+                                                  .end = TRACE_STORE_PANIC,
+                                                  .reason = "it was time",
+                                                  .machine = "test",
+                                                  .metadata_bytes = (uint32_t)sys_trace_metadata(
+                                                      SLOT_TRACE, 0, 0, (char[1 << 18]){0}, 1 << 18)}};
+    memcpy(previous->store.uuid, test_info.uuid, sizeof(test_info.uuid));
+    return 0;
+}
+
+int trace_previous_open(cap_t trace, struct trace_previous *previous)
+{
+    return trace_previous_read_store(trace, previous);
+}
+
+void trace_previous_close(struct trace_previous *previous)
+{
+}
+
+struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
+{
+    return trace_reader_open(&previous->info, ring_of_cpu(cpu), cpu, ~0ull);
+}
+
+int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)
+{
+    return sys_trace_metadata(trace, part, 0, buffer, size);
+}
+
+void server_log(const char *format, ...)
+{
+}
+
+/* ---- the channel: TCP on the host ------------------------------------------------------------------ */
+
+struct host_channel {
+    struct channel channel;
+    int fd;
+    uint8_t *frame;
+};
+
+/* Action to run when space for the `countdown`th frame with
+ * a trace packet has been reserved, before it is filled. */
+static struct {
+    _Atomic int countdown;
+    void (*action)(void);
+} on_room;
+
+static size_t receive(struct channel *channel, void *bytes, size_t size)
+{
+    ssize_t got = recv(((struct host_channel *)channel)->fd, bytes, size, 0);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static void *reserve(struct channel *channel, size_t size)
+{
+    struct host_channel *host = (struct host_channel *)channel;
+    free(host->frame);
+    if (size > trace_buffer_bytes(&test_info) && atomic_fetch_sub(&on_room.countdown, 1) == 1)
+        on_room.action();
+    return host->frame = malloc(size);
+}
+
+static bool commit(struct channel *channel, size_t size)
+{
+    struct host_channel *host = (struct host_channel *)channel;
+    for (size_t at = 0; at < size;) {
+        ssize_t sent = send(host->fd, host->frame + at, size - at, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return false;
+        at += (size_t)sent;
+    }
+    return true;
+}
+
+/* The test has no watch_connections. */
+static void account(struct channel *channel, uint64_t *committed, uint64_t *arrived)
+{
+    *committed = *arrived = 0;
+}
+
+static void hang_up(struct channel *channel)
+{
+    shutdown(((struct host_channel *)channel)->fd, SHUT_RDWR);
+}
+
+static void close_channel(struct channel *channel)
+{
+    struct host_channel *host = (struct host_channel *)channel;
+    close(host->fd);
+    free(host->frame);
+    free(host);
+}
+
+static struct host_channel *last_channel;
+static int listener;
+static char source_name[64];
+
+static void *run_listener(void *argument)
+{
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
+        struct host_channel *host = calloc(1, sizeof(*host));
+        *host = (struct host_channel){{receive, reserve, commit, account, hang_up, close_channel}, fd, NULL};
+        last_channel = host;
+        serve_channel(&host->channel);
+    }
+    return NULL;
+}
+
+static void open_listener(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    pthread_t thread;
+
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
+        getsockname(listener, (struct sockaddr *)&address, &length)) {
+        printf("Bail out! no listening socket\n");
+        exit(1);
+    }
+    snprintf(source_name, sizeof(source_name), "tcp:127.0.0.1:%u", ntohs(address.sin_port));
+    pthread_create(&thread, NULL, run_listener, NULL);
+}
+
+/* ---- writers --------------------------------------------------------------------------------------- */
+
+static _Atomic bool writers_stop;
+static _Atomic unsigned writer_pause_ns;
+
+/* One writer per CPU; its events are numbered from 0 without gaps. */
+static uint64_t written[TEST_CPUS]; /* events of a writer that has stopped */
+
+static void *run_writer(void *argument)
+{
+    uint32_t cpu = (uint32_t)(uintptr_t)argument;
+
+    test_ring = ring_of_cpu(cpu);
+    uint64_t number = 0;
+    for (; !writers_stop; number++) {
+        trace_user_stopwatch_start(number);
+        if (writer_pause_ns && number % 16 == 0)
+            nanosleep(&(struct timespec){.tv_nsec = writer_pause_ns}, NULL);
+    }
+    written[cpu] = number;
+    return NULL;
+}
+
+static pthread_t writers[TEST_CPUS];
+
+static void start_writers(unsigned pause_ns)
+{
+    writers_stop = false;
+    writer_pause_ns = pause_ns;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        pthread_create(&writers[cpu], NULL, run_writer, (void *)(uintptr_t)cpu);
+}
+
+static void stop_writers(void)
+{
+    writers_stop = true;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        pthread_join(writers[cpu], NULL);
+}
+
+/* ---- what arrived ---------------------------------------------------------------------------------- */
+
+static char directory[64];
+
+struct arrived {
+    bool sound;
+    uint64_t events, first, last; /* number of the writer's events; their first and last number */
+    uint64_t jumps;               /* numbers missing between first and last */
+    uint64_t discarded;           /* as counted by the packets, from the first to the last */
+    uint64_t discarded_within;    /* the same, up to the last packet with events */
+    uint64_t packets, cut, last_packet;
+};
+
+static void count_mark(struct arrived *arrived, const struct trace_header *event)
+{
+    uint64_t number;
+    memcpy(&number, event + 1, sizeof(number));
+    if (arrived->events++ == 0)
+        arrived->first = number;
+    else if (number <= arrived->last)
+        arrived->sound = false;
+    else
+        arrived->jumps += number - arrived->last - 1;
+    arrived->last = number;
+}
+
+static struct arrived count_arrived(uint32_t cpu)
+{
+    struct arrived arrived = {.sound = true};
+    uint64_t bytes = trace_buffer_bytes(&test_info), discarded_first = 0;
+    char path[128], *buffer = malloc(bytes);
+
+    snprintf(path, sizeof(path), "%s/out/cpu%u", directory, cpu);
+    FILE *file = fopen(path, "r");
+    while (file && fread(buffer, bytes, 1, file) == 1) {
+        const struct trace_packet *packet = (const struct trace_packet *)buffer;
+        struct trace_walk walk;
+        const struct trace_header *event;
+        if (arrived.packets++ == 0)
+            discarded_first = packet->events_discarded;
+        arrived.cut += (packet->flags & TRACE_PACKET_CUT) != 0;
+        arrived.discarded = packet->events_discarded - discarded_first;
+        arrived.last_packet = packet->packet_seq_num;
+        if (!(packet->flags & TRACE_PACKET_CLOSING))
+            arrived.discarded_within = arrived.discarded;
+        trace_walk_begin(&walk, packet, packet->content_size / 64, packet->timestamp_end);
+        while ((event = trace_walk_next(&walk)))
+            if (TRACE_ID_CLASS(event->id) == TRACE_CLASS_USER)
+                count_mark(&arrived, event);
+        arrived.sound &= !walk.broken;
+    }
+    if (file)
+        fclose(file);
+    free(buffer);
+    return arrived;
+}
+
+static void remove_output(void)
+{
+    static const char *const names[] = {"/metadata", "/.metadata.new", "/.unfinished", "/cpu0", "/cpu1", ""};
+    char path[128];
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(path, sizeof(path), "%s/out%s", directory, names[i]);
+        remove(path);
+    }
+}
+
+static int pull(const char *option, const char *value)
+{
+    char output[128];
+    snprintf(output, sizeof(output), "%s/out", directory);
+    char *words[] = {"pull",     source_name, "-q",           "-o",          output,
+                     "--resume", "0",         (char *)option, (char *)value, NULL};
+    remove_output();
+    return run_pull(option ? value ? 9 : 8 : 7, words);
+}
+
+static int ctl(const char *command, const char *argument)
+{
+    char *words[] = {"ctl", source_name, (char *)command, (char *)argument, NULL};
+    return run_ctl(argument ? 4 : 3, words);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------- */
+
+/* When traced reads the earlier ones no longer: it may, a little longer than the host that gave up. */
+static void new_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode)
+{
+    while (pull_is_running())
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    setup_rings(buffer_bytes, buffer_count, mode);
+}
+
+static void test_stream(void)
+{
+    new_rings(16384, 64, TRACE_MODE_FLIGHT);
+    start_writers(1000);
+    int status = pull("--duration", "1");
+    stop_writers();
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        check(status == 0 && arrived.sound && arrived.events > 1000 && arrived.jumps == arrived.discarded,
+              "stream, cpu %u: status %d, %lu events in %lu packets, %lu left out, %lu discarded", cpu,
+              status, (unsigned long)arrived.events, (unsigned long)arrived.packets,
+              (unsigned long)arrived.jumps, (unsigned long)arrived.discarded);
+    }
+    check(test_info.mode == TRACE_MODE_FLIGHT, "the mode from before the pull is back");
+    check(statedumps > 0, "a pull begins with a statedump");
+}
+
+static void test_slow_consumer(void)
+{
+    new_rings(16384, 16, TRACE_MODE_STREAM);
+    start_writers(0);
+    int status = pull("--slow", "3") /* ended by the thread below */;
+    stop_writers();
+    uint64_t discarded = 0;
+    bool fine = true;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        fine &= arrived.sound && arrived.jumps == arrived.discarded_within &&
+                arrived.discarded <= control_of_cpu(cpu)->discarded;
+        discarded += arrived.discarded;
+    }
+    check(fine && discarded > 0 && status == 0, "too slow a consumer: %lu events discarded, each counted",
+          (unsigned long)discarded);
+}
+
+/* Tries to pull during another pull; gives up before that one ends. */
+static void *try_second_pull(void *argument)
+{
+    char other[128];
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    snprintf(other, sizeof(other), "%s/other", directory);
+    char *words[] = {"pull", source_name, "-q", "-o", other, NULL};
+    *(int *)argument = run_pull(5, words);
+    rmdir(other);
+    ctl("stop", NULL);
+    return NULL;
+}
+
+static void test_stop(void)
+{
+    pthread_t second;
+    int second_status = -1;
+
+    new_rings(16384, 64, TRACE_MODE_STREAM);
+    start_writers(20000);
+    pthread_create(&second, NULL, try_second_pull, &second_status);
+    int status = pull(NULL, NULL);
+    pthread_join(second, NULL);
+    stop_writers();
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.sound && arrived.first == 0 && arrived.jumps == 0 && arrived.events > 100,
+          "stopped in the guest: the pull takes the rest and ends (%lu events)",
+          (unsigned long)arrived.events);
+    check(second_status == EXIT_USAGE, "a second pull is refused, not mixed in");
+    check(ctl("start", NULL) == 0 && test_info.mask == ~0ull, "start brings the mask from before back");
+    check(ctl("mask", "sched,ipc") == 0 && test_info.mask != ~0ull && test_info.mask != 0, "mask by names");
+    check(ctl("mode", "flight") == 0 && test_info.mode == TRACE_MODE_FLIGHT && ctl("mode", "fast") == 2,
+          "mode");
+    check(ctl("statistics", NULL) == 0 && ctl("--json", NULL) == 0, "statistics");
+}
+
+/* Writers that keep running; every buffer has been written. */
+static void write_a_lap(void)
+{
+    const uint64_t words = trace_buffer_bytes(&test_info) / 8 * (test_info.buffer_count + 1);
+
+    start_writers(1000);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        while (__atomic_load_n(&control_of_cpu(cpu)->index, __ATOMIC_RELAXED) < words)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void test_snapshot(void)
+{
+    new_rings(16384, 16, TRACE_MODE_FLIGHT);
+    write_a_lap();
+    int status = pull("--snapshot", NULL);
+    stop_writers();
+    bool fine = true;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        fine &= count_arrived(cpu).sound && count_arrived(cpu).events > 100;
+    check(fine && (status == 0 || status == 1) && test_info.mode == TRACE_MODE_FLIGHT &&
+              test_info.mask == ~0ull,
+          "a snapshot during logging changes nothing (status %d)", status);
+    status = pull("--snapshot", NULL);
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets >= 15,
+          "a snapshot of a quiet system is whole (%lu packets)", (unsigned long)arrived.packets);
+}
+
+/* Rings whose writers stopped, with their open packets. */
+static void test_previous(void)
+{
+    check(pull("--previous", NULL) == EXIT_USAGE, "no previous trace: said, nothing done");
+    new_rings(16384, 16, TRACE_MODE_FLIGHT);
+    write_a_lap();
+    stop_writers();
+    previous_is_there = true;
+    int status = pull("--previous", NULL);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets == 16 &&
+                  arrived.last + 1 == written[cpu],
+              "the previous trace, cpu %u: status %d, %lu packets up to the open one", cpu, status,
+              (unsigned long)arrived.packets);
+    }
+    previous_is_there = false;
+}
+
+/* A writer that dies between reserve and commit. */
+static void die_here(void)
+{
+    pthread_exit(NULL);
+}
+static void *run_dying_writer(void *argument)
+{
+    test_ring = ring_of_cpu(0);
+    for (uint64_t number = 1000000;; number++)
+        trace_user_stopwatch_start(number);
+    return NULL;
+}
+
+/* The tests' clock counts readings. Uncommitted words are given up when the consumer has waited long enough
+ * by the same clock. Here it runs ahead of the consumer's clock, however late this thread is. */
+static void *pass_time(void *argument)
+{
+    const _Atomic bool *stop = argument;
+    uint64_t last = clock_monotonic_ns();
+    while (!atomic_load(stop)) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        const uint64_t now = clock_monotonic_ns();
+        jump_clock((now - last) * 4); /* one tick is a nanosecond */
+        last = now;
+    }
+    return NULL;
+}
+
+static void test_torn(void)
+{
+    pthread_t dying, time;
+    _Atomic bool stop = false;
+
+    new_rings(16384, 64, TRACE_MODE_STREAM);
+    set_hook(TRACE_AFTER_RESERVE, 100, die_here);
+    pthread_create(&dying, NULL, run_dying_writer, NULL);
+    pthread_join(dying, NULL);
+    pthread_create(&time, NULL, pass_time, &stop);
+    start_writers(20000);
+    int status = pull("--duration", "4");
+    stop_writers();
+    atomic_store(&stop, true);
+    pthread_join(time, NULL);
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.cut == 1 && arrived.packets > 2 && arrived.events > 1000,
+          "a packet with a hole is cut, the rest follows (status %d, %lu packets)", status,
+          (unsigned long)arrived.packets);
+}
+
+/* Like start_over() of kernel/trace/rings.c: the same memory in larger buffers. */
+static void enlarge_buffers(void)
+{
+    const uint64_t bytes = 4 * trace_buffer_bytes(&test_info), count = test_info.buffer_count / 4;
+    const uint32_t changes = trace_geometry_changes(test_info.geometry) + 1;
+    const uint64_t mask = test_info.mask;
+
+    test_info.mask = 0;
+    __atomic_store_n(&test_info.geometry, trace_geometry_word(bytes, count, changes), __ATOMIC_SEQ_CST);
+    trace_set_masks(&test_info, bytes, count);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        uint64_t number = control_of_cpu(cpu)->index / (bytes / 8) + 2;
+        for (uint64_t i = 0; i < count; i++)
+            ((struct trace_packet *)(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET + i * bytes))->packet_seq_num =
+                TRACE_NO_PACKET;
+        trace_ring_open(ring_of_cpu(cpu), number);
+        test_info.consumed[cpu] = number;
+    }
+    test_info.generation++;
+    __atomic_store_n(&test_info.geometry, trace_geometry_word(bytes, count, changes + 1), __ATOMIC_SEQ_CST);
+    test_info.mask = mask;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS;
+         /* until the packet number that is to be sent exists */
+         cpu++)
+        while (control_of_cpu(cpu)->index < 12 * (bytes / 8))
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* ---- losses at the end ----------------------------------------------------------------------------- */
+
+static bool rings_are_full(void)
+{
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        if (__atomic_load_n(&control_of_cpu(cpu)->discarded, __ATOMIC_RELAXED) == 0)
+            return false;
+    return true;
+}
+
+/* Writers that stop when both rings are full and events were discarded; nothing changes after that. */
+static void fill_rings(void)
+{
+    start_writers(0);
+    while (!rings_are_full())
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    stop_writers();
+}
+
+/* Checks that every event is in the trace or counted by it. */
+static void check_all_told(const char *what, int status)
+{
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        check(status == 0 && arrived.sound && arrived.discarded == control_of_cpu(cpu)->discarded &&
+                  arrived.events + arrived.discarded == written[cpu],
+              "%s, cpu %u: status %d, %lu events and %lu discarded are all %lu", what, cpu, status,
+              (unsigned long)arrived.events, (unsigned long)arrived.discarded, (unsigned long)written[cpu]);
+    }
+}
+
+static void wait_for_pull(void)
+{
+    while (!pull_is_running())
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void *fill_and_stop(void *argument)
+{
+    wait_for_pull();
+    fill_rings();
+    ctl("stop", NULL);
+    return NULL;
+}
+
+static void *fill_and_interrupt(void *argument)
+{
+    wait_for_pull();
+    fill_rings();
+    kill(getpid(), *(int *)argument);
+    return NULL;
+}
+
+static void test_last_losses(void)
+{
+    static int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    pthread_t filler;
+
+    new_rings(16384, 16, TRACE_MODE_STREAM);
+    pthread_create(&filler, NULL, fill_and_stop, NULL);
+    int status = pull("--slow", "20");
+    pthread_join(filler, NULL);
+    check_all_told("full when tracing stops", status);
+    for (unsigned i = 0; i < 3; i++) {
+        new_rings(16384, 16, TRACE_MODE_STREAM);
+        pthread_create(&filler, NULL, fill_and_interrupt, &signals[i]);
+        status = pull("--slow", "20");
+        pthread_join(filler, NULL);
+        check_all_told("full when the host ends the pull", status);
+    }
+    new_rings(16384, 16, TRACE_MODE_ONCE);
+    fill_rings();
+    check_all_told("mode once, a snapshot", pull("--snapshot", NULL));
+    test_info.mask = 0;
+    check_all_told("mode once, a pull", pull("--mode", "once"));
+    new_rings(16384, 16, TRACE_MODE_STREAM);
+    fill_rings();
+    previous_is_there = true;
+    check_all_told("the previous trace of full rings", pull("--previous", NULL));
+    previous_is_there = false;
+}
+
+static void cut_link(void)
+{
+    shutdown(last_channel->fd, SHUT_RDWR);
+}
+
+/* The last STATUS of the guest holds: its rings did not change. Their 16 packets are closed; the next one
+ * counts as missing, because nobody can know whether it was begun since. */
+static void test_cut_link(void)
+{
+    new_rings(16384, 16, TRACE_MODE_STREAM);
+    fill_rings();
+    on_room.action = cut_link;
+    on_room.countdown = 22;
+    int status = pull(NULL, NULL);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct arrived arrived = count_arrived(cpu);
+        check(status == EXIT_DAMAGE && arrived.sound && arrived.packets <= 17 &&
+                  arrived.discarded == control_of_cpu(cpu)->discarded && arrived.last_packet == 17,
+              "the link breaks for good, cpu %u: %lu packets, %lu discarded, up to packet %lu", cpu,
+              (unsigned long)arrived.packets, (unsigned long)arrived.discarded,
+              (unsigned long)arrived.last_packet);
+    }
+}
+
+/* A host stops reading for a while, and a program in the guest resizes the rings: space was reserved for a
+ * packet of the old size. */
+static void test_geometry(void)
+{
+    new_rings(16384, 64, TRACE_MODE_STREAM);
+    on_room.action = enlarge_buffers;
+    on_room.countdown = 6;
+    start_writers(1000);
+    int status = pull("--duration", "20");
+    check(status == EXIT_DAMAGE && trace_buffer_bytes(&test_info) == 65536 && count_arrived(0).sound,
+          "the rings are resized while a packet is sent: the pull ends (status %d)", status);
+    check(ctl("statistics", NULL) == 0 && ctl("mode", "stream") == 0, "traced still replies");
+    status = pull("--duration", "1");
+    stop_writers();
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.sound && arrived.packets > 1, "the next pull has the new sizes (status %d)",
+          status);
+}
+
+/* Connections that send garbage; traced must survive and serve the next one. */
+static void test_hostile(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    uint8_t bytes[WIRE_FRAME_BYTES + 600];
+
+    address.sin_port = htons((uint16_t)atoi(strrchr(source_name, ':') + 1));
+    for (unsigned round = 0; round < 300; round++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        connect(fd, (struct sockaddr *)&address, sizeof(address));
+        uint32_t size = (uint32_t)rand() % 600;
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (uint8_t)rand();
+        if (round % 4) {
+            /* Well-formed frames with random payloads of every type. */
+            uint16_t type = (uint16_t)(round % 3 ? 16 + rand() % 4 : rand() % 32);
+            if (round % 4 == 1)
+                memset(bytes + WIRE_FRAME_BYTES, 0, 3), bytes[WIRE_FRAME_BYTES + 3] = (uint8_t)(rand() % 12);
+            wire_put_frame(bytes, type, size, 0, wire_hash(bytes + WIRE_FRAME_BYTES, size));
+        }
+        send(fd, bytes, WIRE_FRAME_BYTES + size, MSG_NOSIGNAL);
+        if (round % 2)
+            shutdown(fd, SHUT_WR);
+        struct timeval wait = {.tv_usec = 2000};
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+        recv(fd, bytes, sizeof(bytes), 0);
+        close(fd);
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    check(ctl("statistics", NULL) == 0, "traced still replies after 300 hostile connections");
+}
+
+/* ---- waiting for another pull ---------------------------------------------------------------------- */
+
+static int begin_silent_pull(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    uint8_t hello[WIRE_FRAME_BYTES + WIRE_HELLO_BYTES];
+    uint8_t frame[WIRE_FRAME_BYTES + WIRE_PULL_BYTES] = {0}, *payload = frame + WIRE_FRAME_BYTES;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    address.sin_port = htons((uint16_t)atoi(strrchr(source_name, ':') + 1));
+    wire_put32(payload, WIRE_PULL_MODE);
+    wire_put32(payload + 4, TRACE_MODE_STREAM);
+    wire_put_frame(frame, WIRE_PULL, WIRE_PULL_BYTES, 0, wire_hash(payload, WIRE_PULL_BYTES));
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+        recv(fd, hello, sizeof(hello), MSG_WAITALL) != (ssize_t)sizeof(hello) ||
+        send(fd, frame, sizeof(frame), MSG_NOSIGNAL) != (ssize_t)sizeof(frame)) {
+        printf("Bail out! traced takes no pull\n");
+        exit(1);
+    }
+    wait_for_pull();
+    return fd;
+}
+
+/* Waits longer than traced lets a pull wait, so that the host must ask again. */
+static void *end_pull_late(void *argument)
+{
+    nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
+    close(*(int *)argument);
+    return NULL;
+}
+
+static void test_wait(void)
+{
+    char output[128];
+    pthread_t other;
+
+    new_rings(16384, 64, TRACE_MODE_FLIGHT);
+    start_writers(20000);
+    int fd = begin_silent_pull();
+    pthread_create(&other, NULL, end_pull_late, &fd);
+    remove_output();
+    snprintf(output, sizeof(output), "%s/out", directory);
+    char *words[] = {"pull", source_name, "-q", "-o", output, "--wait", "60", "--duration", "1", NULL};
+    int status = run_pull(9, words);
+    pthread_join(other, NULL);
+    stop_writers();
+    struct arrived arrived = count_arrived(0);
+    check(status == 0 && arrived.sound && arrived.packets > 1,
+          "--wait waits for the end of another pull, and --duration begins then (status %d, %lu packets)",
+          status, (unsigned long)arrived.packets);
+}
+
+static void *interrupt_soon(void *argument)
+{
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    kill(getpid(), SIGINT);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t interrupter;
+
+    strcpy(directory, "/tmp/tarn-traced-test-XXXXXX");
+    __sanitizer_set_report_fd((void *)STDOUT_FILENO); /* what the host tool complains about is not wanted */
+    if (!mkdtemp(directory) || !freopen("/dev/null", "w", stderr)) {
+        printf("Bail out! no temporary directory, or no /dev/null\n");
+        return 1;
+    }
+    setup_rings(16384, 64, TRACE_MODE_FLIGHT);
+    open_listener();
+    test_stream();
+    pthread_create(&interrupter, NULL, interrupt_soon, NULL);
+    test_slow_consumer();
+    pthread_join(interrupter, NULL);
+    test_stop();
+    test_snapshot();
+    test_previous();
+    test_torn();
+    test_last_losses();
+    test_cut_link();
+    test_geometry();
+    test_hostile();
+    test_wait();
+    remove_output();
+    rmdir(directory);
+    return finish_tests();
+}
