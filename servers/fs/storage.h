@@ -4,7 +4,7 @@
  *
  * Bytes that were never written are zero. Programs map the object itself (storage_executable). A write to a
  * lent file first copies it, so running programs never see a change. There are two implementations: storage.c
- * with memory objects and test/storage_host.c with malloc.
+ * with memory objects and tests/unit/servers/storage_host.c with malloc.
  *
  * Locking: the caller holds the node's lock.
  */
