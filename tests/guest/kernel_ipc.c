@@ -212,7 +212,7 @@ static void test_deadlines(void)
     check(ipc_receive_deadline(lonely, &message, 0) == -E_TIMEOUT, "no wait to receive");
     uint64_t before = clock_monotonic_ns();
     check(ipc_call_deadline(lonely, &message, before + 30 * MS) == -E_TIMEOUT,
-          "a call that nobody receives times out");
+          "a call without a receiver times out");
     uint64_t waited = clock_monotonic_ns() - before;
     check(waited >= 30 * MS, "and not too early");
     check(ipc_receive_deadline(lonely, &message, deadline_after(10 * MS)) == -E_TIMEOUT,

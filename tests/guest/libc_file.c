@@ -172,6 +172,6 @@ int main(void)
     unlink(ROOT "/big");
     unlink(ROOT "/renamed");
     unlink(ROOT "/linked");
-    check(rmdir(ROOT) == 0, "nothing is left");
+    check(rmdir(ROOT) == 0, "nothing is leaked");
     return finish_tests();
 }

@@ -208,7 +208,7 @@ static void test_status(void)
     check(kill(pid, SIGTERM) == 0 && waitpid(pid, &status, 0) == pid && WTERMSIG(status) == SIGTERM,
           "a process that waits in a server can be killed");
     check(kill(pid, 0) < 0 && errno == ESRCH && waitpid(pid, &status, 0) < 0 && errno == ECHILD,
-          "and no longer exists");
+          "a killed process no longer exists");
     check(spawn_role("exit7") > 0 && waitpid(-1, &status, 0) > 0 && WEXITSTATUS(status) == 7, "wait for any");
     check(run_role("parent") == 0, "a parent may end before its child");
 }
@@ -243,7 +243,7 @@ static void test_running_image(void)
     sleep_ms(50);
     check(kill(pid, 0) == 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid &&
               WTERMSIG(status) == SIGKILL,
-          "it still ran");
+          "the overwritten program still runs");
     check(spawn_file("/tmp/image", "exit7") == -ENOEXEC, "a file that is no executable is not started");
     check(unlink("/tmp/image") == 0, "remove it");
 }
@@ -251,14 +251,14 @@ static void test_running_image(void)
 static void test_refused(void)
 {
     check(ask(SLOT_FS, SERVER_CLIENT_EXIT, (uint64_t)getpid(), 0, 0) == -EPERM, "only proc reports deaths");
-    check(ask(SLOT_FS, SERVER_INHERIT, 1, 2, 0) == -EPERM, "and passes files on");
+    check(ask(SLOT_FS, SERVER_INHERIT, 1, 2, 0) == -EPERM, "proc passes files on");
     check(ask(SLOT_FS, FS_READ, 12345, SERVER_SPAN(0, 0, 8), FS_HERE) == -EBADF, "an unknown handle");
     check(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(65535, 0, 8), 0, 0) == -EFAULT, "another client's shared buffer");
     check(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(0, 65535, 65535), 0, 0) == -EFAULT, "a span that is too long");
     check(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "an unknown process");
     check(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "init cannot be killed");
     check(ask(SLOT_PROC, PROC_DEBUG, MACHINE_DEBUG_HANG, 1, 0) == errno_of(-E_UNSUPPORTED),
-          "a server's error of the kernel is the errno that programs have for it");
+          "a server's kernel error becomes the same errno as in programs");
     check(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "an unknown request");
 }
 

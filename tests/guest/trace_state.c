@@ -98,7 +98,7 @@ int main(void)
     check(seen.processes >= 6 && seen.init && seen.self, "processes: the servers, init, this one");
     check(seen.threads > seen.processes && seen.thread, "threads: this one, running");
     check(seen.images >= 6 && seen.image, "programs: this one, with its path, address and build-id");
-    check(seen.trace_lock, "classes of locks");
+    check(seen.trace_lock, "tarn locks prints classes of locks");
     check(seen.irqs >= 1, "interrupts");
     uint64_t number = seen.begun;
     check(control(TRACE_OP_STATEDUMP, 0, 0) == 0, "a requested statedump");

@@ -150,7 +150,7 @@ def judge(name, trace, status, text, breaks=None):
     e2e.check((missing, cut_packets, discarded) == (counted["missing"], counted["cut"], counted["discarded"]),
               f"{name}: pull counts what is lost", f"{counted}\n{text}")
     e2e.check(status == (1 if missing or refused or ", incomplete" in text else 0),
-              f"{name}: the exit status says whether all is there", f"{status}\n{text}")
+              f"{name}: the exit status reports losses", f"{status}\n{text}")
     if breaks:
         e2e.check(broke >= breaks and refused == 0, f"{name}: the link broke at least {breaks} times and was resumed", text)
     status, out, err = e2e.tarn("check", trace)

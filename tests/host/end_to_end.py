@@ -192,7 +192,7 @@ def record(trace, script, boot_options="", seconds=200, **machine):
         vm.wait_exit(seconds)
     status, out, err = tarn("pull", f"ram:{ram}", "-o", trace, "-q")
     os.unlink(ram)
-    check(status == 0, "the run leaves a trace", out + err)
+    check(status == 0, "the run produces a trace", out + err)
 
 
 def check_whole(trace):
@@ -200,7 +200,7 @@ def check_whole(trace):
     flight, for example, gives a pull only the newest quarter of each ring, and each begins at a time of its own."""
     status, out, err = tarn("info", "--json", trace)
     about = json.loads(out) if status == 0 else {}
-    check(about and about["lost_events"] + about["lost_packets"] + about["damaged"] == 0, "it has lost nothing", out + err)
+    check(about and about["lost_events"] + about["lost_packets"] + about["damaged"] == 0, "the trace has no losses", out + err)
     begins, later = {}, {}
     for stream in about.get("streams", ()):
         with open(os.path.join(trace, stream["file"]), "rb") as file:
@@ -209,7 +209,7 @@ def check_whole(trace):
         if number > 0:
             later[stream["file"]] = begin
     check(begins and all(begin == min(begins.values()) for begin in later.values()),
-          "a processor whose first packets are missing is the first of all", (begins, later))
+          "a CPU whose first packets are missing begins first", (begins, later))
 
 
 def wait_empty(folder):

@@ -42,13 +42,13 @@ def check_flags(page, lines):
     page.mouse("mouseMoved", x, y - 5)
     page.wait(f"document.getElementById('tooltip').textContent.includes('{name}')")
     page.click(x, y - 5)
-    e2e.check(state(page, "cursor.t") == t, "flags: one tells its event, and a click goes exactly there", (state(page, "cursor"), t))
+    e2e.check(state(page, "cursor.t") == t, "flags: a flag shows its event, and a click goes exactly there", (state(page, "cursor"), t))
     picture(page, "flags")
     page.value("tarnView.state.show(0, tarnView.state.duration)")
     page.wait(f"(tarnView.trace.events_total <= {EXACT}) === (document.getElementById('hidden-marks').textContent === '')")
     page.value(f"tarnView.state.show({begin}, {end})")
     page.wait("document.getElementById('hidden-marks').textContent === '' && tarnView.counts.flags.size > 4")
-    e2e.check(True, "flags: where there are too many events for them it says so")
+    e2e.check(True, "flags: too many events for flags are reported")
 
 
 def check_names(page, view, duration):
@@ -62,7 +62,7 @@ def check_names(page, view, duration):
     e2e.check(status == 0 and known["irq"] and known["irq"] == told["irq"] and len(known["lock_class"]) > 3
               and known["lock_class"] == told["lock_class"], "names of interrupts and of lock classes", (told["irq"], known["irq"]))
     number, name = next(iter(told["irq"].items()))
-    e2e.check(page.value(f"tarnView.trace.activityName(4, {number})") == f"interrupt {name}", "an interrupt's box says its name")
+    e2e.check(page.value(f"tarnView.trace.activityName(4, {number})") == f"interrupt {name}", "an interrupt's box shows its name")
     wait = longest_wait(view, duration, lambda wait: str(wait["class"]) in told["lock_class"])
     page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
     page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
@@ -71,7 +71,7 @@ def check_names(page, view, duration):
     with only_lanes(page):
         page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
         page.wait(f"document.getElementById('tooltip').textContent.includes('waits for {kind} ')")
-    e2e.check(True, "a wait for a lock says the name of its class")
+    e2e.check(True, "a wait for a lock shows the name of its class")
     page.value("tarnView.state.change({pins: new Set()})")
 
 
@@ -179,12 +179,12 @@ def check_lanes(page):
     tid = hidden[len(hidden) // 2]
     page.value(f"tarnView.state.change({{filter: '{tid}'}})")
     page.wait(f"tarnView.rows.moving.some(r => r.kind === 'thread' && tarnView.trace.thread(r.n).tid === {tid})")
-    e2e.check(True, f"the filter finds a thread that is not shown otherwise (one of {len(hidden)})")
+    e2e.check(True, f"the filter finds a thread without a lane (one of {len(hidden)})")
     page.value("tarnView.state.change({filter: 'no such thread'})")
     page.wait("document.getElementById('empty').textContent.includes('no such thread')")
     page.value("tarnView.state.change({filter: ''})")
     page.wait("document.getElementById('empty').textContent === ''")
-    e2e.check(True, "where nothing matches it says so")
+    e2e.check(True, "a filter without a match is reported")
 
 
 def check_dock(page, address):
@@ -206,7 +206,7 @@ def check_dock(page, address):
     page.wait("tarnView.state.dock === 'right'")
     open_page(page, address + link)
     e2e.check("dock=bottom" in link and remembered == "bottom" and state(page, "dock") == "bottom",
-              "where the panel is, is remembered, and in the link", (link, remembered, state(page, "dock")))
+              "the panel's place is remembered, and part of the link", (link, remembered, state(page, "dock")))
     page.click_on("#dock")
     settle(page)
 
@@ -223,7 +223,7 @@ def check_flame(page, first, last):
     shown = page.value("[...document.querySelectorAll('.flame g.f title')].map(t => t.textContent)")
     e2e.check(status == 0 and len(wanted) > 20 and shown == [title.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&")
                                                              for title in wanted],
-              "flame graph: of just the selected range, as tarn profile --flame draws it", (err, shown[:3], wanted[:3]))
+              "flame graph: of the selected range, as tarn profile --flame draws it", (err, shown[:3], wanted[:3]))
     wide = page.value("""(() => { const boxes = [...document.querySelectorAll('.flame g.f')], whole = boxes[0].querySelector('rect');
         const box = boxes.find(b => b.dataset.d === '2' && Number(b.dataset.w) < 0.5), before = Number(box.querySelector('rect').getAttribute('width'));
         box.dispatchEvent(new MouseEvent('click', {bubbles: true}));
@@ -232,7 +232,7 @@ def check_flame(page, first, last):
     page.click_on(".flame input[type=search]")
     page.type("main")
     page.wait("document.querySelectorAll('.flame .marked').length > 0 && /%/.test(document.querySelector('.flame [role=status]').textContent)")
-    e2e.check(True, "flame graph: functions are marked by text, and their part is told")
+    e2e.check(True, "flame graph: matching functions are marked, and their share is shown")
     page.key("Escape")
     page.value("tarnView.state.change({selection: null})")
 
@@ -272,7 +272,7 @@ def check_png(page, view, duration):
         e2e.check(len(programs) > 3 and len(set(shown).intersection(expected[:len(programs)])) > 3, f"CPUs, {name}: lanes have the colours of programs",
                   (expected, shown))
         e2e.check(len(programs) > 3 and all(found.get(colour, 0) > 3 for colour in expected),
-                  f"PNG, {name}: programs and all else have the colours that they have on the page", (err, programs, expected))
+                  f"PNG, {name}: it has the colours of the page", (err, programs, expected))
     wait = longest_wait(view, duration, lambda wait: wait["holder"] >= 0)
     begin, end = wait["begin"] - 100000, wait["end"] + 100000
     path = os.path.join(OUT, "png-links.png")
@@ -296,8 +296,8 @@ def check_server_gone(page):
     page.value("tarnView.state.zoom(0.5)")
     time.sleep(0.3)
     picture(page, "server-gone")
-    e2e.check("lost" in told and page.value("tarnView.rows.lanes.length > 4"), "a server that has gone is told, and what was loaded stays", told)
+    e2e.check("lost" in told and page.value("tarnView.rows.lanes.length > 4"), "a lost server is reported, and loaded data stays", told)
     with View(TRACE, "--port", port):
         page.wait("!document.body.classList.contains('failed') && document.getElementById('message').hidden", 60)
-        e2e.check(True, "when it is back, the page goes on")
+        e2e.check(True, "when the server is back, the page continues")
         page.open("about:blank")

@@ -120,7 +120,7 @@ static void test_random(void)
     unsigned taken = 0;
     while (tree_take_any(&root))
         taken++;
-    check(taken == count, "taken one after the other, each comes once");
+    check(taken == count, "iteration returns each object once");
 }
 
 /* An adversary that knows the depth of each object keeps those that make the tree deeper and removes the

@@ -40,21 +40,22 @@ static void test_liars(void)
             sources[place] = (struct arch_clock_source){"liar", wrong[w], wrong[w] + 1};
             struct arch_clock_rate rate = agree(sources, 3);
             check(rate.hz == GHZ && rate.is_certain && rate.error_ppm == 10 && !strstr(rate.names, "liar"),
-                  "two outvote a third that says %llu Hz, in place %u", (unsigned long long)wrong[w], place);
+                  "two sources outvote a third that states %llu Hz, in place %u",
+                  (unsigned long long)wrong[w], place);
         }
 }
 
 int main(void)
 {
-    expect("the narrowest of those that agree gives the rate, and what all share bounds the error",
+    expect("the narrowest agreeing source gives the rate, and the range shared by all bounds the error",
            agree(SOURCES({"a", GHZ - 100000, GHZ + 100000}, {"b", GHZ - 10000, GHZ + 10000})), GHZ, GHZ, true,
            10, "a b");
-    expect("the rate lies in what all share",
+    expect("the rate lies in the range shared by all",
            agree(SOURCES({"a", GHZ - 20000, GHZ + 20000}, {"b", GHZ + 10000, GHZ + 90000})), GHZ + 10000,
            GHZ + 10000, true, 10, "a b");
     expect("one source alone is not certain", agree(SOURCES({"a", GHZ - 50000, GHZ + 50000})), GHZ, GHZ,
            false, 50, "a");
-    expect("two that differ are not certain, and the error reaches to the other's end",
+    expect("two different sources are not certain, and the error includes both",
            agree(SOURCES({"a", GHZ - 1000, GHZ + 1000}, {"b", 2 * GHZ - 500000, 2 * GHZ})), GHZ, GHZ, false,
            1000000, "a");
     expect("without any source the rate is a guess", agree(NULL, 0), GHZ, GHZ, false, ~0u, "none");

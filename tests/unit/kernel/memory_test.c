@@ -77,15 +77,15 @@ static void test_all_frames(void)
         memset(phys_to_virt(frame), 0xaa, FRAME_SIZE); /* the sanitizer catches writes outside */
         frames[count++] = frame;
     }
-    check(count == before && frame_count_free() == 0, "every frame can be had, once (%llu)",
+    check(count == before && frame_count_free() == 0, "every frame is allocated once (%llu)",
           (unsigned long long)count);
     bool reserved = false;
     for (uint64_t i = 0; i < count; i++)
         reserved |= frames[i] >= HOST_RAM_BASE + 0x10000 && frames[i] < HOST_RAM_BASE + 0x15000;
-    check(!reserved, "reserved frames are never given out");
+    check(!reserved, "reserved frames are never allocated");
     for (uint64_t i = 0; i < count; i++)
         frame_free(frames[i * 7919 % count]);
-    check(frame_count_free() == before, "all frames are back, in another order");
+    check(frame_count_free() == before, "all frames are freed, in another order");
     /* Again, in order, so that the frames left in the CPU's cache are adjacent. */
     for (uint64_t i = 0; i < count; i++)
         frames[i] = frame_alloc();
@@ -126,7 +126,7 @@ static void test_blocks(void)
             frame_free_order(block[i], order[i]);
     }
     check(aligned && !overlap, "blocks are aligned to their size and never overlap");
-    check(frame_count_free() == before, "all blocks are back");
+    check(frame_count_free() == before, "all blocks are freed");
 }
 
 static void *hammer_frames(void *argument)
@@ -154,7 +154,7 @@ static void test_processors(void)
         pthread_create(&thread[i], NULL, hammer_frames, (void *)i);
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
-    check(frame_count_free() == before, "four processors share the frames, none gets lost");
+    check(frame_count_free() == before, "four CPUs share the frames, and none is lost");
 }
 
 /* ---- Slabs ---- */
@@ -186,7 +186,7 @@ static void test_slab(void)
             slab_free(&slab, things[i]);
         }
     }
-    check(good && slab_live(&slab) == 0, "objects keep what was constructed and do not overlap");
+    check(good && slab_live(&slab) == 0, "objects keep their constructed state and do not overlap");
     check(constructions == slab.frames * slab_objects_in_frame(&slab),
           "each piece of memory is constructed once");
 }
@@ -234,18 +234,18 @@ static void test_slab_frames(void)
         all &= slab.frames == 1 && frame_count_free() == before - 1;
     }
     check(!early, "an empty slab keeps its frames while one processor may hold an old pointer");
-    check(all, "then all but one are free again");
+    check(all, "then all slabs but one are freed");
     for (int i = 0; i < COUNT; i++)
         things[i] = slab_alloc(&slab);
     for (int i = 0; i < COUNT; i++)
         if (i % 100)
             slab_free(&slab, things[i]);
     reclaim_all();
-    check(slab.frames <= COUNT / 100 + 1, "frames with live objects stay, the others go");
+    check(slab.frames <= COUNT / 100 + 1, "frames with live objects stay, the others are freed");
     for (int i = 0; i < COUNT; i += 100)
         slab_free(&slab, things[i]);
     reclaim_all();
-    check(frame_count_free() == before - 1, "and those go with their last object");
+    check(frame_count_free() == before - 1, "these frames are freed with their last object");
 }
 
 /* CPUs find objects without a lock, and read them after others have freed them. Freed frames are
@@ -298,9 +298,9 @@ static void test_readers(void)
     for (int i = 0; i < SHARED_THINGS; i++)
         if (shared_things[i])
             slab_free(&shared_slab, shared_things[i]);
-    check(strange_things == 0, "what was found without a lock keeps its type until its finder is quiet");
+    check(strange_things == 0, "an object found without a lock keeps its type until its finder is quiescent");
     reclaim_all();
-    check(shared_slab.frames <= 1 && slab_live(&shared_slab) == 0, "and then its frames come back");
+    check(shared_slab.frames <= 1 && slab_live(&shared_slab) == 0, "then its frames are freed");
 }
 
 /* ---- Memory objects ---- */
@@ -321,13 +321,13 @@ static void test_copy(void)
         memcpy(model + offset, buffer, expected);
     }
     good &= memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, sizeof got);
-    check(good, "what is copied in comes out; what never was is zero");
+    check(good, "copied data is read back; other data is zero");
     check(memory_resize(memory, 1 << 20) == 0 && memory_resize(memory, 8 << 20) == 0 &&
               memory_copy_out(memory, 0, got, sizeof got) == sizeof got && !memcmp(model, got, 1 << 20) &&
               got[1 << 20] == 0 && got[sizeof got - 1] == 0,
-          "shrinking forgets, growing brings zeroes");
+          "shrinking discards data, growing adds zeroes");
     memory_put(memory);
-    check(frame_count_free() + slab_frames_total() == before, "a dead object gives every frame back");
+    check(frame_count_free() + slab_frames_total() == before, "a dead object frees every frame");
 }
 
 /* ---- Mappings ---- */
@@ -379,7 +379,7 @@ static void test_mappings(void)
             find_gap_slowly(page, MAX * STEP, FROM, limit, size);
     }
     check(found, "the tree of mappings finds what a linear search finds");
-    check(gaps, "and so it does with gaps");
+    check(gaps, "the tree of mappings also works with gaps");
 }
 
 /* ---- Spaces: a model of pages ---- */
@@ -502,7 +502,7 @@ static void test_space(void)
         copies += model[i].mapped && model[i].copied;
     check(space->private_frames == copies, "copies live exactly as long as their page is mapped");
     check(memory_resize(objects[0], FRAME_SIZE) == -E_BUSY || objects[0]->mappings == 0,
-          "what is mapped cannot be cut off");
+          "mapped pages cannot be truncated");
     struct thread_block *block;
     uint64_t user_address, blocks = 0;
     while (space_alloc_block(space, &block, &user_address) == 0)
@@ -512,7 +512,7 @@ static void test_space(void)
     memory_put(objects[0]);
     memory_put(objects[1]);
     uint64_t grown = slab_frames_total() - warm;
-    check(frame_count_free() + grown == before, "a dead space and its objects give every frame back");
+    check(frame_count_free() + grown == before, "a dead space and its objects free every frame");
 }
 
 static void test_hostile_ranges(void)
@@ -565,20 +565,20 @@ static void test_paged(void)
     struct fault_request request = {.address = BASE + 2 * FRAME_SIZE + 8, .access = FAULT_ACCESS_WRITE};
     bool asked = space_fault(space, &request) == FAULT_ASK_PAGER && request.pager == &pager &&
                  request.object_offset == 2 * FRAME_SIZE;
-    check(asked && pager.references == 2, "a page that is not there is its pager's, whom the fault holds");
+    check(asked && pager.references == 2, "a missing page belongs to its pager, which the fault references");
     check(memory_supply(paged, 8 * FRAME_SIZE, source, FRAME_SIZE) == -E_BAD_ARGUMENT &&
               first_word(source, FRAME_SIZE) == 4711,
-          "what does not fit stays where it was");
+          "pages that do not fit stay");
     check(memory_supply(paged, 2 * FRAME_SIZE, source, FRAME_SIZE) == 0 &&
               first_word(source, FRAME_SIZE) == 0 && source->frames == 0 && paged->frames == 1,
-          "what is supplied moves");
+          "supplied pages move");
     memory_copy_in(source, 0, &word, sizeof word);
     check(memory_supply(paged, 2 * FRAME_SIZE, source, 0) == 0 && first_word(source, 0) == 4711,
-          "what is there already is not replaced, and nothing moves");
+          "present pages are not replaced, and nothing moves");
     uint64_t *shown = resolve(space, BASE + 2 * FRAME_SIZE, FAULT_ACCESS_WRITE);
-    check(shown && *shown == 4711, "and then the fault finds it");
+    check(shown && *shown == 4711, "then the fault finds the page");
     space_map(space, source, BASE + 32 * FRAME_SIZE, FRAME_SIZE, 0, MAP_READ | MAP_FIXED, 7);
-    check(memory_supply(paged, 3 * FRAME_SIZE, source, 0) == -E_BUSY, "what is mapped does not move");
+    check(memory_supply(paged, 3 * FRAME_SIZE, source, 0) == -E_BUSY, "mapped pages do not move");
     memory_put(paged);
     memory_put(source);
     space_put(space);
@@ -712,13 +712,13 @@ static void test_runs(void)
         frame_free(second + i * FRAME_SIZE);
     for (uint64_t i = 0; i < 5; i++)
         frame_free(first + i * FRAME_SIZE);
-    check(fine, "runs of frames lie where they are wanted");
+    check(fine, "runs of frames are at the requested place");
     paddr_t again = frame_alloc_run(4, boot_info.ram[0].base + boot_info.ram[0].size - 3 * FRAME_SIZE);
-    check(again != FRAME_NONE, "and elsewhere if there is no room");
+    check(again != FRAME_NONE, "runs of frames are elsewhere if there is no space");
     for (uint64_t i = 0; i < 4; i++)
         frame_free(again + i * FRAME_SIZE);
-    check(frame_alloc_run(frame_count_total() + 1, 0) == FRAME_NONE, "more than there are is refused");
-    check(frame_count_free() == before, "all come back");
+    check(frame_alloc_run(frame_count_total() + 1, 0) == FRAME_NONE, "more frames than exist are refused");
+    check(frame_count_free() == before, "all frames are freed");
 }
 
 #define KEPT_FRAMES 7
@@ -734,7 +734,7 @@ static bool keep(uint32_t index, paddr_t *base, uint64_t *size)
 static void test_kept(const char *pattern)
 {
     check(memcmp(phys_to_virt(kept_base), pattern, KEPT_FRAMES * FRAME_SIZE) == 0,
-          "frames that are kept at boot are neither written nor given out");
+          "frames kept at boot are neither written nor allocated");
 }
 
 int main(void)

@@ -818,12 +818,12 @@ int main(void)
     used = calloc(1u << SET_BITS, sizeof *used);
     nodes = calloc(1u << (SET_BITS - 1), sizeof *nodes);
     bool good = explore();
-    check(good, "an answer finds its wait or nobody, in each of %u states", node_count);
+    check(good, "a reply finds its wait or none, in each of %u states", node_count);
     if (!good)
         printf("# %s\n", wrong);
     else
         check(thread_count_live() == 0 && reply_count_live() == 0 && endpoint_count_live() == 0,
-              "nothing is left");
+              "nothing is leaked");
     free(seen);
     free(used);
     free(nodes);

@@ -235,7 +235,7 @@ static void test_slices(void)
     }
     sched_yield();
     settle(1);
-    expect("A B C A B C A ", "slices go round among equals, and so does yield");
+    expect("A B C A B C A ", "slices and yield rotate among equals");
     host_clock += sched_slice / 2;
     handle_timer();
     settle(1);
@@ -248,7 +248,7 @@ static void test_slices(void)
     host_clock += sched_slice / 2;
     handle_timer();
     settle(1);
-    expect("E A B ", "who was preempted gets the rest of its slice");
+    expect("E A B ", "a preempted thread gets the rest of its slice");
 }
 
 static void test_placement(void)
@@ -281,12 +281,12 @@ static void test_placement(void)
     host_become(2);
     block_current(2); /* F, of lower priority but in its own queue, runs before C or B are stolen */
     settle(3);
-    expect("EDF ", "its own queue first");
+    expect("EDF ", "a CPU takes from its own queue first");
     block_current(2);
     settle(3);
     block_current(1);
     settle(3);
-    expect("EDB ECB ", "an idle processor takes from the others");
+    expect("EDB ECB ", "an idle CPU takes from other queues");
 }
 
 /* The second CPU goes idle after the first, which is busy, was chosen for B. */
@@ -301,7 +301,7 @@ static void test_late_idle(void)
     host_become(0);
     sched_enqueue(make_thread(1, 5, 0), &cpus[0], false);
     settle(2);
-    expect("A- AB ", "who went idle before a thread was queued takes it");
+    expect("A- AB ", "a CPU that went idle before a thread was queued takes it");
     host_become(1);
     block_current(1);
     settle(2);
@@ -309,7 +309,7 @@ static void test_late_idle(void)
     settle(2);
     sched_enqueue(make_thread(3, 5, 0), &cpus[0], true);
     settle(2);
-    expect("A- A- A- ", "but not one that may not run there, or runs at once where it is");
+    expect("A- A- A- ", "it does not take one that may not run there, or runs at once where it is");
 }
 
 static void test_affinity(void)
@@ -322,7 +322,7 @@ static void test_affinity(void)
     sched_wake(make_thread(1, 5, 1));
     sched_wake(make_thread(2, 9, 1));
     settle(2);
-    expect("C- ", "nobody takes what may not run there");
+    expect("C- ", "no CPU takes a thread that may not run there");
     sched_set_affinity(&threads[1], 2);
     settle(2);
     sched_set_affinity(&threads[2], 2); /* it runs on the first CPU; preempts on the second */
@@ -336,12 +336,12 @@ static void test_affinity(void)
     atomic_fetch_or(&threads[0].pending, PENDING_SUSPEND);
     sched_kick(&threads[0]);
     settle(2); /* C may not run on the first CPU */
-    expect("-B ", "a suspended thread leaves");
+    expect("-B ", "a suspended thread leaves its queue");
     atomic_fetch_or(&threads[1].pending, PENDING_KILL);
     sched_kick(&threads[1]);
     settle(2);
     expect("-C ", "a killed thread ends");
-    check(parked == 1 && finished == 1, "each of them once");
+    check(parked == 1 && finished == 1, "each of them ends once");
 }
 
 /* ---- Timers ---- */
@@ -379,8 +379,9 @@ static void test_timers(void)
     uint64_t ns = 123456789012345;
     check(timer_nanoseconds(timer_ticks(ns)) - ns < 100000 ||
               ns - timer_nanoseconds(timer_ticks(ns)) < 100000,
-          "units there and back");
-    check(timer_ticks(TARN_FOREVER) == TIMER_NEVER && timer_ticks(~1ull) <= TIMER_NEVER, "for ever");
+          "conversions of units are reversible");
+    check(timer_ticks(TARN_FOREVER) == TIMER_NEVER && timer_ticks(~1ull) <= TIMER_NEVER,
+          "an infinite time stays infinite");
 }
 
 /* ---- Concurrent CPUs ---- */
@@ -463,8 +464,8 @@ static void test_at_once(void)
         wrong += places != 1;
     }
     check(doubly == 0, "no thread ran on two processors");
-    check(ran == THREADS_MAX, "all of them ran");
-    check(wrong == 0, "each waits, is queued, or runs: exactly one of them");
+    check(ran == THREADS_MAX, "all threads ran");
+    check(wrong == 0, "each thread is either waiting, queued or running");
 }
 
 int main(void)

@@ -128,7 +128,7 @@ static void test_tree(void)
         if (tree->rows[i]->cells[0].count == 2)
             fine &= tree->rows[i - 1]->cells[0].count == 1 &&
                     tree->rows[i]->indent == tree->rows[i - 1]->indent + 1;
-    check(fine, "processes: a child stands below its parent");
+    check(fine, "processes: a child is listed below its parent");
     analysis_free(analysis);
 }
 
@@ -201,7 +201,7 @@ static void test_slices(void)
         count += slices->rows[i]->cells[2].count;
     check(count == 9 && slices->rows[0]->cells[2].count == 3 &&
               slices->rows[slices->count - 1]->cells[2].count == 5,
-          "noise: the work in slices of time");
+          "noise: the work is divided into slices of time");
     analysis_free(analysis);
 }
 

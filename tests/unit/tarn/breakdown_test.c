@@ -249,6 +249,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         test_directory(argv[i], argv[i]);
     snprintf(command, sizeof(command), "rm -rf %s", root);
-    check(system(command) == 0, "and cleaned up");
+    check(system(command) == 0, "the files are removed");
     return finish_tests();
 }

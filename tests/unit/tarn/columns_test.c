@@ -129,7 +129,7 @@ static void test_sentences(void)
             printf("# %s: %s\n", text->key, text->text);
         wrong += !is_fine;
     }
-    check(wrong == 0, "sentences are in order, and written alike");
+    check(wrong == 0, "sentences are sorted and have the same form");
 }
 
 static void test_headings(void)
@@ -173,7 +173,7 @@ static void test_headings(void)
             printf("# '%s' is found at %d\n", found[i].called, table_find_column(&table, found[i].called));
             wrong++;
         }
-    check(wrong == 0, "columns are found by what text, JSON and people call them");
+    check(wrong == 0, "columns are found by key, heading and alias");
 }
 
 int main(void)

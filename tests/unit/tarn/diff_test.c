@@ -154,20 +154,20 @@ static void test_slower(const char *order)
     table_free(&result);
     result = compare(analyses, seconds, "function", "calls", 0);
     check(result.count == 2 && result.rows[0]->cells[COMPARE_RATIO].real < 0.5,
-          "per second, there are less calls of both");
+          "per second, both have fewer calls");
     table_free(&result);
     result = compare(analyses, rounds, "function", "calls", 0);
-    check(result.count == 0, "per round, there are not");
+    check(result.count == 0, "per round, both have the same calls");
     table_free(&result);
     result = compare(analyses, rounds, "function", "total_ns", 90);
-    check(result.count == 0, "what changed by less than the threshold is left out");
+    check(result.count == 0, "changes below the threshold are left out");
     table_free(&result);
     result = compare((struct analysis *[2]){analyses[0], analyses[0]}, rounds, "function", "running_ns", 0);
-    check(result.count == 2, "the same, by another unit, is different");
+    check(result.count == 2, "another unit changes the result");
     table_free(&result);
     result = compare((struct analysis *[2]){analyses[1], analyses[1]}, (const double[2]){7, 7}, "function",
                      "running_ns", 0);
-    check(result.count == 0, "an answer has not changed from itself");
+    check(result.count == 0, "an analysis does not differ from itself");
     table_free(&result);
     analysis_free(analyses[0]);
     analysis_free(analyses[1]);
@@ -184,10 +184,10 @@ static void test_rows(const char *order)
     check(result.count == 0, "a process without threads changes no number of threads");
     table_free(&result);
     result = compare(analyses, units, "program", "processes", 0);
-    check(result.count == 1 && has_row(&result, 0, "(nameless)", 0, 1), "a row that is new has had nothing");
+    check(result.count == 1 && has_row(&result, 0, "(nameless)", 0, 1), "a new row has no earlier value");
     table_free(&result);
     result = compare((struct analysis *[2]){analyses[1], analyses[0]}, units, "program", "processes", 0);
-    check(result.count == 1 && has_row(&result, 0, "(nameless)", 1, 0), "and one that is gone has nothing");
+    check(result.count == 1 && has_row(&result, 0, "(nameless)", 1, 0), "a removed row has no later value");
     table_free(&result);
     check(compare_refuses(find_table(analyses[0], "tree")) == NULL, "processes can be compared, by name");
     analysis_free(analyses[0]);
@@ -254,10 +254,10 @@ static void test_noise(const char *order)
     result = compare_runs(&runs, "function", "total_ns");
     check(result.count == 1 && !compare_is_significant(result.rows[0]) &&
               strcmp(result.rows[0]->cells[COMPARE_VERDICT].text, "noise") == 0,
-          "what differs as much on one side is noise, however long the processors idle");
+          "differences as large as those on one side are noise, whatever the idle time");
     check(result.count == 1 && result.rows[0]->cells[COMPARE_SPREAD_A].real > 2 &&
               result.rows[0]->cells[COMPARE_SPREAD_A].real < 4,
-          "the spread of runs is told");
+          "the spread of runs is given");
     table_free(&result);
     free_runs(&runs);
     ask_runs(&runs, order, "ipc", slower, idle);
@@ -271,7 +271,7 @@ static void test_noise(const char *order)
     result = compare_runs(&runs, "process", "ran_ns");
     check(result.count >= 1 && strcmp(result.rows[0]->name, "fs") == 0 &&
               compare_is_significant(result.rows[0]) && result.rows[0]->cells[COMPARE_RATIO].real > 50,
-          "and so is its processor time, the first of all");
+          "its CPU time is significant, too, and comes first");
     table_free(&result);
     free_runs(&runs);
 }
@@ -283,7 +283,7 @@ static void test_chance(void)
            same = chance_of(sample_of(a, 3), sample_of(a, 3));
 
     /* t = 3.674 with 4 degrees of freedom: p = 0.0213 (any table of Student's t) */
-    check(chance > 0.0212 && chance < 0.0214 && same == 1, "Student's t is that of the tables");
+    check(chance > 0.0212 && chance < 0.0214 && same == 1, "Student's t agrees with published tables");
 }
 
 static void test_byte_order(const char *order)

@@ -322,9 +322,9 @@ static void test_overrun(char *slow, const char *what)
     struct seen seen = look(&findings);
     uint64_t all = logged[0] + logged[1];
     check(status == 1 && seen.events > 0 && seen.events < all,
-          "%s: %llu of %llu events came, the rest is counted", what, (unsigned long long)seen.events,
+          "%s: %llu of %llu events arrived, the others are counted", what, (unsigned long long)seen.events,
           (unsigned long long)all);
-    check(seen.wrong == 0 && findings.disorder == 0, "%s: each is right", what);
+    check(seen.wrong == 0 && findings.disorder == 0, "%s: each event is correct", what);
     stop_guest();
 }
 
@@ -343,7 +343,7 @@ static void test_end(void)
     int status = pull("--duration=60", "--slow=0");
     struct seen seen = look(&findings);
     check(status == 0 && seen.next[0] == logged[0] && seen.wrong == 0 && findings.disorder == 0,
-          "the last event of a guest that has ended is there, in a packet that was open");
+          "the last event of an ended guest is there, in an open packet");
 }
 
 /* A file that is cut off while it is read must not end the program. */
@@ -363,7 +363,7 @@ static void test_cut(void)
     pthread_create(&cutter, NULL, cut_file, NULL);
     int status = pull("--duration=60", "--slow=0");
     pthread_join(cutter, NULL);
-    check(status == 0 || status == 1, "a file that is cut off ends the pull");
+    check(status == 0 || status == 1, "a truncated file ends the pull");
     munmap(ram, FILE_BYTES);
     close(ram_fd);
 }

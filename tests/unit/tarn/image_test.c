@@ -312,7 +312,7 @@ static void test_no_previous(void)
     write_core(core_path, &made);
     write_file(ram_path, made.ram, MAKE_BYTES);
     expect(complains(&memory_core, core_path, wrong) && complains(&memory_ram, ram_path, wrong),
-           "a damaged one is reported");
+           "a damaged store is reported");
 }
 
 static void test_packets(void)
@@ -325,7 +325,7 @@ static void test_packets(void)
     make_image(&made);
     make_packet(&made, 1, 6, MADE_WHOLE);
     make_packet(&made, 1, 7, MADE_OPEN);
-    expect(pull_core() == 0 && came(1, 4, 4, 7, 0), "what a newer packet took is not given");
+    expect(pull_core() == 0 && came(1, 4, 4, 7, 0), "data overwritten by a newer packet is not returned");
     make_index(&made, 1, 8ull * MAKE_BUFFER_BYTES / 8 + 40); /* switched to, header not yet written */
     expect(pull_core() == 0 && came(1, 3, 5, 7, 1) && look(1).missing == 0,
            "a buffer that was just taken is gone, and nothing was logged in its new packet");
@@ -334,7 +334,7 @@ static void test_packets(void)
     expect(pull_core() == 1 && came(1, 3, 5, 7, 1) && look(1).missing == 1,
            "events that others logged there before its header was written are lost");
     put64(&made, committed, MAKE_BUFFER_BYTES / 8 + 12);
-    expect(pull_core() == 1 && look(1).missing == 1, "also if its count is not its own yet");
+    expect(pull_core() == 1 && look(1).missing == 1, "this also holds if its count is still the old one");
     put64(&made, committed, 0);
     make_index(&made, 1, 8ull * MAKE_BUFFER_BYTES / 8 + 1500);
     expect(pull_core() == 1 && look(1).missing == 1, "a count of nothing is not believed beside many events");
@@ -374,7 +374,7 @@ static void test_metadata(void)
     expect(pull_core() == 0 && all_came(), "without the guest's metadata the program's own serve");
     uuid[3] ^= 1;
     seal_store(&made);
-    expect(pull_core() == 2, "unless the schema is another");
+    expect(pull_core() == 2, "the program's own metadata is not used for another schema");
 }
 
 /* A PC with more memory than fits below the devices. */

@@ -134,7 +134,7 @@ static void expect_no_request(const char *request, const char *note)
 
     check(analysis != NULL && strstr(analysis->note, note) != NULL &&
               find_table(analysis, "path")->count == 0,
-          "ipc --request %s: says that there is none", request);
+          "ipc --request %s: reports that there is none", request);
     if (analysis != NULL)
         analysis_free(analysis);
 }

@@ -156,6 +156,6 @@ int test_both_orders(void (*test)(const char *order))
     snprintf(directory, sizeof(directory), "%s/be", root);
     test("be");
     snprintf(command, sizeof(command), "rm -rf %s", root);
-    check(system(command) == 0, "and cleaned up");
+    check(system(command) == 0, "the files are removed");
     return finish_tests();
 }

@@ -330,7 +330,7 @@ static void test_honest(void)
     big_endian = true;
     add_good_pull(&scripts[0]);
     expect("a whole pull, big-endian", "0", 0, 4, 4);
-    check(!is_marked(), "which is finished");
+    check(!is_marked(), "a complete pull is marked as finished");
     big_endian = false;
     add_good_pull(&scripts[0]);
     scripts[0].piece = 7;
@@ -415,7 +415,7 @@ static void test_unparsable(void)
     bool is_empty = truncate(messages_path(path), 0) == 0 && !was_told(said);
     add_good_pull(&scripts[0]);
     expect("metadata that cannot be parsed are no reason to lose packets", "0", 0, 4, 4);
-    check(is_empty && was_told(said), "the host says that it cannot parse them, and why");
+    check(is_empty && was_told(said), "the host reports the metadata's error");
 }
 
 static void test_harm(void)
@@ -482,7 +482,7 @@ static void test_broken_frames(void)
     add_good_pull(script);
     script->size -= WIRE_FRAME_BYTES + WIRE_END_BYTES;
     expect("the link breaks before END: not shown as whole", "0", 1, 4, 4);
-    check(is_marked(), "but marked as unfinished");
+    check(is_marked(), "a broken pull is marked as unfinished");
 
     add_good_pull(script);
     uint8_t *frame = script->bytes + script->frame_at[4];
@@ -512,7 +512,7 @@ static void test_lies(void)
     add_hello(script), add_metadata(script);
     add_packet(script, 0, 5, 9), add_packet(script, 0, 8, 9), add_end(script);
     expect("missing packets make the exit status 1", "0", 1, 2, 0);
-    check(!is_marked(), "but all losses are told");
+    check(!is_marked(), "all losses are reported");
 
     add_hello(script), add_metadata(script), add_packet(script, CPUS, 5, 9), add_end(script);
     expect("a processor that does not exist", "0", 1, 0, 0);
@@ -556,7 +556,7 @@ static void test_bad_hello(void)
     script->size = 44;
     expect("a web server", "0", 2, 0, 0);
     script->keep_open = true;
-    expect("somebody who says nothing", "0", 2, 0, 0);
+    expect("a silent peer", "0", 2, 0, 0);
 }
 
 static void test_resume(void)
@@ -571,7 +571,7 @@ static void test_resume(void)
     second->wants_resume = true;
     second->want[0] = 7, second->want[1] = 6;
     expect("a broken link is resumed where it broke", "5", 0, 3, 3);
-    check(resumes_seen == 1, "the guest was told the packets wanted next");
+    check(resumes_seen == 1, "the guest is asked for the next packets");
 
     add_good_pull(first);
     first->size = first->frame_at[5] + 100;

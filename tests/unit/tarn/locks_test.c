@@ -122,7 +122,7 @@ static void expect_meanwhile(const char *chain, const struct meanwhile *expected
 
     for (size_t i = 0; i < table->count; i++)
         rows += strcmp(table->rows[i]->name, chain) == 0;
-    check(rows == count, "locks: %zu rows tell who kept %s waiting", count, chain);
+    check(rows == count, "locks: %zu rows have the holders that %s waited for", count, chain);
     for (size_t i = 0; i < count; i++)
         check(is_told(table, chain, &expected[i]), "locks: %s waited %" PRIu64 " for %s: %s", chain,
               expected[i].waited, expected[i].holder != NULL ? expected[i].holder : "nobody",

@@ -126,15 +126,15 @@ static void test_model(void)
     model_open(&model, &trace, 100, 1000);
     begin_packet(&one, 50, 800, 0, 0, "idle/0");
     begin_packet(&two, 100, 2000, 0, 0, "");
-    check(switch_to(&one, 200, 1, 10, "alpha")->is_idle, "a switch is logged by who leaves");
+    check(switch_to(&one, 200, 1, 10, "alpha")->is_idle, "a switch is logged by the thread that stops");
     alpha = say_something(&one, 210);
     check(alpha->tid == 1 && strcmp(model_thread_name(&model, alpha), "alpha") == 0,
-          "who was switched to runs");
+          "the thread switched to runs");
     check(is_called(10, "alpha") && is_called(0, "kernel"),
-          "a process is called like its thread; 0 is the kernel");
+          "a process has the name of its thread; 0 is the kernel");
     exec(&one, 220, 10, "/bin/first");
-    check(is_called(10, "first"), "until a program is loaded into it");
-    check(switch_to(&one, 500, 2, 11, "beta") == alpha, "the next one");
+    check(is_called(10, "first"), "loading a program renames the process");
+    check(switch_to(&one, 500, 2, 11, "beta") == alpha, "the next program renames it again");
     beta = say_something(&one, 510);
     switch_to(&two, 600, 1, 10, "alpha");
     gamma = begin_packet(&one, 900, 1000, 3, 12, "gamma"); /* 800 to 900: who knows */
@@ -144,12 +144,12 @@ static void test_model(void)
     check(alpha->ran == 300 + 400 && alpha->switches == 2 && alpha->migrations == 1,
           "time on two processors adds up; a migration is counted");
     check(beta->ran == 300 && beta->migrations == 0,
-          "a thread whose end is lost has the time up to the packet's end");
-    check(gamma->ran == 100 && gamma->switches == 0, "the next packet tells who runs");
+          "a thread whose end is lost runs up to the packet's end");
+    check(gamma->ran == 100 && gamma->switches == 0, "the next packet names the running thread");
     check(model.cpus[0].idle == 100 && model.cpus[0].busy == 700 && model.cpus[0].lost == 100,
-          "a processor's time is busy, idle or lost; none before the start");
+          "a CPU's time is busy, idle or lost; it has none before the start");
     check(model.cpus[1].boot == 500 && model.cpus[1].busy == 900 && model.cpus[1].lost == 0,
-          "idle threads are told apart by processor");
+          "idle threads are distinguished by CPU");
     model_close(&model);
 }
 
@@ -179,9 +179,9 @@ static void test_sleep(void)
     model_finish(&model);
     check(model.cpus[0].boot == 100, "a processor boots until it sleeps or runs a thread");
     check(model.cpus[0].idle == 50 + 10 + 50 + 550 && model.cpus[0].busy == 340,
-          "it idles while it sleeps; interrupts, and what else its idle thread does, are work");
+          "it is idle while it sleeps; interrupts and other work of its idle thread are busy");
     check(model.cpus[1].boot == 0 && model.cpus[1].idle == 960 && model.cpus[1].busy == 40,
-          "who goes to sleep was awake, whatever was guessed");
+          "a CPU that goes to sleep was awake before");
     model_close(&model);
 }
 
@@ -196,7 +196,7 @@ static void test_guessed_sleep(void)
     happens(&one, 160, "irq_ipi_exit", "kind", 0ul, END);
     model_finish(&model);
     check(model.cpus[0].idle == 490 && model.cpus[0].busy == 10,
-          "where no event tells, the processor of an idle thread sleeps but for interrupts");
+          "without sleep events, the CPU of an idle thread sleeps except for interrupts");
     model_close(&model);
     model_open(&model, &trace, 0, 1000);
     begin_packet(&one, 0, 1000, 0, 0, "idle/0");
@@ -211,7 +211,7 @@ static void test_guessed_sleep(void)
     switch_to(&two, 650, 1, 10, "alpha");
     model_finish(&model);
     check(model.cpus[1].busy == 200 + 50 + 350 && model.cpus[1].idle == 100 && model.cpus[1].lost == 200,
-          "where others do, it sleeps only if it then wakes");
+          "with sleep events of other CPUs, it sleeps only if it wakes later");
     model_close(&model);
 }
 
@@ -225,9 +225,10 @@ static void test_bounds(void)
     for (uint32_t tid = 2; tid < MODEL_THREADS_MAX + 1000; tid++)
         switch_to(&feed, tid, tid, tid, "many");
     last = say_something(&feed, MODEL_THREADS_MAX + 1000);
-    check(last->tid == MODEL_NOBODY && model.thread_count == MODEL_THREADS_MAX + 1, "threads are bounded");
+    check(last->tid == MODEL_NOBODY && model.thread_count == MODEL_THREADS_MAX + 1,
+          "the number of threads is limited");
     switch_to(&feed, MODEL_THREADS_MAX + 1001, 77, 77, "many");
-    check(say_something(&feed, MODEL_THREADS_MAX + 1002)->tid == 77, "those known before are still known");
+    check(say_something(&feed, MODEL_THREADS_MAX + 1002)->tid == 77, "earlier threads are still known");
     model_close(&model);
 }
 
@@ -519,7 +520,7 @@ static void test_losses(void)
     begin_packet(&two, 200, 1000, 2, 2, "two");
     happens(&one, 300, "sched_wakeup", "comm", "one", "tid", (uint64_t)1, END);
     check(model.cpus[1].lost == 100 && model_find_thread(&model, 2)->ran == 50,
-          "what is lost is nobody's, whoever ran before and after");
+          "lost time belongs to no thread");
     end_story("[handed by nobody 20] suspended 10-20; running 20-30; running syscall 30-40; "
               "blocked_futex syscall 40-100; (syscall 6 30-100 ran 10 inner 0 irq 0 cut) [woken by "
               "nobody 300] unknown 100-300; ",
@@ -533,7 +534,7 @@ static void test_losses(void)
     switch_to(&two, 150, 1, 1, "one"); /* and so was one on the first processor */
     happens(&two, 160, "user_text", "text", "", END);
     model_finish(&model);
-    check(model.cpus[0].lost == 70 + 850, "a processor whose thread runs elsewhere lost a switch");
+    check(model.cpus[0].lost == 70 + 850, "a CPU whose thread runs elsewhere has lost a switch");
     end_story("[handed by nobody 20] suspended 10-20; running 20-30; unknown 30-100; running 100-150; "
               "running 150-1000; ",
               "a switch from another thread than the one that ran");
@@ -551,7 +552,7 @@ static void test_deaths(void)
     begin_packet(&two, 60, 1000, 0, 0, "idle/1");
     happens(&two, 70, "process_exit", "pid", (uint64_t)1, END);
     check(model_find_thread(&model, 1) == NULL && model_process(&model, 1)->end == 70,
-          "with a process its threads end");
+          "the threads end with their process");
     model_finish(&model);
     end_story("[handed by nobody 20] suspended 10-20; running 20-50; blocked_futex 50-60; unknown 60-70; ",
               "a thread whose death was lost");
@@ -612,7 +613,8 @@ static void test_byte_order(const char *order, const char *directory)
     options.directory = directory;
     options.events = 1000;
     options.cpus = 2;
-    check(synthetic_write(&options, NULL, &fail) && trace_open(&trace, directory, &fail), "a trace is there");
+    check(synthetic_write(&options, NULL, &fail) && trace_open(&trace, directory, &fail),
+          "the synthetic trace can be read");
     if (tests_failed != 0) {
         printf("# %s\n", fail.text);
         return;
@@ -642,6 +644,6 @@ int main(void)
     snprintf(directory, sizeof(directory), "%s/be", root);
     test_byte_order("be", directory);
     snprintf(command, sizeof(command), "rm -rf %s", root);
-    check(system(command) == 0, "and cleaned up");
+    check(system(command) == 0, "the files are removed");
     return finish_tests();
 }

@@ -95,7 +95,7 @@ static void test_parts(const struct trace *trace, const char *name)
         walk_trace(&walk);
         problems += walk.tiling.problems;
     }
-    check(problems == 0, "%s: so do parts of it", name);
+    check(problems == 0, "%s: parts of it tile, too", name);
 }
 
 static void test_trace(const struct trace *trace, const char *name)
@@ -211,6 +211,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         test_real(argv[i]);
     snprintf(command, sizeof(command), "rm -rf %s", root);
-    check(system(command) == 0, "and cleaned up");
+    check(system(command) == 0, "the files are removed");
     return finish_tests();
 }

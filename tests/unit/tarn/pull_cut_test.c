@@ -336,7 +336,7 @@ static void test_first_event(const char *order)
     const struct told told = read_all();
     check(writer.refused == 1 && writer.missing == 1 && told.lost_packets == 1 &&
               told.events == events_logged - gone,
-          "%s, a packet that begins with no event is refused, and missed", order);
+          "%s, a packet that begins with no event is refused and counted as missing", order);
     close_trace_writer(&writer);
     forget_events();
 }
@@ -356,7 +356,7 @@ static void test_no_status(const char *order)
     const struct told told = read_all();
     check(fine && told.events + told.lost_events == count_in_packet(0) + count_in_packet(1) &&
               told.lost_events > 0 && told.lost_packets == 0,
-          "%s, the loss in the last packet is told when nothing else is known", order);
+          "%s, the loss in the last packet is reported when nothing else is known", order);
     close_trace_writer(&writer);
     forget_events();
 }
@@ -377,11 +377,11 @@ static void test_unparsable(const char *order)
     start_writer(&writer);
     bool fine = write_metadata(&writer, (const uint8_t *)text, strlen(text), &fail);
     check(fine && !writer.have_schema && strstr(fail.text, "gibberish") != NULL,
-          "%s, metadata that cannot be parsed are written, and it is said why they cannot", order);
+          "%s, unparsable metadata is written, and the error is reported", order);
     fine = write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail);
     check(fine && writer.packets == 1 && writer.events == count_in_packet(0) && writer.refused == 1 &&
               writer.undecoded == 0,
-          "%s, then events are checked by their lengths alone", order);
+          "%s, then events are checked only by their lengths", order);
     close_trace_writer(&writer);
     forget_events();
 }

@@ -76,21 +76,21 @@ static void test_schema(void)
     two = schema_find_event(&schema, "app_two");
     check(one && one->field_count == 7 && one->words == 6 && one->tail == &one->fields[6] &&
               one->fields[6].counter == &one->fields[5],
-          "a sequence ends an event and knows its counter");
+          "a sequence ends an event and finds its counter");
     check(one && strcmp(one->fields[0].name, "a") == 0 && one->fields[2].offset == 14 &&
               one->fields[4].offset == 24 && one->fields[4].kind == FIELD_TEXT,
-          "fields lie at their alignment; a leading underscore goes");
+          "fields are aligned; a leading underscore is removed");
     e = schema_find_field(one, "e");
     check(e && e->labels->next->low == 2 && e->labels->next->next->high == 9,
           "labels count on and have ranges");
-    check(two && two->words == 2 && two->tail == &two->fields[0], "an event that ends with a string");
+    check(two && two->words == 2 && two->tail == &two->fields[0], "an event may end with a string");
     check(schema.classes[48].name && strcmp(schema.classes[48].name, "app") == 0 &&
               strcmp(schema.classes[1].name, "lone") == 0,
           "classes are named after their events");
     check(schema_ns(&schema, 3) == 5500000001, "ticks to nanoseconds as babeltrace2 rounds them");
     check(schema_event(&schema, TRACE_ID(48, 9)) == NULL &&
               schema_event(&schema, TRACE_ID(63, 65535)) == NULL,
-          "unknown events are unknown");
+          "unknown events are not found");
     schema_free(&schema);
 }
 
@@ -243,7 +243,7 @@ static void test_order(const char *order)
         counter.kinds[0] += kind ? counter.kinds[kind] : 0;
     check(counter.kinds[0] == 0, "%s", what);
     check(strcmp(trace.streams[2].name, "cpu10") == 0 && trace.streams[2].cpu == 10,
-          "ranks follow the names");
+          "ranks follow the order of names");
     trace_close(&trace);
 }
 
@@ -271,7 +271,7 @@ static void test_seek(void)
         fine &= stream_seek(&trace, stream, 0) == 0 &&
                 stream_seek(&trace, stream, UINT64_MAX) == stream->size - PACKET;
     }
-    check(fine, "the packet of a time is found");
+    check(fine, "the packet that contains a time is found");
     check(before, "a packet that begins at the time is not the last before it");
     trace_close(&trace);
 }
@@ -299,7 +299,7 @@ static void test_losses(void)
         missing += last.packet_seq_num + 1 - first.packet_seq_num - trace.streams[s].size / PACKET;
     }
     check(discarded > 0 && counter.lost_events == discarded,
-          "discarded events are the counter's differences");
+          "discarded events are the differences of the counter");
     check(missing > 0 && counter.lost_packets == missing, "lost packets are the gaps of the sequence");
     trace_close(&trace);
 }
@@ -398,7 +398,7 @@ static void test_names(void)
     names_set(&names, 7919, "a name that is far too long to be kept whole", 44);
     fine &= strcmp(names_find(&names, 0), "somebody") == 0 && strlen(names_find(&names, 7919)) == 31;
     check(fine && names_find(&names, 1) == NULL && names.table.count == NAMES_MAX,
-          "names are kept, and bounded");
+          "names are kept, up to a limit");
     names_close(&names);
     schema_free(&schema);
 }

@@ -160,7 +160,7 @@ static void check_program(const struct machine *machine, const char *program)
     check(counts.wrong_depth <= counts.addresses / 200, "%s: as many inlined into one another", path);
     check(symbols_find(symbols, &image, probes[7]) == symbols_find(symbols, &image, probes[7]),
           "%s: found once", path);
-    check(symbols_complaint(symbols, 0) == NULL, "%s: nothing to complain of", path);
+    check(symbols_complaint(symbols, 0) == NULL, "%s: no warning is printed", path);
     symbols_close(symbols);
 }
 
@@ -178,10 +178,11 @@ static void check_refusal(const struct machine *machine)
     const struct symbol *symbol = symbols_find(symbols, &image, 0x401234);
     symbols_find(symbols, &image, 0x401238);
     check(symbol->function == NULL && symbol->offset == 0x1234, "no symbol of another program");
-    check(strcmp(symbol_name(symbol, 0x401234, text), "sh+0x1234") == 0, "but image and offset");
+    check(strcmp(symbol_name(symbol, 0x401234, text), "sh+0x1234") == 0,
+          "an address without symbol has image and offset");
     const char *complaint = symbols_complaint(symbols, 0);
     check(complaint != NULL && strstr(complaint, "/sh is not the sh of this trace") != NULL, "and why");
-    check(symbols_complaint(symbols, 1) == NULL, "told once");
+    check(symbols_complaint(symbols, 1) == NULL, "a missing file is reported once");
     symbol = symbols_find(symbols, NULL, 0x5678);
     check(symbol->image == NULL && strcmp(symbol_name(symbol, 0x5678, text), "0x5678") == 0,
           "nothing is at 0x5678");

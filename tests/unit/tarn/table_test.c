@@ -62,13 +62,13 @@ static void test_rows(void)
            "sh                                  3        6      3.0\n"
            "sh                                  9        5      2.5\n"
            "... and 2 more processes                     3      1.5\n",
-           "text; the rest is summed up, but no numbers that name something");
+           "text: the remaining rows are summed up, except identifiers");
     table_sort(&table, TABLE_BY_NAME);
     expect(printed(table_print_text, &table, 1),
            "\nprocess                           pid   events        %\n"
            "a\"b,c..                             8        1      0.5\n"
            "... and 4 more processes                    20     10.0\n",
-           "text; what a terminal does not show is a dot");
+           "text: unprintable characters are dots");
     expect(printed(table_print_json, &table, 1),
            "\"process\":[{\"name\":\"a\\\"b,c\\n\xef\xbf\xbd\",\"pid\":8,\"events\":1,\"percent\":0.5000}]",
            "JSON; names are escaped");
@@ -101,11 +101,11 @@ static void test_units(void)
     expect(printed(table_print_text, &table, 1),
            "\nthread                         ran ms waited ms nothing ms   min us     max us\n"
            "sh                           5000.000     0.012      0.000    6.418 223047.819\n",
-           "text: sums have one unit, a shortest and a longest another; without a heading it is left out");
+           "text: sums have one unit, minimum and maximum another; a column without a heading is left out");
     expect(
         printed(table_print_csv, &table, 1),
         "thread,ran_ns,waited_ns,nothing_ns,from_ns,min_ns,max_ns\nsh,5000000000,12000,0,7,6418,223047819\n",
-        "but stands in CSV");
+        "CSV contains the column without a heading");
     table_free(&table);
 }
 
@@ -152,11 +152,11 @@ static void test_kinds(void)
     expect(printed(table_print_json, &table, 1),
            "\"kind\":[{\"name\":\"row\",\"total_ns\":null,\"max_ns\":null,\"min_ns\":null,\"p50_ns\":null,"
            "\"mean\":null,\"status\":null,\"address\":null,\"at_ns\":null,\"why\":null}]",
-           "JSON of what is not known");
+           "JSON of unknown values");
     expect(printed(table_print_csv, &table, 2),
            "kind,total_ns,max_ns,min_ns,p50_ns,mean,status,address,at_ns,why\nrow,,,,,,,,,\n"
            "row,150000000,2500,500,1000,1.25000,-9,0xfff0,1000000001,\"preempted, twice\"\n",
-           "CSV of both");
+           "CSV of all kinds of columns and of unknown values");
     table_reverse(&table);
     known->indent = 1;
     expect(printed(table_print_text, &table, 1),
@@ -165,7 +165,7 @@ static void test_kinds(void)
            "  row                         150.000    2.500    0.500    1.000     1.25       -9   0xfff0"
            " 1.000000001  preempted, twice  ##############################\n"
            "row\n",
-           "text: units that fit, trees are indented");
+           "text: units fit the values, trees are indented");
     table_add_cells(&table, unknown, known);
     table_add_cells(&table, unknown, known);
     check(unknown->cells[0].count == 300000000 && unknown->cells[1].count == 2500 &&
@@ -255,7 +255,7 @@ static void test_distribution_tables(void)
     cells = histogram.rows[0]->cells;
     check(sum == 100 && cells[0].count <= 2000 && cells[1].count > 2000 && cells[2].count == 99 &&
               histogram.rows[histogram.count - 1]->cells[4].real == 100.0,
-          "a histogram has everything, in the right row");
+          "a histogram contains every value in the right row");
     for (size_t i = 1; i < histogram.count; i++)
         sum += histogram.rows[i]->cells[0].count != histogram.rows[i - 1]->cells[1].count;
     check(sum == 100 && histogram.count > 5 && histogram.count <= 48, "rows follow each other without gap");
@@ -284,7 +284,7 @@ static void test_map(void)
     for (uint64_t i = 0; i < MAP_ENTRIES_MAX + 100; i++)
         ++*(uint64_t *)map_at(&map, i, i, i);
     check(map.count == MAP_ENTRIES_MAX && map.others != NULL && *(uint64_t *)map.others->value == 1099,
-          "its size is bounded: what finds no room is counted together");
+          "its size is limited: further keys share one record");
     map_close(&map);
 }
 

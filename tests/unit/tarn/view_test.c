@@ -261,7 +261,7 @@ static void test_patience(struct view *view, const char *name)
     tell_all(fine && once.asked > 2 && twice.asked > once.asked && !is_answered(view, "name=ipc", &first) &&
                  !is_answered(view, "name=ipc&request=longest", &second) &&
                  is_answered(view, "name=ipc&request=longest", &third),
-             "%s: an answer is given up when nobody waits, in its second walk, too", name);
+             "%s: an analysis stops when no client waits, in its second walk, too", name);
 }
 
 #define QUESTIONS 40
@@ -478,8 +478,7 @@ static void test_requests(struct view *view)
         fine += status == 200;
         free(analysis.bytes);
     }
-    tell_all(wrong == 0 && fine > REQUESTS / 10, "%d requests that nobody would make get an answer",
-             REQUESTS);
+    tell_all(wrong == 0 && fine > REQUESTS / 10, "%d malformed requests get an answer", REQUESTS);
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
@@ -586,15 +585,14 @@ static void test_file(struct view *view)
 
     index_write(&view->index, &view->trace, &bytes);
     state = index_read(&index, &view->trace, bytes.bytes, bytes.used, &from);
-    check(state == INDEX_WHOLE && is_same_index(&index, &view->index),
-          "an index that was written is read again");
+    check(state == INDEX_WHOLE && is_same_index(&index, &view->index), "a written index can be read");
     index_write(&index, &view->trace, &again);
     check(again.used == bytes.used && memcmp(again.bytes, bytes.bytes, bytes.used) == 0,
-          "and written the same again");
+          "the index is written the same again");
     index_free(&index);
     bytes.bytes[bytes.used / 2] ^= 4;
     check(index_read(&index, &view->trace, bytes.bytes, bytes.used, &from) == INDEX_NONE,
-          "one changed bit is noticed");
+          "one changed bit is detected");
     free(bytes.bytes);
     free(again.bytes);
 }

@@ -70,7 +70,7 @@ static void test_registered(void)
     check(output_holds("sample_numbers: ") && output_holds("a = 255, b = -128, c = 0xBEEF, d = -5, e = 1") &&
               output_holds("who = \"fifteen letters\", color = ( \"blue\" : container = 200 )") &&
               output_holds("text = \"a text\"") && output_holds("[2] = 0xFFFFFFFFFFFFFFFF"),
-          "with every value as logged");
+          "babeltrace2 prints every value as logged");
 }
 
 /* ---- tables --------------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static void test_lines(void)
     read_all(print_line, &lines, NULL);
     for (unsigned i = 0; i < sizeof(expected) / sizeof(*expected); i++)
         check(!strcmp(lines.line[i], expected[i]), "printed as logged: %s", lines.line[i]);
-    check(lines.count == sizeof(expected) / sizeof(*expected), "and no more");
+    check(lines.count == sizeof(expected) / sizeof(*expected), "no other event is printed");
 }
 
 static void test_names(void)
@@ -141,15 +141,15 @@ static void test_names(void)
     check(!strcmp(trace_find_class_name(&schemas, SAMPLE), "sample") &&
               !strcmp(trace_find_class_name(&schemas, OTHER), "samples") &&
               !strcmp(trace_find_class_name(&schemas, TRACE_CLASS_USER), "user"),
-          "classes have their names, the system's too");
+          "classes have their names, including the system's");
     check(!trace_find_class_name(&schemas, OTHER + 1) && !trace_find_class_name(&schemas, TRACE_CLASS_COUNT),
-          "others have none");
+          "other classes have no name");
     check(trace_find_any_class(&schemas, "sample,more", 6) == SAMPLE &&
               trace_find_any_class(&schemas, "samples", 7) == OTHER &&
               trace_find_any_class(&schemas, "user", 4) == TRACE_CLASS_USER,
-          "and are found by them");
+          "classes are found by name");
     check(trace_find_any_class(&schemas, "sampl", 5) < 0 && trace_find_any_class(&schemas, "", 0) < 0,
-          "but not by a part");
+          "classes are not found by a part of the name");
     check(bare && bare->field_count == 0 && !strcmp(bare->full_name, "samples_bare") &&
               !strcmp(bare->name, "bare"),
           "an event without fields");
@@ -159,7 +159,7 @@ static void test_names(void)
     check(!trace_find_event(&schemas, TRACE_ID(SAMPLE, 3)) &&
               !trace_find_event(&schemas, TRACE_ID(SAMPLE, 64)) &&
               !trace_find_event(&schemas, TRACE_ID(TRACE_CLASS_COUNT, 1)),
-          "what nobody declared is not found");
+          "an undeclared class is not found");
 }
 
 /* ---- less than all -------------------------------------------------------------------------------- */

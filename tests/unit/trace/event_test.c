@@ -149,10 +149,10 @@ static void test_lines(void)
           "cut to its size");
     event.header.length = 1;
     trace_print_moment(line, sizeof(line), &moment, 0, NULL);
-    check(strstr(line, "(too short)") != NULL, "a short event says so");
+    check(strstr(line, "(too short)") != NULL, "a short event is marked");
     event.header.id = TRACE_ID(50, 9);
     trace_print_moment(line, sizeof(line), &moment, 0, NULL);
-    check(!strcmp(line, "12000345678 cpu 3 event 50/9"), "an unknown one by its numbers");
+    check(!strcmp(line, "12000345678 cpu 3 event 50/9"), "an unknown event is printed with its numbers");
 }
 
 int main(void)

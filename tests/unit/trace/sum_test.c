@@ -76,13 +76,13 @@ int main(void)
     srandom(4);
     for (unsigned i = 0; i < WORDS; i++)
         packet[i] = (uint64_t)random() << 32 ^ (uint64_t)random();
-    check(every_bit_counts(), "a changed bit is told");
-    check(pieces_count(false), "an overwritten piece is told");
-    check(pieces_count(true), "a piece that was moved is told");
-    check(order_counts(), "pieces that changed places are told");
+    check(every_bit_counts(), "a changed bit is detected");
+    check(pieces_count(false), "an overwritten piece is detected");
+    check(pieces_count(true), "a moved piece is detected");
+    check(order_counts(), "swapped pieces are detected");
     check(pieces_add_up(), "a sum can be taken piece by piece");
     uint64_t entry = entry_of(packet, 7);
     check(trace_sum_is_of(entry, 7) && !trace_sum_is_of(entry, 7 + TRACE_SUMS) && !trace_sum_is_of(0, ~0ull),
-          "an entry is of its packet, and none of nobody");
+          "an entry belongs to its packet, and no entry to none");
     return finish_tests();
 }

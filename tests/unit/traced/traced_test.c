@@ -421,7 +421,7 @@ static void test_stream(void)
               status, (unsigned long)arrived.events, (unsigned long)arrived.packets,
               (unsigned long)arrived.jumps, (unsigned long)arrived.discarded);
     }
-    check(test_info.mode == TRACE_MODE_FLIGHT, "the mode from before the pull is back");
+    check(test_info.mode == TRACE_MODE_FLIGHT, "the mode from before the pull is restored");
     check(statedumps > 0, "a pull begins with a statedump");
 }
 
@@ -471,8 +471,8 @@ static void test_stop(void)
     check(status == 0 && arrived.sound && arrived.first == 0 && arrived.jumps == 0 && arrived.events > 100,
           "stopped in the guest: the pull takes the rest and ends (%lu events)",
           (unsigned long)arrived.events);
-    check(second_status == EXIT_USAGE, "a second pull is refused, not mixed in");
-    check(ctl("start", NULL) == 0 && test_info.mask == ~0ull, "start brings the mask from before back");
+    check(second_status == EXIT_USAGE, "a second pull is refused and does not mix in");
+    check(ctl("start", NULL) == 0 && test_info.mask == ~0ull, "start restores the earlier mask");
     check(ctl("mask", "sched,ipc") == 0 && test_info.mask != ~0ull && test_info.mask != 0, "mask by names");
     check(ctl("mode", "flight") == 0 && test_info.mode == TRACE_MODE_FLIGHT && ctl("mode", "fast") == 2,
           "mode");
@@ -505,13 +505,13 @@ static void test_snapshot(void)
     status = pull("--snapshot", NULL);
     struct arrived arrived = count_arrived(0);
     check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets >= 15,
-          "a snapshot of a quiet system is whole (%lu packets)", (unsigned long)arrived.packets);
+          "a snapshot of a quiet system is complete (%lu packets)", (unsigned long)arrived.packets);
 }
 
 /* Rings whose writers stopped, with their open packets. */
 static void test_previous(void)
 {
-    check(pull("--previous", NULL) == EXIT_USAGE, "no previous trace: said, nothing done");
+    check(pull("--previous", NULL) == EXIT_USAGE, "without a previous trace, a pull reports that");
     new_rings(16384, 16, TRACE_MODE_FLIGHT);
     write_a_lap();
     stop_writers();

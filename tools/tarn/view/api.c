@@ -116,10 +116,8 @@ static unsigned analysis_changes(struct view *view, const struct request *reques
     json_key_number(json, "generation", view->generation);
     json_key_number(json, "duration", view_duration(view));
     json_key_number(json, "events", view->index.events);
-    json_key(json, "live");
-    json_bool(json, view->is_live);
-    json_key(json, "indexing");
-    json_bool(json, view->index.is_partial);
+    json_key_bool(json, "live", view->is_live);
+    json_key_bool(json, "indexing", view->index.is_partial);
     json_close(json, '}');
     view_unlock(view);
     return 200;

@@ -307,8 +307,7 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
 
 static void add_columns(const struct analysis_kind *kind, const struct table *table, struct json *json)
 {
-    json_key(json, "columns");
-    json_open(json, '[');
+    json_key_open(json, "columns", '[');
     for (unsigned i = 0; i < table->column_count; i++) {
         struct table_column column = table->columns[i];
         const struct column_text *text = column_text(kind, table, column.key);
@@ -330,14 +329,12 @@ static void add_columns(const struct analysis_kind *kind, const struct table *ta
 
 static void add_tables(const struct analysis_kind *kind, struct json *json)
 {
-    json_key(json, "tables");
-    json_open(json, '[');
+    json_key_open(json, "tables", '[');
     for (unsigned i = 0; i < kind->table_count; i++) {
         json_open(json, '{');
         json_key_text(json, "key", kind->tables[i].key);
         json_key_text(json, "heading", kind->tables[i].heading);
-        json_key(json, "extra");
-        json_bool(json, kind->tables[i].is_extra);
+        json_key_bool(json, "extra", kind->tables[i].is_extra);
         add_columns(kind, &kind->tables[i], json);
         json_close(json, '}');
     }
@@ -346,14 +343,12 @@ static void add_tables(const struct analysis_kind *kind, struct json *json)
 
 static void add_options(const struct analysis_kind *kind, struct json *json)
 {
-    json_key(json, "options");
-    json_open(json, '[');
+    json_key_open(json, "options", '[');
     for (const struct analysis_option *option = kind->options; option != NULL && option->name != NULL;
          option++) {
         json_open(json, '{');
         json_key_text(json, "name", option->name);
-        json_key(json, "argument");
-        json_bool(json, option->has_argument);
+        json_key_bool(json, "argument", option->has_argument);
         json_key_text(json, "help", option->help);
         json_close(json, '}');
     }
@@ -362,8 +357,7 @@ static void add_options(const struct analysis_kind *kind, struct json *json)
 
 bool api_analyses(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
-    json_key(json, "answers");
-    json_open(json, '[');
+    json_key_open(json, "answers", '[');
     for (size_t i = 0; analysis_kinds[i] != NULL; i++) {
         json_open(json, '{');
         json_key_text(json, "name", analysis_kinds[i]->name);

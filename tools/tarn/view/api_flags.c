@@ -93,8 +93,7 @@ static void close_rows(struct flag_row *rows, uint32_t count)
 static void add_rows(const struct view *view, const char *key, const char *number,
                      const struct flag_row *rows, uint32_t count, struct json *json)
 {
-    json_key(json, key);
-    json_open(json, '[');
+    json_key_open(json, key, '[');
     for (uint32_t i = 0; i < count; i++) {
         const struct flag *flag = (const struct flag *)rows[i].flags.bytes;
 
@@ -102,8 +101,7 @@ static void add_rows(const struct view *view, const char *key, const char *numbe
             continue;
         json_open(json, '{');
         json_key_number(json, number, rows[i].number);
-        json_key(json, "flags");
-        json_open(json, '[');
+        json_key_open(json, "flags", '[');
         for (size_t left = lane_count(&rows[i].flags, sizeof(*flag)); left > 0; left--, flag++) {
             json_number(json, view_ns(view, flag->at));
             json_number(json, flag->type);
@@ -149,8 +147,7 @@ bool api_flags(struct view *view, const struct request *request, struct json *js
     if (fine) {
         json_key_number(json, "from", range.from);
         json_key_number(json, "to", range.to);
-        json_key(json, "exact");
-        json_bool(json, is_exact);
+        json_key_bool(json, "exact", is_exact);
         add_rows(view, "cpus", "rank", flagger.cpus, cpu_count, json);
         add_rows(view, "threads", "n", flagger.threads, flagger.thread_count, json);
     }

@@ -26,12 +26,10 @@ void api_add_goto(const struct view *view, struct json *json)
     struct fail why = {""};
     char *path = realpath(view->options.directory, NULL);
 
-    json_key(json, "goto");
-    json_open(json, '{');
+    json_key_open(json, "goto", '{');
     if (path != NULL && may_go(view, &why)) {
         json_key_text(json, "directory", path);
-        json_key(json, "opens");
-        json_bool(json, view->opener != NULL);
+        json_key_bool(json, "opens", view->opener != NULL);
     } else {
         json_key_text(json, "why", why.text);
     }

@@ -20,8 +20,7 @@ static void add_boxes(const struct view *view, const char *key, const struct buf
 {
     const struct lane_box *box = (const struct lane_box *)boxes->bytes;
 
-    json_key(json, key);
-    json_open(json, '[');
+    json_key_open(json, key, '[');
     for (size_t i = 0; i < lane_count(boxes, sizeof(*box)); i++, box++) {
         json_number(json, view_ns(view, box->begin));
         json_number(json, view_ns(view, box->end));
@@ -38,8 +37,7 @@ static void add_runs(const struct buffer *runs, uint32_t none, struct json *json
 {
     const struct lane_run *run = (const struct lane_run *)runs->bytes;
 
-    json_key(json, "runs");
-    json_open(json, '[');
+    json_key_open(json, "runs", '[');
     for (size_t i = 0; i < lane_count(runs, sizeof(*run)); i++, run++) {
         json_number(json, run->pixels);
         add_or_none(json, run->what, none);
@@ -54,8 +52,7 @@ static void add_lanes(const struct view *view, const struct lanes *lanes, bool a
     const struct lane *lane = are_cpus ? lanes->cpus : lanes->threads;
     uint32_t count = are_cpus ? lanes->cpu_count : lanes->thread_count;
 
-    json_key(json, are_cpus ? "cpus" : "threads");
-    json_open(json, '[');
+    json_key_open(json, are_cpus ? "cpus" : "threads", '[');
     for (uint32_t i = 0; i < count; i++, lane++) {
         json_open(json, '{');
         json_key_number(json, are_cpus ? "rank" : "n", lane->number);
@@ -76,8 +73,7 @@ static void add_arrows(const struct view *view, const struct lanes *lanes, struc
 {
     const struct lane_arrow *arrow = (const struct lane_arrow *)lanes->arrows.bytes;
 
-    json_key(json, "arrows");
-    json_open(json, '[');
+    json_key_open(json, "arrows", '[');
     for (size_t i = 0; i < lane_count(&lanes->arrows, sizeof(*arrow)); i++, arrow++) {
         json_number(json, view_ns(view, arrow->begin));
         add_or_none(json, arrow->from, LANES_NOBODY);
@@ -94,8 +90,7 @@ static void add_waits(const struct view *view, const struct lanes *lanes, struct
     const struct lane_wait *wait = (const struct lane_wait *)lanes->waits.bytes;
     char lock[2 + 16 + 1];
 
-    json_key(json, "waits");
-    json_open(json, '[');
+    json_key_open(json, "waits", '[');
     for (size_t i = 0; i < lane_count(&lanes->waits, sizeof(*wait)); i++, wait++) {
         *put_hex(lock, wait->lock, hex_lower) = '\0';
         json_open(json, '{');
@@ -144,8 +139,7 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
     if (fine) {
         add_range(&range, json);
         json_key_number(json, "width", lanes.width);
-        json_key(json, "exact");
-        json_bool(json, lanes.is_exact);
+        json_key_bool(json, "exact", lanes.is_exact);
         add_lanes(view, &lanes, true, json);
         add_lanes(view, &lanes, false, json);
         add_arrows(view, &lanes, json);

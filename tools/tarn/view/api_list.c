@@ -40,8 +40,7 @@ static void add_fields(const struct event *event, struct json *json)
 {
     struct buffer text = {0};
 
-    json_key(json, "fields");
-    json_open(json, '{');
+    json_key_open(json, "fields", '{');
     for (unsigned i = 0; i < event->type->field_count; i++) {
         const struct field *field = &event->type->fields[i];
 
@@ -276,8 +275,7 @@ bool api_list(struct view *view, const struct request *request, struct json *jso
         !request_number(request, "after", &list.after, ROWS_MAX, fail) ||
         !list_open(&list, view, request, fail))
         return false;
-    json_key(json, "rows");
-    json_open(json, '[');
+    json_key_open(json, "rows", '[');
     from = list_backward(&list, json, &earlier);
     to = list_forward(&list, json, &later);
     json_close(json, ']');
@@ -304,14 +302,11 @@ bool api_search(struct view *view, const struct request *request, struct json *j
     }
     if (!list_open(&list, view, request, fail))
         return false;
-    json_key(json, "rows");
-    json_open(json, '[');
+    json_key_open(json, "rows", '[');
     reached = list.before ? list_backward(&list, json, &found) : list_forward(&list, json, &found);
     json_close(json, ']');
-    json_key(json, "found");
-    json_bool(json, found != 0);
-    json_key(json, "done");
-    json_bool(json, found != 0 || reached == (list.before ? 0 : view->index.events));
+    json_key_bool(json, "found", found != 0);
+    json_key_bool(json, "done", found != 0 || reached == (list.before ? 0 : view->index.events));
     json_key_number(json, "n", reached);
     json_key_number(json, "start", list.start);
     json_key_number(json, "total", view->index.events);

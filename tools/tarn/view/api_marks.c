@@ -120,8 +120,7 @@ static void add_mark(const struct marker *marker, const struct mark *mark, struc
     json_open(json, '{');
     json_key_number(json, "event", mark->type);
     json_key_number(json, "count", mark->count);
-    json_key(json, mark->has_times ? "times" : "pixels");
-    json_open(json, '[');
+    json_key_open(json, mark->has_times ? "times" : "pixels", '[');
     for (size_t i = 0; mark->has_times && i < mark->count; i++)
         json_number(json, view_ns(marker->view, times[i]));
     for (uint32_t i = 0; !mark->has_times && i < marker->width; i++)
@@ -155,8 +154,7 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
     json_key_number(json, "from", marker.range.from);
     json_key_number(json, "to", marker.range.to);
     json_key_number(json, "width", marker.width);
-    json_key(json, "marks");
-    json_open(json, '[');
+    json_key_open(json, "marks", '[');
     for (uint32_t i = 0; i < marker.count; i++) {
         if (fine)
             add_mark(&marker, &marker.marks[i], json);

@@ -23,10 +23,8 @@ static void add_thread(const struct layout *layout, const struct layout_row *row
     json_key_number(json, "n", row->number);
     json_key_text(json, "label", view_thread_name(layout->view, row->number, text));
     json_key_number(json, "depth", row->depth);
-    json_key(json, "pinned");
-    json_bool(json, row->is_pinned);
-    json_key(json, "inner");
-    json_bool(json, row->is_inner);
+    json_key_bool(json, "pinned", row->is_pinned);
+    json_key_bool(json, "inner", row->is_inner);
 }
 
 static void add_process(const struct layout *layout, const struct layout_row *row, struct json *json)
@@ -34,8 +32,7 @@ static void add_process(const struct layout *layout, const struct layout_row *ro
     char text[VIEW_NAME_BYTES];
 
     json_key_text(json, "label", view_process_name(layout->view, row->pid, text));
-    json_key(json, "members");
-    json_open(json, '[');
+    json_key_open(json, "members", '[');
     for (uint32_t i = 0; i < row->count; i++)
         json_number(json, layout_member(layout, row->first + i));
     json_close(json, ']');
@@ -52,11 +49,9 @@ static void add_row(const struct layout *layout, const struct layout_row *row, s
     if (row->kind == LAYOUT_OF_CPU) {
         add_cpu(layout, row, json);
     } else {
-        json_key(json, "pid");
-        json_signed(json, row->pid == MODEL_NOBODY ? -1 : (int64_t)row->pid);
+        json_key_signed(json, "pid", row->pid == MODEL_NOBODY ? -1 : (int64_t)row->pid);
         json_key_number(json, "ran", view_span(layout->view, row->ran));
-        json_key(json, "folded");
-        json_bool(json, row->is_folded);
+        json_key_bool(json, "folded", row->is_folded);
         if (row->kind == LAYOUT_OF_THREAD)
             add_thread(layout, row, json);
         else
@@ -130,8 +125,7 @@ bool api_rows(struct view *view, const struct request *request, struct json *jso
         json_key_number(json, "from", range.from);
         json_key_number(json, "to", range.to);
         json_key_number(json, "hidden", layout.hidden);
-        json_key(json, "rows");
-        json_open(json, '[');
+        json_key_open(json, "rows", '[');
         for (size_t i = 0; i < layout_count(&layout); i++)
             add_row(&layout, layout_row(&layout, i), json);
         json_close(json, ']');

@@ -16,8 +16,7 @@ static const char *environment(const struct view *view, const char *name)
 
 static void add_cpus(const struct view *view, struct json *json)
 {
-    json_key(json, "cpus");
-    json_open(json, '[');
+    json_key_open(json, "cpus", '[');
     for (unsigned i = 0; i < view->trace.stream_count; i++) {
         json_open(json, '{');
         json_key_number(json, "rank", i);
@@ -29,8 +28,7 @@ static void add_cpus(const struct view *view, struct json *json)
 
 static void add_classes(const struct view *view, struct json *json)
 {
-    json_key(json, "classes");
-    json_open(json, '[');
+    json_key_open(json, "classes", '[');
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++) {
         const struct class_table *class = &view->trace.schema.classes[i];
 
@@ -48,8 +46,7 @@ static void add_events(const struct view *view, struct json *json)
 {
     const struct schema *schema = &view->trace.schema;
 
-    json_key(json, "events");
-    json_open(json, '[');
+    json_key_open(json, "events", '[');
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct event_type *type = schema->events[i];
 
@@ -57,8 +54,7 @@ static void add_events(const struct view *view, struct json *json)
         json_key_number(json, "index", i);
         json_key_text(json, "name", type->name);
         json_key_number(json, "class", TRACE_ID_CLASS(type->id));
-        json_key(json, "fields");
-        json_open(json, '[');
+        json_key_open(json, "fields", '[');
         for (unsigned field = 0; field < type->field_count; field++)
             json_text(json, type->fields[field].name);
         json_close(json, ']');
@@ -73,8 +69,7 @@ static void add_labels(const struct view *view, enum activity kind, struct json 
     const struct field *field = model_detail_field(&view->trace.schema, kind);
     char number[PUT_NUMBER_MAX + 1];
 
-    json_key(json, model_activity_names[kind]);
-    json_open(json, '{');
+    json_key_open(json, model_activity_names[kind], '{');
     if (field != NULL && field->kind == FIELD_ENUM) {
         for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {
             *put_unsigned(number, label->low) = '\0';
@@ -100,18 +95,15 @@ static void add_told_names(const struct view *view, struct json *json)
     const struct model_irq *irqs = (const struct model_irq *)view->index.irqs.bytes;
     const struct model_lock_class *classes = (const struct model_lock_class *)view->index.lock_classes.bytes;
 
-    json_key(json, "irq");
-    json_open(json, '{');
+    json_key_open(json, "irq", '{');
     for (size_t i = 0; i < view->index.irqs.used / sizeof(*irqs); i++)
         add_named(irqs[i].number, irqs[i].name, sizeof(irqs[i].name), json);
     json_close(json, '}');
-    json_key(json, "lock_class");
-    json_open(json, '{');
+    json_key_open(json, "lock_class", '{');
     for (size_t i = 0; i < view->index.lock_classes.used / sizeof(*classes); i++)
         add_named((uint32_t)i, classes[i].name, sizeof(classes[i].name), json);
     json_close(json, '}');
-    json_key(json, "lock_events");
-    json_open(json, '[');
+    json_key_open(json, "lock_events", '[');
     for (size_t i = 0; i < view->index.lock_classes.used / sizeof(*classes); i++)
         if (classes[i].name[0] != '\0' && classes[i].kind == MODEL_EVENT)
             json_number(json, i);
@@ -120,8 +112,7 @@ static void add_told_names(const struct view *view, struct json *json)
 
 static void add_details(const struct view *view, struct json *json)
 {
-    json_key(json, "details");
-    json_open(json, '{');
+    json_key_open(json, "details", '{');
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         if (kind != ACTIVITY_IRQ)
             add_labels(view, kind, json);
@@ -131,8 +122,7 @@ static void add_details(const struct view *view, struct json *json)
 
 static void add_styles(const char *key, unsigned first, unsigned end, struct json *json)
 {
-    json_key(json, key);
-    json_open(json, '[');
+    json_key_open(json, key, '[');
     for (unsigned i = first; i < end; i++) {
         json_open(json, '{');
         json_key_text(json, "property", styles[i].property);
@@ -156,13 +146,11 @@ static void add_colour(const char *key, struct colour colour, struct json *json)
 
 static void add_colours(const char *key, const char *program, struct json *json)
 {
-    json_key(json, key);
-    json_open(json, '{');
+    json_key_open(json, key, '{');
     for (int is_dark = 0; is_dark < 2; is_dark++) {
         struct process_colours colours = style_of_program(is_dark, program);
 
-        json_key(json, is_dark ? "dark" : "light");
-        json_open(json, '{');
+        json_key_open(json, is_dark ? "dark" : "light", '{');
         add_colour("user", colours.user, json);
         add_colour("kernel", colours.kernel, json);
         json_close(json, '}');
@@ -172,8 +160,7 @@ static void add_colours(const char *key, const char *program, struct json *json)
 
 static void add_sizes(struct json *json)
 {
-    json_key(json, "sizes");
-    json_open(json, '{');
+    json_key_open(json, "sizes", '{');
     json_key_number(json, "strip", LAYOUT_STRIP);
     json_key_number(json, "call", LAYOUT_CALL);
     json_key_number(json, "padding", LAYOUT_PADDING);
@@ -185,14 +172,12 @@ static void add_life(const struct view *view, uint64_t begin, uint64_t end, stru
 {
     json_key_number(json, "begin", view_ns(view, begin));
     json_key_number(json, "end", view_ns(view, end < view->index.end ? end : view->index.end));
-    json_key(json, "ended");
-    json_bool(json, end != UINT64_MAX);
+    json_key_bool(json, "ended", end != UINT64_MAX);
 }
 
 static void add_threads(const struct view *view, struct json *json)
 {
-    json_key(json, "threads");
-    json_open(json, '[');
+    json_key_open(json, "threads", '[');
     for (uint32_t i = 0; i < index_thread_count(&view->index); i++) {
         const struct index_thread *thread = index_thread(&view->index, i);
 
@@ -201,14 +186,11 @@ static void add_threads(const struct view *view, struct json *json)
         json_open(json, '{');
         json_key_number(json, "n", i);
         json_key_number(json, "tid", thread->tid);
-        json_key(json, "pid");
-        json_signed(json, thread->pid == MODEL_NOBODY ? -1 : (int64_t)thread->pid);
+        json_key_signed(json, "pid", thread->pid == MODEL_NOBODY ? -1 : (int64_t)thread->pid);
         json_key_number(json, "cpu", thread->cpu);
         json_key_text(json, "name", thread->name);
-        json_key(json, "idle");
-        json_bool(json, thread->is_idle);
-        json_key(json, "born");
-        json_bool(json, thread->was_created);
+        json_key_bool(json, "idle", thread->is_idle);
+        json_key_bool(json, "born", thread->was_created);
         add_life(view, thread->begin, thread->end, json);
         json_close(json, '}');
     }
@@ -217,21 +199,17 @@ static void add_threads(const struct view *view, struct json *json)
 
 static void add_processes(const struct view *view, struct json *json)
 {
-    json_key(json, "processes");
-    json_open(json, '[');
+    json_key_open(json, "processes", '[');
     for (size_t i = 0; i < index_process_count(&view->index); i++) {
         const struct index_process *process = index_process(&view->index, i);
 
         json_open(json, '{');
         json_key_number(json, "pid", process->pid);
-        json_key(json, "parent");
-        json_signed(json, process->parent == MODEL_NOBODY ? -1 : (int64_t)process->parent);
+        json_key_signed(json, "parent", process->parent == MODEL_NOBODY ? -1 : (int64_t)process->parent);
         json_key_text(json, "name", process->name);
         add_colours("colors", process->name, json);
-        json_key(json, "status");
-        json_signed(json, process->status);
-        json_key(json, "born");
-        json_bool(json, process->was_created);
+        json_key_signed(json, "status", process->status);
+        json_key_bool(json, "born", process->was_created);
         add_life(view, process->begin, process->end, json);
         json_close(json, '}');
     }
@@ -242,16 +220,13 @@ static void add_losses(const struct view *view, struct json *json)
 {
     const struct index_losses *losses = &view->index.losses;
 
-    json_key(json, "lost");
-    json_open(json, '{');
+    json_key_open(json, "lost", '{');
     json_key_number(json, "events", losses->events);
     json_key_number(json, "packets", losses->packets);
     json_key_number(json, "cut", losses->cut);
     json_key_number(json, "damaged", losses->damaged);
-    json_key(json, "before");
-    json_bool(json, losses->before);
-    json_key(json, "unfinished");
-    json_bool(json, trace_is_unfinished(&view->trace));
+    json_key_bool(json, "before", losses->before);
+    json_key_bool(json, "unfinished", trace_is_unfinished(&view->trace));
     json_close(json, '}');
 }
 
@@ -260,8 +235,7 @@ static void add_busy(const struct view *view, struct json *json)
     uint64_t from, to;
 
     index_find_busy(&view->index, &from, &to);
-    json_key(json, "busy");
-    json_open(json, '{');
+    json_key_open(json, "busy", '{');
     json_key_number(json, "from", view_ns(view, from));
     json_key_number(json, "to", view_ns(view, to));
     json_close(json, '}');
@@ -282,10 +256,8 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
     json_key_number(json, "events_total", view->index.events);
     json_key_number(json, "generation", view->generation);
     json_key_number(json, "version", view->version);
-    json_key(json, "live");
-    json_bool(json, view->is_live);
-    json_key(json, "indexing");
-    json_bool(json, view->index.is_partial);
+    json_key_bool(json, "live", view->is_live);
+    json_key_bool(json, "indexing", view->index.is_partial);
     add_cpus(view, json);
     add_classes(view, json);
     add_events(view, json);

@@ -3,8 +3,7 @@
  * json.h - writes JSON into a buffer, with commas where needed.
  *
  *     json_open(&json, '{');
- *     json_key(&json, "ids");
- *     json_open(&json, '[');
+ *     json_key_open(&json, "ids", '[');
  *     json_number(&json, 1);
  *     json_close(&json, ']');
  *     json_close(&json, '}');        {"ids":[1]}
@@ -61,10 +60,28 @@ static inline void json_key_number(struct json *json, const char *key, uint64_t 
     json_number(json, value);
 }
 
+static inline void json_key_signed(struct json *json, const char *key, int64_t value)
+{
+    json_key(json, key);
+    json_signed(json, value);
+}
+
 static inline void json_key_text(struct json *json, const char *key, const char *text)
 {
     json_key(json, key);
     json_text(json, text);
+}
+
+static inline void json_key_bool(struct json *json, const char *key, bool value)
+{
+    json_key(json, key);
+    json_bool(json, value);
+}
+
+static inline void json_key_open(struct json *json, const char *key, char bracket)
+{
+    json_key(json, key);
+    json_open(json, bracket);
 }
 
 #endif

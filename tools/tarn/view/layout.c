@@ -33,6 +33,11 @@ const char *view_thread_name(const struct view *view, uint32_t number, char text
     return thread->name[0] != '\0' ? thread->name : view_process_name(view, thread->pid, text);
 }
 
+static const struct index_thread *thread_of(const struct layout *layout, uint32_t number)
+{
+    return index_thread(&layout->view->index, number);
+}
+
 /* ---- choice of threads ----------------------------------------------------------------------------- */
 
 static bool matches(const struct layout *layout, const struct index_thread *thread)
@@ -64,7 +69,7 @@ static uint64_t time_run(const struct layout *layout, uint32_t number)
 
 static void add_thread(struct layout *layout, uint32_t number)
 {
-    const struct index_thread *thread = index_thread(&layout->view->index, number);
+    const struct index_thread *thread = thread_of(layout, number);
     uint64_t ran = time_run(layout, number);
 
     if (layout->options.tids != NULL ||
@@ -77,11 +82,16 @@ static void add_thread(struct layout *layout, uint32_t number)
                                    .busy = ran + times_of(layout, number)[NODE_READY]};
 }
 
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
 static int by_time(const void *left, const void *right)
 {
     const struct layout_thread *a = left, *b = right;
 
-    return a->ran != b->ran ? (a->ran > b->ran ? -1 : 1) : a->number < b->number ? -1 : 1;
+    return a->ran != b->ran ? compare(b->ran, a->ran) : compare(a->number, b->number);
 }
 
 static void add_active(struct layout *layout)
@@ -112,7 +122,7 @@ static bool choose_threads(struct layout *layout, struct fail *fail)
 
     layout->threads = alloc_zero((size_t)count + 1, sizeof(layout->threads[0]));
     for (uint32_t i = 0; options->tids != NULL && i < count; i++)
-        if (list_has(options->tids, index_thread(&layout->view->index, i)->tid))
+        if (list_has(options->tids, thread_of(layout, i)->tid))
             add_thread(layout, i);
     if (options->tids != NULL)
         return layout->thread_count > 0 ||
@@ -129,7 +139,7 @@ static int by_pid(const void *left, const void *right)
 {
     const struct layout_thread *a = left, *b = right;
 
-    return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1) : 0;
+    return compare(a->pid, b->pid);
 }
 
 static void sum_processes(struct layout *layout)
@@ -157,25 +167,15 @@ static int by_process(const void *left, const void *right, void *context)
 {
     const struct layout_thread *a = left, *b = right;
     const struct layout *layout = context;
-    enum layout_sort sort = layout->options.sort;
-    int names;
+    bool is_same = a->pid == b->pid;
+    int order = compare(b->process_busy > 0, a->process_busy > 0);
 
-    if ((a->process_busy > 0) != (b->process_busy > 0))
-        return a->process_busy > 0 ? -1 : 1;
-    if (a->pid != b->pid) {
-        names = sort == LAYOUT_BY_NAME ? strcasecmp(a->name, b->name) : 0;
-        if (names != 0)
-            return names;
-        if (sort == LAYOUT_BY_TIME && a->process_ran != b->process_ran)
-            return a->process_ran > b->process_ran ? -1 : 1;
-        return by_pid(a, b);
-    }
-    names = sort == LAYOUT_BY_NAME ? strcasecmp(index_thread(&layout->view->index, a->number)->name,
-                                                index_thread(&layout->view->index, b->number)->name)
-                                   : 0;
-    if (names != 0)
-        return names;
-    return sort == LAYOUT_BY_TIME && a->ran != b->ran ? (a->ran > b->ran ? -1 : 1) : a->tid < b->tid ? -1 : 1;
+    if (order == 0 && layout->options.sort == LAYOUT_BY_NAME)
+        order = is_same ? strcasecmp(thread_of(layout, a->number)->name, thread_of(layout, b->number)->name)
+                        : strcasecmp(a->name, b->name);
+    if (order == 0 && layout->options.sort == LAYOUT_BY_TIME)
+        order = is_same ? compare(b->ran, a->ran) : compare(b->process_ran, a->process_ran);
+    return order != 0 ? order : is_same ? compare(a->tid, b->tid) : compare(a->pid, b->pid);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
@@ -189,7 +189,7 @@ static void add_thread_row(struct layout *layout, uint32_t number, bool is_pinne
 {
     add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_THREAD,
                                          .number = number,
-                                         .pid = index_thread(&layout->view->index, number)->pid,
+                                         .pid = thread_of(layout, number)->pid,
                                          .ran = time_run(layout, number),
                                          .is_folded = list_has(layout->options.threads, number),
                                          .is_pinned = is_pinned,
@@ -201,7 +201,7 @@ static int by_cpu(const void *left, const void *right, void *context)
     const struct layout_row *a = left, *b = right;
     const struct view *view = context;
 
-    return view->trace.streams[a->number].cpu < view->trace.streams[b->number].cpu ? -1 : 1;
+    return compare(view->trace.streams[a->number].cpu, view->trace.streams[b->number].cpu);
 }
 
 /* By CPU number, because streams are sorted by name. */
