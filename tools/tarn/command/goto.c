@@ -95,6 +95,13 @@ static bool is_same_run(const struct trace *trace, struct emulator *emulator, en
     if (difference.found) {
         complain("this is not the run of the trace; the first difference:");
         difference_print(&difference, trace);
+    } else if (end == JOURNEY_MISSED && difference.compared == 0 && difference.is_apart) {
+        complain("this is not the run of the trace; no packet of both is left to compare:");
+        fprintf(stderr,
+                "  the trace: CPU %" PRIu32 " has packets %" PRIu64 " to %" PRIu64
+                "\n  this run:  CPU %" PRIu32 " has packets %" PRIu64 " to %" PRIu64 "\n",
+                difference.cpu, difference.trace_first, difference.trace_last, difference.cpu,
+                difference.run_first, difference.run_last);
     } else if (end == JOURNEY_MISSED) {
         complain("the run does not come to the event: what is left of it agrees with the trace in %" PRIu64
                  " events",

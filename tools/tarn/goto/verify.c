@@ -90,8 +90,23 @@ static void take_difference(struct difference *difference, const struct sides *s
     cursor_close(&cursor);
 }
 
+/* Keeps what each side has of a ring of which no packet could be compared. */
+static void take_apart(struct difference *difference, struct sides *sides, const struct stream *stream,
+                       uint64_t first)
+{
+    difference->is_apart = true;
+    difference->cpu = stream->cpu;
+    difference->trace_first = first;
+    difference->trace_last = sides->packet.header.packet_seq_num;
+    difference->run_first = image_ring_oldest(&sides->ring);
+    difference->run_last = image_ring_head(&sides->ring);
+}
+
 static void compare_stream(struct difference *difference, struct sides *sides, const struct stream *stream)
 {
+    uint64_t first = UINT64_MAX;
+    bool is_shared = false;
+
     for (uint64_t at = 0; at < stream->size;) {
         enum anomaly anomaly = stream_packet(sides->trace, stream, at, &sides->buffer, &sides->packet);
 
@@ -100,9 +115,11 @@ static void compare_stream(struct difference *difference, struct sides *sides, c
             continue;
         }
         at += sides->packet.packet_bytes;
+        first = first == UINT64_MAX ? sides->packet.header.packet_seq_num : first;
         if (sides->packet.packet_bytes != sides->ring.image->store.buffer_bytes ||
             !copy_packet(&sides->ring, sides->packet.header.packet_seq_num, sides->copy))
             continue;
+        is_shared = true;
         uint64_t bits =
             image_packet_64(sides->ring.image, sides->copy, offsetof(struct trace_packet, content_size));
         uint64_t offset = compare_packet(sides, bits / 8, &difference->compared);
@@ -111,6 +128,8 @@ static void compare_stream(struct difference *difference, struct sides *sides, c
             return;
         }
     }
+    if (!is_shared && first != UINT64_MAX && !difference->is_apart)
+        take_apart(difference, sides, stream, first);
 }
 
 bool verify_rings(struct difference *difference, const struct trace *trace, struct memory *memory,

@@ -6,9 +6,12 @@
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/source/memory.h>
 
-/* The first event that differs. */
+/* The first event that differs, or why no event of a CPU could be compared. */
 struct difference {
     bool found;
+    bool is_apart; /* the run's ring of CPU `cpu` has no packet that the trace has; numbers of packets: */
+    uint32_t cpu;
+    uint64_t trace_first, trace_last, run_first, run_last;
     uint64_t compared; /* events that do not */
     uint64_t ticks;
     const struct stream *stream;
