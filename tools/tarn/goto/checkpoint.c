@@ -6,6 +6,7 @@
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/clone.h>
 #include <tools/tarn/goto/tracee.h>
+#include <tools/tarn/source/source.h>
 #include <trace/format/layout.h>
 #include <unistd.h>
 
@@ -34,10 +35,17 @@ static void thin_out(struct checkpoints *set)
     set->spacing *= 2;
 }
 
+/* The system walks the page tables of all checkpoints to tell what they take, seconds for many large guests:
+ * so that this is a tenth of the time at most, some checkpoints are made before the next look. */
 static void keep_limit(struct checkpoints *set)
 {
+    double begin = now_seconds();
+
+    if (begin < set->next_look)
+        return;
     while (set->count > 0 && checkpoints_bytes(set) > set->bytes_most)
         thin_out(set);
+    set->next_look = now_seconds() + 10 * (now_seconds() - begin);
 }
 
 bool checkpoints_open(struct checkpoints *set, const struct recipe *recipe, uint64_t bytes_most,

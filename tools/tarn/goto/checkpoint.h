@@ -40,6 +40,7 @@ struct checkpoints {
     uint64_t recipe;     /* its hash */
     uint64_t bytes_most; /* of memory that they may take; 0: there are none */
     double spacing;      /* of seconds */
+    double next_look;    /* when to look next at what they take; now_seconds() */
     struct checkpoint all[CHECKPOINTS_MAX];
     unsigned count;
 };
