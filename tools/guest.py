@@ -12,7 +12,6 @@ Seconds are those of the fastest machine on an idle host; MACHINES says how many
 host gets more time (slowdown). Of a machine whose clock counts instructions they are seconds that processors work for the emulator:
 what else the host does has no part in its limits. How the machine's exit status is read stands in boot/README.md.
 """
-import ctypes
 import json
 import math
 import os
@@ -254,13 +253,6 @@ def processor_seconds(pid):
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def use_small_pages():
-    """This process and all that it starts from now on. A kernel links its free memory through the first bytes of each block, so the
-    host would clear all of a guest's memory when it boots, in huge pages: 0.7 s for 512 MB."""
-    PR_SET_THP_DISABLE = 41
-    ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
-
-
 class Process(subprocess.Popen):
     """Tells, when it has ended, how long processors worked for it and for those of its children that it waited for."""
 
@@ -324,7 +316,6 @@ class Guest:
     def _launch(self):
         monitor = os.path.join(self.directory, "qmp")
         errors = os.path.join(self.directory, "stderr")
-        use_small_pages()
         machine = dict(self.machine, arch=self.arch, options=self.options, port=self.port, serial_link=self.serial_path,
                        forwards=[(p, host, g) for (p, g), host in self.forwarded.items()])
         shared = machine.pop("shared", None)

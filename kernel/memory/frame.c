@@ -423,6 +423,23 @@ static void mark_kept(frame_kept_range *kept)
         memset(&buddy.state[number_of(base)], IN_USE, size / FRAME_SIZE);
 }
 
+/* Frees what a range of RAM has left, in runs: to free a frame writes to it, and to write to all of them is slow. */
+static void free_ram(const struct boot_range *range, paddr_t state, uint64_t state_size)
+{
+    uint64_t number = number_of(range->base + FRAME_SIZE - 1), end = number_of(range->base + range->size), run = number;
+    for (; number < end; number++) {
+        paddr_t frame = number * FRAME_SIZE;
+        bool used = frame == 0 || is_in(frame, state, state_size) || buddy.state[number] == IN_USE || is_reserved(frame);
+        buddy.state[number] = used ? IN_USE : INSIDE;
+        buddy.total++;
+        if (used) {
+            free_range(run, number);
+            run = number + 1;
+        }
+    }
+    free_range(run, end);
+}
+
 void frame_allocator_init(frame_kept_range *kept)
 {
     for (unsigned order = 0; order <= FRAME_ORDER_MAX; order++)
@@ -439,17 +456,8 @@ void frame_allocator_init(frame_kept_range *kept)
     mark_kept(kept);
 
     spin_lock(&buddy.lock);
-    for (uint32_t i = 0; i < boot_info.ram_count; i++) {
-        const struct boot_range *range = &boot_info.ram[i];
-        paddr_t frame = (range->base + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
-        for (; frame + FRAME_SIZE <= range->base + range->size; frame += FRAME_SIZE) {
-            bool ours = is_in(frame, state, state_size) || buddy.state[number_of(frame)] == IN_USE;
-            buddy.total++;
-            buddy.state[number_of(frame)] = IN_USE;
-            if (frame != 0 && !ours && !is_reserved(frame))
-                free_block(number_of(frame), 0);
-        }
-    }
+    for (uint32_t i = 0; i < boot_info.ram_count; i++)
+        free_ram(&boot_info.ram[i], state, state_size);
     buddy.reserve = buddy.total / RESERVE_PART;
     spin_unlock(&buddy.lock);
 }

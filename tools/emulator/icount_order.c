@@ -39,6 +39,7 @@
 
 #define PATIENCE_SECONDS 1
 #define FILES_MAX        64u
+#define CPUS_MAX         64
 
 static _Atomic int asleep;      /* threads of CPUs that sleep: 0 or 1 */
 static _Atomic bool is_waiting; /* the main thread, for `told` */
@@ -83,6 +84,17 @@ static bool is_main_thread(void)
     return thread == getpid();
 }
 
+/* The CPU of a number, or NULL. get_cpu walks a list, and this is asked at each unlock. No CPU is ever removed. */
+static void *cpu_of(int number)
+{
+    static void *_Atomic known[CPUS_MAX];
+
+    void *cpu = number < CPUS_MAX ? atomic_load_explicit(&known[number], memory_order_relaxed) : NULL;
+    if (cpu == NULL && (cpu = get_cpu(number)) != NULL && number < CPUS_MAX)
+        atomic_store_explicit(&known[number], cpu, memory_order_relaxed);
+    return cpu;
+}
+
 /* The main thread is to stop the machine. */
 static bool is_wanted(void)
 {
@@ -90,7 +102,7 @@ static bool is_wanted(void)
 
     if ((get_shutdown != NULL && get_shutdown() != 0) || (get_reset != NULL && get_reset() != 0))
         return true;
-    for (int i = 0; get_cpu != NULL && is_stopped != NULL && (cpu = get_cpu(i)) != NULL; i++)
+    for (int i = 0; get_cpu != NULL && is_stopped != NULL && (cpu = cpu_of(i)) != NULL; i++)
         if (is_stopped(cpu))
             return true;
     return false;

@@ -214,6 +214,7 @@ COMMANDS = {
               "guest's memory, in the directory for temporary files (TMPDIR)."),
 }
 
+gdb.execute("set remotetimeout 60")  # seconds; QEMU writes a dump, and a busy host may not run it for a while
 TarnCommand()
 for command, (function, completions, help_text) in COMMANDS.items():
     type(f"Tarn{command.title()}", (Command,), {"__doc__": help_text})(command, function, completions)

@@ -13,8 +13,6 @@
 
 #define DUMP_SECONDS   600.0
 #define WORDS_MAX      (2 * SESSION_COMMANDS_MAX + 20)
-/* A busy host may not let the emulator answer within gdb's own 2 seconds. */
-#define REMOTE_TIMEOUT "set remotetimeout 60"
 
 bool session_find(const char *name, char path[PATH_MAX], struct fail *fail)
 {
@@ -36,9 +34,8 @@ bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_
                  unsigned count, bool *wants_before, struct fail *fail)
 {
     char script[PATH_MAX], remote[EMULATOR_PATH_MAX + 40], thread[40];
-    char *words[WORDS_MAX] = {"gdb-multiarch",   "-nx",  "-q",          "-iex",
-                              "set confirm off", "-iex", REMOTE_TIMEOUT};
-    unsigned n = 7;
+    char *words[WORDS_MAX] = {"gdb-multiarch", "-nx", "-q", "-iex", "set confirm off"};
+    unsigned n = 5;
 
     if (!session_find("tools/gdb/tarn.py", script, fail))
         return false;

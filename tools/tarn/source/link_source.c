@@ -9,8 +9,8 @@
 #include <tools/tarn/source/link.h>
 
 /* time for a HELLO before the connection is retried */
-#define HELLO_SECONDS 20.0 /* a busy host may not run a guest for a while */
-#define REPLY_SECONDS 30.0
+#define HELLO_SECONDS 60.0 /* a busy host may not run a guest for a while */
+#define REPLY_SECONDS 60.0
 
 struct link_source {
     struct source source; /* first: a source is cast to this */
