@@ -10,7 +10,7 @@ uint64_t boot_ring_behind_info(const char *path)
     if (program == NULL)
         return 0;
     uint64_t info = program_address(program, "trace_info_page");
-    uint64_t ring = program_address(program, "boot_window");
+    uint64_t ring = program_address(program, "boot_ring");
     program_close(program);
     return info != 0 && ring != 0 ? ring - info : 0;
 }

@@ -50,7 +50,7 @@ static bool find_event_at_boot(struct places *places, const struct image *image,
 {
     uint64_t physical = image->info + boot_ring_behind_info(kernel), index = 0;
     struct offsets offsets = find_offsets(aim, TRACE_BOOT_BUFFERS);
-    const struct memory_range *range = memory_find(image->memory, physical, TRACE_BOOT_WINDOW_BYTES);
+    const struct memory_range *range = memory_find(image->memory, physical, TRACE_BOOT_RING_BYTES);
     struct fail ignored;
 
     if (image->info == 0 || physical == image->info || range == NULL ||
@@ -58,11 +58,11 @@ static bool find_event_at_boot(struct places *places, const struct image *image,
                      &ignored) ||
         !checkpoint_passed(image_64(image, index), aim_words(aim)))
         return false;
-    uint64_t window = range->place + (physical - range->physical);
-    places->index = window + offsetof(struct trace_control, index);
-    places->packet = window + offsets.packet;
-    places->count = window + offsets.count;
-    places->event = window + offsets.event;
+    uint64_t ring = range->place + (physical - range->physical);
+    places->index = ring + offsetof(struct trace_control, index);
+    places->packet = ring + offsets.packet;
+    places->count = ring + offsets.count;
+    places->event = ring + offsets.event;
     return true;
 }
 
