@@ -423,13 +423,16 @@ static void mark_kept(frame_kept_range *kept)
         memset(&buddy.state[number_of(base)], IN_USE, size / FRAME_SIZE);
 }
 
-/* Frees what a range of RAM has left, in runs: to free a frame writes to it, and to write to all of them is slow. */
+/* Frees what a range of RAM has left, in runs: to free a frame writes to it, and to write to all of them is
+ * slow. */
 static void free_ram(const struct boot_range *range, paddr_t state, uint64_t state_size)
 {
-    uint64_t number = number_of(range->base + FRAME_SIZE - 1), end = number_of(range->base + range->size), run = number;
+    uint64_t number = number_of(range->base + FRAME_SIZE - 1), end = number_of(range->base + range->size),
+             run = number;
     for (; number < end; number++) {
         paddr_t frame = number * FRAME_SIZE;
-        bool used = frame == 0 || is_in(frame, state, state_size) || buddy.state[number] == IN_USE || is_reserved(frame);
+        bool used = frame == 0 || is_in(frame, state, state_size) || buddy.state[number] == IN_USE ||
+                    is_reserved(frame);
         buddy.state[number] = used ? IN_USE : INSIDE;
         buddy.total++;
         if (used) {

@@ -84,7 +84,8 @@ static bool is_main_thread(void)
     return thread == getpid();
 }
 
-/* The CPU of a number, or NULL. get_cpu walks a list, and this is asked at each unlock. No CPU is ever removed. */
+/* The CPU of a number, or NULL. get_cpu walks a list, and this is asked at each unlock. No CPU is ever
+ * removed. */
 static void *cpu_of(int number)
 {
     static void *_Atomic known[CPUS_MAX];

@@ -32,7 +32,7 @@
 #define TRACE_BUFFER_BYTES_MAX     (4u << 20)
 
 /* Until trace_init() the boot processor's window lies in the kernel's image, in one piece. */
-#define TRACE_BOOT_BUFFERS      4u
+#define TRACE_BOOT_BUFFERS    4u
 #define TRACE_BOOT_RING_BYTES (TRACE_BUFFERS_OFFSET + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
 
 /* Half of the range of a 32-bit timestamp: how far beyond the last known event a writer may go before it

@@ -11,8 +11,8 @@
 #include <tools/tarn/goto/session.h>
 #include <unistd.h>
 
-#define DUMP_SECONDS   600.0
-#define WORDS_MAX      (2 * SESSION_COMMANDS_MAX + 20)
+#define DUMP_SECONDS 600.0
+#define WORDS_MAX    (2 * SESSION_COMMANDS_MAX + 20)
 
 bool session_find(const char *name, char path[PATH_MAX], struct fail *fail)
 {
