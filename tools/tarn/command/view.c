@@ -256,7 +256,7 @@ static int serve(const struct options *options, struct view *view, struct puller
     open_browser(options, address, signals);
     while (!interrupted) {
         sigsuspend(signals);
-        view_set_source(view, puller_runs(puller));
+        view->has_source = puller_runs(puller);
         running = follow_goto(view, running);
     }
     end_goto(running);
@@ -316,7 +316,7 @@ static int show(struct options *options, struct puller *puller)
     } else {
         tell_lacks(&view);
         block_signals(&signals);
-        view_set_source(&view, puller_runs(puller));
+        view.has_source = puller_runs(puller);
         if (view_start(&view, &fail)) {
             status = serve(options, &view, puller, &signals);
         } else {

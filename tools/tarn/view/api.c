@@ -3,21 +3,31 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
+#include <tools/tarn/view/lanes.h>
 
-#define CHANGES_SECONDS 20.0
+#define CHANGES_MS    20000u /* the longest wait for changes */
+#define WAITING_MS    200u   /* between checks whether a client still waits */
+#define WIDTH_DEFAULT 1000u
 
-static const struct {
+static const struct handler {
     const char *path;
-    api_function *analysis;
-    /* takes the lock itself, if it needs it */
-    bool takes_lock;
-} analyses[] = {
-    {"/api/trace", api_trace, false},     {"/api/list", api_list, false},
-    {"/api/search", api_search, false},   {"/api/lanes", api_lanes, false},
-    {"/api/rows", api_rows, false},       {"/api/marks", api_marks, false},
-    {"/api/flags", api_flags, false},     {"/api/answer", api_analysis_range, true},
-    {"/api/answers", api_analyses, true}, {"/api/progress", api_progress, true},
-    {API_DEED, api_goto, false},
+    api_function *reply;
+    bool takes_lock; /* itself, if it needs the lock */
+    bool is_picture;
+} handlers[] = {
+    {"/api/trace", api_trace, false, false},
+    {"/api/list", api_list, false, false},
+    {"/api/search", api_search, false, false},
+    {"/api/lanes", api_lanes, false, false},
+    {"/api/rows", api_rows, false, false},
+    {"/api/marks", api_marks, false, false},
+    {"/api/flags", api_flags, false, false},
+    {API_DEED, api_goto, false, false},
+    {"/api/answer", api_analysis_range, true, false},
+    {"/api/answers", api_analyses, true, false},
+    {"/api/progress", api_progress, true, false},
+    {"/api/changes", api_changes, true, false},
+    {"/api/flame", api_flame, true, true},
 };
 
 const char *request_text(const struct request *request, const char *key)
@@ -48,13 +58,14 @@ bool request_number(const struct request *request, const char *key, uint64_t *nu
 bool request_range(const struct view *view, const struct request *request, struct range *range,
                    struct fail *fail)
 {
-    uint64_t duration = view_duration(view);
+    uint64_t duration = view_duration(view), width = WIDTH_DEFAULT;
 
-    range->from = 0;
-    range->to = duration;
+    *range = (struct range){.to = duration};
     if (!request_number(request, "from", &range->from, INT64_MAX, fail) ||
-        !request_number(request, "to", &range->to, INT64_MAX, fail))
+        !request_number(request, "to", &range->to, INT64_MAX, fail) ||
+        !request_number(request, "width", &width, LANES_WIDTH_MAX, fail))
         return false;
+    range->width = width > 0 ? (uint32_t)width : 1;
     if (range->to > duration)
         range->to = duration;
     if (range->from > range->to)
@@ -96,73 +107,58 @@ bool request_is_waiting(const struct request *request)
     return request->is_waiting == NULL || request->is_waiting(request);
 }
 
-static bool waits_for_news(const void *request)
-{
-    return request_is_waiting(request);
-}
-
-/* Waits without the lock. */
-static unsigned analysis_changes(struct view *view, const struct request *request, struct json *json)
+bool api_changes(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
     uint64_t since = UINT64_MAX, version;
-    struct fail fail;
 
-    if (!request_number(request, "since", &since, UINT64_MAX, &fail))
-        return 400;
-    version = view_wait(view, since, CHANGES_SECONDS, waits_for_news, request);
+    if (!request_number(request, "since", &since, UINT64_MAX, fail))
+        return false;
+    for (unsigned ms = 0; (version = view_wait(view, since, WAITING_MS)) == since && ms < CHANGES_MS &&
+                          !view->is_stopping && request_is_waiting(request);
+         ms += WAITING_MS)
+        ;
     view_read_lock(view);
-    json_open(json, '{');
     json_key_number(json, "version", version);
     json_key_number(json, "generation", view->generation);
     json_key_number(json, "duration", view_duration(view));
     json_key_number(json, "events", view->index.events);
     json_key_bool(json, "live", view->is_live);
     json_key_bool(json, "indexing", view->index.is_partial);
-    json_close(json, '}');
     view_unlock(view);
-    return 200;
+    return true;
 }
 
-static unsigned analysis_picture(struct view *view, const struct request *request, struct json *json,
-                                 const char **type, struct fail *fail)
+static bool reply(const struct handler *handler, struct view *view, const struct request *request,
+                  struct json *json, struct fail *fail)
 {
-    bool fine = api_flame(view, request, json, fail);
+    bool is_ok;
 
-    *type = fine ? API_SVG : API_JSON;
-    return fine ? 200 : 400;
-}
-
-static unsigned analysis_json(struct view *view, const struct request *request, struct json *json,
-                              struct fail *fail)
-{
-    unsigned status = 404;
-
-    for (size_t i = 0; i < sizeof(analyses) / sizeof(analyses[0]); i++) {
-        if (strcmp(request->path, analyses[i].path) != 0)
-            continue;
-        if (!analyses[i].takes_lock)
-            view_read_lock(view);
+    if (!handler->takes_lock)
+        view_read_lock(view);
+    if (!handler->is_picture)
         json_open(json, '{');
-        status = analyses[i].analysis(view, request, json, fail) ? 200 : 400;
+    is_ok = handler->reply(view, request, json, fail);
+    if (!handler->is_picture)
         json_close(json, '}');
-        if (!analyses[i].takes_lock)
-            view_unlock(view);
-    }
-    return status;
+    if (!handler->takes_lock)
+        view_unlock(view);
+    return is_ok;
 }
 
 unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type)
 {
     struct fail fail = {"there is no such request"};
-    unsigned status;
+    unsigned status = 404;
 
+    for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
+        if (strcmp(request->path, handlers[i].path) != 0)
+            continue;
+        *type = handlers[i].is_picture ? API_SVG : API_JSON;
+        if (reply(&handlers[i], view, request, json, &fail))
+            return 200;
+        status = 400;
+    }
     *type = API_JSON;
-    if (strcmp(request->path, "/api/changes") == 0)
-        return analysis_changes(view, request, json);
-    status = strcmp(request->path, "/api/flame") == 0 ? analysis_picture(view, request, json, type, &fail)
-                                                      : analysis_json(view, request, json, &fail);
-    if (status == 200)
-        return status;
     json->text.used = 0;
     json->has_value = false;
     json_open(json, '{');

@@ -45,6 +45,7 @@ bool request_number(const struct request *request, const char *key, uint64_t *nu
 struct range {
     uint64_t from, to;
     uint64_t from_ticks, to_ticks;
+    uint32_t width; /* pixels */
 };
 bool request_range(const struct view *view, const struct request *request, struct range *range,
                    struct fail *fail);
@@ -52,18 +53,15 @@ bool request_range(const struct view *view, const struct request *request, struc
  * and in FOUND how many are set. A missing list means ALL or none. */
 bool *request_set(const struct request *request, const char *key, uint32_t limit, bool all, uint32_t *found);
 
-/* Each fills one reply, an open object. The lock is held,
- * unless the function takes it itself. False: FAIL. */
+/* Each fills one reply: an open object, or a picture from its first byte. The lock is held, unless the
+ * function takes it itself. False: FAIL. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
 api_function api_trace, api_list, api_search, api_lanes, api_rows, api_marks, api_flags, api_analysis_range,
-    api_analyses, api_progress, api_goto;
+    api_analyses, api_progress, api_changes, api_flame, api_goto;
 
 /* Adds the part of /api/trace about `tarn goto`. The lock is held for reading. */
 void api_add_goto(const struct view *view, struct json *json);
-
-/* Fills JSON with a picture, from its first byte; without the lock. */
-api_function api_flame;
 
 /* Runs ANALYSIS on the request's range and options, then calls TELL; takes the lock briefly. False: FAIL. */
 struct analysis;

@@ -41,59 +41,39 @@ struct asker {
 /* NULL: not requested, or too many jobs. */
 static struct view_job *open_job(struct view *view, uint64_t number, uint64_t total)
 {
-    struct view_job *job = NULL;
+    for (unsigned i = 0; number != 0 && i < VIEW_JOBS; i++) {
+        struct view_job *job = &view->jobs[i];
 
-    pthread_mutex_lock(&view->mutex);
-    for (unsigned i = 0; number != 0 && job == NULL && i < VIEW_JOBS; i++)
-        if (view->jobs[i].number == 0) {
-            job = &view->jobs[i];
-            *job = (struct view_job){.number = number, .total = total};
+        if (atomic_compare_exchange_strong(&job->number, &(uint_fast64_t){0}, number)) {
+            job->total = total;
+            return job;
         }
-    pthread_mutex_unlock(&view->mutex);
-    return job;
+    }
+    return NULL;
 }
 
-static void note_progress(struct view *view, struct view_job *job, uint64_t done)
+static void close_job(struct view_job *job)
 {
     if (job == NULL)
         return;
-    pthread_mutex_lock(&view->mutex);
-    job->done = done;
-    pthread_mutex_unlock(&view->mutex);
-}
-
-static void note_more(struct view *view, struct view_job *job, uint64_t events)
-{
-    if (job == NULL)
-        return;
-    pthread_mutex_lock(&view->mutex);
-    job->total += events;
-    pthread_mutex_unlock(&view->mutex);
-}
-
-static void close_job(struct view *view, struct view_job *job)
-{
-    if (job == NULL)
-        return;
-    pthread_mutex_lock(&view->mutex);
-    job->number = 0;
-    pthread_mutex_unlock(&view->mutex);
+    job->done = 0;
+    job->total = 0;
+    job->number = 0; /* last: another request may take it from here on */
 }
 
 bool api_progress(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
-    struct view_job found = {0};
-    uint64_t number = 0;
+    uint64_t number = 0, done = 0, total = 0;
 
     if (!request_number(request, "job", &number, UINT64_MAX, fail))
         return false;
-    pthread_mutex_lock(&view->mutex);
     for (unsigned i = 0; number != 0 && i < VIEW_JOBS; i++)
-        if (view->jobs[i].number == number)
-            found = view->jobs[i];
-    pthread_mutex_unlock(&view->mutex);
-    json_key_number(json, "done", found.done);
-    json_key_number(json, "total", found.total);
+        if (view->jobs[i].number == number) {
+            done = view->jobs[i].done;
+            total = view->jobs[i].total;
+        }
+    json_key_number(json, "done", done);
+    json_key_number(json, "total", total);
     return true;
 }
 
@@ -121,8 +101,9 @@ static bool go_on(struct walk_range *range, uint64_t events)
 {
     struct asker *asker = asker_of(range);
 
-    note_progress(asker->view, asker->job, asker->walked + events);
-    return !view_is_stopping(asker->view) && request_is_waiting(asker->request);
+    if (asker->job != NULL)
+        asker->job->done = asker->walked + events;
+    return !asker->view->is_stopping && request_is_waiting(asker->request);
 }
 
 static void set_filter(struct filter *filter, const struct request *request)
@@ -178,7 +159,8 @@ static bool walk_again(struct analysis_walker *walker, struct model *model, uint
     asker->gave_up = view->generation != asker->generation;
     if (!asker->gave_up) {
         range_walk_open(&again.walk, model, &again.range, &asker->trace, &view->index);
-        note_more(view, asker->job, events_before(&again, to));
+        if (asker->job != NULL)
+            asker->job->total += events_before(&again, to);
     }
     view_unlock(view);
     if (asker->gave_up) {
@@ -253,7 +235,7 @@ bool api_with_analysis(struct view *view, const struct request *request, struct 
     if (analysis->kind->uses_symbols)
         asker.symbols = symbols_open(view->options.directory, view->options.symbols);
     fine = run_walk(&asker, fail) && tell(analysis, &asker.losses, context, fail);
-    close_job(view, asker.job);
+    close_job(asker.job);
     symbols_close(asker.symbols);
     trace_close(&asker.trace);
     return fine;

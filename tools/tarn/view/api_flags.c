@@ -25,7 +25,6 @@ struct flagger {
     struct model_observer observer;
     struct walk_range range;
     uint64_t pixel; /* ticks */
-    uint32_t width;
     uint32_t type_count, thread_count;
     bool *types;
     struct flag_row *cpus, *threads; /* by rank and by number; `last` NULL: not requested */
@@ -120,7 +119,6 @@ static bool find_flags(struct flagger *flagger, const struct view *view, bool *i
     uint64_t from = flagger->range.from, to = flagger->range.to;
 
     *is_exact = index_events_in(&view->index, from, to) <= LANES_EXACT;
-    flagger->pixel = (to - from) / flagger->width;
     return !*is_exact || from >= to || walk_range(&flagger->range, &view->trace, &view->index, fail);
 }
 
@@ -131,13 +129,11 @@ bool api_flags(struct view *view, const struct request *request, struct json *js
                               .thread_count = index_thread_count(&view->index)};
     uint32_t cpu_count = view->trace.stream_count, found;
     struct range range;
-    uint64_t width = 1000;
     bool fine, is_exact;
 
-    if (!request_range(view, request, &range, fail) ||
-        !request_number(request, "width", &width, LANES_WIDTH_MAX, fail))
+    if (!request_range(view, request, &range, fail))
         return false;
-    flagger.width = width > 0 ? (uint32_t)width : 1;
+    flagger.pixel = (range.to_ticks - range.from_ticks) / range.width;
     flagger.range = (struct walk_range){
         .from = range.from_ticks, .to = range.to_ticks, .observer = &flagger.observer, .event = take_event};
     flagger.types = request_set(request, "events", flagger.type_count, false, &found);

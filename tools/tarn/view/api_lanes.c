@@ -110,34 +110,28 @@ static void add_waits(const struct view *view, const struct lanes *lanes, struct
     json_key_number(json, "waits_dropped", lanes->waits_dropped);
 }
 
-static void add_range(const struct range *range, struct json *json)
-{
-    json_key_number(json, "from", range->from);
-    json_key_number(json, "to", range->to);
-}
-
 bool api_lanes(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
     struct lanes lanes = {0};
     struct range range;
-    uint64_t width = 1000, arrows = ARROWS_DEFAULT;
+    uint64_t arrows = ARROWS_DEFAULT;
     uint32_t found;
     bool *cpus, *threads, fine;
 
     if (!request_range(view, request, &range, fail) ||
-        !request_number(request, "width", &width, LANES_WIDTH_MAX, fail) ||
         !request_number(request, "arrows", &arrows, ARROWS_MAX, fail))
         return false;
     lanes.from = range.from_ticks;
     lanes.to = range.to_ticks;
-    lanes.width = width > 0 ? (uint32_t)width : 1;
+    lanes.width = range.width;
     lanes.arrow_max = (uint32_t)arrows;
     cpus = request_set(request, "cpus", view->trace.stream_count, true, &found);
     threads = request_set(request, "threads", index_thread_count(&view->index), false, &found);
     lanes_ask(&lanes, view, cpus, threads);
     fine = lanes_find(&lanes, view, fail);
     if (fine) {
-        add_range(&range, json);
+        json_key_number(json, "from", range.from);
+        json_key_number(json, "to", range.to);
         json_key_number(json, "width", lanes.width);
         json_key_bool(json, "exact", lanes.is_exact);
         add_lanes(view, &lanes, true, json);

@@ -24,7 +24,6 @@ struct marker {
     struct node_visitor visitor;
     const struct view *view;
     struct range range;
-    uint32_t width;
     struct mark *marks;
     uint32_t count;
     uint32_t *places;    /* marks by type, or UINT32_MAX */
@@ -33,7 +32,7 @@ struct marker {
 
 static double pixel_of(const struct marker *marker, uint64_t ticks)
 {
-    return (double)(ticks - marker->range.from_ticks) * marker->width /
+    return (double)(ticks - marker->range.from_ticks) * marker->range.width /
            (double)(marker->range.to_ticks - marker->range.from_ticks);
 }
 
@@ -41,8 +40,8 @@ static double pixel_of(const struct marker *marker, uint64_t ticks)
 static void spread(const struct marker *marker, struct mark *mark, uint64_t begin, uint64_t end, double count)
 {
     double from = pixel_of(marker, begin), to = pixel_of(marker, end);
-    uint32_t first = from < marker->width - 1 ? (uint32_t)from : marker->width - 1;
-    uint32_t last = to < marker->width - 1 ? (uint32_t)to : marker->width - 1;
+    uint32_t first = from < marker->range.width - 1 ? (uint32_t)from : marker->range.width - 1;
+    uint32_t last = to < marker->range.width - 1 ? (uint32_t)to : marker->range.width - 1;
 
     for (uint32_t i = first; i <= last; i++) {
         double left = i > from ? i : from, right = i + 1.0 < to ? i + 1.0 : to;
@@ -90,7 +89,7 @@ static void walk_piece(const struct marker *marker, const struct piece *piece)
 static bool find_marks(struct marker *marker, struct fail *fail)
 {
     const struct index *index = &marker->view->index;
-    uint64_t grain = (marker->range.to_ticks - marker->range.from_ticks) / marker->width;
+    uint64_t grain = (marker->range.to_ticks - marker->range.from_ticks) / marker->range.width;
     struct cover cover;
     bool fine = true;
 
@@ -123,7 +122,7 @@ static void add_mark(const struct marker *marker, const struct mark *mark, struc
     json_key_open(json, mark->has_times ? "times" : "pixels", '[');
     for (size_t i = 0; mark->has_times && i < mark->count; i++)
         json_number(json, view_ns(marker->view, times[i]));
-    for (uint32_t i = 0; !mark->has_times && i < marker->width; i++)
+    for (uint32_t i = 0; !mark->has_times && i < marker->range.width; i++)
         json_number(json, (uint64_t)(mark->pixels[i] + 0.999));
     json_close(json, ']');
     json_close(json, '}');
@@ -133,13 +132,10 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
 {
     struct marker marker = {.visitor = {.events = visit_events}, .view = view};
     unsigned types = view->trace.schema.event_count;
-    uint64_t width = 1000;
     bool *wanted, fine = true;
 
-    if (!request_range(view, request, &marker.range, fail) ||
-        !request_number(request, "width", &width, LANES_WIDTH_MAX, fail))
+    if (!request_range(view, request, &marker.range, fail))
         return false;
-    marker.width = width > 0 ? (uint32_t)width : 1;
     wanted = request_set(request, "events", types, true, &marker.count);
     marker.marks = alloc_zero(marker.count + 1, sizeof(marker.marks[0]));
     marker.places = alloc_zero(types + 1, sizeof(marker.places[0]));
@@ -147,13 +143,13 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
         marker.places[type] = wanted[type] ? place : UINT32_MAX;
         if (wanted[type])
             marker.marks[place++] = (struct mark){
-                .type = type, .has_times = true, .pixels = alloc_zero(marker.width, sizeof(double))};
+                .type = type, .has_times = true, .pixels = alloc_zero(marker.range.width, sizeof(double))};
     }
     if (marker.range.from_ticks < marker.range.to_ticks)
         fine = find_marks(&marker, fail);
     json_key_number(json, "from", marker.range.from);
     json_key_number(json, "to", marker.range.to);
-    json_key_number(json, "width", marker.width);
+    json_key_number(json, "width", marker.range.width);
     json_key_open(json, "marks", '[');
     for (uint32_t i = 0; i < marker.count; i++) {
         if (fine)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #define WATCH_MS      200      /* between checks of the files */
-#define LOOK_SECONDS  0.2      /* between checks whether a client still waits */
 #define LIVE_ROUNDS   15       /* rounds without growth after which a trace is no longer live */
 #define WORTH_KEEPING 1000000u /* events: a smaller index is made quickly */
 
@@ -111,32 +110,18 @@ static void tell_change(struct view *view)
     pthread_mutex_unlock(&view->mutex);
 }
 
-static void deadline_in(struct timespec *at, double seconds)
-{
-    clock_gettime(CLOCK_MONOTONIC, at);
-    at->tv_sec += (time_t)seconds;
-    at->tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-    if (at->tv_nsec >= 1000000000) {
-        at->tv_sec++;
-        at->tv_nsec -= 1000000000;
-    }
-}
-
-uint64_t view_wait(struct view *view, uint64_t since, double seconds, bool (*is_waiting)(const void *asker),
-                   const void *asker)
+uint64_t view_wait(struct view *view, uint64_t since, unsigned ms)
 {
     struct timespec until;
     uint64_t version;
 
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000 + (until.tv_nsec / 1000000 + ms % 1000) / 1000;
+    until.tv_nsec = (until.tv_nsec + ms % 1000 * 1000000) % 1000000000;
     pthread_mutex_lock(&view->mutex);
-    for (double left = seconds; view->version == since && !view->stopping && left > 0 && is_waiting(asker);
-         left -= LOOK_SECONDS) {
-        int error = 0;
-
-        deadline_in(&until, left < LOOK_SECONDS ? left : LOOK_SECONDS);
-        while (view->version == since && !view->stopping && error == 0)
-            error = pthread_cond_timedwait(&view->changed, &view->mutex, &until);
-    }
+    while (view->version == since && !view->is_stopping &&
+           pthread_cond_timedwait(&view->changed, &view->mutex, &until) == 0)
+        ;
     version = view->version;
     pthread_mutex_unlock(&view->mutex);
     return version;
@@ -153,17 +138,13 @@ struct keeper {
 static bool let_readers_in(struct index_yield *yield)
 {
     struct view *view = ((struct keeper *)yield)->view;
-    bool stopping;
 
     pthread_rwlock_unlock(&view->lock);
     tell_change(view);
     for (int i = 0; i < 100 && atomic_load(&view->readers_waiting) > 0; i++)
         usleep(100);
-    pthread_mutex_lock(&view->mutex);
-    stopping = view->stopping;
-    pthread_mutex_unlock(&view->mutex);
     pthread_rwlock_wrlock(&view->lock);
-    return !stopping;
+    return !view->is_stopping;
 }
 
 /* The lock is held for writing. */
@@ -242,33 +223,6 @@ static void set_live(struct view *view, bool is_live)
         tell_change(view);
 }
 
-bool view_is_stopping(struct view *view)
-{
-    bool stopping;
-
-    pthread_mutex_lock(&view->mutex);
-    stopping = view->stopping;
-    pthread_mutex_unlock(&view->mutex);
-    return stopping;
-}
-
-void view_set_source(struct view *view, bool has_source)
-{
-    pthread_mutex_lock(&view->mutex);
-    view->has_source = has_source;
-    pthread_mutex_unlock(&view->mutex);
-}
-
-static bool has_source(struct view *view)
-{
-    bool has;
-
-    pthread_mutex_lock(&view->mutex);
-    has = view->has_source;
-    pthread_mutex_unlock(&view->mutex);
-    return has;
-}
-
 static void *keep(void *argument)
 {
     struct view *view = argument;
@@ -276,19 +230,19 @@ static void *keep(void *argument)
     unsigned quiet = 0;
 
     pthread_rwlock_wrlock(&view->lock);
-    view->is_live = has_source(view);
+    view->is_live = view->has_source;
     view->is_stale = index_block_count(&view->index) == 0 && !make_index(view, &fail);
     if (view->is_stale)
         complain("%s", fail.text);
     pthread_rwlock_unlock(&view->lock);
     tell_change(view);
-    while (view->options.watch && !view_is_stopping(view)) {
+    while (view->options.watch && !view->is_stopping) {
         if (look(view)) {
             quiet = 0;
             set_live(view, true);
             tell_change(view);
         } else if (++quiet >= LIVE_ROUNDS) {
-            set_live(view, has_source(view));
+            set_live(view, view->has_source);
         }
         usleep(WATCH_MS * 1000);
     }
@@ -340,7 +294,7 @@ bool view_start(struct view *view, struct fail *fail)
 void view_stop(struct view *view)
 {
     pthread_mutex_lock(&view->mutex);
-    view->stopping = true;
+    view->is_stopping = true;
     pthread_cond_broadcast(&view->changed);
     pthread_mutex_unlock(&view->mutex);
     pthread_join(view->keeper, NULL);

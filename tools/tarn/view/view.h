@@ -23,10 +23,10 @@ struct view_options {
     bool keep_index;     /* load and save the index file */
 };
 
-/* A long walk with a progress display. */
+/* A long walk with a progress display, which reads the numbers meanwhile. */
 struct view_job {
-    uint64_t number; /* chosen by the client; 0: free */
-    uint64_t done, total;
+    atomic_uint_fast64_t number; /* chosen by the client; 0: free */
+    atomic_uint_fast64_t done, total;
 };
 #define VIEW_JOBS 64u
 
@@ -45,18 +45,17 @@ struct view {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     uint64_t version; /* increases with every change visible to requests */
-    bool stopping, has_source;
+    atomic_bool is_stopping;
+    /* A pull of this view writes to the directory: the trace is then live even while nothing arrives. */
+    atomic_bool has_source;
     struct view_job jobs[VIEW_JOBS];
     pthread_t keeper;
     struct opener *opener; /* NULL: the page may not run `tarn goto` */
-    double progress_shown;
 };
 
 /* Opens the trace. WAIT: also updates its index, which the thread of view_start does otherwise. */
 bool view_open(struct view *view, const struct view_options *options, bool wait, struct fail *fail);
 bool view_start(struct view *view, struct fail *fail);
-/* Whether a pull of this view writes to the directory: the trace is then live even while nothing arrives. */
-void view_set_source(struct view *view, bool has_source);
 void view_stop(struct view *view); /* stops the thread of view_start */
 void view_close(struct view *view);
 
@@ -72,17 +71,13 @@ void view_judge(struct view *view);
 /* Returns the losses and damage so far, and what the schema lacks. The lock is held for reading. */
 void view_losses(const struct view *view, struct losses *losses);
 
-/* Waits until the version differs from SINCE, for at most SECONDS, while IS_WAITING(ASKER), called a few
- * times a second, returns true. Returns the version. */
-uint64_t view_wait(struct view *view, uint64_t since, double seconds, bool (*is_waiting)(const void *asker),
-                   const void *asker);
+/* Waits until the version differs from SINCE, for at most MS milliseconds. Returns the version. */
+uint64_t view_wait(struct view *view, uint64_t since, unsigned ms);
 
 static inline const char *view_name(const struct view *view)
 {
     return view->options.name != NULL ? view->options.name : view->trace.directory;
 }
-
-bool view_is_stopping(struct view *view);
 
 /* Convert nanoseconds since the start to ticks, and back. */
 uint64_t view_ticks(const struct view *view, uint64_t ns);
