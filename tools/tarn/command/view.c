@@ -9,7 +9,6 @@
 #include <tools/tarn/out.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/draw.h>
-#include <tools/tarn/view/opener.h>
 #include <tools/tarn/view/puller.h>
 #include <tools/tarn/view/server.h>
 #include <unistd.h>
@@ -192,11 +191,11 @@ static void tell_lacks(const struct view *view)
         complain("%s", losses.lacks);
 }
 
-static pid_t start_goto(const struct view *view, uint64_t event)
+static pid_t start_goto(const struct view *view)
 {
     char number[PUT_NUMBER_MAX + 1];
 
-    *put_unsigned(number, event) = '\0';
+    *put_unsigned(number, view->goto_event) = '\0';
     fprintf(stderr, "tarn goto %s %s\n", view->options.directory, number);
     return child_start((char *[]){"/proc/self/exe", "goto", (char *)view->options.directory, number, NULL},
                        -1, SIGTERM);
@@ -205,18 +204,14 @@ static pid_t start_goto(const struct view *view, uint64_t event)
 /* Starts `tarn goto` if the page requests it, and notices its end. */
 static pid_t follow_goto(struct view *view, pid_t running)
 {
-    uint64_t event;
-
-    if (view->opener == NULL)
-        return 0;
     if (running > 0 && !child_has_ended(running))
         return running;
     if (running > 0)
-        opener_close(view->opener);
-    running = opener_take(view->opener, &event) ? start_goto(view, event) : 0;
+        view->goto_state = GOTO_FREE;
+    running = view->goto_state == GOTO_WANTED ? start_goto(view) : 0;
     if (running < 0) {
         complain("cannot start tarn goto");
-        opener_close(view->opener);
+        view->goto_state = GOTO_FREE;
     }
     is_debugging = running > 0;
     return running;
@@ -234,7 +229,6 @@ static int serve(const struct options *options, struct view *view, struct puller
                  const sigset_t *signals)
 {
     struct sigaction action = {.sa_handler = note_interrupt}, child = {.sa_handler = note_child};
-    struct opener opener = OPENER;
     struct server *server;
     struct fail fail;
     char address[200];
@@ -243,7 +237,7 @@ static int serve(const struct options *options, struct view *view, struct puller
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGCHLD, &child, NULL);
-    view->opener = options->may_goto ? &opener : NULL;
+    view->goto_state = options->may_goto ? GOTO_FREE : GOTO_FORBIDDEN;
     server = server_start(view, options->port, &fail);
     if (server == NULL) {
         complain("%s", fail.text);

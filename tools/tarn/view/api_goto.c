@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* api_goto.c - from an event to the machine at that time: the command for the page to show, and /api/goto,
  * which runs it. */
+#include <signal.h>
 #include <stdlib.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/view/api.h>
-#include <tools/tarn/view/opener.h>
+#include <unistd.h>
 
 /* Whether the run of the trace can be repeated, given its directory. */
 static bool may_go(const struct view *view, struct fail *why)
@@ -29,7 +30,7 @@ void api_add_goto(const struct view *view, struct json *json)
     json_key_open(json, "goto", '{');
     if (path != NULL && may_go(view, &why)) {
         json_key_text(json, "directory", path);
-        json_key_bool(json, "opens", view->opener != NULL);
+        json_key_bool(json, "opens", view->goto_state != GOTO_FORBIDDEN);
     } else {
         json_key_text(json, "why", why.text);
     }
@@ -41,12 +42,17 @@ bool api_goto(struct view *view, const struct request *request, struct json *jso
 {
     uint64_t event = UINT64_MAX;
 
-    if (view->opener == NULL)
+    if (view->goto_state == GOTO_FORBIDDEN)
         return fail_set(fail, "tarn view was started without --goto");
     if (!may_go(view, fail) || !request_number(request, "n", &event, INT64_MAX, fail))
         return false;
     if (event >= view->index.events)
         return fail_set(fail, "the trace has no such event");
+    if (!atomic_compare_exchange_strong(&view->goto_state, &(enum view_goto){GOTO_FREE}, GOTO_CLAIMED))
+        return fail_set(fail, "gdb is open in the terminal of tarn view: quit it first");
+    view->goto_event = event;
+    view->goto_state = GOTO_WANTED;
+    kill(getpid(), SIGCHLD); /* the main thread waits for it */
     json_key_number(json, "event", event);
-    return opener_ask(view->opener, event, fail);
+    return true;
 }

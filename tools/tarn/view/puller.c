@@ -49,10 +49,9 @@ struct made {
     char directory[sizeof(((struct puller *)0)->directory)];
 };
 
-/* Runs in a process of its own, which outlives all users of the directory:
- * they hold the other end of a pipe. It also creates the directory, so
- * that there is always a process to remove it, even if we are killed. */
-static void keep_directory(const char *pattern, int life, int analysis)
+/* Runs in a process of its own, which outlives all users of the directory: they hold the other end of a pipe.
+ * It also creates the directory, so that there is always a process to remove it, even if tarn is killed. */
+static void keep_directory(const char *pattern, int life, int reply)
 {
     struct made made = {.error = 0};
     char none;
@@ -61,7 +60,7 @@ static void keep_directory(const char *pattern, int life, int analysis)
     snprintf(made.directory, sizeof(made.directory), "%s", pattern);
     if (mkdtemp(made.directory) == NULL)
         made.error = errno;
-    if (write(analysis, &made, sizeof(made)) == sizeof(made) && made.error == 0)
+    if (write(reply, &made, sizeof(made)) == sizeof(made) && made.error == 0)
         while (read(life, &none, 1) < 0 && errno == EINTR)
             continue;
     if (made.error == 0)
@@ -70,7 +69,7 @@ static void keep_directory(const char *pattern, int life, int analysis)
 }
 
 /* The keeper blocks all signals. False: errno says why it does not run. */
-static bool start_keeper(struct puller *puller, const int life[2], const int analysis[2])
+static bool start_keeper(struct puller *puller, const int life[2], const int reply[2])
 {
     sigset_t all, before;
     int error;
@@ -81,19 +80,19 @@ static bool start_keeper(struct puller *puller, const int life[2], const int ana
     error = errno;
     if (puller->remover == 0) {
         close(life[1]);
-        keep_directory(puller->directory, life[0], analysis[1]);
+        keep_directory(puller->directory, life[0], reply[1]);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return puller->remover > 0;
 }
 
-static bool take_analysis(struct puller *puller, int analysis, struct fail *fail)
+static bool receive_directory(struct puller *puller, int reply, struct fail *fail)
 {
     struct made made = {.error = EPIPE};
     ssize_t got;
 
-    while ((got = read(analysis, &made, sizeof(made))) < 0 && errno == EINTR)
+    while ((got = read(reply, &made, sizeof(made))) < 0 && errno == EINTR)
         continue;
     if (got != (ssize_t)sizeof(made) || made.error != 0) {
         waitpid(puller->remover, NULL, 0);
@@ -106,25 +105,25 @@ static bool take_analysis(struct puller *puller, int analysis, struct fail *fail
 static bool choose_temporary(struct puller *puller, struct fail *fail)
 {
     const char *folder = getenv("TMPDIR");
-    int life[2], analysis[2];
+    int life[2], reply[2];
     bool fine;
 
     snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
              folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
     if (pipe2(life, O_CLOEXEC) != 0)
         return fail_set(fail, "cannot create a pipe: %s", strerror(errno));
-    if (pipe2(analysis, O_CLOEXEC) != 0) {
+    if (pipe2(reply, O_CLOEXEC) != 0) {
         fail_set(fail, "cannot create a pipe: %s", strerror(errno));
         close(life[0]);
         close(life[1]);
         return false;
     }
     fine =
-        start_keeper(puller, life, analysis) || fail_set(fail, "cannot start a process: %s", strerror(errno));
+        start_keeper(puller, life, reply) || fail_set(fail, "cannot start a process: %s", strerror(errno));
     close(life[0]);
-    close(analysis[1]);
-    fine = fine && take_analysis(puller, analysis[0], fail);
-    close(analysis[0]);
+    close(reply[1]);
+    fine = fine && receive_directory(puller, reply[0], fail);
+    close(reply[0]);
     puller->life = life[1];
     if (!fine) {
         puller->remover = 0;

@@ -92,14 +92,14 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
 /* Whether a page of another site causes the request. Origin names that page. Browsers leave it out for
  * embedded content such as pictures, but Sec-Fetch-Site then says where the page is from. Other sites may
  * link to our page, but not to replies. */
-static bool is_foreign(const struct server *server, struct MHD_Connection *connection, bool is_question)
+static bool is_foreign(const struct server *server, struct MHD_Connection *connection, bool is_api)
 {
     const char *origin = header_of(connection, MHD_HTTP_HEADER_ORIGIN);
     const char *site = header_of(connection, "Sec-Fetch-Site");
 
     if (origin != NULL && (strncasecmp(origin, "http://", 7) != 0 || !is_our_host(server, origin + 7)))
         return true;
-    return is_question && site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
+    return is_api && site != NULL && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
 }
 
 static const char *type_of(const char *name)
@@ -117,7 +117,7 @@ static const char *type_of(const char *name)
 }
 
 /* Names are compared, never opened, so no path leads to other files. */
-static enum MHD_Result analysis_file(struct MHD_Connection *connection, const char *path)
+static enum MHD_Result reply_file(struct MHD_Connection *connection, const char *path)
 {
     const char *name = strcmp(path, "/") == 0            ? "index.html"
                        : strncmp(path, "/page/", 6) == 0 ? path + 6
@@ -152,7 +152,7 @@ static bool is_waiting(const struct request *request)
     return poll(&connection, 1, 0) <= 0 || (connection.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0;
 }
 
-static enum MHD_Result analysis_question(struct server *server, struct MHD_Connection *connection,
+static enum MHD_Result reply_api(struct server *server, struct MHD_Connection *connection,
                                          const char *path)
 {
     struct request request = {.path = path, .is_waiting = is_waiting, .asker = connection};
@@ -182,27 +182,27 @@ static enum MHD_Result refuse_method(struct MHD_Connection *connection, bool is_
 }
 
 /* libmicrohttpd calls it with the headers, then with each part of the upload, then without one. */
-static enum MHD_Result analysis(void *closure, struct MHD_Connection *connection, const char *path,
+static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, const char *path,
                                 const char *method, const char *version, const char *upload,
                                 size_t *upload_size, void **state)
 {
     struct server *server = closure;
-    bool is_question = strncmp(path, "/api/", 5) == 0, is_deed = strcmp(path, API_DEED) == 0;
+    bool is_api = strncmp(path, "/api/", 5) == 0, is_deed = strcmp(path, API_DEED) == 0;
 
     if (!is_right_method(method, is_deed))
         return refuse_method(connection, is_deed);
     if (!is_our_host(server, header_of(connection, MHD_HTTP_HEADER_HOST)))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers requests to localhost only.\n");
-    if (is_foreign(server, connection, is_question))
+    if (is_foreign(server, connection, is_api))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers requests of its own page only.\n");
     if (is_deed && (*state == NULL || *upload_size > 0)) {
         *state = server;
         *upload_size = 0; /* ignored */
         return MHD_YES;
     }
-    if (is_question)
-        return analysis_question(server, connection, path);
-    return analysis_file(connection, path);
+    if (is_api)
+        return reply_api(server, connection, path);
+    return reply_file(connection, path);
 }
 
 static void log_nothing(void *closure, const char *format, va_list arguments)
@@ -219,7 +219,7 @@ struct server *server_start(struct view *view, unsigned port, struct fail *fail)
     server->view = view;
     server->daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG, 0,
-        NULL, NULL, analysis, server, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_SOCK_ADDR,
+        NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL, MHD_OPTION_SOCK_ADDR,
         &address, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
         MHD_OPTION_END);
     info = server->daemon != NULL ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;

@@ -30,6 +30,10 @@ struct view_job {
 };
 #define VIEW_JOBS 64u
 
+/* Whether the page may run `tarn goto` in the terminal (`tarn view --goto`), one at a time. A request stays
+ * GOTO_WANTED until the program has ended. */
+enum view_goto { GOTO_FORBIDDEN, GOTO_FREE, GOTO_CLAIMED, GOTO_WANTED };
+
 struct view {
     struct view_options options;
     pthread_rwlock_t lock;
@@ -50,7 +54,8 @@ struct view {
     atomic_bool has_source;
     struct view_job jobs[VIEW_JOBS];
     pthread_t keeper;
-    struct opener *opener; /* NULL: the page may not run `tarn goto` */
+    _Atomic enum view_goto goto_state;
+    uint64_t goto_event; /* valid if the state is GOTO_WANTED */
 };
 
 /* Opens the trace. WAIT: also updates its index, which the thread of view_start does otherwise. */
