@@ -21,95 +21,82 @@ struct mark {
 };
 
 struct marker {
-    struct node_visitor visitor;
+    struct cover_visitor cover;
+    struct node_visitor node;
     const struct view *view;
     struct range range;
     struct mark *marks;
     uint32_t count;
-    uint32_t *places;    /* marks by type, or UINT32_MAX */
-    uint64_t begin, end; /* of the current piece */
+    uint32_t *places; /* marks by type, or UINT32_MAX */
 };
 
-static double pixel_of(const struct marker *marker, uint64_t ticks)
+/* Adds COUNT events, evenly distributed over a time. */
+static void add_events(const struct marker *marker, struct mark *mark, uint64_t begin, uint64_t end,
+                       double count)
 {
-    return (double)(ticks - marker->range.from_ticks) * marker->range.width /
-           (double)(marker->range.to_ticks - marker->range.from_ticks);
-}
+    const struct range *range = &marker->range;
+    double pixel = (double)(range->to_ticks - range->from_ticks) / range->width;
+    struct spread spread = spread_over(begin, end, range->from_ticks, pixel, range->width);
 
-/* Spreads COUNT events evenly over a time. */
-static void spread(const struct marker *marker, struct mark *mark, uint64_t begin, uint64_t end, double count)
-{
-    double from = pixel_of(marker, begin), to = pixel_of(marker, end);
-    uint32_t first = from < marker->range.width - 1 ? (uint32_t)from : marker->range.width - 1;
-    uint32_t last = to < marker->range.width - 1 ? (uint32_t)to : marker->range.width - 1;
-
-    for (uint32_t i = first; i <= last; i++) {
-        double left = i > from ? i : from, right = i + 1.0 < to ? i + 1.0 : to;
-
-        mark->pixels[i] += first == last ? count : right > left ? count * (right - left) / (to - from) : 0;
-    }
+    for (uint32_t i = spread.first; i <= spread.last; i++)
+        mark->pixels[i] += count * spread_share(&spread, i);
 }
 
 static void visit_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
 {
-    const struct marker *marker = (struct marker *)visitor;
+    const struct marker *marker = (struct marker *)((char *)visitor - offsetof(struct marker, node));
     struct mark *mark = marker->places[type] != UINT32_MAX ? &marker->marks[marker->places[type]] : NULL;
 
     if (mark == NULL)
         return;
     mark->count += count;
     mark->has_times = false;
-    spread(marker, mark, marker->begin, marker->end, (double)count);
+    add_events(marker, mark, marker->cover.begin, marker->cover.end, (double)count);
 }
 
-static void walk_piece(const struct marker *marker, const struct piece *piece)
+static bool visit_node(struct cover_visitor *cover, struct buffer_reader node)
 {
+    struct marker *marker = (struct marker *)cover;
+
+    return node_visit(&marker->node, node, marker->view->trace.stream_count,
+                      marker->view->trace.schema.event_count);
+}
+
+static bool walk_part(struct cover_visitor *cover, struct fail *fail)
+{
+    const struct marker *marker = (struct marker *)cover;
     struct walk walk;
     struct cursor *cursor;
 
     walk_open(&walk, &marker->view->trace, &marker->view->index,
-              index_find_time(&marker->view->index, piece->begin));
-    while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < piece->end) {
+              index_find_time(&marker->view->index, cover->begin));
+    while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < cover->end) {
         uint32_t place = marker->places[cursor->event.type->index];
         struct mark *mark;
 
-        if (place == UINT32_MAX || cursor->ticks < piece->begin)
+        if (place == UINT32_MAX || cursor->ticks < cover->begin)
             continue;
         mark = &marker->marks[place];
         mark->count++;
-        spread(marker, mark, cursor->ticks, cursor->ticks, 1);
+        add_events(marker, mark, cursor->ticks, cursor->ticks, 1);
         if (mark->has_times)
             buffer_add(&mark->times, &cursor->ticks, sizeof(cursor->ticks));
         if (mark->count > TIMES_MAX)
             mark->has_times = false;
     }
     walk_close(&walk);
+    return true;
 }
 
 static bool find_marks(struct marker *marker, struct fail *fail)
 {
     const struct index *index = &marker->view->index;
-    uint64_t grain = (marker->range.to_ticks - marker->range.from_ticks) / marker->range.width;
-    struct cover cover;
-    bool fine = true;
+    uint64_t from = marker->range.from_ticks, to = marker->range.to_ticks;
+    uint64_t grain = (to - from) / marker->range.width;
+    bool is_exact = index_events_in(index, from, to) <= LANES_EXACT;
 
-    cover_range(&cover, index, marker->range.from_ticks, marker->range.to_ticks, grain ? grain : 1,
-                index_events_in(index, marker->range.from_ticks, marker->range.to_ticks) <= LANES_EXACT
-                    ? UINT64_MAX
-                    : WALK_BUDGET);
-    for (size_t i = 0; i < cover.count && fine; i++) {
-        const struct piece *piece = &cover.pieces[i];
-
-        marker->begin = piece->begin;
-        marker->end = piece->end;
-        if (piece->is_exact)
-            walk_piece(marker, piece);
-        else if (!node_visit(&marker->visitor, blob_array_get(&index->levels[piece->level], piece->node),
-                             marker->view->trace.stream_count, marker->view->trace.schema.event_count))
-            fine = fail_set(fail, "the index is damaged; remove its file");
-    }
-    cover_free(&cover);
-    return fine;
+    return cover_range(&marker->cover, index, from, to, grain ? grain : 1,
+                       is_exact ? UINT64_MAX : WALK_BUDGET, fail);
 }
 
 static void add_mark(const struct marker *marker, const struct mark *mark, struct json *json)
@@ -130,7 +117,8 @@ static void add_mark(const struct marker *marker, const struct mark *mark, struc
 
 bool api_marks(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
-    struct marker marker = {.visitor = {.events = visit_events}, .view = view};
+    struct marker marker = {
+        .cover = {.node = visit_node, .walk = walk_part}, .node = {.events = visit_events}, .view = view};
     unsigned types = view->trace.schema.event_count;
     bool *wanted, fine = true;
 

@@ -1,104 +1,107 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cover.c - splits a range into pieces; see cover.h. */
-#include <stdlib.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/index_walk.h>
 
 struct coverer {
-    struct cover *cover;
+    struct cover_visitor *visitor;
     const struct index *index;
     uint64_t from, to, grain, budget;
-    size_t room;
+    uint64_t walk_begin, walk_end; /* to be walked; equal: nothing */
+    struct fail *fail;
 };
 
-static void add_piece(struct coverer *coverer, struct piece piece)
+/* Adjacent parts are walked in one go. */
+static bool add_walk(struct coverer *coverer, uint64_t begin, uint64_t end)
 {
-    struct cover *cover = coverer->cover;
-
-    if (piece.begin < coverer->from)
-        piece.begin = coverer->from;
-    if (piece.end > coverer->to)
-        piece.end = coverer->to;
-    if (piece.begin >= piece.end)
-        return;
-    /* Adjacent exact pieces are walked in one go. */
-    if (piece.is_exact && cover->count > 0 && cover->pieces[cover->count - 1].is_exact) {
-        cover->pieces[cover->count - 1].end = piece.end;
-        return;
-    }
-    if (cover->count == coverer->room) {
-        coverer->room = coverer->room ? 2 * coverer->room : 256;
-        cover->pieces = alloc_more(cover->pieces, coverer->room, sizeof(cover->pieces[0]));
-    }
-    cover->pieces[cover->count++] = piece;
+    if (coverer->walk_begin == coverer->walk_end)
+        coverer->walk_begin = begin > coverer->from ? begin : coverer->from;
+    coverer->walk_end = end < coverer->to ? end : coverer->to;
+    return true;
 }
 
-/* Returns the cost of walking a block: its events, plus
- * those from its checkpoint on if the walk begins with it. */
+static bool finish_walk(struct coverer *coverer)
+{
+    struct cover_visitor *visitor = coverer->visitor;
+
+    if (coverer->walk_begin == coverer->walk_end)
+        return true;
+    visitor->begin = coverer->walk_begin;
+    visitor->end = coverer->walk_end;
+    coverer->walk_begin = coverer->walk_end;
+    return visitor->walk(visitor, coverer->fail);
+}
+
+static bool visit_node(struct coverer *coverer, unsigned level, size_t node, uint64_t begin, uint64_t end)
+{
+    struct cover_visitor *visitor = coverer->visitor;
+
+    if (begin >= end)
+        return true;
+    if (!finish_walk(coverer))
+        return false;
+    visitor->begin = begin;
+    visitor->end = end;
+    return visitor->node(visitor, blob_array_get(&coverer->index->levels[level], node)) ||
+           fail_set(coverer->fail, "the index is damaged; remove its file");
+}
+
+/* Returns the cost of walking a block: its events, plus those from its checkpoint on if the walk begins with
+ * it. */
 static uint64_t cost_of(const struct coverer *coverer, size_t block)
 {
     const struct index *index = coverer->index;
-    const struct cover *cover = coverer->cover;
-    bool goes_on = cover->count > 0 && cover->pieces[cover->count - 1].is_exact;
+    bool goes_on = coverer->walk_begin != coverer->walk_end;
 
     return index_first(index, block + 1) -
            index_first(index, goes_on ? block : block / INDEX_STRIDE * INDEX_STRIDE);
 }
 
-static void cover_block(struct coverer *coverer, struct piece piece)
+static bool cover_block(struct coverer *coverer, size_t block, uint64_t begin, uint64_t end)
 {
-    bool is_whole = piece.begin >= coverer->from && piece.end <= coverer->to;
+    if (begin < coverer->from || end > coverer->to)
+        return add_walk(coverer, begin, end);
+    if (end - begin > coverer->grain) {
+        uint64_t cost = cost_of(coverer, block);
 
-    if (!is_whole) {
-        piece.is_exact = true;
-    } else if (piece.end - piece.begin > coverer->grain) {
-        uint64_t cost = cost_of(coverer, piece.node);
-
-        piece.is_exact = cost <= coverer->budget;
-        if (piece.is_exact)
+        if (cost <= coverer->budget) {
             coverer->budget -= cost;
+            return add_walk(coverer, begin, end);
+        }
     }
-    add_piece(coverer, piece);
+    return visit_node(coverer, 0, block, begin, end);
 }
 
-static void cover_node(struct coverer *coverer, unsigned level, size_t node)
+static bool cover_node(struct coverer *coverer, unsigned level, size_t node)
 {
     const struct index *index = coverer->index;
     uint64_t blocks = index_node_blocks(level);
-    struct piece piece = {.begin = index_begin(index, node * blocks),
-                          .end = index_begin(index, (node + 1) * blocks),
-                          .node = node,
-                          .level = (uint8_t)level};
+    uint64_t begin = index_begin(index, node * blocks), end = index_begin(index, (node + 1) * blocks);
 
-    if (node * blocks >= index_block_count(index) || piece.end <= coverer->from || piece.begin >= coverer->to)
-        return;
-    if (level == 0) {
-        cover_block(coverer, piece);
-    } else if (node < blob_array_count(&index->levels[level]) && piece.begin >= coverer->from &&
-               piece.end <= coverer->to && piece.end - piece.begin <= coverer->grain) {
-        add_piece(coverer, piece);
-    } else {
-        for (size_t i = 0; i < INDEX_FANOUT; i++)
-            cover_node(coverer, level - 1, node * INDEX_FANOUT + i);
-    }
+    if (node * blocks >= index_block_count(index) || end <= coverer->from || begin >= coverer->to)
+        return true;
+    if (level == 0)
+        return cover_block(coverer, node, begin, end);
+    if (node < blob_array_count(&index->levels[level]) && begin >= coverer->from && end <= coverer->to &&
+        end - begin <= coverer->grain)
+        return visit_node(coverer, level, node, begin, end);
+    for (size_t i = 0; i < INDEX_FANOUT; i++)
+        if (!cover_node(coverer, level - 1, node * INDEX_FANOUT + i))
+            return false;
+    return true;
 }
 
-void cover_range(struct cover *cover, const struct index *index, uint64_t from, uint64_t to, uint64_t grain,
-                 uint64_t budget)
+bool cover_range(struct cover_visitor *visitor, const struct index *index, uint64_t from, uint64_t to,
+                 uint64_t grain, uint64_t budget, struct fail *fail)
 {
-    struct coverer coverer = {
-        .cover = cover, .index = index, .from = from, .to = to, .grain = grain, .budget = budget};
+    struct coverer coverer = {visitor, index, from, to, grain, budget, .fail = fail};
     unsigned top = INDEX_LEVELS - 1;
     uint64_t blocks = index_node_blocks(top);
 
-    *cover = (struct cover){0};
     for (size_t node = 0; node * blocks < index_block_count(index); node++)
-        cover_node(&coverer, top, node);
-}
-
-void cover_free(struct cover *cover)
-{
-    free(cover->pieces);
+        if (!cover_node(&coverer, top, node))
+            return false;
+    return finish_walk(&coverer);
 }
 
 uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
@@ -112,8 +115,12 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to)
 /* ---- sums ------------------------------------------------------------------------------------------ */
 
 struct accumulator {
+    struct cover_visitor visitor;
     struct tally_observer observer;
     struct walk_range range;
+    struct tally *sum;
+    const struct index *index;
+    const struct trace *trace;
 };
 
 static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
@@ -133,45 +140,41 @@ static void close_segments(struct walk_range *range, const struct model *model, 
     accumulator->observer.is_done = true;
 }
 
-/* Walks a piece into a tally of its own, and adds that. */
-static bool sum_walk(struct tally *sum, const struct index *index, const struct trace *trace,
-                     const struct piece *piece, struct fail *fail)
+/* Walks into a tally of its own, and adds that. */
+static bool sum_walk(struct cover_visitor *visitor, struct fail *fail)
 {
+    struct accumulator *accumulator = (struct accumulator *)visitor;
     struct tally tally;
-    struct accumulator accumulator = {.range = {.from = piece->begin,
-                                                .to = piece->end,
-                                                .observer = &accumulator.observer.observer,
-                                                .event = take_event,
-                                                .end = close_segments}};
-    bool fine;
+    bool is_ok;
 
-    tally_open(&tally, trace);
-    tally_begin(&tally, piece->begin);
-    tally_observe(&accumulator.observer, &tally);
-    fine = walk_range(&accumulator.range, trace, index, fail);
-    tally_add(sum, &tally, piece->end);
+    accumulator->range = (struct walk_range){.from = visitor->begin,
+                                             .to = visitor->end,
+                                             .observer = &accumulator->observer.observer,
+                                             .event = take_event,
+                                             .end = close_segments};
+    tally_open(&tally, accumulator->trace);
+    tally_begin(&tally, visitor->begin);
+    tally_observe(&accumulator->observer, &tally);
+    is_ok = walk_range(&accumulator->range, accumulator->trace, accumulator->index, fail);
+    tally_add(accumulator->sum, &tally, visitor->end);
     tally_close(&tally);
-    return fine;
+    return is_ok;
+}
+
+static bool sum_node(struct cover_visitor *visitor, struct buffer_reader node)
+{
+    return tally_node(((struct accumulator *)visitor)->sum, node, visitor->begin, visitor->end);
 }
 
 bool cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
                struct tally *tally, struct fail *fail)
 {
-    struct cover cover;
-    bool fine = true;
+    struct accumulator accumulator = {
+        .visitor = {.node = sum_node, .walk = sum_walk}, .sum = tally, .index = index, .trace = trace};
 
     tally_begin(tally, from);
-    cover_range(&cover, index, from, to, UINT64_MAX, 0);
-    for (size_t i = 0; i < cover.count && fine; i++) {
-        const struct piece *piece = &cover.pieces[i];
-
-        if (piece->is_exact)
-            fine = sum_walk(tally, index, trace, piece, fail);
-        else
-            tally_node(tally, blob_array_get(&index->levels[piece->level], piece->node), piece->begin,
-                       piece->end);
-    }
-    cover_free(&cover);
+    if (!cover_range(&accumulator.visitor, index, from, to, UINT64_MAX, 0, fail))
+        return false;
     tally_extend(tally, to);
-    return fine && (!tally->is_broken || fail_set(fail, "the index is damaged; remove its file"));
+    return true;
 }

@@ -11,23 +11,18 @@
 
 #include <tools/tarn/view/index.h>
 
-struct piece {
-    uint64_t begin, end; /* ticks */
-    size_t node;         /* its index on the level */
-    uint8_t level;
-    bool is_exact; /* not a node: walk it */
-};
-
-struct cover {
-    struct piece *pieces; /* in order, without gaps, from FROM to TO */
-    size_t count;
+/* Gets the parts of a range in order, without gaps. Either function returns whether to go on. */
+struct cover_visitor {
+    uint64_t begin, end; /* of the current part, in ticks */
+    /* False: the node is malformed. */
+    bool (*node)(struct cover_visitor *visitor, struct buffer_reader node);
+    bool (*walk)(struct cover_visitor *visitor, struct fail *fail);
 };
 
 /* GRAIN: maximum width of nodes in ticks; UINT64_MAX: any. BUDGET: maximum number of events walked apart
  * from the ends. */
-void cover_range(struct cover *cover, const struct index *index, uint64_t from, uint64_t to, uint64_t grain,
-                 uint64_t budget);
-void cover_free(struct cover *cover);
+bool cover_range(struct cover_visitor *visitor, const struct index *index, uint64_t from, uint64_t to,
+                 uint64_t grain, uint64_t budget, struct fail *fail);
 
 /* Returns an upper estimate of the events in a range: those of all blocks that it touches. */
 uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to);
@@ -35,5 +30,33 @@ uint64_t index_events_in(const struct index *index, uint64_t from, uint64_t to);
 /* Sums up a range exactly into an open tally: nodes, and walks at both ends. */
 bool cover_sum(const struct index *index, const struct trace *trace, uint64_t from, uint64_t to,
                struct tally *tally, struct fail *fail);
+
+/* A time spread over a row of pixels. */
+struct spread {
+    uint32_t first, last; /* pixels */
+    double from, to;      /* in pixels */
+};
+
+/* PIXEL: ticks per pixel. */
+static inline struct spread spread_over(uint64_t begin, uint64_t end, uint64_t origin, double pixel,
+                                        uint32_t width)
+{
+    struct spread spread = {.from = (double)(begin - origin) / pixel, .to = (double)(end - origin) / pixel};
+
+    spread.first = spread.from < width - 1 ? (uint32_t)spread.from : width - 1;
+    spread.last = spread.to < width - 1 ? (uint32_t)spread.to : width - 1;
+    return spread;
+}
+
+/* Returns the share of the time in PIXEL, 0 to 1. */
+static inline double spread_share(const struct spread *spread, uint32_t pixel)
+{
+    double from = pixel > spread->from ? pixel : spread->from;
+    double to = pixel + 1.0 < spread->to ? pixel + 1.0 : spread->to;
+
+    if (spread->first == spread->last)
+        return 1;
+    return to > from ? (to - from) / (spread->to - spread->from) : 0;
+}
 
 #endif

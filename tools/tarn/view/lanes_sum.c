@@ -2,8 +2,8 @@
 /*
  * lanes_sum.c - lanes of a long range, from the index: shares of time per pixel; see lanes.h.
  *
- * The range is split into pieces (cover.h). The times in a node are spread evenly over its pixels, usually
- * one. A walk to the start of the range finds the state of each thread there.
+ * The range is split into nodes and walks (cover.h). The times in a node are spread evenly over its pixels,
+ * usually one. A walk to the start of the range finds the state of each thread there.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/cover.h>
@@ -24,12 +24,13 @@ struct thread_pixel {
 };
 
 struct accumulator {
-    struct model_observer observer; /* of pieces that are walked */
-    struct node_visitor visitor;    /* of nodes */
+    struct model_observer observer; /* of walks */
+    struct cover_visitor cover;
+    struct node_visitor node;
     struct walk_range range;
     struct lanes *lanes;
+    const struct view *view;
     double pixel;                  /* ticks */
-    uint64_t begin, end;           /* of the current piece */
     uint32_t *cpu_places;          /* lanes by rank */
     uint32_t *places, count;       /* lanes by thread; their number */
     struct cpu_pixel **cpus;       /* by lane: its pixels */
@@ -40,31 +41,16 @@ struct accumulator {
 
 /* ---- pixels ---------------------------------------------------------------------------------------- */
 
-struct spread {
-    uint32_t first, last;
-    double from, to; /* in pixels */
-};
-
 static struct spread spread_of(const struct accumulator *accumulator, uint64_t begin, uint64_t end)
 {
-    struct spread spread = {.from = (double)(begin - accumulator->lanes->from) / accumulator->pixel,
-                            .to = (double)(end - accumulator->lanes->from) / accumulator->pixel};
-    uint32_t most = accumulator->lanes->width - 1;
+    const struct lanes *lanes = accumulator->lanes;
 
-    spread.first = spread.from < most ? (uint32_t)spread.from : most;
-    spread.last = spread.to < most ? (uint32_t)spread.to : most;
-    return spread;
+    return spread_over(begin, end, lanes->from, accumulator->pixel, lanes->width);
 }
 
-/* The share of the stretch in PIXEL, 0 to 1. */
 static float share_in(const struct spread *spread, uint32_t pixel)
 {
-    double from = pixel > spread->from ? pixel : spread->from;
-    double to = pixel + 1.0 < spread->to ? pixel + 1.0 : spread->to;
-
-    if (spread->first == spread->last)
-        return 1;
-    return to > from ? (float)((to - from) / (spread->to - spread->from)) : 0;
+    return (float)spread_share(spread, pixel);
 }
 
 static void add_ran(struct cpu_pixel *pixel, uint32_t thread, float ticks)
@@ -98,53 +84,66 @@ static void add_thread_time(struct accumulator *accumulator, uint32_t lane, enum
 
 /* ---- nodes ----------------------------------------------------------------------------------------- */
 
-static void visit_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
+/* Returns the pixels of a CPU's lane, and those of the node; NULL: the lane is not wanted. */
+static struct cpu_pixel *find_cpu(struct node_visitor *visitor, uint32_t rank, struct spread *spread)
 {
     const struct accumulator *accumulator =
-        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, visitor));
+        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, node));
     uint32_t lane = accumulator->cpu_places[rank];
-    struct spread spread = spread_of(accumulator, accumulator->begin, accumulator->end);
 
-    if (lane == UINT32_MAX)
-        return;
-    for (uint32_t i = spread.first; i <= spread.last; i++)
+    *spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
+    return lane != UINT32_MAX ? accumulator->cpus[lane] : NULL;
+}
+
+static void visit_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
+{
+    struct spread spread;
+    struct cpu_pixel *pixels = find_cpu(visitor, rank, &spread);
+
+    for (uint32_t i = spread.first; pixels != NULL && i <= spread.last; i++)
         for (int kind = 0; kind < CPU_KINDS; kind++)
-            accumulator->cpus[lane][i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
+            pixels[i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
 }
 
 static void visit_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks)
 {
-    const struct accumulator *accumulator =
-        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, visitor));
-    uint32_t lane = accumulator->cpu_places[rank];
-    struct spread spread = spread_of(accumulator, accumulator->begin, accumulator->end);
+    struct spread spread;
+    struct cpu_pixel *pixels = find_cpu(visitor, rank, &spread);
 
-    if (lane == UINT32_MAX)
-        return;
-    for (uint32_t i = spread.first; i <= spread.last; i++)
-        add_ran(&accumulator->cpus[lane][i], thread, (float)ticks * share_in(&spread, i));
+    for (uint32_t i = spread.first; pixels != NULL && i <= spread.last; i++)
+        add_ran(&pixels[i], thread, (float)ticks * share_in(&spread, i));
 }
 
 static void visit_thread(struct node_visitor *visitor, uint32_t number, enum node_kind first,
                          enum node_kind last, const uint64_t ticks[NODE_KINDS])
 {
     struct accumulator *accumulator =
-        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, visitor));
+        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, node));
     uint32_t lane = number < accumulator->count ? accumulator->places[number] : UINT32_MAX;
-    struct spread spread = spread_of(accumulator, accumulator->begin, accumulator->end);
+    struct spread spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
 
     if (lane == UINT32_MAX)
         return;
-    add_thread_time(accumulator, lane, accumulator->last[lane], accumulator->until[lane], accumulator->begin);
+    add_thread_time(accumulator, lane, accumulator->last[lane], accumulator->until[lane],
+                    accumulator->cover.begin);
     for (uint32_t i = spread.first; i <= spread.last; i++)
         for (int kind = 0; kind < NODE_KINDS; kind++)
             if (ticks[kind] != 0)
                 accumulator->threads[lane][i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
-    accumulator->until[lane] = accumulator->end;
+    accumulator->until[lane] = accumulator->cover.end;
     accumulator->last[lane] = (uint8_t)last;
 }
 
-/* ---- exact pieces ---------------------------------------------------------------------------------- */
+static bool visit_node(struct cover_visitor *cover, struct buffer_reader node)
+{
+    struct accumulator *accumulator =
+        (struct accumulator *)((char *)cover - offsetof(struct accumulator, cover));
+    const struct trace *trace = &accumulator->view->trace;
+
+    return node_visit(&accumulator->node, node, trace->stream_count, trace->schema.event_count);
+}
+
+/* ---- walks ---------------------------------------------------------------------------------- */
 
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                          uint64_t to)
@@ -168,7 +167,7 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     }
 }
 
-/* Notes the state of each thread after the piece. */
+/* Notes the state of each thread after the walk. */
 static void note_states(struct walk_range *range, const struct model *model, const uint64_t *limits)
 {
     struct accumulator *accumulator =
@@ -187,16 +186,17 @@ static void note_states(struct walk_range *range, const struct model *model, con
     }
 }
 
-static bool walk_piece(struct accumulator *accumulator, const struct view *view, struct fail *fail)
+static bool walk_part(struct cover_visitor *cover, struct fail *fail)
 {
-    /* The walk reports all segments of the piece; until then, threads stayed in their state. */
+    struct accumulator *accumulator =
+        (struct accumulator *)((char *)cover - offsetof(struct accumulator, cover));
+
+    /* The walk reports all segments of its part; until then, threads stayed in their state. */
     for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)
-        add_thread_time(accumulator, i, accumulator->last[i], accumulator->until[i], accumulator->begin);
-    accumulator->range = (struct walk_range){.from = accumulator->begin,
-                                             .to = accumulator->end,
-                                             .observer = &accumulator->observer,
-                                             .end = note_states};
-    return walk_range(&accumulator->range, &view->trace, &view->index, fail);
+        add_thread_time(accumulator, i, accumulator->last[i], accumulator->until[i], cover->begin);
+    accumulator->range = (struct walk_range){
+        .from = cover->begin, .to = cover->end, .observer = &accumulator->observer, .end = note_states};
+    return walk_range(&accumulator->range, &accumulator->view->trace, &accumulator->view->index, fail);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------ */
@@ -294,42 +294,29 @@ static void close_pixels(struct accumulator *accumulator)
     free(accumulator->cpu_places);
 }
 
-static bool add_pieces(struct accumulator *accumulator, const struct view *view, struct fail *fail)
+static bool add_all(struct accumulator *accumulator, struct fail *fail)
 {
-    const struct index *index = &view->index;
-    struct cover cover;
-    bool fine = true;
+    const struct lanes *lanes = accumulator->lanes;
+    const struct index *index = &accumulator->view->index;
+    uint64_t grain = accumulator->pixel > 1 ? (uint64_t)accumulator->pixel : 1;
 
-    accumulator->begin = accumulator->end = accumulator->lanes->from;
-    if (accumulator->begin > index->begin)
-        fine = walk_piece(accumulator, view, fail);
-    cover_range(&cover, index, accumulator->lanes->from, accumulator->lanes->to,
-                accumulator->pixel > 1 ? (uint64_t)accumulator->pixel : 1, WALK_BUDGET);
-    for (size_t i = 0; i < cover.count && fine; i++) {
-        const struct piece *piece = &cover.pieces[i];
-
-        accumulator->begin = piece->begin;
-        accumulator->end = piece->end;
-        if (piece->is_exact)
-            fine = walk_piece(accumulator, view, fail);
-        else if (!node_visit(&accumulator->visitor, blob_array_get(&index->levels[piece->level], piece->node),
-                             view->trace.stream_count, view->trace.schema.event_count))
-            fine = fail_set(fail, "the index is damaged; remove its file");
-    }
-    cover_free(&cover);
-    return fine;
+    accumulator->cover.begin = accumulator->cover.end = lanes->from;
+    return (lanes->from <= index->begin || walk_part(&accumulator->cover, fail)) &&
+           cover_range(&accumulator->cover, index, lanes->from, lanes->to, grain, WALK_BUDGET, fail);
 }
 
 bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail)
 {
     struct accumulator accumulator = {.observer = {.segment = take_segment},
-                                      .visitor = {visit_cpu, visit_ran, visit_thread, NULL},
+                                      .cover = {.node = visit_node, .walk = walk_part},
+                                      .node = {visit_cpu, visit_ran, visit_thread, NULL},
                                       .lanes = lanes,
+                                      .view = view,
                                       .pixel = (double)(lanes->to - lanes->from) / lanes->width};
     bool fine;
 
     open_pixels(&accumulator, view);
-    fine = add_pieces(&accumulator, view, fail);
+    fine = add_all(&accumulator, fail);
     for (uint32_t i = 0; i < lanes->thread_count && fine; i++) {
         add_thread_time(&accumulator, i, accumulator.last[i], accumulator.until[i], lanes->to);
         make_thread_runs(&accumulator, i);

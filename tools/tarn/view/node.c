@@ -297,12 +297,11 @@ void tally_add(struct tally *tally, const struct tally *more, uint64_t end)
         add_events(&accumulator.visitor, type, more->events[type]);
 }
 
-void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
+bool tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
     struct accumulator accumulator = accumulator_of(tally, begin, end);
 
-    if (!node_visit(&accumulator.visitor, node, tally->cpu_count, tally->event_count))
-        tally->is_broken = true;
+    return node_visit(&accumulator.visitor, node, tally->cpu_count, tally->event_count);
 }
 
 void tally_extend(struct tally *tally, uint64_t end)

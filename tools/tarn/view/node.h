@@ -74,7 +74,6 @@ struct tally {
     unsigned cpu_count;
     uint64_t *events; /* by type */
     unsigned event_count;
-    bool is_broken; /* a node was malformed */
 };
 
 void tally_open(struct tally *tally, const struct trace *trace);
@@ -104,8 +103,8 @@ void tally_observe(struct tally_observer *self, struct tally *tally);
 
 /* Adds another tally, which ends at END and begins where this one ends. */
 void tally_add(struct tally *tally, const struct tally *more, uint64_t end);
-/* Adds a node of the time from BEGIN to END likewise. */
-void tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
+/* Adds a node of the time from BEGIN to END likewise. False: it is malformed. */
+bool tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
 /* Extends threads without further events to END, in their last state. */
 void tally_extend(struct tally *tally, uint64_t end);
 void tally_encode(struct tally *tally, struct buffer *out);

@@ -118,8 +118,7 @@ static bool choose_temporary(struct puller *puller, struct fail *fail)
         close(life[1]);
         return false;
     }
-    fine =
-        start_keeper(puller, life, reply) || fail_set(fail, "cannot start a process: %s", strerror(errno));
+    fine = start_keeper(puller, life, reply) || fail_set(fail, "cannot start a process: %s", strerror(errno));
     close(life[0]);
     close(reply[1]);
     fine = fine && receive_directory(puller, reply[0], fail);

@@ -152,8 +152,7 @@ static bool is_waiting(const struct request *request)
     return poll(&connection, 1, 0) <= 0 || (connection.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0;
 }
 
-static enum MHD_Result reply_api(struct server *server, struct MHD_Connection *connection,
-                                         const char *path)
+static enum MHD_Result reply_api(struct server *server, struct MHD_Connection *connection, const char *path)
 {
     struct request request = {.path = path, .is_waiting = is_waiting, .asker = connection};
     struct json json = {0};
@@ -183,8 +182,8 @@ static enum MHD_Result refuse_method(struct MHD_Connection *connection, bool is_
 
 /* libmicrohttpd calls it with the headers, then with each part of the upload, then without one. */
 static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, const char *path,
-                                const char *method, const char *version, const char *upload,
-                                size_t *upload_size, void **state)
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **state)
 {
     struct server *server = closure;
     bool is_api = strncmp(path, "/api/", 5) == 0, is_deed = strcmp(path, API_DEED) == 0;
