@@ -489,9 +489,9 @@ static bool is_same_index(const struct index *a, const struct index *b)
                 memcmp(a->blocks.bytes, b->blocks.bytes, a->blocks.used) == 0 &&
                 memcmp(&a->losses, &b->losses, sizeof(a->losses)) == 0;
 
-    same = same && a->knowledge.bytes.used == b->knowledge.bytes.used &&
-           (a->knowledge.bytes.used == 0 ||
-            memcmp(a->knowledge.bytes.bytes, b->knowledge.bytes.bytes, a->knowledge.bytes.used) == 0);
+    same = same && a->snapshots.bytes.used == b->snapshots.bytes.used &&
+           (a->snapshots.bytes.used == 0 ||
+            memcmp(a->snapshots.bytes.bytes, b->snapshots.bytes.bytes, a->snapshots.bytes.used) == 0);
     for (unsigned level = 0; level < INDEX_LEVELS && same; level++)
         same = a->levels[level].bytes.used == b->levels[level].bytes.used &&
                (a->levels[level].bytes.used == 0 ||

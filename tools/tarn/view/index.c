@@ -102,24 +102,32 @@ void blob_array_cut(struct blob_array *array, size_t count)
     array->bytes.used = count > 0 ? end_of(array, count - 1) : 0;
 }
 
-void blob_array_free(struct blob_array *array)
-{
-    free(array->bytes.bytes);
-    free(array->ends.bytes);
-}
+#define PART(field, type) {offsetof(struct index, field), sizeof(type)}
+#define BLOBS(field)      PART(field.bytes, uint8_t), PART(field.ends, uint64_t)
+
+const struct index_part index_parts[INDEX_PARTS] = {
+    PART(blocks, struct index_block),
+    PART(threads, struct index_thread),
+    PART(processes, struct index_process),
+    PART(irqs, struct model_irq),
+    PART(lock_classes, struct model_lock_class),
+    PART(beginning, uint8_t),
+    BLOBS(checkpoints),
+    BLOBS(snapshots),
+    BLOBS(levels[0]),
+    BLOBS(levels[1]),
+    BLOBS(levels[2]),
+    BLOBS(levels[3]),
+    BLOBS(levels[4]),
+    BLOBS(levels[5]),
+    BLOBS(levels[6]),
+};
+_Static_assert(INDEX_LEVELS == 7, "index_parts has all levels");
 
 void index_free(struct index *index)
 {
-    free(index->blocks.bytes);
-    for (unsigned level = 0; level < INDEX_LEVELS; level++)
-        blob_array_free(&index->levels[level]);
-    blob_array_free(&index->checkpoints);
-    blob_array_free(&index->knowledge);
-    free(index->beginning.bytes);
-    free(index->irqs.bytes);
-    free(index->lock_classes.bytes);
-    free(index->threads.bytes);
-    free(index->processes.bytes);
+    for (unsigned i = 0; i < INDEX_PARTS; i++)
+        free(index_part(index, i)->bytes);
     if (index->model != NULL)
         model_close(index->model);
     free(index->model);
@@ -135,7 +143,7 @@ bool index_restore(const struct index *index, struct model *model, size_t stride
     if (!restore(model, index->beginning.bytes, index->beginning.used, fail))
         return false;
     for (size_t i = 0; i < strides; i++) {
-        struct buffer_reader piece = blob_array_get(&index->knowledge, i);
+        struct buffer_reader piece = blob_array_get(&index->snapshots, i);
 
         if (piece.failed || !restore(model, piece.at, piece.left, fail))
             return fail_set(fail, "the index is damaged; remove its file");

@@ -73,7 +73,7 @@ struct index {
     struct model *model;        /* used while the index is made */
     struct blob_array levels[INDEX_LEVELS];
     struct blob_array checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
-    struct blob_array knowledge;   /* number k: what was learned between checkpoints k - 1 and k */
+    struct blob_array snapshots;   /* number k: long-lived facts from between checkpoints k - 1 and k */
     struct buffer beginning;       /* long-lived facts from before all events: model_learn_beginning */
     bool has_beginning;            /* it is final, even if the trace grows */
     uint64_t events;
@@ -132,7 +132,19 @@ size_t blob_array_count(const struct blob_array *array);
 struct buffer_reader blob_array_get(const struct blob_array *array, size_t number);
 void blob_array_end(struct blob_array *array);               /* completes the item whose bytes were added */
 void blob_array_cut(struct blob_array *array, size_t count); /* keeps the first COUNT items */
-void blob_array_free(struct blob_array *array);
+
+/* All arrays of an index, for code that treats them alike. Of a blob array, its bytes and then its ends. */
+struct index_part {
+    size_t offset; /* of its struct buffer in struct index */
+    size_t unit;   /* bytes of an element */
+};
+#define INDEX_PARTS (10u + 2u * INDEX_LEVELS)
+extern const struct index_part index_parts[INDEX_PARTS];
+
+static inline struct buffer *index_part(const struct index *index, unsigned part)
+{
+    return (struct buffer *)((char *)index + index_parts[part].offset);
+}
 
 void index_free(struct index *index);
 

@@ -46,7 +46,7 @@ static void cut_index(struct index *index, size_t strides)
     for (unsigned level = 0; level < INDEX_LEVELS; level++, nodes /= INDEX_FANOUT)
         blob_array_cut(&index->levels[level], nodes);
     blob_array_cut(&index->checkpoints, strides);
-    blob_array_cut(&index->knowledge, strides);
+    blob_array_cut(&index->snapshots, strides);
 }
 
 /* ---- checkpoints ----------------------------------------------------------------------------------- */
@@ -61,8 +61,8 @@ static void save_checkpoint(struct builder *builder)
     buffer_add(&array->bytes, &builder->index->losses, sizeof(builder->index->losses));
     model_save(builder->index->model, &array->bytes);
     blob_array_end(array);
-    model_save_snapshot(builder->index->model, &builder->index->knowledge.bytes);
-    blob_array_end(&builder->index->knowledge);
+    model_save_snapshot(builder->index->model, &builder->index->snapshots.bytes);
+    blob_array_end(&builder->index->snapshots);
 }
 
 static bool restore_checkpoint(struct builder *builder, size_t strides, struct fail *fail)

@@ -12,7 +12,7 @@
 
 /* FORMAT changes with the index; BUILD depends on
  * everything else that determines the meaning of the bytes. */
-#define FORMAT 9u
+#define FORMAT 10u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
      sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \
@@ -44,14 +44,37 @@ static uint64_t checksum_of(const uint8_t *bytes, size_t size)
 
 /* ---- streams --------------------------------------------------------------------------------------- */
 
+/* What the trace is, apart from its streams. */
+struct identity {
+    uint32_t stream_count, event_count;
+    uint8_t uuid[16];
+    uint64_t clock_freq;
+    int64_t clock_base_ns;
+    uint64_t metadata_bytes;
+};
+
+static struct identity identity_of(const struct trace *trace)
+{
+    struct identity identity = {.stream_count = trace->stream_count,
+                                .event_count = trace->schema.event_count,
+                                .clock_freq = trace->schema.clock_freq,
+                                .clock_base_ns = trace->schema.clock_base_ns,
+                                .metadata_bytes = trace->metadata_bytes};
+
+    memcpy(identity.uuid, trace->schema.tsdl.uuid, sizeof(identity.uuid));
+    return identity;
+}
+
 /* Identifies a stream, at the size that it had. */
 struct stream_mark {
-    uint64_t size, begin, last_begin, last_seq;
+    uint64_t size, begin, last_begin, last_seq, name /* its checksum */;
 };
 
 static struct stream_mark mark_of(const struct trace *trace, const struct stream *stream, uint64_t size)
 {
-    struct stream_mark mark = {.size = size, .begin = stream->begin};
+    struct stream_mark mark = {.size = size,
+                               .begin = stream->begin,
+                               .name = checksum_of((const uint8_t *)stream->name, strlen(stream->name))};
     struct trace_packet header;
     uint64_t bytes = stream->first_packet_bytes;
 
@@ -61,26 +84,6 @@ static struct stream_mark mark_of(const struct trace *trace, const struct stream
         mark.last_seq = header.packet_seq_num;
     }
     return mark;
-}
-
-static void write_streams(const struct trace *trace, struct buffer *out)
-{
-    uint32_t numbers[] = {trace->stream_count, trace->schema.event_count};
-
-    buffer_add(out, numbers, sizeof(numbers));
-    buffer_add(out, trace->schema.tsdl.uuid, sizeof(trace->schema.tsdl.uuid));
-    buffer_add(out, &trace->schema.clock_freq, sizeof(trace->schema.clock_freq));
-    buffer_add(out, &trace->schema.clock_base_ns, sizeof(trace->schema.clock_base_ns));
-    buffer_add(out, &trace->metadata_bytes, sizeof(trace->metadata_bytes));
-    for (unsigned i = 0; i < trace->stream_count; i++) {
-        const struct stream *stream = &trace->streams[i];
-        struct stream_mark mark = mark_of(trace, stream, stream->size);
-        uint32_t length = (uint32_t)strlen(stream->name);
-
-        buffer_add(out, &mark, sizeof(mark));
-        buffer_add(out, &length, sizeof(length));
-        buffer_add(out, stream->name, length);
-    }
 }
 
 static enum index_state compare_stream(const struct trace *trace, const struct stream *stream,
@@ -102,34 +105,17 @@ static enum index_state compare_stream(const struct trace *trace, const struct s
 static enum index_state compare_streams(const struct trace *trace, struct buffer_reader *reader,
                                         uint64_t *from)
 {
-    enum index_state state = INDEX_WHOLE;
-    uint32_t numbers[2];
-    uint8_t uuid[16];
-    uint64_t freq, metadata_bytes;
-    int64_t base;
+    struct identity identity, now = identity_of(trace);
+    enum index_state state = INDEX_WHOLE, one;
 
-    buffer_get(reader, numbers, sizeof(numbers));
-    buffer_get(reader, uuid, sizeof(uuid));
-    buffer_get(reader, &freq, sizeof(freq));
-    buffer_get(reader, &base, sizeof(base));
-    buffer_get(reader, &metadata_bytes, sizeof(metadata_bytes));
-    if (reader->failed || numbers[0] != trace->stream_count || numbers[1] != trace->schema.event_count ||
-        memcmp(uuid, trace->schema.tsdl.uuid, sizeof(uuid)) != 0 || freq != trace->schema.clock_freq ||
-        base != trace->schema.clock_base_ns || metadata_bytes != trace->metadata_bytes)
+    buffer_get(reader, &identity, sizeof(identity));
+    if (memcmp(&identity, &now, sizeof(now)) != 0)
         return INDEX_NONE;
     for (unsigned i = 0; i < trace->stream_count; i++) {
-        const struct stream *stream = &trace->streams[i];
         struct stream_mark mark;
-        uint32_t length;
-        enum index_state one;
 
         buffer_get(reader, &mark, sizeof(mark));
-        buffer_get(reader, &length, sizeof(length));
-        if (reader->failed || length != strlen(stream->name) || length > reader->left ||
-            memcmp(reader->at, stream->name, length) != 0)
-            return INDEX_NONE;
-        buffer_skip(reader, length);
-        one = compare_stream(trace, stream, &mark, from);
+        one = compare_stream(trace, &trace->streams[i], &mark, from);
         if (one == INDEX_NONE)
             return INDEX_NONE;
         state = one == INDEX_SHORT ? INDEX_SHORT : state;
@@ -138,15 +124,6 @@ static enum index_state compare_streams(const struct trace *trace, struct buffer
 }
 
 /* ---- the index ------------------------------------------------------------------------------------- */
-
-static void write_part(const struct buffer *part, struct buffer *out)
-{
-    uint64_t size = part->used;
-
-    buffer_add(out, &size, sizeof(size));
-    if (size != 0)
-        buffer_add(out, part->bytes, size);
-}
 
 static bool read_part(struct buffer *part, struct buffer_reader *reader, size_t unit)
 {
@@ -161,12 +138,10 @@ static bool read_part(struct buffer *part, struct buffer_reader *reader, size_t 
     return true;
 }
 
-static bool read_blob_array(struct blob_array *array, struct buffer_reader *reader)
+static bool check_blobs(const struct blob_array *array)
 {
     uint64_t before = 0, end;
 
-    if (!read_part(&array->bytes, reader, 1) || !read_part(&array->ends, reader, sizeof(uint64_t)))
-        return false;
     for (size_t i = 0; i < blob_array_count(array); i++, before = end) {
         memcpy(&end, array->ends.bytes + i * sizeof(end), sizeof(end));
         if (end < before || end > array->bytes.used)
@@ -201,16 +176,20 @@ static bool check_records(const struct index *index, const struct trace *trace)
         if (index_begin(index, i) > index_begin(index, i + 1) ||
             index_first(index, i) > index_first(index, i + 1))
             return false;
-    return is_bool(&index->losses.before) &&
+    for (unsigned level = 0; level < INDEX_LEVELS; level++)
+        if (!check_blobs(&index->levels[level]))
+            return false;
+    return is_bool(&index->losses.before) && check_blobs(&index->checkpoints) &&
+           check_blobs(&index->snapshots) &&
            blob_array_count(&index->levels[0]) == index_block_count(index) &&
            blob_array_count(&index->checkpoints) <= index_block_count(index) / INDEX_STRIDE &&
-           blob_array_count(&index->knowledge) == blob_array_count(&index->checkpoints);
+           blob_array_count(&index->snapshots) == blob_array_count(&index->checkpoints);
 }
 
 static bool read_index(struct index *index, const struct trace *trace, struct buffer_reader *reader)
 {
     uint64_t numbers[4];
-    bool fine;
+    bool is_ok;
 
     buffer_get(reader, numbers, sizeof(numbers));
     buffer_get(reader, &index->losses, sizeof(index->losses));
@@ -218,42 +197,35 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
     index->begin = numbers[1];
     index->end = numbers[2];
     index->has_beginning = numbers[3] != 0;
-    fine = !reader->failed && read_part(&index->blocks, reader, sizeof(struct index_block)) &&
-           read_part(&index->threads, reader, sizeof(struct index_thread)) &&
-           read_part(&index->processes, reader, sizeof(struct index_process)) &&
-           read_part(&index->irqs, reader, sizeof(struct model_irq)) &&
-           read_part(&index->lock_classes, reader, sizeof(struct model_lock_class)) &&
-           read_blob_array(&index->checkpoints, reader) && read_blob_array(&index->knowledge, reader) &&
-           read_part(&index->beginning, reader, 1);
-    for (unsigned level = 0; fine && level < INDEX_LEVELS; level++)
-        fine = read_blob_array(&index->levels[level], reader);
-    return fine && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
+    is_ok = !reader->failed;
+    for (unsigned i = 0; i < INDEX_PARTS && is_ok; i++)
+        is_ok = read_part(index_part(index, i), reader, index_parts[i].unit);
+    return is_ok && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
 }
 
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out)
 {
     struct head head = {.order = ORDER, .format = FORMAT, .build = BUILD};
     uint64_t numbers[4] = {index->events, index->begin, index->end, index->has_beginning};
+    struct identity identity = identity_of(trace);
     size_t at = out->used;
 
     memcpy(head.magic, magic, sizeof(magic));
     buffer_add(out, &head, sizeof(head));
-    write_streams(trace, out);
+    buffer_add(out, &identity, sizeof(identity));
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        struct stream_mark mark = mark_of(trace, &trace->streams[i], trace->streams[i].size);
+
+        buffer_add(out, &mark, sizeof(mark));
+    }
     buffer_add(out, numbers, sizeof(numbers));
     buffer_add(out, &index->losses, sizeof(index->losses));
-    write_part(&index->blocks, out);
-    write_part(&index->threads, out);
-    write_part(&index->processes, out);
-    write_part(&index->irqs, out);
-    write_part(&index->lock_classes, out);
-    write_part(&index->checkpoints.bytes, out);
-    write_part(&index->checkpoints.ends, out);
-    write_part(&index->knowledge.bytes, out);
-    write_part(&index->knowledge.ends, out);
-    write_part(&index->beginning, out);
-    for (unsigned level = 0; level < INDEX_LEVELS; level++) {
-        write_part(&index->levels[level].bytes, out);
-        write_part(&index->levels[level].ends, out);
+    for (unsigned i = 0; i < INDEX_PARTS; i++) {
+        uint64_t size = index_part(index, i)->used;
+
+        buffer_add(out, &size, sizeof(size));
+        if (size != 0)
+            buffer_add(out, index_part(index, i)->bytes, size);
     }
     head.size = out->used - at - sizeof(head);
     head.checksum = checksum_of(out->bytes + at + sizeof(head), head.size);
