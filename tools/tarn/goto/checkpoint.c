@@ -60,17 +60,17 @@ bool checkpoints_open(struct checkpoints *set, const struct recipe *recipe, uint
         set->bytes_most = 0;
         return false;
     }
-    bool fine = checkpoint_list_read(set, list, fail);
-    if (!fine)
+    bool ok = checkpoint_list_read(set, list, fail);
+    if (!ok)
         checkpoint_list_remove(set, list);
     unsigned before = set->count;
     keep_limit(set);
     if (set->count == 0)
         set->spacing = CHECKPOINT_FIRST_SPACING; /* whatever limit a journey before had */
     if (set->count != before)
-        fine = checkpoint_list_write(set, list, fail) && fine;
+        ok = checkpoint_list_write(set, list, fail) && ok;
     close(list);
-    return fine;
+    return ok;
 }
 
 /* ---- using them ---- */
@@ -102,15 +102,15 @@ bool checkpoint_visit(const struct checkpoint *checkpoint, struct freezer *copy,
     if (process_born(checkpoint->pid) != checkpoint->born)
         return fail_set(fail, "it has ended");
     bool is_open = freezer_open(&process, checkpoint->pid, fail);
-    bool fine = is_open && process_wind_up(&process, checkpoint->timer, fail) &&
-                clone_make(&process, copy, &not_now, fail);
-    if (fine)
+    bool ok = is_open && process_wind_up(&process, checkpoint->timer, fail) &&
+              clone_make(&process, copy, &not_now, fail);
+    if (ok)
         process_offer_memory(copy->pid, false);
     if (is_open)
         process_leave(&process);
     else
         freezer_close(&process);
-    return fine;
+    return ok;
 }
 
 /* ---- making them ---- */
@@ -184,11 +184,11 @@ void checkpoints_add(struct checkpoints *set, struct freezer *emulator, const st
 {
     struct fail fail;
     int list = checkpoint_list_open(set, &fail);
-    bool fine = list >= 0 && add(set, list, emulator, here, &fail);
+    bool ok = list >= 0 && add(set, list, emulator, here, &fail);
 
     if (list >= 0)
         close(list);
-    if (fine)
+    if (ok)
         return;
     set->bytes_most = 0;
     if (!tracee_is_killed(emulator->pid) && !child_is_interrupted())

@@ -177,21 +177,21 @@ bool checkpoint_list_read(struct checkpoints *set, int directory, struct fail *f
 {
     char *text = alloc_zero(1, LIST_MAX + 1);
     int fd = openat(directory, LIST_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool fine = fd < 0 && errno == ENOENT; /* a new directory */
+    bool ok = fd < 0 && errno == ENOENT; /* a new directory */
 
     set->count = 0;
     set->spacing = CHECKPOINT_FIRST_SPACING;
-    if (!fine)
-        fine = fd >= 0 && read(fd, text, LIST_MAX) >= 0
-                   ? parse_list(set, text, fail)
-                   : fail_set(fail, "the list of checkpoints in %.300s cannot be read: %s", set->path,
-                              strerror(errno));
+    if (!ok)
+        ok = fd >= 0 && read(fd, text, LIST_MAX) >= 0
+                 ? parse_list(set, text, fail)
+                 : fail_set(fail, "the list of checkpoints in %.300s cannot be read: %s", set->path,
+                            strerror(errno));
     if (fd >= 0)
         close(fd);
     free(text);
-    if (!fine)
+    if (!ok)
         set->count = 0;
-    return fine;
+    return ok;
 }
 
 /* ---- writing it ---- */
@@ -210,9 +210,9 @@ static bool write_new(int directory, const char *text, size_t size)
 {
     mkdirat(directory, NEW_DIRECTORY, 0700);
     int fd = openat(directory, NEW_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool fine = fd >= 0 && write(fd, text, size) == (ssize_t)size;
+    bool ok = fd >= 0 && write(fd, text, size) == (ssize_t)size;
 
-    return (fd < 0 || close(fd) == 0) && fine && renameat(directory, NEW_NAME, directory, LIST_NAME) == 0;
+    return (fd < 0 || close(fd) == 0) && ok && renameat(directory, NEW_NAME, directory, LIST_NAME) == 0;
 }
 
 bool checkpoint_list_write(const struct checkpoints *set, int directory, struct fail *fail)
@@ -224,9 +224,9 @@ bool checkpoint_list_write(const struct checkpoints *set, int directory, struct 
         to = format_checkpoint(to, &set->all[i]);
     to += sprintf(to, "#%" PRIx64 "\n", hash_more(0, text, (size_t)(to - text)));
     errno = ENOSPC; /* if only a part could be written */
-    bool fine =
+    bool ok =
         write_new(directory, text, (size_t)(to - text)) ||
         fail_set(fail, "the list of checkpoints in %.300s cannot be written: %s", set->path, strerror(errno));
     free(text);
-    return fine;
+    return ok;
 }

@@ -125,22 +125,22 @@ static bool leave_session(const struct remote *remote)
 bool process_set_free(const struct freezer *process, int directory, int *timer, struct fail *fail)
 {
     struct remote remote;
-    bool fine = remote_open(&remote, process->pid, process->pid, fail) &&
-                ((make_timer(&remote, timer) && end_with(&remote, directory) && leave_session(&remote)) ||
-                 fail_set(fail, "the system does not tie a copy of the emulator to its directory"));
+    bool ok = remote_open(&remote, process->pid, process->pid, fail) &&
+              ((make_timer(&remote, timer) && end_with(&remote, directory) && leave_session(&remote)) ||
+               fail_set(fail, "the system does not tie a copy of the emulator to its directory"));
 
     remote_close(&remote);
-    return fine;
+    return ok;
 }
 
 bool process_wind_up(const struct freezer *process, int timer, struct fail *fail)
 {
     struct remote remote;
-    bool fine = remote_open(&remote, process->pid, process->pid, fail) &&
-                (set_timer(&remote, timer) || fail_set(fail, "it has ended"));
+    bool ok = remote_open(&remote, process->pid, process->pid, fail) &&
+              (set_timer(&remote, timer) || fail_set(fail, "it has ended"));
 
     remote_close(&remote);
-    return fine;
+    return ok;
 }
 
 void process_leave(struct freezer *process)

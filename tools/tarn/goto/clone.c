@@ -79,7 +79,7 @@ static bool let_memory_go_along(const struct remote *remote, pid_t pid, struct f
 {
     char path[40], line[400], *flags;
     unsigned long from = 0, to = 0, begin, end;
-    bool fine = true;
+    bool ok = true;
 
     snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
     FILE *maps = fopen(path, "re");
@@ -87,12 +87,12 @@ static bool let_memory_go_along(const struct remote *remote, pid_t pid, struct f
         if (sscanf(line, "%lx-%lx %*s", &begin, &end) == 2)
             from = begin, to = end;
         else if (strncmp(line, "VmFlags:", 8) == 0 && (flags = strstr(line, " dc ")) != NULL)
-            fine &=
+            ok &=
                 remote_call(remote, SYS_madvise, (unsigned long[6]){from, to - from, MADV_DOFORK}, NULL) == 0;
     }
     if (maps != NULL)
         fclose(maps);
-    return (fine && maps != NULL) || fail_set(fail, "the emulator does not let its memory be copied");
+    return (ok && maps != NULL) || fail_set(fail, "the emulator does not let its memory be copied");
 }
 
 /* A new process or thread, with the state of the old one. 0: there is none; FAIL. */
@@ -121,16 +121,16 @@ static bool add_threads(struct freezer *to, struct thread_state *states, unsigne
     static const unsigned long flags =
         CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
     struct remote remote;
-    bool fine = remote_open(&remote, to->pid, to->pid, fail);
+    bool ok = remote_open(&remote, to->pid, to->pid, fail);
 
-    for (unsigned i = 1; fine && i < count; i++) {
+    for (unsigned i = 1; ok && i < count; i++) {
         pid_t made = make_thread(&remote, &states[i], flags, fail);
-        fine = made != 0;
-        if (fine)
+        ok = made != 0;
+        if (ok)
             to->threads[to->count++] = (struct freezer_thread){.id = made, .is_stopped = true};
     }
     remote_close(&remote);
-    return fine;
+    return ok;
 }
 
 /* Its main thread waits for files to become ready, and all but the last, which is the guest's, for others. */
@@ -146,13 +146,13 @@ static bool copy(struct freezer *from, struct freezer *to, struct thread_state *
                  struct fail *fail)
 {
     struct remote remote;
-    bool fine = remote_open(&remote, from->pid, from->threads[0].id, fail);
+    bool ok = remote_open(&remote, from->pid, from->threads[0].id, fail);
 
-    for (unsigned i = 0; fine && i < from->count; i++)
+    for (unsigned i = 0; ok && i < from->count; i++)
         if (!read_thread(&states[i], &remote, from->threads[i].id))
-            fine = fail_set(fail, "the emulator's threads cannot be read: %s", strerror(errno));
-    *not_now = fine && !stands_well(states, from->count);
-    pid_t pid = fine && !*not_now && let_memory_go_along(&remote, from->pid, fail)
+            ok = fail_set(fail, "the emulator's threads cannot be read: %s", strerror(errno));
+    *not_now = ok && !stands_well(states, from->count);
+    pid_t pid = ok && !*not_now && let_memory_go_along(&remote, from->pid, fail)
                     ? make_thread(&remote, &states[0], CLONE_PARENT, fail)
                     : 0;
     remote_close(&remote);
@@ -170,9 +170,9 @@ bool clone_make(struct freezer *from, struct freezer *to, bool *not_now, struct 
     struct thread_state *states = alloc_zero(from->count, sizeof(*states));
 
     *not_now = false;
-    bool fine = copy(from, to, states, not_now, fail);
+    bool ok = copy(from, to, states, not_now, fail);
     free(states);
-    return fine;
+    return ok;
 }
 
 /* ---- files of its own ---- */
@@ -232,7 +232,7 @@ static bool find_files(const struct remote *remote, pid_t pid, int *listener, in
 {
     char path[60], name[60];
     struct dirent *entry;
-    bool fine = true;
+    bool ok = true;
 
     snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
     DIR *files = opendir(path);
@@ -241,13 +241,13 @@ static bool find_files(const struct remote *remote, pid_t pid, int *listener, in
         ssize_t length = readlinkat(dirfd(files), entry->d_name, name, sizeof(name) - 1);
         name[length > 0 ? length : 0] = '\0';
         if (strcmp(name, "anon_inode:[eventfd]") == 0)
-            fine &= replace(remote, call(remote, SYS_eventfd2, 1, EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0), fd);
+            ok &= replace(remote, call(remote, SYS_eventfd2, 1, EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0), fd);
         else if (strncmp(name, "socket:", 7) == 0)
             *(is_listener(remote, fd) ? listener : connection) = fd;
     }
     if (files != NULL)
         closedir(files);
-    return fine && *listener >= 0 && *connection >= 0;
+    return ok && *listener >= 0 && *connection >= 0;
 }
 
 bool clone_reconnect(struct freezer *clone, const char *path, int *connection, struct fail *fail)
@@ -256,13 +256,13 @@ bool clone_reconnect(struct freezer *clone, const char *path, int *connection, s
     struct remote remote;
 
     *connection = -1;
-    bool fine = remote_open(&remote, clone->pid, clone->threads[0].id, fail) &&
-                ((find_files(&remote, clone->pid, &listener, &connected) &&
-                  replace_listener(&remote, path, listener) &&
-                  replace_connection(&remote, path, listener, connected, connection)) ||
-                 fail_set(fail, "the emulator's copy gets no files of its own: %s", strerror(errno)));
+    bool ok = remote_open(&remote, clone->pid, clone->threads[0].id, fail) &&
+              ((find_files(&remote, clone->pid, &listener, &connected) &&
+                replace_listener(&remote, path, listener) &&
+                replace_connection(&remote, path, listener, connected, connection)) ||
+               fail_set(fail, "the emulator's copy gets no files of its own: %s", strerror(errno)));
     remote_close(&remote);
-    return fine;
+    return ok;
 }
 #else
 bool clone_make(struct freezer *from, struct freezer *to, bool *not_now, struct fail *fail)

@@ -149,9 +149,9 @@ bool emulator_start_at(struct emulator *emulator, const struct checkpoint *check
         emulator->pid = 0;
         return fail_set(fail, "the emulator's copy cannot be kept: %s", strerror(errno));
     }
-    bool fine = clone_reconnect(freezer, emulator->socket_path, &connection, fail);
+    bool ok = clone_reconnect(freezer, emulator->socket_path, &connection, fail);
     emulator->client = (struct gdb_client){.fd = connection}; /* the one before had no acknowledgements */
-    return fine && open_memory(emulator, fail);
+    return ok && open_memory(emulator, fail);
 }
 
 double emulator_seconds(const struct emulator *emulator)

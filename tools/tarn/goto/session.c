@@ -80,9 +80,9 @@ bool session_dump(struct emulator *emulator, const char *path, struct fail *fail
     if (said == NULL)
         return false;
     said[strcspn(said, "\r\n")] = '\0';
-    bool fine = stat(full, &about) == 0 && about.st_size > 0;
-    if (!fine)
+    bool ok = stat(full, &about) == 0 && about.st_size > 0;
+    if (!ok)
         fail_set(fail, "cannot write %s: %.200s", path, said[0] ? said : strerror(errno));
     free(said);
-    return fine;
+    return ok;
 }

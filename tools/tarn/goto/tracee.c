@@ -88,16 +88,16 @@ bool tracee_threads(pid_t process, bool (*visit)(void *context, pid_t thread), v
 {
     struct dirent *entry;
     char path[40];
-    bool fine = true;
+    bool ok = true;
 
     snprintf(path, sizeof(path), "/proc/%d/task", (int)process);
     DIR *tasks = opendir(path);
-    while (tasks != NULL && fine && (entry = readdir(tasks)) != NULL)
+    while (tasks != NULL && ok && (entry = readdir(tasks)) != NULL)
         if (atoi(entry->d_name) > 0)
-            fine = visit(context, (pid_t)atoi(entry->d_name));
+            ok = visit(context, (pid_t)atoi(entry->d_name));
     if (tasks != NULL)
         closedir(tasks);
-    return fine;
+    return ok;
 }
 
 struct ending {

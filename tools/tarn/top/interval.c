@@ -56,14 +56,14 @@ bool intervals_ask(struct intervals *intervals, uint64_t to, struct analysis **a
 {
     struct model model;
     struct merge merge;
-    bool fine;
+    bool ok;
 
     filter->from_ticks = intervals->from;
     filter->to_ticks = to;
     model_open(&model, intervals->trace, intervals->from, to);
-    fine = go_on(intervals, &model, &merge, reporter, fail) &&
-           analyses_open(analyses, count, &model, filter, NULL, fail);
-    if (fine) {
+    ok = go_on(intervals, &model, &merge, reporter, fail) &&
+         analyses_open(analyses, count, &model, filter, NULL, fail);
+    if (ok) {
         model_walk(&model, &merge);
         keep(intervals, &model, &merge);
         model_finish_range(&model, &merge);
@@ -72,5 +72,5 @@ bool intervals_ask(struct intervals *intervals, uint64_t to, struct analysis **a
     }
     merge_close(&merge);
     model_close(&model);
-    return fine;
+    return ok;
 }

@@ -131,18 +131,18 @@ bool api_changes(struct view *view, const struct request *request, struct json *
 static bool reply(const struct handler *handler, struct view *view, const struct request *request,
                   struct json *json, struct fail *fail)
 {
-    bool is_ok;
+    bool ok;
 
     if (!handler->takes_lock)
         view_read_lock(view);
     if (!handler->is_picture)
         json_open(json, '{');
-    is_ok = handler->reply(view, request, json, fail);
+    ok = handler->reply(view, request, json, fail);
     if (!handler->is_picture)
         json_close(json, '}');
     if (!handler->takes_lock)
         view_unlock(view);
-    return is_ok;
+    return ok;
 }
 
 unsigned api_ask(struct view *view, const struct request *request, struct json *json, const char **type)

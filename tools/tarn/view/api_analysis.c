@@ -79,27 +79,9 @@ bool api_progress(struct view *view, const struct request *request, struct json 
 
 /* ---- the walk -------------------------------------------------------------------------------------- */
 
-static struct asker *asker_of(struct walk_range *range)
-{
-    return (struct asker *)((char *)range - offsetof(struct asker, range));
-}
-
-static bool begin(struct walk_range *range, struct model *model, struct fail *fail)
-{
-    struct asker *asker = asker_of(range);
-
-    asker->analysis->walker = &asker->walker;
-    return analyses_open(&asker->analysis, 1, model, &asker->filter, asker->symbols, fail);
-}
-
-static void finished(struct walk_range *range)
-{
-    analyses_finish(&asker_of(range)->analysis, 1);
-}
-
 static bool go_on(struct walk_range *range, uint64_t events)
 {
-    struct asker *asker = asker_of(range);
+    struct asker *asker = (struct asker *)((char *)range - offsetof(struct asker, range));
 
     if (asker->job != NULL)
         asker->job->done = asker->walked + events;
@@ -168,7 +150,7 @@ static bool walk_again(struct analysis_walker *walker, struct model *model, uint
         return false;
     }
     asker->gave_up = !range_walk_run(&again.walk, &again.range, &fail);
-    range_walk_close(&again.walk);
+    walk_close(&again.walk.walk);
     return !asker->gave_up;
 }
 
@@ -200,45 +182,48 @@ static bool open_walk(struct asker *asker, struct fail *fail)
 /* Without the lock. */
 static bool run_walk(struct asker *asker, struct fail *fail)
 {
-    bool fine;
+    bool ok;
 
     set_filter(&asker->filter, asker->request);
-    fine = filter_resolve(&asker->filter, &asker->trace, fail);
+    ok = filter_resolve(&asker->filter, &asker->trace, fail);
     asker->filter.from_ticks = asker->range.from;
     asker->filter.to_ticks = asker->range.to;
-    fine = (fine && range_walk_run(&asker->walk, &asker->range, fail) &&
-            sort(asker->analysis, asker->request, fail));
-    range_walk_close(&asker->walk);
+    asker->analysis->walker = &asker->walker;
+    ok = ok && analyses_open(&asker->analysis, 1, &asker->model, &asker->filter, asker->symbols, fail) &&
+         range_walk_run(&asker->walk, &asker->range, fail);
+    if (ok)
+        analyses_finish(&asker->analysis, 1);
+    ok = ok && sort(asker->analysis, asker->request, fail);
+    walk_close(&asker->walk.walk);
     model_close(&asker->model);
     filter_free(&asker->filter);
-    return fine && (!asker->gave_up || fail_set(fail, "the analysis was cancelled"));
+    return ok && (!asker->gave_up || fail_set(fail, "the analysis was cancelled"));
 }
 
 bool api_with_analysis(struct view *view, const struct request *request, struct analysis *analysis,
                        api_teller *tell, void *context, struct fail *fail)
 {
-    struct asker asker = {
-        .range = {.begin = begin, .finished = finished, .go_on = go_on, .knows = WALK_KNOWS_ALL},
-        .walker = {walk_again},
-        .view = view,
-        .request = request,
-        .analysis = analysis};
-    bool fine;
+    struct asker asker = {.range = {.go_on = go_on, .knows = WALK_KNOWS_ALL},
+                          .walker = {walk_again},
+                          .view = view,
+                          .request = request,
+                          .analysis = analysis};
+    bool ok;
 
     if (!set_options(analysis, request, fail) || !sort(analysis, request, fail))
         return false;
     view_read_lock(view);
-    fine = open_walk(&asker, fail);
+    ok = open_walk(&asker, fail);
     view_unlock(view);
-    if (!fine)
+    if (!ok)
         return false;
     if (analysis->kind->uses_symbols)
         asker.symbols = symbols_open(view->options.directory, view->options.symbols);
-    fine = run_walk(&asker, fail) && tell(analysis, &asker.losses, context, fail);
+    ok = run_walk(&asker, fail) && tell(analysis, &asker.losses, context, fail);
     close_job(asker.job);
     symbols_close(asker.symbols);
     trace_close(&asker.trace);
-    return fine;
+    return ok;
 }
 
 struct analysis_out {
@@ -271,7 +256,7 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
     const struct analysis_kind *kind = name != NULL ? analysis_find(name) : NULL;
     struct analysis_out out = {.json = json, .top = ROWS_DEFAULT};
     struct analysis *analysis;
-    bool fine;
+    bool ok;
 
     if (kind == NULL)
         return fail_set(fail, "unknown name; /api/answers lists them");
@@ -280,9 +265,9 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
     if (out.top == 0)
         out.top = UINT64_MAX;
     analysis = analysis_new(kind);
-    fine = api_with_analysis(view, request, analysis, add_analysis, &out, fail);
+    ok = api_with_analysis(view, request, analysis, add_analysis, &out, fail);
     analysis_free(analysis);
-    return fine;
+    return ok;
 }
 
 /* ---- the list of analyses -------------------------------------------------------------------------- */

@@ -129,7 +129,7 @@ bool api_flags(struct view *view, const struct request *request, struct json *js
                               .thread_count = index_thread_count(&view->index)};
     uint32_t cpu_count = view->trace.stream_count, found;
     struct range range;
-    bool fine, is_exact;
+    bool ok, is_exact;
 
     if (!request_range(view, request, &range, fail))
         return false;
@@ -139,8 +139,8 @@ bool api_flags(struct view *view, const struct request *request, struct json *js
     flagger.types = request_set(request, "events", flagger.type_count, false, &found);
     flagger.cpus = open_rows(request, "cpus", cpu_count, flagger.type_count);
     flagger.threads = open_rows(request, "threads", flagger.thread_count, flagger.type_count);
-    fine = find_flags(&flagger, view, &is_exact, fail);
-    if (fine) {
+    ok = find_flags(&flagger, view, &is_exact, fail);
+    if (ok) {
         json_key_number(json, "from", range.from);
         json_key_number(json, "to", range.to);
         json_key_bool(json, "exact", is_exact);
@@ -150,5 +150,5 @@ bool api_flags(struct view *view, const struct request *request, struct json *js
     close_rows(flagger.cpus, cpu_count);
     close_rows(flagger.threads, flagger.thread_count);
     free(flagger.types);
-    return fine;
+    return ok;
 }

@@ -11,31 +11,31 @@ static bool print_flame(struct analysis *analysis, const struct losses *losses, 
     struct json *json = context;
     char *text = NULL;
     size_t size = 0;
-    bool is_all, fine;
+    bool is_all, ok;
     FILE *out;
 
     (void)losses;
     if (analysis->note[0] != '\0')
         return fail_set(fail, "%s", analysis->note);
     out = open_memstream(&text, &size);
-    fine = analysis->kind->print(analysis, out, &is_all, fail);
+    ok = analysis->kind->print(analysis, out, &is_all, fail);
     fclose(out);
-    if (fine)
+    if (ok)
         buffer_add(&json->text, text, size);
     free(text);
-    return fine;
+    return ok;
 }
 
 bool api_flame(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
     struct analysis *analysis;
-    bool fine;
+    bool ok;
 
     if (request_text(request, "flame") != NULL || request_text(request, "folded") != NULL)
         return fail_set(fail, "the picture cannot be written to a file here");
     analysis = analysis_new(analysis_find("profile"));
-    fine = analysis_set(analysis, "flame", "-", fail) &&
-           api_with_analysis(view, request, analysis, print_flame, json, fail);
+    ok = analysis_set(analysis, "flame", "-", fail) &&
+         api_with_analysis(view, request, analysis, print_flame, json, fail);
     analysis_free(analysis);
-    return fine;
+    return ok;
 }

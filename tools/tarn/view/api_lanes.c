@@ -116,7 +116,7 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
     struct range range;
     uint64_t arrows = ARROWS_DEFAULT;
     uint32_t found;
-    bool *cpus, *threads, fine;
+    bool *cpus, *threads, ok;
 
     if (!request_range(view, request, &range, fail) ||
         !request_number(request, "arrows", &arrows, ARROWS_MAX, fail))
@@ -128,8 +128,8 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
     cpus = request_set(request, "cpus", view->trace.stream_count, true, &found);
     threads = request_set(request, "threads", index_thread_count(&view->index), false, &found);
     lanes_ask(&lanes, view, cpus, threads);
-    fine = lanes_find(&lanes, view, fail);
-    if (fine) {
+    ok = lanes_find(&lanes, view, fail);
+    if (ok) {
         json_key_number(json, "from", range.from);
         json_key_number(json, "to", range.to);
         json_key_number(json, "width", lanes.width);
@@ -142,5 +142,5 @@ bool api_lanes(struct view *view, const struct request *request, struct json *js
     lanes_free(&lanes);
     free(cpus);
     free(threads);
-    return fine;
+    return ok;
 }

@@ -120,7 +120,7 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
     struct marker marker = {
         .cover = {.node = visit_node, .walk = walk_part}, .node = {.events = visit_events}, .view = view};
     unsigned types = view->trace.schema.event_count;
-    bool *wanted, fine = true;
+    bool *wanted, ok = true;
 
     if (!request_range(view, request, &marker.range, fail))
         return false;
@@ -134,13 +134,13 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
                 .type = type, .has_times = true, .pixels = alloc_zero(marker.range.width, sizeof(double))};
     }
     if (marker.range.from_ticks < marker.range.to_ticks)
-        fine = find_marks(&marker, fail);
+        ok = find_marks(&marker, fail);
     json_key_number(json, "from", marker.range.from);
     json_key_number(json, "to", marker.range.to);
     json_key_number(json, "width", marker.range.width);
     json_key_open(json, "marks", '[');
     for (uint32_t i = 0; i < marker.count; i++) {
-        if (fine)
+        if (ok)
             add_mark(&marker, &marker.marks[i], json);
         free(marker.marks[i].times.bytes);
         free(marker.marks[i].pixels);
@@ -149,5 +149,5 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
     free(marker.marks);
     free(marker.places);
     free(wanted);
-    return fine;
+    return ok;
 }

@@ -113,12 +113,12 @@ bool api_rows(struct view *view, const struct request *request, struct json *jso
     struct layout layout;
     struct range range;
     uint8_t *depths;
-    bool fine;
+    bool ok;
 
     if (!parse_options(view, request, &options, &range, fail))
         return false;
-    fine = layout_open(&layout, view, &options, fail);
-    if (fine) {
+    ok = layout_open(&layout, view, &options, fail);
+    if (ok) {
         depths = parse_depths(view, request_text(request, "depths"));
         layout_place(&layout, depths, UINT32_MAX);
         free(depths);
@@ -131,5 +131,5 @@ bool api_rows(struct view *view, const struct request *request, struct json *jso
         json_close(json, ']');
     }
     layout_close(&layout);
-    return fine;
+    return ok;
 }

@@ -145,7 +145,7 @@ static bool sum_walk(struct cover_visitor *visitor, struct fail *fail)
 {
     struct accumulator *accumulator = (struct accumulator *)visitor;
     struct tally tally;
-    bool is_ok;
+    bool ok;
 
     accumulator->range = (struct walk_range){.from = visitor->begin,
                                              .to = visitor->end,
@@ -155,10 +155,10 @@ static bool sum_walk(struct cover_visitor *visitor, struct fail *fail)
     tally_open(&tally, accumulator->trace);
     tally_begin(&tally, visitor->begin);
     tally_observe(&accumulator->observer, &tally);
-    is_ok = walk_range(&accumulator->range, accumulator->trace, accumulator->index, fail);
+    ok = walk_range(&accumulator->range, accumulator->trace, accumulator->index, fail);
     tally_add(accumulator->sum, &tally, visitor->end);
     tally_close(&tally);
-    return is_ok;
+    return ok;
 }
 
 static bool sum_node(struct cover_visitor *visitor, struct buffer_reader node)

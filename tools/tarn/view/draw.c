@@ -260,7 +260,7 @@ static void close_picture(struct draw *draw)
 bool draw_png(const struct view *view, const struct draw_options *options, struct fail *fail)
 {
     struct draw draw = {.view = view, .options = options, .left = LEFT, .right = options->width - 12.0};
-    bool fine;
+    bool ok;
 
     draw.lanes.from = view_ticks(view, options->from);
     draw.lanes.to = view_ticks(view, options->to);
@@ -273,10 +273,10 @@ bool draw_png(const struct view *view, const struct draw_options *options, struc
     draw.legend = DRAW_LEGEND + DRAW_LEGEND_LINE * ceil(draw.mark_count * DRAW_LEGEND_MARK / options->width);
     draw.bottom = options->height - draw.legend;
     open_picture(&draw);
-    fine = choose_lanes(&draw, fail) && draw_all(&draw, fail);
+    ok = choose_lanes(&draw, fail) && draw_all(&draw, fail);
     free(draw.tops);
     layout_close(&draw.layout);
     lanes_free(&draw.lanes);
     close_picture(&draw);
-    return fine;
+    return ok;
 }

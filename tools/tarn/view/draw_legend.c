@@ -55,9 +55,7 @@ void draw_axis(struct draw *draw)
 
 static void draw_mark_at(const struct draw *draw, uint64_t ticks, double bottom, struct colour colour)
 {
-    const struct lanes *lanes = &draw->lanes;
-    double x = draw->left +
-               (double)(ticks - lanes->from) * (draw->right - draw->left) / (double)(lanes->to - lanes->from);
+    double x = draw_x(draw, ticks);
 
     draw_box(draw, x, draw->top - 2, 1, bottom - draw->top + 2, colour);
     draw_colour(draw, colour);

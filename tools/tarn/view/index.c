@@ -102,8 +102,11 @@ void blob_array_cut(struct blob_array *array, size_t count)
     array->bytes.used = count > 0 ? end_of(array, count - 1) : 0;
 }
 
-#define PART(field, type) {offsetof(struct index, field), sizeof(type)}
-#define BLOBS(field)      PART(field.bytes, uint8_t), PART(field.ends, uint64_t)
+#define PART(field, type)                           \
+    {                                               \
+        offsetof(struct index, field), sizeof(type) \
+    }
+#define BLOBS(field) PART(field.bytes, uint8_t), PART(field.ends, uint64_t)
 
 const struct index_part index_parts[INDEX_PARTS] = {
     PART(blocks, struct index_block),

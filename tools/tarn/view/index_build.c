@@ -379,7 +379,7 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
     struct builder builder = {.index = index, .trace = trace, .yield = yield};
     bool is_new = from <= trace->begin;
     size_t strides = learn_beginning(index, trace, is_new) || is_new ? 0 : valid_checkpoints(index, from);
-    bool fine;
+    bool ok;
 
     index->begin = trace->begin;
     builder.positions = alloc_zero(trace->stream_count + 1, sizeof(builder.positions[0]));
@@ -389,11 +389,11 @@ bool index_extend(struct index *index, const struct trace *trace, uint64_t from,
     losses_open(&builder.losses, trace);
     builder.losses.quiet = true;
     open_places(&builder);
-    fine = open_model(index, trace, strides, fail) && build(&builder, strides, fail);
+    ok = open_model(index, trace, strides, fail) && build(&builder, strides, fail);
     for (unsigned level = 0; level < INDEX_LEVELS; level++)
         tally_close(&builder.tallies[level]);
     free(builder.positions);
     map_close(&builder.places);
     free(builder.limits);
-    return fine;
+    return ok;
 }

@@ -189,7 +189,7 @@ static bool check_records(const struct index *index, const struct trace *trace)
 static bool read_index(struct index *index, const struct trace *trace, struct buffer_reader *reader)
 {
     uint64_t numbers[4];
-    bool is_ok;
+    bool ok;
 
     buffer_get(reader, numbers, sizeof(numbers));
     buffer_get(reader, &index->losses, sizeof(index->losses));
@@ -197,10 +197,10 @@ static bool read_index(struct index *index, const struct trace *trace, struct bu
     index->begin = numbers[1];
     index->end = numbers[2];
     index->has_beginning = numbers[3] != 0;
-    is_ok = !reader->failed;
-    for (unsigned i = 0; i < INDEX_PARTS && is_ok; i++)
-        is_ok = read_part(index_part(index, i), reader, index_parts[i].unit);
-    return is_ok && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
+    ok = !reader->failed;
+    for (unsigned i = 0; i < INDEX_PARTS && ok; i++)
+        ok = read_part(index_part(index, i), reader, index_parts[i].unit);
+    return ok && index->begin == trace->begin && index->begin <= index->end && check_records(index, trace);
 }
 
 void index_write(const struct index *index, const struct trace *trace, struct buffer *out)
@@ -299,18 +299,18 @@ static bool path_in_cache(const struct trace *trace, bool make, char path[PATH_M
 static bool write_file(const char *path, const struct buffer *bytes)
 {
     char other[PATH_MAX + 16];
-    bool fine;
+    bool ok;
     int fd;
 
     snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
     fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
-    fine = output_write(fd, bytes->bytes, bytes->used);
-    fine = close(fd) == 0 && fine && rename(other, path) == 0;
-    if (!fine)
+    ok = output_write(fd, bytes->bytes, bytes->used);
+    ok = close(fd) == 0 && ok && rename(other, path) == 0;
+    if (!ok)
         unlink(other);
-    return fine;
+    return ok;
 }
 
 static bool read_file(const char *path, const struct trace *trace, struct buffer *bytes)
@@ -318,22 +318,22 @@ static bool read_file(const char *path, const struct trace *trace, struct buffer
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     uint64_t most = 64u << 20;
     struct stat status;
-    bool fine;
+    bool ok;
 
     for (unsigned i = 0; i < trace->stream_count; i++)
         most += trace->streams[i].size;
-    fine = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (uint64_t)status.st_size <= most;
-    if (fine) {
+    ok = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (uint64_t)status.st_size <= most;
+    if (ok) {
         bytes->size = (size_t)status.st_size;
         bytes->bytes = alloc_zero(bytes->size, 1);
         for (ssize_t got = 1; got > 0 && bytes->used < bytes->size;
              bytes->used += (size_t)(got > 0 ? got : 0))
             got = read(fd, bytes->bytes + bytes->used, bytes->size - bytes->used);
-        fine = bytes->used == bytes->size;
+        ok = bytes->used == bytes->size;
     }
     if (fd >= 0)
         close(fd);
-    return fine;
+    return ok;
 }
 
 enum index_state index_load(struct index *index, const struct trace *trace, uint64_t *from)
@@ -358,12 +358,12 @@ bool index_save(const struct index *index, const struct trace *trace, struct fai
 {
     struct buffer bytes = {0};
     char path[PATH_MAX];
-    bool fine;
+    bool ok;
 
     index_write(index, trace, &bytes);
     path_beside(trace, path);
-    fine = write_file(path, &bytes) || (path_in_cache(trace, true, path) && write_file(path, &bytes)) ||
-           fail_set(fail, "cannot save the index: %s", strerror(errno));
+    ok = write_file(path, &bytes) || (path_in_cache(trace, true, path) && write_file(path, &bytes)) ||
+         fail_set(fail, "cannot save the index: %s", strerror(errno));
     free(bytes.bytes);
-    return fine;
+    return ok;
 }

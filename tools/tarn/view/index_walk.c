@@ -6,7 +6,7 @@
 /* Opens WALK at the checkpoint before a stride; READER is left after the positions. Without a checkpoint,
  * the walk begins at the start of the trace, which is correct but slow. */
 static void open_at(struct walk *walk, const struct trace *trace, const struct index *index, size_t stride,
-                    struct reporter *reporter, struct buffer_reader *reader)
+                    struct buffer_reader *reader)
 {
     struct position *positions = alloc_zero(trace->stream_count + 1, sizeof(*positions));
     struct index_losses losses;
@@ -18,7 +18,7 @@ static void open_at(struct walk *walk, const struct trace *trace, const struct i
         buffer_get(reader, &losses, sizeof(losses));
     }
     walk->next = stride > 0 && !reader->failed ? index_first(index, stride * INDEX_STRIDE) : 0;
-    merge_open_at(&walk->merge, trace, positions, reporter);
+    merge_open_at(&walk->merge, trace, positions, NULL);
     free(positions);
 }
 
@@ -26,7 +26,7 @@ void walk_open(struct walk *walk, const struct trace *trace, const struct index 
 {
     struct buffer_reader rest;
 
-    open_at(walk, trace, index, block / INDEX_STRIDE, NULL, &rest);
+    open_at(walk, trace, index, block / INDEX_STRIDE, &rest);
 }
 
 void walk_close(struct walk *walk)
@@ -34,7 +34,7 @@ void walk_close(struct walk *walk)
     merge_close(&walk->merge);
 }
 
-static void tell_end(struct walk_range *range, const struct model *model, const struct merge *merge)
+static void call_end(struct walk_range *range, const struct model *model, const struct merge *merge)
 {
     uint64_t *limits = alloc_zero(merge->trace->stream_count + 1, sizeof(*limits));
 
@@ -76,11 +76,11 @@ void range_walk_open(struct range_walk *walk, struct model *model, const struct 
 
     walk->model = model;
     model_open(model, trace, range->from, range->to);
-    open_at(&walk->walk, trace, index, stride, NULL, &rest);
+    open_at(&walk->walk, trace, index, stride, &rest);
     if (walk->walk.next > 0 && !restore(range, model, index, stride, &rest)) {
         walk_close(&walk->walk);
         model_close(model);
-        open_at(&walk->walk, trace, index, 0, NULL, &rest);
+        open_at(&walk->walk, trace, index, 0, &rest);
         model_open(model, trace, range->from, range->to);
     }
     if (walk->walk.next == 0)
@@ -113,23 +113,13 @@ static bool take_events(struct range_walk *walk, struct walk_range *range)
 
 bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fail *fail)
 {
-    bool fine = range->begin == NULL || range->begin(range, walk->model, fail);
-
     model_begin_range(walk->model);
-    if (fine)
-        fine = take_events(walk, range) || fail_set(fail, "the request was cancelled");
-    if (fine && range->end != NULL)
-        tell_end(range, walk->model, &walk->walk.merge);
-    if (fine)
-        model_finish_range(walk->model, &walk->walk.merge);
-    if (fine && range->finished != NULL)
-        range->finished(range);
-    return fine;
-}
-
-void range_walk_close(struct range_walk *walk)
-{
-    walk_close(&walk->walk);
+    if (!take_events(walk, range))
+        return fail_set(fail, "the request was cancelled");
+    if (range->end != NULL)
+        call_end(range, walk->model, &walk->walk.merge);
+    model_finish_range(walk->model, &walk->walk.merge);
+    return true;
 }
 
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
@@ -137,11 +127,11 @@ bool walk_range(struct walk_range *range, const struct trace *trace, const struc
 {
     struct range_walk walk;
     struct model model;
-    bool fine;
+    bool ok;
 
     range_walk_open(&walk, &model, range, trace, index);
-    fine = range_walk_run(&walk, range, fail);
-    range_walk_close(&walk);
+    ok = range_walk_run(&walk, range, fail);
+    walk_close(&walk.walk);
     model_close(&model);
-    return fine;
+    return ok;
 }

@@ -35,17 +35,13 @@ enum walk_knowledge { WALK_KNOWS_NOTHING, WALK_KNOWS_LOCKS /* their names */, WA
 
 struct walk_range {
     uint64_t from, to;
-    struct model_observer *observer; /* NULL: `begin` sets one */
+    struct model_observer *observer; /* or NULL */
     struct reporter *reporter;       /* for damage and losses from the checkpoint on; or NULL */
-    /* Called with the model of the checkpoint; false: no walk. May be NULL. */
-    bool (*begin)(struct walk_range *range, struct model *model, struct fail *fail);
     /* Called for every event of the range, before the model takes it. May be NULL. */
     void (*event)(struct walk_range *range, const struct cursor *cursor, const struct model *model);
     /* Called after all events, while the model's segments are open: they extend to LIMITS, those of threads
      * that do not run to `to`. May be NULL. */
     void (*end)(struct walk_range *range, const struct model *model, const uint64_t *limits);
-    /* Called after model_finish, while the model exists. May be NULL. */
-    void (*finished)(struct walk_range *range);
     /* Called now and then with the number of events so far; false: stop. May be NULL. */
     bool (*go_on)(struct walk_range *range, uint64_t events);
     enum walk_knowledge knows;
@@ -55,8 +51,8 @@ struct walk_range {
 bool walk_range(struct walk_range *range, const struct trace *trace, const struct index *index,
                 struct fail *fail);
 
-/* The same in steps: only the first needs the index. The
- * caller owns the model, and closes it after the walk. */
+/* The same in steps: only the first needs the index. The caller may give the model more observers in between.
+ * It owns the model, and closes it after the walk. */
 struct range_walk {
     struct walk walk;
     struct model *model;
@@ -64,6 +60,5 @@ struct range_walk {
 void range_walk_open(struct range_walk *walk, struct model *model, const struct walk_range *range,
                      const struct trace *trace, const struct index *index);
 bool range_walk_run(struct range_walk *walk, struct walk_range *range, struct fail *fail);
-void range_walk_close(struct range_walk *walk);
 
 #endif

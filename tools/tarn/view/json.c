@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* json.c - writes JSON; see json.h. */
-#include <stdio.h>
 #include <tools/tarn/print/print.h>
 #include <tools/tarn/view/json.h>
 
@@ -45,13 +44,6 @@ void json_text(struct json *json, const char *text)
 void json_bool(struct json *json, bool value)
 {
     json_end(json, put_string(json_begin(json, 5), value ? "true" : "false"));
-}
-
-void json_real(struct json *json, double value, int decimals)
-{
-    char *at = json_begin(json, 400);
-
-    json_end(json, at + snprintf(at, 400, "%.*f", decimals, value));
 }
 
 void json_raw(struct json *json, const void *bytes, size_t size)

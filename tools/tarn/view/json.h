@@ -25,7 +25,6 @@ void json_key(struct json *json, const char *key); /* KEY needs no escapes */
 void json_text(struct json *json, const char *text);
 void json_text_bytes(struct json *json, const char *text, size_t length);
 void json_bool(struct json *json, bool value);
-void json_real(struct json *json, double value, int decimals);
 void json_raw(struct json *json, const void *bytes, size_t size); /* a complete value */
 
 /* For a value of at most ROOM bytes. */

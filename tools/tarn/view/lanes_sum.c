@@ -313,16 +313,16 @@ bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail)
                                       .lanes = lanes,
                                       .view = view,
                                       .pixel = (double)(lanes->to - lanes->from) / lanes->width};
-    bool fine;
+    bool ok;
 
     open_pixels(&accumulator, view);
-    fine = add_all(&accumulator, fail);
-    for (uint32_t i = 0; i < lanes->thread_count && fine; i++) {
+    ok = add_all(&accumulator, fail);
+    for (uint32_t i = 0; i < lanes->thread_count && ok; i++) {
         add_thread_time(&accumulator, i, accumulator.last[i], accumulator.until[i], lanes->to);
         make_thread_runs(&accumulator, i);
     }
-    for (uint32_t i = 0; i < lanes->cpu_count && fine; i++)
+    for (uint32_t i = 0; i < lanes->cpu_count && ok; i++)
         make_cpu_runs(&accumulator, i);
     close_pixels(&accumulator);
-    return fine;
+    return ok;
 }

@@ -275,7 +275,7 @@ bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
         .index = &view->index,
         .pixel = (lanes->to - lanes->from) / lanes->width,
         .thread_count = index_thread_count(&view->index)};
-    bool fine;
+    bool ok;
 
     walker.range = (struct walk_range){.from = lanes->from,
                                        .to = lanes->to,
@@ -285,7 +285,7 @@ bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
     walker.places = lanes_places(lanes, walker.thread_count);
     find_lock_fields(&walker);
     open_rows(&walker, view);
-    fine = walk_range(&walker.range, &view->trace, &view->index, fail);
+    ok = walk_range(&walker.range, &view->trace, &view->index, fail);
     close_rows(&walker);
-    return fine;
+    return ok;
 }

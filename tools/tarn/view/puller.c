@@ -106,7 +106,7 @@ static bool choose_temporary(struct puller *puller, struct fail *fail)
 {
     const char *folder = getenv("TMPDIR");
     int life[2], reply[2];
-    bool fine;
+    bool ok;
 
     snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
              folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
@@ -118,17 +118,17 @@ static bool choose_temporary(struct puller *puller, struct fail *fail)
         close(life[1]);
         return false;
     }
-    fine = start_keeper(puller, life, reply) || fail_set(fail, "cannot start a process: %s", strerror(errno));
+    ok = start_keeper(puller, life, reply) || fail_set(fail, "cannot start a process: %s", strerror(errno));
     close(life[0]);
     close(reply[1]);
-    fine = fine && receive_directory(puller, reply[0], fail);
+    ok = ok && receive_directory(puller, reply[0], fail);
     close(reply[0]);
     puller->life = life[1];
-    if (!fine) {
+    if (!ok) {
         puller->remover = 0;
         close(life[1]);
     }
-    return fine;
+    return ok;
 }
 
 static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)

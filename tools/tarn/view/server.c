@@ -38,9 +38,9 @@ static const char *const headers[][2] = {
 };
 
 /* ALLOWED: the permitted methods, in the reply to another method; else NULL. */
-static enum MHD_Result respond_allowing(struct MHD_Connection *connection, unsigned status, const char *type,
-                                        const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode,
-                                        const char *allowed)
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type,
+                               const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode,
+                               const char *allowed)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(size, (void *)bytes, mode);
     enum MHD_Result result;
@@ -59,15 +59,10 @@ static enum MHD_Result respond_allowing(struct MHD_Connection *connection, unsig
     return result;
 }
 
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type,
-                               const void *bytes, size_t size, enum MHD_ResponseMemoryMode mode)
-{
-    return respond_allowing(connection, status, type, bytes, size, mode, NULL);
-}
-
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
 {
-    return respond(connection, status, "text/plain; charset=utf-8", why, strlen(why), MHD_RESPMEM_PERSISTENT);
+    return respond(connection, status, "text/plain; charset=utf-8", why, strlen(why), MHD_RESPMEM_PERSISTENT,
+                   NULL);
 }
 
 /* Whether HOST, from a Host or Origin header, is this server: a loopback name with our port. */
@@ -126,7 +121,7 @@ static enum MHD_Result reply_file(struct MHD_Connection *connection, const char 
     for (const struct page_file *file = page_files; file->name != NULL; file++)
         if (strcmp(file->name, name) == 0)
             return respond(connection, MHD_HTTP_OK, type_of(name), file->bytes, file->size,
-                           MHD_RESPMEM_PERSISTENT);
+                           MHD_RESPMEM_PERSISTENT, NULL);
     return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
 }
 
@@ -161,7 +156,7 @@ static enum MHD_Result reply_api(struct server *server, struct MHD_Connection *c
 
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &request);
     status = api_ask(server->view, &request, &json, &type);
-    return respond(connection, status, type, json.text.bytes, json.text.used, MHD_RESPMEM_MUST_FREE);
+    return respond(connection, status, type, json.text.bytes, json.text.used, MHD_RESPMEM_MUST_FREE, NULL);
 }
 
 /* A link or picture on another page can cause a GET, but a POST always names its origin. */
@@ -176,8 +171,8 @@ static enum MHD_Result refuse_method(struct MHD_Connection *connection, bool is_
 {
     const char *why = is_deed ? "Only POST.\n" : "Only GET.\n";
 
-    return respond_allowing(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", why,
-                            strlen(why), MHD_RESPMEM_PERSISTENT, is_deed ? "POST" : "GET, HEAD");
+    return respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", why, strlen(why),
+                   MHD_RESPMEM_PERSISTENT, is_deed ? "POST" : "GET, HEAD");
 }
 
 /* libmicrohttpd calls it with the headers, then with each part of the upload, then without one. */

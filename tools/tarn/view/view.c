@@ -255,7 +255,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
 {
     pthread_rwlockattr_t writer_first;
     pthread_condattr_t monotonic;
-    bool fine;
+    bool ok;
 
     memset(view, 0, sizeof(*view));
     view->options = *options;
@@ -277,11 +277,11 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     if (!wait)
         return true;
     pthread_rwlock_wrlock(&view->lock);
-    fine = make_index(view, fail);
+    ok = make_index(view, fail);
     pthread_rwlock_unlock(&view->lock);
-    if (!fine)
+    if (!ok)
         view_close(view);
-    return fine;
+    return ok;
 }
 
 bool view_start(struct view *view, struct fail *fail)
