@@ -20,7 +20,9 @@ static const struct command commands[] = {
     {"list", run_list, "print the events of all CPUs in order"},
     {"export", run_export, "write a trace in the format of another tool"},
     {"symbols", run_symbols, "list a trace's programs and their executables, and save them"},
+#if __has_include(<asm/debugreg.h>) /* it needs a host of x86 */
     {"goto", run_goto, "run a deterministic guest again up to an event, and open gdb there"},
+#endif
     {"explore", run_explore, "run a workload under many CPU interleavings, and report failures"},
     {"diff", run_diff, "compare two traces by the tables of analyses"},
     {"top", run_top, "show what a running guest does, refreshed in the terminal"},

@@ -12,17 +12,17 @@
 #include <tools/tarn/goto/checkpoint.h>
 #include <tools/tarn/goto/checkpoint_process.h>
 #include <tools/tarn/goto/remote.h>
+#include <tools/tarn/goto/tracee.h>
 #include <unistd.h>
 
 #define KILLED_FIRST 1000 /* oom_score_adj */
 
 uint64_t process_born(pid_t pid)
 {
-    char path[40], text[600], state = '?';
+    char text[600], state = '?';
     unsigned long long born = 0;
+    FILE *file = process_file(pid, "stat", "re");
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
     if (file == NULL)
         return 0;
     size_t size = fread(text, 1, sizeof(text) - 1, file);
@@ -49,10 +49,9 @@ void process_kill(pid_t pid, uint64_t born)
 uint64_t process_bytes(pid_t pid)
 {
     unsigned long long kib = 0;
-    char path[40], line[200];
+    char line[200];
+    FILE *file = process_file(pid, "smaps_rollup", "re");
 
-    snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
-    FILE *file = fopen(path, "re");
     while (file != NULL && fgets(line, sizeof(line), file) != NULL && sscanf(line, "Pss: %llu", &kib) != 1)
         ;
     if (file != NULL)
@@ -62,10 +61,8 @@ uint64_t process_bytes(pid_t pid)
 
 void process_offer_memory(pid_t pid, bool offers)
 {
-    char path[40];
+    FILE *file = process_file(pid, "oom_score_adj", "we");
 
-    snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
-    FILE *file = fopen(path, "we");
     if (file == NULL)
         return; /* the host has its own order */
     fprintf(file, "%d", offers ? KILLED_FIRST : 0);
@@ -74,19 +71,13 @@ void process_offer_memory(pid_t pid, bool offers)
 
 /* ---- its end ---- */
 
-static long call(const struct remote *remote, long number, unsigned long a, unsigned long b, unsigned long c)
-{
-    return remote_call(remote, number, (unsigned long[6]){a, b, c}, NULL);
-}
-
 /* In CHECKPOINT_MINUTES the system ends the process, which need not run for that. */
 static bool set_timer(const struct remote *remote, int timer)
 {
     struct itimerspec when = {.it_value.tv_sec = CHECKPOINT_MINUTES * 60};
 
     return remote_put(remote, &when, sizeof(when)) &&
-           remote_call(remote, SYS_timer_settime,
-                       (unsigned long[6]){(unsigned long)timer, 0, remote->scratch}, NULL) == 0;
+           remote_system(remote, SYS_timer_settime, (unsigned long)timer, 0, remote->scratch) == 0;
 }
 
 static bool make_timer(const struct remote *remote, int *timer)
@@ -95,7 +86,7 @@ static bool make_timer(const struct remote *remote, int *timer)
     uint64_t timer_at = remote->scratch + sizeof(event);
 
     return remote_put(remote, &event, sizeof(event)) &&
-           call(remote, SYS_timer_create, CLOCK_MONOTONIC, remote->scratch, timer_at) == 0 &&
+           remote_system(remote, SYS_timer_create, CLOCK_MONOTONIC, remote->scratch, timer_at) == 0 &&
            pread(remote->memory, timer, sizeof(*timer), (off_t)timer_at) == sizeof(*timer) &&
            set_timer(remote, *timer);
 }
@@ -107,18 +98,18 @@ static bool end_with(const struct remote *remote, int directory)
 
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), directory);
     long fd = remote_put(remote, path, sizeof(path))
-                  ? call(remote, SYS_open, remote->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+                  ? remote_system(remote, SYS_open, remote->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
                   : -1;
-    return fd >= 0 && call(remote, SYS_fcntl, (unsigned long)fd, F_SETSIG, SIGKILL) == 0 &&
-           call(remote, SYS_fcntl, (unsigned long)fd, F_NOTIFY, DN_DELETE | DN_MULTISHOT) == 0;
+    return fd >= 0 && remote_system(remote, SYS_fcntl, (unsigned long)fd, F_SETSIG, SIGKILL) == 0 &&
+           remote_system(remote, SYS_fcntl, (unsigned long)fd, F_NOTIFY, DN_DELETE | DN_MULTISHOT) == 0;
 }
 
 /* No terminal's end reaches it, and any later tarn may trace it. */
 static bool leave_session(const struct remote *remote)
 {
-    if (call(remote, SYS_setsid, 0, 0, 0) < 0)
+    if (remote_system(remote, SYS_setsid, 0) < 0)
         return false;
-    call(remote, SYS_prctl, PR_SET_PTRACER, (unsigned long)PR_SET_PTRACER_ANY, 0); /* where Yama asks */
+    remote_system(remote, SYS_prctl, PR_SET_PTRACER, (unsigned long)PR_SET_PTRACER_ANY); /* where Yama asks */
     return true;
 }
 

@@ -71,7 +71,7 @@ static struct child *find_child(pid_t pid)
 }
 
 /* A signal that came before this did not end it. */
-static bool remember(pid_t pid, int ending)
+bool child_adopt(pid_t pid, int ending)
 {
     struct child *child = find_child(0);
     int fd = child != NULL ? pidfd_open(pid, 0) : -1;
@@ -84,11 +84,6 @@ static bool remember(pid_t pid, int ending)
     if (child_is_interrupted())
         end_child(child, false);
     return true;
-}
-
-bool child_adopt(pid_t pid, int ending)
-{
-    return remember(pid, ending);
 }
 
 /* Waits; also for one that is adopted, which only its parent can wait for. */
@@ -121,7 +116,7 @@ pid_t child_start(char *const *words, int output, int ending)
     if (pid < 0)
         return -1;
     if (pid > 0) {
-        if (remember(pid, ending))
+        if (child_adopt(pid, ending))
             return pid;
         kill(pid, SIGKILL);
         child_wait(pid);

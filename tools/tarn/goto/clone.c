@@ -77,18 +77,16 @@ static bool write_thread(struct thread_state *state, pid_t thread)
 /* The emulator keeps the guest's memory out of programs that it starts. */
 static bool let_memory_go_along(const struct remote *remote, pid_t pid, struct fail *fail)
 {
-    char path[40], line[400], *flags;
+    char line[400], *flags;
     unsigned long from = 0, to = 0, begin, end;
+    FILE *maps = process_file(pid, "smaps", "re");
     bool ok = true;
 
-    snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
-    FILE *maps = fopen(path, "re");
     while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
         if (sscanf(line, "%lx-%lx %*s", &begin, &end) == 2)
             from = begin, to = end;
         else if (strncmp(line, "VmFlags:", 8) == 0 && (flags = strstr(line, " dc ")) != NULL)
-            ok &=
-                remote_call(remote, SYS_madvise, (unsigned long[6]){from, to - from, MADV_DOFORK}, NULL) == 0;
+            ok &= remote_system(remote, SYS_madvise, from, to - from, MADV_DOFORK) == 0;
     }
     if (maps != NULL)
         fclose(maps);
@@ -177,30 +175,24 @@ bool clone_make(struct freezer *from, struct freezer *to, bool *not_now, struct 
 
 /* ---- files of its own ---- */
 
-static long call(const struct remote *remote, long number, unsigned long a, unsigned long b, unsigned long c,
-                 unsigned long d, unsigned long e)
-{
-    return remote_call(remote, number, (unsigned long[6]){a, b, c, d, e}, NULL);
-}
-
 /* FROM takes the place of TO. */
 static bool replace(const struct remote *remote, long from, int to)
 {
     return from >= 0 &&
-           call(remote, SYS_dup3, (unsigned long)from, (unsigned long)to, O_CLOEXEC, 0, 0) == to &&
-           call(remote, SYS_close, (unsigned long)from, 0, 0, 0, 0) == 0;
+           remote_system(remote, SYS_dup3, (unsigned long)from, (unsigned long)to, O_CLOEXEC) == to &&
+           remote_system(remote, SYS_close, (unsigned long)from) == 0;
 }
 
 static bool replace_listener(const struct remote *remote, const char *path, int fd)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    long made = call(remote, SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, 0, 0);
+    long made = remote_system(remote, SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
 
     snprintf(name.sun_path, sizeof(name.sun_path), "%s", path);
     unlink(path);
     return made >= 0 && remote_put(remote, &name, sizeof(name)) &&
-           call(remote, SYS_bind, (unsigned long)made, remote->scratch, sizeof(name), 0, 0) == 0 &&
-           call(remote, SYS_listen, (unsigned long)made, 1, 0, 0, 0) == 0 && replace(remote, made, fd);
+           remote_system(remote, SYS_bind, (unsigned long)made, remote->scratch, sizeof(name)) == 0 &&
+           remote_system(remote, SYS_listen, (unsigned long)made, 1) == 0 && replace(remote, made, fd);
 }
 
 static bool replace_connection(const struct remote *remote, const char *path, int listener, int fd,
@@ -212,9 +204,9 @@ static bool replace_connection(const struct remote *remote, const char *path, in
     *connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*connection < 0 || connect(*connection, (struct sockaddr *)&name, sizeof(name)) != 0)
         return false;
-    return replace(remote,
-                   call(remote, SYS_accept4, (unsigned long)listener, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                   fd);
+    return replace(
+        remote,
+        remote_system(remote, SYS_accept4, (unsigned long)listener, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC), fd);
 }
 
 static bool is_listener(const struct remote *remote, int fd)
@@ -222,8 +214,8 @@ static bool is_listener(const struct remote *remote, int fd)
     uint32_t values[2] = {0, sizeof(values[0])}; /* the answer, and how long it may be */
 
     return remote_put(remote, values, sizeof(values)) &&
-           call(remote, SYS_getsockopt, (unsigned long)fd, SOL_SOCKET, SO_ACCEPTCONN, remote->scratch,
-                remote->scratch + sizeof(values[0])) == 0 &&
+           remote_system(remote, SYS_getsockopt, (unsigned long)fd, SOL_SOCKET, SO_ACCEPTCONN,
+                         remote->scratch, remote->scratch + sizeof(values[0])) == 0 &&
            remote_get(remote, values, sizeof(values)) && values[0] != 0;
 }
 
@@ -241,7 +233,7 @@ static bool find_files(const struct remote *remote, pid_t pid, int *listener, in
         ssize_t length = readlinkat(dirfd(files), entry->d_name, name, sizeof(name) - 1);
         name[length > 0 ? length : 0] = '\0';
         if (strcmp(name, "anon_inode:[eventfd]") == 0)
-            ok &= replace(remote, call(remote, SYS_eventfd2, 1, EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0), fd);
+            ok &= replace(remote, remote_system(remote, SYS_eventfd2, 1, EFD_CLOEXEC | EFD_NONBLOCK), fd);
         else if (strncmp(name, "socket:", 7) == 0)
             *(is_listener(remote, fd) ? listener : connection) = fd;
     }
@@ -263,19 +255,5 @@ bool clone_reconnect(struct freezer *clone, const char *path, int *connection, s
                fail_set(fail, "the emulator's copy gets no files of its own: %s", strerror(errno)));
     remote_close(&remote);
     return ok;
-}
-#else
-bool clone_make(struct freezer *from, struct freezer *to, bool *not_now, struct fail *fail)
-{
-    (void)from, (void)to;
-    *not_now = false;
-    return fail_set(fail, "processes of this host cannot be copied");
-}
-
-bool clone_reconnect(struct freezer *clone, const char *path, int *connection, struct fail *fail)
-{
-    (void)clone, (void)path;
-    *connection = -1;
-    return fail_set(fail, "processes of this host cannot be copied");
 }
 #endif

@@ -70,6 +70,13 @@ static bool fail_start(const struct emulator *emulator, struct fail *fail)
     return fail_set(fail, "the emulator does not start: %s", line[0] ? line : "it says nothing");
 }
 
+static bool has_ended(struct emulator *emulator)
+{
+    if (emulator->pid > 0 && child_has_ended(emulator->pid))
+        emulator->pid = 0;
+    return emulator->pid == 0;
+}
+
 /* Until its gdb server takes the connection: the socket is there a moment before it listens. */
 static bool connect_server(struct emulator *emulator, struct fail *fail)
 {
@@ -77,7 +84,7 @@ static bool connect_server(struct emulator *emulator, struct fail *fail)
 
     while (!gdb_client_open(&emulator->client, emulator->socket_path, fail)) {
         gdb_client_close(&emulator->client);
-        if (emulator_has_ended(emulator))
+        if (has_ended(emulator))
             return fail_start(emulator, fail);
         if (now_seconds() > until)
             return fail_set(fail, "the emulator does not start in %.0f s", START_SECONDS);
@@ -89,13 +96,12 @@ static bool connect_server(struct emulator *emulator, struct fail *fail)
 /* The guest's memory is one piece of the emulator's, with nothing else in it. */
 static bool find_memory(struct emulator *emulator, struct fail *fail)
 {
-    char *said = gdb_client_monitor(&emulator->client, "gpa2hva 0", START_SECONDS, fail), path[40], line[400];
+    char *said = gdb_client_monitor(&emulator->client, "gpa2hva 0", START_SECONDS, fail), line[400];
     const char *at = said != NULL ? strstr(said, " is 0x") : NULL;
     uint64_t base = at != NULL ? strtoull(at + strlen(" is "), NULL, 16) : 0, from, to;
 
     free(said);
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)emulator->pid);
-    FILE *maps = fopen(path, "re");
+    FILE *maps = process_file(emulator->pid, "maps", "re");
     emulator->bytes = 0;
     while (base != 0 && maps != NULL && fgets(line, sizeof(line), maps) != NULL)
         if (sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from <= base && base < to)
@@ -156,19 +162,7 @@ bool emulator_start_at(struct emulator *emulator, const struct checkpoint *check
 
 double emulator_seconds(const struct emulator *emulator)
 {
-    struct timespec now = {0};
-    clockid_t clock;
-
-    if (clock_getcpuclockid(emulator->pid, &clock) == 0)
-        clock_gettime(clock, &now);
-    return emulator->seconds + (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-bool emulator_has_ended(struct emulator *emulator)
-{
-    if (emulator->pid > 0 && child_has_ended(emulator->pid))
-        emulator->pid = 0;
-    return emulator->pid == 0;
+    return emulator->seconds + process_seconds(emulator->pid);
 }
 
 void emulator_stop(struct emulator *emulator)

@@ -35,8 +35,6 @@ bool emulator_start_at(struct emulator *emulator, const struct checkpoint *check
                        struct freezer *freezer, struct fail *fail);
 /* Processor time that it has taken from the run's start. */
 double emulator_seconds(const struct emulator *emulator);
-/* Has it ended? */
-bool emulator_has_ended(struct emulator *emulator);
 /* Ends it, and forgets its memory. */
 void emulator_stop(struct emulator *emulator);
 void emulator_close(struct emulator *emulator);

@@ -41,20 +41,6 @@ static bool has_stored(pid_t thread)
     ptrace(PTRACE_POKEUSER, thread, DEBUG_REGISTER(DR_STATUS), NULL);
     return stored;
 }
-#else
-static bool set_watch(pid_t thread, uint64_t address)
-{
-    (void)thread, (void)address;
-    errno = ENOSYS;
-    return false;
-}
-
-static bool has_stored(pid_t thread)
-{
-    return thread == 0;
-}
-#endif
-
 static bool is_tracers_stop(int status)
 {
     return status >> 16 != 0;
@@ -133,22 +119,12 @@ static struct freezer_thread *find_thread(struct freezer *freezer, pid_t id)
     return NULL;
 }
 
-static double seconds_used(pid_t process)
-{
-    struct timespec used = {0};
-    clockid_t clock;
-
-    if (clock_getcpuclockid(process, &clock) == 0)
-        clock_gettime(clock, &used);
-    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
-}
-
 /* Until all threads but the main one, which is stopped, have run a moment, or sleep. */
 static void let_others_run(const struct freezer *freezer)
 {
-    double enough = seconds_used(freezer->pid) + MOMENT_SECONDS, until = now_seconds() + ASKED_SECONDS;
+    double enough = process_seconds(freezer->pid) + MOMENT_SECONDS, until = now_seconds() + ASKED_SECONDS;
 
-    while (seconds_used(freezer->pid) < enough && now_seconds() < until) {
+    while (process_seconds(freezer->pid) < enough && now_seconds() < until) {
         bool runs = false;
         for (unsigned i = 0; i < freezer->count; i++)
             runs |= freezer->threads[i].id != freezer->pid &&
@@ -254,14 +230,12 @@ enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail)
 bool freezer_wait_asleep(const struct freezer *freezer, struct fail *fail)
 {
     double until = now_seconds() + ASKED_SECONDS;
-    char path[60];
 
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)freezer->pid, (int)freezer->pid);
     while (now_seconds() < until && !child_is_interrupted()) {
         long number = -1;
-        FILE *file = fopen(path, "re");
+        FILE *file = process_file(freezer->pid, "syscall", "re"); /* of its main thread */
         if (file == NULL)
-            return fail_set(fail, "cannot read %s: %s", path, strerror(errno));
+            return fail_set(fail, "cannot read /proc/%d/syscall: %s", (int)freezer->pid, strerror(errno));
         bool is_asleep = fscanf(file, "%ld", &number) == 1 && number == SYS_futex;
         fclose(file);
         if (is_asleep)
@@ -310,3 +284,4 @@ void freezer_close(struct freezer *freezer)
     }
     *freezer = (struct freezer){0};
 }
+#endif

@@ -41,12 +41,11 @@ bool remote_settle(pid_t thread, struct user_regs_struct *registers)
 static uint64_t find_gate(pid_t pid, int memory)
 {
     static const uint8_t instruction[] = {0x0f, 0x05};
-    char path[40], line[400];
+    char line[400];
     uint8_t page[8192];
     uint64_t from = 0;
+    FILE *maps = process_file(pid, "maps", "re");
 
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(path, "re");
     while (maps != NULL && fgets(line, sizeof(line), maps) != NULL)
         if (strstr(line, "[vdso]") != NULL && sscanf(line, "%" SCNx64, &from) == 1)
             break;
@@ -141,40 +140,5 @@ long remote_call(const struct remote *remote, long number, const unsigned long a
         ptrace(PTRACE_SETREGS, remote->thread, NULL, &before) != 0)
         return -ESRCH;
     return (long)registers.rax;
-}
-#else
-bool remote_settle(pid_t thread, struct user_regs_struct *registers)
-{
-    (void)thread, (void)registers;
-    return false;
-}
-
-bool remote_open(struct remote *remote, pid_t pid, pid_t thread, struct fail *fail)
-{
-    *remote = (struct remote){.thread = thread, .memory = -1};
-    return fail_set(fail, "process %d cannot be steered on this host", (int)pid);
-}
-
-void remote_close(struct remote *remote)
-{
-    (void)remote;
-}
-
-bool remote_put(const struct remote *remote, const void *from, size_t bytes)
-{
-    (void)remote, (void)from, (void)bytes;
-    return false;
-}
-
-bool remote_get(const struct remote *remote, void *to, size_t bytes)
-{
-    (void)remote, (void)to, (void)bytes;
-    return false;
-}
-
-long remote_call(const struct remote *remote, long number, const unsigned long arguments[6], pid_t *made)
-{
-    (void)remote, (void)number, (void)arguments, (void)made;
-    return -ENOSYS;
 }
 #endif

@@ -27,6 +27,8 @@ void remote_close(struct remote *remote);
 /* What the call returns: an error as -errno. MADE: the process or thread that it makes, stopped; may be NULL.
  */
 long remote_call(const struct remote *remote, long number, const unsigned long arguments[6], pid_t *made);
+#define remote_system(remote, number, ...) \
+    remote_call((remote), (number), (unsigned long[6]){__VA_ARGS__}, NULL)
 /* Copies to the scratch bytes, and back. */
 bool remote_put(const struct remote *remote, const void *from, size_t bytes);
 bool remote_get(const struct remote *remote, void *to, size_t bytes);

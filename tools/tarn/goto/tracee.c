@@ -22,12 +22,30 @@ static void pause_longer(long *nanoseconds)
     *nanoseconds = *nanoseconds < LAST_PAUSE ? 2 * *nanoseconds : LAST_PAUSE;
 }
 
+FILE *process_file(pid_t process, const char *name, const char *mode)
+{
+    char path[80];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
+    return fopen(path, mode);
+}
+
+double process_seconds(pid_t process)
+{
+    struct timespec used = {0};
+    clockid_t clock;
+
+    if (clock_getcpuclockid(process, &clock) == 0)
+        clock_gettime(clock, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
 char tracee_state(pid_t process, pid_t thread)
 {
-    char path[60], state = 0;
+    char name[40], state = 0;
 
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)process, (int)thread);
-    FILE *file = fopen(path, "re");
+    snprintf(name, sizeof(name), "task/%d/stat", (int)thread);
+    FILE *file = process_file(process, name, "re");
     if (file == NULL)
         return 0;
     int got = fscanf(file, "%*d (%*[^)]) %c", &state);

@@ -9,12 +9,18 @@
 #ifndef TARN_GOTO_TRACEE_H
 #define TARN_GOTO_TRACEE_H
 
+#include <stdio.h>
 #include <sys/types.h>
 #include <tools/tarn/tarn.h>
 
 /* The options of threads that tarn traces: they end with tarn, and their end is reported. */
 #define TRACEE_OPTIONS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
 #define TRACEE_SECONDS 60.0
+
+/* Opens /proc/PROCESS/NAME. */
+FILE *process_file(pid_t process, const char *name, const char *mode);
+/* Returns the CPU time that a process has used. */
+double process_seconds(pid_t process);
 
 /* Waits until THREAD stops; STATUS is waitpid's. False: it has ended. One that does neither in
  * TRACEE_SECONDS is killed with its process. */
