@@ -108,13 +108,13 @@ def check_path(page, view):
     """From the list of the longest calls to the path of one of them, and back."""
     page.value("tarnView.state.change({selection: null, tab: 'range'})")
     page.value("tarnView.state.show(0, tarnView.state.duration)")
-    page.value("document.querySelector('.answers input[value=ipc]').click()")
+    page.value("document.querySelector('.analyses input[value=ipc]').click()")
     page.wait("document.querySelector('#panel-range tr[title*=follow]') && !document.querySelector('.tables.old')")
     page.value("document.querySelector('#panel-range tr[title*=follow]').click()")
-    page.wait("!document.querySelector('.tables.old') && document.querySelectorAll('#panel-range .answer-table').length === 4")
+    page.wait("!document.querySelector('.tables.old') && document.querySelectorAll('#panel-range .analysis-table').length === 4")
     wanted = view.ask("answer?name=ipc&request=longest")["answer"]["tables"]
-    shown = page.value("[...document.querySelectorAll('#panel-range .answer-table')].map(t => t.querySelectorAll('tbody tr').length)")
-    told = page.value("document.querySelector('#panel-range .answer-table').textContent")
+    shown = page.value("[...document.querySelectorAll('#panel-range .analysis-table')].map(t => t.querySelectorAll('tbody tr').length)")
+    told = page.value("document.querySelector('#panel-range .analysis-table').textContent")
     e2e.check(shown == [min(25, len(rows)) for rows in wanted.values()] and wanted["request"][0]["id"] in told and
               state(page, "cursor.t") == wanted["request"][0]["at_ns"], "a call is followed through all processes", (shown, told))
     picture(page, "path")
@@ -214,7 +214,7 @@ def check_dock(page, address):
 def check_flame(page, first, last):
     """The profile of a selected range as a flame graph."""
     page.value(f"tarnView.state.change({{selection: {{from: {first}, to: {last}}}, tab: 'range'}})")
-    page.value("document.querySelector('.answers input[value=flame]').click()")
+    page.value("document.querySelector('.analyses input[value=flame]').click()")
     page.wait("document.querySelectorAll('.flame g.f').length > 20 && !document.querySelector('.tables.old')")
     settle(page)
     picture(page, "flame")

@@ -23,12 +23,12 @@ async function request(method, name, parameters, signal) {
     if (value !== undefined && value !== null)
       query.set(key, typeof value === "number" ? String(Math.round(value)) : value);
   const response = await fetch(`/api/${name}?${query}`, {method, signal});
-  const answer = await (response.headers.get("Content-Type") === "image/svg+xml" ? response.text() : response.json());
+  const reply = await (response.headers.get("Content-Type") === "image/svg+xml" ? response.text() : response.json());
   if (hasFailed)
     reportFailure(null);
   if (!response.ok)
-    throw new Error(answer.error ?? response.statusText);
-  return answer;
+    throw new Error(reply.error ?? response.statusText);
+  return reply;
 }
 
 export const wasAborted = (error) => error.name === "AbortError";

@@ -41,9 +41,9 @@ export class Counts {
   }
 
   async #load({from, to, width, indexes}, signal) {
-    const answer = await ask("marks", {from, to, width, events: ranges(indexes) || "none"}, signal);
-    this.marks = {from: answer.from, to: answer.to, width: answer.width,
-                  byName: new Map(answer.marks.map((mark) => [this.trace.events[mark.event].name, mark]))};
+    const reply = await ask("marks", {from, to, width, events: ranges(indexes) || "none"}, signal);
+    this.marks = {from: reply.from, to: reply.to, width: reply.width,
+                  byName: new Map(reply.marks.map((mark) => [this.trace.events[mark.event].name, mark]))};
     this.onChange();
     this.followLanes();
   }
@@ -61,9 +61,9 @@ export class Counts {
   }
 
   async #loadFlags(wish, signal) {
-    const answer = await ask("flags", wish, signal);
-    this.#takeFlags(new Map([...answer.cpus.map((lane) => ["c" + lane.rank, lane.flags]),
-                             ...answer.threads.map((lane) => ["t" + lane.n, lane.flags])]), !answer.exact);
+    const reply = await ask("flags", wish, signal);
+    this.#takeFlags(new Map([...reply.cpus.map((lane) => ["c" + lane.rank, lane.flags]),
+                             ...reply.threads.map((lane) => ["t" + lane.n, lane.flags])]), !reply.exact);
   }
 
   #takeFlags(flags, areTooMany) {
@@ -74,8 +74,8 @@ export class Counts {
   }
 
   async #loadAll({from, to}, signal) {
-    const answer = await ask("marks", {from, to, width: 1}, signal);
-    this.#all = new Map(answer.marks.map((mark) => [this.trace.events[mark.event].name, mark.count]));
+    const reply = await ask("marks", {from, to, width: 1}, signal);
+    this.#all = new Map(reply.marks.map((mark) => [this.trace.events[mark.event].name, mark.count]));
     this.onChange();
   }
 

@@ -86,19 +86,19 @@ export class LaneData {
   async #load(wish, signal) {
     const numbers = (letter) => wish.keys.filter((key) => key[0] === letter).map((key) => Number(key.slice(1)));
     const cpus = numbers("c"), threads = numbers("t");
-    const answer = await ask("lanes", {from: wish.from, to: wish.to, width: wish.width, cpus: ranges(cpus) || "none",
+    const reply = await ask("lanes", {from: wish.from, to: wish.to, width: wish.width, cpus: ranges(cpus) || "none",
                                        threads: ranges(threads) || "none"}, signal);
-    const set = wish.into ?? {from: answer.from, to: answer.to, width: answer.width, isExact: answer.exact, lanes: new Map(),
-                              asked: new Set(), arrows: [], waits: new Map(), grain: (answer.to - answer.from) / answer.width};
+    const set = wish.into ?? {from: reply.from, to: reply.to, width: reply.width, isExact: reply.exact, lanes: new Map(),
+                              asked: new Set(), arrows: [], waits: new Map(), grain: (reply.to - reply.from) / reply.width};
     wish.keys.forEach((key) => set.asked.add(key)); // the server omits lanes that the trace does not have
-    for (const lane of answer.cpus)
+    for (const lane of reply.cpus)
       set.lanes.set("c" + lane.rank, lane);
-    for (const lane of answer.threads) {
-      if (answer.exact)
+    for (const lane of reply.threads) {
+      if (reply.exact)
         lane.calls = byDepth(lane.frames);
       set.lanes.set("t" + lane.n, lane);
     }
-    this.#takeArrows(set, answer);
+    this.#takeArrows(set, reply);
     if (!wish.into)
       this.#keep(set);
     this.#wish = null;
@@ -107,16 +107,16 @@ export class LaneData {
   }
 
   // Removes duplicates: lanes that were loaded before arrive again.
-  #takeArrows(set, answer) {
+  #takeArrows(set, reply) {
     set.arrowKeys ??= new Set();
-    for (let i = 0; i < answer.arrows.length; i += 5) {
-      const arrow = answer.arrows.slice(i, i + 5), key = arrow.join();
+    for (let i = 0; i < reply.arrows.length; i += 5) {
+      const arrow = reply.arrows.slice(i, i + 5), key = arrow.join();
       if (!set.arrowKeys.has(key)) {
         set.arrowKeys.add(key);
         set.arrows.push({begin: arrow[0], from: arrow[1], end: arrow[2], to: arrow[3], kind: arrow[4]});
       }
     }
-    for (const wait of answer.waits) {
+    for (const wait of reply.waits) {
       const waits = set.waits.get(wait.thread) ?? [];
       set.waits.set(wait.thread, waits);
       if (!waits.some((other) => other.end === wait.end))

@@ -34,14 +34,14 @@ export function laneChoice(trace, lane) {
 // request, told(done, total) gets the number of events searched.
 export async function findEvent(from, direction, choice, signal, told = () => {}) {
   for (let place = from, start = null;;) {
-    const answer = await ask("search", {...place, direction, ...choice}, signal);
-    if (answer.found)
-      return answer.rows[0];
-    if (answer.done)
+    const reply = await ask("search", {...place, direction, ...choice}, signal);
+    if (reply.found)
+      return reply.rows[0];
+    if (reply.done)
       return null;
-    start ??= answer.start;
-    told(Math.abs(answer.n - start), direction === "next" ? answer.total - start : start);
-    place = {n: answer.n};
+    start ??= reply.start;
+    told(Math.abs(reply.n - start), direction === "next" ? reply.total - start : start);
+    place = {n: reply.n};
   }
 }
 

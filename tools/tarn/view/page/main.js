@@ -229,7 +229,7 @@ class Page {
     else if (!Number.isNaN(t))
       this.goTo(t);
     else if (text) {
-      this.openTab("search");
+      this.panel.open("search");
       this.searchPanel.find("next", text);
     }
     byId("goto").blur();
@@ -283,10 +283,6 @@ class Page {
   focusGoto() {
     byId("goto").focus();
     byId("goto").select();
-  }
-
-  openTab(name) {
-    this.panel.open(name);
   }
 
   showHelp() {

@@ -34,7 +34,7 @@ function drawDensity(context, scale, marks, pixels, y) {
 }
 
 const ROOM = 9; // width of a flag in pixels; flags that are closer together become ticks
-export const FLAG_HEIGHT = 8;
+const FLAG_HEIGHT = 8;
 
 // Calls `each(t, name, count)` for a lane's flags in the view.
 function eachFlag(flags, scale, trace, each) {

@@ -63,17 +63,17 @@ export class ListPanel {
   }
 
   async #load(wish, signal) {
-    const answer = await ask("list", {...wish.place, before: wish.before, after: wish.after, ...wish.choice}, signal);
+    const reply = await ask("list", {...wish.place, before: wish.before, after: wish.after, ...wish.choice}, signal);
     if (wish.grow) {
-      this.#grow(wish, answer);
+      this.#grow(wish, reply);
       return;
     }
     this.#shownFor = wish.key;
-    this.#rows = answer.rows;
-    this.#from = answer.from;
-    this.#to = answer.to;
-    this.start = answer.start;
-    this.#ends = {first: answer.from === 0, last: answer.to >= answer.total};
+    this.#rows = reply.rows;
+    this.#from = reply.from;
+    this.#to = reply.to;
+    this.start = reply.start;
+    this.#ends = {first: reply.from === 0, last: reply.to >= reply.total};
     this.#fill();
     this.#highlight(true);
     if (wish.isEnd)
@@ -117,20 +117,20 @@ export class ListPanel {
   }
 
   // Adds rows at one end and drops some at the other; visible rows keep their position.
-  #grow(wish, answer) {
+  #grow(wish, reply) {
     if (wish.key !== this.#shownFor)
       return;
     const {box} = this, anchor = this.#firstShown(), at = anchor?.getBoundingClientRect().top;
     if (wish.grow < 0) {
-      this.#rows = [...answer.rows, ...this.#rows].slice(0, MOST);
-      this.#from = answer.from;
-      this.#ends.first = answer.from === 0;
+      this.#rows = [...reply.rows, ...this.#rows].slice(0, MOST);
+      this.#from = reply.from;
+      this.#ends.first = reply.from === 0;
       this.#to = this.#rows.length === MOST ? this.#rows.at(-1).n + 1 : this.#to;
       this.#ends.last &&= this.#rows.length < MOST;
     } else {
-      this.#rows = [...this.#rows, ...answer.rows].slice(-MOST);
-      this.#to = answer.to;
-      this.#ends.last = answer.to >= answer.total && answer.rows.length < CHUNK;
+      this.#rows = [...this.#rows, ...reply.rows].slice(-MOST);
+      this.#to = reply.to;
+      this.#ends.last = reply.to >= reply.total && reply.rows.length < CHUNK;
       this.#from = this.#rows.length === MOST ? this.#rows[0].n : this.#from;
       this.#ends.first &&= this.#rows.length < MOST;
     }

@@ -10,8 +10,8 @@ import {formatSpan, formatTime} from "./time.js";
 const SETTLED = 300; // ms without a change before a walk is requested
 const PATIENCE = 600; // ms before the progress of a walk is shown, and between updates
 const MOST = 1000; // rows of a table
-// The most used ones first.
-const USUAL = ["stats", "breakdown", "locks", "profile", "flame", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
+// The most used analyses first.
+const ORDER = ["stats", "breakdown", "locks", "profile", "flame", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
 
 // Returns whether the result for one wish is useless for the other. A view that follows a live trace moves all the time, so
 // slightly different ranges are acceptable.
@@ -37,11 +37,11 @@ export class RangePanel {
   }
 
   build() {
-    const known = [...this.trace.answers, {name: "flame", summary: "the profile as a flame graph"}];
-    const order = (answer) => (USUAL.indexOf(answer.name) + 1) || 99;
-    this.choice = element("div", {class: "answers", role: "radiogroup", "aria-label": "question"},
+    const known = [...this.trace.analyses, {name: "flame", summary: "the profile as a flame graph"}];
+    const order = (analysis) => (ORDER.indexOf(analysis.name) + 1) || 99;
+    this.choice = element("div", {class: "analyses", role: "radiogroup", "aria-label": "analysis"},
       ...known.sort((a, b) => order(a) - order(b)).map(({name, summary}, i) =>
-        element("label", {title: summary}, element("input", {type: "radio", name: "answer", value: name, checked: i === 0}),
+        element("label", {title: summary}, element("input", {type: "radio", name: "analysis", value: name, checked: i === 0}),
                                           name === "flame" ? "flame graph" : name)));
     this.choice.addEventListener("change", () => this.#offer());
     this.head = element("p", {class: "range-head"});
@@ -59,7 +59,7 @@ export class RangePanel {
 
   // Lists the tables of the selected analysis.
   #offer() {
-    const {tables = []} = this.trace.answers.find((answer) => answer.name === this.#name) ?? {};
+    const {tables = []} = this.trace.analyses.find((analysis) => analysis.name === this.#name) ?? {};
     this.by.replaceChildren(element("option", {value: ""}, "default tables"), element("option", {value: "all"}, "all tables"),
                             ...tables.map(({key}) => element("option", {value: key}, key.replaceAll("-", " "))));
     this.#follow(null);
@@ -135,29 +135,29 @@ export class RangePanel {
     };
   }
 
-  #tables(answer) {
-    const nodes = [], lost = answer.lost_events ?? 0;
-    if (lost || answer.lost_packets)
+  #tables(analysis) {
+    const nodes = [], lost = analysis.lost_events ?? 0;
+    if (lost || analysis.lost_packets)
       nodes.push(element("p", {class: "warning"}, `${lost.toLocaleString("en")} events were lost in this trace.`));
-    if (answer.events !== undefined)
-      nodes.push(element("p", {class: "note"}, `${answer.events.toLocaleString("en")} events`));
-    for (const [title, rows] of Object.entries(answer.tables ?? {}))
+    if (analysis.events !== undefined)
+      nodes.push(element("p", {class: "note"}, `${analysis.events.toLocaleString("en")} events`));
+    for (const [title, rows] of Object.entries(analysis.tables ?? {}))
       if (rows.length)
-        nodes.push(makeTable(this.#table(answer.answer, title), rows, this.#link(rows[0], answer)));
+        nodes.push(makeTable(this.#table(analysis.answer, title), rows, this.#link(rows[0], analysis)));
     return nodes.length ? nodes : [element("p", {class: "note"}, this.#call ? "The call is only partly in this range."
                                                                             : "Nothing in this range.")];
   }
 
   // The headings of the table and its columns.
   #table(name, table) {
-    const {tables = []} = this.trace.answers.find((answer) => answer.name === name) ?? {};
+    const {tables = []} = this.trace.analyses.find((analysis) => analysis.name === name) ?? {};
     return tables.find(({key}) => key === table) ?? {heading: table, columns: []};
   }
 
   // The action of a row: go to its time, thread or CPU; for a call, also follow it. Times of a followed call's steps are
   // relative to its start.
-  #link(row, {answer, tables}) {
-    const follows = answer === "ipc" && row.id !== undefined, begin = row.after_ns === undefined ? undefined : tables.request[0].at_ns;
+  #link(row, {answer: name, tables}) {
+    const follows = name === "ipc" && row.id !== undefined, begin = row.after_ns === undefined ? undefined : tables.request[0].at_ns;
     const when = (chosen) => (begin === undefined ? momentOf(chosen) : begin + chosen.after_ns);
     if (row.tid === undefined && row.cpu === undefined && when(row) === null)
       return null;

@@ -65,17 +65,17 @@ export class Rows {
   }
 
   async #load(wish, signal) {
-    const answer = await ask("rows", wish, signal);
-    for (const row of answer.rows) {
+    const reply = await ask("rows", wish, signal);
+    for (const row of reply.rows) {
       row.key = KEYS[row.kind](row);
       row.canFold = row.kind === "process" || (row.kind === "thread" && (this.#depths.get(row.n) ?? 0) > 0);
     }
-    this.hiddenThreads = answer.hidden;
+    this.hiddenThreads = reply.hidden;
     if (wish.from !== this.#sorted?.from || wish.to !== this.#sorted.to) {
       this.#sorted = wish;
       this.#mayShrink = true;
     }
-    this.#all = answer.rows;
+    this.#all = reply.rows;
     this.place();
   }
 

@@ -6,6 +6,19 @@ import {formatSpan, formatTime, rulerBase, rulerLabel, rulerStep} from "./time.j
 const LABEL_ROOM = 92; // minimum pixels between labels
 const FONT = "11px system-ui, sans-serif";
 
+// Draws a filled label on the ruler. place(room) returns its left edge.
+export function drawLabel(context, text, place, color, textColor, {font = FONT, radius = 0, margin = 5} = {}) {
+  context.font = font;
+  context.textBaseline = "middle";
+  const room = context.measureText(text).width + 2 * margin, left = place(room);
+  context.fillStyle = color;
+  context.beginPath();
+  context.roundRect(left, 1, room, 16, radius);
+  context.fill();
+  context.fillStyle = textColor;
+  context.fillText(text, left + margin, 9.5);
+}
+
 export function drawGrid(context, scale, height, colors) {
   const step = rulerStep(LABEL_ROOM / scale.factor);
   context.fillStyle = colors.line;
@@ -40,8 +53,6 @@ export function drawRuler(context, scale, colors) {
 
 // Marked ranges appear as flags below the ruler.
 export function drawPlaces(context, scale, places, height, colors) {
-  context.font = FONT;
-  context.textBaseline = "middle";
   for (const place of places) {
     const x = scale.snap(place.from), width = Math.max(2, scale.snap(place.to) - x);
     if (x > scale.width || x + width < 0)
@@ -53,11 +64,7 @@ export function drawPlaces(context, scale, places, height, colors) {
     context.fillRect(x, RULER_HEIGHT - 3, width, 3);
     context.fillRect(x, 18, 1, height);
     context.globalAlpha = 1;
-    const text = context.measureText(place.label).width;
-    const left = Math.max(x, 0);
-    context.fillRect(left, 1, text + 10, 16);
-    context.fillStyle = colors.background;
-    context.fillText(place.label, left + 5, 9.5);
+    drawLabel(context, place.label, () => Math.max(x, 0), colors.accent, colors.background);
   }
 }
 
@@ -71,14 +78,7 @@ export function drawSelection(context, scale, selection, height, colors) {
   context.globalAlpha = 1;
   context.fillRect(x, 0, 1, height);
   context.fillRect(x + width - 1, 0, 1, height);
-  const text = formatSpan(selection.to - selection.from);
-  context.font = "600 11px system-ui, sans-serif";
-  context.textBaseline = "middle";
-  const room = context.measureText(text).width + 12;
-  const left = Math.min(Math.max(x + width / 2 - room / 2, 2), scale.width - room - 2);
-  context.beginPath();
-  context.roundRect(left, 1, room, 16, 8);
-  context.fill();
-  context.fillStyle = colors.background;
-  context.fillText(text, left + 6, 9.5);
+  drawLabel(context, formatSpan(selection.to - selection.from),
+            (room) => Math.min(Math.max(x + width / 2 - room / 2, 2), scale.width - room - 2), colors.selection, colors.background,
+            {font: `600 ${FONT}`, radius: 8, margin: 6});
 }

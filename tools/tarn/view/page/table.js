@@ -7,7 +7,7 @@ const FEW = 25; // rows shown at first
 const WHEN = /(^|_)(at|begin|end|since|until)_ns$/;
 const NUMBERS = /^(pid|tid|cpu|parent|number|status|prio|line|port)$/; // IDs, not amounts
 
-export function formatValue(key, value) {
+function formatValue(key, value) {
   if (value === null || value === undefined)
     return "";
   if (typeof value !== "number")
@@ -30,7 +30,7 @@ export function momentOf(row) {
 // Takes {heading, columns: [{key, heading, help}]}, as from /api/answers, and the action of a row: {title, act(row)}, or null.
 export function makeTable({heading, columns}, rows, link = null) {
   const names = new Map([["name", {heading, help: ""}], ...columns.map((column) => [column.key, column])]);
-  const box = element("div", {class: "answer-table"}), keys = Object.keys(rows[0] ?? {});
+  const box = element("div", {class: "analysis-table"}), keys = Object.keys(rows[0] ?? {});
   const isText = (key) => rows.some((row) => typeof row[key] === "string");
   let sort = null, isUp = false, most = FEW;
   const fill = () => {

@@ -6,7 +6,7 @@ import {LanePainter, Scale} from "./draw.js";
 import {hit} from "./hit.js";
 import {drawFlags, drawMarks, flagAt} from "./mark-rows.js";
 import {RULER_HEIGHT} from "./rows.js";
-import {drawGrid, drawPlaces, drawRuler, drawSelection} from "./ruler.js";
+import {drawGrid, drawLabel, drawPlaces, drawRuler, drawSelection} from "./ruler.js";
 import {formatTime} from "./time.js";
 import {wheelPixels} from "./wheel.js";
 
@@ -177,15 +177,7 @@ export class Timeline {
     context.globalAlpha = 0.5;
     context.fillRect(Math.round(x), RULER_HEIGHT, 1, rows.height);
     context.globalAlpha = 1;
-    context.font = "11px system-ui, sans-serif";
-    context.textBaseline = "middle";
-    const room = context.measureText(text).width + 10, left = Math.min(Math.max(x - room / 2, 0), rows.width - room);
-    context.fillStyle = colors.text;
-    context.beginPath();
-    context.roundRect(left, 1, room, 16, 3);
-    context.fill();
-    context.fillStyle = colors.background;
-    context.fillText(text, left + 5, 9.5);
+    drawLabel(context, text, (room) => Math.min(Math.max(x - room / 2, 0), rows.width - room), colors.text, colors.background, {radius: 3});
   }
 
   // ---- actions of pointer and keys

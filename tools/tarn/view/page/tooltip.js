@@ -147,8 +147,8 @@ export class Tooltip {
     const event = this.trace.eventNames.get(ENTRIES[call[2]]);
     if (!event)
       return;
-    const answer = await ask("list", {at: call[0], after: 1, tids: thread.tid, events: event.index}, signal);
-    const row = answer.rows[0];
+    const reply = await ask("list", {at: call[0], after: 1, tids: thread.tid, events: event.index}, signal);
+    const row = reply.rows[0];
     if (this.#key !== key || !row || row.t !== call[0])
       return;
     this.#fill([...lines, ["arguments", fieldsOf(row).map(([name, value]) => `${name} ${value}`).join(", ")]]);

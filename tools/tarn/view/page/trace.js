@@ -13,7 +13,7 @@ export class Trace {
 
   static async load() {
     const [info, known] = await Promise.all([ask("trace"), ask("answers")]);
-    return new Trace({...info, answers: known.answers});
+    return new Trace({...info, analyses: known.answers});
   }
 
   take(info) {
