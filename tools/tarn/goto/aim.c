@@ -29,7 +29,7 @@ static void take_aim(struct aim *aim, const struct cursor *cursor, uint64_t numb
     memcpy(aim->header, cursor->event.bytes, sizeof(aim->header));
 }
 
-/* The pull writes one where it found an open packet, so the guest need not have logged it. */
+/* `tarn pull` writes such an event where it found an open packet, so the guest may not have logged it. */
 static bool ends_packet(const struct cursor *cursor)
 {
     return cursor->event.type->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
@@ -59,7 +59,7 @@ bool aim_find(struct aim *aim, const struct trace *trace, const char *text, stru
         take_aim(aim, cursor, number);
         found = true;
         if (ends_packet(cursor)) {
-            fail_set(fail, "event %s is the end of a packet: go to one beside it", text);
+            fail_set(fail, "event %s ends a packet: choose the one before or after it", text);
             break;
         }
     }
@@ -68,7 +68,7 @@ bool aim_find(struct aim *aim, const struct trace *trace, const char *text, stru
     return found;
 }
 
-/* Idle threads all have number 0: each belongs to its processor. */
+/* All idle threads have number 0; each belongs to its CPU. */
 static bool is_of_thread(const struct cursor *cursor, const struct aim *aim)
 {
     return cursor_running(cursor)->tid == aim->tid && (aim->tid != 0 || cursor->stream == aim->stream);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/aim.h - which event to go to, and where the guest's memory will hold it. */
+/* tools/tarn/goto/aim.h - finds the event to go to, and where it will be in the guest's memory. */
 #ifndef TARN_GOTO_AIM_H
 #define TARN_GOTO_AIM_H
 
@@ -10,21 +10,21 @@ struct aim {
     uint64_t number;    /* of the event, as `tarn list --numbers` shows it */
     uint32_t tid;       /* of the thread that logged it */
     uint64_t end;       /* of the trace: ticks */
-    uint64_t packet_at; /* its packet's place in the stream's file */
+    uint64_t packet_at; /* offset of its packet in the stream's file */
     uint64_t packet;    /* its packet's number */
     uint64_t buffer_bytes;
     uint64_t offset;   /* in the packet */
-    uint8_t header[8]; /* as it lies in memory */
+    uint8_t header[8]; /* as in memory */
 };
 
-/* TEXT: the event's number, or a time as --from takes it: then the first event that is not before it. */
+/* TEXT: the event's number, or a time as for --from, which means the first event at or after it. */
 bool aim_find(struct aim *aim, const struct trace *trace, const char *text, struct fail *fail);
-/* The words that were logged in its ring before it, since boot. */
+/* Returns how many words had been logged in its ring before it since boot. */
 static inline uint64_t aim_words(const struct aim *aim)
 {
     return aim->packet * (aim->buffer_bytes / 8) + aim->offset / 8;
 }
-/* The event that the same thread logged before. */
+/* Moves to the previous event of the same thread. */
 bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail);
 
 #endif

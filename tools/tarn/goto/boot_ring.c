@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/boot_ring.c - asks a kernel's file for its boot ring; see boot_ring.h. */
+/* tools/tarn/goto/boot_ring.c - finds the boot ring in the kernel's executable; see boot_ring.h. */
 #include <tools/tarn/goto/boot_ring.h>
 #include <tools/tarn/symbols/program.h>
 

@@ -26,8 +26,7 @@ static void thin_out(struct checkpoints *set)
     unsigned kept = 0;
 
     for (unsigned i = 0; i < set->count; i++)
-        if (i % 2 == 1 ||
-            set->count == 1) /* the first stays longest: to get there the rings had to be found */
+        if (i % 2 == 1 || set->count == 1) /* keep the first: before it, the rings had to be found */
             process_kill(set->all[i].pid, set->all[i].born);
         else
             set->all[kept++] = set->all[i];
@@ -35,8 +34,8 @@ static void thin_out(struct checkpoints *set)
     set->spacing *= 2;
 }
 
-/* The system walks the page tables of all checkpoints to tell what they take, seconds for many large guests:
- * so that this is a tenth of the time at most, some checkpoints are made before the next look. */
+/* To measure the checkpoints, the system walks their page tables, which takes seconds for many large guests.
+ * So the next measurement waits ten times as long as this one took. */
 static void keep_limit(struct checkpoints *set)
 {
     double begin = now_seconds();
@@ -66,7 +65,7 @@ bool checkpoints_open(struct checkpoints *set, const struct recipe *recipe, uint
     unsigned before = set->count;
     keep_limit(set);
     if (set->count == 0)
-        set->spacing = CHECKPOINT_FIRST_SPACING; /* whatever limit a journey before had */
+        set->spacing = CHECKPOINT_FIRST_SPACING; /* an earlier journey may have had another limit */
     if (set->count != before)
         ok = checkpoint_list_write(set, list, fail) && ok;
     close(list);
@@ -144,7 +143,7 @@ static void take_out(struct checkpoints *set, pid_t pid)
     set->count = kept;
 }
 
-/* The list is changed while tarn still holds the process: if tarn is killed meanwhile, both end. */
+/* Changes the list while tarn still traces the process: if tarn is killed meanwhile, both end. */
 static bool enter(struct checkpoints *set, int list, const struct freezer *process,
                   const struct checkpoint *here, struct fail *fail)
 {
@@ -162,7 +161,7 @@ static bool enter(struct checkpoints *set, int list, const struct freezer *proce
     return checkpoint_list_write(set, list, fail);
 }
 
-/* LIST: the directory, locked. False: FAIL; no process is left. */
+/* LIST: the locked directory. False: FAIL; no process is left. */
 static bool add(struct checkpoints *set, int list, struct freezer *emulator, const struct checkpoint *here,
                 struct fail *fail)
 {
@@ -192,7 +191,7 @@ void checkpoints_add(struct checkpoints *set, struct freezer *emulator, const st
         return;
     set->bytes_most = 0;
     if (!tracee_is_killed(emulator->pid) && !child_is_interrupted())
-        complain("no more checkpoints are made: %s", fail.text);
+        complain("makes no more checkpoints: %s", fail.text);
 }
 
 void checkpoints_forget(struct checkpoints *set)

@@ -17,10 +17,10 @@
 
 #define VERSION       1
 #define LIST_MAX      (256u << 10) /* bytes */
-#define LOCK_SECONDS  10.0         /* another tarn holds it for some milliseconds */
+#define LOCK_SECONDS  10.0         /* another tarn holds it for a few milliseconds */
 #define TRIES         10u
 #define LIST_NAME     "list"
-#define NEW_DIRECTORY "new" /* a file that moves away counts as deleted, too */
+#define NEW_DIRECTORY "new" /* separate, because a renamed file also counts as deleted */
 #define NEW_NAME      NEW_DIRECTORY "/list"
 
 /* ---- the directory ---- */
@@ -69,7 +69,7 @@ static bool lock(int directory, struct fail *fail)
     return true;
 }
 
-/* Has the directory still its name? Another tarn may have removed it. */
+/* Whether the directory still has its name. Another tarn may have removed it. */
 static bool is_there(const struct checkpoints *set, const struct stat *about)
 {
     struct stat named;
@@ -77,7 +77,7 @@ static bool is_there(const struct checkpoints *set, const struct stat *about)
     return lstat(set->path, &named) == 0 && named.st_dev == about->st_dev && named.st_ino == about->st_ino;
 }
 
-/* AGAIN: it was removed meanwhile. */
+/* Sets AGAIN if it was removed meanwhile. */
 static int open_once(const struct checkpoints *set, bool *again, struct fail *fail)
 {
     bool is_named = mkdir(set->path, 0700) == 0 || errno == EEXIST;
@@ -122,7 +122,7 @@ void checkpoint_list_remove(const struct checkpoints *set, int directory)
 
 /* ---- reading the list ---- */
 
-/* Takes a number from *TEXT. */
+/* Parses a number at *TEXT, and advances that. */
 static bool take_number(char **text, int base, uint64_t *number)
 {
     char *end;
@@ -150,7 +150,7 @@ static bool parse_checkpoint(char **text, struct checkpoint *checkpoint)
     return true;
 }
 
-/* TEXT ends with the hash of what is before it. */
+/* TEXT ends with the hash of all before it. */
 static bool parse_list(struct checkpoints *set, char *text, struct fail *fail)
 {
     uint64_t version, recipe, milliseconds, count, sum;
@@ -223,7 +223,7 @@ bool checkpoint_list_write(const struct checkpoints *set, int directory, struct 
     for (unsigned i = 0; i < set->count; i++)
         to = format_checkpoint(to, &set->all[i]);
     to += sprintf(to, "#%" PRIx64 "\n", hash_more(0, text, (size_t)(to - text)));
-    errno = ENOSPC; /* if only a part could be written */
+    errno = ENOSPC; /* for a partial write */
     bool ok =
         write_new(directory, text, (size_t)(to - text)) ||
         fail_set(fail, "the list of checkpoints in %.300s cannot be written: %s", set->path, strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/checkpoint_process.c - see checkpoint_process.h. */
+/* tools/tarn/goto/checkpoint_process.c - the stopped processes of checkpoints; see checkpoint_process.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,12 +28,12 @@ uint64_t process_born(pid_t pid)
     size_t size = fread(text, 1, sizeof(text) - 1, file);
     fclose(file);
     text[size] = '\0';
-    const char *at = strrchr(text, ')'); /* the name before may have any character */
+    const char *at = strrchr(text, ')'); /* the name before it may contain any character */
     if (at == NULL ||
         sscanf(at, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
                &state, &born) != 2)
         return 0;
-    return state == 'Z' || state == 'X' ? 0 : born; /* any other: another tarn may use it */
+    return state == 'Z' || state == 'X' ? 0 : born; /* in any other state, another tarn may be using it */
 }
 
 void process_kill(pid_t pid, uint64_t born)
@@ -41,7 +41,7 @@ void process_kill(pid_t pid, uint64_t born)
     int fd = born != 0 ? pidfd_open(pid, 0) : -1;
 
     if (fd >= 0 && process_born(pid) == born)
-        pidfd_send_signal(fd, SIGKILL, NULL, 0); /* its parent waits for it, at the latest when tarn ends */
+        pidfd_send_signal(fd, SIGKILL, NULL, 0); /* its parent will reap it, at the latest when tarn ends */
     if (fd >= 0)
         close(fd);
 }
@@ -64,14 +64,14 @@ void process_offer_memory(pid_t pid, bool offers)
     FILE *file = process_file(pid, "oom_score_adj", "we");
 
     if (file == NULL)
-        return; /* the host has its own order */
+        return; /* the host keeps its own order */
     fprintf(file, "%d", offers ? KILLED_FIRST : 0);
     fclose(file);
 }
 
 /* ---- its end ---- */
 
-/* In CHECKPOINT_MINUTES the system ends the process, which need not run for that. */
+/* The system ends the process after CHECKPOINT_MINUTES, although it is stopped. */
 static bool set_timer(const struct remote *remote, int timer)
 {
     struct itimerspec when = {.it_value.tv_sec = CHECKPOINT_MINUTES * 60};
@@ -91,7 +91,7 @@ static bool make_timer(const struct remote *remote, int *timer)
            set_timer(remote, *timer);
 }
 
-/* The system's notice that the directory has lost a file is SIGKILL. */
+/* SIGKILL as the system's notification that a file of the directory was deleted. */
 static bool end_with(const struct remote *remote, int directory)
 {
     char path[REMOTE_SCRATCH] = "";
@@ -104,12 +104,13 @@ static bool end_with(const struct remote *remote, int directory)
            remote_system(remote, SYS_fcntl, (unsigned long)fd, F_NOTIFY, DN_DELETE | DN_MULTISHOT) == 0;
 }
 
-/* No terminal's end reaches it, and any later tarn may trace it. */
+/* Then hang-ups of the terminal do not reach it, and any later tarn may trace it. */
 static bool leave_session(const struct remote *remote)
 {
     if (remote_system(remote, SYS_setsid, 0) < 0)
         return false;
-    remote_system(remote, SYS_prctl, PR_SET_PTRACER, (unsigned long)PR_SET_PTRACER_ANY); /* where Yama asks */
+    remote_system(remote, SYS_prctl, PR_SET_PTRACER,
+                  (unsigned long)PR_SET_PTRACER_ANY); /* if Yama restricts ptrace */
     return true;
 }
 
@@ -118,7 +119,7 @@ bool process_set_free(const struct freezer *process, int directory, int *timer, 
     struct remote remote;
     bool ok = remote_open(&remote, process->pid, process->pid, fail) &&
               ((make_timer(&remote, timer) && end_with(&remote, directory) && leave_session(&remote)) ||
-               fail_set(fail, "the system does not tie a copy of the emulator to its directory"));
+               fail_set(fail, "the system cannot bind a copy of the emulator to its directory"));
 
     remote_close(&remote);
     return ok;

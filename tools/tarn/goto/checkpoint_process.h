@@ -5,21 +5,21 @@
 
 #include <tools/tarn/goto/freezer.h>
 
-/* When a process was started; 0: there is none, or it has ended. */
+/* Returns when a process was started; 0: it does not exist, or has ended. */
 uint64_t process_born(pid_t pid);
-/* Kills PID if it is still the process that was started then. */
+/* Kills PID if it is still the process that was started at that time. */
 void process_kill(pid_t pid, uint64_t born);
-/* Its share of the host's memory. */
+/* Returns its share of the host's memory. */
 uint64_t process_bytes(pid_t pid);
 
-/* From now on the stopped process ends when a file of DIRECTORY, which is open here, is deleted, or when
- * TIMER, which this makes, expires; and it has a session of its own. */
+/* Makes the stopped process independent: it gets its own session, and ends when a file of the open DIRECTORY
+ * is deleted or when TIMER expires, which this creates. */
 bool process_set_free(const struct freezer *process, int directory, int *timer, struct fail *fail);
-/* Sets its timer again. */
+/* Restarts its timer. */
 bool process_wind_up(const struct freezer *process, int timer, struct fail *fail);
-/* Ends tarn's hold. The process stays stopped: none of its threads executes anything of its own meanwhile. */
+/* Stops tracing it. The process stays stopped: none of its threads executes any code of its own. */
 void process_leave(struct freezer *process);
-/* If the host runs out of memory, it kills the process before all others; or no sooner than those. */
+/* OFFERS: if the host runs out of memory, it kills this process first; otherwise as any other. */
 void process_offer_memory(pid_t pid, bool offers);
 
 #endif

@@ -17,33 +17,32 @@
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
 
-#define CHILDREN_MAX 4u /* at once; there are the emulator and gdb, or one that prints a line */
+#define CHILDREN_MAX 4u /* the emulator and gdb, or one that prints a line */
 #define END_SECONDS  60.0
 
-/* Those that run. A descriptor names its process also when that has ended and its number belongs to another.
- */
+/* The running ones. A pidfd still refers to its process when that has ended and its pid was reused. */
 static struct child {
     pid_t pid;
-    atomic_int fd;     /* 0: this place is free */
+    atomic_int fd;     /* 0: this entry is free */
     atomic_int ending; /* the signal */
 } children[CHILDREN_MAX];
 static atomic_int interrupted;
 
-static void end_child(const struct child *child, bool is_asked_again)
+static void end_child(const struct child *child, bool is_second)
 {
     int fd = child->fd;
 
     if (fd > 0)
-        pidfd_send_signal(fd, is_asked_again ? SIGKILL : child->ending, NULL, 0);
+        pidfd_send_signal(fd, is_second ? SIGKILL : child->ending, NULL, 0);
 }
 
 static void end_children(int number)
 {
     int error = errno;
-    bool is_asked_again = atomic_exchange(&interrupted, number) != 0;
+    bool is_second = atomic_exchange(&interrupted, number) != 0;
 
     for (unsigned i = 0; i < CHILDREN_MAX; i++)
-        end_child(&children[i], is_asked_again);
+        end_child(&children[i], is_second);
     errno = error;
 }
 
@@ -61,7 +60,7 @@ bool child_is_interrupted(void)
     return interrupted != 0;
 }
 
-/* 0: a free place. */
+/* PID 0: a free entry. */
 static struct child *find_child(pid_t pid)
 {
     for (unsigned i = 0; i < CHILDREN_MAX; i++)
@@ -70,7 +69,7 @@ static struct child *find_child(pid_t pid)
     return NULL;
 }
 
-/* A signal that came before this did not end it. */
+/* A signal that came earlier has not ended it. */
 bool child_adopt(pid_t pid, int ending)
 {
     struct child *child = find_child(0);
@@ -86,7 +85,7 @@ bool child_adopt(pid_t pid, int ending)
     return true;
 }
 
-/* Waits; also for one that is adopted, which only its parent can wait for. */
+/* Waits, also for an adopted process, which only its parent can reap. */
 static bool ends_within(pid_t pid, double seconds)
 {
     struct child *child = find_child(pid);
@@ -125,16 +124,17 @@ pid_t child_start(char *const *words, int output, int ending)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* gdb may abort when it and its target are ended at once */
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* gdb may abort if it and its target end at the same time */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(CHILD_NOT_STARTED); /* tarn died before the line above */
     if (output >= 0) {
-        setpgid(0, 0); /* Ctrl-C on the terminal is not for it */
+        setpgid(0, 0); /* it gets no Ctrl-C from the terminal */
         dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
         dup2(output, STDOUT_FILENO);
         dup2(output, STDERR_FILENO);
-        close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC); /* a checkpoint would keep them open */
+        close_range(STDERR_FILENO + 1, UINT_MAX,
+                    CLOSE_RANGE_CLOEXEC); /* otherwise checkpoints would keep them open */
     }
     execvp(words[0], words);
     _exit(CHILD_NOT_STARTED);

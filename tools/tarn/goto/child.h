@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/child.h - programs that run for tarn: none outlives it, however it ends.
+ * tools/tarn/goto/child.h - child processes of tarn, none of which outlives it, however it ends.
  *
- * A signal that asks tarn to end (SIGINT, SIGTERM, SIGHUP) ends them at once, in its handler. So a wait
- * for one of them, or for its reply, ends whenever the signal came.
+ * The handler of a signal that should end tarn (SIGINT, SIGTERM, SIGHUP) ends them. So a wait for one of
+ * them, or for its output, ends whenever the signal comes.
  */
 #ifndef TARN_GOTO_CHILD_H
 #define TARN_GOTO_CHILD_H
@@ -11,28 +11,27 @@
 #include <sys/types.h>
 #include <tools/tarn/tarn.h>
 
-/* From now on such a signal ends the programs, and no longer tarn. */
+/* From now on such a signal ends the children, but not tarn. */
 void child_catch_signals(void);
-/* Has one come? */
+/* Whether such a signal has come. */
 bool child_is_interrupted(void);
 
-/* Starts WORDS[0], looked for in PATH. OUTPUT: where it prints, and it reads nothing; -1: it has tarn's
- * terminal. ENDING: the signal that ends it when tarn is asked to end; at the second time SIGKILL. -1: it
- * cannot be started. No signal is blocked in the program; it is killed when the thread that started it ends.
- */
+/* Starts WORDS[0], found through PATH. OUTPUT: descriptor for its output, without input; -1: it has tarn's
+ * terminal. ENDING: the signal passed on to it when tarn gets one; a second time it is SIGKILL. Returns -1 if
+ * it cannot be started. It blocks no signals, and is killed when the thread that started it ends. */
 pid_t child_start(char *const *words, int output, int ending);
-#define CHILD_NOT_STARTED 127 /* the status of one whose program is not there */
-/* Waits; its exit status, or -1 if a signal ended it. */
+#define CHILD_NOT_STARTED 127 /* exit status if the program does not exist */
+/* Waits. Returns its exit status, or -1 if a signal ended it. */
 int child_wait(pid_t pid);
-/* Kills it, if it runs, and waits; not for ever. */
+/* Kills it if it runs, and waits for a limited time. */
 void child_end(pid_t pid);
-/* Has it ended? Then it must not be waited for any more. */
+/* Whether it has ended; if so, it has been reaped. */
 bool child_has_ended(pid_t pid);
-/* One that this program has not started itself: from now on it is as if it had been. */
+/* Treats a process that was not started by child_start as if it had been. */
 bool child_adopt(pid_t pid, int ending);
-/* Somebody else has waited for it. */
+/* Call it if the process was reaped elsewhere. */
 void child_forget(pid_t pid);
-/* The first line that a program prints; false: it failed, or printed none. */
+/* Gets the first line that a program prints. False: it failed or printed nothing. */
 bool child_first_line(char *const *words, char *line, size_t size);
 
 #endif

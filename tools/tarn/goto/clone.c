@@ -20,25 +20,25 @@
 #include <tools/tarn/goto/tracee.h>
 #include <unistd.h>
 
-#define ALL_REGISTERS 0x202  /* those of vectors, too; the system's name for it has that of the machine */
+#define ALL_REGISTERS 0x202  /* with vector registers; the system's macro has the architecture in its name */
 #define EXTENDED_MAX  16384u /* bytes of a thread's vector registers */
-#define THREAD_MAX    0x900u /* of glibc's block of a thread, which begins where fs points */
-#define ANY_STACK     16u    /* of a new thread, until it has its registers */
+#define THREAD_MAX    0x900u /* size of glibc's thread control block, to which fs points */
+#define ANY_STACK     16u    /* stack of a new thread until its registers are set */
 
 #if __has_include(<asm/debugreg.h>) /* as freezer.c */
 
-/* A stopped thread, to be made again. */
+/* The state of a stopped thread. */
 struct thread_state {
     struct user_regs_struct registers;
     uint8_t extended[EXTENDED_MAX];
     size_t extended_bytes;
     uint64_t mask;   /* of signals */
-    uint64_t number; /* where its program keeps the thread's number */
+    uint64_t number; /* address of its thread ID in its program */
 };
 
 /* ---- reading a thread ---- */
 
-/* Glibc sends signals to the number that stands there, and the kernel clears it when the thread ends. */
+/* Finds the thread ID, which glibc uses to send signals, and which the kernel clears when the thread ends. */
 static uint64_t find_number(const struct remote *remote, uint64_t block, pid_t thread)
 {
     int32_t words[THREAD_MAX / 4];
@@ -72,10 +72,10 @@ static bool write_thread(struct thread_state *state, pid_t thread)
            ptrace(PTRACE_SETSIGMASK, thread, (void *)sizeof(state->mask), &state->mask) == 0;
 }
 
-/* ---- making it again ---- */
+/* ---- making a copy ---- */
 
-/* The emulator keeps the guest's memory out of programs that it starts. */
-static bool let_memory_go_along(const struct remote *remote, pid_t pid, struct fail *fail)
+/* The emulator excludes the guest's memory from forks; reverts that. */
+static bool include_memory(const struct remote *remote, pid_t pid, struct fail *fail)
 {
     char line[400], *flags;
     unsigned long from = 0, to = 0, begin, end;
@@ -93,7 +93,7 @@ static bool let_memory_go_along(const struct remote *remote, pid_t pid, struct f
     return (ok && maps != NULL) || fail_set(fail, "the emulator does not let its memory be copied");
 }
 
-/* A new process or thread, with the state of the old one. 0: there is none; FAIL. */
+/* Makes a new process or thread with the state of the old one. 0: FAIL. */
 static pid_t make_thread(const struct remote *remote, struct thread_state *state, unsigned long flags,
                          struct fail *fail)
 {
@@ -110,7 +110,7 @@ static pid_t make_thread(const struct remote *remote, struct thread_state *state
         return made;
     fail_set(fail, "the emulator cannot be copied: %s", strerror(got < 0 ? (int)-got : errno));
     if (made != 0 && is_process)
-        tracee_end(made); /* the emulator was killed as it made it */
+        tracee_end(made); /* the emulator was killed meanwhile */
     return 0;
 }
 
@@ -131,8 +131,9 @@ static bool add_threads(struct freezer *to, struct thread_state *states, unsigne
     return ok;
 }
 
-/* Its main thread waits for files to become ready, and all but the last, which is the guest's, for others. */
-static bool stands_well(const struct thread_state *states, unsigned count)
+/* Whether the emulator can be copied now: its main thread waits for files, and all others, except the last,
+ * which executes the guest, wait for other threads. */
+static bool can_be_copied(const struct thread_state *states, unsigned count)
 {
     for (unsigned i = 0; i + 1 < count; i++)
         if (states[i].registers.rax != (i == 0 ? SYS_ppoll : SYS_futex))
@@ -149,8 +150,8 @@ static bool copy(struct freezer *from, struct freezer *to, struct thread_state *
     for (unsigned i = 0; ok && i < from->count; i++)
         if (!read_thread(&states[i], &remote, from->threads[i].id))
             ok = fail_set(fail, "the emulator's threads cannot be read: %s", strerror(errno));
-    *not_now = ok && !stands_well(states, from->count);
-    pid_t pid = ok && !*not_now && let_memory_go_along(&remote, from->pid, fail)
+    *not_now = ok && !can_be_copied(states, from->count);
+    pid_t pid = ok && !*not_now && include_memory(&remote, from->pid, fail)
                     ? make_thread(&remote, &states[0], CLONE_PARENT, fail)
                     : 0;
     remote_close(&remote);
@@ -175,7 +176,7 @@ bool clone_make(struct freezer *from, struct freezer *to, bool *not_now, struct 
 
 /* ---- files of its own ---- */
 
-/* FROM takes the place of TO. */
+/* Replaces descriptor TO by FROM. */
 static bool replace(const struct remote *remote, long from, int to)
 {
     return from >= 0 &&
@@ -211,7 +212,7 @@ static bool replace_connection(const struct remote *remote, const char *path, in
 
 static bool is_listener(const struct remote *remote, int fd)
 {
-    uint32_t values[2] = {0, sizeof(values[0])}; /* the answer, and how long it may be */
+    uint32_t values[2] = {0, sizeof(values[0])}; /* the value, and its size */
 
     return remote_put(remote, values, sizeof(values)) &&
            remote_system(remote, SYS_getsockopt, (unsigned long)fd, SOL_SOCKET, SO_ACCEPTCONN,
@@ -219,7 +220,8 @@ static bool is_listener(const struct remote *remote, int fd)
            remote_get(remote, values, sizeof(values)) && values[0] != 0;
 }
 
-/* The sockets of its gdb server; event descriptors are replaced at once, and wake who waits for them. */
+/* Finds the sockets of its gdb server, and replaces event descriptors; their initial value wakes the threads
+ * that wait for them. */
 static bool find_files(const struct remote *remote, pid_t pid, int *listener, int *connection)
 {
     char path[60], name[60];
@@ -252,7 +254,7 @@ bool clone_reconnect(struct freezer *clone, const char *path, int *connection, s
               ((find_files(&remote, clone->pid, &listener, &connected) &&
                 replace_listener(&remote, path, listener) &&
                 replace_connection(&remote, path, listener, connected, connection)) ||
-               fail_set(fail, "the emulator's copy gets no files of its own: %s", strerror(errno)));
+               fail_set(fail, "the emulator's copy cannot get its own files: %s", strerror(errno)));
     remote_close(&remote);
     return ok;
 }

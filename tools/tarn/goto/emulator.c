@@ -42,7 +42,7 @@ bool emulator_open(struct emulator *emulator, struct fail *fail)
     return true;
 }
 
-/* The recipe's, with gdb server and consoles of our own. */
+/* The recipe's command, with a gdb server and without consoles. */
 static char **make_command(const struct recipe *recipe, const struct emulator *emulator, struct arena *arena)
 {
     char **words = arena_alloc(arena, (recipe->command_count + WORDS_MORE) * sizeof(char *)), **to = words;
@@ -56,7 +56,7 @@ static char **make_command(const struct recipe *recipe, const struct emulator *e
     return words;
 }
 
-/* The emulator's first words, of one that ended. */
+/* Reports the first line that the ended emulator printed. */
 static bool fail_start(const struct emulator *emulator, struct fail *fail)
 {
     char line[300] = "";
@@ -67,7 +67,7 @@ static bool fail_start(const struct emulator *emulator, struct fail *fail)
             line[strcspn(line, "\n")] = '\0';
         fclose(log);
     }
-    return fail_set(fail, "the emulator does not start: %s", line[0] ? line : "it says nothing");
+    return fail_set(fail, "the emulator does not start: %s", line[0] ? line : "it printed nothing");
 }
 
 static bool has_ended(struct emulator *emulator)
@@ -77,7 +77,7 @@ static bool has_ended(struct emulator *emulator)
     return emulator->pid == 0;
 }
 
-/* Until its gdb server takes the connection: the socket is there a moment before it listens. */
+/* Waits until its gdb server accepts the connection: the socket exists a moment before QEMU listens. */
 static bool connect_server(struct emulator *emulator, struct fail *fail)
 {
     double until = now_seconds() + START_SECONDS;
@@ -87,13 +87,13 @@ static bool connect_server(struct emulator *emulator, struct fail *fail)
         if (has_ended(emulator))
             return fail_start(emulator, fail);
         if (now_seconds() > until)
-            return fail_set(fail, "the emulator does not start in %.0f s", START_SECONDS);
+            return fail_set(fail, "the emulator has not started within %.0f s", START_SECONDS);
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     return true;
 }
 
-/* The guest's memory is one piece of the emulator's, with nothing else in it. */
+/* The guest's memory is one mapping of the emulator, which contains nothing else. */
 static bool find_memory(struct emulator *emulator, struct fail *fail)
 {
     char *said = gdb_client_monitor(&emulator->client, "gpa2hva 0", START_SECONDS, fail), line[400];
@@ -108,7 +108,7 @@ static bool find_memory(struct emulator *emulator, struct fail *fail)
             emulator->base = base, emulator->bytes = to - base;
     if (maps != NULL)
         fclose(maps);
-    return emulator->bytes > 0 || fail_set(fail, "the emulator does not tell where the guest's memory is");
+    return emulator->bytes > 0 || fail_set(fail, "cannot find the guest's memory in the emulator");
 }
 
 static bool open_memory(struct emulator *emulator, struct fail *fail)
@@ -156,7 +156,7 @@ bool emulator_start_at(struct emulator *emulator, const struct checkpoint *check
         return fail_set(fail, "the emulator's copy cannot be kept: %s", strerror(errno));
     }
     bool ok = clone_reconnect(freezer, emulator->socket_path, &connection, fail);
-    emulator->client = (struct gdb_client){.fd = connection}; /* the one before had no acknowledgements */
+    emulator->client = (struct gdb_client){.fd = connection}; /* acknowledgements are off, as before */
     return ok && open_memory(emulator, fail);
 }
 
@@ -172,7 +172,7 @@ void emulator_stop(struct emulator *emulator)
     emulator->memory = NULL;
     gdb_client_close(&emulator->client);
     if (emulator->pid > 0 && emulator->kept > 0)
-        tracee_end(emulator->pid); /* it has not ended before that thread */
+        tracee_end(emulator->pid); /* the process does not end before that thread */
     if (emulator->pid > 0)
         child_end(emulator->pid);
     emulator->pid = emulator->kept = 0;

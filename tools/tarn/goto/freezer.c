@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/freezer.c - watches stores of another process; see freezer.h. */
+/* tools/tarn/goto/freezer.c - stops another process at a store; see freezer.h. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -16,12 +16,12 @@
 #include <tools/tarn/source/source.h>
 
 #define ASKED_SECONDS  60.0
-#define MOMENT_SECONDS 1e-4 /* of a processor; QEMU's moments are hundreds of times shorter */
+#define MOMENT_SECONDS 1e-4 /* CPU time; QEMU's critical sections are hundreds of times shorter */
 
 #if __has_include(<asm/debugreg.h>)
 #include <asm/debugreg.h>
 
-/* The first register is on, for stores of 8 bytes. */
+/* Enables the first register, for stores to 8 bytes. */
 #define DEBUG_CONTROL     (1ul | (unsigned long)(DR_RW_WRITE | DR_LEN_8) << DR_CONTROL_SHIFT)
 #define DEBUG_REGISTER(n) ((void *)(offsetof(struct user, u_debugreg) + (n) * sizeof(long)))
 
@@ -33,7 +33,7 @@ static bool set_watch(pid_t thread, uint64_t address)
             ptrace(PTRACE_POKEUSER, thread, DEBUG_REGISTER(DR_CONTROL), (void *)DEBUG_CONTROL) == 0);
 }
 
-/* Has the watch stopped it, and not something else? */
+/* Whether the watchpoint stopped it, and not something else. */
 static bool has_stored(pid_t thread)
 {
     bool stored = ptrace(PTRACE_PEEKUSER, thread, DEBUG_REGISTER(DR_STATUS), NULL) & DR_TRAP0;
@@ -46,7 +46,7 @@ static bool is_tracers_stop(int status)
     return status >> 16 != 0;
 }
 
-/* What waitpid said of a thread: it is stopped. A signal of its own is kept for it. */
+/* Notes the STATUS of a stopped thread. A pending signal is delivered when it resumes. */
 static void note_stop(struct freezer_thread *thread, int status)
 {
     thread->is_stopped = true;
@@ -85,7 +85,8 @@ static bool seize(void *context, pid_t id)
                fail_set(opening->fail, "the system does not let tarn trace the emulator: %s",
                         strerror(errno));
     freezer->threads[freezer->count] = (struct freezer_thread){.id = id};
-    freezer->count += stop_thread(&freezer->threads[freezer->count]); /* a helper may have ended meanwhile */
+    freezer->count +=
+        stop_thread(&freezer->threads[freezer->count]); /* a worker thread may have ended meanwhile */
     return true;
 }
 
@@ -100,7 +101,7 @@ bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail)
 {
     for (unsigned i = 0; i < freezer->count; i++)
         if (freezer->threads[i].is_stopped && !set_watch(freezer->threads[i].id, address) && errno != ESRCH)
-            return fail_set(fail, "this host's debug registers cannot be had: %s", strerror(errno));
+            return fail_set(fail, "cannot use this host's debug registers: %s", strerror(errno));
     return true;
 }
 
@@ -119,7 +120,7 @@ static struct freezer_thread *find_thread(struct freezer *freezer, pid_t id)
     return NULL;
 }
 
-/* Until all threads but the main one, which is stopped, have run a moment, or sleep. */
+/* Waits until all threads except the stopped main one have run for a moment, or sleep. */
 static void let_others_run(const struct freezer *freezer)
 {
     double enough = process_seconds(freezer->pid) + MOMENT_SECONDS, until = now_seconds() + ASKED_SECONDS;
@@ -135,10 +136,10 @@ static void let_others_run(const struct freezer *freezer)
     }
 }
 
-/* The main thread last, when the others have got away from where they stood. QEMU has moments in which the
- * clock or a processor's rest is already what it will be, and timers not yet run. If the guest's thread
- * stands there, and the main thread wakes, that runs them in its place: then another processor has its turn,
- * and it is another run. */
+/* Resumes the main thread last, when the others have left the places where they were stopped. There are
+ * instants in QEMU at which the clock or a vCPU's budget is already updated, but timers have not run yet. If
+ * the vCPUs' thread is stopped at one, and the main thread wakes, the main thread runs the timers instead.
+ * Then another vCPU gets its turn, and the run differs. */
 void freezer_resume(struct freezer *freezer)
 {
     struct freezer_thread *main = find_thread(freezer, freezer->pid);
@@ -178,7 +179,7 @@ void freezer_resume_main(struct freezer *freezer)
         resume_thread(main);
 }
 
-/* A thread that has gone is not waited for any more. */
+/* Removes a thread that has ended. */
 static void forget(struct freezer *freezer, struct freezer_thread *thread)
 {
     *thread = freezer->threads[--freezer->count];
@@ -186,7 +187,7 @@ static void forget(struct freezer *freezer, struct freezer_thread *thread)
 
 static enum freezer_got fail_killed(struct fail *fail)
 {
-    fail_set(fail, "a signal has ended the emulator");
+    fail_set(fail, "a signal ended the emulator");
     return FREEZER_FAILED;
 }
 
@@ -199,14 +200,14 @@ enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail)
         if (id < 0 && errno == EINTR)
             return FREEZER_INTERRUPTED;
         if (id < 0) {
-            fail_set(fail, "the emulator cannot be waited for: %s", strerror(errno));
+            fail_set(fail, "cannot wait for the emulator: %s", strerror(errno));
             return FREEZER_FAILED;
         }
         struct freezer_thread *thread = find_thread(freezer, id);
         if (thread == NULL) {
-            if (WIFSTOPPED(status)) /* a copy whose making was interrupted */
+            if (WIFSTOPPED(status)) /* an incomplete copy */
                 tracee_end(id);
-            continue; /* it ended while it was taken hold of */
+            continue; /* it ended while it was seized */
         }
         if (!WIFSTOPPED(status)) {
             forget(freezer, thread);
@@ -256,8 +257,8 @@ pid_t freezer_hold(struct freezer *freezer)
     return thread != NULL ? freezer->pid : 0;
 }
 
-/* The system kills a process with the tracer of any of its threads. The second is none that signals come to:
- * all block them but the first. */
+/* The system kills a process if the tracer of any of its threads ends. The second thread gets no signals: all
+ * but the first block them. */
 pid_t freezer_let_run(struct freezer *freezer)
 {
     pid_t kept = freezer->count > 1 ? freezer->threads[1].id : 0;
@@ -272,7 +273,7 @@ pid_t freezer_let_run(struct freezer *freezer)
     return kept;
 }
 
-/* The first one, which is the process, after all others. */
+/* The main thread, which is the first, comes last. */
 void freezer_close(struct freezer *freezer)
 {
     while (freezer->count > 0) {

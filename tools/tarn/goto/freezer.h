@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/freezer.h - stops the emulator's threads from the host at a store to the guest's memory,
- * without changing the guest's run.
+ * tools/tarn/goto/freezer.h - stops the emulator's threads at a store to the guest's memory, without changing
+ * the run.
  *
- * QEMU's own stops change it: a stopped vCPU loses its turn, or the clock advances to the next timer while
- * all others sleep. So tarn traces the emulator's threads (ptrace), and sets the host's debug registers to
- * the host's address of a word of the guest's memory. Whatever guest address a store uses, the thread stops
- * right after the store, and the guest notices nothing.
+ * QEMU's own breakpoints change it: a stopped vCPU loses its turn, or the clock advances to the next timer
+ * while all others sleep. So tarn traces the emulator's threads with ptrace, and sets the host's debug
+ * registers to the host address of a word of the guest's memory. The thread stops right after a store,
+ * whatever guest address was used, and the guest does not notice.
  */
 #ifndef TARN_GOTO_FREEZER_H
 #define TARN_GOTO_FREEZER_H
@@ -20,38 +20,37 @@ struct freezer {
     pid_t pid;
     struct freezer_thread {
         pid_t id;
-        bool is_stopped; /* and was waited for */
-        bool is_ending;  /* where it stands */
-        int signal;      /* that goes to it when it runs again; 0: none */
+        bool is_stopped; /* and tarn has waited for it */
+        bool is_ending;  /* it is stopped at its end */
+        int signal;      /* delivered when it resumes; 0: none */
     } threads[FREEZER_THREADS_MAX];
     unsigned count;
 };
 
 enum freezer_got { FREEZER_STORED, FREEZER_INTERRUPTED, FREEZER_ENDED, FREEZER_FAILED };
 
-/* Takes hold of all threads, and stops them. */
+/* Seizes and stops all threads. */
 bool freezer_open(struct freezer *freezer, pid_t pid, struct fail *fail);
-/* Has the threads that are stopped watch 8 bytes at ADDRESS in the emulator, in place of those before. 0:
- * nothing. */
+/* Makes the stopped threads watch 8 bytes at ADDRESS in the emulator, instead of earlier ones. 0: nothing. */
 bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail);
 /* Stops all threads, the main one first. */
 void freezer_stop(struct freezer *freezer);
-/* Is one of the stopped threads at its end? It cannot be made to do anything else. */
+/* Whether a stopped thread is at its end, so that it can execute nothing more. */
 bool freezer_is_ending(const struct freezer *freezer);
-/* Lets the stopped threads run, the main one last. */
+/* Resumes the stopped threads, the main one last. */
 void freezer_resume(struct freezer *freezer);
-/* Of them only the main thread. */
+/* Resumes only the main thread. */
 void freezer_resume_main(struct freezer *freezer);
-/* Until a thread has stored there: it is stopped then, and the others go on. INTERRUPTED: a signal has come
- * to tarn. ENDED: the emulator has; if its main thread is still held, its memory can be read. */
+/* Waits until a thread has stored there; it is stopped then, and the others continue. INTERRUPTED: tarn got a
+ * signal. ENDED: the emulator has ended; its memory is readable while its main thread is held. */
 enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail);
-/* Until the emulator's main thread sleeps for another thread to do something. */
+/* Waits until the emulator's main thread waits for another thread. */
 bool freezer_wait_asleep(const struct freezer *freezer, struct fail *fail);
 /* Detaches from all threads. */
 void freezer_close(struct freezer *freezer);
-/* Forgets the main thread, and returns it if it is held. 0: the emulator is gone. */
+/* Removes the main thread, and returns it if it is held. 0: the emulator has ended. */
 pid_t freezer_hold(struct freezer *freezer);
-/* Detaches from all threads but one, which it returns and which runs: so the emulator still ends with tarn.
+/* Detaches from all threads but one, which it resumes and returns, so that the emulator still ends with tarn.
  */
 pid_t freezer_let_run(struct freezer *freezer);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/guest_memory.c - the memory of a guest whose emulator is a process of ours; see
- * guest_memory.h.
+ * tools/tarn/goto/guest_memory.c - reads a guest's memory in its emulator; see guest_memory.h.
  *
- * It is no file that both have mapped: then the emulator could not be copied (clone.h).
+ * The memory is private to the emulator. If it were a shared file, the emulator could not be copied
+ * (clone.h).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -17,16 +17,15 @@
 
 #define BOOT_SECONDS      300.0
 #define STOP_SECONDS      60.0
-#define LOOK_MICROSECONDS 100000 /* how often a run is looked at, whether it has come to a checkpoint */
-#define IDLE_LOOKS        600u   /* in a row: it has no timer any more, and waits for ever */
-#define WORK_SECONDS      1e-3   /* less than that is none */
-#define STEPS_MAX \
-    200000u /* between an event's reservation and its commit; a long text is copied byte by byte */
+#define LOOK_MICROSECONDS 100000 /* between checks whether a checkpoint is due */
+#define IDLE_LOOKS        600u   /* consecutive checks without work: it has no timer and waits forever */
+#define WORK_SECONDS      1e-3   /* less CPU time is no work */
+#define STEPS_MAX         200000u /* from an event's reservation to its commit; long texts are copied bytewise */
 
 /* ---- where the rings are ---- */
 
-/* Lets the guest run until its rings can be found. It stands still meanwhile, which changes nothing for it;
- * so that looking takes no more than a third of the time, it then runs twice as long. */
+/* Runs the guest until its rings can be found. It is stopped during each search, which does not change the
+ * run. To limit searches to a third of the time, it then runs twice as long. */
 static enum journey_end scout(struct journey *journey, struct freezer *freezer, struct places *places,
                               struct fail *fail)
 {
@@ -34,7 +33,7 @@ static enum journey_end scout(struct journey *journey, struct freezer *freezer, 
     double until = now_seconds() + BOOT_SECONDS, next = 0;
     enum freezer_got got;
 
-    fail_set(fail, "the run makes no trace");
+    fail_set(fail, "the run does not make a trace");
     do {
         freezer_resume(freezer);
         got = freezer_wait(freezer, fail);
@@ -68,13 +67,13 @@ static uint64_t word_at(const struct emulator *emulator, bool big_endian, uint64
     return big_endian ? be64toh(word) : le64toh(word);
 }
 
-/* Before that anything may lie in their places. */
+/* Before that, their addresses may contain anything. */
 static bool has_rings(const struct journey *journey, const struct places *places)
 {
     return word_at(journey->emulator, journey->big_endian, places->store) == TRACE_STORE_MAGIC;
 }
 
-/* False: none is due. Else all threads are stopped. */
+/* False: none is due. Otherwise all threads are stopped. */
 static bool leave_checkpoint(struct journey *journey, struct freezer *freezer, const struct places *places)
 {
     struct emulator *emulator = journey->emulator;
@@ -99,11 +98,11 @@ static bool is_past(const struct journey *journey, const struct places *places)
                              aim_words(journey->aim));
 }
 
-/* Is it later than all of the trace? A packet's begin sets its processor's limit, and idle processors begin
- * packets, too. By then a run that is not the trace's has been compared with all of it, or waits for ever. */
+/* Whether it is later than the whole trace. A new packet sets its CPU's time limit, and idle CPUs begin
+ * packets, too. By then a different run would have passed the event, or it waits forever. */
 static bool is_too_late(const struct journey *journey, const struct places *places)
 {
-    uint64_t latest = journey->aim->end + TRACE_TIME_SPAN /* for that */ + TRACE_TIME_SPAN;
+    uint64_t latest = journey->aim->end + TRACE_TIME_SPAN /* until the limit */ + TRACE_TIME_SPAN;
 
     if (!has_rings(journey, places))
         return false;
@@ -115,7 +114,7 @@ static bool is_too_late(const struct journey *journey, const struct places *plac
     return false;
 }
 
-/* Has the emulator done nothing for so long that it waits for ever? */
+/* Whether the emulator has been idle for so long that it must wait forever. */
 static bool is_idle(struct journey *journey)
 {
     double seconds = emulator_seconds(journey->emulator);
@@ -127,7 +126,7 @@ static bool is_idle(struct journey *journey)
     return ++journey->idle > IDLE_LOOKS;
 }
 
-/* Stopped for good: its memory can be read. */
+/* Stops the emulator for good; its memory stays readable. */
 static enum journey_end give_up(struct emulator *emulator, struct freezer *freezer)
 {
     freezer_stop(freezer);
@@ -136,8 +135,8 @@ static enum journey_end give_up(struct emulator *emulator, struct freezer *freez
     return JOURNEY_MISSED;
 }
 
-/* What to watch now: the store, until the rings are made (before that, places may hold anything); the number
- * of the packet in the event's buffer, until it is the event's; then the ring's index. */
+/* Returns what to watch now: the trace store, until the rings exist; the number of the packet in the event's
+ * buffer, until it is that of the event; then the ring's index. */
 static uint64_t choose_watch(const struct journey *journey, const struct places *places, uint64_t watched)
 {
     if (watched == places->store && !has_rings(journey, places))
@@ -160,7 +159,7 @@ static bool watch_next(const struct journey *journey, struct freezer *freezer, c
     return freezer_watch(freezer, journey->emulator->base + next, fail);
 }
 
-/* Until the event's words are reserved; all threads are stopped then. */
+/* Runs until the event's words are reserved; then all threads are stopped. */
 static enum journey_end run(struct journey *journey, struct freezer *freezer, const struct places *places,
                             struct fail *fail)
 {
@@ -191,7 +190,7 @@ static enum journey_end run(struct journey *journey, struct freezer *freezer, co
     }
 }
 
-/* In short waits: one that is killed keeps its sockets as long as threads of it are traced. */
+/* Waits in short steps: a killed emulator keeps its sockets open while its threads are traced. */
 static bool wait_read(struct emulator *emulator, struct fail *fail)
 {
     double until = now_seconds() + STOP_SECONDS;
@@ -202,8 +201,8 @@ static bool wait_read(struct emulator *emulator, struct fail *fail)
     return true;
 }
 
-/* The machine stops at the end of what QEMU translated in one piece: with the next branch. The emulator's
- * main thread, when it has read the request, sleeps until the guest's has stopped. */
+/* The machine stops at the end of QEMU's translation block, at the next branch. When the emulator's main
+ * thread has read the request, it waits until the vCPUs' thread has stopped. */
 static bool stop(struct emulator *emulator, struct freezer *freezer, struct fail *fail)
 {
     freezer_resume_main(freezer);
@@ -219,7 +218,7 @@ static bool stop(struct emulator *emulator, struct freezer *freezer, struct fail
 
 /* ---- the last steps ---- */
 
-/* One instruction of the event's processor, and of no other. */
+/* Executes one instruction on the event's CPU only. */
 static bool step_once(struct emulator *emulator, const struct aim *aim, struct fail *fail)
 {
     char request[40];
@@ -229,7 +228,7 @@ static bool step_once(struct emulator *emulator, const struct aim *aim, struct f
            gdb_client_stopped(&emulator->client, STOP_SECONDS, fail);
 }
 
-/* Steps until the word at PLACE is another one. MISSED: it stays as it is. */
+/* Steps until the word at PLACE changes. MISSED: it does not. */
 static enum journey_end step_until_stored(struct emulator *emulator, const struct aim *aim, uint64_t place,
                                           struct fail *fail)
 {
@@ -251,8 +250,8 @@ static bool is_stored(const struct emulator *emulator, const struct aim *aim, co
     return memcmp(&header, aim->header, sizeof(header)) == 0;
 }
 
-/* Until the event's header is stored and its words are counted. Both are done already where the kernel copies
- * its first packets into their ring. */
+/* Steps until the event's header is stored and its words are counted. Both have already happened where the
+ * kernel copies its first packets into their ring. */
 static enum journey_end step(struct emulator *emulator, const struct aim *aim, const struct places *places,
                              struct fail *fail)
 {
@@ -266,7 +265,7 @@ static enum journey_end step(struct emulator *emulator, const struct aim *aim, c
 
 /* ---- all together ---- */
 
-/* Before its first instruction, with all threads stopped. */
+/* Starts before the first instruction, with all threads stopped. */
 static bool start_over(struct journey *journey, struct freezer *freezer, struct fail *fail)
 {
     struct emulator *emulator = journey->emulator;
@@ -276,7 +275,7 @@ static bool start_over(struct journey *journey, struct freezer *freezer, struct 
            gdb_client_send(&emulator->client, "c", fail);
 }
 
-/* At the last checkpoint before the event. False: there is none that can be used. */
+/* Starts from the last checkpoint before the event. False: none is usable. */
 static bool start_at_checkpoint(struct journey *journey, struct freezer *freezer, struct places *places)
 {
     const struct aim *aim = journey->aim;
@@ -291,13 +290,14 @@ static bool start_at_checkpoint(struct journey *journey, struct freezer *freezer
         return true;
     }
     if (!child_is_interrupted())
-        complain("a checkpoint cannot be used, and the run begins at its start: %s", fail.text);
-    freezer_close(freezer); /* as long as a thread is held, the process cannot end */
+        complain("cannot use a checkpoint, so the run begins at its start: %s", fail.text);
+    freezer_close(freezer); /* the process cannot end while a thread is held */
     emulator_stop(journey->emulator);
     return false;
 }
 
-/* The rings are at the same places in each run: in that before, and at a checkpoint behind the event. */
+/* The rings have the same addresses in each run: takes them from the previous one, or from a checkpoint after
+ * the event. */
 static bool know_places(const struct journey *journey, struct places *places)
 {
     const struct checkpoints *set = journey->checkpoints;

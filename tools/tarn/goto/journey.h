@@ -2,14 +2,14 @@
 /*
  * tools/tarn/goto/journey.h - runs a guest again up to an event.
  *
- * It makes checkpoints on its way (checkpoint.h), and starts at the last one before the event. If there is
- * none, it has to know where the rings will be (places.h): a later checkpoint has them at the same place.
- * Without any checkpoint the guest runs until its rings lie in memory, and if the event has
- * passed by then, once more from its start. From then on the host watches the word that says how far the
- * event's ring is filled (freezer.h), and stops the machine when the event's words are reserved, some
- * instructions before it is there. The rest of the way only its processor steps, instruction by instruction
- * and without time passing, until the event's header is stored and its words are counted. So what the other
- * processors do is not touched at all.
+ *   1. It starts from the last checkpoint before the event (checkpoint.h), and makes more on the way. Without
+ *      one, it must know where the rings will be (places.h): they have the same addresses in a later
+ * checkpoint. Without any checkpoint, the guest runs until its rings are in memory, and, if the event has
+ * passed by then, once more from its start.
+ *   2. The host watches the index of the event's ring (freezer.h), and stops the machine when the event's
+ * words are reserved, some instructions before the event is stored.
+ *   3. Then only the event's CPU steps, instruction by instruction, while no time passes, until the event's
+ *      header is stored and its words are counted. So other CPUs are not disturbed at all.
  */
 #ifndef TARN_GOTO_JOURNEY_H
 #define TARN_GOTO_JOURNEY_H
@@ -18,9 +18,9 @@
 #include <tools/tarn/goto/emulator.h>
 
 enum journey_end {
-    JOURNEY_THERE,  /* the machine stands where the event is committed */
-    JOURNEY_MISSED, /* something else was committed in its place, or the run ended before: another run */
-    JOURNEY_FAILED, /* fail says why */
+    JOURNEY_THERE,  /* the machine is stopped where the event is committed */
+    JOURNEY_MISSED, /* another event was committed instead, or the run ended earlier: it is another run */
+    JOURNEY_FAILED, /* FAIL */
 };
 
 struct journey {
@@ -29,12 +29,12 @@ struct journey {
     struct checkpoints *checkpoints;
     const struct aim *aim;
     bool big_endian;
-    double began, took; /* the emulator's processor time: up to the checkpoint, and from there */
-    double worked;      /* its processor time when it was last seen to work */
-    unsigned idle;      /* how often in a row it was not */
+    double began, took; /* the emulator's CPU time: up to the checkpoint, and from there */
+    double worked;      /* its CPU time when it was last seen working */
+    unsigned idle;      /* consecutive checks without work since */
 };
 
-/* The recipe's emulator runs, stopped there, or its memory is left. */
+/* Afterwards the recipe's emulator is stopped at the event, or at least its memory is readable. */
 enum journey_end journey(struct journey *journey, struct fail *fail);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/places.c - finds an event's words in a guest's memory; see places.h. */
+/* tools/tarn/goto/places.c - finds where an event will be in a guest's memory; see places.h. */
 #include <stddef.h>
 #include <tools/tarn/goto/boot_ring.h>
 #include <tools/tarn/goto/places.h>
@@ -20,7 +20,7 @@ static bool find_indexes(struct places *places, struct image *image)
     return true;
 }
 
-/* Offsets in the window of the event's processor. */
+/* Offsets in the ring of the event's CPU. */
 struct offsets {
     uint64_t packet, count, event;
 };
@@ -44,7 +44,8 @@ static void find_event(struct places *places, const struct image_ring *ring, con
     places->event = image_ring_place(ring, offsets.event);
 }
 
-/* That ring stays as it was left: its index tells which events it had. False: not this one. */
+/* The boot ring stays unchanged after its use, so its index shows which events it has. False: not this one.
+ */
 static bool find_event_at_boot(struct places *places, const struct image *image, const char *kernel,
                                const struct aim *aim)
 {

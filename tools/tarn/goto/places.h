@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/places.h - where a journey reads the guest's memory: the rings' indexes, and the words of
- * the event.
+ * tools/tarn/goto/places.h - the words of the guest's memory that a journey watches: the rings' indexes, and
+ * those of the event.
  *
- * The boot processor's first events are committed in a ring in the kernel's image, and copied into its own
- * ring later (kernel/trace/rings.c). They are met where they are committed, not where they are copied.
+ * The boot CPU's first events are committed to a ring in the kernel's image, and copied into the CPU's own
+ * ring later (kernel/trace/rings.c). The journey goes to where they are committed.
  */
 #ifndef TARN_GOTO_PLACES_H
 #define TARN_GOTO_PLACES_H
@@ -14,19 +14,19 @@
 #include <tools/tarn/goto/checkpoint.h>
 #include <tools/tarn/source/memory.h>
 
-/* Of words of the guest's memory. */
+/* Offsets in the guest's memory. */
 struct places {
-    uint64_t store;  /* its magic word: it stands there once the rings are made */
-    bool is_at_boot; /* the event is in the ring of the kernel's image, which is there before */
-    uint64_t indexes[CHECKPOINT_CPUS]; /* how far the processors' rings are filled: words since boot */
-    unsigned cpus;                     /* that have one; 0 if they are too many */
-    uint64_t index;                    /* the one of the event's processor */
-    uint64_t packet;                   /* the number of the packet that has the event's buffer */
-    uint64_t count;                    /* of words that are committed to it */
+    uint64_t store;                    /* of its magic word, which is there once the rings exist */
+    bool is_at_boot;                   /* the event is in the boot ring, which always exists */
+    uint64_t indexes[CHECKPOINT_CPUS]; /* of the CPUs' rings: words reserved since boot */
+    unsigned cpus;                     /* number of indexes; 0 if there are too many */
+    uint64_t index;                    /* that of the event's CPU */
+    uint64_t packet;                   /* the number of the packet in the event's buffer */
+    uint64_t count;                    /* the words committed to it */
     uint64_t event;
 };
 
-/* False: the guest has not come so far, or its rings are not those of the trace. MEMORY may be NULL. */
+/* False: the rings do not exist yet, or are not those of the trace. MEMORY may be NULL. */
 bool places_find(struct places *places, struct memory *memory, const struct recipe *recipe,
                  const struct aim *aim);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/recipe_check.c - is what a recipe names still what it was? See recipe_check.h. */
+/* tools/tarn/goto/recipe_check.c - checks the files and the emulator of a recipe; see recipe_check.h. */
 #include <limits.h>
 #include <string.h>
 #include <tools/tarn/goto/child.h>
@@ -12,8 +12,8 @@ static bool check_file(const char *what, const struct recipe_file *file, struct 
     char *words[] = {"sha256sum", "--", (char *)file->path, NULL}, line[PATH_MAX + 80];
 
     if (!child_first_line(words, line, sizeof(line)))
-        return fail_set(fail, "the run's %s, %.300s, cannot be read; build it again", what, file->path);
-    size_t skip = line[0] == '\\'; /* of an odd name */
+        return fail_set(fail, "cannot read the run's %s, %.300s; build it again", what, file->path);
+    size_t skip = line[0] == '\\'; /* sha256sum escapes the name */
     if (strncmp(line + skip, file->sha256, 64) == 0)
         return true;
     return fail_set(fail,
@@ -22,7 +22,7 @@ static bool check_file(const char *what, const struct recipe_file *file, struct 
                     file->path, what, line + skip, file->sha256);
 }
 
-/* What comes before the command's first option starts the emulator. */
+/* The words before the command's first option start the emulator. */
 bool recipe_check(const struct recipe *recipe, struct fail *fail)
 {
     char *words[WORDS_MAX + 2] = {NULL}, line[200];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/recipe_check.h - can a run be started again? */
+/* tools/tarn/goto/recipe_check.h - checks whether a run can be repeated. */
 #ifndef TARN_GOTO_RECIPE_CHECK_H
 #define TARN_GOTO_RECIPE_CHECK_H
 
 #include <tools/tarn/command/recipe.h>
 
-/* Are kernel, archive and emulator still what they were? False: fail says what differs, and what to do. */
+/* Whether kernel, archive and emulator are unchanged. False: FAIL says what differs, and what to do. */
 bool recipe_check(const struct recipe *recipe, struct fail *fail);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/remote.c - has another process's thread call the system; see remote.h. */
+/* tools/tarn/goto/remote.c - executes system calls in another process; see remote.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #define STOPS_MAX    20u
-#define RED_ZONE     4096u /* a function that calls no other may use 128 bytes below its stack */
+#define RED_ZONE     4096u /* more than the 128 bytes below the stack pointer that a leaf function may use */
 #define OPTIONS      ((void *)(TRACEE_OPTIONS | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACECLONE))
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
 #if __has_include(<asm/debugreg.h>) /* as freezer.c */
 
-/* What the kernel has in rax of a thread that a signal, or ptrace, woke in a system call: it begins it again.
+/* Values in rax of a thread whose system call was interrupted by a signal or ptrace, and will be restarted.
  */
 enum { RESTART_SYS = 512, RESTART_INTERRUPTED, RESTART_UNHANDLED, RESTART_BLOCK = 516 };
 
@@ -37,7 +37,7 @@ bool remote_settle(pid_t thread, struct user_regs_struct *registers)
     return ptrace(PTRACE_SETREGS, thread, NULL, registers) == 0;
 }
 
-/* Every program has the instruction in the page that the kernel gives it. */
+/* Finds a syscall instruction in the vDSO, which every process has. */
 static uint64_t find_gate(pid_t pid, int memory)
 {
     static const uint8_t instruction[] = {0x0f, 0x05};
@@ -65,10 +65,10 @@ bool remote_open(struct remote *remote, pid_t pid, pid_t thread, struct fail *fa
     *remote = (struct remote){.thread = thread, .memory = open(path, O_RDWR | O_CLOEXEC)};
     if (remote->memory < 0 || ptrace(PTRACE_GETREGS, thread, NULL, &registers) != 0 ||
         ptrace(PTRACE_SETOPTIONS, thread, NULL, OPTIONS) != 0)
-        return fail_set(fail, "process %d cannot be steered: %s", (int)pid, strerror(errno));
+        return fail_set(fail, "cannot control process %d: %s", (int)pid, strerror(errno));
     remote->scratch = (registers.rsp - RED_ZONE) & ~15ull;
     remote->gate = find_gate(pid, remote->memory);
-    return remote->gate != 0 || fail_set(fail, "process %d has no way into the kernel", (int)pid);
+    return remote->gate != 0 || fail_set(fail, "process %d has no system call instruction", (int)pid);
 }
 
 void remote_close(struct remote *remote)
@@ -90,7 +90,8 @@ bool remote_get(const struct remote *remote, void *to, size_t bytes)
     return pread(remote->memory, to, bytes, (off_t)remote->scratch) == (ssize_t)bytes;
 }
 
-/* Until the thread stands at a call's begin or end. What the call makes is waited for. */
+/* Runs the thread to the begin or end of a system call. Waits for the process or thread that the call makes.
+ */
 static bool next_stop(pid_t thread, pid_t *made)
 {
     unsigned long message;
@@ -113,7 +114,7 @@ static bool next_stop(pid_t thread, pid_t *made)
     return false;
 }
 
-/* If the main thread went on from its end, it would wait for the others, and they are held. */
+/* A main thread at its end must not continue: it would wait for the others, which are held. */
 static bool is_ending(pid_t thread)
 {
     siginfo_t about;

@@ -2,8 +2,8 @@
 /*
  * tools/tarn/goto/remote.h - executes system calls in a thread of another process.
  *
- * The thread is stopped by ptrace, and afterwards stands where it stood. If it is killed meanwhile, the call
- * fails.
+ * The thread is stopped by ptrace, and its registers are restored afterwards. If it is killed meanwhile, the
+ * call fails.
  */
 #ifndef TARN_GOTO_REMOTE_H
 #define TARN_GOTO_REMOTE_H
@@ -15,24 +15,24 @@
 struct remote {
     pid_t thread;
     int memory;       /* /proc/PID/mem */
-    uint64_t gate;    /* where its program has the instruction that enters the kernel */
-    uint64_t scratch; /* REMOTE_SCRATCH bytes of its stack, which nobody uses */
+    uint64_t gate;    /* address of a syscall instruction in it */
+    uint64_t scratch; /* address of REMOTE_SCRATCH unused bytes of its stack */
 };
 
 #define REMOTE_SCRATCH 256u
 
-/* THREAD is one of process PID. To be closed in either case. */
+/* THREAD belongs to process PID. Close it in either case. */
 bool remote_open(struct remote *remote, pid_t pid, pid_t thread, struct fail *fail);
 void remote_close(struct remote *remote);
-/* What the call returns: an error as -errno. MADE: the process or thread that it makes, stopped; may be NULL.
- */
+/* Returns the call's result; an error is -errno. MADE gets the stopped process or thread that the call makes;
+ * may be NULL. */
 long remote_call(const struct remote *remote, long number, const unsigned long arguments[6], pid_t *made);
 #define remote_system(remote, number, ...) \
     remote_call((remote), (number), (unsigned long[6]){__VA_ARGS__}, NULL)
-/* Copies to the scratch bytes, and back. */
+/* Copy to the scratch bytes, and back. */
 bool remote_put(const struct remote *remote, const void *from, size_t bytes);
 bool remote_get(const struct remote *remote, void *to, size_t bytes);
-/* A thread that was stopped in a system call begins it again when it runs. */
+/* Makes a thread that was stopped in a system call restart it when it resumes. */
 bool remote_settle(pid_t thread, struct user_regs_struct *registers);
 
 #endif

@@ -27,7 +27,7 @@ bool session_find(const char *name, char path[PATH_MAX], struct fail *fail)
     }
     if (snprintf(path, PATH_MAX, "%s/%s", tarn, name) < PATH_MAX && access(path, R_OK) == 0)
         return true;
-    return fail_set(fail, "%s is not there: this needs the source tree in which tarn was built", path);
+    return fail_set(fail, "%s does not exist: this needs the source tree in which tarn was built", path);
 }
 
 bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_t cpu, char *const commands[],
@@ -48,11 +48,12 @@ bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_
     words[n++] = "-ex", words[n++] = "tarn program";
     for (unsigned i = 0; i < count; i++)
         words[n++] = "-ex", words[n++] = commands[i];
-    gdb_client_close(&emulator->client); /* QEMU's server talks to one at a time; the machine stays stopped */
+    gdb_client_close(
+        &emulator->client); /* QEMU accepts one connection at a time; the machine stays stopped */
     unlink(emulator->wish_path);
     setenv("TARN_GOTO_WISH", emulator->wish_path, 1);
-    void (*before)(int) = signal(SIGINT, SIG_IGN); /* it is gdb's; at its prompt gdb is asked to end, so that
-                                                      it leaves the terminal in order */
+    void (*before)(int) = signal(SIGINT, SIG_IGN); /* it is for gdb, which is asked to end at its
+                                                      prompt, so that it restores the terminal */
     pid_t gdb = child_start(words, -1, count > 0 ? SIGKILL : SIGTERM);
     int status = gdb > 0 ? child_wait(gdb) : -1;
     signal(SIGINT, before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/session.h - what is done where a journey has led. */
+/* tools/tarn/goto/session.h - starts gdb on the stopped machine, or dumps its memory. */
 #ifndef TARN_GOTO_SESSION_H
 #define TARN_GOTO_SESSION_H
 
@@ -8,14 +8,14 @@
 
 #define SESSION_COMMANDS_MAX 64u
 
-/* A file of the tree in which tarn lies, as build/host/tarn. */
+/* Finds a file of the source tree in which tarn was built (as build/host/tarn). */
 bool session_find(const char *name, char path[PATH_MAX], struct fail *fail);
 
-#define SESSION_BEFORE "tarn before" /* the command of tools/gdb that asks for the event before */
+#define SESSION_BEFORE "tarn before" /* command of tools/gdb: go to the previous event */
 
-/* gdb-multiarch on the stopped machine, at processor CPU, with tools/gdb and the symbols of kernel and
- * program. COMMANDS: runs them, and ends; none: on the terminal. Takes the emulator's connection.
- * WANTS_BEFORE: gdb ended to go to the event before. */
+/* Runs gdb-multiarch on the stopped machine, at CPU, with tools/gdb and the symbols of kernel and program.
+ * With COMMANDS, it executes them and ends; without, it uses the terminal. Closes the emulator's connection.
+ * WANTS_BEFORE: gdb ended to go to the previous event. */
 bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_t cpu, char *const commands[],
                  unsigned count, bool *wants_before, struct fail *fail);
 /* Writes a dump of the machine's memory, which `tarn pull core:` reads. */

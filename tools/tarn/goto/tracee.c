@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define FIRST_PAUSE 20000u   /* nanoseconds */
-#define LAST_PAUSE  2000000u /* after pauses that doubled */
+#define LAST_PAUSE  2000000u /* pauses double up to this */
 
 static void pause_longer(long *nanoseconds)
 {
@@ -82,7 +82,7 @@ bool tracee_wait(pid_t thread, int *status)
             return WIFSTOPPED(*status);
         if (got < 0 && errno != EINTR)
             return false;
-        if (has_ended(thread, thread)) /* a main thread cannot be waited for before the others */
+        if (has_ended(thread, thread)) /* a main thread cannot be reaped before the others */
             return waitpid(thread, status, WNOHANG | __WALL) == thread && WIFSTOPPED(*status);
         if (now_seconds() > until) {
             syscall(SYS_tkill, thread, SIGKILL);
@@ -96,7 +96,7 @@ void tracee_detach(pid_t thread, int number)
 {
     int status;
 
-    /* One that was killed where it stood stops again at its end. */
+    /* A killed thread stops again at its end. */
     while (ptrace(PTRACE_DETACH, thread, NULL, (void *)(long)number) != 0)
         if (!tracee_wait(thread, &status))
             return;
@@ -133,7 +133,7 @@ static bool let_end(void *context, pid_t thread)
     if (got == thread && !WIFSTOPPED(status))
         return true;
     if (got != -1 || !has_ended(ending->process, thread))
-        ending->is_over = false; /* else its own parent waits for it */
+        ending->is_over = false; /* otherwise its own parent reaps it */
     return true;
 }
 

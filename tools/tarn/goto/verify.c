@@ -8,16 +8,16 @@
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/source/image.h>
 
-/* One processor, while it is compared. */
+/* One CPU during the comparison. */
 struct sides {
     const struct trace *trace;
     struct image_ring ring;
     struct packet_buffer buffer;
     struct packet packet; /* the trace's */
-    uint8_t *copy;        /* the run's, of the same number */
+    uint8_t *copy;        /* the run's packet with the same number */
 };
 
-/* The cursor at an event of the trace. */
+/* Opens a cursor at an event of the trace. */
 static bool stand_at(struct cursor *cursor, const struct difference *at, const struct trace *trace,
                      struct losses *losses)
 {
@@ -27,7 +27,7 @@ static bool stand_at(struct cursor *cursor, const struct difference *at, const s
                           &losses->reporter);
 }
 
-/* What the run has of a packet; false: it is not in the rings. */
+/* Copies what the run has of a packet. False: it is not in the rings. */
 static bool copy_packet(struct image_ring *ring, uint64_t number, uint8_t *copy)
 {
     uint64_t head = image_ring_head(ring), open = head;
@@ -44,8 +44,8 @@ static bool ends_packet(struct event_head head)
     return head.id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
 }
 
-/* The offset of the first event that is not the same; 0: there is none. Where a side ends, nothing is known.
- */
+/* Returns the offset of the first event that differs; 0: none. After the end of either side nothing is
+ * compared. */
 static uint64_t compare_packet(const struct sides *sides, uint64_t content, uint64_t *compared)
 {
     const uint8_t *ours = sides->copy, *theirs = sides->packet.bytes;
@@ -67,7 +67,7 @@ static uint64_t compare_packet(const struct sides *sides, uint64_t content, uint
     return 0;
 }
 
-/* Keeps the difference if it comes before the one that is known. */
+/* Keeps the difference if it is earlier than the known one. */
 static void take_difference(struct difference *difference, const struct sides *sides,
                             const struct stream *stream, uint64_t offset)
 {
@@ -90,7 +90,7 @@ static void take_difference(struct difference *difference, const struct sides *s
     cursor_close(&cursor);
 }
 
-/* Keeps what each side has of a ring of which no packet could be compared. */
+/* Keeps the packet numbers of both sides of a ring of which no packet could be compared. */
 static void take_apart(struct difference *difference, struct sides *sides, const struct stream *stream,
                        uint64_t first)
 {
@@ -154,9 +154,9 @@ bool verify_rings(struct difference *difference, const struct trace *trace, stru
     return true;
 }
 
-/* ---- telling ---- */
+/* ---- printing ---- */
 
-/* Prints the cursor's event, and then what the run has in its place. */
+/* Prints the cursor's event, and what the run has instead. */
 static void print_difference(const struct difference *difference, struct cursor *cursor,
                              struct print_sides *sides)
 {
@@ -172,7 +172,7 @@ static void print_difference(const struct difference *difference, struct cursor 
         cursor->ticks += (uint64_t)(int64_t)(int32_t)(time - (uint32_t)cursor->ticks);
         print_side(sides, 1, cursor);
     } else {
-        fputs("no event that the trace declares", stderr);
+        fputs("not an event that the trace declares", stderr);
     }
     fputc('\n', stderr);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/verify.h - is a run the one that a trace was taken of? */
+/* tools/tarn/goto/verify.h - checks whether a run is the one of a trace. */
 #ifndef TARN_GOTO_VERIFY_H
 #define TARN_GOTO_VERIFY_H
 
@@ -9,10 +9,10 @@
 /* The first event that differs, or why no event of a CPU could be compared. */
 struct difference {
     bool found;
-    bool is_apart; /* the run's ring of CPU `cpu` has no packet that the trace has; numbers of packets: */
+    bool is_apart; /* the run's ring of CPU `cpu` and the trace share no packet; their packet numbers: */
     uint32_t cpu;
     uint64_t trace_first, trace_last, run_first, run_last;
-    uint64_t compared; /* events that do not */
+    uint64_t compared; /* events that agree */
     uint64_t ticks;
     const struct stream *stream;
     uint64_t packet_at; /* in the stream's file */
@@ -20,10 +20,10 @@ struct difference {
     uint8_t *bytes;     /* the run's packet */
 };
 
-/* Compares what the rings in MEMORY hold with the trace's packets, event by event. */
+/* Compares the rings in MEMORY with the trace's packets, event by event. */
 bool verify_rings(struct difference *difference, const struct trace *trace, struct memory *memory,
                   struct fail *fail);
-/* Both sides, to standard error. */
+/* Prints both sides to standard error. */
 void difference_print(const struct difference *difference, const struct trace *trace);
 void difference_free(struct difference *difference);
 
