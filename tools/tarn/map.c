@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* map.c - records by number; see map.h. */
-#include <stdlib.h>
-#include <string.h>
 #include <tools/tarn/map.h>
 
 #define PLACES_FIRST 64u
@@ -24,16 +22,15 @@ void map_close(struct map *map)
     memset(map, 0, sizeof(*map));
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t hash_key(uint64_t a, uint64_t b, uint64_t c)
 {
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
+    return hash_number(hash_number(hash_number(0x2545f4914f6cdd1dull, a), b), c);
 }
 
 /* Returns the place of a key's entry, or the free place where it belongs. */
 static struct map_entry **find_place(const struct map *map, uint64_t a, uint64_t b, uint64_t c)
 {
-    for (uint64_t at = mix(mix(mix(0x2545f4914f6cdd1dull, a), b), c);; at++) {
+    for (uint64_t at = hash_key(a, b, c);; at++) {
         struct map_entry **place = &map->places[at & (map->place_count - 1)], *entry = *place;
 
         if (entry == NULL || (entry->key[0] == a && entry->key[1] == b && entry->key[2] == c))
@@ -56,8 +53,14 @@ static void grow(struct map *map)
 
 static struct map_entry *new_entry(struct map *map, uint64_t a, uint64_t b, uint64_t c)
 {
-    struct map_entry *entry = arena_alloc(&map->arena, sizeof(*entry) + map->value_size);
+    struct map_entry *entry = map->removed;
 
+    if (entry != NULL) {
+        map->removed = (struct map_entry *)(uintptr_t)entry->key[0];
+        memset(entry, 0, sizeof(*entry) + map->value_size);
+    } else {
+        entry = arena_alloc(&map->arena, sizeof(*entry) + map->value_size);
+    }
     entry->key[0] = a;
     entry->key[1] = b;
     entry->key[2] = c;
@@ -83,7 +86,8 @@ void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c)
         grow(map);
         place = find_place(map, a, b, c);
     }
-    *place = map->entries[map->count++] = new_entry(map, a, b, c);
+    *place = map->entries[map->count] = new_entry(map, a, b, c);
+    (*place)->index = map->count++;
     return (*place)->value;
 }
 
@@ -100,6 +104,27 @@ void *map_add(struct map *map, uint64_t a, uint64_t b, uint64_t c, bool *is_new)
 
     *is_new = known == NULL && map->count < map->limit;
     return *is_new ? map_at(map, a, b, c) : known;
+}
+
+void map_remove(struct map *map, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct map_entry **hole = find_place(map, a, b, c), *entry = *hole, *last = map->entries[--map->count];
+    size_t mask = map->place_count - 1, from = (size_t)(hole - map->places);
+
+    map->entries[entry->index] = last;
+    last->index = entry->index;
+    /* Entries behind the hole that were put there because of it move into it. */
+    for (size_t at = (from + 1) & mask; map->places[at] != NULL; at = (at + 1) & mask) {
+        const uint64_t *key = map->places[at]->key;
+
+        if (((at - hash_key(key[0], key[1], key[2])) & mask) < ((at - from) & mask))
+            continue;
+        map->places[from] = map->places[at];
+        from = at;
+    }
+    map->places[from] = NULL;
+    entry->key[0] = (uintptr_t)map->removed;
+    map->removed = entry;
 }
 
 void slots_grow(struct slots *slots, uint32_t index)

@@ -2,14 +2,15 @@
 /*
  * map.h - containers for counting: a hash table from up to three numbers to a record, and a growing array.
  *
- * Records of a map are zero-initialized and stay at their address until map_close. Their number is limited:
- * beyond `limit` (MAP_ENTRIES_MAX by default) all new keys share one more record, `others`, whose key is all
- * ones.
+ * Records of a map are zero-initialized and stay at their address until map_remove or map_close. Their number
+ * is limited: beyond `limit` (MAP_ENTRIES_MAX by default) all new keys share one more record, `others`, whose
+ * key is all ones. A text is a key as its hashes: two of them, where a collision would matter.
  */
 #ifndef TARN_MAP_H
 #define TARN_MAP_H
 
 #include <stdlib.h>
+#include <string.h>
 #include <tools/tarn/tarn.h>
 
 #define MAP_ENTRIES_MAX       (1u << 20)
@@ -17,17 +18,20 @@
 
 struct map_entry {
     uint64_t key[3];
+    size_t index; /* in map->entries */
     _Alignas(16) char value[];
 };
 
 struct map {
     size_t value_size;
-    struct map_entry **entries; /* in order of creation; without `others` */
+    struct map_entry **entries; /* in order of creation, until one is removed; without `others` */
     size_t count, limit;
     struct map_entry *others;  /* NULL: the limit was not reached */
+    struct map_entry *removed; /* to be used again; the next one is in key[0] */
     struct map_entry **places; /* hash table; never full */
     size_t place_count;
     struct arena arena; /* also for further memory of records */
+    struct map *next;   /* of the same analysis (analysis_map) */
 };
 
 void map_open(struct map *map, size_t value_size);
@@ -38,6 +42,28 @@ void *map_at(struct map *map, uint64_t a, uint64_t b, uint64_t c);
 void *map_add(struct map *map, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 /* NULL: no such key. */
 void *map_find(const struct map *map, uint64_t a, uint64_t b, uint64_t c);
+/* The key must be there. The last of `entries` takes its place. */
+void map_remove(struct map *map, uint64_t a, uint64_t b, uint64_t c);
+
+static inline uint64_t hash_number(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 29;
+}
+
+/* FNV-1a. */
+#define HASH_SEED       0xcbf29ce484222325ull
+#define HASH_OTHER_SEED 0x84222325cbf29ce4ull
+static inline uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3ull;
+    return hash;
+}
+static inline uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return hash_bytes(hash, text, strlen(text));
+}
 
 /* All records: first `entries`, then `others` if it exists. */
 static inline size_t map_total(const struct map *map)
@@ -62,6 +88,7 @@ struct slots {
     size_t value_size;
     char *values;
     uint32_t count;
+    struct slots *next; /* of the same analysis (analysis_slots) */
 };
 
 void slots_grow(struct slots *slots, uint32_t index);

@@ -11,10 +11,7 @@ static struct table_row *new_row(struct table *table, uint64_t key, const char *
     size_t bytes = sizeof(struct table_row) + table->column_count * sizeof(union table_cell);
     struct table_row *row = arena_alloc(&table->arena, bytes);
 
-    if (table->count == table->size) {
-        table->size = table->size ? 2 * table->size : 16;
-        table->rows = alloc_more(table->rows, table->size, sizeof(table->rows[0]));
-    }
+    table->rows = array_grow(table->rows, table->count, &table->size, sizeof(table->rows[0]));
     row->name = table_text(table, name);
     row->key = key;
     table->rows[table->count++] = row;
@@ -26,56 +23,35 @@ struct table_row *table_add(struct table *table, const char *name)
     return new_row(table, 0, name);
 }
 
-static uint64_t hash_row(uint64_t key, const char *name)
-{
-    uint64_t hash = (key ^ 0xcbf29ce484222325ull) * 0x9e3779b97f4a7c15ull;
-
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 0x100000001b3ull;
-    return hash ^ hash >> 32;
-}
-
-/* Returns the row's place, or a free one. */
-static struct table_row **find_place(const struct table *table, uint64_t key, const char *name)
-{
-    for (uint64_t at = hash_row(key, name);; at++) {
-        struct table_row **place = &table->places[at & (table->place_count - 1)];
-
-        if (*place == NULL || ((*place)->key == key && strcmp((*place)->name, name) == 0))
-            return place;
-    }
-}
-
-static void grow_places(struct table *table)
-{
-    struct table_row **old = table->places;
-    size_t count = table->place_count;
-
-    table->place_count = count ? 2 * count : 32;
-    table->places = alloc_zero(table->place_count, sizeof(table->places[0]));
-    for (size_t i = 0; i < count; i++)
-        if (old[i] != NULL)
-            *find_place(table, old[i]->key, old[i]->name) = old[i];
-    free(old);
-}
-
 struct table_row *table_row(struct table *table, uint64_t key, const char *name)
 {
-    struct table_row **place;
+    struct table_row **row;
 
-    if (2 * table->placed >= table->place_count)
-        grow_places(table);
-    place = find_place(table, key, name);
-    if (*place == NULL) {
-        *place = new_row(table, key, name);
-        table->placed++;
+    if (table->places.value_size == 0) {
+        map_open(&table->places, sizeof(*row));
+        table->places.limit = SIZE_MAX;
     }
-    return *place;
+    row = map_at(&table->places, key, hash_text(HASH_SEED, name), hash_text(HASH_OTHER_SEED, name));
+    if (*row == NULL)
+        *row = new_row(table, key, name);
+    return *row;
 }
 
 const struct table_row *table_find(const struct table *table, uint64_t key, const char *name)
 {
-    return table->place_count != 0 ? *find_place(table, key, name) : NULL;
+    struct table_row *const *row =
+        table->places.value_size == 0
+            ? NULL
+            : map_find(&table->places, key, hash_text(HASH_SEED, name), hash_text(HASH_OTHER_SEED, name));
+
+    return row != NULL ? *row : NULL;
+}
+
+void *table_sum(struct table *table, struct table_row *row, size_t size)
+{
+    if (row->sum == NULL)
+        row->sum = arena_alloc(&table->arena, size);
+    return row->sum;
 }
 
 const char *table_text(struct table *table, const char *text)
@@ -287,8 +263,8 @@ void table_add_cells(const struct table *table, struct table_row *sum, const str
 void table_free(struct table *table)
 {
     free(table->rows);
-    free(table->places);
+    map_close(&table->places);
     arena_free(&table->arena);
-    table->rows = table->places = NULL;
-    table->count = table->size = table->placed = table->place_count = 0;
+    table->rows = NULL;
+    table->count = table->size = 0;
 }

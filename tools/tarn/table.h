@@ -9,7 +9,7 @@
 #ifndef TARN_TABLE_H
 #define TARN_TABLE_H
 
-#include <tools/tarn/tarn.h>
+#include <tools/tarn/map.h>
 
 #define TABLE_COLUMNS_MAX 32u
 
@@ -74,6 +74,7 @@ struct table_row {
     uint64_t key; /* distinguishes rows of the same name; see table_row */
     /* of the name in text, for trees; used only while rows are in the order in which they were added */
     uint32_t indent;
+    void *sum; /* see table_sum */
     union table_cell cells[];
 };
 
@@ -101,9 +102,7 @@ struct table {
     bool is_wanted;
     struct table_row **rows;
     size_t count, size;
-    /* hash table of the rows that table_row found or added; never full */
-    struct table_row **places;
-    size_t place_count, placed;
+    struct map places; /* of struct table_row *, by key and hashes of the name: the rows of table_row */
     struct arena arena;
 };
 
@@ -130,6 +129,8 @@ struct table_row *table_add(struct table *table, const char *name);
 struct table_row *table_row(struct table *table, uint64_t key, const char *name);
 /* Returns a row that table_row made, or NULL. */
 const struct table_row *table_find(const struct table *table, uint64_t key, const char *name);
+/* Returns the sum of SIZE bytes, zero at first, from which the cells of ROW will be filled. */
+void *table_sum(struct table *table, struct table_row *row, size_t size);
 /* Copies TEXT into the table's arena, for a cell. */
 const char *table_text(struct table *table, const char *text);
 const char *table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -60,6 +60,9 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *alloc_zero(size_t count, size_t size);
 void *alloc_more(void *old, size_t count, size_t size);
 
+/* Returns ITEMS, an array of SIZE elements of which COUNT are used, with space for one more. */
+void *array_grow(void *items, size_t count, size_t *size, size_t bytes_of_one);
+
 /* Freed all at once. */
 struct arena {
     struct arena_block *blocks;

@@ -46,6 +46,14 @@ void *alloc_more(void *old, size_t count, size_t size)
     return must_have(reallocarray(old, count ? count : 1, size));
 }
 
+void *array_grow(void *items, size_t count, size_t *size, size_t bytes_of_one)
+{
+    if (count < *size)
+        return items;
+    *size = count != 0 ? 2 * count : 16;
+    return alloc_more(items, *size, bytes_of_one);
+}
+
 #define ARENA_BLOCK_BYTES 65536u
 
 struct arena_block {

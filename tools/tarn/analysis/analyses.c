@@ -47,8 +47,33 @@ void analysis_free(struct analysis *analysis)
         table_free(&analysis->tables[i]);
     table_free(&analysis->totals);
     free(analysis->tables);
-    free(analysis->chosen);
+    analysis_release(analysis);
     free(analysis);
+}
+
+struct map *analysis_map(struct analysis *analysis, struct map *map, size_t value_size)
+{
+    map_open(map, value_size);
+    map->next = analysis->maps;
+    return analysis->maps = map;
+}
+
+void analysis_slots(struct analysis *analysis, struct slots *slots, size_t value_size)
+{
+    slots_open(slots, value_size);
+    slots->next = analysis->slots;
+    analysis->slots = slots;
+}
+
+void analysis_release(struct analysis *analysis)
+{
+    for (struct map *map = analysis->maps, *next; map != NULL; map = next) {
+        next = map->next;
+        map_close(map);
+    }
+    for (struct slots *slots = analysis->slots; slots != NULL; slots = slots->next)
+        slots_close(slots);
+    arena_free(&analysis->arena);
 }
 
 bool analysis_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
@@ -164,6 +189,14 @@ bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, 
     return any || no_column(analysis, column, fail);
 }
 
+/* Cache: whether the filter selects a thread, and the names of it and its process on which that is based. */
+struct chosen {
+    bool is_known, is_chosen;
+    uint32_t pid;
+    uint64_t changes; /* of names */
+    char comm[TRACE_NAME_BYTES];
+};
+
 static bool choose_thread(const struct analysis *analysis, const struct model_thread *thread)
 {
     struct running running = {.pid = thread->pid, .tid = thread->tid, .is_known = true};
@@ -203,6 +236,7 @@ bool analyses_open(struct analysis **analyses, unsigned count, struct model *mod
         analysis->model = model;
         analysis->filter = filter;
         analysis->symbols = symbols;
+        analysis_slots(analysis, &analysis->chosen, sizeof(struct chosen));
         analysis->from = filter->from_ticks > trace->begin ? filter->from_ticks : trace->begin;
         analysis->to = filter->to_ticks < trace->end ? filter->to_ticks : trace->end;
         if (analysis->to < analysis->from)
@@ -286,14 +320,6 @@ bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_
     return true;
 }
 
-/* Cache: whether the filter selects a thread, and the names of it and its process on which that is based. */
-struct chosen {
-    bool is_known, is_chosen;
-    uint32_t pid;
-    uint64_t changes; /* of names */
-    char comm[TRACE_NAME_BYTES];
-};
-
 /* In a valid trace, a known pid does not change, and a damaged one does not matter; names do change. */
 static bool is_current(const struct analysis *analysis, const struct chosen *chosen,
                        const struct model_thread *thread)
@@ -304,23 +330,10 @@ static bool is_current(const struct analysis *analysis, const struct chosen *cho
                                                  memcmp(chosen->comm, thread->comm, TRACE_NAME_BYTES) == 0);
 }
 
-static void grow_chosen(struct analysis *analysis, uint32_t number)
-{
-    uint32_t size = 2 * (number + 8);
-
-    analysis->chosen = alloc_more(analysis->chosen, size, sizeof(analysis->chosen[0]));
-    memset(analysis->chosen + analysis->chosen_size, 0,
-           (size - analysis->chosen_size) * sizeof(analysis->chosen[0]));
-    analysis->chosen_size = size;
-}
-
 bool analysis_wants_slow(struct analysis *analysis, const struct model_thread *thread)
 {
-    struct chosen *chosen;
+    struct chosen *chosen = slots_at(&analysis->chosen, thread->number);
 
-    if (thread->number >= analysis->chosen_size)
-        grow_chosen(analysis, thread->number);
-    chosen = &analysis->chosen[thread->number];
     if (is_current(analysis, chosen, thread))
         return chosen->is_chosen;
     *chosen = (struct chosen){.is_known = true,

@@ -52,7 +52,8 @@ struct analysis_kind {
     void (*finish)(struct analysis *analysis); /* after the walk, with a valid model: fills the tables */
     /* Prints what an option requests in addition to the tables, or instead of them (IS_ALL). */
     bool (*print)(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail);
-    void (*close)(struct analysis *analysis); /* called even if `open` was not */
+    /* Frees what is not in the analysis's arena, maps or slots. Called even if `open` was not. */
+    void (*close)(struct analysis *analysis);
 };
 
 /* Walks a part of the trace again, for an analysis that examines something its first walk found. The owner
@@ -78,8 +79,11 @@ struct analysis {
     uint64_t from, to;       /* ticks: the range analysed, within the trace */
     uint64_t worked;         /* ticks of all CPUs, without boot; set after the walk */
     char note[200];          /* a message of finish for the user; "": none */
-    struct chosen *chosen;   /* by thread number: cache of analysis_wants */
-    uint32_t chosen_size;
+    struct slots chosen;     /* by thread number: cache of analysis_wants */
+    /* freed with the analysis */
+    struct map *maps;
+    struct slots *slots;
+    struct arena arena;
     bool chose_nobody; /* the filter matches no thread or process; set after the walk */
 };
 
@@ -120,6 +124,12 @@ int run_analysis(int argc, char **argv);
 
 /* The analysis that contains the observer SELF. */
 #define ANALYSIS_OF(self, type) ((type *)(void *)((char *)(self)-offsetof(struct analysis, observer)))
+
+/* Open a map or slots of the analysis's state, which are closed with it. */
+struct map *analysis_map(struct analysis *analysis, struct map *map, size_t value_size);
+void analysis_slots(struct analysis *analysis, struct slots *slots, size_t value_size);
+/* Frees the maps, the slots and the arena. For an analysis of analysis_new, analysis_free does. */
+void analysis_release(struct analysis *analysis);
 
 bool analysis_wants_slow(struct analysis *analysis, const struct model_thread *thread);
 /* Whether the filter selects the thread and the CPU of that rank. */

@@ -142,7 +142,6 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
     struct progress *progress;
     struct part *part;
 
-    (void)end;
     if (frame->kind != ACTIVITY_FAULT || !analysis_wants(&breakdown->analysis, thread))
         return;
     progress = slots_at(&breakdown->progress, thread->number);
@@ -169,11 +168,10 @@ static bool open_breakdown(struct analysis *analysis, struct fail *fail)
 {
     struct breakdown *breakdown = (struct breakdown *)analysis;
 
-    (void)fail;
-    map_open(&breakdown->parts, sizeof(struct part));
-    map_open(&breakdown->functions, sizeof(struct function));
+    analysis_map(analysis, &breakdown->parts, sizeof(struct part));
+    analysis_map(analysis, &breakdown->functions, sizeof(struct function));
     functions_open(&breakdown->names_of_functions, analysis);
-    slots_open(&breakdown->progress, sizeof(struct progress));
+    analysis_slots(analysis, &breakdown->progress, sizeof(struct progress));
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         breakdown->names[what_of_activity[kind]] = model_detail_field(&analysis->trace->schema, kind);
     analysis->observer.segment = take_segment;
@@ -181,16 +179,6 @@ static bool open_breakdown(struct analysis *analysis, struct fail *fail)
     analysis->observer.leave = take_leave;
     analysis->observer.call = take_call;
     return true;
-}
-
-static void close_breakdown(struct analysis *analysis)
-{
-    struct breakdown *breakdown = (struct breakdown *)analysis;
-
-    map_close(&breakdown->parts);
-    map_close(&breakdown->functions);
-    functions_close(&breakdown->names_of_functions);
-    slots_close(&breakdown->progress);
 }
 
 const struct analysis_kind breakdown_analysis = {
@@ -215,5 +203,4 @@ const struct analysis_kind breakdown_analysis = {
     .size = sizeof(struct breakdown),
     .open = open_breakdown,
     .finish = breakdown_fill,
-    .close = close_breakdown,
 };

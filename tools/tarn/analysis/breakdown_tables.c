@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* breakdown_tables.c - groups the times of threads into tables; see breakdown.h. */
 #include <tools/tarn/analysis/breakdown.h>
+#include <tools/tarn/analysis/rows.h>
 
 const struct breakdown_kind breakdown_kinds[WHAT_KINDS] = {
     [WHAT_USER] = {"user code", GROUP_USER},
@@ -93,30 +94,15 @@ static const struct part *part_in(const struct map_entry *entry)
 
 struct sum {
     uint64_t ticks[GROUPS];
-    uint64_t threads, calls, faults, ipcs;
+    uint64_t calls, faults, ipcs;
 };
-
-static void fill_processes(struct analysis *analysis, const struct map *processes)
-{
-    for (size_t i = 0; i < processes->count; i++) {
-        uint32_t pid = (uint32_t)processes->entries[i]->key[0];
-        const struct sum *sum = (const struct sum *)(const void *)processes->entries[i]->value;
-        struct table_row *row =
-            table_row(&analysis->tables[BY_PROCESS], pid, analysis_process_name(analysis, pid));
-
-        row->cells[PROCESS_PID].count = pid;
-        row->cells[PROCESS_THREADS].count = sum->threads;
-        fill_groups(analysis, row, PROCESS_WALL, sum->ticks);
-    }
-}
 
 static void fill_threads(struct breakdown *breakdown)
 {
     struct analysis *analysis = &breakdown->analysis;
+    struct table *processes = &analysis->tables[BY_PROCESS];
     uint64_t wall = 0;
-    struct map processes;
 
-    map_open(&processes, sizeof(struct sum));
     for (uint32_t n = 0; n < breakdown->progress.count && n < analysis->model->thread_count; n++) {
         const struct model_thread *thread = analysis->model->threads[n];
         const struct progress *progress = slots_at(&breakdown->progress, n);
@@ -127,19 +113,19 @@ static void fill_threads(struct breakdown *breakdown)
         if (thread == NULL || ticks == 0)
             continue;
         wall += ticks;
-        row = table_row(&analysis->tables[BY_THREAD], n, analysis_thread_name(analysis, thread));
-        row->cells[THREAD_TID].count = thread->tid;
-        row->cells[THREAD_PID].count = thread->pid;
-        fill_groups(analysis, row, THREAD_WALL, progress->ticks);
-        process = map_at(&processes, thread->pid, 0, 0);
-        process->threads++;
+        fill_groups(analysis, row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, NULL),
+                    THREAD_WALL, progress->ticks);
+        row = row_of_process(analysis, processes, thread->pid);
+        row->cells[PROCESS_THREADS].count++;
+        process = table_sum(processes, row, sizeof(*process));
         for (unsigned i = 0; i < GROUPS; i++)
             process->ticks[i] += progress->ticks[i];
         analysis->total->cells[TOTAL_THREADS].count++;
     }
     analysis->total->cells[TOTAL_WALL].count = analysis_ns(analysis, wall);
-    fill_processes(analysis, &processes);
-    map_close(&processes);
+    for (size_t i = 0; i < processes->count; i++)
+        fill_groups(analysis, processes->rows[i], PROCESS_WALL,
+                    ((struct sum *)processes->rows[i]->sum)->ticks);
 }
 
 static const char *function_name(struct breakdown *breakdown, struct table *table,
@@ -182,8 +168,7 @@ static const char *what_name(struct breakdown *breakdown, struct table *table, s
 }
 
 /* Merges parts into rows: by name, and in the tables of uses (WHICH) by process or thread, too. */
-static void add_part(struct breakdown *breakdown, unsigned which, struct map *rows,
-                     const struct map_entry *entry)
+static void add_part(struct breakdown *breakdown, unsigned which, const struct map_entry *entry)
 {
     struct analysis *analysis = &breakdown->analysis;
     struct table *table = &analysis->tables[which];
@@ -191,7 +176,7 @@ static void add_part(struct breakdown *breakdown, unsigned which, struct map *ro
     const struct model_thread *thread = analysis->model->threads[entry->key[0]];
     uint64_t who = which == BY_USE ? thread->pid : which == BY_THREAD_USE ? entry->key[0] : 0;
     struct table_row *row = table_row(table, who << 8 | what.kind, what_name(breakdown, table, what));
-    struct part *sum = map_at(rows, (uintptr_t)row, 0, 0);
+    struct part *sum = table_sum(table, row, sizeof(*sum));
 
     sum->ticks += part_in(entry)->ticks;
     sum->count += part_in(entry)->count;
@@ -212,17 +197,16 @@ static void fill_activities(struct breakdown *breakdown, unsigned which)
 {
     struct analysis *analysis = &breakdown->analysis;
     struct analysis_accumulator accumulator = {.analysis = analysis};
-    struct map rows; /* struct part by row */
+    struct table *table = &analysis->tables[which];
     uint64_t wall = 0;
 
-    map_open(&rows, sizeof(struct part));
-    for (size_t i = 0; i < breakdown->parts.count; i++)
-        add_part(breakdown, which, &rows, breakdown->parts.entries[i]);
-    for (size_t i = 0; i < rows.count; i++)
-        wall += part_in(rows.entries[i])->ticks;
-    for (size_t i = 0; i < rows.count; i++) {
-        struct table_row *row = (struct table_row *)(uintptr_t)rows.entries[i]->key[0];
-        const struct part *sum = part_in(rows.entries[i]);
+    for (size_t i = 0; i < breakdown->parts.count; i++) {
+        add_part(breakdown, which, breakdown->parts.entries[i]);
+        wall += part_in(breakdown->parts.entries[i])->ticks;
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        struct table_row *row = table->rows[i];
+        const struct part *sum = row->sum;
 
         row->cells[ACTIVITY_COUNT].count = sum->count;
         row->cells[ACTIVITY_TOTAL].count = analysis_add(&accumulator, sum->ticks);
@@ -230,7 +214,6 @@ static void fill_activities(struct breakdown *breakdown, unsigned which)
         row->cells[ACTIVITY_MEAN].count =
             sum->count ? analysis_ns(analysis, sum->ticks / sum->count) : TABLE_NONE;
     }
-    map_close(&rows);
 }
 
 /* Adds a row for each POSIX call with everything that happened in it, and one for the rest. */
@@ -239,32 +222,30 @@ static void fill_calls(struct breakdown *breakdown)
     struct analysis *analysis = &breakdown->analysis;
     struct table *table = &analysis->tables[BY_CALL];
     char number[ANALYSIS_NAME_BYTES];
-    struct map calls; /* struct sum by context */
 
-    map_open(&calls, sizeof(struct sum));
     for (size_t i = 0; i < breakdown->parts.count; i++) {
         const struct map_entry *entry = breakdown->parts.entries[i];
         enum what_kind kind = (enum what_kind)(entry->key[1] & 0xff);
-        struct sum *sum = map_at(&calls, entry->key[1] >> 8, 0, 0);
+        uint64_t context = entry->key[1] >> 8;
+        const char *name =
+            context == 0 ? "(none)" : label_of(breakdown->names[WHAT_POSIX], context - 1, number);
+        struct table_row *row = table_row(table, context, name);
+        struct sum *sum = table_sum(table, row, sizeof(*sum));
 
         sum->ticks[breakdown_kinds[kind].group] += part_in(entry)->ticks;
         sum->calls += kind == WHAT_POSIX ? part_in(entry)->count : 0;
         sum->faults += kind == WHAT_FAULT ? part_in(entry)->count : 0;
         sum->ipcs += kind == WHAT_EX ? part_in(entry)->count : 0;
     }
-    for (size_t i = 0; i < calls.count; i++) {
-        const struct map_entry *entry = calls.entries[i];
-        const struct sum *sum = (const struct sum *)(const void *)entry->value;
-        const char *name =
-            entry->key[0] == 0 ? "(none)" : label_of(breakdown->names[WHAT_POSIX], entry->key[0] - 1, number);
-        struct table_row *row = table_row(table, entry->key[0], name);
+    for (size_t i = 0; i < table->count; i++) {
+        struct table_row *row = table->rows[i];
+        const struct sum *sum = row->sum;
 
         row->cells[CALL_COUNT].count = sum->calls;
         row->cells[CALL_FAULTS].count = sum->faults;
         row->cells[CALL_IPCS].count = sum->ipcs;
         fill_groups(analysis, row, CALL_WALL, sum->ticks);
     }
-    map_close(&calls);
 }
 
 static void fill_served(struct breakdown *breakdown)

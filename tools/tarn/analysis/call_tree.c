@@ -4,30 +4,18 @@
 #include <string.h>
 #include <tools/tarn/analysis/call_tree.h>
 
-void call_tree_open(struct call_tree *tree)
+void call_tree_open(struct call_tree *tree, struct analysis *analysis)
 {
     memset(tree, 0, sizeof(*tree));
-    map_open(&tree->functions, sizeof(struct call_function));
-    map_open(&tree->nodes, sizeof(struct call_node));
+    analysis_map(analysis, &tree->functions, sizeof(struct call_function));
+    analysis_map(analysis, &tree->nodes, sizeof(struct call_node));
 }
 
-void call_tree_close(struct call_tree *tree)
-{
-    if (tree->functions.value_size == 0)
-        return;
-    map_close(&tree->functions);
-    map_close(&tree->nodes);
-}
-
-#define OTHER_HASH_SEED 0x84222325cbf29ce4ull
-
-/* The map's keys are numbers: two independent hashes of name and
- * executable, so that collisions are practically impossible. */
 struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *image,
                                          bool is_kernel)
 {
-    uint64_t hash = hash_more(image, hash_text(name));
-    uint64_t other = hash_more(name, hash_more(image, OTHER_HASH_SEED));
+    uint64_t hash = hash_text(hash_text(HASH_SEED, name), image);
+    uint64_t other = hash_text(hash_text(HASH_OTHER_SEED, image), name);
     struct call_function *function = map_at(&tree->functions, hash, other, is_kernel);
 
     if (function->name == NULL) {

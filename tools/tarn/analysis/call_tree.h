@@ -8,20 +8,7 @@
 #ifndef TARN_CALL_TREE_H
 #define TARN_CALL_TREE_H
 
-#include <tools/tarn/map.h>
-
-/* FNV-1a. */
-#define HASH_SEED 0xcbf29ce484222325ull
-static inline uint64_t hash_more(const char *text, uint64_t hash)
-{
-    while (*text != '\0')
-        hash = (hash ^ (uint8_t)*text++) * 0x100000001b3ull;
-    return hash;
-}
-static inline uint64_t hash_text(const char *text)
-{
-    return hash_more(text, HASH_SEED);
-}
+#include <tools/tarn/analysis/analysis.h>
 
 struct sums {
     uint64_t samples, ns, instructions;
@@ -48,8 +35,7 @@ struct call_tree {
     uint64_t stamp;
 };
 
-void call_tree_open(struct call_tree *tree);
-void call_tree_close(struct call_tree *tree);
+void call_tree_open(struct call_tree *tree, struct analysis *analysis);
 /* Returns the function of that name, adding it if needed; copies NAME and IMAGE. */
 struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *image,
                                          bool is_kernel);

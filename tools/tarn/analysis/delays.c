@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* delays.c - who delays whom; see delays.h. */
-#include <stdlib.h>
 #include <tools/tarn/analysis/delays.h>
 
 #define RING_SIZE 2048u /* runs; a power of two */
@@ -32,20 +31,14 @@ static void know_event(struct delays *delays, unsigned which, const struct analy
             (struct queue_event){schema_find_event(&analysis->trace->schema, event), tid, at};
 }
 
-void delays_open(struct delays *delays, const struct analysis *analysis)
+void delays_open(struct delays *delays, struct analysis *analysis)
 {
     delays->model = analysis->model;
-    delays->rings = alloc_zero(analysis->trace->stream_count + 1, sizeof(delays->rings[0]));
-    slots_open(&delays->places, sizeof(struct place));
+    delays->rings = arena_alloc(&analysis->arena, analysis->trace->stream_count * sizeof(delays->rings[0]));
+    analysis_slots(analysis, &delays->places, sizeof(struct place));
     know_event(delays, 0, analysis, "sched_enqueue", "cpu");
     know_event(delays, 1, analysis, "sched_wakeup", "target_cpu");
     know_event(delays, 2, analysis, "sched_migrate_task", "dest_cpu");
-}
-
-void delays_close(struct delays *delays)
-{
-    free(delays->rings);
-    slots_close(&delays->places);
 }
 
 /* Adds a segment; consecutive ones of a thread become one run. */

@@ -28,8 +28,7 @@ struct delays {
     } events[3];
 };
 
-void delays_open(struct delays *delays, const struct analysis *analysis);
-void delays_close(struct delays *delays);
+void delays_open(struct delays *delays, struct analysis *analysis);
 /* Call these from the observer's functions of the same names. */
 void delays_segment(struct delays *delays, const struct model_thread *thread, uint64_t from, uint64_t to);
 void delays_take(struct delays *delays, const struct cursor *cursor, unsigned which);

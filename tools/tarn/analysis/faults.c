@@ -25,17 +25,12 @@ enum {
     TABLES
 };
 
-/* Faults at one place: a page, an instruction, a mapped file. */
-struct place {
-    uint64_t count, total, max;
-};
-
 struct faults {
     struct analysis analysis;
     struct map uses;         /* struct span by kind and thread number */
-    struct map pages;        /* struct place by pid and page */
-    struct map instructions; /* struct place by pid and address */
-    struct map regions;      /* struct place by pid and address of the executable's path */
+    struct map pages;        /* struct tally by pid and page */
+    struct map instructions; /* struct tally by pid and address */
+    struct map regions;      /* struct tally by pid and address of the executable's path */
     struct longest_list longest;
     const struct field *kinds; /* whose labels are the names of kinds */
 };
@@ -91,16 +86,6 @@ static const char *name_of(const struct analysis *analysis, uint64_t kind, char 
     return label_of(((const struct faults *)analysis)->kinds, kind, text);
 }
 
-static void add_place(struct map *map, uint32_t pid, uint64_t address, uint64_t ticks)
-{
-    struct place *place = map_at(map, pid, address, 0);
-
-    place->count++;
-    place->total += ticks;
-    if (ticks > place->max)
-        place->max = ticks;
-}
-
 /* Faults of kernel code on user memory have an address in the process, too. */
 static void add_places(struct faults *faults, uint32_t pid, const struct model_frame *frame, uint64_t ticks)
 {
@@ -108,12 +93,12 @@ static void add_places(struct faults *faults, uint32_t pid, const struct model_f
     const struct image *image;
 
     if (tables[BY_PAGE].is_wanted)
-        add_place(&faults->pages, pid, frame->args[0] / PAGE_BYTES * PAGE_BYTES, ticks);
+        tally_add(map_at(&faults->pages, pid, frame->args[0] / PAGE_BYTES * PAGE_BYTES, 0), ticks);
     if (tables[BY_INSTRUCTION].is_wanted || tables[BY_FUNCTION].is_wanted)
-        add_place(&faults->instructions, pid, frame->args[1], ticks);
+        tally_add(map_at(&faults->instructions, pid, frame->args[1], 0), ticks);
     if (tables[BY_REGION].is_wanted) {
         image = images_find(&faults->analysis.model->images, pid, frame->args[0]);
-        add_place(&faults->regions, pid, image != NULL ? image->base : 0, ticks);
+        tally_add(map_at(&faults->regions, pid, image != NULL ? image->base : 0, 0), ticks);
     }
 }
 
@@ -140,33 +125,13 @@ static bool open_faults(struct analysis *analysis, struct fail *fail)
 {
     struct faults *faults = (struct faults *)analysis;
 
-    map_open(&faults->uses, sizeof(struct span));
-    faults->uses.limit = MAP_DISTRIBUTIONS_MAX;
-    map_open(&faults->pages, sizeof(struct place));
-    map_open(&faults->instructions, sizeof(struct place));
-    map_open(&faults->regions, sizeof(struct place));
+    analysis_map(analysis, &faults->uses, sizeof(struct span))->limit = MAP_DISTRIBUTIONS_MAX;
+    analysis_map(analysis, &faults->pages, sizeof(struct tally));
+    analysis_map(analysis, &faults->instructions, sizeof(struct tally));
+    analysis_map(analysis, &faults->regions, sizeof(struct tally));
     faults->kinds = model_detail_field(&analysis->trace->schema, ACTIVITY_FAULT);
     analysis->observer.leave = leave;
     return true;
-}
-
-static void close_faults(struct analysis *analysis)
-{
-    struct faults *faults = (struct faults *)analysis;
-
-    map_close(&faults->uses);
-    map_close(&faults->pages);
-    map_close(&faults->instructions);
-    map_close(&faults->regions);
-}
-
-static void fill_place(struct analysis *analysis, struct table *table, struct table_row *row,
-                       const struct place *place)
-{
-    row->cells[PLACE_COUNT].count = place->count;
-    row->cells[PLACE_TOTAL].count = analysis_ns(analysis, place->total);
-    row->cells[PLACE_MEAN].count = place->count ? analysis_ns(analysis, place->total / place->count) : 0;
-    row->cells[PLACE_MAX].count = analysis_ns(analysis, place->max);
 }
 
 /* Fills in the function and source line, if there are symbols. */
@@ -196,7 +161,7 @@ static void fill_places(struct analysis *analysis, struct table *table, const st
         row->cells[PLACE_PID].count = pid;
         row->cells[PLACE_ADDRESS].count = address;
         row->cells[PLACE_IMAGE].text = image != NULL ? table_text(table, image->path) : none;
-        fill_place(analysis, table, row, (const void *)map->entries[i]->value);
+        tally_fill_mean(analysis, map_value(map, i), &row->cells[PLACE_COUNT]);
         if (table == &analysis->tables[BY_INSTRUCTION] && table->is_wanted)
             fill_source(analysis, table, row, image, address);
     }
@@ -204,25 +169,17 @@ static void fill_places(struct analysis *analysis, struct table *table, const st
         struct table_row *row = table_add(table, "(others)");
 
         table_clear_cells(table, row);
-        fill_place(analysis, table, row, (const void *)map->others->value);
+        tally_fill_mean(analysis, (const void *)map->others->value, &row->cells[PLACE_COUNT]);
     }
 }
 
-/* Distinguishes functions with the same name in different files. */
-static uint64_t key_of(const struct image *image)
-{
-    uint64_t key = 0xcbf29ce484222325ull;
-
-    for (const char *at = image != NULL ? image->path : ""; *at != '\0'; at++)
-        key = (key ^ (uint8_t)*at) * 0x100000001b3ull;
-    return key;
-}
-
+/* Functions with the same name in different files are different. */
 static void add_to_function(struct analysis *analysis, const struct image *image, const char *function,
-                            const struct place *place)
+                            const struct tally *place)
 {
     struct table *table = &analysis->tables[BY_FUNCTION];
-    struct table_row *row = table_row(table, key_of(image), function);
+    struct table_row *row =
+        table_row(table, hash_text(HASH_SEED, image != NULL ? image->path : ""), function);
     uint64_t max = analysis_ns(analysis, place->max);
 
     row->cells[FUNCTION_COUNT].count += place->count;
@@ -249,20 +206,15 @@ static void fill_functions(struct analysis *analysis, const struct map *instruct
     }
 }
 
-static void fill_longest(struct faults *faults)
+static struct table_row *add_longest(struct analysis *analysis, struct table *table,
+                                     const struct longest *item)
 {
-    struct table *table = &faults->analysis.tables[BY_LONGEST];
     char text[ANALYSIS_NAME_BYTES];
+    struct table_row *row = table_add(table, name_of(analysis, item->what, text));
 
-    longest_sort(&faults->longest);
-    for (unsigned i = 0; i < faults->longest.count; i++) {
-        const struct longest *item = &faults->longest.items[i];
-        struct table_row *row = table_add(table, name_of(&faults->analysis, item->what, text));
-
-        longest_fill(&faults->analysis, table, row, item);
-        row->cells[LONG_ADDRESS].count = item->args[0];
-        row->cells[LONG_IP].count = item->args[1];
-    }
+    row->cells[LONG_ADDRESS].count = item->args[0];
+    row->cells[LONG_IP].count = item->args[1];
+    return row;
 }
 
 static void finish_faults(struct analysis *analysis)
@@ -278,7 +230,7 @@ static void finish_faults(struct analysis *analysis)
     fill_places(analysis, &analysis->tables[BY_INSTRUCTION], &faults->instructions, NULL);
     fill_functions(analysis, &faults->instructions);
     spans_histogram(analysis, &analysis->tables[BY_DURATION], &faults->uses);
-    fill_longest(faults);
+    longest_rows(analysis, &analysis->tables[BY_LONGEST], &faults->longest, add_longest);
 }
 
 const struct analysis_kind faults_analysis = {
@@ -292,5 +244,4 @@ const struct analysis_kind faults_analysis = {
     .size = sizeof(struct faults),
     .open = open_faults,
     .finish = finish_faults,
-    .close = close_faults,
 };

@@ -4,16 +4,11 @@
 #include <string.h>
 #include <tools/tarn/analysis/functions.h>
 
-void functions_open(struct functions *functions, const struct analysis *analysis)
+void functions_open(struct functions *functions, struct analysis *analysis)
 {
     functions->analysis = analysis;
     functions->labels = analysis_field(analysis, "ipc_call", "label");
-    map_open(&functions->servers, sizeof(uint64_t));
-}
-
-void functions_close(struct functions *functions)
-{
-    map_close(&functions->servers);
+    analysis_map(analysis, &functions->servers, sizeof(uint64_t));
 }
 
 void functions_learn(struct functions *functions, const struct model_call *call)

@@ -20,8 +20,7 @@ struct functions {
     struct map servers; /* pid + 1, by endpoint */
 };
 
-void functions_open(struct functions *functions, const struct analysis *analysis);
-void functions_close(struct functions *functions);
+void functions_open(struct functions *functions, struct analysis *analysis);
 /* Call it from the observer's `call`. */
 void functions_learn(struct functions *functions, const struct model_call *call);
 static inline uint64_t functions_whom(const struct model_call *call)

@@ -201,55 +201,47 @@ static bool open_intervals(struct analysis *analysis, struct fail *fail)
         !find_matches(intervals, spec->match, fail) || !find_same(intervals, spec->same, fail) ||
         !find_group(intervals, spec->group, fail))
         return false;
-    pairs_open(&intervals->open);
-    map_open(&intervals->groups, sizeof(struct group));
-    intervals->groups.limit = MAP_DISTRIBUTIONS_MAX;
-    map_open(&intervals->threads, sizeof(struct distribution));
-    intervals->threads.limit = MAP_DISTRIBUTIONS_MAX;
+    analysis_map(analysis, &intervals->open, sizeof(struct open_interval));
+    analysis_map(analysis, &intervals->groups, sizeof(struct group))->limit = MAP_DISTRIBUTIONS_MAX;
+    analysis_map(analysis, &intervals->threads, sizeof(struct distribution))->limit = MAP_DISTRIBUTIONS_MAX;
     analysis->observer.event = take_event;
     return true;
 }
 
-static void close_intervals(struct analysis *analysis)
-{
-    struct intervals *intervals = (struct intervals *)analysis;
-
-    pairs_close(&intervals->open);
-    map_close(&intervals->groups);
-    map_close(&intervals->threads);
-}
-
 /* ---- events ---- */
+
+struct key {
+    uint64_t first, others; /* values of matched fields */
+    uint64_t whom;          /* thread, process or CPU */
+};
 
 /* Texts are represented by their hash. */
 static uint64_t value_of(const struct field *field, const struct event *event)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    size_t length;
-
     if (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM)
         return field_integer(field, event->bytes);
-    length = field_text_length(field, event);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ event->bytes[field->offset + i]) * 0x100000001b3ull;
-    return hash;
+    return hash_bytes(HASH_SEED, (const char *)event->bytes + field->offset, field_text_length(field, event));
 }
 
-static void make_key(const struct intervals *intervals, const struct cursor *cursor,
-                     const struct model_thread *thread, bool is_begin, uint64_t key[PAIRS_KEYS])
+/* Values after the first two are represented by their hash, too. */
+static struct key make_key(const struct intervals *intervals, const struct cursor *cursor,
+                           const struct model_thread *thread, bool is_begin)
 {
-    memset(key, 0, PAIRS_KEYS * sizeof(key[0]));
+    struct key key = {0, 0, 0};
+
     for (unsigned i = 0; i < intervals->match_count; i++) {
         const struct match *match = &intervals->matches[i];
+        uint64_t value = value_of(is_begin ? match->begin : match->end, &cursor->event);
 
-        key[i] = value_of(is_begin ? match->begin : match->end, &cursor->event);
+        *(i == 0 ? &key.first : &key.others) = i < 2 ? value : hash_number(key.others, value);
     }
     if (intervals->same == SAME_THREAD)
-        key[PAIRS_KEYS - 1] = thread->number;
+        key.whom = thread->number;
     else if (intervals->same == SAME_PROCESS)
-        key[PAIRS_KEYS - 1] = thread->pid;
+        key.whom = thread->pid;
     else if (intervals->same == SAME_CPU)
-        key[PAIRS_KEYS - 1] = cursor->stream->rank;
+        key.whom = cursor->stream->rank;
+    return key;
 }
 
 struct group *intervals_group(struct intervals *intervals, uint64_t value, bool is_known)
@@ -270,52 +262,50 @@ static void count_not_begun(struct intervals *intervals, const struct event *eve
 static void begin_interval(struct intervals *intervals, const struct cursor *cursor,
                            const struct model_thread *thread)
 {
-    uint64_t key[PAIRS_KEYS];
-    struct pair *pair;
+    struct open_interval *open;
+    struct key key;
+    bool is_new;
 
     if (!analysis_wants(&intervals->analysis, thread))
         return;
-    make_key(intervals, cursor, thread, true, key);
-    pair = pairs_find(&intervals->open, key);
-    if (pair != NULL)
-        intervals_group(intervals, pair->group, true)->restarted++;
-    else
-        pair = pairs_add(&intervals->open, key);
-    if (pair == NULL) {
+    key = make_key(intervals, cursor, thread, true);
+    open = map_add(&intervals->open, key.first, key.others, key.whom, &is_new);
+    if (open == NULL) {
         intervals->too_many++;
         return;
     }
-    pair->begin = cursor->ticks;
-    pair->thread = thread;
-    pair->group = intervals->group_field ? value_of(intervals->group_field, &cursor->event) : 0;
+    if (!is_new)
+        intervals_group(intervals, open->group, true)->restarted++;
+    open->begin = cursor->ticks;
+    open->thread = thread;
+    open->group = intervals->group_field ? value_of(intervals->group_field, &cursor->event) : 0;
 }
 
 /* The clocks of CPUs may differ slightly: then the duration is 0. */
 static void end_interval(struct intervals *intervals, const struct cursor *cursor,
                          const struct model_thread *thread)
 {
-    uint64_t key[PAIRS_KEYS], ticks;
+    struct key key = make_key(intervals, cursor, thread, false);
+    const struct open_interval *open = map_find(&intervals->open, key.first, key.others, key.whom);
     struct group *group;
-    struct pair *pair;
+    uint64_t ticks;
 
-    make_key(intervals, cursor, thread, false, key);
-    pair = pairs_find(&intervals->open, key);
-    if (pair == NULL) {
+    if (open == NULL) {
         if (analysis_wants(&intervals->analysis, thread))
             count_not_begun(intervals, &cursor->event);
         return;
     }
-    ticks = cursor->ticks > pair->begin ? cursor->ticks - pair->begin : 0;
-    group = intervals_group(intervals, pair->group, true);
+    ticks = cursor->ticks > open->begin ? cursor->ticks - open->begin : 0;
+    group = intervals_group(intervals, open->group, true);
     distribution_add(&group->durations, &intervals->groups.arena, ticks);
-    distribution_add(map_at(&intervals->threads, ((const struct model_thread *)pair->thread)->number, 0, 0),
-                     &intervals->threads.arena, ticks);
+    distribution_add(map_at(&intervals->threads, open->thread->number, 0, 0), &intervals->threads.arena,
+                     ticks);
     longest_add(&intervals->longest, &(struct longest){.ticks = ticks,
-                                                       .begin = pair->begin,
-                                                       .thread = pair->thread,
-                                                       .what = pair->group,
+                                                       .begin = open->begin,
+                                                       .thread = open->thread,
+                                                       .what = open->group,
                                                        .args = {cursor->ticks}});
-    pairs_remove(&intervals->open, pair);
+    map_remove(&intervals->open, key.first, key.others, key.whom);
 }
 
 /* One event may end an interval and begin the next. */
@@ -344,5 +334,4 @@ const struct analysis_kind intervals_analysis = {
     .set = set_option,
     .open = open_intervals,
     .finish = intervals_fill,
-    .close = close_intervals,
 };

@@ -49,9 +49,11 @@ static void fill_groups(struct intervals *intervals)
     union table_cell *total = intervals->analysis.total->cells;
     char text[ANALYSIS_NAME_BYTES];
 
-    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL;
-         pair = pairs_next(&intervals->open, pair))
-        intervals_group(intervals, pair->group, true)->restarted++;
+    for (size_t i = 0; i < intervals->open.count; i++) {
+        const struct open_interval *open = map_value(&intervals->open, i);
+
+        intervals_group(intervals, open->group, true)->restarted++;
+    }
     for (size_t i = 0; i < map_total(&intervals->groups); i++) {
         const struct map_entry *entry = map_entry(&intervals->groups, i);
         const struct group *group = (const void *)entry->value;
@@ -74,15 +76,13 @@ static void fill_groups(struct intervals *intervals)
 static void fill_duration(struct intervals *intervals)
 {
     struct distribution all = {0};
-    struct arena arena = {NULL};
 
     for (size_t i = 0; i < map_total(&intervals->groups); i++)
         distribution_merge(
-            &all, &arena,
+            &all, &intervals->analysis.arena,
             &((const struct group *)(const void *)map_entry(&intervals->groups, i)->value)->durations);
     distribution_histogram(&all, &intervals->analysis.trace->schema,
                            &intervals->analysis.tables[BY_DURATION]);
-    arena_free(&arena);
 }
 
 static void fill_threads(struct intervals *intervals)
@@ -93,30 +93,21 @@ static void fill_threads(struct intervals *intervals)
         const struct map_entry *entry = map_entry(&intervals->threads, i);
         bool is_rest = entry == intervals->threads.others;
         const struct model_thread *thread = is_rest ? NULL : analysis->model->threads[entry->key[0]];
-        struct table_row *row = table_add(&analysis->tables[BY_THREAD],
-                                          is_rest ? "(others)" : analysis_thread_name(analysis, thread));
+        struct table_row *row = row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, "(others)");
 
-        row->cells[THREAD_TID].number = is_rest ? TABLE_NONE : thread->tid;
-        row->cells[THREAD_PID].number = is_rest ? TABLE_NONE : thread->pid;
         distribution_fill((const void *)entry->value, &analysis->trace->schema,
                           &row->cells[THREAD_DURATIONS]);
     }
 }
 
-static void fill_longest(struct intervals *intervals)
+static struct table_row *add_longest(struct analysis *analysis, struct table *table,
+                                     const struct longest *item)
 {
-    struct analysis *analysis = &intervals->analysis;
-    struct table *table = &analysis->tables[BY_LONGEST];
     char text[ANALYSIS_NAME_BYTES];
+    struct table_row *row = table_add(table, name_of((struct intervals *)analysis, item->what, text));
 
-    longest_sort(&intervals->longest);
-    for (unsigned i = 0; i < intervals->longest.count; i++) {
-        const struct longest *item = &intervals->longest.items[i];
-        struct table_row *row = table_add(table, name_of(intervals, item->what, text));
-
-        longest_fill(analysis, table, row, item);
-        row->cells[LONG_END].count = analysis_when(analysis, item->args[0]);
-    }
+    row->cells[LONG_END].count = analysis_when(analysis, item->args[0]);
+    return row;
 }
 
 static void fill_open(struct intervals *intervals)
@@ -125,12 +116,12 @@ static void fill_open(struct intervals *intervals)
     struct table *table = &analysis->tables[BY_OPEN];
     char text[ANALYSIS_NAME_BYTES];
 
-    for (struct pair *pair = pairs_next(&intervals->open, NULL); pair != NULL && table->is_wanted;
-         pair = pairs_next(&intervals->open, pair)) {
-        const struct model_thread *thread = pair->thread;
-        struct table_row *row = table_add(table, name_of(intervals, pair->group, text));
+    for (size_t i = 0; i < intervals->open.count && table->is_wanted; i++) {
+        const struct open_interval *open = map_value(&intervals->open, i);
+        const struct model_thread *thread = open->thread;
+        struct table_row *row = table_add(table, name_of(intervals, open->group, text));
 
-        row->cells[OPEN_AT].count = analysis_when(analysis, pair->begin);
+        row->cells[OPEN_AT].count = analysis_when(analysis, open->begin);
         row->cells[OPEN_TID].count = thread->tid;
         row->cells[OPEN_PID].count = thread->pid;
         row->cells[OPEN_THREAD].text = table_text(table, analysis_thread_name(analysis, thread));
@@ -145,6 +136,6 @@ void intervals_fill(struct analysis *analysis)
     fill_groups(intervals);
     fill_duration(intervals);
     fill_threads(intervals);
-    fill_longest(intervals);
+    longest_rows(analysis, &analysis->tables[BY_LONGEST], &intervals->longest, add_longest);
     fill_open(intervals);
 }

@@ -4,12 +4,11 @@
 #define TARN_INTERVALS_TABLES_H
 
 #include <tools/tarn/analysis/kinds.h>
-#include <tools/tarn/analysis/pairs.h>
 #include <tools/tarn/analysis/spans.h>
 
 enum { BY_GROUP, BY_THREAD, BY_DURATION, BY_LONGEST, BY_OPEN, INTERVALS_TABLES };
 
-#define MATCHES_MAX (PAIRS_KEYS - 1)
+#define MATCHES_MAX 4u
 
 /* What the begin and end of an interval must have in common. */
 enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
@@ -27,6 +26,13 @@ struct group {
     struct distribution durations;
 };
 
+/* An interval that has begun and not yet ended. */
+struct open_interval {
+    uint64_t begin; /* ticks */
+    uint64_t group; /* with which it is counted */
+    const struct model_thread *thread;
+};
+
 struct intervals {
     struct analysis analysis;
     struct interval_spec spec;
@@ -37,7 +43,7 @@ struct intervals {
     const struct interval_spec *preset;
     /* NULL: one group. group_of_end is NULL if the end event does not have the group. */
     const struct field *group_field, *group_of_end;
-    struct pairs open;
+    struct map open;    /* struct open_interval by what begin and end have in common */
     struct map groups;  /* struct group by value */
     struct map threads; /* struct distribution by number of the thread that logged the begin */
     struct longest_list longest;

@@ -250,10 +250,10 @@ static bool open_ipc(struct analysis *analysis, struct fail *fail)
         !filter_time(analysis->trace, ipc->request + 3, &ipc->request_at, fail))
         return false;
     functions_open(&ipc->functions, analysis);
-    map_open(&ipc->edges, sizeof(struct ipc_edge));
-    map_open(&ipc->nodes, sizeof(struct ipc_node));
+    analysis_map(analysis, &ipc->edges, sizeof(struct ipc_edge));
+    analysis_map(analysis, &ipc->nodes, sizeof(struct ipc_node));
     ipc->edges.limit = ipc->nodes.limit = MAP_DISTRIBUTIONS_MAX;
-    slots_open(&ipc->flights, sizeof(struct flight));
+    analysis_slots(analysis, &ipc->flights, sizeof(struct flight));
     analysis->observer.segment = take_segment;
     analysis->observer.call = take_call;
     /* with --request, shows its tables, unless the user selected others */
@@ -267,10 +267,6 @@ static void close_ipc(struct analysis *analysis)
 {
     struct ipc *ipc = (struct ipc *)analysis;
 
-    functions_close(&ipc->functions);
-    map_close(&ipc->edges);
-    map_close(&ipc->nodes);
-    slots_close(&ipc->flights);
     free(ipc->dot);
 }
 
@@ -338,7 +334,6 @@ static void finish_ipc(struct analysis *analysis)
     struct ipc *ipc = (struct ipc *)analysis;
 
     cut_calls(ipc);
-    longest_sort(&ipc->longest);
     ipc_fill_tables(ipc);
     if (ipc->request != NULL)
         follow_request(ipc);
@@ -353,7 +348,6 @@ static bool print_graph(struct analysis *analysis, FILE *to, bool *is_all, struc
 {
     const struct ipc *ipc = (const struct ipc *)analysis;
 
-    (void)fail;
     if (ipc->dot != NULL)
         fputs(ipc->dot, to);
     *is_all = ipc->dot != NULL;

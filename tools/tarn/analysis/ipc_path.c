@@ -24,10 +24,7 @@ static void add_step(struct path *path, const struct step *step)
         last->piece.to = step->piece.to;
         return;
     }
-    if (path->step_count == path->step_size) {
-        path->step_size = path->step_size ? 2 * path->step_size : 64;
-        path->steps = alloc_more(path->steps, path->step_size, sizeof(path->steps[0]));
-    }
+    path->steps = array_grow(path->steps, path->step_count, &path->step_size, sizeof(path->steps[0]));
     path->steps[path->step_count++] = *step;
 }
 
@@ -151,11 +148,8 @@ static void close_path(struct path *path, struct model *model)
 {
     for (uint32_t n = 0; n < path->threads.count; n++)
         free(((struct pieces *)slots_at(&path->threads, n))->items);
-    slots_close(&path->threads);
-    map_close(&path->calls);
-    map_close(&path->servers);
-    delays_close(&path->delays);
     free(path->steps);
+    analysis_release(&path->analysis);
     model_close(model);
 }
 
@@ -169,12 +163,12 @@ void ipc_follow(const struct analysis *analysis, const struct ipc_request *reque
     const struct path_call *call;
     struct model model;
 
-    map_open(&path.calls, sizeof(struct path_call));
-    map_open(&path.servers, sizeof(uint64_t));
+    analysis_map(&path.analysis, &path.calls, sizeof(struct path_call));
+    analysis_map(&path.analysis, &path.servers, sizeof(uint64_t));
     for (size_t i = 0; i < functions->servers.count; i++)
         map_at(&path.servers,
                functions_pid(functions, FUNCTION_BY_ENDPOINT | functions->servers.entries[i]->key[0]), 0, 0);
-    slots_open(&path.threads, sizeof(struct pieces));
+    analysis_slots(&path.analysis, &path.threads, sizeof(struct pieces));
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         path.details[kind] = model_detail_field(&analysis->trace->schema, kind);
     call = path_record(&path, &model) ? path_call_of(&path, request->id) : NULL;

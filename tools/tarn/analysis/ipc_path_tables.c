@@ -238,19 +238,15 @@ static void fill_work(const struct path *path, struct table *table)
 {
     struct analysis_accumulator accumulator = {.analysis = path->owner};
     uint64_t latency = path->request->returned - path->request->called;
-    char text[400], name[ANALYSIS_NAME_BYTES + 400];
+    char text[400];
 
     for (size_t i = 0; i < path->step_count; i++) {
         const struct step *step = &path->steps[i];
         uint64_t ticks = step->piece.to - step->piece.from;
         struct table_row *row;
-        uint64_t key = 0;
 
         describe(path, step, text, sizeof(text));
-        for (const char *at = text; *at != '\0'; at++)
-            key = (key ^ (unsigned char)*at) * 0x100000001b3ull;
-        snprintf(name, sizeof(name), "%s", thread_name(path, step->thread));
-        row = table_row(table, key, name);
+        row = table_row(table, hash_text(HASH_SEED, text), thread_name(path, step->thread));
         row->cells[WORK_DOING].text = table_text(table, text);
         row->cells[WORK_STEPS].count++;
         row->cells[WORK_TOTAL].count += analysis_add(&accumulator, ticks);

@@ -19,10 +19,7 @@ static struct piece *add_piece(struct path *path, const struct model_thread *thr
     if (path->piece_count == PIECES_MAX)
         return NULL;
     path->piece_count++;
-    if (pieces->count == pieces->size) {
-        pieces->size = pieces->size ? 2 * pieces->size : 16;
-        pieces->items = alloc_more(pieces->items, pieces->size, sizeof(pieces->items[0]));
-    }
+    pieces->items = array_grow(pieces->items, pieces->count, &pieces->size, sizeof(pieces->items[0]));
     piece = &pieces->items[pieces->count++];
     *piece = (struct piece){.from = from,
                             .to = to,
@@ -95,7 +92,6 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
     struct path *path = ANALYSIS_OF(self, struct path);
     struct pieces *pieces;
 
-    (void)end;
     if (frame->kind != ACTIVITY_FAULT || !is_followed(path, thread))
         return;
     pieces = slots_at(&path->threads, thread->number);

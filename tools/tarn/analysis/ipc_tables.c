@@ -54,13 +54,24 @@ static const struct table_column total_columns[] = {
     COLUMN_CALLED("incomplete", "cut", COLUMN_COUNT, SUM_ADDED, 0)};
 const struct table ipc_totals = TABLE("total", "all", "", total_columns, TABLE_AS_FILLED);
 
-static void add_edge(struct ipc_edge *sum, struct arena *arena, const struct ipc_edge *edge)
+/* Adds EDGE to the sum of ROW. */
+static void add_edge(struct table *table, struct table_row *row, const struct ipc_edge *edge)
 {
+    struct ipc_edge *sum = table_sum(table, row, sizeof(*sum));
+
     sum->errors += edge->errors;
     sum->cut += edge->cut;
     for (unsigned i = 0; i < IPC_PARTS; i++)
         sum->parts[i] += edge->parts[i];
-    distribution_merge(&sum->latency, arena, &edge->latency);
+    distribution_merge(&sum->latency, &table->arena, &edge->latency);
+}
+
+static void fill_latency(const struct ipc *ipc, struct table_row *row)
+{
+    const struct ipc_edge *sum = row->sum;
+
+    row->cells[LATENCY_ERRORS].count = sum->errors;
+    distribution_fill(&sum->latency, &ipc->analysis.trace->schema, &row->cells[LATENCY_CALLS]);
 }
 
 static void fill_sums(const struct analysis *analysis, struct table_row *row, const struct ipc_edge *sum)
@@ -115,30 +126,25 @@ static struct table_row *row_of(struct ipc *ipc, int by, const struct map_entry 
 
 static void fill_edges(struct ipc *ipc, int by)
 {
-    const struct analysis *analysis = &ipc->analysis;
-    struct map rows; /* struct ipc_edge by row */
+    struct table *table = &ipc->analysis.tables[by];
 
-    map_open(&rows, sizeof(struct ipc_edge));
-    for (size_t i = 0; i < map_total(&ipc->edges) && analysis->tables[by].is_wanted; i++) {
+    for (size_t i = 0; i < map_total(&ipc->edges) && table->is_wanted; i++) {
         const struct map_entry *entry = map_entry(&ipc->edges, i);
 
         if (ipc_edge_in(entry)->latency.count != 0 || by == BY_PROCESS)
-            add_edge(map_at(&rows, (uintptr_t)row_of(ipc, by, entry), 0, 0), &rows.arena, ipc_edge_in(entry));
+            add_edge(table, row_of(ipc, by, entry), ipc_edge_in(entry));
     }
-    for (size_t i = 0; i < rows.count; i++) {
-        struct table_row *row = (struct table_row *)(uintptr_t)rows.entries[i]->key[0];
-        const struct ipc_edge *sum = ipc_edge_in(rows.entries[i]);
+    for (size_t i = 0; i < table->count; i++) {
+        struct table_row *row = table->rows[i];
+        const struct ipc_edge *sum = row->sum;
 
-        if (by == BY_EDGE || by == BY_PROGRAM) {
-            row->cells[LATENCY_ERRORS].count = sum->errors;
-            distribution_fill(&sum->latency, &analysis->trace->schema, &row->cells[LATENCY_CALLS]);
-        } else {
-            fill_sums(analysis, row, sum);
-        }
+        if (by == BY_EDGE || by == BY_PROGRAM)
+            fill_latency(ipc, row);
+        else
+            fill_sums(&ipc->analysis, row, sum);
         if (by == BY_PROCESS)
             row->cells[PROCESS_CUT].count = sum->cut;
     }
-    map_close(&rows);
 }
 
 /* "sh -> proc spawn -> fs image" */
@@ -167,50 +173,37 @@ static void name_chain(const struct ipc *ipc, const struct map_entry *entry, cha
 static void fill_chains(struct ipc *ipc)
 {
     struct table *table = &ipc->analysis.tables[BY_CHAIN];
-    struct map rows; /* struct ipc_edge by row */
     char name[600];
 
-    map_open(&rows, sizeof(struct ipc_edge));
     for (size_t i = 0; i < ipc->nodes.count && table->is_wanted; i++) {
         const struct ipc_node *node = ipc_node_in(ipc->nodes.entries[i]);
 
         if (node->depth < 2 || node->latency.count == 0)
             continue;
         name_chain(ipc, ipc->nodes.entries[i], name, sizeof(name));
-        add_edge(map_at(&rows, (uintptr_t)table_row(table, 0, name), 0, 0), &rows.arena,
+        add_edge(table, table_row(table, 0, name),
                  &(struct ipc_edge){.errors = node->errors, .latency = node->latency});
     }
-    for (size_t i = 0; i < rows.count; i++) {
-        struct table_row *row = (struct table_row *)(uintptr_t)rows.entries[i]->key[0];
-        const struct ipc_edge *sum = ipc_edge_in(rows.entries[i]);
-
-        row->cells[LATENCY_ERRORS].count = sum->errors;
-        distribution_fill(&sum->latency, &ipc->analysis.trace->schema, &row->cells[LATENCY_CALLS]);
-    }
-    map_close(&rows);
+    for (size_t i = 0; i < table->count; i++)
+        fill_latency(ipc, table->rows[i]);
 }
 
-static void fill_longest(struct ipc *ipc)
+static struct table_row *add_longest(struct analysis *analysis, struct table *table,
+                                     const struct longest *item)
 {
-    struct table *table = &ipc->analysis.tables[BY_LONGEST];
     char name[FUNCTION_NAME_BYTES];
+    struct table_row *row = table_add(
+        table, functions_name(&((struct ipc *)analysis)->functions, item->what, item->args[1], name));
 
-    for (unsigned i = 0; i < ipc->longest.count; i++) {
-        const struct longest *item = &ipc->longest.items[i];
-        struct table_row *row =
-            table_add(table, functions_name(&ipc->functions, item->what, item->args[1], name));
-
-        longest_fill(&ipc->analysis, table, row, item);
-        row->cells[LONG_ID].count = item->args[0];
-        row->cells[LONG_RESULT].number = item->result;
-    }
+    row->cells[LONG_ID].count = item->args[0];
+    row->cells[LONG_RESULT].number = item->result;
+    return row;
 }
 
 static void fill_total(struct ipc *ipc)
 {
     struct distribution all = {0};
     union table_cell *cells = ipc->analysis.total->cells;
-    struct arena arena = {NULL};
 
     for (size_t i = 0; i < map_total(&ipc->edges); i++) {
         const struct ipc_edge *edge = ipc_edge_in(map_entry(&ipc->edges, i));
@@ -218,10 +211,9 @@ static void fill_total(struct ipc *ipc)
         cells[TOTAL_CALLS].count += edge->latency.count;
         cells[TOTAL_ERRORS].count += edge->errors;
         cells[TOTAL_CUT].count += edge->cut;
-        distribution_merge(&all, &arena, &edge->latency);
+        distribution_merge(&all, &ipc->analysis.arena, &edge->latency);
     }
     distribution_histogram(&all, &ipc->analysis.trace->schema, &ipc->analysis.tables[BY_DURATION]);
-    arena_free(&arena);
 }
 
 void ipc_fill_tables(struct ipc *ipc)
@@ -230,5 +222,5 @@ void ipc_fill_tables(struct ipc *ipc)
         fill_edges(ipc, by);
     fill_chains(ipc);
     fill_total(ipc);
-    fill_longest(ipc);
+    longest_rows(&ipc->analysis, &ipc->analysis.tables[BY_LONGEST], &ipc->longest, add_longest);
 }

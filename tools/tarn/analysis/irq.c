@@ -158,24 +158,14 @@ static bool open_irqs(struct analysis *analysis, struct fail *fail)
 {
     struct irqs *irqs = (struct irqs *)analysis;
 
-    map_open(&irqs->spans, sizeof(struct span));
-    irqs->spans.limit = MAP_DISTRIBUTIONS_MAX;
-    map_open(&irqs->pending, sizeof(struct pending));
-    map_open(&irqs->routes, sizeof(struct route));
+    analysis_map(analysis, &irqs->spans, sizeof(struct span))->limit = MAP_DISTRIBUTIONS_MAX;
+    analysis_map(analysis, &irqs->pending, sizeof(struct pending));
+    analysis_map(analysis, &irqs->routes, sizeof(struct route));
     irq_names_open(&irqs->names, analysis);
     know_events(irqs);
     analysis->observer.leave = leave;
     analysis->observer.event = take_event;
     return true;
-}
-
-static void close_irqs(struct analysis *analysis)
-{
-    struct irqs *irqs = (struct irqs *)analysis;
-
-    map_close(&irqs->spans);
-    map_close(&irqs->pending);
-    map_close(&irqs->routes);
 }
 
 static void fill_route(const struct irqs *irqs, struct table_row *row, unsigned first,
@@ -211,44 +201,35 @@ static void fill_routes(struct irqs *irqs)
 static void fill_ipis(struct irqs *irqs)
 {
     struct analysis *analysis = &irqs->analysis;
-    struct map kinds;
+    struct table *table = &analysis->tables[BY_IPI];
     struct distribution all = {0};
     char text[ANALYSIS_NAME_BYTES];
 
-    map_open(&kinds, sizeof(struct route));
     for (size_t i = 0; i < map_total(&irqs->routes); i++) {
         const struct route *route = (const void *)map_entry(&irqs->routes, i)->value;
-        struct route *sum = map_at(&kinds, map_entry(&irqs->routes, i)->key[2], 0, 0);
+        uint64_t kind = map_entry(&irqs->routes, i)->key[2];
+        struct table_row *row = table_row(table, kind, label_of(irqs->names.kinds, kind, text));
+        struct route *sum = table_sum(table, row, sizeof(*sum));
 
         sum->sent += route->sent;
         sum->taken += route->taken;
         sum->joined += route->joined;
-        distribution_merge(&sum->latency, &kinds.arena, &route->latency);
-        distribution_merge(&all, &kinds.arena, &route->latency);
+        distribution_merge(&sum->latency, &table->arena, &route->latency);
+        distribution_merge(&all, &table->arena, &route->latency);
     }
-    for (size_t i = 0; i < kinds.count; i++)
-        fill_route(
-            irqs,
-            table_add(&analysis->tables[BY_IPI], label_of(irqs->names.kinds, kinds.entries[i]->key[0], text)),
-            0, (const void *)kinds.entries[i]->value);
+    for (size_t i = 0; i < table->count; i++)
+        fill_route(irqs, table->rows[i], 0, table->rows[i]->sum);
     distribution_histogram(&all, &analysis->trace->schema, &analysis->tables[BY_LATENCY]);
-    map_close(&kinds);
 }
 
-static void fill_longest(struct irqs *irqs)
+static struct table_row *add_longest(struct analysis *analysis, struct table *table,
+                                     const struct longest *item)
 {
-    struct analysis *analysis = &irqs->analysis;
-    struct table *table = &analysis->tables[BY_LONGEST];
     char text[ANALYSIS_NAME_BYTES];
+    struct table_row *row = table_add(table, name_of(analysis, item->what, text));
 
-    longest_sort(&irqs->longest);
-    for (unsigned i = 0; i < irqs->longest.count; i++) {
-        const struct longest *item = &irqs->longest.items[i];
-        struct table_row *row = table_add(table, name_of(analysis, item->what, text));
-
-        longest_fill(analysis, table, row, item);
-        row->cells[LONG_CPU].count = analysis->trace->streams[item->args[0]].cpu;
-    }
+    row->cells[LONG_CPU].count = analysis->trace->streams[item->args[0]].cpu;
+    return row;
 }
 
 static void finish_irqs(struct analysis *analysis)
@@ -261,7 +242,7 @@ static void finish_irqs(struct analysis *analysis)
     fill_ipis(irqs);
     fill_routes(irqs);
     spans_histogram(analysis, &analysis->tables[BY_DURATION], &irqs->spans);
-    fill_longest(irqs);
+    longest_rows(analysis, &analysis->tables[BY_LONGEST], &irqs->longest, add_longest);
 }
 
 const struct analysis_kind irq_analysis = {
@@ -276,5 +257,4 @@ const struct analysis_kind irq_analysis = {
     .size = sizeof(struct irqs),
     .open = open_irqs,
     .finish = finish_irqs,
-    .close = close_irqs,
 };

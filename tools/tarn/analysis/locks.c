@@ -76,7 +76,7 @@ static uint64_t duration_of(const struct field *field, const struct cursor *curs
     return ticks < cursor->ticks ? ticks : cursor->ticks;
 }
 
-static struct lock *lock_at(struct locks *locks, const struct lock_event *event)
+static struct lock_sum *lock_at(struct locks *locks, const struct lock_event *event)
 {
     return map_at(&locks->locks, event->pid, event->lock, event->class);
 }
@@ -103,7 +103,6 @@ static const struct model_thread *holder_of(const struct locks *locks, const str
 static void take_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
                         uint64_t ticks)
 {
-    (void)ticks;
     if (has_ended)
         *(const struct model_thread **)map_at(&ANALYSIS_OF(self, struct locks)->ended, thread->tid, 0, 0) =
             thread;
@@ -157,11 +156,9 @@ static void note_holder(struct blamed *blamed, const struct model_thread *thread
         blamed->record.holder_ticks = blamed->holder_ticks;
         blamed->record.holder = thread;
     }
-    holder->waits += blamed->holder_ticks == ticks; /* the first stretch of this holder */
-    holder->waited += ticks;
+    /* counted at the first stretch of this holder */
+    tally_merge(&holder->waits, &(struct tally){blamed->holder_ticks == ticks, ticks, blamed->holder_ticks});
     holder->causes[cause] += ticks;
-    if (blamed->holder_ticks > holder->longest)
-        holder->longest = blamed->holder_ticks;
 }
 
 /* A thread keeps its CPU while it has a lock of the kernel, and stays in the kernel. If it seems otherwise,
@@ -197,7 +194,6 @@ static void note_waker(struct blamed *blamed)
 {
     const struct lock_wait *wait = &blamed->record.wait;
     const struct model_thread *waiter = wait->waiter;
-    uint64_t waited = wait->to - wait->from;
     struct lock_waker *waker;
 
     if (!wait->may_sleep || waiter->woken <= wait->from || waiter->woken > wait->to)
@@ -205,10 +201,7 @@ static void note_waker(struct blamed *blamed)
     waker = map_at(&blamed->locks->wakers, waiter->waker != NULL ? waiter->waker->number : UINT64_MAX,
                    blamed->event->class, 0);
     waker->thread = blamed->record.waker = waiter->waker;
-    waker->waits++;
-    waker->waited += waited;
-    if (waited > waker->longest)
-        waker->longest = waited;
+    tally_add(&waker->waits, wait->to - wait->from);
 }
 
 static void keep_longest(struct locks *locks, const struct lock_event *event, uint64_t waited,
@@ -219,7 +212,7 @@ static void keep_longest(struct locks *locks, const struct lock_event *event, ui
 
     if (list->count == LONGEST_KEPT && waited <= list->items[0].ticks)
         return;
-    kept = arena_alloc(&locks->arena, sizeof(*kept));
+    kept = arena_alloc(&locks->analysis.arena, sizeof(*kept));
     *kept = *record;
     longest_add(list, &(struct longest){.ticks = waited,
                                         .begin = record->wait.from,
@@ -246,7 +239,7 @@ static void count_lock_wait(struct locks *locks, const struct blamed *blamed, ui
     const struct lock_event *event = blamed->event;
 
     sum_wait(map_at(&locks->threads, event->thread->number, 0, 0), waited, spins, event->is_watched);
-    distribution_add(&locks->waits, &locks->arena, waited);
+    distribution_add(&locks->waits, &locks->analysis.arena, waited);
     keep_longest(locks, event, waited, &blamed->record);
 }
 
@@ -270,10 +263,10 @@ static void count_wait(struct locks *locks, const struct cursor *cursor, struct 
         class->causes[i] += blamed->record.causes[i];
     note_waker(blamed);
     sum_wait(&class->sum, waited, spins, event->is_watched);
-    sum_wait(&lock_at(locks, event)->sum, waited, spins, event->is_watched);
+    sum_wait(lock_at(locks, event), waited, spins, event->is_watched);
     sum_wait(&chain->sum, waited, spins, event->is_watched);
     lock_chain_takes(locks, event, chain);
-    distribution_add(&class->waits, &locks->arena, waited);
+    distribution_add(&class->waits, &locks->analysis.arena, waited);
     if (!event->is_event)
         count_lock_wait(locks, blamed, waited, spins);
 }
@@ -322,7 +315,7 @@ static void take_acquired(struct locks *locks, const struct cursor *cursor, cons
     if (!analysis_wants_on(&locks->analysis, thread, cursor->stream->rank))
         return;
     class->sum.acquisitions += times;
-    lock_at(locks, &event)->sum.acquisitions += times;
+    lock_at(locks, &event)->acquisitions += times;
     of_thread->acquisitions += event.is_event ? 0 : times;
     chain = lock_chain_at(locks, fields, cursor, &event);
     chain->sum.acquisitions += times;
@@ -340,12 +333,12 @@ static void take_held(struct locks *locks, const struct cursor *cursor, const st
     if (!analysis_wants_on(&locks->analysis, thread, cursor->stream->rank))
         return;
     sum_hold(&class->sum, held);
-    sum_hold(&lock_at(locks, &event)->sum, held);
+    sum_hold(lock_at(locks, &event), held);
     sum_hold(map_at(&locks->threads, thread->number, 0, 0), held);
     if (chain != NULL)
         sum_hold(&chain->sum, held);
-    distribution_add(&class->holds, &locks->arena, held);
-    distribution_add(&locks->holds, &locks->arena, held);
+    distribution_add(&class->holds, &locks->analysis.arena, held);
+    distribution_add(&locks->holds, &locks->analysis.arena, held);
 }
 
 static void take_event(struct model_observer *self, const struct cursor *cursor,
@@ -380,7 +373,6 @@ static void take_delayed(struct delays *delays, const struct model_thread *threa
 {
     struct locks *locks = delays->owner;
 
-    (void)cpu;
     lock_states_delay(&locks->states, thread, by, from, to);
 }
 
@@ -423,7 +415,6 @@ static bool open_locks(struct analysis *analysis, struct fail *fail)
 {
     struct locks *locks = (struct locks *)analysis;
 
-    (void)fail;
     find_fields(analysis, "lock_contended", "wait", &locks->contended);
     find_fields(analysis, "lock_held", "held", &locks->held);
     find_fields(analysis, "lock_acquired", "acquisitions", &locks->acquired);
@@ -432,18 +423,18 @@ static bool open_locks(struct analysis *analysis, struct fail *fail)
     delays_open(&locks->delays, analysis);
     locks->delays.delayed = take_delayed;
     locks->delays.owner = locks;
-    map_open(&locks->classes, sizeof(struct lock_class));
-    map_open(&locks->locks, sizeof(struct lock));
-    map_open(&locks->owners, sizeof(struct lock_changes));
-    map_open(&locks->chains, sizeof(struct lock_chain));
-    map_open(&locks->chain_holders, sizeof(struct lock_chain_holder));
-    map_open(&locks->takings, sizeof(struct lock_taking));
-    map_open(&locks->threads, sizeof(struct lock_sum));
-    map_open(&locks->holders, sizeof(struct lock_holder));
-    map_open(&locks->wakers, sizeof(struct lock_waker));
-    map_open(&locks->instead, sizeof(struct lock_instead));
-    map_open(&locks->sleepers, sizeof(struct lock_sleeper));
-    map_open(&locks->ended, sizeof(const struct model_thread *));
+    analysis_map(analysis, &locks->classes, sizeof(struct lock_class));
+    analysis_map(analysis, &locks->locks, sizeof(struct lock_sum));
+    analysis_map(analysis, &locks->owners, sizeof(struct lock_changes));
+    analysis_map(analysis, &locks->chains, sizeof(struct lock_chain));
+    analysis_map(analysis, &locks->chain_holders, sizeof(struct lock_chain_holder));
+    analysis_map(analysis, &locks->takings, sizeof(struct lock_taking));
+    analysis_map(analysis, &locks->threads, sizeof(struct lock_sum));
+    analysis_map(analysis, &locks->holders, sizeof(struct lock_holder));
+    analysis_map(analysis, &locks->wakers, sizeof(struct lock_waker));
+    analysis_map(analysis, &locks->instead, sizeof(struct lock_instead));
+    analysis_map(analysis, &locks->sleepers, sizeof(struct lock_sleeper));
+    analysis_map(analysis, &locks->ended, sizeof(const struct model_thread *));
     if (locks->depth == 0)
         locks->depth = 4;
     analysis->observer.event = take_event;
@@ -459,20 +450,6 @@ static void close_locks(struct analysis *analysis)
     for (size_t i = 0; i < map_total(&locks->owners); i++)
         lock_changes_free((struct lock_changes *)(void *)map_entry(&locks->owners, i)->value);
     lock_states_close(&locks->states);
-    delays_close(&locks->delays);
-    map_close(&locks->classes);
-    map_close(&locks->locks);
-    map_close(&locks->owners);
-    map_close(&locks->chains);
-    map_close(&locks->chain_holders);
-    map_close(&locks->takings);
-    map_close(&locks->threads);
-    map_close(&locks->holders);
-    map_close(&locks->wakers);
-    map_close(&locks->instead);
-    map_close(&locks->sleepers);
-    map_close(&locks->ended);
-    arena_free(&locks->arena);
 }
 
 static bool set_option(struct analysis *analysis, const char *option, const char *value, struct fail *fail)

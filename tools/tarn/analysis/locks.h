@@ -46,11 +46,6 @@ struct lock_class {
     struct distribution waits, holds;
 };
 
-/* A lock, one of the two classes of a read-write lock, or an event. */
-struct lock {
-    struct lock_sum sum;
-};
-
 struct lock_chain {
     struct lock_sum sum;
     uint32_t depth;
@@ -67,19 +62,19 @@ struct lock_taking {
 /* What a holder did, in total, while a call chain waited for it. */
 struct lock_chain_holder {
     struct lock_stretch stretch; /* one of the stretches added up */
-    uint64_t waits, waited, longest;
+    struct tally waits;
     uint64_t wait, this_wait; /* number of the wait counted last, and its ticks */
 };
 
 /* A thread that others waited for. */
 struct lock_holder {
-    uint64_t waits, waited, longest, causes[LOCK_CAUSES];
-    const void *last; /* the wait counted last */
+    struct tally waits;
+    uint64_t causes[LOCK_CAUSES];
 };
 
 /* A thread that ended waits: by a release or by signalling an event. */
 struct lock_waker {
-    uint64_t waits, waited, longest;
+    struct tally waits;
     const struct model_thread *thread; /* NULL: a time-out, or unknown */
 };
 
@@ -116,9 +111,11 @@ struct locks {
     struct lock_fields contended, held, acquired, sleep;
     struct lock_states states;
     struct map classes; /* struct lock_class by number */
-    struct map locks;   /* struct lock by pid (0: the kernel), address and class */
-    struct map owners;  /* struct lock_changes by pid and address */
-    struct map chains;  /* struct lock_chain by class, the thread's pid, hash */
+    /* struct lock_sum by pid (0: the kernel), address and class: a lock, one of the two classes of a
+     * read-write lock, or an event */
+    struct map locks;
+    struct map owners; /* struct lock_changes by pid and address */
+    struct map chains; /* struct lock_chain by class, the thread's pid, hash */
     /* struct lock_chain_holder by address of the chain, thread number, what it did */
     struct map chain_holders;
     struct map takings;  /* struct lock_taking by thread number, address, pid and class */
@@ -133,7 +130,6 @@ struct locks {
     struct delays delays;
     struct distribution waits, holds; /* of locks, like `longest` and `threads` */
     struct longest_list longest;      /* args: address, struct lock_wait_record * */
-    struct arena arena;               /* for distributions and records */
     unsigned depth;                   /* number of functions of a chain to show */
 };
 

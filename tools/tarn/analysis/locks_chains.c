@@ -32,7 +32,7 @@ struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *
                                  const struct cursor *cursor, const struct lock_event *event)
 {
     const uint8_t *bytes = cursor->event.bytes;
-    uint64_t addresses[LOCK_CHAIN_MAX] = {0}, hash = 0xcbf29ce484222325ull;
+    uint64_t addresses[LOCK_CHAIN_MAX] = {0}, hash = HASH_SEED;
     uint32_t depth = fields->depth != NULL ? (uint32_t)field_integer(fields->depth, bytes) : 0;
     struct lock_chain *chain;
 
@@ -41,8 +41,7 @@ struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *
         depth = 0;
     for (uint32_t i = 0; i < depth; i++) {
         addresses[i] = load64(bytes + fields->chain->offset + 8ul * i, fields->chain->swap);
-        hash = (hash ^ addresses[i]) * 0x9e3779b97f4a7c15ull;
-        hash ^= hash >> 29;
+        hash = hash_number(hash, addresses[i]);
     }
     /* The kernel's chains are shared by all processes. */
     chain = map_at(&locks->chains, event->class, event->pid != 0 ? event->thread->pid : 0, hash + depth);
@@ -91,13 +90,11 @@ void lock_chain_blame(struct locks *locks, const struct lock_chain *chain, const
         return;
     holder = map_at(&locks->chain_holders, (uintptr_t)chain, thread, pack_stretch(stretch));
     holder->stretch = *stretch;
-    holder->waits += holder->wait != locks->wait_count;
     holder->this_wait =
         holder->wait == locks->wait_count ? holder->this_wait + stretch->ticks : stretch->ticks;
+    tally_merge(&holder->waits,
+                &(struct tally){holder->wait != locks->wait_count, stretch->ticks, holder->this_wait});
     holder->wait = locks->wait_count;
-    holder->waited += stretch->ticks;
-    if (holder->this_wait > holder->longest)
-        holder->longest = holder->this_wait;
 }
 
 /* ---- the table ---- */
@@ -123,20 +120,8 @@ static const char *name_deed(const struct lock_stretch *stretch)
     }
 }
 
-static uint64_t hash_texts(const char *const *texts, unsigned count)
-{
-    uint64_t hash = 0xcbf29ce484222325ull;
-
-    for (unsigned i = 0; i < count; i++) {
-        for (const char *text = texts[i]; text != NULL && *text != '\0'; text++)
-            hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-        hash = (hash ^ '\n') * 0x100000001b3ull;
-    }
-    return hash;
-}
-
 /* Chains with the same functions are merged into one row, and so are threads with the same name: repeated
- * runs of a program, workers of a pool. Times are in ticks until all are added. */
+ * runs of a program, workers of a pool. */
 static void add_holder(struct locks *locks, struct table *table, const struct map_entry *chain,
                        const struct lock_chain_holder *holder)
 {
@@ -145,6 +130,7 @@ static void add_holder(struct locks *locks, struct table *table, const struct ma
     const struct model_thread *thread = stretch->thread, *instead = stretch->instead;
     char name[LOCK_CHAIN_BYTES], class[ANALYSIS_NAME_BYTES];
     const char *texts[BLAME_WAITS];
+    uint64_t hash = HASH_SEED;
     struct table_row *row;
 
     lock_chain_name(analysis, (uint32_t)chain->key[1], (const void *)chain->value, name);
@@ -154,29 +140,18 @@ static void add_holder(struct locks *locks, struct table *table, const struct ma
     texts[BLAME_HOLDER_PROCESS] = thread != NULL ? analysis_process_name(analysis, thread->pid) : NULL;
     texts[BLAME_DID] = name_deed(stretch);
     texts[BLAME_INSTEAD] = instead != NULL ? analysis_thread_name(analysis, instead) : NULL;
-    row = table_row(table, hash_texts(texts, BLAME_WAITS), name);
+    for (unsigned i = 0; i < BLAME_WAITS; i++)
+        hash = hash_text(hash_text(hash, texts[i] != NULL ? texts[i] : ""), "\n");
+    row = table_row(table, hash, name);
     for (unsigned i = 0; i < BLAME_WAITS; i++)
         if (texts[i] != NULL && row->cells[i].text == NULL)
             row->cells[i].text = table_text(table, texts[i]);
-    row->cells[BLAME_WAITS].count += holder->waits;
-    row->cells[BLAME_WAITED].count += holder->waited;
-    if (holder->longest > row->cells[BLAME_LONGEST].count)
-        row->cells[BLAME_LONGEST].count = holder->longest;
+    tally_merge(table_sum(table, row, sizeof(struct tally)), &holder->waits);
 }
 
 static const struct map_entry *entry_of(const void *value)
 {
     return (const void *)((const char *)value - offsetof(struct map_entry, value));
-}
-
-/* For chains beyond the limit, only their time is known. */
-static void add_others(struct table *table, const struct lock_chain_holder *others)
-{
-    struct table_row *row = table_row(table, 0, "(others)");
-
-    row->cells[BLAME_WAITS].count = others->waits;
-    row->cells[BLAME_WAITED].count = others->waited;
-    row->cells[BLAME_LONGEST].count = others->longest;
 }
 
 void locks_fill_chain_holders(struct locks *locks)
@@ -187,12 +162,9 @@ void locks_fill_chain_holders(struct locks *locks)
     for (size_t i = 0; i < map->count; i++)
         add_holder(locks, table, entry_of((const void *)(uintptr_t)map->entries[i]->key[0]),
                    (const void *)map->entries[i]->value);
-    if (map->others != NULL)
-        add_others(table, (const void *)map->others->value);
-    for (size_t i = 0; i < table->count; i++) {
-        union table_cell *cells = table->rows[i]->cells;
-
-        cells[BLAME_WAITED].count = analysis_ns(&locks->analysis, cells[BLAME_WAITED].count);
-        cells[BLAME_LONGEST].count = analysis_ns(&locks->analysis, cells[BLAME_LONGEST].count);
-    }
+    if (map->others != NULL) /* of chains beyond the limit only the time is known */
+        tally_merge(table_sum(table, table_row(table, 0, "(others)"), sizeof(struct tally)),
+                    &((const struct lock_chain_holder *)(const void *)map->others->value)->waits);
+    for (size_t i = 0; i < table->count; i++)
+        tally_fill(&locks->analysis, table->rows[i]->sum, &table->rows[i]->cells[BLAME_WAITS]);
 }

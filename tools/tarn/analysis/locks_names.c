@@ -103,15 +103,6 @@ void lock_chain_name(const struct analysis *analysis, uint32_t pid, const struct
         snprintf(text, LOCK_CHAIN_BYTES, "(unknown)");
 }
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325ull;
-
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-    return hash;
-}
-
 void lock_chain_group(struct locks *locks, struct map *groups, const struct map_entry *entry)
 {
     const struct lock_chain *chain = (const void *)entry->value;
@@ -120,7 +111,7 @@ void lock_chain_group(struct locks *locks, struct map *groups, const struct map_
     char text[LOCK_CHAIN_BYTES];
 
     lock_chain_name(&locks->analysis, (uint32_t)entry->key[1], chain, text);
-    group = map_at(groups, entry->key[0], hash_text(process), hash_text(text));
+    group = map_at(groups, entry->key[0], hash_text(HASH_SEED, process), hash_text(HASH_SEED, text));
     if (group->text == NULL) {
         group->text = arena_string(&groups->arena, text, strlen(text));
         group->process = process;

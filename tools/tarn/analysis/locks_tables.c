@@ -167,13 +167,9 @@ static void fill_causes(const struct analysis *analysis, const uint64_t causes[L
         cells[i].count = analysis_add(&accumulator, causes[i]);
 }
 
-static void fill_event(const struct analysis *analysis, uint64_t waits, uint64_t waited, uint64_t longest,
-                       union table_cell *cells)
+static void fill_event(const struct analysis *analysis, const struct lock_sum *sum, union table_cell *cells)
 {
-    cells[EVENT_WAITS].count = waits;
-    cells[EVENT_WAITED].count = analysis_ns(analysis, waited);
-    cells[EVENT_MEAN].count = waits != 0 ? analysis_ns(analysis, waited / waits) : TABLE_NONE;
-    cells[EVENT_LONGEST].count = waits != 0 ? analysis_ns(analysis, longest) : TABLE_NONE;
+    tally_fill_mean(analysis, &(struct tally){sum->contentions, sum->waited, sum->longest}, cells);
 }
 
 /* ---- tables ---- */
@@ -234,7 +230,7 @@ static void fill_lock(struct locks *locks, uint32_t pid, uint64_t address, uint3
     row->cells[LOCK_CLASS].text = table_text(table, lock_class_name(analysis, class, text));
     row->cells[LOCK_ADDRESS].count = address;
     if (is_event)
-        fill_event(analysis, sum->contentions, sum->waited, sum->longest, row->cells + EVENT_SUM);
+        fill_event(analysis, sum, row->cells + EVENT_SUM);
     else
         fill_sum(analysis, sum, row->cells + LOCK_SUM);
 }
@@ -251,14 +247,13 @@ static void fill_locks(struct locks *locks)
         const struct map_entry *entry = locks->locks.entries[i];
 
         fill_lock(locks, (uint32_t)entry->key[0], entry->key[1], (uint32_t)entry->key[2],
-                  &((const struct lock *)(const void *)entry->value)->sum);
+                  (const void *)entry->value);
     }
     if (locks->locks.others != NULL) {
         struct table_row *row = table_add(table, "(others)");
 
         table_clear_cells(table, row);
-        fill_sum(analysis, &((const struct lock *)(void *)locks->locks.others->value)->sum,
-                 row->cells + LOCK_SUM);
+        fill_sum(analysis, (const void *)locks->locks.others->value, row->cells + LOCK_SUM);
     }
 }
 
@@ -273,8 +268,7 @@ static void fill_chain(struct locks *locks, uint32_t class, const struct lock_ch
     row->cells[CHAIN_CLASS].text = table_text(table, lock_class_name(analysis, class, text));
     row->cells[CHAIN_PROCESS].text = table_text(table, group->process);
     if (is_event)
-        fill_event(analysis, group->sum.contentions, group->sum.waited, group->sum.longest,
-                   row->cells + EVENT_CHAIN_SUM);
+        fill_event(analysis, &group->sum, row->cells + EVENT_CHAIN_SUM);
     else
         fill_sum(analysis, &group->sum, row->cells + CHAIN_SUM);
 }
@@ -302,56 +296,45 @@ static void fill_chains(struct locks *locks)
 static void fill_threads(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
-    struct table *table = &analysis->tables[LOCKS_BY_THREAD],
-                 *processes = &analysis->tables[LOCKS_BY_PROCESS];
-    struct map sums;
+    struct table *processes = &analysis->tables[LOCKS_BY_PROCESS];
 
-    map_open(&sums, sizeof(struct lock_sum));
     for (size_t i = 0; i < locks->threads.count; i++) {
-        const struct map_entry *entry = locks->threads.entries[i];
-        const struct model_thread *thread = analysis->model->threads[entry->key[0]];
-        const struct lock_sum *sum = (const void *)entry->value;
+        const struct model_thread *thread = analysis->model->threads[locks->threads.entries[i]->key[0]];
+        const struct lock_sum *sum = map_value(&locks->threads, i);
         struct table_row *row;
 
         if (is_empty(sum))
             continue;
-        lock_sum_add(map_at(&sums, thread->pid, 0, 0), sum);
-        row = table_add(table, analysis_thread_name(analysis, thread));
-        row->cells[THREAD_TID].count = thread->tid;
-        row->cells[THREAD_PID].count = thread->pid;
+        row = row_of_process(analysis, processes, thread->pid);
+        lock_sum_add(table_sum(processes, row, sizeof(*sum)), sum);
+        row = row_of_thread(analysis, &analysis->tables[LOCKS_BY_THREAD], thread, NULL);
         fill_sum(analysis, sum, row->cells + THREAD_SUM);
     }
-    for (size_t i = 0; i < sums.count; i++) {
-        uint32_t pid = (uint32_t)sums.entries[i]->key[0];
-        struct table_row *row = table_add(processes, analysis_process_name(analysis, pid));
+    for (size_t i = 0; i < processes->count; i++)
+        fill_sum(analysis, processes->rows[i]->sum, processes->rows[i]->cells + PROCESS_SUM);
+}
 
-        row->cells[PROCESS_PID].count = pid;
-        fill_sum(analysis, (const void *)sums.entries[i]->value, row->cells + PROCESS_SUM);
-    }
-    map_close(&sums);
+static const char *class_text(const struct analysis *analysis, struct table *table, uint64_t class)
+{
+    char text[ANALYSIS_NAME_BYTES];
+
+    return table_text(table, lock_class_name(analysis, (uint32_t) class, text));
 }
 
 static void fill_holders(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
     struct table *table = &analysis->tables[LOCKS_BY_HOLDER];
-    char text[ANALYSIS_NAME_BYTES];
 
     for (size_t i = 0; i < locks->holders.count; i++) {
-        const struct map_entry *entry = locks->holders.entries[i];
-        const struct model_thread *thread = analysis->model->threads[entry->key[0]];
-        const struct lock_holder *holder = (const void *)entry->value;
-        struct table_row *row = table_add(table, analysis_thread_name(analysis, thread));
+        const uint64_t *key = locks->holders.entries[i]->key;
+        const struct lock_holder *holder = map_value(&locks->holders, i);
+        struct table_row *row = row_of_thread(analysis, table, analysis->model->threads[key[0]], NULL);
         union table_cell causes[LOCK_CAUSES];
 
         fill_causes(analysis, holder->causes, causes);
-        row->cells[HOLDER_TID].count = thread->tid;
-        row->cells[HOLDER_PID].count = thread->pid;
-        row->cells[HOLDER_CLASS].text =
-            table_text(table, lock_class_name(analysis, (uint32_t)entry->key[1], text));
-        row->cells[HOLDER_WAITS].count = holder->waits;
-        row->cells[HOLDER_WAITED].count = analysis_ns(analysis, holder->waited);
-        row->cells[HOLDER_LONGEST].count = analysis_ns(analysis, holder->longest);
+        row->cells[HOLDER_CLASS].text = class_text(analysis, table, key[1]);
+        tally_fill(analysis, &holder->waits, &row->cells[HOLDER_WAITS]);
         row->cells[HOLDER_CAUSES] = causes[CAUSE_RUNNING];
         row->cells[HOLDER_CAUSES + 1] = causes[CAUSE_PREEMPTED];
         row->cells[HOLDER_CAUSES + 2] = causes[CAUSE_BLOCKED];
@@ -363,17 +346,12 @@ static void fill_instead(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
     struct table *table = &analysis->tables[LOCKS_BY_INSTEAD];
-    char text[ANALYSIS_NAME_BYTES];
 
     for (size_t i = 0; i < locks->instead.count; i++) {
-        const struct map_entry *entry = locks->instead.entries[i];
-        const struct lock_instead *instead = (const void *)entry->value;
-        struct table_row *row = table_add(table, analysis_thread_name(analysis, instead->thread));
+        const struct lock_instead *instead = map_value(&locks->instead, i);
+        struct table_row *row = row_of_thread(analysis, table, instead->thread, NULL);
 
-        row->cells[INSTEAD_TID].count = instead->thread->tid;
-        row->cells[INSTEAD_PID].count = instead->thread->pid;
-        row->cells[INSTEAD_CLASS].text =
-            table_text(table, lock_class_name(analysis, (uint32_t)entry->key[2], text));
+        row->cells[INSTEAD_CLASS].text = class_text(analysis, table, locks->instead.entries[i]->key[2]);
         row->cells[INSTEAD_HOLDER].text = table_text(table, analysis_thread_name(analysis, instead->holder));
         row->cells[INSTEAD_HOLDER_TID].count = instead->holder->tid;
         row->cells[INSTEAD_WAITED].count = analysis_ns(analysis, instead->waited);
@@ -384,20 +362,13 @@ static void fill_wakers(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
     struct table *table = &analysis->tables[LOCKS_BY_WAKER];
-    char text[ANALYSIS_NAME_BYTES];
 
     for (size_t i = 0; i < locks->wakers.count; i++) {
-        const struct map_entry *entry = locks->wakers.entries[i];
-        const struct lock_waker *waker = (const void *)entry->value;
-        const struct model_thread *thread = waker->thread;
-        struct table_row *row = table_add(table, thread != NULL ? analysis_thread_name(analysis, thread)
-                                                                : "(time-out or unknown)");
+        const struct lock_waker *waker = map_value(&locks->wakers, i);
+        struct table_row *row = row_of_thread(analysis, table, waker->thread, "(time-out or unknown)");
 
-        row->cells[WAKER_TID].count = thread != NULL ? thread->tid : TABLE_NONE;
-        row->cells[WAKER_PID].count = thread != NULL ? thread->pid : TABLE_NONE;
-        row->cells[WAKER_CLASS].text =
-            table_text(table, lock_class_name(analysis, (uint32_t)entry->key[1], text));
-        fill_event(analysis, waker->waits, waker->waited, waker->longest, row->cells + WAKER_SUM);
+        row->cells[WAKER_CLASS].text = class_text(analysis, table, locks->wakers.entries[i]->key[1]);
+        tally_fill_mean(analysis, &waker->waits, row->cells + WAKER_SUM);
     }
 }
 
@@ -408,28 +379,21 @@ static void fill_thread(const struct analysis *analysis, struct table *table,
     name->text = thread != NULL ? table_text(table, analysis_thread_name(analysis, thread)) : NULL;
 }
 
-static void fill_longest(struct locks *locks)
+static struct table_row *add_longest(struct analysis *analysis, struct table *table,
+                                     const struct longest *item)
 {
-    struct analysis *analysis = &locks->analysis;
-    struct table *table = &analysis->tables[LOCKS_BY_LONGEST];
+    const struct lock_wait_record *record = (const void *)(uintptr_t)item->args[1];
     char text[ANALYSIS_NAME_BYTES];
+    struct table_row *row = table_add(table, lock_class_name(analysis, (uint32_t)item->what, text));
 
-    longest_sort(&locks->longest);
-    for (unsigned i = 0; i < locks->longest.count; i++) {
-        const struct longest *item = &locks->longest.items[i];
-        const struct lock_wait_record *record = (const void *)(uintptr_t)item->args[1];
-        struct table_row *row = table_add(table, lock_class_name(analysis, (uint32_t)item->what, text));
-
-        longest_fill(analysis, table, row, item);
-        row->cells[LONG_LOCK].count = item->args[0];
-        fill_thread(analysis, table, record->holder, &row->cells[LONG_HOLDER], &row->cells[LONG_HOLDER_TID]);
-        fill_causes(analysis, record->causes, row->cells + LONG_CAUSES);
-        fill_thread(analysis, table, record->instead, &row->cells[LONG_INSTEAD],
-                    &row->cells[LONG_INSTEAD_TID]);
-        row->cells[LONG_INSTEAD_TIME].count =
-            record->instead != NULL ? analysis_ns(analysis, record->instead_ticks) : TABLE_NONE;
-        fill_thread(analysis, table, record->waker, &row->cells[LONG_WAKER], &row->cells[LONG_WAKER_TID]);
-    }
+    row->cells[LONG_LOCK].count = item->args[0];
+    fill_thread(analysis, table, record->holder, &row->cells[LONG_HOLDER], &row->cells[LONG_HOLDER_TID]);
+    fill_causes(analysis, record->causes, row->cells + LONG_CAUSES);
+    fill_thread(analysis, table, record->instead, &row->cells[LONG_INSTEAD], &row->cells[LONG_INSTEAD_TID]);
+    row->cells[LONG_INSTEAD_TIME].count =
+        record->instead != NULL ? analysis_ns(analysis, record->instead_ticks) : TABLE_NONE;
+    fill_thread(analysis, table, record->waker, &row->cells[LONG_WAKER], &row->cells[LONG_WAKER_TID]);
+    return row;
 }
 
 /* Fills the table of threads that still sleep for a lock. */
@@ -437,7 +401,6 @@ static void fill_waiting(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
     struct table *table = &analysis->tables[LOCKS_BY_WAITING];
-    char text[ANALYSIS_NAME_BYTES];
 
     for (size_t i = 0; i < locks->sleepers.count; i++) {
         const struct lock_sleeper *sleeper = (const void *)locks->sleepers.entries[i]->value;
@@ -447,11 +410,9 @@ static void fill_waiting(struct locks *locks)
         if (thread->state != MODEL_BLOCKED_FUTEX || thread->switches != sleeper->switches ||
             !analysis_wants(analysis, thread))
             continue;
-        row = table_add(table, analysis_thread_name(analysis, thread));
+        row = row_of_thread(analysis, table, thread, NULL);
         row->cells[WAITING_SINCE].count = analysis_when(analysis, sleeper->since);
-        row->cells[WAITING_TID].count = thread->tid;
-        row->cells[WAITING_PID].count = thread->pid;
-        row->cells[WAITING_CLASS].text = table_text(table, lock_class_name(analysis, sleeper->class, text));
+        row->cells[WAITING_CLASS].text = class_text(analysis, table, sleeper->class);
         row->cells[WAITING_LOCK].count = sleeper->lock;
         fill_thread(analysis, table, sleeper->holder, &row->cells[WAITING_HOLDER],
                     &row->cells[WAITING_HOLDER_TID]);
@@ -494,6 +455,6 @@ void locks_fill(struct analysis *analysis)
     note_unwatched(locks);
     distribution_histogram(&locks->waits, &analysis->trace->schema, &analysis->tables[LOCKS_BY_WAIT]);
     distribution_histogram(&locks->holds, &analysis->trace->schema, &analysis->tables[LOCKS_BY_HOLD]);
-    fill_longest(locks);
+    longest_rows(analysis, &analysis->tables[LOCKS_BY_LONGEST], &locks->longest, add_longest);
     fill_waiting(locks);
 }

@@ -79,10 +79,10 @@ static void end_quantum(struct noises *noises, struct noise_thread *record)
 
     for (int i = 0; i < NOISES; i++)
         all += record->lost[i];
-    distribution_add(&noises->with_all, &noises->arena, all);
-    distribution_add(&noises->with_none, &noises->arena, noises->quantum);
+    distribution_add(&noises->with_all, &noises->analysis.arena, all);
+    distribution_add(&noises->with_none, &noises->analysis.arena, noises->quantum);
     for (int i = 0; i < NOISES; i++)
-        distribution_add(&noises->quanta[i], &noises->arena, all - record->lost[i]);
+        distribution_add(&noises->quanta[i], &noises->analysis.arena, all - record->lost[i]);
     memset(record->lost, 0, sizeof(record->lost));
     record->done = 0;
 }
@@ -90,10 +90,10 @@ static void end_quantum(struct noises *noises, struct noise_thread *record)
 /* Adds COUNT quanta that are inside one stretch of work, and so without noise. */
 static void add_quiet(struct noises *noises, uint64_t count)
 {
-    distribution_add_many(&noises->with_all, &noises->arena, noises->quantum, count);
-    distribution_add_many(&noises->with_none, &noises->arena, noises->quantum, count);
+    distribution_add_many(&noises->with_all, &noises->analysis.arena, noises->quantum, count);
+    distribution_add_many(&noises->with_none, &noises->analysis.arena, noises->quantum, count);
     for (int i = 0; i < NOISES; i++)
-        distribution_add_many(&noises->quanta[i], &noises->arena, noises->quantum, count);
+        distribution_add_many(&noises->quanta[i], &noises->analysis.arena, noises->quantum, count);
 }
 
 static void add_work(struct noises *noises, struct noise_thread *record, uint64_t ticks)
@@ -122,10 +122,10 @@ static void add_slice(struct noises *noises, struct noise_thread *record, bool i
         record->slice_work += is_work ? ticks : 0;
         return;
     }
-    distribution_add(&noises->slices, &noises->arena, record->slice_work + (is_work ? left : 0));
+    distribution_add(&noises->slices, &noises->analysis.arena, record->slice_work + (is_work ? left : 0));
     ticks -= left;
     if (ticks / noises->quantum != 0)
-        distribution_add_many(&noises->slices, &noises->arena, is_work ? noises->quantum : 0,
+        distribution_add_many(&noises->slices, &noises->analysis.arena, is_work ? noises->quantum : 0,
                               ticks / noises->quantum);
     record->passed = ticks % noises->quantum;
     record->slice_work = is_work ? record->passed : 0;
@@ -196,15 +196,11 @@ static void take_delay(struct delays *delays, const struct model_thread *thread,
                        const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
 {
     struct noises *noises = delays->owner;
-    struct culprit *culprit;
 
     if (!analysis_wants_on(&noises->analysis, thread, cpu))
         return;
-    culprit = map_at(&noises->culprits, by != NULL ? by->number : UINT32_MAX, by != NULL && by->is_idle, 0);
-    culprit->times++;
-    culprit->total += to - from;
-    if (to - from > culprit->max)
-        culprit->max = to - from;
+    tally_add(map_at(&noises->culprits, by != NULL ? by->number : UINT32_MAX, by != NULL && by->is_idle, 0),
+              to - from);
 }
 
 static void take_event(struct model_observer *self, const struct cursor *cursor,
@@ -222,10 +218,9 @@ static bool open_noises(struct analysis *analysis, struct fail *fail)
     unsigned __int128 ticks = (unsigned __int128)us * analysis->trace->schema.clock_freq / 1000000;
 
     noises->quantum = ticks == 0 ? 1 : ticks > INT64_MAX ? INT64_MAX : (uint64_t)ticks;
-    slots_open(&noises->threads, sizeof(struct noise_thread));
-    map_open(&noises->causes, sizeof(struct distribution));
-    noises->causes.limit = MAP_DISTRIBUTIONS_MAX;
-    map_open(&noises->culprits, sizeof(struct culprit));
+    analysis_slots(analysis, &noises->threads, sizeof(struct noise_thread));
+    analysis_map(analysis, &noises->causes, sizeof(struct distribution))->limit = MAP_DISTRIBUTIONS_MAX;
+    analysis_map(analysis, &noises->culprits, sizeof(struct tally));
     irq_names_open(&noises->irqs, analysis);
     delays_open(&noises->delays, analysis);
     noises->delays.delayed = take_delay;
@@ -235,17 +230,6 @@ static bool open_noises(struct analysis *analysis, struct fail *fail)
     analysis->observer.leave = leave;
     analysis->observer.event = take_event;
     return true;
-}
-
-static void close_noises(struct analysis *analysis)
-{
-    struct noises *noises = (struct noises *)analysis;
-
-    slots_close(&noises->threads);
-    map_close(&noises->causes);
-    map_close(&noises->culprits);
-    delays_close(&noises->delays);
-    arena_free(&noises->arena);
 }
 
 const struct analysis_kind noise_analysis = {
@@ -265,5 +249,4 @@ const struct analysis_kind noise_analysis = {
     .set = set_option,
     .open = open_noises,
     .finish = noise_fill,
-    .close = close_noises,
 };

@@ -98,10 +98,8 @@ static void fill_causes(struct noises *noises, uint64_t work)
 static void add_thread(struct analysis *analysis, const struct model_thread *thread,
                        const struct noise_thread *record, uint64_t taken)
 {
-    struct table_row *row = table_add(&analysis->tables[BY_THREAD], analysis_thread_name(analysis, thread));
+    struct table_row *row = row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, NULL);
 
-    row->cells[THREAD_TID].count = thread->tid;
-    row->cells[THREAD_PID].count = thread->pid;
     row->cells[THREAD_WORK].count = analysis_ns(analysis, record->work);
     row->cells[THREAD_TAKEN].count = analysis_ns(analysis, taken);
     row->cells[THREAD_PERCENT].real = percent(taken, record->work);
@@ -160,55 +158,39 @@ static void fill_quanta(struct noises *noises)
     add_quantum(noises, "the work alone", &noises->with_none);
 }
 
+/* Idle threads are merged. */
 static void fill_culprits(struct noises *noises)
 {
     struct analysis *analysis = &noises->analysis;
-    const struct model *model = analysis->model;
-    struct map sums;
+    struct table *table = &analysis->tables[BY_WHO];
+    struct tally idle = {0, 0, 0};
 
-    map_open(&sums, sizeof(struct culprit)); /* idle threads are merged */
     for (size_t i = 0; i < map_total(&noises->culprits); i++) {
         const struct map_entry *entry = map_entry(&noises->culprits, i);
-        const struct culprit *culprit = (const void *)entry->value;
-        bool is_idle = entry->key[1] == 1;
-        struct culprit *sum = map_at(&sums, is_idle ? 0 : entry->key[0], is_idle, 0);
+        uint64_t number = entry->key[0];
 
-        sum->times += culprit->times;
-        sum->total += culprit->total;
-        sum->max = culprit->max > sum->max ? culprit->max : sum->max;
+        if (entry->key[1] == 1)
+            tally_merge(&idle, (const void *)entry->value);
+        else
+            tally_fill(analysis, (const void *)entry->value,
+                       &row_of_thread(
+                            analysis, table,
+                            number < analysis->model->thread_count ? analysis->model->threads[number] : NULL,
+                            "(unknown)")
+                            ->cells[WHO_TIMES]);
     }
-    for (size_t i = 0; i < sums.count; i++) {
-        const struct culprit *culprit = (const void *)sums.entries[i]->value;
-        uint64_t number = sums.entries[i]->key[0];
-        bool is_idle = sums.entries[i]->key[1] != 0;
-        const struct model_thread *thread =
-            !is_idle && number < model->thread_count ? model->threads[number] : NULL;
-        struct table_row *row =
-            table_add(&analysis->tables[BY_WHO], thread    ? analysis_thread_name(analysis, thread)
-                                                 : is_idle ? "(idle: not yet awake)"
-                                                           : "(unknown)");
-
-        row->cells[WHO_TID].count = thread ? thread->tid : (uint64_t)TABLE_NONE;
-        row->cells[WHO_PID].count = thread ? thread->pid : (uint64_t)TABLE_NONE;
-        row->cells[WHO_TIMES].count = culprit->times;
-        row->cells[WHO_TOTAL].count = analysis_ns(analysis, culprit->total);
-        row->cells[WHO_MAX].count = analysis_ns(analysis, culprit->max);
-    }
-    map_close(&sums);
+    if (idle.count != 0)
+        tally_fill(analysis, &idle,
+                   &row_of_thread(analysis, table, NULL, "(idle: not yet awake)")->cells[WHO_TIMES]);
 }
 
-static void fill_longest(struct noises *noises)
+static struct table_row *add_longest(struct analysis *analysis, struct table *table,
+                                     const struct longest *item)
 {
-    struct table *table = &noises->analysis.tables[BY_LONGEST];
     char text[ANALYSIS_NAME_BYTES];
 
-    longest_sort(&noises->longest);
-    for (unsigned i = 0; i < noises->longest.count; i++) {
-        const struct longest *item = &noises->longest.items[i];
-
-        longest_fill(&noises->analysis, table,
-                     table_add(table, cause_name(noises, (enum noise)item->args[0], item->what, text)), item);
-    }
+    return table_add(table,
+                     cause_name((struct noises *)analysis, (enum noise)item->args[0], item->what, text));
 }
 
 void noise_fill(struct analysis *analysis)
@@ -220,5 +202,5 @@ void noise_fill(struct analysis *analysis)
     fill_culprits(noises);
     distribution_histogram(&noises->with_all, &analysis->trace->schema, &analysis->tables[BY_DURATION]);
     distribution_histogram(&noises->slices, &analysis->trace->schema, &analysis->tables[BY_SLICE]);
-    fill_longest(noises);
+    longest_rows(analysis, &analysis->tables[BY_LONGEST], &noises->longest, add_longest);
 }

@@ -35,17 +35,13 @@ struct noise_thread {
     uint64_t passed, slice_work;
 };
 
-/* A thread that ran in place of others. */
-struct culprit {
-    uint64_t times, total, max;
-};
-
 struct noises {
     struct analysis analysis;
     uint64_t quantum_us, quantum; /* amount of work in microseconds; in ticks */
     struct slots threads;         /* struct noise_thread, by thread number */
     struct map causes;            /* struct distribution, by enum noise and detail */
-    struct map culprits;          /* struct culprit by thread number; UINT32_MAX: unknown */
+    struct map
+        culprits; /* struct tally by number of the thread that ran in place of others; UINT32_MAX: unknown */
     /* durations of quanta: without one kind of noise each, with all, with none */
     struct distribution quanta[NOISES], with_all, with_none;
     struct distribution slices; /* work per time slice of the length of a quantum */
@@ -53,7 +49,6 @@ struct noises {
     struct delays delays;
     struct irq_names irqs;
     const struct field *fault_kinds;
-    struct arena arena;
 };
 
 extern const struct table noise_tables[NOISE_TABLES], noise_totals;

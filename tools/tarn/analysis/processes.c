@@ -65,19 +65,10 @@ static bool open_processes(struct analysis *analysis, struct fail *fail)
 {
     struct processes *processes = (struct processes *)analysis;
 
-    slots_open(&processes->ran, sizeof(uint64_t));
-    map_open(&processes->places, sizeof(uint32_t));
+    analysis_slots(analysis, &processes->ran, sizeof(uint64_t));
+    analysis_map(analysis, &processes->places, sizeof(uint32_t));
     analysis->observer.segment = take_segment;
     return true;
-}
-
-static void close_processes(struct analysis *analysis)
-{
-    struct processes *processes = (struct processes *)analysis;
-
-    slots_close(&processes->ran);
-    map_close(&processes->places);
-    free(processes->nodes);
 }
 
 static int compare(const void *left, const void *right)
@@ -104,7 +95,8 @@ static void collect(struct processes *processes)
 {
     const struct model *model = processes->analysis.model;
 
-    processes->nodes = alloc_zero(model->processes.count, sizeof(processes->nodes[0]));
+    processes->nodes =
+        arena_alloc(&processes->analysis.arena, model->processes.count * sizeof(processes->nodes[0]));
     for (size_t i = 0; i < model->processes.count; i++) {
         struct node *node = &processes->nodes[processes->count++];
 
@@ -251,5 +243,4 @@ const struct analysis_kind processes_analysis = {
     .size = sizeof(struct processes),
     .open = open_processes,
     .finish = finish_processes,
-    .close = close_processes,
 };

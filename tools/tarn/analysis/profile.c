@@ -104,7 +104,8 @@ static void take_sample(struct profile *profile, const struct event *event, cons
     sums_add(is_kernel ? &profile->kernel : &profile->user, &sums);
     sums_add(&profile->whole, &sums);
     sums_add(&take_chain(profile, event, (uint32_t)field_integer(profile->pid, event->bytes))->self, &sums);
-    distribution_add(&profile->late, &profile->arena, field_integer(profile->lateness, event->bytes));
+    distribution_add(&profile->late, &profile->analysis.arena,
+                     field_integer(profile->lateness, event->bytes));
 }
 
 /* Returns the thread that a sample belongs to. During a switch, which is logged already, the kernel still
@@ -166,30 +167,16 @@ static bool open_profile(struct analysis *analysis, struct fail *fail)
 {
     struct profile *profile = (struct profile *)analysis;
 
-    map_open(&profile->stacks, sizeof(struct stack_node));
-    map_open(&profile->threads, sizeof(struct thread_sums));
-    map_open(&profile->lines, sizeof(struct line_sums));
-    call_tree_open(&profile->calls);
-    call_tree_open(&profile->callers);
+    analysis_map(analysis, &profile->stacks, sizeof(struct stack_node));
+    analysis_map(analysis, &profile->threads, sizeof(struct thread_sums));
+    analysis_map(analysis, &profile->lines, sizeof(struct line_sums));
+    call_tree_open(&profile->calls, analysis);
+    call_tree_open(&profile->callers, analysis);
     if (!find_fields(profile))
         return true; /* the system has no samples: the result is empty */
     profile->sample = schema_find_event(&analysis->trace->schema, "profile_sample");
     analysis->observer.event = take_event;
     return true;
-}
-
-static void close_profile(struct analysis *analysis)
-{
-    struct profile *profile = (struct profile *)analysis;
-
-    if (profile->stacks.value_size != 0) {
-        map_close(&profile->stacks);
-        map_close(&profile->threads);
-        map_close(&profile->lines);
-    }
-    call_tree_close(&profile->calls);
-    call_tree_close(&profile->callers);
-    arena_free(&profile->arena);
 }
 
 static bool set_weight(struct profile *profile, const char *value, struct fail *fail)
@@ -332,5 +319,4 @@ const struct analysis_kind profile_analysis = {
     .open = open_profile,
     .finish = finish_profile,
     .print = print_profile,
-    .close = close_profile,
 };

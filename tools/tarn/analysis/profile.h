@@ -55,7 +55,6 @@ struct profile {
     struct call_tree calls, callers;
     struct sums whole, user, kernel;
     struct distribution late;
-    struct arena arena;
     uint64_t period;  /* ticks, the latest setting; 0: unknown */
     bool has_counter; /* samples contain instruction counts */
     const struct event_type *sample;

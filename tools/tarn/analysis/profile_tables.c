@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/analysis/profile.h>
+#include <tools/tarn/analysis/rows.h>
 
 #define FRAMES_MAX 1024u
 
@@ -232,7 +233,7 @@ static void add_line(struct profile *profile, const struct frames *frames, const
     if (place == NULL || place->file == NULL || place->line == 0)
         return;
     line = map_at(&profile->lines, (uint64_t)(uintptr_t)frames->functions[0], place->line,
-                  hash_text(place->file));
+                  hash_text(HASH_SEED, place->file));
     if (line->file == NULL) {
         line->file = place->file;
         line->line = place->line;
@@ -266,52 +267,33 @@ static void add_chains(struct profile *profile)
 
 /* ---- tables ---------------------------------------------------------------------------------------- */
 
+static void fill_modes(const struct profile *profile, union table_cell *cells, const struct thread_sums *own)
+{
+    struct sums both = own->user;
+
+    sums_add(&both, &own->kernel);
+    fill_sums(profile, cells, &both);
+    cells[SUM_COUNT].count = own->user.ns;
+    cells[SUM_COUNT + 1].count = own->kernel.ns;
+}
+
 static void fill_threads(struct profile *profile)
 {
     struct analysis *analysis = &profile->analysis;
+    struct table *processes = &analysis->tables[BY_PROCESS];
 
     for (size_t i = 0; i < profile->threads.count; i++) {
-        const struct thread_sums *own = (const void *)profile->threads.entries[i]->value;
-        struct table_row *row =
-            table_add(&analysis->tables[BY_THREAD], analysis_thread_name(analysis, own->thread));
-        struct sums both = own->user;
-
-        sums_add(&both, &own->kernel);
-        row->cells[THREAD_TID].count = own->thread->tid;
-        row->cells[THREAD_PID].count = own->thread->pid;
-        fill_sums(profile, &row->cells[THREAD_SUMS], &both);
-        row->cells[THREAD_USER].count = own->user.ns;
-        row->cells[THREAD_KERNEL].count = own->kernel.ns;
-    }
-}
-
-static void fill_processes(struct profile *profile)
-{
-    struct analysis *analysis = &profile->analysis;
-    struct map processes;
-
-    map_open(&processes, sizeof(struct thread_sums));
-    for (size_t i = 0; i < profile->threads.count; i++) {
-        const struct thread_sums *own = (const void *)profile->threads.entries[i]->value;
-        struct thread_sums *process = map_at(&processes, own->thread->pid, 0, 0);
+        const struct thread_sums *own = map_value(&profile->threads, i);
+        struct table_row *row = row_of_process(analysis, processes, own->thread->pid);
+        struct thread_sums *process = table_sum(processes, row, sizeof(*process));
 
         sums_add(&process->user, &own->user);
         sums_add(&process->kernel, &own->kernel);
+        row = row_of_thread(analysis, &analysis->tables[BY_THREAD], own->thread, NULL);
+        fill_modes(profile, &row->cells[THREAD_SUMS], own);
     }
-    for (size_t i = 0; i < processes.count; i++) {
-        const struct thread_sums *own = (const void *)processes.entries[i]->value;
-        uint32_t pid = (uint32_t)processes.entries[i]->key[0];
-        struct table_row *row =
-            table_add(&analysis->tables[BY_PROCESS], analysis_process_name(analysis, pid));
-        struct sums both = own->user;
-
-        sums_add(&both, &own->kernel);
-        row->cells[PROCESS_PID].count = pid;
-        fill_sums(profile, &row->cells[PROCESS_SUMS], &both);
-        row->cells[PROCESS_USER].count = own->user.ns;
-        row->cells[PROCESS_KERNEL].count = own->kernel.ns;
-    }
-    map_close(&processes);
+    for (size_t i = 0; i < processes->count; i++)
+        fill_modes(profile, &processes->rows[i]->cells[PROCESS_SUMS], processes->rows[i]->sum);
 }
 
 static bool is_process(const struct call_function *function)
@@ -343,15 +325,10 @@ static void fill_functions(struct profile *profile)
         row->cells[FUNCTION_MODE].text = function->is_kernel ? "kernel" : "user";
         if (function->self.samples == 0)
             continue;
-        row = table_row(images, 0, image);
-        row->cells[SUM_SAMPLES].count += function->self.samples;
-        row->cells[SUM_TIME].count += function->self.ns;
-        row->cells[SUM_SHARE].real += share_of(profile, &function->self);
-        if (profile->has_counter)
-            row->cells[SUM_INSTRUCTIONS].count += function->self.instructions;
-        else
-            row->cells[SUM_INSTRUCTIONS].count = TABLE_NONE;
+        sums_add(table_sum(images, table_row(images, 0, image), sizeof(struct sums)), &function->self);
     }
+    for (size_t i = 0; i < images->count; i++)
+        fill_sums(profile, images->rows[i]->cells, images->rows[i]->sum);
 }
 
 static void fill_lines(struct profile *profile)
@@ -415,7 +392,6 @@ void profile_fill(struct profile *profile)
 
     add_chains(profile);
     fill_totals(profile);
-    fill_processes(profile);
     fill_threads(profile);
     fill_functions(profile);
     fill_lines(profile);

@@ -26,7 +26,7 @@ static struct sched_thread *record_of(struct sched *sched, const struct model_th
     struct sched_thread **record = slots_at(&sched->threads, thread->number);
 
     if (*record == NULL)
-        *record = arena_alloc(&sched->arena, sizeof(**record));
+        *record = arena_alloc(&sched->analysis.arena, sizeof(**record));
     return *record;
 }
 
@@ -99,9 +99,9 @@ static void end_run(struct sched *sched, const struct model_thread *thread, enum
     record->is_woken = thread->has_pending_wakeup && state == MODEL_READY;
     if (thread->state != MODEL_RUNNING || !is_begin_known(sched, thread))
         return;
-    distribution_add(&record->runs, &sched->arena, ticks - thread->since);
-    distribution_add(&sched->runs, &sched->arena, ticks - thread->since);
-    distribution_add(&sched->ends[reason], &sched->arena, ticks - thread->since);
+    distribution_add(&record->runs, &sched->analysis.arena, ticks - thread->since);
+    distribution_add(&sched->runs, &sched->analysis.arena, ticks - thread->since);
+    distribution_add(&sched->ends[reason], &sched->analysis.arena, ticks - thread->since);
 }
 
 static void end_wait(struct sched *sched, uint32_t cpu, const struct model_thread *thread, uint64_t ticks)
@@ -117,13 +117,13 @@ static void end_wait(struct sched *sched, uint32_t cpu, const struct model_threa
     }
     if (!is_begin_known(sched, thread))
         return;
-    distribution_add(&record->waits, &sched->arena, wait);
-    distribution_add(&sched->waits, &sched->arena, wait);
-    distribution_add(&sched->cpus[cpu].waits, &sched->arena, wait);
+    distribution_add(&record->waits, &sched->analysis.arena, wait);
+    distribution_add(&sched->waits, &sched->analysis.arena, wait);
+    distribution_add(&sched->cpus[cpu].waits, &sched->analysis.arena, wait);
     if (is_woken) {
         uint64_t waker = thread->waker != NULL ? thread->waker->number : NO_THREAD;
 
-        distribution_add(&sched->wakeups, &sched->arena, wait);
+        distribution_add(&sched->wakeups, &sched->analysis.arena, wait);
         distribution_add(map_at(&sched->wakers, waker, thread->number, 0), &sched->wakers.arena, wait);
     }
 }
@@ -186,12 +186,9 @@ static void take_delay(struct delays *delays, const struct model_thread *thread,
         record->delayer = number;
     }
     delay = map_at(&sched->pairs, number, thread->number, 0);
-    delay->count++;
-    delay->total += to - from;
-    if (to - from > delay->max) {
-        delay->max = to - from;
+    if (to - from > delay->ticks.max)
         delay->at = from;
-    }
+    tally_add(&delay->ticks, to - from);
 }
 
 static bool open_sched(struct analysis *analysis, struct fail *fail)
@@ -199,11 +196,10 @@ static bool open_sched(struct analysis *analysis, struct fail *fail)
     struct sched *sched = (struct sched *)analysis;
     const struct field *numbers = model_detail_field(&analysis->trace->schema, ACTIVITY_SYSCALL);
 
-    slots_open(&sched->threads, sizeof(struct sched_thread *));
-    map_open(&sched->wakers, sizeof(struct distribution));
-    sched->wakers.limit = MAP_DISTRIBUTIONS_MAX;
-    map_open(&sched->pairs, sizeof(struct delay));
-    sched->cpus = alloc_zero(analysis->trace->stream_count + 1, sizeof(sched->cpus[0]));
+    analysis_slots(analysis, &sched->threads, sizeof(struct sched_thread *));
+    analysis_map(analysis, &sched->wakers, sizeof(struct distribution))->limit = MAP_DISTRIBUTIONS_MAX;
+    analysis_map(analysis, &sched->pairs, sizeof(struct delay));
+    sched->cpus = arena_alloc(&analysis->arena, analysis->trace->stream_count * sizeof(sched->cpus[0]));
     sched->quantum_end = schema_find_event(&analysis->trace->schema, "sched_quantum_end");
     sched->migrate = schema_find_event(&analysis->trace->schema, "sched_migrate_task");
     sched->migrate_tid = analysis_field(analysis, "sched_migrate_task", "tid");
@@ -222,18 +218,6 @@ static bool open_sched(struct analysis *analysis, struct fail *fail)
     return true;
 }
 
-static void close_sched(struct analysis *analysis)
-{
-    struct sched *sched = (struct sched *)analysis;
-
-    slots_close(&sched->threads);
-    map_close(&sched->wakers);
-    map_close(&sched->pairs);
-    arena_free(&sched->arena);
-    delays_close(&sched->delays);
-    free(sched->cpus);
-}
-
 const struct analysis_kind sched_analysis = {
     .name = "sched",
     .summary = "scheduling: waits for a CPU and their causes, runs, migrations",
@@ -246,5 +230,4 @@ const struct analysis_kind sched_analysis = {
     .size = sizeof(struct sched),
     .open = open_sched,
     .finish = sched_fill,
-    .close = close_sched,
 };

@@ -141,50 +141,27 @@ static void add_record(struct sched_thread *sum, struct arena *arena, const stru
     distribution_merge(&sum->waits, arena, &record->waits);
 }
 
-struct process_sum {
-    uint64_t threads;
-    struct sched_thread sum;
-};
-
-static void fill_processes(struct analysis *analysis, const struct map *sums)
-{
-    for (size_t i = 0; i < sums->count; i++) {
-        uint32_t pid = (uint32_t)sums->entries[i]->key[0];
-        const struct process_sum *sum = (const void *)sums->entries[i]->value;
-        struct table_row *row =
-            table_add(&analysis->tables[BY_PROCESS], analysis_process_name(analysis, pid));
-
-        row->cells[PROCESS_PID].count = pid;
-        row->cells[PROCESS_THREADS].count = sum->threads;
-        fill_who(analysis, &row->cells[PROCESS_WHO], &sum->sum);
-    }
-}
-
 static void fill_threads(struct sched *sched)
 {
     struct analysis *analysis = &sched->analysis;
-    struct map sums;
+    struct table *processes = &analysis->tables[BY_PROCESS];
 
-    map_open(&sums, sizeof(struct process_sum));
     for (uint32_t i = 0; i < analysis->model->thread_count && i < sched->threads.count; i++) {
         const struct model_thread *thread = analysis->model->threads[i];
         const struct sched_thread *const *record = slots_find(&sched->threads, i);
-        struct process_sum *sum;
         struct table_row *row;
 
         if (thread == NULL || record == NULL || *record == NULL)
             continue;
-        row = table_add(&analysis->tables[BY_THREAD], analysis_thread_name(analysis, thread));
-        row->cells[THREAD_TID].count = thread->tid;
-        row->cells[THREAD_PID].count = thread->pid;
+        row = row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, NULL);
         row->cells[THREAD_PRIO].count = thread->prio;
         fill_who(analysis, &row->cells[THREAD_WHO], *record);
-        sum = map_at(&sums, thread->pid, 0, 0);
-        sum->threads++;
-        add_record(&sum->sum, &sums.arena, *record);
+        row = row_of_process(analysis, processes, thread->pid);
+        row->cells[PROCESS_THREADS].count++;
+        add_record(table_sum(processes, row, sizeof(**record)), &processes->arena, *record);
     }
-    fill_processes(analysis, &sums);
-    map_close(&sums);
+    for (size_t i = 0; i < processes->count; i++)
+        fill_who(analysis, &processes->rows[i]->cells[PROCESS_WHO], processes->rows[i]->sum);
 }
 
 static void fill_delays(struct sched *sched)
@@ -199,9 +176,7 @@ static void fill_delays(struct sched *sched)
         row->cells[DELAY_BY_TID].count = tid_of(sched, entry->key[0]);
         row->cells[DELAY_WHO].text = table_text(table, name_of(sched, entry->key[1], "(others)"));
         row->cells[DELAY_TID].count = tid_of(sched, entry->key[1]);
-        row->cells[DELAY_COUNT].count = delay->count;
-        row->cells[DELAY_TOTAL].count = analysis_ns(&sched->analysis, delay->total);
-        row->cells[DELAY_MAX].count = analysis_ns(&sched->analysis, delay->max);
+        tally_fill(&sched->analysis, &delay->ticks, &row->cells[DELAY_COUNT]);
         row->cells[DELAY_AT].count = analysis_when(&sched->analysis, delay->at);
     }
 }
@@ -240,20 +215,16 @@ static void fill_ends(struct sched *sched)
     }
 }
 
-static void fill_longest(struct sched *sched)
+static struct table_row *add_longest(struct analysis *analysis, struct table *table,
+                                     const struct longest *item)
 {
-    struct table *table = &sched->analysis.tables[BY_LONGEST];
+    const struct sched *sched = (struct sched *)analysis;
+    struct table_row *row = table_add(table, analysis_thread_name(analysis, item->thread));
 
-    longest_sort(&sched->longest);
-    for (unsigned i = 0; i < sched->longest.count; i++) {
-        const struct longest *item = &sched->longest.items[i];
-        struct table_row *row = table_add(table, analysis_thread_name(&sched->analysis, item->thread));
-
-        longest_fill(&sched->analysis, table, row, item);
-        row->cells[LONG_DELAYER].text = table_text(table, name_of(sched, item->what, "(unknown)"));
-        row->cells[LONG_BY_TID].count = tid_of(sched, item->what);
-        row->cells[LONG_DELAY].count = analysis_ns(&sched->analysis, item->args[0]);
-    }
+    row->cells[LONG_DELAYER].text = table_text(table, name_of(sched, item->what, "(unknown)"));
+    row->cells[LONG_BY_TID].count = tid_of(sched, item->what);
+    row->cells[LONG_DELAY].count = analysis_ns(analysis, item->args[0]);
+    return row;
 }
 
 void sched_fill(struct analysis *analysis)
@@ -269,5 +240,5 @@ void sched_fill(struct analysis *analysis)
     distribution_histogram(&sched->waits, schema, &analysis->tables[BY_WAIT]);
     distribution_histogram(&sched->wakeups, schema, &analysis->tables[BY_WAKEUP]);
     distribution_histogram(&sched->runs, schema, &analysis->tables[BY_RUN]);
-    fill_longest(sched);
+    longest_rows(analysis, &analysis->tables[BY_LONGEST], &sched->longest, add_longest);
 }

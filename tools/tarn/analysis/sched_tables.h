@@ -55,7 +55,8 @@ struct sched_cpu {
 };
 
 struct delay {
-    uint64_t count, total, max, at;
+    struct tally ticks;
+    uint64_t at; /* when the longest began */
 };
 
 struct sched {
@@ -67,7 +68,6 @@ struct sched {
     struct distribution runs, waits, wakeups, ends[RUN_ENDS];
     struct longest_list longest;
     struct delays delays;
-    struct arena arena; /* for threads and distributions */
     const struct event_type *quantum_end, *migrate;
     const struct field *migrate_tid;
     uint32_t yield; /* number of the system call */

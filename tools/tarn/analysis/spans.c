@@ -67,14 +67,6 @@ static const char *group_name(const struct analysis *analysis, const struct grou
     }
 }
 
-static void set_number(const struct table *table, struct table_row *row, const char *key, uint64_t value)
-{
-    int column = table_find_column(table, key);
-
-    if (column >= 0)
-        row->cells[column].count = value;
-}
-
 static void add_group(struct analysis *analysis, struct table *table, const struct group *group,
                       const struct span *span, enum spans_by by, span_name *name)
 {
@@ -83,11 +75,11 @@ static void add_group(struct analysis *analysis, struct table *table, const stru
     int place = table_find_column(table, "what");
     uint64_t none = (uint64_t)TABLE_NONE;
 
-    set_number(table, row, "number", group->is_rest ? none : group->what);
-    set_number(table, row, "pid", group->is_rest ? none : group->thread->pid);
-    set_number(table, row, "tid", group->is_rest ? none : group->thread->tid);
-    set_number(table, row, "cpu", group->is_rest ? none : analysis->trace->streams[group->rank].cpu);
-    set_number(table, row, "errors", span->errors);
+    row_set(table, row, "number", group->is_rest ? none : group->what);
+    row_set(table, row, "pid", group->is_rest ? none : group->thread->pid);
+    row_set(table, row, "tid", group->is_rest ? none : group->thread->tid);
+    row_set(table, row, "cpu", group->is_rest ? none : analysis->trace->streams[group->rank].cpu);
+    row_set(table, row, "errors", span->errors);
     if (place >= 0 && !group->is_rest)
         row->cells[place].text = table_text(table, name(analysis, group->what, what));
     span_fill(span, &analysis->trace->schema, row,
@@ -148,13 +140,11 @@ void spans_fill(struct analysis *analysis, struct table *table, const struct map
 void spans_histogram(struct analysis *analysis, struct table *table, const struct map *spans)
 {
     struct distribution all = {0};
-    struct arena arena = {NULL};
 
     for (size_t i = 0; i < map_total(spans) && table->is_wanted; i++)
-        distribution_merge(&all, &arena,
+        distribution_merge(&all, &analysis->arena,
                            &((const struct span *)(const void *)map_entry(spans, i)->value)->whole);
     distribution_histogram(&all, &analysis->trace->schema, table);
-    arena_free(&arena);
 }
 
 /* Restores the heap if the item at PLACE is longer than those below it. */
@@ -204,8 +194,8 @@ void longest_sort(struct longest_list *list)
         qsort(list->items, list->count, sizeof(list->items[0]), compare);
 }
 
-void longest_fill(const struct analysis *analysis, struct table *table, struct table_row *row,
-                  const struct longest *item)
+static void fill_longest(const struct analysis *analysis, struct table *table, struct table_row *row,
+                         const struct longest *item)
 {
     const char *name = item->thread ? analysis_thread_name(analysis, item->thread) : "(unknown)";
 
@@ -214,4 +204,12 @@ void longest_fill(const struct analysis *analysis, struct table *table, struct t
     row->cells[LONGEST_TID].count = item->thread ? item->thread->tid : (uint64_t)TABLE_NONE;
     row->cells[LONGEST_PID].count = item->thread ? item->thread->pid : (uint64_t)TABLE_NONE;
     row->cells[LONGEST_THREAD].text = table_text(table, name);
+}
+
+void longest_rows(struct analysis *analysis, struct table *table, struct longest_list *list,
+                  longest_row *add_row)
+{
+    longest_sort(list);
+    for (unsigned i = 0; i < list->count; i++)
+        fill_longest(analysis, table, add_row(analysis, table, &list->items[i]), &list->items[i]);
 }

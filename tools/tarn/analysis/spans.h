@@ -7,7 +7,7 @@
 #ifndef TARN_SPANS_H
 #define TARN_SPANS_H
 
-#include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/analysis/rows.h>
 #include <tools/tarn/map.h>
 
 /* Times are in ticks. All zero: empty. */
@@ -72,8 +72,7 @@ struct longest_list {
 };
 
 void longest_add(struct longest_list *list, const struct longest *item);
-/* Sorts them, longest first; nothing can be added afterwards. */
-void longest_sort(struct longest_list *list);
+void longest_sort(struct longest_list *list); /* longest first */
 
 /* The first columns of every table of longest spans: when, how long, which thread. */
 /* clang-format off */
@@ -82,7 +81,11 @@ void longest_sort(struct longest_list *list);
     NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), TEXT_COLUMN("thread")
 /* clang-format on */
 enum { LONGEST_AT, LONGEST_DURATION, LONGEST_TID, LONGEST_PID, LONGEST_THREAD, LONGEST_COLUMN_COUNT };
-void longest_fill(const struct analysis *analysis, struct table *table, struct table_row *row,
-                  const struct longest *item);
+/* Adds a row with a name, and fills its other columns. */
+typedef struct table_row *longest_row(struct analysis *analysis, struct table *table,
+                                      const struct longest *item);
+/* Adds a row for each item, longest first; nothing can be added to the list afterwards. */
+void longest_rows(struct analysis *analysis, struct table *table, struct longest_list *list,
+                  longest_row *add_row);
 
 #endif

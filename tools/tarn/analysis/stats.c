@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/analysis/kinds.h>
-#include <tools/tarn/map.h>
+#include <tools/tarn/analysis/rows.h>
 
 enum { BY_CPU, BY_CLASS, BY_EVENT, BY_PROGRAM, BY_PROCESS, BY_THREAD, TABLES };
 
@@ -120,23 +120,14 @@ static bool open_stats(struct analysis *analysis, struct fail *fail)
     struct stats *stats = (struct stats *)analysis;
     const struct trace *trace = analysis->trace;
 
-    stats->types = alloc_zero(trace->schema.event_count + 1, sizeof(stats->types[0]));
-    stats->cpus = alloc_zero(trace->stream_count + 1, sizeof(stats->cpus[0]));
-    slots_open(&stats->threads, sizeof(struct thread_count));
+    stats->types = arena_alloc(&analysis->arena, trace->schema.event_count * sizeof(stats->types[0]));
+    stats->cpus = arena_alloc(&analysis->arena, trace->stream_count * sizeof(stats->cpus[0]));
+    analysis_slots(analysis, &stats->threads, sizeof(struct thread_count));
     analysis->observer.segment = take_segment;
     analysis->observer.switched = take_switch;
     analysis->observer.event = take_event;
     analysis->observer.only_scheduling = true;
     return true;
-}
-
-static void close_stats(struct analysis *analysis)
-{
-    struct stats *stats = (struct stats *)analysis;
-
-    free(stats->types);
-    free(stats->cpus);
-    slots_close(&stats->threads);
 }
 
 static double per_second(const struct stats *stats, double amount)
@@ -216,11 +207,8 @@ static void fill_cpus(struct stats *stats)
 static void add_thread(struct stats *stats, const struct model_thread *thread,
                        const struct thread_count *counted)
 {
-    struct table_row *row =
-        table_add(&stats->analysis.tables[BY_THREAD], analysis_thread_name(&stats->analysis, thread));
+    struct table_row *row = row_of_thread(&stats->analysis, &stats->analysis.tables[BY_THREAD], thread, NULL);
 
-    row->cells[THREAD_TID].count = thread->tid;
-    row->cells[THREAD_PID].count = thread->pid;
     add_time(stats, row, THREAD_TIME, counted->ran);
     row->cells[THREAD_SWITCHES].count = counted->switches;
     row->cells[THREAD_MIGRATIONS].count = counted->migrations;
@@ -289,5 +277,4 @@ const struct analysis_kind stats_analysis = {
     .size = sizeof(struct stats),
     .open = open_stats,
     .finish = finish_stats,
-    .close = close_stats,
 };

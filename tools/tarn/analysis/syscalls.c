@@ -89,20 +89,11 @@ static bool open_syscalls(struct analysis *analysis, struct fail *fail)
 {
     struct syscalls *calls = (struct syscalls *)analysis;
 
-    map_open(&calls->uses, sizeof(struct span));
-    calls->uses.limit = MAP_DISTRIBUTIONS_MAX;
-    map_open(&calls->errors, sizeof(uint64_t));
+    analysis_map(analysis, &calls->uses, sizeof(struct span))->limit = MAP_DISTRIBUTIONS_MAX;
+    analysis_map(analysis, &calls->errors, sizeof(uint64_t));
     calls->numbers = model_detail_field(&analysis->trace->schema, ACTIVITY_SYSCALL);
     analysis->observer.leave = leave;
     return true;
-}
-
-static void close_syscalls(struct analysis *analysis)
-{
-    struct syscalls *calls = (struct syscalls *)analysis;
-
-    map_close(&calls->uses);
-    map_close(&calls->errors);
 }
 
 static void fill_errors(struct syscalls *calls)
@@ -122,21 +113,16 @@ static void fill_errors(struct syscalls *calls)
     }
 }
 
-static void fill_longest(struct syscalls *calls)
+static struct table_row *add_longest(struct analysis *analysis, struct table *table,
+                                     const struct longest *item)
 {
-    struct table *table = &calls->analysis.tables[BY_LONGEST];
     char text[ANALYSIS_NAME_BYTES];
+    struct table_row *row = table_add(table, name_of(analysis, item->what, text));
 
-    longest_sort(&calls->longest);
-    for (unsigned i = 0; i < calls->longest.count; i++) {
-        const struct longest *item = &calls->longest.items[i];
-        struct table_row *row = table_add(table, name_of(&calls->analysis, item->what, text));
-
-        longest_fill(&calls->analysis, table, row, item);
-        row->cells[LONG_ARG0].count = item->args[0];
-        row->cells[LONG_ARG1].count = item->args[1];
-        row->cells[LONG_RESULT].number = item->result;
-    }
+    row->cells[LONG_ARG0].count = item->args[0];
+    row->cells[LONG_ARG1].count = item->args[1];
+    row->cells[LONG_RESULT].number = item->result;
+    return row;
 }
 
 static void finish_syscalls(struct analysis *analysis)
@@ -149,7 +135,7 @@ static void finish_syscalls(struct analysis *analysis)
     spans_fill(analysis, &analysis->tables[BY_USE], &calls->uses, SPANS_BY_USE, name_of);
     fill_errors(calls);
     spans_histogram(analysis, &analysis->tables[BY_DURATION], &calls->uses);
-    fill_longest(calls);
+    longest_rows(analysis, &analysis->tables[BY_LONGEST], &calls->longest, add_longest);
     if (calls->pattern != NULL && map_total(&calls->uses) == 0)
         snprintf(analysis->note, sizeof(analysis->note),
                  "no system call matches --call %.40s; `tarn syscalls --top 0` lists all", calls->pattern);
@@ -169,5 +155,4 @@ const struct analysis_kind syscalls_analysis = {
     .set = set_option,
     .open = open_syscalls,
     .finish = finish_syscalls,
-    .close = close_syscalls,
 };

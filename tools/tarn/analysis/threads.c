@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include <tools/tarn/analysis/kinds.h>
-#include <tools/tarn/map.h>
+#include <tools/tarn/analysis/rows.h>
 
 enum { BY_THREAD, BY_STATE, BY_WAIT, BY_PROCESS, TABLES };
 
@@ -99,16 +99,11 @@ static void take_wakeup(struct model_observer *self, const struct model_thread *
 
 static bool open_threads(struct analysis *analysis, struct fail *fail)
 {
-    slots_open(&((struct threads *)analysis)->slots, sizeof(struct times));
+    analysis_slots(analysis, &((struct threads *)analysis)->slots, sizeof(struct times));
     analysis->observer.segment = take_segment;
     analysis->observer.switched = take_switch;
     analysis->observer.wakeup = take_wakeup;
     return true;
-}
-
-static void close_threads(struct analysis *analysis)
-{
-    slots_close(&((struct threads *)analysis)->slots);
 }
 
 static uint64_t waited(const struct times *times)
@@ -138,11 +133,9 @@ static void add_times(const struct analysis *analysis, union table_cell *cells, 
 static void add_thread(struct analysis *analysis, const struct model_thread *thread,
                        const struct times *times)
 {
-    struct table_row *row = table_add(&analysis->tables[BY_THREAD], analysis_thread_name(analysis, thread));
+    struct table_row *row = row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, NULL);
     uint64_t begin = thread->begin > analysis->from ? thread->begin : analysis->from;
 
-    row->cells[THREAD_TID].count = thread->tid;
-    row->cells[THREAD_PID].count = thread->pid;
     row->cells[THREAD_PRIO].count = thread->prio;
     row->cells[THREAD_STATE].text = model_state_names[thread->has_ended ? MODEL_DEAD : thread->state];
     row->cells[THREAD_BEGIN].count = analysis_when(analysis, begin);
@@ -153,10 +146,8 @@ static void add_thread(struct analysis *analysis, const struct model_thread *thr
 
 static void add_wait(struct analysis *analysis, const struct model_thread *thread, const struct times *times)
 {
-    struct table_row *row = table_add(&analysis->tables[BY_WAIT], analysis_thread_name(analysis, thread));
+    struct table_row *row = row_of_thread(analysis, &analysis->tables[BY_WAIT], thread, NULL);
 
-    row->cells[WAIT_TID].count = thread->tid;
-    row->cells[WAIT_PID].count = thread->pid;
     row->cells[WAIT_TOTAL].count = analysis_ns(analysis, waited(times));
     for (int state = MODEL_BLOCKED_SEND; state <= MODEL_SUSPENDED; state++)
         row->cells[WAIT_FIRST + state - MODEL_BLOCKED_SEND].count =
@@ -166,10 +157,8 @@ static void add_wait(struct analysis *analysis, const struct model_thread *threa
 static void add_process(struct analysis *analysis, const struct model_thread *thread,
                         const struct times *times)
 {
-    struct table_row *row =
-        table_row(&analysis->tables[BY_PROCESS], thread->pid, analysis_process_name(analysis, thread->pid));
+    struct table_row *row = row_of_process(analysis, &analysis->tables[BY_PROCESS], thread->pid);
 
-    row->cells[PROCESS_PID].count = thread->pid;
     row->cells[PROCESS_THREADS].count++;
     add_times(analysis, &row->cells[PROCESS_TIMES], times);
 }
@@ -227,5 +216,4 @@ const struct analysis_kind threads_analysis = {
     .size = sizeof(struct threads),
     .open = open_threads,
     .finish = finish_threads,
-    .close = close_threads,
 };

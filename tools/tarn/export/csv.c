@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <tools/tarn/export/relations.h>
 #include <tools/tarn/out.h>
@@ -24,7 +23,8 @@ static bool make_directory(struct relations *relations, struct fail *fail)
 {
     struct csv *csv = EXPORT_OF(relations, struct csv);
 
-    csv->files = alloc_zero(relations->table_count, sizeof(csv->files[0]));
+    csv->files =
+        arena_alloc(&relations->export.analysis.arena, relations->table_count * sizeof(csv->files[0]));
     if (mkdir(relations->export.output, 0777) != 0)
         return fail_set(fail, "cannot create the directory '%s': %s", relations->export.output,
                         strerror(errno));
@@ -103,7 +103,7 @@ static struct out *open_table(struct csv *csv, const struct relation_table *tabl
         export_fail(export, "cannot write '%s': %s", path, strerror(errno));
         return NULL;
     }
-    out = alloc_zero(1, sizeof(*out));
+    out = arena_alloc(&export->analysis.arena, sizeof(*out));
     out_open(out, fd, 0);
     for (unsigned c = 0; c < table->column_count; c++) {
         if (c != 0)
@@ -151,11 +151,8 @@ static void close_files(struct relations *relations)
     struct csv *csv = EXPORT_OF(relations, struct csv);
 
     for (unsigned i = 0; csv->files != NULL && i < relations->table_count; i++)
-        if (csv->files[i] != NULL) {
+        if (csv->files[i] != NULL)
             export_close_file(&relations->export, csv->files[i], NULL);
-            free(csv->files[i]);
-        }
-    free(csv->files);
 }
 
 static const struct relation_writer writer = {make_directory, write_line, finish_files, close_files};

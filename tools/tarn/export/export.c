@@ -57,14 +57,14 @@ static void make_room(struct export *export)
 
             room = needed > room ? needed : room;
         }
-    export->room = alloc_zero(room, 1);
+    export->room = arena_alloc(&export->analysis.arena, room);
 }
 
 void export_open(struct export *export,
                  void (*write_stretch)(struct export *export, const struct stretch *stretch))
 {
     make_room(export);
-    slots_open(&export->stretches, sizeof(struct stretch));
+    analysis_slots(&export->analysis, &export->stretches, sizeof(struct stretch));
     export->write_stretch = write_stretch;
     export->analysis.observer.segment = take_segment;
 }
@@ -73,12 +73,6 @@ void export_finish_stretches(struct export *export)
 {
     for (uint32_t i = 0; i < export->stretches.count; i++)
         end_stretch(export, slots_at(&export->stretches, i));
-}
-
-void export_close(struct export *export)
-{
-    slots_close(&export->stretches);
-    free(export->room);
 }
 
 bool export_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail)

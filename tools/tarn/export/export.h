@@ -49,11 +49,10 @@ struct export
 };
 #define EXPORT_OF(pointer, type) ((type *)(void *)(pointer))
 
-/* For a kind's open, finish and close. Each stretch is written when it is over. */
+/* For a kind's open and finish. Each stretch is written when it is over. */
 void export_open(struct export *export,
                  void (*write_stretch)(struct export *export, const struct stretch *stretch));
 void export_finish_stretches(struct export *export);
-void export_close(struct export *export);
 /* kind->set: the only option is "output". */
 bool export_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail);
 /* Flushes and closes OUT. The export fails unless PATH then contains all of it. NULL: the export has failed

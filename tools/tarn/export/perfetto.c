@@ -350,8 +350,8 @@ static void begin(struct tracks *tracks)
     const struct analysis *analysis = &tracks->export.analysis;
     size_t mark;
 
-    map_open(&perfetto->numbers, sizeof(uint64_t));
-    slots_open(&perfetto->threads, sizeof(struct written_thread));
+    analysis_map(&tracks->export.analysis, &perfetto->numbers, sizeof(uint64_t));
+    analysis_slots(&tracks->export.analysis, &perfetto->threads, sizeof(struct written_thread));
     begin_packet(perfetto, analysis->from);
     mark = protobuf_begin(&perfetto->packet, PACKET_CLOCKS);
     write_clock(perfetto, CLOCK_BOOT, boot_ns(perfetto, analysis->from));
@@ -409,8 +409,6 @@ static void close_buffers(struct tracks *tracks)
     free(perfetto->packet.bytes);
     free(perfetto->names.bytes);
     free(perfetto->event.bytes);
-    map_close(&perfetto->numbers);
-    slots_close(&perfetto->threads);
 }
 
 static const struct track_writer writer = {.begin = begin,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* relations.c - a trace as tables of rows; see relations.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 #include <tools/tarn/export/relations.h>
 
@@ -42,7 +41,7 @@ static void add_column(struct relations *relations, struct relation_table *table
 
     is_text |= name[length - 1] == ':';
     table->columns[table->column_count] =
-        arena_string(&relations->arena, name, length - (name[length - 1] == ':'));
+        arena_string(&relations->export.analysis.arena, name, length - (name[length - 1] == ':'));
     table->is_text[table->column_count++] = is_text;
 }
 
@@ -50,8 +49,8 @@ static void begin_table(struct relations *relations, struct relation_table *tabl
                         unsigned columns)
 {
     table->name = name;
-    table->columns = arena_alloc(&relations->arena, columns * sizeof(table->columns[0]));
-    table->is_text = arena_alloc(&relations->arena, columns * sizeof(table->is_text[0]));
+    table->columns = arena_alloc(&relations->export.analysis.arena, columns * sizeof(table->columns[0]));
+    table->is_text = arena_alloc(&relations->export.analysis.arena, columns * sizeof(table->is_text[0]));
 }
 
 static bool is_text(const struct field *field)
@@ -70,7 +69,7 @@ static const char *column_of(struct relations *relations, const char *field)
         if (strlen(field) != length || strncasecmp(field, context_columns[c], length) != 0)
             continue;
         snprintf(name, sizeof(name), "event_%s", field);
-        return arena_string(&relations->arena, name, strlen(name));
+        return arena_string(&relations->export.analysis.arena, name, strlen(name));
     }
     return field;
 }
@@ -78,14 +77,14 @@ static const char *column_of(struct relations *relations, const char *field)
 static void declare_tables(struct relations *relations)
 {
     const struct schema *schema = &relations->export.analysis.trace->schema;
+    struct arena *arena = &relations->export.analysis.arena;
     unsigned most = OWN_COLUMNS_MAX;
 
     relations->table_count = RELATIONS + schema->event_count;
-    relations->tables = alloc_zero(relations->table_count, sizeof(relations->tables[0]));
-    relations->derived = arena_alloc(&relations->arena, schema->event_count * sizeof(relations->derived[0]));
-    relations->ips = arena_alloc(&relations->arena, schema->event_count * sizeof(relations->ips[0]));
-    relations->derived_count =
-        arena_alloc(&relations->arena, schema->event_count * sizeof(relations->derived_count[0]));
+    relations->tables = arena_alloc(arena, relations->table_count * sizeof(relations->tables[0]));
+    relations->derived = arena_alloc(arena, schema->event_count * sizeof(relations->derived[0]));
+    relations->ips = arena_alloc(arena, schema->event_count * sizeof(relations->ips[0]));
+    relations->derived_count = arena_alloc(arena, schema->event_count * sizeof(relations->derived_count[0]));
     for (unsigned i = 0; i < RELATIONS; i++) {
         begin_table(relations, &relations->tables[i], own_tables[i].name, most);
         for (unsigned c = 0; c < OWN_COLUMNS_MAX && own_tables[i].columns[c] != NULL; c++)
@@ -108,7 +107,7 @@ static void declare_tables(struct relations *relations)
         relations->ips[i] = schema_find_field(type, "ip");
         most = table->column_count > most ? table->column_count : most;
     }
-    relations->values = alloc_zero(most, sizeof(relations->values[0]));
+    relations->values = arena_alloc(arena, most * sizeof(relations->values[0]));
 }
 
 static struct value time_value(const struct relations *relations, uint64_t ticks)
@@ -389,7 +388,7 @@ bool relations_open(struct relations *relations, const struct relation_writer *w
     export_open(&relations->export, write_state);
     activity_names_open(&relations->names, analysis);
     functions_open(&relations->functions, analysis);
-    map_open(&relations->places, sizeof(bool));
+    analysis_map(analysis, &relations->places, sizeof(bool));
     relations->writer = writer;
     declare_tables(relations);
     analysis->observer.event = take_event;
@@ -417,10 +416,4 @@ void relations_close(struct analysis *analysis)
 
     if (relations->writer != NULL)
         relations->writer->close(relations);
-    free(relations->tables);
-    free(relations->values);
-    functions_close(&relations->functions);
-    map_close(&relations->places);
-    arena_free(&relations->arena);
-    export_close(&relations->export);
 }

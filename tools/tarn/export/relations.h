@@ -59,7 +59,6 @@ struct relations {
     const struct field **ips; /* by event index: the field with the program's address; NULL: none */
     /* set of rows by process and address; written at the end, when executables are known */
     struct map places;
-    struct arena arena;
 };
 
 /* For a kind's open, finish and close. */

@@ -38,7 +38,8 @@ static bool open_database(struct relations *relations, struct fail *fail)
     if (sqlite3_open_v2(path, &sqlite->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
         SQLITE_OK)
         return fail_set(fail, "cannot write '%s': %s", path, sqlite3_errmsg(sqlite->database));
-    sqlite->inserts = alloc_zero(relations->table_count, sizeof(sqlite->inserts[0]));
+    sqlite->inserts =
+        arena_alloc(&relations->export.analysis.arena, relations->table_count * sizeof(sqlite->inserts[0]));
     if (!run(sqlite, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")) {
         *fail = relations->export.fail;
         return false;
@@ -181,7 +182,6 @@ static void close_database(struct relations *relations)
 
     for (unsigned i = 0; sqlite->inserts != NULL && i < relations->table_count; i++)
         sqlite3_finalize(sqlite->inserts[i]);
-    free(sqlite->inserts);
     sqlite3_close(sqlite->database);
 }
 

@@ -2,7 +2,6 @@
 /* tracks.c - a trace as trace viewers draw it; see tracks.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <tools/tarn/export/tracks.h>
 #include <unistd.h>
 
@@ -22,7 +21,7 @@ static void note_shown(struct tracks *tracks)
 {
     const struct schema *schema = &tracks->export.analysis.trace->schema;
 
-    tracks->shown = alloc_zero(schema->event_count + 1, sizeof(bool));
+    tracks->shown = arena_alloc(&tracks->export.analysis.arena, schema->event_count * sizeof(bool));
     if (tracks->export.analysis.filter->types != NULL)
         return;
     for (unsigned i = 0; i < sizeof(shown_events) / sizeof(shown_events[0]); i++) {
@@ -164,6 +163,4 @@ void tracks_close(struct analysis *analysis)
         tracks->writer->close(tracks);
     if (tracks->is_open)
         export_close_file(&tracks->export, &tracks->out, NULL);
-    free(tracks->shown);
-    export_close(&tracks->export);
 }

@@ -183,7 +183,6 @@ void take_exit(struct model *model, struct model_cpu *cpu, const struct event *e
     uint32_t tid = get32(model, event, action->at[0]);
     struct model_thread *thread = tid != 0 ? thread_find(model, tid, 0) : NULL;
 
-    (void)cpu;
     if (thread == NULL)
         return;
     if (thread->state == MODEL_RUNNING && model->cpus[thread->cpu].thread == thread)

@@ -11,7 +11,6 @@ void take_process_create(struct model *model, struct model_cpu *cpu, const struc
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
-    (void)cpu;
     if (process == NULL)
         return;
     process->was_created = true;
@@ -25,7 +24,6 @@ void take_process_exec(struct model *model, struct model_cpu *cpu, const struct 
     size_t length = text_length(event, action->at[1]);
     const char *path = get_text(event, action->at[1]);
 
-    (void)cpu;
     if (process == NULL || (process->path != NULL && strlen(process->path) == length &&
                             memcmp(process->path, path, length) == 0))
         return;
@@ -52,7 +50,6 @@ void take_process_exit(struct model *model, struct model_cpu *cpu, const struct 
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
-    (void)cpu;
     if (process == NULL)
         return;
     if (!process->has_ended) {
@@ -68,7 +65,6 @@ void take_process_free(struct model *model, struct model_cpu *cpu, const struct 
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
-    (void)cpu;
     if (process == NULL)
         return;
     if (!process->has_ended) { /* its exit event was lost */
@@ -81,7 +77,7 @@ void take_process_free(struct model *model, struct model_cpu *cpu, const struct 
 void take_process_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action)
 {
-    (void)cpu; /* names are learned elsewhere (tells_name) */
+    /* names are learned elsewhere (tells_name) */
     process_know(model, get32(model, event, action->at[0]));
 }
 
@@ -90,7 +86,6 @@ void take_state_process(struct model *model, struct model_cpu *cpu, const struct
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
-    (void)cpu;
     if (process != NULL)
         process->parent = get32(model, event, action->at[1]);
 }
@@ -114,7 +109,6 @@ void take_state_thread(struct model *model, struct model_cpu *cpu, const struct 
     uint32_t rank = rank_of_cpu(model, get16(model, event, action->at[THREAD_CPU]));
     struct model_thread *thread;
 
-    (void)cpu;
     if (tid == 0 || state >= MODEL_DEAD)
         return;
     thread = thread_know(model, tid, get32(model, event, action->at[THREAD_PID]),
@@ -134,7 +128,6 @@ void take_state_image(struct model *model, struct model_cpu *cpu, const struct e
                           .size = get64(model, event, action->at[2])};
     uint64_t id[2] = {get64(model, event, action->at[3]), get64(model, event, action->at[4])};
 
-    (void)cpu;
     for (unsigned i = 0; i < sizeof(image.build_id); i++)
         image.build_id[i] = (uint8_t)(id[i / 8] >> (56 - i % 8 * 8));
     images_add(&model->images, &image, get_text(event, action->at[5]), text_length(event, action->at[5]));
@@ -167,7 +160,6 @@ void model_name_irq(struct model *model, uint32_t number, const char *name, size
 void take_state_irq(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
-    (void)cpu;
     model_name_irq(model, get32(model, event, action->at[0]), get_text(event, action->at[1]),
                    text_length(event, action->at[1]));
 }
@@ -175,7 +167,6 @@ void take_state_irq(struct model *model, struct model_cpu *cpu, const struct eve
 void take_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
                    const struct model_action *action)
 {
-    (void)cpu;
     model->sampling.period = get64(model, event, action->at[0]);
     model->sampling.counts_instructions |= get32(model, event, action->at[1]) != 0;
     model->has_news = true;
@@ -189,7 +180,6 @@ void take_state_lock_class(struct model *model, struct model_cpu *cpu, const str
     struct model_lock_class class = {.watch = get32(model, event, action->at[2]),
                                      .kind = get32(model, event, action->at[3])};
 
-    (void)cpu;
     length = length < sizeof(class.name) ? length : sizeof(class.name) - 1;
     memcpy(class.name, get_text(event, action->at[1]), length);
     if (number < MODEL_LOCK_CLASSES)
@@ -199,7 +189,6 @@ void take_state_lock_class(struct model *model, struct model_cpu *cpu, const str
 void take_lock_name(struct model *model, struct model_cpu *cpu, const struct event *event,
                     const struct model_action *action)
 {
-    (void)cpu;
     lock_names_set(&model->lock_names, get32(model, event, action->at[1]), get64(model, event, action->at[0]),
                    get_text(event, action->at[2]), text_length(event, action->at[2]));
 }

@@ -81,10 +81,7 @@ static void add_sign(struct judge *judge, const struct sign *sign)
         keep_fewer(judge);
     if (judge->count == SIGNS_MAX || (hash_of(sign->id) & judge->mask) != 0)
         return;
-    if (judge->count == judge->room) {
-        judge->room = judge->room ? 2 * judge->room : 256;
-        judge->signs = alloc_more(judge->signs, judge->room, sizeof(judge->signs[0]));
-    }
+    judge->signs = array_grow(judge->signs, judge->count, &judge->room, sizeof(judge->signs[0]));
     judge->signs[judge->count++] = *sign;
 }
 

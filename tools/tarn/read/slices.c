@@ -27,10 +27,7 @@ static bool note_packets(struct begins *begins, const struct trace *trace, const
             header.packet_size / 8 != bytes || header.timestamp_begin < end)
             return false;
         end = header.timestamp_end;
-        if (begins->count == begins->size) {
-            begins->size = begins->size ? 2 * begins->size : 1024;
-            begins->ticks = alloc_more(begins->ticks, begins->size, sizeof(begins->ticks[0]));
-        }
+        begins->ticks = array_grow(begins->ticks, begins->count, &begins->size, sizeof(begins->ticks[0]));
         begins->ticks[begins->count++] = header.timestamp_begin;
     }
     begins->bytes += stream->size;

@@ -153,10 +153,7 @@ static void add_function(struct program *program, const GElf_Sym *symbol, const 
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || name == NULL || *name == '\0' ||
         *name == '.' || (type != STT_FUNC && type != STT_NOTYPE && type != STT_OBJECT))
         return;
-    if (program->count == *room) {
-        *room = *room ? 2 * *room : 1024;
-        program->functions = alloc_more(program->functions, *room, sizeof(struct function));
-    }
+    program->functions = array_grow(program->functions, program->count, room, sizeof(struct function));
     program->functions[program->count++] =
         (struct function){symbol->st_value, symbol->st_value + symbol->st_size, name};
 }

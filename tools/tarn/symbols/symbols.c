@@ -139,10 +139,8 @@ static void add_file(struct symbols *symbols, const char *path)
 
     if (symbols->file_count == FILES_MAX || !program_look(path, &look))
         return;
-    if (symbols->file_count == symbols->file_room) {
-        symbols->file_room = symbols->file_room ? 2 * symbols->file_room : 256;
-        symbols->files = alloc_more(symbols->files, symbols->file_room, sizeof(symbols->files[0]));
-    }
+    symbols->files =
+        array_grow(symbols->files, symbols->file_count, &symbols->file_room, sizeof(symbols->files[0]));
     file = arena_alloc(&symbols->arena, sizeof(*file));
     file->path = arena_string(&symbols->arena, path, strlen(path));
     file->look = look;
@@ -290,10 +288,8 @@ static const struct place *place_of(struct symbols *symbols, const struct image 
             is_same_program(&place->image, image))
             return place;
     }
-    if (symbols->place_count == symbols->place_room) {
-        symbols->place_room = symbols->place_room ? 2 * symbols->place_room : 64;
-        symbols->places = alloc_more(symbols->places, symbols->place_room, sizeof(symbols->places[0]));
-    }
+    symbols->places =
+        array_grow(symbols->places, symbols->place_count, &symbols->place_room, sizeof(symbols->places[0]));
     place = arena_alloc(&symbols->arena, sizeof(*place));
     place->image = *image;
     place->image.path = arena_string(&symbols->arena, image->path, strlen(image->path));
