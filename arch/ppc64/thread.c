@@ -12,13 +12,13 @@ _Static_assert(offsetof(struct thread, frame) == 0, "entry.S stores registers at
 _Static_assert(offsetof(struct thread, arch) == sizeof(struct arch_frame), "arch_thread_of()");
 _Static_assert(FRAME_MSR_NEW == MSR_USER && FRAME_MSR_FP == MSR_FP, "port/frame.h, port/thread.h");
 
-#define FRAME_R_THREAD_POINTER 13
+#define FRAME_THREAD_POINTER gpr[13]
 
 /* Floating point begins at zero, rounding to nearest, with no exception enabled. */
 void arch_thread_init(struct thread *thread, uint64_t tls)
 {
     thread->arch = (struct arch_thread){.block_user = thread->block_user};
-    thread->frame.gpr[FRAME_R_THREAD_POINTER] = tls;
+    thread->frame.FRAME_THREAD_POINTER = tls;
 }
 
 /* The kernel is compiled without floating point; it has the registers only during these functions. */

@@ -370,7 +370,7 @@ static void receive(void)
     prepare_frame(threads[SERVER], 0, TARN_FOREVER);
     int64_t result = sys_ipc_receive(service);
     if (result != SYSCALL_NO_RESULT)
-        threads[SERVER]->frame.result = result;
+        frame_set_result(&threads[SERVER]->frame, result);
     end_receive();
 }
 
@@ -397,7 +397,7 @@ static void reply_receive(bool kill, bool general)
     prepare_frame(threads[SERVER], label, general ? DEADLINE : TARN_FOREVER);
     int64_t result = sys_ipc_reply_receive(service);
     if (result != SYSCALL_NO_RESULT)
-        threads[SERVER]->frame.result = result;
+        frame_set_result(&threads[SERVER]->frame, result);
     if (finds)
         check_answered(answer, label);
     end_receive();

@@ -11,8 +11,6 @@
 #ifndef PORT_FRAME_H
 #define PORT_FRAME_H
 
-#include <stddef.h>
-
 struct arch_frame {
     uint64_t rax, rdi, rsi, rdx, r10, r8, r9, rbx, r12, r13, r14, r15, rbp, rsp, rip, rflags;
     uint64_t rcx, r11; /* only if interrupted */
@@ -24,37 +22,22 @@ _Static_assert(sizeof(struct arch_frame) % 16 == 0, "struct arch_thread follows"
 #define FRAME_RFLAGS_NEW    0x202ull /* interrupts on */
 #define FRAME_SYSCALL_BYTES 2u       /* length of the SYSCALL instruction */
 
-static inline uint64_t frame_ip(const struct arch_frame *frame)
-{
-    return frame->rip;
-}
-
-static inline uint64_t frame_sp(const struct arch_frame *frame)
-{
-    return frame->rsp;
-}
+#define FRAME_IP        rip
+#define FRAME_STACK     rsp
+#define FRAME_RESULT    rax
+#define FRAME_ARGUMENTS rdi
+#define FRAME_LABEL     rsi
+#define FRAME_WORDS     rdx
+#define FRAME_CAPS      r13
+#define FRAME_DEADLINE  r14
+#define FRAME_BADGE     rdi
+_Static_assert(offsetof(struct arch_frame, r9) - offsetof(struct arch_frame, rdi) == 5 * 8, "six arguments");
+_Static_assert(offsetof(struct arch_frame, r12) - offsetof(struct arch_frame, rdx) == (IPC_WORDS - 1) * 8,
+               "words of a message are consecutive");
 
 static inline bool frame_is_syscall(const struct arch_frame *frame)
 {
     return !frame->interrupted;
-}
-
-static inline void frame_set_result(struct arch_frame *frame, int64_t result)
-{
-    frame->rax = (uint64_t)result;
-}
-
-static inline int64_t frame_result(const struct arch_frame *frame)
-{
-    return (int64_t)frame->rax;
-}
-
-/* Arguments are consecutive in the frame. */
-_Static_assert(offsetof(struct arch_frame, r9) - offsetof(struct arch_frame, rdi) == 5 * 8, "six arguments");
-
-static inline uint64_t frame_argument(const struct arch_frame *frame, unsigned i)
-{
-    return (&frame->rdi)[i];
 }
 
 /* rax still has the number: the entry stores it there, and only a result replaces it. */
@@ -72,58 +55,6 @@ static inline void frame_init(struct arch_frame *frame, uint64_t entry, uint64_t
                                  .rdi = arg,
                                  .rflags = FRAME_RFLAGS_NEW,
                                  .interrupted = 1};
-}
-
-static inline uint64_t frame_label(const struct arch_frame *frame)
-{
-    return frame->rsi;
-}
-
-static inline void frame_set_label(struct arch_frame *frame, uint64_t label)
-{
-    frame->rsi = label;
-}
-
-/* The words are consecutive in the frame, in the order of the message. */
-_Static_assert(offsetof(struct arch_frame, r12) - offsetof(struct arch_frame, rdx) == (IPC_WORDS - 1) * 8,
-               "words of a message are consecutive");
-
-static inline void frame_set_word(struct arch_frame *frame, unsigned i, uint64_t value)
-{
-    (&frame->rdx)[i] = value;
-}
-
-static inline void frame_copy_message(struct arch_frame *to, const struct arch_frame *from)
-{
-    uint64_t rsi = from->rsi, rdx = from->rdx, r10 = from->r10, r8 = from->r8, r9 = from->r9, rbx = from->rbx,
-             r12 = from->r12;
-    to->rsi = rsi;
-    to->rdx = rdx;
-    to->r10 = r10;
-    to->r8 = r8;
-    to->r9 = r9;
-    to->rbx = rbx;
-    to->r12 = r12;
-}
-
-static inline uint64_t frame_caps(const struct arch_frame *frame)
-{
-    return frame->r13;
-}
-
-static inline void frame_set_caps(struct arch_frame *frame, uint64_t caps)
-{
-    frame->r13 = caps;
-}
-
-static inline uint64_t frame_deadline(const struct arch_frame *frame)
-{
-    return frame->r14;
-}
-
-static inline void frame_set_badge(struct arch_frame *frame, uint64_t badge)
-{
-    frame->rdi = badge;
 }
 
 #endif
