@@ -33,8 +33,8 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
     cpu->kernel_stack_top = (uint64_t)stacks + KERNEL_STACK_BYTES - STACK_FRAME_BYTES; /* its first frame */
     arch->toc = kernel_toc();
     arch->special_stack_top = (uint64_t)stacks + KERNEL_STACK_BYTES + SPECIAL_STACK_BYTES;
-    arch->stack_low = (uint64_t)stacks;
-    arch->stack_high = arch->special_stack_top;
+    cpu->stack_low = (uint64_t)stacks;
+    cpu->stack_high = arch->special_stack_top;
     arch->hardware_id = boot_info.cpu_hardware_id[index];
     arch->timer_deadline = ~0ull;
     arch->process_root = &process_table[1 + index].root;

@@ -73,8 +73,9 @@
 #define CPU_STACKS_ORDER    3      /* all stacks of a CPU, in pages, as a power of two */
 #define CPU_STACKS_BYTES    (0x1000 << CPU_STACKS_ORDER)
 
-#define STACK_FRAME_BYTES 32  /* ELFv2: back chain, CR, LR, TOC */
-#define STACK_RED_ZONE    288 /* bytes below the stack pointer that an interrupt must not overwrite */
+#define STACK_FRAME_BYTES    32  /* ELFv2: back chain, CR, LR, TOC */
+#define STACK_RETURN_ADDRESS 16  /* its place there */
+#define STACK_RED_ZONE       288 /* bytes below the stack pointer that an interrupt must not overwrite */
 
 #ifdef __ASSEMBLER__
 /* clang-format off */

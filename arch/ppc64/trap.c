@@ -180,7 +180,7 @@ void trap_from_user(uint64_t vector, uint64_t srr1)
 /* Nothing is mapped below a kernel stack. */
 static bool overflows_stack(const struct kernel_regs *regs)
 {
-    return regs->vector == VECTOR_DATA_STORAGE && this_cpu()->arch.stack_low - regs->dar <= CPU_STACKS_BYTES;
+    return regs->vector == VECTOR_DATA_STORAGE && this_cpu()->stack_low - regs->dar <= CPU_STACKS_BYTES;
 }
 
 static void __attribute__((noreturn)) fail(struct kernel_regs *regs)
@@ -301,7 +301,7 @@ static bool was_in_program(const struct cpu *cpu, const struct kernel_regs *regs
     case VECTOR_DECREMENTER:
         return true;
     default:
-        return !arch_is_on_stack(cpu, regs->gpr[1]);
+        return !cpu_is_on_stack(cpu, regs->gpr[1]);
     }
 }
 

@@ -1,50 +1,89 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arch/x86_64/backtrace.c - call chains along frame pointers, which all code is compiled with. A frame is the
- * caller's frame pointer, then the return address; the entry code starts chains with 0. */
-#include <arch/user.h>
+ * caller's frame pointer, then the return address; the entry code starts chains with 0. Interface:
+ * arch/debug.h. */
+#include "port.h"
+#include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/sched/thread.h>
-#include <tarn/abi.h>
+#include <stddef.h>
 
-struct call_frame {
-    uint64_t next, return_address;
+extern const char trap_resume[], trap_special_resume[]; /* entry.S: after its calls of C */
+
+struct walk {
+    arch_read_word *read;
+    void *context;
+    uint64_t *chain;
+    uint32_t count, max;
 };
 
-/* Reads only this CPU's stacks, and goes only upwards, so it ends and never faults. */
-uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
+static inline void put(struct walk *walk, uint64_t address)
 {
-    const struct arch_cpu *arch = &this_cpu()->arch;
-    uint64_t at = (uint64_t)__builtin_frame_address(0);
-    uint32_t n = 0;
-    while (n < max && at % 8 == 0 && at >= arch->stack_low &&
-           at + sizeof(struct call_frame) <= arch->stack_high) {
-        const struct call_frame *frame = (const struct call_frame *)at;
-        chain[n++] = frame->return_address;
-        if (frame->next <= at)
-            break;
-        at = frame->next;
-    }
-    return n;
+    if (walk->count < walk->max)
+        walk->chain[walk->count++] = address;
 }
 
-/* The thread's space must be loaded. A missing page ends the chain: nothing is brought in. */
-uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint32_t max)
+/* The registers of the interrupted code lie above the return address of a trap's handler. False: that was a
+ * user program, whose frames are another chain. */
+static inline bool put_trap(struct walk *walk, uint64_t regs)
 {
-    struct cpu *cpu = this_cpu();
-    uint64_t at = thread->frame.rbp;
-    uint32_t n = 0;
-    if (n < max)
-        chain[n++] = thread->frame.rip;
-    cpu->copies_present_only = true;
-    while (n < max) {
-        struct call_frame frame;
-        if (arch_copy_from_user(&frame, (const void *)at, sizeof(frame)) || !frame.return_address)
+    uint64_t rip, cs;
+    if (!walk->read(walk->context, regs + offsetof(struct kernel_regs, rip), &rip) ||
+        !walk->read(walk->context, regs + offsetof(struct kernel_regs, cs), &cs) || cs & 3)
+        return false;
+    put(walk, rip);
+    return true;
+}
+
+/* Goes only upwards except at a trap, which may have changed stacks. */
+static inline uint32_t follow(struct walk walk, uint64_t frame)
+{
+    uint64_t next, address;
+    while (walk.count < walk.max && frame % 8 == 0 && walk.read(walk.context, frame, &next) &&
+           walk.read(walk.context, frame + 8, &address) && address) {
+        bool trapped = address == (uint64_t)trap_resume || address == (uint64_t)trap_special_resume;
+        put(&walk, address);
+        if (trapped ? !put_trap(&walk, frame + 16) || next == frame : next <= frame)
             break;
-        chain[n++] = frame.return_address;
-        if (frame.next <= at)
-            break;
-        at = frame.next;
+        frame = next;
     }
-    cpu->copies_present_only = false;
-    return n;
+    return walk.count;
+}
+
+uint32_t arch_backtrace(uint64_t *chain, uint32_t max)
+{
+    struct walk walk = {.read = cpu_read_stack, .context = this_cpu(), .chain = chain, .max = max};
+    return follow(walk, (uint64_t)__builtin_frame_address(0));
+}
+
+uint32_t arch_trap_calls(const struct kernel_regs *regs, arch_read_word *read, void *context, uint64_t *chain,
+                         uint32_t max)
+{
+    struct walk walk = {.read = read, .context = context, .chain = chain, .max = max};
+    put(&walk, regs->rip);
+    return follow(walk, regs->rbp);
+}
+
+uint32_t arch_frame_calls(const struct arch_frame *frame, arch_read_word *read, void *context,
+                          uint64_t *chain, uint32_t max)
+{
+    struct walk walk = {.read = read, .context = context, .chain = chain, .max = max};
+    put(&walk, frame->rip);
+    return follow(walk, frame->rbp);
+}
+
+static uint64_t top_of_stack(uint64_t rsp, arch_read_word *read, void *context)
+{
+    uint64_t word;
+    return read(context, rsp, &word) ? word : 0;
+}
+
+uint64_t arch_trap_caller(const struct kernel_regs *regs, arch_read_word *read, void *context)
+{
+    return top_of_stack(regs->rsp, read, context);
+}
+
+uint64_t arch_frame_caller(const struct arch_frame *frame, arch_read_word *read, void *context)
+{
+    return top_of_stack(frame->rsp, read, context);
 }

@@ -116,7 +116,7 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
     cpu->kernel_stack_top = (uint64_t)top;
     arch->apic_id = boot_info.cpu_hardware_id[index];
     arch->timer_deadline = ~0ull;
-    arch->stack_low = (uint64_t)stacks;
+    cpu->stack_low = (uint64_t)stacks;
     arch->tss.rsp[0] = (uint64_t)top;
     arch->tss.io_map = sizeof(arch->tss); /* none: no I/O ports for user mode */
     for (unsigned i = IST_NMI; i < IST_COUNT; i++) {
@@ -125,7 +125,7 @@ void cpu_prepare(uint32_t index, uint8_t *stacks)
         *base = (uint64_t)cpu;                /* for entry.S */
         arch->tss.ist[i - 1] = (uint64_t)base;
     }
-    arch->stack_high = (uint64_t)top;
+    cpu->stack_high = (uint64_t)top;
     fill_gdt(arch);
 }
 _Static_assert(KERNEL_STACK_BYTES + NMI_STACK_BYTES + (IST_COUNT - 2) * IST_STACK_BYTES <= CPU_STACKS_BYTES,

@@ -79,7 +79,7 @@ void trap_from_user(uint64_t vector, uint64_t error)
 /* Nothing is mapped below a kernel stack, so an overflow faults, and pushing that fault faults again. */
 static bool overflows_stack(const struct kernel_regs *r)
 {
-    return r->vector == VECTOR_DOUBLE_FAULT && this_cpu()->arch.stack_low - read_cr2() <= CPU_STACKS_BYTES;
+    return r->vector == VECTOR_DOUBLE_FAULT && this_cpu()->stack_low - read_cr2() <= CPU_STACKS_BYTES;
 }
 
 static void __attribute__((noreturn)) fail(struct kernel_regs *r)

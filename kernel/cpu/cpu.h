@@ -27,8 +27,9 @@ struct cpu {
     struct thread *current; /* its registers are in the machine, or were at kernel entry */
     struct thread *idle;
     uint64_t kernel_stack_top;
-    uint64_t scratch[4];           /* for the entry code */
-    _Atomic uint32_t need_resched; /* set by any CPU, tested before the return to user mode */
+    uint64_t stack_low, stack_high; /* all kernel stacks of this CPU: call chains stay inside */
+    uint64_t scratch[4];            /* for the entry code */
+    _Atomic uint32_t need_resched;  /* set by any CPU, tested before the return to user mode */
     uint32_t index;
     bool online;
     bool sleeps;  /* asleep while idle, or its end is not logged yet */
@@ -38,7 +39,7 @@ struct cpu {
     struct space *space;
     uint64_t fault_address; /* address at which arch_copy_* faulted */
     uint32_t fault_access;
-    bool copies_present_only; /* arch_copy_* brings no pages in now: arch_backtrace_user */
+    bool copies_present_only; /* arch_copy_* brings no pages in now (profile.c) */
     struct frame_cache frame_cache;
     struct run_queue run_queue;         /* own lock */
     struct timer_queue timer_queue;     /* own lock */
@@ -59,5 +60,19 @@ struct cpu {
 
 extern struct cpu cpus[CPUS_MAX];
 extern uint32_t cpu_count; /* CPUs that are online or will be */
+
+static inline bool cpu_is_on_stack(const struct cpu *cpu, uint64_t address)
+{
+    return address >= cpu->stack_low && address < cpu->stack_high;
+}
+
+/* arch_read_word for the kernel stacks of a CPU, which is the context. Takes no locks. */
+static inline bool cpu_read_stack(void *cpu, uint64_t address, uint64_t *word)
+{
+    if (address % sizeof *word || !cpu_is_on_stack(cpu, address))
+        return false;
+    *word = *(const uint64_t *)address;
+    return true;
+}
 
 #endif

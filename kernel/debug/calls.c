@@ -13,7 +13,7 @@ void debugger_print_kernel_calls(struct cpu *cpu, const struct kernel_regs *regs
 {
     static char symbol[160]; /* one report or session at a time */
     uint64_t chain[CHAIN_MAX];
-    uint32_t count = arch_trap_calls(regs, debug_read_kernel_word, cpu, chain, CHAIN_MAX);
+    uint32_t count = arch_trap_calls(regs, cpu_read_stack, cpu, chain, CHAIN_MAX);
     print("kernel call chain of cpu %u:\n", cpu->index);
     for (uint32_t i = 0; i < count; i++) {
         (i ? debugger_return_symbol : debugger_symbol)(symbol, sizeof symbol, chain[i]);

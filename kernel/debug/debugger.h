@@ -39,9 +39,6 @@ int debugger_return_symbol(char *text, size_t size, uint64_t address);
 int debugger_user_symbol(char *text, size_t size, const struct space *space, uint64_t address);
 int debugger_user_return_symbol(char *text, size_t size, const struct space *space, uint64_t address);
 
-/* arch_read_word for a CPU's kernel stacks; context: struct cpu. No locks. */
-bool debug_read_kernel_word(void *cpu, uint64_t address, uint64_t *word);
-
 /* Call chains with symbols, without locks: of the kernel code that a trap interrupted on `cpu`; of the
  * program that called the kernel or (regs not NULL) was interrupted. */
 void debugger_print_kernel_calls(struct cpu *cpu, const struct kernel_regs *regs, arch_print *print);

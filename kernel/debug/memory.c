@@ -44,14 +44,6 @@ uint64_t debug_read(const struct space *space, uint64_t address, void *to, uint6
     return done;
 }
 
-bool debug_read_kernel_word(void *cpu, uint64_t address, uint64_t *word)
-{
-    if (address % sizeof *word || !arch_is_on_stack(cpu, address))
-        return false;
-    *word = *(const uint64_t *)address;
-    return true;
-}
-
 bool debug_read_user_word(void *space, uint64_t address, uint64_t *word)
 {
     return debug_read(space, address, word, sizeof *word) == sizeof *word;

@@ -67,15 +67,6 @@ struct where {
     uint32_t count, kernel_count;
 };
 
-static bool read_own_stack(void *context, uint64_t address, uint64_t *word)
-{
-    if (address % sizeof *word || !arch_is_on_stack(context, address) ||
-        !arch_is_on_stack(context, address + sizeof *word - 1))
-        return false;
-    *word = *(const uint64_t *)address;
-    return true;
-}
-
 static bool read_user_stack(void *context, uint64_t address, uint64_t *word)
 {
     (void)context;
@@ -103,8 +94,9 @@ static void put_user(struct where *where)
     uint32_t fault_access = cpu->fault_access;
     bool present_only = cpu->copies_present_only;
     uint32_t at = where->count;
-    where->count += arch_backtrace_user(thread, where->chain + at, 1 + CHAIN_MAX - at);
     cpu->copies_present_only = true;
+    where->count +=
+        arch_frame_calls(&thread->frame, read_user_stack, NULL, where->chain + at, 1 + CHAIN_MAX - at);
     put_caller(where, at, arch_frame_caller(&thread->frame, read_user_stack, NULL));
     cpu->fault_address = fault_address;
     cpu->fault_access = fault_access;
@@ -166,8 +158,8 @@ void profile_kernel(const struct kernel_regs *regs)
         return;
     if (TRACE_ON_PROFILE()) {
         struct where where = {.count = 0};
-        where.count = arch_trap_calls(regs, read_own_stack, cpu, where.chain, CHAIN_MAX / 2);
-        put_caller(&where, 0, arch_trap_caller(regs, read_own_stack, cpu));
+        where.count = arch_trap_calls(regs, cpu_read_stack, cpu, where.chain, CHAIN_MAX / 2);
+        put_caller(&where, 0, arch_trap_caller(regs, cpu_read_stack, cpu));
         sample_kernel(cpu, &where, now);
     }
     timer_set_sample(now + draw(&cpu->profile));

@@ -61,10 +61,8 @@ static inline void arch_window_close(void);
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind);
 
 /* Fills `chain` with return addresses, innermost first, from the caller's frame pointer on; returns their
- * number. Never faults, whatever the stack contains. arch_backtrace_user: of an interrupted user program. */
+ * number. Never faults, whatever the stack contains. Other chains: arch/debug.h. */
 uint32_t arch_backtrace(uint64_t *chain, uint32_t max);
-struct thread;
-uint32_t arch_backtrace_user(const struct thread *thread, uint64_t *chain, uint32_t max);
 
 #include <port/cpu.h>
 #endif

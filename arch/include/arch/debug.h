@@ -66,8 +66,6 @@ uint32_t arch_frame_calls(const struct arch_frame *frame, arch_read_word *read, 
  * it has. Ports with a register for it put it second in chains, and return 0 here. */
 uint64_t arch_trap_caller(const struct kernel_regs *regs, arch_read_word *read, void *context);
 uint64_t arch_frame_caller(const struct arch_frame *frame, arch_read_word *read, void *context);
-/* Whether the address is in this CPU's kernel stacks. */
-bool arch_is_on_stack(const struct cpu *cpu, uint64_t address);
 
 #include <port/debug.h>
 #endif

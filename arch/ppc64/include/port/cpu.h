@@ -16,8 +16,6 @@ struct arch_cpu {
     uint64_t toc;               /* the kernel's r2 */
     uint64_t special_stack_top; /* system reset, machine check */
     uint64_t special_save[4];   /* for their first instructions: vector and CR, r11, SRR0, SRR1 */
-    /* all kernel stacks of this CPU: call chains stay inside */
-    uint64_t stack_low, stack_high;
     /* bit 1 << enum ipi_kind; set by the sender, cleared by xics.c */
     _Atomic uint32_t ipi_pending;
     uint32_t hardware_id; /* interrupt server number */

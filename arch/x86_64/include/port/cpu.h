@@ -27,7 +27,6 @@ struct arch_cpu {
     bool stop_requested;            /* set by IPI_STOP's sender, read by the NMI that follows */
     _Atomic bool requested;         /* set by arch_request_progress, cleared by the NMI that follows */
     uint64_t timer_deadline;        /* ticks; set by arch_timer_set; ~0: none */
-    uint64_t stack_low, stack_high; /* all kernel stacks of this CPU: call chains stay inside */
 };
 
 static inline struct cpu *this_cpu(void)
