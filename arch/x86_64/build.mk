@@ -3,5 +3,3 @@
 PORT_DIR := arch/x86_64
 KERNEL_SOURCES += $(addprefix $(PORT_DIR)/,start.S entry.S user_copy.S boot.c acpi.c boot_mmu.c mmu.c cpu.c trap.c \
                   apic.c ioapic.c clock.c clock_rate.c machine.c thread.c backtrace.c debug.c) $(wildcard arch/*.c)
-
-$(eval $(call host_test,clock_stated,$(PORT_DIR)/test/clock_stated_test.c))

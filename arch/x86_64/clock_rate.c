@@ -4,7 +4,6 @@
  *
  * No single source is trusted:
  *
- * - CPUID leaves 0x15 and 0x16 and KVM's clock state the rate.
  * - HPET, ACPI timer and channel 0 of the 8254 measure it, all at the same time.
  * - The clock chip's seconds measure it only if no two others agree, because that takes up to two seconds.
  *
@@ -14,7 +13,6 @@
  * between two reads of the time-stamp counter, whose difference widens the source's interval. Boot CPU only,
  * before the first timer. Read next: clock.c.
  */
-#include "clock_stated.h"
 #include "port.h"
 #include "x86.h"
 #include <arch/clock.h>
@@ -27,7 +25,6 @@
 #define SPINS             10000u
 #define READS             16u        /* the narrowest one counts */
 #define CRYSTAL_PPM       100u       /* tolerance of oscillators */
-#define BASE_PPM          10000u     /* leaf 0x16 gives the nominal frequency */
 #define FEMTOSECONDS      1000000ull /* in a nanosecond */
 #define NANOSECONDS       1000000000ull
 #define PARTS_PER_MILLION 1000000u
@@ -225,7 +222,7 @@ static void measure(struct arch_clock_source *measured, uint64_t *apic_ticks_per
         ((uint64_t)(apic_last.value - apic_first.value) << 32) / (middle(&apic_last) - middle(&apic_first));
 }
 
-static uint32_t add_measured(struct arch_clock_source *sources, const struct arch_clock_source *measured)
+static uint32_t copy_measured(struct arch_clock_source *sources, const struct arch_clock_source *measured)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < COUNTERS; i++)
@@ -264,70 +261,18 @@ static bool measure_chip(struct arch_clock_source *source)
     return rate_between(source, "clock_chip", &first, &last, seconds * NANOSECONDS, 0);
 }
 
-/* ---- stated rates --------------------------------------------------------------------------------- */
-
-#define CPUID_CRYSTAL         0x15
-#define CPUID_BASE_FREQUENCY  0x16
-#define CPUID_HYPERVISOR      0x40000000
-#define CPUID_1_IS_HYPERVISOR (1u << 31)
-#define KVM_HAS_CLOCK         (1u << 3)
-#define MSR_KVM_SYSTEM_TIME   0x4b564d01
-
-/* KVM's public interface: Linux, Documentation/virt/kvm/x86/msr.rst. */
-static volatile struct kvm_time {
-    uint32_t version, reserved;
-    uint64_t tsc, system_time;
-    uint32_t multiplier;
-    int8_t shift;
-    uint8_t flags, more[2];
-} kvm_time __attribute__((aligned(64)));
-
-/* KVM writes the page while the register is written; it is not needed afterwards. */
-static uint64_t ask_kvm(void)
-{
-    struct cpuid id = read_cpuid(CPUID_HYPERVISOR);
-    if (!(read_cpuid(1).c & CPUID_1_IS_HYPERVISOR) || id.b != 0x4b4d564b || id.c != 0x564b4d56 ||
-        id.d != 0x4d || !(read_cpuid(CPUID_HYPERVISOR + 1).a & KVM_HAS_CLOCK))
-        return 0;
-    write_msr(MSR_KVM_SYSTEM_TIME, virt_to_phys((const void *)&kvm_time) | 1);
-    uint32_t multiplier = kvm_time.multiplier;
-    int8_t shift = kvm_time.shift;
-    write_msr(MSR_KVM_SYSTEM_TIME, 0);
-    return tsc_of_kvm_clock(multiplier, shift);
-}
-
-static uint32_t ask(struct arch_clock_source *sources)
-{
-    uint32_t leaves = read_cpuid(0).a, found = 0;
-    struct cpuid crystal = leaves >= CPUID_CRYSTAL ? read_cpuid(CPUID_CRYSTAL) : (struct cpuid){0};
-    struct cpuid base = leaves >= CPUID_BASE_FREQUENCY ? read_cpuid(CPUID_BASE_FREQUENCY) : (struct cpuid){0};
-    uint64_t by_crystal = tsc_of_crystal(crystal.a, crystal.b, crystal.c),
-             by_base = tsc_of_base_frequency(base.a);
-    uint64_t by_kvm = ask_kvm();
-    if (by_crystal)
-        sources[found++] = widen("cpuid_15h", by_crystal, by_crystal, CRYSTAL_PPM);
-    if (by_base)
-        sources[found++] = widen("cpuid_16h", by_base, by_base, BASE_PPM);
-    if (by_kvm)
-        sources[found++] = widen("kvm_clock", by_kvm, by_kvm, CRYSTAL_PPM);
-    return found;
-}
-
 /* ---- all sources ---------------------------------------------------------------------------------- */
-
-#define STATED_MAX 3
 
 uint64_t measure_clock(struct arch_clock_rate *rate)
 {
-    struct arch_clock_source sources[STATED_MAX + COUNTERS + 1];
+    struct arch_clock_source measured[COUNTERS] = {0}, sources[COUNTERS + 1];
     uint64_t apic_ticks_per_clock = 0;
-    uint32_t stated = ask(sources), count = stated;
-    struct arch_clock_source measured[COUNTERS] = {0};
+    uint32_t count = 0;
     open_hpet();
     apic_timer_init();
     for (uint32_t round = 0; round < ROUNDS; round++) {
         measure(measured, &apic_ticks_per_clock);
-        count = stated + add_measured(sources + stated, measured);
+        count = copy_measured(sources, measured);
         arch_clock_agree(rate, sources, count);
         if (rate->is_certain)
             return apic_ticks_per_clock;
