@@ -150,11 +150,11 @@ $(BA)/user/obj/%.o: %.S | $$(GENERATED)
 	@$(CC) $(USER_CFLAGS) -D__ASSEMBLER__ $(CFLAGS_$<) -c -o $@ $<
 
 # The kernel. Its sources are known when all build.mk files have been read, hence the second expansion. It is linked
-# three times to include the table of its own symbols (kernel/debug/gen/symbolgen.c). Only the table changes between
+# three times to include the table of its own symbols (kernel/debug/gen/symbolgen). Only the table changes between
 # links; the last table must describe the last link.
 KERNEL_OBJECTS = $(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES))
 kernel_link = $(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $(1) $(2)
-kernel_symbols = $(1) | $(B)/host/symbolgen >$(2).c && $(CC) $(KERNEL_CFLAGS) -MF $(2).d -c -o $(2).o $(2).c
+kernel_symbols = $(1) | kernel/debug/gen/symbolgen >$(2).c && $(CC) $(KERNEL_CFLAGS) -MF $(2).d -c -o $(2).o $(2).c
 # kernel_image OUTPUT, OBJECTS
 define kernel_image
 @mkdir -p $(@D)/symbols; echo "  LINK    $@"
@@ -162,9 +162,9 @@ define kernel_image
 $(call kernel_symbols,:,$$at/none); $(call kernel_link,$$at/first.elf,$(1) $$at/none.o); \
 $(call kernel_symbols,$(CROSS)nm $$at/first.elf,$$at/first); $(call kernel_link,$$at/second.elf,$(1) $$at/first.o); \
 $(call kernel_symbols,$(CROSS)nm $$at/second.elf,$$at/second); $(call kernel_link,$@,$(1) $$at/second.o); \
-$(CROSS)nm $@ | $(B)/host/symbolgen | cmp -s - $$at/second.c || { echo "$@: its symbols moved"; rm -f $@; exit 1; }
+$(CROSS)nm $@ | kernel/debug/gen/symbolgen | cmp -s - $$at/second.c || { echo "$@: its symbols moved"; rm -f $@; exit 1; }
 endef
-$(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbolgen
+$(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
 	$(call kernel_image,$(KERNEL_OBJECTS))
 
 # The exploring kernel (kernel/explore/explore.h): the same sources, with calls of kernel/explore/explore_runtime.c before each memory
@@ -186,7 +186,7 @@ $(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
 	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_USER_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
 $(BA)/explore/user/obj/%.o: $(BA)/user/obj/%.o
 	@mkdir -p $(@D); cp $< $@
-$(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld $(B)/host/symbolgen
+$(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
 	$(call kernel_image,$(EXPLORE_OBJECTS))
 
 # Unit tests of the host: the same sources, compiled with sanitizers.

@@ -1,4 +1,3 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernel's debugger. rules.mk links the kernel with the table that symbolgen makes.
 KERNEL_SOURCES += $(sort $(wildcard kernel/debug/*.c))
-$(eval $(call generator,symbolgen,kernel/debug/gen/symbolgen.c))

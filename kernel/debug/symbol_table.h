@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* symbol_table.h - the table of the kernel's own symbols, in order of address. gen/symbolgen.c makes it. */
+/* symbol_table.h - the table of the kernel's own symbols, in order of address. gen/symbolgen makes it. */
 #ifndef KERNEL_DEBUG_SYMBOL_TABLE_H
 #define KERNEL_DEBUG_SYMBOL_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* symbols.c - the kernel's own symbols. Their table is linked in: gen/symbolgen.c. */
+/* symbols.c - the kernel's own symbols. Their table is linked in: gen/symbolgen. */
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/debug/symbol_table.h>

@@ -4,9 +4,7 @@ SYSCALL_GENERATED := $(GEN)/include/tarn/syscall.h
 SYSCALL_ENUM      := $(GEN)/syscalls.enum
 GENERATED += $(SYSCALL_GENERATED)
 
-$(eval $(call generator,syscallgen,kernel/gen/syscallgen.c))
-
-$(SYSCALL_GENERATED): $(B)/host/syscallgen kernel/syscalls.def kernel/errors.def
+$(SYSCALL_GENERATED): kernel/gen/syscallgen kernel/syscalls.def kernel/errors.def
 	@echo "  GEN     $(GEN)/include/tarn, $(SYSCALL_ENUM)"
 	@$< kernel/syscalls.def kernel/errors.def $(GEN)
 
