@@ -45,22 +45,12 @@ void boot_add_ram(uint64_t base, uint64_t size)
     boot_info.ram[i] = (struct boot_range){start, end - start};
 }
 
-void boot_reserve(uint64_t base, uint64_t size)
+void boot_occupy(uint64_t base, uint64_t size)
 {
     uint64_t start = base & ~(PAGE_BYTES - 1), end = (base + size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
-    if (boot_info.reserved_count == BOOT_RANGES_MAX)
-        boot_fail("too many reserved ranges");
-    boot_info.reserved[boot_info.reserved_count++] = (struct boot_range){start, end - start};
-}
-
-static bool is_free(uint64_t start, uint64_t end)
-{
-    for (uint32_t i = 0; i < boot_info.reserved_count; i++) {
-        const struct boot_range *r = &boot_info.reserved[i];
-        if (start < r->base + r->size && r->base < end)
-            return false;
-    }
-    return true;
+    if (boot_info.occupied_count == BOOT_RANGES_MAX)
+        boot_fail("too many occupied ranges");
+    boot_info.occupied[boot_info.occupied_count++] = (struct boot_range){start, end - start};
 }
 
 void boot_set_archive(uint64_t base, uint64_t size)
@@ -69,7 +59,7 @@ void boot_set_archive(uint64_t base, uint64_t size)
         return;
     boot_info.archive_base = base;
     boot_info.archive_size = size;
-    boot_reserve(base, size);
+    boot_occupy(base, size);
 }
 
 void boot_set_command_line(const char *text)
@@ -82,7 +72,7 @@ void boot_set_command_line(const char *text)
 
 /* ---- pages ---------------------------------------------------------------------------------------- */
 
-/* Pages come from free blocks, each reserved as a whole. The first instructions of a port may reach only the
+/* Pages come from free blocks, each occupied as a whole. The first instructions of a port may reach only the
  * first gigabytes, or the first range. */
 #define BLOCK_BYTES (1ull << 20)
 #define REACH       (1ull << 32)
@@ -94,10 +84,10 @@ static void take_block(void)
         uint64_t end = boot_info.ram[i].base + boot_info.ram[i].size;
         uint64_t at = (boot_info.ram[i].base + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1);
         for (; at + BLOCK_BYTES <= end && at < REACH; at += BLOCK_BYTES)
-            if (is_free(at, at + BLOCK_BYTES)) {
+            if (!boot_is_occupied(at, BLOCK_BYTES)) {
                 block = at;
                 block_end = at + BLOCK_BYTES;
-                boot_reserve(at, BLOCK_BYTES);
+                boot_occupy(at, BLOCK_BYTES);
                 return;
             }
     }

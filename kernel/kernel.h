@@ -32,10 +32,13 @@ void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 size_t strlen(const char *s);
+int strcmp(const char *a, const char *b);
 int format_text(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int format_text_list(char *buffer, size_t size, const char *format, va_list arguments);
 /* Copies the value of `name=` in the boot command line; false if absent. */
 bool boot_option(const char *name, char *value, size_t size);
+/* The same for a number, as trace_parse_number reads it. False: absent, or not a number, which is logged. */
+bool boot_number(const char *name, uint64_t *number);
 /* Returns the option's index in `names`; 0 if absent, or unknown, which is logged. */
 uint32_t boot_choice(const char *name, const char *const *names, uint32_t count);
 

@@ -150,15 +150,15 @@ static void check_tree(void)
 void boot_start(uint64_t tree, uint64_t firmware, uint64_t archive, uint64_t archive_size)
 {
     trace_boot_init();
-    boot_reserve(0, virt_to_phys((void *)(VECTORS + VECTORS_BYTES))); /* at both addresses */
-    boot_reserve(virt_to_phys(kernel_start), (uint64_t)(kernel_end - kernel_start));
+    boot_occupy(0, virt_to_phys((void *)(VECTORS + VECTORS_BYTES))); /* at both addresses */
+    boot_occupy(virt_to_phys(kernel_start), (uint64_t)(kernel_end - kernel_start));
     if (!tree)
         tree = prom_flatten_tree(firmware);
     boot_set_archive(archive, archive_size);
     if (!fdt_open(phys_to_virt(tree)))
         boot_fail("the firmware gave no flattened device tree");
     rtas_init();
-    boot_reserve(tree, fdt_size());
+    boot_occupy(tree, fdt_size());
     read_tree();
     check_tree();
     put_boot_cpu_first(fdt_boot_cpu());

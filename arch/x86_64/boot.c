@@ -127,8 +127,8 @@ void boot_start(uint64_t protocol, uint64_t info)
 {
     trace_boot_init();
     cpu_check_features();
-    boot_reserve(0, 1 << 20); /* trampoline, loader's structures, firmware */
-    boot_reserve(virt_to_phys(kernel_start), (uint64_t)(kernel_end - kernel_start));
+    boot_occupy(0, 1 << 20); /* trampoline, loader's structures, firmware */
+    boot_occupy(virt_to_phys(kernel_start), (uint64_t)(kernel_end - kernel_start));
     uint64_t rsdp = protocol == BOOT_PVH ? read_pvh(info) : read_multiboot(info);
     if (!boot_info.ram_count)
         boot_fail("the boot loader gave no memory map");

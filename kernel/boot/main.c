@@ -31,14 +31,9 @@
 /* `smp=N`: maximum number of CPUs to use. */
 static void limit_cpus(void)
 {
-    char text[16];
-    uint32_t limit = 0;
-    if (!boot_option("smp=", text, sizeof text))
-        return;
-    for (const char *p = text; *p >= '0' && *p <= '9'; p++)
-        limit = limit * 10 + (uint32_t)(*p - '0');
-    if (limit > 0 && limit < boot_info.cpu_count)
-        boot_info.cpu_count = limit;
+    uint64_t limit;
+    if (boot_number("smp=", &limit) && limit > 0 && limit < boot_info.cpu_count)
+        boot_info.cpu_count = (uint32_t)limit;
 }
 
 /* On the CPU itself. From here on it has its idle thread, and may log and take locks. */

@@ -11,6 +11,7 @@
 #include <tarn/abi.h>
 #include <tarn/error.h>
 #include <trace/lock.h>
+#include <trace/print/words.h>
 #include <trace/state.h>
 
 #define CHAIN_MAX 8
@@ -33,33 +34,27 @@ _Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_
 /* The section that LOCK_CLASS fills; from the linker script. */
 extern struct lock_class lock_class_first[], lock_class_last[];
 
-static bool is_same(const char *a, const char *b)
-{
-    return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
-}
-
 /* In options, names have underscores for blanks. */
-static bool is_meant(const char *name, const char *wanted)
+static bool is_meant(const char *name, const char *option)
 {
     char word[32];
     format_text(word, sizeof word, "%s", name);
     for (char *p = word; *p; p++)
         *p = *p == ' ' ? '_' : *p;
-    return is_same(wanted, "all") || is_same(wanted, word);
+    return !strcmp(option, "all") || !strcmp(option, word);
 }
 
 /* Parses `CLASS/EVERY`: removes and returns EVERY, which is 1 by default. */
-static uint32_t read_every(char *wanted)
+static uint32_t read_every(char *option)
 {
-    uint32_t every = 0;
-    while (*wanted && *wanted != '/')
-        wanted++;
-    if (!*wanted)
+    uint64_t every = 0;
+    while (*option && *option != '/')
+        option++;
+    if (!*option)
         return 1;
-    *wanted = 0;
-    while (*++wanted >= '0' && *wanted <= '9')
-        every = every * 10 + (uint32_t)(*wanted - '0');
-    return every;
+    *option++ = 0;
+    trace_parse_number(option, strlen(option), &every);
+    return (uint32_t)every;
 }
 
 static bool is_of_user(const struct lock_class *class)
@@ -77,14 +72,14 @@ static void set_watch(struct lock_class *class, uint32_t every)
 
 void lock_init(void)
 {
-    char wanted[48] = "";
+    char option[48] = "";
     uint32_t number = TARN_LOCK_CLASSES_USER;
-    boot_option("watch=", wanted, sizeof wanted);
-    const uint32_t every = read_every(wanted);
+    boot_option("watch=", option, sizeof option);
+    const uint32_t every = read_every(option);
     assert(lock_class_last - lock_class_first <= LOCK_CLASSES_MAX);
     for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
         class->number = is_of_user(class) ? (uint32_t)(class - user_classes) : number++;
-        set_watch(class, is_meant(class->name, wanted) ? every : 0);
+        set_watch(class, is_meant(class->name, option) ? every : 0);
     }
 }
 

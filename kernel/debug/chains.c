@@ -253,7 +253,7 @@ static void put_chain(const struct node *node)
 
 void debug_waits(const struct debug_words *words)
 {
-    bool all = words->count > 1 && debug_is(words->word[1], "all");
+    bool all = words->count > 1 && !strcmp(words->word[1], "all");
     uint32_t waiting = 0, stuck = 0;
     if (words->count > 1 && !all)
         debug_refuse(words, 1);

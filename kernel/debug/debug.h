@@ -71,10 +71,9 @@ const char *debug_complete(const char *line, const char *start, uint32_t length,
 
 /* ---- words.c: arguments ---- */
 
-bool debug_is(const char *a, const char *b);
 /* The text after "NAME=" if the word begins so; else NULL. */
 const char *debug_value(const char *word, const char *name);
-/* A decimal number, or hexadecimal with 0x. Otherwise prints an error and ends the command. */
+/* A number as trace_parse_number reads it. Otherwise prints an error and ends the command. */
 uint64_t debug_number(const char *text);
 /* Parses a number, a symbol, or either + number. */
 uint64_t debug_address(const char *text);

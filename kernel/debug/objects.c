@@ -217,7 +217,7 @@ void debug_each_object(const char *name, void (*visit)(void *object, void *conte
 {
     uint32_t frames = 0;
     const struct slab *slab = slab_next_unlocked(NULL);
-    while (slab && !debug_is(slab->name, name))
+    while (slab && strcmp(slab->name, name))
         slab = slab_next_unlocked(slab);
     if (!slab)
         return;

@@ -37,7 +37,7 @@ bool debug_symbol_at(uint64_t address, struct debug_symbol *symbol)
 bool debug_symbol_named(const char *name, struct debug_symbol *symbol)
 {
     for (uint32_t i = 0; debug_symbol_nth(i, symbol); i++)
-        if (debug_is(symbol->name, name))
+        if (!strcmp(symbol->name, name))
             return true;
     return false;
 }

@@ -69,9 +69,9 @@ void debug_backtrace(const struct debug_words *words)
 {
     if (words->count < 2)
         put_cpu_chain(this_cpu());
-    else if (words->count > 2 && debug_is(words->word[1], "cpu"))
+    else if (words->count > 2 && !strcmp(words->word[1], "cpu"))
         put_cpu_chain(cpu_numbered(words->word[2]));
-    else if (words->count > 2 && !debug_is(words->word[1], "tid"))
+    else if (words->count > 2 && strcmp(words->word[1], "tid"))
         debug_refuse(words, 1);
     else
         put_thread_chain(thread_numbered(words->word[words->count > 2 ? 2 : 1]));

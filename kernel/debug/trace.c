@@ -44,51 +44,22 @@ static struct {
 
 /* ---- The thread that logged ---- */
 
-static const struct trace_field_info *find_field(const struct trace_event_info *info, const char *name)
-{
-    for (uint32_t i = 0; i < info->field_count; i++)
-        if (debug_is(info->fields[i].name, name))
-            return &info->fields[i];
-    return NULL;
-}
-
-/* Only for fields of the fixed part, which has_body checked. */
-static uint64_t field_value(const struct trace_moment *moment, const struct trace_field_info *field)
-{
-    const char *at = (const char *)(moment->event + 1) + field->offset;
-    switch (field->bytes) {
-    case 2:
-        return *(const uint16_t *)at;
-    case 4:
-        return *(const uint32_t *)at;
-    case 8:
-        return *(const uint64_t *)at;
-    default:
-        return *(const uint8_t *)at;
-    }
-}
-
-static bool has_body(const struct trace_moment *moment, const struct trace_event_info *info)
-{
-    uint64_t words = moment->event->length < moment->words ? moment->event->length : moment->words;
-    return words > 0 && (words - 1) * 8 >= info->fixed_bytes;
-}
-
 static void set_running(uint32_t cpu, const struct trace_moment *moment, const struct trace_event_info *info,
                         const char *pid, const char *tid)
 {
-    const struct trace_field_info *pid_field = find_field(info, pid), *tid_field = find_field(info, tid);
-    if (!pid_field || !tid_field || !has_body(moment, info))
+    const struct trace_field_info *pid_field = trace_find_field(info, pid, strlen(pid)),
+                                  *tid_field = trace_find_field(info, tid, strlen(tid));
+    if (!pid_field || !tid_field || !trace_has_body(moment, info))
         return;
-    runs[cpu].pid = (uint32_t)field_value(moment, pid_field);
-    runs[cpu].tid = (uint32_t)field_value(moment, tid_field);
+    runs[cpu].pid = (uint32_t)trace_field_value(moment, pid_field);
+    runs[cpu].tid = (uint32_t)trace_field_value(moment, tid_field);
 }
 
 static void note_running(const struct trace_moment *moment, const struct trace_event_info *info)
 {
     if (moment->event->id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT))
         set_running(moment->cpu, moment, info, "pid", "tid");
-    else if (TRACE_ID_CLASS(moment->event->id) == TRACE_CLASS_SCHED && debug_is(info->name, "switch"))
+    else if (TRACE_ID_CLASS(moment->event->id) == TRACE_CLASS_SCHED && !strcmp(info->name, "switch"))
         set_running(moment->cpu, moment, info, "next_pid", "next_tid");
 }
 
@@ -97,17 +68,17 @@ static void note_running(const struct trace_moment *moment, const struct trace_e
 static bool ends_with_tid(const char *name)
 {
     size_t length = strlen(name);
-    return length >= 3 && debug_is(name + length - 3, "tid");
+    return length >= 3 && !strcmp(name + length - 3, "tid");
 }
 
 static bool names_thread(const struct trace_moment *moment, const struct trace_event_info *info, uint64_t tid)
 {
-    if (!info || !has_body(moment, info))
+    if (!info || !trace_has_body(moment, info))
         return false;
     for (uint32_t i = 0; i < info->field_count; i++) {
         const struct trace_field_info *field = &info->fields[i];
         if (field->kind == TRACE_FIELD_UNSIGNED && ends_with_tid(field->name) &&
-            field_value(moment, field) == tid)
+            trace_field_value(moment, field) == tid)
             return true;
     }
     return false;
@@ -118,7 +89,7 @@ static bool is_event(const struct trace_event_info *info, const char *name)
 {
     size_t length = strlen(name);
     return info && ((strlen(info->full_name) >= length && memcmp(info->full_name, name, length) == 0) ||
-                    debug_is(info->name, name));
+                    !strcmp(info->name, name));
 }
 
 static bool matches(const struct trace_moment *moment, const struct trace_event_info *info)
@@ -418,8 +389,8 @@ void debug_mask(const struct debug_words *words)
 {
     const char *bad;
     uint64_t mask = trace_info_page.mask;
-    bool is_set = words->count > 1 && debug_is(words->word[1], "set");
-    if (words->count > 1 && !is_set && !debug_is(words->word[1], "show"))
+    bool is_set = words->count > 1 && !strcmp(words->word[1], "set");
+    if (words->count > 1 && !is_set && strcmp(words->word[1], "show"))
         debug_refuse(words, 1);
     if (words->count > 2 && !is_set)
         debug_refuse(words, 2);

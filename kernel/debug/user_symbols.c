@@ -168,7 +168,7 @@ uint64_t debug_user_symbol_named(const struct space *space, const char *name)
     for (uint64_t i = 0; i < symbols.count; i++) {
         const struct elf_symbol *symbol = &symbols.symbols[i];
         bool is_named = is_function(symbol) || (symbol->info & 15) == SYMBOL_OBJECT;
-        if (is_named && debug_is(name_of(&symbols, symbol), name))
+        if (is_named && !strcmp(name_of(&symbols, symbol), name))
             return symbol->value;
     }
     return 0;

@@ -2,11 +2,7 @@
 /* words.c - parses command arguments. Interface: debug.h. */
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
-
-bool debug_is(const char *a, const char *b)
-{
-    return strlen(a) == strlen(b) && memcmp(a, b, strlen(a)) == 0;
-}
+#include <trace/print/words.h>
 
 const char *debug_value(const char *word, const char *name)
 {
@@ -21,39 +17,10 @@ void debug_refuse(const struct debug_words *words, uint32_t index)
     debug_end_command();
 }
 
-static int digit_of(char c, uint64_t base)
-{
-    int digit = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
-    return digit < (int)base ? digit : -1;
-}
-
-static bool parse_number(const char *text, uint64_t base, uint64_t *number)
-{
-    *number = 0;
-    if (!*text)
-        return false;
-    for (; *text; text++) {
-        int digit = digit_of(*text, base);
-        if (digit < 0)
-            return false;
-        *number = *number * base + (uint64_t)digit;
-    }
-    return true;
-}
-
-static bool parse_any(const char *text, uint64_t *number)
-{
-    bool prefixed = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    return parse_number(prefixed ? text + 2 : text, prefixed ? 16 : 10, number);
-}
-
 uint64_t debug_number(const char *text)
 {
     uint64_t number;
-    if (!parse_any(text, &number)) {
+    if (!trace_parse_number(text, strlen(text), &number)) {
         debug_print("%s: not a number\n", text);
         debug_end_command();
     }
@@ -64,11 +31,14 @@ uint64_t debug_number(const char *text)
 static bool parse_address(const char *text, uint64_t *address)
 {
     struct debug_symbol symbol;
+    char prefixed[20];
     if (debug_symbol_named(text, &symbol)) {
         *address = symbol.address;
         return true;
     }
-    return parse_any(text, address) || parse_number(text, 16, address);
+    format_text(prefixed, sizeof prefixed, "0x%s", text);
+    return trace_parse_number(text, strlen(text), address) ||
+           (strlen(text) <= 16 && trace_parse_number(prefixed, strlen(prefixed), address));
 }
 
 uint64_t debug_address(const char *text)

@@ -36,15 +36,12 @@ static uint32_t lines = LINES_DEFAULT;
 
 static void read_lines(void)
 {
-    char text[16];
-    uint64_t number = 0;
-    if (!boot_option("panic.lines=", text, sizeof text))
+    uint64_t number;
+    if (!boot_number("panic.lines=", &number))
         return;
-    for (const char *p = text; *p >= '0' && *p <= '9' && number < LINES_MAX; p++)
-        number = number * 10 + (uint64_t)(*p - '0');
     lines = (uint32_t)(number < LINES_MIN ? LINES_MIN : number > LINES_MAX ? LINES_MAX : number);
     if (lines != number)
-        log_line("panic.lines=%s: it is %u, of %u to %u", text, lines, LINES_MIN, LINES_MAX);
+        log_line("panic.lines=%lu: it is %u, of %u to %u", number, lines, LINES_MIN, LINES_MAX);
 }
 
 void panic_boot_options(void)

@@ -18,7 +18,6 @@
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <trace/fault.h>
-#include <trace/print/words.h>
 #include <trace/profile.h>
 #include <trace/syscall.h>
 
@@ -287,13 +286,11 @@ int64_t profile_set(uint64_t period_ns)
 
 void profile_boot(void)
 {
-    char text[16];
     uint64_t us;
-    if (!boot_option("profile=", text, sizeof text))
+    if (!boot_number("profile=", &us))
         return;
-    if (!trace_parse_number(text, strlen(text), &us) || us > PROFILE_PERIOD_MAX_NS ||
-        !is_possible(us * 1000)) {
-        log_line("profile=%s: a period is 0, or %lu to %lu us", text, PROFILE_PERIOD_MIN_NS / 1000,
+    if (us > PROFILE_PERIOD_MAX_NS || !is_possible(us * 1000)) {
+        log_line("profile=%lu: a period is 0, or %lu to %lu us", us, PROFILE_PERIOD_MIN_NS / 1000,
                  PROFILE_PERIOD_MAX_NS / 1000);
         return;
     }

@@ -66,34 +66,23 @@ static struct {
 
 /* ---- Boot options ---- */
 
-static bool is_word(const char *text, const char *word)
-{
-    return strlen(text) == strlen(word) && memcmp(text, word, strlen(word)) == 0;
-}
-
 /* Ticks; 0: so long that it is never over. */
 static uint64_t read_seconds(const char *name, uint64_t seconds)
 {
-    char text[16];
-    if (boot_option(name, text, sizeof text)) {
-        seconds = 0;
-        for (const char *p = text; *p >= '0' && *p <= '9'; p++)
-            seconds = seconds * 10 + (uint64_t)(*p - '0');
-    }
+    boot_number(name, &seconds);
     return seconds < TIMER_NEVER / clock_hz / PATIENCES ? seconds * clock_hz : 0;
 }
 
 void watchdog_init(void)
 {
-    char text[16];
+    static const char *const actions[] = {"report", "debugger", "panic"};
     uint64_t run = read_seconds("watchdog.run=", 0);
     run_ends = run ? arch_clock() + run : 0;
     limit = read_seconds("watchdog=", SECONDS_DEFAULT);
     patience = limit * PATIENCES;
     if (patience < timer_ticks_ms(PATIENCE_MIN_MS))
         patience = timer_ticks_ms(PATIENCE_MIN_MS);
-    if (boot_option("watchdog.action=", text, sizeof text))
-        action = is_word(text, "debugger") ? DEBUGGER : is_word(text, "panic") ? PANIC : REPORT;
+    action = boot_choice("watchdog.action=", actions, sizeof actions / sizeof actions[0]);
 }
 
 /* ---- On the suspect ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* boot_options.c - finds options in the boot command line. */
+/* boot_options.c - options of the boot command line. */
 #include <arch/boot.h>
 #include <kernel/kernel.h>
+#include <trace/print/words.h>
 
 bool boot_option(const char *name, char *value, size_t size)
 {
@@ -23,6 +24,17 @@ bool boot_option(const char *name, char *value, size_t size)
     return false;
 }
 
+bool boot_number(const char *option, uint64_t *number)
+{
+    char text[24];
+    if (!boot_option(option, text, sizeof text))
+        return false;
+    bool valid = trace_parse_number(text, strlen(text), number);
+    if (!valid)
+        log_line("%s%s: not a number", option, text);
+    return valid;
+}
+
 uint32_t boot_choice(const char *option, const char *const *names, uint32_t count)
 {
     char text[16], allowed[80];
@@ -30,7 +42,7 @@ uint32_t boot_choice(const char *option, const char *const *names, uint32_t coun
     if (!boot_option(option, text, sizeof text))
         return 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (strlen(text) == strlen(names[i]) && !memcmp(text, names[i], strlen(text)))
+        if (!strcmp(text, names[i]))
             return i;
         length += (uint32_t)format_text(allowed + length, sizeof allowed - length, " %s", names[i]);
     }

@@ -73,3 +73,10 @@ size_t strlen(const char *s)
         length++;
     return length;
 }
+
+int strcmp(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return (uint8_t)*a - (uint8_t)*b;
+}

@@ -378,14 +378,6 @@ static bool is_in(const paddr_t frame, paddr_t base, uint64_t size)
     return frame + FRAME_SIZE > base && frame < base + size;
 }
 
-static bool is_reserved(paddr_t frame)
-{
-    for (uint32_t i = 0; i < boot_info.reserved_count; i++)
-        if (is_in(frame, boot_info.reserved[i].base, boot_info.reserved[i].size))
-            return true;
-    return false;
-}
-
 static bool is_kept(paddr_t frame, frame_kept_range *kept)
 {
     paddr_t base;
@@ -396,7 +388,7 @@ static bool is_kept(paddr_t frame, frame_kept_range *kept)
     return false;
 }
 
-/* Finds unreserved RAM for the state bytes. */
+/* Finds free RAM for the state bytes. */
 static paddr_t place_state(uint64_t size, frame_kept_range *kept)
 {
     for (uint32_t i = 0; i < boot_info.ram_count; i++) {
@@ -404,7 +396,7 @@ static paddr_t place_state(uint64_t size, frame_kept_range *kept)
         paddr_t start = (range->base + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
         for (paddr_t p = start, end = start; end + FRAME_SIZE <= range->base + range->size;) {
             end += FRAME_SIZE;
-            if (is_reserved(end - FRAME_SIZE) || is_kept(end - FRAME_SIZE, kept))
+            if (boot_is_occupied(end - FRAME_SIZE, FRAME_SIZE) || is_kept(end - FRAME_SIZE, kept))
                 p = end;
             if (end - p >= size)
                 return p;
@@ -432,7 +424,7 @@ static void free_ram(const struct boot_range *range, paddr_t state, uint64_t sta
     for (; number < end; number++) {
         paddr_t frame = number * FRAME_SIZE;
         bool used = frame == 0 || is_in(frame, state, state_size) || buddy.state[number] == IN_USE ||
-                    is_reserved(frame);
+                    boot_is_occupied(frame, FRAME_SIZE);
         buddy.state[number] = used ? IN_USE : INSIDE;
         buddy.total++;
         if (used) {

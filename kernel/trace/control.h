@@ -89,10 +89,9 @@ struct trace_app_schemas;
 const struct trace_app_schemas *trace_app_schemas(void);
 
 /* store.c. Without a place for a store these functions do nothing. */
-void trace_store_find_places(void);                        /* call when boot_info is complete */
-paddr_t trace_store_place(uint32_t index);                 /* physical; 0: none. TRACE_STORE_BYTES_MAX each */
-paddr_t trace_store_zone(void);                            /* preferred address for memory of the trace */
-bool trace_range_is_reserved(paddr_t base, uint64_t size); /* at boot */
+void trace_store_find_places(void);        /* call when boot_info is complete */
+paddr_t trace_store_place(uint32_t index); /* physical; 0: none. TRACE_STORE_BYTES_MAX each */
+paddr_t trace_store_zone(void);            /* preferred address for memory of the trace */
 /* Creates a store without extents that cannot be found yet; not at `taken`, with an id different from
  * `other_id`. */
 void trace_store_init(paddr_t taken, uint64_t other_id);

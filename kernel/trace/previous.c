@@ -53,12 +53,12 @@ static uint64_t kept_bytes(const struct trace_extent *extent)
     return (extent->bytes + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
 }
 
-/* Whether an extent overlaps neither reserved memory nor a place for a store nor an earlier extent. */
+/* Whether an extent overlaps neither occupied memory nor a place for a store nor an earlier extent. */
 static bool extent_is_free(const struct trace_store *store, uint32_t index)
 {
     const struct trace_extent *extent = &store->extents[index];
     uint64_t size = kept_bytes(extent);
-    if (trace_range_is_reserved(extent->physical, size))
+    if (boot_is_occupied(extent->physical, size))
         return false;
     for (uint32_t i = 0; i < TRACE_STORE_PLACES; i++)
         if (trace_store_place(i) &&

@@ -32,6 +32,7 @@
 #include <trace/format/metadata.h>
 #include <trace/format/store.h>
 #include <trace/print/app_schema.h>
+#include <trace/print/words.h>
 #include <trace/trace.h>
 
 #define APPS_MAX         (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
@@ -112,16 +113,6 @@ void trace_metadata_init(void)
     set_length(TRACE_METADATA_TEXT, length);
     set_length(TRACE_METADATA_DESCRIPTORS, 0);
     spin_unlock(&trace_lock);
-}
-
-static bool is_system_class(const char *name)
-{
-    for (unsigned i = 0; i < TRACE_CLASS_APP_FIRST; i++) {
-        const char *other = trace_class_table[i].name;
-        if (other && strlen(other) == strlen(name) && !memcmp(other, name, strlen(name)))
-            return true;
-    }
-    return false;
 }
 
 /* The class with that hash, or else a free one. NULL: neither. */
@@ -229,7 +220,7 @@ static int64_t register_descriptor(const struct trace_descriptor *descriptor, ui
     if (!trace_descriptor_check(descriptor, size))
         return -E_BAD_ARGUMENT;
     const char *name = trace_descriptor_text(descriptor, descriptor->class_name);
-    if (is_system_class(name))
+    if (trace_find_system_class(name, strlen(name)) >= 0)
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);
     int64_t number = add_schema(descriptor, uuid);

@@ -18,7 +18,6 @@
 #include <kernel/memory/frame.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
-#include <trace/print/words.h>
 #include <trace/ring/ring.h>
 
 #define RING_BYTES_LEAST       (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)
@@ -120,12 +119,10 @@ static void copy_boot_ring(uint64_t buffer_count)
 static uint64_t choose_ring_bytes(void)
 {
     uint64_t bytes = 0, share = frame_count_total() * FRAME_SIZE / 16 / boot_info.cpu_count;
-    char text[24];
-    if (boot_option("trace.ring=", text, sizeof(text))) {
-        if (trace_parse_number(text, strlen(text), &bytes) && bytes >= RING_BYTES_LEAST &&
-            bytes <= TRACE_RING_BYTES_MAX && !(bytes & (bytes - 1)))
+    if (boot_number("trace.ring=", &bytes)) {
+        if (bytes >= RING_BYTES_LEAST && bytes <= TRACE_RING_BYTES_MAX && !(bytes & (bytes - 1)))
             return bytes;
-        log_line("trace: trace.ring=%s is no power of two from 256k to 512m; using the default", text);
+        log_line("trace: trace.ring=%lu is no power of two from 256k to 512m; using the default", bytes);
     }
     for (bytes = RING_BYTES_LEAST; bytes * 2 <= share && bytes < RING_BYTES_DEFAULT_MAX;)
         bytes *= 2;

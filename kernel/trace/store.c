@@ -3,7 +3,7 @@
  * kernel/trace/store.c - the store: records in physical memory where the trace lies (trace/format/store.h).
  *
  * The *places* for stores are the first two blocks of TRACE_STORE_BYTES_MAX in the middle of the largest
- * range of RAM that are not reserved, 1 MiB apart (README.md, "After a reset"). The rings and the metadata
+ * range of RAM that are not occupied, 1 MiB apart (README.md, "After a reset"). The rings and the metadata
  * follow as far as memory is free.
  *
  * Locking: trace_lock; a panic does without.
@@ -33,16 +33,6 @@ static const struct boot_range *largest_range(void)
     return largest;
 }
 
-bool trace_range_is_reserved(paddr_t base, uint64_t size)
-{
-    for (uint32_t i = 0; i < boot_info.reserved_count; i++) {
-        const struct boot_range *range = &boot_info.reserved[i];
-        if (base < range->base + range->size && range->base < base + size)
-            return true;
-    }
-    return false;
-}
-
 void trace_store_find_places(void)
 {
     const struct boot_range *range = largest_range();
@@ -50,7 +40,7 @@ void trace_store_find_places(void)
     for (uint32_t count = 0; count < TRACE_STORE_PLACES; place += PLACE_STEP) {
         if (place + TRACE_STORE_BYTES_MAX > range->base + range->size)
             return;
-        if (place >= range->base && place != 0 && !trace_range_is_reserved(place, TRACE_STORE_BYTES_MAX))
+        if (place >= range->base && place != 0 && !boot_is_occupied(place, TRACE_STORE_BYTES_MAX))
             places[count++] = place;
     }
 }

@@ -24,14 +24,6 @@ static void *take(struct loader *loader, uint64_t bytes, uint64_t align)
     return taken;
 }
 
-static uint64_t length_of(const char *text)
-{
-    uint64_t length = 0;
-    while (text[length])
-        length++;
-    return length;
-}
-
 static char *append(char *to, const char *text)
 {
     while (*text)
@@ -44,7 +36,7 @@ static const char *make_format(struct loader *loader, const struct trace_field_i
 {
     uint64_t length = 1;
     for (uint32_t i = 0; i < count; i++)
-        length += 2 * length_of(fields[i].name) + 7; /* ", ", " = ", two %; */
+        length += 2 * __builtin_strlen(fields[i].name) + 7; /* ", ", " = ", two %; */
     char *format = take(loader, length, 1), *at = format;
     for (uint32_t i = 0; format && i < count; i++) {
         at = append(at, i ? ", " : "");
@@ -175,12 +167,8 @@ const char *trace_find_class_name(const struct trace_app_schemas *schemas, uint3
 
 int trace_find_any_class(const struct trace_app_schemas *schemas, const char *name, uint64_t length)
 {
-    for (uint32_t i = 0; i < TRACE_APP_CLASSES && length; i++) {
-        uint64_t same = 0;
-        while (same < length && schemas->names[i][same] == name[same])
-            same++;
-        if (same == length && !schemas->names[i][same])
+    for (uint32_t i = 0; i < TRACE_APP_CLASSES && length; i++)
+        if (trace_is_word(name, length, schemas->names[i]))
             return (int)(TRACE_CLASS_APP_FIRST + i);
-    }
     return trace_find_system_class(name, length);
 }

@@ -7,6 +7,7 @@
  */
 #include "trace/events.h" /* generated */
 #include <trace/print/print.h>
+#include <trace/print/words.h>
 
 struct line {
     char *text;
@@ -95,26 +96,30 @@ static void put_field(struct line *line, const struct trace_event_info *info,
     }
 }
 
-/* %name% in the format; the generator rejects unknown names. */
-static const struct trace_field_info *find_field(const struct trace_event_info *info, const char *name,
-                                                 uint64_t length)
+const struct trace_field_info *trace_find_field(const struct trace_event_info *info, const char *name,
+                                                uint64_t length)
 {
-    for (unsigned i = 0; i < info->field_count; i++) {
-        const char *other = info->fields[i].name;
-        uint64_t k = 0;
-        while (k < length && other[k] == name[k])
-            k++;
-        if (k == length && !other[k])
+    for (unsigned i = 0; i < info->field_count; i++)
+        if (trace_is_word(name, length, info->fields[i].name))
             return &info->fields[i];
-    }
     return 0;
 }
 
-static void put_event(struct line *line, const struct trace_event_info *info,
-                      const struct trace_header *event, uint64_t words)
+bool trace_has_body(const struct trace_moment *moment, const struct trace_event_info *info)
 {
-    uint64_t length = event->length < words ? event->length : words;
-    uint64_t bytes = length ? (length - 1) * 8 : 0;
+    uint64_t length = moment->event->length < moment->words ? moment->event->length : moment->words;
+    return length > 0 && (length - 1) * 8 >= info->fixed_bytes;
+}
+
+uint64_t trace_field_value(const struct trace_moment *moment, const struct trace_field_info *field)
+{
+    return load_unsigned((const char *)(moment->event + 1) + field->offset, field->bytes);
+}
+
+static void put_event(struct line *line, const struct trace_event_info *info,
+                      const struct trace_moment *moment)
+{
+    const struct trace_header *event = moment->event;
     if (!info) {
         put_text(line, "event ", 6);
         put_number(line, TRACE_ID_CLASS(event->id), 10);
@@ -124,10 +129,11 @@ static void put_event(struct line *line, const struct trace_event_info *info,
     }
     put_text(line, info->full_name, ~0u);
     put_text(line, ": ", 2);
-    if (bytes < info->fixed_bytes) {
+    if (!trace_has_body(moment, info)) {
         put_text(line, "(too short)", ~0u);
         return;
     }
+    uint64_t bytes = ((event->length < moment->words ? event->length : moment->words) - 1) * 8;
     for (const char *p = info->format; *p; p++) {
         if (*p != '%') {
             put_char(line, *p);
@@ -136,26 +142,12 @@ static void put_event(struct line *line, const struct trace_event_info *info,
         const char *name = ++p;
         while (*p != '%')
             p++;
-        const struct trace_field_info *field = find_field(info, name, (uint64_t)(p - name));
+        const struct trace_field_info *field = trace_find_field(info, name, (uint64_t)(p - name));
         if (field)
             put_field(line, info, field, (const char *)(event + 1), bytes);
         else
             put_char(line, '%');
     }
-}
-
-static uint32_t end_line(struct line *line)
-{
-    if (line->size)
-        line->text[line->length] = 0;
-    return line->length;
-}
-
-uint32_t trace_print_event(char *text, uint32_t size, const struct trace_header *event, uint64_t words)
-{
-    struct line line = {.text = text, .size = size};
-    put_event(&line, trace_event_find(event->id), event, words);
-    return end_line(&line);
 }
 
 static void put_padded(struct line *line, uint64_t number, unsigned width, char padding)
@@ -182,6 +174,8 @@ uint32_t trace_print_moment(char *text, uint32_t size, const struct trace_moment
     put_text(&line, " cpu ", 5);
     put_number(&line, moment->cpu, 10);
     put_char(&line, ' ');
-    put_event(&line, info ? info : trace_event_find(moment->event->id), moment->event, moment->words);
-    return end_line(&line);
+    put_event(&line, info ? info : trace_event_find(moment->event->id), moment);
+    if (size)
+        text[line.length] = 0;
+    return line.length;
 }

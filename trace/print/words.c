@@ -4,8 +4,7 @@
 #include <trace/format/layout.h>
 #include <trace/print/words.h>
 
-/* Whether the `length` bytes at `text` are exactly `word`. */
-static bool is_word(const char *text, uint64_t length, const char *word)
+bool trace_is_word(const char *text, uint64_t length, const char *word)
 {
     uint64_t i = 0;
     while (i < length && word[i] && text[i] == word[i])
@@ -13,18 +12,10 @@ static bool is_word(const char *text, uint64_t length, const char *word)
     return i == length && !word[i];
 }
 
-static uint64_t length_of(const char *text)
-{
-    uint64_t length = 0;
-    while (text[length])
-        length++;
-    return length;
-}
-
 int trace_find_system_class(const char *name, uint64_t length)
 {
     for (int i = 0; i < (int)TRACE_CLASS_COUNT; i++)
-        if (trace_class_table[i].name && is_word(name, length, trace_class_table[i].name))
+        if (trace_class_table[i].name && trace_is_word(name, length, trace_class_table[i].name))
             return i;
     return -1;
 }
@@ -54,9 +45,9 @@ bool trace_parse_number(const char *text, uint64_t length, uint64_t *number)
 static bool parse_classes(const char *text, uint64_t length, trace_find_class *find_class, uint64_t *classes)
 {
     int number;
-    if (is_word(text, length, "all"))
+    if (trace_is_word(text, length, "all"))
         *classes = ~0ull;
-    else if (is_word(text, length, "none") || is_word(text, length, "off"))
+    else if (trace_is_word(text, length, "none") || trace_is_word(text, length, "off"))
         *classes = 0;
     else if ((number = find_class(text, length)) >= 0)
         *classes = 1ull << number;
@@ -93,7 +84,7 @@ static const char *const mode_names[] = {
 bool trace_parse_mode(const char *text, uint32_t *mode)
 {
     for (uint32_t i = 0; i < MODES; i++) {
-        if (is_word(text, length_of(text), mode_names[i])) {
+        if (trace_is_word(text, __builtin_strlen(text), mode_names[i])) {
             *mode = i;
             return true;
         }

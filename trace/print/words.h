@@ -16,6 +16,9 @@
 typedef int trace_find_class(const char *name, uint64_t length);
 int trace_find_system_class(const char *name, uint64_t length);
 
+/* Whether the `length` bytes at `text` are exactly `word`. */
+bool trace_is_word(const char *text, uint64_t length, const char *word);
+
 /* Changes *mask. False: the word at *bad is invalid, and *mask is unchanged. */
 bool trace_parse_mask(const char *text, trace_find_class *find_class, uint64_t *mask, const char **bad);
 

@@ -11,6 +11,7 @@
 #ifndef ARCH_BOOT_H
 #define ARCH_BOOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define BOOT_RANGES_MAX 64
@@ -22,14 +23,24 @@ struct boot_range {
 
 struct boot_info {
     struct boot_range ram[BOOT_RANGES_MAX];      /* usable memory */
-    struct boot_range reserved[BOOT_RANGES_MAX]; /* occupied parts of it: kernel, archive, tables */
-    uint32_t ram_count, reserved_count;
+    struct boot_range occupied[BOOT_RANGES_MAX]; /* parts of it: kernel, archive, tables */
+    uint32_t ram_count, occupied_count;
     uint64_t archive_base, archive_size; /* boot archive, physical; 0 if none */
     uint32_t cpu_count;                  /* CPUs that can be started, including this one */
     uint32_t cpu_hardware_id[BOOT_CPUS_MAX];
     char command_line[512];
 };
 extern struct boot_info boot_info;
+
+static inline bool boot_is_occupied(uint64_t base, uint64_t size)
+{
+    for (uint32_t i = 0; i < boot_info.occupied_count; i++) {
+        const struct boot_range *range = &boot_info.occupied[i];
+        if (base < range->base + range->size && range->base < base + size)
+            return true;
+    }
+    return false;
+}
 
 /* Starts CPU `index` (1..cpu_count-1), which then runs kernel_secondary_main(). 0 or -E_*. */
 int arch_start_cpu(uint32_t index);

@@ -26,8 +26,8 @@ void host_start(uint32_t processors)
     host_ram = aligned_alloc(4096, HOST_RAM_BYTES);
     boot_info.ram[0] = (struct boot_range){HOST_RAM_BASE, HOST_RAM_BYTES};
     boot_info.ram_count = 1;
-    boot_info.reserved[0] = (struct boot_range){HOST_RAM_BASE + 0x10000, 0x5000};
-    boot_info.reserved_count = 1;
+    boot_info.occupied[0] = (struct boot_range){HOST_RAM_BASE + 0x10000, 0x5000};
+    boot_info.occupied_count = 1;
     cpu_count = processors;
     for (uint32_t i = 0; i < processors; i++) {
         cpus[i].index = cpus[i].block.cpu = i;

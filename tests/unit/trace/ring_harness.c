@@ -124,7 +124,8 @@ void visit_packet(const struct trace_packet *packet, visit_event *visit, void *c
     while ((event = trace_walk_next(&walk))) {
         f->disorder += walk.time < time;
         time = walk.time;
-        trace_print_event(line, sizeof(line), event, event->length);
+        trace_print_moment(line, sizeof(line), &(struct trace_moment){event, event->length, walk.time, 0}, 0,
+                           NULL);
         if (event->id == TRACE_ID(0, TRACE_MINOR_CONTEXT) || event->id == TRACE_ID(0, TRACE_MINOR_END))
             continue;
         f->events++;
