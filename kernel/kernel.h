@@ -42,9 +42,7 @@ bool boot_number(const char *name, uint64_t *number);
 /* Returns the option's index in `names`; 0 if absent, or unknown, which is logged. */
 uint32_t boot_choice(const char *name, const char *const *names, uint32_t count);
 
-/* System calls: kernel/syscall/syscall.h.
- *
- * The port's trap code calls these functions on the CPU's stack, with interrupts off and the user registers
+/* The port's trap code calls these functions on the CPU's stack, with interrupts off and the user registers
  * in current->frame. Before it returns to user mode, it calls kernel_exit() if need_resched is set, and
  * restores cpu->current. An interrupt of the idle loop or of a user copy returns there without that. */
 /* A page fault. `from_kernel`: in a user copy; true: resolved, false: stop the copy. For user faults the

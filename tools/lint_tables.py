@@ -22,17 +22,18 @@ SHARED = {
     "kernel/diagnosis/panic.c": "any code may panic",
     "kernel/diagnosis/watchdog.h": "a CPU that spins checks its neighbour (watchdog_spin)",
     "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
-    "kernel/syscall/syscall.h": "user copies",
-    "kernel/syscall/syscall.c": "user copies",
 }
 
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
-    ("kernel/cpu/irq.c", "kernel/*", "an interrupt ends in the object that it is for: a notification, a timer, the console"),
     ("kernel/cpu/lock.c", "kernel/space/tlb.c", "a CPU that spins replies to TLB shootdowns, or two CPUs wait for each other"),
     ("kernel/cpu/smp_call.c", "kernel/space/tlb.c", "a CPU that waits for others replies to TLB shootdowns"),
+    ("kernel/cpu/smp_call.c", "kernel/sched/schedule.c", "an IPI ends the idle CPU's sleep"),
+    ("kernel/cpu/smp_call.c", "kernel/debug/enter.c", "an IPI may come to stop this CPU for the debugger"),
+    ("kernel/ipc/irq.c", "kernel/syscall/machine.*", "interrupts are the machine object's, and one is the console's"),
     ("kernel/memory/scarce.c", "kernel/*", "to find the program that ends, it counts what every space holds"),
     ("kernel/space/space*.c", "kernel/ipc/*", "a space holds capabilities, its fault handler's endpoint and a watcher's notification"),
+    ("kernel/space/user_copy.c", "kernel/*", "a copy asks for missing pages by a message, and has the system call repeated"),
     ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
     ("kernel/space/space.c", "kernel/sched/futex.c", "a space has a table of futexes"),
     ("kernel/space/space.c", "kernel/trace/registry.c", "a space gives back its event classes when it ends"),
@@ -40,7 +41,7 @@ AGAINST = [
     ("kernel/sched/sched.c", "kernel/trace/control.h", "a thread's block names its CPU's ring"),
     ("kernel/sched/thread.c", "kernel/trace/control.h", "a thread's block names its CPU's ring"),
     ("kernel/sched/thread.c", "kernel/ipc/*", "a thread that ends leaves its notification, and fails the caller that it served"),
-    ("kernel/sched/timer.c", "kernel/*", "the timer interrupt drives heartbeat, watchdog and console"),
+    ("kernel/sched/timer_interrupt.c", "kernel/*", "the timer interrupt drives heartbeat, watchdog and console"),
     ("kernel/diagnosis/nmi.c", "kernel/debug/enter.c", "`nmi=debugger`"),
     ("kernel/diagnosis/panic.c", "kernel/debug/enter.c", "`panic=debugger`, and a panic in a session"),
     ("kernel/diagnosis/panic.c", "kernel/syscall/machine.c", "a panic stops the other CPUs"),
@@ -60,7 +61,6 @@ AGAINST = [
 CIRCLES = [
     ("kernel/cpu/lock*", "the inline part of a lock, and its slow path"),
     ("kernel/memory/*", "without free page frames, slabs give theirs back"),
-    ("kernel/sched/*", "a wait has a deadline, a deadline ends a wait, and both choose what runs"),
     ("kernel/ipc/*", "capabilities hold objects, messages carry capabilities"),
     ("kernel/trace/*", "the store lists the rings, and each of both is repaired from the other"),
     ("kernel/debug/*", "commands use the session's console, the session's table lists the commands"),

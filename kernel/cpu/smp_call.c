@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * smp_call.c - smp calls. Interface: smp_call.h.
+ * smp_call.c - smp calls, and the handler of all inter-processor interrupts. Interface: smp_call.h.
  *
  * Requests work like those of TLB shootdowns (tlb.c), but a CPU that spins for a lock does not handle them:
  * the function may do anything that an interrupt handler may.
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/space/space.h>
@@ -20,7 +21,7 @@ static struct call {
 
 static _Atomic uint64_t pending_of[CPUS_MAX]; /* by target: callers that wait for it */
 
-void call_handle_requests(void)
+static void handle_requests(void)
 {
     struct cpu *cpu = this_cpu();
     if (atomic_load_explicit(&pending_of[cpu->index], memory_order_relaxed) == 0)
@@ -58,7 +59,23 @@ void smp_call(uint64_t targets, void (*function)(void *argument), void *argument
     for (uint64_t turns = 1; atomic_load_explicit(&call->waiting, memory_order_acquire); turns++) {
         tlb_handle_request();
         watchdog_spin(turns);
-        call_handle_requests();
+        handle_requests();
         arch_relax();
     }
+}
+
+void handle_ipi(uint32_t kind)
+{
+    handle_wake();
+    trace_irq_ipi_entry(kind);
+    if (kind == IPI_SHOOTDOWN) {
+        tlb_handle_request();
+    } else if (kind == IPI_CALL) {
+        handle_requests();
+        debugger_poll();
+    } else if (kind == IPI_STOP) {
+        arch_stop_forever();
+    }
+    /* IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
+    trace_irq_ipi_exit(kind);
 }

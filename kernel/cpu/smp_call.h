@@ -11,6 +11,4 @@
  * while the target waits for an smp call of its own; it takes no lock for which a caller of this may spin. */
 void smp_call(uint64_t targets, void (*function)(void *argument), void *argument);
 
-void call_handle_requests(void); /* on IPI_CALL */
-
 #endif

@@ -10,7 +10,7 @@
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/cpu/irq.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/panic.h>

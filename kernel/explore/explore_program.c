@@ -10,7 +10,7 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/syscall/syscall.h>
+#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/explore.h>
 

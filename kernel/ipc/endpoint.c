@@ -18,7 +18,6 @@
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/syscall/syscall.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/ipc.h>

@@ -14,7 +14,6 @@
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
-#include <kernel/syscall/syscall.h>
 
 static inline void trace_switch(const struct thread *prev, const struct thread *next,
                                 enum thread_state prev_state)

@@ -14,7 +14,6 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/space/space_exit.h>
-#include <kernel/syscall/syscall.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

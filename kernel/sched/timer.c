@@ -7,21 +7,13 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/cpu/quiescent.h>
-#include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
-#include <kernel/memory/slab.h>
-#include <kernel/sched/sched.h>
-#include <kernel/sched/thread.h>
 #include <kernel/sched/timer.h>
-#include <kernel/syscall/machine.h>
-#include <kernel/trace/control.h>
+#include <tarn/abi.h>
 #include <trace/timer.h>
 
-#define NANOSECONDS     1000000000ull
-#define RECLAIM_AT_ONCE 1024u /* page frames; interrupts are off meanwhile */
+#define NANOSECONDS 1000000000ull
 
 static LOCK_CLASS(timer_class, "timer queue");
 uint64_t clock_hz;
@@ -77,7 +69,7 @@ static struct timer *meld(struct timer *a, struct timer *b)
 }
 
 /* Melds siblings in pairs, then the pairs from last to first. */
-static struct timer *meld_brothers(struct timer *first)
+static struct timer *meld_siblings(struct timer *first)
 {
     struct timer *pairs = NULL;
     while (first) {
@@ -100,9 +92,9 @@ static struct timer *meld_brothers(struct timer *first)
     return root;
 }
 
-static void remove_class(struct timer_queue *queue, struct timer *timer)
+static void unlink_timer(struct timer_queue *queue, struct timer *timer)
 {
-    struct timer *below = meld_brothers(timer->child);
+    struct timer *below = meld_siblings(timer->child);
     if (timer == queue->root) {
         queue->root = below;
     } else {
@@ -149,13 +141,13 @@ void timer_add(struct timer *timer, uint64_t deadline)
 void timer_remove(struct timer *timer)
 {
     struct cpu *cpu;
-    /* Acquire: pairs with remove_class. Only the timer's owner adds it, so it cannot change queues meanwhile.
+    /* Acquire: pairs with unlink_timer. Only the timer's owner adds it, so it cannot change queues meanwhile.
      */
     if (!(cpu = atomic_load_explicit(&timer->where, memory_order_acquire)))
         return;
     spin_lock(&cpu->timer_queue.lock);
     if (atomic_load_explicit(&timer->where, memory_order_relaxed) == cpu)
-        remove_class(&cpu->timer_queue, timer);
+        unlink_timer(&cpu->timer_queue, timer);
     spin_unlock(&cpu->timer_queue.lock);
 }
 
@@ -165,7 +157,7 @@ struct timer *timer_take_due(uint64_t now)
     spin_lock(&queue->lock);
     struct timer *timer = queue->root;
     if (timer && timer->deadline <= now)
-        remove_class(queue, timer);
+        unlink_timer(queue, timer);
     else
         timer = NULL;
     spin_unlock(&queue->lock);
@@ -200,41 +192,9 @@ void timer_set_sample(uint64_t deadline)
     find_periodic(queue);
 }
 
-/* On every CPU, a few times a second. All poll the console, because the CPU that gets its interrupt may be
- * hung. */
-static void beat(struct timer_queue *queue, uint64_t now)
-{
-    queue->heartbeat = trace_heartbeat(now);
-    find_periodic(queue);
-    console_poll();
-    watchdog_beat(now);
-    quiet_report(); /* the timer interrupted a program or this CPU's sleep */
-    slab_reclaim(RECLAIM_AT_ONCE);
-}
-
-/* The sample comes first: it records what was interrupted. */
-static void run_periodic(struct timer_queue *queue, uint64_t now)
-{
-    if (now >= queue->sample)
-        profile_timer(now);
-    if (now >= queue->heartbeat)
-        beat(queue, now);
-}
-
-void handle_timer(void)
+void timer_set_heartbeat(uint64_t deadline)
 {
     struct timer_queue *queue = &this_cpu()->timer_queue;
-    uint64_t now = arch_clock();
-    handle_wake();
-    queue->programmed = TIMER_NEVER;
-    if (now >= queue->periodic)
-        run_periodic(queue, now);
-    if (explore_timer(now) || now >= queue->slice_end)
-        sched_slice_end();
-    struct timer *timer;
-    while ((timer = timer_take_due(now))) {
-        struct thread *thread = list_object(timer, struct thread, timer);
-        thread_expire(thread, now);
-    }
-    timer_program();
+    queue->heartbeat = deadline;
+    find_periodic(queue);
 }

@@ -52,7 +52,9 @@ uint64_t timer_nanoseconds(uint64_t ticks);
 void timer_add(struct timer *timer, uint64_t deadline); /* to this CPU's queue */
 void timer_remove(struct timer *timer);                 /* from the queue it is in, if any */
 void timer_program(void);                               /* sets this CPU's hardware timer */
-void timer_set_sample(uint64_t deadline);               /* on this CPU; call timer_program() afterwards */
+/* On this CPU; call timer_program() afterwards. */
+void timer_set_sample(uint64_t deadline);
+void timer_set_heartbeat(uint64_t deadline);
 /* Removes and returns this CPU's earliest timer that is due at `now`; NULL: none. */
 struct timer *timer_take_due(uint64_t now);
 

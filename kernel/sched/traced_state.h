@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* traced_state.h - maps a thread's state to its number in the trace (trace/schema/sched.ev). */
+/* traced_state.h - a thread's state in the trace. */
 #ifndef KERNEL_TRACED_STATE_H
 #define KERNEL_TRACED_STATE_H
 
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
 
+/* Logs the end of what the thread blocked in (thread->traced): it runs again. */
+void thread_trace_resumed(struct thread *thread);
+
+/* The number of a state in the trace (trace/schema/sched.ev). */
 static inline uint16_t traced_state(enum thread_state state)
 {
     static const uint16_t states[] = {

@@ -18,7 +18,7 @@
 #include <kernel/sched/timer.h>
 #include <kernel/space/space.h>
 #include <kernel/syscall/machine.h>
-#include <kernel/syscall/syscall.h>
+#include <kernel/space/user_copy.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

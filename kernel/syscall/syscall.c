@@ -1,135 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* syscall.c - what system calls share: user copies, tracing; and the system calls without an object. */
-#include <arch/boot.h>
-#include <arch/clock.h>
-#include <arch/user.h>
+/* syscall.c - tracing of system calls, and the system calls without an object. */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/ipc/fault.h>
 #include <kernel/kernel.h>
-#include <kernel/memory/scarce.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <kernel/space/user_copy.h>
 #include <kernel/syscall/machine.h>
-#include <kernel/syscall/syscall.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
-#include <trace/ipc.h>
 #include <trace/syscall.h>
 
 #define LOG_TEXT_MAX 256u
 
-/* ---- User copies ---- */
-
-static bool is_user_range(const void *user, uint64_t size)
-{
-    uint64_t address = (uint64_t)user;
-    return address < USER_END && size <= USER_END - address;
-}
-
-static void restart_call(struct thread *self)
-{
-    if (self->traced & TRACED_SYSCALL) {
-        trace_syscall_exit((self->traced & TRACED_SYSCALL) - 1, self->tid, -E_AGAIN);
-        self->traced &= ~TRACED_SYSCALL;
-    }
-    frame_restart_syscall(&self->frame);
-}
-
-/* A copy stopped at cpu->fault_address. 0: the page is present now, retry; else the handler's result. */
-static int64_t explain_stop(struct cpu *cpu)
-{
-    struct thread *self = cpu->current;
-    struct fault_request request = {.address = cpu->fault_address, .access = cpu->fault_access};
-    switch (space_fault(self->space, &request)) {
-    case FAULT_RESOLVED:
-        return 0;
-    case FAULT_ASK_PAGER:
-        if (!fault_ask_pager(&request, arch_clock(), false))
-            return -E_BAD_ADDRESS;
-        restart_call(self);
-        return SYSCALL_NO_RESULT;
-    case FAULT_NO_MEMORY:
-        if (!scarce_wait(self))
-            return -E_NO_MEMORY;
-        restart_call(self);
-        return SYSCALL_NO_RESULT;
-    default:
-        return -E_BAD_ADDRESS;
-    }
-}
-
-int64_t user_read(void *to, const void *user_from, uint64_t size)
-{
-    int64_t error = 0;
-    if (!is_user_range(user_from, size))
-        return -E_BAD_ADDRESS;
-    while (!error && arch_copy_from_user(to, user_from, size) < 0)
-        error = explain_stop(this_cpu());
-    return error;
-}
-
-int64_t user_write(void *user_to, const void *from, uint64_t size)
-{
-    int64_t error = 0;
-    if (!is_user_range(user_to, size))
-        return -E_BAD_ADDRESS;
-    while (!error && arch_copy_to_user(user_to, from, size) < 0)
-        error = explain_stop(this_cpu());
-    return error;
-}
-
-int64_t user_read_word(uint32_t *value, const uint32_t *user_from)
-{
-    int64_t error = 0;
-    if (!is_user_range(user_from, sizeof *value))
-        return -E_BAD_ADDRESS;
-    while (!error && arch_load_user_word(value, user_from) < 0)
-        error = explain_stop(this_cpu());
-    return error;
-}
-
-int64_t user_read_string(char *text, const char *user_from, size_t size)
-{
-    size_t i = 0;
-    memset(text, 0, size);
-    while (i < size - 1) {
-        /* A whole page at a time: what follows the string need not be mapped. */
-        uint64_t chunk = FRAME_SIZE - ((uint64_t)(user_from + i) & (FRAME_SIZE - 1));
-        if (chunk > size - 1 - i)
-            chunk = size - 1 - i;
-        int64_t error = user_read(text + i, user_from + i, chunk);
-        if (error)
-            return error;
-        for (uint64_t end = i + chunk; i < end; i++) {
-            if (text[i] == 0) {
-                memset(text + i, 0, size - i);
-                return 0;
-            }
-        }
-    }
-    text[size - 1] = 0;
-    return 0;
-}
-
-int64_t user_read_name(char name[TARN_NAME_BYTES], const char *user_from)
-{
-    return user_read_string(name, user_from, TARN_NAME_BYTES);
-}
-
 /* ---- Tracing ---- */
-
-void thread_trace_resumed(struct thread *thread)
-{
-    bool faulted = thread->message_kind == MESSAGE_FAULT;
-    uint32_t number = thread->traced & TRACED_SYSCALL;
-    int64_t result = frame_result(&thread->frame);
-    if (thread->traced & TRACED_CALL)
-        trace_ipc_return(thread->call_id, faulted ? 0 : frame_label(&thread->frame), faulted ? 0 : result);
-    if (number != 0)
-        trace_syscall_exit(number - 1, thread->tid, result);
-    thread->traced = 0;
-}
 
 /* In a profiling window (profile.h). An IPC handler that does not return must pass kernel_exit, which
  * closes the window. */

@@ -13,7 +13,7 @@
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <kernel/syscall/machine.h>
-#include <kernel/syscall/syscall.h>
+#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 

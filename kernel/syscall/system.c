@@ -8,7 +8,7 @@
 #include <arch/boot.h>
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/cpu/irq.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/notification.h>
@@ -19,7 +19,7 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
-#include <kernel/syscall/syscall.h>
+#include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 

@@ -24,7 +24,7 @@
 #include <kernel/memory/frame.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <kernel/syscall/syscall.h>
+#include <kernel/space/user_copy.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

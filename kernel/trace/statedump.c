@@ -6,7 +6,7 @@
  * that uses both gets the correct state.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/cpu/irq.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/sched/thread.h>

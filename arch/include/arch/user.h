@@ -3,7 +3,7 @@
  * arch/user.h - the only access of the kernel to user memory of the current space.
  *
  * Ranges are first checked against USER_END. handle_page_fault brings missing pages in if the kernel can do
- * that alone. Otherwise the copy returns -E_BAD_ADDRESS with cpu->fault_address set (syscall.c then raises
+ * that alone. Otherwise the copy returns -E_BAD_ADDRESS with cpu->fault_address set (user_copy.c then raises
  * the fault for the thread and restarts its call).
  */
 #ifndef ARCH_USER_H

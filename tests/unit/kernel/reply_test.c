@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <kernel/cpu/irq.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>
@@ -27,7 +27,7 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/space/space_exit.h>
-#include <kernel/syscall/syscall.h>
+#include <kernel/sched/traced_state.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <tests/unit/kernel/host.h>

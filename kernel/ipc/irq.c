@@ -7,18 +7,16 @@
  */
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/cpu/irq.h>
-#include <kernel/cpu/smp_call.h>
-#include <kernel/debug/debugger.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/cap.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <kernel/space/user_copy.h>
 #include <kernel/syscall/machine.h>
-#include <kernel/syscall/syscall.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <trace/irq.h>
@@ -91,22 +89,6 @@ void handle_interrupt(uint32_t number, uint64_t ip)
     arch_irq_end(number);
     bool wanted = explore_put_off(number) || irq_deliver(number);
     trace_irq_handler_exit(number, wanted);
-}
-
-void handle_ipi(uint32_t kind)
-{
-    handle_wake();
-    trace_irq_ipi_entry(kind);
-    if (kind == IPI_SHOOTDOWN) {
-        tlb_handle_request();
-    } else if (kind == IPI_CALL) {
-        call_handle_requests();
-        debugger_poll();
-    } else if (kind == IPI_STOP) {
-        arch_stop_forever();
-    }
-    /* IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
-    trace_irq_ipi_exit(kind);
 }
 
 /* ---- Objects ---- */

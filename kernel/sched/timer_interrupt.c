@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* timer_interrupt.c - the timer interrupt: samples, heartbeats, the end of a time slice, time-outs. */
+#include <arch/clock.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/quiescent.h>
+#include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/watchdog.h>
+#include <kernel/explore/explore.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/slab.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/sched/timer.h>
+#include <kernel/syscall/machine.h>
+#include <kernel/trace/control.h>
+
+#define RECLAIM_AT_ONCE 1024u /* page frames; interrupts are off meanwhile */
+
+/* On every CPU, a few times a second. All poll the console, because the CPU that gets its interrupt may be
+ * hung. */
+static void beat(uint64_t now)
+{
+    timer_set_heartbeat(trace_heartbeat(now));
+    console_poll();
+    watchdog_beat(now);
+    quiet_report(); /* the timer interrupted a program or this CPU's sleep */
+    slab_reclaim(RECLAIM_AT_ONCE);
+}
+
+/* The sample comes first: it records what was interrupted. */
+static void run_periodic(struct timer_queue *queue, uint64_t now)
+{
+    if (now >= queue->sample)
+        profile_timer(now);
+    if (now >= queue->heartbeat)
+        beat(now);
+}
+
+void handle_timer(void)
+{
+    struct timer_queue *queue = &this_cpu()->timer_queue;
+    uint64_t now = arch_clock();
+    handle_wake();
+    queue->programmed = TIMER_NEVER;
+    if (now >= queue->periodic)
+        run_periodic(queue, now);
+    if (explore_timer(now) || now >= queue->slice_end)
+        sched_slice_end();
+    struct timer *timer;
+    while ((timer = timer_take_due(now))) {
+        struct thread *thread = list_object(timer, struct thread, timer);
+        thread_expire(thread, now);
+    }
+    timer_program();
+}
