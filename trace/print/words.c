@@ -4,14 +4,6 @@
 #include <trace/format/layout.h>
 #include <trace/print/words.h>
 
-bool trace_is_word(const char *text, uint64_t length, const char *word)
-{
-    uint64_t i = 0;
-    while (i < length && word[i] && text[i] == word[i])
-        i++;
-    return i == length && !word[i];
-}
-
 int trace_find_system_class(const char *name, uint64_t length)
 {
     for (int i = 0; i < (int)TRACE_CLASS_COUNT; i++)
