@@ -56,14 +56,21 @@ def finish():
     sys.exit(0 if _checks and all(_checks) else 1)
 
 
-def run(*command, seconds=300):
-    """Exit status, standard output and error."""
-    result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds)
+def run(*command, seconds=300, **where):
+    """Exit status, standard output and error. where: as subprocess.run has it."""
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, stdin=subprocess.DEVNULL,
+                            **where)
     return result.returncode, result.stdout, result.stderr
 
 
-def tarn(*words, seconds=300):
-    return run(TARN, *words, seconds=seconds)
+def tarn(*words, **where):
+    return run(TARN, *words, **where)
+
+
+def make_trace(path, *options):
+    """A synthetic trace there (tests/unit/tarn/tracegen.c); its path."""
+    subprocess.run([os.path.join(guest.ROOT, "build/host/tracegen"), *options, path], check=True, stdout=subprocess.DEVNULL)
+    return path
 
 
 def out_directory(name):
