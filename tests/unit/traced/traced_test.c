@@ -8,11 +8,9 @@
  * sanitizers; prints TAP.
  */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <sanitizer/common_interface_defs.h>
 #include <servers/lib/server.h>
 #include <servers/traced/traced.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,31 +136,15 @@ int64_t sys_trace_metadata(cap_t trace, uint32_t part, uint64_t offset, void *bu
     return (int64_t)left;
 }
 
-/* The trace of the previous boot: the present rings, if the test says so. */
-static bool previous_is_there;
-
+/* There is no trace of a previous boot. */
 int trace_previous_read_store(cap_t trace, struct trace_previous *previous)
 {
-    if (!previous_is_there)
-        return -E_NOT_FOUND;
-    *previous = (struct trace_previous){.info = test_info,
-                                        .store = {.cpu_count = TEST_CPUS,
-                                                  .buffer_bytes = trace_buffer_bytes(&test_info),
-                                                  .buffer_count = test_info.buffer_count,
-                                                  .clock_hz = 1000000000,
-                                                  .boot_id = 1,
-                                                  .end = TRACE_STORE_PANIC,
-                                                  .reason = "it was time",
-                                                  .machine = "test",
-                                                  .metadata_bytes = (uint32_t)sys_trace_metadata(
-                                                      SLOT_TRACE, 0, 0, (char[1 << 18]){0}, 1 << 18)}};
-    memcpy(previous->store.uuid, test_info.uuid, sizeof(test_info.uuid));
-    return 0;
+    return -E_NOT_FOUND;
 }
 
 int trace_previous_open(cap_t trace, struct trace_previous *previous)
 {
-    return trace_previous_read_store(trace, previous);
+    return -E_NOT_FOUND;
 }
 
 void trace_previous_close(struct trace_previous *previous)
@@ -171,12 +153,12 @@ void trace_previous_close(struct trace_previous *previous)
 
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
 {
-    return trace_reader_open(&previous->info, ring_of_cpu(cpu), cpu, ~0ull);
+    return trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, ~0ull);
 }
 
 int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)
 {
-    return sys_trace_metadata(trace, part, 0, buffer, size);
+    return -E_NOT_FOUND;
 }
 
 void server_log(const char *format, ...)
@@ -244,7 +226,6 @@ static void close_channel(struct channel *channel)
     free(host);
 }
 
-static struct host_channel *last_channel;
 static int listener;
 static char source_name[64];
 
@@ -253,7 +234,6 @@ static void *run_listener(void *argument)
     for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
         struct host_channel *host = calloc(1, sizeof(*host));
         *host = (struct host_channel){{receive, reserve, commit, account, hang_up, close_channel}, fd, NULL};
-        last_channel = host;
         serve_channel(&host->channel);
     }
     return NULL;
@@ -324,8 +304,7 @@ struct arrived {
     uint64_t events, first, last; /* number of the writer's events; their first and last number */
     uint64_t jumps;               /* numbers missing between first and last */
     uint64_t discarded;           /* as counted by the packets, from the first to the last */
-    uint64_t discarded_within;    /* the same, up to the last packet with events */
-    uint64_t packets, cut, last_packet;
+    uint64_t packets, cut;
 };
 
 static void count_mark(struct arrived *arrived, const struct trace_header *event)
@@ -357,9 +336,6 @@ static struct arrived count_arrived(uint32_t cpu)
             discarded_first = packet->events_discarded;
         arrived.cut += (packet->flags & TRACE_PACKET_CUT) != 0;
         arrived.discarded = packet->events_discarded - discarded_first;
-        arrived.last_packet = packet->packet_seq_num;
-        if (!(packet->flags & TRACE_PACKET_CLOSING))
-            arrived.discarded_within = arrived.discarded;
         trace_walk_begin(&walk, packet, packet->content_size / 64, packet->timestamp_end);
         while ((event = trace_walk_next(&walk)))
             if (TRACE_ID_CLASS(event->id) == TRACE_CLASS_USER)
@@ -425,60 +401,6 @@ static void test_stream(void)
     check(statedumps > 0, "a pull begins with a statedump");
 }
 
-static void test_slow_consumer(void)
-{
-    new_rings(16384, 16, TRACE_MODE_STREAM);
-    start_writers(0);
-    int status = pull("--slow", "3") /* ended by the thread below */;
-    stop_writers();
-    uint64_t discarded = 0;
-    bool fine = true;
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        struct arrived arrived = count_arrived(cpu);
-        fine &= arrived.sound && arrived.jumps == arrived.discarded_within &&
-                arrived.discarded <= control_of_cpu(cpu)->discarded;
-        discarded += arrived.discarded;
-    }
-    check(fine && discarded > 0 && status == 0, "too slow a consumer: %lu events discarded, each counted",
-          (unsigned long)discarded);
-}
-
-/* Tries to pull during another pull; gives up before that one ends. */
-static void *try_second_pull(void *argument)
-{
-    char other[128];
-    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-    snprintf(other, sizeof(other), "%s/other", directory);
-    char *words[] = {"pull", source_name, "-q", "-o", other, NULL};
-    *(int *)argument = run_pull(5, words);
-    rmdir(other);
-    ctl("stop", NULL);
-    return NULL;
-}
-
-static void test_stop(void)
-{
-    pthread_t second;
-    int second_status = -1;
-
-    new_rings(16384, 64, TRACE_MODE_STREAM);
-    start_writers(20000);
-    pthread_create(&second, NULL, try_second_pull, &second_status);
-    int status = pull(NULL, NULL);
-    pthread_join(second, NULL);
-    stop_writers();
-    struct arrived arrived = count_arrived(0);
-    check(status == 0 && arrived.sound && arrived.first == 0 && arrived.jumps == 0 && arrived.events > 100,
-          "stopped in the guest: the pull takes the rest and ends (%lu events)",
-          (unsigned long)arrived.events);
-    check(second_status == EXIT_USAGE, "a second pull is refused and does not mix in");
-    check(ctl("start", NULL) == 0 && test_info.mask == ~0ull, "start restores the earlier mask");
-    check(ctl("mask", "sched,ipc") == 0 && test_info.mask != ~0ull && test_info.mask != 0, "mask by names");
-    check(ctl("mode", "flight") == 0 && test_info.mode == TRACE_MODE_FLIGHT && ctl("mode", "fast") == 2,
-          "mode");
-    check(ctl("statistics", NULL) == 0 && ctl("--json", NULL) == 0, "statistics");
-}
-
 /* Writers that keep running; every buffer has been written. */
 static void write_a_lap(void)
 {
@@ -506,25 +428,6 @@ static void test_snapshot(void)
     struct arrived arrived = count_arrived(0);
     check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets >= 15,
           "a snapshot of a quiet system is complete (%lu packets)", (unsigned long)arrived.packets);
-}
-
-/* Rings whose writers stopped, with their open packets. */
-static void test_previous(void)
-{
-    check(pull("--previous", NULL) == EXIT_USAGE, "without a previous trace, a pull reports that");
-    new_rings(16384, 16, TRACE_MODE_FLIGHT);
-    write_a_lap();
-    stop_writers();
-    previous_is_there = true;
-    int status = pull("--previous", NULL);
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        struct arrived arrived = count_arrived(cpu);
-        check(status == 0 && arrived.sound && arrived.jumps == 0 && arrived.packets == 16 &&
-                  arrived.last + 1 == written[cpu],
-              "the previous trace, cpu %u: status %d, %lu packets up to the open one", cpu, status,
-              (unsigned long)arrived.packets);
-    }
-    previous_is_there = false;
 }
 
 /* A writer that dies between reserve and commit. */
@@ -649,17 +552,8 @@ static void *fill_and_stop(void *argument)
     return NULL;
 }
 
-static void *fill_and_interrupt(void *argument)
-{
-    wait_for_pull();
-    fill_rings();
-    kill(getpid(), *(int *)argument);
-    return NULL;
-}
-
 static void test_last_losses(void)
 {
-    static int signals[] = {SIGINT, SIGTERM, SIGHUP};
     pthread_t filler;
 
     new_rings(16384, 16, TRACE_MODE_STREAM);
@@ -667,47 +561,9 @@ static void test_last_losses(void)
     int status = pull("--slow", "20");
     pthread_join(filler, NULL);
     check_all_told("full when tracing stops", status);
-    for (unsigned i = 0; i < 3; i++) {
-        new_rings(16384, 16, TRACE_MODE_STREAM);
-        pthread_create(&filler, NULL, fill_and_interrupt, &signals[i]);
-        status = pull("--slow", "20");
-        pthread_join(filler, NULL);
-        check_all_told("full when the host ends the pull", status);
-    }
     new_rings(16384, 16, TRACE_MODE_ONCE);
     fill_rings();
     check_all_told("mode once, a snapshot", pull("--snapshot", NULL));
-    test_info.mask = 0;
-    check_all_told("mode once, a pull", pull("--mode", "once"));
-    new_rings(16384, 16, TRACE_MODE_STREAM);
-    fill_rings();
-    previous_is_there = true;
-    check_all_told("the previous trace of full rings", pull("--previous", NULL));
-    previous_is_there = false;
-}
-
-static void cut_link(void)
-{
-    shutdown(last_channel->fd, SHUT_RDWR);
-}
-
-/* The last STATUS of the guest holds: its rings did not change. Their 16 packets are closed; the next one
- * counts as missing, because nobody can know whether it was begun since. */
-static void test_cut_link(void)
-{
-    new_rings(16384, 16, TRACE_MODE_STREAM);
-    fill_rings();
-    on_room.action = cut_link;
-    on_room.countdown = 22;
-    int status = pull(NULL, NULL);
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        struct arrived arrived = count_arrived(cpu);
-        check(status == EXIT_DAMAGE && arrived.sound && arrived.packets <= 17 &&
-                  arrived.discarded == control_of_cpu(cpu)->discarded && arrived.last_packet == 17,
-              "the link breaks for good, cpu %u: %lu packets, %lu discarded, up to packet %lu", cpu,
-              (unsigned long)arrived.packets, (unsigned long)arrived.discarded,
-              (unsigned long)arrived.last_packet);
-    }
 }
 
 /* A host stops reading for a while, and a program in the guest resizes the rings: space was reserved for a
@@ -762,69 +618,8 @@ static void test_hostile(void)
     check(ctl("statistics", NULL) == 0, "traced still replies after 300 hostile connections");
 }
 
-/* ---- waiting for another pull ---------------------------------------------------------------------- */
-
-static int begin_silent_pull(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    uint8_t hello[WIRE_FRAME_BYTES + WIRE_HELLO_BYTES];
-    uint8_t frame[WIRE_FRAME_BYTES + WIRE_PULL_BYTES] = {0}, *payload = frame + WIRE_FRAME_BYTES;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    address.sin_port = htons((uint16_t)atoi(strrchr(source_name, ':') + 1));
-    wire_put32(payload, WIRE_PULL_MODE);
-    wire_put32(payload + 4, TRACE_MODE_STREAM);
-    wire_put_frame(frame, WIRE_PULL, WIRE_PULL_BYTES, 0, wire_hash(payload, WIRE_PULL_BYTES));
-    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        recv(fd, hello, sizeof(hello), MSG_WAITALL) != (ssize_t)sizeof(hello) ||
-        send(fd, frame, sizeof(frame), MSG_NOSIGNAL) != (ssize_t)sizeof(frame)) {
-        printf("Bail out! traced takes no pull\n");
-        exit(1);
-    }
-    wait_for_pull();
-    return fd;
-}
-
-/* Waits longer than traced lets a pull wait, so that the host must ask again. */
-static void *end_pull_late(void *argument)
-{
-    nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
-    close(*(int *)argument);
-    return NULL;
-}
-
-static void test_wait(void)
-{
-    char output[128];
-    pthread_t other;
-
-    new_rings(16384, 64, TRACE_MODE_FLIGHT);
-    start_writers(20000);
-    int fd = begin_silent_pull();
-    pthread_create(&other, NULL, end_pull_late, &fd);
-    remove_output();
-    snprintf(output, sizeof(output), "%s/out", directory);
-    char *words[] = {"pull", source_name, "-q", "-o", output, "--wait", "60", "--duration", "1", NULL};
-    int status = run_pull(9, words);
-    pthread_join(other, NULL);
-    stop_writers();
-    struct arrived arrived = count_arrived(0);
-    check(status == 0 && arrived.sound && arrived.packets > 1,
-          "--wait waits for the end of another pull, and --duration begins then (status %d, %lu packets)",
-          status, (unsigned long)arrived.packets);
-}
-
-static void *interrupt_soon(void *argument)
-{
-    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-    kill(getpid(), SIGINT);
-    return NULL;
-}
-
 int main(void)
 {
-    pthread_t interrupter;
-
     strcpy(directory, "/tmp/tarn-traced-test-XXXXXX");
     __sanitizer_set_report_fd((void *)STDOUT_FILENO); /* what the host tool complains about is not wanted */
     if (!mkdtemp(directory) || !freopen("/dev/null", "w", stderr)) {
@@ -834,18 +629,11 @@ int main(void)
     setup_rings(16384, 64, TRACE_MODE_FLIGHT);
     open_listener();
     test_stream();
-    pthread_create(&interrupter, NULL, interrupt_soon, NULL);
-    test_slow_consumer();
-    pthread_join(interrupter, NULL);
-    test_stop();
     test_snapshot();
-    test_previous();
     test_torn();
     test_last_losses();
-    test_cut_link();
     test_geometry();
     test_hostile();
-    test_wait();
     remove_output();
     rmdir(directory);
     return finish_tests();
