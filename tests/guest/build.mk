@@ -33,11 +33,10 @@ BOOT_FILES += test/greedy=$(BA)/user/test_greedy
 GUEST_kernel_scarce := free memory=256M seconds=600
 
 # Tests of the trace. trace_rings.c reads the rings.
-$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_locks,\
+$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot,\
     $(eval $(call guest_test_program,$t,tests/guest/$t.c user/bin/trace_rings.c)))
 # Its vandal's races are what it is about.
 GUEST_trace_damage := plain
-GUEST_trace_locks := append=debug.hang=1
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
 
 # Run by tests/host/one_fault, which counts the lines of a fault report.
@@ -72,6 +71,10 @@ BOOT_FILES += test/echo=$(BA)/user/test_echo
 # Run by tests/host/previous.
 $(foreach t,last_words scarce,$(eval $(call user_program,test_$t,tests/guest/$t.c)))
 BOOT_FILES += test/last_words=$(BA)/user/test_last_words test/scarce=$(BA)/user/test_scarce
+
+# Run by tests/host/locks and view_page.
+$(eval $(call user_program,test_trace_locks,tests/guest/trace_locks.c))
+BOOT_FILES += test/trace_locks=$(BA)/user/test_trace_locks
 
 # Run by tests/host/profile.
 $(eval $(call user_program,test_hot,tests/guest/hot.c))
