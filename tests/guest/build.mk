@@ -14,7 +14,7 @@ GUEST_steered := smp=1 timed
 GUEST_load := free smp=64 memory=2G seconds=400
 
 # Tests of the kernel. child.c makes spaces by system calls, without proc.
-$(foreach t,kernel_reply kernel_births kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,tests/guest/$t.c tests/guest/child.c)))
+$(foreach t,kernel_births kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,tests/guest/$t.c tests/guest/child.c)))
 GUEST_kernel_ipc := smp=16
 GUEST_kernel_futex := smp=8
 GUEST_kernel_kill := smp=8 seconds=450

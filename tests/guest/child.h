@@ -11,6 +11,8 @@
 #define USER_TEST_CHILD_H
 
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <tarn/runtime.h>
 
 #define CHILD_STACK_BYTES 0x4000ull
@@ -36,6 +38,16 @@ int child_start(struct child *child, void (*entry)(uint64_t), uint64_t arg);
 int child_give(const struct child *child, cap_t own, cap_t slot, uint32_t rights);
 /* Kills it, waits until all its resources are freed, and closes it. */
 void child_end(struct child *child);
+
+/* The result, without which the test cannot go on. */
+static inline cap_t must(int64_t result)
+{
+    if (result < 0) {
+        printf("Bail out! %s\n", tarn_error_text((int)result));
+        exit(1);
+    }
+    return (cap_t)result;
+}
 
 /* Random numbers for children; they depend only on the seed. */
 static inline uint64_t child_random(uint64_t *state)

@@ -28,15 +28,6 @@ struct shared {
     _Atomic uint64_t good; /* number of those that succeeded */
 };
 
-static cap_t must(int64_t result)
-{
-    if (result < 0) {
-        printf("Bail out! %s\n", tarn_error_text(result));
-        exit(1);
-    }
-    return (cap_t)result;
-}
-
 /* ---- in the child ---------------------------------------------------------------------------------- */
 
 static const uint64_t nasty[] = {

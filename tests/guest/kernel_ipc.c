@@ -13,15 +13,6 @@
 
 #define MS 1000000ull
 
-static cap_t must(int64_t result)
-{
-    if (result < 0) {
-        printf("Bail out! %s\n", tarn_error_text((int)result));
-        exit(1);
-    }
-    return (cap_t)result;
-}
-
 static cap_t endpoint;
 static _Atomic bool has_given_up; /* the caller of TOO_LATE has timed out */
 

@@ -25,15 +25,6 @@
 
 enum { SLOT_SERVER = 16, SLOT_PEER = 17, SLOT_SIGNAL = 18, SLOT_PAGED = 19, SLOT_SHARED = 20 };
 
-static cap_t must(int64_t result)
-{
-    if (result < 0) {
-        printf("Bail out! %s (%lld)\n", tarn_error_text((int)result), (long long)result);
-        exit(1);
-    }
-    return (cap_t)result;
-}
-
 /* ---- in the child ---------------------------------------------------------------------------------- */
 
 static void do_calls(uint64_t *random)

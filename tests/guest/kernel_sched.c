@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel_sched.c - scheduling: affinity, priorities, time slices, stealing, suspension; also TLB shootdown,
- * because that needs threads on all CPUs: nobody can write to a page after it was unmapped.
+ * kernel_sched.c - scheduling: affinity, priorities, time slices, stealing, suspension.
  *
  * The threads live in a child and count in memory shared with the test.
  */
@@ -15,7 +14,6 @@
 #define MS     1000000ull
 #define CPUS   64u
 #define SHARED 0x0000000900000000ull
-#define VICTIM 0x0000000a00000000ull /* page of the shootdown test */
 
 enum { SLOT_SIGNAL = 16, SLOT_ANSWER };
 
@@ -31,15 +29,6 @@ _Static_assert(sizeof(struct shared) <= TARN_PAGE_SIZE, "one page is shared");
 static struct shared *shared;
 static cap_t shared_memory;
 static unsigned cpu_count;
-
-static cap_t must(int64_t result)
-{
-    if (result < 0) {
-        printf("Bail out! %s\n", tarn_error_text(result));
-        exit(1);
-    }
-    return (cap_t)result;
-}
 
 static void sleep_ms(uint64_t ms)
 {
@@ -71,13 +60,6 @@ static void answer_signals(uint64_t index)
         s->answered_at = clock_monotonic_ns();
         sys_notification_signal(SLOT_ANSWER, 1);
     }
-}
-
-static void write_victim(uint64_t index)
-{
-    volatile uint64_t *words = (volatile uint64_t *)VICTIM;
-    for (;;)
-        words[index * 8]++;
 }
 
 /* ---- tests ----------------------------------------------------------------------------------------- */
@@ -259,76 +241,6 @@ static void test_preemption(void)
     child_end(&child);
 }
 
-/* ---- TLB shootdown --------------------------------------------------------------------------------- */
-
-static void map_victim(const struct child *child, cap_t memory)
-{
-    must(
-        sys_space_map(child->space, memory, VICTIM, 2 * TARN_PAGE_SIZE, 0, MAP_READ | MAP_WRITE | MAP_FIXED));
-}
-
-/* Resumes all threads that faulted. Returns their number. */
-static unsigned resume_all(cap_t handler)
-{
-    struct ipc_message message;
-    unsigned count = 0;
-    while (ipc_receive_deadline(handler, &message, deadline_after(2 * MS)) == 0) {
-        message = (struct ipc_message){.label = FAULT_REPLY_RESUME};
-        ipc_reply(&message);
-        count++;
-    }
-    return count;
-}
-
-/* Whether the words do not change any more. */
-static bool stands_still(const volatile uint64_t *words)
-{
-    uint64_t seen[CPUS] = {0};
-    for (unsigned i = 0; i < cpu_count; i++)
-        seen[i] = words[i * 8];
-    for (int turn = 0; turn < 2000; turn++) {
-        if (turn == 1000)
-            sleep_ms(1); /* let threads run that only run when this one does not */
-        for (unsigned i = 0; i < cpu_count; i++)
-            if (words[i * 8] != seen[i])
-                return false;
-    }
-    return true;
-}
-
-static void test_shootdown(void)
-{
-    struct child child;
-    cap_t memory = must(sys_memory_create(2 * TARN_PAGE_SIZE)), handler = must(sys_endpoint_create());
-    volatile uint64_t *words = memory_map(memory, 2 * TARN_PAGE_SIZE, MAP_READ);
-    unsigned stale = 0, faults = 0;
-    make_child(&child);
-    must(sys_space_set_fault_handler(child.space, handler));
-    map_victim(&child, memory);
-    for (unsigned i = 0; i < cpu_count; i++)
-        sys_cap_close(start(&child, write_victim, i, 1, cpu_count > 1 ? 1ull << i : 0));
-    for (int round = 0; round < 100; round++) {
-        sleep_ms(1);
-        if (round % 2)
-            must(sys_space_unmap(child.space, VICTIM, 2 * TARN_PAGE_SIZE));
-        else
-            must(sys_space_protect(child.space, VICTIM, 2 * TARN_PAGE_SIZE, MAP_READ));
-        stale += !stands_still(words);
-        if (round % 2)
-            map_victim(&child, memory);
-        else
-            must(sys_space_protect(child.space, VICTIM, 2 * TARN_PAGE_SIZE, MAP_READ | MAP_WRITE));
-        faults += resume_all(handler);
-    }
-    printf("# %u faults\n", faults);
-    check(stale == 0, "after unmap and protect no write uses an old translation");
-    check(faults > 0, "they fault instead");
-    child_end(&child);
-    memory_unmap((void *)words, 2 * TARN_PAGE_SIZE);
-    sys_cap_close(memory);
-    sys_cap_close(handler);
-}
-
 int main(void)
 {
     child_prepare();
@@ -339,6 +251,5 @@ int main(void)
     test_spreading();
     test_priorities();
     test_preemption();
-    test_shootdown();
     return finish_tests();
 }

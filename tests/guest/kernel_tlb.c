@@ -254,15 +254,6 @@ static void change(uint64_t rounds)
 
 /* ---- the test -------------------------------------------------------------------------------------- */
 
-static cap_t must(int64_t result)
-{
-    if (result < 0) {
-        printf("Bail out! %s\n", tarn_error_text(result));
-        exit(1);
-    }
-    return (cap_t)result;
-}
-
 static void start(struct child *child, void (*entry)(uint64_t), uint64_t arg, uint32_t priority, uint64_t cpu)
 {
     cap_t thread = must(child_thread(child, entry, arg, priority, 1ull << cpu));

@@ -40,15 +40,6 @@ static cap_t probe_memory, probe_scratch, probe_report;
 static struct probe_request *probe_requests;
 static unsigned probe_next;
 
-static inline cap_t must(int64_t result)
-{
-    if (result < 0) {
-        printf("Bail out! %s\n", tarn_error_text((int)result));
-        exit(1);
-    }
-    return (cap_t)result;
-}
-
 static inline void probe_prepare(void)
 {
     probe_memory = must(sys_memory_create(TARN_PAGE_SIZE));
