@@ -7,7 +7,7 @@
  *
  * Each thread logs as fast as it can and sleeps while its CPU's ring is three quarters full, so the ring
  * never overflows and the consumer never waits. With `over` threads do not check the ring, so that events are
- * lost (tests/host/slow_consumer).
+ * lost (tests/host/losses).
  */
 #include <pthread.h>
 #include <stdbool.h>
