@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/model/walk.h>
@@ -215,13 +216,13 @@ static void test_directory(const char *directory, const char *name)
     trace_close(&opened);
 }
 
-static void test_synthetic(const char *root, const char *order, bool losses)
+static void test_synthetic(const char *order, bool losses)
 {
     struct synthetic_options options = SYNTHETIC_DEFAULTS;
     struct fail fail;
     char directory[128], name[64];
 
-    snprintf(directory, sizeof(directory), "%s/%s%d", root, order, losses);
+    snprintf(directory, sizeof(directory), "%s/%s%d", scratch, order, losses);
     snprintf(name, sizeof(name), "synthetic, %s%s", order, losses ? ", losses" : "");
     options.order = order;
     options.directory = directory;
@@ -237,18 +238,13 @@ static void test_synthetic(const char *root, const char *order, bool losses)
 
 int main(int argc, char **argv)
 {
-    char root[] = "/tmp/breakdown.XXXXXX", command[64];
-
-    if (mkdtemp(root) == NULL)
-        return 1;
+    make_scratch();
     for (int losses = 0; losses < 2; losses++) {
-        test_synthetic(root, "le", losses != 0);
-        test_synthetic(root, "be", losses != 0);
+        test_synthetic("le", losses != 0);
+        test_synthetic("be", losses != 0);
     }
     has_losses = false;
     for (int i = 1; i < argc; i++)
         test_directory(argv[i], argv[i]);
-    snprintf(command, sizeof(command), "rm -rf %s", root);
-    check(system(command) == 0, "the files are removed");
     return finish_tests();
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/trace/ring_harness.h>
 #include <tools/tarn/source/image.h>
 #include <tools/tarn/source/source.h>
@@ -29,7 +30,7 @@
 #define FILE_BYTES   (4u << 20)
 #define EXTENTS      (1 + RING_BYTES / 4096) /* of each processor: a ring in pages, as a reader's pieces are */
 
-static char directory[64], ram_path[96], output[96];
+static char ram_path[96], output[96];
 static char *ram;
 static int ram_fd;
 static bool stop;
@@ -370,15 +371,9 @@ static void test_cut(void)
 
 int main(void)
 {
-    char command[128];
-
-    strcpy(directory, "/tmp/image_live.XXXXXX");
-    if (!mkdtemp(directory)) {
-        perror(directory);
-        return 2;
-    }
-    snprintf(ram_path, sizeof(ram_path), "%s/ram", directory);
-    snprintf(output, sizeof(output), "%s/out", directory);
+    make_scratch();
+    snprintf(ram_path, sizeof(ram_path), "%s/ram", scratch);
+    snprintf(output, sizeof(output), "%s/out", scratch);
     alarm(120);
     test_every_window();
     test_opening();
@@ -386,8 +381,5 @@ int main(void)
     test_overrun("--slow=1", "a slow reader");
     test_end();
     test_cut();
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    if (system(command) != 0)
-        perror(command);
     return finish_tests();
 }

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tools/tarn/source/image.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
@@ -24,7 +25,7 @@
 
 #define GIB (1ull << 30)
 
-static char directory[64], output[96], core_path[96], ram_path[96], socket_path[96];
+static char output[96], core_path[96], ram_path[96], socket_path[96];
 static struct made made;
 
 /* ---- running and checking ---- */
@@ -422,9 +423,9 @@ static void test_files(void)
                "\x7f"
                "ELF",
                4);
-    expect(pull("core", core_path) == 2 && pull("core", "/dev/null") == 2 && pull("core", directory) == 2 &&
+    expect(pull("core", core_path) == 2 && pull("core", "/dev/null") == 2 && pull("core", scratch) == 2 &&
                pull("core", "/nowhere") == 2 && pull("ram", "/dev/null") == 2 &&
-               pull("ram", directory) == 2 && pull("gdb", "/nowhere") == 2 && pull("gdb", "nowhere") == 2 &&
+               pull("ram", scratch) == 2 && pull("gdb", "/nowhere") == 2 && pull("gdb", "nowhere") == 2 &&
                pull("ram", core_path) == 2,
            "what is no memory");
 }
@@ -493,15 +494,11 @@ int main(int argc, char **argv)
     unsigned mutations = argc > 1 ? (unsigned)atoi(argv[1]) : 300;
 
     random_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 4711;
-    strcpy(directory, "/tmp/image_test.XXXXXX");
-    if (!mkdtemp(directory)) {
-        printf("Bail out! no temporary directory\n");
-        return 1;
-    }
-    snprintf(output, sizeof(output), "%s/out", directory);
-    snprintf(core_path, sizeof(core_path), "%s/core", directory);
-    snprintf(ram_path, sizeof(ram_path), "%s/ram", directory);
-    snprintf(socket_path, sizeof(socket_path), "%s/gdb", directory);
+    make_scratch();
+    snprintf(output, sizeof(output), "%s/out", scratch);
+    snprintf(core_path, sizeof(core_path), "%s/core", scratch);
+    snprintf(ram_path, sizeof(ram_path), "%s/ram", scratch);
+    snprintf(socket_path, sizeof(socket_path), "%s/gdb", scratch);
     made = (struct made){.ram = malloc(MAKE_BYTES), .store_at = MAKE_STORE_AT};
     for (int big = 0; big < 2; big++) {
         made.big = big;
@@ -518,10 +515,6 @@ int main(int argc, char **argv)
     test_mutations(1, "mutated info and control pages", mutations);
     test_mutations(2, "mutated packet headers", mutations);
     test_mutations(3, "mutated events", mutations);
-    char command[160];
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    if (system(command) != 0)
-        perror(command);
     free(made.ram);
     return finish_tests();
 }

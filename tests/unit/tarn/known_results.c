@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/known_results.h>
 
 struct trace known_trace;
@@ -147,15 +148,10 @@ void expect_text(const char *kind, const char *const *options, const char *what,
 
 int test_both_orders(void (*test)(const char *order))
 {
-    char root[] = "/tmp/known_results.XXXXXX", command[64];
-
-    if (mkdtemp(root) == NULL)
-        return 1;
-    snprintf(directory, sizeof(directory), "%s/le", root);
+    make_scratch();
+    snprintf(directory, sizeof(directory), "%s/le", scratch);
     test("le");
-    snprintf(directory, sizeof(directory), "%s/be", root);
+    snprintf(directory, sizeof(directory), "%s/be", scratch);
     test("be");
-    snprintf(command, sizeof(command), "rm -rf %s", root);
-    check(system(command) == 0, "the files are removed");
     return finish_tests();
 }

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/source.h>
@@ -207,19 +208,12 @@ static void *run_guest(void *argument)
 
 /* ---- one case -------------------------------------------------------------------------------------- */
 
-static char directory[64];
-
 static void remove_output(void)
 {
     char path[128];
-    static const char *const names[] = {"metadata", ".metadata.new", "cpu0", "cpu1", TRACE_UNFINISHED_NAME};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(path, sizeof(path), "%s/out/%s", directory, names[i]);
-        unlink(path);
-    }
-    snprintf(path, sizeof(path), "%s/out", directory);
-    rmdir(path);
+    snprintf(path, sizeof(path), "%s/out", scratch);
+    remove_tree(path);
 }
 
 static void listen_at(int listener, struct sockaddr *address, socklen_t length)
@@ -239,7 +233,7 @@ static int open_listener(char *name, size_t size)
     int listener = socket(over_serial ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
 
     if (over_serial) {
-        snprintf(local.sun_path, sizeof(local.sun_path), "%s/port", directory);
+        snprintf(local.sun_path, sizeof(local.sun_path), "%s/port", scratch);
         listen_at(listener, (struct sockaddr *)&local, sizeof(local));
         snprintf(name, size, "serial:%s", local.sun_path);
     } else {
@@ -257,7 +251,7 @@ static int pull_from_scripts(const char *resume, const char *more)
     int listener = open_listener(name, sizeof(name));
 
     pthread_create(&guest, NULL, run_guest, &listener);
-    snprintf(output, sizeof(output), "%s/out", directory);
+    snprintf(output, sizeof(output), "%s/out", scratch);
     char *words[] = {"pull", name, "-q", "-o", output, "--resume", (char *)resume, (char *)more, NULL};
     int status = run_pull(more ? 8 : 7, words);
     shutdown(listener, SHUT_RDWR);
@@ -275,7 +269,7 @@ static int count_packets(uint32_t cpu, uint64_t *first)
     char path[128];
     uint64_t last = 0;
 
-    snprintf(path, sizeof(path), "%s/out/cpu%u", directory, cpu);
+    snprintf(path, sizeof(path), "%s/out/cpu%u", scratch, cpu);
     int fd = open(path, O_RDONLY);
     if (fd < 0)
         return 0;
@@ -302,7 +296,7 @@ static bool is_marked(void)
 {
     char path[128];
 
-    snprintf(path, sizeof(path), "%s/out/%s", directory, TRACE_UNFINISHED_NAME);
+    snprintf(path, sizeof(path), "%s/out/%s", scratch, TRACE_UNFINISHED_NAME);
     return access(path, F_OK) == 0;
 }
 
@@ -340,7 +334,7 @@ static void test_honest(void)
 /* What others may do to the trace during a pull. */
 static char *output_path(const char *name, char path[128])
 {
-    snprintf(path, 128, "%s/out%s", directory, name);
+    snprintf(path, 128, "%s/out%s", scratch, name);
     return path;
 }
 
@@ -380,42 +374,6 @@ static void remove_other_output(void)
     char path[128], other[128];
     rename(output_path(".other", other), output_path("", path));
     remove_output();
-}
-
-/* ---- messages -------------------------------------------------------------------------------------- */
-
-static char *messages_path(char path[128])
-{
-    snprintf(path, 128, "%s/messages", directory);
-    return path;
-}
-
-/* Whether WORDS were printed since the file was truncated. */
-static bool was_told(const char *words)
-{
-    static char text[4096];
-    char path[128];
-
-    fflush(stderr);
-    int fd = open(messages_path(path), O_RDONLY);
-    ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-    close(fd);
-    text[size > 0 ? size : 0] = 0;
-    return strstr(text, words) != NULL;
-}
-
-/* The metadata of these scripts have a UUID and no declarations. */
-static void test_unparsable(void)
-{
-    static const char said[] = "cannot parse the metadata, so only the lengths of events are checked: ";
-    char path[128];
-
-    fflush(stderr);
-    bool is_empty = truncate(messages_path(path), 0) == 0 && !was_told(said);
-    add_good_pull(&scripts[0]);
-    expect("metadata that cannot be parsed are no reason to lose packets", "0", 0, 4, 4);
-    check(is_empty && was_told(said), "the host reports the metadata's error");
 }
 
 static void test_harm(void)
@@ -636,7 +594,7 @@ static void test_bad_directory(void)
     char output[128], foreign[160];
     struct stat found;
 
-    snprintf(output, sizeof(output), "%s/out", directory);
+    snprintf(output, sizeof(output), "%s/out", scratch);
     snprintf(foreign, sizeof(foreign), "%s/notes", output);
     remove_output();
     mkdir(output, 0777);
@@ -731,19 +689,14 @@ static void test_hash(void)
 
 int main(void)
 {
-    char path[128];
-
     __sanitizer_set_report_fd((void *)STDOUT_FILENO); /* stderr is what the host tool says */
-    strcpy(directory, "/tmp/tarn-link-test-XXXXXX");
-    if (!mkdtemp(directory) || !freopen(messages_path(path), "a", stderr)) {
-        printf("Bail out! no temporary directory\n");
+    make_scratch();
+    if (!freopen("/dev/null", "w", stderr))
         return 1;
-    }
     srand(1);
     check(wire_crc("123456789", 9) == 0xe3069283u, "CRC-32C of 123456789");
     test_hash();
     test_honest();
-    test_unparsable();
     test_harm();
     test_output();
     test_broken_frames();
@@ -756,8 +709,5 @@ int main(void)
     test_full_disk();
     test_mutations(2000, false);
     test_mutations(2000, true);
-    remove_output();
-    unlink(path);
-    rmdir(directory);
     return finish_tests();
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/trace_text.h>
 #include <tools/tarn/read/lockstep.h>
 
@@ -16,7 +17,6 @@
 #define NO_PACKET    (-1)
 #define EARLY        1250u /* ticks: before all differences */
 
-static char root[] = "/tmp/lockstep_test.XXXXXX";
 
 #define FIRST  "1000 0 trace_context pid=1 tid=2 name=calc\n1100 0 user_text text=one\n1200 0 !lost 0\n"
 #define SECOND "1300 0 trace_context pid=1 tid=2 name=calc\n1400 0 user_text text=two\n1500 0 !lost 0\n"
@@ -132,7 +132,7 @@ static void write_trace(struct trace *trace, const char *name, const char *order
     char directory[100];
     struct fail fail;
 
-    snprintf(directory, sizeof(directory), "%s/%s", root, name);
+    snprintf(directory, sizeof(directory), "%s/%s", scratch, name);
     options.directory = directory;
     options.order = order;
     if (!trace_text_write(&options, text, &fail))
@@ -198,15 +198,10 @@ static void test_known(const struct known_difference *wanted, const char *order,
 int main(void)
 {
     static const char *const orders[] = {"le", "be"};
-    char command[100];
 
-    if (mkdtemp(root) == NULL)
-        bail_out("no directory");
+    make_scratch();
     for (unsigned order = 0; order < 4; order++)
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
             test_known(&known[i], orders[order / 2], orders[order % 2]);
-    snprintf(command, sizeof(command), "rm -r %s", root);
-    if (system(command) != 0)
-        puts("# the directory is left");
     return finish_tests();
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/model/model.h>
 
@@ -635,15 +636,12 @@ static void test_byte_order(const char *order, const char *directory)
 
 int main(void)
 {
-    char root[] = "/tmp/model_test.XXXXXX", directory[64], command[64];
+    char directory[64];
 
-    if (mkdtemp(root) == NULL)
-        return 1;
-    snprintf(directory, sizeof(directory), "%s/le", root);
+    make_scratch();
+    snprintf(directory, sizeof(directory), "%s/le", scratch);
     test_byte_order("le", directory);
-    snprintf(directory, sizeof(directory), "%s/be", root);
+    snprintf(directory, sizeof(directory), "%s/be", scratch);
     test_byte_order("be", directory);
-    snprintf(command, sizeof(command), "rm -rf %s", root);
-    check(system(command) == 0, "the files are removed");
     return finish_tests();
 }

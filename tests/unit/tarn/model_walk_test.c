@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tests/unit/tarn/tiling.h>
 #include <tools/tarn/read/order.h>
@@ -149,7 +150,7 @@ static void test_damage(const struct trace *trace)
     free(saved.bytes);
 }
 
-static void test_synthetic(const char *root, const struct synthetic_options *options, const char *what)
+static void test_synthetic(const struct synthetic_options *options, const char *what)
 {
     struct synthetic_options written = *options;
     struct trace trace;
@@ -157,7 +158,7 @@ static void test_synthetic(const char *root, const struct synthetic_options *opt
     char directory[128], name[64];
 
     snprintf(name, sizeof(name), "%s, %s", what, options->order);
-    snprintf(directory, sizeof(directory), "%s/%c%s", root, what[0], options->order);
+    snprintf(directory, sizeof(directory), "%s/%c%s", scratch, what[0], options->order);
     written.directory = directory;
     if (!synthetic_write(&written, NULL, &fail) || !trace_open(&trace, directory, &fail)) {
         check(false, "%s: %s", name, fail.text);
@@ -169,7 +170,7 @@ static void test_synthetic(const char *root, const struct synthetic_options *opt
     trace_close(&trace);
 }
 
-static void test_order(const char *root, const char *order)
+static void test_order(const char *order)
 {
     struct synthetic_options busy = SYNTHETIC_DEFAULTS, lossy, any;
 
@@ -182,9 +183,9 @@ static void test_order(const char *root, const char *order)
     any = lossy;
     any.uniform = true;
     any.ties = true;
-    test_synthetic(root, &busy, "a busy system");
-    test_synthetic(root, &lossy, "losses");
-    test_synthetic(root, &any, "uniform events");
+    test_synthetic(&busy, "a busy system");
+    test_synthetic(&lossy, "losses");
+    test_synthetic(&any, "uniform events");
 }
 
 static void test_real(const char *directory)
@@ -202,15 +203,10 @@ static void test_real(const char *directory)
 
 int main(int argc, char **argv)
 {
-    char root[] = "/tmp/model_walk.XXXXXX", command[64];
-
-    if (mkdtemp(root) == NULL)
-        return 1;
-    test_order(root, "le");
-    test_order(root, "be");
+    make_scratch();
+    test_order("le");
+    test_order("be");
     for (int i = 1; i < argc; i++)
         test_real(argv[i]);
-    snprintf(command, sizeof(command), "rm -rf %s", root);
-    check(system(command) == 0, "the files are removed");
     return finish_tests();
 }

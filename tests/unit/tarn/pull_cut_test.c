@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/source/pull_writer.h>
@@ -20,7 +21,7 @@
 #define PACKET      16384u
 #define DAMAGES_MAX 4u
 
-static char root[] = "/tmp/pull_cut_test.XXXXXX", made[64], pulled[64];
+static char made[64], pulled[64];
 
 /* ---- what the guest logged ------------------------------------------------------------------------- */
 
@@ -386,26 +387,13 @@ static void test_unparsable(const char *order)
     forget_events();
 }
 
-static void remove_traces(void)
-{
-    static const char *const names[] = {"metadata", "cpu0", TRACE_UNFINISHED_NAME, ""};
-    char path[96];
-
-    for (int i = 0; i < 8; i++) {
-        snprintf(path, sizeof(path), "%s/%s", i % 2 ? made : pulled, names[i / 2]);
-        remove(path);
-    }
-    rmdir(root);
-}
-
 int main(void)
 {
     static const char *const orders[] = {"le", "be"};
 
-    if (!mkdtemp(root))
-        bail_out("no directory for traces");
-    snprintf(made, sizeof(made), "%s/made", root);
-    snprintf(pulled, sizeof(pulled), "%s/pulled", root);
+    make_scratch();
+    snprintf(made, sizeof(made), "%s/made", scratch);
+    snprintf(pulled, sizeof(pulled), "%s/pulled", scratch);
     for (int i = 0; i < 2; i++) {
         test_kinds(orders[i]);
         test_places(orders[i]);
@@ -414,6 +402,5 @@ int main(void)
         test_no_status(orders[i]);
         test_unparsable(orders[i]);
     }
-    remove_traces();
     return finish_tests();
 }

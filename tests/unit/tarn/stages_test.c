@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/print/print.h>
 #include <tools/tarn/read/names.h>
@@ -17,7 +18,7 @@
 
 #define PACKET 4096u
 
-static char root[64] = "/tmp/stages_test.XXXXXX", directory[80];
+static char directory[80];
 
 /* A whole metadata text around EVENTS. The clock has its name of before, as older traces do: any will do. */
 static const char envelope[] =
@@ -403,42 +404,26 @@ static void test_names(void)
     schema_free(&schema);
 }
 
-static void remove_traces(void)
-{
-    char path[128];
-
-    for (unsigned cpu = 0; cpu < 12; cpu++) {
-        snprintf(path, sizeof(path), "%s/cpu%u", directory, cpu);
-        unlink(path);
-    }
-    snprintf(path, sizeof(path), "%s/metadata", directory);
-    unlink(path);
-    rmdir(directory);
-}
-
 int main(void)
 {
-    if (mkdtemp(root) == NULL)
-        return 2;
-    snprintf(directory, sizeof(directory), "%s/trace", root);
+    make_scratch();
+    snprintf(directory, sizeof(directory), "%s/trace", scratch);
     test_schema();
     test_refusals();
     test_numbers();
     test_escapes();
     test_names();
     test_order("le");
-    remove_traces();
+    remove_tree(directory);
     test_order("be");
-    remove_traces();
+    remove_tree(directory);
     test_seek();
-    remove_traces();
+    remove_tree(directory);
     test_losses();
-    remove_traces();
+    remove_tree(directory);
     for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
         test_damage(&damages[i]);
-    remove_traces();
+    remove_tree(directory);
     test_stranger();
-    remove_traces();
-    rmdir(root);
     return finish_tests();
 }

@@ -11,10 +11,10 @@
  */
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/cover.h>
@@ -33,17 +33,6 @@ static uint64_t draw(uint64_t below)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return (random_state >> 16) % (below ? below : 1);
-}
-
-static void __attribute__((format(printf, 2, 3))) tell_all(bool fine, const char *format, ...)
-{
-    char text[300];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(text, sizeof(text), format, values);
-    va_end(values);
-    check(fine, "%s", text);
 }
 
 /* ---- the slow way -------------------------------------------------------------------------------- */
@@ -153,7 +142,7 @@ static void test_sums(const struct view *view, const char *name)
         tally_close(&tally);
         forget_truth(&truth);
     }
-    tell_all(wrong == 0, "%s: times and counts of %d ranges are those of a walk over everything", name,
+    check(wrong == 0, "%s: times and counts of %d ranges are those of a walk over everything", name,
              RANGES);
 }
 
@@ -188,7 +177,7 @@ static void test_pixels(const struct view *view, const char *name)
         }
         wrong += pixels != lanes.width;
     }
-    tell_all(wrong == 0, "%s: pixels add up to what each thread did", name);
+    check(wrong == 0, "%s: pixels add up to what each thread did", name);
     lanes_free(&lanes);
     forget_truth(&truth);
     free(cpus);
@@ -258,7 +247,7 @@ static void test_patience(struct view *view, const char *name)
     first = (struct asker){.patience = once.asked - 1};
     second = (struct asker){.patience = once.asked};
     third = (struct asker){.patience = twice.asked};
-    tell_all(fine && once.asked > 2 && twice.asked > once.asked && !is_answered(view, "name=ipc", &first) &&
+    check(fine && once.asked > 2 && twice.asked > once.asked && !is_answered(view, "name=ipc", &first) &&
                  !is_answered(view, "name=ipc&request=longest", &second) &&
                  is_answered(view, "name=ipc&request=longest", &third),
              "%s: an analysis stops when no client waits, in its second walk, too", name);
@@ -317,7 +306,7 @@ static void test_checkpoints(struct view *view, const char *name)
             free(analyses[i].bytes);
         }
     }
-    tell_all(wrong == 0 && checkpoints > 0, "%s: %u answers are the same from %zu checkpoints and without",
+    check(wrong == 0 && checkpoints > 0, "%s: %u answers are the same from %zu checkpoints and without",
              name, QUESTIONS, checkpoints);
 }
 
@@ -423,7 +412,7 @@ static void test_searches(struct view *view, const char *name)
         free(quick.bytes);
         free(slow.bytes);
     }
-    tell_all(wrong == 0 && found > 0 && found < SEARCHES,
+    check(wrong == 0 && found > 0 && found < SEARCHES,
              "%s: %u searches, of which %u find something, are passed over rightly", name, SEARCHES, found);
 }
 
@@ -478,7 +467,7 @@ static void test_requests(struct view *view)
         fine += status == 200;
         free(analysis.bytes);
     }
-    tell_all(wrong == 0 && fine > REQUESTS / 10, "%d malformed requests get an answer", REQUESTS);
+    check(wrong == 0 && fine > REQUESTS / 10, "%d malformed requests get an answer", REQUESTS);
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
@@ -565,7 +554,7 @@ static void test_growth(const char *directory, const char *other, const char *na
         rounds++;
     }
     wrong += !index_extend(&scratch, &whole, 0, NULL, &fail);
-    tell_all(wrong == 0 && is_same_index(&index, &scratch),
+    check(wrong == 0 && is_same_index(&index, &scratch),
              "%s: an index that grew in %u steps is the one that is made at once %s", name, rounds,
              fail.text);
     for (unsigned i = 0; i < whole.stream_count; i++)
@@ -630,7 +619,7 @@ static void test_hostile_files(struct view *view)
     }
     view->index = index;
     free(bytes.bytes);
-    tell_all(asked == 5 * taken && taken > 0, "%d forged index files do no harm (%u were not refused)",
+    check(asked == 5 * taken && taken > 0, "%d forged index files do no harm (%u were not refused)",
              MUTATIONS, taken);
 }
 
@@ -647,12 +636,12 @@ static bool open_view(struct view *view, const char *directory)
     return false;
 }
 
-static void test_trace(const char *directory, const char *name, const char *folder)
+static void test_trace(const char *directory, const char *name)
 {
     char other[600];
     struct view view;
 
-    snprintf(other, sizeof(other), "%s/grown", folder);
+    snprintf(other, sizeof(other), "%s/grown", scratch);
     if (!open_view(&view, directory))
         return;
     test_sums(&view, name);
@@ -678,16 +667,15 @@ static void test_damage(const char *directory)
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/tarn-view-test-XXXXXX", trace[600], command[700];
+    char trace[600];
     struct synthetic_options options = SYNTHETIC_DEFAULTS;
     struct fail fail;
 
-    if (mkdtemp(folder) == NULL)
-        return 2;
+    make_scratch();
     for (int i = 0; i < 3; i++) {
         static const char *const names[] = {"le", "be", "be, 2.1 GHz"};
 
-        snprintf(trace, sizeof(trace), "%s/%d", folder, i);
+        snprintf(trace, sizeof(trace), "%s/%d", scratch, i);
         options.directory = trace;
         options.order = i == 0 ? "le" : "be";
         options.freq = i == 2 ? 2099999842 : 1000000000;
@@ -697,9 +685,9 @@ int main(int argc, char **argv)
         if (!synthetic_write(&options, NULL, &fail))
             check(false, "%s", fail.text);
         else
-            test_trace(trace, names[i], folder);
+            test_trace(trace, names[i]);
     }
-    snprintf(trace, sizeof(trace), "%s/lossy", folder);
+    snprintf(trace, sizeof(trace), "%s/lossy", scratch);
     options.losses = true;
     options.work = false;
     options.events = 150000;
@@ -707,7 +695,7 @@ int main(int argc, char **argv)
         char other[600];
         struct view view;
 
-        snprintf(other, sizeof(other), "%s/grown", folder);
+        snprintf(other, sizeof(other), "%s/grown", scratch);
         test_growth(trace, other, "with losses");
         if (open_view(&view, trace)) {
             test_searches(&view, "with losses");
@@ -717,7 +705,6 @@ int main(int argc, char **argv)
         test_damage(trace);
     }
     for (int i = 1; i < argc; i++)
-        test_trace(argv[i], argv[i], folder);
-    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-    return system(command) != 0 ? 2 : finish_tests();
+        test_trace(argv[i], argv[i]);
+    return finish_tests();
 }

@@ -10,6 +10,7 @@
 #include <app/sample.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/unit/scratch.h>
 #include <trace/events.h>
 #include <trace/print/app_schema.h>
 #include <trace/print/print.h>
@@ -19,7 +20,7 @@
 
 enum { SAMPLE = 50, OTHER = 51, EVENTS = 3 };
 
-static char directory[] = "/tmp/descriptor_test.XXXXXX", output[64];
+static char directory[64], output[64];
 
 /* Adds the events to a trace's metadata, as the kernel does. */
 static void append_tsdl(const struct trace_descriptor *descriptor)
@@ -291,10 +292,9 @@ static void test_damaged_entries(void)
 
 int main(void)
 {
-    char command[256];
-    if (!mkdtemp(directory))
-        return 2;
-    snprintf(output, sizeof(output), "%s.text", directory);
+    make_scratch();
+    snprintf(directory, sizeof(directory), "%s/trace", scratch);
+    snprintf(output, sizeof(output), "%s/text", scratch);
     srand(1);
     test_registered();
     load_all();
@@ -304,6 +304,5 @@ int main(void)
     test_cut();
     test_damaged_entries();
     test_damage();
-    snprintf(command, sizeof(command), "rm -rf %s %s %s.err", directory, output, output);
-    return system(command) ? 2 : finish_tests();
+    return finish_tests();
 }

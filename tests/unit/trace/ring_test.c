@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/unit/scratch.h>
 #include <trace/lock.h>
 #include <trace/user.h>
 #include <unistd.h>
@@ -19,8 +20,7 @@
 #define SMALL             TRACE_BUFFER_BYTES_MIN
 #define EVENTS_PER_BUFFER (SMALL / 16) /* events of two words, a little less */
 
-static const char *directory; /* for traces that babeltrace2 checks */
-static char text_of_babeltrace2[64];
+static char directory[64], text_of_babeltrace2[64]; /* a trace that babeltrace2 reads, and what it prints */
 
 /* Numbers seen: how often each was read. */
 static uint8_t seen[1 << 20];
@@ -68,7 +68,6 @@ static void test_plain(void)
     check(seen_once(0, 3000) && !wrong_order, "plain: every event once, in order");
     check(count_by_babeltrace2(directory, text_of_babeltrace2) == (long)f.events,
           "plain: babeltrace2 agrees");
-    unlink(text_of_babeltrace2);
 }
 
 static void test_overwrite(void)
@@ -100,7 +99,6 @@ static void test_tails(void)
     struct findings f = read_all(NULL, NULL, directory);
     check(f.events == 44 && !f.incomplete && !f.disorder, "tails: strings and arrays of any length");
     check(count_by_babeltrace2(directory, text_of_babeltrace2) == 44, "tails: babeltrace2 agrees");
-    unlink(text_of_babeltrace2);
 }
 
 static void note_time(const struct trace_header *event, uint64_t time, void *context)
@@ -132,7 +130,6 @@ static void test_time_gaps(void)
           (unsigned long long)worst);
     check(!f.incomplete && !f.disorder && count_by_babeltrace2(directory, text_of_babeltrace2) == 7,
           "time gaps: babeltrace2 agrees");
-    unlink(text_of_babeltrace2);
 }
 
 /* ---- interrupted writers -------------------------------------------------------------------------- */
@@ -221,7 +218,6 @@ static void test_interrupts_behind_gap(void)
         check(!wrong, "behind a gap, interrupted %s by events behind gaps of their own: %u of 64 wrong",
               point_names[point], wrong);
     }
-    unlink(text_of_babeltrace2);
 }
 
 /* Two threads after a gap: one opens the next packet and stops, another closes that packet and stops at
@@ -986,9 +982,9 @@ static void test_garbage(void)
 
 int main(void)
 {
-    char name[] = "/tmp/ring_test.XXXXXX", command[128];
-    directory = mkdtemp(name);
-    snprintf(text_of_babeltrace2, sizeof(text_of_babeltrace2), "%s.text", directory);
+    make_scratch();
+    snprintf(directory, sizeof(directory), "%s/trace", scratch);
+    snprintf(text_of_babeltrace2, sizeof(text_of_babeltrace2), "%s/text", scratch);
     test_plain();
     test_overwrite();
     test_tails();
@@ -1011,8 +1007,5 @@ int main(void)
     test_overwriting_reader();
     test_overwritten_copy();
     test_garbage();
-    snprintf(command, sizeof(command), "rm -rf %s %s.err", directory, text_of_babeltrace2);
-    if (system(command))
-        perror(command);
     return finish_tests();
 }

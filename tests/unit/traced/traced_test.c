@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/trace/ring_harness.h>
 #include <time.h>
 #include <tools/tarn/tarn.h>
@@ -297,8 +298,6 @@ static void stop_writers(void)
 
 /* ---- what arrived ---------------------------------------------------------------------------------- */
 
-static char directory[64];
-
 struct arrived {
     bool sound;
     uint64_t events, first, last; /* number of the writer's events; their first and last number */
@@ -326,7 +325,7 @@ static struct arrived count_arrived(uint32_t cpu)
     uint64_t bytes = trace_buffer_bytes(&test_info), discarded_first = 0;
     char path[128], *buffer = malloc(bytes);
 
-    snprintf(path, sizeof(path), "%s/out/cpu%u", directory, cpu);
+    snprintf(path, sizeof(path), "%s/out/cpu%u", scratch, cpu);
     FILE *file = fopen(path, "r");
     while (file && fread(buffer, bytes, 1, file) == 1) {
         const struct trace_packet *packet = (const struct trace_packet *)buffer;
@@ -350,18 +349,16 @@ static struct arrived count_arrived(uint32_t cpu)
 
 static void remove_output(void)
 {
-    static const char *const names[] = {"/metadata", "/.metadata.new", "/.unfinished", "/cpu0", "/cpu1", ""};
     char path[128];
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        snprintf(path, sizeof(path), "%s/out%s", directory, names[i]);
-        remove(path);
-    }
+
+    snprintf(path, sizeof(path), "%s/out", scratch);
+    remove_tree(path);
 }
 
 static int pull(const char *option, const char *value)
 {
     char output[128];
-    snprintf(output, sizeof(output), "%s/out", directory);
+    snprintf(output, sizeof(output), "%s/out", scratch);
     char *words[] = {"pull",     source_name, "-q",           "-o",          output,
                      "--resume", "0",         (char *)option, (char *)value, NULL};
     remove_output();
@@ -620,12 +617,10 @@ static void test_hostile(void)
 
 int main(void)
 {
-    strcpy(directory, "/tmp/tarn-traced-test-XXXXXX");
+    make_scratch();
     __sanitizer_set_report_fd((void *)STDOUT_FILENO); /* what the host tool complains about is not wanted */
-    if (!mkdtemp(directory) || !freopen("/dev/null", "w", stderr)) {
-        printf("Bail out! no temporary directory, or no /dev/null\n");
+    if (!freopen("/dev/null", "w", stderr))
         return 1;
-    }
     setup_rings(16384, 64, TRACE_MODE_FLIGHT);
     open_listener();
     test_stream();
@@ -634,7 +629,5 @@ int main(void)
     test_last_losses();
     test_geometry();
     test_hostile();
-    remove_output();
-    rmdir(directory);
     return finish_tests();
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* scratch.h - a directory for the files of a unit test, which is removed when the test exits. */
+#ifndef TESTS_UNIT_SCRATCH_H
+#define TESTS_UNIT_SCRATCH_H
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char scratch[] = "/tmp/tarn-unit-XXXXXX";
+
+static inline int remove_entry(const char *path, const struct stat *about, int type, struct FTW *where)
+{
+    return remove(path);
+}
+
+/* A file, or a directory with all that is in it. */
+static inline void remove_tree(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline void remove_scratch(void)
+{
+    remove_tree(scratch);
+}
+
+/* Makes the directory; its path is in `scratch`. */
+static inline void make_scratch(void)
+{
+    if (!mkdtemp(scratch)) {
+        printf("Bail out! no temporary directory\n");
+        exit(2);
+    }
+    atexit(remove_scratch);
+}
+
+#endif
