@@ -424,7 +424,7 @@ class Guest:
     def command(self, name, **arguments):
         """One QMP command; its answer."""
         with socket.socket(socket.AF_UNIX) as monitor:
-            monitor.settimeout(60)  # a dump of much memory takes its time
+            monitor.settimeout(60 * slowdown())  # a dump of much memory takes its time
             monitor.connect(self.monitor_path)
             stream = monitor.makefile("rw")
             stream.readline()

@@ -21,6 +21,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools"))
+import guest  # noqa: E402
+
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--no-first-run", "--disable-extensions", "--disable-background-networking", "--hide-scrollbars",
@@ -140,7 +143,7 @@ class Browser:
         data = json.dumps(message).encode() + b"\0"
         while data:
             data = data[os.write(self.write_end, data):]
-        end = time.monotonic() + self.seconds
+        end = self._end()
         while True:
             answer = self._receive(end)
             if answer.get("id") != self.number:
@@ -150,6 +153,10 @@ class Browser:
             else:
                 return answer["result"]
 
+    def _end(self, seconds=None):
+        """Of a wait that begins now: a busy host gets more time."""
+        return time.monotonic() + (seconds or self.seconds) * guest.slowdown()
+
     # ---- what a user does and sees
 
     def open(self, url):
@@ -157,7 +164,7 @@ class Browser:
         failed = self.call("Page.navigate", url=url).get("errorText")
         if failed:
             raise BrowserError(f"{url}: {failed}")
-        end = time.monotonic() + self.seconds
+        end = self._end()
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self._note(self._receive(end))
 
@@ -171,7 +178,7 @@ class Browser:
 
     def wait(self, expression, seconds=None):
         """Until a JavaScript expression is true; its value."""
-        end = time.monotonic() + (seconds or self.seconds)
+        end = self._end(seconds)
         pause = PAUSE_LEAST  # most waits are short
         while not (value := self.value(expression)):
             if time.monotonic() > end:

@@ -21,7 +21,7 @@ class DebugPort:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(30)
+        self.socket.settimeout(30 * e2e.PATIENCE)
         self.socket.connect(path)
         self.received = b""
         self.ask("Qqemu.PhyMemMode:1")

@@ -56,7 +56,7 @@ def finish():
     sys.exit(0 if _checks and all(_checks) else 1)
 
 
-def run(*command, seconds=300, **where):
+def run(*command, seconds=300 * PATIENCE, **where):
     """Exit status, standard output and error. where: as subprocess.run has it."""
     result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=seconds, stdin=subprocess.DEVNULL,
                             **where)

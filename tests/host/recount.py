@@ -15,7 +15,7 @@ import subprocess
 
 class Trace:
     def __init__(self, tarn, path):
-        run = subprocess.run([tarn, "list", "--json", path], capture_output=True, text=True, check=True, timeout=300)
+        run = subprocess.run([tarn, "list", "--json", path], capture_output=True, text=True, check=True)
         self.path = path
         self.events = [Event(json.loads(line)) for line in run.stdout.splitlines()]
         with open(f"{path}/metadata", encoding="utf-8") as metadata:
@@ -168,7 +168,7 @@ LINE = re.compile(r"\[(\d+)\] \(\S+\) (?:\S+ )?(\w+): \{[^}]*\bcpu_id = (\d+)[^}
 def processors(path):
     """{cpu: (ticks there, asleep, in boot)}, from what babeltrace2 prints alone. A processor sleeps from one power_cpu_idle
     to the next, and boots until it first sleeps or runs a thread."""
-    text = subprocess.run(["babeltrace2", "--clock-cycles", path], capture_output=True, text=True, check=True, timeout=300).stdout
+    text = subprocess.run(["babeltrace2", "--clock-cycles", path], capture_output=True, text=True, check=True).stdout
     begin, last, asleep, booted, since = {}, {}, collections.Counter(), {}, {}
     for ticks, name, cpu, fields in (found.groups() for found in map(LINE.match, text.splitlines()) if found):
         cpu, ticks = int(cpu), int(ticks)

@@ -28,7 +28,7 @@ class View:
         """The JSON of /api/QUESTION, of a refusal too."""
         query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
         try:
-            with urllib.request.urlopen(f"{self.address}api/{question}{query}", timeout=60) as answer:
+            with urllib.request.urlopen(f"{self.address}api/{question}{query}", timeout=60 * e2e.PATIENCE) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             return json.load(error)
@@ -49,6 +49,6 @@ class View:
 
 def status_of(address, path, method="GET", **headers):
     """The HTTP status of a request with these headers."""
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(address).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(address).netloc, timeout=60 * e2e.PATIENCE)
     connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     return connection.getresponse().status
