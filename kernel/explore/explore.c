@@ -10,7 +10,6 @@
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/irq.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/panic.h>
@@ -18,6 +17,7 @@
 #include <kernel/explore/explore_point.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>

@@ -3,9 +3,9 @@
  * cap.c - capability tables. cap.h says why lookups need no lock; syscall_cap.c has the system calls.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/irq.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>

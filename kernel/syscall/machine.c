@@ -17,8 +17,8 @@
 #include <kernel/sched/thread.h>
 #include <kernel/sched/timer.h>
 #include <kernel/space/space.h>
-#include <kernel/syscall/machine.h>
 #include <kernel/space/user_copy.h>
+#include <kernel/syscall/machine.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>

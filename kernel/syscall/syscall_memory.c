@@ -12,8 +12,8 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
-#include <kernel/syscall/machine.h>
 #include <kernel/space/user_copy.h>
+#include <kernel/syscall/machine.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 

@@ -8,9 +8,9 @@
 #include <arch/boot.h>
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/irq.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>

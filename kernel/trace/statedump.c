@@ -6,9 +6,9 @@
  * that uses both gets the correct state.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/ipc/irq.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>

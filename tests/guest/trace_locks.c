@@ -339,7 +339,8 @@ static void wait_in_kernel(void)
     process_set_affinity(0);
     pid_t pid;
     watch(find_class("debug hang"), 1);
-    if (posix_spawn(&pid, "/bin/debug", NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid || status)
+    if (posix_spawn(&pid, "/bin/debug", NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid ||
+        status)
         printf("debug lock failed\n");
     watch(find_class("debug hang"), 0);
 }

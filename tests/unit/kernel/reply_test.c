@@ -16,18 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <kernel/ipc/irq.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>
+#include <kernel/ipc/irq.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
+#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <kernel/space/space_exit.h>
-#include <kernel/sched/traced_state.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <tests/unit/kernel/host.h>

@@ -424,9 +424,8 @@ static void test_files(void)
                "ELF",
                4);
     expect(pull("core", core_path) == 2 && pull("core", "/dev/null") == 2 && pull("core", scratch) == 2 &&
-               pull("core", "/nowhere") == 2 && pull("ram", "/dev/null") == 2 &&
-               pull("ram", scratch) == 2 && pull("gdb", "/nowhere") == 2 && pull("gdb", "nowhere") == 2 &&
-               pull("ram", core_path) == 2,
+               pull("core", "/nowhere") == 2 && pull("ram", "/dev/null") == 2 && pull("ram", scratch) == 2 &&
+               pull("gdb", "/nowhere") == 2 && pull("gdb", "nowhere") == 2 && pull("ram", core_path) == 2,
            "what is no memory");
 }
 

@@ -17,7 +17,6 @@
 #define NO_PACKET    (-1)
 #define EARLY        1250u /* ticks: before all differences */
 
-
 #define FIRST  "1000 0 trace_context pid=1 tid=2 name=calc\n1100 0 user_text text=one\n1200 0 !lost 0\n"
 #define SECOND "1300 0 trace_context pid=1 tid=2 name=calc\n1400 0 user_text text=two\n1500 0 !lost 0\n"
 #define THIRD  "1600 0 trace_context pid=1 tid=2 name=calc\n1700 0 sched_enqueue tid=7 cpu=1 length=4\n"

@@ -142,8 +142,7 @@ static void test_sums(const struct view *view, const char *name)
         tally_close(&tally);
         forget_truth(&truth);
     }
-    check(wrong == 0, "%s: times and counts of %d ranges are those of a walk over everything", name,
-             RANGES);
+    check(wrong == 0, "%s: times and counts of %d ranges are those of a walk over everything", name, RANGES);
 }
 
 /* What pixels say is rounded to percents, so sums may differ by one percent of a pixel each. */
@@ -248,9 +247,9 @@ static void test_patience(struct view *view, const char *name)
     second = (struct asker){.patience = once.asked};
     third = (struct asker){.patience = twice.asked};
     check(fine && once.asked > 2 && twice.asked > once.asked && !is_answered(view, "name=ipc", &first) &&
-                 !is_answered(view, "name=ipc&request=longest", &second) &&
-                 is_answered(view, "name=ipc&request=longest", &third),
-             "%s: an analysis stops when no client waits, in its second walk, too", name);
+              !is_answered(view, "name=ipc&request=longest", &second) &&
+              is_answered(view, "name=ipc&request=longest", &third),
+          "%s: an analysis stops when no client waits, in its second walk, too", name);
 }
 
 #define QUESTIONS 40
@@ -306,8 +305,8 @@ static void test_checkpoints(struct view *view, const char *name)
             free(analyses[i].bytes);
         }
     }
-    check(wrong == 0 && checkpoints > 0, "%s: %u answers are the same from %zu checkpoints and without",
-             name, QUESTIONS, checkpoints);
+    check(wrong == 0 && checkpoints > 0, "%s: %u answers are the same from %zu checkpoints and without", name,
+          QUESTIONS, checkpoints);
 }
 
 /* ---- searches ------------------------------------------------------------------------------------- */
@@ -413,7 +412,7 @@ static void test_searches(struct view *view, const char *name)
         free(slow.bytes);
     }
     check(wrong == 0 && found > 0 && found < SEARCHES,
-             "%s: %u searches, of which %u find something, are passed over rightly", name, SEARCHES, found);
+          "%s: %u searches, of which %u find something, are passed over rightly", name, SEARCHES, found);
 }
 
 static void test_requests(struct view *view)
@@ -555,8 +554,7 @@ static void test_growth(const char *directory, const char *other, const char *na
     }
     wrong += !index_extend(&scratch, &whole, 0, NULL, &fail);
     check(wrong == 0 && is_same_index(&index, &scratch),
-             "%s: an index that grew in %u steps is the one that is made at once %s", name, rounds,
-             fail.text);
+          "%s: an index that grew in %u steps is the one that is made at once %s", name, rounds, fail.text);
     for (unsigned i = 0; i < whole.stream_count; i++)
         close(files[i]);
     index_free(&index);
@@ -620,7 +618,7 @@ static void test_hostile_files(struct view *view)
     view->index = index;
     free(bytes.bytes);
     check(asked == 5 * taken && taken > 0, "%d forged index files do no harm (%u were not refused)",
-             MUTATIONS, taken);
+          MUTATIONS, taken);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------- */
