@@ -6,10 +6,7 @@
 #include "ppc64.h"
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
-#include <stddef.h>
 
-_Static_assert(offsetof(struct thread, frame) == 0, "entry.S stores registers at current");
-_Static_assert(offsetof(struct thread, arch) == sizeof(struct arch_frame), "arch_thread_of()");
 _Static_assert(FRAME_MSR_NEW == MSR_USER && FRAME_MSR_FP == MSR_FP, "port/frame.h, port/thread.h");
 
 #define FRAME_THREAD_POINTER gpr[13]

@@ -78,11 +78,7 @@ static struct spinlock pci_lock = SPINLOCK(&pci_lock_class);
 #define PCI_ADDRESS 0xcf8
 #define PCI_DATA    0xcfc
 
-static bool is_pci_access(uint32_t device, uint32_t offset, uint32_t width)
-{
-    return device < 0x10000 && (width == 1 || width == 2 || width == 4) && offset <= 256 - width &&
-           offset % width == 0;
-}
+#define PCI_BYTES 256 /* the rest of configuration space is not reachable by ports */
 
 static void pci_select(uint32_t device, uint32_t offset)
 {
@@ -91,7 +87,7 @@ static void pci_select(uint32_t device, uint32_t offset)
 
 int arch_pci_read(uint32_t device, uint32_t offset, uint32_t width, uint32_t *value)
 {
-    if (!is_pci_access(device, offset, width))
+    if (offset >= PCI_BYTES)
         return -E_BAD_ARGUMENT;
     uint16_t port = (uint16_t)(PCI_DATA + (offset & 3));
     spin_lock(&pci_lock);
@@ -103,7 +99,7 @@ int arch_pci_read(uint32_t device, uint32_t offset, uint32_t width, uint32_t *va
 
 int arch_pci_write(uint32_t device, uint32_t offset, uint32_t width, uint32_t value)
 {
-    if (!is_pci_access(device, offset, width))
+    if (offset >= PCI_BYTES)
         return -E_BAD_ARGUMENT;
     uint16_t port = (uint16_t)(PCI_DATA + (offset & 3));
     spin_lock(&pci_lock);

@@ -4,10 +4,6 @@
  */
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
-#include <stddef.h>
-
-_Static_assert(offsetof(struct thread, frame) == 0, "entry.S stores registers at current");
-_Static_assert(offsetof(struct thread, arch) == sizeof(struct arch_frame), "arch_thread_of()");
 
 /* Positions in the FXSAVE image. */
 #define FX_CONTROL_WORD 0

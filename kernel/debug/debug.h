@@ -31,8 +31,6 @@ enum stop_state {
 enum stop_state debug_stop_state(uint32_t cpu);
 /* Continues to stop CPUs that do not respond, while the session waits. */
 void debug_press_on(void);
-/* Where the CPU stopped; NULL: unknown. Valid during the session. */
-const struct kernel_regs *debug_regs(uint32_t cpu);
 
 /* ---- session.c ---- */
 

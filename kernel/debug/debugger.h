@@ -56,7 +56,7 @@ void debugger_of_panic(struct kernel_regs *regs, const char *reason);
 /* Tells stopped CPUs to halt. */
 void debugger_end(void);
 bool debugger_have_ended(uint64_t which); /* bits: whether all of these CPUs have called debugger_note_end */
-/* Where the CPU was stopped; NULL: it was not. */
+/* Where the CPU was stopped; NULL: it was not. Valid during a session or a panic. */
 const struct kernel_regs *debugger_stopped_at(uint32_t cpu);
 
 /* ---- From the console's interrupt ---- */

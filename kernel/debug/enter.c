@@ -309,11 +309,6 @@ bool debugger_have_ended(uint64_t which)
     return (which & ~atomic_load(&ended)) == 0;
 }
 
-const struct kernel_regs *debugger_stopped_at(uint32_t cpu)
-{
-    return debug_regs(cpu);
-}
-
 enum stop_state debug_stop_state(uint32_t cpu)
 {
     uint64_t bit = 1ull << cpu;
@@ -326,7 +321,7 @@ enum stop_state debug_stop_state(uint32_t cpu)
     return stops[cpu].by_force ? STOP_FORCED : STOP_ASKED;
 }
 
-const struct kernel_regs *debug_regs(uint32_t cpu)
+const struct kernel_regs *debugger_stopped_at(uint32_t cpu)
 {
     return debug_stop_state(cpu) == STOP_RUNNING ? NULL : stops[cpu].regs;
 }

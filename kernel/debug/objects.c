@@ -66,18 +66,17 @@ struct cpu *debug_cpu_of(const struct thread *thread)
 /* ---- Names ---- */
 
 /* One line may need several names. */
-static char *name_buffer(size_t size)
+#define NAME_BYTES 48
+static char *name_buffer(void)
 {
-    static char buffers[8][48];
+    static char buffers[8][NAME_BYTES];
     static unsigned next;
-    assert(size == sizeof buffers[0]);
     return buffers[next++ % 8];
 }
-#define NAME_BYTES 48
 
 const char *debug_thread_name(const struct thread *thread)
 {
-    char *name = name_buffer(NAME_BYTES);
+    char *name = name_buffer();
     if (thread->space)
         format_text(name, NAME_BYTES, "%.16s(%u)", thread->block->name, thread->tid);
     else
@@ -87,7 +86,7 @@ const char *debug_thread_name(const struct thread *thread)
 
 const char *debug_space_name(const struct space *space)
 {
-    char *name = name_buffer(NAME_BYTES);
+    char *name = name_buffer();
     format_text(name, NAME_BYTES, "%.16s[%u]", space->name, space->pid);
     return name;
 }

@@ -151,11 +151,24 @@ static bool begins_with(const char *text, const char *start, uint32_t length)
     return strlen(text) >= length && memcmp(text, start, length) == 0;
 }
 
-static const char *complete_command(const char *start, uint32_t length, uint32_t index)
+static const char *command_nth(uint32_t index)
 {
-    for (uint32_t i = 0; i < debug_command_count; i++)
-        if (begins_with(debug_commands[i].name, start, length) && index-- == 0)
-            return debug_commands[i].name;
+    return index < debug_command_count ? debug_commands[index].name : NULL;
+}
+
+static const char *symbol_nth(uint32_t index)
+{
+    struct debug_symbol symbol;
+    return debug_symbol_nth(index, &symbol) ? symbol.name : NULL;
+}
+
+static const char *complete_name(const char *(*nth)(uint32_t index), const char *start, uint32_t length,
+                                 uint32_t index)
+{
+    const char *name;
+    for (uint32_t i = 0; (name = nth(i)); i++)
+        if (begins_with(name, start, length) && index-- == 0)
+            return name;
     return NULL;
 }
 
@@ -164,15 +177,6 @@ static const char *complete_word(const char *const *words, const char *start, ui
     for (; words && *words; words++)
         if (begins_with(*words, start, length) && index-- == 0)
             return *words;
-    return NULL;
-}
-
-static const char *complete_symbol(const char *start, uint32_t length, uint32_t index)
-{
-    struct debug_symbol symbol;
-    for (uint32_t i = 0; length && debug_symbol_nth(i, &symbol); i++)
-        if (begins_with(symbol.name, start, length) && index-- == 0)
-            return symbol.name;
     return NULL;
 }
 
@@ -188,16 +192,6 @@ static const struct debug_command *find_command(const char *name, size_t length)
         found = found ? &debug_commands[debug_command_count] : command; /* the table's end: not unique */
     }
     return found && found < &debug_commands[debug_command_count] ? found : NULL;
-}
-
-static const char *complete_name(const char *(*nth)(uint32_t index), const char *start, uint32_t length,
-                                 uint32_t index)
-{
-    const char *name;
-    for (uint32_t i = 0; (name = nth(i)); i++)
-        if (begins_with(name, start, length) && index-- == 0)
-            return name;
-    return NULL;
 }
 
 /* Completes what follows NAME=, or a list of classes. */
@@ -218,19 +212,19 @@ const char *debug_complete(const char *line, const char *start, uint32_t length,
 {
     size_t name_length = 0;
     if (start == line)
-        return complete_command(start, length, index);
+        return complete_name(command_nth, start, length, index);
     while (line[name_length] && line[name_length] != ' ')
         name_length++;
     const struct debug_command *command = find_command(line, name_length);
     if (!command)
         return NULL;
     if (command->run == help)
-        return complete_command(start, length, index);
+        return complete_name(command_nth, start, length, index);
     if (start[-1] != ' ' || begins_with(line + name_length, " set ", 5))
         return complete_value(command, line, start, length, index);
     if (command->run == debug_memory || command->run == debug_symbols) {
         const char *word = complete_word(command->completions, start, length, index);
-        return word ? word : complete_symbol(start, length, index);
+        return word || !length ? word : complete_name(symbol_nth, start, length, index);
     }
     return complete_word(command->completions, start, length, index);
 }
@@ -277,14 +271,14 @@ static const char *const stop_texts[] = {
 
 static void greet(const char *reason, const char *continues)
 {
-    const struct kernel_regs *regs = debug_regs(this_cpu()->index);
+    const struct kernel_regs *regs = debugger_stopped_at(this_cpu()->index);
     debug_print("\n*** debugger: %s, on cpu %u at %s\n", reason, this_cpu()->index,
                 debug_name_of(arch_trap_ip(regs)));
     for (uint32_t i = 0; i < cpu_count; i++) {
         enum stop_state state = debug_stop_state(i);
         if (state == STOP_SESSION || state == STOP_ASKED)
             continue;
-        regs = debug_regs(i);
+        regs = debugger_stopped_at(i);
         debug_print("cpu %u %s", i, stop_texts[state]);
         debug_print(regs ? ": %s\n" : "\n", regs ? debug_name_of(arch_trap_ip(regs)) : "");
     }

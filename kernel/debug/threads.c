@@ -25,7 +25,7 @@ static bool was_left_in_frame(const struct cpu *cpu)
 /* From where the CPU stopped: the kernel's chain and then the program's, or only that. */
 static void put_cpu_chain(struct cpu *cpu)
 {
-    const struct kernel_regs *regs = debug_regs(cpu->index);
+    const struct kernel_regs *regs = debugger_stopped_at(cpu->index);
     if (!regs) {
         debug_print("cpu %u is not stopped\n", cpu->index);
     } else if (arch_trap_of_user(regs)) {
@@ -104,7 +104,7 @@ static const char *place_of(const struct cpu *cpu, const struct kernel_regs *reg
 
 static void put_cpu(const struct cpu *cpu)
 {
-    const struct kernel_regs *regs = debug_regs(cpu->index);
+    const struct kernel_regs *regs = debugger_stopped_at(cpu->index);
     debug_print("%3u %-9s %-6s %-20s %5u %s%s\n", cpu->index, stop_names[debug_stop_state(cpu->index)],
                 mode_of(cpu, regs), cpu->current ? debug_thread_name(cpu->current) : "",
                 cpu->run_queue.length, place_of(cpu, regs), cpu->waiting_lock ? " spins for a lock" : "");
@@ -112,7 +112,7 @@ static void put_cpu(const struct cpu *cpu)
 
 static void put_cpu_registers(struct cpu *cpu)
 {
-    const struct kernel_regs *regs = debug_regs(cpu->index);
+    const struct kernel_regs *regs = debugger_stopped_at(cpu->index);
     if (regs && was_left_in_frame(cpu)) {
         arch_print_frame(&cpu->current->frame, debug_print);
     } else if (regs) {
@@ -172,7 +172,7 @@ void debug_thread(const struct debug_words *words)
                 thread->affinity, thread->cpu->index, timer_nanoseconds(thread->run_ticks) / 1000000,
                 thread->pending, (uint64_t)thread->block);
     struct cpu *cpu = debug_cpu_of(thread);
-    const struct kernel_regs *regs = cpu ? debug_regs(cpu->index) : NULL;
+    const struct kernel_regs *regs = cpu ? debugger_stopped_at(cpu->index) : NULL;
     if (regs && arch_trap_of_user(regs))
         arch_print_trap(regs, debug_print);
     else

@@ -19,6 +19,9 @@
 #include <tarn/syscall_kernel.h>
 #include <trace/sched.h>
 
+_Static_assert(offsetof(struct thread, frame) == 0, "ports store registers at current");
+_Static_assert(offsetof(struct thread, arch) == sizeof(struct arch_frame), "arch_thread_of()");
+
 LOCK_CLASS(thread_lock_class, "thread");
 static LOCK_CLASS(thread_list_class, "thread list");
 static LOCK_CLASS(thread_slab_class, "thread slab");

@@ -24,10 +24,10 @@
 #include <trace/state.h>
 #include <trace/trace.h>
 
-static int check_authority(cap_t slot, uint32_t right)
+int trace_check(cap_t trace, uint32_t right)
 {
     struct cap found; /* there is only one trace object and it never ends: no reference needed */
-    return cap_lookup(current_thread()->space, slot, CAP_TRACE, right, &found);
+    return cap_lookup(current_thread()->space, trace, CAP_TRACE, right, &found);
 }
 
 /* Logs the change while both masks are in force, so that the event appears in either case. */
@@ -144,7 +144,7 @@ static int64_t flush(uint64_t which)
 
 int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
 {
-    int error = check_authority(trace, RIGHT_WRITE);
+    int error = trace_check(trace, RIGHT_WRITE);
     if (error)
         return error;
     switch (operation) {
@@ -178,7 +178,7 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
 int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
 {
     struct trace_info *info = &trace_info_page;
-    int error = check_authority(trace, RIGHT_WRITE);
+    int error = trace_check(trace, RIGHT_WRITE);
     if (error)
         return error;
     if (cpu >= info->cpu_count)

@@ -24,6 +24,7 @@
 #include <kernel/cpu/lock.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <tarn/abi.h>
 #include <trace/format/layout.h>
 #include <trace/format/store.h>
 #include <trace/ring/read.h>
@@ -43,7 +44,10 @@ void trace_set_clock(const struct arch_clock_rate *rate, int64_t wall_ns_at_tick
  * deadline, in ticks. */
 uint64_t trace_heartbeat(uint64_t now);
 /* The value of a thread block's `ring` while its thread runs on this CPU. */
-static inline uint64_t trace_user_ring(uint32_t cpu);
+static inline uint64_t trace_user_ring(uint32_t cpu)
+{
+    return USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
+}
 /* Prints the last `count` events of the CPUs with a bit in `cpus`, merged, after a line with their number.
  * With TRACE_ALL_CPUS nothing is traced meanwhile. Takes no lock; while another CPU is in it, only a panic
  * gets output. `print`: as printf; one call per line. */
@@ -59,6 +63,9 @@ void trace_store_end(uint32_t end, const char *reason);
 
 extern struct trace_info trace_info_page;
 extern struct spinlock trace_lock;
+
+/* control.c: 0 if the current space has that right to the trace; else -E_*. */
+int trace_check(cap_t trace, uint32_t right);
 
 /* rings.c; trace_lock held, sizes checked. 0 or -E_NO_MEMORY. */
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count);
@@ -124,11 +131,5 @@ void trace_previous_drop_if_scarce(void); /* no lock held */
 void trace_expect_index(uint32_t cpu, uint64_t index);
 /* That ring's index if it is plausible; else the last plausible one. */
 uint64_t trace_trusted_index(uint32_t cpu);
-
-#include <tarn/abi.h>
-static inline uint64_t trace_user_ring(uint32_t cpu)
-{
-    return USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
-}
 
 #endif

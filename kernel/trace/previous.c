@@ -289,16 +289,10 @@ void trace_previous_drop_if_scarce(void)
 
 /* ---- read ----------------------------------------------------------------------------------------- */
 
-static int check_authority(cap_t trace)
-{
-    struct cap found;
-    return cap_lookup(current_thread()->space, trace, CAP_TRACE, RIGHT_READ, &found);
-}
-
 int64_t sys_trace_previous(cap_t trace, void *user_store, uint64_t size)
 {
     struct trace_store copy;
-    int64_t error = check_authority(trace);
+    int64_t error = trace_check(trace, RIGHT_READ);
     if (error)
         return error;
     spin_lock(&trace_lock);
@@ -326,7 +320,7 @@ static struct memory *find_object(uint32_t kind, uint32_t number)
 
 int64_t sys_trace_previous_memory(cap_t trace, uint32_t kind, uint32_t number)
 {
-    int64_t error = check_authority(trace);
+    int64_t error = trace_check(trace, RIGHT_READ);
     if (error)
         return error;
     spin_lock(&trace_lock);

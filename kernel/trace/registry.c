@@ -267,8 +267,7 @@ const struct trace_app_schemas *trace_app_schemas(void)
 
 int64_t sys_trace_metadata(cap_t trace, uint32_t number, uint64_t offset, void *user_buffer, uint64_t size)
 {
-    struct cap found;
-    int64_t error = cap_lookup(current_thread()->space, trace, CAP_TRACE, RIGHT_READ, &found);
+    int64_t error = trace_check(trace, RIGHT_READ);
     if (error)
         return error;
     if (number >= TRACE_METADATA_PARTS)

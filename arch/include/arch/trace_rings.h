@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arch/trace_rings.h - for <port/trace.h>: functions that depend only on the address of the rings,
- * ARCH_TRACE_RINGS in the kernel and USER_TRACE_RINGS in programs; contract in <arch/trace.h>. */
+/* arch/trace_rings.h - for <port/trace.h>: functions that ports have in common. The rings are at
+ * ARCH_TRACE_RINGS in the kernel and at USER_TRACE_RINGS in programs; contract in <arch/trace.h>. */
 #ifndef ARCH_TRACE_RINGS_H
 #define ARCH_TRACE_RINGS_H
 
@@ -9,6 +9,7 @@
 #ifdef TARN_KERNEL
 #define PORT_TRACE_RINGS ARCH_TRACE_RINGS
 #else
+#include <arch/runtime.h>
 #define PORT_TRACE_RINGS USER_TRACE_RINGS
 #endif
 
@@ -24,6 +25,21 @@ void trace_kernel_context(const char *ring, struct trace_context *context); /* k
 static inline void arch_trace_context(const char *ring, struct trace_context *context)
 {
     trace_kernel_context(ring, context);
+}
+
+/* Interrupts are off in the kernel, so it stays on its CPU. */
+static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
+{
+    return true;
+}
+#else
+static inline void arch_trace_context(const char *ring, struct trace_context *context)
+{
+    const struct thread_block *block = arch_thread_block();
+    context->pid = block->pid;
+    context->tid = block->tid;
+    for (unsigned i = 0; i < TRACE_NAME_BYTES; i++)
+        context->name[i] = block->name[i];
 }
 #endif
 

@@ -14,11 +14,15 @@
 #ifndef TARN_IPC_H
 #define TARN_IPC_H
 
-#include <arch/ipc_stub.h> /* arch_ipc, struct ipc_registers */
 #include <stdint.h>
 #include <tarn/abi.h>
 #include <tarn/any_value.h>
 #include <tarn/syscall.h>
+
+struct ipc_registers { /* the compiler keeps them in registers */
+    uint64_t label, word0, word1, word2, word3, word4, word5, caps, badge;
+};
+#include <arch/ipc_stub.h> /* arch_ipc */
 
 #define IPC_INLINE static inline __attribute__((always_inline))
 

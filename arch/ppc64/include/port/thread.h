@@ -9,8 +9,6 @@
 #ifndef PORT_THREAD_H
 #define PORT_THREAD_H
 
-#include <arch/frame.h>
-
 struct arch_thread {
     uint64_t fpr[32];
     uint64_t fpscr;
@@ -21,11 +19,6 @@ void arch_save_fp(struct arch_thread *thread); /* stores the current registers *
 void arch_load_fp(const struct arch_thread *thread);
 
 #define FRAME_MSR_FP 0x2000ull /* MSR_FP of ppc64.h */
-
-static inline struct arch_thread *arch_thread_of(struct thread *thread)
-{
-    return (struct arch_thread *)((uint8_t *)thread + sizeof(struct arch_frame));
-}
 
 static inline void arch_thread_switch(struct thread *prev, struct thread *next)
 {

@@ -71,13 +71,7 @@ static inline __attribute__((always_inline)) char *arch_trace_ring(void)
     return ring;
 }
 
-#ifdef TARN_KERNEL
-/* Interrupts are off in the kernel, so it stays on its CPU. */
-static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
-{
-    return true;
-}
-#else
+#ifndef TARN_KERNEL
 static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
     return __builtin_expect(arch_trace_ring() == ring, 1);
@@ -109,18 +103,5 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t
     __asm__("" : "+r"(half));
     return half << 32 | (uint32_t)time;
 }
-
-#ifndef TARN_KERNEL
-/* SPR 815, the target address register, has the address of the running thread's block. */
-static inline void arch_trace_context(const char *ring, struct trace_context *context)
-{
-    const struct thread_block *block;
-    __asm__ volatile("mfspr %0, 815" : "=r"(block));
-    context->pid = block->pid;
-    context->tid = block->tid;
-    for (unsigned i = 0; i < TRACE_NAME_BYTES; i++)
-        context->name[i] = block->name[i];
-}
-#endif
 
 #endif

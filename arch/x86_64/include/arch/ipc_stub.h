@@ -12,10 +12,6 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-struct ipc_registers { /* the compiler keeps them in registers */
-    uint64_t label, word0, word1, word2, word3, word4, word5, caps, badge;
-};
-
 /* The registers carry the message out and back. */
 static inline __attribute__((always_inline)) int64_t arch_ipc(uint64_t number, cap_t cap, uint64_t deadline,
                                                               struct ipc_registers *message)

@@ -10,18 +10,11 @@
 #ifndef PORT_THREAD_H
 #define PORT_THREAD_H
 
-#include <arch/frame.h>
-
 struct arch_thread {
     uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE image */
     uint64_t fs_base;
     uint64_t gs_base; /* user address of the thread's block */
 };
-
-static inline struct arch_thread *arch_thread_of(struct thread *thread)
-{
-    return (struct arch_thread *)((uint8_t *)thread + sizeof(struct arch_frame));
-}
 
 static inline void arch_thread_switch(struct thread *prev, struct thread *next)
 {

@@ -74,13 +74,7 @@ static inline __attribute__((always_inline)) char *arch_trace_ring(void)
     return ring;
 }
 
-#ifdef TARN_KERNEL
-/* Interrupts are off in the kernel, so it stays on its CPU. */
-static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
-{
-    return true;
-}
-#else
+#ifndef TARN_KERNEL
 static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
     __asm__ goto("cmpq %%gs:%c1, %0\n\tjne %l[moved]"
@@ -111,17 +105,5 @@ static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t
 {
     return time << 32 | id_length;
 }
-
-#ifndef TARN_KERNEL
-static inline void arch_trace_context(const char *ring, struct trace_context *context)
-{
-    const struct thread_block *block;
-    __asm__("movq %%gs:0, %0" : "=r"(block));
-    context->pid = block->pid;
-    context->tid = block->tid;
-    for (unsigned i = 0; i < TRACE_NAME_BYTES; i++)
-        context->name[i] = block->name[i];
-}
-#endif
 
 #endif
