@@ -142,7 +142,7 @@ static void check_tree(void)
     if (!boot_info.ram_count)
         boot_fail("the device tree names no memory");
     if (!boot_info.cpu_count || !platform.timebase_hz)
-        boot_fail("the device tree names no processor, or not its timebase's frequency");
+        boot_fail("the device tree lists no CPU, or not its timebase's frequency");
 }
 
 /* ---- start ---------------------------------------------------------------------------------------- */

@@ -181,7 +181,7 @@ void acpi_read(uint64_t rsdp)
         rsdp = find_rsdp();
     const uint8_t *root = rsdp && rsdp < VISIBLE_END ? phys_to_virt(rsdp) : NULL;
     if (!root) {
-        boot_print("tarn: no ACPI tables: one processor\n");
+        boot_print("tarn: no ACPI tables: one CPU\n");
         platform.ioapic_count = 1;
         platform.ioapic[0].address = 0xfec00000;
         return;

@@ -62,13 +62,13 @@ static void start_cpus(void)
     for (uint32_t i = 1; i < boot_info.cpu_count; i++) {
         int error = arch_start_cpu(i);
         if (error) {
-            log_line("processor %u does not start: error %d", i, error);
+            log_line("cpu %u does not start: error %d", i, error);
             continue;
         }
         uint64_t limit = arch_clock() + timer_ticks_ms(CPU_PATIENCE_MS);
         while (!(atomic_load(&sched_online_cpus) >> i & 1)) {
             if (arch_clock() > limit)
-                panic("processor %u started and was not heard of again", i);
+                panic("cpu %u was started but does not respond", i);
             arch_relax();
         }
         cpu_count = i + 1;
@@ -76,9 +76,9 @@ static void start_cpus(void)
 }
 
 /* Warns, as the trace's metadata does, if times cannot be trusted. */
-static void tell_start(const struct arch_clock_rate *rate)
+static void log_start(const struct arch_clock_rate *rate)
 {
-    log_line("tarn: %u processors, %lu MiB free, clock %lu kHz within %u ppm (%s)", cpu_count,
+    log_line("tarn: %u CPUs, %lu MiB free, clock %lu kHz within %u ppm (%s)", cpu_count,
              frame_count_free() >> 8, clock_hz / 1000, rate->error_ppm, rate->names);
     if (!rate->is_certain)
         log_line("tarn: warning: no two sources agree on the clock's rate; durations may be wrong by more");
@@ -106,7 +106,7 @@ void kernel_main(void)
     watchdog_init();
     explore_boot();
     start_cpus();
-    tell_start(&rate);
+    log_start(&rate);
     measure_trace_points();
     debugger_boot();
     trace_statedump(); /* a reader that takes the trace from memory cannot ask for one */

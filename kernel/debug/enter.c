@@ -181,7 +181,7 @@ static void run_session(struct cpu *self, struct kernel_regs *regs, const char *
 {
     stops[self->index].regs = regs;
     stop_others(self);
-    debug_session(reason, "lets the system go on");
+    debug_session(reason, "resumes the system");
     atomic_fetch_add(&sessions, 1); /* while all are stopped, so that later measurements do not count it */
     release_cpus();
     atomic_store(&owner, 0);

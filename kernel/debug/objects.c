@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * objects.c - finds threads, spaces, endpoints and locks, and says what a thread waits for.
+ * objects.c - finds threads, spaces, endpoints and locks, and what a thread waits for.
  *
  * It takes no locks: all CPUs are stopped, but perhaps in the middle of a change. Lists can be walked
  * forwards at any time, the memory of objects keeps its type while all are stopped (slab.h), loops are
@@ -165,7 +165,7 @@ const char *debug_wait_reason(const struct thread *thread)
         return text;
     }
     if (cpu && tlb_unanswered(cpu)) {
-        format_text(text, sizeof text, "for cpu %u to forget translations",
+        format_text(text, sizeof text, "for the TLB flush of cpu %u",
                     (unsigned)__builtin_ctzll(tlb_unanswered(cpu)));
         return text;
     }
@@ -181,14 +181,14 @@ const char *debug_wait_reason(const struct thread *thread)
         format_text(text, sizeof text, "receives from endpoint %u", endpoint->number);
         break;
     case THREAD_BLOCKED_REPLY:
-        format_text(text, sizeof text, "for the answer to call %lx", thread->call_id);
+        format_text(text, sizeof text, "for the reply to call %lx", thread->call_id);
         break;
     case THREAD_BLOCKED_FAULT:
         if (endpoint)
             format_text(text, sizeof text, "fault, to endpoint %u of %s", endpoint->number,
                         receiver_name(endpoint));
         else
-            format_text(text, sizeof text, "fault, for the answer to call %lx", thread->call_id);
+            format_text(text, sizeof text, "fault, for the reply to call %lx", thread->call_id);
         break;
     case THREAD_BLOCKED_NOTIFICATION:
         format_text(text, sizeof text, "notification %u",

@@ -59,9 +59,9 @@ static void reboot(const struct debug_words *words)
 /* The dump is made from outside; the machine only has to stand still. */
 static void hold_for_dump(const struct debug_words *words)
 {
-    debug_print(
-        "memory holds still: dump it from outside (QMP: dump-guest-memory, paging=false), then press a key\n"
-        "`tarn pull core:FILE` reads the trace of the dump\n");
+    debug_print("memory does not change now: dump it from outside (QMP: dump-guest-memory, paging=false), "
+                "then press a key\n"
+                "`tarn pull core:FILE` reads the trace of the dump\n");
     debug_read_key();
 }
 
@@ -80,7 +80,7 @@ static void help(const struct debug_words *words)
     const struct debug_command *wanted =
         words->count > 1 ? find_command(words->word[1], strlen(words->word[1])) : NULL;
     if (words->count > 1 && !wanted) {
-        debug_print("%s: no such command, or several; help lists them\n", words->word[1]);
+        debug_print("%s: no such command, or not unique; help lists them\n", words->word[1]);
         return;
     }
     for (uint32_t i = 0; i < debug_command_count; i++) {
@@ -95,7 +95,7 @@ static void help(const struct debug_words *words)
         debug_print("%-9s %-28s %s\n", command->name, command->arguments, text);
     }
     if (words->count < 2)
-        debug_print("help COMMAND tells more. Tab completes; blank, return and q answer --more--.\n");
+        debug_print("help COMMAND describes one. Tab completes; blank, return and q answer --more--.\n");
 }
 
 /* ---- The command table ---- */
@@ -107,29 +107,32 @@ static const char *const mem_words[] = {"pid=", NULL};
 static const char *const waits_words[] = {"all", NULL};
 
 const struct debug_command debug_commands[] = {
-    {"help", "[COMMAND]", "this list; or all about one command", help, NULL, 1},
+    {"help", "[COMMAND]", "this list; with COMMAND, all about that command", help, NULL, 1},
     {"trace", "[N] [cpu= class= event= ...]",
-     "the last N events; filters: cpu=N, class=NAME,NAME, event=NAME, pid=N, tid=N (who logged it), "
-     "back=MS (not older)",
+     "the last N events; filters: cpu=N, class=NAME,NAME, event=NAME, pid=N and tid=N (of the thread that "
+     "logged it), back=MS (the last MS milliseconds)",
      debug_trace, trace_words, DEBUG_WORDS_MAX - 1},
-    {"p", "", "the page of events before; of the last trace or follow", debug_trace_previous, NULL, 0},
-    {"n", "", "the page of events behind; of the last trace or follow", debug_trace_next, NULL, 0},
-    {"follow", "TID [N]", "the last N events that a thread logged, or that name it; filters as of trace",
-     debug_follow, trace_words, DEBUG_WORDS_MAX - 1},
-    {"stat", "", "events and losses of each processor's ring; and events of each class", debug_stat, NULL, 0},
-    {"mask", "[show | set MASK]",
-     "classes that are traced; MASK as in the shell: all, off, sched,ipc, +lock, -frame", debug_mask,
-     mask_words, 2},
-    {"cpu", "[N]", "processors, who runs there and where; or one with its registers", debug_cpus, NULL, 1},
-    {"threads", "[PID]", "all threads, or those of one process; what they wait for", debug_threads, NULL, 1},
+    {"p", "", "the previous page of events; of the last trace or follow", debug_trace_previous, NULL, 0},
+    {"n", "", "the next page of events; of the last trace or follow", debug_trace_next, NULL, 0},
+    {"follow", "TID [N]",
+     "the last N events that a thread logged, or that name it; takes the filters of trace", debug_follow,
+     trace_words, DEBUG_WORDS_MAX - 1},
+    {"stat", "", "events and losses of each CPU's ring; and events of each class", debug_stat, NULL, 0},
+    {"mask", "[show | set MASK]", "traced classes; MASK as in the shell: all, off, sched,ipc, +lock, -frame",
+     debug_mask, mask_words, 2},
+    {"cpu", "[N]", "CPUs, their threads and addresses; with N, one CPU and its registers", debug_cpus, NULL,
+     1},
+    {"threads", "[PID]", "threads and what they wait for; with PID, those of one process", debug_threads,
+     NULL, 1},
     {"thread", "TID", "one thread: registers, what it waits for, call chain", debug_thread, NULL, 1},
     {"spaces", "", "address spaces; with their programs and memory", debug_spaces, NULL, 0},
-    {"endpoints", "", "endpoints; who may receive, who waits", debug_endpoints, NULL, 0},
-    {"locks", "", "kernel locks that are held; with holder and waiters", debug_locks, NULL, 0},
+    {"endpoints", "", "endpoints; with receivers and waiting threads", debug_endpoints, NULL, 0},
+    {"locks", "", "held kernel locks; with holder and waiters", debug_locks, NULL, 0},
     {"waits", "[all]",
-     "who waits for whom; deadlocks as cycles; with `all` also threads that wait for nobody in particular",
+     "chains of waiting threads; deadlocks as cycles; with `all`, also threads that wait for no particular "
+     "one",
      debug_waits, waits_words, 1},
-    {"bt", "[cpu N | tid N]", "call chain of this processor; of another; of a thread", debug_backtrace,
+    {"bt", "[cpu N | tid N]", "call chain of this CPU; or of another one, or of a thread", debug_backtrace,
      bt_words, 2},
     {"mem", "[pid=N] ADDRESS [BYTES]",
      "memory of the kernel; or of a process. ADDRESS: number, symbol, symbol+number", debug_memory, mem_words,
@@ -137,10 +140,9 @@ const struct debug_command debug_commands[] = {
     {"sym", "ADDRESS | NAME [PID]", "the symbol at an address; the address of a symbol", debug_symbols, NULL,
      2},
     {"page", "LINES", "lines after which output waits; 0: never", set_page, NULL, 1},
-    {"continue", "", "all processors go on", end_session, NULL, 0},
-    {"dump", "", "holds still for a memory dump from outside; until a key is pressed", hold_for_dump, NULL,
-     0},
-    {"reboot", "", "starts the machine anew", reboot, NULL, 0},
+    {"continue", "", "resumes all CPUs", end_session, NULL, 0},
+    {"dump", "", "waits while memory is dumped from outside; until a key is pressed", hold_for_dump, NULL, 0},
+    {"reboot", "", "restarts the machine", reboot, NULL, 0},
 };
 const uint32_t debug_command_count = sizeof debug_commands / sizeof debug_commands[0];
 
@@ -255,7 +257,7 @@ static void do_line(char *line)
         return;
     const struct debug_command *command = find_command(words.word[0], strlen(words.word[0]));
     if (!command)
-        debug_print("%s: no such command, or several; help lists them\n", words.word[0]);
+        debug_print("%s: no such command, or not unique; help lists them\n", words.word[0]);
     else if (words.count > command->max_arguments + 1)
         debug_refuse(&words, command->max_arguments + 1);
     else

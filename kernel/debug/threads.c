@@ -122,7 +122,7 @@ static void put_cpu_registers(struct cpu *cpu)
     if (cpu->waiting_lock)
         debug_print("%s\n", debug_wait_reason(cpu->current));
     if (cpu->shootdown_pending)
-        debug_print("shall forget translations for the processors %#lx\n", cpu->shootdown_pending);
+        debug_print("must flush its TLB for the CPUs %#lx\n", cpu->shootdown_pending);
     put_cpu_chain(cpu);
 }
 

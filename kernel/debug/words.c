@@ -13,7 +13,7 @@ const char *debug_value(const char *word, const char *name)
 
 void debug_refuse(const struct debug_words *words, uint32_t index)
 {
-    debug_print("%s: no such argument; help %s tells which there are\n", words->word[index], words->word[0]);
+    debug_print("%s: no such argument; see help %s\n", words->word[index], words->word[0]);
     debug_end_command();
 }
 

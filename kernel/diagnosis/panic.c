@@ -170,15 +170,15 @@ static void __attribute__((noreturn)) end_in_debugger(void)
         debugger_hold(regs);
     step_name = NULL; /* the debugger handles faults of its commands */
     debugger_of_panic(regs, reason);
-    report_say("a kernel that has panicked cannot go on");
+    report_say("a kernel cannot continue after a panic");
     halt();
 }
 
 static void __attribute__((noreturn)) end_in_dump(void)
 {
-    report_say("stopped for a dump of memory, if the host does that");
+    report_say("stopped, so that the host can dump memory");
     if (!arch_stop_for_dump(reason))
-        report_say("this machine cannot tell its host");
+        report_say("this machine has no way to notify its host");
     halt();
 }
 

@@ -180,8 +180,8 @@ static const struct {
     [REPORT_REGISTERS] = {"registers", print_registers, 30},
     [REPORT_KERNEL_CALLS] = {"the kernel's call chain", print_kernel_calls, 25},
     [REPORT_USER_CALLS] = {"the program's call chain", print_user_calls, 20},
-    [REPORT_OTHERS] = {"the other processors", print_others, 20},
-    [REPORT_OWN_EVENTS] = {"this processor's last events", print_own_events, 40},
+    [REPORT_OTHERS] = {"the other CPUs", print_others, 20},
+    [REPORT_OWN_EVENTS] = {"this CPU's last events", print_own_events, 40},
     [REPORT_ALL_EVENTS] = {"the last events", print_all_events, 100},
 };
 

@@ -406,7 +406,7 @@ static void watch_others(struct watch *mine, uint64_t now)
     }
 }
 
-/* The first processor that notices it panics. */
+/* The first CPU that notices it panics. */
 static void end_run(uint64_t now)
 {
     uint64_t end = atomic_load_explicit(&run_ends, memory_order_relaxed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * thread.h - threads: their states, and who may change them.
+ * thread.h - threads: their states, and which code may change them.
  *
  * The kernel has one stack per CPU and is never preempted. A thread that must wait keeps nothing on a
  * stack: its registers are in its trap frame, what it waits for is in this struct, and the CPU runs another
@@ -15,10 +15,10 @@
  *                                              | killed
  *                                            DEAD
  *
- * Who may change the state
+ * What protects the state
  *
  *   - READY: the lock of the run queue of thread->cpu covers membership in the queue.
- *   - RUNNING: the CPU that runs the thread.
+ *   - RUNNING: only the CPU that runs the thread changes it.
  *   - Waiting (all others but DEAD): the lock that thread->wait_lock points to. It is the endpoint's,
  *     notification's or futex bucket's, or the thread's own `reply_lock` (BLOCKED_REPLY, a fault that
  *     waits for its reply) or `lock` (SLEEPING, SUSPENDED). A thread waits exactly while wait_lock is not
@@ -26,7 +26,7 @@
  *
  * Replies. A thread waits for the reply to call N exactly if, with its reply_lock held, wait_lock points
  * to reply_lock and call_id is N. No other wait uses that lock, call_id changes only before the next
- * message is sent, and ids are never reused. So a late or second reply finds nobody, whatever the thread
+ * message is sent, and ids are never reused. So a late or second reply finds no caller, whatever the thread
  * does by then (reply.c, ipc_fast.c).
  *
  * To begin a wait (thread_begin_wait), a thread holds that lock, writes state and wait data, then wait_lock

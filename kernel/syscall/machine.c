@@ -303,7 +303,7 @@ static void panic_at(void *time)
 {
     while (arch_clock() < *(const uint64_t *)time)
         arch_relax();
-    panic("a test, on all processors");
+    panic("a test, on all CPUs");
 }
 
 /* In the near future: a vCPU may stand still before it gets the IPI. */

@@ -50,7 +50,7 @@ static bool busy, has_stopped;
 void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print)
 {
     if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE) && !has_stopped) {
-        print("trace: another processor prints it\n");
+        print("trace: another CPU is printing events\n");
         return;
     }
     const uint64_t mask = trace_info_page.mask;

@@ -121,15 +121,15 @@ static const char *find_fault(const struct trace_store *store, paddr_t place)
         store->extent_count != (store->bytes - sizeof(*store)) / sizeof(struct trace_extent))
         return "its size is wrong";
     if (store->changes & 1)
-        return "the system died while it changed it";
+        return "the system died while changing it";
     if (store->checksum != trace_store_checksum(store, store->bytes))
         return "its checksum is wrong";
     if (store->cpu_count == 0 || store->cpu_count > TRACE_CPUS_MAX ||
         !trace_geometry_is_valid(store->buffer_bytes, store->buffer_count) || !metadata_makes_sense(store))
-        return "it makes no sense";
+        return "its fields contradict each other";
     for (uint32_t i = 0; i < store->extent_count; i++) {
         if (!extent_makes_sense(store, &store->extents[i]))
-            return "it names memory that is not there";
+            return "it lists memory that does not exist";
         if (!extent_is_free(store, i))
             return "this boot needed its memory";
     }
@@ -214,10 +214,10 @@ static void report_kept(const struct trace_store *store, uint64_t bytes)
     char reason[TRACE_STORE_REASON_BYTES];
     memcpy(reason, store->reason, sizeof(reason));
     reason[sizeof(reason) - 1] = 0;
-    log_line("trace: %u packets: %u damaged, not believed; %u without a checksum",
+    log_line("trace: %u packets: %u damaged and removed; %u without a checksum",
              kept->packets + kept->damaged, kept->damaged, kept->unsummed);
-    log_line("trace: %u KiB of the previous trace are kept; %u processors, ended %s%s",
-             (unsigned)(bytes >> 10), store->cpu_count, ends[end], reason);
+    log_line("trace: %u KiB of the previous trace are kept; %u CPUs, ended %s%s", (unsigned)(bytes >> 10),
+             store->cpu_count, ends[end], reason);
     if (TRACE_ON_TRACE())
         trace_trace_previous(end, kept->packets, kept->unsummed, kept->damaged, reason);
 }

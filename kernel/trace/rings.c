@@ -152,8 +152,8 @@ void trace_init(void)
     trace_store_init(previous_place, previous_id);
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
         if (map_control_page(cpu) || extend_ring(cpu, ring_bytes / FRAME_SIZE))
-            panic("trace: no memory for a ring of %u KiB on each of %u processors",
-                  (unsigned)(ring_bytes >> 10), boot_info.cpu_count);
+            panic("trace: no memory for a ring of %u KiB on each of %u CPUs", (unsigned)(ring_bytes >> 10),
+                  boot_info.cpu_count);
     leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
     for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {
         trace_ring_open(trace_ring(cpu), 0);

@@ -31,7 +31,7 @@
 #define TRACE_BUFFER_BYTES_MIN     (16u << 10) /* a packet must hold the longest event */
 #define TRACE_BUFFER_BYTES_MAX     (4u << 20)
 
-/* Until trace_init() the boot processor's window lies in the kernel's image, in one piece. */
+/* Until trace_init() the boot CPU's window lies in the kernel's image, in one piece. */
 #define TRACE_BOOT_BUFFERS    4u
 #define TRACE_BOOT_RING_BYTES (TRACE_BUFFERS_OFFSET + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
 
