@@ -121,7 +121,7 @@ static const char *find_fault(const struct trace_store *store, paddr_t place)
         store->extent_count != (store->bytes - sizeof(*store)) / sizeof(struct trace_extent))
         return "its size is wrong";
     if (store->changes & 1)
-        return "the system died while changing it";
+        return "the system died while it changed the store";
     if (store->checksum != trace_store_checksum(store, store->bytes))
         return "its checksum is wrong";
     if (store->cpu_count == 0 || store->cpu_count > TRACE_CPUS_MAX ||
