@@ -15,7 +15,7 @@ struct walk {
     void *context;
     uint64_t *chain;
     uint32_t count, max;
-    uint64_t told; /* value of LR already in the chain, for a function that made a frame */
+    uint64_t known_lr; /* value of LR already in the chain, for a function that made a frame */
 };
 
 static inline void put(struct walk *walk, uint64_t address)
@@ -32,7 +32,7 @@ static inline void put_interrupted(struct walk *walk, uint64_t nip, uint64_t lr)
     put(walk, nip);
     if (lr)
         put(walk, lr);
-    walk->told = lr;
+    walk->known_lr = lr;
 }
 
 static inline bool put_trap(struct walk *walk, uint64_t frame)
@@ -48,11 +48,11 @@ static inline bool put_trap(struct walk *walk, uint64_t frame)
 /* An interrupted function may have a frame, but not have stored LR there yet. */
 static inline bool put_return(struct walk *walk, uint64_t address)
 {
-    if (!address && !walk->told)
+    if (!address && !walk->known_lr)
         return false;
-    if (address && address != walk->told)
+    if (address && address != walk->known_lr)
         put(walk, address);
-    walk->told = 0;
+    walk->known_lr = 0;
     return true;
 }
 

@@ -50,8 +50,8 @@ uint32_t arch_space_destroy(struct arch_space *space)
 /* Higher address bits are reserved: every access to a page that has one faults. */
 uint64_t arch_physical_limit(void)
 {
-    bool told = read_cpuid(0x80000000).a >= CPUID_ADDRESS_SIZES;
-    return 1ull << (told ? read_cpuid(CPUID_ADDRESS_SIZES).a & 0xff : 36);
+    bool has_sizes = read_cpuid(0x80000000).a >= CPUID_ADDRESS_SIZES;
+    return 1ull << (has_sizes ? read_cpuid(CPUID_ADDRESS_SIZES).a & 0xff : 36);
 }
 
 /* One table for both: its entries have the user bit, the kernel's top-level entry does not (boot_mmu.c). */

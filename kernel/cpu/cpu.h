@@ -50,7 +50,7 @@ struct cpu {
     uint64_t next_call_id; /* call ids of IPC: CPU in the top byte, then a count */
     struct space *work;    /* space_defer: work still to do */
     bool working;
-    _Atomic uint64_t quiet_epoch; /* quiescent.c: last epoch in which it was outside the kernel */
+    _Atomic uint64_t quiescent_epoch; /* quiescent.c: last epoch in which it was outside the kernel */
     const struct spinlock *_Atomic waiting_lock; /* the lock it spins for (lock.c); for the debugger */
     /* by class number: acquisitions of sampled classes since the last one logged */
     uint32_t acquired[LOCK_CLASSES_MAX];

@@ -15,26 +15,26 @@
 
 static _Atomic uint64_t epoch = 1;
 
-uint64_t quiet_stamp(void)
+uint64_t quiescent_stamp(void)
 {
     return atomic_load_explicit(&epoch, memory_order_relaxed);
 }
 
-bool quiet_since(uint64_t stamp)
+bool quiescent_since(uint64_t stamp)
 {
-    /* Acquire: pairs with quiet_report; what CPUs did before they reported is done. */
+    /* Acquire: pairs with quiescent_report; what CPUs did before they reported is done. */
     return atomic_load_explicit(&epoch, memory_order_acquire) >= stamp + EPOCHS_TO_WAIT;
 }
 
-void quiet_report(void)
+void quiescent_report(void)
 {
     struct cpu *self = this_cpu();
     /* Acquire: pointers found from now on are found after the reports that ended the last epoch. */
     uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire);
     /* Release: this CPU no longer uses what it found before. Pairs with the loads below. */
-    atomic_store_explicit(&self->quiet_epoch, now, memory_order_release);
+    atomic_store_explicit(&self->quiescent_epoch, now, memory_order_release);
     for (uint32_t i = 0; i < cpu_count; i++) {
-        if (cpus[i].online && atomic_load_explicit(&cpus[i].quiet_epoch, memory_order_acquire) != now)
+        if (cpus[i].online && atomic_load_explicit(&cpus[i].quiescent_epoch, memory_order_acquire) != now)
             return;
     }
     /* Release: passes on what was acquired from all CPUs. Fails if another CPU was faster. */

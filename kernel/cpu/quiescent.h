@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For quiet_since. Take it when the memory is unreachable, in the same kernel entry. */
-uint64_t quiet_stamp(void);
-bool quiet_since(uint64_t stamp); /* whether every CPU has been outside the kernel since then */
-void quiet_report(void); /* this CPU is outside the kernel; from its heartbeat, several times a second */
+/* For quiescent_since. Take it when the memory is unreachable, in the same kernel entry. */
+uint64_t quiescent_stamp(void);
+bool quiescent_since(uint64_t stamp); /* whether every CPU has been outside the kernel since then */
+void quiescent_report(void); /* this CPU is outside the kernel; from its heartbeat, several times a second */
 
 #endif

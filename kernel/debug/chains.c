@@ -27,7 +27,7 @@ static struct node {
     const struct space *spaces[SPACES_MAX]; /* spaces: it waits for any thread of these */
     bool only_serving;                      /* only for those that serve a call or receive */
     bool live;                              /* may continue at some time */
-    bool told;
+    bool is_printed;
 } nodes[NODES_MAX];
 static uint32_t node_count;
 
@@ -210,7 +210,7 @@ static void put_cycle(struct node *first)
     node = first;
     for (uint32_t i = 0; i < length; i++, node = next_node(node, true)) {
         put_member(node);
-        node->told = true;
+        node->is_printed = true;
     }
 }
 
@@ -218,14 +218,14 @@ static void put_cycle(struct node *first)
 static void put_deadlock_of(struct node *node)
 {
     struct node *at = node;
-    for (uint32_t steps = 0; steps <= node_count && !at->told; steps++)
+    for (uint32_t steps = 0; steps <= node_count && !at->is_printed; steps++)
         at = next_node(at, true);
-    if (!at->told)
+    if (!at->is_printed)
         put_cycle(at);
-    if (!node->told) {
+    if (!node->is_printed) {
         debug_print("and %s waits for it:\n", debug_thread_name(node->thread));
         put_member(node);
-        node->told = true;
+        node->is_printed = true;
     }
 }
 
@@ -269,7 +269,7 @@ void debug_waits(const struct debug_words *words)
         if (nodes[i].live)
             continue;
         stuck++;
-        if (!nodes[i].told)
+        if (!nodes[i].is_printed)
             put_deadlock_of(&nodes[i]);
     }
     debug_print("%u threads wait for others, %u of them for ever\n", waiting, stuck);

@@ -33,7 +33,7 @@ int debug_read_key(void)
 {
     int key;
     while ((key = arch_console_get()) < 0) {
-        debug_press_on();
+        debug_force_stops();
         arch_relax();
     }
     return key;

@@ -30,7 +30,7 @@ enum stop_state {
 };
 enum stop_state debug_stop_state(uint32_t cpu);
 /* Continues to stop CPUs that do not respond, while the session waits. */
-void debug_press_on(void);
+void debug_force_stops(void);
 
 /* ---- session.c ---- */
 

@@ -40,7 +40,7 @@ static _Atomic uint64_t ended;   /* CPUs that will never run again */
 static _Atomic uint64_t forced;  /* CPUs to which an NMI is on its way; the CPU clears its bit */
 
 static bool holds; /* the owner has no session, so no command is to blame for faults */
-static _Atomic bool none_goes_on;
+static _Atomic bool stays_stopped;
 
 static struct {
     struct kernel_regs *regs;
@@ -63,7 +63,7 @@ static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
     while (atomic_load(&wanted) & cpu->bit) {
         if (answers)
             tlb_handle_request();
-        if (atomic_load(&none_goes_on))
+        if (atomic_load(&stays_stopped))
             arch_stop_forever();
         arch_relax();
     }
@@ -100,8 +100,8 @@ void debugger_poll(void)
 /* ---- Stopping the other CPUs ---- */
 
 /* CPUs that did not stop when asked and have not passed their progress checks; the owner's. */
-static uint64_t unproven;
-static struct proof proofs[CPUS_MAX];
+static uint64_t unchecked;
+static struct progress_check checks[CPUS_MAX];
 
 static bool have_stopped(uint64_t targets)
 {
@@ -110,7 +110,7 @@ static bool have_stopped(uint64_t targets)
 
 static void force(struct cpu *target)
 {
-    unproven &= ~target->bit;
+    unchecked &= ~target->bit;
     atomic_fetch_or(&forced, target->bit);
     arch_break_in(target);
 }
@@ -119,16 +119,16 @@ static uint32_t progress(void)
 {
     uint32_t sum = (uint32_t)__builtin_popcountll(atomic_load(&stopped));
     for (uint32_t i = 0; i < cpu_count; i++)
-        sum += proofs[i].count;
+        sum += checks[i].count;
     return sum;
 }
 
-void debug_press_on(void)
+void debug_force_stops(void)
 {
-    unproven &= ~atomic_load(&stopped);
-    for (uint64_t left = unproven; left; left &= left - 1) {
+    unchecked &= ~atomic_load(&stopped);
+    for (uint64_t left = unchecked; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(left);
-        if (progress_check_step(&proofs[i], &cpus[i], arch_clock(), timer_ticks_ms(GRACE_MS)))
+        if (progress_check_step(&checks[i], &cpus[i], arch_clock(), timer_ticks_ms(GRACE_MS)))
             force(&cpus[i]);
     }
 }
@@ -142,7 +142,7 @@ static void wait_for(uint64_t targets, uint32_t limit)
         uint64_t now = arch_clock(), turn = now - last;
         waited += turn < timer_ticks_ms(GAP_MS) ? turn : timer_ticks_ms(GAP_MS);
         last = now;
-        debug_press_on();
+        debug_force_stops();
         if (progress() != seen)
             waited = 0;
         seen = progress();
@@ -159,8 +159,8 @@ static void stop_others(struct cpu *self)
         arch_send_ipi(&cpus[__builtin_ctzll(left)], IPI_CALL);
     wait_for(targets, ASK_MS);
     targets &= ~atomic_load(&stopped);
-    memset(proofs, 0, sizeof proofs);
-    unproven = targets;
+    memset(checks, 0, sizeof checks);
+    unchecked = targets;
     for (uint64_t left = targets; holds && left; left &= left - 1)
         force(&cpus[__builtin_ctzll(left)]); /* a panic need not let them continue */
     wait_for(targets, STOP_MS);
@@ -168,7 +168,7 @@ static void stop_others(struct cpu *self)
 
 static void release_cpus(void)
 {
-    unproven = 0;
+    unchecked = 0;
     atomic_store(&wanted, 0);
     uint64_t begin = arch_clock();
     while (atomic_load(&stopped) && arch_clock() - begin < timer_ticks_ms(STOP_MS))
@@ -289,7 +289,7 @@ void debugger_of_panic(struct kernel_regs *regs, const char *reason)
 
 void debugger_end(void)
 {
-    atomic_store(&none_goes_on, true);
+    atomic_store(&stays_stopped, true);
 }
 
 /* ---- State, for other files ---- */

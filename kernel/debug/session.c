@@ -14,7 +14,7 @@
 #include <trace/format/event_table.h>
 
 static void *prompt_state[5]; /* for __builtin_setjmp */
-static bool goes_on;
+static bool is_over;
 
 static void *try_state[5];
 static volatile bool trying;
@@ -47,7 +47,7 @@ void debug_fail_try(void)
 
 static void end_session(const struct debug_words *words)
 {
-    goes_on = true;
+    is_over = true;
 }
 
 static void reboot(const struct debug_words *words)
@@ -289,11 +289,11 @@ static void greet(const char *reason, const char *continues)
 
 void debug_session(const char *reason, const char *continues)
 {
-    goes_on = false;
+    is_over = false;
     debug_begin_output();
     if (__builtin_setjmp(prompt_state) == 0)
         greet(reason, continues);
-    while (!goes_on) {
+    while (!is_over) {
         debug_begin_output();
         char *line = debug_read_line("debug> ");
         do_line(line);

@@ -5,22 +5,22 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/progress_check.h>
 
-static void request(struct proof *proof, struct cpu *target, uint64_t now)
+static void request(struct progress_check *check, struct cpu *target, uint64_t now)
 {
-    proof->requested_at = now;
-    proof->noted_at = 0;
+    check->requested_at = now;
+    check->noted_at = 0;
     arch_request_progress(target);
 }
 
-bool progress_check_step(struct proof *proof, struct cpu *target, uint64_t now, uint64_t grace)
+bool progress_check_step(struct progress_check *check, struct cpu *target, uint64_t now, uint64_t grace)
 {
-    if (proof->count == ARCH_PROOFS)
+    if (check->count == ARCH_PROGRESS_CHECKS)
         return true;
-    if (!proof->requested_at)
-        request(proof, target, now);
-    else if (!proof->noted_at)
-        proof->noted_at = arch_has_run(target) ? now : 0;
-    else if (now - proof->noted_at > grace && ++proof->count < ARCH_PROOFS)
-        request(proof, target, now);
-    return proof->count == ARCH_PROOFS;
+    if (!check->requested_at)
+        request(check, target, now);
+    else if (!check->noted_at)
+        check->noted_at = arch_has_run(target) ? now : 0;
+    else if (now - check->noted_at > grace && ++check->count < ARCH_PROGRESS_CHECKS)
+        request(check, target, now);
+    return check->count == ARCH_PROGRESS_CHECKS;
 }

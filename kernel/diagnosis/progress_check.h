@@ -5,8 +5,8 @@
  * A CPU that its host does not run is not hung, and must not be broken into (arch_request_progress says why).
  * It is hung if it executes several times, with time after each to take a pending interrupt, and takes none.
  */
-#ifndef KERNEL_PROOF_H
-#define KERNEL_PROOF_H
+#ifndef KERNEL_PROGRESS_CHECK_H
+#define KERNEL_PROGRESS_CHECK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,14 +14,14 @@
 struct cpu;
 
 /* All zero: nothing checked yet. Used by the CPU that checks; no other checks the same target. */
-struct proof {
-    uint32_t count; /* times that it has executed; ARCH_PROOFS are enough */
+struct progress_check {
+    uint32_t count; /* times that it has executed; ARCH_PROGRESS_CHECKS are enough */
     /* Ticks; 0: not yet. noted_at: when progress since the request was seen. */
     uint64_t requested_at, noted_at;
 };
 
 /* Continues the check without waiting. Call it until it returns true: the target takes no interrupts.
  * `grace`: ticks for the target after each sign of progress. */
-bool progress_check_step(struct proof *proof, struct cpu *target, uint64_t now, uint64_t grace);
+bool progress_check_step(struct progress_check *check, struct cpu *target, uint64_t now, uint64_t grace);
 
 #endif

@@ -3,9 +3,9 @@
  * watchdog.c - finds CPUs that take no timer interrupts, and the reason. Interface: watchdog.h.
  *
  * One suspect is investigated at a time, by one observer, in the observer's heartbeats: begin(), then
- * switch_to_partner() until the suspect takes a timer interrupt (and clears its suspicion), or progress
+ * continue_case() until the suspect takes a timer interrupt (and clears its suspicion), or progress
  * checks show that it executes without taking one (progress_check.h). Then it gets an NMI, and waits until
- * the observer has reported it (look_at()). Without progress for long, the observer says so and gives up.
+ * the observer has reported it (report_hang()). Without progress for long, the observer says so and gives up.
  * Other silent CPUs wait for their turn. An observer that stops checking loses the case. All words that other
  * CPUs read are atomic; no lock is taken.
  *
@@ -34,7 +34,7 @@
 #define PATIENCES       4u /* limits after which a suspect without progress is reported as such, ... */
 /* ... but not before this: on a busy host a progress check takes seconds. */
 #define PATIENCE_MIN_MS 10000u
-#define LOOKS_A_SECOND  4u /* of a CPU that spins: as many as others have heartbeats */
+#define CHECKS_A_SECOND 4u /* of a CPU that spins: as many as others have heartbeats */
 #define STAY_MS         2000u
 
 static uint64_t limit;                          /* ticks of silence; 0: off */
@@ -43,14 +43,14 @@ static _Atomic uint64_t run_ends;               /* ticks: when the run must be o
 static enum { REPORT, DEBUGGER, PANIC } action; /* after the report */
 
 enum suspicion { NONE, SUSPECTED, REPORTED };
-enum sight { HIDDEN, SHOWN, LOOKED_AT };
+enum visibility { INVISIBLE, VISIBLE, BEING_READ };
 
 static struct watch {
-    _Atomic uint64_t beat_at;   /* ticks: last heartbeat; 0: none yet */
-    _Atomic uint64_t looked_at; /* ticks: when it last checked others, in a heartbeat or while spinning */
-    _Atomic uint32_t suspicion; /* set by observers, cleared by the CPU itself */
-    _Atomic bool asked;         /* to show where it is; cleared when it does */
-    _Atomic uint32_t sight;     /* whether its registers and stacks may be read, while it waits */
+    _Atomic uint64_t beat_at;    /* ticks: last heartbeat; 0: none yet */
+    _Atomic uint64_t checked_at; /* ticks: when it last checked others, in a heartbeat or while spinning */
+    _Atomic uint32_t suspicion;  /* set by observers, cleared by the CPU itself */
+    _Atomic bool asked;          /* to show where it is; cleared when it does */
+    _Atomic uint32_t visibility; /* whether its registers and stacks may be read, while it waits */
     const struct kernel_regs *regs;
     uint64_t since;    /* its own, ticks: it has observed without a gap since then */
     uint32_t sessions; /* its own: debugger_sessions() at that time */
@@ -60,7 +60,7 @@ static struct watch {
 static struct {
     _Atomic uint32_t observer;
     uint32_t target;
-    struct proof proof;
+    struct progress_check check;
     uint64_t asked_at;
 } the_case;
 
@@ -91,10 +91,10 @@ void watchdog_init(void)
 static void wait_for_report(struct watch *mine)
 {
     uint64_t begin = arch_clock();
-    while (atomic_load(&mine->sight) != HIDDEN && !panic_is_on()) {
-        uint32_t sight = SHOWN;
+    while (atomic_load(&mine->visibility) != INVISIBLE && !panic_is_on()) {
+        uint32_t visibility = VISIBLE;
         if (debugger_is_active() || arch_clock() - begin > timer_ticks_ms(STAY_MS))
-            atomic_compare_exchange_strong(&mine->sight, &sight, HIDDEN);
+            atomic_compare_exchange_strong(&mine->visibility, &visibility, INVISIBLE);
         arch_relax();
     }
 }
@@ -105,7 +105,7 @@ bool watchdog_on_nmi(const struct kernel_regs *regs)
     if (!atomic_load(&mine->asked))
         return false;
     mine->regs = regs;
-    atomic_store(&mine->sight, SHOWN);
+    atomic_store(&mine->visibility, VISIBLE);
     atomic_store(&mine->asked, false);
     wait_for_report(mine);
     return true;
@@ -130,15 +130,16 @@ static uint64_t silence(const struct watch *watch, uint64_t now)
     return silence_since(atomic_load_explicit(&watch->beat_at, memory_order_relaxed), now);
 }
 
-static bool looks(const struct watch *watch, uint64_t now)
+static bool is_observing(const struct watch *watch, uint64_t now)
 {
-    return silence_since(atomic_load_explicit(&watch->looked_at, memory_order_relaxed), now) <= limit;
+    return silence_since(atomic_load_explicit(&watch->checked_at, memory_order_relaxed), now) <= limit;
 }
 
-static bool spins(const struct watch *watch, uint64_t now)
+static bool is_spinning(const struct watch *watch, uint64_t now)
 {
-    uint64_t looked_at = atomic_load_explicit(&watch->looked_at, memory_order_relaxed);
-    return looked_at > atomic_load_explicit(&watch->beat_at, memory_order_relaxed) && looks(watch, now);
+    uint64_t checked_at = atomic_load_explicit(&watch->checked_at, memory_order_relaxed);
+    return checked_at > atomic_load_explicit(&watch->beat_at, memory_order_relaxed) &&
+           is_observing(watch, now);
 }
 
 /* Time stood still for this CPU, perhaps for all: others may have had no time. */
@@ -262,12 +263,12 @@ static void give_up(uint64_t now)
         end_hang(target);
 }
 
-static void look_at(struct watch *watch, uint64_t now)
+static void report_hang(struct watch *watch, uint64_t now)
 {
     static char what[80]; /* shown by the debugger during its session */
     const struct cpu *target = &cpus[the_case.target];
     bool is_hang = raise_alarm(now, watch->regs, what, sizeof what);
-    atomic_store(&watch->sight, HIDDEN);
+    atomic_store(&watch->visibility, INVISIBLE);
     close_case();
     if (!is_hang)
         return;
@@ -275,7 +276,7 @@ static void look_at(struct watch *watch, uint64_t now)
     end_hang(target);
 }
 
-static void ask(uint64_t now)
+static void break_in(uint64_t now)
 {
     the_case.asked_at = now;
     atomic_store(&watches[the_case.target].asked, true);
@@ -283,12 +284,12 @@ static void ask(uint64_t now)
 }
 
 /* First step: does the suspect execute? */
-static void await_proof(uint64_t now)
+static void check_progress(uint64_t now)
 {
-    struct proof *proof = &the_case.proof;
-    if (progress_check_step(proof, &cpus[the_case.target], now, limit / GRACES))
-        ask(now);
-    else if (!proof->noted_at && now - proof->requested_at > patience)
+    struct progress_check *check = &the_case.check;
+    if (progress_check_step(check, &cpus[the_case.target], now, limit / GRACES))
+        break_in(now);
+    else if (!check->noted_at && now - check->requested_at > patience)
         give_up(now);
 }
 
@@ -297,39 +298,39 @@ static void begin(uint32_t target, uint64_t now)
 {
     struct watch *watch = &watches[target];
     uint32_t observer = atomic_load(&the_case.observer), trusting = NONE;
-    if (observer && looks(&watches[observer - 1], now))
+    if (observer && is_observing(&watches[observer - 1], now))
         return;
     if (!atomic_compare_exchange_strong(&the_case.observer, &observer, this_cpu()->index + 1))
         return;
     atomic_compare_exchange_strong(&watch->suspicion, &trusting,
                                    SUSPECTED); /* or the last observer's suspicion */
     the_case.target = target;
-    the_case.proof = (struct proof){0};
+    the_case.check = (struct progress_check){0};
     the_case.asked_at = 0;
-    await_proof(now);
+    check_progress(now);
 }
 
 /* Second step: where is the suspect? */
-static void await_answer(uint64_t now)
+static void await_place(uint64_t now)
 {
     struct watch *watch = &watches[the_case.target];
-    uint32_t sight = SHOWN;
-    if (atomic_compare_exchange_strong(&watch->sight, &sight, LOOKED_AT))
-        look_at(watch, now);
+    uint32_t visibility = VISIBLE;
+    if (atomic_compare_exchange_strong(&watch->visibility, &visibility, BEING_READ))
+        report_hang(watch, now);
     else if (!atomic_load(&watch->asked)) /* it stopped waiting */
-        ask(now);
+        break_in(now);
     else if (now - the_case.asked_at > patience)
         give_up(now);
 }
 
-static void switch_to_partner(uint64_t now)
+static void continue_case(uint64_t now)
 {
     if (atomic_load(&watches[the_case.target].suspicion) != SUSPECTED)
         close_case();
     else if (the_case.asked_at)
-        await_answer(now);
+        await_place(now);
     else
-        await_proof(now);
+        check_progress(now);
 }
 
 /* ---- In every CPU's heartbeat ---- */
@@ -344,14 +345,14 @@ static uint32_t next_online(uint32_t cpu)
  * none for which they could be waiting: then they wait for each other. */
 static bool waits_for_hung(const struct watch *watch, uint64_t now)
 {
-    if (!spins(watch, now))
+    if (!is_spinning(watch, now))
         return false;
     /* the CPU that it waits for may not count as silent yet */
     if (silence(watch, now) <= 2 * limit)
         return true;
     for (uint64_t left = atomic_load(&sched_online_cpus); left; left &= left - 1) {
         const struct watch *other = &watches[__builtin_ctzll(left)];
-        if (silence(other, now) > limit && !spins(other, now))
+        if (silence(other, now) > limit && !is_spinning(other, now))
             return true;
     }
     return false;
@@ -392,15 +393,15 @@ static void note_return(struct watch *mine, uint64_t silence)
 
 static void watch_others(struct watch *mine, uint64_t now)
 {
-    uint64_t gap = elapsed(atomic_load_explicit(&mine->looked_at, memory_order_relaxed), now);
-    atomic_store_explicit(&mine->looked_at, now, memory_order_relaxed);
+    uint64_t gap = elapsed(atomic_load_explicit(&mine->checked_at, memory_order_relaxed), now);
+    atomic_store_explicit(&mine->checked_at, now, memory_order_relaxed);
     bool has_case = atomic_load_explicit(&the_case.observer, memory_order_relaxed) == this_cpu()->index + 1;
     if (time_stood_still(mine, gap)) {
         mine->since = now;
         if (has_case)
             close_case();
     } else if (has_case) {
-        switch_to_partner(now);
+        continue_case(now);
     } else {
         find_suspect(now);
     }
@@ -428,12 +429,12 @@ void watchdog_beat(uint64_t now)
     hang_if_asked(cpu);
 }
 
-void watchdog_look(void)
+void watchdog_check(void)
 {
     struct watch *mine = &watches[this_cpu()->index];
     uint64_t now = arch_clock();
     if (limit && atomic_load_explicit(&mine->beat_at, memory_order_relaxed) &&
-        elapsed(atomic_load_explicit(&mine->looked_at, memory_order_relaxed), now) >
-            clock_hz / LOOKS_A_SECOND)
+        elapsed(atomic_load_explicit(&mine->checked_at, memory_order_relaxed), now) >
+            clock_hz / CHECKS_A_SECOND)
         watch_others(mine, now);
 }

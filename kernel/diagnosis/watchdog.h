@@ -31,11 +31,11 @@ void watchdog_init(void); /* reads boot options; before there is a second CPU */
 void watchdog_beat(uint64_t now);
 /* Called in each turn of a loop that waits for another CPU with interrupts off. */
 #define WATCHDOG_TURNS 256u
-void watchdog_look(void);
+void watchdog_check(void);
 static inline void watchdog_spin(uint64_t turns)
 {
     if (turns % WATCHDOG_TURNS == 0)
-        watchdog_look();
+        watchdog_check();
 }
 /* An NMI arrived. True: the watchdog sent it, and this CPU has reported where it is. */
 bool watchdog_on_nmi(const struct kernel_regs *regs);

@@ -18,11 +18,11 @@
 
 /* At the end of each page frame. */
 struct frame_end {
-    struct list all;     /* in slab->all */
-    struct list link;    /* in slab->partial or slab->empty; in neither when no object is free */
-    void *free;          /* list of free objects, through the word behind each */
-    uint64_t live;       /* number of live objects */
-    uint64_t quiet_from; /* of an empty frame: quiet_stamp() when it became empty */
+    struct list all;         /* in slab->all */
+    struct list link;        /* in slab->partial or slab->empty; in neither when no object is free */
+    void *free;              /* list of free objects, through the word behind each */
+    uint64_t live;           /* number of live objects */
+    uint64_t quiescent_from; /* of an empty frame: quiescent_stamp() when it became empty */
 };
 
 static _Atomic uint64_t frames_total;
@@ -151,7 +151,7 @@ void slab_free(struct slab *slab, void *object)
     end->free = object;
     slab->live--;
     if (--end->live == 0) {
-        end->quiet_from = quiet_stamp();
+        end->quiescent_from = quiescent_stamp();
         list_remove(&end->link);
         list_add_tail(&slab->empty, &end->link);
         slab->empty_count++;
@@ -172,7 +172,7 @@ static struct frame_end *take_unreachable(struct slab *slab)
     if (slab->empty_count <= EMPTY_KEPT)
         return NULL;
     struct frame_end *end = list_object(slab->empty.next, struct frame_end, link);
-    if (!quiet_since(end->quiet_from))
+    if (!quiescent_since(end->quiescent_from))
         return NULL;
     list_remove(&end->link);
     list_remove(&end->all);

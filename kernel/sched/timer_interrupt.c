@@ -23,7 +23,7 @@ static void beat(uint64_t now)
     timer_set_heartbeat(trace_heartbeat(now));
     console_poll();
     watchdog_beat(now);
-    quiet_report(); /* the timer interrupted a program or this CPU's sleep */
+    quiescent_report(); /* the timer interrupted a program or this CPU's sleep */
     slab_reclaim(RECLAIM_AT_ONCE);
 }
 

@@ -60,7 +60,7 @@ static void put_byte(char c)
 }
 
 /* Returns true for the last of the debugger's keys. After a mismatch the keys held back go to the reader. */
-static bool take_key(char c)
+static bool match_key(char c)
 {
     if (c == DEBUGGER_KEYS[input.matched]) {
         if (DEBUGGER_KEYS[++input.matched])
@@ -80,20 +80,20 @@ static bool take_key(char c)
 
 /* Reads the device while there is space. Returns true if the debugger is wanted; it gets the input that
  * follows. Lock held. */
-static bool take_input(void)
+static bool read_input(void)
 {
     int c;
     while (input.put - input.taken <= INPUT_MAX - sizeof DEBUGGER_KEYS && (c = arch_console_get()) >= 0)
-        if (take_key((char)c))
+        if (match_key((char)c))
             return true;
     return false;
 }
 
 /* Reads input, notifies the bound reader, and releases the lock. The device's interrupt stays masked while
  * the buffer is full. */
-static void take_and_tell(void)
+static void read_and_notify(void)
 {
-    bool wanted = take_input(), any = input.put != input.taken;
+    bool wanted = read_input(), any = input.put != input.taken;
     bool room = input.put - input.taken <= INPUT_MAX - sizeof DEBUGGER_KEYS;
     struct notification *notification = any ? input.notification : NULL;
     uint64_t bits = input.bits;
@@ -115,14 +115,14 @@ bool console_interrupt(uint32_t number)
     if (number != arch_console_irq())
         return false;
     spin_lock(&input.lock);
-    take_and_tell();
+    read_and_notify();
     return true;
 }
 
 void console_poll(void)
 {
     if (spin_try_lock(&input.lock))
-        take_and_tell();
+        read_and_notify();
 }
 
 void console_init(void)
@@ -262,7 +262,7 @@ int64_t sys_machine_shutdown(cap_t machine, uint32_t status)
     arch_shutdown(status);
 }
 
-static bool may(const char *option)
+static bool is_allowed(const char *option)
 {
     char text[8];
     return boot_option(option, text, sizeof text) && text[0] == '1';
@@ -271,7 +271,7 @@ static bool may(const char *option)
 /* argument: milliseconds (lower 32 bits), a bit for each CPU (upper ones); none: this CPU */
 static int64_t hang_somewhere(uint64_t argument)
 {
-    if (!may("debug.hang="))
+    if (!is_allowed("debug.hang="))
         return -E_UNSUPPORTED;
     watchdog_hang(argument >> 32, (uint32_t)argument);
     return 0;
@@ -282,14 +282,14 @@ static int64_t hang_somewhere(uint64_t argument)
 static int64_t hang_with_lock(uint64_t milliseconds)
 {
     static struct spinlock hang_lock = SPINLOCK(&hang_class);
-    static _Atomic uint32_t wanting;
+    static _Atomic uint32_t callers;
     static uint32_t turns;
-    if (!may("debug.hang="))
+    if (!is_allowed("debug.hang="))
         return -E_UNSUPPORTED;
-    atomic_fetch_add(&wanting, 1);
+    atomic_fetch_add(&callers, 1);
     spin_lock(&hang_lock);
     const uint64_t limit = arch_clock() + timer_ticks(PARTNER_NS);
-    while (atomic_load(&wanting) % 2 && arch_clock() < limit) {
+    while (atomic_load(&callers) % 2 && arch_clock() < limit) {
         tlb_handle_request();
         arch_relax();
     }
@@ -316,7 +316,7 @@ static void panic_on_all(void)
 static int64_t panic_as(uint64_t kind)
 {
     volatile uint64_t *volatile nowhere = NULL;
-    if (!may("debug.panic="))
+    if (!is_allowed("debug.panic="))
         return -E_UNSUPPORTED;
     if (kind > MACHINE_PANIC_FAULTS)
         return -E_BAD_ARGUMENT;

@@ -30,11 +30,12 @@ void arch_break_in(struct cpu *target);
 
 /* Progress check of a CPU that does not answer: a vCPU that its host does not run is not a hang and must not
  * be broken into, because it may be right at its entry into the kernel. arch_request_progress() requests a
- * sign of progress without disturbing the CPU; arch_has_run(): whether it has begun to run since. ARCH_PROOFS
- * of these, with some time after each, prove that it would have taken an interrupt if interrupts were on.
- * Where the port cannot find out, arch_has_run() is always true. Only one CPU at a time may check a target.
+ * sign of progress without disturbing the CPU; arch_has_run(): whether it has begun to run since.
+ * ARCH_PROGRESS_CHECKS of these, with some time after each, prove that it would have taken an interrupt if
+ * interrupts were on. Where the port cannot find out, arch_has_run() is always true. Only one CPU at a time
+ * may check a target.
  */
-#define ARCH_PROOFS 3u
+#define ARCH_PROGRESS_CHECKS 3u
 void arch_request_progress(struct cpu *target);
 bool arch_has_run(struct cpu *target);
 

@@ -70,7 +70,7 @@ void spin_init(struct spinlock *lock, struct lock_class *class)
 {
     *lock = (struct spinlock){.class = class};
 }
-void watchdog_look(void)
+void watchdog_check(void)
 {
 }
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind)

@@ -197,7 +197,7 @@ static void leave_kernel(uint32_t but)
     for (uint32_t i = 0; i < cpu_count; i++) {
         host_become(i);
         if (i != but)
-            quiet_report();
+            quiescent_report();
     }
     host_become(0);
 }
@@ -279,7 +279,7 @@ static void *use_shared(void *argument)
         if (round % 4 == 0)
             arch_relax();
         strange_things += thing && thing->constructed != 0x600d;
-        quiet_report(); /* this ends the kernel entry */
+        quiescent_report(); /* this ends the kernel entry */
         slab_reclaim(4);
         paddr_t frame = frame_alloc();
         memset(phys_to_virt(frame), 0xaa, FRAME_SIZE);

@@ -74,7 +74,7 @@ void watchdog_beat(uint64_t now)
 {
     (void)now;
 }
-void quiet_report(void)
+void quiescent_report(void)
 {
 }
 uint32_t slab_reclaim(uint32_t most)
