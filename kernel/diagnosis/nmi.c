@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nmi.c - an NMI from outside: somebody thinks that the machine hangs.
+ * nmi.c - an NMI from outside: a user or a tool suspects that the machine hangs.
  *
  * It reaches all CPUs at about the same time. By default they report where they are, one after the other,
  * and continue; the boot option `nmi=` selects the debugger or a panic. Only the console's lock is taken,

@@ -18,7 +18,7 @@ struct kernel_regs;
 void panic_boot_options(void);
 uint32_t panic_lines(void); /* maximum number of lines of a report */
 
-/* Has a CPU panicked? Then the console is its own: it takes no lock, and output of others is dropped. */
+/* Has a CPU panicked? Then that CPU owns the console: it takes no lock, and output of others is dropped. */
 bool panic_is_on(void);
 bool panic_is_here(void); /* on this CPU */
 

@@ -11,7 +11,7 @@
  *
  *   - Unchanged: the slot still holds its reference. A slot is emptied before its reference is dropped, and
  *     the last drop must take the object's lock before it destroys anything.
- *   - Changed: the lookup fails. The lock was one anyway: until this kernel entry ends, the memory is an
+ *   - Changed: the lookup fails. Locking was safe anyway: until this kernel entry ends, the memory is an
  *     object of that type (slab.h).
  *
  * cap_table.lock is innermost except for page frames. No object is destroyed while it is held. Of two

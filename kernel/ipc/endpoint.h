@@ -7,8 +7,8 @@
  *
  * A caller that waits for its reply is in no queue. The receiver of its message holds (caller, call_id).
  * The id is unique since boot, and checked under a lock that only waits for replies use (thread.h,
- * Replies). So a caller can die or give up without notifying anybody, and a late or second reply finds
- * nobody.
+ * Replies). So a caller can die or give up without notifying anyone, and a late or second reply finds
+ * no caller.
  *
  * An endpoint is dead when no capability with RIGHT_RECEIVE is left. Threads that wait on it, and later
  * callers, get E_DEAD.
@@ -55,7 +55,7 @@ uint64_t endpoint_count_live(void);
  * ipc_fail_caller, or when a reply fails (ipc_answer_own). So messages cost no reference counting, and a
  * target never outlives the caller's memory. */
 struct reply_target {
-    struct thread *caller; /* NULL: nobody waits */
+    struct thread *caller; /* NULL: no caller waits */
     uint64_t call_id;
 };
 

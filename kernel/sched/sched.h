@@ -8,7 +8,7 @@
  * takes ready threads from others before it sleeps, and is interrupted if one is queued elsewhere after that.
  *
  * The scheduler holds one queue's lock at a time and calls nothing else meanwhile, so this lock is
- * innermost but for the timers'. It runs on the host, too: tests/unit/kernel/sched_test.c.
+ * innermost but for the timers'. It also runs on the host: tests/unit/kernel/sched_test.c.
  */
 #ifndef KERNEL_SCHED_H
 #define KERNEL_SCHED_H

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct space;
-/* The last capability in another space was closed: kills the space, as nobody could later. Not init, which
- * no space created. */
+/* The last capability in another space was closed: kills the space, because no program could do so later.
+ * Has no effect on init, which no space created. */
 void space_abandon(struct space *space);
 /* From anywhere, any number of times, no locks held. True the first time: this call's status counts. */
 bool space_kill(struct space *space, int32_t status);

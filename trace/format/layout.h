@@ -2,16 +2,16 @@
 /*
  * trace/format/layout.h - what the logging path uses in memory: info page, control page, buffers.
  *
- * The info page is read-only except for the kernel. Each CPU has a *window*, readable and writable in every
- * address space. The kernel masks every index from a window with the masks of the info page, so a hostile
- * program can garble the trace but never make anyone write outside a ring.
+ * Only the kernel can write to the info page. Each CPU has a *window*, its control page and its ring,
+ * readable and writable in every address space. The kernel masks every index from a window with the masks of
+ * the info page, so a hostile program can garble the trace but cannot make the kernel write outside a ring.
  *
- *     window of CPU n = TRACE_WINDOWS + (n << TRACE_RING_SHIFT)
+ *     window of CPU n = PORT_TRACE_RINGS + (n << TRACE_RING_SHIFT)
  *       + 0                     struct trace_control
  *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (ring, power of two)
  *
- * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. TRACE_WINDOWS and
- * TRACE_INFO differ between kernel and user and come from <arch/trace.h>.
+ * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. The addresses of
+ * windows and info page differ between kernel and programs (<arch/trace_rings.h>, <port/trace.h>).
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
