@@ -56,37 +56,31 @@ int64_t sys_thread_create(cap_t space_slot, const struct thread_config *user_con
     return slot;
 }
 
-int64_t sys_thread_resume(cap_t slot)
+static inline __attribute__((always_inline)) int64_t manage_thread(cap_t slot,
+                                                                   void (*function)(struct thread *thread))
 {
     struct thread *thread;
     int error = get_thread(slot, RIGHT_MANAGE, &thread);
     if (error)
         return error;
-    thread_resume(thread);
+    function(thread);
     thread_put(thread);
     return 0;
+}
+
+int64_t sys_thread_resume(cap_t slot)
+{
+    return manage_thread(slot, thread_resume);
 }
 
 int64_t sys_thread_suspend(cap_t slot)
 {
-    struct thread *thread;
-    int error = get_thread(slot, RIGHT_MANAGE, &thread);
-    if (error)
-        return error;
-    thread_suspend(thread);
-    thread_put(thread);
-    return 0;
+    return manage_thread(slot, thread_suspend);
 }
 
 int64_t sys_thread_kill(cap_t slot)
 {
-    struct thread *thread;
-    int error = get_thread(slot, RIGHT_MANAGE, &thread);
-    if (error)
-        return error;
-    thread_kill(thread);
-    thread_put(thread);
-    return 0;
+    return manage_thread(slot, thread_kill);
 }
 
 int64_t sys_thread_exit(void)

@@ -23,34 +23,18 @@ uint64_t cost_by_clock(const struct cost *cost, const struct cost *nothing, uint
 /* One function each, so that a figure is that of a call site whose operands are in registers. Aligned, so
  * that none crosses a page boundary: QEMU splits its blocks there, and some of its instruction counters miss
  * a part. */
-static __attribute__((noinline, aligned(512))) struct cost_reading time_nothing(uint64_t a, uint64_t b,
-                                                                                uint64_t c, uint64_t d,
-                                                                                uint32_t round)
-{
-    volatile struct cost_reading begin;
-    cost_begin(&begin, round);
-    return cost_since(&begin);
-}
-
-static __attribute__((noinline, aligned(512))) struct cost_reading time_one_word(uint64_t a, uint64_t b,
-                                                                                 uint64_t c, uint64_t d,
-                                                                                 uint32_t round)
-{
-    volatile struct cost_reading begin;
-    cost_begin(&begin, round);
-    trace_user_stopwatch_start(a);
-    return cost_since(&begin);
-}
-
-static __attribute__((noinline, aligned(512))) struct cost_reading time_four_words(uint64_t a, uint64_t b,
-                                                                                   uint64_t c, uint64_t d,
-                                                                                   uint32_t round)
-{
-    volatile struct cost_reading begin;
-    cost_begin(&begin, round);
-    trace_user_values(a, b, c, d);
-    return cost_since(&begin);
-}
+#define TIME(name, statement)                                                       \
+    static __attribute__((noinline, aligned(512))) struct cost_reading time_##name( \
+        uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint32_t round)             \
+    {                                                                               \
+        volatile struct cost_reading begin;                                         \
+        cost_begin(&begin, round);                                                  \
+        statement;                                                                  \
+        return cost_since(&begin);                                                  \
+    }
+TIME(nothing, )
+TIME(one_word, trace_user_stopwatch_start(a))
+TIME(four_words, trace_user_values(a, b, c, d))
 
 static struct cost cost_of(struct cost_reading (*time)(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                                                        uint32_t round))

@@ -111,40 +111,38 @@ enum wire_check wire_get_frame(const uint8_t from[WIRE_FRAME_BYTES], uint32_t li
     return frame->length <= limit ? WIRE_OK : WIRE_TOO_LONG;
 }
 
+/* Copies the members of a structure in the wire's byte order, from the machine's or back: either way each
+ * number becomes what wire_get* makes of its bytes. `layout`: the sizes of the members in their order; 4 or 8
+ * for a number, t for a text of 16 bytes. */
+static void convert(void *to, const void *from, const char *layout)
+{
+    const uint8_t *source = from;
+    for (uint8_t *target = to; *layout; layout++) {
+        const size_t size = *layout == 't' ? 16 : (size_t)(*layout - '0');
+        const uint32_t half = wire_get32(source);
+        const uint64_t whole = size == 8 ? wire_get64(source) : 0;
+        memcpy(target, size == 4 ? (const void *)&half : size == 8 ? (const void *)&whole : source, size);
+        source += size;
+        target += size;
+    }
+}
+
+#define HELLO_LAYOUT      "444488888844tt"
+#define PREVIOUS_LAYOUT   HELLO_LAYOUT "4444tttttttt"
+#define CPU_STATUS_LAYOUT "888888"
+_Static_assert(sizeof(struct wire_hello) == WIRE_HELLO_BYTES &&
+                   sizeof(struct wire_previous) == WIRE_PREVIOUS_BYTES &&
+                   sizeof(struct wire_cpu_status) == WIRE_CPU_STATUS_BYTES,
+               "no padding");
+
 void wire_put_hello(uint8_t to[WIRE_HELLO_BYTES], const struct wire_hello *hello)
 {
-    wire_put32(to, hello->version);
-    wire_put32(to + 4, hello->byte_order);
-    wire_put32(to + 8, hello->cpu_count);
-    wire_put32(to + 12, hello->mode);
-    wire_put64(to + 16, hello->buffer_bytes);
-    wire_put64(to + 24, hello->buffer_count);
-    wire_put64(to + 32, hello->clock_hz);
-    wire_put64(to + 40, (uint64_t)hello->clock_offset_ns);
-    wire_put64(to + 48, hello->mask);
-    wire_put64(to + 56, hello->boot_id);
-    wire_put32(to + 64, hello->generation);
-    wire_put32(to + 68, hello->flags);
-    memcpy(to + 72, hello->uuid, 16);
-    memcpy(to + 88, hello->machine, 16);
+    convert(to, hello, HELLO_LAYOUT);
 }
 
 void wire_get_hello(const uint8_t from[WIRE_HELLO_BYTES], struct wire_hello *hello)
 {
-    hello->version = wire_get32(from);
-    hello->byte_order = wire_get32(from + 4);
-    hello->cpu_count = wire_get32(from + 8);
-    hello->mode = wire_get32(from + 12);
-    hello->buffer_bytes = wire_get64(from + 16);
-    hello->buffer_count = wire_get64(from + 24);
-    hello->clock_hz = wire_get64(from + 32);
-    hello->clock_offset_ns = (int64_t)wire_get64(from + 40);
-    hello->mask = wire_get64(from + 48);
-    hello->boot_id = wire_get64(from + 56);
-    hello->generation = wire_get32(from + 64);
-    hello->flags = wire_get32(from + 68);
-    memcpy(hello->uuid, from + 72, 16);
-    memcpy(hello->machine, from + 88, 16);
+    convert(hello, from, HELLO_LAYOUT);
     hello->machine[15] = 0;
 }
 
@@ -168,22 +166,13 @@ void wire_hello_of_store(struct wire_hello *hello, const struct trace_store *sto
 
 void wire_put_previous(uint8_t to[WIRE_PREVIOUS_BYTES], const struct wire_previous *previous)
 {
-    wire_put_hello(to, &previous->hello);
-    wire_put32(to + WIRE_HELLO_BYTES, previous->end);
-    wire_put32(to + WIRE_HELLO_BYTES + 4, previous->packets);
-    wire_put32(to + WIRE_HELLO_BYTES + 8, previous->unsummed);
-    wire_put32(to + WIRE_HELLO_BYTES + 12, previous->damaged);
-    memcpy(to + WIRE_HELLO_BYTES + 16, previous->reason, WIRE_REASON_BYTES);
+    convert(to, previous, PREVIOUS_LAYOUT);
 }
 
 void wire_get_previous(const uint8_t from[WIRE_PREVIOUS_BYTES], struct wire_previous *previous)
 {
-    wire_get_hello(from, &previous->hello);
-    previous->end = wire_get32(from + WIRE_HELLO_BYTES);
-    previous->packets = wire_get32(from + WIRE_HELLO_BYTES + 4);
-    previous->unsummed = wire_get32(from + WIRE_HELLO_BYTES + 8);
-    previous->damaged = wire_get32(from + WIRE_HELLO_BYTES + 12);
-    memcpy(previous->reason, from + WIRE_HELLO_BYTES + 16, WIRE_REASON_BYTES);
+    convert(previous, from, PREVIOUS_LAYOUT);
+    previous->hello.machine[15] = 0;
     previous->reason[WIRE_REASON_BYTES - 1] = 0;
 }
 
@@ -202,20 +191,10 @@ void wire_get_status(const uint8_t from[WIRE_STATUS_BYTES], struct wire_status *
 
 void wire_put_cpu_status(uint8_t to[WIRE_CPU_STATUS_BYTES], const struct wire_cpu_status *status)
 {
-    wire_put64(to, status->next);
-    wire_put64(to + 8, status->head);
-    wire_put64(to + 16, status->lost);
-    wire_put64(to + 24, status->cut);
-    wire_put64(to + 32, status->discarded);
-    wire_put64(to + 40, status->torn);
+    convert(to, status, CPU_STATUS_LAYOUT);
 }
 
 void wire_get_cpu_status(const uint8_t from[WIRE_CPU_STATUS_BYTES], struct wire_cpu_status *status)
 {
-    status->next = wire_get64(from);
-    status->head = wire_get64(from + 8);
-    status->lost = wire_get64(from + 16);
-    status->cut = wire_get64(from + 24);
-    status->discarded = wire_get64(from + 32);
-    status->torn = wire_get64(from + 40);
+    convert(status, from, CPU_STATUS_LAYOUT);
 }
