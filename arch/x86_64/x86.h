@@ -52,41 +52,20 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
-static inline void outb(uint16_t port, uint8_t value)
-{
-    __asm__ volatile("outb %0, %1" ::"a"(value), "Nd"(port) : "memory");
-}
-
-static inline void outw(uint16_t port, uint16_t value)
-{
-    __asm__ volatile("outw %0, %1" ::"a"(value), "Nd"(port) : "memory");
-}
-
-static inline void outl(uint16_t port, uint32_t value)
-{
-    __asm__ volatile("outl %0, %1" ::"a"(value), "Nd"(port) : "memory");
-}
-
-static inline uint8_t inb(uint16_t port)
-{
-    uint8_t value;
-    __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port) : "memory");
-    return value;
-}
-
-static inline uint16_t inw(uint16_t port)
-{
-    uint16_t value;
-    __asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port) : "memory");
-    return value;
-}
-
-static inline uint32_t inl(uint16_t port)
-{
-    uint32_t value;
-    __asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port) : "memory");
-    return value;
-}
+#define PORT_IO(letter, bits)                                                           \
+    static inline void out##letter(uint16_t port, uint##bits##_t value)                 \
+    {                                                                                   \
+        __asm__ volatile("out" #letter " %0, %1" ::"a"(value), "Nd"(port) : "memory");  \
+    }                                                                                   \
+    static inline uint##bits##_t in##letter(uint16_t port)                              \
+    {                                                                                   \
+        uint##bits##_t value;                                                           \
+        __asm__ volatile("in" #letter " %1, %0" : "=a"(value) : "Nd"(port) : "memory"); \
+        return value;                                                                   \
+    }
+PORT_IO(b, 8) /* outb, inb */
+PORT_IO(w, 16)
+PORT_IO(l, 32)
 
 static inline void write_msr(uint32_t msr, uint64_t value)
 {

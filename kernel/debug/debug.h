@@ -75,6 +75,8 @@ const char *debug_value(const char *word, const char *name);
 uint64_t debug_number(const char *text);
 /* Parses a number, a symbol, or either + number. */
 uint64_t debug_address(const char *text);
+/* The CPU with this number. */
+struct cpu *debug_cpu(const char *text);
 /* Prints that the command has no such argument as word[index], and ends it. */
 void debug_refuse(const struct debug_words *words, uint32_t index) __attribute__((noreturn));
 

@@ -47,15 +47,6 @@ static void put_thread_chain(struct thread *thread)
         debugger_print_user_calls(thread, NULL, debug_print);
 }
 
-static struct cpu *cpu_numbered(const char *text)
-{
-    uint64_t number = debug_number(text);
-    if (number < cpu_count)
-        return &cpus[number];
-    debug_print("no cpu %s; there are %u\n", text, cpu_count);
-    debug_end_command();
-}
-
 static struct thread *thread_numbered(const char *text)
 {
     struct thread *thread = debug_find_thread(debug_number(text));
@@ -70,7 +61,7 @@ void debug_backtrace(const struct debug_words *words)
     if (words->count < 2)
         put_cpu_chain(this_cpu());
     else if (words->count > 2 && !strcmp(words->word[1], "cpu"))
-        put_cpu_chain(cpu_numbered(words->word[2]));
+        put_cpu_chain(debug_cpu(words->word[2]));
     else if (words->count > 2 && strcmp(words->word[1], "tid"))
         debug_refuse(words, 1);
     else
@@ -129,7 +120,7 @@ static void put_cpu_registers(struct cpu *cpu)
 void debug_cpus(const struct debug_words *words)
 {
     if (words->count > 1) {
-        struct cpu *cpu = cpu_numbered(words->word[1]);
+        struct cpu *cpu = debug_cpu(words->word[1]);
         put_cpu(cpu);
         put_cpu_registers(cpu);
         return;

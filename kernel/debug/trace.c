@@ -260,16 +260,6 @@ static void set_event(const char *name)
     debug_end_command();
 }
 
-static void set_cpu(const char *text)
-{
-    uint64_t number = debug_number(text);
-    if (number >= trace_info_page.cpu_count) {
-        debug_print("no cpu %s; there are %lu\n", text, (uint64_t)trace_info_page.cpu_count);
-        debug_end_command();
-    }
-    view.cpus = 1ull << number;
-}
-
 static void set_since(const char *milliseconds)
 {
     uint64_t back = timer_ticks_ms(debug_number(milliseconds)), now = arch_trace_clock();
@@ -289,7 +279,7 @@ static void set_filter(const char *word)
 {
     const char *value;
     if ((value = debug_value(word, "cpu")))
-        set_cpu(value);
+        view.cpus = debug_cpu(value)->bit;
     else if ((value = debug_value(word, "class")))
         set_classes(value);
     else if ((value = debug_value(word, "event")))

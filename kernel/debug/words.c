@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* words.c - parses command arguments. Interface: debug.h. */
+#include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
 #include <kernel/kernel.h>
 #include <trace/print/words.h>
@@ -57,4 +58,13 @@ uint64_t debug_address(const char *text)
         debug_end_command();
     }
     return address + offset;
+}
+
+struct cpu *debug_cpu(const char *text)
+{
+    uint64_t number = debug_number(text);
+    if (number < cpu_count)
+        return &cpus[number];
+    debug_print("no cpu %s; there are %u\n", text, cpu_count);
+    debug_end_command();
 }

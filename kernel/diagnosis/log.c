@@ -13,7 +13,6 @@
 #include <kernel/syscall/machine.h>
 #include <stdarg.h>
 
-#define LINE_MAX        256
 #define URGENT_PATIENCE 1000000u
 
 static LOCK_CLASS(console_class, "console");
@@ -52,10 +51,10 @@ void console_test_panic(void)
     panic("a test, with the console's lock held");
 }
 
-static size_t format_line(char line[LINE_MAX], const char *format, va_list arguments)
+size_t log_format(char line[LOG_LINE_MAX], const char *format, va_list arguments)
 {
-    int length = format_text_list(line, LINE_MAX - 1, format, arguments);
-    size_t size = length < LINE_MAX - 1 ? (size_t)length : LINE_MAX - 2;
+    int length = format_text_list(line, LOG_LINE_MAX - 1, format, arguments);
+    size_t size = length < LOG_LINE_MAX - 1 ? (size_t)length : LOG_LINE_MAX - 2;
     if (size && line[size - 1] == '\n')
         return size;
     line[size] = '\n';
@@ -64,10 +63,10 @@ static size_t format_line(char line[LINE_MAX], const char *format, va_list argum
 
 void log_line(const char *format, ...)
 {
-    char line[LINE_MAX];
+    char line[LOG_LINE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    size_t size = format_line(line, format, arguments);
+    size_t size = log_format(line, format, arguments);
     va_end(arguments);
     if (!panic_is_on() && urgent && urgent == this_cpu()->index + 1)
         panic_console_put(line, size);

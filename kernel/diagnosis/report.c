@@ -11,7 +11,7 @@
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 
-#define LINE_MAX   256
+#define LINE_MAX   LOG_LINE_MAX
 #define JOINED_MAX 96
 
 static struct {
@@ -35,11 +35,8 @@ static void put(const char *text, size_t size)
 
 static void say(const char *format, va_list arguments)
 {
-    static char line[LINE_MAX];
-    int length = format_text_list(line, LINE_MAX - 1, format, arguments);
-    size_t size = length < LINE_MAX - 1 ? (size_t)length : LINE_MAX - 2;
-    line[size] = '\n';
-    put(line, size + 1);
+    static char line[LOG_LINE_MAX];
+    put(line, log_format(line, format, arguments));
 }
 
 void report_say(const char *format, ...)

@@ -5,6 +5,7 @@
 #include <trace/format/descriptor.h>
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
+#include <trace/format/text.h>
 
 #define WORD_MAX       32u
 #define BODY_BYTES_MAX (8u * (TRACE_LENGTH_MAX - 1))
@@ -179,15 +180,12 @@ bool trace_descriptor_check(const struct trace_descriptor *descriptor, uint64_t 
 
 struct output {
     const struct trace_descriptor *descriptor;
-    char *text;
-    uint64_t capacity, length;
+    struct trace_text text;
 };
 
 static void put(struct output *out, const char *text)
 {
-    for (; *text; text++, out->length++)
-        if (out->length < out->capacity)
-            out->text[out->length] = *text;
+    trace_text_add(&out->text, text);
 }
 
 static void put_name(struct output *out, uint32_t place)
@@ -197,12 +195,7 @@ static void put_name(struct output *out, uint32_t place)
 
 static void put_number(struct output *out, uint64_t value)
 {
-    char digits[21], *at = digits + sizeof(digits) - 1;
-    *at = 0;
-    do
-        *--at = (char)('0' + value % 10);
-    while (value /= 10);
-    put(out, at);
+    trace_text_number(&out->text, value);
 }
 
 static void put_integer_type(struct output *out, const char *prefix, uint32_t bytes)
@@ -277,9 +270,9 @@ static const void *put_event(struct output *out, const struct trace_event_record
 uint64_t trace_descriptor_tsdl(const struct trace_descriptor *descriptor, uint32_t class_number, char *text,
                                uint64_t capacity)
 {
-    struct output out = {descriptor, text, capacity, 0};
+    struct output out = {descriptor, {text, capacity, 0}};
     const void *event = trace_descriptor_events(descriptor);
     for (uint32_t i = 0; i < descriptor->event_count; i++)
         event = put_event(&out, event, class_number);
-    return out.length;
+    return out.text.length;
 }

@@ -11,19 +11,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <trace/format/text.h>
 
 /* Number of the class with this name, not NUL-terminated; negative: none. */
 typedef int trace_find_class(const char *name, uint64_t length);
 int trace_find_system_class(const char *name, uint64_t length);
-
-/* Whether the `length` bytes at `text` are exactly `word`. */
-static inline bool trace_is_word(const char *text, uint64_t length, const char *word)
-{
-    uint64_t i = 0;
-    while (i < length && word[i] && text[i] == word[i])
-        i++;
-    return i == length && !word[i];
-}
 
 /* Changes *mask. False: the word at *bad is invalid, and *mask is unchanged. */
 bool trace_parse_mask(const char *text, trace_find_class *find_class, uint64_t *mask, const char **bad);

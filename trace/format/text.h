@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace/format/text.h - writes text into memory, and compares words of text. Freestanding. */
+#ifndef TRACE_TEXT_H
+#define TRACE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace_text {
+    char *bytes;
+    uint64_t capacity, length; /* length: of all the text, also what does not fit */
+};
+
+static inline void trace_text_char(struct trace_text *text, char c)
+{
+    if (text->length < text->capacity)
+        text->bytes[text->length] = c;
+    text->length++;
+}
+
+static inline void trace_text_add(struct trace_text *text, const char *more)
+{
+    while (*more)
+        trace_text_char(text, *more++);
+}
+
+static inline void trace_text_number(struct trace_text *text, uint64_t value)
+{
+    char digits[21], *at = digits + sizeof(digits) - 1;
+    *at = 0;
+    do
+        *--at = (char)('0' + value % 10);
+    while (value /= 10);
+    trace_text_add(text, at);
+}
+
+/* Whether the `length` bytes at `text` are exactly `word`. */
+static inline bool trace_is_word(const char *text, uint64_t length, const char *word)
+{
+    uint64_t i = 0;
+    while (i < length && word[i] && text[i] == word[i])
+        i++;
+    return i == length && !word[i];
+}
+
+#endif
