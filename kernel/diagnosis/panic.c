@@ -176,7 +176,7 @@ static void __attribute__((noreturn)) end_in_debugger(void)
 
 static void __attribute__((noreturn)) end_in_dump(void)
 {
-    report_say("stopped, so that the host can dump memory");
+    report_say("stopped for a dump of memory by the host");
     if (!arch_stop_for_dump(reason))
         report_say("this machine has no way to notify its host");
     halt();
