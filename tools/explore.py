@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""`tarn explore`: runs a workload under many seeds, each of which lets processors meet in another order, and tells what broke.
+"""`tarn explore`: runs a workload with many seeds, each of which gives another interleaving of the CPUs, and reports what broke.
 
     build/host/tarn explore --seeds 1..50 all
     build/host/tarn explore --seeds 1..50 /test/kernel_futex
     tools/explore.py --arch ppc64 --kinds turns,kills --jobs 2 /test/kernel_kill
 
-With `all` as workload seeds take turns at a few that together reach most of the kernel. Each run is a boot of the exploring kernel
-and its programs (make explorer; kernel/explore/explore.h) on a machine that repeats itself. Findings:
+With `all` as the workload, seeds alternate between a few workloads that together reach most of the kernel. Each run boots the
+exploring kernel and its programs (make explorer; kernel/explore/explore.h) on a deterministic machine. Findings:
 
   panic   the kernel panicked
-  check   the workload failed a check, ended early or with another status than 0
-  hang    it was not over after --limit ms of the guest's time, or executed too long without coming there
-  race    two processors, or two threads of a program, accessed the same bytes at the same time, one of them wrote, one of
-          them not atomically
-  order   locks of two classes were taken in both orders, or two of one class in the wrong one
-  idle    a processor slept although a thread was ready that it should have run
-  damage  `tarn check` finds the trace damaged
-  leak    more kernel objects or frames are left than by a run without perturbations
+  check   the workload failed a check, ended early, or with a status other than 0
+  hang    it had not ended after --limit ms of the guest's time, or used too much CPU time before that
+  race    two CPUs, or two threads of a program, accessed the same bytes at the same time; one of them wrote, and one access was
+          not atomic
+  order   locks of two classes were acquired in both orders, or two of one class in the wrong order
+  idle    a CPU slept although a thread was ready that it should have run
+  damage  `tarn check` reports a damaged trace
+  leak    more kernel objects or page frames are left than after a run without perturbations
 
-Each finding is printed with its seed, the option that repeats it, and the `tarn goto` command that leads there; findings of
-one kind and text are printed once, and counted. --shrink narrows the perturbations of each down to few, of which none can
-be left out, or to what is left after --tries runs.
-The last lines tell what was covered. Exit status: 0 nothing found, 1 findings, 2 usage or system error.
+Each finding is printed with its seed, the option that repeats it, and the `tarn goto` command that leads to it. Findings with the
+same kind and text are printed once, and counted. --shrink reduces the perturbations of each to a set from which none can be left
+out, or to what is left after --tries runs.
+The last lines say what was covered. Exit status: 0: no findings; 1: findings; 2: usage or system error.
 """
 import argparse
 import bisect
@@ -50,19 +50,19 @@ WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "
 NETWORKED = {"/test/explore_net"}
 NEEDED = {"console", "fs", "proc"}  # servers (servers/README.md, When a server dies)
 AGAIN = "/test/explore_again"  # starts another workload again and again
-DISTURBING = {"allocations", "kills"}  # the workload's checks may fail by them, and are no findings
-CPU_SECONDS_MAX = 120  # of the emulator, for a guest that takes no timer interrupt any more
-# What differs so much from run to run: caches of servers and of slabs; heaps of servers, and windows that wait to be unmapped.
+DISTURBING = {"allocations", "kills"}  # these may make the workload's checks fail, so failed checks are not findings
+CPU_SECONDS_MAX = 120  # of the emulator, for a guest that no longer takes timer interrupts
+# Normal differences between runs: caches of servers and of slabs; heaps of servers, and shared buffers not yet unmapped.
 SLACK = {"frames": 512, "mappings": 32}
-KEPT_MAX, KEPT_TEXT_MAX = 64, 250  # ranges that the kernel keeps, and letters of its command line
+KEPT_MAX, KEPT_TEXT_MAX = 64, 250  # limits of the kernel: ranges, and bytes of its command line
 
 
 class Abandoned(Exception):
-    """Something was found meanwhile, and that is enough."""
+    """The run was cancelled, because another one has found something."""
 
 
 class Run:
-    """One boot, and what was found in it: (kind, text) pairs. kept: the only perturbations that it has, by number; None: all."""
+    """One boot, and its findings: (kind, text) pairs. kept: the numbers of its only perturbations; None: all."""
 
     def __init__(self, explorer, seed, kept=None):
         self.explorer, self.seed, self.kept = explorer, seed, kept
@@ -88,7 +88,7 @@ class Run:
                 "shared": self.path("memory"), "closed_network": self.network()}
 
     def network(self):
-        """How long packets take, us; None: there is no network."""
+        """Delay of packets in microseconds; None: no network."""
         return 4 << self.seed % 8 if self.workload in NETWORKED or self.explorer.choice.network else None
 
     def execute(self):
@@ -108,7 +108,7 @@ class Run:
         return self
 
     def wait(self, vm):
-        """Until the emulator has ended; False: it has used too much processor time. What else the host does has no part in it."""
+        """Waits until the emulator has ended. False: it has used too much CPU time, whatever else the host does."""
         while vm.process.poll() is None:
             if self.explorer.is_over:
                 vm.process.terminate()
@@ -129,7 +129,7 @@ class Run:
         panics = [line for line in self.lines if line.startswith("PANIC ")]
         ended = any(line.startswith("shutdown, status ") for line in self.lines)
         if end == "stuck":
-            self.find("hang", f"executes, and takes no timer interrupt, for {CPU_SECONDS_MAX} s of processor time")
+            self.find("hang", f"executes without taking timer interrupts, for {CPU_SECONDS_MAX} s of CPU time")
         elif panics and "explore: stop: " not in panics[0]:
             self.find("hang" if "explore: hang" in panics[0] else "panic", panics[0])
         elif not panics and not self.explorer.is_disturbing:
@@ -143,16 +143,16 @@ class Run:
         self.check_trace()
 
     def judge_killed(self):
-        """Programs that were killed are gone. init has told of each server, or has ended the machine without one that it needs."""
+        """Checks that killed programs are gone, and that init has reported each server, or has ended the machine for lack of one."""
         killed = re.findall(r"^explore: ends server (\w+) \(pid (\d+)\)", "\n".join(self.lines), re.M)
         is_needed, has_ended = any(name in NEEDED for name, _ in killed), "shutdown, status 3" in self.lines
         if "Bail out! programs are left" in self.lines:
             self.find("hang", "programs that were killed are left")
         if is_needed != has_ended:
-            self.find("check", f"the machine {'goes on without' if is_needed else 'ends as without'} a server that it needs")
+            self.find("check", f"the machine {'continues without a server that it needs' if is_needed else 'ends although it has all servers that it needs'}")
         for name, pid in killed:
             if not has_ended and not any(f"/{name} (pid {pid}) died" in line for line in self.lines):
-                self.find("check", f"nobody noticed that server {name} died")
+                self.find("check", f"the death of server {name} was not noticed")
 
     def judge_checks(self, status, end):
         failed = [line for line in self.lines if line.startswith(("not ok", "Bail out!")) and "# TODO" not in line]
@@ -163,16 +163,16 @@ class Run:
         if not failed and status != 0:
             self.find("check", end or f"ended with status {status}")
         elif not failed and planned != seen:
-            self.find("check", f"planned {planned} checks, {seen} came")
+            self.find("check", f"{seen} checks instead of {planned}")
 
     def judge_left(self):
         for name, usual in self.explorer.usual.get(self.workload, {}).items():
             more = self.left.get(name, 0) - usual
             if more > SLACK.get(name, 0):
-                self.find("leak", f"{more} {name} more are left than usual")
+                self.find("leak", f"{more} more {name} are left than usual")
 
     def check_trace(self):
-        """Pulls the trace that the run left. It and the recipe stay for `goto` if something was found."""
+        """Pulls and checks the run's trace. Trace and recipe are kept for `tarn goto` if there are findings."""
         memory, trace = self.path("memory"), self.path("trace")
         if self.explorer.choice.check or self.findings:
             pulled = subprocess.run([TARN, "pull", f"ram:{memory}", "-o", trace, "-q", "--force"], capture_output=True, text=True)
@@ -190,7 +190,7 @@ class Run:
         self.findings.append((kind, text))
 
     def goto(self):
-        """The command that leads to the last event before the end."""
+        """The command that goes to the last event."""
         trace = os.path.relpath(self.path("trace"))
         listed = subprocess.run([TARN, "list", "--numbers", "--tail", "20", trace], capture_output=True, text=True).stdout
         numbers = [int(match[1]) for line in listed.splitlines()
@@ -199,14 +199,14 @@ class Run:
 
 
 class Programs:
-    """The programs of the boot archive, which have their symbols: PROGRAM:0xADDRESS becomes a place in them."""
+    """The programs of the boot archive, for their symbols: translates PROGRAM:0xADDRESS."""
 
     def __init__(self, archive, arch):
         self.archive, self.nm = archive, ("powerpc64-linux-gnu-" if arch == "ppc64" else "") + "nm"
         self.lock, self.symbols = threading.Lock(), {}  # by program: (addresses, names)
 
     def read(self, program):
-        """The file of that name, of an archive in the format newc."""
+        """Returns the file with that name from the newc archive."""
         with open(self.archive, "rb") as file:
             data = file.read()
         at = 0
@@ -232,7 +232,7 @@ class Programs:
                 self.symbols[program] = self.load(program)
         addresses, names = self.symbols[program]
         at = bisect.bisect_right(addresses, address) - 1
-        if at < 0 or at == len(names) - 1 and address > addresses[-1]:  # behind the image: stacks and heap
+        if at < 0 or at == len(names) - 1 and address > addresses[-1]:  # after the executable: stacks and heap
             return f"{program}'s memory 0x{address:x}"
         return f"{program}'s {names[at]}+0x{address - addresses[at]:x}"
 
@@ -241,20 +241,20 @@ class Programs:
 
 
 def told(line, programs):
-    """A finding that the kernel tells on the console, as (kind, text); None: none."""
+    """Returns a finding that the kernel reports on the console, as (kind, text), or None."""
     match = re.match(r"explore: (race|lock order|idle): (.*)", line)
     return (match[1].replace("lock ", ""), programs.explain(match[2])) if match else None
 
 
 def signature(kind, text):
-    """Findings that differ in numbers and offsets only are one."""
+    """Findings that differ only in numbers and offsets have the same signature."""
     text = re.sub(r"\+0x[0-9a-f]+", "", text)
     return kind, re.sub(r"0x[0-9a-f]+|\d+", "N", text)
 
 
 class Coverage:
-    """What all runs together have executed: places where the kernel accesses memory, lock orders, and pairs of trace points that came right
-    behind each other on two processors."""
+    """What all runs have executed: places where the kernel accesses memory, lock orders, and pairs of consecutive trace points on two
+    CPUs."""
 
     def __init__(self, arch, kernel):
         self.arch, self.lock = arch, threading.Lock()
@@ -276,7 +276,7 @@ class Coverage:
         return file.read(size)
 
     def add(self, memory, trace):
-        """How many perturbations the run had."""
+        """Returns the number of perturbations of the run."""
         with open(memory, "rb") as file:
             performed = int.from_bytes(self.read(file, "explore_performed", 8), "big" if self.arch == "ppc64" else "little")
             covered = self.read(file, "explore_covered", 2 << 20)
@@ -292,20 +292,20 @@ class Coverage:
 
     def tell(self):
         both = sum((b, a) in self.pairs for a, b in self.pairs)
-        pairs = (f"{len(self.pairs)} pairs of trace points behind each other on two processors, {both} of them in both orders, in "
+        pairs = (f"{len(self.pairs)} pairs of consecutive trace points on two CPUs, {both} of them in both orders, in "
                  f"{self.traces} traces" if self.traces else "no trace was read for pairs of trace points")
         return (f"covered: {len(self.places)} of {self.total} places where the kernel accesses memory; {len(self.orders)} lock orders (one class "
-                f"held, another wanted); {pairs}")
+                f"held, another acquired); {pairs}")
 
 
 def count_places(objdump, kernel):
-    """Calls that the compiler put before accesses."""
+    """Counts the calls that the compiler inserts before accesses."""
     process = subprocess.Popen([objdump, "-d", "--no-show-raw-insn", kernel], stdout=subprocess.PIPE, text=True)
     return sum("<__tsan_" in line and ("call" in line or "\tbl " in line) for line in process.stdout)
 
 
 def load_offset(readelf, kernel, loaded_at):
-    """From a data symbol's address to its place in memory."""
+    """Returns the difference between the address of a data symbol and its offset in memory."""
     for line in subprocess.run([readelf, "-lW", kernel], capture_output=True, text=True).stdout.splitlines():
         if (words := line.split()) and words[0] == "LOAD" and "W" in "".join(words[6:-1]):
             return int(words[2], 16) - int(words[3], 16) - loaded_at
@@ -316,7 +316,7 @@ EVENT = re.compile(r"^\[ *[\d.]+\] cpu (\d+) .*? (\w+): ")
 
 
 def adjacent(trace):
-    """(event, event) of two processors, the second right after the first."""
+    """Returns pairs of consecutive events on two CPUs."""
     listed = subprocess.run([TARN, "list", trace], capture_output=True, text=True, errors="replace").stdout
     found, last = set(), None
     for line in listed.splitlines():
@@ -345,12 +345,12 @@ class Explorer:
         os.makedirs(self.out, exist_ok=True)
 
     def find_usual(self):
-        """What is left by a run that is not perturbed, of each workload."""
+        """Finds what each workload leaves without perturbations."""
         seeds = {Run(self, seed).workload: seed for seed in reversed(self.choice.seeds)}
         for workload, seed in seeds.items():
             run = Run(self, seed, []).execute()
             if run.findings:
-                raise guest.GuestError(f"{workload}, without perturbations, too: " + "; ".join(text for _, text in run.findings))
+                raise guest.GuestError(f"{workload} has findings without perturbations: " + "; ".join(text for _, text in run.findings))
             self.usual[workload] = run.left
 
     def explore(self):
@@ -382,13 +382,13 @@ class Explorer:
             print(f"FOUND seed {run.seed}: {kind}: {text}\n  again: {again(self.choice, run)}\n  there: {run.goto()}", flush=True)
             if self.choice.shrink and kind != "leak":
                 small, is_least = self.shrink(run, key)
-                said = "none of them can be left out" if is_least else f"after {self.choice.tries} runs; more may be left out"
+                said = "none of them can be left out" if is_least else f"after {self.choice.tries} runs; perhaps not all are needed"
                 print(f"  fewer: {small.option()}: {said}\n         {small.goto()}", flush=True)
         if not run.findings and self.choice.verbose:
             print(f"seed {run.seed}: {run.workload}: nothing; {run.told}", flush=True)
 
     def shrink(self, run, key):
-        """(a run with as few perturbations as are found to lead to the same finding, whether none of them can be left out)."""
+        """Returns a run with few perturbations and the same finding, and whether none of them can be left out."""
         best = run
 
         def happens(numbers):
@@ -427,7 +427,7 @@ def seed_range(text):
 
 
 class Parser(argparse.ArgumentParser):
-    """Complains in the words of the host tool (tools/tarn/options.c)."""
+    """Reports mistakes like the host tool (tools/tarn/options.c)."""
 
     def error(self, message):
         message = re.sub(r"ambiguous option: (\S+) could match (.*)", r"\1 is ambiguous: \2", message)
@@ -442,23 +442,23 @@ def make_parser():
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arch", default=guest.DEFAULT_ARCH, choices=guest.MACHINES)
     parser.add_argument("--seeds", type=seed_range, default=seed_range("1..20"), metavar="A..B", help="default: 1..20")
-    parser.add_argument("--kinds", default="", help=f"what is perturbed, of {','.join(KINDS)}; default: the first four")
-    parser.add_argument("--network", action="store_true", help="with a network of QEMU's alone; always there for /test/explore_net")
-    parser.add_argument("--smp", type=int, default=4, help="processors; default: %(default)s")
+    parser.add_argument("--kinds", default="", help=f"kinds of perturbations, of {','.join(KINDS)}; default: the first four")
+    parser.add_argument("--network", action="store_true", help="add a network inside QEMU; /test/explore_net always has one")
+    parser.add_argument("--smp", type=int, default=4, help="CPUs; default: %(default)s")
     parser.add_argument("--memory", default="256M", help="default: %(default)s")
-    parser.add_argument("--limit", type=int, default=20000, help="ms of the guest's time, from the first program on; default: %(default)s")
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time; default: %(default)s")
+    parser.add_argument("--limit", type=int, default=20000, help="ms of the guest's time from the start of the first program; default: %(default)s")
+    parser.add_argument("--jobs", type=int, default=2, help="parallel runs; default: %(default)s")
     parser.add_argument("--options", default="", help="more kernel options")
-    parser.add_argument("--out", default=os.path.join(guest.ROOT, "out/explore"), help="where findings are kept; default: out/explore")
+    parser.add_argument("--out", default=os.path.join(guest.ROOT, "out/explore"), help="directory for findings; default: out/explore")
     parser.add_argument("--kernel", help="default: build/ARCH/explore/tarn.elf")
     parser.add_argument("--archive", help="default: build/ARCH/explore/boot.cpio")
-    parser.add_argument("--shrink", action="store_true", help="narrow each finding down to few perturbations")
-    parser.add_argument("--tries", type=int, default=120, help="runs that --shrink takes at most; default: %(default)s")
+    parser.add_argument("--shrink", action="store_true", help="reduce each finding to few perturbations")
+    parser.add_argument("--tries", type=int, default=120, help="most runs for --shrink; default: %(default)s")
     parser.add_argument("--first", action="store_true", help="stop at the first finding")
-    parser.add_argument("--no-check", dest="check", action="store_false", help="do not check each run's trace")
-    parser.add_argument("--no-leaks", dest="leaks", action="store_false", help="do not compare what is left at the end")
-    parser.add_argument("--verbose", action="store_true", help="a line for each seed")
-    parser.add_argument("workload", metavar="WORKLOAD", nargs="?", help="path of a program or script in the guest; all: seeds take turns at " +
+    parser.add_argument("--no-check", dest="check", action="store_false", help="do not check traces")
+    parser.add_argument("--no-leaks", dest="leaks", action="store_false", help="do not check for leaks")
+    parser.add_argument("--verbose", action="store_true", help="print a line for each seed")
+    parser.add_argument("workload", metavar="WORKLOAD", nargs="?", help="path of a program or script in the guest; all: alternate between " +
                         " ".join(WORKLOADS))
     return parser
 
@@ -474,7 +474,7 @@ def main():
         PARSER.error("usage: tarn explore [OPTION]... WORKLOAD; see `tarn explore --help`")
     unknown = set(filter(None, choice.kinds.split(","))) - set(KINDS)
     if unknown:
-        PARSER.error(f"no such kind: {', '.join(unknown)}; there is {', '.join(KINDS)}")
+        PARSER.error(f"unknown kind: {', '.join(unknown)}; expected {', '.join(KINDS)}")
     try:
         return Explorer(choice).explore()
     except (guest.GuestError, OSError) as error:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which of many things does it take for something to happen? tools/explore.py asks it of perturbations."""
+"""Finds which of many things are needed for something to happen. tools/explore.py uses it for perturbations."""
 
 
 def prefix(count, happens):
-    """The shortest 1..n that is enough. What comes later has no part in what came before, so halving finds it."""
+    """Returns the shortest sufficient 1..n, by binary search: later ones do not affect earlier ones."""
     low, high = 0, count
     while low < high:
         middle = (low + high) // 2
@@ -15,10 +15,10 @@ def prefix(count, happens):
 
 
 def fewest(count, happens, tries):
-    """Numbers of 1..count that are enough, and whether none of them can be left out. happens(numbers) tells whether a choice is
-    enough, and all of them are. After so many `tries` the best until then is returned.
-    Parts are left out that are half as long from pass to pass (Zeller and Hildebrandt, Simplifying and Isolating
-    Failure-Inducing Input, 2002); single ones until a pass leaves out none."""
+    """Returns a sufficient choice of 1..count, and whether none of it can be left out. happens(numbers) tells whether a choice is
+    sufficient; all numbers together are. After `tries` calls it returns the best so far.
+    It leaves out parts whose length halves from pass to pass (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing
+    Input, 2002), at last single numbers, until a pass leaves out none."""
     left = [tries]
 
     def tried(numbers):
@@ -44,7 +44,7 @@ def fewest(count, happens, tries):
 
 
 def ranges(numbers):
-    """As the kernel's option keep= has them: 1-20+25; 0, which no perturbation has, for none."""
+    """Formats numbers for the kernel's option keep=: 1-20+25; 0, which is not a perturbation, stands for none."""
     found = []
     for number in numbers:
         if found and found[-1][1] == number - 1:

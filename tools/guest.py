@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One guest in QEMU: its command line, its serial console, its end.
+"""One guest in QEMU: its command line, its serial console, its exit status.
 
-tools/boot (interactive), tests/run, tools/demo and the benchmarks all start guests through here, so that
-each machine is described once. A Guest keeps its serial output in a file and in memory:
+tools/boot (interactive), tests/run, tools/demo and the benchmarks all start guests with this module, so that each machine is
+described once. A Guest keeps its serial output in a file and in memory:
 
     with Guest(smp=4, options="run=/test/ipc exit=1", log="serial.log") as guest:
         guest.wait_line(r"^tarn: ready", seconds=30)
         status = guest.wait_exit(seconds=60)
 
-Seconds are those of the fastest machine on an idle host; MACHINES says how many times longer the others take, and a busy
-host gets more time (slowdown). Of a machine whose clock counts instructions they are seconds that processors work for the emulator:
-what else the host does has no part in its limits. How the machine's exit status is read stands in boot/README.md.
+Seconds are those of the fastest machine on an idle host; MACHINES says how many times longer others take, and a busy host gets
+more time (slowdown). For a machine whose clock counts instructions, they are seconds of the emulator's CPU time, so that other
+work of the host does not matter. boot/README.md explains how the exit status is read.
 """
 import json
 import math
@@ -32,25 +32,25 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GUEST_PORT = 7777  # where traced listens
 DEFAULT_ARCH, DEFAULT_MEMORY = "x86_64", "512M"
 COMMAND_LINE_MAX = 511  # bytes that the kernel keeps: arch/include/arch/boot.h
-ORPHAN_SECONDS = 4 * 3600  # a guest whose test was killed lasts no longer
+ORPHAN_SECONDS = 4 * 3600  # limit for a guest whose test was killed
 ICOUNT_LIBRARY = os.path.join(ROOT, "build/host/icount_order.so")  # tools/emulator/icount_order.c
-CONSOLE_BUFFER = 1 << 20  # bytes; what the serial port cannot send at once changes when a guest sends the next
+CONSOLE_BUFFER = 1 << 20  # bytes; a full pipe would change when a guest can send its next byte
 
 def debug_exit_status(code, lines):
-    """isa-debug-exit makes 2S + 1 of status S; a reset ends QEMU with 0."""
+    """isa-debug-exit turns status S into 2S + 1; a reset ends QEMU with 0."""
     return code // 2 if code > 0 and code % 2 == 1 else None
 
 
 def announced_status(code, lines):
-    """Power-off and reset end QEMU with 0, other statuses and panics with 1: what the kernel said decides."""
+    """Power-off and reset end QEMU with 0, other statuses and panics with 1, so the kernel's message decides."""
     said = [int(match[1]) for line in lines if (match := re.search(r"shutdown, status (\d+)$", line))]
     return said[-1] if said and code == (said[-1] != 0) else None
 
 
-# What differs between the machines. board: QEMU's machine for a direct boot, and for one through the firmware. direct: what it
-# takes to enter the kernel without firmware. patience: how many times longer things may take.
-# x86_64's BIOS runs before a direct boot, too, and waits for disks and a keyboard: so such a machine has no ports for any. Where
-# the clock counts instructions that was a third of the boot.
+# Differences between the machines. board: QEMU's machine for a direct boot, and for one through the firmware. direct: options for
+# entering the kernel without firmware. patience: factor for time limits.
+# x86_64's BIOS runs before a direct boot, too, and would wait for disks and a keyboard, so such a machine has no ports for them. If
+# the clock counts instructions, that was a third of the boot.
 MACHINES = {
     "x86_64": {
         "qemu": "qemu-system-x86_64",
@@ -81,7 +81,7 @@ MACHINES = {
 
 
 class GuestError(Exception):
-    """The guest did not do what was asked; the text says what."""
+    """The guest did not behave as required; the text says how."""
 
 
 def build_directory(arch):
@@ -95,21 +95,21 @@ def free_port(kind=socket.SOCK_STREAM):
 
 
 def make_image(arch, options, output):
-    """A GRUB image whose kernel command line is `options`."""
+    """Makes a GRUB image with `options` as the kernel command line."""
     build = build_directory(arch)
     subprocess.run([os.path.join(ROOT, "tools/mkiso"), output, os.path.join(build, "kernel/tarn.elf"),
                     os.path.join(build, "boot.cpio"), options], check=True)
 
 
 def slowdown():
-    """How many times longer things take because the host has other work."""
+    """Returns how many times longer things take because the host is busy."""
     return max(1, math.ceil(os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 def describe(arch):
-    """The machine. Its patience includes what the host's load costs at this moment."""
+    """Returns the machine. Its patience includes the host's current load."""
     if arch not in MACHINES:
-        raise GuestError(f"no machine for ARCH={arch}; there is {', '.join(MACHINES)}")
+        raise GuestError(f"no machine for ARCH={arch}; expected {', '.join(MACHINES)}")
     return dict(MACHINES[arch], patience=MACHINES[arch]["patience"] * slowdown())
 
 
@@ -118,9 +118,9 @@ def processor(arch, kvm):
     if not kvm:
         return machine["emulated"]
     if "kvm" not in machine:
-        raise GuestError(f"KVM does not serve ARCH={arch}: this machine is always emulated")
+        raise GuestError(f"KVM is not available for ARCH={arch}: this machine is always emulated")
     if platform.machine() != arch or not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        raise GuestError(f"no KVM here: it takes a host of {arch} and the right to open /dev/kvm")
+        raise GuestError(f"no KVM here: it needs a host of {arch} and permission to open /dev/kvm")
     return machine["kvm"]
 
 
@@ -130,13 +130,13 @@ def boot_files(arch, kernel=None, archive=None):
 
 
 def exploring_files(arch):
-    """Kernel and archive of `tarn explore` (make explorer)."""
+    """Returns kernel and archive of `tarn explore` (make explorer)."""
     return tuple(os.path.join(build_directory(arch), "explore", name) for name in ("tarn.elf", "boot.cpio"))
 
 
 def boot_medium(arch, options, firmware, directory, kernel, archive):
-    """What is booted, and how: straight into the kernel, or through the machine's firmware. x86_64's takes an image
-    with GRUB, made in `directory`."""
+    """Returns the options that say what is booted: the kernel directly, or through the firmware. x86_64's needs an image with
+    GRUB, which is made in `directory`."""
     build = build_directory(arch)
     if firmware and describe(arch)["firmware"] == "GRUB":
         image = os.path.join(directory, "tarn.iso")
@@ -148,14 +148,14 @@ def boot_medium(arch, options, firmware, directory, kernel, archive):
 
 
 def check_repeats(**machine):
-    """Raises GuestError if such a machine cannot repeat itself."""
+    """Raises GuestError if such a machine cannot be deterministic."""
     if found := recipe.unrepeatable(machine):
         raise GuestError(f"a deterministic machine has no {found[0]}: {found[1]}")
 
 
 def recipe_of(arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", icount=False, seed=1, kernel=None, archive=None,
               **rest):
-    """The recipe of such a machine but for its command (recipe.py); None: it does not repeat itself."""
+    """Returns the machine's recipe without its command (recipe.py); None: it is not deterministic."""
     if not icount or recipe.unrepeatable(rest):
         return None
     return recipe.make(describe(arch)["qemu"], *boot_files(arch, kernel, archive), ICOUNT_LIBRARY, arch=arch, seed=seed, processors=smp,
@@ -163,15 +163,15 @@ def recipe_of(arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", icoun
 
 
 def prepare_memory(shared, **machine):
-    """Before a machine starts whose memory is the file `shared`: it must be empty, and its recipe stands beside it."""
+    """Prepares the file `shared` as a machine's memory: it must be empty, and the recipe is beside it."""
     recipe.forget(shared)
     if made := recipe_of(**machine):
         recipe.write(shared, made, machine_command(None, **machine))
 
 
 def qemu_command(directory, shared=None, gdb=None, **machine):
-    """The command line but for its consoles. machine: as of machine_command.
-    shared: file that becomes the guest's memory, for `tarn pull ram:FILE` (prepare_memory); it stays when the guest has ended.
+    """Returns the command line without consoles. machine: arguments of machine_command.
+    shared: file for the guest's memory, for `tarn pull ram:FILE` (prepare_memory); it is kept when the guest has ended.
     gdb: path of a socket for a debugger."""
     command = machine_command(directory, **machine)
     if shared:
@@ -181,7 +181,7 @@ def qemu_command(directory, shared=None, gdb=None, **machine):
 
 
 def emulator(program, icount):
-    """The first words of its command. Where the clock counts instructions, the library without which the host decides when it moves."""
+    """Returns the first words of the command. If the clock counts instructions, a library keeps the host from affecting it."""
     if not icount:
         return [program]
     if not os.path.exists(ICOUNT_LIBRARY):
@@ -192,19 +192,19 @@ def emulator(program, icount):
 def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, options="", firmware=False, kvm=False, port=None,
                     forwards=(), serial_link=None, rng=False, icount=False, closed_network=None, seed=1, reset="exit",
                     board=None, kernel=None, archive=None, extra=()):
-    """What decides how the guest runs. directory: for files that QEMU needs while it runs.
-    board: another machine of QEMU's than that of MACHINES, as its -M takes it.
-    port: host port that leads to GUEST_PORT; None: no network.
-    serial_link: path of the unix socket that QEMU makes for the trace's serial link; None: no such port.
-    rng: whether there is a random number generator, slow as those of hardware are: 64 KiB a second.
-    closed_network: microseconds that frames take which the guest sends; the emulator replies to them itself (DHCP, ARP, TFTP
-    of the kernel's file). Nothing leads to the host, and the machine repeats itself.
-    icount: the clock counts instructions, one a nanosecond, and the time of day begins with it. Such a machine repeats itself
-    to the bit, if it has nothing of recipe.UNREPEATABLE: same recipe, same run. The kernel's command line then tells the recipe.
-    seed: of what such a machine gives the kernel as random.
-    kernel, archive: files to boot in place of those of the build; not through GRUB.
-    reset: "exit": a reset of whatever kind ends QEMU; "boot": the machine boots again.
-    forwards: what else leads into the guest, as ("tcp" or "udp", host port, guest port)."""
+    """Returns the part of the command line that decides how the guest runs. directory: for files that QEMU needs meanwhile.
+    board: another machine of QEMU than that of MACHINES, as for -M.
+    port: host port that is forwarded to GUEST_PORT; None: no network.
+    serial_link: path of the Unix socket that QEMU creates for the trace's serial link; None: no such port.
+    rng: add a random number generator, as slow as hardware: 64 KiB per second.
+    closed_network: delay in microseconds of frames that the guest sends; the emulator itself replies to them (DHCP, ARP, TFTP
+    of the kernel's file). There is no connection to the host, and the machine is deterministic.
+    icount: the clock counts instructions, one per nanosecond, and the time of day follows it. Such a machine is deterministic to the
+    bit without the features in recipe.UNREPEATABLE: same recipe, same run. The kernel's command line then contains the recipe.
+    seed: for the random numbers that such a machine gives to the kernel.
+    kernel, archive: files to boot instead of those of the build; not through GRUB.
+    reset: "exit": any reset ends QEMU; "boot": the machine boots again.
+    forwards: further forwarded ports, as ("tcp" or "udp", host port, guest port)."""
     machine = describe(arch)
     made = recipe_of(arch, smp, memory, options, icount, seed, kernel, archive, firmware=firmware, kvm=kvm, port=port,
                      serial_link=serial_link, rng=rng)
@@ -217,7 +217,7 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
         command += ["-netdev", "user,id=n0" + "".join(f",hostfwd={p}:127.0.0.1:{h}-:{g}" for p, h, g in ways),
                     "-device", machine["network"]]
     if closed_network is not None:
-        # Frames leave at a timer of the machine's clock, and without a thread of the emulator that would do it at any time.
+        # Frames are sent by a timer of the machine's clock, not by a thread of the emulator at any time.
         files = os.path.dirname(boot_files(arch, kernel, archive)[0])
         command += ["-netdev", f"user,id=n0,restrict=on,ipv6=off,tftp={files}",
                     "-device", f"{machine['network']},ioeventfd=off,tx=timer,x-txtimer={1000 * closed_network}"]
@@ -230,7 +230,7 @@ def machine_command(directory, arch=DEFAULT_ARCH, smp=4, memory=DEFAULT_MEMORY, 
                     "-device", "virtio-rng-pci,disable-legacy=on,rng=rng,max-bytes=65536,period=1000"]
     line = f"{options} {recipe.boot_option(made)}".strip() if made else options
     if len(line) > COMMAND_LINE_MAX:
-        raise GuestError(f"the kernel keeps {COMMAND_LINE_MAX} bytes of its command line, and these are {len(line)}: {line}")
+        raise GuestError(f"the kernel command line has {len(line)} bytes, but the kernel keeps only {COMMAND_LINE_MAX}: {line}")
     return [*command, *boot_medium(arch, line, firmware, directory, kernel, archive), *extra]
 
 
@@ -244,7 +244,7 @@ def child_of(pid):
 
 
 def processor_seconds(pid):
-    """0: there is no such process (any more)."""
+    """0: the process does not exist."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as file:
             words = file.read().rsplit(")", 1)[1].split()
@@ -254,7 +254,7 @@ def processor_seconds(pid):
 
 
 class Process(subprocess.Popen):
-    """Tells, when it has ended, how long processors worked for it and for those of its children that it waited for."""
+    """After its end, has the CPU time of the process and of the children that it waited for."""
 
     processor_seconds = 0
 
@@ -269,10 +269,10 @@ class Process(subprocess.Popen):
 
 
 class Guest:
-    """forwards: ports of the guest, as ("tcp" or "udp", port), that `forwarded` gives the host's ports of.
-    serial_link: whether it has the trace's serial port, on the unix socket `serial_path`.
-    gdb: whether a debugger can connect, at the unix socket `gdb_path`.
-    machine: smp, memory, firmware, icount, reset, shared and the rest of qemu_command's."""
+    """forwards: ports of the guest, as ("tcp" or "udp", port); `forwarded` has the host's ports for them.
+    serial_link: whether it has the trace's serial port, on the Unix socket `serial_path`.
+    gdb: whether a debugger can connect to the Unix socket `gdb_path`.
+    machine: smp, memory, firmware, icount, reset, shared and other arguments of qemu_command."""
 
     def __init__(self, log, options="", network=True, forwards=(), serial_link=False, gdb=False, arch=DEFAULT_ARCH, **machine):
         self.log_path, self.options, self.network = log, options, network
@@ -290,7 +290,7 @@ class Guest:
                 self.serial_path = os.path.join(self.directory, "trace")
             if self.has_gdb:
                 self.gdb_path = os.path.join(self.directory, "gdb")
-            for _ in range(5):  # a port that was free may be taken by the time that QEMU asks for it
+            for _ in range(5):  # a free port may be taken before QEMU binds it
                 self.port = free_port() if self.network else None
                 self.forwarded = {way: free_port(socket.SOCK_DGRAM if way[0] == "udp" else socket.SOCK_STREAM)
                                   for way in self.forwards}
@@ -340,7 +340,7 @@ class Guest:
         return True
 
     def complaint(self):
-        """What QEMU itself had to say."""
+        """Returns what QEMU itself printed."""
         with open(self.errors_path, errors="replace") as error_file:
             return error_file.read().strip()
 
@@ -359,17 +359,17 @@ class Guest:
                 self.changed.notify_all()
 
     def spent(self):
-        """Seconds of what limits are about: of the host's clock, or that processors have worked for the emulator."""
+        """Returns the time to which limits apply: that of the host's clock, or the emulator's CPU time."""
         if not self.machine.get("icount"):
             return time.monotonic()
         return processor_seconds(child_of(self.process.pid))
 
     def is_late(self, begun, seconds):
-        """More than `seconds` after spent() was `begun`? The host's load is that of this moment: it may have come since."""
+        """Whether more than `seconds` have passed since spent() was `begun`, corrected by the host's current load."""
         return self.spent() - begun > seconds * describe(self.arch)["patience"]
 
     def wait_line(self, pattern, seconds, start=0):
-        """Waits for a serial line that matches; returns (its index, the match)."""
+        """Waits for a matching serial line; returns its index and the match."""
         begun, regex = self.spent(), re.compile(pattern)
         at = start
         with self.changed:
@@ -381,7 +381,7 @@ class Guest:
                 if not self.reader.is_alive():
                     raise GuestError(f"the guest ended before it printed /{pattern}/\n{self.tail()}")
                 if self.is_late(begun, seconds):
-                    raise GuestError(f"no line /{pattern}/ within {seconds} s and more\n{self.tail()}")
+                    raise GuestError(f"no line /{pattern}/ within at least {seconds} s\n{self.tail()}")
                 self.changed.wait(0.5)
 
     def type(self, text):
@@ -390,12 +390,12 @@ class Guest:
         self.process.stdin.flush()
 
     def wait_exit(self, seconds):
-        """The guest's status. Raises GuestError when it hangs (after asking it for a dump), resets or crashes."""
+        """Returns the guest's status. Raises GuestError if it hangs (after requesting a dump), resets or crashes."""
         begun = self.spent()
         while (code := self.wait_process(0.5)) is None:
             if self.is_late(begun, seconds):
                 self.dump_hung()
-                raise GuestError(f"hung: not finished after {seconds} s and more\n{self.tail()}")
+                raise GuestError(f"hung: not finished after at least {seconds} s\n{self.tail()}")
         self.code = code
         self.reader.join(5)
         status = describe(self.arch)["status"](self.code, self.lines)
@@ -407,14 +407,14 @@ class Guest:
         return status
 
     def wait_process(self, seconds):
-        """QEMU's exit status; None: it runs."""
+        """Returns QEMU's exit status; None: it still runs."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
 
     def dump_hung(self):
-        """Interrupts a hung guest with an NMI: its kernel reports where each processor is, and the last events."""
+        """Sends an NMI to a hung guest: its kernel reports where each CPU is, and the last events."""
         try:
             self.command("inject-nmi")
             self.process.wait(10)
@@ -422,27 +422,27 @@ class Guest:
             pass
 
     def command(self, name, **arguments):
-        """One QMP command; its answer."""
+        """Executes a QMP command, and returns its result."""
         with socket.socket(socket.AF_UNIX) as monitor:
-            monitor.settimeout(60 * slowdown())  # a dump of much memory takes its time
+            monitor.settimeout(60 * slowdown())  # a dump of much memory takes long
             monitor.connect(self.monitor_path)
             stream = monitor.makefile("rw")
             stream.readline()
             for request in {"execute": "qmp_capabilities"}, {"execute": name, "arguments": arguments}:
                 stream.write(json.dumps(request) + "\n")
                 stream.flush()
-                while "event" in (answer := json.loads(stream.readline() or "{}")):
+                while "event" in (reply := json.loads(stream.readline() or "{}")):
                     pass
-            if "error" in answer:
-                raise GuestError(f"QMP {name}: {answer['error'].get('desc')}")
-            return answer.get("return")
+            if "error" in reply:
+                raise GuestError(f"QMP {name}: {reply['error'].get('desc')}")
+            return reply.get("return")
 
     def dump_memory(self, path):
-        """Writes an ELF core of the machine's memory, as it is at this moment."""
+        """Writes an ELF core of the machine's current memory."""
         self.command("dump-guest-memory", paging=False, protocol=f"file:{os.path.abspath(path)}")
 
     def stop(self):
-        """Ends the machine from outside, as by its power switch."""
+        """Switches the machine off."""
         try:
             self.command("quit")
             self.process.wait(10)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/view_test.c - the view's index and its answers against what a walk over the whole trace
- * finds; prints TAP.
+ * tests/unit/tarn/view_test.c - compares the view's index and replies with walks over the whole trace; prints
+ * TAP.
  *
  * usage: view [DIRECTORY]...      real traces, too
  *
- * Synthetic traces of both byte orders. Sums of random ranges must be those of slow walks; answers from
- * checkpoints those without; an index that grew with its files, packet by packet, one that was made at once;
- * index files that were damaged, and requests that nobody would make, must do no harm.
+ * Synthetic traces of both byte orders. Sums of random ranges must equal those of slow walks, replies from
+ * checkpoints those without, an index that grew with its files, packet by packet, one made at once. Damaged
+ * index files and invalid requests must do no harm.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -93,7 +93,7 @@ static void choose_range(const struct view *view, uint64_t *from, uint64_t *to)
     uint64_t length = (view->index.end - view->index.begin) >> draw(10), begin;
 
     begin = draw(view->index.end - view->index.begin - length + 1);
-    *from = view_ticks(view, view_span(view, begin)); /* as questions have it: whole nanoseconds */
+    *from = view_ticks(view, view_span(view, begin)); /* requests have whole nanoseconds */
     *to = view_ticks(view, view_span(view, begin + length));
     *to = *to > view->trace.end ? view->trace.end : *to; /* a walk ends there */
 }
@@ -145,7 +145,7 @@ static void test_sums(const struct view *view, const char *name)
     check(wrong == 0, "%s: times and counts of %d ranges are those of a walk over everything", name, RANGES);
 }
 
-/* What pixels say is rounded to percents, so sums may differ by one percent of a pixel each. */
+/* Shares are rounded to percent, so sums may differ by one percent of a pixel each. */
 static void test_pixels(const struct view *view, const char *name)
 {
     bool *cpus = alloc_zero(view->trace.stream_count + 1, sizeof(bool));
@@ -183,10 +183,9 @@ static void test_pixels(const struct view *view, const char *name)
     free(threads);
 }
 
-/* ---- questions ----------------------------------------------------------------------------------- */
+/* ---- requests ----------------------------------------------------------------------------------- */
 
-/* PARAMETERS: key=value&..., cut to pieces here. The answer is freed by the caller. */
-/* Who asks waits only until he was asked so often whether he does. */
+/* A client that stops waiting after it was checked PATIENCE times. */
 struct asker {
     unsigned asked, patience;
 };
@@ -198,6 +197,7 @@ static bool has_patience(const struct request *request)
     return asker->asked++ < asker->patience;
 }
 
+/* PARAMETERS: key=value&..., split here. The caller frees the reply. */
 static struct buffer ask_with(struct view *view, const char *path, const char *parameters,
                               struct asker *asker, unsigned *status)
 {
@@ -228,33 +228,33 @@ static struct buffer ask(struct view *view, const char *path, const char *parame
     return ask_with(view, path, parameters, &(struct asker){.patience = UINT_MAX}, status);
 }
 
-static bool is_answered(struct view *view, const char *parameters, struct asker *asker)
+static bool has_reply(struct view *view, const char *parameters, struct asker *asker)
 {
     unsigned status;
-    struct buffer analysis = ask_with(view, "/api/answer", parameters, asker, &status);
+    struct buffer reply = ask_with(view, "/api/answer", parameters, asker, &status);
 
-    free(analysis.bytes);
+    free(reply.bytes);
     return status == 200;
 }
 
-/* The walk of an answer, and the second one to the path of a request, end when nobody waits any more. */
+/* The walk of an reply, and the second one for the path of a request, end when no client waits. */
 static void test_patience(struct view *view, const char *name)
 {
     struct asker once = {.patience = UINT_MAX}, twice = once, first, second, third;
-    bool fine = is_answered(view, "name=ipc", &once) && is_answered(view, "name=ipc&request=longest", &twice);
+    bool ok = has_reply(view, "name=ipc", &once) && has_reply(view, "name=ipc&request=longest", &twice);
 
     first = (struct asker){.patience = once.asked - 1};
     second = (struct asker){.patience = once.asked};
     third = (struct asker){.patience = twice.asked};
-    check(fine && once.asked > 2 && twice.asked > once.asked && !is_answered(view, "name=ipc", &first) &&
-              !is_answered(view, "name=ipc&request=longest", &second) &&
-              is_answered(view, "name=ipc&request=longest", &third),
+    check(ok && once.asked > 2 && twice.asked > once.asked && !has_reply(view, "name=ipc", &first) &&
+              !has_reply(view, "name=ipc&request=longest", &second) &&
+              has_reply(view, "name=ipc&request=longest", &third),
           "%s: an analysis stops when no client waits, in its second walk, too", name);
 }
 
-#define QUESTIONS 40
+#define REPLIES 40
 
-static void make_question(const struct view *view, unsigned number, const char **path, char parameters[300])
+static void make_request(const struct view *view, unsigned number, const char **path, char parameters[300])
 {
     static const char *const paths[] = {"/api/lanes", "/api/rows", "/api/marks",
                                         "/api/flags", "/api/list", "/api/search"};
@@ -270,10 +270,10 @@ static void make_question(const struct view *view, unsigned number, const char *
                  draw(2) ? "&events=20-40" : "", draw(2) ? "next" : "previous");
 }
 
-/* Walks that begin at a checkpoint tell what those tell that begin with the trace. */
+/* Walks that begin at a checkpoint give the same replies as those that begin with the trace. */
 static void test_checkpoints(struct view *view, const char *name)
 {
-    struct buffer analyses[QUESTIONS] = {{0}};
+    struct buffer replies[REPLIES] = {{0}};
     uint64_t before = random_state;
     unsigned wrong = 0, status;
     size_t checkpoints = blob_array_count(&view->index.checkpoints);
@@ -282,63 +282,62 @@ static void test_checkpoints(struct view *view, const char *name)
         random_state = before;
         if (round == 1)
             blob_array_cut(&view->index.checkpoints, 0);
-        for (unsigned i = 0; i < QUESTIONS; i++) {
+        for (unsigned i = 0; i < REPLIES; i++) {
             char parameters[300];
             const char *path;
-            struct buffer analysis;
+            struct buffer reply;
 
-            make_question(view, i, &path, parameters);
-            analysis = ask(view, path, parameters, &status);
+            make_request(view, i, &path, parameters);
+            reply = ask(view, path, parameters, &status);
             wrong += status != 200;
             if (round == 0) {
-                analyses[i] = analysis;
+                replies[i] = reply;
                 continue;
             }
-            if (analysis.used != analyses[i].used ||
-                memcmp(analysis.bytes, analyses[i].bytes, analysis.used) != 0) {
+            if (reply.used != replies[i].used || memcmp(reply.bytes, replies[i].bytes, reply.used) != 0) {
                 printf("# %s?%s\n# %.*s\n# %.*s\n", path, parameters,
-                       (int)(analysis.used < 300 ? analysis.used : 300), analysis.bytes,
-                       (int)(analyses[i].used < 300 ? analyses[i].used : 300), analyses[i].bytes);
+                       (int)(reply.used < 300 ? reply.used : 300), reply.bytes,
+                       (int)(replies[i].used < 300 ? replies[i].used : 300), replies[i].bytes);
                 wrong++;
             }
-            free(analysis.bytes);
-            free(analyses[i].bytes);
+            free(reply.bytes);
+            free(replies[i].bytes);
         }
     }
-    check(wrong == 0 && checkpoints > 0, "%s: %u answers are the same from %zu checkpoints and without", name,
-          QUESTIONS, checkpoints);
+    check(wrong == 0 && checkpoints > 0, "%s: %u replies are the same from %zu checkpoints and without", name,
+          REPLIES, checkpoints);
 }
 
 /* ---- searches ------------------------------------------------------------------------------------- */
 
-/* What a search finds in the end, asked as often as it takes: the event as JSON, or nothing. */
+/* Repeats a search until it is done. Returns the found event as JSON, or nothing. */
 static struct buffer search_on(struct view *view, const char *what, const char *direction, uint64_t from)
 {
     static const char key[] = "\"n\":";
 
     for (;;) {
         char parameters[600], *end, *at, *last = NULL;
-        struct buffer analysis;
+        struct buffer reply;
         unsigned status;
 
         snprintf(parameters, sizeof(parameters), "%s&direction=%s&n=%llu", what, direction,
                  (unsigned long long)from);
-        analysis = ask(view, "/api/search", parameters, &status);
-        buffer_add(&analysis, "", 1);
-        at = (char *)analysis.bytes;
+        reply = ask(view, "/api/search", parameters, &status);
+        buffer_add(&reply, "", 1);
+        at = (char *)reply.bytes;
         end = strstr(at, "\"found\":");
         if (status != 200 || end == NULL || strstr(end, "\"done\":true") != NULL) {
-            analysis.used = end != NULL ? (size_t)(end - at) : 0;
-            return analysis;
+            reply.used = end != NULL ? (size_t)(end - at) : 0;
+            return reply;
         }
         for (at = end; (at = strstr(at, key)) != NULL; at += sizeof(key) - 1)
             last = at;
         from = last != NULL ? strtoull(last + sizeof(key) - 1, NULL, 10) : 0;
-        free(analysis.bytes);
+        free(reply.bytes);
     }
 }
 
-/* Something that some events have, many, one or none. */
+/* Makes a search that many events match, or one, or none. */
 static void make_search(const struct view *view, char what[300])
 {
     const struct schema *schema = &view->trace.schema;
@@ -378,7 +377,8 @@ static void make_search(const struct view *view, char what[300])
     }
 }
 
-/* What the sieve passes over holds nothing: the same is found when no node of the index can be read. */
+/* Parts that the prefilter skips contain no match: the result is the same when no node of the index is
+ * readable. */
 static void test_searches(struct view *view, const char *name)
 {
     unsigned wrong = 0, found = 0;
@@ -412,7 +412,7 @@ static void test_searches(struct view *view, const char *name)
         free(slow.bytes);
     }
     check(wrong == 0 && found > 0 && found < SEARCHES,
-          "%s: %u searches, of which %u find something, are passed over rightly", name, SEARCHES, found);
+          "%s: %u searches, of which %u find something, skip the right parts", name, SEARCHES, found);
 }
 
 static void test_requests(struct view *view)
@@ -448,25 +448,25 @@ static void test_requests(struct view *view)
     static const char *const paths[] = {"/api/trace", "/api/lanes",  "/api/rows",   "/api/marks",
                                         "/api/list",  "/api/search", "/api/answer", "/api/answers",
                                         "/api/flags", "/api/flame",  "/api/",       "/api/../etc/passwd"};
-    unsigned wrong = 0, fine = 0;
+    unsigned wrong = 0, ok = 0;
 
     for (int i = 0; i < REQUESTS; i++) {
         char parameters[600] = "";
         size_t length = 0;
         unsigned status;
-        struct buffer analysis;
+        struct buffer reply;
 
         for (uint64_t count = draw(6); count > 0; count--)
             length += (size_t)snprintf(parameters + length, sizeof(parameters) - length, "%s=%s&",
                                        keys[draw(sizeof(keys) / sizeof(keys[0]))],
                                        values[draw(sizeof(values) / sizeof(values[0]))]);
-        analysis = ask(view, paths[draw(sizeof(paths) / sizeof(paths[0]))], parameters, &status);
-        wrong += (status != 200 && status != 400 && status != 404) || analysis.used < 2 ||
-                 !strchr("{<", analysis.bytes[0]) || !strchr("}\n", analysis.bytes[analysis.used - 1]);
-        fine += status == 200;
-        free(analysis.bytes);
+        reply = ask(view, paths[draw(sizeof(paths) / sizeof(paths[0]))], parameters, &status);
+        wrong += (status != 200 && status != 400 && status != 404) || reply.used < 2 ||
+                 !strchr("{<", reply.bytes[0]) || !strchr("}\n", reply.bytes[reply.used - 1]);
+        ok += status == 200;
+        free(reply.bytes);
     }
-    check(wrong == 0 && fine > REQUESTS / 10, "%d malformed requests get an answer", REQUESTS);
+    check(wrong == 0 && ok > REQUESTS / 10, "%d malformed requests get a reply", REQUESTS);
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
@@ -488,7 +488,7 @@ static bool is_same_index(const struct index *a, const struct index *b)
     return same;
 }
 
-/* Copies packets of one stream after those that are there; at times only a part of the last one. */
+/* Appends packets of one stream; sometimes only a part of the last one. */
 static void grow_file(const struct stream *from, int to, uint64_t *at, uint64_t packets)
 {
     uint64_t size = packets * from->first_packet_bytes;
@@ -554,7 +554,7 @@ static void test_growth(const char *directory, const char *other, const char *na
     }
     wrong += !index_extend(&scratch, &whole, 0, NULL, &fail);
     check(wrong == 0 && is_same_index(&index, &scratch),
-          "%s: an index that grew in %u steps is the one that is made at once %s", name, rounds, fail.text);
+          "%s: an index that grew in %u steps equals one made at once %s", name, rounds, fail.text);
     for (unsigned i = 0; i < whole.stream_count; i++)
         close(files[i]);
     index_free(&index);
@@ -584,7 +584,7 @@ static void test_file(struct view *view)
     free(again.bytes);
 }
 
-/* Whoever forges an index also computes its checksum. */
+/* A forged index has the right checksum. */
 static void test_hostile_files(struct view *view)
 {
     struct buffer bytes = {0};
@@ -607,7 +607,7 @@ static void test_hostile_files(struct view *view)
         if (index_read(&view->index, &view->trace, copy, bytes.used, &from) != INDEX_NONE) {
             taken++;
             for (unsigned n = 0; n < 5; n++) {
-                make_question(view, n, &path, parameters);
+                make_request(view, n, &path, parameters);
                 free(ask(view, path, parameters, &status).bytes);
                 asked += status == 200 || status == 400;
             }
@@ -621,7 +621,7 @@ static void test_hostile_files(struct view *view)
           MUTATIONS, taken);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------------------------- */
 
 static bool open_view(struct view *view, const char *directory)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api.h - answers the page's requests, which README.md documents: a path and parameters to JSON.
+ * api.h - handles the page's requests, which README.md documents: a path and parameters to JSON.
  *
  * Independent of HTTP. Any number of threads may make requests at once. Every request takes a bounded time,
  * except those that walk a range for an analysis: these do not hold the lock, and stop when nobody waits for

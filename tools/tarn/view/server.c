@@ -186,9 +186,9 @@ static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, 
     if (!is_right_method(method, is_deed))
         return refuse_method(connection, is_deed);
     if (!is_our_host(server, header_of(connection, MHD_HTTP_HEADER_HOST)))
-        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers requests to localhost only.\n");
+        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server accepts requests to localhost only.\n");
     if (is_foreign(server, connection, is_api))
-        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server answers requests of its own page only.\n");
+        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server accepts requests of its own page only.\n");
     if (is_deed && (*state == NULL || *upload_size > 0)) {
         *state = server;
         *upload_size = 0; /* ignored */

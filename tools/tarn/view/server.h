@@ -19,7 +19,7 @@ struct server;
 /* PORT 0: any free one. NULL: FAIL. */
 struct server *server_start(struct view *view, unsigned port, struct fail *fail);
 unsigned server_port(const struct server *server);
-/* Returns when all requests in progress have been answered. */
+/* Returns when all requests in progress have their replies. */
 void server_stop(struct server *server);
 
 #endif
