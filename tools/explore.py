@@ -198,11 +198,22 @@ class Run:
         return f"build/host/tarn goto {trace} {numbers[-1]}" if numbers else "(the run left no trace)"
 
 
+def cross(arch):
+    """Prefix of the binutils for an architecture."""
+    return "powerpc64-linux-gnu-" if arch == "ppc64" else ""
+
+
+def list_symbols(arch, path):
+    """Returns (address, type, name) of an ELF file's symbols, by address."""
+    listed = subprocess.run([cross(arch) + "nm", "-n", path], capture_output=True, text=True).stdout
+    return [(int(words[0], 16), *words[1:]) for words in map(str.split, listed.splitlines()) if len(words) == 3]
+
+
 class Programs:
     """The programs of the boot archive, for their symbols: translates PROGRAM:0xADDRESS."""
 
     def __init__(self, archive, arch):
-        self.archive, self.nm = archive, ("powerpc64-linux-gnu-" if arch == "ppc64" else "") + "nm"
+        self.archive, self.arch = archive, arch
         self.lock, self.symbols = threading.Lock(), {}  # by program: (addresses, names)
 
     def read(self, program):
@@ -222,9 +233,8 @@ class Programs:
         with tempfile.NamedTemporaryFile() as file:
             file.write(self.read(program))
             file.flush()
-            listed = subprocess.run([self.nm, "-n", file.name], capture_output=True, text=True).stdout
-        found = [(int(words[0], 16), words[2]) for words in map(str.split, listed.splitlines()) if len(words) == 3 and words[1] not in "aA"]
-        return [address for address, _ in found], [name for _, name in found]
+            found = [symbol for symbol in list_symbols(self.arch, file.name) if symbol[1] not in "aA"]
+        return [symbol[0] for symbol in found], [symbol[2] for symbol in found]
 
     def name(self, program, address):
         with self.lock:
@@ -258,18 +268,13 @@ class Coverage:
 
     def __init__(self, arch, kernel):
         self.arch, self.lock = arch, threading.Lock()
-        self.symbols = {}
         self.places, self.orders, self.pairs, self.traces = set(), set(), set(), 0
         with open(kernel, "rb") as file:
             is_known = file.read(4) == b"\x7fELF"
         if is_known:
-            cross = "powerpc64-linux-gnu-" if arch == "ppc64" else ""
-            for line in subprocess.run([cross + "nm", kernel], capture_output=True, text=True).stdout.splitlines():
-                words = line.split()
-                if len(words) == 3:
-                    self.symbols[words[2]] = int(words[0], 16)
-            self.total = count_places(cross + "objdump", kernel)
-            self.offset = load_offset(cross + "readelf", kernel, 0x400000 if arch == "ppc64" else 0)
+            self.symbols = {name: address for address, _, name in list_symbols(arch, kernel)}
+            self.total = count_places(cross(arch) + "objdump", kernel)
+            self.offset = load_offset(cross(arch) + "readelf", kernel, 0x400000 if arch == "ppc64" else 0)
 
     def read(self, file, name, size):
         file.seek(self.symbols[name] - self.offset)

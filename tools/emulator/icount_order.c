@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * icount_order.c - a library for LD_PRELOAD: keeps host scheduling out of what QEMU's guests see whose clock
- * counts instructions (-icount shift=0,sleep=off). tools/guest.py starts each such emulator with it.
+ * icount_order.c - a library for LD_PRELOAD that keeps the host's scheduling from affecting guests whose
+ * clock counts instructions (QEMU's -icount shift=0,sleep=off). tools/guest.py starts each such emulator with
+ * it.
  *
- * One thread of QEMU's executes all CPUs. When all are halted it sleeps, and the main thread moves the clock
- * to the next timer (icount_start_warp_timer). But the main thread looks whether all are halted at other
- * times, too: each timer that expires wakes it. A CPU is halted from HLT on, and what it executed since the
- * clock was read last is added to the clock a moment later (icount_process_data). If the main thread looks in
- * between, it moves the clock to the timer, and these instructions come on top: the run is another one from
- * there on.
+ * One thread of QEMU executes all vCPUs. When all are halted it sleeps, and the main thread advances the
+ * clock to the next timer (icount_start_warp_timer). But each expired timer wakes the main thread, which then
+ * also checks whether all vCPUs are halted. A vCPU is halted from HLT on, but what it has executed since the
+ * clock was last read is added to the clock a moment later (icount_process_data). If the main thread checks
+ * in between, it advances the clock to the timer, and these instructions are added to that: the run differs
+ * from there on.
  *
- * Here the main thread goes on after ppoll only while the CPUs' thread sleeps, so it moves the clock only
- * then. It does not wait when that may take long, and it has something else to do:
+ * With this library, the main thread returns from ppoll only while the vCPUs' thread sleeps, so it advances
+ * the clock only then. It does not wait in these cases, in which the wait may take long and there is other
+ * work:
  *
- *   - input from outside (a debugger, the monitor, a console);
- *   - a CPU has stopped at a breakpoint, or the guest powers off; the CPUs' thread tells when it gives up
- *     QEMU's lock, which it took to stop;
- *   - the thread has not slept for a second. Devices that the main thread works for would need that; a
- * machine that repeats itself has none.
+ *   - There is input from outside: from a debugger, the monitor, a console.
+ *   - A vCPU has stopped at a breakpoint, or the guest powers off. The vCPUs' thread signals this when it
+ *     releases QEMU's lock, which it acquired to stop.
+ *   - The thread has not slept for a second. Devices for which the main thread works would need that; a
+ *     deterministic machine has none.
  *
- * The CPUs' thread is the only one but the main thread that waits for a condition without a time-out. QEMU
- * exports its functions for modules.
+ * The vCPUs' thread is the only one, except the main thread, that waits for a condition without a time-out.
+ * QEMU exports its functions for modules.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -41,15 +43,16 @@
 #define FILES_MAX        64u
 #define CPUS_MAX         64
 
-static _Atomic int asleep;      /* threads of CPUs that sleep: 0 or 1 */
-static _Atomic bool is_waiting; /* the main thread, for `told` */
-static int told = -1;           /* event file: it may go on */
+static _Atomic int asleep;      /* number of sleeping threads of vCPUs: 0 or 1 */
+static _Atomic bool is_waiting; /* the main thread waits for `wake_up` */
+static int wake_up = -1;        /* eventfd: it may continue */
 
 static int (*real_ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
 static int (*real_wait)(pthread_cond_t *, pthread_mutex_t *);
 static int (*real_unlock)(pthread_mutex_t *);
 
-/* QEMU's, or NULL. Which CPU, by number; has it stopped; why the machine is to end or to be reset, or 0. */
+/* Functions of QEMU, or NULL: get a vCPU by number; whether it has stopped; why the machine should end or be
+ * reset, or 0. */
 static void *(*get_cpu)(int);
 static bool (*is_stopped)(void *);
 static int (*get_shutdown)(void), (*get_reset)(void);
@@ -65,14 +68,15 @@ __attribute__((constructor)) static void start(void)
         return;
     *(void **)&real_unlock = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
     *(void **)&real_ppoll = dlsym(RTLD_NEXT, "ppoll");
-    *(void **)&real_wait = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2"); /* of two on x86_64 */
+    *(void **)&real_wait =
+        dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2"); /* x86_64 has two versions */
     if (real_wait == NULL)
         *(void **)&real_wait = dlsym(RTLD_NEXT, "pthread_cond_wait");
     *(void **)&get_cpu = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
     *(void **)&is_stopped = dlsym(RTLD_DEFAULT, "cpu_is_stopped");
     *(void **)&get_shutdown = dlsym(RTLD_DEFAULT, "qemu_shutdown_requested_get");
     *(void **)&get_reset = dlsym(RTLD_DEFAULT, "qemu_reset_requested_get");
-    told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    wake_up = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 static bool is_main_thread(void)
@@ -84,8 +88,8 @@ static bool is_main_thread(void)
     return thread == getpid();
 }
 
-/* The CPU of a number, or NULL. get_cpu walks a list, and this is asked at each unlock. No CPU is ever
- * removed. */
+/* Returns a vCPU by number, or NULL. Caches them, because get_cpu walks a list, and each unlock calls this.
+ * vCPUs are never removed. */
 static void *cpu_of(int number)
 {
     static void *_Atomic known[CPUS_MAX];
@@ -96,7 +100,7 @@ static void *cpu_of(int number)
     return cpu;
 }
 
-/* The main thread is to stop the machine. */
+/* Whether the main thread should stop the machine. */
 static bool is_wanted(void)
 {
     void *cpu;
@@ -109,15 +113,15 @@ static bool is_wanted(void)
     return false;
 }
 
-static void tell(void)
+static void wake_main(void)
 {
     uint64_t one = 1;
 
-    if (write(told, &one, sizeof(one)) < 0)
-        return; /* its counter is full: so it was told */
+    if (write(wake_up, &one, sizeof(one)) < 0)
+        return; /* its counter is full, so the main thread will wake */
 }
 
-/* ---- the CPUs' thread -------------------------------------------------------------------------------- */
+/* ---- the vCPUs' thread -------------------------------------------------------------------------------- */
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
@@ -125,7 +129,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
         return real_wait(condition, mutex);
     atomic_fetch_add(&asleep, 1);
     if (atomic_load(&is_waiting))
-        tell();
+        wake_main();
     int result = real_wait(condition, mutex);
     atomic_fetch_sub(&asleep, 1);
     return result;
@@ -137,13 +141,13 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
     int result = real_unlock(mutex);
 
     if (atomic_load(&is_waiting) && is_wanted())
-        tell();
+        wake_main();
     return result;
 }
 
 /* ---- the main thread --------------------------------------------------------------------------------- */
 
-/* QEMU's threads wake each other by event files. */
+/* QEMU's threads wake each other through eventfds. */
 static bool is_from_outside(int fd)
 {
     char path[40], name[40];
@@ -165,7 +169,7 @@ static bool has_outside(const struct pollfd *files, nfds_t count)
 static void wait_for_turn(const struct pollfd *files, nfds_t count)
 {
     const struct timespec patience = {.tv_sec = PATIENCE_SECONDS};
-    struct pollfd watched[FILES_MAX + 1] = {{.fd = told, .events = POLLIN}};
+    struct pollfd watched[FILES_MAX + 1] = {{.fd = wake_up, .events = POLLIN}};
     uint64_t ignored;
     nfds_t used = 1;
 
@@ -177,7 +181,7 @@ static void wait_for_turn(const struct pollfd *files, nfds_t count)
         int got = real_ppoll(watched, used, &patience, NULL);
         if (got == 0 || (got < 0 && errno != EINTR) || has_outside(watched + 1, used - 1))
             break;
-        if (read(told, &ignored, sizeof(ignored)) < 0 && errno != EAGAIN)
+        if (read(wake_up, &ignored, sizeof(ignored)) < 0 && errno != EAGAIN)
             break;
     }
     atomic_store(&is_waiting, false);

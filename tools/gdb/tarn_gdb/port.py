@@ -4,11 +4,11 @@ arch/ARCH/include/port/*.h and arch/ARCH/backtrace.c.
 
 Each port has: name, order (of bytes, as `struct` has it), registers ({name of gdb: place in a dump's note}) and
 
-    offset(address)             the physical address of what lies at a constant offset in the kernel's map, or None
+    offset(address)             physical address, if the kernel maps it at a constant offset; otherwise None
     kernel_root(kernel)         physical address of the root table of the kernel's addresses
     next_table(entry)           of a page-table entry: (valid, leaf, physical address)
     index(address, level)       which entry of a table; level 4 is the root, 1 holds pages of 4 KiB
-    from_frame(frame)           the registers of a thread whose user registers lie in struct arch_frame
+    from_frame(frame)           a thread's user registers, from its struct arch_frame
     chain(registers, load)      return addresses, innermost first; load(address) reads a word, or returns None
 """
 import struct
@@ -86,14 +86,14 @@ class Ppc64:
         """A stack frame begins with the address of the caller's frame. A function stores its return address two words above
         that, in the caller's frame. The innermost function's return address may still be in LR; LR may also be unrelated."""
         yield registers["pc"]
-        told = registers["lr"]
-        if told:
-            yield told
+        link = registers["lr"]
+        if link:
+            yield link
         at = load(registers["r1"])
         while at and at % 8 == 0 and (address := load(at + 16)):
-            if address != told:
+            if address != link:
                 yield address
-            told = None
+            link = None
             outer = load(at)
             if not outer or outer <= at:
                 return

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The last events of the trace, as the host tool reads them from a dump of the guest's memory: one reader of rings and one
-table of events serve gdb too.
-"""
+"""The last events of the trace. The host tool reads them from a dump of the guest's memory."""
 import os
 import re
 import subprocess
@@ -9,7 +7,7 @@ import tempfile
 
 from tarn_gdb import TarnError
 
-# What begins and ends a packet is written as events. At least every second event is another, except after flushes.
+# Events at the begin and end of packets. At least every second event is another one, except after flushes.
 OF_PACKET = re.compile(r"\[.*\] cpu \d+ \S+ +trace_(context|end):")
 CPUS_MAX = 64
 

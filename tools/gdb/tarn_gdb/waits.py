@@ -19,7 +19,7 @@ class Waits:
         self.numbers = {name: number for number, name in self.states.items()}
         self.clock_hz = int(kernel.trace_info()["clock_hz"])
         self.types = {name: number for number, name in kernel.names("enum cap_type", "CAP_").items()}
-        self.answering = dict(self._promises())
+        self.servers = dict(self._promises())
 
     def _promises(self):
         """Servers of calls: ((caller, number of the call), name). A thread, or a process that deferred the reply."""
@@ -63,7 +63,7 @@ class Waits:
         state = self.state(thread)
         if state not in ("reply", "fault"):
             return ""
-        server = self.answering.get((address, int(thread["call_id"])))
+        server = self.servers.get((address, int(thread["call_id"])))
         who = f"reply of {server}" if server else "a reply that no server is working on"
         return who if state == "reply" else f"{who}, fault at {int(thread['fault_address']):#x}"
 
