@@ -63,6 +63,9 @@ void *alloc_more(void *old, size_t count, size_t size);
 /* Returns ITEMS, an array of SIZE elements of which COUNT are used, with space for one more. */
 void *array_grow(void *items, size_t count, size_t *size, size_t bytes_of_one);
 
+/* Returns the structure of TYPE that contains *POINTER as its MEMBER. */
+#define OUTER(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+
 /* Freed all at once. */
 struct arena {
     struct arena_block *blocks;

@@ -81,7 +81,7 @@ bool api_progress(struct view *view, const struct request *request, struct json 
 
 static bool go_on(struct walk_range *range, uint64_t events)
 {
-    struct asker *asker = (struct asker *)((char *)range - offsetof(struct asker, range));
+    struct asker *asker = OUTER(range, struct asker, range);
 
     if (asker->job != NULL)
         asker->job->done = asker->walked + events;
@@ -130,7 +130,7 @@ static uint64_t events_before(const struct asker *asker, uint64_t to)
 static bool walk_again(struct analysis_walker *walker, struct model *model, uint64_t from, uint64_t to,
                        struct model_observer *observer)
 {
-    struct asker *asker = (struct asker *)((char *)walker - offsetof(struct asker, walker)), again = *asker;
+    struct asker *asker = OUTER(walker, struct asker, walker), again = *asker;
     struct view *view = asker->view;
     struct fail fail;
 

@@ -46,7 +46,7 @@ static void add_flag(const struct flagger *flagger, struct flag_row *row, uint64
 
 static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
-    struct flagger *flagger = (struct flagger *)((char *)range - offsetof(struct flagger, range));
+    struct flagger *flagger = OUTER(range, struct flagger, range);
     uint32_t type = cursor->event.type->index, rank = cursor->stream->rank;
     const struct model_thread *thread = model->cpus[rank].thread;
 

@@ -44,7 +44,7 @@ static void add_events(const struct marker *marker, struct mark *mark, uint64_t 
 
 static void visit_events(struct node_visitor *visitor, uint32_t type, uint64_t count)
 {
-    const struct marker *marker = (struct marker *)((char *)visitor - offsetof(struct marker, node));
+    const struct marker *marker = OUTER(visitor, struct marker, node);
     struct mark *mark = marker->places[type] != UINT32_MAX ? &marker->marks[marker->places[type]] : NULL;
 
     if (mark == NULL)

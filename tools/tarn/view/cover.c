@@ -125,16 +125,14 @@ struct accumulator {
 
 static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
-    const struct accumulator *accumulator =
-        (struct accumulator *)((char *)range - offsetof(struct accumulator, range));
+    const struct accumulator *accumulator = OUTER(range, struct accumulator, range);
 
     accumulator->observer.tally->events[cursor->event.type->index]++;
 }
 
 static void close_segments(struct walk_range *range, const struct model *model, const uint64_t *limits)
 {
-    struct accumulator *accumulator =
-        (struct accumulator *)((char *)range - offsetof(struct accumulator, range));
+    struct accumulator *accumulator = OUTER(range, struct accumulator, range);
 
     tally_open_segments(accumulator->observer.tally, model, limits, range->to);
     accumulator->observer.is_done = true;

@@ -87,8 +87,7 @@ static void add_thread_time(struct accumulator *accumulator, uint32_t lane, enum
 /* Returns the pixels of a CPU's lane, and those of the node; NULL: the lane is not wanted. */
 static struct cpu_pixel *find_cpu(struct node_visitor *visitor, uint32_t rank, struct spread *spread)
 {
-    const struct accumulator *accumulator =
-        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, node));
+    const struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
     uint32_t lane = accumulator->cpu_places[rank];
 
     *spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
@@ -117,8 +116,7 @@ static void visit_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thre
 static void visit_thread(struct node_visitor *visitor, uint32_t number, enum node_kind first,
                          enum node_kind last, const uint64_t ticks[NODE_KINDS])
 {
-    struct accumulator *accumulator =
-        (struct accumulator *)((char *)visitor - offsetof(struct accumulator, node));
+    struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
     uint32_t lane = number < accumulator->count ? accumulator->places[number] : UINT32_MAX;
     struct spread spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
 
@@ -136,8 +134,7 @@ static void visit_thread(struct node_visitor *visitor, uint32_t number, enum nod
 
 static bool visit_node(struct cover_visitor *cover, struct buffer_reader node)
 {
-    struct accumulator *accumulator =
-        (struct accumulator *)((char *)cover - offsetof(struct accumulator, cover));
+    struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
     const struct trace *trace = &accumulator->view->trace;
 
     return node_visit(&accumulator->node, node, trace->stream_count, trace->schema.event_count);
@@ -170,8 +167,7 @@ static void take_segment(struct model_observer *self, const struct model_thread 
 /* Notes the state of each thread after the walk. */
 static void note_states(struct walk_range *range, const struct model *model, const uint64_t *limits)
 {
-    struct accumulator *accumulator =
-        (struct accumulator *)((char *)range - offsetof(struct accumulator, range));
+    struct accumulator *accumulator = OUTER(range, struct accumulator, range);
 
     for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++) {
         uint32_t number = accumulator->lanes->threads[i].number;
@@ -188,8 +184,7 @@ static void note_states(struct walk_range *range, const struct model *model, con
 
 static bool walk_part(struct cover_visitor *cover, struct fail *fail)
 {
-    struct accumulator *accumulator =
-        (struct accumulator *)((char *)cover - offsetof(struct accumulator, cover));
+    struct accumulator *accumulator = OUTER(cover, struct accumulator, cover);
 
     /* The walk reports all segments of its part; until then, threads stayed in their state. */
     for (uint32_t i = 0; i < accumulator->lanes->thread_count; i++)

@@ -207,7 +207,7 @@ static void name_lock(struct lane_wait *wait, const struct model *model)
 /* The event is logged when the lock was acquired, and has the duration of the wait. */
 static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
-    struct walker *walker = (struct walker *)((char *)range - offsetof(struct walker, range));
+    struct walker *walker = OUTER(range, struct walker, range);
     const struct model_thread *thread = model->cpus[cursor->stream->rank].thread;
     const uint8_t *bytes = cursor->event.bytes;
     struct lane_wait wait = {.end = cursor->ticks, .holder = LANES_NOBODY};
