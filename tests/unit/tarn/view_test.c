@@ -107,7 +107,7 @@ static bool is_true(const struct truth *truth, const struct tally *tally)
             return false;
         }
     for (uint32_t i = 0; i < truth->thread_room; i++) {
-        bool is_known = i < tally->thread_room && tally->threads[i].stamp == tally->stamp;
+        bool is_known = i < tally->thread_size && tally->threads[i].stamp == tally->stamp;
 
         for (int kind = 0; kind < NODE_KINDS && is_known; kind++)
             if (tally->threads[i].ticks[kind] != truth->threads[i][kind]) {

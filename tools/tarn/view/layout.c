@@ -55,7 +55,7 @@ static const uint64_t *times_of(const struct layout *layout, uint32_t number)
 {
     static const uint64_t none[NODE_KINDS];
     const struct tally *tally = &layout->tally;
-    bool is_known = number < tally->thread_room && tally->threads[number].stamp == tally->stamp;
+    bool is_known = number < tally->thread_size && tally->threads[number].stamp == tally->stamp;
 
     return is_known ? tally->threads[number].ticks : none;
 }

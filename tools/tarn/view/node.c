@@ -41,18 +41,16 @@ struct tally_thread *tally_add_thread(struct tally *tally, uint32_t number)
 {
     struct tally_thread *thread;
 
-    if (number >= tally->thread_room) {
+    if (number >= tally->thread_size) {
         uint32_t room = number < 128 ? 256 : 2 * number;
 
         tally->threads = alloc_more(tally->threads, room, sizeof(tally->threads[0]));
-        memset(tally->threads + tally->thread_room, 0,
-               (room - tally->thread_room) * sizeof(tally->threads[0]));
-        tally->thread_room = room;
+        memset(tally->threads + tally->thread_size, 0,
+               (room - tally->thread_size) * sizeof(tally->threads[0]));
+        tally->thread_size = room;
     }
-    if (tally->touched_count == tally->touched_room) {
-        tally->touched_room = tally->touched_room ? 2 * tally->touched_room : 64;
-        tally->touched = alloc_more(tally->touched, tally->touched_room, sizeof(tally->touched[0]));
-    }
+    tally->touched =
+        array_grow(tally->touched, tally->touched_count, &tally->touched_size, sizeof(tally->touched[0]));
     tally->touched[tally->touched_count++] = number;
     thread = &tally->threads[number];
     memset(thread, 0, sizeof(*thread));
@@ -68,10 +66,7 @@ static uint32_t find_ran(struct tally_cpu *cpu, uint32_t thread, uint32_t guess)
     for (uint32_t i = cpu->count; i-- > 0 && cpu->count - i <= NEAR;)
         if (cpu->ran[i].thread == thread)
             return i;
-    if (cpu->count == cpu->room) {
-        cpu->room = cpu->room ? 2 * cpu->room : 32;
-        cpu->ran = alloc_more(cpu->ran, cpu->room, sizeof(cpu->ran[0]));
-    }
+    cpu->ran = array_grow(cpu->ran, cpu->count, &cpu->size, sizeof(cpu->ran[0]));
     cpu->ran[cpu->count] = (struct tally_ran){.thread = thread};
     return cpu->count++;
 }

@@ -61,15 +61,17 @@ struct tally_ran {
 struct tally_cpu {
     uint64_t ticks[CPU_KINDS];
     struct tally_ran *ran; /* a long list may contain a thread twice */
-    uint32_t count, room;
+    uint32_t count;
+    size_t size; /* of the array */
 };
 
 struct tally {
     uint64_t begin;               /* ticks */
     struct tally_thread *threads; /* by number; valid if they have the tally's stamp */
-    uint32_t thread_room, stamp;
+    uint32_t thread_size, stamp;
     uint32_t *touched; /* the numbers of valid ones */
-    uint32_t touched_count, touched_room;
+    uint32_t touched_count;
+    size_t touched_size;    /* of the array */
     struct tally_cpu *cpus; /* by rank */
     unsigned cpu_count;
     uint64_t *events; /* by type */
@@ -85,7 +87,7 @@ struct tally_thread *tally_add_thread(struct tally *tally, uint32_t number);
 /* Returns a thread's record. IS_NEW: it is new, and the caller must set `first` and `until`. */
 static inline struct tally_thread *tally_touch(struct tally *tally, uint32_t number, bool *is_new)
 {
-    *is_new = number >= tally->thread_room || tally->threads[number].stamp != tally->stamp;
+    *is_new = number >= tally->thread_size || tally->threads[number].stamp != tally->stamp;
     return __builtin_expect(*is_new, 0) ? tally_add_thread(tally, number) : &tally->threads[number];
 }
 

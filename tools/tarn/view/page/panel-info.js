@@ -18,7 +18,7 @@ export class InfoPanel {
       return;
     const {trace, state} = this, count = (n) => n.toLocaleString("en");
     const begin = new Date(Number(BigInt(trace.begin_clock_ns) / 1000000n));
-    const facts = [["Trace", trace.name], ["Machine", `${trace.arch}, ${trace.cpus.length} processors`],
+    const facts = [["Trace", trace.name], ["Machine", `${trace.arch}, ${trace.cpus.length} CPUs`],
                    ["Begin", isNaN(begin) ? trace.begin_clock_ns : begin.toISOString().replace("T", " ").replace("Z", " UTC")],
                    ["Length", formatSpan(state.duration)], ["Events", count(trace.events_total)],
                    ["Processes", count(trace.processes.size)], ["Threads", count(trace.threads.filter((t) => !t.idle).length)],

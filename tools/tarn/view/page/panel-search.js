@@ -94,7 +94,7 @@ export class SearchPanel {
     if (key !== this.#looksFor)
       this.found.replaceChildren();
     this.#looksFor = key;
-    this.#tell("Looking…");
+    this.#tell("Searching…");
     try {
       const row = await findEvent(searchPlace(this.state, isNext), direction, choice, signal,
                                   (done, total) => this.#showProgress(done, total));
