@@ -13,7 +13,7 @@
  *     struct tree_path path;
  *     tree_begin(&path, &root);
  *     for (struct tree_node *at; (at = tree_here(&path));)
- *         tree_down(&path, key < KEY(at));
+ *         tree_down(&path, key < the key of at);
  *     tree_insert(&path, &object->node, NULL);
  *
  * A look-up needs no path: it follows left and right. The caller locks.

@@ -18,12 +18,17 @@ struct buffer {
 
 static inline void buffer_add(struct buffer *buffer, const void *bytes, size_t count)
 {
-    if (buffer->size - buffer->used < count) {
+    if (buffer->size - buffer->used < count || buffer->bytes == NULL) {
         buffer->size = 2 * buffer->size + count + 256;
         buffer->bytes = alloc_more(buffer->bytes, buffer->size, 1);
     }
     memcpy(buffer->bytes + buffer->used, bytes, count);
     buffer->used += count;
+}
+
+static inline void buffer_text(struct buffer *buffer, const char *text)
+{
+    buffer_add(buffer, text, strlen(text));
 }
 
 /* The bytes left to read. Reading past the end gives zeros and sets `failed`. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* output.c - files that a subcommand writes; see output.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <tools/tarn/output.h>
 #include <unistd.h>
@@ -19,6 +20,18 @@ bool output_write(int fd, const void *bytes, size_t size)
         done += (size_t)put;
     }
     return true;
+}
+
+bool output_write_file(int directory_fd, const char *name, const void *bytes, size_t size)
+{
+    int fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool is_written = fd >= 0 && output_write(fd, bytes, size);
+    int error = errno;
+
+    if (fd >= 0 && close(fd) != 0 && is_written)
+        return false;
+    errno = error;
+    return is_written;
 }
 
 bool output_is_there(int fd, const char *path)

@@ -13,6 +13,8 @@
 
 /* Writes all SIZE bytes. On false, errno is set and never 0. */
 bool output_write(int fd, const void *bytes, size_t size);
+/* Writes the file NAME of a directory. On false, errno is set. */
+bool output_write_file(int directory_fd, const char *name, const void *bytes, size_t size);
 /* Whether PATH still names the open file or directory. On false, errno is set. */
 bool output_is_there(int fd, const char *path);
 /* Closes the file. Returns whether all data was written

@@ -227,18 +227,18 @@ void table_reverse(struct table *table)
         table->rows[i]->indent = 0;
 }
 
+union table_cell table_unknown(const struct table_column *column)
+{
+    return column->kind == COLUMN_TEXT   ? (union table_cell){.text = NULL}
+           : column->kind == COLUMN_REAL ? (union table_cell){.real = NAN}
+                                         : (union table_cell){.number = TABLE_NONE};
+}
+
 void table_clear_cells(const struct table *table, struct table_row *row)
 {
-    for (unsigned i = 0; i < table->column_count; i++) {
-        const struct table_column *column = &table->columns[i];
-
-        if (column->sum == SUM_ADDED || column->kind == COLUMN_TEXT)
-            row->cells[i].count = 0;
-        else if (column->kind == COLUMN_REAL)
-            row->cells[i].real = NAN;
-        else
-            row->cells[i].number = TABLE_NONE;
-    }
+    for (unsigned i = 0; i < table->column_count; i++)
+        row->cells[i] = table->columns[i].sum == SUM_ADDED ? (union table_cell){.count = 0}
+                                                           : table_unknown(&table->columns[i]);
 }
 
 void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row)

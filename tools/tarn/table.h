@@ -151,6 +151,7 @@ int table_find_column(const struct table *table, const char *called);
 void table_clear_cells(const struct table *table, struct table_row *row);
 /* Adds ROW to SUM, which has the same columns but need not be in the table. */
 void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row);
+union table_cell table_unknown(const struct table_column *column);
 bool table_cell_is_known(const struct table_column *column, union table_cell cell);
 void table_free(struct table *table);
 

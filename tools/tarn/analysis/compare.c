@@ -114,18 +114,6 @@ static void name_of(const struct table *table, const struct table_row *row, char
             used += (size_t)snprintf(name + used, NAME_BYTES - used, ", %s", row->cells[i].text);
 }
 
-/* Sets the columns that do not add up to unknown. */
-static void forget_singles(const struct table *table, struct table_row *row)
-{
-    struct table_row *none = alloc_zero(1, sizeof(*none) + TABLE_COLUMNS_MAX * sizeof(union table_cell));
-
-    table_clear_cells(table, none);
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (table->columns[i].sum == SUM_NOTHING)
-            row->cells[i] = none->cells[i];
-    free(none);
-}
-
 /* Makes a table with one row per name, and an additional column with the number of rows merged. */
 static void sum_rows(const struct table *table, struct table *sums)
 {
@@ -148,7 +136,9 @@ static void sum_rows(const struct table *table, struct table *sums)
             memcpy(sum->cells, row->cells, table->column_count * sizeof(row->cells[0]));
         } else {
             table_add_cells(table, sum, row);
-            forget_singles(table, sum);
+            for (unsigned c = 0; c < table->column_count; c++) /* those that do not add up */
+                if (table->columns[c].sum == SUM_NOTHING)
+                    sum->cells[c] = table_unknown(&table->columns[c]);
         }
         sum->cells[table->column_count].count++;
     }

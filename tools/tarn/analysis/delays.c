@@ -109,26 +109,16 @@ void delays_segment(struct delays *delays, const struct model_thread *thread, ui
         place->is_known = false;
 }
 
-static bool find_rank(const struct trace *trace, uint64_t cpu, uint32_t *rank)
-{
-    for (uint32_t i = 0; i < trace->stream_count; i++)
-        if (trace->streams[i].cpu == cpu) {
-            *rank = i;
-            return true;
-        }
-    return false;
-}
-
 void delays_take(struct delays *delays, const struct cursor *cursor, unsigned which)
 {
     const struct queue_event *event = &delays->events[which];
     const struct model_thread *thread =
         model_find_thread(delays->model, (uint32_t)field_integer(event->tid, cursor->event.bytes));
+    unsigned rank = trace_find_cpu(cursor->trace, field_integer(event->cpu, cursor->event.bytes));
     struct place *place;
-    uint32_t rank;
 
     if (thread == NULL || thread->is_idle || thread->state == MODEL_RUNNING ||
-        !find_rank(cursor->trace, field_integer(event->cpu, cursor->event.bytes), &rank))
+        rank == cursor->trace->stream_count)
         return;
     place = slots_at(&delays->places, thread->number);
     if (thread->state == MODEL_READY) {

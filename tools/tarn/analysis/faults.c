@@ -229,7 +229,7 @@ static void finish_faults(struct analysis *analysis)
     fill_places(analysis, &analysis->tables[BY_PAGE], &faults->pages, NULL);
     fill_places(analysis, &analysis->tables[BY_INSTRUCTION], &faults->instructions, NULL);
     fill_functions(analysis, &faults->instructions);
-    spans_histogram(analysis, &analysis->tables[BY_DURATION], &faults->uses);
+    map_histogram(analysis, &analysis->tables[BY_DURATION], &faults->uses, offsetof(struct span, whole));
     longest_rows(analysis, &analysis->tables[BY_LONGEST], &faults->longest, add_longest);
 }
 

@@ -73,18 +73,6 @@ static void fill_groups(struct intervals *intervals)
     }
 }
 
-static void fill_duration(struct intervals *intervals)
-{
-    struct distribution all = {0};
-
-    for (size_t i = 0; i < map_total(&intervals->groups); i++)
-        distribution_merge(
-            &all, &intervals->analysis.arena,
-            &((const struct group *)(const void *)map_entry(&intervals->groups, i)->value)->durations);
-    distribution_histogram(&all, &intervals->analysis.trace->schema,
-                           &intervals->analysis.tables[BY_DURATION]);
-}
-
 static void fill_threads(struct intervals *intervals)
 {
     struct analysis *analysis = &intervals->analysis;
@@ -134,7 +122,8 @@ void intervals_fill(struct analysis *analysis)
 
     analysis->total->cells[TOTAL_NO_ROOM].count = intervals->too_many;
     fill_groups(intervals);
-    fill_duration(intervals);
+    map_histogram(analysis, &analysis->tables[BY_DURATION], &intervals->groups,
+                  offsetof(struct group, durations));
     fill_threads(intervals);
     longest_rows(analysis, &analysis->tables[BY_LONGEST], &intervals->longest, add_longest);
     fill_open(intervals);

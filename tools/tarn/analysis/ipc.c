@@ -319,12 +319,8 @@ static void note_no_request(struct ipc *ipc)
 
 static void follow_request(struct ipc *ipc)
 {
-    struct table *own = ipc->analysis.tables;
-
     if (find_request(ipc))
-        ipc_follow(
-            &ipc->analysis, &ipc->found, &ipc->functions,
-            &(struct ipc_path_tables){&own[ABOUT_REQUEST], &own[SHARE], &own[PATH], &own[STEP], &own[WORK]});
+        ipc_follow(&ipc->analysis, &ipc->found, &ipc->functions, &ipc->analysis.tables[ABOUT_REQUEST]);
     else
         note_no_request(ipc);
 }

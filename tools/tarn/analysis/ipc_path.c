@@ -154,7 +154,7 @@ static void close_path(struct path *path, struct model *model)
 }
 
 void ipc_follow(const struct analysis *analysis, const struct ipc_request *request,
-                const struct functions *functions, const struct ipc_path_tables *tables)
+                const struct functions *functions, struct table *tables)
 {
     struct path path = {.analysis = {.trace = analysis->trace, .filter = analysis->filter},
                         .owner = analysis,

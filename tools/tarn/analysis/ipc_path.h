@@ -23,9 +23,8 @@ struct ipc_request {
     int64_t result;
 };
 
-struct ipc_path_tables {
-    struct table *about, *share, *path, *step, *work;
-};
+/* Consecutive tables. */
+enum { IPC_ABOUT, IPC_SHARE, IPC_PATH, IPC_STEP, IPC_WORK };
 extern const struct table_column ipc_request_columns[8], ipc_share_columns[6], ipc_path_columns[7],
     ipc_work_columns[4];
 /* The index of the total. */
@@ -35,7 +34,7 @@ extern const struct table_column ipc_request_columns[8], ipc_share_columns[6], i
 /* Walks the time of REQUEST again and fills the tables: one row about it, its time line, and sums of that.
  * Follows the client and all threads of the servers in FUNCTIONS. */
 void ipc_follow(const struct analysis *analysis, const struct ipc_request *request,
-                const struct functions *functions, const struct ipc_path_tables *tables);
+                const struct functions *functions, struct table *tables);
 
 /* Returns the result of a call: an error of the kernel,
  * or the reply's label, which is negative for errors. */
@@ -99,7 +98,7 @@ struct path {
 };
 /* Records threads and calls. MODEL stays open. False: cancelled. */
 bool path_record(struct path *path, struct model *model);
-void path_tell(const struct path *path, const struct path_call *call, const struct ipc_path_tables *tables);
+void path_tell(const struct path *path, const struct path_call *call, struct table *tables);
 
 static inline const struct path_call *path_call_of(const struct path *path, uint64_t id)
 {

@@ -274,11 +274,11 @@ static void fill_about(const struct path *path, const struct path_call *call, st
     row->cells[ABOUT_RESULT].number = request->result;
 }
 
-void path_tell(const struct path *path, const struct path_call *call, const struct ipc_path_tables *tables)
+void path_tell(const struct path *path, const struct path_call *call, struct table *tables)
 {
-    fill_about(path, call, tables->about);
-    fill_share(path, tables->share);
-    fill_path(path, tables->path, false);
-    fill_path(path, tables->step, true);
-    fill_work(path, tables->work);
+    fill_about(path, call, &tables[IPC_ABOUT]);
+    fill_share(path, &tables[IPC_SHARE]);
+    fill_path(path, &tables[IPC_PATH], false);
+    fill_path(path, &tables[IPC_STEP], true);
+    fill_work(path, &tables[IPC_WORK]);
 }

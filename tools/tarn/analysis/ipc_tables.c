@@ -202,7 +202,6 @@ static struct table_row *add_longest(struct analysis *analysis, struct table *ta
 
 static void fill_total(struct ipc *ipc)
 {
-    struct distribution all = {0};
     union table_cell *cells = ipc->analysis.total->cells;
 
     for (size_t i = 0; i < map_total(&ipc->edges); i++) {
@@ -211,9 +210,9 @@ static void fill_total(struct ipc *ipc)
         cells[TOTAL_CALLS].count += edge->latency.count;
         cells[TOTAL_ERRORS].count += edge->errors;
         cells[TOTAL_CUT].count += edge->cut;
-        distribution_merge(&all, &ipc->analysis.arena, &edge->latency);
     }
-    distribution_histogram(&all, &ipc->analysis.trace->schema, &ipc->analysis.tables[BY_DURATION]);
+    map_histogram(&ipc->analysis, &ipc->analysis.tables[BY_DURATION], &ipc->edges,
+                  offsetof(struct ipc_edge, latency));
 }
 
 void ipc_fill_tables(struct ipc *ipc)

@@ -241,7 +241,7 @@ static void finish_irqs(struct analysis *analysis)
     spans_fill(analysis, &analysis->tables[BY_VICTIM], &irqs->spans, SPANS_BY_THREAD, name_of);
     fill_ipis(irqs);
     fill_routes(irqs);
-    spans_histogram(analysis, &analysis->tables[BY_DURATION], &irqs->spans);
+    map_histogram(analysis, &analysis->tables[BY_DURATION], &irqs->spans, offsetof(struct span, whole));
     longest_rows(analysis, &analysis->tables[BY_LONGEST], &irqs->longest, add_longest);
 }
 

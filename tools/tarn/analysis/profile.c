@@ -156,10 +156,7 @@ static bool find_fields(struct profile *profile)
         if (*wanted[i].field == NULL)
             return false;
     }
-    profile->syscall_mode = UINT64_MAX;
-    for (const struct tsdl_label *label = profile->mode->labels; label != NULL; label = label->next)
-        if (strcmp(label->name, "syscall") == 0)
-            profile->syscall_mode = (uint64_t)label->low;
+    profile->syscall_mode = field_label_value(profile->mode, "syscall", UINT64_MAX);
     return profile->chain->kind == FIELD_SEQUENCE && profile->chain->width == 8;
 }
 

@@ -136,13 +136,6 @@ static bool is_caller(const struct profile *profile, const struct stack_node *no
                              image_of(profile, node), node->address);
 }
 
-static const struct symbol *outermost(const struct symbol *symbol)
-{
-    while (symbol->outer != NULL)
-        symbol = symbol->outer;
-    return symbol;
-}
-
 /* Whether NODE, which follows CALLER, is stale. CALLER was found in the link register. If the function had
  * made its frame but not yet stored the register, the frame's return address is left from an earlier call by
  * the same caller, or invalid. */
@@ -152,8 +145,10 @@ static bool is_stale(struct profile *profile, const struct stack_node *node, con
 
     if (profile->analysis.symbols == NULL || image_of(profile, node) == NULL)
         return true;
-    symbol = outermost(symbols_find(profile->analysis.symbols, image_of(profile, node), place_of(node)));
-    inner = outermost(symbols_find(profile->analysis.symbols, image_of(profile, caller), place_of(caller)));
+    symbol =
+        symbol_outermost(symbols_find(profile->analysis.symbols, image_of(profile, node), place_of(node)));
+    inner = symbol_outermost(
+        symbols_find(profile->analysis.symbols, image_of(profile, caller), place_of(caller)));
     return symbol->function != NULL && inner->function != NULL && symbol->image == inner->image &&
            strcmp(symbol->function, inner->function) == 0;
 }

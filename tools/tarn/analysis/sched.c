@@ -203,11 +203,7 @@ static bool open_sched(struct analysis *analysis, struct fail *fail)
     sched->quantum_end = schema_find_event(&analysis->trace->schema, "sched_quantum_end");
     sched->migrate = schema_find_event(&analysis->trace->schema, "sched_migrate_task");
     sched->migrate_tid = analysis_field(analysis, "sched_migrate_task", "tid");
-    sched->yield = UINT32_MAX;
-    for (const struct tsdl_label *label = numbers ? numbers->labels : NULL; label != NULL;
-         label = label->next)
-        if (strcmp(label->name, "thread_yield") == 0)
-            sched->yield = (uint32_t)label->low;
+    sched->yield = (uint32_t)field_label_value(numbers, "thread_yield", UINT32_MAX);
     delays_open(&sched->delays, analysis);
     sched->delays.delayed = take_delay;
     sched->delays.owner = sched;

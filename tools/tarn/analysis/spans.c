@@ -18,8 +18,8 @@ void span_add(struct span *span, struct arena *arena, const struct model_frame *
         distribution_add(&span->whole, arena, ticks);
 }
 
-void span_fill(const struct span *span, const struct schema *schema, struct table_row *row,
-               unsigned first_column)
+static void span_fill(const struct span *span, const struct schema *schema, struct table_row *row,
+                      unsigned first_column)
 {
     union table_cell *cells = &row->cells[first_column];
 
@@ -32,7 +32,7 @@ void span_fill(const struct span *span, const struct schema *schema, struct tabl
     cells[SPAN_WAITING].count = ticks_to_ns(schema, span->total - span->own - span->inside);
 }
 
-void span_merge(struct span *into, struct arena *arena, const struct span *from)
+static void span_merge(struct span *into, struct arena *arena, const struct span *from)
 {
     into->count += from->count;
     into->errors += from->errors;
@@ -42,108 +42,77 @@ void span_merge(struct span *into, struct arena *arena, const struct span *from)
     distribution_merge(&into->whole, arena, &from->whole);
 }
 
-struct group {
-    uint64_t what;
-    const struct model_thread *thread; /* or one of its process; NULL: none */
-    uint32_t rank;
-    bool is_rest; /* beyond the map's limit */
-};
-
-static const char *group_name(const struct analysis *analysis, const struct group *group, enum spans_by by,
-                              span_name *name, char text[ANALYSIS_NAME_BYTES])
+/* Returns the row of the group that the entry belongs to. */
+static struct table_row *row_of_group(const struct analysis *analysis, struct table *table,
+                                      const struct map_entry *entry, enum spans_by by, span_name *name)
 {
-    if (group->is_rest)
-        return "(others)";
+    const struct model_thread *thread = analysis->model->threads[entry->key[1]];
+    uint64_t what = entry->key[0], rank = entry->key[2];
+    char text[ANALYSIS_NAME_BYTES];
+    struct table_row *row;
+
     switch (by) {
     case SPANS_BY_WHAT:
-        return name(analysis, group->what, text);
-    case SPANS_BY_THREAD:
-        return analysis_thread_name(analysis, group->thread);
+        row = table_row(table, what, name(analysis, what, text));
+        row_set(table, row, "number", what);
+        return row;
     case SPANS_BY_CPU:
-        snprintf(text, ANALYSIS_NAME_BYTES, "cpu %u", analysis->trace->streams[group->rank].cpu);
-        return text;
-    default:
-        return analysis_process_name(analysis, group->thread->pid);
-    }
-}
-
-static void add_group(struct analysis *analysis, struct table *table, const struct group *group,
-                      const struct span *span, enum spans_by by, span_name *name)
-{
-    char text[ANALYSIS_NAME_BYTES], what[ANALYSIS_NAME_BYTES];
-    struct table_row *row = table_add(table, group_name(analysis, group, by, name, text));
-    int place = table_find_column(table, "what");
-    uint64_t none = (uint64_t)TABLE_NONE;
-
-    row_set(table, row, "number", group->is_rest ? none : group->what);
-    row_set(table, row, "pid", group->is_rest ? none : group->thread->pid);
-    row_set(table, row, "tid", group->is_rest ? none : group->thread->tid);
-    row_set(table, row, "cpu", group->is_rest ? none : analysis->trace->streams[group->rank].cpu);
-    row_set(table, row, "errors", span->errors);
-    if (place >= 0 && !group->is_rest)
-        row->cells[place].text = table_text(table, name(analysis, group->what, what));
-    span_fill(span, &analysis->trace->schema, row,
-              (unsigned)table_find_column(table, "total_ns") - SPAN_TOTAL);
-}
-
-static struct span *sum_of(struct map *sums, const struct group *group, enum spans_by by)
-{
-    switch (by) {
-    case SPANS_BY_WHAT:
-        return map_at(sums, group->what, 0, 0);
+        snprintf(text, sizeof(text), "cpu %u", analysis->trace->streams[rank].cpu);
+        row = table_row(table, rank, text);
+        row_set(table, row, "cpu", analysis->trace->streams[rank].cpu);
+        return row;
     case SPANS_BY_THREAD:
-        return map_at(sums, group->thread->number, 0, 0);
-    case SPANS_BY_CPU:
-        return map_at(sums, group->rank, 0, 0);
-    case SPANS_BY_PROCESS:
-        return map_at(sums, group->thread->pid, 0, 0);
+        row = table_row(table, thread->number, analysis_thread_name(analysis, thread));
+        row_set(table, row, "tid", thread->tid);
+        break;
+    case SPANS_BY_USE:
+        row = table_row(table, what << 32 | thread->pid, analysis_process_name(analysis, thread->pid));
+        row->cells[table_find_column(table, "what")].text = table_text(table, name(analysis, what, text));
+        break;
     default:
-        return map_at(sums, group->what, group->thread->pid, 0);
+        return row_of_process(analysis, table, thread->pid);
     }
+    row_set(table, row, "pid", thread->pid);
+    return row;
 }
 
-static struct group group_of(const struct analysis *analysis, const struct map_entry *entry)
+/* Of the spans beyond the map's limit only the sums are known. */
+static struct table_row *row_of_rest(struct table *table)
 {
-    return (struct group){.what = entry->key[0],
-                          .thread = analysis->model->threads[entry->key[1]],
-                          .rank = (uint32_t)entry->key[2]};
+    struct table_row *row = table_add(table, "(others)");
+
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (table->columns[i].kind == COLUMN_NUMBER)
+            row->cells[i] = table_unknown(&table->columns[i]);
+    return row;
 }
 
 void spans_fill(struct analysis *analysis, struct table *table, const struct map *spans, enum spans_by by,
                 span_name *name)
 {
-    struct group *groups = alloc_zero(spans->count, sizeof(groups[0])), rest = {.is_rest = true};
-    size_t count = 0;
-    struct map sums;
+    unsigned first = (unsigned)table_find_column(table, "total_ns") - SPAN_TOTAL;
 
-    if (!table->is_wanted) {
-        free(groups);
-        return;
-    }
-    map_open(&sums, sizeof(struct span));
-    for (size_t i = 0; i < spans->count; i++) {
-        struct group group = group_of(analysis, spans->entries[i]);
-        struct span *sum = sum_of(&sums, &group, by);
+    for (size_t i = 0; i < map_total(spans) && table->is_wanted; i++) {
+        const struct map_entry *entry = map_entry(spans, i);
+        struct table_row *row =
+            entry == spans->others ? row_of_rest(table) : row_of_group(analysis, table, entry, by, name);
 
-        if (sums.count > count) /* sums are in the order of their first entries */
-            groups[count++] = group;
-        span_merge(sum, &sums.arena, (const void *)spans->entries[i]->value);
+        span_merge(table_sum(table, row, sizeof(struct span)), &table->arena, (const void *)entry->value);
     }
-    for (size_t i = 0; i < count; i++)
-        add_group(analysis, table, &groups[i], (const void *)sums.entries[i]->value, by, name);
-    if (spans->others != NULL)
-        add_group(analysis, table, &rest, (const void *)spans->others->value, by, name);
-    map_close(&sums);
-    free(groups);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct span *span = table->rows[i]->sum;
+
+        row_set(table, table->rows[i], "errors", span->errors);
+        span_fill(span, &analysis->trace->schema, table->rows[i], first);
+    }
 }
 
-void spans_histogram(struct analysis *analysis, struct table *table, const struct map *spans)
+void map_histogram(struct analysis *analysis, struct table *table, const struct map *map, size_t at)
 {
     struct distribution all = {0};
 
-    for (size_t i = 0; i < map_total(spans) && table->is_wanted; i++)
-        distribution_merge(&all, &analysis->arena,
-                           &((const struct span *)(const void *)map_entry(spans, i)->value)->whole);
+    for (size_t i = 0; i < map_total(map) && table->is_wanted; i++)
+        distribution_merge(&all, &analysis->arena, (const void *)(map_entry(map, i)->value + at));
     distribution_histogram(&all, &analysis->trace->schema, table);
 }
 

@@ -34,9 +34,6 @@ void span_add(struct span *span, struct arena *arena, const struct model_frame *
 /* Index of the total in COLUMNS, which end with SPAN_COLUMNS. */
 #define SPAN_BY_TOTAL(columns) (int)(sizeof(columns) / sizeof((columns)[0]) - SPAN_COLUMN_COUNT + SPAN_TOTAL)
 enum { SPAN_COUNT, SPAN_TOTAL, SPAN_OWN, SPAN_INSIDE, SPAN_WAITING, SPAN_MIN, SPAN_COLUMN_COUNT = 11 };
-void span_merge(struct span *into, struct arena *arena, const struct span *from);
-void span_fill(const struct span *span, const struct schema *schema, struct table_row *row,
-               unsigned first_column);
 
 /* How a table groups spans. They are in a map, keyed by
  * what they are, thread number, and rank of the CPU (or 0). */
@@ -53,7 +50,8 @@ typedef const char *span_name(const struct analysis *analysis, uint64_t what, ch
  * "what" (its name) and "errors" if the table has them. */
 void spans_fill(struct analysis *analysis, struct table *table, const struct map *spans, enum spans_by by,
                 span_name *name);
-void spans_histogram(struct analysis *analysis, struct table *table, const struct map *spans);
+/* Fills the histogram of the distributions in all records of MAP, which are AT bytes from their start. */
+void map_histogram(struct analysis *analysis, struct table *table, const struct map *map, size_t at);
 
 /* The longest spans, at most LONGEST_KEPT: a heap with the shortest on top. */
 #define LONGEST_KEPT 100u

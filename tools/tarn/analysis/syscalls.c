@@ -134,7 +134,7 @@ static void finish_syscalls(struct analysis *analysis)
     spans_fill(analysis, &analysis->tables[BY_THREAD], &calls->uses, SPANS_BY_THREAD, name_of);
     spans_fill(analysis, &analysis->tables[BY_USE], &calls->uses, SPANS_BY_USE, name_of);
     fill_errors(calls);
-    spans_histogram(analysis, &analysis->tables[BY_DURATION], &calls->uses);
+    map_histogram(analysis, &analysis->tables[BY_DURATION], &calls->uses, offsetof(struct span, whole));
     longest_rows(analysis, &analysis->tables[BY_LONGEST], &calls->longest, add_longest);
     if (calls->pattern != NULL && map_total(&calls->uses) == 0)
         snprintf(analysis->note, sizeof(analysis->note),

@@ -74,6 +74,31 @@ static const char *column_of(struct relations *relations, const char *field)
     return field;
 }
 
+/* Fields in ticks, which are converted to nanoseconds in columns of their own. */
+static const struct {
+    const char *event, *field, *column;
+} durations[] = {
+    {"fault_exit", "duration", "duration_ns"}, {"tlb_shootdown_end", "duration", "duration_ns"},
+    {"lock_contended", "wait", "wait_ns"},     {"lock_held", "held", "held_ns"},
+    {"profile_sample", "busy", "busy_ns"},     {"profile_sample", "late", "late_ns"},
+    {"profile_rate", "period", "period_ns"},
+};
+
+static unsigned derived_columns(const struct event_type *type, struct derived columns[DERIVED_MAX])
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]) && count < DERIVED_MAX; i++) {
+        const struct field *field =
+            strcmp(durations[i].event, type->name) == 0 ? schema_find_field(type, durations[i].field) : NULL;
+
+        if (field != NULL && field->kind == FIELD_INTEGER &&
+            schema_find_field(type, durations[i].column) == NULL)
+            columns[count++] = (struct derived){field, durations[i].column};
+    }
+    return count;
+}
+
 static void declare_tables(struct relations *relations)
 {
     const struct schema *schema = &relations->export.analysis.trace->schema;

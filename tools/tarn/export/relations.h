@@ -11,7 +11,7 @@
 #define TARN_RELATIONS_H
 
 #include <tools/tarn/analysis/functions.h>
-#include <tools/tarn/export/derived.h>
+#include <tools/tarn/export/export.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/symbols/symbols.h>
 
@@ -26,6 +26,14 @@ enum relation {
     RELATION_IRQ,
     RELATION_PLACE,
     RELATIONS
+};
+
+#define DERIVED_MAX 4u /* per event */
+
+/* An additional column of an event's table. */
+struct derived {
+    const struct field *field;
+    const char *column;
 };
 
 struct relation_table {

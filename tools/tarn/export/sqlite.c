@@ -47,11 +47,6 @@ static bool open_database(struct relations *relations, struct fail *fail)
     return true;
 }
 
-static void add_text(struct buffer *sql, const char *text)
-{
-    buffer_add(sql, text, strlen(text));
-}
-
 /* Adds a name or text in quotes. Event names come from the trace and may contain anything. */
 static void add_quoted(struct buffer *sql, const char *text, char mark)
 {
@@ -84,22 +79,22 @@ static sqlite3_stmt *make_table(struct sqlite *sqlite, const struct relation_tab
     struct buffer sql = {0};
     sqlite3_stmt *insert = NULL;
 
-    add_text(&sql, "CREATE TABLE ");
+    buffer_text(&sql, "CREATE TABLE ");
     add_name(&sql, table->name);
     for (unsigned c = 0; c < table->column_count; c++) {
-        add_text(&sql, c == 0 ? "(" : ", ");
+        buffer_text(&sql, c == 0 ? "(" : ", ");
         add_name(&sql, table->columns[c]);
-        add_text(&sql, table->is_text[c] ? " TEXT" : " INTEGER");
+        buffer_text(&sql, table->is_text[c] ? " TEXT" : " INTEGER");
     }
-    add_text(&sql, ")");
+    buffer_text(&sql, ")");
     if (!run_buffer(sqlite, &sql))
         return NULL;
     sql = (struct buffer){0};
-    add_text(&sql, "INSERT INTO ");
+    buffer_text(&sql, "INSERT INTO ");
     add_name(&sql, table->name);
     for (unsigned c = 0; c < table->column_count; c++)
-        add_text(&sql, c == 0 ? " VALUES (?" : ", ?");
-    add_text(&sql, ")");
+        buffer_text(&sql, c == 0 ? " VALUES (?" : ", ?");
+    buffer_text(&sql, ")");
     if (sqlite3_prepare_v2(sqlite->database, (const char *)sql.bytes, (int)sql.used, &insert, NULL) !=
         SQLITE_OK)
         export_fail(&sqlite->relations.export, "cannot write '%s': %s", sqlite->relations.export.output,
@@ -144,10 +139,10 @@ static void make_view(struct sqlite *sqlite)
     for (unsigned i = RELATIONS; i < relations->table_count; i++) {
         if (sqlite->inserts[i] == NULL)
             continue;
-        add_text(&sql, is_first ? "CREATE VIEW event AS " : " UNION ALL ");
-        add_text(&sql, "SELECT time_ns, cpu_id, vpid, vtid, procname, ");
+        buffer_text(&sql, is_first ? "CREATE VIEW event AS " : " UNION ALL ");
+        buffer_text(&sql, "SELECT time_ns, cpu_id, vpid, vtid, procname, ");
         add_quoted(&sql, relations->tables[i].name, '\'');
-        add_text(&sql, " AS name FROM ");
+        buffer_text(&sql, " AS name FROM ");
         add_name(&sql, relations->tables[i].name);
         is_first = false;
     }

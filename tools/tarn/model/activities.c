@@ -34,9 +34,7 @@ void activity_tell_enter(struct model *model, const struct model_thread *thread,
 {
     if (!is_in_range(model))
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->enter != NULL)
-            observer->enter(observer, thread, frame);
+    TELL_OBSERVERS(model, enter, thread, frame);
 }
 
 void activity_tell_leave(struct model *model, const struct model_thread *thread,
@@ -44,9 +42,7 @@ void activity_tell_leave(struct model *model, const struct model_thread *thread,
 {
     if (end < model->from)
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->leave != NULL)
-            observer->leave(observer, thread, frame, end);
+    TELL_OBSERVERS(model, leave, thread, frame, end);
 }
 
 void activities_cut(struct model *model, struct model_thread *thread, uint32_t depth, uint64_t at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* executables.c - which executables are mapped where; see images.h. */
+/* executables.c - which executables are mapped where; see executables.h. */
 #include <string.h>
 #include <tools/tarn/model/executables.h>
 

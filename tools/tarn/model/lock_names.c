@@ -10,11 +10,6 @@ void lock_names_open(struct lock_names *names)
     names->table.limit = LOCK_NAMES_MAX;
 }
 
-void lock_names_close(struct lock_names *names)
-{
-    map_close(&names->table);
-}
-
 void lock_names_set(struct lock_names *names, uint32_t pid, uint64_t lock, const char *name, size_t length)
 {
     bool is_new;

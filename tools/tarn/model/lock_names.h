@@ -24,7 +24,6 @@ struct lock_names {
 };
 
 void lock_names_open(struct lock_names *names);
-void lock_names_close(struct lock_names *names);
 /* NAME is LENGTH bytes, or ends earlier with a NUL. */
 void lock_names_set(struct lock_names *names, uint32_t pid, uint64_t lock, const char *name, size_t length);
 /* NULL: no name. */

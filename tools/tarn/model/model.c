@@ -44,18 +44,6 @@ static void set_actions(struct model *model)
     }
 }
 
-/* Returns the number of a system call; UINT32_MAX: none. */
-static uint32_t find_syscall(const struct schema *schema, const char *name)
-{
-    const struct field *number = schema_find_field(schema_find_event(schema, "syscall_entry"), "number");
-    const struct tsdl_label *label = number != NULL ? number->labels : NULL;
-
-    for (; label != NULL; label = label->next)
-        if (strcmp(label->name, name) == 0)
-            return (uint32_t)label->low;
-    return UINT32_MAX;
-}
-
 void model_open(struct model *model, const struct trace *trace, uint64_t from, uint64_t to)
 {
     memset(model, 0, sizeof(*model));
@@ -75,7 +63,8 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->place_count = 256;
     model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
     set_actions(model);
-    model->call_receive = find_syscall(&trace->schema, "ipc_receive");
+    model->call_receive = (uint32_t)field_label_value(model_detail_field(&trace->schema, ACTIVITY_SYSCALL),
+                                                      "ipc_receive", UINT32_MAX);
 }
 
 void model_observe(struct model *model, struct model_observer *observer)
@@ -107,9 +96,7 @@ static void tell_event(struct model *model, const struct cursor *cursor, const s
 {
     if (!is_in_range(model))
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->event != NULL)
-            observer->event(observer, cursor, thread);
+    TELL_OBSERVERS(model, event, cursor, thread);
 }
 
 struct model_thread *model_take_known(struct model *model, const struct cursor *cursor)
@@ -171,8 +158,8 @@ void model_close(struct model *model)
             activities_free(model->threads[i]);
     names_close(&model->names);
     images_close(&model->images);
-    lock_names_close(&model->lock_names);
-    processes_close(model);
+    map_close(&model->lock_names.table);
+    map_close(&model->processes);
     free(model->cpus);
     free(model->actions);
     free(model->threads);

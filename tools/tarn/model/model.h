@@ -310,11 +310,9 @@ void model_begin_range(struct model *model);
 /* Save and restore the long-lived facts (processes, names, executables, lock names) in pieces. Each piece
  * has what was learned since the one before. To get the model of a checkpoint, restore all earlier pieces in
  * order into a new model, then the checkpoint. */
-void model_save_snapshot(struct model *model, struct buffer *out);
-bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, struct fail *fail);
-/* Restores only the lock names from the same pieces. */
-bool model_restore_lock_names(struct model *model, const void *bytes, size_t size, struct fail *fail);
-void model_settle(struct model *model); /* the next piece starts here */
+void model_save_snapshot(struct model *model, struct buffer *out); /* NULL: the next piece starts here */
+bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, bool only_lock_names,
+                            struct fail *fail);
 
 /* Returns the ticks that FRAME's thread has run in FRAME, up to the end of the last segment. */
 static inline uint64_t model_ran(const struct model_thread *thread, const struct model_frame *frame)

@@ -18,6 +18,11 @@
 
 /* ---- observers ---- */
 
+#define TELL_OBSERVERS(model, function, ...)                                                                \
+    for (struct model_observer *observer = (model)->observers; observer != NULL; observer = observer->next) \
+        if (observer->function != NULL)                                                                     \
+    observer->function(observer, __VA_ARGS__)
+
 static inline bool is_in_range(const struct model *model)
 {
     return model->now >= model->from && model->now < model->to;
@@ -27,18 +32,14 @@ static inline void tell_call(struct model *model, const struct model_call *call,
 {
     if (!is_in_range(model))
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->call != NULL)
-            observer->call(observer, call, model->now, has_ended);
+    TELL_OBSERVERS(model, call, call, model->now, has_ended);
 }
 
 static inline void tell_thread(struct model *model, const struct model_thread *thread, bool has_ended)
 {
     if (!is_in_range(model))
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->thread != NULL)
-            observer->thread(observer, thread, has_ended, model->now);
+    TELL_OBSERVERS(model, thread, thread, has_ended, model->now);
 }
 
 /* ---- threads.c ---- */
@@ -184,7 +185,6 @@ static inline struct model_thread *running_thread(const struct model *model, con
 struct model_process *process_know(struct model *model, uint32_t pid); /* for changes; NULL: too many */
 /* Adds MORE to the number of living threads of PID; does nothing for an unknown process. */
 void process_count_living(struct model *model, uint32_t pid, int more);
-void processes_close(struct model *model);
 
 /* ---- events ---- */
 

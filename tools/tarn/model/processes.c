@@ -34,8 +34,3 @@ const struct model_process *model_process(const struct model *model, uint32_t pi
 {
     return map_find(&model->processes, pid, 0, 0);
 }
-
-void processes_close(struct model *model)
-{
-    map_close(&model->processes);
-}

@@ -83,7 +83,7 @@ static void save_news(const struct model *model, struct buffer *out)
     save(out, &sampling, NULL);
 }
 
-static void take_lock_changes(struct lock_names *names, struct buffer *out)
+static void save_lock_changes(struct lock_names *names, struct buffer *out)
 {
     for (size_t i = 0; names->has_changes && i < names->table.count; i++) {
         struct lock_name *name = map_value(&names->table, i);
@@ -96,8 +96,7 @@ static void take_lock_changes(struct lock_names *names, struct buffer *out)
     names->has_changes = false;
 }
 
-/* OUT may be NULL: the changes are only marked as saved. */
-static void take_changes(struct model *model, struct buffer *out)
+void model_save_snapshot(struct model *model, struct buffer *out)
 {
     for (size_t i = 0; i < model->processes.count; i++) {
         struct model_process *process = map_value(&model->processes, i);
@@ -120,15 +119,10 @@ static void take_changes(struct model *model, struct buffer *out)
         if (out != NULL)
             save_image(image, out);
     model->images.saved = model->images.newest;
-    take_lock_changes(&model->lock_names, out);
+    save_lock_changes(&model->lock_names, out);
     if (model->has_news && out != NULL)
         save_news(model, out);
     model->has_news = false;
-}
-
-void model_save_snapshot(struct model *model, struct buffer *out)
-{
-    take_changes(model, out);
 }
 
 static bool restore_process(struct model *model, const struct saved_known *saved, const char *text)
@@ -184,8 +178,8 @@ static bool restore_one(struct model *model, const struct saved_known *saved, co
     }
 }
 
-/* ONLY: restore one kind; 0: all. */
-static bool restore(struct model *model, const void *bytes, size_t size, uint32_t only, struct fail *fail)
+bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, bool only_lock_names,
+                            struct fail *fail)
 {
     struct buffer_reader reader = {.at = bytes, .left = size};
     struct saved_known saved;
@@ -193,24 +187,10 @@ static bool restore(struct model *model, const void *bytes, size_t size, uint32_
     while (reader.left > 0) {
         buffer_get(&reader, &saved, sizeof(saved));
         if (reader.failed || saved.text_bytes > PATH_BYTES || saved.text_bytes > reader.left ||
-            ((only == 0 || saved.kind == only) && !restore_one(model, &saved, (const char *)reader.at)))
+            ((!only_lock_names || saved.kind == KNOWN_LOCK) &&
+             !restore_one(model, &saved, (const char *)reader.at)))
             return fail_set(fail, "the saved facts about processes are damaged");
         buffer_skip(&reader, saved.text_bytes);
     }
     return true;
-}
-
-bool model_restore_snapshot(struct model *model, const void *bytes, size_t size, struct fail *fail)
-{
-    return restore(model, bytes, size, 0, fail);
-}
-
-bool model_restore_lock_names(struct model *model, const void *bytes, size_t size, struct fail *fail)
-{
-    return restore(model, bytes, size, KNOWN_LOCK, fail);
-}
-
-void model_settle(struct model *model)
-{
-    take_changes(model, NULL);
 }

@@ -9,9 +9,7 @@ static void tell_wakeup(struct model *model, const struct model_thread *by, cons
 {
     if (!model->wants_wakeups || !is_in_range(model))
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->wakeup != NULL)
-            observer->wakeup(observer, by, thread, model->now, is_direct);
+    TELL_OBSERVERS(model, wakeup, by, thread, model->now, is_direct);
 }
 
 static void tell_switch(struct model *model, const struct model_cpu *cpu, const struct model_thread *prev,
@@ -19,9 +17,7 @@ static void tell_switch(struct model *model, const struct model_cpu *cpu, const 
 {
     if (!model->wants_switches || !is_in_range(model))
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->switched != NULL)
-            observer->switched(observer, rank_of(model, cpu), prev, state, next, model->now);
+    TELL_OBSERVERS(model, switched, rank_of(model, cpu), prev, state, next, model->now);
 }
 
 static bool is_blocked(enum model_state state)

@@ -45,7 +45,8 @@ static void end_threads(struct model *model, const struct model_process *process
     }
 }
 
-void take_process_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+/* Its exit event may have been lost. */
+void take_process_free(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
@@ -55,23 +56,18 @@ void take_process_exit(struct model *model, struct model_cpu *cpu, const struct 
     if (!process->has_ended) {
         process->has_ended = true;
         process->end = model->now;
-        process->status = (int32_t)get32(model, event, action->at[1]);
     }
     end_threads(model, process);
 }
 
-void take_process_free(struct model *model, struct model_cpu *cpu, const struct event *event,
+void take_process_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
-    if (process == NULL)
-        return;
-    if (!process->has_ended) { /* its exit event was lost */
-        process->has_ended = true;
-        process->end = model->now;
-    }
-    end_threads(model, process);
+    if (process != NULL && !process->has_ended)
+        process->status = (int32_t)get32(model, event, action->at[1]);
+    take_process_free(model, cpu, event, action);
 }
 
 void take_process_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
@@ -90,14 +86,6 @@ void take_state_process(struct model *model, struct model_cpu *cpu, const struct
         process->parent = get32(model, event, action->at[1]);
 }
 
-static uint32_t rank_of_cpu(const struct model *model, uint32_t number)
-{
-    for (unsigned i = 0; i < model->trace->stream_count; i++)
-        if (model->trace->streams[i].cpu == number)
-            return i;
-    return 0;
-}
-
 enum { THREAD_TID, THREAD_PID, THREAD_STATE, THREAD_PRIO, THREAD_CPU, THREAD_COMM };
 
 /* Statedump: read while the system was running, so other events are more exact. */
@@ -106,13 +94,14 @@ void take_state_thread(struct model *model, struct model_cpu *cpu, const struct 
 {
     uint32_t tid = get32(model, event, action->at[THREAD_TID]);
     uint32_t state = MODEL_STATE_OF(get32(model, event, action->at[THREAD_STATE]));
-    uint32_t rank = rank_of_cpu(model, get16(model, event, action->at[THREAD_CPU]));
+    unsigned rank = trace_find_cpu(model->trace, get16(model, event, action->at[THREAD_CPU]));
     struct model_thread *thread;
 
     if (tid == 0 || state >= MODEL_DEAD)
         return;
     thread = thread_know(model, tid, get32(model, event, action->at[THREAD_PID]),
-                         get_text(event, action->at[THREAD_COMM]), rank, model->now);
+                         get_text(event, action->at[THREAD_COMM]),
+                         rank < model->trace->stream_count ? rank : 0, model->now);
     if (thread == model->nobody || thread->state != MODEL_UNKNOWN)
         return;
     thread->prio = get16(model, event, action->at[THREAD_PRIO]);

@@ -183,9 +183,7 @@ void tell_segment(struct model *model, const struct model_thread *thread, uint64
     to = sooner(to, model->to);
     if (from >= to)
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->segment != NULL)
-            observer->segment(observer, thread, from, to);
+    TELL_OBSERVERS(model, segment, thread, from, to);
 }
 
 void tell_stay(struct model *model, struct model_thread *thread)
@@ -199,9 +197,7 @@ void tell_stay(struct model *model, struct model_thread *thread)
     if (!model_has_waited(model, thread))
         memset(thread->waited, 0, sizeof(thread->waited));
     thread->stays_period = model->stays_period;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->state_interval != NULL)
-            observer->state_interval(observer, thread, from, to);
+    TELL_OBSERVERS(model, state_interval, thread, from, to);
     if (thread->state != MODEL_RUNNING)
         return;
     memset(thread->run_ticks, 0, sizeof(thread->run_ticks));
@@ -215,9 +211,7 @@ void tell_move(struct model *model, struct model_thread *thread)
     if (!model_has_waited(model, thread) ||
         (run_ticks[MODE_USER] | run_ticks[MODE_KERNEL] | run_ticks[MODE_INTERRUPT]) == 0)
         return;
-    for (struct model_observer *observer = model->observers; observer != NULL; observer = observer->next)
-        if (observer->moves != NULL)
-            observer->moves(observer, thread);
+    TELL_OBSERVERS(model, moves, thread);
     memset(thread->run_ticks, 0, sizeof(thread->run_ticks));
 }
 

@@ -2,31 +2,12 @@
 /* print.c - compiles a print program per event type, and runs it for each event; see print.h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <tools/tarn/buffer.h>
 #include <tools/tarn/print/print_value.h>
 
 #define SMALL_LABELS 256u
 #define ROOM_MAX     (64u << 20)
 #define PREFIX_ROOM  512u /* time, CPU, thread with an escaped name, class */
-
-struct literal {
-    char *text;
-    size_t length, size;
-};
-
-static void add_literal(struct literal *literal, const char *text, size_t length)
-{
-    if (literal->size - literal->length < length || literal->text == NULL) {
-        literal->size = 2 * literal->size + length + 64;
-        literal->text = alloc_more(literal->text, literal->size, 1);
-    }
-    memcpy(literal->text + literal->length, text, length);
-    literal->length += length;
-}
-
-static void add_text(struct literal *literal, const char *text)
-{
-    add_literal(literal, text, strlen(text));
-}
 
 static void compile_labels(struct printer *printer, struct print_op *op)
 {
@@ -81,7 +62,7 @@ static void compile_value(struct printer *printer, struct print_op *op, const st
 }
 
 /* Adds the text before field NUMBER. */
-static void add_field_name(struct literal *literal, enum print_style style, const char *name, unsigned number)
+static void add_field_name(struct buffer *literal, enum print_style style, const char *name, unsigned number)
 {
     static const char *const before[] = {
         [PRINT_TEXT] = " ", [PRINT_JSON] = ",\"", [PRINT_CSV] = " ", [PRINT_BABELTRACE] = ", "};
@@ -90,9 +71,9 @@ static void add_field_name(struct literal *literal, enum print_style style, cons
     static const char *const after[] = {
         [PRINT_TEXT] = "=", [PRINT_JSON] = "\":", [PRINT_CSV] = "=", [PRINT_BABELTRACE] = " = "};
 
-    add_text(literal, number == 0 ? first[style] : before[style]);
-    add_text(literal, name);
-    add_text(literal, after[style]);
+    buffer_text(literal, number == 0 ? first[style] : before[style]);
+    buffer_text(literal, name);
+    buffer_text(literal, after[style]);
 }
 
 /* Text leaves out fields that only pad a word. */
@@ -104,12 +85,12 @@ static bool is_hidden(const struct printer *printer, const struct field *field)
 static bool compile_program(struct printer *printer, struct print_program *program, const char *prefix,
                             const struct field *fields, unsigned count, const char *suffix, struct fail *fail)
 {
-    struct literal literal = {NULL, 0, 0};
+    struct buffer literal = {0};
 
     program->ops = arena_alloc(&printer->arena, (count + 1) * sizeof(program->ops[0]));
     program->count = 0;
     program->room = PREFIX_ROOM;
-    add_text(&literal, prefix);
+    buffer_text(&literal, prefix);
     for (unsigned i = 0; i <= count; i++) {
         struct print_op *op = &program->ops[program->count];
 
@@ -120,15 +101,15 @@ static bool compile_program(struct printer *printer, struct print_program *progr
             compile_value(printer, op, &fields[i]);
             program->room += value_room(&fields[i], printer->style == PRINT_BABELTRACE);
         } else {
-            add_text(&literal, suffix);
+            buffer_text(&literal, suffix);
         }
-        op->literal = memcpy(arena_alloc(&printer->arena, literal.length + 32), literal.text, literal.length);
-        op->literal_length = (uint32_t)literal.length;
-        program->room += literal.length + 32;
-        literal.length = 0;
+        op->literal = memcpy(arena_alloc(&printer->arena, literal.used + 32), literal.bytes, literal.used);
+        op->literal_length = (uint32_t)literal.used;
+        program->room += literal.used + 32;
+        literal.used = 0;
         program->count++;
     }
-    free(literal.text);
+    free(literal.bytes);
     if (program->room > ROOM_MAX)
         return fail_set(fail, "metadata: an event could take more than %u bytes to print", ROOM_MAX);
     return true;
@@ -166,26 +147,25 @@ static bool compile_event(struct printer *printer, const struct event_type *type
 /* Formats the environment entries that babeltrace2 prints with each event. */
 static void compile_environment(struct printer *printer)
 {
-    static const char *const shown[][2] = {
-        {"hostname", "trace:hostname"}, {"procname", "trace:procname"}, {"vpid", "trace:vpid"}};
-    struct literal literal = {NULL, 0, 0};
+    static const char *const shown[] = {"hostname", "procname", "vpid"};
+    struct buffer literal = {0};
 
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
-        for (const struct tsdl_env *env = printer->trace->schema.tsdl.env; env != NULL; env = env->next) {
-            bool is_vpid = strcmp(shown[i][0], "vpid") == 0;
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+        bool is_vpid = strcmp(shown[i], "vpid") == 0;
+        const char *text = schema_env(&printer->trace->schema, shown[i], !is_vpid);
 
-            if (strcmp(env->name, shown[i][0]) != 0 || env->is_text == is_vpid)
-                continue;
-            add_text(&literal, ", ");
-            add_text(&literal, shown[i][1]);
-            add_text(&literal, is_vpid ? " = (" : " = ");
-            add_text(&literal, env->text);
-            add_text(&literal, is_vpid ? ")" : "");
-            break;
-        }
-    printer->trace_prefix = arena_string(&printer->arena, literal.length ? literal.text : "", literal.length);
-    printer->trace_prefix_length = literal.length;
-    free(literal.text);
+        if (text == NULL)
+            continue;
+        buffer_text(&literal, ", trace:");
+        buffer_text(&literal, shown[i]);
+        buffer_text(&literal, is_vpid ? " = (" : " = ");
+        buffer_text(&literal, text);
+        buffer_text(&literal, is_vpid ? ")" : "");
+    }
+    printer->trace_prefix =
+        arena_string(&printer->arena, literal.used ? (const char *)literal.bytes : "", literal.used);
+    printer->trace_prefix_length = literal.used;
+    free(literal.bytes);
 }
 
 bool printer_open(struct printer *printer, const struct trace *trace, struct out *out, enum print_style style,

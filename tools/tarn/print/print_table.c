@@ -2,7 +2,6 @@
 /* print_table.c - tables as text, JSON, CSV; see print_table.h. */
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/print/print_table.h>
@@ -329,13 +328,8 @@ static unsigned fit(const struct table *table, struct layout *layouts, unsigned 
 /* Sums up the rows from FIRST on. Where all are unknown, so is the sum. */
 static void add_rest(const struct table *table, size_t first, struct table_row *rest)
 {
-    table_clear_cells(table, rest);
-    for (unsigned i = 0; i < table->column_count; i++) {
-        if (table->columns[i].kind == COLUMN_REAL)
-            rest->cells[i].real = NAN;
-        else if (table->columns[i].kind != COLUMN_TEXT)
-            rest->cells[i].number = TABLE_NONE;
-    }
+    for (unsigned i = 0; i < table->column_count; i++)
+        rest->cells[i] = table_unknown(&table->columns[i]);
     for (size_t i = first; i < table->count; i++)
         table_add_cells(table, rest, table->rows[i]);
 }

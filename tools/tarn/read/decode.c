@@ -66,6 +66,14 @@ static bool follows(const struct cursor *cursor, const struct trace_packet *head
            header->events_discarded == cursor->previous_discarded;
 }
 
+static void remember(struct cursor *cursor, const struct trace_packet *header)
+{
+    cursor->has_previous = true;
+    cursor->previous_end = header->timestamp_end;
+    cursor->previous_discarded = header->events_discarded;
+    cursor->previous_seq = header->packet_seq_num;
+}
+
 /* Counts as babeltrace2 does: the difference of the counter between two packets, for the time from the end
  * of one to the end of the next. The number of events lost before a stream's first packet is unknown. */
 void report_losses(struct cursor *cursor, const struct trace_packet *header, uint64_t offset)
@@ -107,10 +115,7 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
         report.count = 0;
         send_report(cursor, report);
     }
-    cursor->has_previous = true;
-    cursor->previous_end = header->timestamp_end;
-    cursor->previous_discarded = header->events_discarded;
-    cursor->previous_seq = header->packet_seq_num;
+    remember(cursor, header);
 }
 
 /* Reads the packet before the start, to count losses before the next packet. */
@@ -124,10 +129,7 @@ static void look_back(struct cursor *cursor)
         anomaly_is_fatal(stream_header(cursor->trace, stream, before, &header)) ||
         header.packet_size / 8 != stream->first_packet_bytes)
         return;
-    cursor->has_previous = true;
-    cursor->previous_end = header.timestamp_end;
-    cursor->previous_discarded = header.events_discarded;
-    cursor->previous_seq = header.packet_seq_num;
+    remember(cursor, &header);
     cursor->is_broken = (header.flags & TRACE_PACKET_CUT) != 0;
 }
 
@@ -150,16 +152,18 @@ void cursor_report_packet(const struct cursor *cursor, struct reporter *reporter
     report_losses(&again, &cursor->packet.header, cursor->packet.offset);
 }
 
+static void open_at(struct cursor *cursor, const struct trace *trace, const struct stream *stream,
+                    uint64_t packet)
+{
+    *cursor = (struct cursor){.trace = trace, .stream = stream, .rank = stream->rank, .next_packet = packet};
+    look_back(cursor);
+}
+
 void cursor_open(struct cursor *cursor, const struct trace *trace, const struct stream *stream, uint64_t from,
                  struct reporter *reporter)
 {
-    memset(cursor, 0, sizeof(*cursor));
-    cursor->trace = trace;
-    cursor->stream = stream;
-    cursor->rank = stream->rank;
+    open_at(cursor, trace, stream, from == 0 ? 0 : stream_seek(trace, stream, from));
     cursor->reporter = reporter;
-    cursor->next_packet = from == 0 ? 0 : stream_seek(trace, stream, from);
-    look_back(cursor);
 }
 
 struct position cursor_position(const struct cursor *cursor)
@@ -174,12 +178,7 @@ bool cursor_open_at(struct cursor *cursor, const struct trace *trace, const stru
 {
     bool found;
 
-    memset(cursor, 0, sizeof(*cursor));
-    cursor->trace = trace;
-    cursor->stream = stream;
-    cursor->rank = stream->rank;
-    cursor->next_packet = position.packet;
-    look_back(cursor);
+    open_at(cursor, trace, stream, position.packet);
     if (position.event == 0) {
         cursor->reporter = reporter;
         return cursor_next(cursor);

@@ -185,6 +185,15 @@ static bool open_streams(struct trace *trace, struct fail *fail)
     return fine;
 }
 
+unsigned trace_find_cpu(const struct trace *trace, uint64_t cpu)
+{
+    unsigned rank = 0;
+
+    while (rank < trace->stream_count && trace->streams[rank].cpu != cpu)
+        rank++;
+    return rank;
+}
+
 /* ---- one file for each CPU ------------------------------------------------------------------------- */
 
 static bool is_named_after_processor(const struct stream *stream)
@@ -238,11 +247,7 @@ static void look_for_missing(struct trace *trace)
     size_t used = 0;
 
     for (uint64_t cpu = 0; cpu < count && cpu < STREAMS_MAX; cpu++) {
-        unsigned i = 0;
-
-        while (i < trace->stream_count && trace->streams[i].cpu != cpu)
-            i++;
-        if (i < trace->stream_count)
+        if (trace_find_cpu(trace, cpu) < trace->stream_count)
             continue;
         missing++;
         if (used < sizeof(names))

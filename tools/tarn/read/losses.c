@@ -129,19 +129,11 @@ static void format_wall(const struct trace *trace, uint64_t ticks, char text[64]
     snprintf(text, 64, "%02d:%02d:%02d.%09" PRId64, tm.tm_hour, tm.tm_min, tm.tm_sec, ns % 1000000000);
 }
 
-/* What babeltrace2 uses as the name of the trace. */
-static const char *host_name(const struct trace *trace)
-{
-    for (const struct tsdl_env *env = trace->schema.tsdl.env; env != NULL; env = env->next)
-        if (strcmp(env->name, "hostname") == 0 && env->is_text)
-            return env->text;
-    return "";
-}
-
 /* Prints babeltrace2's warning word for word, so that stderr can be compared. */
 static void warn_as_babeltrace(const struct losses *losses, const struct report *report)
 {
     const char *what = report->anomaly == ANOMALY_LOST_EVENTS ? "event" : "packet";
+    const char *name = schema_env(&losses->trace->schema, "hostname", true); /* of the trace */
     char begin[64], end[64], uuid[37], count[64];
 
     format_wall(losses->trace, report->begin, begin);
@@ -156,7 +148,7 @@ static void warn_as_babeltrace(const struct losses *losses, const struct report 
             "WARNING: Tracer %s between [%s] and [%s] in trace \"%s\" (UUID: %s) within stream \"%s\" "
             "(stream class ID: "
             "0, stream ID: %u).\n",
-            count, begin, end, host_name(losses->trace), uuid, report->stream->path, report->stream->rank);
+            count, begin, end, name != NULL ? name : "", uuid, report->stream->path, report->stream->rank);
 }
 
 static bool reaches_into(const struct losses *losses, const struct report *report)

@@ -109,6 +109,8 @@ struct packet_buffer {
 
 bool trace_open(struct trace *trace, const char *directory, struct fail *fail);
 void trace_close(struct trace *trace);
+/* Returns the rank of a CPU's stream; stream_count: it has none. */
+unsigned trace_find_cpu(const struct trace *trace, uint64_t cpu);
 
 /* Exists while a pull writes the trace; the puller holds a lock on it. It remains if the pull ends early.
  * Hidden, so that CTF readers ignore it. */

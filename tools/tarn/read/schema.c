@@ -75,14 +75,6 @@ const char *schema_env(const struct schema *schema, const char *name, bool is_te
     return NULL;
 }
 
-static const char *told_name(const struct schema *schema, unsigned number)
-{
-    char wanted[16];
-
-    snprintf(wanted, sizeof(wanted), "class_%u", number);
-    return schema_env(schema, wanted, true);
-}
-
 bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust)
 {
     const char *sources = schema_env(schema, "clock_sources", true);
@@ -103,9 +95,11 @@ static void name_class(struct schema *schema, unsigned number)
 {
     struct class_table *class = &schema->classes[number];
     const char *first = NULL;
+    char entry[16];
     size_t common = 0;
 
-    class->name = told_name(schema, number);
+    snprintf(entry, sizeof(entry), "class_%u", number);
+    class->name = schema_env(schema, entry, true);
     if (class->name != NULL)
         return;
     for (uint32_t minor = 0; minor < class->count; minor++) {
@@ -268,10 +262,18 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
 
 uint64_t schema_cpu_count(const struct schema *schema)
 {
-    for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
-        if (strcmp(env->name, "cpu_count") == 0 && !env->is_text)
-            return strtoull(env->text, NULL, 0);
-    return 0;
+    const char *count = schema_env(schema, "cpu_count", false);
+
+    return count != NULL ? strtoull(count, NULL, 0) : 0;
+}
+
+uint64_t field_label_value(const struct field *field, const char *name, uint64_t none)
+{
+    for (const struct tsdl_label *label = field != NULL ? field->labels : NULL; label != NULL;
+         label = label->next)
+        if (strcmp(label->name, name) == 0)
+            return label->low;
+    return none;
 }
 
 static bool refuse(const char *directory, int error, struct fail *fail)

@@ -100,6 +100,9 @@ struct clock_trust {
 /* false: the trace does not say */
 bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust);
 
+/* Returns the value of a label of FIELD, which may be NULL; NONE: it has no such label. */
+uint64_t field_label_value(const struct field *field, const char *name, uint64_t none);
+
 /* 0: unknown. */
 uint64_t schema_cpu_count(const struct schema *schema);
 

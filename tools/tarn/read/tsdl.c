@@ -228,12 +228,11 @@ static void parse_block(struct parser *parser)
 
 bool tsdl_parse(struct tsdl *tsdl, const char *text, size_t length, struct fail *fail)
 {
-    struct parser parser = {.tsdl = tsdl, .fail = fail};
+    struct parser parser = {.tsdl = tsdl, .fail = fail, .at = text, .end = text + length, .line = 1};
 
     memset(tsdl, 0, sizeof(*tsdl));
     parser.last_event = &tsdl->events;
     parser.last_env = &tsdl->env;
-    parser.lexer = (struct lexer){.at = text, .end = text + length, .line = 1, .arena = &tsdl->arena};
     parse_next(&parser);
     while (!parser.failed && parser.token.kind != TOKEN_END) {
         if (at_word(&parser, "typealias")) {

@@ -5,7 +5,7 @@
 
 #include <tools/tarn/read/tsdl.h>
 
-enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_PUNCT, TOKEN_BAD };
+enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_PUNCT };
 
 struct token {
     enum token_kind kind;
@@ -16,13 +16,6 @@ struct token {
     unsigned line;
 };
 
-struct lexer {
-    const char *at, *end;
-    unsigned line;
-    struct arena *arena;
-    const char *error; /* set with TOKEN_BAD */
-};
-
 struct named_type {
     const char *name;
     const struct tsdl_type *type;
@@ -30,7 +23,8 @@ struct named_type {
 };
 
 struct parser {
-    struct lexer lexer;
+    const char *at, *end; /* the text behind the current token */
+    unsigned line;
     struct token token; /* the current one */
     struct tsdl *tsdl;
     struct fail *fail;

@@ -12,165 +12,6 @@
 
 #define NAME_MAX_BYTES 255 /* bounds every printed line */
 
-static void bad_token(struct lexer *lexer, struct token *token, const char *error)
-{
-    token->kind = TOKEN_BAD;
-    lexer->error = error;
-}
-
-/* Skips white space and both kinds of comments; false if a comment never ends. */
-static bool skip_blank(struct lexer *lexer)
-{
-    while (lexer->at < lexer->end) {
-        const char *at = lexer->at;
-        size_t left = (size_t)(lexer->end - at);
-
-        if (*at == '\n') {
-            lexer->line++;
-            lexer->at++;
-        } else if (isspace((unsigned char)*at)) {
-            lexer->at++;
-        } else if (left >= 2 && at[0] == '/' && at[1] == '/') {
-            const char *newline = memchr(at, '\n', left);
-
-            lexer->at = newline ? newline : lexer->end;
-        } else if (left >= 2 && at[0] == '/' && at[1] == '*') {
-            for (at += 2; lexer->end - at >= 2 && !(at[0] == '*' && at[1] == '/'); at++)
-                lexer->line += *at == '\n';
-            if (lexer->end - at < 2)
-                return false;
-            lexer->at = at + 2;
-        } else {
-            return true;
-        }
-    }
-    return true;
-}
-
-static void lex_word(struct lexer *lexer, struct token *token)
-{
-    const char *start = lexer->at;
-
-    while (lexer->at < lexer->end && (isalnum((unsigned char)*lexer->at) || *lexer->at == '_'))
-        lexer->at++;
-    if (lexer->at - start > NAME_MAX_BYTES) {
-        bad_token(lexer, token, "name too long");
-        return;
-    }
-    token->kind = TOKEN_WORD;
-    token->text = arena_string(lexer->arena, start, (size_t)(lexer->at - start));
-}
-
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
-}
-
-static void lex_number(struct lexer *lexer, struct token *token)
-{
-    int base = 10;
-    bool any = false;
-
-    if (*lexer->at == '-') {
-        token->negative = true;
-        lexer->at++;
-    }
-    if (lexer->end - lexer->at > 2 && lexer->at[0] == '0' && (lexer->at[1] | 32) == 'x') {
-        base = 16;
-        lexer->at += 2;
-    } else if (lexer->end - lexer->at > 1 && lexer->at[0] == '0' && isdigit((unsigned char)lexer->at[1])) {
-        base = 8;
-    }
-    for (; lexer->at < lexer->end && digit_value(*lexer->at) < base; lexer->at++, any = true)
-        if (__builtin_mul_overflow(token->number, (uint64_t)base, &token->number) ||
-            __builtin_add_overflow(token->number, (uint64_t)digit_value(*lexer->at), &token->number)) {
-            bad_token(lexer, token, "number too large");
-            return;
-        }
-    while (lexer->at < lexer->end && strchr("uUlL", *lexer->at) != NULL && *lexer->at != '\0')
-        lexer->at++;
-    if (!any || (lexer->at < lexer->end && (isalnum((unsigned char)*lexer->at) || *lexer->at == '_'))) {
-        bad_token(lexer, token, "malformed number");
-        return;
-    }
-    token->kind = TOKEN_NUMBER;
-}
-
-static int unescape(char c)
-{
-    static const char from[] = "\\\"'?abefnrtv", to[] = "\\\"'?\a\b\033\f\n\r\t\v";
-    const char *found = c ? strchr(from, c) : NULL;
-
-    return found ? to[found - from] : -1;
-}
-
-static void lex_string(struct lexer *lexer, struct token *token)
-{
-    char text[1024];
-    size_t length = 0;
-
-    for (lexer->at++; lexer->at < lexer->end && *lexer->at != '"'; lexer->at++) {
-        int c = (unsigned char)*lexer->at;
-
-        if (c == '\\') {
-            if (++lexer->at == lexer->end)
-                break;
-            c = unescape(*lexer->at);
-        }
-        if (c <= 0 || c == '\n' || length == sizeof(text)) {
-            bad_token(lexer, token, c <= 0 ? "unknown escape in string" : "string too long or not closed");
-            return;
-        }
-        text[length++] = (char)c;
-    }
-    if (lexer->at == lexer->end) {
-        bad_token(lexer, token, "string not closed");
-        return;
-    }
-    lexer->at++;
-    token->kind = TOKEN_STRING;
-    token->text = arena_string(lexer->arena, text, length);
-}
-
-static void lex_next(struct lexer *lexer, struct token *token)
-{
-    size_t left, length = 1;
-
-    memset(token, 0, sizeof(*token));
-    if (!skip_blank(lexer)) {
-        token->line = lexer->line;
-        bad_token(lexer, token, "comment not closed");
-        return;
-    }
-    token->line = lexer->line;
-    left = (size_t)(lexer->end - lexer->at);
-    if (left == 0) {
-        token->kind = TOKEN_END;
-    } else if (isalpha((unsigned char)*lexer->at) || *lexer->at == '_') {
-        lex_word(lexer, token);
-    } else if (isdigit((unsigned char)*lexer->at) || (*lexer->at == '-' && left > 1)) {
-        lex_number(lexer, token);
-    } else if (*lexer->at == '"') {
-        lex_string(lexer, token);
-    } else if (*lexer->at != '\0' && strchr("{}[]();,.=:", *lexer->at) != NULL) {
-        if (left >= 2 && memcmp(lexer->at, ":=", 2) == 0)
-            length = 2;
-        else if (left >= 3 && memcmp(lexer->at, "...", 3) == 0)
-            length = 3;
-        token->kind = TOKEN_PUNCT;
-        memcpy(token->punct, lexer->at, length);
-        lexer->at += length;
-    } else {
-        bad_token(lexer, token, "unexpected character");
-    }
-}
-
-/* ---- for parsers ----------------------------------------------------------------------------------- */
-
 void parse_error(struct parser *parser, const char *format, ...)
 {
     char text[400];
@@ -186,14 +27,162 @@ void parse_error(struct parser *parser, const char *format, ...)
     parser->token.kind = TOKEN_END;
 }
 
+/* Skips white space and both kinds of comments; false if a comment never ends. */
+static bool skip_blank(struct parser *parser)
+{
+    while (parser->at < parser->end) {
+        const char *at = parser->at;
+        size_t left = (size_t)(parser->end - at);
+
+        if (*at == '\n') {
+            parser->line++;
+            parser->at++;
+        } else if (isspace((unsigned char)*at)) {
+            parser->at++;
+        } else if (left >= 2 && at[0] == '/' && at[1] == '/') {
+            const char *newline = memchr(at, '\n', left);
+
+            parser->at = newline ? newline : parser->end;
+        } else if (left >= 2 && at[0] == '/' && at[1] == '*') {
+            for (at += 2; parser->end - at >= 2 && !(at[0] == '*' && at[1] == '/'); at++)
+                parser->line += *at == '\n';
+            if (parser->end - at < 2)
+                return false;
+            parser->at = at + 2;
+        } else {
+            return true;
+        }
+    }
+    return true;
+}
+
+static void lex_word(struct parser *parser)
+{
+    const char *start = parser->at;
+
+    while (parser->at < parser->end && (isalnum((unsigned char)*parser->at) || *parser->at == '_'))
+        parser->at++;
+    if (parser->at - start > NAME_MAX_BYTES) {
+        parse_error(parser, "name too long");
+        return;
+    }
+    parser->token.kind = TOKEN_WORD;
+    parser->token.text = arena_string(&parser->tsdl->arena, start, (size_t)(parser->at - start));
+}
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+}
+
+static void lex_number(struct parser *parser)
+{
+    int base = 10;
+    bool any = false;
+
+    if (*parser->at == '-') {
+        parser->token.negative = true;
+        parser->at++;
+    }
+    if (parser->end - parser->at > 2 && parser->at[0] == '0' && (parser->at[1] | 32) == 'x') {
+        base = 16;
+        parser->at += 2;
+    } else if (parser->end - parser->at > 1 && parser->at[0] == '0' &&
+               isdigit((unsigned char)parser->at[1])) {
+        base = 8;
+    }
+    for (; parser->at < parser->end && digit_value(*parser->at) < base; parser->at++, any = true)
+        if (__builtin_mul_overflow(parser->token.number, (uint64_t)base, &parser->token.number) ||
+            __builtin_add_overflow(parser->token.number, (uint64_t)digit_value(*parser->at),
+                                   &parser->token.number)) {
+            parse_error(parser, "number too large");
+            return;
+        }
+    while (parser->at < parser->end && strchr("uUlL", *parser->at) != NULL && *parser->at != '\0')
+        parser->at++;
+    if (!any || (parser->at < parser->end && (isalnum((unsigned char)*parser->at) || *parser->at == '_'))) {
+        parse_error(parser, "malformed number");
+        return;
+    }
+    parser->token.kind = TOKEN_NUMBER;
+}
+
+static int unescape(char c)
+{
+    static const char from[] = "\\\"'?abefnrtv", to[] = "\\\"'?\a\b\033\f\n\r\t\v";
+    const char *found = c ? strchr(from, c) : NULL;
+
+    return found ? to[found - from] : -1;
+}
+
+static void lex_string(struct parser *parser)
+{
+    char text[1024];
+    size_t length = 0;
+
+    for (parser->at++; parser->at < parser->end && *parser->at != '"'; parser->at++) {
+        int c = (unsigned char)*parser->at;
+
+        if (c == '\\') {
+            if (++parser->at == parser->end)
+                break;
+            c = unescape(*parser->at);
+        }
+        if (c <= 0 || c == '\n' || length == sizeof(text)) {
+            parse_error(parser, "%s", c <= 0 ? "unknown escape in string" : "string too long or not closed");
+            return;
+        }
+        text[length++] = (char)c;
+    }
+    if (parser->at == parser->end) {
+        parse_error(parser, "string not closed");
+        return;
+    }
+    parser->at++;
+    parser->token.kind = TOKEN_STRING;
+    parser->token.text = arena_string(&parser->tsdl->arena, text, length);
+}
+
 void parse_next(struct parser *parser)
 {
+    size_t left, length = 1;
+
     if (parser->failed)
         return;
-    lex_next(&parser->lexer, &parser->token);
-    if (parser->token.kind == TOKEN_BAD)
-        parse_error(parser, "%s", parser->lexer.error);
+    memset(&parser->token, 0, sizeof(parser->token));
+    if (!skip_blank(parser)) {
+        parser->token.line = parser->line;
+        parse_error(parser, "comment not closed");
+        return;
+    }
+    parser->token.line = parser->line;
+    left = (size_t)(parser->end - parser->at);
+    if (left == 0) {
+        parser->token.kind = TOKEN_END;
+    } else if (isalpha((unsigned char)*parser->at) || *parser->at == '_') {
+        lex_word(parser);
+    } else if (isdigit((unsigned char)*parser->at) || (*parser->at == '-' && left > 1)) {
+        lex_number(parser);
+    } else if (*parser->at == '"') {
+        lex_string(parser);
+    } else if (*parser->at != '\0' && strchr("{}[]();,.=:", *parser->at) != NULL) {
+        if (left >= 2 && memcmp(parser->at, ":=", 2) == 0)
+            length = 2;
+        else if (left >= 3 && memcmp(parser->at, "...", 3) == 0)
+            length = 3;
+        parser->token.kind = TOKEN_PUNCT;
+        memcpy(parser->token.punct, parser->at, length);
+        parser->at += length;
+    } else {
+        parse_error(parser, "unexpected character");
+    }
 }
+
+/* ---- for parsers ----------------------------------------------------------------------------------- */
 
 bool at_punct(const struct parser *parser, const char *punct)
 {

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <tools/tarn/source/gdb_client.h>
 #include <tools/tarn/source/link.h>
@@ -18,37 +17,17 @@
 
 /* ---- packets ---- */
 
-static bool wait_for(struct gdb_client *client, short what, double until, struct fail *fail)
+/* GOT: of wait_ready or send_all. */
+static bool check_got(int got, struct fail *fail)
 {
-    for (;;) {
-        double left = until - now_seconds();
-        struct pollfd poll_fd = {.fd = client->fd, .events = what};
-        int got = left > 0 ? poll(&poll_fd, 1, (int)(left * 1000) + 1) : 0;
-        if (got > 0)
-            return true;
-        if (got == 0)
-            return fail_set(fail, "the gdb server does not answer: is another debugger connected?");
-        if (errno != EINTR)
-            return fail_set(fail, "the gdb server's connection: %s", strerror(errno));
-    }
+    return got > 0 ||
+           (got == 0 ? fail_set(fail, "the gdb server does not answer: is another debugger connected?")
+                     : fail_set(fail, "the gdb server's connection: %s", strerror(errno)));
 }
 
 static bool send_bytes(struct gdb_client *client, const char *bytes, size_t size, struct fail *fail)
 {
-    double until = now_seconds() + GDB_REPLY_SECONDS;
-
-    while (size > 0) {
-        ssize_t sent = send(client->fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent > 0) {
-            bytes += sent;
-            size -= (size_t)sent;
-        } else if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-            return fail_set(fail, "the gdb server's connection: %s", strerror(errno));
-        } else if (!wait_for(client, POLLOUT, until, fail)) {
-            return false;
-        }
-    }
-    return true;
+    return check_got(send_all(client->fd, bytes, size, now_seconds() + GDB_REPLY_SECONDS), fail);
 }
 
 static bool next_byte(struct gdb_client *client, double until, char *byte, struct fail *fail)
@@ -60,10 +39,10 @@ static bool next_byte(struct gdb_client *client, double until, char *byte, struc
             client->end = (size_t)got;
         } else if (got == 0) {
             return fail_set(fail, "the gdb server closed the connection");
-        } else if (errno != EAGAIN && errno != EINTR) {
-            return fail_set(fail, "the gdb server's connection: %s", strerror(errno));
-        } else if (!wait_for(client, POLLIN, until, fail)) {
-            return false;
+        } else {
+            int ready = errno == EAGAIN || errno == EINTR ? wait_ready(client->fd, POLLIN, until) : -1;
+            if ((ready != 0 || now_seconds() >= until) && !check_got(ready, fail))
+                return false;
         }
     }
     *byte = client->buffer[client->start++];
@@ -180,29 +159,10 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
 
 /* ---- connecting ---- */
 
-static int connect_unix(const char *path, struct fail *fail)
-{
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    int fd;
-
-    if (strlen(path) >= sizeof(name.sun_path)) {
-        fail_set(fail, "%s is too long for a socket path", path);
-        return -1;
-    }
-    strcpy(name.sun_path, path);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&name, sizeof(name)) == 0)
-        return fd;
-    fail_set(fail, "cannot connect to %s: %s", path, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 bool gdb_client_open(struct gdb_client *client, const char *address, struct fail *fail)
 {
     *client = (struct gdb_client){.acknowledges = true};
-    client->fd = strchr(address, '/') ? connect_unix(address, fail) : connect_tcp(address, fail);
+    client->fd = strchr(address, '/') ? connect_socket(address, fail) : connect_tcp(address, fail);
     if (client->fd < 0 || !gdb_client_ask(client, "QStartNoAckMode", fail))
         return false;
     client->acknowledges = strcmp(client->packet, "OK") != 0;

@@ -65,17 +65,13 @@ static bool make_metadata(struct image_source *image, struct fail *fail)
 /* Reads the guest's own metadata, if it has any. */
 bool image_read_metadata(struct image_source *image, struct fail *fail)
 {
-    static const char start[] = "/* CTF 1.8";
-    char uuid[37];
     size_t size;
     char *text = image_metadata(&image->image, &size);
 
-    format_uuid(image->source.hello.uuid, uuid);
     image->metadata_sent = false;
     free(image->metadata);
     image->metadata = NULL;
-    if (text && size > sizeof(start) && memcmp(text, start, sizeof(start) - 1) == 0 &&
-        !memchr(text, 0, size) && memmem(text, size, uuid, 36)) {
+    if (text && check_metadata(&image->source.hello, text, size, fail)) {
         image->metadata = text, image->metadata_size = size;
         return true;
     }
@@ -118,26 +114,25 @@ static bool prepare(struct image_source *image, struct fail *fail)
     return image_open_rings(image, fail) && image_read_metadata(image, fail);
 }
 
-static struct source *try_open(const struct source_class *class, const struct memory_class *memory,
-                               const char *address, struct fail *fail)
+static struct source *try_open(const struct source_class *class, const char *address, struct fail *fail)
 {
     struct image_source *image = alloc_zero(1, sizeof(*image));
 
     image->source.class = class;
-    image->memory = memory->open(address, fail);
+    image->memory = class->memory->open(address, fail);
     if (image->memory && image_open(&image->image, image->memory, 0, fail) && prepare(image, fail))
         return &image->source;
     image_source_close(&image->source);
     return NULL;
 }
 
-struct source *open_image(const struct source_class *class, const struct memory_class *memory,
-                          const char *address, double wait_seconds, struct fail *fail)
+struct source *open_image(const struct source_class *class, const char *address, double wait_seconds,
+                          struct fail *fail)
 {
     double until = now_seconds() + wait_seconds;
 
     for (;;) {
-        struct source *source = try_open(class, memory, address, fail);
+        struct source *source = try_open(class, address, fail);
         if (source || now_seconds() >= until)
             return source;
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);

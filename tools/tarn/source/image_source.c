@@ -410,31 +410,17 @@ static enum source_got image_control(struct source *source, const struct wire_re
 
 /* ---- the three classes ---- */
 
-static struct source *open_core(const char *address, double wait_seconds, struct fail *fail)
-{
-    return open_image(&source_core, &memory_core, address, wait_seconds, fail);
-}
-
-static struct source *open_gdb(const char *address, double wait_seconds, struct fail *fail)
-{
-    return open_image(&source_gdb, &memory_gdb, address, wait_seconds, fail);
-}
-
-static struct source *open_ram(const char *address, double wait_seconds, struct fail *fail)
-{
-    return open_image(&source_ram, &memory_ram, address, wait_seconds, fail);
-}
-
-#define IMAGE_CLASS(name, opener)                \
-    const struct source_class name = {           \
-        .scheme = #name + sizeof("source_") - 1, \
-        .open = opener,                          \
-        .begin_pull = image_begin_pull,          \
-        .end_pull = image_end_pull,              \
-        .next = image_next,                      \
-        .control = image_control,                \
-        .close = image_source_close,             \
+#define IMAGE_CLASS(name)                       \
+    const struct source_class source_##name = { \
+        .scheme = #name,                        \
+        .memory = &memory_##name,               \
+        .open = open_image,                     \
+        .begin_pull = image_begin_pull,         \
+        .end_pull = image_end_pull,             \
+        .next = image_next,                     \
+        .control = image_control,               \
+        .close = image_source_close,            \
     }
-IMAGE_CLASS(source_core, open_core);
-IMAGE_CLASS(source_gdb, open_gdb);
-IMAGE_CLASS(source_ram, open_ram);
+IMAGE_CLASS(core);
+IMAGE_CLASS(gdb);
+IMAGE_CLASS(ram);

@@ -44,8 +44,8 @@ struct image_source {
 
 /* Opens the trace of the running system, or the last one
  * if none runs. Retries for WAIT_SECONDS. NULL: FAIL. */
-struct source *open_image(const struct source_class *class, const struct memory_class *memory,
-                          const char *address, double wait_seconds, struct fail *fail);
+struct source *open_image(const struct source_class *class, const char *address, double wait_seconds,
+                          struct fail *fail);
 void image_source_close(struct source *source);
 /* Switches to the trace of the previous boot. False: FAIL, and only closing is possible. */
 bool image_turn_to_previous(struct image_source *image, struct fail *fail);

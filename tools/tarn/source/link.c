@@ -29,8 +29,7 @@ void link_close(struct link *link)
     *link = (struct link){.fd = -1};
 }
 
-/* Waits until the descriptor is ready (1) or until UNTIL (0); -1: errno. */
-static int wait_ready(int fd, short events, double until)
+int wait_ready(int fd, short events, double until)
 {
     for (;;) {
         double left = until - now_seconds();
@@ -45,22 +44,18 @@ static int wait_ready(int fd, short events, double until)
     }
 }
 
-static bool send_bytes(struct link *link, const uint8_t *bytes, size_t size, struct fail *fail)
+int send_all(int fd, const void *bytes, size_t size, double until)
 {
-    double until = now_seconds() + SEND_SECONDS;
-
     while (size > 0) {
-        ssize_t sent = send(link->fd, bytes, size, MSG_NOSIGNAL);
-        if (sent > 0) {
-            bytes += sent, size -= (size_t)sent;
-        } else if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
-            if (wait_ready(link->fd, POLLOUT, until) == 0 && now_seconds() >= until)
-                return fail_set(fail, "the guest accepts no data");
-        } else {
-            return fail_set(fail, "cannot send: %s", strerror(errno));
-        }
+        ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
+        if (sent > 0)
+            bytes = (const char *)bytes + sent, size -= (size_t)sent;
+        else if (errno != EAGAIN && errno != EINTR)
+            return -1;
+        else if (wait_ready(fd, POLLOUT, until) == 0 && now_seconds() >= until)
+            return 0;
     }
-    return true;
+    return 1;
 }
 
 bool link_send(struct link *link, uint16_t type, const void *payload, size_t size, struct fail *fail)
@@ -72,7 +67,9 @@ bool link_send(struct link *link, uint16_t type, const void *payload, size_t siz
     wire_put_frame(frame, type, (uint32_t)size, link->sent++, wire_hash(payload, size));
     if (size > 0)
         memcpy(frame + WIRE_FRAME_BYTES, payload, size);
-    return send_bytes(link, frame, WIRE_FRAME_BYTES + size, fail);
+    int sent = send_all(link->fd, frame, WIRE_FRAME_BYTES + size, now_seconds() + SEND_SECONDS);
+    return sent > 0 || (sent == 0 ? fail_set(fail, "the guest accepts no data")
+                                  : fail_set(fail, "cannot send: %s", strerror(errno)));
 }
 
 /* Drops the bytes before the first whole header of HELLO. */

@@ -36,12 +36,21 @@ bool link_send(struct link *link, uint16_t type, const void *payload, size_t siz
 enum source_got link_receive(struct link *link, struct wire_frame *frame, const uint8_t **payload,
                              int timeout_ms, struct fail *fail);
 
-int connect_tcp(const char *address, struct fail *fail);    /* HOST:PORT; -1: FAIL */
-int connect_serial(const char *address, struct fail *fail); /* the path of a socket or a tty; -1: FAIL */
-/* Calls CONNECT repeatedly, for WAIT_SECONDS, until a HELLO arrives. */
-struct source *open_link_source(const struct source_class *class,
-                                int (*connect)(const char *address, struct fail *fail),
-                                enum link_start start_with, const char *address, double wait_seconds,
+/* Waits until the descriptor is ready (1) or until UNTIL (0); -1: errno. */
+int wait_ready(int fd, short events, double until);
+/* Sends all bytes (1), unless that takes until UNTIL (0); -1: errno. */
+int send_all(int fd, const void *bytes, size_t size, double until);
+
+/* Return a non-blocking descriptor; -1: FAIL, and errno, which is EINVAL for a wrong address. */
+int connect_tcp(const char *address, struct fail *fail); /* HOST:PORT */
+int connect_socket(const char *path, struct fail *fail); /* the path of a socket */
+
+struct link_class {
+    int (*connect)(const char *address, struct fail *fail);
+    enum link_start start_with;
+};
+/* Connects repeatedly, for WAIT_SECONDS, until a HELLO arrives. */
+struct source *open_link_source(const struct source_class *class, const char *address, double wait_seconds,
                                 struct fail *fail);
 
 bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
@@ -51,10 +60,12 @@ enum source_got link_next(struct source *source, struct source_item *item, int t
 enum source_got link_control(struct source *source, const struct wire_request *request, int32_t *status,
                              const uint8_t **data, size_t *size, struct fail *fail);
 void link_close_source(struct source *source);
-#define LINK_SOURCE_CLASS(name, opener)                                                               \
-    {                                                                                                 \
-        .scheme = (name), .open = (opener), .begin_pull = link_begin_pull, .end_pull = link_end_pull, \
-        .next = link_next, .control = link_control, .close = link_close_source,                       \
+#define LINK_SOURCE_CLASS(name, connect_, start_with_)                                          \
+    {                                                                                           \
+        .scheme = (name),                                                                       \
+        .link = &(const struct link_class){.connect = (connect_), .start_with = (start_with_)}, \
+        .open = open_link_source, .begin_pull = link_begin_pull, .end_pull = link_end_pull,     \
+        .next = link_next, .control = link_control, .close = link_close_source,                 \
     }
 
 #endif

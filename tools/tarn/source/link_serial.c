@@ -12,20 +12,12 @@
 #include <tools/tarn/source/link.h>
 #include <unistd.h>
 
-int connect_serial(const char *path, struct fail *fail)
+int connect_socket(const char *path, struct fail *fail)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat about;
 
     if (strlen(path) >= sizeof(address.sun_path)) {
         fail_set(fail, "the path '%s' is too long for a socket", path);
-        errno = EINVAL;
-        return -1;
-    }
-    if (stat(path, &about) == 0 && !S_ISSOCK(about.st_mode)) {
-        fail_set(fail,
-                 "%s is not a socket: start QEMU with `-chardev socket,path=FILE,server=on,wait=off,...`",
-                 path);
         errno = EINVAL;
         return -1;
     }
@@ -42,9 +34,16 @@ int connect_serial(const char *path, struct fail *fail)
     return -1;
 }
 
-static struct source *open_serial(const char *address, double wait_seconds, struct fail *fail)
+static int connect_serial(const char *path, struct fail *fail)
 {
-    return open_link_source(&source_serial, connect_serial, LINK_JOINS, address, wait_seconds, fail);
+    struct stat about;
+
+    if (stat(path, &about) != 0 || S_ISSOCK(about.st_mode))
+        return connect_socket(path, fail);
+    fail_set(fail, "%s is not a socket: start QEMU with `-chardev socket,path=FILE,server=on,wait=off,...`",
+             path);
+    errno = EINVAL;
+    return -1;
 }
 
-const struct source_class source_serial = LINK_SOURCE_CLASS("serial", open_serial);
+const struct source_class source_serial = LINK_SOURCE_CLASS("serial", connect_serial, LINK_JOINS);

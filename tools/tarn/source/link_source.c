@@ -43,9 +43,7 @@ static bool receive_hello(struct link_source *link, double seconds, struct fail 
     return check_hello(&link->source.hello, fail);
 }
 
-struct source *open_link_source(const struct source_class *class,
-                                int (*connect)(const char *address, struct fail *fail),
-                                enum link_start start_with, const char *address, double wait_seconds,
+struct source *open_link_source(const struct source_class *class, const char *address, double wait_seconds,
                                 struct fail *fail)
 {
     struct link_source *link = alloc_zero(1, sizeof(*link));
@@ -53,10 +51,10 @@ struct source *open_link_source(const struct source_class *class,
 
     link->source.class = class;
     for (;;) {
-        int fd = connect(address, fail);
+        int fd = class->link->connect(address, fail);
         if (fd >= 0) {
             double left = until - now_seconds();
-            link_open(&link->link, fd, start_with);
+            link_open(&link->link, fd, class->link->start_with);
             if (receive_hello(link, left > HELLO_SECONDS ? left : HELLO_SECONDS, fail))
                 return &link->source;
             link_close(&link->link);

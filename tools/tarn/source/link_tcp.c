@@ -63,9 +63,4 @@ int connect_tcp(const char *address, struct fail *fail)
     return fd;
 }
 
-static struct source *open_tcp(const char *address, double wait_seconds, struct fail *fail)
-{
-    return open_link_source(&source_tcp, connect_tcp, LINK_BEGINS, address, wait_seconds, fail);
-}
-
-const struct source_class source_tcp = LINK_SOURCE_CLASS("tcp", open_tcp);
+const struct source_class source_tcp = LINK_SOURCE_CLASS("tcp", connect_tcp, LINK_BEGINS);

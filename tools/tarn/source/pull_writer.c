@@ -12,7 +12,6 @@
 #include <sys/uio.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
-#include <tools/tarn/source/content_end.h>
 #include <tools/tarn/source/pull_cut.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <trace/format/format.h>
@@ -167,22 +166,6 @@ bool finish_trace_writer(struct trace_writer *writer, struct fail *fail)
 
 /* ---- metadata -------------------------------------------------------------------------------------- */
 
-/* The text must be CTF 1.8 and have the UUID of the packets. */
-static bool check_metadata(const struct wire_hello *hello, const uint8_t *text, size_t size,
-                           struct fail *fail)
-{
-    static const char start[] = "/* CTF 1.8";
-    char uuid[37], *to = uuid;
-
-    for (int i = 0; i < 16; i++)
-        to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", hello->uuid[i]);
-    if (size < sizeof(start) || memcmp(text, start, sizeof(start) - 1) != 0 || memchr(text, 0, size))
-        return fail_set(fail, "the metadata is not CTF 1.8 text");
-    if (!memmem(text, size, uuid, 36))
-        return fail_set(fail, "the metadata does not describe this guest: its UUID is not %s", uuid);
-    return true;
-}
-
 static void learn_events(struct trace_writer *writer, const uint8_t *text, size_t size, struct fail *fail)
 {
     if (writer->have_schema)
@@ -196,18 +179,9 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
 {
     if (!check_metadata(&writer->hello, text, size, fail) || !mark_unfinished(writer, fail))
         return false;
-    int fd = openat(writer->directory_fd, ".metadata.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool fine = fd >= 0 && output_write(fd, text, size);
-    int error = errno;
-    if (fd >= 0 && close(fd) != 0 && fine) {
-        fine = false;
-        error = errno;
-    }
-    if (fine && renameat(writer->directory_fd, ".metadata.new", writer->directory_fd, "metadata") != 0) {
-        fine = false;
-        error = errno;
-    }
-    if (!fine) {
+    if (!output_write_file(writer->directory_fd, ".metadata.new", text, size) ||
+        renameat(writer->directory_fd, ".metadata.new", writer->directory_fd, "metadata") != 0) {
+        int error = errno;
         unlinkat(writer->directory_fd, ".metadata.new", 0);
         return fail_set(fail, "cannot write %s/metadata: %s", writer->directory, strerror(error));
     }
@@ -297,7 +271,7 @@ struct outgoing {
     struct trace_packet header; /* from the guest, modified if the packet was cut */
     const uint8_t *body;        /* after the header */
     size_t body_bytes;
-    uint8_t tail[CONTENT_END_BYTES]; /* after the body, if the packet was cut here */
+    uint64_t tail[2]; /* after the body, if the packet was cut here: the end event, a filler's header */
     size_t tail_bytes;
     uint64_t events, lost; /* lost: events cut off here */
 };
@@ -375,7 +349,8 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     struct trace_packet *header = &packet->header;
     const unsigned long long number = item->packet.sequence;
     const uint32_t cpu = item->packet.cpu;
-    const size_t content = found->bytes + 8;
+    const size_t content = found->bytes + 8, rest = (writer->hello.buffer_bytes - content) / 8;
+    const bool is_little = writer->hello.byte_order == 1;
 
     if (found->events == 0)
         return fail_set(fail, "packet %llu of CPU %u does not begin with an event", number, cpu);
@@ -383,8 +358,10 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     header->content_size = guest64(writer, content * 8);
     header->flags |= guest32(writer, TRACE_PACKET_CUT);
     packet->body_bytes = found->bytes - PACKET_BYTES;
-    packet->tail_bytes = put_content_end(packet->tail, writer->hello.byte_order == 1,
-                                         (writer->hello.buffer_bytes - content) / 8, found->time);
+    packet->tail[0] = guest64(writer, trace_end_word(is_little, found->time));
+    if (rest != 0)
+        packet->tail[1] = guest64(writer, trace_filler_word(is_little, rest, found->time));
+    packet->tail_bytes = rest != 0 ? 16 : 8;
     packet->events++;
     packet->lost = found->lost;
     writer->undecoded++;

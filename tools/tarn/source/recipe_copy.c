@@ -21,18 +21,6 @@ static const char *file_of(const char *source)
     return NULL;
 }
 
-static bool write_copy(int directory_fd, const char *text, size_t size)
-{
-    int fd = openat(directory_fd, TRACE_RECIPE_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool fine = fd >= 0 && output_write(fd, text, size);
-    int error = errno;
-
-    if (fd >= 0 && close(fd) != 0 && fine)
-        return false;
-    errno = error;
-    return fine;
-}
-
 bool copy_recipe(const char *source, int directory_fd, struct fail *fail)
 {
     char path[4096], *text;
@@ -52,7 +40,7 @@ bool copy_recipe(const char *source, int directory_fd, struct fail *fail)
     bool fine = size < 0 ? fail_set(fail, "%s: %s", path, strerror(errno))
                 : size > (ssize_t)TRACE_RECIPE_BYTES_MAX
                     ? fail_set(fail, "%s is too large for a recipe", path)
-                    : write_copy(directory_fd, text, (size_t)size) ||
+                    : output_write_file(directory_fd, TRACE_RECIPE_NAME, text, (size_t)size) ||
                           fail_set(fail, "cannot copy %s into the trace: %s", path, strerror(errno));
     free(text);
     return fine;

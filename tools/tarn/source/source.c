@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <tools/tarn/read/tsdl.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
 
@@ -26,7 +27,7 @@ struct source *open_source(const char *name, double wait_seconds, struct fail *f
     for (size_t i = 0; colon && i < sizeof(classes) / sizeof(classes[0]); i++)
         if (strlen(classes[i]->scheme) == (size_t)(colon - name) &&
             strncmp(name, classes[i]->scheme, (size_t)(colon - name)) == 0)
-            return classes[i]->open(colon + 1, wait_seconds, fail);
+            return classes[i]->open(classes[i], colon + 1, wait_seconds, fail);
     fail_set(fail,
              "'%s' is not a source; use tcp:HOST:PORT, serial:PATH, core:FILE, gdb:HOST:PORT, gdb:PATH or "
              "ram:FILE",
@@ -50,6 +51,19 @@ bool check_hello(const struct wire_hello *hello, struct fail *fail)
                         (unsigned long long)hello->buffer_bytes);
     if (hello->clock_hz == 0)
         return fail_set(fail, "the guest reports a clock rate of 0");
+    return true;
+}
+
+bool check_metadata(const struct wire_hello *hello, const void *text, size_t size, struct fail *fail)
+{
+    static const char start[] = "/* CTF 1.8";
+    char uuid[37];
+
+    format_uuid(hello->uuid, uuid);
+    if (size < sizeof(start) || memcmp(text, start, sizeof(start) - 1) != 0 || memchr(text, 0, size))
+        return fail_set(fail, "the metadata is not CTF 1.8 text");
+    if (!memmem(text, size, uuid, 36))
+        return fail_set(fail, "the metadata does not describe this guest: its UUID is not %s", uuid);
     return true;
 }
 

@@ -37,7 +37,10 @@ struct source {
 struct source_class {
     const char *scheme;
     /* Retries for WAIT_SECONDS. NULL: FAIL. */
-    struct source *(*open)(const char *address, double wait_seconds, struct fail *fail);
+    struct source *(*open)(const struct source_class *class, const char *address, double wait_seconds,
+                           struct fail *fail);
+    const struct memory_class *memory; /* of sources that read guest memory */
+    const struct link_class *link;     /* of links */
     /* WANT has hello.cpu_count entries, or is NULL. */
     bool (*begin_pull)(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
                        struct fail *fail);
@@ -54,6 +57,8 @@ extern const struct source_class source_tcp, source_serial, source_core, source_
 
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail);
 bool check_hello(const struct wire_hello *hello, struct fail *fail);
+/* The text must be CTF 1.8 and have the UUID of the packets. */
+bool check_metadata(const struct wire_hello *hello, const void *text, size_t size, struct fail *fail);
 double now_seconds(void); /* monotonic */
 
 /* TEXT is "all", "none", a number, or class names separated by commas. */

@@ -450,11 +450,10 @@ struct symbol *program_find(struct program *program, uint64_t address, struct ar
 {
     struct symbol *symbol = arena_alloc(arena, sizeof(*symbol));
     const struct function *function = find_function(program, address);
-    struct symbol *outermost = symbol;
+    struct symbol *outermost;
 
     add_lines(program, address, symbol, arena);
-    while (outermost->outer != NULL)
-        outermost = (struct symbol *)outermost->outer;
+    outermost = (struct symbol *)symbol_outermost(symbol);
     if (function != NULL) {
         if (outermost->function == NULL)
             outermost->function = copy(arena, function->name);

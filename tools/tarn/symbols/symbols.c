@@ -169,15 +169,22 @@ static void search(struct symbols *symbols, const char *directory, unsigned dept
         free(names);
 }
 
+#define ID_TEXT_BYTES (2 * BUILD_ID_BYTES + 1)
+
+static void format_id(const uint8_t build_id[BUILD_ID_BYTES], char text[ID_TEXT_BYTES])
+{
+    for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
+        snprintf(text + 2 * i, 3, "%02x", build_id[i]);
+}
+
 /* Searches where distributions keep debugging files. */
 static void search_debug(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
 {
-    char folder[64], path[sizeof(folder) + NAME_MAX + 2], start[2 * BUILD_ID_BYTES + 1];
+    char folder[64], path[sizeof(folder) + NAME_MAX + 2], start[ID_TEXT_BYTES];
     struct dirent **names;
     int count;
 
-    for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
-        snprintf(start + 2 * i, 3, "%02x", build_id[i]);
+    format_id(build_id, start);
     snprintf(folder, sizeof(folder), "/usr/lib/debug/.build-id/%.2s", start);
     count = scandir(folder, &names, NULL, alphasort);
     for (int i = 0; i < count; i++) {
@@ -235,10 +242,9 @@ static struct candidate *find_by_id(struct symbols *symbols, const uint8_t build
 
 static void complain_of_image(struct symbols *symbols, const struct image *image)
 {
-    char id[2 * BUILD_ID_BYTES + 1];
+    char id[ID_TEXT_BYTES];
 
-    for (unsigned i = 0; i < BUILD_ID_BYTES; i++)
-        snprintf(id + 2 * i, 3, "%02x", image->build_id[i]);
+    format_id(image->build_id, id);
     for (size_t i = 0; i < symbols->file_count; i++)
         if (has_name(symbols->files[i], image_name(image)) ||
             (image->pid == 0 && has_name(symbols->files[i], "tarn.elf"))) {
@@ -346,19 +352,12 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct image *i
     return *known;
 }
 
-static const struct symbol *outermost(const struct symbol *symbol)
-{
-    while (symbol->outer != NULL)
-        symbol = symbol->outer;
-    return symbol;
-}
-
 /* The link register keeps the address to which the function's last call returned, if it made one. */
 bool symbols_is_caller(struct symbols *symbols, const struct image *image, uint64_t address,
                        const struct image *caller_image, uint64_t caller)
 {
-    const struct symbol *symbol = outermost(symbols_find(symbols, image, address));
-    const struct symbol *other = outermost(symbols_find(symbols, caller_image, caller - 1));
+    const struct symbol *symbol = symbol_outermost(symbols_find(symbols, image, address));
+    const struct symbol *other = symbol_outermost(symbols_find(symbols, caller_image, caller - 1));
     struct candidate *file = image != NULL ? place_of(symbols, image)->file : NULL;
     struct program *program = file != NULL ? open_program(symbols, file) : NULL;
     enum return_place place = RETURN_UNKNOWN;

@@ -28,6 +28,13 @@ struct symbol {
     const struct image *image; /* NULL: the address is in none */
 };
 
+static inline const struct symbol *symbol_outermost(const struct symbol *symbol)
+{
+    while (symbol->outer != NULL)
+        symbol = symbol->outer;
+    return symbol;
+}
+
 struct symbols;
 
 /* PATH is a colon-separated list of directories to search before the default ones: "symbols" in the trace's

@@ -140,17 +140,14 @@ void index_free(struct index *index)
 bool index_restore(const struct index *index, struct model *model, size_t strides, bool only_locks,
                    struct fail *fail)
 {
-    bool (*restore)(struct model *, const void *, size_t, struct fail *) =
-        only_locks ? model_restore_lock_names : model_restore_snapshot;
-
-    if (!restore(model, index->beginning.bytes, index->beginning.used, fail))
+    if (!model_restore_snapshot(model, index->beginning.bytes, index->beginning.used, only_locks, fail))
         return false;
     for (size_t i = 0; i < strides; i++) {
         struct buffer_reader piece = blob_array_get(&index->snapshots, i);
 
-        if (piece.failed || !restore(model, piece.at, piece.left, fail))
+        if (piece.failed || !model_restore_snapshot(model, piece.at, piece.left, only_locks, fail))
             return fail_set(fail, "the index is damaged; remove its file");
     }
-    model_settle(model);
+    model_save_snapshot(model, NULL);
     return true;
 }
