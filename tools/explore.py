@@ -1,28 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""`tarn explore`: runs a workload with many seeds, each of which gives another interleaving of the CPUs, and reports what broke.
+"""`tarn explore`: runs a workload under many seeds, each of which makes CPUs meet in another order, and reports what broke.
 
     build/host/tarn explore --seeds 1..50 all
-    build/host/tarn explore --seeds 1..50 /test/kernel_futex
-    tools/explore.py --arch ppc64 --kinds turns,kills --jobs 2 /test/kernel_kill
+    build/host/tarn explore --arch ppc64 --kinds turns,kills --jobs 2 /test/kernel_kill
 
-With `all` as the workload, seeds alternate between a few workloads that together reach most of the kernel. Each run boots the
-exploring kernel and its programs (make explorer; kernel/explore/explore.h) on a deterministic machine. Findings:
-
-  panic   the kernel panicked
-  check   the workload failed a check, ended early, or with a status other than 0
-  hang    it had not ended after --limit ms of the guest's time, or used too much CPU time before that
-  race    two CPUs, or two threads of a program, accessed the same bytes at the same time; one of them wrote, and one access was
-          not atomic
-  order   locks of two classes were acquired in both orders, or two of one class in the wrong order
-  idle    a CPU slept although a thread was ready that it should have run
-  damage  `tarn check` reports a damaged trace
-  leak    more kernel objects or page frames are left than after a run without perturbations
-
-Each finding is printed with its seed, the option that repeats it, and the `tarn goto` command that leads to it. Findings with the
-same kind and text are printed once, and counted. --shrink reduces the perturbations of each to a set from which none can be left
-out, or to what is left after --tries runs.
-The last lines say what was covered. Exit status: 0: no findings; 1: findings; 2: usage or system error.
+tools/tarn/command/explore.c declares the options, docs/man/explore.md describes findings. Each run is a boot of the exploring
+kernel and its programs (make explorer; kernel/explore/explore.h) on a deterministic machine.
 """
 import argparse
 import bisect
@@ -432,39 +416,25 @@ def seed_range(text):
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports mistakes like the host tool (tools/tarn/options.c)."""
-
     def error(self, message):
-        message = re.sub(r"ambiguous option: (\S+) could match (.*)", r"\1 is ambiguous: \2", message)
-        message = re.sub(r"argument (?:-\w/)?(--\S+): expected one argument", r"\1 requires a value", message)
-        message = re.sub(r"argument (?:-\w/)?(--\S+): ignored explicit argument.*", r"\1 takes no value", message)
         print(f"tarn explore: {message}", file=sys.stderr)
         sys.exit(2)
 
 
 def make_parser():
-    parser = Parser(prog="tarn explore", usage="tarn explore [OPTION]... WORKLOAD", description=__doc__,
-                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="tarn explore", add_help=False)
+    for name, value in (("kinds", ""), ("memory", "256M"), ("options", ""), ("out", os.path.join(guest.ROOT, "out/explore")),
+                        ("kernel", None), ("archive", None)):
+        parser.add_argument(f"--{name}", default=value)
+    for name, value in ("smp", 4), ("limit", 20000), ("jobs", 2), ("tries", 120):
+        parser.add_argument(f"--{name}", type=int, default=value)
+    for name in "network", "shrink", "first", "verbose":
+        parser.add_argument(f"--{name}", action="store_true")
+    for name in "check", "leaks":
+        parser.add_argument(f"--no-{name}", dest=name, action="store_false")
     parser.add_argument("--arch", default=guest.DEFAULT_ARCH, choices=guest.MACHINES)
-    parser.add_argument("--seeds", type=seed_range, default=seed_range("1..20"), metavar="A..B", help="default: 1..20")
-    parser.add_argument("--kinds", default="", help=f"kinds of perturbations, of {','.join(KINDS)}; default: the first four")
-    parser.add_argument("--network", action="store_true", help="add a network inside QEMU; /test/explore_net always has one")
-    parser.add_argument("--smp", type=int, default=4, help="CPUs; default: %(default)s")
-    parser.add_argument("--memory", default="256M", help="default: %(default)s")
-    parser.add_argument("--limit", type=int, default=20000, help="ms of the guest's time from the start of the first program; default: %(default)s")
-    parser.add_argument("--jobs", type=int, default=2, help="parallel runs; default: %(default)s")
-    parser.add_argument("--options", default="", help="more kernel options")
-    parser.add_argument("--out", default=os.path.join(guest.ROOT, "out/explore"), help="directory for findings; default: out/explore")
-    parser.add_argument("--kernel", help="default: build/ARCH/explore/tarn.elf")
-    parser.add_argument("--archive", help="default: build/ARCH/explore/boot.cpio")
-    parser.add_argument("--shrink", action="store_true", help="reduce each finding to few perturbations")
-    parser.add_argument("--tries", type=int, default=120, help="most runs for --shrink; default: %(default)s")
-    parser.add_argument("--first", action="store_true", help="stop at the first finding")
-    parser.add_argument("--no-check", dest="check", action="store_false", help="do not check traces")
-    parser.add_argument("--no-leaks", dest="leaks", action="store_false", help="do not check for leaks")
-    parser.add_argument("--verbose", action="store_true", help="print a line for each seed")
-    parser.add_argument("workload", metavar="WORKLOAD", nargs="?", help="path of a program or script in the guest; all: alternate between " +
-                        " ".join(WORKLOADS))
+    parser.add_argument("--seeds", type=seed_range, default=seed_range("1..20"))
+    parser.add_argument("workload")
     return parser
 
 
@@ -472,11 +442,7 @@ PARSER = make_parser()
 
 
 def main():
-    choice, unknown = PARSER.parse_known_args()
-    if unknown:
-        PARSER.error(f"no option {unknown[0]}; see `tarn explore --help`")
-    if not choice.workload:
-        PARSER.error("usage: tarn explore [OPTION]... WORKLOAD; see `tarn explore --help`")
+    choice = PARSER.parse_args()
     unknown = set(filter(None, choice.kinds.split(","))) - set(KINDS)
     if unknown:
         PARSER.error(f"unknown kind: {', '.join(unknown)}; expected {', '.join(KINDS)}")

@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tarn, the host tool: main.c and a library, which the tests and the fuzzer link, too.
 
-# The view's page is embedded in the program.
-TARN_PAGE := $(sort $(wildcard tools/tarn/view/page/*))
+# The view's page and the prose of the manual are embedded in the program.
+TARN_MANUAL := $(sort $(wildcard docs/man/*.md))
 $(eval $(call generator,embed,tools/tarn/view/embed.c))
-$(GEN)/tarn/page_files.c: $(B)/host/embed $(TARN_PAGE)
+$(GEN)/tarn/page_files.c: $(sort $(wildcard tools/tarn/view/page/*))
+$(GEN)/tarn/manual_files.c: $(TARN_MANUAL)
+$(GEN)/tarn/%_files.c: $(B)/host/embed
 	@mkdir -p $(@D); echo "  EMBED   $@"
-	@$(B)/host/embed $(TARN_PAGE) >$@
+	@$(B)/host/embed $*_files $(filter-out $<,$^) >$@
 
 $(eval $(call host_library,tarn,$(filter-out %/main.c %/embed.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/top/*.c)) \
-    trace/format/wire.c trace/format/metadata.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c,\
+    trace/format/wire.c trace/format/metadata.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c,\
     -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3))
 $(eval $(call host_program,tarn,tools/tarn/main.c,,tarn))
+
+# Manual pages: build/man/tarn.1 and tarn-NAME.1.
+TARN_PAGES := $(subst tarn-tarn,tarn,$(patsubst docs/man/%.md,$(B)/man/tarn-%.1,$(TARN_MANUAL)))
+ALL += $(TARN_PAGES)
+$(TARN_PAGES): $(B)/host/tarn
+	@mkdir -p $(@D); echo "  MAN     $@"
+	@$< help --man $(patsubst tarn-%,%,$(basename $(@F))) >$@
 
 $(eval $(call host_test,image,tests/unit/tarn/image_test.c tests/unit/tarn/image_make.c,,tarn))
 $(eval $(call host_test,link,tests/unit/tarn/link_test.c,,tarn))

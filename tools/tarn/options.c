@@ -1,29 +1,53 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* options.c - parses the command line of a subcommand; see options.h. */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/help.h>
 #include <tools/tarn/options.h>
 
-static void print_usage(FILE *to, const struct command_line *line, const char *name)
-{
-    const char *form = line->words, *begin = "usage:";
+#define FIRST_OPTION 256 /* what getopt_long returns for the first one */
 
-    for (size_t length; *form != '\0'; form += length + (form[length] == '\n')) {
-        length = strcspn(form, "\n");
-        fprintf(to, "%s tarn %s %.*s\n", begin, name, (int)length, form);
-        begin = "      ";
-    }
+/* All options of a command, in the order of its groups. */
+struct parser {
+    const struct command *command;
+    unsigned count;
+    const struct command_option *options[COMMAND_OPTIONS];
+    void *contexts[COMMAND_OPTIONS];
+    bool is_given[COMMAND_OPTIONS];
+    struct option known[COMMAND_OPTIONS + 2]; /* for getopt_long, with --help */
+    char letters[2 * COMMAND_OPTIONS + 3];
+};
+
+static void add_letter(char *letters, char letter, bool has_argument)
+{
+    size_t length = strlen(letters);
+
+    letters[length] = letter;
+    letters[length + 1] = has_argument ? ':' : '\0';
+    letters[length + 1 + has_argument] = '\0';
 }
 
-static void print_help(const struct command_line *line, const char *name, const void *context)
+static void know_options(struct parser *parser, void *const contexts[])
 {
-    print_usage(stdout, line, name);
-    putchar('\n');
-    if (line->help != NULL)
-        fputs(line->help, stdout);
-    else
-        line->print_help(stdout, context);
+    strcpy(parser->letters, ":h");
+    for (unsigned g = 0; g < COMMAND_GROUPS; g++) {
+        const struct command_option *option = parser->command->groups[g].options;
+
+        for (; option != NULL && option->name != NULL && parser->count < COMMAND_OPTIONS; option++) {
+            bool has_argument = option->argument != NULL;
+
+            parser->known[parser->count] =
+                (struct option){option->name, has_argument ? required_argument : no_argument, NULL,
+                                FIRST_OPTION + (int)parser->count};
+            parser->options[parser->count] = option;
+            parser->contexts[parser->count++] = contexts[g];
+            if (option->letter != '\0')
+                add_letter(parser->letters, option->letter, has_argument);
+        }
+    }
+    parser->known[parser->count] = (struct option){"help", no_argument, NULL, 'h'};
 }
 
 /* Lists the options that begin with the LENGTH bytes at TEXT. */
@@ -52,8 +76,9 @@ static bool is_option(const struct option *known, const char *text, size_t lengt
 }
 
 /* Reports WORD, which getopt_long refused. */
-static void complain_of_option(const struct command_line *line, const char *name, const char *word, int what)
+static void complain_of_option(const struct parser *parser, const char *word, int what)
 {
+    const char *name = parser->command->name;
     char list[400];
     size_t length = strcspn(word, "=");
     unsigned count;
@@ -66,87 +91,26 @@ static void complain_of_option(const struct command_line *line, const char *name
         complain("%s: no option -%c; see `tarn %s --help`", name, optopt, name);
         return;
     }
-    count = list_options(line->known, word + 2, length - 2, list, sizeof(list));
+    count = list_options(parser->known, word + 2, length - 2, list, sizeof(list));
     if (count == 0)
         complain("%s: no option %.*s; see `tarn %s --help`", name, (int)length, word, name);
     else if (what == ':')
         complain("%s: %s requires a value; see `tarn %s --help`", name, count == 1 ? list : word, name);
-    else if (count == 1 || is_option(line->known, word + 2, length - 2))
+    else if (count == 1 || is_option(parser->known, word + 2, length - 2))
         complain("%s: %s takes no value", name, count == 1 ? list : word);
     else
         complain("%s: %.*s is ambiguous: %s", name, (int)length, word, list);
 }
 
-static const char *option_name(const struct command_line *line, int option, char text[80])
+int complain_of_words(const struct command *command, const char *what)
 {
-    for (const struct option *known = line->known; known->name != NULL; known++)
-        if (known->val == option) {
-            snprintf(text, 80, "--%s", known->name);
-            return text;
-        }
-    snprintf(text, 80, "-%c", option);
-    return text;
-}
-
-int complain_of_words(const struct command_line *line, const char *name, const char *what)
-{
-    complain("%s: %s", name, what);
-    print_usage(stderr, line, name);
-    fprintf(stderr, "See `tarn %s --help`.\n", name);
+    complain("%s: %s", command->name, what);
+    help_usage(stderr, command);
+    fprintf(stderr, "See `tarn %s --help`.\n", command->name);
     return EXIT_USAGE;
 }
 
-static int check_words(const struct command_line *line, int argc, char **argv)
-{
-    char what[200];
-
-    if (argc - optind < line->least)
-        return complain_of_words(line, argv[0], "an argument is missing");
-    if (argc - optind <= line->most)
-        return -1;
-    snprintf(what, sizeof(what), "unexpected argument '%s'", argv[optind + line->most]);
-    return complain_of_words(line, argv[0], what);
-}
-
-int take_command_line(const struct command_line *line, void *context, int argc, char **argv)
-{
-    char letters[32], text[80];
-    struct fail fail;
-    int option;
-
-    snprintf(letters, sizeof(letters), ":h%s", line->letters);
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, letters, line->known, NULL)) != -1) {
-        if (option == 'h') {
-            print_help(line, argv[0], context);
-            return EXIT_OK;
-        }
-        if (option == '?' || option == ':') {
-            complain_of_option(line, argv[0], argv[optind - 1], option);
-            return EXIT_USAGE;
-        }
-        fail_set(&fail, "invalid; see `tarn %s --help`", argv[0]);
-        if (!line->take(context, option, optarg, &fail)) {
-            if (strncmp(fail.text, "--", 2) == 0) /* the message already names the option */
-                complain("%s: %s", argv[0], fail.text);
-            else
-                complain("%s: %s %s: %s", argv[0], option_name(line, option, text), optarg ? optarg : "",
-                         fail.text);
-            return EXIT_USAGE;
-        }
-    }
-    return check_words(line, argc, argv);
-}
-
-bool option_real(const char *value, double least, double most, double *number, struct fail *fail)
-{
-    char *end;
-
-    *number = strtod(value, &end);
-    return (end != value && *end == '\0' && *number >= least && *number <= most) ||
-           fail_set(fail, "expected a number from %g to %g", least, most);
-}
+/* ---- values ---- */
 
 bool option_count(const char *value, uint64_t *number, struct fail *fail)
 {
@@ -156,10 +120,182 @@ bool option_count(const char *value, uint64_t *number, struct fail *fail)
     return (*value >= '0' && *value <= '9' && *end == '\0') || fail_set(fail, "expected a number");
 }
 
-bool option_form(unsigned *form, unsigned wanted, const char *choices, struct fail *fail)
+static bool set_count(const struct command_option *option, uint64_t *number, const char *value,
+                      struct fail *fail)
 {
-    if (*form != 0 && *form != wanted)
-        return fail_set(fail, "%s exclude each other", choices);
-    *form = wanted;
-    return true;
+    if (!option_count(value, number, fail))
+        return false;
+    return (*number >= option->least && *number <= option->most) ||
+           fail_set(fail, "expected a number from %.0f to %.0f", option->least, option->most);
+}
+
+static bool set_real(const struct command_option *option, double *number, const char *value,
+                     struct fail *fail)
+{
+    char *end;
+
+    *number = strtod(value, &end);
+    return (end != value && *end == '\0' && *number >= option->least && *number <= option->most) ||
+           fail_set(fail, "expected a number from %g to %g", option->least, option->most);
+}
+
+static bool set_word(const struct command_option *option, unsigned *number, const char *value,
+                     struct fail *fail)
+{
+    char list[200] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; option->words[i] != NULL; i++) {
+        const char *between = i == 0 ? "" : option->words[i + 1] != NULL ? ", " : " or ";
+
+        if (strcmp(option->words[i], value) == 0) {
+            *number = i;
+            return true;
+        }
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", between, option->words[i]);
+    }
+    return fail_set(fail, "expected %s", list);
+}
+
+bool option_set(const struct command_option *option, void *context, const char *value, struct fail *fail)
+{
+    void *variable = (char *)context + option->place;
+
+    switch (option->kind) {
+    case OPTION_FLAG:
+        return *(bool *)variable = true;
+    case OPTION_TEXT:
+        *(const char **)variable = value;
+        return true;
+    case OPTION_REAL:
+        return set_real(option, variable, value, fail);
+    case OPTION_COUNT:
+        return set_count(option, variable, value, fail);
+    case OPTION_WORD:
+        return set_word(option, variable, value, fail);
+    case OPTION_CHOICE:
+        *(unsigned *)variable = option->choice;
+        return true;
+    default:
+        return option->take(context, option, value, fail);
+    }
+}
+
+const struct command_option *option_find(const struct command_option *options, const char *name)
+{
+    for (; name != NULL && options != NULL && options->name != NULL; options++)
+        if (strcmp(options->name, name) == 0)
+            return options;
+    return NULL;
+}
+
+bool list_names(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (; *list != '\0'; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == length && memcmp(list, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* ---- combinations ---- */
+
+/* Two given options of which the variable is the same exclude each other. */
+static bool check_choices(const struct parser *parser, unsigned number, struct fail *fail)
+{
+    const struct command_option *option = parser->options[number];
+    char list[100] = "";
+    unsigned given = 0, others = 0;
+
+    for (unsigned i = parser->count; i-- > 0;) {
+        const struct command_option *other = parser->options[i];
+        char rest[100];
+
+        if (other->kind != OPTION_CHOICE || other->place != option->place)
+            continue;
+        given += parser->is_given[i];
+        snprintf(rest, sizeof(rest), "%s%s", others == 0 ? "" : others == 1 ? " and " : ", ", list);
+        snprintf(list, sizeof(list), "--%s%.80s", other->name, rest);
+        others++;
+    }
+    return given < 2 || fail_set(fail, "%s exclude each other", list);
+}
+
+static bool check_option(const struct parser *parser, unsigned number, struct fail *fail)
+{
+    const struct command_option *option = parser->options[number];
+    bool has_need = option->need == NULL;
+
+    for (unsigned i = 0; i < parser->count; i++) {
+        const char *other = parser->options[i]->name;
+
+        if (!parser->is_given[i])
+            continue;
+        has_need = has_need || strcmp(other, option->need) == 0;
+        if (option->with != NULL && i != number && !list_names(option->with, other))
+            return fail_set(fail, "--%s cannot be used with --%s", other, option->name);
+    }
+    if (!has_need)
+        return fail_set(fail, "--%s requires --%s", option->name, option->need);
+    return option->kind != OPTION_CHOICE || check_choices(parser, number, fail);
+}
+
+static int check_words(const struct parser *parser, int argc, char **argv)
+{
+    const struct command *command = parser->command;
+    struct fail fail;
+
+    for (unsigned i = 0; i < parser->count; i++)
+        if (parser->is_given[i] && !check_option(parser, i, &fail))
+            return complain_of_words(command, fail.text);
+    if (argc - optind < command->least)
+        return complain_of_words(command, "an argument is missing");
+    if (argc - optind <= command->most)
+        return -1;
+    fail_set(&fail, "unexpected argument '%.200s'", argv[optind + command->most]);
+    return complain_of_words(command, fail.text);
+}
+
+/* Returns the place of the option that getopt_long returned. */
+static unsigned place_of(const struct parser *parser, int option)
+{
+    unsigned place = 0;
+
+    if (option >= FIRST_OPTION)
+        return (unsigned)(option - FIRST_OPTION);
+    while (parser->options[place]->letter != option)
+        place++;
+    return place;
+}
+
+int command_parse(const struct command *command, void *const contexts[], int argc, char **argv)
+{
+    struct parser parser = {.command = command};
+    struct fail fail;
+    int option;
+
+    know_options(&parser, contexts);
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, parser.letters, parser.known, NULL)) != -1) {
+        if (option == 'h') {
+            help_print(stdout, command);
+            return EXIT_OK;
+        }
+        if (option == '?' || option == ':') {
+            complain_of_option(&parser, argv[optind - 1], option);
+            return EXIT_USAGE;
+        }
+        unsigned place = place_of(&parser, option);
+        const char *name = parser.options[place]->name;
+
+        parser.is_given[place] = true;
+        if (!option_set(parser.options[place], parser.contexts[place], optarg, &fail)) {
+            complain("%s: --%s%s%s: %s", command->name, name, optarg != NULL ? " " : "",
+                     optarg != NULL ? optarg : "", fail.text);
+            return EXIT_USAGE;
+        }
+    }
+    return check_words(&parser, argc, argv);
 }

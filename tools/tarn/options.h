@@ -1,43 +1,100 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * options.h - parses the command line of a subcommand, prints --help, and reports mistakes.
+ * options.h - declares a subcommand once: parsing, --help (help.h) and the manual come from its struct
+ * command.
  *
- * Options are getopt_long's. Every subcommand has --help (value 'h') and -h. Not thread-safe.
+ * Not thread-safe.
  */
 #ifndef TARN_OPTIONS_H
 #define TARN_OPTIONS_H
 
-#include <getopt.h>
 #include <stdio.h>
 #include <tools/tarn/tarn.h>
 
-struct command_line {
-    /* the usage after the name, "[OPTION]... DIRECTORY"; one form per line */
-    const char *words;
-    /* the text of --help below the usage; NULL: call print_help */
-    const char *help;
-    void (*print_help)(FILE *to, const void *context);
-    /* ended by a NULL name */
-    const struct option *known;
-    /* short options in getopt's form, or "" */
-    const char *letters;
-    /* allowed number of arguments */
-    int least, most;
-    /* VALUE is NULL for options without a value. False: FAIL. */
-    bool (*take)(void *context, int option, const char *value, struct fail *fail);
+enum option_kind {
+    OPTION_FLAG,   /* sets a bool */
+    OPTION_TEXT,   /* stores the value, a const char * */
+    OPTION_REAL,   /* a double */
+    OPTION_COUNT,  /* a uint64_t */
+    OPTION_WORD,   /* stores the value's place in `words`, an unsigned */
+    OPTION_CHOICE, /* stores `choice`, an unsigned; options with the same place exclude each other */
+    OPTION_CALL,   /* calls `take` */
 };
 
-/* Returns the exit status to leave with, or -1 to continue: argv[optind] is then the first argument. argv[0]
- * is the subcommand's name. */
-int take_command_line(const struct command_line *line, void *context, int argc, char **argv);
+/* Lists of options end with a NULL name. Every subcommand also has --help and -h. */
+struct command_option {
+    const char *name;
+    const char *argument; /* its name in help and manual; NULL: none */
+    const char *text;     /* sentences; those after a newline are only in the manual */
+    enum option_kind kind;
+    size_t place;       /* offset of the variable in the context */
+    double least, most; /* allowed numbers */
+    const char *const *words;
+    unsigned choice;
+    /* VALUE is NULL for options without one. False: FAIL. */
+    bool (*take)(void *context, const struct command_option *option, const char *value, struct fail *fail);
+    char letter;      /* its short form; 0: none */
+    bool is_extra;    /* it prints something else than the tables of an analysis, so `tarn diff` lacks it */
+    const char *with; /* names of the only options that can be combined with it; NULL: all */
+    const char *need; /* the option that it needs; NULL: none */
+};
 
-/* Reports wrong arguments of subcommand NAME; returns EXIT_USAGE. */
-int complain_of_words(const struct command_line *line, const char *name, const char *what);
+/* clang-format off */
+#define FLAG(name_, type, member, text_) \
+    .name = (name_), .text = (text_), .kind = OPTION_FLAG, .place = offsetof(type, member)
+#define TEXT(name_, argument_, type, member, text_) \
+    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_TEXT, .place = offsetof(type, member)
+#define REAL(name_, argument_, type, member, least_, most_, text_)                                  \
+    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_REAL,                 \
+    .place = offsetof(type, member), .least = (least_), .most = (most_)
+#define COUNT(name_, argument_, type, member, least_, most_, text_)                                 \
+    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_COUNT,                \
+    .place = offsetof(type, member), .least = (least_), .most = (most_)
+#define WORD(name_, argument_, type, member, words_, text_)                                         \
+    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_WORD,                 \
+    .place = offsetof(type, member), .words = (words_)
+#define CHOICE(name_, type, member, choice_, text_)                                                 \
+    .name = (name_), .text = (text_), .kind = OPTION_CHOICE, .place = offsetof(type, member), .choice = (choice_)
+#define CALL(name_, argument_, take_, text_) \
+    .name = (name_), .argument = (argument_), .text = (text_), .kind = OPTION_CALL, .take = (take_)
+/* clang-format on */
 
-/* False: FAIL. */
-bool option_real(const char *value, double least, double most, double *number, struct fail *fail);
+#define COUNT_MAX ((double)UINT64_MAX)
+
+#define COMMAND_GROUPS  3u
+#define COMMAND_OPTIONS 64u
+
+struct page;
+
+/* docs/man/NAME.md has its text: what stands before the first heading is in --help, too. */
+struct command {
+    const char *name, *summary;
+    const char *forms; /* the usage after the name, "[OPTION]... DIRECTORY"; one form per line */
+    /* options of one context each; the first group has no heading */
+    struct {
+        const char *heading;
+        const struct command_option *options;
+    } groups[COMMAND_GROUPS];
+    int least, most;                   /* allowed number of arguments */
+    int (*run)(int argc, char **argv); /* argv[0] is the name */
+    /* Adds what is declared elsewhere. SELF is the command. */
+    void (*describe)(struct page *page, const struct command *self);
+    const void *data; /* for `describe` */
+};
+
+/* Parses the options. CONTEXTS has one for each group. Returns the exit status to leave with, or -1 to
+ * continue: argv[optind] is then the first argument. */
+int command_parse(const struct command *command, void *const contexts[], int argc, char **argv);
+
+/* Reports wrong arguments; returns EXIT_USAGE. */
+int complain_of_words(const struct command *command, const char *what);
+
+/* Returns the option called NAME, or NULL. Both may be NULL. */
+const struct command_option *option_find(const struct command_option *options, const char *name);
+/* Sets the option of CONTEXT to VALUE. */
+bool option_set(const struct command_option *option, void *context, const char *value, struct fail *fail);
 bool option_count(const char *value, uint64_t *number, struct fail *fail);
-/* Stores WANTED in FORM, which must be 0 or WANTED: the options in CHOICES exclude each other. */
-bool option_form(unsigned *form, unsigned wanted, const char *choices, struct fail *fail);
+/* Returns whether NAME is in the comma-separated LIST. */
+bool list_names(const char *list, const char *name);
 
 #endif

@@ -15,7 +15,7 @@
  * Live guests are read through source/source.h (where packets come from), source/link.h (frames over a
  * connection) and source/pull_writer.h (packets to a trace directory).
  *
- * A subcommand is one file with one function, listed in main.c.
+ * A subcommand is one file with one struct command (options.h), listed in command/commands.c.
  *
  * No stage exits or prints. Bad input is returned as a `struct fail`, so that the fuzzer and the tests can
  * run everything in one process.
@@ -30,31 +30,13 @@
 
 enum { EXIT_OK = 0, EXIT_DAMAGE = 1, EXIT_USAGE = 2 };
 
-struct command {
-    const char *name;
-    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
-    const char *summary;
-};
-
-int run_info(int argc, char **argv);
-int run_check(int argc, char **argv);
-int run_list(int argc, char **argv);
-int run_pull(int argc, char **argv);
-int run_ctl(int argc, char **argv);
-int run_export(int argc, char **argv);
-int run_symbols(int argc, char **argv);
-int run_view(int argc, char **argv);
-int run_diff(int argc, char **argv);
-int run_goto(int argc, char **argv);
-int run_explore(int argc, char **argv);
-int run_top(int argc, char **argv);
-
 struct fail {
     char text[512];
 };
 bool fail_set(struct fail *fail, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints "tarn: MESSAGE" to stderr. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int fail_report(const struct fail *fail, int status); /* complains; returns STATUS */
 
 /* Allocation never fails: out of memory ends the program. Callers bound sizes that depend on input. */
 void *alloc_zero(size_t count, size_t size);

@@ -27,6 +27,12 @@ void complain(const char *format, ...)
     va_end(args);
 }
 
+int fail_report(const struct fail *fail, int status)
+{
+    complain("%s", fail->text);
+    return status;
+}
+
 static void *must_have(void *memory)
 {
     if (memory == NULL) {

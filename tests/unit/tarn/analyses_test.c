@@ -235,7 +235,7 @@ static void test_failures(void)
         {OPTIONS("begin", "no_such", "end", "user_text"), "the trace's schema has no event 'no_such'"},
         {OPTIONS("begin", "user_mark", "end", "user_text", "match", "number"),
          "user_text has no field 'number'; it has text"},
-        {OPTIONS("preset", "nonsense"), "'nonsense' is not a preset; see tarn intervals --help"},
+        {OPTIONS("preset", "nonsense"), "--preset nonsense: not a preset; see tarn intervals --help"},
         {OPTIONS("same", "planet"), "--same planet: thread, process, cpu or any"},
     };
 

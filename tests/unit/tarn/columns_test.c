@@ -63,6 +63,8 @@ static unsigned check_names(const char *analysis, const struct table *table)
                 wrong += complain_of("is called as the names are", analysis, table, shown);
         }
     }
+    if (table->text[0] == '\0')
+        wrong += complain_of("has no description", analysis, table, "");
     if (table_find_column(table, table->heading) != TABLE_BY_NAME)
         wrong += complain_of("names are not found by their heading", analysis, table, table->heading);
     return wrong;

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/export/export.h>
 #include <trace/format/format.h>
 #include <unistd.h>
@@ -94,13 +95,13 @@ static void save(const struct fuzz *fuzz, unsigned number, const struct bytes *b
     must(fd >= 0 && write(fd, bytes->data, bytes->size) == (ssize_t)bytes->size && close(fd) == 0, path);
 }
 
-static int run(int (*command)(int, char **), const char *name, const char *option, const char *directory)
+static int run(const char *name, const char *option, const char *directory)
 {
     char *argv[] = {(char *)name, (char *)option, (char *)directory, NULL};
     int status;
 
     alarm(SECONDS_MAX);
-    status = command(3, argv);
+    status = command_run(3, argv);
     alarm(0);
     fflush(stdout);
     return status;
@@ -117,7 +118,7 @@ static void export(const struct fuzz *fuzz, const struct export_format *format)
 
     snprintf(option, sizeof(option), "--format=%s", format->name);
     snprintf(path, sizeof(path), "%s.%s", fuzz->work, format->suffix);
-    run(run_export, "export", option, fuzz->work);
+    run("export", option, fuzz->work);
     nftw(path, remove_one, 4, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -127,18 +128,17 @@ static void run_intervals(const char *directory)
     char *argv[] = {(char *)"top", (char *)"--batch=5", (char *)"--interval=0.003", (char *)directory, NULL};
 
     alarm(SECONDS_MAX);
-    run_top(4, argv);
+    command_run(4, argv);
     alarm(0);
     fflush(stdout);
 }
 
-static void run_with_itself(int (*command)(int, char **), const char *name, const char *option,
-                            const char *directory)
+static void run_with_itself(const char *name, const char *option, const char *directory)
 {
     char *argv[] = {(char *)name, (char *)option, (char *)directory, (char *)directory, NULL};
 
     alarm(SECONDS_MAX);
-    command(4, argv);
+    command_run(4, argv);
     alarm(0);
     fflush(stdout);
 }
@@ -149,35 +149,35 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
     static const char *const styles[] = {"--json",   "--csv",    "--babeltrace",
                                          "--cycles", "--tail=9", "--from=0.0001"};
     static const char *const formats[] = {"--json", "--csv", "--by=all"};
-    int status = run(run_check, "check", "--quiet", fuzz->work);
+    int status = run("check", "--quiet", fuzz->work);
     static const char *const presets[] = {"--preset=ipc", "--preset=fs", "--preset=libc", "--preset=thread"};
     uint64_t kinds = 0;
 
     switch (turn % 6) {
     case 0:
     case 1:
-        run(run_list, "list", styles[draw(fuzz, 6)], fuzz->work);
+        run("list", styles[draw(fuzz, 6)], fuzz->work);
         break;
     case 2:
     case 3:
         while (analysis_kinds[kinds] != NULL)
             kinds++;
-        run(run_analysis, analysis_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 3)], fuzz->work);
-        run(run_analysis, "intervals", presets[draw(fuzz, 4)], fuzz->work);
-        run(run_analysis, "noise", "--quantum=1", fuzz->work);
-        run(run_analysis, "ipc", "--request=longest", fuzz->work);
+        run(analysis_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 3)], fuzz->work);
+        run("intervals", presets[draw(fuzz, 4)], fuzz->work);
+        run("noise", "--quantum=1", fuzz->work);
+        run("ipc", "--request=longest", fuzz->work);
         if (turn % 20 == 2)
             run_intervals(fuzz->work);
         if (turn % 6 == 2)
-            run_with_itself(run_diff, "diff", "--first", fuzz->work);
+            run_with_itself("diff", "--first", fuzz->work);
         if (turn % 20 == 3)
-            run_with_itself(run_diff, "diff", formats[draw(fuzz, 3)], fuzz->work);
+            run_with_itself("diff", formats[draw(fuzz, 3)], fuzz->work);
         break;
     case 4:
         export(fuzz, &export_formats[draw(fuzz, 4)]);
         break;
     default:
-        run(run_info, "info", "--json", fuzz->work);
+        run("info", "--json", fuzz->work);
     }
     return status;
 }

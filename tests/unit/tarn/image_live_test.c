@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <tests/unit/scratch.h>
 #include <tests/unit/trace/ring_harness.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/source/image.h>
 #include <tools/tarn/source/source.h>
 #include <trace/format/store.h>
@@ -183,7 +184,7 @@ static int pull(char *duration, char *slow)
     char *argv[] = {"pull", name, "-o", output, "-q", "--force", duration, slow, NULL};
 
     snprintf(name, sizeof(name), "ram:%s", ram_path);
-    return run_pull(8, argv);
+    return command_run(8, argv);
 }
 
 /* ---- cases --------------------------------------------------------------------------------------------- */

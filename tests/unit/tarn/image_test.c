@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/source/image.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
@@ -30,7 +31,7 @@ static struct made made;
 
 /* ---- running and checking ---- */
 
-static int run(int (*command)(int, char **), char *a, char *b, char *c, char *d, char *e, char *f)
+static int run(char *a, char *b, char *c, char *d, char *e, char *f)
 {
     char *argv[] = {a, b, c, d, e, f, NULL};
     int argc = 0, status;
@@ -42,7 +43,7 @@ static int run(int (*command)(int, char **), char *a, char *b, char *c, char *d,
     int tap = dup(1), nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, 1);
     alarm(60);
-    status = command(argc, argv);
+    status = command_run(argc, argv);
     alarm(0);
     fflush(stdout);
     dup2(tap, 1);
@@ -55,7 +56,7 @@ static int pull(const char *scheme, const char *address)
 {
     char name[160];
     snprintf(name, sizeof(name), "%s:%s", scheme, address);
-    return run(run_pull, "pull", name, "-o", output, "-q", "--force");
+    return run("pull", name, "-o", output, "-q", "--force");
 }
 
 static int pull_core(void)
@@ -131,7 +132,7 @@ static bool all_came(void)
             found.events != MAKE_BUFFERS * MAKE_EVENTS)
             return false;
     }
-    return run(run_check, "check", "--quiet", output, NULL, NULL, NULL) == 0;
+    return run("check", "--quiet", output, NULL, NULL, NULL) == 0;
 }
 
 static bool came(uint32_t cpu, int packets, uint64_t first, uint64_t last, uint64_t cut)
@@ -243,7 +244,7 @@ static int pull_gdb(enum server kind)
     }
     char address[160];
     snprintf(address, sizeof(address), "gdb:%s", socket_path);
-    int status = run(run_pull, "pull", address, "-o", output, "--resume=0", "--force");
+    int status = run("pull", address, "-o", output, "--resume=0", "--force");
     pthread_join(thread, NULL);
     close(listener);
     return status;
@@ -481,7 +482,7 @@ static void test_mutations(unsigned what, const char *name, unsigned count)
         int status = pull_core();
         fine = status >= 0 && status <= 2;
         if (fine && status < 2) {
-            status = run(run_check, "check", "--quiet", output, NULL, NULL, NULL);
+            status = run("check", "--quiet", output, NULL, NULL, NULL);
             fine = status >= 0 && status <= 2;
         }
     }

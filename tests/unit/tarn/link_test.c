@@ -2,7 +2,7 @@
 /*
  * link_test.c - `tarn pull` from a guest that this program simulates, correct and malicious.
  *
- * Each case is a script of bytes that a thread sends over TCP to run_pull in this process. Afterwards the
+ * Each case is a script of bytes that a thread sends over TCP to `tarn pull` in this process. Afterwards the
  * directory must contain whole, valid packets in order and nothing else. The last cases send thousands of
  * mutated conversations, half of them with corrected checksums, so that the damage reaches the code behind
  * the checksums. Built with sanitizers; prints TAP.
@@ -23,6 +23,7 @@
 #include <sys/un.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/source.h>
@@ -243,7 +244,7 @@ static int open_listener(char *name, size_t size)
     return listener;
 }
 
-/* Calls run_pull with the scripts; returns its exit status. */
+/* Calls `tarn pull` with the scripts; returns its exit status. */
 static int pull_from_scripts(const char *resume, const char *more)
 {
     pthread_t guest;
@@ -253,7 +254,7 @@ static int pull_from_scripts(const char *resume, const char *more)
     pthread_create(&guest, NULL, run_guest, &listener);
     snprintf(output, sizeof(output), "%s/out", scratch);
     char *words[] = {"pull", name, "-q", "-o", output, "--resume", (char *)resume, (char *)more, NULL};
-    int status = run_pull(more ? 8 : 7, words);
+    int status = command_run(more ? 8 : 7, words);
     shutdown(listener, SHUT_RDWR);
     pthread_join(guest, NULL);
     close(listener);

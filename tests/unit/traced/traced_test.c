@@ -3,7 +3,7 @@
  * traced_test.c - runs traced and `tarn pull` against each other on the host.
  *
  * The rings are real (tests/unit/trace/ring_harness.h): threads log numbered events, traced's own files serve
- * the rings over TCP, and run_pull of the host tool pulls. This file replaces the kernel's system calls and
+ * the rings over TCP, and `tarn pull` of the host tool pulls. This file replaces the kernel's system calls and
  * traced's channel. The test counts events: each must be in the trace once or among the discarded. Built with
  * sanitizers; prints TAP.
  */
@@ -20,7 +20,7 @@
 #include <tests/unit/scratch.h>
 #include <tests/unit/trace/ring_harness.h>
 #include <time.h>
-#include <tools/tarn/tarn.h>
+#include <tools/tarn/command/commands.h>
 #include <trace/event/previous.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
@@ -362,13 +362,13 @@ static int pull(const char *option, const char *value)
     char *words[] = {"pull",     source_name, "-q",           "-o",          output,
                      "--resume", "0",         (char *)option, (char *)value, NULL};
     remove_output();
-    return run_pull(option ? value ? 9 : 8 : 7, words);
+    return command_run(option ? value ? 9 : 8 : 7, words);
 }
 
 static int ctl(const char *command, const char *argument)
 {
     char *words[] = {"ctl", source_name, (char *)command, (char *)argument, NULL};
-    return run_ctl(argument ? 4 : 3, words);
+    return command_run(argument ? 4 : 3, words);
 }
 
 /* ---- tests ----------------------------------------------------------------------------------------- */

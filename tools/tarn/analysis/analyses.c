@@ -76,23 +76,24 @@ void analysis_release(struct analysis *analysis)
     arena_free(&analysis->arena);
 }
 
-bool analysis_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
+bool analysis_set(struct analysis *analysis, const char *name, const char *value, struct fail *fail)
 {
-    if (!analysis->kind->set(analysis, option, value, fail))
-        return false;
-    for (unsigned i = 0; i < analysis->kind->table_count; i++)
-        if (analysis->tables[i].needs != NULL && strcmp(analysis->tables[i].needs, option) == 0)
-            analysis->tables[i].needs = NULL;
-    return true;
+    const struct command_option *option = option_find(analysis->kind->options, name);
+    struct fail why;
+
+    return option_set(option, analysis, value, &why) ||
+           fail_set(fail, "--%s %.40s: %.400s", name, value, why.text);
 }
 
-bool analysis_has_option(const struct analysis_kind *kind, const char *name)
+/* Returns the option that the table needs, if it is not given. */
+static const char *missing_option(const struct analysis *analysis, const struct table *table)
 {
-    for (const struct analysis_option *option = kind->options; option != NULL && option->name != NULL;
-         option++)
-        if (strcmp(option->name, name) == 0)
-            return true;
-    return false;
+    const struct command_option *option = option_find(analysis->kind->options, table->needs);
+
+    return option != NULL &&
+                   *(const char *const *)(const void *)((const char *)analysis + option->place) == NULL
+               ? table->needs
+               : NULL;
 }
 
 static struct table *find_table(struct analysis *analysis, const char *key, size_t length)
@@ -138,8 +139,8 @@ bool analysis_choose_tables(struct analysis *analysis, const char *list, struct 
     bool is_all = list != NULL && strcmp(list, "all") == 0;
 
     for (unsigned i = 0; i < analysis->kind->table_count; i++)
-        analysis->tables[i].is_wanted =
-            analysis->tables[i].needs == NULL && (is_all || (list == NULL && !analysis->tables[i].is_extra));
+        analysis->tables[i].is_wanted = missing_option(analysis, &analysis->tables[i]) == NULL &&
+                                        (is_all || (list == NULL && !analysis->tables[i].is_extra));
     if (is_all || list == NULL)
         return true;
     do {
@@ -148,7 +149,7 @@ bool analysis_choose_tables(struct analysis *analysis, const char *list, struct 
 
         if (table == NULL)
             return no_table(analysis, list, length, fail);
-        if (table->needs != NULL)
+        if (missing_option(analysis, table) != NULL)
             return fail_set(fail, "table '%s' needs --%s", table->key, table->needs);
         table->is_wanted = true;
         list += length;

@@ -9,7 +9,7 @@
  * prints nor exits, and keeps all state in its struct.
  *
  * To add one: the file, a line in analyses.c, a description in columns.c for each column with a new meaning,
- * a section in docs/man/tarn-analyses.1, and a trace with known results in tests/unit/tarn/analyses_test.c.
+ * its prose in docs/man, and a trace with known results in tests/unit/tarn/analyses_test.c.
  */
 #ifndef TARN_ANALYSIS_H
 #define TARN_ANALYSIS_H
@@ -24,30 +24,17 @@
 struct analysis;
 struct symbols;
 
-/* An option of one analysis. Lists of them end with a NULL name. */
-struct analysis_option {
-    const char *name;
-    bool has_argument;
-    const char *help; /* the rest of the help line after " --name" */
-};
-
 struct analysis_kind {
-    const char *name, *summary;            /* of the subcommand */
-    const char *help;                      /* what it computes, in sentences; the options are appended */
-    const struct analysis_option *options; /* NULL: none */
-    /* options, separated by commas, that `tarn diff` does not accept: those for other output than tables, or
-     * about one event */
-    const char *not_compared;
-    const struct table *tables; /* empty templates; copied */
+    const char *name, *summary;           /* of the subcommand */
+    const struct command_option *options; /* of its own, in its state; NULL: none */
+    const struct table *tables;           /* empty templates; copied */
     unsigned table_count;
     const struct table *totals; /* a table of one row, printed above the others; NULL: none */
     bool chooses_events;        /* it observes each event, so --class and --event apply */
     bool uses_symbols;          /* it converts addresses to names: analysis->symbols */
     size_t size;                /* of its state, which begins with struct analysis */
-    /* Handles an option. All callbacks but `open` are optional.
-     * VALUE is NULL for an option without a value. */
-    bool (*set)(struct analysis *analysis, const char *option, const char *value, struct fail *fail);
-    /* Sets the functions of analysis->observer. Trace, model and filter are valid. */
+    /* All callbacks but `open` are optional. This one sets the functions of analysis->observer. Trace, model
+     * and filter are valid. */
     bool (*open)(struct analysis *analysis, struct fail *fail);
     void (*finish)(struct analysis *analysis); /* after the walk, with a valid model: fills the tables */
     /* Prints what an option requests in addition to the tables, or instead of them (IS_ALL). */
@@ -93,8 +80,8 @@ const struct analysis_kind *analysis_find(const char *name); /* or NULL */
 
 struct analysis *analysis_new(const struct analysis_kind *kind);
 void analysis_free(struct analysis *analysis);
-bool analysis_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail);
-bool analysis_has_option(const struct analysis_kind *kind, const char *name);
+/* NAME is an option of its kind. VALUE is ignored if the option has none. */
+bool analysis_set(struct analysis *analysis, const char *name, const char *value, struct fail *fail);
 /* Selects the tables in the comma-separated LIST, or "all"; NULL: the default ones. */
 bool analysis_choose_tables(struct analysis *analysis, const char *list, struct fail *fail);
 /* Sorts every table that has COLUMN by it; an error if none has. NULL: each table by its default. */
@@ -117,8 +104,8 @@ enum analysis_format { ANALYSIS_TEXT, ANALYSIS_JSON, ANALYSIS_CSV };
 void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_format format, uint64_t top,
                     const struct losses *losses);
 
-/* `tarn NAME ...`; argv[0] is the analysis's name. */
-int run_analysis(int argc, char **argv);
+/* The subcommand; NULL: what all share, for the manual. */
+struct command analysis_command(const struct analysis_kind *kind);
 
 /* ---- for analyses ---- */
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* analysis_command.c - `tarn NAME ...` for every analysis: options, walk, output; see analysis.h. */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/analysis/columns.h>
-#include <tools/tarn/options.h>
+#include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/symbols/symbols.h>
 
-#define TEXT_TOP    15u
-#define OPTIONS_MAX 48u
+#define TEXT_TOP 15u
 
 struct request {
     struct analysis *analysis;
@@ -19,157 +19,76 @@ struct request {
     const char *by, *sort, *symbols;
     bool reverse;
     enum analysis_format format;
-    uint64_t top; /* 0: all */
-    bool has_top;
+    uint64_t top;
     const char *directory;
 };
 
-enum {
-    OPTION_BY = OPTION_OWN,
-    OPTION_SORT,
-    OPTION_REVERSE,
-    OPTION_TOP,
-    OPTION_JSON,
-    OPTION_CSV,
-    OPTION_SYMBOLS,
-    OPTION_KIND /* the first option of the analysis's own */
-};
+static const struct command_option shared_options[] = {
+    {TEXT("symbols", "DIR[:DIR]", struct request, symbols,
+          "search for the trace's executables here, by build-id\nThe next places are the directory `symbols` "
+          "of the trace, the build's directories, and `/usr/lib/debug` (tarn-symbols(1)). Files whose "
+          "build-id does not match are ignored. Addresses without symbols are printed as program and offset. "
+          "For analyses that name functions")},
+    {TEXT("by", "LIST", struct request, by, "print only these tables; all for all (see Tables)")},
+    {TEXT("sort", "COLUMN", struct request, sort,
+          "sort every table that has COLUMN: its heading, or its name in JSON (times end in _ns, percentages "
+          "in _percent), or `name` for the first column. Amounts sort largest first, names and IDs in "
+          "ascending order")},
+    {FLAG("reverse", struct request, reverse, "reverse the order")},
+    {COUNT("top", "N", struct request, top, 0, COUNT_MAX,
+           "print at most N rows of each table; 0: all. Text defaults to 15 and sums up the rest\nHistograms "
+           "are always complete")},
+    {CHOICE("json", struct request, format, ANALYSIS_JSON,
+            "print one JSON object\nIt has the analysis, the range, losses, totals, and in `tables` a list "
+            "of objects for each table. Unknown values are null")},
+    {CHOICE(
+        "csv", struct request, format, ANALYSIS_CSV,
+        "print comma-separated values, each table under its own heading\nEmpty lines separate the tables")},
+    {.name = NULL}};
 
-static const struct option shared_options[] = {FILTER_OPTIONS,
-                                               {"by", required_argument, NULL, OPTION_BY},
-                                               {"sort", required_argument, NULL, OPTION_SORT},
-                                               {"reverse", no_argument, NULL, OPTION_REVERSE},
-                                               {"top", required_argument, NULL, OPTION_TOP},
-                                               {"json", no_argument, NULL, OPTION_JSON},
-                                               {"csv", no_argument, NULL, OPTION_CSV},
-                                               {"symbols", required_argument, NULL, OPTION_SYMBOLS},
-                                               {"help", no_argument, NULL, 'h'}};
-#define SHARED_OPTIONS (sizeof(shared_options) / sizeof(shared_options[0]))
-
-static void print_tables_help(FILE *to, const struct analysis_kind *kind)
+static void describe_tables(struct page *page, const struct command *self)
 {
-    unsigned used = 0;
-    bool has_needs = false;
+    const struct analysis_kind *kind = self->data;
 
-    fprintf(to, "  --by LIST           print only these tables, or all:");
+    page_heading(page, "Tables");
     for (unsigned i = 0; i < kind->table_count; i++) {
         const struct table *table = &kind->tables[i];
-        const char *key = table->key, *mark = table->needs != NULL ? "+" : table->is_extra ? "*" : "";
+        char text[400];
 
-        has_needs |= table->needs != NULL;
-        if (used == 0 || used + strlen(key) > 60)
-            used = (unsigned)fprintf(to, "\n                     ") - 22;
-        used += (unsigned)fprintf(to, " %s%s", key, mark);
+        if (table->is_extra)
+            snprintf(text, sizeof(text), "%s (only with --%s)", table->text,
+                     table->needs != NULL ? table->needs : "by");
+        else
+            snprintf(text, sizeof(text), "%s", table->text);
+        page_entry(page, table->key, NULL, text);
     }
-    fprintf(to, "\n                      (* only if requested%s)\n",
-            has_needs ? "; + only with its option" : "");
+    columns_describe(page, kind);
 }
 
-static void print_help(FILE *to, const void *context)
+static int run_analysis(int argc, char **argv);
+
+struct command analysis_command(const struct analysis_kind *kind)
 {
-    const struct analysis_kind *kind = ((const struct request *)context)->analysis->kind;
+    static const struct command_option none = {.name = NULL};
+    struct command command = {
+        .name = "analyses",
+        .summary = "analyses of a trace",
+        .forms = "[OPTION]... DIRECTORY",
+        .groups = {{NULL, &none}, {"Output", shared_options}, {"What counts", filter_options}},
+        .least = 1,
+        .most = 1,
+        .run = run_analysis,
+        .data = kind};
 
-    fprintf(to, "%s\n", kind->help);
-    for (const struct analysis_option *option = kind->options; option != NULL && option->name != NULL;
-         option++)
-        fprintf(to, "  --%s%s\n", option->name, option->help);
-    if (kind->uses_symbols)
-        fputs("  --symbols DIR[:DIR] search for the trace's executables here, by build-id\n", to);
-    fputs(kind->chooses_events ? FILTER_HELP : FILTER_RUNNING_HELP, to);
-    print_tables_help(to, kind);
-    fputs(
-        "  --sort COLUMN       sort every table that has COLUMN: its heading, or its name in JSON (times "
-        "end\n"
-        "                      in _ns, percentages in _percent), or `name` for the first column.\n"
-        "                      Amounts sort largest first, names and IDs in ascending order\n"
-        "  --reverse           reverse the order\n"
-        "  --top N             print at most N rows of each table; 0: all. Text defaults to 15 and sums up\n"
-        "                      the rest\n"
-        "  --json              print one JSON object\n"
-        "  --csv               print comma-separated values, each table under its own heading\n"
-        "  --help              print this help\n\n"
-        "Losses are printed first. Results cover only what the trace contains.\n\n",
-        to);
-    columns_print_help(to, kind);
-}
-
-static bool is_offered(const struct analysis_kind *kind, int option)
-{
-    if (option == OPTION_CLASS || option == OPTION_EVENT)
-        return kind->chooses_events;
-    return option != OPTION_SYMBOLS || kind->uses_symbols;
-}
-
-static void collect_options(const struct analysis_kind *kind, struct option known[OPTIONS_MAX])
-{
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < SHARED_OPTIONS; i++)
-        if (is_offered(kind, shared_options[i].val))
-            known[count++] = shared_options[i];
-    for (unsigned i = 0; kind->options != NULL && kind->options[i].name != NULL; i++) {
-        const struct analysis_option *option = &kind->options[i];
-
-        known[count++] = (struct option){option->name, option->has_argument ? required_argument : no_argument,
-                                         NULL, OPTION_KIND + (int)i};
-    }
-    memset(&known[count], 0, sizeof(known[count]));
-}
-
-static bool take_option(void *context, int option, const char *value, struct fail *fail)
-{
-    struct request *request = context;
-    const struct analysis_kind *kind = request->analysis->kind;
-
-    switch (option) {
-    case OPTION_BY:
-        request->by = value;
-        return true;
-    case OPTION_SORT:
-        request->sort = value;
-        return true;
-    case OPTION_REVERSE:
-        return request->reverse = true;
-    case OPTION_TOP:
-        request->has_top = true;
-        return option_count(value, &request->top, fail);
-    case OPTION_SYMBOLS:
-        request->symbols = value;
-        return true;
-    case OPTION_JSON:
-    case OPTION_CSV:
-        return option_form(&request->format, option == OPTION_JSON ? ANALYSIS_JSON : ANALYSIS_CSV,
-                           "--json and --csv", fail);
-    default:
-        return option >= OPTION_KIND
-                   ? analysis_set(request->analysis, kind->options[option - OPTION_KIND].name, value, fail)
-                   : filter_option(&request->filter, option, value);
-    }
-}
-
-/* Returns the exit status to leave with, or -1 to continue. */
-static int parse_options(struct request *request, int argc, char **argv)
-{
-    struct option known[OPTIONS_MAX];
-    const struct command_line line = {.words = "[OPTION]... DIRECTORY",
-                                      .print_help = print_help,
-                                      .known = known,
-                                      .letters = "",
-                                      .least = 1,
-                                      .most = 1,
-                                      .take = take_option};
-    int status;
-
-    collect_options(request->analysis->kind, known);
-    status = take_command_line(&line, request, argc, argv);
-    if (status >= 0)
-        return status;
-    request->directory = argv[optind];
-    if (!request->has_top && request->format == ANALYSIS_TEXT)
-        request->top = TEXT_TOP;
-    if (request->top == 0)
-        request->top = UINT64_MAX;
-    return -1;
+    if (kind == NULL)
+        return command;
+    command.name = kind->name;
+    command.summary = kind->summary;
+    command.describe = describe_tables;
+    command.groups[0].options = kind->options != NULL ? kind->options : &none;
+    command.groups[1].options += kind->uses_symbols ? 0 : 1;
+    command.groups[2].options += kind->chooses_events ? 0 : 2;
+    return command;
 }
 
 static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, const struct losses *losses)
@@ -240,26 +159,20 @@ static int show_analysis(struct request *request, const struct trace *trace, str
     bool is_all = false;
     struct fail fail;
 
-    if (!filter_resolve(&request->filter, trace, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    if (!filter_resolve(&request->filter, trace, &fail))
+        return fail_report(&fail, EXIT_USAGE);
     losses_open(&losses, trace);
     losses.from = request->filter.from_ticks;
     losses.to = request->filter.to_ticks;
     losses.quiet = true;
     losses_judge(&losses);
-    if (!analyses_ask(&analysis, 1, trace, &request->filter, symbols, &losses.reporter, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    if (!analyses_ask(&analysis, 1, trace, &request->filter, symbols, &losses.reporter, &fail))
+        return fail_report(&fail, EXIT_USAGE);
     model_lacks(&trace->schema, analysis->observer.only_scheduling, losses.lacks, sizeof(losses.lacks));
     losses_summary(&losses);
     complain_of_analysis(analysis, request->directory);
-    if (analysis->kind->print != NULL && !analysis->kind->print(analysis, stdout, &is_all, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    if (analysis->kind->print != NULL && !analysis->kind->print(analysis, stdout, &is_all, &fail))
+        return fail_report(&fail, EXIT_USAGE);
     analysis_sort(analysis, request->sort, request->reverse, &fail);
     if (!is_all)
         analysis_print(stdout, analysis, request->format, request->top, &losses);
@@ -275,14 +188,10 @@ static int ask(struct request *request)
 
     /* checks the options before the walk; tables are sorted again later */
     if (!analysis_choose_tables(analysis, request->by, &fail) ||
-        !analysis_sort(analysis, request->sort, request->reverse, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
-    if (!trace_open(&trace, request->directory, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
-    }
+        !analysis_sort(analysis, request->sort, request->reverse, &fail))
+        return fail_report(&fail, EXIT_USAGE);
+    if (!trace_open(&trace, request->directory, &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
     struct symbols *symbols =
         analysis->kind->uses_symbols ? symbols_open(request->directory, request->symbols) : NULL;
     status = show_analysis(request, &trace, symbols);
@@ -292,11 +201,17 @@ static int ask(struct request *request)
     return status;
 }
 
-int run_analysis(int argc, char **argv)
+static int run_analysis(int argc, char **argv)
 {
-    struct request request = {.analysis = analysis_new(analysis_find(argv[0]))};
-    int status = parse_options(&request, argc, argv);
+    struct request request = {.analysis = analysis_new(analysis_find(argv[0])), .top = UINT64_MAX};
+    struct command command = analysis_command(request.analysis->kind);
+    int status = command_parse(&command, (void *[]){request.analysis, &request, &request.filter}, argc, argv);
 
+    request.directory = argv[optind];
+    if (request.top == UINT64_MAX && request.format == ANALYSIS_TEXT)
+        request.top = TEXT_TOP;
+    if (request.top == 0)
+        request.top = UINT64_MAX;
     if (status < 0)
         status = ask(&request);
     analysis_free(request.analysis);

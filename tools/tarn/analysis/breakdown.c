@@ -184,19 +184,6 @@ static bool open_breakdown(struct analysis *analysis, struct fail *fail)
 const struct analysis_kind breakdown_analysis = {
     .name = "breakdown",
     .summary = "where each thread's time went: own code, calls, faults, servers, waiting",
-    .help =
-        "Attributes each thread's lifetime to what it did, each nanosecond once:\n"
-        "\n"
-        "  its own code, the C library's part of a POSIX call, a system call, page faults by type;\n"
-        "  interrupts that arrived, whatever they interrupted;\n"
-        "  waiting for a CPU, and waiting for something else;\n"
-        "  while it waits for the reply to a call: until a server receives the call (to server), the\n"
-        "  server's work on it by function (ex-process), and until a server that deferred the reply\n"
-        "  sends it (deferred).\n"
-        "\n"
-        "The columns of a row add up to its wall time, and so do the rows of a table. A CPU's idle thread\n"
-        "counts while it runs: as idle while the CPU sleeps, else as boot or kernel work. The table\n"
-        "`served` shows what server threads did, by the function that they served.\n",
     .tables = breakdown_tables,
     .table_count = BREAKDOWN_TABLES,
     .totals = &breakdown_totals,

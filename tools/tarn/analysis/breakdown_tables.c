@@ -56,13 +56,20 @@ static const struct table_column served_columns[] = {NUMBER_COLUMN("pid"),     C
                                                      TIME_COLUMN("waited_ns"), TIME_OF_ONE("mean_ns")};
 
 const struct table breakdown_tables[BREAKDOWN_TABLES] = {
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_WALL),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_WALL),
-    [BY_ACTIVITY] = TABLE("activity", "activity", "activities", activity_columns, ACTIVITY_TOTAL),
-    [BY_USE] = TABLE_EXTRA("use", "activity", "uses", use_columns, ACTIVITY_TOTAL),
-    [BY_THREAD_USE] = TABLE_EXTRA("thread_use", "activity", "uses", thread_use_columns, ACTIVITY_TOTAL),
-    [BY_CALL] = TABLE("call", "in POSIX call", "calls", call_columns, CALL_WALL),
-    [BY_SERVED] = TABLE("served", "served", "functions", served_columns, SERVED_TOTAL),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_WALL,
+                         "the times above, by process"),
+    [BY_THREAD] =
+        TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_WALL, "the times above, by thread"),
+    [BY_ACTIVITY] = TABLE("activity", "activity", "activities", activity_columns, ACTIVITY_TOTAL,
+                          "single activities, with requests to servers by name"),
+    [BY_USE] =
+        TABLE_EXTRA("use", "activity", "uses", use_columns, ACTIVITY_TOTAL, "activities of each process"),
+    [BY_THREAD_USE] = TABLE_EXTRA("thread_use", "activity", "uses", thread_use_columns, ACTIVITY_TOTAL,
+                                  "activities of each thread"),
+    [BY_CALL] = TABLE("call", "in POSIX call", "calls", call_columns, CALL_WALL,
+                      "what happened in each POSIX call, with its page faults and IPCs"),
+    [BY_SERVED] = TABLE("served", "served", "functions", served_columns, SERVED_TOTAL,
+                        "what server threads did, by the function that they served"),
 };
 enum { TOTAL_THREADS, TOTAL_WALL };
 static const struct table_column total_columns[] = {COUNT_COLUMN("threads"), TIME_COLUMN("wall_ns")};

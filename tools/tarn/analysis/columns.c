@@ -282,27 +282,13 @@ const struct column_text *column_text(const struct analysis_kind *kind, const st
 
 /* ---- output ---- */
 
-#define TEXT_INDENT 22u
-#define TEXT_WIDTH  100u
-
-/* Prints one entry, wrapped. IN is printed in parentheses after the name, unless it is "". */
-static void print_entry(FILE *to, const char *name, const char *in, const char *text)
+/* Prints one entry. IN is printed in parentheses before the text, unless it is "". */
+static void put_column(struct page *page, const char *name, const char *in, const char *text)
 {
-    unsigned used = (unsigned)fprintf(to, "  %s", name);
+    char whole[500];
 
-    used += (unsigned)fprintf(to, "%*s", used < TEXT_INDENT - 1 ? (int)(TEXT_INDENT - 1 - used) : 0, "");
-    if (*in != '\0')
-        used += (unsigned)fprintf(to, " (%s)", in);
-    while (*text != '\0') {
-        unsigned length = (unsigned)strcspn(text, " ");
-
-        if (used + 1 + length > TEXT_WIDTH)
-            used = (unsigned)fprintf(to, "\n%*s", (int)TEXT_INDENT - 1, "") - 1;
-        used += (unsigned)fprintf(to, " %.*s", (int)length, text);
-        text += length;
-        text += *text == ' ';
-    }
-    fputc('\n', to);
+    snprintf(whole, sizeof(whole), *in != '\0' ? "(%s) %s" : "%s%s", in, text);
+    page_entry(page, name, NULL, whole);
 }
 
 /* Lists the tables of KIND that TEXT names. */
@@ -320,9 +306,9 @@ static void list_tables(const struct analysis_kind *kind, const struct column_te
 
 #define TEXTS (sizeof(column_texts) / sizeof(column_texts[0]))
 
-/* Prints the columns of TABLE whose descriptions were not SHOWN yet. */
-static void print_columns(FILE *to, const struct analysis_kind *kind, const struct table *table,
-                          bool shown[TEXTS])
+/* Describes the columns of TABLE whose descriptions were not SHOWN yet. */
+static void put_columns(struct page *page, const struct analysis_kind *kind, const struct table *table,
+                        bool shown[TEXTS])
 {
     for (unsigned c = 0; c < table->column_count; c++) {
         struct table_column column = table->columns[c];
@@ -334,23 +320,25 @@ static void print_columns(FILE *to, const struct analysis_kind *kind, const stru
         shown[text - column_texts] = true;
         column.heading = NULL; /* a total's heading is worded for its sentence */
         list_tables(kind, text, tables, sizeof(tables));
-        print_entry(to, column_heading(&column, heading), tables, text->text);
+        put_column(page, column_heading(&column, heading), tables, text->text);
     }
 }
 
-void columns_print_help(FILE *to, const struct analysis_kind *kind)
+void columns_describe(struct page *page, const struct analysis_kind *kind)
 {
     bool shown[TEXTS] = {false};
 
-    fputs("Columns:\n", to);
+    page_heading(page, "Columns");
     if (kind->totals != NULL)
-        print_columns(to, kind, kind->totals, shown);
+        put_columns(page, kind, kind->totals, shown);
     for (unsigned i = 0; i < kind->table_count; i++)
-        print_columns(to, kind, &kind->tables[i], shown);
+        put_columns(page, kind, &kind->tables[i], shown);
 }
 
 void columns_print_all(FILE *to)
 {
+    struct page page = {.to = to};
+
     fputs("The columns of all analyses. Names in parentheses limit a description to those analyses or "
           "tables.\n\n",
           to);
@@ -358,6 +346,7 @@ void columns_print_all(FILE *to)
         const struct table_column column = {.key = text->key, .kind = COLUMN_TIME};
         char heading[HEADING_BYTES];
 
-        print_entry(to, column_heading(&column, heading), text->where != NULL ? text->where : "", text->text);
+        put_column(&page, column_heading(&column, heading), text->where != NULL ? text->where : "",
+                   text->text);
     }
 }

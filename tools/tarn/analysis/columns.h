@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/help.h>
 
 struct column_text {
     /* NULL: the default; "locks": for that analysis; "faults.page": for that table; or several of these */
@@ -24,8 +25,8 @@ extern const struct column_text column_texts[]; /* ended by a NULL key */
 const struct column_text *column_text(const struct analysis_kind *kind, const struct table *table,
                                       const char *key);
 
-/* Prints KIND's columns with their descriptions, naming the tables where descriptions differ. */
-void columns_print_help(FILE *to, const struct analysis_kind *kind);
+/* Describes KIND's columns, naming the tables where descriptions differ. */
+void columns_describe(struct page *page, const struct analysis_kind *kind);
 void columns_print_all(FILE *to);
 
 #endif

@@ -47,10 +47,10 @@ void distribution_fill(const struct distribution *distribution, const struct sch
 
 /* Fills a histogram, with a resolution that fits a screen. These are its columns. */
 extern const struct table_column histogram_columns[6];
-#define HISTOGRAM_TABLE(key, heading) \
-    TABLE_AS(key, heading, "ranges", histogram_columns, TABLE_AS_FILLED, false, true)
-#define HISTOGRAM_TABLE_EXTRA(key, heading) \
-    TABLE_AS(key, heading, "ranges", histogram_columns, TABLE_AS_FILLED, true, true)
+#define HISTOGRAM_TABLE(key, heading, ...) \
+    TABLE_AS(key, heading, "ranges", histogram_columns, TABLE_AS_FILLED, false, true, __VA_ARGS__)
+#define HISTOGRAM_TABLE_EXTRA(key, heading, ...) \
+    TABLE_AS(key, heading, "ranges", histogram_columns, TABLE_AS_FILLED, true, true, __VA_ARGS__)
 void distribution_histogram(const struct distribution *distribution, const struct schema *schema,
                             struct table *table);
 

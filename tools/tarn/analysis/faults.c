@@ -66,17 +66,25 @@ enum { LONG_ADDRESS = LONGEST_COLUMN_COUNT, LONG_IP };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address"),
                                                       HEX_COLUMN("ip")};
 static const struct table tables[TABLES] = {
-    [BY_KIND] = TABLE("kind", "fault type", "kinds", kind_columns, SPAN_BY_TOTAL(kind_columns)),
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns)),
-    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns)),
-    [BY_REGION] = TABLE("region", "process", "regions", region_columns, PLACE_TOTAL),
-    [BY_PAGE] = TABLE_EXTRA("page", "process", "pages", page_columns, PLACE_COUNT),
-    [BY_INSTRUCTION] =
-        TABLE_EXTRA("instruction", "process", "instructions", instruction_columns, PLACE_TOTAL),
-    [BY_FUNCTION] = TABLE_EXTRA("function", "function", "functions", function_columns, FUNCTION_TOTAL),
-    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
-    [BY_LONGEST] = TABLE_EXTRA("longest", "longest faults", "faults", longest_columns, TABLE_AS_FILLED),
+    [BY_KIND] =
+        TABLE("kind", "fault type", "kinds", kind_columns, SPAN_BY_TOTAL(kind_columns), "types of faults"),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns),
+                         "faults of each process"),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns),
+                              "faults of each thread"),
+    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns),
+                           "types of faults of each process"),
+    [BY_REGION] = TABLE("region", "process", "regions", region_columns, PLACE_TOTAL,
+                        "mapped files and other memory that was accessed"),
+    [BY_PAGE] =
+        TABLE_EXTRA("page", "process", "pages", page_columns, PLACE_COUNT, "pages that were accessed"),
+    [BY_INSTRUCTION] = TABLE_EXTRA("instruction", "process", "instructions", instruction_columns, PLACE_TOTAL,
+                                   "faulting instructions, with their function and line"),
+    [BY_FUNCTION] = TABLE_EXTRA("function", "function", "functions", function_columns, FUNCTION_TOTAL,
+                                "functions of the faulting instructions"),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration", "histogram of durations"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest faults", "faults", longest_columns, TABLE_AS_FILLED,
+                               "the longest faults"),
 };
 
 static const char *name_of(const struct analysis *analysis, uint64_t kind, char text[ANALYSIS_NAME_BYTES])
@@ -236,8 +244,6 @@ static void finish_faults(struct analysis *analysis)
 const struct analysis_kind faults_analysis = {
     .name = "faults",
     .summary = "page faults by type, process and place, and how long they took",
-    .help = "Page faults by type, process, mapped file, page and instruction: how many, and where the time\n"
-            "from entry to exit went: on a CPU, in interrupts, waiting for a pager or fault handler.\n",
     .tables = tables,
     .table_count = TABLES,
     .uses_symbols = true,

@@ -30,48 +30,42 @@ static const struct interval_spec presets[] = {
 };
 #define PRESETS (sizeof(presets) / sizeof(presets[0]))
 
-static const struct analysis_option options[] = {
-    {"preset", true, " NAME       stopwatch, fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown"},
-    {"begin", true, " EVENT       the event that begins an interval"},
-    {"end", true, " EVENT         the event that ends it"},
-    {"match", true,
-     " FIELDS      fields that must be equal in both events: id, or tid=next_tid where the\n"
-     "                      names differ; several: a,b=c"},
-    {"same", true,
-     " WHO          both events come from the same thread, process or cpu, or any of them\n"
-     "                      (default: thread, or any with --match)"},
-    {"across", false, "            --same any"},
-    {"group", true, " FIELD       one row for each value of this field of the begin event"},
-    {NULL, false, NULL}};
-
-static bool choose_preset(struct intervals *intervals, const char *name, struct fail *fail)
+static bool choose_preset(void *context, const struct command_option *option, const char *value,
+                          struct fail *fail)
 {
     for (unsigned i = 0; i < PRESETS; i++)
-        if (strcmp(presets[i].name, name) == 0) {
-            intervals->preset = &presets[i];
+        if (strcmp(presets[i].name, value) == 0) {
+            ((struct intervals *)context)->preset = &presets[i];
             return true;
         }
-    return fail_set(fail, "'%.40s' is not a preset; see tarn intervals --help", name);
+    return fail_set(fail, "not a preset; see tarn intervals --help");
 }
 
-static bool set_option(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
+static bool choose_any(void *context, const struct command_option *option, const char *value,
+                       struct fail *fail)
 {
-    struct intervals *intervals = (struct intervals *)analysis;
-
-    if (strcmp(option, "preset") == 0)
-        return choose_preset(intervals, value, fail);
-    if (strcmp(option, "begin") == 0)
-        intervals->spec.begin = value;
-    else if (strcmp(option, "end") == 0)
-        intervals->spec.end = value;
-    else if (strcmp(option, "match") == 0)
-        intervals->spec.match = value;
-    else if (strcmp(option, "group") == 0)
-        intervals->spec.group = value;
-    else
-        intervals->spec.same = value != NULL ? value : "any";
+    ((struct intervals *)context)->spec.same = "any";
     return true;
 }
+
+static const struct command_option options[] = {
+    {CALL("preset", "NAME", choose_preset,
+          "stopwatch (the default), fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown\nFurther "
+          "options override parts of it")},
+    {TEXT("begin", "EVENT", struct intervals, spec.begin,
+          "the event that begins an interval\nThe same event as --end gives the time between successive "
+          "events")},
+    {TEXT("end", "EVENT", struct intervals, spec.end, "the event that ends it")},
+    {TEXT("match", "FIELDS", struct intervals, spec.match,
+          "fields that must be equal in both events: id, or tid=next_tid where the names differ; several: "
+          "a,b=c")},
+    {TEXT("same", "WHO", struct intervals, spec.same,
+          "both events come from the same thread, process or cpu, or from any (default: thread, or any with "
+          "--match)")},
+    {CALL("across", NULL, choose_any, "the same as --same any")},
+    {TEXT("group", "FIELD", struct intervals, spec.group,
+          "one row for each value of this field of the begin event")},
+    {.name = NULL}};
 
 /* ---- options ---- */
 
@@ -323,15 +317,11 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
 const struct analysis_kind intervals_analysis = {
     .name = "intervals",
     .summary = "the time between paired events: stopwatches, requests, calls",
-    .help = "Pairs each begin event with the end event that belongs to it, and shows the time between them.\n"
-            "The default is --preset stopwatch. --tid, --pid and --process select by the thread that logged\n"
-            "the begin. A begin that is repeated before its end, or that never ends, counts as not ended.\n",
     .options = options,
     .tables = intervals_tables,
     .table_count = INTERVALS_TABLES,
     .totals = &intervals_totals,
     .size = sizeof(struct intervals),
-    .set = set_option,
     .open = open_intervals,
     .finish = intervals_fill,
 };

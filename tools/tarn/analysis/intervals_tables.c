@@ -22,12 +22,15 @@ enum { OPEN_AT, OPEN_TID, OPEN_PID, OPEN_THREAD };
 static const struct table_column open_columns[] = {WHEN_COLUMN("at_ns"), NUMBER_COLUMN("tid"),
                                                    NUMBER_COLUMN("pid"), TEXT_COLUMN("thread")};
 const struct table intervals_tables[INTERVALS_TABLES] = {
-    [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1),
-    [BY_THREAD] =
-        TABLE_EXTRA("thread", "thread of the begin", "threads", thread_columns, THREAD_DURATIONS + 1),
-    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration"),
-    [BY_LONGEST] = TABLE("longest", "longest", "intervals", longest_columns, TABLE_AS_FILLED),
-    [BY_OPEN] = TABLE_EXTRA("open", "not ended", "intervals", open_columns, OPEN_AT),
+    [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1,
+                       "intervals, for each value of --group"),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread of the begin", "threads", thread_columns,
+                              THREAD_DURATIONS + 1, "intervals, by thread that logged the begin"),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration", "histogram of durations"),
+    [BY_LONGEST] =
+        TABLE("longest", "longest", "intervals", longest_columns, TABLE_AS_FILLED, "the longest intervals"),
+    [BY_OPEN] =
+        TABLE_EXTRA("open", "not ended", "intervals", open_columns, OPEN_AT, "begins that were not ended"),
 };
 
 /* Returns the name of the group's value, or else of the interval. */

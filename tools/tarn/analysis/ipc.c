@@ -19,19 +19,10 @@ struct flight {
     uint64_t node; /* of its chain; 0: unknown */
 };
 
-static const struct analysis_option options[] = {
-    {"client", true, " PATTERN    only calls of these programs"},
-    {"server", true, " PATTERN    only calls to these servers"},
-    {"function", true, " PATTERN  only calls of these functions: read, or fs read"},
-    {"request", true,
-     " WHICH     follow one call: its id (see --by longest), longest, longest:N, or at:TIME,\n"
-     "                      the first that begins then; only calls that the options above select"},
-    {"dot", false,
-     "               instead of tables, the graph of callers and servers in Graphviz's language"},
-    {NULL, false, NULL}};
-
-static bool set_request(struct ipc *ipc, const char *value, struct fail *fail)
+static bool set_request(void *context, const struct command_option *option, const char *value,
+                        struct fail *fail)
 {
+    struct ipc *ipc = context;
     char *end;
 
     ipc->request = value;
@@ -52,23 +43,26 @@ static bool set_request(struct ipc *ipc, const char *value, struct fail *fail)
         if (*value >= '0' && *value <= '9' && *end == '\0' && ipc->request_id != 0)
             return true;
     }
-    return fail_set(fail, "--request %.40s: a call's id, longest, longest:N with N up to %u, or at:TIME",
-                    value, LONGEST_KEPT);
+    return fail_set(fail, "expected a call's ID, longest, longest:N with N up to %u, or at:TIME",
+                    LONGEST_KEPT);
 }
 
-static bool set_option(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
-{
-    struct ipc *ipc = (struct ipc *)analysis;
-
-    if (strcmp(option, "request") == 0)
-        return set_request(ipc, value, fail);
-    if (strcmp(option, "dot") == 0)
-        return ipc->wants_dot = true;
-    *(strcmp(option, "client") == 0   ? &ipc->client
-      : strcmp(option, "server") == 0 ? &ipc->server
-                                      : &ipc->function) = value;
-    return true;
-}
+static const struct command_option options[] = {
+    {TEXT("client", "PATTERN", struct ipc, client, "only calls of these programs")},
+    {TEXT("server", "PATTERN", struct ipc, server, "only calls to these servers")},
+    {TEXT("function", "PATTERN", struct ipc, function, "only calls of these functions: read, or fs read")},
+    {CALL("request", "WHICH", set_request,
+          "follow one of the selected calls through all threads that it waited for: its ID (see --by "
+          "longest), longest, longest:N, or at:TIME, the first that begins then\nTIME is as for --from. The "
+          "time line, `path`, is what the later receiver did until it received the call, then what it did "
+          "until the reply, including its own calls in the same way, then what delayed the client. "
+          "Successive waits of a thread for a CPU are one row"),
+     .place = offsetof(struct ipc, request), .is_extra = true},
+    {FLAG("dot", struct ipc, wants_dot,
+          "instead of tables, the graph of calls between programs in Graphviz's language\nThe width of an "
+          "edge shows the time that clients spent there"),
+     .is_extra = true},
+    {.name = NULL}};
 
 /* ---- the walk ---- */
 
@@ -353,25 +347,11 @@ static bool print_graph(struct analysis *analysis, FILE *to, bool *is_all, struc
 const struct analysis_kind ipc_analysis = {
     .name = "ipc",
     .summary = "calls between processes: latency, where the time goes, one call's critical path",
-    .help =
-        "Calls between processes, by client program and server function. Only complete calls count: those\n"
-        "whose call and return are both in the trace. A call's latency is the sum of\n"
-        "\n"
-        "  to server   until a server receives the call\n"
-        "  the server's running; waiting for its own calls, a CPU (ready), locks, faults, other things\n"
-        "  deferred    the server works on something else before it replies\n"
-        "  back        from the reply until the client runs again\n"
-        "\n"
-        "Chains are calls that servers make while they serve a call. An error is a kernel error or a\n"
-        "negative reply. --request follows one call through all processes. For example, the slowest read\n"
-        "of wc:  tarn ipc --client wc --function read --request longest DIRECTORY\n",
     .options = options,
-    .not_compared = "request,dot",
     .tables = ipc_tables,
     .table_count = IPC_TABLES,
     .totals = &ipc_totals,
     .size = sizeof(struct ipc),
-    .set = set_option,
     .open = open_ipc,
     .finish = finish_ipc,
     .print = print_graph,

@@ -55,16 +55,20 @@ static const struct table_column route_columns[] = {NUMBER_COLUMN("from_cpu"), N
 enum { LONG_CPU = LONGEST_COLUMN_COUNT };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, NUMBER_COLUMN("cpu")};
 static const struct table tables[TABLES] = {
-    [BY_IRQ] = TABLE("irq", "interrupt", "interrupts", irq_columns, SPAN_BY_TOTAL(irq_columns)),
-    [BY_IPI] = TABLE("ipi", "from send to entry", "kinds", ipi_columns, IPI_SENT),
-    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, 0),
-    [BY_VICTIM] =
-        TABLE_EXTRA("thread", "interrupted thread", "threads", victim_columns, SPAN_BY_TOTAL(victim_columns)),
-    [BY_ROUTE] = TABLE_EXTRA("route", "from CPU to CPU", "routes", route_columns, ROUTE_IPI + IPI_SENT),
-    [BY_DURATION] = HISTOGRAM_TABLE("duration", "handling time"),
-    [BY_LATENCY] = HISTOGRAM_TABLE_EXTRA("latency", "IPI: send to entry"),
-    [BY_LONGEST] =
-        TABLE_EXTRA("longest", "longest interrupts", "interrupts", longest_columns, TABLE_AS_FILLED),
+    [BY_IRQ] = TABLE("irq", "interrupt", "interrupts", irq_columns, SPAN_BY_TOTAL(irq_columns),
+                     "interrupts by number; inter-processor interrupts by type"),
+    [BY_IPI] = TABLE("ipi", "from send to entry", "kinds", ipi_columns, IPI_SENT,
+                     "inter-processor interrupts by type, from send to entry"),
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, 0, "interrupts of each CPU"),
+    [BY_VICTIM] = TABLE_EXTRA("thread", "interrupted thread", "threads", victim_columns,
+                              SPAN_BY_TOTAL(victim_columns), "interrupted threads"),
+    [BY_ROUTE] = TABLE_EXTRA("route", "from CPU to CPU", "routes", route_columns, ROUTE_IPI + IPI_SENT,
+                             "inter-processor interrupts by sending and receiving CPU"),
+    [BY_DURATION] = HISTOGRAM_TABLE("duration", "handling time", "histogram of handling times"),
+    [BY_LATENCY] =
+        HISTOGRAM_TABLE_EXTRA("latency", "IPI: send to entry", "histogram of the times from send to entry"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest interrupts", "interrupts", longest_columns,
+                               TABLE_AS_FILLED, "the longest interrupts"),
 };
 
 static const char *name_of(const struct analysis *analysis, uint64_t what, char text[ANALYSIS_NAME_BYTES])
@@ -248,10 +252,6 @@ static void finish_irqs(struct analysis *analysis)
 const struct analysis_kind irq_analysis = {
     .name = "irq",
     .summary = "interrupts and IPIs: how many, how long, where; time from send to entry",
-    .help =
-        "Interrupts and inter-processor interrupts (IPIs): how many, and how long their handling took, by\n"
-        "number, CPU and interrupted thread; for IPIs also the time from sending to entry. IPIs that a CPU\n"
-        "handled together with an earlier one of the same type count as joined.\n",
     .tables = tables,
     .table_count = TABLES,
     .size = sizeof(struct irqs),

@@ -452,36 +452,19 @@ static void close_locks(struct analysis *analysis)
     lock_states_close(&locks->states);
 }
 
-static bool set_option(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
-{
-    char *end;
-    unsigned long depth = strtoul(value, &end, 10);
-
-    if (strcmp(option, "depth") != 0 || *value < '0' || *value > '9' || *end != '\0' || depth == 0)
-        return fail_set(fail, "--depth '%.40s': a number of functions", value);
-    ((struct locks *)analysis)->depth = depth < 1000 ? (unsigned)depth : 1000;
-    return true;
-}
-
-static const struct analysis_option options[] = {
-    {"depth", true, " N           distinguish call chains by their innermost N functions (4)"},
-    {NULL, false, NULL}};
+static const struct command_option options[] = {
+    {COUNT("depth", "N", struct locks, depth, 1, 1000,
+           "distinguish call chains by their innermost N functions (4)")},
+    {.name = NULL}};
 
 const struct analysis_kind locks_analysis = {
     .name = "locks",
     .summary = "waits for locks: holders, causes, call chains; acquisitions and hold times",
-    .help =
-        "Waits for locks of the kernel and of programs, by lock class, lock, call chain and process; the\n"
-        "holder, whether it ran, was preempted or blocked meanwhile, and which thread ran in its place.\n"
-        "Acquisitions and hold times are known for sampled lock classes only (`trace watch`, `tarn ctl ...\n"
-        "watch`). Waits for events that have no holder (semaphores, conditions, barriers, joins) have their\n"
-        "own tables. `waker` shows the threads that ended waits of either type.\n",
     .options = options,
     .uses_symbols = true,
     .tables = locks_tables,
     .table_count = LOCKS_TABLES,
     .size = sizeof(struct locks),
-    .set = set_option,
     .open = open_locks,
     .finish = locks_fill,
     .close = close_locks,

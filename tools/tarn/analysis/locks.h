@@ -130,7 +130,7 @@ struct locks {
     struct delays delays;
     struct distribution waits, holds; /* of locks, like `longest` and `threads` */
     struct longest_list longest;      /* args: address, struct lock_wait_record * */
-    unsigned depth;                   /* number of functions of a chain to show */
+    uint64_t depth;                   /* number of functions of a chain to show */
 };
 
 static inline bool lock_class_is_event(const struct model *model, uint32_t class)

@@ -109,26 +109,44 @@ static const struct table_column waiting_columns[] = {
     HEX_COLUMN("lock"),      TEXT_COLUMN("holder"), NUMBER_COLUMN("holder_tid")};
 
 const struct table locks_tables[LOCKS_TABLES] = {
-    [LOCKS_BY_CLASS] = TABLE("class", "lock class", "classes", class_columns, CLASS_SUM + SUM_WAITED),
-    [LOCKS_BY_CAUSE] = TABLE("cause", "what the holder did", "classes", cause_columns, WHY_WAITED),
-    [LOCKS_BY_LOCK] = TABLE("lock", "lock", "locks", lock_columns, LOCK_SUM + SUM_WAITED),
-    [LOCKS_BY_CHAIN] = TABLE("chain", "call chain", "chains", chain_columns, CHAIN_SUM + SUM_WAITED),
-    [LOCKS_BY_CHAIN_HOLDER] = TABLE("chain-holder", "call chain that waited", "holders",
-                                    lock_chain_holder_columns, LOCK_CHAIN_HOLDER_WAITED),
-    [LOCKS_BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUM + SUM_WAITED),
-    [LOCKS_BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUM + SUM_WAITED),
-    [LOCKS_BY_HOLDER] = TABLE("holder", "holder", "holders", holder_columns, HOLDER_WAITED),
+    [LOCKS_BY_CLASS] =
+        TABLE("class", "lock class", "classes", class_columns, CLASS_SUM + SUM_WAITED, "lock classes"),
+    [LOCKS_BY_CAUSE] = TABLE("cause", "what the holder did", "classes", cause_columns, WHY_WAITED,
+                             "what the holder did during the waits"),
+    [LOCKS_BY_LOCK] = TABLE("lock", "lock", "locks", lock_columns, LOCK_SUM + SUM_WAITED, "single locks"),
+    [LOCKS_BY_CHAIN] = TABLE("chain", "call chain", "chains", chain_columns, CHAIN_SUM + SUM_WAITED,
+                             "call chains that waited"),
+    [LOCKS_BY_CHAIN_HOLDER] =
+        TABLE("chain-holder", "call chain that waited", "holders", lock_chain_holder_columns,
+              LOCK_CHAIN_HOLDER_WAITED,
+              "for each call chain of `chain`, the holders and what they did: user code, kernel or interrupt "
+              "if they ran; the thread that ran instead if they were preempted; the state if they were "
+              "blocked. The rows add up to the wait time of the chain. Threads of the same name in programs "
+              "of the same name share a row; a wait counts for each of them that caused it"),
+    [LOCKS_BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUM + SUM_WAITED,
+                               "waits of each process"),
+    [LOCKS_BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUM + SUM_WAITED,
+                                    "waits of each thread"),
+    [LOCKS_BY_HOLDER] =
+        TABLE("holder", "holder", "holders", holder_columns, HOLDER_WAITED, "threads that others waited for"),
     [LOCKS_BY_INSTEAD] =
-        TABLE("instead", "ran in a holder's place", "threads", instead_columns, INSTEAD_WAITED),
-    [LOCKS_BY_EVENT] = TABLE("event", "waits for events", "events", event_columns, EVENT_SUM + EVENT_WAITED),
-    [LOCKS_BY_EVENT_CHAIN] = TABLE("event-chain", "call chain of waits for events", "chains",
-                                   event_chain_columns, EVENT_CHAIN_SUM + EVENT_WAITED),
-    [LOCKS_BY_WAKER] = TABLE("waker", "waker", "threads", waker_columns, WAKER_SUM + EVENT_WAITED),
-    [LOCKS_BY_WAIT] = HISTOGRAM_TABLE_EXTRA("wait", "wait"),
-    [LOCKS_BY_HOLD] = HISTOGRAM_TABLE_EXTRA("hold", "held"),
-    [LOCKS_BY_LONGEST] = TABLE("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
+        TABLE("instead", "ran in a holder's place", "threads", instead_columns, INSTEAD_WAITED,
+              "threads that ran on the CPUs of preempted holders while others waited for these"),
+    [LOCKS_BY_EVENT] = TABLE("event", "waits for events", "events", event_columns, EVENT_SUM + EVENT_WAITED,
+                             "waits for events"),
+    [LOCKS_BY_EVENT_CHAIN] =
+        TABLE("event-chain", "call chain of waits for events", "chains", event_chain_columns,
+              EVENT_CHAIN_SUM + EVENT_WAITED, "call chains that waited for events"),
+    [LOCKS_BY_WAKER] = TABLE("waker", "waker", "threads", waker_columns, WAKER_SUM + EVENT_WAITED,
+                             "threads that ended waits: they released the lock, or signalled"),
+    [LOCKS_BY_WAIT] = HISTOGRAM_TABLE_EXTRA("wait", "wait", "histogram of waits"),
+    [LOCKS_BY_HOLD] = HISTOGRAM_TABLE_EXTRA("hold", "held", "histogram of hold times"),
+    [LOCKS_BY_LONGEST] = TABLE("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED,
+                               "the longest waits, with the thread that held the lock longest, the thread "
+                               "that ran longest while holders were preempted, and the waker"),
     [LOCKS_BY_WAITING] =
-        TABLE_EXTRA("waiting", "still waiting at the end", "threads", waiting_columns, WAITING_SINCE),
+        TABLE_EXTRA("waiting", "still waiting at the end", "threads", waiting_columns, WAITING_SINCE,
+                    "threads that still waited for a mutex at the end, and for whom; this shows deadlocks"),
 };
 
 /* ---- sums ---- */
@@ -435,8 +453,7 @@ static void note_unwatched(struct locks *locks)
     if (unwatched != 0)
         snprintf(analysis->note, sizeof(analysis->note),
                  "%u contended lock %s not sampled: acquisitions are unknown. To sample them, use `tarn ctl "
-                 "SOURCE "
-                 "watch all 64`, `trace watch all 64` in the guest, or the boot option watch=all/64",
+                 "SOURCE watch all 64`, `trace watch all 64` in the guest, or the boot option watch=all/64",
                  unwatched, unwatched == 1 ? "class was" : "classes were");
 }
 

@@ -19,21 +19,10 @@
 
 #define QUANTUM_US 1000u /* default amount of work */
 
-static const struct analysis_option options[] = {
-    {"quantum", true, " US        length of the equal parts of work, in microseconds (1000)"},
-    {NULL, false, NULL}};
-
-static bool set_option(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
-{
-    struct noises *noises = (struct noises *)analysis;
-    char *end;
-
-    noises->quantum_us = strtoull(value, &end, 0);
-    if (*value < '0' || *value > '9' || *end != '\0' || noises->quantum_us == 0 ||
-        noises->quantum_us > 1000000000)
-        return fail_set(fail, "--quantum %.40s: microseconds, 1 to 1000000000", value);
-    return true;
-}
+static const struct command_option options[] = {
+    {COUNT("quantum", "US", struct noises, quantum_us, 1, 1e9,
+           "length of the equal parts of work, in microseconds (1000)")},
+    {.name = NULL}};
 
 static struct noise_thread *record_of(struct noises *noises, const struct model_thread *thread)
 {
@@ -235,18 +224,11 @@ static bool open_noises(struct analysis *analysis, struct fail *fail)
 const struct analysis_kind noise_analysis = {
     .name = "noise",
     .summary = "what interrupts, faults and other threads cost a computation, cause by cause",
-    .help =
-        "What the chosen threads (--tid, --pid, --process) lost while they had work to do: to interrupts,\n"
-        "faults, other threads that ran in their place, and the delay between the end of a wait and running\n"
-        "again. Work is what a thread does itself, including its system calls; waiting is neither work nor\n"
-        "noise. The table `quantum` cuts the work into equal parts and shows how long they took, and how\n"
-        "long they would have taken without each cause.\n",
     .options = options,
     .tables = noise_tables,
     .table_count = NOISE_TABLES,
     .totals = &noise_totals,
     .size = sizeof(struct noises),
-    .set = set_option,
     .open = open_noises,
     .finish = noise_fill,
 };

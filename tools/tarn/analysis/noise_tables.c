@@ -36,15 +36,22 @@ static const struct table_column who_columns[] = {NUMBER_COLUMN("tid"), NUMBER_C
                                                   TIME_LARGEST("max_ns")};
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS};
 const struct table noise_tables[NOISE_TABLES] = {
-    [BY_CAUSE] = TABLE("cause", "cause", "causes", cause_columns, CAUSE_TIMES + 1),
-    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TAKEN),
+    [BY_CAUSE] =
+        TABLE("cause", "cause", "causes", cause_columns, CAUSE_TIMES + 1, "what took time from the work"),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TAKEN, "what each thread lost"),
     [BY_QUANTUM] =
-        TABLE_AS("quantum", "equal parts of work", "rows", quantum_columns, TABLE_AS_FILLED, false, true),
-    [BY_WHO] = TABLE("who", "thread that ran instead", "threads", who_columns, WHO_TOTAL),
-    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration of a part"),
-    [BY_SLICE] = HISTOGRAM_TABLE_EXTRA("slice", "work per time slice"),
-    [BY_LONGEST] =
-        TABLE_EXTRA("longest", "longest interruptions", "interruptions", longest_columns, TABLE_AS_FILLED),
+        TABLE_AS("quantum", "equal parts of work", "rows", quantum_columns, TABLE_AS_FILLED, false, true,
+                 "the work in equal parts (--quantum), as in fixed-work-quantum benchmarks: how long each "
+                 "took, and how long it would have taken without each cause"),
+    [BY_WHO] = TABLE("who", "thread that ran instead", "threads", who_columns, WHO_TOTAL,
+                     "threads that ran in place of the selected ones"),
+    [BY_DURATION] =
+        HISTOGRAM_TABLE_EXTRA("duration", "duration of a part", "histogram of the durations of these parts"),
+    [BY_SLICE] = HISTOGRAM_TABLE_EXTRA("slice", "work per time slice",
+                                       "histogram of the work in equal slices of time, without waiting, as "
+                                       "in fixed-time-quantum benchmarks"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest interruptions", "interruptions", longest_columns,
+                               TABLE_AS_FILLED, "the longest interruptions"),
 };
 
 static const char *cause_name(const struct noises *noises, enum noise kind, uint64_t detail,

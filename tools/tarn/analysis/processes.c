@@ -48,8 +48,8 @@ static const struct table_column program_columns[] = {
     COUNT_COLUMN("processes"), COUNT_COLUMN("failed"), COUNT_COLUMN("killed"), TIME_COLUMN("life_ns"),
     TIME_OF_ONE("mean_ns"),    TIME_LARGEST("max_ns"), TIME_COLUMN("ran_ns")};
 static const struct table tables[TABLES] = {
-    [BY_TREE] = TABLE("tree", "process", "processes", tree_columns, TABLE_AS_FILLED),
-    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_LIFE),
+    [BY_TREE] = TABLE("tree", "process", "processes", tree_columns, TABLE_AS_FILLED, "the tree of processes"),
+    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_LIFE, "sums by program"),
 };
 
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
@@ -234,10 +234,6 @@ static void finish_processes(struct analysis *analysis)
 const struct analysis_kind processes_analysis = {
     .name = "processes",
     .summary = "the tree of processes: lifetimes, exit status, run time",
-    .help =
-        "The tree of processes: parent, lifetime, run time, threads, exit status (negative: killed) and\n"
-        "executable; and sums by program. A process that existed before the trace has no begin time, one\n"
-        "that still exists after it no end time. Lifetimes cover only the selected time range.\n",
     .tables = tables,
     .table_count = TABLES,
     .size = sizeof(struct processes),

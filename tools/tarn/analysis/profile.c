@@ -176,36 +176,18 @@ static bool open_profile(struct analysis *analysis, struct fail *fail)
     return true;
 }
 
-static bool set_weight(struct profile *profile, const char *value, struct fail *fail)
-{
-    static const char *const names[] = {"time", "samples", "instructions"};
+static const char *const weight_words[] = {"time", "samples", "instructions", NULL};
 
-    for (unsigned i = 0; i < 3; i++)
-        if (strcmp(value, names[i]) == 0) {
-            profile->weight = (enum weight)i;
-            return true;
-        }
-    return fail_set(fail, "samples are weighted by time, samples or instructions, not by '%.40s'", value);
-}
-
-static bool set_profile(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
+static bool set_least(void *context, const struct command_option *option, const char *value,
+                      struct fail *fail)
 {
-    struct profile *profile = (struct profile *)analysis;
+    struct profile *profile = context;
     char *end;
 
-    if (strcmp(option, "weight") == 0)
-        return set_weight(profile, value, fail);
-    if (strcmp(option, "folded") == 0)
-        return profile->folded = true;
-    if (strcmp(option, "flame") == 0) {
-        profile->flame = value;
-        return true;
-    }
     profile->least = strtod(value, &end);
-    if (end == value || *end != '\0' || !(profile->least >= 0 && profile->least <= 100))
-        return fail_set(fail, "'%.40s' is not a percentage", value);
     profile->has_least = true;
-    return true;
+    return (end != value && *end == '\0' && profile->least >= 0 && profile->least <= 100) ||
+           fail_set(fail, "expected a percentage");
 }
 
 static void finish_profile(struct analysis *analysis)
@@ -216,8 +198,8 @@ static void finish_profile(struct analysis *analysis)
         profile->least = 1;
     if (profile->whole.samples == 0)
         snprintf(analysis->note, sizeof(analysis->note),
-                 "the trace has no samples; to take them, boot the guest with profile=1000 or use "
-                 "`tarn ctl SOURCE profile 1000`");
+                 "the trace has no samples; to take them, boot the guest with profile=1000 or use `tarn ctl "
+                 "SOURCE profile 1000`");
     else if (profile->weight == WEIGHT_INSTRUCTIONS && profile->whole.instructions == 0)
         snprintf(analysis->note, sizeof(analysis->note),
                  "the CPUs of this machine do not count instructions, so samples cannot be weighted by them");
@@ -285,34 +267,30 @@ static bool print_profile(struct analysis *analysis, FILE *to, bool *is_all, str
     return true;
 }
 
-static const struct analysis_option options[] = {
-    {"weight", true,
-     " WHAT       weight of a sample: time (the default), samples, or instructions\n"
-     "                      (if the CPUs count them)"},
-    {"least", true, " PERCENT     omit branches of calls and callers below this share (1)"},
-    {"folded", false, "            folded stacks: one line per call chain, with its weight (ns)"},
-    {"flame", true, " FILE        write a flame graph as SVG; -: standard output"},
-    {NULL, false, NULL},
-};
+static const struct command_option options[] = {
+    {WORD("weight", "WHAT", struct profile, weight, weight_words,
+          "weight of a sample: time (the default), samples, or instructions (if the CPUs count them)\nIt "
+          "applies to shares, folded stacks and flame graphs")},
+    {CALL("least", "PERCENT", set_least, "omit branches of calls and callers below this share (1)")},
+    {FLAG("folded", struct profile, folded,
+          "print folded stacks: one line per call chain, with its weight (times in nanoseconds)\nFunctions "
+          "are separated by semicolons; those of the kernel end in `_[k]`"),
+     .is_extra = true},
+    {TEXT("flame", "FILE", struct profile, flame,
+          "write a flame graph as SVG; -: standard output\nIn a browser, a click zooms in to a box, and `/` "
+          "searches"),
+     .is_extra = true},
+    {.name = NULL}};
 
 const struct analysis_kind profile_analysis = {
     .name = "profile",
     .summary = "where CPUs spent their time, by sampling: functions, lines, call chains",
-    .help =
-        "Samples of what CPUs executed, by process, thread, executable, function and line; as a tree of\n"
-        "calls from the outermost function (--by calls) or from the innermost (--by callers), as folded\n"
-        "stacks, or as a flame graph. A sample stands for the time that its CPU worked since the previous\n"
-        "sample. `late` is the delay from the due time until the sample was taken, because the CPU could\n"
-        "not take an interrupt; a late sample is attributed to the place where the interrupt was at last\n"
-        "possible. --by lateness shows the distribution of delays.\n",
     .options = options,
-    .not_compared = "folded,flame",
     .tables = profile_tables,
     .table_count = PROFILE_TABLES,
     .totals = &profile_totals,
     .uses_symbols = true,
     .size = sizeof(struct profile),
-    .set = set_profile,
     .open = open_profile,
     .finish = finish_profile,
     .print = print_profile,

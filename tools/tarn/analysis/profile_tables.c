@@ -72,16 +72,20 @@ static const struct table_column tree_columns[] = {TIME_OF_ONE("total_ns"), MEAN
                                                    NUMBER_COLUMN("depth"),  TEXT_COLUMN("image")};
 
 const struct table profile_tables[PROFILE_TABLES] = {
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUMS + SUM_SHARE),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUMS + SUM_SHARE),
-    [BY_IMAGE] = TABLE("image", "image", "images", image_columns, SUM_SHARE),
-    [BY_FUNCTION] = TABLE("function", "function", "functions", function_columns, FUNCTION_SELF_SHARE),
-    [BY_LINE] = TABLE("line", "line", "lines", line_columns, SUM_SHARE),
-    [BY_CALLS] =
-        TABLE_AS("calls", "calls, from the outermost", "calls", tree_columns, TABLE_AS_FILLED, true, true),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUMS + SUM_SHARE,
+                         "time of each process"),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUMS + SUM_SHARE,
+                              "time of each thread"),
+    [BY_IMAGE] = TABLE("image", "image", "images", image_columns, SUM_SHARE, "time in each executable"),
+    [BY_FUNCTION] =
+        TABLE("function", "function", "functions", function_columns, FUNCTION_SELF_SHARE,
+              "time in each function itself, and with its callees; inlined functions count separately"),
+    [BY_LINE] = TABLE("line", "line", "lines", line_columns, SUM_SHARE, "time in each source line"),
+    [BY_CALLS] = TABLE_AS("calls", "calls, from the outermost", "calls", tree_columns, TABLE_AS_FILLED, true,
+                          true, "tree of calls from the outermost function"),
     [BY_CALLERS] = TABLE_AS("callers", "callers, of the innermost", "callers", tree_columns, TABLE_AS_FILLED,
-                            true, true),
-    [BY_LATENESS] = HISTOGRAM_TABLE_EXTRA("lateness", "late"),
+                            true, true, "tree of callers from the innermost function"),
+    [BY_LATENESS] = HISTOGRAM_TABLE_EXTRA("lateness", "late", "histogram of sampling delays"),
 };
 
 static double share_of(const struct profile *profile, const struct sums *sums)

@@ -217,10 +217,6 @@ static bool open_sched(struct analysis *analysis, struct fail *fail)
 const struct analysis_kind sched_analysis = {
     .name = "sched",
     .summary = "scheduling: waits for a CPU and their causes, runs, migrations",
-    .help =
-        "How long threads waited for a CPU once they were ready, by which wake-up, and what ran there\n"
-        "meanwhile; how long threads ran and why each run ended; migrations; what each CPU did. Waits and\n"
-        "runs whose start is not in the trace are left out of distributions.\n",
     .tables = sched_tables,
     .table_count = SCHED_TABLES,
     .size = sizeof(struct sched),

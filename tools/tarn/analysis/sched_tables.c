@@ -47,16 +47,24 @@ enum { LONG_DELAYER = LONGEST_COLUMN_COUNT, LONG_BY_TID, LONG_DELAY };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, TEXT_COLUMN("by"),
                                                       NUMBER_COLUMN("by_tid"), TIME_COLUMN("by_ran_ns")};
 const struct table sched_tables[SCHED_TABLES] = {
-    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER),
-    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_WHO + WHO_WAITED),
-    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_WHO + WHO_WAITED),
-    [BY_DELAY] = TABLE("delay", "thread that ran meanwhile", "pairs", delay_columns, DELAY_TOTAL),
-    [BY_WAKER] = TABLE("waker", "waker", "pairs", waker_columns, WAKER_WAITS + 1),
-    [BY_END] = TABLE("end", "why a run ended", "reasons", end_columns, 0),
-    [BY_WAIT] = HISTOGRAM_TABLE("wait", "ready until running"),
-    [BY_WAKEUP] = HISTOGRAM_TABLE_EXTRA("wakeup", "woken until running"),
-    [BY_RUN] = HISTOGRAM_TABLE_EXTRA("run", "length of a run"),
-    [BY_LONGEST] = TABLE_EXTRA("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED),
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER,
+                     "what each CPU did, and how long threads waited for it"),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_WHO + WHO_WAITED,
+                        "waits and runs of each thread"),
+    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_WHO + WHO_WAITED,
+                               "waits and runs of each process"),
+    [BY_DELAY] = TABLE("delay", "thread that ran meanwhile", "pairs", delay_columns, DELAY_TOTAL,
+                       "which thread ran on the CPU in whose queue a thread waited, and for how long; (idle) "
+                       "is a CPU that slept and had to be woken, or whose idle thread did the kernel's work"),
+    [BY_WAKER] = TABLE("waker", "waker", "pairs", waker_columns, WAKER_WAITS + 1,
+                       "waits that began with a wake-up, by waker"),
+    [BY_END] = TABLE("end", "why a run ended", "reasons", end_columns, 0, "why runs ended"),
+    [BY_WAIT] = HISTOGRAM_TABLE("wait", "ready until running", "histogram of waits"),
+    [BY_WAKEUP] = HISTOGRAM_TABLE_EXTRA("wakeup", "woken until running",
+                                        "histogram of waits that began with a wake-up"),
+    [BY_RUN] = HISTOGRAM_TABLE_EXTRA("run", "length of a run", "histogram of runs"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest waits", "waits", longest_columns, TABLE_AS_FILLED,
+                               "the longest waits, and the thread that delayed each most"),
 };
 
 static const char *name_of(const struct sched *sched, uint64_t number, const char *none)

@@ -57,12 +57,13 @@ static const struct table_column thread_columns[] = {
     NUMBER_COLUMN("tid"),     NUMBER_COLUMN("pid"),       COLUMNS_TIME,
     COUNT_COLUMN("switches"), COUNT_COLUMN("migrations"), COLUMN_EVENTS};
 static const struct table tables[TABLES] = {
-    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER),
-    [BY_CLASS] = TABLE("class", "event class", "classes", class_columns, CLASS_EVENTS),
-    [BY_EVENT] = TABLE("event", "event", "events", event_columns, EVENT_EVENTS),
-    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_EVENTS),
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_EVENTS),
-    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIME),
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER, "events and use of each CPU"),
+    [BY_CLASS] = TABLE("class", "event class", "classes", class_columns, CLASS_EVENTS, "event classes"),
+    [BY_EVENT] = TABLE("event", "event", "events", event_columns, EVENT_EVENTS, "event types"),
+    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_EVENTS,
+                         "programs: all processes of one name"),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_EVENTS, "processes"),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIME, "threads"),
 };
 
 enum { TOTAL_EVENTS, TOTAL_BYTES, TOTAL_RATE };
@@ -269,7 +270,6 @@ static void finish_stats(struct analysis *analysis)
 const struct analysis_kind stats_analysis = {
     .name = "stats",
     .summary = "events and CPU time, by CPU, class, event, program, process and thread",
-    .help = "Counts events with their rates and sizes, and the time on CPUs.\n",
     .tables = tables,
     .table_count = TABLES,
     .totals = &totals,

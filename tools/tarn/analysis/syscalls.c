@@ -33,23 +33,23 @@ enum { LONG_ARG0 = LONGEST_COLUMN_COUNT, LONG_ARG1, LONG_RESULT };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("arg0"), HEX_COLUMN("arg1"),
                                                       SIGNED_COLUMN("result")};
 static const struct table tables[TABLES] = {
-    [BY_CALL] = TABLE("call", "system call", "calls", call_columns, SPAN_BY_TOTAL(call_columns)),
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns)),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns)),
-    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns)),
-    [BY_ERROR] = TABLE("error", "system call", "errors", error_columns, ERROR_COUNT),
-    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration"),
-    [BY_LONGEST] = TABLE_EXTRA("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED),
+    [BY_CALL] =
+        TABLE("call", "system call", "calls", call_columns, SPAN_BY_TOTAL(call_columns), "system calls"),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns),
+                         "system calls of each process"),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns),
+                              "system calls of each thread"),
+    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns),
+                           "each system call of each process"),
+    [BY_ERROR] =
+        TABLE("error", "system call", "errors", error_columns, ERROR_COUNT, "errors that calls returned"),
+    [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration", "histogram of durations"),
+    [BY_LONGEST] = TABLE_EXTRA("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED,
+                               "the longest calls"),
 };
 
-static const struct analysis_option options[] = {
-    {"call", true, " PATTERN      only these system calls: ipc_*"}, {NULL, false, NULL}};
-
-static bool set_option(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
-{
-    ((struct syscalls *)analysis)->pattern = value;
-    return true;
-}
+static const struct command_option options[] = {
+    {TEXT("call", "PATTERN", struct syscalls, pattern, "only these system calls: ipc_*")}, {.name = NULL}};
 
 static const char *name_of(const struct analysis *analysis, uint64_t number, char text[ANALYSIS_NAME_BYTES])
 {
@@ -144,15 +144,10 @@ static void finish_syscalls(struct analysis *analysis)
 const struct analysis_kind syscalls_analysis = {
     .name = "syscalls",
     .summary = "system calls: how many, how long and why, errors",
-    .help =
-        "For each system call: how often it was called, how many calls returned an error, and where the\n"
-        "time from entry to exit went: the call itself, nested faults and interrupts, waiting. Percentiles\n"
-        "are of calls whose entry and exit are both in the trace.\n",
     .options = options,
     .tables = tables,
     .table_count = TABLES,
     .size = sizeof(struct syscalls),
-    .set = set_option,
     .open = open_syscalls,
     .finish = finish_syscalls,
 };

@@ -53,10 +53,12 @@ enum { PROCESS_PID, PROCESS_THREADS, PROCESS_TIMES };
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
                                                       TIMES_COLUMNS};
 static const struct table tables[TABLES] = {
-    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIMES),
-    [BY_STATE] = TABLE("state", "state", "states", state_columns, STATE_TOTAL),
-    [BY_WAIT] = TABLE_EXTRA("wait", "waiting thread", "threads", wait_columns, WAIT_TOTAL),
-    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_TIMES),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIMES, "threads"),
+    [BY_STATE] = TABLE("state", "state", "states", state_columns, STATE_TOTAL, "time in each state"),
+    [BY_WAIT] =
+        TABLE_EXTRA("wait", "waiting thread", "threads", wait_columns, WAIT_TOTAL, "what threads waited for"),
+    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_TIMES,
+                               "threads of each process"),
 };
 
 static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
@@ -205,12 +207,6 @@ static void finish_threads(struct analysis *analysis)
 const struct analysis_kind threads_analysis = {
     .name = "threads",
     .summary = "threads: how long they ran, were ready, and waited for what",
-    .help =
-        "For each thread: run time, time ready to run, wait time, switches, migrations and wake-ups. The\n"
-        "table `state` sums this by state; `wait` shows what each thread waited for.\n"
-        "A migration is a run on another CPU than the previous run. The event sched_migrate_task counts\n"
-        "moves to another run queue instead: it also counts moves before a first run, and several moves\n"
-        "before one run.\n",
     .tables = tables,
     .table_count = TABLES,
     .size = sizeof(struct threads),

@@ -11,23 +11,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/options.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
 #include <unistd.h>
 
 #define WORKERS_MAX  16u
 #define REPORTS_KEPT 1000u /* per stream; further ones are only counted, by type */
-
-static const char help[] =
-    "Verifies every packet and event of a trace against the format and the metadata, and lists what is\n"
-    "wrong. Losses, which the trace itself accounts for, are listed separately from damage.\n"
-    "\n"
-    "  --quiet       print only the summary\n"
-    "  --list-kinds  list the types of anomalies and what they mean\n"
-    "  --help        print this help\n"
-    "\n"
-    "Exit status: 0 no damage (losses are possible), 1 damage, 2 usage or system error.\n";
 
 /* The findings for one stream. */
 struct result {
@@ -253,10 +243,8 @@ static int check_trace(const char *directory, bool quiet)
     struct fail fail;
     int status;
 
-    if (!trace_open(&trace, directory, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
-    }
+    if (!trace_open(&trace, directory, &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
     check.results = alloc_zero(trace.stream_count + 1ul, sizeof(check.results[0]));
     run_workers(&check);
     check.results[trace.stream_count].reporter.report = take_report;
@@ -273,29 +261,15 @@ struct options {
     bool quiet, list_kinds;
 };
 
-static bool take_option(void *context, int option, const char *value, struct fail *fail)
-{
-    struct options *options = context;
+static const struct command_option known[] = {
+    {FLAG("quiet", struct options, quiet, "print only the summary"), .letter = 'q'},
+    {FLAG("list-kinds", struct options, list_kinds, "list the types of anomalies and what they mean")},
+    {.name = NULL}};
 
-    *(option == 'q' ? &options->quiet : &options->list_kinds) = true;
-    return true;
-}
-
-static const struct option known[] = {{"quiet", no_argument, NULL, 'q'},
-                                      {"list-kinds", no_argument, NULL, 'k'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[--quiet] DIRECTORY\n--list-kinds",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "q",
-                                         .most = 1,
-                                         .take = take_option};
-
-int run_check(int argc, char **argv)
+static int run_check(int argc, char **argv)
 {
     struct options options = {false, false};
-    int status = take_command_line(&line, &options, argc, argv);
+    int status = command_parse(&check_command, (void *[]){&options}, argc, argv);
 
     if (status >= 0)
         return status;
@@ -304,5 +278,12 @@ int run_check(int argc, char **argv)
         return EXIT_OK;
     }
     return optind < argc ? check_trace(argv[optind], options.quiet)
-                         : complain_of_words(&line, argv[0], "an argument is missing");
+                         : complain_of_words(&check_command, "an argument is missing");
 }
+
+const struct command check_command = {.name = "check",
+                                      .summary = "verify every packet and event of a trace",
+                                      .forms = "[--quiet] DIRECTORY\n--list-kinds",
+                                      .groups = {{NULL, known}},
+                                      .most = 1,
+                                      .run = run_check};

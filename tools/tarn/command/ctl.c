@@ -10,35 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/options.h>
+#include <tools/tarn/command/commands.h>
+#include <tools/tarn/help.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
-
-static const char help[] =
-    "Shows and sets what a running guest traces. SOURCE: tcp:HOST:PORT or serial:PATH. For core:, gdb:\n"
-    "and ram: sources (see tarn pull --help) only `statistics` works.\n"
-    "\n"
-    "  statistics           show mask, mode, geometry and each CPU's counters (the default)\n"
-    "  mask MASK            set the mask of event classes: all, none, a number, or sched,ipc,...\n"
-    "  mode MODE            flight (overwrite the oldest), stream (wait for a pull), once (stop when full)\n"
-    "  start                resume tracing with the mask from before the last stop, or with all classes\n"
-    "  stop                 stop tracing; a running pull copies what is left and ends\n"
-    "  switches CLASS BITS  enable single events of a class: all, none, or bits (bit N: minor number N)\n"
-    "  geometry BYTES COUNT set the size and number of each CPU's buffers, powers of two; clears the trace\n"
-    "  clear                discard all logged events; release the event classes of ended programs\n"
-    "  flush                close the open packets\n"
-    "  statedump            log what exists now: processes, threads, executables, locks, interrupts\n"
-    "  drop-previous        discard the trace of the previous boot\n"
-    "  profile US           sample every busy CPU each US microseconds on average (20 to 10000000);\n"
-    "                       0: stop sampling. tarn profile shows the samples\n"
-    "  locks                list lock classes, their sampling, and how many acquisitions had to wait\n"
-    "  watch CLASS [N]      log every Nth acquisition per CPU of a lock class (or all, none) with its hold\n"
-    "                       time; without N: each one; 0: none. tarn locks shows them\n"
-    "  snapshot DIR         write the current contents of the buffers to DIR, like `tarn pull --snapshot`\n"
-    "\n"
-    "      --json           print JSON\n"
-    "      --wait SEC       keep trying to connect for SEC seconds (default 0)\n"
-    "      --help           print this help\n";
 
 struct ctl {
     struct source *source;
@@ -107,25 +82,52 @@ static bool parse_mode_word(const char *text, uint64_t *mode, struct fail *fail)
 }
 
 static const struct ctl_command {
-    const char *name;
+    const char *name, *arguments; /* NULL: none */
     uint32_t operation;
     bool (*parse_a)(const char *, uint64_t *, struct fail *);
     bool (*parse_b)(const char *, uint64_t *, struct fail *);
+    const char *text;
 } commands[] = {
-    {"statistics", WIRE_OP_STATISTICS, NULL, NULL},
-    {"mask", WIRE_OP_SET_MASK, parse_mask, NULL},
-    {"mode", WIRE_OP_SET_MODE, parse_mode_word, NULL},
-    {"start", WIRE_OP_START, NULL, NULL},
-    {"stop", WIRE_OP_STOP, NULL, NULL},
-    {"switches", WIRE_OP_SET_SWITCHES, parse_class, parse_bits},
-    {"geometry", WIRE_OP_SET_GEOMETRY, parse_number, parse_number},
-    {"clear", WIRE_OP_CLEAR, NULL, NULL},
-    {"flush", WIRE_OP_FLUSH, NULL, NULL},
-    {"statedump", WIRE_OP_STATEDUMP, NULL, NULL},
-    {"drop-previous", WIRE_OP_DROP_PREVIOUS, NULL, NULL},
-    {"profile", WIRE_OP_SET_PROFILE, parse_microseconds, NULL},
-    {"locks", WIRE_OP_LOCK_CLASSES, NULL, NULL},
+    {"statistics", NULL, WIRE_OP_STATISTICS, NULL, NULL,
+     "show mask, mode, geometry and the counters of each CPU (the default)"},
+    {"mask", "MASK", WIRE_OP_SET_MASK, parse_mask, NULL,
+     "set the event classes to trace: all, none, a number, or names separated by commas"},
+    {"mode", "MODE", WIRE_OP_SET_MODE, parse_mode_word, NULL,
+     "flight (overwrite the oldest), stream (wait for a pull), once (stop when full)"},
+    {"start", NULL, WIRE_OP_START, NULL, NULL,
+     "resume tracing with the mask from before the last stop, or with all classes"},
+    {"stop", NULL, WIRE_OP_STOP, NULL, NULL, "stop tracing; a running pull copies what is left and ends"},
+    {"switches", "CLASS BITS", WIRE_OP_SET_SWITCHES, parse_class, parse_bits,
+     "enable single events of a class: all, none, or bits (bit N: minor number N)"},
+    {"geometry", "BYTES COUNT", WIRE_OP_SET_GEOMETRY, parse_number, parse_number,
+     "set the size and number of each CPU's buffers, powers of two; clears the trace; refused during a pull"},
+    {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,
+     "discard all logged events, and release the event classes of ended programs; refused during a pull"},
+    {"flush", NULL, WIRE_OP_FLUSH, NULL, NULL, "close the open packets"},
+    {"statedump", NULL, WIRE_OP_STATEDUMP, NULL, NULL,
+     "log what exists: processes, threads, executables, lock classes, interrupts"},
+    {"drop-previous", NULL, WIRE_OP_DROP_PREVIOUS, NULL, NULL,
+     "discard the trace of the previous boot and free its memory"},
+    {"profile", "US", WIRE_OP_SET_PROFILE, parse_microseconds, NULL,
+     "sample every busy CPU each US microseconds on average (20 to 10000000); 0: stop sampling. `tarn "
+     "profile` shows the samples"},
+    {"locks", NULL, WIRE_OP_LOCK_CLASSES, NULL, NULL,
+     "list lock classes, their sampling, and how many acquisitions had to wait"},
+    {"watch", "CLASS [N]", WIRE_OP_WATCH_LOCKS, NULL, NULL,
+     "log every Nth acquisition per CPU of a lock class, with its hold time; without N: each one; 0: none. "
+     "CLASS is a name, in which spaces may be written as underscores, or all or none. `tarn locks` shows the "
+     "results"},
+    {"snapshot", "DIR", 0, NULL, NULL,
+     "write the current contents of the buffers to DIR, as `tarn pull --snapshot`"},
 };
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void describe_commands(struct page *page, const struct command *self)
+{
+    page_heading(page, "Commands");
+    for (size_t i = 0; i < COMMANDS; i++)
+        page_entry(page, commands[i].name, commands[i].arguments, commands[i].text);
+}
 
 /* ---- statistics ---------------------------------------------------------------------------------- */
 
@@ -223,20 +225,16 @@ static void print_statistics_json(const struct statistics *statistics)
 static bool run_request(struct ctl *ctl, const struct wire_request *request, struct fail *fail)
 {
     struct statistics statistics;
-    const uint8_t *data;
-    int32_t status;
-    size_t size;
+    struct source_reply reply;
 
-    if (ctl->source->class->control(ctl->source, request, &status, &data, &size, fail) != SOURCE_ITEM)
+    if (!source_control(ctl->source, request, "", &reply, fail))
         return false;
-    if (status < 0)
-        return fail_set(fail, "%s", guest_error_text(status));
     if (request->operation != WIRE_OP_STATISTICS) {
         if (ctl->json)
-            printf("{\"status\": %d}\n", status);
+            printf("{\"status\": %d}\n", reply.status);
         return true;
     }
-    if (!parse_statistics(&statistics, data, size, fail))
+    if (!parse_statistics(&statistics, reply.data, reply.size, fail))
         return false;
     (ctl->json ? print_statistics_json : print_statistics)(&statistics);
     return true;
@@ -271,15 +269,10 @@ static bool parse_lock_classes(struct lock_classes *classes, const uint8_t *data
 static bool ask_lock_classes(struct ctl *ctl, struct lock_classes *classes, struct fail *fail)
 {
     const struct wire_request request = {.operation = WIRE_OP_LOCK_CLASSES};
-    const uint8_t *data;
-    int32_t status;
-    size_t size;
+    struct source_reply reply;
 
-    if (ctl->source->class->control(ctl->source, &request, &status, &data, &size, fail) != SOURCE_ITEM)
-        return false;
-    if (status < 0)
-        return fail_set(fail, "%s", guest_error_text(status));
-    return parse_lock_classes(classes, data, size, fail);
+    return source_control(ctl->source, &request, "", &reply, fail) &&
+           parse_lock_classes(classes, reply.data, reply.size, fail);
 }
 
 static void print_lock_classes(const struct lock_classes *classes)
@@ -367,7 +360,7 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
 {
     if (strcmp(argv[0], "watch") == 0)
         return parse_watch(argc, argv, request, fail);
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    for (size_t i = 0; i < COMMANDS; i++) {
         const struct ctl_command *command = &commands[i];
         int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);
         if (strcmp(argv[0], command->name) != 0)
@@ -393,39 +386,25 @@ static bool run_words(struct ctl *ctl, char **words, const struct wire_request *
     return run_request(ctl, request, fail);
 }
 
-static bool take_option(void *context, int option, const char *value, struct fail *fail)
-{
-    struct ctl *ctl = context;
+static const struct command_option known[] = {
+    {FLAG("json", struct ctl, json, "print JSON")},
+    {REAL("wait", "SEC", struct ctl, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
+    {.name = NULL}};
 
-    return option == 'w' ? option_real(value, 0, 1e9, &ctl->wait, fail) : (ctl->json = true);
-}
-
-static const struct option known[] = {{"json", no_argument, NULL, 'j'},
-                                      {"wait", required_argument, NULL, 'w'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "SOURCE [OPTION]... [COMMAND [ARGUMENT]...]",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "",
-                                         .least = 1,
-                                         .most = INT_MAX,
-                                         .take = take_option};
-
-int run_ctl(int argc, char **argv)
+static int run_ctl(int argc, char **argv)
 {
     static char *default_words[] = {"statistics"};
     struct wire_request request = {0};
     struct ctl ctl = {0};
     struct fail fail;
-    int status = take_command_line(&line, &ctl, argc, argv);
+    int status = command_parse(&ctl_command, (void *[]){&ctl}, argc, argv);
 
     if (status >= 0)
         return status;
     const char *name = argv[optind++];
     if (optind < argc && strcmp(argv[optind], "snapshot") == 0 && optind + 2 == argc) {
         char *words[] = {"pull", (char *)name, "--snapshot", "-o", argv[optind + 1], NULL};
-        return run_pull(5, words);
+        return pull_command.run(5, words);
     }
     char **words = optind < argc ? argv + optind : default_words;
     bool fine = parse_request(optind < argc ? argc - optind : 1, words, &request, &fail);
@@ -435,7 +414,14 @@ int run_ctl(int argc, char **argv)
         if (ctl.source)
             ctl.source->class->close(ctl.source);
     }
-    if (!fine)
-        complain("%s", fail.text);
-    return fine ? EXIT_OK : EXIT_USAGE;
+    return fine ? EXIT_OK : fail_report(&fail, EXIT_USAGE);
 }
+
+const struct command ctl_command = {.name = "ctl",
+                                    .summary = "show and set what a running guest traces",
+                                    .forms = "SOURCE [OPTION]... [COMMAND [ARGUMENT]...]",
+                                    .groups = {{NULL, known}},
+                                    .least = 1,
+                                    .most = INT_MAX,
+                                    .run = run_ctl,
+                                    .describe = describe_commands};

@@ -31,10 +31,12 @@ static bool prepare_run(const struct diff *diff, struct run *run, struct fail *f
     for (unsigned s = 0; s < diff->setting_count; s++) {
         const struct setting *setting = &diff->settings[s];
 
-        if (setting->name == NULL && !filter_option(&run->filter, setting->option, setting->value))
-            return fail_set(fail, "'%s' is invalid", setting->value);
-        for (unsigned i = 0; i < diff->count && setting->name != NULL; i++)
-            if (analysis_has_option(run->analyses[i]->kind, setting->name) &&
+        const struct command_option *option = option_find(filter_options, setting->name);
+
+        if (option != NULL)
+            option_set(option, &run->filter, setting->value, fail);
+        for (unsigned i = 0; i < diff->count && option == NULL; i++)
+            if (option_find(run->analyses[i]->kind->options, setting->name) != NULL &&
                 !analysis_set(run->analyses[i], setting->name, setting->value, fail))
                 return false;
     }
@@ -155,10 +157,8 @@ static int show(struct diff *diff)
     int status = EXIT_OK;
     struct fail fail;
 
-    if (!diff_choose_tables(diff, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    if (!diff_choose_tables(diff, &fail))
+        return fail_report(&fail, EXIT_USAGE);
     for (unsigned side = 0; side < 2; side++)
         for (unsigned run = 0; run < diff->run_count[side]; run++)
             if (!ask_run(diff, side, run, &status))
@@ -185,6 +185,7 @@ static void close_diff(struct diff *diff)
         table_free(&diff->results[i]);
     table_free(&diff->largest);
     free(diff->results);
+    arena_free(&diff->texts);
     for (unsigned side = 0; side < 2; side++) {
         for (unsigned run = 0; run < diff->run_count[side]; run++)
             close_run(&diff->runs[side][run], diff->count);

@@ -16,7 +16,7 @@
 
 #define DIFF_TEXT_TOP     8u
 #define DIFF_ANALYSES_MAX 24u
-#define DIFF_OPTIONS_MAX  96u
+#define DIFF_OPTIONS_MAX  32u
 #define DIFF_CONTEXT      5u
 #define DIFF_SETTINGS_MAX 64u
 #define DIFF_DEFAULT      "processes,profile,breakdown,syscalls,faults,irq,locks,sched,ipc"
@@ -41,11 +41,9 @@ enum diff_per {
     PER_NOTHING
 };
 
-/* An option that is passed to every run of both sides. */
+/* An option of the filter or of analyses, for every run of both sides. */
 struct setting {
-    const char *name; /* name of an analysis option; NULL: a filter option */
-    int option;
-    const char *value;
+    const char *name, *value;
 };
 
 struct diff {
@@ -55,23 +53,23 @@ struct diff {
     unsigned count;                                   /* number of analyses, without stats */
     struct setting settings[DIFF_SETTINGS_MAX];
     unsigned setting_count;
-    const char *by, *columns, *unit_event, *symbols;
+    const char *list, *by, *columns, *unit_event, *symbols;
     enum diff_per per;
     double threshold, least;
     enum analysis_format format;
-    uint64_t top; /* 0: all */
-    bool has_top;
+    uint64_t top;  /* 0: all */
     bool is_first; /* --first: compare events, not tables */
     uint64_t context;
-    const char *option_of_tables, *option_of_first; /* the last one given; NULL: none */
-    struct option known[DIFF_OPTIONS_MAX];
-    unsigned known_count;
+    struct command_option filters[FILTER_OPTIONS + 1], passed_on[DIFF_OPTIONS_MAX];
+    unsigned passed_count;
+    struct arena texts; /* of these */
     struct table *results;
     size_t result_count;
     size_t judged, significant; /* rows of all results, with several runs */
     struct table largest;
 };
 
+int run_diff(int argc, char **argv);
 /* Parses the options and creates the runs. Returns -1 to go on, or the exit status. */
 int diff_parse_options(struct diff *diff, int argc, char **argv);
 
@@ -86,8 +84,5 @@ void diff_tell_losses(const struct run *run, const char *name); /* to stderr */
 int diff_first(struct diff *diff);                              /* returns an exit status */
 
 bool diff_has_several(const struct diff *diff); /* runs on a side */
-
-/* Returns whether NAME is in the comma-separated LIST. */
-bool diff_list_names(const char *list, const char *name);
 
 #endif

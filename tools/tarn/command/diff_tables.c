@@ -7,21 +7,6 @@
 
 /* ---- which tables and columns ---- */
 
-bool diff_list_names(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-
-    while (*list != '\0') {
-        size_t word = strcspn(list, ",");
-
-        if (word == length && memcmp(list, name, length) == 0)
-            return true;
-        list += word + (list[word] == ',');
-    }
-    return false;
-}
-
-/* --by: names tables as "table", "analysis.table" or "all". */
 static bool wants_table(const struct diff *diff, const struct analysis_kind *kind, const struct table *table)
 {
     char name[128];
@@ -29,8 +14,7 @@ static bool wants_table(const struct diff *diff, const struct analysis_kind *kin
     if (diff->by == NULL)
         return !table->is_extra;
     snprintf(name, sizeof(name), "%s.%s", kind->name, table->key);
-    return diff_list_names(diff->by, "all") || diff_list_names(diff->by, table->key) ||
-           diff_list_names(diff->by, name);
+    return list_names(diff->by, "all") || list_names(diff->by, table->key) || list_names(diff->by, name);
 }
 
 /* Copies the first word of LIST to WORD, truncated beyond the length of any column's name, and moves LIST

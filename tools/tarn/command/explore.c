@@ -1,24 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/command/explore.c - `tarn explore`: tools/explore.py, which boots guests. */
+/* explore.c - `tarn explore`: tools/explore.py, which boots guests. */
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/types.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/goto/session.h>
-#include <tools/tarn/tarn.h>
 #include <unistd.h>
 
-int run_explore(int argc, char **argv)
+/* The script reads the values. */
+struct options {
+    const char *value;
+    bool flag;
+};
+
+#define VALUE(name, argument, text)                       \
+    {                                                     \
+        TEXT(name, argument, struct options, value, text) \
+    }
+#define SWITCH(name, text)                     \
+    {                                          \
+        FLAG(name, struct options, flag, text) \
+    }
+
+static const struct command_option known[] = {
+    VALUE("seeds", "A..B", "the seeds to run (1..20)"),
+    VALUE("kinds", "LIST",
+          "what is perturbed: turns, timers, places, interrupts (the default), allocations (page frames are "
+          "sometimes refused to ordinary programs), kills (ordinary programs, single threads of them, and "
+          "servers are ended)\nWith the last two, the workload is started up to eight times per run, and its "
+          "failed checks are no findings"),
+    SWITCH("network",
+           "connect the guest to a network inside the emulator, which replies to DHCP, ARP and TFTP\nIt is "
+           "always there for `/test/explore_net`"),
+    VALUE("arch", "NAME", "architecture of the guest"),
+    VALUE("smp", "N", "number of CPUs (4)"),
+    VALUE("memory", "SIZE", "memory of the guest (256M)"),
+    VALUE("limit", "MS", "limit of the guest's time from its first program on, in milliseconds (20000)"),
+    VALUE("jobs", "N", "runs at a time (2)"),
+    VALUE("options", "WORDS", "further words for the kernel's command line"),
+    SWITCH("shrink", "reduce the perturbations of each finding to few, none of which can be left out"),
+    VALUE("tries", "N",
+          "limit of runs for --shrink (120)\nIf it is reached, more could be left out; a message says so"),
+    SWITCH("first", "stop at the first finding; a race or a lock order ends its run at once"),
+    SWITCH("no-check", "do not read and check the trace of each run"),
+    SWITCH("no-leaks", "do not compare what is left at the end with a run without perturbations"),
+    VALUE("out", "DIR", "where to keep consoles and traces of findings (out/explore)"),
+    VALUE("kernel", "FILE", "the exploring kernel (build/ARCH/explore/tarn.elf)"),
+    VALUE("archive", "FILE", "the boot archive (build/ARCH/explore/boot.cpio)"),
+    SWITCH("verbose", "print a line for each seed"),
+    {.name = NULL}};
+
+static int run_explore(int argc, char **argv)
 {
     char script[PATH_MAX];
+    struct options options;
     struct fail fail;
+    int status = command_parse(&explore_command, (void *[]){&options}, argc, argv);
 
-    if (!session_find("tools/explore.py", script, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    if (status >= 0)
+        return status;
+    if (!session_find("tools/explore.py", script, &fail))
+        return fail_report(&fail, EXIT_USAGE);
     argv[0] = script;
     execv(script, argv);
     complain("%s: %s", script, strerror(errno));
     return EXIT_USAGE;
 }
+
+const struct command explore_command = {
+    .name = "explore",
+    .summary = "run a workload under many CPU interleavings, and report failures",
+    .forms = "[OPTION]... WORKLOAD",
+    .groups = {{NULL, known}},
+    .least = 1,
+    .most = 1,
+    .run = run_explore};

@@ -5,28 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/journey.h>
 #include <tools/tarn/goto/recipe_check.h>
 #include <tools/tarn/goto/session.h>
 #include <tools/tarn/goto/verify.h>
-#include <tools/tarn/options.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Runs a deterministic guest again (make run DETERMINISTIC=1), stops it where it logs an event, and\n"
-    "opens gdb there, with the symbols of the kernel and of the program that runs, and the commands of\n"
-    "tools/gdb. What the run has logged by then is compared with the trace. On its way it makes "
-    "checkpoints:\n"
-    "stopped copies of the emulator, from which a later goto on the same run starts.\n\n"
-    "EVENT is a number as `tarn list --numbers` shows it. TIME is seconds since the trace's start, with a\n"
-    "point (0.5), or @SECONDS on its clock; it means the first event that is not before it.\n\n"
-    "  --exec COMMAND      run this command of gdb, and end; may be given several times\n"
-    "  --core FILE         write a memory dump, for `tarn pull core:FILE` and gdb, instead\n"
-    "  --checkpoints MIB   most memory for checkpoints (default: a quarter of the host's); 0: use and make "
-    "none\n"
-    "  --forget            end the checkpoints of this run; with an EVENT, go there afterwards\n"
-    "  --help              this text\n";
 
 #define CHECKPOINT_BYTES_DEFAULT UINT64_MAX
 
@@ -38,8 +23,10 @@ struct options {
     bool forgets;
 };
 
-static bool take_checkpoints(struct options *options, const char *value, struct fail *fail)
+static bool set_checkpoints(void *context, const struct command_option *option, const char *value,
+                            struct fail *fail)
 {
+    struct options *options = context;
     uint64_t mib;
 
     if (!option_count(value, &mib, fail))
@@ -48,36 +35,26 @@ static bool take_checkpoints(struct options *options, const char *value, struct 
     return true;
 }
 
-static bool take_option(void *context, int option, const char *value, struct fail *fail)
+static bool add_command(void *context, const struct command_option *option, const char *value,
+                        struct fail *fail)
 {
     struct options *options = context;
 
-    if (option == 'c')
-        options->core = value;
-    else if (option == 'f')
-        options->forgets = true;
-    else if (option == 'm')
-        return take_checkpoints(options, value, fail);
-    else if (options->count == SESSION_COMMANDS_MAX)
+    if (options->count == SESSION_COMMANDS_MAX)
         return fail_set(fail, "at most %u commands", SESSION_COMMANDS_MAX);
-    else
-        options->commands[options->count++] = (char *)value;
+    options->commands[options->count++] = (char *)value;
     return true;
 }
 
-static const struct option known[] = {{"exec", required_argument, NULL, 'e'},
-                                      {"core", required_argument, NULL, 'c'},
-                                      {"checkpoints", required_argument, NULL, 'm'},
-                                      {"forget", no_argument, NULL, 'f'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... DIRECTORY EVENT|TIME\n--forget DIRECTORY",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "",
-                                         .least = 1,
-                                         .most = 2,
-                                         .take = take_option};
+static const struct command_option known[] = {
+    {CALL("exec", "COMMAND", add_command, "run this command of gdb, and end; may be given several times")},
+    {TEXT("core", "FILE", struct options, core,
+          "write a memory dump, for `tarn pull core:FILE` and gdb, instead\nWith --exec, both is done")},
+    {CALL("checkpoints", "MIB", set_checkpoints,
+          "most memory for checkpoints (default: a quarter of the host's); 0: use and make none")},
+    {FLAG("forget", struct options, forgets,
+          "end the checkpoints of this run; with an EVENT, go there afterwards")},
+    {.name = NULL}};
 
 /* Says whether the run is the trace's, as far as can be seen where it stands. */
 static bool is_same_run(const struct trace *trace, struct emulator *emulator, enum journey_end end)
@@ -200,10 +177,8 @@ static int go_all(struct visit *visit, struct aim *aim)
     int status;
 
     while ((status = go(visit, aim, &wants_before)) == EXIT_OK && wants_before)
-        if (!aim_before(aim, visit->trace, &fail)) {
-            complain("%s", fail.text);
-            return EXIT_USAGE;
-        }
+        if (!aim_before(aim, visit->trace, &fail))
+            return fail_report(&fail, EXIT_USAGE);
     return status;
 }
 
@@ -253,7 +228,7 @@ static void take_checkpoint_options(struct visit *visit)
         checkpoints_forget(&visit->checkpoints);
 }
 
-int run_goto(int argc, char **argv)
+static int run_goto(int argc, char **argv)
 {
     struct options options = {.checkpoint_bytes = CHECKPOINT_BYTES_DEFAULT};
     struct visit visit = {.options = &options};
@@ -261,18 +236,14 @@ int run_goto(int argc, char **argv)
     struct trace trace;
     struct fail fail;
     struct aim aim;
-    int status = take_command_line(&line, &options, argc, argv);
+    int status = command_parse(&goto_command, (void *[]){&options}, argc, argv);
 
     if (status >= 0)
         return status;
-    if (argv[optind + 1] == NULL && !options.forgets) {
-        complain("usage: tarn goto [OPTION]... DIRECTORY EVENT|TIME");
-        return EXIT_USAGE;
-    }
-    if (!trace_open(&trace, argv[optind], &fail)) {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
-    }
+    if (argv[optind + 1] == NULL && !options.forgets)
+        return complain_of_words(&goto_command, "an argument is missing");
+    if (!trace_open(&trace, argv[optind], &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
     visit.trace = &trace, visit.recipe = &recipe, visit.has_event = argv[optind + 1] != NULL;
     status = EXIT_USAGE;
     if (read_recipe(&recipe, &trace, &fail) &&
@@ -287,3 +258,12 @@ int run_goto(int argc, char **argv)
     trace_close(&trace);
     return status;
 }
+
+const struct command goto_command = {.name = "goto",
+                                     .summary =
+                                         "run a deterministic guest again up to an event, and open gdb there",
+                                     .forms = "[OPTION]... DIRECTORY EVENT|TIME\n--forget DIRECTORY",
+                                     .groups = {{NULL, known}},
+                                     .least = 1,
+                                     .most = 2,
+                                     .run = run_goto};

@@ -9,21 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
-#include <tools/tarn/options.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
 
 #define SAMPLES        32u /* packets per stream whose events are counted */
 #define PROGRAMS_SHOWN 40u
-
-static const char help[] =
-    "Shows what a trace contains: CPUs, duration, packets, an estimate of the number of events, losses,\n"
-    "clock, schema and the processes seen. Reads the packet headers and a sample of the packets.\n"
-    "\n"
-    "  --json   print one JSON object\n"
-    "  --help   print this help\n";
 
 /* One stream, according to its packet headers. */
 struct survey {
@@ -33,6 +26,7 @@ struct survey {
 };
 
 struct info {
+    bool json;
     struct trace trace;
     struct names names;
     struct survey *surveys;
@@ -305,26 +299,23 @@ static void print_json(const struct info *info)
     free(processes);
 }
 
-static int show_info(const char *directory, bool json)
+static int run_info(int argc, char **argv)
 {
-    struct info info;
+    struct info info = {.json = false};
     struct fail fail;
-    int status;
+    int status = command_parse(&info_command, (void *[]){&info}, argc, argv);
 
-    if (!trace_open(&info.trace, directory, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
-    }
+    if (status >= 0)
+        return status;
+    if (!trace_open(&info.trace, argv[optind], &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
     losses_open(&info.losses, &info.trace);
     losses_judge(&info.losses);
     names_open(&info.names, &info.trace.schema);
     info.surveys = alloc_zero(info.trace.stream_count, sizeof(info.surveys[0]));
     for (unsigned i = 0; i < info.trace.stream_count; i++)
         survey_stream(&info, &info.trace.streams[i], &info.surveys[i]);
-    if (json)
-        print_json(&info);
-    else
-        print_text(&info);
+    (info.json ? print_json : print_text)(&info);
     status = losses_status(&info.losses);
     free(info.surveys);
     names_close(&info.names);
@@ -332,26 +323,14 @@ static int show_info(const char *directory, bool json)
     return status;
 }
 
-/* The only option. */
-static bool take_json(void *context, int option, const char *value, struct fail *fail)
-{
-    return *(bool *)context = true;
-}
+static const struct command_option options[] = {{FLAG("json", struct info, json, "print one JSON object")},
+                                                {.name = NULL}};
 
-static const struct option known[] = {
-    {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "",
-                                         .least = 1,
-                                         .most = 1,
-                                         .take = take_json};
-
-int run_info(int argc, char **argv)
-{
-    bool json = false;
-    int status = take_command_line(&line, &json, argc, argv);
-
-    return status >= 0 ? status : show_info(argv[optind], json);
-}
+const struct command info_command = {.name = "info",
+                                     .summary =
+                                         "show what a trace contains: CPUs, time, packets, losses, processes",
+                                     .forms = "[OPTION]... DIRECTORY",
+                                     .groups = {{NULL, options}},
+                                     .least = 1,
+                                     .most = 1,
+                                     .run = run_info};

@@ -4,82 +4,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/list.h>
-#include <tools/tarn/options.h>
 #include <tools/tarn/read/order.h>
 #include <unistd.h>
 
-static const char help[] =
-    "Prints the events of all CPUs in order of time. Reads only the packets of the requested "
-    "range.\n\n" FILTER_HELP "  --limit N           print at most the first N of these events\n"
-    "  --tail N            print only the last N of these events\n"
-    "  --json              print JSON lines\n"
-    "  --csv               print comma-separated values with a heading\n"
-    "  --babeltrace        print like babeltrace2 --clock-cycles --no-delta --names=all\n"
-    "  --clock             print times since the clock's origin instead of the trace's start\n"
-    "  --cycles            print times in clock ticks\n"
-    "  --numbers           begin each line with the event's number, for `tarn goto`\n"
-    "  --help              print this help\n";
-
-enum {
-    OPTION_LIMIT = OPTION_OWN,
-    OPTION_TAIL,
-    OPTION_JSON,
-    OPTION_CSV,
-    OPTION_BABELTRACE,
-    OPTION_CLOCK,
-    OPTION_CYCLES,
-    OPTION_NUMBERS
-};
-
-static bool take_option(void *context, int option, const char *value, struct fail *fail)
-{
-    struct list *list = context;
-
-    switch (option) {
-    case OPTION_LIMIT:
-        return option_count(value, &list->limit, fail);
-    case OPTION_TAIL:
-        return option_count(value, &list->tail, fail);
-    case OPTION_JSON:
-    case OPTION_CSV:
-    case OPTION_BABELTRACE:
-        return option_form(&list->style,
-                           option == OPTION_JSON  ? PRINT_JSON
-                           : option == OPTION_CSV ? PRINT_CSV
-                                                  : PRINT_BABELTRACE,
-                           "--json, --csv and --babeltrace", fail);
-    case OPTION_CLOCK:
-        list->time = PRINT_TIME_CLOCK;
-        return true;
-    case OPTION_CYCLES:
-        list->time = PRINT_TIME_CYCLES;
-        return true;
-    case OPTION_NUMBERS:
-        return list->has_numbers = true;
-    default:
-        return filter_option(&list->filter, option, value);
+#define FORMAT(name, style_, text)                     \
+    {                                                  \
+        CHOICE(name, struct list, style, style_, text) \
     }
-}
 
-static const struct option known[] = {FILTER_OPTIONS,
-                                      {"limit", required_argument, NULL, OPTION_LIMIT},
-                                      {"tail", required_argument, NULL, OPTION_TAIL},
-                                      {"json", no_argument, NULL, OPTION_JSON},
-                                      {"csv", no_argument, NULL, OPTION_CSV},
-                                      {"babeltrace", no_argument, NULL, OPTION_BABELTRACE},
-                                      {"clock", no_argument, NULL, OPTION_CLOCK},
-                                      {"cycles", no_argument, NULL, OPTION_CYCLES},
-                                      {"numbers", no_argument, NULL, OPTION_NUMBERS},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "",
-                                         .least = 1,
-                                         .most = 1,
-                                         .take = take_option};
+static const struct command_option options[] = {
+    {COUNT("limit", "N", struct list, limit, 0, COUNT_MAX, "print at most the first N of these events")},
+    {COUNT("tail", "N", struct list, tail, 0, COUNT_MAX, "print only the last N of these events")},
+    FORMAT("json", PRINT_JSON,
+           "print JSON lines\nMembers are ns (since the clock's origin), cycles, cpu, pid, tid, comm, event, "
+           "fields. Enumerations appear as labels, or as numbers if they have none"),
+    FORMAT("csv", PRINT_CSV, "print comma-separated values with a heading"),
+    FORMAT("babeltrace", PRINT_BABELTRACE,
+           "print like `babeltrace2 --clock-cycles --no-delta --names=all`, including its warnings"),
+    {CHOICE("clock", struct list, time, PRINT_TIME_CLOCK,
+            "print times since the clock's origin instead of the trace's start")},
+    {CHOICE("cycles", struct list, time, PRINT_TIME_CYCLES, "print times in clock ticks")},
+    {FLAG("numbers", struct list, has_numbers,
+          "begin each line with the event's number, for tarn-goto(1)\nNumbers count from 0 over all events "
+          "of the trace. The page of tarn-view(1) takes them after a `#`. Text output only")},
+    {.name = NULL}};
 
 static void print_number(struct out *out, uint64_t number)
 {
@@ -193,10 +143,8 @@ static int list_events(struct list *list, const struct trace *trace)
     uint64_t count = 0;
     bool fine;
 
-    if (!filter_resolve(&list->filter, trace, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    if (!filter_resolve(&list->filter, trace, &fail))
+        return fail_report(&fail, EXIT_USAGE);
     losses_open(&losses, trace);
     losses.from = list->filter.from_ticks;
     losses.to = list->filter.to_ticks;
@@ -208,10 +156,8 @@ static int list_events(struct list *list, const struct trace *trace)
     fine = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &count, &fail)
                             : list_in_order(list, trace, &losses, &count, &fail);
     slices_free(&slices);
-    if (!fine) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    if (!fine)
+        return fail_report(&fail, EXIT_USAGE);
     if (!losses.as_babeltrace) {
         if (count == 0)
             complain_of_choice(list, trace);
@@ -220,26 +166,32 @@ static int list_events(struct list *list, const struct trace *trace)
     return losses_status(&losses);
 }
 
-int run_list(int argc, char **argv)
+static int run_list(int argc, char **argv)
 {
     struct list list = {.limit = UINT64_MAX, .tail = UINT64_MAX};
     struct trace trace;
     struct fail fail;
-    int status = take_command_line(&line, &list, argc, argv);
+    int status = command_parse(&list_command, (void *[]){&list, &list.filter}, argc, argv);
 
     if (status >= 0)
         return status;
     if (list.limit != UINT64_MAX && list.tail != UINT64_MAX)
-        return complain_of_words(&line, argv[0], "--limit and --tail exclude each other");
+        return complain_of_words(&list_command, "--limit and --tail exclude each other");
     if (list.has_numbers && list.style != PRINT_TEXT)
-        return complain_of_words(&line, argv[0], "--numbers requires text output");
+        return complain_of_words(&list_command, "--numbers requires text output");
     list.directory = argv[optind];
-    if (!trace_open(&trace, list.directory, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
-    }
+    if (!trace_open(&trace, list.directory, &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
     status = list_events(&list, &trace);
     filter_free(&list.filter);
     trace_close(&trace);
     return status;
 }
+
+const struct command list_command = {.name = "list",
+                                     .summary = "print the events of all CPUs in order",
+                                     .forms = "[OPTION]... DIRECTORY",
+                                     .groups = {{NULL, options}, {"Events to print", filter_options}},
+                                     .least = 1,
+                                     .most = 1,
+                                     .run = run_list};

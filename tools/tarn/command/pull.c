@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/options.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <tools/tarn/source/recipe_copy.h>
 #include <trace/format/store.h>
@@ -22,38 +22,6 @@
 #define BUSY_SECONDS     0.2  /* delay before the next attempt while another pull runs */
 #define FINISH_SECONDS   30.0 /* time-out without data after the end was requested */
 
-static const char help[] =
-    "Copies the trace of a guest into the directory DIR, which any CTF reader can open. SOURCE is one of\n"
-    "\n"
-    "  tcp:HOST:PORT   the network link of the guest's traced\n"
-    "  serial:PATH     its serial link: the unix socket of QEMU's virtserialport\n"
-    "  core:FILE       guest memory in an ELF memory dump\n"
-    "  gdb:HOST:PORT   guest memory, read through QEMU's gdb server while the guest is stopped\n"
-    "  gdb:PATH        the same, through a Unix socket\n"
-    "  ram:FILE        memory that a running guest shares through a memory-backend-file\n"
-    "\n"
-    "  -o, --output DIR     directory for the trace; created if missing, must be empty\n"
-    "      --force          replace the trace in DIR\n"
-    "      --mask MASK      first set the mask of event classes: all, none, a number, or sched,ipc,...\n"
-    "      --mode MODE      mode while pulling: stream (default; events without space are counted as\n"
-    "                       discarded), flight, once\n"
-    "      --snapshot       copy the current contents of the guest's buffers, then end\n"
-    "      --previous       copy the trace that the previous boot left in memory, then end\n"
-    "      --duration SEC   end SEC seconds after the first data\n"
-    "      --wait SEC       keep trying for SEC seconds to connect, and while another pull of the\n"
-    "                       guest runs (default 0)\n"
-    "      --resume SEC     try for SEC seconds to resume after the link broke (default 10)\n"
-    "      --slow MS        pause after each packet, to test the losses of a slow consumer\n"
-    "  -q, --quiet          print only the summary, no progress\n"
-    "      --help           print this help\n"
-    "\n"
-    "A pull ends on Ctrl-C, after --duration, when tracing is stopped in the guest, or when the guest of\n"
-    "a ram: source ends. It first copies what was logged until then. From a dump or a stopped guest it\n"
-    "copies everything. Guest memory is never changed: --mask is an error there, --mode has no effect.\n"
-    "\n"
-    "Exit status: 0 complete; 1 packets are missing, refused or cut before an event that cannot be\n"
-    "decoded, or DIR was removed or changed meanwhile; 2 nothing copied.\n";
-
 struct pull {
     const char *name, *output;
     bool force, quiet, snapshot, previous;
@@ -61,7 +29,7 @@ struct pull {
     uint32_t mode;
     double duration, wait, resume;
     double wait_until; /* deadline for another pull to end */
-    unsigned slow_ms;
+    uint64_t slow_ms;
 
     struct source *source;
     struct trace_writer writer;
@@ -206,7 +174,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
                      undecoded + 1 < UNDECODED_TOLD ? "" : "; further ones are only counted");
         }
         if (pull->slow_ms)
-            usleep(pull->slow_ms * 1000);
+            usleep((useconds_t)pull->slow_ms * 1000);
         return true;
     case SOURCE_STATUS:
         pull->status = item->status;
@@ -342,14 +310,10 @@ static int summarize(struct pull *pull, bool fine)
 static bool set_mask(struct pull *pull, struct fail *fail)
 {
     struct wire_request request = {.operation = WIRE_OP_SET_MASK};
-    int32_t status;
-    const uint8_t *data;
-    size_t size;
+    struct source_reply reply;
 
-    if (!parse_mask(pull->mask_text, &request.a, fail) ||
-        pull->source->class->control(pull->source, &request, &status, &data, &size, fail) != SOURCE_ITEM)
-        return false;
-    return status >= 0 || fail_set(fail, "cannot set the mask: %s", guest_error_text(status));
+    return parse_mask(pull->mask_text, &request.a, fail) &&
+           source_control(pull->source, &request, "cannot set the mask: ", &reply, fail);
 }
 
 /* Selects the trace of the previous boot; source->hello then describes that trace. */
@@ -358,15 +322,13 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
     static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
     struct wire_request request = {.operation = WIRE_OP_PREVIOUS};
     struct wire_previous previous;
-    int32_t status;
-    const uint8_t *data;
-    size_t size;
+    struct source_reply reply;
 
-    if (pull->source->class->control(pull->source, &request, &status, &data, &size, fail) != SOURCE_ITEM)
+    if (!source_control(pull->source, &request, "no previous trace: ", &reply, fail))
         return false;
-    if (status < 0 || size < WIRE_PREVIOUS_BYTES)
-        return fail_set(fail, "no previous trace: %s", guest_error_text(status));
-    wire_get_previous(data, &previous);
+    if (reply.size < WIRE_PREVIOUS_BYTES)
+        return fail_set(fail, "no previous trace");
+    wire_get_previous(reply.data, &previous);
     pull->source->hello = previous.hello;
     if (!check_hello(&pull->source->hello, fail))
         return false;
@@ -381,113 +343,109 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
     return true;
 }
 
-enum { FORCE = 256, MASK, MODE, SNAPSHOT, PREVIOUS, DURATION, WAIT, RESUME, SLOW };
-#define SECONDS_MAX 1e9
-
-static bool take_option(void *context, int option, const char *value, struct fail *fail)
+static bool choose_mask(void *context, const struct command_option *option, const char *value,
+                        struct fail *fail)
 {
     struct pull *pull = context;
-    double slow;
     uint64_t mask;
 
-    switch (option) {
-    case 'o':
-        pull->output = value;
-        return true;
-    case 'q':
-        return pull->quiet = true;
-    case FORCE:
-        return pull->force = true;
-    case MASK:
-        pull->mask_text = value;
-        return parse_mask(value, &mask, fail);
-    case MODE:
-        return parse_mode(value, &pull->mode, fail);
-    case SNAPSHOT:
-        return pull->snapshot = true;
-    case PREVIOUS:
-        return pull->previous = pull->snapshot = true; /* its trace is final */
-    case DURATION:
-        return option_real(value, 1e-6, SECONDS_MAX, &pull->duration, fail);
-    case WAIT:
-        return option_real(value, 0, SECONDS_MAX, &pull->wait, fail);
-    case RESUME:
-        return option_real(value, 0, SECONDS_MAX, &pull->resume, fail);
-    case SLOW:
-        if (!option_real(value, 0, 10000, &slow, fail))
-            return false;
-        pull->slow_ms = (unsigned)slow;
-        return true;
-    default:
-        return false;
-    }
+    pull->mask_text = value;
+    return parse_mask(value, &mask, fail);
 }
 
-static const struct option known[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"force", no_argument, NULL, FORCE},
-    {"mask", required_argument, NULL, MASK},
-    {"mode", required_argument, NULL, MODE},
-    {"snapshot", no_argument, NULL, SNAPSHOT},
-    {"previous", no_argument, NULL, PREVIOUS},
-    {"duration", required_argument, NULL, DURATION},
-    {"wait", required_argument, NULL, WAIT},
-    {"resume", required_argument, NULL, RESUME},
-    {"slow", required_argument, NULL, SLOW},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-static const struct command_line line = {.words = "SOURCE -o DIRECTORY [OPTION]...",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "o:q",
-                                         .least = 1,
-                                         .most = 1,
-                                         .take = take_option};
-
-int run_pull(int argc, char **argv)
+static bool choose_mode(void *context, const struct command_option *option, const char *value,
+                        struct fail *fail)
 {
-    struct pull *pull = alloc_zero(1, sizeof(*pull));
+    return parse_mode(value, &((struct pull *)context)->mode, fail);
+}
+
+#define SECONDS_MAX 1e9
+
+static const struct command_option options[] = {
+    {TEXT("output", "DIR", struct pull, output, "directory for the trace; created if missing, must be empty"),
+     .letter = 'o'},
+    {FLAG("force", struct pull, force, "replace the trace in DIR")},
+    {CALL("mask", "MASK", choose_mask,
+          "first set the mask of event classes: all, none, a number, or names separated by commas")},
+    {CALL("mode", "MODE", choose_mode,
+          "mode while pulling: stream (events without space are counted as discarded; the default), flight "
+          "(overwritten events are counted as lost), once")},
+    {FLAG("snapshot", struct pull, snapshot,
+          "copy the current contents of the buffers, then end; changes nothing in the guest")},
+    {FLAG("previous", struct pull, previous,
+          "copy the trace that the previous boot left in memory, then end\nIt ended by a reset or a panic, "
+          "or died. The trace contains the last events, including those of partly filled buffers. `tarn "
+          "pull` first prints how that boot ended. This also works on guest memory, as long as the running "
+          "system keeps the trace. The trace stays in the guest until it is dropped (tarn-ctl(1)) or memory "
+          "becomes scarce there")},
+    {REAL("duration", "SEC", struct pull, duration, 1e-6, SECONDS_MAX,
+          "end SEC seconds after the first data")},
+    {REAL("wait", "SEC", struct pull, wait, 0, SECONDS_MAX,
+          "keep trying for SEC seconds to connect, and while another pull of the guest runs (0)\nA booting "
+          "guest accepts connections before it replies")},
+    {REAL("resume", "SEC", struct pull, resume, 0, SECONDS_MAX,
+          "after the link broke, try for SEC seconds to resume where it broke (10)")},
+    {COUNT("slow", "MS", struct pull, slow_ms, 0, 10000,
+           "pause after each packet, to test the losses of a slow consumer")},
+    {FLAG("quiet", struct pull, quiet, "print only the summary, no progress"), .letter = 'q'},
+    {.name = NULL}};
+
+static int copy(struct pull *pull)
+{
     struct sigaction action = {.sa_handler = note_interrupt};
     struct fail fail;
-    int status = EXIT_USAGE;
+
+    if ((pull->mask_text && !set_mask(pull, &fail)) || !begin(pull, false, &fail))
+        return fail_report(&fail, EXIT_USAGE);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    pull->begun = pull->last_progress = now_seconds();
+    pull->wait_until = pull->begun + pull->wait;
+    bool fine = pull_loop(pull, &fail);
+    end_line(pull);
+    if (!fine)
+        complain("%s", fail.text);
+    fine &= write_losses(pull, fine, &fail);
+    return summarize(pull, fine);
+}
+
+static int run_pull(int argc, char **argv)
+{
+    struct pull *pull = alloc_zero(1, sizeof(*pull));
+    struct fail fail;
+    int status;
 
     pull->mode = 1;
     pull->resume = 10;
     interrupted = 0;
-    int parsed = take_command_line(&line, pull, argc, argv);
-    if (parsed < 0 && !pull->output)
-        parsed = complain_of_words(&line, argv[0], "-o DIR is missing");
-    if (parsed >= 0) {
+    status = command_parse(&pull_command, (void *[]){pull}, argc, argv);
+    if (status < 0 && !pull->output)
+        status = complain_of_words(&pull_command, "-o DIR is missing");
+    if (status >= 0) {
         free(pull);
-        return parsed;
+        return status;
     }
+    pull->snapshot |= pull->previous; /* its trace is final */
     pull->name = argv[optind];
     pull->writer.directory_fd = -1;
     pull->source = open_source(pull->name, pull->wait, &fail);
     if (pull->source && (!pull->previous || choose_previous(pull, &fail)) &&
         open_trace_writer(&pull->writer, pull->output, pull->force, &pull->source->hello, &fail)) {
-        if ((!pull->mask_text || set_mask(pull, &fail)) && begin(pull, false, &fail)) {
-            sigaction(SIGINT, &action, NULL);
-            sigaction(SIGTERM, &action, NULL);
-            sigaction(SIGHUP, &action, NULL);
-            pull->begun = pull->last_progress = now_seconds();
-            pull->wait_until = pull->begun + pull->wait;
-            bool fine = pull_loop(pull, &fail);
-            end_line(pull);
-            if (!fine)
-                complain("%s", fail.text);
-            fine &= write_losses(pull, fine, &fail);
-            status = summarize(pull, fine);
-        } else {
-            complain("%s", fail.text);
-        }
+        status = copy(pull);
         close_trace_writer(&pull->writer);
     } else {
-        complain("%s", fail.text);
+        status = fail_report(&fail, EXIT_USAGE);
     }
     close_source(pull);
     free(pull);
     return status;
 }
+
+const struct command pull_command = {.name = "pull",
+                                     .summary = "copy the trace of a running guest into a directory",
+                                     .forms = "SOURCE -o DIR [OPTION]...",
+                                     .groups = {{NULL, options}},
+                                     .least = 1,
+                                     .most = 1,
+                                     .run = run_pull};

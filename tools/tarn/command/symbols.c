@@ -12,21 +12,24 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/model/walk.h>
-#include <tools/tarn/options.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
 
-static const char help[] =
-    "Lists the programs that ran while a trace was taken, and the kernel, with build-id and the file\n"
-    "that provides the names of their functions and lines.\n"
-    "\n"
-    "  --symbols DIR[:DIR] search here, too\n"
-    "  --save              copy the files to DIRECTORY/symbols, so that the trace can be read on\n"
-    "                      another machine, and after the programs were rebuilt\n"
-    "  --help              print this help\n";
+struct options {
+    const char *path;
+    bool is_saving;
+};
+
+static const struct command_option known[] = {
+    {TEXT("symbols", "DIR[:DIR]", struct options, path, "search here, too")},
+    {FLAG("save", struct options, is_saving,
+          "copy the files to DIRECTORY/symbols, so that the trace can be read on another machine, and after "
+          "the programs were rebuilt\nOther readers ignore them")},
+    {.name = NULL}};
 
 static void learn_images(struct model *model, struct losses *losses)
 {
@@ -124,71 +127,46 @@ static bool show(const struct model *model, struct symbols *symbols, const char 
     return fine;
 }
 
-static int list_symbols(const char *directory, const char *path, bool is_saving)
+static int run_symbols(int argc, char **argv)
 {
+    struct options options = {NULL, false};
     struct symbols *symbols;
     struct trace trace;
     struct model model;
     struct losses losses;
     struct fail fail;
     char folder[PATH_MAX];
-    const char *text;
+    const char *text, *directory;
     bool fine = true;
+    int status = command_parse(&symbols_command, (void *[]){&options}, argc, argv);
 
-    if (!trace_open(&trace, directory, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
-    }
-    symbols = symbols_open(directory, path);
+    if (status >= 0)
+        return status;
+    directory = argv[optind];
+    if (!trace_open(&trace, directory, &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
+    symbols = symbols_open(directory, options.path);
     model_open(&model, &trace, 0, UINT64_MAX);
     learn_images(&model, &losses);
     losses_summary(&losses);
     snprintf(folder, sizeof(folder), "%s/symbols", directory);
-    if (is_saving && mkdir(folder, 0755) && errno != EEXIST)
+    if (options.is_saving && mkdir(folder, 0755) && errno != EEXIST)
         fine = fail_set(&fail, "%s: %s", folder, strerror(errno));
-    fine = fine && show(&model, symbols, is_saving ? directory : NULL, &fail);
+    fine = fine && show(&model, symbols, options.is_saving ? directory : NULL, &fail);
     for (unsigned i = 0; (text = symbols_complaint(symbols, i)) != NULL; i++)
         complain("%s", text);
-    if (!fine)
-        complain("%s", fail.text);
+    status = fine ? losses_status(&losses) : fail_report(&fail, EXIT_USAGE);
     model_close(&model);
     symbols_close(symbols);
     trace_close(&trace);
-    return fine ? losses_status(&losses) : EXIT_USAGE;
+    return status;
 }
 
-struct options {
-    const char *path;
-    bool is_saving;
-};
-
-static bool take_option(void *context, int option, const char *value, struct fail *fail)
-{
-    struct options *options = context;
-
-    if (option == 'p')
-        options->path = value;
-    else
-        options->is_saving = true;
-    return true;
-}
-
-static const struct option known[] = {{"symbols", required_argument, NULL, 'p'},
-                                      {"save", no_argument, NULL, 's'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... DIRECTORY",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "",
-                                         .least = 1,
-                                         .most = 1,
-                                         .take = take_option};
-
-int run_symbols(int argc, char **argv)
-{
-    struct options options = {NULL, false};
-    int status = take_command_line(&line, &options, argc, argv);
-
-    return status >= 0 ? status : list_symbols(argv[optind], options.path, options.is_saving);
-}
+const struct command symbols_command = {.name = "symbols",
+                                        .summary =
+                                            "list a trace's programs and their executables, and save them",
+                                        .forms = "[OPTION]... DIRECTORY",
+                                        .groups = {{NULL, known}},
+                                        .least = 1,
+                                        .most = 1,
+                                        .run = run_symbols};

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/top.h>
-#include <tools/tarn/options.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/top/terminal.h>
 #include <unistd.h>
@@ -17,26 +17,6 @@
 #define QUIET_SECONDS 3.0 /* without data: then the screen says so */
 #define WIDTH_BATCH   100u
 
-static const char help[] =
-    "Shows what a running guest does, refreshed in the terminal: CPUs, processes or threads by run time,\n"
-    "system calls, IPC, locks. SOURCE is as for `tarn pull` (tcp:HOST:PORT, serial:PATH, ram:FILE). With\n"
-    "a DIRECTORY, follows a trace that is being written, or steps through a finished one from its start.\n"
-    "\n"
-    "  --interval SEC   refresh every SEC seconds (default 2); the numbers cover that time\n"
-    "  --at TIME        start TIME seconds after the start of the trace\n"
-    "  --batch N        print N intervals as text, then end; 0: all\n"
-    "  --json           print each interval as a JSON object on one line\n"
-    "  --csv            print comma-separated values\n"
-    "  --top N          with --json and --csv: at most N rows of each table\n"
-    "  --sort KEY       running (default), ready, switches, wakeups, name\n"
-    "  --threads        show threads instead of processes\n"
-    "  --filter PATTERN show only processes or threads whose name matches\n"
-    "  -o, --output DIR keep the trace of a SOURCE in DIR\n"
-    "  --help           print this help\n"
-    "\n"
-    "Keys: q quits; s changes the sort column; t switches between threads and processes; f asks for a\n"
-    "name pattern (empty: all); + and - double and halve the interval; space pauses; h lists the keys.\n"
-    "Counts are per second; times are in percent of one CPU.\n";
 static const char keys_help[] =
     "q quit  s sort  t threads/processes  f filter  +/- interval  space pause  h hide help";
 
@@ -61,10 +41,8 @@ static int run_batch(struct top *top)
             screen_write(stdout, &top->screen, top->format, top->rows > 0 ? top->rows : UINT64_MAX);
         fflush(stdout);
     }
-    if (fail.text[0] != '\0') {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
-    }
+    if (fail.text[0] != '\0')
+        return fail_report(&fail, EXIT_DAMAGE);
     top->has_broken = got < 0 && top_link_broke(top);
     return top_status(top);
 }
@@ -208,10 +186,8 @@ static int run_terminal(struct top *top)
     int key = 0;
     bool goes_on = true;
 
-    if (!terminal_open(&fail)) {
-        complain("%s", fail.text);
-        return EXIT_USAGE;
-    }
+    if (!terminal_open(&fail))
+        return fail_report(&fail, EXIT_USAGE);
     while (goes_on && step(top, &due, &fail)) {
         double left = top->is_paused ? 60 : due - now_seconds();
 
@@ -220,10 +196,7 @@ static int run_terminal(struct top *top)
         goes_on = key >= 0 && take_key(top, key);
     }
     terminal_close();
-    if (fail.text[0] == '\0')
-        return top_status(top);
-    complain("%s", fail.text);
-    return EXIT_DAMAGE;
+    return fail.text[0] == '\0' ? top_status(top) : fail_report(&fail, EXIT_DAMAGE);
 }
 
 /* Prints the pull's messages, which were held back while the screen was in use. */
@@ -241,74 +214,36 @@ static void print_log(struct top *top)
 
 /* ---- options ---- */
 
-static bool parse_sort(const char *text, enum screen_sort *sort)
-{
-    for (unsigned i = 0; i < SORTS; i++)
-        if (strcmp(text, screen_sorts[i]) == 0) {
-            *sort = (enum screen_sort)i;
-            return true;
-        }
-    return false;
-}
-
-static bool set_option(void *context, int option, const char *value, struct fail *fail)
+static bool set_pattern(void *context, const struct command_option *option, const char *value,
+                        struct fail *fail)
 {
     struct top *top = context;
-    double number;
 
-    switch (option) {
-    case 'i':
-        return option_real(value, 0.000001, 3600, &top->interval, fail);
-    case 'a':
-        return option_real(value, 0, 1e9, &top->at, fail);
-    case 'b':
-        if (!option_real(value, 0, 1e9, &number, fail))
-            return false;
-        top->batch = (long)number;
-        return true;
-    case 'j':
-    case 'c':
-        top->batch = top->batch < 0 ? 0 : top->batch;
-        return option_form(&top->format, option == 'j' ? ANALYSIS_JSON : ANALYSIS_CSV, "--json and --csv",
-                           fail);
-    case 'n':
-        return option_count(value, &top->rows, fail);
-    case 's':
-        return parse_sort(value, &top->screen.sort) ||
-               fail_set(fail, "expected running, ready, switches, wakeups or name");
-    case 't':
-        return top->screen.by_thread = true;
-    case 'f':
-        snprintf(top->pattern, sizeof(top->pattern), "%s", value);
-        return strlen(value) < sizeof(top->pattern) ||
-               fail_set(fail, "at most %zu characters are allowed", sizeof(top->pattern) - 1);
-    case 'o':
-        top->output = value;
-        return true;
-    default:
-        return false;
-    }
+    snprintf(top->pattern, sizeof(top->pattern), "%s", value);
+    return strlen(value) < sizeof(top->pattern) ||
+           fail_set(fail, "at most %zu characters are allowed", sizeof(top->pattern) - 1);
 }
 
-static const struct option known[] = {{"interval", required_argument, NULL, 'i'},
-                                      {"at", required_argument, NULL, 'a'},
-                                      {"batch", required_argument, NULL, 'b'},
-                                      {"json", no_argument, NULL, 'j'},
-                                      {"csv", no_argument, NULL, 'c'},
-                                      {"top", required_argument, NULL, 'n'},
-                                      {"sort", required_argument, NULL, 's'},
-                                      {"threads", no_argument, NULL, 't'},
-                                      {"filter", required_argument, NULL, 'f'},
-                                      {"output", required_argument, NULL, 'o'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... SOURCE|DIRECTORY",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "o:",
-                                         .least = 1,
-                                         .most = 1,
-                                         .take = set_option};
+static const struct command_option known[] = {
+    {REAL("interval", "SEC", struct top, interval, 0.000001, 3600,
+          "refresh every SEC seconds (2); the numbers cover that time")},
+    {REAL("at", "TIME", struct top, at, 0, 1e9, "start TIME seconds after the start of the trace")},
+    {REAL("batch", "N", struct top, batch, 0, 1e9, "print N intervals as text, then end; 0: all")},
+    {CHOICE("json", struct top, format, ANALYSIS_JSON,
+            "print each interval as a JSON object on one line\nAs in the tables of tarn-analyses(1), with "
+            "counts and nanoseconds instead of rates. All intervals, without --batch")},
+    {CHOICE("csv", struct top, format, ANALYSIS_CSV, "print comma-separated values, likewise")},
+    {COUNT("top", "N", struct top, rows, 0, COUNT_MAX,
+           "with --json and --csv: at most N rows of each table")},
+    {WORD("sort", "KEY", struct top, screen.sort, screen_sorts,
+          "running (the default), ready, switches, wakeups, name")},
+    {FLAG("threads", struct top, screen.by_thread, "show threads instead of processes")},
+    {CALL("filter", "PATTERN", set_pattern,
+          "show only processes or threads whose name matches; the second line shows the pattern")},
+    {TEXT("output", "DIR", struct top, output,
+          "keep the trace of a SOURCE in DIR (default: delete it at the end)"),
+     .letter = 'o'},
+    {.name = NULL}};
 
 /* On a terminal, the screen is shown while the source connects. */
 static bool start(struct top *top, struct fail *fail)
@@ -321,7 +256,7 @@ static bool start(struct top *top, struct fail *fail)
            (top->is_connecting || (puller_wait(&top->puller, top->name, fail) && top_begin(top, fail)));
 }
 
-int run_top(int argc, char **argv)
+static int run_top(int argc, char **argv)
 {
     struct top *top = alloc_zero(1, sizeof(*top));
     struct fail fail;
@@ -330,24 +265,32 @@ int run_top(int argc, char **argv)
     top->interval = 2;
     top->at = -1;
     top->batch = -1;
-    status = take_command_line(&line, top, argc, argv);
+    status = command_parse(&top_command, (void *[]){top}, argc, argv);
     if (status >= 0) {
         free(top);
         return status;
     }
+    if (top->format != ANALYSIS_TEXT && top->batch < 0)
+        top->batch = 0;
     top->name = argv[optind];
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
     top->screen.pattern = top->pattern;
-    if (!start(top, &fail)) {
-        complain("%s", fail.text);
-        status = EXIT_DAMAGE;
-    } else {
+    if (!start(top, &fail))
+        status = fail_report(&fail, EXIT_DAMAGE);
+    else
         status = top->batch >= 0 ? run_batch(top) : run_terminal(top);
-    }
     puller_stop(&top->puller);
     print_log(top);
     top_close(top);
     free(top);
     return status;
 }
+
+const struct command top_command = {.name = "top",
+                                    .summary = "show what a running guest does, refreshed in the terminal",
+                                    .forms = "[OPTION]... SOURCE|DIRECTORY",
+                                    .groups = {{NULL, known}},
+                                    .least = 1,
+                                    .most = 1,
+                                    .run = run_top};

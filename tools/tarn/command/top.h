@@ -16,7 +16,7 @@
 struct top {
     const char *name, *output;
     double interval, at;         /* seconds; at < 0: not given */
-    long batch;                  /* number of intervals; -1: a terminal; 0: all */
+    double batch;                /* number of intervals; -1: a terminal; 0: all */
     enum analysis_format format; /* of batch output */
     uint64_t rows;               /* of batch tables; 0: all */
     struct puller puller;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/goto/child.h>
-#include <tools/tarn/options.h>
 #include <tools/tarn/out.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/draw.h>
@@ -13,35 +13,18 @@
 #include <tools/tarn/view/server.h>
 #include <unistd.h>
 
-static const char help[] =
-    "Shows a trace in the browser: serves a page on the loopback address until Ctrl-C, and opens it. A\n"
-    "trace that is still being written is shown as it grows. A SOURCE, as for `tarn pull` (tcp:HOST:PORT,\n"
-    "serial:PATH, ram:FILE, ...), is shown while it is pulled.\n"
-    "\n"
-    "  --port N            listen on port N; default: any free port\n"
-    "  --from TIME         range to show first, in seconds since the start of the trace; default: the\n"
-    "  --to TIME           shortest range with 98 % of the events, without boot and waiting\n"
-    "  --open yes|no       open the page in a browser (default: if there is a display)\n"
-    "  --goto              let the page run `tarn goto` for an event, in this terminal\n"
-    "  -o, --output DIR    keep the trace of a SOURCE in DIR; default: delete it at the end\n"
-    "  --symbols DIR[:DIR] search for the trace's executables here, by build-id\n"
-    "  --png FILE          draw the range into FILE and end, with these options:\n"
-    "  --size WIDTHxHEIGHT size of the picture in pixels (1600x900)\n"
-    "  --threads N         draw the N threads that ran longest (as many as fit)\n"
-    "  --tid LIST          draw these threads\n"
-    "  --mark PATTERNS     mark events with these names, at most 8 types\n"
-    "  --dark              use a dark background\n"
-    "  --help              print this help\n";
-
 struct options {
     struct view_options view;
-    unsigned port;
+    uint64_t port;
     double from, to; /* seconds; -1: not given */
-    int open;        /* 0, 1, or -1: if there is a display */
+    unsigned open;   /* OPEN_ */
     bool may_goto;
     struct draw_options draw;
     const char *output;
 };
+
+enum { OPEN_YES, OPEN_NO, OPEN_IF_DISPLAY };
+static const char *const open_words[] = {"yes", "no", NULL};
 
 static volatile sig_atomic_t interrupted, is_debugging;
 
@@ -52,92 +35,59 @@ static void note_interrupt(int number)
         interrupted = 1;
 }
 
-static bool parse_size(const char *text, struct draw_options *draw)
+static bool set_size(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
+    struct draw_options *draw = context;
     char *end;
-    unsigned long width = strtoul(text, &end, 10), height = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
+    unsigned long width = strtoul(value, &end, 10), height = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
 
     draw->width = (uint32_t)width;
     draw->height = (uint32_t)height;
-    return *end == '\0' && width >= 400 && width <= LANES_WIDTH_MAX && height >= 200 &&
-           height <= DRAW_SIDE_MAX;
+    return (*end == '\0' && width >= 400 && width <= LANES_WIDTH_MAX && height >= 200 &&
+            height <= DRAW_SIDE_MAX) ||
+           fail_set(fail, "expected a size such as 1600x900, from 400x200 to %ux%u", LANES_WIDTH_MAX,
+                    DRAW_SIDE_MAX);
 }
 
-static bool set_option(void *context, int option, const char *value, struct fail *fail)
+static bool set_tids(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
-    struct options *options = context;
-    double number;
-
-    switch (option) {
-    case 'p':
-        if (!option_real(value, 0, 65535, &number, fail))
-            return false;
-        options->port = (unsigned)number;
-        return true;
-    case 'f':
-        return option_real(value, 0, 1e9, &options->from, fail);
-    case 't':
-        return option_real(value, 0, 1e9, &options->to, fail);
-    case 'b':
-        options->open = strcmp(value, "yes") == 0;
-        return options->open || strcmp(value, "no") == 0 || fail_set(fail, "expected yes or no");
-    case 'g':
-        options->may_goto = true;
-        return isatty(STDIN_FILENO) || fail_set(fail, "gdb needs a terminal, but standard input is not one");
-    case 'o':
-        options->output = value;
-        return true;
-    case 'P':
-        options->draw.file = value;
-        return true;
-    case 's':
-        return parse_size(value, &options->draw) ||
-               fail_set(fail, "expected a size such as 1600x900, from 400x200 to %ux%u", LANES_WIDTH_MAX,
-                        DRAW_SIDE_MAX);
-    case 'T':
-        if (!option_real(value, 0, 1e6, &number, fail))
-            return false;
-        options->draw.threads = (uint32_t)number;
-        return true;
-    case 'i':
-        options->draw.tids = value;
-        return list_is_valid(value) || fail_set(fail, "expected a list of numbers such as 3,7-9");
-    case 'm':
-        options->draw.marks = value;
-        return true;
-    case 'S':
-        options->view.symbols = value;
-        return true;
-    case 'd':
-        options->draw.is_dark = true;
-        return true;
-    default:
-        return false;
-    }
+    ((struct draw_options *)context)->tids = value;
+    return list_is_valid(value) || fail_set(fail, "expected a list of numbers such as 3,7-9");
 }
 
-static const struct option known[] = {{"port", required_argument, NULL, 'p'},
-                                      {"from", required_argument, NULL, 'f'},
-                                      {"to", required_argument, NULL, 't'},
-                                      {"open", required_argument, NULL, 'b'},
-                                      {"output", required_argument, NULL, 'o'},
-                                      {"png", required_argument, NULL, 'P'},
-                                      {"size", required_argument, NULL, 's'},
-                                      {"threads", required_argument, NULL, 'T'},
-                                      {"tid", required_argument, NULL, 'i'},
-                                      {"mark", required_argument, NULL, 'm'},
-                                      {"dark", no_argument, NULL, 'd'},
-                                      {"symbols", required_argument, NULL, 'S'},
-                                      {"goto", no_argument, NULL, 'g'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-static const struct command_line line = {.words = "[OPTION]... DIRECTORY|SOURCE",
-                                         .help = help,
-                                         .known = known,
-                                         .letters = "o:",
-                                         .least = 1,
-                                         .most = 1,
-                                         .take = set_option};
+static bool allow_goto(void *context, const struct command_option *option, const char *value,
+                       struct fail *fail)
+{
+    ((struct options *)context)->may_goto = true;
+    return isatty(STDIN_FILENO) || fail_set(fail, "gdb needs a terminal, but standard input is not one");
+}
+
+static const struct command_option known[] = {
+    {COUNT("port", "N", struct options, port, 0, 65535, "listen on port N (default: any free port)")},
+    {REAL("from", "TIME", struct options, from, 0, 1e9,
+          "begin of the range to show first, in seconds since the start of the trace\nThe default is the "
+          "shortest range with 98 % of the events, which leaves out boot and waiting")},
+    {REAL("to", "TIME", struct options, to, 0, 1e9, "end of that range")},
+    {WORD("open", "yes|no", struct options, open, open_words,
+          "open the page in a browser (default: if there is a display)")},
+    {CALL("goto", NULL, allow_goto,
+          "let the page run `tarn goto` for an event, in this terminal\nUntil gdb ends, Ctrl-C goes to gdb")},
+    {TEXT("output", "DIR", struct options, output,
+          "keep the trace of a SOURCE in DIR (default: delete it at the end)"),
+     .letter = 'o'},
+    {TEXT("symbols", "DIR[:DIR]", struct options, view.symbols,
+          "search for the trace's executables here, by build-id\nThe profile, locks and faults of a range "
+          "use them (tarn-symbols(1))")},
+    {TEXT("png", "FILE", struct options, draw.file, "draw the range into FILE, and end")},
+    {.name = NULL}};
+static const struct command_option known_of_drawing[] = {
+    {CALL("size", "WIDTHxHEIGHT", set_size, "size of the picture in pixels (1600x900)")},
+    {COUNT("threads", "N", struct draw_options, threads, 0, 1e6,
+           "draw the N threads that ran longest (as many as fit)")},
+    {CALL("tid", "LIST", set_tids, "draw these threads")},
+    {TEXT("mark", "PATTERNS", struct draw_options, marks, "mark events with these names, at most 8 types")},
+    {FLAG("dark", struct draw_options, is_dark, "use a dark background")},
+    {.name = NULL}};
 
 /* Formats the page's address; the part after # is the initial range. */
 static void format_address(const struct options *options, const struct view *view, unsigned port,
@@ -156,7 +106,7 @@ static void open_browser(const struct options *options, const char *address, con
 {
     bool has_display = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
 
-    if (options->open == 0 || (options->open < 0 && !has_display))
+    if (options->open == OPEN_NO || (options->open == OPEN_IF_DISPLAY && !has_display))
         return;
     if (fork() == 0) {
         sigprocmask(SIG_SETMASK, signals, NULL);
@@ -238,7 +188,7 @@ static int serve(const struct options *options, struct view *view, struct puller
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGCHLD, &child, NULL);
     view->goto_state = options->may_goto ? GOTO_FREE : GOTO_FORBIDDEN;
-    server = server_start(view, options->port, &fail);
+    server = server_start(view, (unsigned)options->port, &fail);
     if (server == NULL) {
         complain("%s", fail.text);
         view_stop(view);
@@ -286,9 +236,7 @@ static int write_png(struct options *options, struct view *view, bool is_writing
     losses.damaged += is_writing ? 0 : trace_count_partial(&view->trace);
     view_unlock(view);
     losses_summary(&losses);
-    if (!fine)
-        complain("%s", fail.text);
-    return fine ? losses_status(&losses) : EXIT_USAGE;
+    return fine ? losses_status(&losses) : fail_report(&fail, EXIT_USAGE);
 }
 
 static int show(struct options *options, struct puller *puller)
@@ -299,10 +247,8 @@ static int show(struct options *options, struct puller *puller)
     sigset_t signals;
     int status;
 
-    if (!view_open(&view, &options->view, is_png, &fail)) {
-        complain("%s", fail.text);
-        return EXIT_DAMAGE;
-    }
+    if (!view_open(&view, &options->view, is_png, &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
     if (!puller_runs(puller))
         view_judge(&view);
     if (is_png) {
@@ -311,36 +257,30 @@ static int show(struct options *options, struct puller *puller)
         tell_lacks(&view);
         block_signals(&signals);
         view.has_source = puller_runs(puller);
-        if (view_start(&view, &fail)) {
-            status = serve(options, &view, puller, &signals);
-        } else {
-            complain("%s", fail.text);
-            status = EXIT_USAGE;
-        }
+        status = view_start(&view, &fail) ? serve(options, &view, puller, &signals)
+                                          : fail_report(&fail, EXIT_USAGE);
     }
     view_close(&view);
     return status;
 }
 
-int run_view(int argc, char **argv)
+static int run_view(int argc, char **argv)
 {
     struct options options = {.view = {.watch = true, .keep_index = true},
                               .from = -1,
                               .to = -1,
-                              .open = -1,
-                              .draw = {.width = 1600, .height = 900, .threads = UINT32_MAX}};
+                              .open = OPEN_IF_DISPLAY,
+                              .draw = {.width = 1600, .height = 900, .threads = UINT64_MAX}};
     struct puller puller = {0};
     struct fail fail;
-    int status = take_command_line(&line, &options, argc, argv);
+    int status = command_parse(&view_command, (void *[]){&options, &options.draw}, argc, argv);
 
     if (status >= 0)
         return status;
     options.view.directory = argv[optind];
     if (is_source(options.view.directory)) {
-        if (!puller_start(&puller, options.view.directory, options.output, &fail)) {
-            complain("%s", fail.text);
-            return EXIT_USAGE;
-        }
+        if (!puller_start(&puller, options.view.directory, options.output, &fail))
+            return fail_report(&fail, EXIT_USAGE);
         options.view.name =
             options.output == NULL ? options.view.directory : NULL; /* a temporary directory is not a name */
         options.view.directory = puller.directory;
@@ -349,3 +289,11 @@ int run_view(int argc, char **argv)
     puller_stop(&puller);
     return status;
 }
+
+const struct command view_command = {.name = "view",
+                                     .summary = "show a trace in the browser",
+                                     .forms = "[OPTION]... DIRECTORY|SOURCE",
+                                     .groups = {{NULL, known}, {"With --png", known_of_drawing}},
+                                     .least = 1,
+                                     .most = 1,
+                                     .run = run_view};

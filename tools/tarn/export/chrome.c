@@ -208,7 +208,6 @@ static bool open_chrome(struct analysis *analysis, struct fail *fail)
 const struct analysis_kind chrome_export = {.name = "chrome",
                                             .chooses_events = true,
                                             .size = sizeof(struct chrome),
-                                            .set = export_set,
                                             .open = open_chrome,
                                             .finish = tracks_finish,
                                             .close = tracks_close};

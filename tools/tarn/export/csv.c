@@ -166,7 +166,6 @@ const struct analysis_kind csv_export = {.name = "csv",
                                          .chooses_events = true,
                                          .size = sizeof(struct csv),
                                          .uses_symbols = true,
-                                         .set = export_set,
                                          .open = open_csv,
                                          .finish = relations_finish,
                                          .close = relations_close};

@@ -75,12 +75,6 @@ void export_finish_stretches(struct export *export)
         end_stretch(export, slots_at(&export->stretches, i));
 }
 
-bool export_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail)
-{
-    EXPORT_OF(analysis, struct export)->output = value;
-    return true;
-}
-
 void export_fail(struct export *export, const char *format, ...)
 {
     va_list arguments;

@@ -53,8 +53,6 @@ struct export
 void export_open(struct export *export,
                  void (*write_stretch)(struct export *export, const struct stretch *stretch));
 void export_finish_stretches(struct export *export);
-/* kind->set: the only option is "output". */
-bool export_set(struct analysis *analysis, const char *option, const char *value, struct fail *fail);
 /* Flushes and closes OUT. The export fails unless PATH then contains all of it. NULL: the export has failed
  * already. A second call does nothing. */
 void export_close_file(struct export *export, struct out *out, const char *path);

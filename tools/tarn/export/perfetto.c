@@ -430,7 +430,6 @@ static bool open_perfetto(struct analysis *analysis, struct fail *fail)
 const struct analysis_kind perfetto_export = {.name = "perfetto",
                                               .chooses_events = true,
                                               .size = sizeof(struct perfetto),
-                                              .set = export_set,
                                               .open = open_perfetto,
                                               .finish = tracks_finish,
                                               .close = tracks_close};

@@ -192,7 +192,6 @@ const struct analysis_kind sqlite_export = {.name = "sqlite",
                                             .chooses_events = true,
                                             .size = sizeof(struct sqlite),
                                             .uses_symbols = true,
-                                            .set = export_set,
                                             .open = open_sqlite,
                                             .finish = relations_finish,
                                             .close = relations_close};

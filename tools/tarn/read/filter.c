@@ -67,16 +67,21 @@ bool list_matches(const char *patterns, const char *name)
     return false;
 }
 
-bool filter_option(struct filter *filter, int option, const char *value)
-{
-    const char **places[] = {&filter->from,    &filter->to,   &filter->cpus,    &filter->pids,
-                             &filter->process, &filter->tids, &filter->classes, &filter->events};
-
-    if (option < OPTION_FROM || option > OPTION_EVENT)
-        return false;
-    *places[option - OPTION_FROM] = value;
-    return true;
-}
+const struct command_option filter_options[FILTER_OPTIONS + 1] = {
+    {TEXT("class", "LIST", struct filter, classes,
+          "only events of these classes, by name (patterns) or number")},
+    {TEXT("event", "PATTERNS", struct filter, events, "only events with these names: sched_*,irq_entry")},
+    {TEXT("from", "TIME", struct filter, from,
+          "only from this time on: seconds since the start of the trace, or @SECONDS on its clock\nTimes "
+          "have nanosecond precision")},
+    {TEXT("to", "TIME", struct filter, to, "only before this time")},
+    {TEXT("cpu", "LIST", struct filter, cpus, "only these CPUs: 0,2,4-7")},
+    {TEXT("pid", "LIST", struct filter, pids, "only while these processes run")},
+    {TEXT("process", "PATTERN", struct filter, process,
+          "only while a process or thread with this name runs\nA process's name is known from the event on "
+          "that contains it")},
+    {TEXT("tid", "LIST", struct filter, tids, "only while these threads run")},
+    {.name = NULL}};
 
 /* Returns the first tick of a nanosecond on the trace's clock. */
 static uint64_t ticks_at(const struct schema *schema, long double ns)

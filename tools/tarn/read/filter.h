@@ -8,21 +8,9 @@
 #ifndef TARN_FILTER_H
 #define TARN_FILTER_H
 
-#include <getopt.h>
+#include <tools/tarn/options.h>
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/read/names.h>
-
-#define FILTER_RUNNING_HELP                                                                             \
-    "  --from TIME         only from this time on: seconds since the start, or @SECONDS on the clock\n" \
-    "  --to TIME           only before this time\n"                                                     \
-    "  --cpu LIST          only these CPUs: 0,2,4-7\n"                                                  \
-    "  --pid LIST          only while these processes run\n"                                            \
-    "  --process PATTERN   only while a process or thread with this name runs\n"                        \
-    "  --tid LIST          only while these threads run\n"
-#define FILTER_HELP                                                           \
-    FILTER_RUNNING_HELP                                                       \
-    "  --class LIST        only events of these classes, by name or number\n" \
-    "  --event PATTERNS    only events with these names: sched_*,irq_entry\n"
 
 /* The option values as given. filter_resolve needs an open trace. */
 struct filter {
@@ -34,29 +22,13 @@ struct filter {
     bool by_running;               /* pid, tid or process is given */
 };
 
-enum {
-    OPTION_FROM = 256,
-    OPTION_TO,
-    OPTION_CPU,
-    OPTION_PID,
-    OPTION_PROCESS,
-    OPTION_TID,
-    OPTION_CLASS,
-    OPTION_EVENT,
-    OPTION_OWN
-};
-#define FILTER_OPTIONS                                                                                      \
-    {"from", required_argument, NULL, OPTION_FROM}, {"to", required_argument, NULL, OPTION_TO},             \
-        {"cpu", required_argument, NULL, OPTION_CPU}, {"pid", required_argument, NULL, OPTION_PID},         \
-        {"process", required_argument, NULL, OPTION_PROCESS}, {"tid", required_argument, NULL, OPTION_TID}, \
-        {"class", required_argument, NULL, OPTION_CLASS},                                                   \
-    {                                                                                                       \
-        "event", required_argument, NULL, OPTION_EVENT                                                      \
-    }
+/* The options that set them; and those that select by the running thread, without --class and --event. */
+#define FILTER_OPTIONS 8u
+extern const struct command_option filter_options[FILTER_OPTIONS + 1];
+#define filter_running_options (filter_options + 2)
 
 /* Parses a time as --from takes it. */
 bool filter_time(const struct trace *trace, const char *text, uint64_t *ticks, struct fail *fail);
-bool filter_option(struct filter *filter, int option, const char *value); /* false: not a filter option */
 bool filter_resolve(struct filter *filter, const struct trace *trace, struct fail *fail);
 void filter_free(struct filter *filter);
 bool filter_running(const struct filter *filter, const struct running *running, const struct names *names);

@@ -136,3 +136,12 @@ const char *guest_error_text(int32_t status)
     uint32_t number = (uint32_t)-status;
     return number < sizeof(texts) / sizeof(texts[0]) && texts[number] ? texts[number] : "the guest refused";
 }
+
+bool source_control(struct source *source, const struct wire_request *request, const char *what,
+                    struct source_reply *reply, struct fail *fail)
+{
+    if (source->class->control(source, request, &reply->status, &reply->data, &reply->size, fail) !=
+        SOURCE_ITEM)
+        return false;
+    return reply->status >= 0 || fail_set(fail, "%s%s", what, guest_error_text(reply->status));
+}

@@ -55,6 +55,16 @@ struct source_class {
 
 extern const struct source_class source_tcp, source_serial, source_core, source_gdb, source_ram;
 
+/* The guest's reply; the data is valid until the next call. */
+struct source_reply {
+    int32_t status;
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Sends REQUEST. False: FAIL, which begins with WHAT if the guest refused. */
+bool source_control(struct source *source, const struct wire_request *request, const char *what,
+                    struct source_reply *reply, struct fail *fail);
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail);
 bool check_hello(const struct wire_hello *hello, struct fail *fail);
 /* The text must be CTF 1.8 and have the UUID of the packets. */

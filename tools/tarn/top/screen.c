@@ -18,7 +18,7 @@
 #define ROWS_LARGE  6u
 #define HEIGHT_MAIN 8u /* minimum number of lines of the first table */
 
-const char *const screen_sorts[SORTS] = {"running", "ready", "switches", "wakeups", "name"};
+const char *const screen_sorts[SORTS + 1] = {"running", "ready", "switches", "wakeups", "name"};
 const char *const screen_analyses[SCREEN_ANALYSES] = {"stats", "threads", "syscalls", "ipc", "locks"};
 
 /* A table on the screen: some columns of an analysis's table. */

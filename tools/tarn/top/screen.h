@@ -11,7 +11,7 @@
 #include <tools/tarn/analysis/analysis.h>
 
 enum screen_sort { SORT_RUNNING, SORT_READY, SORT_SWITCHES, SORT_WAKEUPS, SORT_NAME, SORTS };
-extern const char *const screen_sorts[SORTS];
+extern const char *const screen_sorts[SORTS + 1]; /* ended by NULL */
 
 /* The analyses that it uses; NULL if missing. */
 enum { SCREEN_STATS, SCREEN_THREADS, SCREEN_SYSCALLS, SCREEN_IPC, SCREEN_LOCKS, SCREEN_ANALYSES };

@@ -100,11 +100,11 @@ static void set_filter(struct filter *filter, const struct request *request)
 
 static bool set_options(struct analysis *analysis, const struct request *request, struct fail *fail)
 {
-    for (const struct analysis_option *option = analysis->kind->options;
+    for (const struct command_option *option = analysis->kind->options;
          option != NULL && option->name != NULL; option++) {
         const char *value = request_text(request, option->name);
 
-        if (value != NULL && !analysis_set(analysis, option->name, option->has_argument ? value : NULL, fail))
+        if (value != NULL && !analysis_set(analysis, option->name, value, fail))
             return false;
     }
     return analysis_choose_tables(analysis, request_text(request, "by"), fail);
@@ -311,12 +311,12 @@ static void add_tables(const struct analysis_kind *kind, struct json *json)
 static void add_options(const struct analysis_kind *kind, struct json *json)
 {
     json_key_open(json, "options", '[');
-    for (const struct analysis_option *option = kind->options; option != NULL && option->name != NULL;
+    for (const struct command_option *option = kind->options; option != NULL && option->name != NULL;
          option++) {
         json_open(json, '{');
         json_key_text(json, "name", option->name);
-        json_key_bool(json, "argument", option->has_argument);
-        json_key_text(json, "help", option->help);
+        json_key_bool(json, "argument", option->argument != NULL);
+        json_key_text(json, "help", option->text);
         json_close(json, '}');
     }
     json_close(json, ']');

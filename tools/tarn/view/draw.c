@@ -134,7 +134,7 @@ static bool choose_lanes(struct draw *draw, struct fail *fail)
         .to = draw->lanes.to,
         .tids = draw->options->tids,
         .chosen = LANES_NOBODY,
-        .most = most < draw->options->threads ? most : draw->options->threads,
+        .most = most < draw->options->threads ? most : (uint32_t)draw->options->threads,
         .only_ran = true,
         .padding = DRAW_PADDING,
     };

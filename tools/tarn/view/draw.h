@@ -17,8 +17,8 @@ struct draw_options {
     const char *file;
     uint64_t from, to; /* nanoseconds since the start */
     uint32_t width, height;
-    /* number of the busiest threads to show, if there is space; UINT32_MAX: as many as fit */
-    uint32_t threads;
+    /* number of the busiest threads to show, if there is space; UINT64_MAX: as many as fit */
+    uint64_t threads;
     const char *tids;  /* or these threads; NULL: the busiest */
     const char *marks; /* patterns of event names; NULL: none */
     bool is_dark;

@@ -2,7 +2,7 @@
 /*
  * embed.c - a generator used by the build: converts files to C arrays (page.h).
  *
- * usage: embed FILE... >page_files.c
+ * usage: embed ARRAY FILE...
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,11 +34,11 @@ static int write_bytes(const char *path, int number)
 int main(int argc, char **argv)
 {
     printf("#include <tools/tarn/view/page.h>\n");
-    for (int i = 1; i < argc; i++)
+    for (int i = 2; i < argc; i++)
         if (write_bytes(argv[i], i) != 0)
             return 1;
-    printf("const struct page_file page_files[] = {\n");
-    for (int i = 1; i < argc; i++)
+    printf("const struct page_file %s[] = {\n", argv[1]);
+    for (int i = 2; i < argc; i++)
         printf("{\"%s\", file%d, sizeof(file%d) - 1},\n", base_name(argv[i]), i, i);
     printf("{NULL, NULL, 0}};\n");
     return ferror(stdout) || fflush(stdout) != 0;

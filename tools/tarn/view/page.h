@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* page.h - the files of the page, which the build embeds in the program (embed.c). */
+/* page.h - files that the build embeds in the program (embed.c): the page, and the prose of the manual. */
 #ifndef TARN_PAGE_H
 #define TARN_PAGE_H
 
 #include <stddef.h>
 
 struct page_file {
-    const char *name; /* index.html */
-    const unsigned char *bytes;
+    const char *name;           /* index.html */
+    const unsigned char *bytes; /* a NUL follows */
     size_t size;
 };
-extern const struct page_file page_files[]; /* ends with a NULL name */
+extern const struct page_file page_files[], manual_files[]; /* end with a NULL name */
 
 #endif

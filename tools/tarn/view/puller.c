@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <tools/tarn/command/commands.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/puller.h>
 #include <unistd.h>
@@ -152,7 +153,7 @@ static void pull(const struct puller *puller, const char *source, pid_t view)
     prctl(PR_SET_PDEATHSIG, SIGINT);
     if (getppid() != view)
         _exit(EXIT_USAGE);
-    _exit(run_pull(7, words));
+    _exit(pull_command.run(7, words));
 }
 
 bool puller_runs(struct puller *puller)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * commands.h - the subcommands.
+ *
+ * To add one: a file with its struct command, a line here and in commands.c, and its prose in docs/man.
+ * Analyses (analysis/analysis.h) are subcommands without further code.
+ */
+#ifndef TARN_COMMANDS_H
+#define TARN_COMMANDS_H
+
+#include <getopt.h>
+#include <tools/tarn/options.h>
+
+extern const struct command pull_command, ctl_command, info_command, check_command, list_command,
+    export_command, symbols_command, goto_command, explore_command, diff_command, top_command, view_command;
+
+/* Runs the subcommand or analysis argv[0]; returns its exit status. */
+int command_run(int argc, char **argv);
+/* `tarn help [WORD]...` */
+int command_help(int argc, char **argv);
+void command_usage(FILE *to);
+
+#endif
