@@ -193,7 +193,7 @@ bool list_names(const char *list, const char *name)
 {
     size_t length = strlen(name);
 
-    for (; *list != '\0'; list += strcspn(list, ","), list += *list == ',')
+    for (; *list != '\0'; list += strcspn(list, ","), list += strspn(list, ", "))
         if (strcspn(list, ",") == length && memcmp(list, name, length) == 0)
             return true;
     return false;

@@ -94,7 +94,7 @@ const struct command_option *option_find(const struct command_option *options, c
 /* Sets the option of CONTEXT to VALUE. */
 bool option_set(const struct command_option *option, void *context, const char *value, struct fail *fail);
 bool option_count(const char *value, uint64_t *number, struct fail *fail);
-/* Returns whether NAME is in the comma-separated LIST. */
+/* Returns whether NAME is in LIST, whose names are separated by commas, with or without spaces. */
 bool list_names(const char *list, const char *name);
 
 #endif

@@ -114,16 +114,6 @@ static void add_word(char *text, size_t size, const char *word)
     snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
 }
 
-static bool has_word(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
-        if ((at == text || (at[-1] == ' ' && at[-2] == ',')) && (at[length] == '\0' || at[length] == ','))
-            return true;
-    return false;
-}
-
 static bool no_table(const struct analysis *analysis, const char *key, size_t length, struct fail *fail)
 {
     char known[256] = "";
@@ -166,7 +156,7 @@ static bool no_column(const struct analysis *analysis, const char *column, struc
             char text[HEADING_BYTES];
             const char *heading = column_heading(&analysis->tables[i].columns[c], text);
 
-            if (*heading != '\0' && !has_word(known, heading))
+            if (*heading != '\0' && !list_names(known, heading))
                 add_word(known, sizeof(known), heading);
         }
     return fail_set(fail, "no table has a column '%.40s'; columns: %s", column, known);

@@ -161,11 +161,7 @@ static int show_analysis(struct request *request, const struct trace *trace, str
 
     if (!filter_resolve(&request->filter, trace, &fail))
         return fail_report(&fail, EXIT_USAGE);
-    losses_open(&losses, trace);
-    losses.from = request->filter.from_ticks;
-    losses.to = request->filter.to_ticks;
-    losses.quiet = true;
-    losses_judge(&losses);
+    losses_begin(&losses, trace, &request->filter);
     if (!analyses_ask(&analysis, 1, trace, &request->filter, symbols, &losses.reporter, &fail))
         return fail_report(&fail, EXIT_USAGE);
     model_lacks(&trace->schema, analysis->observer.only_scheduling, losses.lacks, sizeof(losses.lacks));

@@ -43,8 +43,8 @@ const struct column_text column_texts[] = {
     {NULL, "contended_percent", "share of acquisitions that had to wait, while the lock class was sampled"},
     {NULL, "contentions", "waits that ended"},
     {NULL, "count", "number of occurrences"},
-    {"intervals.interval intervals.thread", "count", "intervals seen from begin to end"},
-    {"irq.cpu irq.irq irq.thread", "count", "interrupts, including those seen only in part"},
+    {"intervals.interval, intervals.thread", "count", "intervals seen from begin to end"},
+    {"irq.cpu, irq.irq, irq.thread", "count", "interrupts, including those seen only in part"},
     {"syscalls.error", "count", "calls that returned this result"},
     {NULL, "cpu", "the CPU's number"},
     {NULL, "cpu_percent", "run time as a share of the range; 100 is one CPU all the time"},
@@ -125,7 +125,7 @@ const struct column_text column_texts[] = {
     {NULL, "max_ns", "longest of those seen from begin to end"},
     {"processes", "max_ns", "longest lifetime within the range"},
     {NULL, "mean_ns", "mean of those seen from begin to end"},
-    {"breakdown faults.function faults.instruction faults.page faults.region processes", "mean_ns", "total divided by the count"},
+    {"breakdown, faults.function, faults.instruction, faults.page, faults.region, processes", "mean_ns", "total divided by the count"},
     {NULL, "meaning", "name of the error"},
     {NULL, "migrations", "runs on another CPU than the previous run"},
     {NULL, "min_ns", "shortest of those seen from begin to end"},
@@ -171,7 +171,7 @@ const struct column_text column_texts[] = {
     {"locks", "running_ns", "part of the wait time in which the holder ran"},
     {NULL, "samples", "number of samples"},
     {"profile.callers", "samples", "samples in the innermost function, reached along this branch"},
-    {"profile.calls profile.function", "samples", "samples in the function itself, without its callees"},
+    {"profile.calls, profile.function", "samples", "samples in the function itself, without its callees"},
     {NULL, "self_ns", "time of the samples in the function itself, without its callees"},
     {NULL, "self_percent", "share of all samples, by --weight, in the function itself"},
     {NULL, "send_ns", "time in which the thread waited for a server to receive its message"},
@@ -241,17 +241,6 @@ const struct column_text column_texts[] = {
     {NULL, NULL, NULL}};
 /* clang-format on */
 
-/* Returns whether WORD is in LIST, whose words are separated by spaces. */
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (; *list != '\0'; list += strcspn(list, " "), list += *list == ' ')
-        if (strcspn(list, " ") == length && memcmp(list, word, length) == 0)
-            return true;
-    return false;
-}
-
 /* Returns how closely WHERE fits the table: 0 (not at all) to 3 (best). */
 static unsigned fit_of(const char *where, const struct analysis_kind *kind, const struct table *table)
 {
@@ -260,7 +249,7 @@ static unsigned fit_of(const char *where, const struct analysis_kind *kind, cons
     if (where == NULL)
         return 1;
     snprintf(name, sizeof(name), "%s.%s", kind->name, table->key);
-    return has_word(where, name) ? 3 : has_word(where, kind->name) ? 2 : 0;
+    return list_names(where, name) ? 3 : list_names(where, kind->name) ? 2 : 0;
 }
 
 const struct column_text *column_text(const struct analysis_kind *kind, const struct table *table,

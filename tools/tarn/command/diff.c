@@ -51,11 +51,7 @@ bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail)
     run->is_missing = !run->is_open;
     if (!run->is_open || !filter_resolve(&run->filter, &run->trace, fail))
         return false;
-    losses_open(&run->losses, &run->trace);
-    run->losses.from = run->filter.from_ticks;
-    run->losses.to = run->filter.to_ticks;
-    run->losses.quiet = true;
-    losses_judge(&run->losses);
+    losses_begin(&run->losses, &run->trace, &run->filter);
     return true;
 }
 

@@ -35,7 +35,7 @@ static void add_pair(struct diff_first *first, uint32_t cpu)
                                                    .stream = find_stream(first->runs[side], cpu)};
 }
 
-static int by_processor(const void *a, const void *b)
+static int by_cpu(const void *a, const void *b)
 {
     const struct lockstep *one = a, *other = b;
 
@@ -54,7 +54,7 @@ static void add_pairs(struct diff_first *first)
                 find_pair(first, run->trace.streams[i].cpu) == NULL)
                 add_pair(first, run->trace.streams[i].cpu);
     }
-    qsort(first->pairs, first->count, sizeof(first->pairs[0]), by_processor);
+    qsort(first->pairs, first->count, sizeof(first->pairs[0]), by_cpu);
 }
 
 static void walk_pairs(struct diff_first *first, struct diff *diff)

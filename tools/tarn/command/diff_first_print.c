@@ -161,7 +161,7 @@ static void print_difference_json(struct show *show, const struct lockstep *pair
 
 /* ---- coverage --------------------------------------------------------------------------- */
 
-static void print_processor(const struct lockstep *pair)
+static void print_cpu(const struct lockstep *pair)
 {
     for (unsigned side = 0; side < 2; side++) {
         const struct lockstep_side *here = &pair->sides[side];
@@ -180,7 +180,7 @@ static void print_processor(const struct lockstep *pair)
     }
 }
 
-static void print_processors_json(const struct diff_first *first)
+static void print_cpus_json(const struct diff_first *first)
 {
     for (unsigned i = 0; i < first->count; i++) {
         const struct lockstep *pair = &first->pairs[i];
@@ -237,7 +237,7 @@ static void print_json(struct show *show)
     fputs(",\"environment\":[", stdout);
     each_environment(first, tell_environment_json);
     printf("],\"alike\":%" PRIu64 ",\"processors\":[", first->alike);
-    print_processors_json(first);
+    print_cpus_json(first);
     fputs("],\"difference\":", stdout);
     if (first->differs != NULL)
         print_difference_json(show, first->differs);
@@ -253,7 +253,7 @@ static void print_text(struct show *show)
     printf("A: %s\nB: %s\n", first->runs[0]->directory, first->runs[1]->directory);
     each_environment(first, tell_environment);
     for (unsigned i = 0; i < first->count; i++)
-        print_processor(&first->pairs[i]);
+        print_cpu(&first->pairs[i]);
     if (first->differs == NULL)
         printf("no difference: %" PRIu64 " events are the same in both\n", first->alike);
     else

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <tools/tarn/read/filter.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
 
@@ -212,6 +213,15 @@ void losses_judge(struct losses *losses)
     losses->quiet = false;
     trace_judge(losses->trace, JUDGE_BYTES, &losses->reporter);
     losses->quiet = quiet;
+}
+
+void losses_begin(struct losses *losses, const struct trace *trace, const struct filter *filter)
+{
+    losses_open(losses, trace);
+    losses->from = filter->from_ticks;
+    losses->to = filter->to_ticks;
+    losses->quiet = true;
+    losses_judge(losses);
 }
 
 void losses_add(struct losses *sum, const struct losses *part)

@@ -9,6 +9,8 @@
 
 #include <tools/tarn/read/decode.h>
 
+struct filter;
+
 struct losses {
     struct reporter reporter; /* first: passed to cursors */
     const struct trace *trace;
@@ -24,6 +26,8 @@ struct losses {
 };
 
 void losses_open(struct losses *losses, const struct trace *trace);
+/* For tables of the time that FILTER selects: counts quietly, and judges the trace. */
+void losses_begin(struct losses *losses, const struct trace *trace, const struct filter *filter);
 /* Reports what is wrong with the trace as a whole (judge.h), even if QUIET. Call it once per trace. */
 void losses_judge(struct losses *losses);
 void losses_add(struct losses *sum, const struct losses *part);
