@@ -18,17 +18,14 @@ static bool is_name(char letter)
 /* Returns whether LIST has the word of LENGTH bytes at WORD. */
 static bool has_word(const char *list, const char *word, size_t length)
 {
-    for (; list != NULL && *list != '\0'; list += strcspn(list, " ")) {
-        while (*list != '\0' && !is_name(*list))
-            list++;
-        for (const char *at = list; is_name(*at); list = at) {
-            while (is_name(*at))
-                at++;
-            if ((size_t)(at - list) == length && memcmp(list, word, length) == 0)
-                return true;
-            while (*at != '\0' && *at != ' ' && !is_name(*at))
-                at++;
-        }
+    while (list != NULL && *list != '\0') {
+        size_t size = 0;
+
+        while (is_name(list[size]))
+            size++;
+        if (size == length && memcmp(list, word, length) == 0)
+            return true;
+        list += size > 0 ? size : 1;
     }
     return false;
 }

@@ -346,7 +346,7 @@ static bool print_graph(struct analysis *analysis, FILE *to, bool *is_all, struc
 
 const struct analysis_kind ipc_analysis = {
     .name = "ipc",
-    .summary = "calls between processes: latency, where the time goes, one call's critical path",
+    .summary = "calls between processes: latency, where time goes, one call's critical path",
     .options = options,
     .tables = ipc_tables,
     .table_count = IPC_TABLES,
