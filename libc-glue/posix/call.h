@@ -2,13 +2,13 @@
 /*
  * call.h - what each POSIX call does first and last.
  *
- *     int close(int fd)
+ *     int rmdir(const char *path)
  *     {
- *         enter_call(TRACE_LIBC_CLOSE, fd, 0);
- *         return leave_call(TRACE_LIBC_CLOSE, result);
+ *         return (int)LIBC_PATH_CALL(RMDIR, path, path, 0, call_path(FS_RMDIR, path, 0, 0));
  *     }
  *
- * Inner functions return a result >= 0 or a negative errno; leave_call turns the latter into errno and -1.
+ * Inner functions return a result >= 0 or a negative errno; leave_call turns the latter into errno and -1. A
+ * call with more steps uses enter_call and leave_call itself.
  */
 #ifndef LIBC_GLUE_CALL_H
 #define LIBC_GLUE_CALL_H
@@ -40,13 +40,25 @@ static inline int64_t leave_plain(enum trace_libc_libc_call call, int64_t result
     return result;
 }
 
-static inline int64_t leave_call(enum trace_libc_libc_call call, int64_t result)
+/* Turns a negative errno into errno and -1. */
+static inline int64_t set_errno(int64_t result)
 {
-    leave_plain(call, result);
     if (result >= 0)
         return result;
     errno = (int)-result;
     return -1;
 }
+
+static inline int64_t leave_call(enum trace_libc_libc_call call, int64_t result)
+{
+    return set_errno(leave_plain(call, result));
+}
+
+/* Logs the entry with two arguments, evaluates `result`, and leaves. */
+#define LIBC_CALL(NAME, a, b, result) \
+    (enter_call(TRACE_LIBC_##NAME, (uint64_t)(a), (uint64_t)(b)), leave_call(TRACE_LIBC_##NAME, result))
+#define LIBC_PATH_CALL(NAME, path, a, b, result)                                                      \
+    (enter_call(TRACE_LIBC_##NAME, (uint64_t)(a), (uint64_t)(b)), name_path(TRACE_LIBC_##NAME, path), \
+     leave_call(TRACE_LIBC_##NAME, result))
 
 #endif

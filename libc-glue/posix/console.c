@@ -93,6 +93,5 @@ int ioctl(int fd, unsigned long request, ...)
     va_start(arguments, request);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    enter_call(TRACE_LIBC_IOCTL, (uint64_t)fd, request);
-    return (int)leave_call(TRACE_LIBC_IOCTL, control_device(fd, request, argument));
+    return (int)LIBC_CALL(IOCTL, fd, request, control_device(fd, request, argument));
 }

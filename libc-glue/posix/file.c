@@ -156,147 +156,92 @@ void init_files(const struct startup *startup)
 
 /* ---- reading and writing --------------------------------------------------------------------------- */
 
-static int64_t read_piece(struct file *file, const struct shared_buffer *shared, size_t size, uint64_t offset)
+/* `argument`: the offset of a file, the NET_* flags of a socket. */
+static int64_t transfer_piece(const struct file *file, bool writes, uint64_t span, uint64_t argument)
 {
-    uint64_t span = buffer_span(shared, 0, size);
-    if (file->kind == FILE_CONSOLE)
-        return call_server(SLOT_CONSOLE, CONSOLE_READ, span, file->flags & O_NONBLOCK ? CONSOLE_NO_WAIT : 0,
-                           0, 0);
-    return call_server(SLOT_FS, FS_READ, file->handle, span, offset, 0);
-}
-
-static int64_t write_piece(struct file *file, const struct shared_buffer *shared, size_t size,
-                           uint64_t offset)
-{
-    uint64_t span = buffer_span(shared, 0, size);
-    if (file->kind == FILE_CONSOLE)
-        return call_server(SLOT_CONSOLE, CONSOLE_WRITE, span, 0, 0, 0);
-    return call_server(SLOT_FS, FS_WRITE, file->handle, span, offset, 0);
-}
-
-static size_t piece_of(size_t size)
-{
-    return size < SERVER_BUFFER_BYTES ? size : SERVER_BUFFER_BYTES;
-}
-
-/* Only files continue after a full buffer; other kinds might block although data have been read. */
-static int64_t read_through_window(struct file *file, char *buffer, size_t size, uint64_t offset)
-{
-    struct shared_buffer shared;
-    int64_t got = borrow_buffer(file->server, &shared), done = 0;
-    if (got < 0)
-        return got;
-    do {
-        size_t want = piece_of(size - (size_t)done);
-        got = read_piece(file, &shared, want, offset);
-        if (got <= 0)
-            break;
-        memcpy(buffer + done, shared.base, (size_t)got);
-        done += got;
-        if (offset != FS_HERE)
-            offset += (uint64_t)got;
-        if ((size_t)got < want)
-            break;
-    } while (file->kind == FILE_FS && (size_t)done < size);
-    return_buffer(&shared);
-    return done ? done : got;
-}
-
-static int64_t write_through_window(struct file *file, const char *buffer, size_t size, uint64_t offset)
-{
-    struct shared_buffer shared;
-    int64_t put = borrow_buffer(file->server, &shared), done = 0;
-    if (put < 0)
-        return put;
-    do {
-        size_t want = piece_of(size - (size_t)done);
-        memcpy(shared.base, buffer + done, want);
-        put = write_piece(file, &shared, want, offset);
-        if (put <= 0)
-            break;
-        done += put;
-        if (offset != FS_HERE)
-            offset += (uint64_t)put;
-    } while ((size_t)done < size);
-    return_buffer(&shared);
-    return done ? done : put;
-}
-
-int64_t read_file(struct file *file, void *buffer, size_t size, uint64_t offset)
-{
-    if ((file->flags & O_ACCMODE) == O_WRONLY)
-        return -EBADF;
     switch (file->kind) {
+    case FILE_CONSOLE:
+        return writes ? call_server(SLOT_CONSOLE, CONSOLE_WRITE, span, 0, 0, 0)
+                      : call_server(SLOT_CONSOLE, CONSOLE_READ, span,
+                                    file->flags & O_NONBLOCK ? CONSOLE_NO_WAIT : 0, 0, 0);
     case FILE_SOCKET:
-        return receive_bytes(file, buffer, size, 0, NULL);
-    case FILE_DEBUG:
-    case FILE_NULL:
-        return 0;
+        return call_server(SLOT_NET, writes ? NET_SEND : NET_RECEIVE, file->handle, span, argument, 0);
     default:
-        return size ? read_through_window(file, buffer, size, offset) : 0;
+        return call_server(SLOT_FS, writes ? FS_WRITE : FS_READ, file->handle, span, argument, 0);
     }
 }
 
-int64_t write_file(struct file *file, const void *buffer, size_t size, uint64_t offset)
+/* Only files are read further after a full buffer; other kinds might block although data have been read. */
+int64_t transfer_bytes(const struct file *file, bool writes, void *buffer, size_t size, uint64_t argument)
 {
-    if ((file->flags & O_ACCMODE) == O_RDONLY)
+    struct shared_buffer shared;
+    size_t part;
+    int64_t count = borrow_buffer(file->server, &shared), done = 0;
+    if (count < 0)
+        return count;
+    do {
+        part = buffer_part(size - (size_t)done);
+        if (writes)
+            memcpy(shared.base, (char *)buffer + done, part);
+        count = transfer_piece(file, writes, buffer_span(&shared, 0, part), argument);
+        if (count <= 0)
+            break;
+        if (!writes)
+            memcpy((char *)buffer + done, shared.base, (size_t)count);
+        done += count;
+        if (file->kind == FILE_FS && argument != FS_HERE)
+            argument += (uint64_t)count;
+    } while ((size_t)done < size && (writes || (file->kind == FILE_FS && (size_t)count == part)));
+    return_buffer(&shared);
+    return done ? done : count;
+}
+
+static int64_t transfer_file(const struct file *file, bool writes, void *buffer, size_t size, uint64_t offset)
+{
+    if ((file->flags & O_ACCMODE) == (writes ? O_RDONLY : O_WRONLY))
         return -EBADF;
     switch (file->kind) {
     case FILE_SOCKET:
-        return send_bytes(file, buffer, size, 0);
+        return transfer_bytes(file, writes, buffer, size, 0);
     case FILE_DEBUG:
-        return errno_of(sys_debug_write(buffer, size));
+        return writes ? errno_of(sys_debug_write(buffer, size)) : 0;
     case FILE_NULL:
-        return (int64_t)size;
+        return writes ? (int64_t)size : 0;
     default:
-        return size ? write_through_window(file, buffer, size, offset) : 0;
+        return size ? transfer_bytes(file, writes, buffer, size, offset) : 0;
     }
 }
 
-static int64_t read_descriptor(int fd, void *buffer, size_t size, uint64_t offset)
+static int64_t transfer(int fd, bool writes, void *buffer, size_t size, uint64_t offset)
 {
     struct file *file = get_file(fd);
     if (!file)
         return -EBADF;
-    int64_t result = read_file(file, buffer, size, offset);
-    put_file(file);
-    return result;
-}
-
-static int64_t write_descriptor(int fd, const void *buffer, size_t size, uint64_t offset)
-{
-    struct file *file = get_file(fd);
-    if (!file)
-        return -EBADF;
-    int64_t result = write_file(file, buffer, size, offset);
+    int64_t result = transfer_file(file, writes, buffer, size, offset);
     put_file(file);
     return result;
 }
 
 ssize_t read(int fd, void *buffer, size_t size)
 {
-    enter_call(TRACE_LIBC_READ, (uint64_t)fd, size);
-    return leave_call(TRACE_LIBC_READ, read_descriptor(fd, buffer, size, FS_HERE));
+    return LIBC_CALL(READ, fd, size, transfer(fd, false, buffer, size, FS_HERE));
 }
 
 ssize_t write(int fd, const void *buffer, size_t size)
 {
-    enter_call(TRACE_LIBC_WRITE, (uint64_t)fd, size);
-    return leave_call(TRACE_LIBC_WRITE, write_descriptor(fd, buffer, size, FS_HERE));
+    return LIBC_CALL(WRITE, fd, size, transfer(fd, true, (void *)buffer, size, FS_HERE));
 }
 
 ssize_t pread(int fd, void *buffer, size_t size, off_t offset)
 {
-    enter_call(TRACE_LIBC_READ, (uint64_t)fd, size);
-    int64_t result = offset < 0 ? -EINVAL : read_descriptor(fd, buffer, size, (uint64_t)offset);
-    return leave_call(TRACE_LIBC_READ, result);
+    return LIBC_CALL(READ, fd, size,
+                     offset < 0 ? -EINVAL : transfer(fd, false, buffer, size, (uint64_t)offset));
 }
 
 ssize_t pwrite(int fd, const void *buffer, size_t size, off_t offset)
 {
-    enter_call(TRACE_LIBC_WRITE, (uint64_t)fd, size);
-    int64_t result = offset < 0 ? -EINVAL : write_descriptor(fd, buffer, size, (uint64_t)offset);
-    return leave_call(TRACE_LIBC_WRITE, result);
+    return LIBC_CALL(WRITE, fd, size,
+                     offset < 0 ? -EINVAL : transfer(fd, true, (void *)buffer, size, (uint64_t)offset));
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------------- */
@@ -343,14 +288,12 @@ static int64_t duplicate_to(int fd, int to)
 
 int dup(int fd)
 {
-    enter_call(TRACE_LIBC_DUP2, (uint64_t)fd, ~0ull);
-    return (int)leave_call(TRACE_LIBC_DUP2, duplicate(fd, 0, false));
+    return (int)LIBC_CALL(DUP2, fd, ~0ull, duplicate(fd, 0, false));
 }
 
 int dup2(int fd, int to)
 {
-    enter_call(TRACE_LIBC_DUP2, (uint64_t)fd, (uint64_t)to);
-    return (int)leave_call(TRACE_LIBC_DUP2, duplicate_to(fd, to));
+    return (int)LIBC_CALL(DUP2, fd, to, duplicate_to(fd, to));
 }
 
 static int64_t make_pipe(int fds[2], uint32_t flags)
@@ -375,8 +318,7 @@ static int64_t make_pipe(int fds[2], uint32_t flags)
 
 int pipe2(int fds[2], int flags)
 {
-    enter_call(TRACE_LIBC_PIPE, (uint64_t)flags, 0);
-    return (int)leave_call(TRACE_LIBC_PIPE, make_pipe(fds, (uint32_t)flags));
+    return (int)LIBC_CALL(PIPE, flags, 0, make_pipe(fds, (uint32_t)flags));
 }
 
 int pipe(int fds[2])

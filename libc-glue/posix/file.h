@@ -4,10 +4,10 @@
 #define LIBC_GLUE_FILE_H
 
 #include "call.h"
-#include "server.h"
 
 #include <sys/types.h>
 #include <tarn/file_kind.h>
+#include <tarn/server.h>
 
 #define FILES_MAX 256
 
@@ -30,19 +30,8 @@ void put_file(struct file *file);
 /* Iterates over the descriptors >= `fd` that a child inherits. Returns the next one or -1. */
 int next_inherited(int fd, struct startup_fd *entry);
 
-/* Transfers of any size. Return the number of bytes or a negative errno. */
-int64_t read_file(struct file *file, void *buffer, size_t size, uint64_t offset);
-int64_t write_file(struct file *file, const void *buffer, size_t size, uint64_t offset);
-int64_t receive_bytes(struct file *file, void *buffer, size_t size, uint64_t flags, uint64_t *from);
-int64_t send_bytes(struct file *file, const void *buffer, size_t size, uint64_t flags);
-
-/* posix/path.c: writes an absolute path into a shared buffer
- * and stores its span. Returns 0 or a negative errno. */
-#define PATH_PLACE_1 0u
-#define PATH_PLACE_2 4096u
-int64_t put_path(struct shared_buffer *shared, uint64_t offset, const char *path, uint64_t *span);
-int64_t call_path(uint64_t label, const char *path, uint64_t a, uint64_t b);
-struct stat;
-void fill_stat(struct stat *out, const uint64_t word[4]);
+/* Reads into or writes from `buffer`, of any size. `argument`: the offset of a file (FS_HERE: its position),
+ * the NET_* flags of a socket. Returns the number of bytes or a negative errno. */
+int64_t transfer_bytes(const struct file *file, bool writes, void *buffer, size_t size, uint64_t argument);
 
 #endif

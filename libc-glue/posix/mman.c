@@ -32,7 +32,7 @@ static int64_t memory_of_file(int fd, uint32_t flags)
 static int64_t map_memory(uint64_t address, uint64_t size, int protection, uint32_t flags, int fd,
                           uint64_t offset)
 {
-    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    size = round_to_pages(size);
     if (!size || (offset & (TARN_PAGE_SIZE - 1)) || !(flags & (MAP_SHARED | MAP_PRIVATE)))
         return -EINVAL;
     bool anonymous = flags & MAP_ANONYMOUS;
@@ -52,24 +52,20 @@ static int64_t map_memory(uint64_t address, uint64_t size, int protection, uint3
 
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    enter_call(TRACE_LIBC_MMAP, (uint64_t)address, size);
-    int64_t result = map_memory((uint64_t)address, size, protection, (uint32_t)flags, fd, (uint64_t)offset);
-    return (void *)leave_call(TRACE_LIBC_MMAP, result); /* -1 is MAP_FAILED */
+    /* -1 is MAP_FAILED. */
+    return (void *)LIBC_CALL(
+        MMAP, address, size,
+        map_memory((uint64_t)address, size, protection, (uint32_t)flags, fd, (uint64_t)offset));
 }
 
 int munmap(void *address, size_t size)
 {
-    enter_call(TRACE_LIBC_MUNMAP, (uint64_t)address, size);
-    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
-    int64_t result = sys_space_unmap(SLOT_SPACE, (uint64_t)address, size);
-    return (int)leave_call(TRACE_LIBC_MUNMAP, errno_of(result));
+    return (int)LIBC_CALL(MUNMAP, address, size,
+                          errno_of(sys_space_unmap(SLOT_SPACE, (uint64_t)address, round_to_pages(size))));
 }
 
 int mprotect(void *address, size_t size, int protection)
 {
-    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
-    int64_t result = errno_of(sys_space_protect(SLOT_SPACE, (uint64_t)address, size, access_of(protection)));
-    if (result < 0)
-        errno = (int)-result;
-    return result < 0 ? -1 : 0;
+    return (int)set_errno(errno_of(
+        sys_space_protect(SLOT_SPACE, (uint64_t)address, round_to_pages(size), access_of(protection))));
 }

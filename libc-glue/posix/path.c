@@ -51,46 +51,56 @@ static int64_t make_absolute(char *out, const char *path)
     return (int64_t)(before + length);
 }
 
-int64_t put_path(struct shared_buffer *shared, uint64_t offset, const char *path, uint64_t *span)
+static int64_t put_path(const struct shared_buffer *shared, uint64_t offset, const char *path, uint64_t *span)
 {
     int64_t length = make_absolute(shared->base + offset, path);
-    if (length < 0)
-        return length;
-    *span = buffer_span(shared, offset, (uint64_t)length);
-    return 0;
+    *span = buffer_span(shared, offset, length < 0 ? 0 : (uint64_t)length);
+    return length;
 }
 
-static int64_t call_path_message(struct ipc_message *message, const char *path)
+/* Makes a request whose first word is the span of a path, and the second one that of another, unless NULL. */
+static int64_t call_paths(struct ipc_message *message, const char *first, const char *second)
 {
     struct shared_buffer shared;
     int64_t result = borrow_buffer(SLOT_FS, &shared);
     if (result < 0)
         return result;
-    result = put_path(&shared, PATH_PLACE_1, path, &message->word[0]);
+    result = put_path(&shared, 0, first, &message->word[0]);
+    if (result >= 0 && second)
+        result = put_path(&shared, FS_PATH_MAX, second, &message->word[1]);
     if (result >= 0)
         result = call_server_message(SLOT_FS, message);
     return_buffer(&shared);
     return result;
 }
 
-int64_t call_path(uint64_t label, const char *path, uint64_t a, uint64_t b)
+static int64_t call_path(uint64_t label, const char *path, uint64_t a, uint64_t b)
 {
-    struct ipc_message message = {.label = label, .word = {0, a, b}};
-    return call_path_message(&message, path);
+    return call_paths(&(struct ipc_message){.label = label, .word = {0, a, b}}, path, NULL);
 }
 
 static int64_t call_two_paths(uint64_t label, const char *first, const char *second)
 {
+    return call_paths(&(struct ipc_message){.label = label}, first, second);
+}
+
+/* Stores the absolute path without "." and "..", as the file system sees it. Returns its length or a negative
+ * errno. */
+static int64_t resolve_path(const char *path, uint64_t flags, char resolved[FS_PATH_MAX])
+{
     struct shared_buffer shared;
-    uint64_t span1, span2;
+    uint64_t span;
     int64_t result = borrow_buffer(SLOT_FS, &shared);
     if (result < 0)
         return result;
-    result = put_path(&shared, PATH_PLACE_1, first, &span1);
+    result = put_path(&shared, 0, path, &span);
     if (result >= 0)
-        result = put_path(&shared, PATH_PLACE_2, second, &span2);
-    if (result >= 0)
-        result = call_server(SLOT_FS, label, span1, span2, 0, 0);
+        result = call_server(SLOT_FS, FS_REALPATH, span, buffer_span(&shared, FS_PATH_MAX, FS_PATH_MAX - 1),
+                             flags, 0);
+    if (result >= 0) {
+        memcpy(resolved, shared.base + FS_PATH_MAX, (size_t)result);
+        resolved[result] = '\0';
+    }
     return_buffer(&shared);
     return result;
 }
@@ -128,9 +138,7 @@ int open(const char *path, int flags, ...)
         mode = va_arg(arguments, mode_t);
         va_end(arguments);
     }
-    enter_call(TRACE_LIBC_OPEN, (uint64_t)flags, mode);
-    name_path(TRACE_LIBC_OPEN, path);
-    return (int)leave_call(TRACE_LIBC_OPEN, open_path(path, (uint32_t)flags, mode));
+    return (int)LIBC_PATH_CALL(OPEN, path, flags, mode, open_path(path, (uint32_t)flags, mode));
 }
 
 int creat(const char *path, mode_t mode)
@@ -140,7 +148,7 @@ int creat(const char *path, mode_t mode)
 
 /* ---- attributes ------------------------------------------------------------------------------------ */
 
-void fill_stat(struct stat *out, const uint64_t word[4])
+static void fill_stat(struct stat *out, const uint64_t word[4])
 {
     memset(out, 0, sizeof(*out));
     out->st_ino = (ino_t)word[0];
@@ -168,7 +176,7 @@ static int64_t stat_path(const char *path, struct stat *out)
         return 0;
     }
     struct ipc_message message = {.label = FS_STAT};
-    int64_t result = call_path_message(&message, path);
+    int64_t result = call_paths(&message, path, NULL);
     if (result >= 0)
         fill_stat(out, message.word);
     return result < 0 ? result : 0;
@@ -189,9 +197,7 @@ static int64_t stat_file(struct file *file, struct stat *out)
 
 int stat(const char *restrict path, struct stat *restrict out)
 {
-    enter_call(TRACE_LIBC_STAT, (uint64_t)path, 0);
-    name_path(TRACE_LIBC_STAT, path);
-    return (int)leave_call(TRACE_LIBC_STAT, stat_path(path, out));
+    return (int)LIBC_PATH_CALL(STAT, path, path, 0, stat_path(path, out));
 }
 
 int lstat(const char *restrict path, struct stat *restrict out);
@@ -222,32 +228,24 @@ static int64_t access_path(const char *path, int mode)
 
 int access(const char *path, int mode)
 {
-    enter_call(TRACE_LIBC_ACCESS, (uint64_t)path, (uint64_t)mode);
-    name_path(TRACE_LIBC_ACCESS, path);
-    return (int)leave_call(TRACE_LIBC_ACCESS, access_path(path, mode));
+    return (int)LIBC_PATH_CALL(ACCESS, path, path, mode, access_path(path, mode));
 }
 
 /* ---- creating, removing, renaming ------------------------------------------------------------------ */
 
 int mkdir(const char *path, mode_t mode)
 {
-    enter_call(TRACE_LIBC_MKDIR, (uint64_t)path, mode);
-    name_path(TRACE_LIBC_MKDIR, path);
-    return (int)leave_call(TRACE_LIBC_MKDIR, call_path(FS_MKDIR, path, mode, 0));
+    return (int)LIBC_PATH_CALL(MKDIR, path, path, mode, call_path(FS_MKDIR, path, mode, 0));
 }
 
 int rmdir(const char *path)
 {
-    enter_call(TRACE_LIBC_RMDIR, (uint64_t)path, 0);
-    name_path(TRACE_LIBC_RMDIR, path);
-    return (int)leave_call(TRACE_LIBC_RMDIR, call_path(FS_RMDIR, path, 0, 0));
+    return (int)LIBC_PATH_CALL(RMDIR, path, path, 0, call_path(FS_RMDIR, path, 0, 0));
 }
 
 int unlink(const char *path)
 {
-    enter_call(TRACE_LIBC_UNLINK, (uint64_t)path, 0);
-    name_path(TRACE_LIBC_UNLINK, path);
-    return (int)leave_call(TRACE_LIBC_UNLINK, call_path(FS_UNLINK, path, 0, 0));
+    return (int)LIBC_PATH_CALL(UNLINK, path, path, 0, call_path(FS_UNLINK, path, 0, 0));
 }
 
 int rename(const char *from, const char *to)
@@ -260,17 +258,13 @@ int rename(const char *from, const char *to)
 
 int link(const char *from, const char *to)
 {
-    enter_call(TRACE_LIBC_LINK, (uint64_t)from, (uint64_t)to);
-    name_path(TRACE_LIBC_LINK, to);
-    return (int)leave_call(TRACE_LIBC_LINK, call_two_paths(FS_LINK, from, to));
+    return (int)LIBC_PATH_CALL(LINK, to, from, to, call_two_paths(FS_LINK, from, to));
 }
 
 int truncate(const char *path, off_t size)
 {
-    enter_call(TRACE_LIBC_TRUNCATE, (uint64_t)path, (uint64_t)size);
-    name_path(TRACE_LIBC_TRUNCATE, path);
-    int64_t result = size < 0 ? -EINVAL : call_path(FS_TRUNCATE, path, (uint64_t)size, 0);
-    return (int)leave_call(TRACE_LIBC_TRUNCATE, result);
+    return (int)LIBC_PATH_CALL(TRUNCATE, path, path, size,
+                               size < 0 ? -EINVAL : call_path(FS_TRUNCATE, path, (uint64_t)size, 0));
 }
 
 int utime(const char *path, const struct utimbuf *times);
@@ -279,43 +273,27 @@ int utime(const char *path, const struct utimbuf *times)
     int64_t ns = ~0ll;
     if (times)
         ns = (int64_t)times->modtime * 1000000000 - clock_realtime_offset();
-    int64_t result = call_path(FS_SET_TIME, path, (uint64_t)ns, 0);
-    if (result < 0)
-        errno = (int)-result;
-    return result < 0 ? -1 : 0;
+    return (int)set_errno(call_path(FS_SET_TIME, path, (uint64_t)ns, 0));
 }
 
 /* ---- the working directory ------------------------------------------------------------------------- */
 
 static int64_t change_directory(const char *path)
 {
-    struct shared_buffer shared;
-    uint64_t span;
-    int64_t length = borrow_buffer(SLOT_FS, &shared);
+    char resolved[FS_PATH_MAX];
+    int64_t length = resolve_path(path, FS_REALPATH_DIRECTORY, resolved);
     if (length < 0)
         return length;
-    length = put_path(&shared, PATH_PLACE_1, path, &span);
-    if (length >= 0)
-        length = call_server(SLOT_FS, FS_REALPATH, span, buffer_span(&shared, PATH_PLACE_2, FS_PATH_MAX - 1),
-                             FS_REALPATH_DIRECTORY, 0);
-    if (length >= (int64_t)FS_PATH_MAX)
-        length = -ENAMETOOLONG;
-    if (length > 0) {
-        lock_acquire(&working.lock);
-        memcpy(working.path, shared.base + PATH_PLACE_2, (size_t)length);
-        working.path[length] = '\0';
-        working.length = (uint32_t)length;
-        lock_release(&working.lock);
-    }
-    return_buffer(&shared);
-    return length < 0 ? length : 0;
+    lock_acquire(&working.lock);
+    memcpy(working.path, resolved, (size_t)length + 1);
+    working.length = (uint32_t)length;
+    lock_release(&working.lock);
+    return 0;
 }
 
 int chdir(const char *path)
 {
-    enter_call(TRACE_LIBC_CHDIR, (uint64_t)path, 0);
-    name_path(TRACE_LIBC_CHDIR, path);
-    return (int)leave_call(TRACE_LIBC_CHDIR, change_directory(path));
+    return (int)LIBC_PATH_CALL(CHDIR, path, path, 0, change_directory(path));
 }
 
 char *getcwd(char *buffer, size_t size)
@@ -334,26 +312,11 @@ char *getcwd(char *buffer, size_t size)
     return leave_call(TRACE_LIBC_GETCWD, result) < 0 ? NULL : buffer;
 }
 
-/* Path -> path without "." and "..", as the file system sees it. */
-char *realpath(const char *restrict path, char *restrict resolved)
+char *realpath(const char *restrict path, char *restrict out)
 {
-    struct shared_buffer shared;
-    uint64_t span;
-    int64_t length = borrow_buffer(SLOT_FS, &shared);
-    if (length >= 0) {
-        length = put_path(&shared, PATH_PLACE_1, path, &span);
-        if (length >= 0)
-            length = call_server(SLOT_FS, FS_REALPATH, span,
-                                 buffer_span(&shared, PATH_PLACE_2, FS_PATH_MAX - 1), 0, 0);
-        if (length >= 0 && !resolved && !(resolved = malloc(FS_PATH_MAX)))
-            length = -ENOMEM;
-        if (length >= 0 && length < (int64_t)FS_PATH_MAX) {
-            memcpy(resolved, shared.base + PATH_PLACE_2, (size_t)length);
-            resolved[length] = '\0';
-        }
-        return_buffer(&shared);
-    }
-    if (length < 0)
-        errno = (int)-length;
-    return length < 0 ? NULL : resolved;
+    char resolved[FS_PATH_MAX];
+    int64_t length = resolve_path(path, 0, resolved);
+    if (length >= 0 && !out && !(out = malloc(FS_PATH_MAX)))
+        length = -ENOMEM;
+    return set_errno(length) < 0 ? NULL : memcpy(out, resolved, (size_t)length + 1);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* process.c - ends, waits for and kills processes; for starting them see spawn.c. */
 #include "call.h"
-#include "server.h"
 
 #include <servers/protocol/proc.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <tarn/server.h>
 #include <unistd.h>
 
 /* Normally proc kills the space before the call returns.
@@ -44,8 +44,7 @@ static int64_t wait_for_child(pid_t pid, int *status, int options)
 
 pid_t waitpid(pid_t pid, int *status, int options)
 {
-    enter_call(TRACE_LIBC_WAITPID, (uint64_t)pid, (uint64_t)options);
-    return (pid_t)leave_call(TRACE_LIBC_WAITPID, wait_for_child(pid, status, options));
+    return (pid_t)LIBC_CALL(WAITPID, pid, options, wait_for_child(pid, status, options));
 }
 
 pid_t wait(int *status)

@@ -22,16 +22,14 @@ static int64_t call_descriptor(int fd, uint64_t label, uint64_t a, uint64_t b, i
 
 off_t lseek(int fd, off_t offset, int whence)
 {
-    enter_call(TRACE_LIBC_LSEEK, (uint64_t)fd, (uint64_t)offset);
-    int64_t result = call_descriptor(fd, FS_SEEK, (uint64_t)offset, (uint64_t)whence, -ESPIPE);
-    return leave_call(TRACE_LIBC_LSEEK, result);
+    return LIBC_CALL(LSEEK, fd, offset,
+                     call_descriptor(fd, FS_SEEK, (uint64_t)offset, (uint64_t)whence, -ESPIPE));
 }
 
 int ftruncate(int fd, off_t size)
 {
-    enter_call(TRACE_LIBC_FTRUNCATE, (uint64_t)fd, (uint64_t)size);
-    int64_t result = size < 0 ? -EINVAL : call_descriptor(fd, FS_FTRUNCATE, (uint64_t)size, 0, -EINVAL);
-    return (int)leave_call(TRACE_LIBC_FTRUNCATE, result);
+    return (int)LIBC_CALL(FTRUNCATE, fd, size,
+                          size < 0 ? -EINVAL : call_descriptor(fd, FS_FTRUNCATE, (uint64_t)size, 0, -EINVAL));
 }
 
 /* Files are in memory, so there is nothing to write back. */

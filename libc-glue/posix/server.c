@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * server.c - requests to servers, and the pool of shared buffers ("shared_buffers"). Interface: server.h.
+ * server.c - requests to servers, and the pool of shared buffers ("shared_buffers"). Interface:
+ * tarn/server.h.
  *
  * Locking: the `free` bits of a pool are set and cleared atomically, so a request takes no lock unless it
  * must attach another buffer (pool->lock) or wait for one (futex pool->returned).
  */
-#include "server.h"
 #include "../tarn/lock_trace.h"
 #include "call.h"
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <tarn/server.h>
 
 int64_t call_server_message(cap_t server, struct ipc_message *message)
 {

@@ -66,22 +66,19 @@ static int64_t make_socket(int domain, int type)
 
 int socket(int domain, int type, int protocol)
 {
-    enter_call(TRACE_LIBC_SOCKET, (uint64_t)domain, (uint64_t)type);
-    return (int)leave_call(TRACE_LIBC_SOCKET, make_socket(domain, type));
+    return (int)LIBC_CALL(SOCKET, domain, type, make_socket(domain, type));
 }
 
 int bind(int fd, const struct sockaddr *address, socklen_t length)
 {
     uint64_t word = 0;
     int64_t result = word_of_address(address, length, &word);
-    enter_call(TRACE_LIBC_BIND, (uint64_t)fd, word);
-    return (int)leave_call(TRACE_LIBC_BIND, result < 0 ? result : call_socket_words(fd, NET_BIND, word, 0));
+    return (int)LIBC_CALL(BIND, fd, word, result < 0 ? result : call_socket_words(fd, NET_BIND, word, 0));
 }
 
 int listen(int fd, int backlog)
 {
-    enter_call(TRACE_LIBC_LISTEN, (uint64_t)fd, (uint64_t)backlog);
-    return (int)leave_call(TRACE_LIBC_LISTEN, call_socket_words(fd, NET_LISTEN, (uint64_t)backlog, 0));
+    return (int)LIBC_CALL(LISTEN, fd, backlog, call_socket_words(fd, NET_LISTEN, (uint64_t)backlog, 0));
 }
 
 int accept(int fd, struct sockaddr *address, socklen_t *length)
@@ -100,9 +97,8 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
 {
     uint64_t word = 0;
     int64_t result = word_of_address(address, length, &word);
-    enter_call(TRACE_LIBC_CONNECT, (uint64_t)fd, word);
-    return (int)leave_call(TRACE_LIBC_CONNECT,
-                           result < 0 ? result : call_socket_words(fd, NET_CONNECT, word, 0));
+    return (int)LIBC_CALL(CONNECT, fd, word,
+                          result < 0 ? result : call_socket_words(fd, NET_CONNECT, word, 0));
 }
 
 int shutdown(int fd, int how)
@@ -110,8 +106,7 @@ int shutdown(int fd, int how)
     uint64_t sides = how == SHUT_RD   ? NET_SHUT_READ
                      : how == SHUT_WR ? NET_SHUT_WRITE
                                       : NET_SHUT_READ | NET_SHUT_WRITE;
-    enter_call(TRACE_LIBC_SHUTDOWN, (uint64_t)fd, (uint64_t)how);
-    return (int)leave_call(TRACE_LIBC_SHUTDOWN, call_socket_words(fd, NET_SHUTDOWN, sides, 0));
+    return (int)LIBC_CALL(SHUTDOWN, fd, how, call_socket_words(fd, NET_SHUTDOWN, sides, 0));
 }
 
 static int64_t ask_name(int fd, uint64_t label, struct sockaddr *address, socklen_t *length)
@@ -125,14 +120,12 @@ static int64_t ask_name(int fd, uint64_t label, struct sockaddr *address, sockle
 
 int getsockname(int fd, struct sockaddr *address, socklen_t *length)
 {
-    enter_call(TRACE_LIBC_GETSOCKNAME, (uint64_t)fd, 0);
-    return (int)leave_call(TRACE_LIBC_GETSOCKNAME, ask_name(fd, NET_SOCKET_NAME, address, length));
+    return (int)LIBC_CALL(GETSOCKNAME, fd, 0, ask_name(fd, NET_SOCKET_NAME, address, length));
 }
 
 int getpeername(int fd, struct sockaddr *address, socklen_t *length)
 {
-    enter_call(TRACE_LIBC_GETSOCKNAME, (uint64_t)fd, 1);
-    return (int)leave_call(TRACE_LIBC_GETSOCKNAME, ask_name(fd, NET_PEER_NAME, address, length));
+    return (int)LIBC_CALL(GETSOCKNAME, fd, 1, ask_name(fd, NET_PEER_NAME, address, length));
 }
 
 /* ---- data ------------------------------------------------------------------------------------------ */
@@ -142,63 +135,26 @@ static uint64_t net_flags(int flags)
     return (flags & MSG_DONTWAIT ? NET_NO_WAIT : 0) | (flags & MSG_PEEK ? NET_PEEK : 0);
 }
 
-static size_t window_part(size_t size)
-{
-    return size < SERVER_BUFFER_BYTES ? size : SERVER_BUFFER_BYTES;
-}
-
-int64_t receive_bytes(struct file *file, void *buffer, size_t size, uint64_t flags, uint64_t *from)
+/* Sends or receives a datagram; *address is where it goes to or came from. */
+static int64_t transfer_datagram(const struct file *file, bool writes, void *buffer, size_t size,
+                                 uint64_t flags, uint64_t *address)
 {
     struct shared_buffer shared;
-    int64_t result = borrow_buffer(SLOT_NET, &shared);
-    if (result < 0)
-        return result;
-    struct ipc_message message = {
-        .label = NET_RECEIVE,
-        .word = {file->handle, buffer_span(&shared, 0, window_part(size)), flags},
-    };
-    result = call_server_message(SLOT_NET, &message);
-    if (result > 0)
-        memcpy(buffer, shared.base, (size_t)result);
-    if (result >= 0 && from)
-        *from = message.word[0];
-    return_buffer(&shared);
-    return result;
-}
-
-/* Sends everything, unless the socket is non-blocking: then as much as the server accepts. */
-int64_t send_bytes(struct file *file, const void *buffer, size_t size, uint64_t flags)
-{
-    struct shared_buffer shared;
-    int64_t put = borrow_buffer(SLOT_NET, &shared), done = 0;
-    if (put < 0)
-        return put;
-    do {
-        size_t part = window_part(size - (size_t)done);
-        memcpy(shared.base, (const char *)buffer + done, part);
-        put = call_server(SLOT_NET, NET_SEND, file->handle, buffer_span(&shared, 0, part), flags, 0);
-        if (put <= 0)
-            break;
-        done += put;
-    } while ((size_t)done < size);
-    return_buffer(&shared);
-    return done ? done : put;
-}
-
-static int64_t send_to(struct file *file, const void *buffer, size_t size, uint64_t flags, uint64_t address)
-{
-    struct shared_buffer shared;
-    if (size > SERVER_BUFFER_BYTES)
+    if (writes && size > SERVER_BUFFER_BYTES)
         return -EMSGSIZE;
     int64_t result = borrow_buffer(SLOT_NET, &shared);
     if (result < 0)
         return result;
-    memcpy(shared.base, buffer, size);
+    if (writes)
+        memcpy(shared.base, buffer, size);
     struct ipc_message message = {
-        .label = NET_SEND_TO,
-        .word = {file->handle, buffer_span(&shared, 0, size), flags, address},
+        .label = writes ? NET_SEND_TO : NET_RECEIVE,
+        .word = {file->handle, buffer_span(&shared, 0, buffer_part(size)), flags, *address},
     };
     result = call_server_message(SLOT_NET, &message);
+    if (!writes && result > 0)
+        memcpy(buffer, shared.base, (size_t)result);
+    *address = message.word[0];
     return_buffer(&shared);
     return result;
 }
@@ -219,7 +175,7 @@ ssize_t send(int fd, const void *buffer, size_t size, int flags)
     int64_t result;
     struct file *file = get_socket(fd, &result);
     if (file) {
-        result = send_bytes(file, buffer, size, net_flags(flags));
+        result = transfer_bytes(file, true, (void *)buffer, size, net_flags(flags));
         put_file(file);
     }
     return leave_call(TRACE_LIBC_SEND, result);
@@ -232,7 +188,8 @@ ssize_t recv(int fd, void *buffer, size_t size, int flags)
     struct file *file = get_socket(fd, &result);
     if (file) {
         do {
-            result = receive_bytes(file, (char *)buffer + done, size - (size_t)done, net_flags(flags), NULL);
+            result =
+                transfer_bytes(file, false, (char *)buffer + done, size - (size_t)done, net_flags(flags));
             done += result > 0 ? result : 0;
         } while (result > 0 && (flags & MSG_WAITALL) && (size_t)done < size);
         put_file(file);
@@ -252,7 +209,7 @@ ssize_t sendto(int fd, const void *buffer, size_t size, int flags, const struct 
     if (file) {
         result = word_of_address(to, length, &address);
         if (result >= 0)
-            result = send_to(file, buffer, size, net_flags(flags), address);
+            result = transfer_datagram(file, true, (void *)buffer, size, net_flags(flags), &address);
         put_file(file);
     }
     return leave_call(TRACE_LIBC_SENDTO, result);
@@ -265,7 +222,7 @@ ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, struct sockaddr *
     int64_t result;
     struct file *file = get_socket(fd, &result);
     if (file) {
-        result = receive_bytes(file, buffer, size, net_flags(flags), &address);
+        result = transfer_datagram(file, false, buffer, size, net_flags(flags), &address);
         if (result >= 0)
             address_of_word(address, from, length);
         put_file(file);

@@ -29,7 +29,7 @@ struct action {
 };
 
 struct __posix_spawn_file_actions {
-    size_t count, room;
+    size_t count, capacity;
     struct action *action;
 };
 
@@ -57,13 +57,13 @@ static int add_action(posix_spawn_file_actions_t *actions, struct action action,
     struct __posix_spawn_file_actions *list = *actions;
     if (action.kind != ACTION_CHDIR && (action.fd < 0 || action.fd >= FILES_MAX))
         return EBADF;
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 4;
-        struct action *grown = realloc(list->action, room * sizeof(*grown));
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 4;
+        struct action *grown = realloc(list->action, capacity * sizeof(*grown));
         if (!grown)
             return ENOMEM;
         list->action = grown;
-        list->room = room;
+        list->capacity = capacity;
     }
     if (path && !(action.path = strdup(path)))
         return ENOMEM;
@@ -196,78 +196,50 @@ static int make_plan(struct plan *plan, const posix_spawn_file_actions_t *action
 
 /* ---- the request ----------------------------------------------------------------------------------- */
 
-struct writer {
-    char *base;
-    uint32_t used;
-    bool overflow;
-};
-
-/* Returns the offset of the appended bytes; sets `overflow` if they do not fit. */
-static uint32_t append_bytes(struct writer *writer, const void *bytes, size_t size)
-{
-    uint32_t place = writer->used;
-    if (size > PROC_SPAWN_BYTES - place) {
-        writer->overflow = true;
-        return 0;
-    }
-    memcpy(writer->base + place, bytes, size);
-    writer->used += (uint32_t)size;
-    return place;
-}
-
-static uint32_t append_string(struct writer *writer, const char *text)
-{
-    return append_bytes(writer, text, strlen(text) + 1);
-}
-
-static uint32_t append_strings(struct writer *writer, char *const strings[])
+static uint32_t append_strings(struct proc_spawn *request, char *const strings[])
 {
     uint32_t count = 0;
     for (; strings && strings[count]; count++)
-        append_string(writer, strings[count]);
+        proc_spawn_append_string(request, strings[count]);
     return count;
 }
 
 /* Appends an absolute path with a NUL; does not resolve it or check that it exists. */
-static uint32_t append_path(struct writer *writer, const char *path)
+static uint32_t append_path(struct proc_spawn *request, const char *path)
 {
     char directory[FS_PATH_MAX];
-    uint32_t place = writer->used;
+    uint32_t place = request->size;
     if (path[0] != '/' && getcwd(directory, sizeof(directory))) {
-        append_bytes(writer, directory, strlen(directory));
-        append_bytes(writer, "/", 1);
+        proc_spawn_append(request, directory, strlen(directory));
+        proc_spawn_append(request, "/", 1);
     }
-    append_string(writer, path);
+    proc_spawn_append_string(request, path);
     return place;
 }
 
-/* Builds the request of servers/protocol/proc.h: header, open files, strings. Returns its size, or 0 if it
- * does not fit. */
-static uint32_t write_request(char *base, const struct plan *plan, const char *path, char *const argv[],
-                              char *const envp[])
+/* Builds the request of servers/protocol/proc.h: header, open files, strings. It may not fit. */
+static void make_request(struct proc_spawn *request, const struct plan *plan, const char *path,
+                         char *const argv[], char *const envp[])
 {
-    struct proc_spawn *spawn = (struct proc_spawn *)base;
-    struct writer writer = {.base = base, .used = sizeof(*spawn)};
-    *spawn = (struct proc_spawn){.authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE,
-                                 .affinity = process_affinity()};
+    *request = (struct proc_spawn){.size = sizeof(*request),
+                                   .authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE,
+                                   .affinity = process_affinity()};
     for (int fd = 0; fd < FILES_MAX; fd++) {
         struct startup_fd entry = plan->fd[fd];
         if (entry.kind == FILE_NONE)
             continue;
         entry.fd = fd;
-        append_bytes(&writer, &entry, sizeof(entry));
-        spawn->fd_count++;
+        proc_spawn_append(request, &entry, sizeof(entry));
+        request->fd_count++;
     }
-    spawn->path = append_path(&writer, path);
+    request->path = append_path(request, path);
     char directory[FS_PATH_MAX];
-    spawn->cwd = plan->cwd                              ? append_path(&writer, plan->cwd)
-                 : getcwd(directory, sizeof(directory)) ? append_string(&writer, directory)
-                                                        : append_string(&writer, "/");
-    spawn->strings = writer.used;
-    spawn->argc = append_strings(&writer, argv);
-    spawn->envc = append_strings(&writer, envp);
-    spawn->size = writer.used;
-    return writer.overflow ? 0 : writer.used;
+    request->cwd = plan->cwd                              ? append_path(request, plan->cwd)
+                   : getcwd(directory, sizeof(directory)) ? proc_spawn_append_string(request, directory)
+                                                          : proc_spawn_append_string(request, "/");
+    request->strings = request->size;
+    request->argc = append_strings(request, argv);
+    request->envc = append_strings(request, envp);
 }
 
 static int64_t request_spawn(const struct plan *plan, const char *path, char *const argv[],
@@ -277,8 +249,11 @@ static int64_t request_spawn(const struct plan *plan, const char *path, char *co
     int64_t result = borrow_buffer(SLOT_PROC, &shared);
     if (result < 0)
         return result;
-    uint32_t size = write_request(shared.base, plan, path, argv, envp);
-    result = size ? call_server(SLOT_PROC, PROC_SPAWN, buffer_span(&shared, 0, size), 0, 0, 0) : -E2BIG;
+    struct proc_spawn *request = (struct proc_spawn *)shared.base;
+    make_request(request, plan, path, argv, envp);
+    result = request->size > PROC_SPAWN_BYTES
+                 ? -E2BIG
+                 : call_server(SLOT_PROC, PROC_SPAWN, buffer_span(&shared, 0, request->size), 0, 0, 0);
     return_buffer(&shared);
     return result;
 }

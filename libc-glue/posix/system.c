@@ -9,11 +9,10 @@
 int gethostname(char *name, size_t size)
 {
     static const char own[] = "tarn";
-    enter_call(TRACE_LIBC_GETHOSTNAME, (uint64_t)name, size);
-    if (size < sizeof(own))
-        return (int)leave_call(TRACE_LIBC_GETHOSTNAME, -ENAMETOOLONG);
-    memcpy(name, own, sizeof(own));
-    return (int)leave_call(TRACE_LIBC_GETHOSTNAME, 0);
+    bool fits = size >= sizeof(own);
+    if (fits)
+        memcpy(name, own, sizeof(own));
+    return (int)LIBC_CALL(GETHOSTNAME, name, size, fits ? 0 : -ENAMETOOLONG);
 }
 
 int getpagesize(void)
@@ -47,11 +46,7 @@ static int64_t ask_system(int name)
 
 long sysconf(int name)
 {
-    int64_t result = ask_system(name);
-    if (result >= 0)
-        return result;
-    errno = (int)-result;
-    return -1;
+    return set_errno(ask_system(name));
 }
 
 int sched_yield(void)

@@ -84,8 +84,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, str
 
 int usleep(useconds_t microseconds)
 {
-    enter_call(TRACE_LIBC_USLEEP, microseconds, 0);
-    return (int)leave_call(TRACE_LIBC_USLEEP, sleep_until(deadline_after(microseconds * 1000ull)));
+    return (int)LIBC_CALL(USLEEP, microseconds, 0, sleep_until(deadline_after(microseconds * 1000ull)));
 }
 
 unsigned sleep(unsigned seconds)

@@ -122,11 +122,6 @@ void lock_acquire(struct lock *lock)
     lock_word_acquire(&lock->state, TARN_FOREVER);
 }
 
-bool lock_try_acquire(struct lock *lock)
-{
-    return lock_word_try_acquire(&lock->state);
-}
-
 void lock_release(struct lock *lock)
 {
     lock_word_release(&lock->state);

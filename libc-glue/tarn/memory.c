@@ -26,7 +26,7 @@ void *memory_map(cap_t memory, uint64_t size, uint32_t flags)
 /* The mapping keeps the memory object alive, so the slot is closed. */
 void *memory_map_anonymous(uint64_t size)
 {
-    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    size = round_to_pages(size);
     int64_t memory = sys_memory_create(size);
     if (memory < 0)
         return NULL;
@@ -37,7 +37,7 @@ void *memory_map_anonymous(uint64_t size)
 
 void memory_unmap(void *address, uint64_t size)
 {
-    size = (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    size = round_to_pages(size);
     sys_space_unmap(SLOT_SPACE, (uint64_t)address, size);
 }
 
@@ -62,7 +62,7 @@ static struct {
 
 static bool map_heap(uint64_t step)
 {
-    step = (step + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+    step = round_to_pages(step);
     int64_t memory = sys_memory_create(step);
     if (memory < 0)
         return false;

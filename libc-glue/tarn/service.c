@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include <servers/protocol/proc.h>
-#include <tarn/runtime.h>
+#include <tarn/server.h>
 #include <tarn/service.h>
 
 static int64_t ask_proc(struct ipc_message *message, const char *name)
@@ -13,8 +13,7 @@ static int64_t ask_proc(struct ipc_message *message, const char *name)
     if (length == 0 || length >= PROC_SERVICE_NAME_BYTES)
         return -EINVAL;
     memcpy(message->word, name, length);
-    int64_t error = ipc_call(SLOT_PROC, message);
-    return error ? -EIO : (int64_t)message->label;
+    return call_server_message(SLOT_PROC, message);
 }
 
 /* proc can pass on only the right to send. */

@@ -106,11 +106,6 @@ void init_first_thread(const struct startup *startup)
     begin_thread(&first_thread);
 }
 
-static uint64_t round_to_pages(uint64_t bytes)
-{
-    return (bytes + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
-}
-
 static int map_stack(struct pthread *thread, uint64_t guard, uint64_t stack)
 {
     uint64_t size = guard + round_to_pages(stack + tls_bytes());

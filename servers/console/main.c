@@ -8,7 +8,6 @@
  */
 #include "line.h"
 #include <errno.h>
-#include <servers/lib/client.h>
 #include <servers/lib/waiter.h>
 #include <servers/lib/watch.h>
 #include <servers/protocol/console.h>
@@ -16,6 +15,7 @@
 #include <signal.h>
 #include <string.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 #include <trace/console.h>
 
 #define FOREGROUND_MAX 64u
@@ -109,10 +109,8 @@ static int64_t console_read(struct server_request *request)
 
 static void kill_foreground(void)
 {
-    for (uint32_t i = 0; i < foreground_count; i++) {
-        struct ipc_message message = {.label = PROC_KILL, .word = {foreground[i], SIGINT, PROC_KILL_TREE}};
-        client_call(SLOT_PROC, &message);
-    }
+    for (uint32_t i = 0; i < foreground_count; i++)
+        call_server(SLOT_PROC, PROC_KILL, foreground[i], SIGINT, PROC_KILL_TREE, 0);
 }
 
 static void console_notified(uint64_t bits)
@@ -198,7 +196,7 @@ int main(void)
     line_init(&line, put_text);
     int64_t keys = sys_notification_create();
     if (keys < 0 || sys_machine_console_bind(SLOT_MACHINE, (cap_t)keys, KEYS_BIT) < 0) {
-        server_log("console: cannot receive input");
+        debug_printf("console: cannot receive input\n");
         keys = 0;
     }
     struct server server = {

@@ -26,16 +26,16 @@ static void load_boot_archive(void)
     int64_t size = sys_memory_size(SLOT_BOOT_ARCHIVE);
     void *archive = size > 0 ? memory_map(SLOT_BOOT_ARCHIVE, (uint64_t)size, MAP_READ) : NULL;
     if (!archive) {
-        server_log("fs: no boot archive: the file system is empty");
+        debug_printf("fs: no boot archive: the file system is empty\n");
         return;
     }
     int error = load_archive(archive, (uint64_t)size, &result);
     if (error)
-        server_log("fs: boot archive: %s: %s", result.name, strerror(-error));
+        debug_printf("fs: boot archive: %s: %s\n", result.name, strerror(-error));
     memory_unmap(archive, (uint64_t)size);
     sys_cap_close(SLOT_BOOT_ARCHIVE);
-    server_log("fs: %llu files and directories, %llu KiB", (unsigned long long)result.entries,
-               (unsigned long long)result.bytes / 1024);
+    debug_printf("fs: %llu files and directories, %llu KiB\n", (unsigned long long)result.entries,
+                 (unsigned long long)result.bytes / 1024);
 }
 
 static unsigned count_cpus(void)
@@ -48,7 +48,7 @@ static unsigned count_cpus(void)
 int main(void)
 {
     if (tree_init() < 0) {
-        server_log("fs: no memory for the root directory");
+        debug_printf("fs: no memory for the root directory\n");
         return EXIT_FAILURE;
     }
     load_boot_archive();

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* open.c - open files, the objects that handles name. Interface: open.h. */
+/* open.c - open files, the objects that handles name. Interface: open.h, servers/lib/handle.h. */
 #include "open.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-
-/* ---- open files ------------------------------------------------------------------------------------ */
 
 enum pipe_end open_file_end(const struct open_file *file)
 {
@@ -19,7 +17,7 @@ struct open_file *open_file_create(struct node *node, int flags)
         node_put(node);
         return NULL;
     }
-    atomic_store(&file->references, 1);
+    atomic_store(&file->object.references, 1);
     pthread_mutex_init(&file->lock, NULL);
     file->node = node;
     file->access = flags & O_ACCMODE;
@@ -29,11 +27,9 @@ struct open_file *open_file_create(struct node *node, int flags)
     return file;
 }
 
-void open_file_put(struct open_file *file)
+void handle_object_free(void *object)
 {
-    /* Ordering as in node_put. */
-    if (atomic_fetch_sub_explicit(&file->references, 1, memory_order_acq_rel) != 1)
-        return;
+    struct open_file *file = object;
     if (file->node->kind == NODE_PIPE)
         pipe_close_end(file->node->pipe, open_file_end(file));
     node_put(file->node);
@@ -41,20 +37,7 @@ void open_file_put(struct open_file *file)
     free(file);
 }
 
-/* ---- handles --------------------------------------------------------------------------------------- */
-
 const uint32_t handles_max = HANDLES_MAX;
-
-void handle_object_get(void *object)
-{
-    struct open_file *file = object;
-    atomic_fetch_add_explicit(&file->references, 1, memory_order_relaxed);
-}
-
-void handle_object_put(void *object)
-{
-    open_file_put(object);
-}
 
 void handle_object_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
 {
@@ -65,8 +48,9 @@ void handle_object_closed(void *object, uint32_t client, uint64_t handle, bool e
 
 int64_t open_file_add(uint32_t client, struct open_file *file)
 {
-    int64_t handle = file ? handle_add(client, file) : -ENOMEM;
-    if (handle < 0 && file)
-        open_file_put(file);
+    if (!file)
+        return -ENOMEM;
+    int64_t handle = handle_add(client, file);
+    handle_put(file);
     return handle;
 }

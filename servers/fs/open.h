@@ -13,10 +13,10 @@
 #define HANDLES_MAX 1024u /* per client */
 
 struct open_file {
-    atomic_uint references;
-    struct node *node;    /* a reference; never changes, nor does `access` */
-    int access;           /* O_RDONLY, O_WRONLY, O_RDWR */
-    pthread_mutex_t lock; /* taken before the node's lock */
+    struct handle_object object; /* must be first */
+    struct node *node;           /* a reference; never changes, nor does `access` */
+    int access;                  /* O_RDONLY, O_WRONLY, O_RDWR */
+    pthread_mutex_t lock;        /* taken before the node's lock */
     /* covered by `lock`: */
     int flags; /* O_APPEND, O_NONBLOCK */
     uint64_t position;
@@ -24,7 +24,6 @@ struct open_file {
 
 /* Consumes the reference to the node, also on failure (NULL). */
 struct open_file *open_file_create(struct node *node, int flags);
-void open_file_put(struct open_file *file);
 enum pipe_end open_file_end(const struct open_file *file); /* for pipes */
 
 /* Adds a handle and consumes the reference to the file, also on failure; NULL means -ENOMEM. */

@@ -31,8 +31,8 @@ struct pipe {
 
 static uint32_t ring_put(struct pipe *pipe, const char *bytes, uint32_t size)
 {
-    uint32_t room = FS_PIPE_BYTES - pipe->count;
-    uint32_t total = size < room ? size : room;
+    uint32_t space = FS_PIPE_BYTES - pipe->count;
+    uint32_t total = size < space ? size : space;
     for (uint32_t done = 0, part; done < total; done += part) {
         uint32_t tail = (pipe->head + pipe->count) % FS_PIPE_BYTES;
         part = total - done < FS_PIPE_BYTES - tail ? total - done : FS_PIPE_BYTES - tail;
@@ -79,8 +79,8 @@ static void reply_all(struct pipe *pipe, enum pipe_end end, int64_t result)
 /* Whether a waiting writer can make progress. Small writes are atomic: all or nothing. */
 static bool fits(const struct pipe *pipe, uint32_t size, uint32_t done)
 {
-    uint32_t room = FS_PIPE_BYTES - pipe->count;
-    return size <= FS_PIPE_ATOMIC && done == 0 ? room >= size : room > 0;
+    uint32_t space = FS_PIPE_BYTES - pipe->count;
+    return size <= FS_PIPE_ATOMIC && done == 0 ? space >= size : space > 0;
 }
 
 static bool pump_writers(struct pipe *pipe)

@@ -32,12 +32,6 @@ static int64_t copy_path(struct server_request *request, unsigned index, char pa
     return server_path(request->client, request->word[index], path, FS_PATH_MAX);
 }
 
-static void log_change(struct server_request *request, uint64_t file, enum trace_fs_change what,
-                       const char *path)
-{
-    trace_fs_change(file, what, request->client, path);
-}
-
 /* ---- opening and closing --------------------------------------------------------------------------- */
 
 static int check_open(struct node *node, int flags)
@@ -73,7 +67,7 @@ static int64_t fs_open(struct server_request *request)
     uint64_t number = node->number;
     put_attributes(request, node);
     if (created)
-        log_change(request, number, TRACE_FS_CREATE, path);
+        trace_fs_change(number, TRACE_FS_CREATE, request->client, path);
     trace_fs_open(number, request->client, (uint32_t)flags, path);
     return open_file_add(request->client, open_file_create(node, flags));
 }
@@ -110,15 +104,14 @@ static int64_t fs_pipe(struct server_request *request)
     return 0;
 }
 
-static int64_t fs_dup(struct server_request *request)
+static int64_t fs_dup(struct server_request *request, struct open_file *file)
 {
-    struct open_file *file = handle_get(request->client, request->word[0]);
-    return file ? open_file_add(request->client, file) : -EBADF;
+    return handle_add(request->client, file);
 }
 
 /* ---- reading and writing --------------------------------------------------------------------------- */
 
-static int64_t read_file(struct server_request *request, struct open_file *file)
+static int64_t transfer_file(struct server_request *request, struct open_file *file, bool writes)
 {
     uint64_t span = request->word[1], offset = request->word[2];
     void *buffer = server_span(request->client, span);
@@ -129,38 +122,18 @@ static int64_t read_file(struct server_request *request, struct open_file *file)
         pthread_mutex_lock(&file->lock);
         offset = file->position;
     }
-    int64_t result = node_read(file->node, offset, buffer, SERVER_SPAN_LENGTH(span));
-    if (here) {
-        if (result > 0)
-            file->position += (uint64_t)result;
-        pthread_mutex_unlock(&file->lock);
-    }
-    if (result >= 0)
-        trace_fs_read(file->node->number, offset, (uint32_t)result, request->client);
-    return result;
-}
-
-static int64_t write_file(struct server_request *request, struct open_file *file)
-{
-    uint64_t span = request->word[1], offset = request->word[2];
-    const void *buffer = server_span(request->client, span);
-    if (!buffer)
-        return -EFAULT;
-    bool here = offset == FS_HERE;
-    int append = 0;
-    if (here) {
-        pthread_mutex_lock(&file->lock);
-        offset = file->position;
-        append = file->flags & O_APPEND;
-    }
-    int64_t result = node_write(file->node, &offset, buffer, SERVER_SPAN_LENGTH(span), append);
+    int64_t result = writes ? node_write(file->node, &offset, buffer, SERVER_SPAN_LENGTH(span),
+                                         here && file->flags & O_APPEND)
+                            : node_read(file->node, offset, buffer, SERVER_SPAN_LENGTH(span));
     if (here) {
         if (result > 0)
             file->position = offset + (uint64_t)result;
         pthread_mutex_unlock(&file->lock);
     }
-    if (result >= 0)
+    if (result >= 0 && writes)
         trace_fs_write(file->node->number, offset, (uint32_t)result, request->client);
+    else if (result >= 0)
+        trace_fs_read(file->node->number, offset, (uint32_t)result, request->client);
     return result;
 }
 
@@ -172,50 +145,28 @@ static bool may_wait(struct open_file *file)
     return wait;
 }
 
-static int64_t with_file(struct server_request *request,
-                         int64_t (*operate)(struct server_request *, struct open_file *))
+static int64_t transfer(struct server_request *request, struct open_file *file, bool writes)
 {
-    struct open_file *file = handle_get(request->client, request->word[0]);
-    if (!file)
-        return -EBADF;
-    int64_t result = operate(request, file);
-    open_file_put(file);
-    return result;
-}
-
-static int64_t read_any(struct server_request *request, struct open_file *file)
-{
-    if (file->access == O_WRONLY)
+    if (file->access == (writes ? O_RDONLY : O_WRONLY))
         return -EBADF;
     if (file->node->kind != NODE_PIPE)
-        return read_file(request, file);
+        return transfer_file(request, file, writes);
     if (request->word[2] != FS_HERE)
         return -ESPIPE;
-    return pipe_read(file->node->pipe, request, may_wait(file));
+    return (writes ? pipe_write : pipe_read)(file->node->pipe, request, may_wait(file));
 }
 
-static int64_t write_any(struct server_request *request, struct open_file *file)
+static int64_t fs_read(struct server_request *request, struct open_file *file)
 {
-    if (file->access == O_RDONLY)
-        return -EBADF;
-    if (file->node->kind != NODE_PIPE)
-        return write_file(request, file);
-    if (request->word[2] != FS_HERE)
-        return -ESPIPE;
-    return pipe_write(file->node->pipe, request, may_wait(file));
+    return transfer(request, file, false);
 }
 
-static int64_t fs_read(struct server_request *request)
+static int64_t fs_write(struct server_request *request, struct open_file *file)
 {
-    return with_file(request, read_any);
+    return transfer(request, file, true);
 }
 
-static int64_t fs_write(struct server_request *request)
-{
-    return with_file(request, write_any);
-}
-
-static int64_t seek_file(struct server_request *request, struct open_file *file)
+static int64_t fs_seek(struct server_request *request, struct open_file *file)
 {
     struct attributes attributes;
     int64_t offset = (int64_t)request->word[1], base = 0, position;
@@ -235,12 +186,7 @@ static int64_t seek_file(struct server_request *request, struct open_file *file)
     return position;
 }
 
-static int64_t fs_seek(struct server_request *request)
-{
-    return with_file(request, seek_file);
-}
-
-static int64_t read_directory(struct server_request *request, struct open_file *file)
+static int64_t fs_readdir(struct server_request *request, struct open_file *file)
 {
     void *buffer = server_span(request->client, request->word[1]);
     if (!buffer)
@@ -252,70 +198,30 @@ static int64_t read_directory(struct server_request *request, struct open_file *
     return result;
 }
 
-static int64_t fs_readdir(struct server_request *request)
-{
-    return with_file(request, read_directory);
-}
-
 /* ---- attributes ------------------------------------------------------------------------------------ */
 
-static int64_t with_node(struct server_request *request,
-                         int64_t (*operate)(struct server_request *, struct node *))
-{
-    char path[FS_PATH_MAX];
-    struct node *node;
-    int64_t result = copy_path(request, 0, path);
-    if (result >= 0)
-        result = tree_find(path, &node);
-    if (result < 0)
-        return result;
-    result = operate(request, node);
-    node_put(node);
-    return result;
-}
-
-static int64_t stat_node(struct server_request *request, struct node *node)
+static int64_t fs_stat(struct server_request *request, struct node *node)
 {
     put_attributes(request, node);
     return 0;
 }
 
-static int64_t fs_stat(struct server_request *request)
+static int64_t fs_fstat(struct server_request *request, struct open_file *file)
 {
-    return with_node(request, stat_node);
+    return fs_stat(request, file->node);
 }
 
-static int64_t stat_file(struct server_request *request, struct open_file *file)
-{
-    return stat_node(request, file->node);
-}
-
-static int64_t fs_fstat(struct server_request *request)
-{
-    return with_file(request, stat_file);
-}
-
-static int64_t truncate_node(struct server_request *request, struct node *node)
+static int64_t fs_truncate(struct server_request *request, struct node *node)
 {
     return node_truncate(node, request->word[1]);
 }
 
-static int64_t fs_truncate(struct server_request *request)
-{
-    return with_node(request, truncate_node);
-}
-
-static int64_t truncate_file(struct server_request *request, struct open_file *file)
+static int64_t fs_ftruncate(struct server_request *request, struct open_file *file)
 {
     return file->access == O_RDONLY ? -EINVAL : node_truncate(file->node, request->word[1]);
 }
 
-static int64_t fs_ftruncate(struct server_request *request)
-{
-    return with_file(request, truncate_file);
-}
-
-static int64_t set_time(struct server_request *request, struct node *node)
+static int64_t fs_set_time(struct server_request *request, struct node *node)
 {
     pthread_mutex_lock(&node->lock);
     node->modified = request->word[1] == ~0ull ? now_ns() : request->word[1];
@@ -323,12 +229,7 @@ static int64_t set_time(struct server_request *request, struct node *node)
     return 0;
 }
 
-static int64_t fs_set_time(struct server_request *request)
-{
-    return with_node(request, set_time);
-}
-
-static int64_t get_flags(struct server_request *request, struct open_file *file)
+static int64_t fs_get_flags(struct server_request *request, struct open_file *file)
 {
     pthread_mutex_lock(&file->lock);
     int64_t flags = file->access | file->flags;
@@ -336,22 +237,12 @@ static int64_t get_flags(struct server_request *request, struct open_file *file)
     return flags;
 }
 
-static int64_t fs_get_flags(struct server_request *request)
-{
-    return with_file(request, get_flags);
-}
-
-static int64_t set_flags(struct server_request *request, struct open_file *file)
+static int64_t fs_set_flags(struct server_request *request, struct open_file *file)
 {
     pthread_mutex_lock(&file->lock);
     file->flags = (int)request->word[1] & (O_APPEND | O_NONBLOCK);
     pthread_mutex_unlock(&file->lock);
     return 0;
-}
-
-static int64_t fs_set_flags(struct server_request *request)
-{
-    return with_file(request, set_flags);
 }
 
 static int64_t fs_statfs(struct server_request *request)
@@ -365,18 +256,6 @@ static int64_t fs_statfs(struct server_request *request)
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
-static int64_t with_name(struct server_request *request, enum trace_fs_change what,
-                         int (*operate)(const char *path))
-{
-    char path[FS_PATH_MAX];
-    int64_t result = copy_path(request, 0, path);
-    if (result >= 0)
-        result = operate(path);
-    if (result == 0)
-        log_change(request, 0, what, path);
-    return result;
-}
-
 static int64_t fs_mkdir(struct server_request *request)
 {
     char path[FS_PATH_MAX];
@@ -384,42 +263,8 @@ static int64_t fs_mkdir(struct server_request *request)
     if (result >= 0)
         result = tree_make(path, NODE_DIRECTORY, S_IFDIR | ((mode_t)request->word[1] & 0777));
     if (result == 0)
-        log_change(request, 0, TRACE_FS_MKDIR, path);
+        trace_fs_change(0, TRACE_FS_MKDIR, request->client, path);
     return result;
-}
-
-static int64_t fs_rmdir(struct server_request *request)
-{
-    return with_name(request, TRACE_FS_RMDIR, tree_rmdir);
-}
-
-static int64_t fs_unlink(struct server_request *request)
-{
-    return with_name(request, TRACE_FS_UNLINK, tree_unlink);
-}
-
-static int64_t with_two_names(struct server_request *request, enum trace_fs_change what,
-                              int (*operate)(const char *from, const char *to))
-{
-    char from[FS_PATH_MAX], to[FS_PATH_MAX];
-    int64_t result = copy_path(request, 0, from);
-    if (result >= 0)
-        result = copy_path(request, 1, to);
-    if (result >= 0)
-        result = operate(from, to);
-    if (result == 0)
-        log_change(request, 0, what, to);
-    return result;
-}
-
-static int64_t fs_rename(struct server_request *request)
-{
-    return with_two_names(request, TRACE_FS_RENAME, tree_rename);
-}
-
-static int64_t fs_link(struct server_request *request)
-{
-    return with_two_names(request, TRACE_FS_LINK, tree_link);
 }
 
 static int64_t fs_realpath(struct server_request *request)
@@ -442,7 +287,7 @@ static int64_t fs_realpath(struct server_request *request)
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
 /* Sends a capability for the node's current contents, to read and execute. */
-static int64_t send_executable(struct server_request *request, struct node *node)
+static int64_t fs_executable(struct server_request *request, struct node *node)
 {
     if (node->kind != NODE_FILE)
         return node->kind == NODE_DIRECTORY ? -EISDIR : -EACCES;
@@ -456,16 +301,11 @@ static int64_t send_executable(struct server_request *request, struct node *node
     return error;
 }
 
-static int64_t fs_executable(struct server_request *request)
-{
-    return with_node(request, send_executable);
-}
-
-static int64_t map_file(struct server_request *request, struct open_file *file)
+static int64_t fs_map(struct server_request *request, struct open_file *file)
 {
     struct node *node = file->node;
     if (!(request->word[1] & FS_MAP_SHARED))
-        return file->access == O_WRONLY ? -EACCES : send_executable(request, node);
+        return file->access == O_WRONLY ? -EACCES : fs_executable(request, node);
     if (node->kind != NODE_FILE || file->access != O_RDWR)
         return -EACCES;
     pthread_mutex_lock(&node->lock);
@@ -476,72 +316,114 @@ static int64_t map_file(struct server_request *request, struct open_file *file)
     return error;
 }
 
-static int64_t fs_map(struct server_request *request)
-{
-    return with_file(request, map_file);
-}
-
 /* ---- polling --------------------------------------------------------------------------------------- */
 
-static int64_t poll_file(struct server_request *request, struct open_file *file)
+static int64_t fs_poll(struct server_request *request, struct open_file *file)
 {
     if (file->node->kind != NODE_PIPE)
         return (int64_t)request->word[1] & (SERVER_POLL_READ | SERVER_POLL_WRITE);
     return pipe_poll(file->node->pipe, open_file_end(file), request);
 }
 
-static int64_t fs_poll(struct server_request *request)
-{
-    return with_file(request, poll_file);
-}
-
 /* ---- the table ------------------------------------------------------------------------------------- */
 
-typedef int64_t (*fs_function)(struct server_request *request);
-
-static const fs_function functions[] = {
-#define ENTRY(label, function) [(label)-FS_OPEN] = (function)
-    ENTRY(FS_OPEN, fs_open),
-    ENTRY(FS_CLOSE, fs_close),
-    ENTRY(FS_READ, fs_read),
-    ENTRY(FS_WRITE, fs_write),
-    ENTRY(FS_SEEK, fs_seek),
-    ENTRY(FS_STAT, fs_stat),
-    ENTRY(FS_FSTAT, fs_fstat),
-    ENTRY(FS_READDIR, fs_readdir),
-    ENTRY(FS_MKDIR, fs_mkdir),
-    ENTRY(FS_RMDIR, fs_rmdir),
-    ENTRY(FS_UNLINK, fs_unlink),
-    ENTRY(FS_RENAME, fs_rename),
-    ENTRY(FS_LINK, fs_link),
-    ENTRY(FS_TRUNCATE, fs_truncate),
-    ENTRY(FS_FTRUNCATE, fs_ftruncate),
-    ENTRY(FS_REALPATH, fs_realpath),
-    ENTRY(FS_PIPE, fs_pipe),
-    ENTRY(FS_DUP, fs_dup),
-    ENTRY(FS_GET_FLAGS, fs_get_flags),
-    ENTRY(FS_SET_FLAGS, fs_set_flags),
-    ENTRY(FS_MAP, fs_map),
-    ENTRY(FS_EXECUTABLE, fs_executable),
-    ENTRY(FS_SET_TIME, fs_set_time),
-    ENTRY(FS_STATFS, fs_statfs),
-#undef ENTRY
+/* What a request acts on, which its function gets: one of these. */
+struct handler {
+    int64_t (*on_request)(struct server_request *request);
+    int64_t (*on_file)(struct server_request *request, struct open_file *file); /* word[0] = handle */
+    int64_t (*on_node)(struct server_request *request, struct node *node);      /* word[0] = path */
+    int (*on_path)(const char *path);                                           /* the same */
+    int (*on_paths)(const char *from, const char *to);                          /* word[0], word[1] = paths */
+    enum trace_fs_change change; /* logged if a function on paths succeeds */
 };
 
-static fs_function find_function(uint64_t label)
+static const struct handler handlers[] = {
+#define HANDLER(label, ...) [(label)-FS_OPEN] = {__VA_ARGS__}
+    HANDLER(FS_OPEN, .on_request = fs_open),
+    HANDLER(FS_CLOSE, .on_request = fs_close),
+    HANDLER(FS_READ, .on_file = fs_read),
+    HANDLER(FS_WRITE, .on_file = fs_write),
+    HANDLER(FS_SEEK, .on_file = fs_seek),
+    HANDLER(FS_STAT, .on_node = fs_stat),
+    HANDLER(FS_FSTAT, .on_file = fs_fstat),
+    HANDLER(FS_READDIR, .on_file = fs_readdir),
+    HANDLER(FS_MKDIR, .on_request = fs_mkdir),
+    HANDLER(FS_RMDIR, .on_path = tree_rmdir, .change = TRACE_FS_RMDIR),
+    HANDLER(FS_UNLINK, .on_path = tree_unlink, .change = TRACE_FS_UNLINK),
+    HANDLER(FS_RENAME, .on_paths = tree_rename, .change = TRACE_FS_RENAME),
+    HANDLER(FS_LINK, .on_paths = tree_link, .change = TRACE_FS_LINK),
+    HANDLER(FS_TRUNCATE, .on_node = fs_truncate),
+    HANDLER(FS_FTRUNCATE, .on_file = fs_ftruncate),
+    HANDLER(FS_REALPATH, .on_request = fs_realpath),
+    HANDLER(FS_PIPE, .on_request = fs_pipe),
+    HANDLER(FS_DUP, .on_file = fs_dup),
+    HANDLER(FS_GET_FLAGS, .on_file = fs_get_flags),
+    HANDLER(FS_SET_FLAGS, .on_file = fs_set_flags),
+    HANDLER(FS_MAP, .on_file = fs_map),
+    HANDLER(FS_EXECUTABLE, .on_node = fs_executable),
+    HANDLER(FS_SET_TIME, .on_node = fs_set_time),
+    HANDLER(FS_STATFS, .on_request = fs_statfs),
+#undef HANDLER
+};
+
+static int64_t handle_on_file(struct server_request *request, const struct handler *handler)
 {
-    if (label == SERVER_POLL)
-        return fs_poll;
-    uint64_t index = label - FS_OPEN;
-    return index < sizeof(functions) / sizeof(functions[0]) ? functions[index] : NULL;
+    struct open_file *file = handle_get(request->client, request->word[0]);
+    if (!file)
+        return -EBADF;
+    int64_t result = handler->on_file(request, file);
+    handle_put(file);
+    return result;
+}
+
+static int64_t handle_on_node(struct server_request *request, const struct handler *handler)
+{
+    char path[FS_PATH_MAX];
+    struct node *node;
+    int64_t result = copy_path(request, 0, path);
+    if (result >= 0)
+        result = tree_find(path, &node);
+    if (result < 0)
+        return result;
+    result = handler->on_node(request, node);
+    node_put(node);
+    return result;
+}
+
+static int64_t handle_on_paths(struct server_request *request, const struct handler *handler)
+{
+    char from[FS_PATH_MAX], to[FS_PATH_MAX];
+    int64_t result = copy_path(request, 0, from);
+    if (result >= 0 && handler->on_paths)
+        result = copy_path(request, 1, to);
+    if (result >= 0)
+        result = handler->on_paths ? handler->on_paths(from, to) : handler->on_path(from);
+    if (result == 0)
+        trace_fs_change(0, handler->change, request->client, handler->on_paths ? to : from);
+    return result;
+}
+
+static int64_t handle_request(struct server_request *request)
+{
+    static const struct handler poll = {.on_file = fs_poll};
+    const struct handler *handler = &poll;
+    if (request->label != SERVER_POLL) {
+        if (request->label < FS_OPEN || request->label > FS_STATFS)
+            return -ENOSYS;
+        handler = &handlers[request->label - FS_OPEN];
+    }
+    if (handler->on_file)
+        return handle_on_file(request, handler);
+    if (handler->on_node)
+        return handle_on_node(request, handler);
+    return handler->on_request ? handler->on_request(request) : handle_on_paths(request, handler);
 }
 
 int64_t fs_handle(struct server_request *request)
 {
     uint32_t label = (uint32_t)request->label;
-    fs_function function = find_function(request->label);
     trace_fs_request_begin(label, request->client, request->word[0]);
-    int64_t result = function ? function(request) : -ENOSYS;
+    int64_t result = handle_request(request);
     trace_fs_request_end(label, (int32_t)result);
     return result;
 }

@@ -19,11 +19,6 @@
 /* 1/FREE_PART of memory stays free of files. Programs may use all but 1/64 (kernel/memory/scarce.h). */
 #define FREE_PART    20u
 
-static uint64_t round_pages(uint64_t size)
-{
-    return (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
-}
-
 static int storage_error(int64_t result)
 {
     return result == -E_NO_MEMORY || result == -E_NO_SLOT || result == -E_TOO_LARGE ? -ENOSPC
@@ -41,7 +36,7 @@ void storage_release(struct storage *storage)
 static int64_t copy_memory(const struct storage *storage, uint64_t size)
 {
     char buffer[COPY_BYTES];
-    int64_t copy = sys_memory_create(round_pages(size ? size : 1));
+    int64_t copy = sys_memory_create(round_to_pages(size ? size : 1));
     if (copy < 0)
         return storage_error(copy);
     if (size > storage->capacity)
@@ -70,7 +65,7 @@ static int unshare(struct storage *storage)
         return (int)copy;
     storage_release(storage);
     storage->memory = (uint32_t)copy;
-    storage->capacity = round_pages(size ? size : 1);
+    storage->capacity = round_to_pages(size ? size : 1);
     return 0;
 }
 
@@ -100,7 +95,7 @@ static int reserve(struct storage *storage, uint64_t size)
     if (size > STORAGE_MAX)
         return -EFBIG;
     uint64_t capacity = storage->capacity * 2 > size ? storage->capacity * 2 : size;
-    capacity = round_pages(capacity);
+    capacity = round_to_pages(capacity);
     if (!storage->memory) {
         int64_t memory = sys_memory_create(capacity);
         if (memory < 0)
@@ -168,7 +163,7 @@ int storage_truncate(struct storage *storage, uint64_t old_size, uint64_t size)
     int error = unshare(storage);
     if (error)
         return error;
-    uint64_t kept = round_pages(size);
+    uint64_t kept = round_to_pages(size);
     if (kept < end && sys_memory_resize(storage->memory, kept) >= 0) {
         storage->capacity = kept;
         end = kept;

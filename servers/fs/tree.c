@@ -466,11 +466,11 @@ int tree_rename(const char *from_path, const char *to_path)
 /* ---- reading directories --------------------------------------------------------------------------- */
 
 /* Writes one record if it fits. Returns its length or 0. */
-static uint32_t put_record(char *at, uint64_t room, uint64_t file, mode_t mode, uint64_t position,
+static uint32_t put_record(char *at, uint64_t space, uint64_t file, mode_t mode, uint64_t position,
                            const char *name, uint32_t length)
 {
     uint32_t bytes = ((uint32_t)offsetof(struct fs_dirent, name) + length + 1 + 7) & ~7u;
-    if (bytes > room)
+    if (bytes > space)
         return 0;
     struct fs_dirent record = {
         .file = file,

@@ -19,12 +19,10 @@
 #define ANSWER_NS 10000000000ull /* a server that has not replied by then is broken */
 
 static struct server_program {
-    const char *path; /* in the archive */
-    cap_t slot;       /* its endpoint with the right to call, in this and every other process */
+    const struct server_declaration *declaration;
     /* Its endpoint with the right to receive, until the
      * server has it. Only the server may keep that right. */
     cap_t receive;
-    unsigned flags;
     struct program program;
     bool running;
 } servers[SERVER_COUNT]; /* in the order of server_declarations */
@@ -39,7 +37,7 @@ static uint64_t archive_size;
 /* Copies the file to a memory object of its own, because mappings need page alignment. */
 static int64_t copy_image(const struct cpio_entry *entry)
 {
-    int64_t memory = sys_memory_create((entry->size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1));
+    int64_t memory = sys_memory_create(round_to_pages(entry->size));
     if (memory < 0)
         return errno_of(memory);
     int error = memory_write_all((cap_t)memory, 0, entry->data, entry->size);
@@ -54,11 +52,12 @@ static int64_t copy_image(const struct cpio_entry *entry)
 static int give_servers(const struct server_program *server)
 {
     const struct program *program = &server->program;
-    uint32_t badge = server->flags & MAY_BADGE ? 0 : program->pid;
+    uint32_t badge = server->declaration->flags & MAY_BADGE ? 0 : program->pid;
     int error = program_give(program, server->receive, SLOT_SERVICE, RIGHT_ALL, 0);
     for (unsigned i = 0; !error && i < SERVER_COUNT; i++)
-        if (slot_is_filled(servers[i].slot))
-            error = program_give(program, servers[i].slot, servers[i].slot, RIGHT_SEND | RIGHT_GRANT, badge);
+        if (slot_is_filled(server_declarations[i].slot))
+            error = program_give(program, server_declarations[i].slot, server_declarations[i].slot,
+                                 RIGHT_SEND | RIGHT_GRANT, badge);
     return error;
 }
 
@@ -66,11 +65,11 @@ static int give_authority(const struct server_program *server)
 {
     const struct program *program = &server->program;
     int error = 0;
-    if (server->flags & NEEDS_TRACE)
+    if (server->declaration->flags & NEEDS_TRACE)
         error = program_give(program, SLOT_TRACE, SLOT_TRACE, RIGHT_ALL, 0);
-    if (!error && (server->flags & NEEDS_MACHINE))
+    if (!error && (server->declaration->flags & NEEDS_MACHINE))
         error = program_give(program, SLOT_MACHINE, SLOT_MACHINE, RIGHT_ALL, 0);
-    if (!error && (server->flags & NEEDS_ARCHIVE))
+    if (!error && (server->declaration->flags & NEEDS_ARCHIVE))
         error = program_give(program, SLOT_BOOT_ARCHIVE, SLOT_BOOT_ARCHIVE, RIGHT_READ, 0);
     return error;
 }
@@ -90,7 +89,7 @@ static int run_program(struct server_program *server)
                                               {.fd = 1, .kind = FILE_DEBUG, .flags = 1},
                                               {.fd = 2, .kind = FILE_DEBUG, .flags = 1}};
     char path[64] = "/", strings[64];
-    strncat(path, server->path, sizeof(path) - 2);
+    strncat(path, server->declaration->path, sizeof(path) - 2);
     strcpy(strings, path);
     struct startup_arguments arguments = {
         .pid = server->program.pid,
@@ -111,7 +110,7 @@ static int start_from(struct server_program *server, const struct cpio_entry *en
     int64_t image = copy_image(entry);
     if (image < 0)
         return (int)image;
-    int error = program_create(server->path, &server->program);
+    int error = program_create(server->declaration->path, &server->program);
     if (!error)
         error = program_load(&server->program, (cap_t)image, entry->size);
     sys_cap_close((cap_t)image);
@@ -127,15 +126,15 @@ static int start_from(struct server_program *server, const struct cpio_entry *en
 static void start_server(struct server_program *server)
 {
     struct cpio_entry entry;
-    int found = cpio_find(archive, archive_size, server->path, &entry);
+    int found = cpio_find(archive, archive_size, server->declaration->path, &entry);
     int error = found > 0 ? start_from(server, &entry) : -ENOENT;
     server->running = !error;
     if (!error)
         return;
     program_discard(&server->program);
-    if (!(server->flags & OPTIONAL))
-        panic("init: cannot start %s: %s", server->path, strerror(-error));
-    server_log("init: cannot start %s: %s", server->path, strerror(-error));
+    if (!(server->declaration->flags & OPTIONAL))
+        panic("init: cannot start %s: %s", server->declaration->path, strerror(-error));
+    debug_printf("init: cannot start %s: %s\n", server->declaration->path, strerror(-error));
 }
 
 /* ---- starting all servers -------------------------------------------------------------------------- */
@@ -160,10 +159,10 @@ static cap_t require(int64_t slot, const char *what)
 static void make_endpoint(struct server_program *server)
 {
     struct cpio_entry entry;
-    if (cpio_find(archive, archive_size, server->path, &entry) <= 0)
+    if (cpio_find(archive, archive_size, server->declaration->path, &entry) <= 0)
         return;
     server->receive = require(sys_endpoint_create(), "an endpoint");
-    require(sys_cap_copy(SLOT_SPACE, server->receive, server->slot, RIGHT_SEND | RIGHT_GRANT, 0),
+    require(sys_cap_copy(SLOT_SPACE, server->receive, server->declaration->slot, RIGHT_SEND | RIGHT_GRANT, 0),
             "an endpoint");
 }
 
@@ -176,22 +175,15 @@ static void drop_receive(struct server_program *server)
     server->receive = 0;
 }
 
-static void take_declarations(void)
-{
-    for (unsigned i = 0; i < SERVER_COUNT; i++)
-        servers[i] = (struct server_program){.path = server_declarations[i].path,
-                                             .slot = server_declarations[i].slot,
-                                             .flags = server_declarations[i].flags};
-}
-
 void start_servers(void)
 {
-    take_declarations();
     map_archive();
     deaths = require(sys_notification_create(), "a notification");
     fault_endpoint = require(sys_endpoint_create(), "an endpoint");
-    for (unsigned i = 0; i < SERVER_COUNT; i++)
+    for (unsigned i = 0; i < SERVER_COUNT; i++) {
+        servers[i].declaration = &server_declarations[i];
         make_endpoint(&servers[i]);
+    }
     for (unsigned i = 0; i < SERVER_COUNT; i++)
         start_server(&servers[i]);
     for (unsigned i = 0; i < SERVER_COUNT; i++)
@@ -203,8 +195,9 @@ void wait_for_servers(void)
 {
     for (unsigned i = 0; i < SERVER_COUNT; i++) {
         struct ipc_message message = {.label = SERVER_PING};
-        if (servers[i].running && ipc_call_deadline(servers[i].slot, &message, deadline_after(ANSWER_NS)) < 0)
-            server_log("init: /%s does not reply", servers[i].path);
+        if (servers[i].running &&
+            ipc_call_deadline(server_declarations[i].slot, &message, deadline_after(ANSWER_NS)) < 0)
+            debug_printf("init: /%s does not reply\n", server_declarations[i].path);
     }
 }
 
@@ -215,9 +208,10 @@ static void report_fault(const struct ipc_message *message)
     for (unsigned i = 0; i < SERVER_COUNT; i++) {
         if (servers[i].program.pid != (uint32_t)message->word[5])
             continue;
-        server_log("init: server /%s, thread %u: fault %llu at address %#llx, instruction %#llx",
-                   servers[i].path, (unsigned)message->word[4], (unsigned long long)message->word[0],
-                   (unsigned long long)message->word[1], (unsigned long long)message->word[2]);
+        debug_printf("init: server /%s, thread %u: fault %llu at address %#llx, instruction %#llx\n",
+                     server_declarations[i].path, (unsigned)message->word[4],
+                     (unsigned long long)message->word[0], (unsigned long long)message->word[1],
+                     (unsigned long long)message->word[2]);
         ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL});
         sys_space_kill(servers[i].program.space, -SIGSEGV);
     }
@@ -230,12 +224,12 @@ static void report_deaths(uint64_t bits)
         if (!(bits >> i & 1))
             continue;
         servers[i].running = false;
-        fatal |= !(servers[i].flags & OPTIONAL);
-        server_log("init: *** server /%s (pid %u) died ***", servers[i].path,
-                   (unsigned)servers[i].program.pid);
+        fatal |= !(server_declarations[i].flags & OPTIONAL);
+        debug_printf("init: *** server /%s (pid %u) died ***\n", server_declarations[i].path,
+                     (unsigned)servers[i].program.pid);
     }
     if (fatal) {
-        server_log("init: the system cannot run without it");
+        debug_printf("init: the system cannot run without it\n");
         shut_down(3);
     }
 }

@@ -14,7 +14,7 @@ static struct boot_options options;
 static void *session_main(void *argument)
 {
     wait_for_servers();
-    server_log("tarn: ready");
+    debug_printf("tarn: ready\n");
     run_sessions(&options);
     return NULL;
 }

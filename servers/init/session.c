@@ -2,7 +2,6 @@
 /* session.c - runs the program of run=PATH, then shells on the console. */
 #include "init.h"
 #include <errno.h>
-#include <servers/lib/client.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/proc.h>
 #include <stdlib.h>
@@ -10,11 +9,10 @@
 #include <sys/wait.h>
 #include <tarn/file_kind.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 
 #define SHELL         "/bin/sh"
 #define STATUS_NO_RUN 127u
-
-static struct client_buffer proc_window;
 
 /* ---- the kernel's command line --------------------------------------------------------------------- */
 
@@ -35,29 +33,15 @@ void read_boot_options(struct boot_options *options)
 void shut_down(uint32_t status)
 {
     sys_machine_shutdown(SLOT_MACHINE, status);
-    server_log("init: cannot power off this machine");
+    debug_printf("init: cannot power off this machine\n");
 }
 
 /* ---- running a program ----------------------------------------------------------------------------- */
 
-struct text {
-    char *start;
-    uint32_t used;
-};
-
-/* The strings of init are short enough to fit. */
-static uint32_t add_string(struct proc_spawn *request, const char *string)
-{
-    uint32_t at = request->size, size = (uint32_t)strlen(string) + 1;
-    memcpy((char *)request + at, string, size);
-    request->size += size;
-    return at;
-}
-
 /* If proc is dead, the main thread ends the machine (watch_servers): nothing is reported here. */
 static int64_t call_proc(struct ipc_message *message)
 {
-    int64_t result = client_call(SLOT_PROC, message);
+    int64_t result = call_server_message(SLOT_PROC, message);
     while (result == -EPIPE)
         sys_thread_sleep(TARN_FOREVER);
     return result;
@@ -67,7 +51,10 @@ static int64_t call_proc(struct ipc_message *message)
 static int64_t spawn(const char *path, const char *argument)
 {
     static const char *const environment[] = {"PATH=/bin:/sbin", "HOME=/", "TERM=vt100"};
-    struct proc_spawn *request = proc_window.bytes;
+    struct shared_buffer shared;
+    if (borrow_buffer(SLOT_PROC, &shared) < 0)
+        panic("init: proc does not reply");
+    struct proc_spawn *request = (struct proc_spawn *)shared.base;
     *request = (struct proc_spawn){
         .size = sizeof(*request) + 3 * sizeof(struct startup_fd),
         .authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE,
@@ -78,16 +65,18 @@ static int64_t spawn(const char *path, const char *argument)
     for (int fd = 0; fd < 3; fd++)
         request->fd[fd] =
             (struct startup_fd){.fd = fd, .kind = FILE_CONSOLE, .server = SLOT_CONSOLE, .flags = fd ? 1 : 0};
-    request->path = add_string(request, path);
-    request->cwd = add_string(request, "/");
-    request->strings = add_string(request, path);
+    request->path = proc_spawn_append_string(request, path);
+    request->cwd = proc_spawn_append_string(request, "/");
+    request->strings = proc_spawn_append_string(request, path);
     if (argument)
-        add_string(request, argument);
+        proc_spawn_append_string(request, argument);
     for (unsigned i = 0; i < request->envc; i++)
-        add_string(request, environment[i]);
+        proc_spawn_append_string(request, environment[i]);
     struct ipc_message message = {.label = PROC_SPAWN};
-    message.word[0] = SERVER_SPAN(proc_window.number, 0, request->size);
-    return call_proc(&message);
+    message.word[0] = buffer_span(&shared, 0, request->size);
+    int64_t pid = call_proc(&message);
+    return_buffer(&shared);
+    return pid;
 }
 
 /* Returns the wait status or -errno. */
@@ -114,18 +103,16 @@ static uint32_t run_path(const char *path)
     if (pid == -ENOEXEC)
         pid = spawn(SHELL, path);
     if (pid < 0) {
-        server_log("init: cannot run %s: %s", path, strerror((int)-pid));
+        debug_printf("init: cannot run %s: %s\n", path, strerror((int)-pid));
         return STATUS_NO_RUN;
     }
     uint32_t status = exit_status(wait_for(pid));
-    server_log("init: %s ended with status %u", path, (unsigned)status);
+    debug_printf("init: %s ended with status %u\n", path, (unsigned)status);
     return status;
 }
 
 void run_sessions(const struct boot_options *options)
 {
-    if (client_attach(&proc_window, SLOT_PROC) < 0)
-        panic("init: proc does not reply");
     if (options->run[0]) {
         uint32_t status = run_path(options->run);
         if (options->exit)
@@ -134,12 +121,12 @@ void run_sessions(const struct boot_options *options)
     for (;;) {
         int64_t pid = spawn(SHELL, NULL);
         if (pid < 0) {
-            server_log("init: cannot run %s: %s", SHELL, strerror((int)-pid));
+            debug_printf("init: cannot run %s: %s\n", SHELL, strerror((int)-pid));
             if (options->exit)
                 shut_down(STATUS_NO_RUN);
             return;
         }
         uint32_t status = exit_status(wait_for(pid));
-        server_log("init: the shell ended with status %u", (unsigned)status);
+        debug_printf("init: the shell ended with status %u\n", (unsigned)status);
     }
 }

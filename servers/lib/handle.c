@@ -50,6 +50,19 @@ static struct client *find_client(struct bucket *bucket, uint32_t pid, bool make
     return client;
 }
 
+static void get_object(struct handle_object *object)
+{
+    atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
+}
+
+void handle_put(void *object)
+{
+    /* Release: our accesses precede the destruction by the last user. Acquire: this may be the last user. */
+    if (atomic_fetch_sub_explicit(&((struct handle_object *)object)->references, 1, memory_order_acq_rel) ==
+        1)
+        handle_object_free(object);
+}
+
 static int64_t add_locked(struct client *client, void *object)
 {
     uint32_t handle = 0;
@@ -67,6 +80,7 @@ static int64_t add_locked(struct client *client, void *object)
         client->size = size;
     }
     client->objects[handle] = object;
+    get_object(object);
     open_handles++;
     return handle;
 }
@@ -86,7 +100,7 @@ void *handle_get(uint32_t pid, uint64_t handle)
     struct client *client = find_client(bucket, pid, false);
     void *object = client && handle < client->size ? client->objects[handle] : NULL;
     if (object)
-        handle_object_get(object);
+        get_object(object);
     pthread_mutex_unlock(&bucket->lock);
     return object;
 }
@@ -95,7 +109,7 @@ static void drop(void *object, uint32_t pid, uint64_t handle, bool exiting)
 {
     handle_object_closed(object, pid, handle, exiting);
     open_handles--;
-    handle_object_put(object);
+    handle_put(object);
 }
 
 int64_t handle_close(uint32_t pid, uint64_t handle)
@@ -119,9 +133,9 @@ int64_t handle_inherit(uint32_t parent, uint32_t child, uint64_t *handles, uint3
     for (uint32_t i = 0; i < count; i++) {
         void *object = handle_get(parent, handles[i]);
         int64_t handle = object ? handle_add(child, object) : -EBADF;
+        if (object)
+            handle_put(object);
         if (handle < 0) {
-            if (object)
-                handle_object_put(object);
             while (i--)
                 handle_close(child, handles[i]);
             return handle;

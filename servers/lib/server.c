@@ -1,33 +1,125 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * server.c - the workers' loop: receive, handle, reply.
+ * server.c - the workers' loop: receive, handle, reply; and what happens when a client dies.
  *
- * Read next: worker.c (clients that die during a request), shared_buffer.c, and a server's `handle` function.
+ * A worker first publishes its client and that it is busy, then checks whether the client is dead.
+ * server_client_exit first marks the client dead, then checks the workers (drain_requests). All four accesses
+ * are sequentially consistent, so at least one side sees the other: either the worker drops the request, or
+ * server_client_exit waits for its end.
+ *
+ * Unmapping a shared buffer interrupts every CPU that runs one of this server's threads, so those of dead
+ * clients are reclaimed in batches: a cleaner thread waits for a moment, then for all requests, because a
+ * worker may still copy into a buffer whose owner it checked just before it changed.
+ *
+ * Read next: shared_buffer.c, and a server's `handle` function.
  */
 #include "server.h"
 #include "shared_buffer.h"
-#include "worker.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <tarn/error.h>
-#include <tarn/ipc.h>
-#include <tarn/syscall.h>
+#include <tarn/runtime.h>
 
 static const struct server *the_server;
 static cap_t the_endpoint;
 
-/* ---- one request ----------------------------------------------------------------------------------- */
+/* ---- requests in progress -------------------------------------------------------------------------- */
+
+#define WORKERS_MAX  64u
+#define ALL_CLIENTS  UINT64_MAX
+/* Dead clients remembered. An entry is reused only after this many further deaths, long after the last
+ * request of the client. */
+#define DEAD_CLIENTS 4096u
+
+static struct worker {
+    _Atomic uint32_t busy;   /* odd while a request is in progress; futex of those who wait for its end */
+    _Atomic uint32_t wanted; /* a waiter sleeps on `busy` */
+    _Atomic uint32_t client;
+    uint32_t padding[13]; /* pads to a cache line */
+} workers[WORKERS_MAX];
+
+/* At index pid % DEAD_CLIENTS: the last dead client with that index. */
+static _Atomic uint32_t dead_clients[DEAD_CLIENTS];
+static __thread struct worker *self;
+
+/* Begins a request. Returns false if the client is dead: drop the request. */
+static bool enter_request(uint32_t client)
+{
+    atomic_store(&self->client, client);
+    atomic_fetch_add(&self->busy, 1);
+    return client == 0 || atomic_load(&dead_clients[client % DEAD_CLIENTS]) != client;
+}
+
+static void leave_request(void)
+{
+    /* Pairs with wait_for: either it sees that this worker is not busy, or this worker sees that it waits. */
+    atomic_fetch_add(&self->busy, 1);
+    if (atomic_load(&self->wanted) && atomic_exchange(&self->wanted, 0))
+        sys_futex_wake((const uint32_t *)&self->busy, UINT32_MAX);
+}
+
+/* Waits while `busy` is `seen`, that is until that request has ended. */
+static void wait_for(struct worker *worker, uint32_t seen)
+{
+    while (atomic_load(&worker->busy) == seen) {
+        atomic_store(&worker->wanted, 1);
+        sys_futex_wait((const uint32_t *)&worker->busy, seen, TARN_FOREVER);
+    }
+}
+
+/* Waits until no other worker is in a request of the client that began before the call. */
+static void drain_requests(uint64_t client)
+{
+    for (unsigned i = 0; i < WORKERS_MAX; i++) {
+        struct worker *worker = &workers[i];
+        uint32_t seen = atomic_load(&worker->busy);
+        if (worker != self && (seen & 1) && (client == ALL_CLIENTS || atomic_load(&worker->client) == client))
+            wait_for(worker, seen);
+    }
+}
+
+/* ---- dead clients ---------------------------------------------------------------------------------- */
+
+#define BATCH_NS 50000000ull /* how long a dead client's buffers may wait to be reclaimed with others */
+
+static cap_t cleaner_wakeup; /* notification: there are buffers to reclaim */
+
+static void *cleaner_main(void *argument)
+{
+    for (;;) {
+        if (sys_notification_wait(cleaner_wakeup, TARN_FOREVER) < 0)
+            continue;
+        sys_thread_sleep(deadline_after(BATCH_NS));
+        drain_requests(ALL_CLIENTS);
+        shared_buffers_reclaim();
+    }
+    return NULL;
+}
+
+static void start_cleaner(void)
+{
+    pthread_t thread;
+    int64_t wakeup = sys_notification_create();
+    cleaner_wakeup = wakeup > 0 ? (cap_t)wakeup : 0;
+    if (wakeup < 0 || pthread_create(&thread, NULL, cleaner_main, NULL) != 0)
+        debug_printf("cannot start the cleaner: shared buffers of dead clients will not be reclaimed\n");
+}
 
 void server_client_exit(uint32_t client)
 {
-    worker_drain_client(client);
-    shared_buffers_close_client(client);
+    atomic_store(&dead_clients[client % DEAD_CLIENTS], client); /* pids are never reused */
+    drain_requests(client);
+    if (shared_buffers_close_client(client))
+        sys_notification_signal(cleaner_wakeup, 1);
     if (the_server->client_exit)
         the_server->client_exit(client);
 }
+
+/* ---- one request ----------------------------------------------------------------------------------- */
 
 static int64_t handle_client_exit(struct server_request *request)
 {
@@ -98,8 +190,8 @@ static bool serve(struct ipc_message *message)
     memcpy(request.word, message->word, sizeof(request.word));
     for (int i = 0; i < IPC_CAPS; i++)
         request.received[i] = message->cap[i];
-    int64_t result = worker_enter(request.client) ? handle_request(&request) : SERVER_LATER;
-    worker_leave();
+    int64_t result = enter_request(request.client) ? handle_request(&request) : SERVER_LATER;
+    leave_request();
     for (int i = 0; i < IPC_CAPS; i++) {
         if (request.received[i])
             sys_cap_close(request.received[i]);
@@ -110,33 +202,33 @@ static bool serve(struct ipc_message *message)
     return result != SERVER_LATER && !send_capabilities(message, &request);
 }
 
-static void take_notification(uint64_t bits)
+static void on_notification(uint64_t bits)
 {
-    worker_enter(0);
+    enter_request(0);
     if (the_server->notified)
         the_server->notified(bits);
-    worker_leave();
+    leave_request();
 }
 
 static void *worker_main(void *argument)
 {
     struct ipc_message message;
-    bool answer = false;
-    worker_begin((unsigned)(uintptr_t)argument);
+    bool must_reply = false;
+    self = &workers[(uintptr_t)argument];
     for (;;) {
         int64_t error =
-            answer ? ipc_reply_receive(the_endpoint, &message) : ipc_receive(the_endpoint, &message);
-        answer = false;
+            must_reply ? ipc_reply_receive(the_endpoint, &message) : ipc_receive(the_endpoint, &message);
+        must_reply = false;
         if (error == -E_BAD_CAP || error == -E_BAD_RIGHT || error == -E_BAD_TYPE)
             break;
         if (error < 0)
             continue; /* the caller died before the reply, or this thread was cancelled */
         if (message.label != IPC_LABEL_NOTIFICATION || message.badge != 0) /* a client's badge is its pid */
-            answer = serve(&message);
+            must_reply = serve(&message);
         else
-            take_notification(message.word[0]);
+            on_notification(message.word[0]);
     }
-    server_log("%s: cannot receive on its endpoint, a worker ends", the_server->name);
+    debug_printf("%s: cannot receive on its endpoint, a worker ends\n", the_server->name);
     return NULL;
 }
 
@@ -145,16 +237,17 @@ _Noreturn void server_run(const struct server *server, cap_t endpoint)
     the_server = server;
     the_endpoint = endpoint;
     shared_buffers_init();
+    start_cleaner();
     unsigned threads = server->threads < 1             ? 1
                        : server->threads > WORKERS_MAX ? WORKERS_MAX
                                                        : server->threads;
     for (unsigned i = 1; i < threads; i++) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, worker_main, (void *)(uintptr_t)i) != 0)
-            server_log("%s: only %u of %u workers could be started", server->name, i, threads);
+            debug_printf("%s: only %u of %u workers could be started\n", server->name, i, threads);
     }
     if (server->notification && sys_notification_bind(server->notification) < 0)
-        server_log("%s: cannot bind its notification", server->name);
+        debug_printf("%s: cannot bind its notification\n", server->name);
     worker_main(NULL);
     for (;;)
         sys_thread_sleep(TARN_FOREVER);
@@ -203,19 +296,4 @@ void server_signal(cap_t notification, uint64_t bits)
 void server_close(cap_t capability)
 {
     sys_cap_close(capability);
-}
-
-void server_log(const char *format, ...)
-{
-    char line[256];
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(line, sizeof(line) - 1, format, arguments);
-    va_end(arguments);
-    if (length < 0)
-        return;
-    if (length > (int)sizeof(line) - 2)
-        length = sizeof(line) - 2;
-    line[length] = '\n';
-    sys_debug_write(line, length + 1u);
 }

@@ -7,7 +7,7 @@
  * other requests common to all servers.
  *
  * When a client ends (SERVER_CLIENT_EXIT), the loop waits until no worker is inside a request of that client
- * (worker_drain_client), revokes its shared buffers, and only then calls `client_exit`. After that, the only
+ * (drain_requests), revokes its shared buffers, and only then calls `client_exit`. After that, the only
  * requests of the client that remain are those that the server itself saved, so handlers need no checks for a
  * client that dies in the middle. servers/README.md follows one request all the way.
  */
@@ -62,8 +62,5 @@ void server_close(cap_t capability);
 
 /* Does what SERVER_CLIENT_EXIT does. Called by proc, which learns of exits first. */
 void server_client_exit(uint32_t client);
-
-/* Writes a line to the kernel log, which works even if no server does. */
-void server_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -17,7 +17,7 @@ enum server_flag {
 
 struct server_declaration {
     const char *path; /* in the archive */
-    cap_t slot;
+    cap_t slot;       /* its endpoint with the right to call, in all processes */
     uint32_t labels, flags;
 };
 

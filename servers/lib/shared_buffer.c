@@ -3,30 +3,24 @@
  * shared_buffer.c - memory shared with each client for bulk data (server.h).
  *
  * Buffer i lies at BUFFER_REGION + i * SERVER_BUFFER_BYTES, so a span becomes an address by arithmetic and
- * one check of the owner. Unmapping interrupts every CPU that runs one of this server's threads, so buffers
- * of dead clients are reclaimed in batches: a cleaner thread waits for a moment, then unmaps each run of
- * adjacent buffers with one call.
+ * one check of the owner.
  *
  * The cost of a request does not depend on how many buffers exist: those of a client are found through a hash
  * bucket, and the most recently freed buffer is reused first, which keeps the number ever used small.
  *
  * Locking: buffers_lock covers everything but the read of `owner` in server_span.
- * A worker may still copy into a buffer whose owner it checked just before it
- * changed, so the cleaner waits for all workers (worker_wait_all).
  */
 #include "shared_buffer.h"
-#include "worker.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <tarn/error.h>
 #include <tarn/runtime.h>
 
-#define BUFFER_COUNT    4096u
-#define BUFFER_NONE     BUFFER_COUNT
-#define CLIENT_BUCKETS  256u
-#define BUFFER_REGION   0x0000500000000000ull
-#define BUFFER_BATCH_NS 50000000ull /* how long a dead buffer may wait to be reclaimed with others */
+#define BUFFER_COUNT   4096u
+#define BUFFER_NONE    BUFFER_COUNT
+#define CLIENT_BUCKETS 256u
+#define BUFFER_REGION  0x0000500000000000ull
 
 /* Reserves: the last BUFFERS_FOR_FIRST buffers go only to clients that have none, so that no client can
  * exhaust them for others. The last BUFFERS_FOR_SYSTEM are for init and proc (client 0), which need them to
@@ -51,7 +45,6 @@ static uint32_t buffers_free;                                    /* the most rec
 static uint32_t buffers_top;
 static uint32_t buffers_dead; /* number of dead ones */
 static uint32_t buffers_used; /* number not free */
-static cap_t cleaner_wakeup;  /* notification: there are dead buffers */
 
 static void *buffer_address(uint32_t index)
 {
@@ -160,7 +153,7 @@ int64_t shared_buffer_attach(struct server_request *request)
     return result;
 }
 
-void shared_buffers_close_client(uint32_t client)
+bool shared_buffers_close_client(uint32_t client)
 {
     uint32_t closed = 0;
     pthread_mutex_lock(&buffers_lock);
@@ -175,17 +168,13 @@ void shared_buffers_close_client(uint32_t client)
         buffer->state = BUFFER_DEAD;
         closed++;
     }
-    bool ring = closed && buffers_dead == 0;
+    bool is_first = closed && buffers_dead == 0;
     buffers_dead += closed;
     pthread_mutex_unlock(&buffers_lock);
-    if (ring)
-        sys_notification_signal(cleaner_wakeup, 1);
+    return is_first;
 }
 
-/* ---- the cleaner ----------------------------------------------------------------------------------- */
-
-/* Unmaps all dead buffers, one call for each run of adjacent ones. */
-static void reclaim_buffers(void)
+void shared_buffers_reclaim(void)
 {
     pthread_mutex_lock(&buffers_lock);
     for (uint32_t first = 0, end; first < buffers_top; first = end) {
@@ -207,26 +196,9 @@ static void reclaim_buffers(void)
     pthread_mutex_unlock(&buffers_lock);
 }
 
-static void *cleaner_main(void *argument)
-{
-    for (;;) {
-        if (sys_notification_wait(cleaner_wakeup, TARN_FOREVER) < 0)
-            continue;
-        sys_thread_sleep(deadline_after(BUFFER_BATCH_NS));
-        worker_wait_all(); /* no worker is still in a request that began when these buffers were live */
-        reclaim_buffers();
-    }
-    return NULL;
-}
-
 void shared_buffers_init(void)
 {
-    pthread_t thread;
     for (uint32_t i = 0; i < CLIENT_BUCKETS; i++)
         client_buffers[i] = BUFFER_NONE;
     buffers_free = BUFFER_NONE;
-    int64_t wakeup = sys_notification_create();
-    cleaner_wakeup = wakeup > 0 ? (cap_t)wakeup : 0;
-    if (wakeup < 0 || pthread_create(&thread, NULL, cleaner_main, NULL) != 0)
-        server_log("cannot start the cleaner: shared buffers of dead clients will not be reclaimed");
 }

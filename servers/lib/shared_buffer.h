@@ -7,6 +7,10 @@
 
 void shared_buffers_init(void);
 int64_t shared_buffer_attach(struct server_request *request);
-void shared_buffers_close_client(uint32_t client);
+/* The buffers of a dead client become invalid. Returns true if there were none to reclaim before. */
+bool shared_buffers_close_client(uint32_t client);
+/* Unmaps the buffers of dead clients, one call for each run of adjacent ones. No request that began before
+ * they became invalid may be in progress. */
+void shared_buffers_reclaim(void);
 
 #endif

@@ -24,18 +24,6 @@ uint64_t startup_size(const struct startup_arguments *arguments)
     return (size + 15) & ~15ull;
 }
 
-int startup_check_strings(const char *strings, uint64_t size, uint64_t count)
-{
-    for (; count; count--) {
-        const char *end = memchr(strings, 0, size);
-        if (!end)
-            return 0;
-        size -= (uint64_t)(end + 1 - strings);
-        strings = end + 1;
-    }
-    return size == 0;
-}
-
 /* Fills `array` with pointers to the `count` strings that begin at `offset` of the block, and a final NULL.
  * Returns the offset after the strings. */
 static uint64_t fill_pointers(char *block, uint64_t address, char **array, uint32_t count, uint64_t offset)

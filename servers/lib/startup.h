@@ -22,10 +22,7 @@ struct startup_arguments {
 uint64_t startup_size(const struct startup_arguments *arguments); /* bytes, a multiple of 16 */
 
 /* Fills `block` (startup_size bytes, zeroed) for use at `address` in the new space, beginning with struct
- * startup. `strings` must have passed startup_check_strings. */
+ * startup. `strings` must hold argc + envc strings. */
 void startup_fill(const struct startup_arguments *arguments, void *block, uint64_t address);
-
-/* Whether the bytes hold exactly `count` strings. */
-int startup_check_strings(const char *strings, uint64_t size, uint64_t count);
 
 #endif

@@ -62,7 +62,7 @@ void net_log(const char *format, ...)
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
     line[strcspn(line, "\n")] = 0;
-    server_log("net: %s", line);
+    debug_printf("net: %s\n", line);
 }
 
 _Noreturn void net_fail(const char *what, const char *file, int line)

@@ -10,7 +10,7 @@
 #include "timer.h"
 #include <errno.h>
 #include <servers/lib/server.h>
-#include <tarn/syscall.h>
+#include <tarn/runtime.h>
 
 static bool have_device;
 
@@ -53,7 +53,7 @@ int main(void)
         have_device = start_timer(server.notification) && start_stack(server.notification);
     }
     if (!have_device)
-        server_log("net: no network device: every request fails");
+        debug_printf("net: no network device: every request fails\n");
     else
         finish_round();
     server_run(&server, SLOT_SERVICE);

@@ -34,8 +34,6 @@
 #define LARGE_SEGMENT   32000
 #define DHCP_TIMEOUT_MS 3000
 
-static const struct net_driver *const drivers[] = {&virtio_net_driver};
-static const struct net_driver *driver;
 static struct netif interface;
 static uint32_t frames_queued;
 static bool peer_is_slirp;
@@ -76,7 +74,7 @@ static err_t send_frame(struct netif *netif, struct pbuf *p)
             return ERR_MEM;
         }
     }
-    if (!driver->transmit(pieces, count, p)) {
+    if (!device_transmit(pieces, count, p)) {
         trace_net_drop(p->tot_len, TRACE_NET_QUEUE_FULL);
         pbuf_free(p);
         return ERR_MEM;
@@ -162,10 +160,7 @@ static void use_static_address(void *argument)
 
 bool start_stack(cap_t notification)
 {
-    for (unsigned i = 0; i < sizeof(drivers) / sizeof(drivers[0]) && !driver; i++)
-        if (drivers[i]->start(interface.hwaddr, notification, NET_BIT_DEVICE))
-            driver = drivers[i];
-    if (!driver)
+    if (!device_start(interface.hwaddr, notification, NET_BIT_DEVICE))
         return false;
     if (!dma_allocate(&heap, MEM_SIZE + 4096)) {
         net_log("no contiguous memory for the heap");
@@ -178,7 +173,7 @@ bool start_stack(cap_t notification)
     netif_set_up(&interface);
     dhcp_start(&interface);
     sys_timeout(DHCP_TIMEOUT_MS, use_static_address, NULL);
-    net_log("%s %02x:%02x:%02x:%02x:%02x:%02x", driver->name, interface.hwaddr[0], interface.hwaddr[1],
+    net_log("virtio-net %02x:%02x:%02x:%02x:%02x:%02x", interface.hwaddr[0], interface.hwaddr[1],
             interface.hwaddr[2], interface.hwaddr[3], interface.hwaddr[4], interface.hwaddr[5]);
     return true;
 }
@@ -206,7 +201,7 @@ void read_interface(uint64_t word[4])
 void handle_bits(uint64_t bits)
 {
     if (bits & NET_BIT_DEVICE)
-        driver->poll();
+        device_poll();
     finish_round();
 }
 
@@ -214,6 +209,6 @@ void finish_round(void)
 {
     sys_check_timeouts();
     netif_poll_all();
-    driver->flush();
+    device_flush();
     arm_timer(sys_timeouts_sleeptime());
 }

@@ -21,21 +21,57 @@ static int64_t create_socket(struct server_request *request)
         return result;
     }
     socket->flags = (uint32_t)request->word[1] & O_NONBLOCK;
-    result = add_handle(request->client, socket);
-    if (result < 0)
-        release_socket(socket);
+    result = handle_add(request->client, socket);
+    handle_put(socket);
     return result;
+}
+
+/* The option's bit in lwIP's pcb; 0: such a socket does not have it. */
+static uint8_t option_bit(const struct socket *socket, uint64_t option)
+{
+    switch (option) {
+    case NET_OPTION_REUSE:
+        return SOF_REUSEADDR;
+    case NET_OPTION_KEEP_ALIVE:
+        return socket->type == NET_TCP ? SOF_KEEPALIVE : 0;
+    case NET_OPTION_BROADCAST:
+        return socket->type == NET_UDP ? SOF_BROADCAST : 0;
+    default:
+        return 0;
+    }
+}
+
+static bool is_no_delay(const struct socket *socket, uint64_t option)
+{
+    return option == NET_OPTION_NO_DELAY && socket->type == NET_TCP && socket->state != SOCKET_LISTENING;
 }
 
 static int64_t set_option(struct socket *socket, uint64_t option, uint64_t value)
 {
-    if (option == NET_OPTION_ERROR || option == NET_OPTION_TYPE || option == NET_OPTION_LISTENING)
+    uint8_t bit = option_bit(socket, option);
+
+    if (!socket->pcb)
+        return -ENOTCONN;
+    if (is_no_delay(socket, option)) {
+        if (value)
+            tcp_nagle_disable(socket->tcp);
+        else
+            tcp_nagle_enable(socket->tcp);
+        return 0;
+    }
+    if (bit == 0)
         return -ENOPROTOOPT;
-    return class_of(socket)->set_option(socket, option, value);
+    if (value)
+        ip_set_option(socket->pcb, bit);
+    else
+        ip_reset_option(socket->pcb, bit);
+    return 0;
 }
 
 static int64_t get_option(struct socket *socket, uint64_t option, uint64_t *value)
 {
+    uint8_t bit = option_bit(socket, option);
+
     switch (option) {
     case NET_OPTION_ERROR:
         *value = (uint64_t)socket->error;
@@ -47,18 +83,13 @@ static int64_t get_option(struct socket *socket, uint64_t option, uint64_t *valu
     case NET_OPTION_LISTENING:
         *value = socket->state == SOCKET_LISTENING;
         return 0;
-    default:
-        return class_of(socket)->get_option(socket, option, value);
     }
-}
-
-static uint64_t own_address(const struct socket *socket)
-{
-    if (socket->own_address != 0)
-        return socket->own_address;
-    if (socket->type == NET_UDP)
-        return address_of(&socket->udp->local_ip, socket->udp->local_port);
-    return socket->tcp ? address_of(&socket->tcp->local_ip, socket->tcp->local_port) : 0;
+    if (!socket->pcb)
+        return -ENOTCONN;
+    if (bit == 0 && !is_no_delay(socket, option))
+        return -ENOPROTOOPT;
+    *value = bit ? ip_get_option(socket->pcb, bit) != 0 : tcp_nagle_disabled(socket->tcp) != 0;
+    return 0;
 }
 
 int64_t try_request(struct socket *socket, struct server_request *request)
@@ -82,7 +113,7 @@ int64_t try_request(struct socket *socket, struct server_request *request)
     case NET_SHUTDOWN:
         return class_of(socket)->shut(socket, (uint32_t)word[1]);
     case NET_SOCKET_NAME:
-        word[0] = own_address(socket);
+        word[0] = socket->own_address;
         return 0;
     case NET_PEER_NAME:
         word[0] = socket->peer;
@@ -101,7 +132,7 @@ int64_t try_request(struct socket *socket, struct server_request *request)
     case NET_STREAM_SEND:
         return send_stream(socket, request);
     case NET_DUP:
-        return add_handle(request->client, socket);
+        return handle_add(request->client, socket);
     case SERVER_POLL:
         return watch_poll(&socket->watches, request, class_of(socket)->readiness(socket));
     default:
@@ -160,7 +191,7 @@ int64_t handle_socket_request(struct server_request *request)
         struct socket *socket = handle_get(request->client, request->word[0]);
         result = socket ? handle_on_socket(socket, request) : -EBADF;
         if (socket)
-            release_socket(socket);
+            handle_put(socket);
     }
     trace_net_socket((uint32_t)request->label, number, request->client,
                      result == SERVER_LATER ? -EAGAIN : (int32_t)result);

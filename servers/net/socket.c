@@ -15,6 +15,7 @@ struct socket *make_socket(uint32_t type)
     if (!socket)
         return NULL;
     socket_count++;
+    socket->object.references = 1;
     socket->type = type;
     socket->last = &socket->first;
     return socket;
@@ -26,10 +27,10 @@ void free_socket(struct socket *socket)
     free(socket);
 }
 
-void release_socket(struct socket *socket)
+void handle_object_free(void *object)
 {
-    if (socket->references > 0 && --socket->references > 0)
-        return;
+    struct socket *socket = object;
+
     waiter_reply_all(&socket->waiters, -EBADF);
     watch_free_all(&socket->watches);
     class_of(socket)->destroy(socket);
@@ -40,18 +41,6 @@ void release_socket(struct socket *socket)
 
 const uint32_t handles_max = 256;
 
-void handle_object_get(void *object)
-{
-    struct socket *socket = object;
-
-    socket->references++;
-}
-
-void handle_object_put(void *object)
-{
-    release_socket(object);
-}
-
 void handle_object_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
 {
     struct socket *socket = object;
@@ -59,15 +48,6 @@ void handle_object_closed(void *object, uint32_t client, uint64_t handle, bool e
     watch_forget(&socket->watches, client, handle);
     if (exiting)
         waiter_forget(&socket->waiters, client);
-}
-
-int64_t add_handle(uint32_t client, struct socket *socket)
-{
-    int64_t handle = handle_add(client, socket);
-
-    if (handle >= 0)
-        socket->references++;
-    return handle;
 }
 
 /* ---- changes --------------------------------------------------------------------------------------- */

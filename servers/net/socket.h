@@ -28,17 +28,18 @@ struct datagram {
 };
 
 struct socket {
-    uint32_t type;       /* NET_TCP, NET_UDP */
-    uint32_t references; /* handles, and the request that is being handled */
-    uint32_t flags;      /* O_NONBLOCK */
+    struct handle_object object; /* must be first */
+    uint32_t type;               /* NET_TCP, NET_UDP */
+    uint32_t flags;              /* O_NONBLOCK */
     enum socket_state state;
     int error; /* pending errno */
     bool end_received, read_shut, write_shut;
     union {
+        struct ip_pcb *pcb;  /* what both have in common */
         struct tcp_pcb *tcp; /* NULL: closed */
         struct udp_pcb *udp;
     };
-    uint64_t own_address, peer; /* set when connected, because they must outlive the pcb */
+    uint64_t own_address, peer; /* kept here, because they must outlive the pcb */
 
     struct pbuf *received; /* TCP: unread bytes */
     struct datagram *first, **last;
@@ -52,12 +53,9 @@ struct socket {
 
 /* socket.c */
 extern uint32_t socket_count;
-struct socket *make_socket(uint32_t type);
-void free_socket(struct socket *socket);    /* nothing may refer to it any more */
-void release_socket(struct socket *socket); /* drops a reference; the last one closes the socket */
+struct socket *make_socket(uint32_t type); /* one reference; the last handle_put closes it */
+void free_socket(struct socket *socket);   /* nothing may refer to it any more */
 void socket_changed(struct socket *socket);
-/* Adds a handle, which takes a reference. Returns it or -errno. */
-int64_t add_handle(uint32_t client, struct socket *socket);
 int lwip_errno(err_t error);
 void set_address(ip_addr_t *ip, uint64_t address);
 uint64_t address_of(const ip_addr_t *ip, uint16_t port);
@@ -76,8 +74,6 @@ struct socket_class {
     int64_t (*send)(struct socket *socket, struct server_request *request);
     int64_t (*receive)(struct socket *socket, struct server_request *request);
     int64_t (*shut)(struct socket *socket, uint32_t how);
-    int64_t (*set_option)(struct socket *socket, uint64_t option, uint64_t value);
-    int64_t (*get_option)(struct socket *socket, uint64_t option, uint64_t *value);
 };
 extern const struct socket_class tcp_class, udp_class;
 static inline const struct socket_class *class_of(const struct socket *socket)

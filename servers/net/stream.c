@@ -83,8 +83,8 @@ int64_t send_stream(struct socket *socket, struct server_request *request)
     request->word[1] = 0; /* consumed: a retry only waits */
     stream->given += bytes;
     queue_stream(stream, socket->tcp);
-    uint64_t room = NET_STREAM_BYTES - (stream->given - stream->acknowledged);
-    return room >= want ? (int64_t)room : -EAGAIN;
+    uint64_t free_bytes = NET_STREAM_BYTES - (stream->given - stream->acknowledged);
+    return free_bytes >= want ? (int64_t)free_bytes : -EAGAIN;
 }
 
 /* ---- after the socket has closed ------------------------------------------------------------------- */

@@ -71,10 +71,15 @@ static void take_pcb(struct socket *socket, struct tcp_pcb *pcb)
     tcp_poll(pcb, tcp_on_poll, POLL_HALF_SECONDS);
 }
 
+static void note_address(struct socket *socket)
+{
+    socket->own_address = address_of(&socket->tcp->local_ip, socket->tcp->local_port);
+}
+
 static void note_connected(struct socket *socket)
 {
     socket->state = SOCKET_CONNECTED;
-    socket->own_address = address_of(&socket->tcp->local_ip, socket->tcp->local_port);
+    note_address(socket);
     socket->peer = address_of(&socket->tcp->remote_ip, socket->tcp->remote_port);
     tune_connection(socket->tcp);
 }
@@ -151,7 +156,7 @@ static void destroy_tcp(struct socket *socket)
         socket->accepted = connection->next_accepted;
         if (connection->tcp)
             tcp_backlog_accepted(connection->tcp);
-        release_socket(connection);
+        handle_put(connection);
     }
     if (socket->tcp)
         close_pcb(socket);
@@ -196,7 +201,9 @@ static int64_t bind_tcp(struct socket *socket, uint64_t address)
     if (socket->state != SOCKET_NEW)
         return -EINVAL;
     set_address(&ip, address);
-    return -lwip_errno(tcp_bind(socket->tcp, &ip, NET_ADDRESS_PORT(address)));
+    err_t error = tcp_bind(socket->tcp, &ip, NET_ADDRESS_PORT(address));
+    note_address(socket);
+    return -lwip_errno(error);
 }
 
 int64_t listen_tcp(struct socket *socket, uint64_t backlog)
@@ -219,7 +226,7 @@ int64_t listen_tcp(struct socket *socket, uint64_t backlog)
     }
     socket->tcp = pcb;
     socket->state = SOCKET_LISTENING;
-    socket->own_address = address_of(&pcb->local_ip, pcb->local_port);
+    note_address(socket);
     tcp_accept(pcb, tcp_on_accept);
     return 0;
 }
@@ -232,9 +239,10 @@ int64_t accept_tcp(struct socket *socket, struct server_request *request)
         return -EINVAL;
     if (!connection)
         return -EAGAIN;
-    int64_t handle = add_handle(request->client, connection);
+    int64_t handle = handle_add(request->client, connection);
     if (handle < 0)
         return handle;
+    handle_put(connection); /* the queue's reference */
     socket->accepted = connection->next_accepted;
     connection->next_accepted = NULL;
     if (connection->tcp)
@@ -254,6 +262,7 @@ static int64_t connect_tcp(struct socket *socket, uint64_t address)
         err_t error = tcp_connect(socket->tcp, &ip, NET_ADDRESS_PORT(address), tcp_on_connected);
         if (error != ERR_OK)
             return -lwip_errno(error);
+        note_address(socket);
         socket->state = SOCKET_CONNECTING;
         return -EAGAIN;
     case SOCKET_CONNECTING:
@@ -345,46 +354,6 @@ static int64_t shut_tcp(struct socket *socket, uint32_t how)
     return 0;
 }
 
-static int64_t set_tcp_option(struct socket *socket, uint64_t option, uint64_t value)
-{
-    struct tcp_pcb *pcb = socket->tcp;
-    uint8_t bit = option == NET_OPTION_KEEP_ALIVE ? SOF_KEEPALIVE
-                  : option == NET_OPTION_REUSE    ? SOF_REUSEADDR
-                                                  : 0;
-
-    if (!pcb)
-        return -ENOTCONN;
-    if (option == NET_OPTION_NO_DELAY && socket->state != SOCKET_LISTENING) {
-        if (value)
-            tcp_nagle_disable(pcb);
-        else
-            tcp_nagle_enable(pcb);
-        return 0;
-    }
-    if (bit == 0)
-        return -ENOPROTOOPT;
-    if (value)
-        ip_set_option(pcb, bit);
-    else
-        ip_reset_option(pcb, bit);
-    return 0;
-}
-
-static int64_t get_tcp_option(struct socket *socket, uint64_t option, uint64_t *value)
-{
-    if (!socket->tcp)
-        return -ENOTCONN;
-    if (option == NET_OPTION_KEEP_ALIVE)
-        *value = ip_get_option(socket->tcp, SOF_KEEPALIVE) != 0;
-    else if (option == NET_OPTION_REUSE)
-        *value = ip_get_option(socket->tcp, SOF_REUSEADDR) != 0;
-    else if (option == NET_OPTION_NO_DELAY && socket->state != SOCKET_LISTENING)
-        *value = tcp_nagle_disabled(socket->tcp) != 0;
-    else
-        return -ENOPROTOOPT;
-    return 0;
-}
-
 const struct socket_class tcp_class = {
     .create = create_tcp,
     .destroy = destroy_tcp,
@@ -394,6 +363,4 @@ const struct socket_class tcp_class = {
     .send = send_tcp,
     .receive = receive_tcp,
     .shut = shut_tcp,
-    .set_option = set_tcp_option,
-    .get_option = get_tcp_option,
 };

@@ -146,33 +146,6 @@ static int64_t shut_udp(struct socket *socket, uint32_t how)
     return 0;
 }
 
-static int64_t set_udp_option(struct socket *socket, uint64_t option, uint64_t value)
-{
-    uint8_t bit = option == NET_OPTION_BROADCAST ? SOF_BROADCAST
-                  : option == NET_OPTION_REUSE   ? SOF_REUSEADDR
-                                                 : 0;
-
-    if (bit == 0)
-        return -ENOPROTOOPT;
-    if (value)
-        ip_set_option(socket->udp, bit);
-    else
-        ip_reset_option(socket->udp, bit);
-    return 0;
-}
-
-static int64_t get_udp_option(struct socket *socket, uint64_t option, uint64_t *value)
-{
-    uint8_t bit = option == NET_OPTION_BROADCAST ? SOF_BROADCAST
-                  : option == NET_OPTION_REUSE   ? SOF_REUSEADDR
-                                                 : 0;
-
-    if (bit == 0)
-        return -ENOPROTOOPT;
-    *value = ip_get_option(socket->udp, bit) != 0;
-    return 0;
-}
-
 const struct socket_class udp_class = {
     .create = create_udp,
     .destroy = destroy_udp,
@@ -182,6 +155,4 @@ const struct socket_class udp_class = {
     .send = send_udp,
     .receive = receive_udp,
     .shut = shut_udp,
-    .set_option = set_udp_option,
-    .get_option = get_udp_option,
 };

@@ -66,7 +66,7 @@ static void collect_sent(void)
     }
 }
 
-static bool transmit(const struct net_piece *pieces, unsigned count, void *cookie)
+bool device_transmit(const struct net_piece *pieces, unsigned count, void *cookie)
 {
     struct virtio_queue *queue = &transmit_queue;
 
@@ -97,7 +97,7 @@ static bool transmit(const struct net_piece *pieces, unsigned count, void *cooki
     return true;
 }
 
-static void flush(void)
+void device_flush(void)
 {
     virtio_notify(&transmit_queue);
     virtio_notify(&receive_queue);
@@ -117,7 +117,7 @@ static void receive_frames(void)
     }
 }
 
-static void poll(void)
+void device_poll(void)
 {
     struct virtio_queue *receive = &receive_queue;
 
@@ -143,7 +143,7 @@ static bool make_buffers(void)
     return true;
 }
 
-static bool start(uint8_t mac[6], cap_t notification, uint64_t bits)
+bool device_start(uint8_t mac[6], cap_t notification, uint64_t bits)
 {
     if (!virtio_open(&device, VIRTIO_NET, VIRTIO_NET_F_MAC))
         return false;
@@ -158,14 +158,6 @@ static bool start(uint8_t mac[6], cap_t notification, uint64_t bits)
         mac[i] = register_read8(&address[i]);
     virtio_go(&device);
     fill_receive_queue();
-    flush();
+    device_flush();
     return true;
 }
-
-const struct net_driver virtio_net_driver = {
-    .name = "virtio-net",
-    .start = start,
-    .transmit = transmit,
-    .flush = flush,
-    .poll = poll,
-};

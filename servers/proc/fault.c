@@ -33,9 +33,10 @@ static void handle_fault(const struct ipc_message *message)
     if (reason >= sizeof(faults) / sizeof(faults[0]) || !faults[reason].what)
         reason = FAULT_PROTECTION;
     process_get_name(pid, name, sizeof(name));
-    server_log("proc: %s (pid %u, thread %u) %s: address %#llx, instruction %#llx, access %llu: killed", name,
-               (unsigned)pid, (unsigned)tid, faults[reason].what, (unsigned long long)message->word[1],
-               (unsigned long long)message->word[2], (unsigned long long)message->word[3]);
+    debug_printf("proc: %s (pid %u, thread %u) %s: address %#llx, instruction %#llx, access %llu: killed\n",
+                 name, (unsigned)pid, (unsigned)tid, faults[reason].what,
+                 (unsigned long long)message->word[1], (unsigned long long)message->word[2],
+                 (unsigned long long)message->word[3]);
     /* First, because the reply may end the process's last thread. */
     process_note_exit(pid, status_of_signal(faults[reason].signal));
     ipc_reply(&(struct ipc_message){.label = FAULT_REPLY_KILL}); /* this thread */

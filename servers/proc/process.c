@@ -34,7 +34,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 /* covered by table_lock: */
 static struct process *buckets[BUCKETS];
 static struct process *init_process;
-static unsigned next_bit, live_count;
+static unsigned next_bit;
 
 /* ---- the table and the family tree (lock held) ----------------------------------------------------- */
 
@@ -71,7 +71,6 @@ static struct process *create(uint32_t pid)
     process->pid = pid;
     process->chain = buckets[pid % BUCKETS];
     buckets[pid % BUCKETS] = process;
-    live_count++;
     return process;
 }
 
@@ -82,7 +81,6 @@ static void destroy(struct process *process)
         link = &(*link)->chain;
     *link = process->chain;
     leave_family(process);
-    live_count--;
     free(process);
 }
 
@@ -97,7 +95,8 @@ void process_init(uint32_t init_pid)
     pthread_mutex_unlock(&table_lock);
 }
 
-int process_add(uint32_t pid, uint32_t parent_pid, uint32_t space, uint32_t authority, unsigned *death_bit)
+int process_add(uint32_t pid, const char *name, uint32_t parent_pid, uint32_t space, uint32_t authority,
+                unsigned *death_bit)
 {
     int error = 0;
     pthread_mutex_lock(&table_lock);
@@ -110,6 +109,7 @@ int process_add(uint32_t pid, uint32_t parent_pid, uint32_t space, uint32_t auth
     else if (!(process = create(pid)))
         error = -ENOMEM;
     if (process) {
+        snprintf(process->name, sizeof(process->name), "%s", name);
         process->space = space;
         process->authority = authority & parent->authority;
         *death_bit = process->death_bit = next_bit++ % PROCESS_DEATH_BITS;
@@ -119,20 +119,11 @@ int process_add(uint32_t pid, uint32_t parent_pid, uint32_t space, uint32_t auth
     return error;
 }
 
-void process_set_name(uint32_t pid, const char *name)
-{
-    pthread_mutex_lock(&table_lock);
-    struct process *process = find(pid);
-    if (process)
-        snprintf(process->name, sizeof(process->name), "%s", name);
-    pthread_mutex_unlock(&table_lock);
-}
-
 void process_get_name(uint32_t pid, char *name, size_t size)
 {
     pthread_mutex_lock(&table_lock);
     struct process *process = find(pid);
-    snprintf(name, size, "%s", process && process->name[0] ? process->name : "?");
+    snprintf(name, size, "%s", process ? process->name : "?");
     pthread_mutex_unlock(&table_lock);
 }
 
@@ -147,42 +138,34 @@ void process_remove(uint32_t pid)
 
 /* ---- ending ---------------------------------------------------------------------------------------- */
 
-/* Records the status and returns the process, or NULL if it has a status already. The lock is held. */
-static struct process *note_exit_locked(uint32_t pid, int status)
-{
-    struct process *process = find(pid);
-    if (!process || process == init_process || process->state != RUNNING)
-        return NULL;
-    process->state = ENDING;
-    process->status = status;
-    return process;
-}
-
-bool process_set_exit(uint32_t pid, int status)
-{
-    pthread_mutex_lock(&table_lock);
-    struct process *process = note_exit_locked(pid, status);
-    if (process)
-        kill_space(process->space, status);
-    pthread_mutex_unlock(&table_lock);
-    return process;
-}
-
 bool process_note_exit(uint32_t pid, int status)
 {
     pthread_mutex_lock(&table_lock);
-    bool first = note_exit_locked(pid, status);
+    struct process *process = find(pid);
+    bool is_first = process && process != init_process && process->state == RUNNING;
+    if (is_first) {
+        process->state = ENDING;
+        process->status = status;
+    }
     pthread_mutex_unlock(&table_lock);
-    return first;
+    return is_first;
 }
 
 void process_kill_noted(uint32_t pid)
 {
     pthread_mutex_lock(&table_lock);
     struct process *process = find(pid);
-    if (process && process->state == ENDING)
+    if (process && process->state == ENDING && process->space)
         kill_space(process->space, process->status);
     pthread_mutex_unlock(&table_lock);
+}
+
+bool process_set_exit(uint32_t pid, int status)
+{
+    bool is_first = process_note_exit(pid, status);
+    if (is_first)
+        process_kill_noted(pid);
+    return is_first;
 }
 
 /* Reparents the children to init. Frees those that are zombies: nobody will wait for them. */
@@ -363,14 +346,6 @@ unsigned process_with_bits(uint64_t bits, uint32_t *pids, uint32_t *spaces, unsi
             pids[count++] = process->pid;
         }
     }
-    pthread_mutex_unlock(&table_lock);
-    return count;
-}
-
-unsigned process_count(void)
-{
-    pthread_mutex_lock(&table_lock);
-    unsigned count = live_count;
     pthread_mutex_unlock(&table_lock);
     return count;
 }

@@ -25,11 +25,11 @@ struct server_request;
 
 void process_init(uint32_t init_pid);
 
-/* Adds a process that has not started yet. *death_bit receives its bit for space_watch. Returns 0, -ENOMEM,
- * -EEXIST, or -ESRCH if the parent does not exist. */
-int process_add(uint32_t pid, uint32_t parent, uint32_t space, uint32_t authority, unsigned *death_bit);
-/* Sets the name for messages. It is stored here because asking the kernel would need memory. */
-void process_set_name(uint32_t pid, const char *name);
+/* Adds a process that has not started yet. *death_bit receives its bit for space_watch. The name is for
+ * messages; asking the kernel for it would need memory. Returns 0, -ENOMEM, -EEXIST, or -ESRCH if the parent
+ * does not exist. */
+int process_add(uint32_t pid, const char *name, uint32_t parent, uint32_t space, uint32_t authority,
+                unsigned *death_bit);
 /* Copies the name, truncated if necessary; "?" if there is no such process. */
 void process_get_name(uint32_t pid, char *name, size_t size);
 void process_remove(uint32_t pid);
@@ -61,6 +61,5 @@ unsigned process_tree(uint32_t pid, uint32_t *pids, unsigned max);
 unsigned process_with_bits(uint64_t bits, uint32_t *pids, uint32_t *spaces, unsigned max);
 /* Drops the pending waits of a process that ended. */
 void process_forget_waits(uint32_t pid);
-unsigned process_count(void);
 
 #endif

@@ -9,8 +9,8 @@
 #include "proc.h"
 #include "process.h"
 #include <pthread.h>
-#include <servers/lib/client.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 
 #define BATCH 128u
 
@@ -24,10 +24,8 @@ void kill_space(uint32_t space, int status)
 
 void client_is_gone(uint32_t pid)
 {
-    for (unsigned i = 0; i < server_count; i++) {
-        struct ipc_message message = {.label = SERVER_CLIENT_EXIT, .word = {pid}};
-        client_call(servers[i], &message);
-    }
+    for (unsigned i = 0; i < server_count; i++)
+        call_server(servers[i], SERVER_CLIENT_EXIT, pid, 0, 0, 0);
     server_client_exit(pid);
 }
 

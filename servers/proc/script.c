@@ -48,19 +48,6 @@ int script_parse(const char *head, size_t size, struct script_line *line)
 
 /* ---- the request ----------------------------------------------------------------------------------- */
 
-static uint32_t append(struct proc_spawn *request, const char *bytes, size_t size)
-{
-    uint32_t at = request->size;
-    memcpy((char *)request + at, bytes, size);
-    request->size += (uint32_t)size;
-    return at;
-}
-
-static uint32_t append_string(struct proc_spawn *request, const char *string)
-{
-    return append(request, string, strlen(string) + 1);
-}
-
 struct proc_spawn *script_request(const struct proc_spawn *request, const struct script_line *line,
                                   int *error)
 {
@@ -68,23 +55,25 @@ struct proc_spawn *script_request(const struct proc_spawn *request, const struct
     const char *first = bytes + request->strings, *rest = memchr(first, 0, request->size - request->strings);
     size_t head = sizeof(*request) + request->fd_count * sizeof(struct startup_fd);
     size_t rest_size = rest ? (size_t)(bytes + request->size - ++rest) : 0;
-    size_t size = head + 2 * strlen(path) + strlen(cwd) + 2 * strlen(line->interpreter) +
-                  strlen(line->argument) + 6 + rest_size;
-    struct proc_spawn *made = rest && size <= PROC_SPAWN_BYTES ? malloc(size) : NULL;
-    *error = !rest ? -EINVAL : size > PROC_SPAWN_BYTES ? -E2BIG : made ? 0 : -ENOMEM;
+    struct proc_spawn *made = rest ? malloc(PROC_SPAWN_BYTES) : NULL;
+    *error = !rest ? -EINVAL : made ? 0 : -ENOMEM;
     if (!made)
         return NULL;
     memcpy(made, request, head);
     made->size = (uint32_t)head;
-    made->path = append_string(made, line->interpreter);
-    made->cwd = append_string(made, cwd);
-    made->strings = append_string(made, line->interpreter); /* argv[0] */
+    made->path = proc_spawn_append_string(made, line->interpreter);
+    made->cwd = proc_spawn_append_string(made, cwd);
+    made->strings = proc_spawn_append_string(made, line->interpreter); /* argv[0] */
     if (line->argument[0]) {
-        append_string(made, line->argument);
+        proc_spawn_append_string(made, line->argument);
         made->argc++;
     }
-    append_string(made, path); /* replaces the old argv[0] */
+    proc_spawn_append_string(made, path); /* replaces the old argv[0] */
     made->argc++;
-    append(made, rest, rest_size);
-    return made;
+    proc_spawn_append(made, rest, rest_size);
+    if (made->size <= PROC_SPAWN_BYTES)
+        return made;
+    *error = -E2BIG;
+    free(made);
+    return NULL;
 }

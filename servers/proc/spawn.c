@@ -2,12 +2,13 @@
 /*
  * spawn.c - PROC_SPAWN: from a request to a running program.
  *
- *     copy_request    copies the request out of the client's shared buffer and validates it
- *     find_executable      gets the file's memory from fs; for a script, that of its interpreter (script.c)
- *     program_*       makes a space and maps the executable (servers/lib/program.c)
- *     give_authority  copies the servers' endpoints with the child's pid as badge; trace and machine if
- * allowed inherit_files   servers with files (fs, net) give the child its parent's program_start   makes the
- * stack, the startup block and the first thread
+ *   - copy_request: copies the request out of the client's shared buffer and validates it
+ *   - find_executable: gets the file's memory from fs; for a script, that of its interpreter (script.c)
+ *   - program_create, program_load: makes a space and maps the executable (servers/lib/program.c)
+ *   - give_authority: copies the servers' endpoints with the child's pid as badge; trace and machine if
+ * allowed
+ *   - inherit_files: servers with files (fs, net) give the child handles of its parent's
+ *   - program_start: makes the stack, the startup block and the first thread
  *
  * Nothing of the child runs before program_start, so errors on the way only have to undo the steps.
  */
@@ -15,7 +16,6 @@
 #include "process.h"
 #include "script.h"
 #include <errno.h>
-#include <servers/lib/client.h>
 #include <servers/lib/program.h>
 #include <servers/lib/servers.h>
 #include <servers/protocol/fs.h>
@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 
 struct spawn {
     struct proc_spawn *request; /* private copy */
@@ -94,25 +95,18 @@ static int copy_request(struct server_request *message, struct spawn *spawn)
 
 /* ---- resources from other servers ------------------------------------------------------------------ */
 
-/* Returns this worker's shared buffer with a server; attached on first use. */
-static struct client_buffer *buffer_with(cap_t server)
-{
-    static __thread struct client_buffer buffers[SLOT_FIRST_FREE];
-    struct client_buffer *shared = &buffers[server];
-    if (!shared->bytes && client_attach(shared, server) < 0)
-        return NULL;
-    return shared;
-}
-
 /* Gets a capability for the file's memory (to be closed) and its size. */
 static int get_image(const char *path, cap_t *image, uint64_t *size)
 {
-    struct client_buffer *shared = buffer_with(SLOT_FS);
-    if (!shared)
-        return -ENOMEM;
-    struct ipc_message message = {.label = FS_EXECUTABLE};
-    message.word[0] = client_put(shared, 0, path, (uint32_t)strlen(path));
-    int64_t result = client_call(SLOT_FS, &message);
+    struct shared_buffer shared;
+    int64_t result = borrow_buffer(SLOT_FS, &shared);
+    if (result < 0)
+        return (int)result;
+    size_t length = strlen(path);
+    memcpy(shared.base, path, length);
+    struct ipc_message message = {.label = FS_EXECUTABLE, .word = {buffer_span(&shared, 0, length)}};
+    result = call_server_message(SLOT_FS, &message);
+    return_buffer(&shared);
     if (result < 0)
         return (int)result;
     *image = message.cap[0];
@@ -163,26 +157,23 @@ static int find_executable(struct spawn *spawn, cap_t *image, uint64_t *size)
 /* Replaces the parent's handles of one server by the child's. */
 static int inherit_from(const struct spawn *spawn, cap_t server)
 {
-    uint64_t handles[PROC_FDS_MAX];
+    struct shared_buffer shared;
+    uint64_t handles[PROC_FDS_MAX], *inherited;
     uint32_t count = 0;
     for (uint32_t i = 0; i < spawn->request->fd_count; i++)
         if (spawn->fds[i].server == server)
             handles[count++] = spawn->fds[i].handle;
-    if (!count)
-        return 0;
-    struct client_buffer *shared = buffer_with(server);
-    if (!shared)
-        return -ENOMEM;
-    struct ipc_message message = {.label = SERVER_INHERIT, .word = {spawn->parent, spawn->program.pid}};
-    message.word[2] = client_put(shared, 0, handles, count * (uint32_t)sizeof(handles[0]));
-    int64_t result = client_call(server, &message);
-    if (result < 0)
+    int64_t result = count ? borrow_buffer(server, &shared) : 0;
+    if (!count || result < 0)
         return (int)result;
-    const uint64_t *inherited = shared->bytes;
-    for (uint32_t i = 0; i < spawn->request->fd_count; i++)
+    inherited = memcpy(shared.base, handles, count * sizeof(*handles));
+    result = call_server(server, SERVER_INHERIT, spawn->parent, spawn->program.pid,
+                         buffer_span(&shared, 0, count * sizeof(*handles)), 0);
+    for (uint32_t i = 0; result >= 0 && i < spawn->request->fd_count; i++)
         if (spawn->fds[i].server == server)
             spawn->fds[i].handle = *inherited++;
-    return 0;
+    return_buffer(&shared);
+    return result < 0 ? (int)result : 0;
 }
 
 static int inherit_files(const struct spawn *spawn)
@@ -215,10 +206,10 @@ static int register_child(struct spawn *spawn)
 {
     unsigned bit;
     cap_t space = spawn->program.space;
-    int error = process_add(spawn->program.pid, spawn->parent, space, spawn->request->authority, &bit);
+    int error = process_add(spawn->program.pid, path_basename(spawn->path), spawn->parent, space,
+                            spawn->request->authority, &bit);
     if (error)
         return error;
-    process_set_name(spawn->program.pid, path_basename(spawn->path));
     spawn->registered = true;
     int64_t result = sys_space_set_fault_handler(space, fault_endpoint);
     if (result >= 0)

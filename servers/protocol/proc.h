@@ -4,6 +4,7 @@
 #define SERVERS_PROTOCOL_PROC_H
 
 #include <servers/protocol/server.h>
+#include <string.h>
 #include <tarn/abi.h>
 
 enum {
@@ -55,5 +56,24 @@ struct proc_spawn {
     uint64_t affinity; /* CPUs that the child's first thread may run on, one bit each; 0 = all */
     struct startup_fd fd[];
 };
+
+/* Appends bytes to a request that is being made and returns their offset. If they do not fit, its size
+ * becomes larger than PROC_SPAWN_BYTES. */
+static inline uint32_t proc_spawn_append(struct proc_spawn *request, const void *bytes, size_t size)
+{
+    uint32_t offset = request->size;
+    if (offset > PROC_SPAWN_BYTES || size > PROC_SPAWN_BYTES - offset) {
+        request->size = PROC_SPAWN_BYTES + 1;
+        return offset;
+    }
+    memcpy((char *)request + offset, bytes, size);
+    request->size += (uint32_t)size;
+    return offset;
+}
+
+static inline uint32_t proc_spawn_append_string(struct proc_spawn *request, const char *string)
+{
+    return proc_spawn_append(request, string, strlen(string) + 1);
+}
 
 #endif

@@ -122,9 +122,9 @@ static bool handle_request(struct connection *connection, const uint8_t *payload
         status = control_trace(&request);
     wire_put32(reply, request.tag);
     wire_put32(reply + 4, (uint32_t)(status < 0 ? status : 0));
-    bool fine = send_payload(connection, WIRE_REPLY, reply, size);
+    bool is_sent = send_payload(connection, WIRE_REPLY, reply, size);
     free(reply);
-    return fine;
+    return is_sent;
 }
 
 static bool handle_pull(struct connection *connection, const uint8_t *payload, uint32_t length)
@@ -208,7 +208,7 @@ static unsigned count_connections(bool leaving)
 static void close_connection(struct connection *connection, const char *why)
 {
     connection->is_leaving = true;
-    server_log("traced: closed a connection: %s", why);
+    debug_printf("traced: closed a connection: %s\n", why);
     connection->channel->hang_up(connection->channel);
 }
 
@@ -236,8 +236,8 @@ static bool evict_idle(void)
 static bool enter_table(struct connection *connection)
 {
     pthread_mutex_lock(&table_lock);
-    bool has_room = evict_idle();
-    if (has_room) {
+    bool may_enter = evict_idle();
+    if (may_enter) {
         struct connection **last = &table;
         while (*last)
             last = &(*last)->next;
@@ -245,7 +245,7 @@ static bool enter_table(struct connection *connection)
         atomic_fetch_add(&connections, 1);
     }
     pthread_mutex_unlock(&table_lock);
-    return has_room;
+    return may_enter;
 }
 
 static void leave_table(struct connection *connection)
@@ -317,7 +317,7 @@ void serve_channel(struct channel *channel)
     pthread_t thread;
 
     if (!connection) {
-        server_log("traced: refused a connection: no memory");
+        debug_printf("traced: refused a connection: no memory\n");
         channel->close(channel);
         return;
     }
@@ -328,7 +328,7 @@ void serve_channel(struct channel *channel)
         pthread_detach(thread);
         return;
     }
-    server_log("traced: refused a connection: %s", is_in ? "no memory" : "all connections are busy");
+    debug_printf("traced: refused a connection: %s\n", is_in ? "no memory" : "all connections are busy");
     if (is_in)
         leave_table(connection);
     free_connection(connection);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/traced.h>
+#include <tarn/runtime.h>
 
 static void *run_tcp(void *argument)
 {
@@ -34,9 +35,9 @@ int main(void)
     pthread_t thread;
 
     if (listen_tcp(&listener, WIRE_TCP_PORT) && pthread_create(&thread, NULL, run_tcp, &listener) != 0)
-        server_log("traced: cannot start the network link");
+        debug_printf("traced: cannot start the network link\n");
     start_serial(serve_channel);
     if (pthread_create(&thread, NULL, run_watch, NULL) != 0)
-        server_log("traced: cannot detect silent hosts: no memory for a thread");
+        debug_printf("traced: cannot detect silent hosts: no memory for a thread\n");
     server_run(&server, SLOT_SERVICE);
 }

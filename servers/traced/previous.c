@@ -42,9 +42,9 @@ static bool send_metadata(struct connection *connection, const struct trace_prev
     char *text = malloc(size);
     int64_t got = text ? trace_previous_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, text, size) : -E_NO_MEMORY;
     *status = got < 0 ? (int)got : 0;
-    bool fine = *status == 0 && send_payload(connection, WIRE_METADATA, text, size);
+    bool is_sent = *status == 0 && send_payload(connection, WIRE_METADATA, text, size);
     free(text);
-    return fine;
+    return is_sent;
 }
 
 struct salvage_job {
@@ -59,13 +59,9 @@ static size_t fill_packet(void *context, uint8_t *payload)
     struct trace_packet *packet = (struct trace_packet *)(void *)(payload + WIRE_PACKET_BYTES);
     if (!trace_packet_salvage(job->reader, job->number, packet))
         return 0;
-    uint64_t content = packet->content_size / 8, whole = trace_reader_bytes(job->reader);
     job->sent = true;
     job->cut = packet->flags & TRACE_PACKET_CUT;
-    wire_put32(payload, job->reader->cpu);
-    wire_put32(payload + 4, packet->flags);
-    wire_put64(payload + 8, job->number);
-    return WIRE_PACKET_BYTES + (content + 8 < whole ? content + 8 : whole);
+    return put_packet_header(payload, job->reader, job->number);
 }
 
 /* The open packet never had events, so its number was not used. */
@@ -122,7 +118,7 @@ bool send_previous(struct connection *connection, _Atomic bool *asked, int *stat
     *status = trace_previous_open(SLOT_TRACE, &previous);
     if (*status)
         return false;
-    bool fine = send_metadata(connection, &previous, status) && send_rings(connection, &previous, asked);
+    bool is_sent = send_metadata(connection, &previous, status) && send_rings(connection, &previous, asked);
     trace_previous_close(&previous);
-    return fine;
+    return is_sent;
 }

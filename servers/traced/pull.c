@@ -111,11 +111,11 @@ static bool send_metadata(struct pull *pull)
 
     if (!text)
         return false;
-    bool fine = size == pull->metadata_bytes || is_changed(pull) ||
-                send_payload(pull->connection, WIRE_METADATA, text, size);
+    bool is_sent = size == pull->metadata_bytes || is_changed(pull) ||
+                   send_payload(pull->connection, WIRE_METADATA, text, size);
     pull->metadata_bytes = size;
     free(text);
-    return fine;
+    return is_sent;
 }
 
 /* Reads head and discarded, unless the rings were cleared or resized. */
@@ -198,7 +198,7 @@ static enum trace_packet_state copy_open(const struct packet_job *job, struct tr
     return TRACE_PACKET_INCOMPLETE;
 }
 
-/* Copies the packet to where it is sent from. Only its content and the filler's header are sent. */
+/* Copies the packet to where it is sent from. */
 static size_t fill_packet(void *context, uint8_t *payload)
 {
     struct packet_job *job = context;
@@ -207,12 +207,8 @@ static size_t fill_packet(void *context, uint8_t *payload)
     job->state = job->is_open ? copy_open(job, packet) : copy_closed(job, packet);
     if (job->state != TRACE_PACKET_WHOLE)
         return 0;
-    uint64_t content = packet->content_size / 8, whole = trace_reader_bytes(job->reader);
     job->flags = packet->flags;
-    wire_put32(payload, job->reader->cpu);
-    wire_put32(payload + 4, packet->flags);
-    wire_put64(payload + 8, job->number);
-    return WIRE_PACKET_BYTES + (content + 8 < whole ? content + 8 : whole);
+    return put_packet_header(payload, job->reader, job->number);
 }
 
 static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)

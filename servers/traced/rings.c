@@ -11,8 +11,8 @@
 
 _Static_assert(WIRE_CLASSES == TRACE_CLASS_COUNT && WIRE_CPUS_MAX == TRACE_CPUS_MAX, "the link carries all");
 
-#ifndef TRACED_WINDOWS /* replaced in the unit test */
-#define TRACED_WINDOWS USER_TRACE_RINGS
+#ifndef TRACED_RINGS /* replaced in the unit test */
+#define TRACED_RINGS USER_TRACE_RINGS
 #endif
 #define METADATA_BYTES_MAX (8u << 20)
 
@@ -23,8 +23,8 @@ const struct trace_info *trace_info(void)
 
 struct trace_reader ring_of(uint32_t cpu)
 {
-    const uint64_t window = TRACED_WINDOWS + ((uint64_t)cpu << TRACE_RING_SHIFT);
-    return trace_reader_open(trace_info(), (const char *)(uintptr_t)window, cpu, 0);
+    const uint64_t ring = TRACED_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
+    return trace_reader_open(trace_info(), (const char *)(uintptr_t)ring, cpu, 0);
 }
 
 uint64_t settled_geometry(void)
@@ -96,48 +96,56 @@ size_t put_statistics(uint8_t *to)
     return (size_t)(at - to);
 }
 
+size_t put_packet_header(uint8_t *payload, const struct trace_reader *reader, uint64_t number)
+{
+    const struct trace_packet *packet = (const void *)(payload + WIRE_PACKET_BYTES);
+    uint64_t content = packet->content_size / 8, whole = trace_reader_bytes(reader);
+
+    wire_put32(payload, reader->cpu);
+    wire_put32(payload + 4, packet->flags);
+    wire_put64(payload + 8, number);
+    return WIRE_PACKET_BYTES + (content + 8 < whole ? content + 8 : whole);
+}
+
 /* ---- control --------------------------------------------------------------------------------------- */
 
-static int64_t start_tracing(uint64_t last_mask)
+static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
 {
-    if (trace_info()->mask != 0)
-        return 0;
-    return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, last_mask ? last_mask : ~0ull, 0);
+    return sys_trace_control(SLOT_TRACE, operation, a, b);
 }
 
 int64_t control_trace(const struct wire_request *request)
 {
     static _Atomic uint64_t last_mask; /* before tracing was last stopped */
+    uint64_t mask = trace_info()->mask, last = atomic_load(&last_mask);
 
     switch (request->operation) {
     case WIRE_OP_SET_MASK:
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, request->a, 0);
+        return control(TRACE_OP_SET_MASK, request->a, 0);
     case WIRE_OP_SET_MODE:
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, request->a, 0);
+        return control(TRACE_OP_SET_MODE, request->a, 0);
     case WIRE_OP_SET_SWITCHES:
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_SWITCHES, request->a, request->b);
+        return control(TRACE_OP_SET_SWITCHES, request->a, request->b);
     case WIRE_OP_SET_GEOMETRY:
-        return pull_is_running()
-                   ? -E_BUSY
-                   : sys_trace_control(SLOT_TRACE, TRACE_OP_SET_GEOMETRY, request->a, request->b);
+        return pull_is_running() ? -E_BUSY : control(TRACE_OP_SET_GEOMETRY, request->a, request->b);
     case WIRE_OP_CLEAR:
-        return pull_is_running() ? -E_BUSY : sys_trace_control(SLOT_TRACE, TRACE_OP_CLEAR, 0, 0);
+        return pull_is_running() ? -E_BUSY : control(TRACE_OP_CLEAR, 0, 0);
     case WIRE_OP_START:
-        return start_tracing(atomic_load(&last_mask));
+        return mask ? 0 : control(TRACE_OP_SET_MASK, last ? last : ~0ull, 0);
     case WIRE_OP_STOP:
-        if (trace_info()->mask != 0)
-            atomic_store(&last_mask, trace_info()->mask);
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MASK, 0, 0);
+        if (mask)
+            atomic_store(&last_mask, mask);
+        return control(TRACE_OP_SET_MASK, 0, 0);
     case WIRE_OP_STATEDUMP:
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0);
+        return control(TRACE_OP_STATEDUMP, 0, 0);
     case WIRE_OP_DROP_PREVIOUS:
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_DROP_PREVIOUS, 0, 0);
+        return control(TRACE_OP_DROP_PREVIOUS, 0, 0);
     case WIRE_OP_SET_PROFILE:
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_PROFILE, request->a, 0);
+        return control(TRACE_OP_SET_PROFILE, request->a, 0);
     case WIRE_OP_WATCH_LOCKS:
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_WATCH_LOCKS, request->a, request->b);
+        return control(TRACE_OP_WATCH_LOCKS, request->a, request->b);
     case WIRE_OP_FLUSH:
-        return sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, ~0ull, 0);
+        return control(TRACE_OP_FLUSH, ~0ull, 0);
     default:
         return -E_BAD_ARGUMENT;
     }
@@ -169,12 +177,12 @@ int64_t put_lock_classes(uint8_t *to, size_t *size)
 char *read_metadata(size_t *size)
 {
     uint64_t geometry = settled_geometry();
-    for (size_t room = 256u << 10; room <= METADATA_BYTES_MAX;) {
-        char *text = malloc(room + 8);
+    for (size_t capacity = 256u << 10; capacity <= METADATA_BYTES_MAX;) {
+        char *text = malloc(capacity + 8);
         size_t got = 0;
         int64_t more = text ? 1 : 0;
-        while (more > 0 && got < room) {
-            more = sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, got, text + got, room - got);
+        while (more > 0 && got < capacity) {
+            more = sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, got, text + got, capacity - got);
             got += more > 0 ? (size_t)more : 0;
         }
         bool is_one = trace_geometry_of(trace_info()) == geometry;
@@ -186,7 +194,7 @@ char *read_metadata(size_t *size)
         }
         free(text);
         if (is_one)
-            room *= 2;
+            capacity *= 2;
         geometry = settled_geometry();
     }
     return NULL;

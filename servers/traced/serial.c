@@ -196,9 +196,9 @@ bool start_serial(void (*serve)(struct channel *channel))
     serial.wakeup = (cap_t)wakeup;
     serial.serve = serve;
     if (pthread_create(&thread, NULL, run_port, NULL) != 0) {
-        server_log("traced: cannot start the serial link");
+        debug_printf("traced: cannot start the serial link\n");
         return false;
     }
-    server_log("traced: trace link on the virtual serial port");
+    debug_printf("traced: trace link on the virtual serial port\n");
     return true;
 }

@@ -6,17 +6,17 @@
  * wraps around its end is written in one piece. A frame larger than the ring is built in a separate buffer
  * and copied to the ring piece by piece.
  *
- * Locking: `room`, `place` and `large` belong to the sender (channel.h), which alone increases `committed`;
+ * Locking: `space`, `place` and `large` belong to the sender (channel.h), which alone increases `committed`;
  * the other fields are set once.
  */
 #include "channel.h"
-#include <pthread.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/net.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 
 #define RECEIVE_BYTES 4096u
 /* of a large frame: net sends one piece while the next is copied */
@@ -27,26 +27,18 @@
 struct tcp_channel {
     struct channel channel; /* must be first: channels are cast to this type */
     uint64_t handle;
-    char *shared; /* shared buffer for received bytes */
-    uint64_t shared_span;
-    char *ring; /* address range of 2 * NET_STREAM_BYTES */
-    uint64_t place, room;
+    struct shared_buffer shared; /* for received bytes; base NULL: none */
+    char *ring;                  /* address range of 2 * NET_STREAM_BYTES */
+    uint64_t place, space;
     _Atomic uint64_t committed; /* read by any thread */
     char *large;                /* buffer for a frame larger than the ring; NULL: none yet */
     size_t large_bytes;
     bool is_large; /* the frame under construction is in `large` */
 };
 
-static int64_t call_net(struct ipc_message *message)
+static int64_t call_net(uint64_t label, uint64_t a, uint64_t b, uint64_t c)
 {
-    int64_t error = ipc_call(SLOT_NET, message);
-    return error < 0 ? error : (int64_t)message->label;
-}
-
-static int64_t call_net_words(uint64_t label, uint64_t a, uint64_t b, uint64_t c)
-{
-    struct ipc_message message = {.label = label, .word = {a, b, c}};
-    return call_net(&message);
+    return call_server(SLOT_NET, label, a, b, c, 0);
 }
 
 /* ---- channel --------------------------------------------------------------------------------------- */
@@ -59,33 +51,33 @@ static struct tcp_channel *tcp_of(struct channel *channel)
 static size_t receive_tcp(struct channel *channel, void *bytes, size_t size)
 {
     struct tcp_channel *tcp = tcp_of(channel);
-    int64_t got = call_net_words(NET_RECEIVE, tcp->handle,
-                                 tcp->shared_span | (size < RECEIVE_BYTES ? size : RECEIVE_BYTES), 0);
+    int64_t got = call_net(NET_RECEIVE, tcp->handle,
+                           buffer_span(&tcp->shared, 0, size < RECEIVE_BYTES ? size : RECEIVE_BYTES), 0);
 
     if (got <= 0 || (uint64_t)got > size)
         return 0;
-    memcpy(bytes, tcp->shared, (size_t)got);
+    memcpy(bytes, tcp->shared.base, (size_t)got);
     return (size_t)got;
 }
 
 static char *reserve_in_ring(struct tcp_channel *tcp, size_t size)
 {
-    if (tcp->room < size) {
-        int64_t room = call_net_words(NET_STREAM_SEND, tcp->handle, 0, size);
-        if (room < (int64_t)size)
+    if (tcp->space < size) {
+        int64_t space = call_net(NET_STREAM_SEND, tcp->handle, 0, size);
+        if (space < (int64_t)size)
             return NULL;
-        tcp->room = (uint64_t)room;
+        tcp->space = (uint64_t)space;
     }
     return tcp->ring + tcp->place;
 }
 
 static bool commit_in_ring(struct tcp_channel *tcp, size_t size)
 {
-    int64_t room = call_net_words(NET_STREAM_SEND, tcp->handle, size, 0);
+    int64_t space = call_net(NET_STREAM_SEND, tcp->handle, size, 0);
 
-    if (room < 0)
+    if (space < 0)
         return false;
-    tcp->room = (uint64_t)room;
+    tcp->space = (uint64_t)space;
     tcp->place = (tcp->place + size) % NET_STREAM_BYTES;
     tcp->committed += size;
     return true;
@@ -98,7 +90,7 @@ static void *reserve_large(struct tcp_channel *tcp, size_t size)
         tcp->large = malloc(size);
         tcp->large_bytes = tcp->large ? size : 0;
         if (!tcp->large)
-            server_log("traced: no memory for a frame of %zu KiB", size >> 10);
+            debug_printf("traced: no memory for a frame of %zu KiB\n", size >> 10);
     }
     return tcp->large;
 }
@@ -135,8 +127,8 @@ static bool commit_tcp(struct channel *channel, size_t size)
 static void account_tcp(struct channel *channel, uint64_t *committed, uint64_t *arrived)
 {
     struct tcp_channel *tcp = tcp_of(channel);
-    int64_t room = call_net_words(NET_STREAM_SEND, tcp->handle, 0, 0);
-    uint64_t under_way = room < 0 ? 0 : NET_STREAM_BYTES - (uint64_t)room;
+    int64_t space = call_net(NET_STREAM_SEND, tcp->handle, 0, 0);
+    uint64_t under_way = space < 0 ? 0 : NET_STREAM_BYTES - (uint64_t)space;
 
     *committed = atomic_load(&tcp->committed);
     *arrived = *committed < under_way ? 0 : *committed - under_way;
@@ -144,35 +136,7 @@ static void account_tcp(struct channel *channel, uint64_t *committed, uint64_t *
 
 static void hang_up_tcp(struct channel *channel)
 {
-    call_net_words(NET_SHUTDOWN, tcp_of(channel)->handle, NET_SHUT_READ | NET_SHUT_WRITE, 0);
-}
-
-/* Shared buffers are kept for the next connection, because a client cannot detach them from a server. */
-static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER; /* covers spares; innermost lock */
-static struct spare_buffer {
-    char *shared;
-    uint64_t span;
-} spares[SERVER_BUFFERS_MAX];
-static unsigned spare_count;
-
-static bool take_window(struct tcp_channel *tcp)
-{
-    pthread_mutex_lock(&spare_lock);
-    if (spare_count > 0) {
-        tcp->shared = spares[--spare_count].shared;
-        tcp->shared_span = spares[spare_count].span;
-    }
-    pthread_mutex_unlock(&spare_lock);
-    if (tcp->shared)
-        return true;
-    struct ipc_message message = {.label = SERVER_ATTACH};
-    int64_t number = call_net(&message);
-    if (number < 0 || message.cap[0] == 0)
-        return false;
-    tcp->shared = memory_map(message.cap[0], SERVER_BUFFER_BYTES, MAP_READ | MAP_WRITE);
-    tcp->shared_span = SERVER_SPAN(number, 0, 0);
-    sys_cap_close(message.cap[0]);
-    return tcp->shared != NULL;
+    call_net(NET_SHUTDOWN, tcp_of(channel)->handle, NET_SHUT_READ | NET_SHUT_WRITE, 0);
 }
 
 static void close_tcp(struct channel *channel)
@@ -184,13 +148,9 @@ static void close_tcp(struct channel *channel)
         ipc_call_deadline(SLOT_NET, &message, deadline_after(DRAIN_NS));
         sys_space_unmap(SLOT_SPACE, (uint64_t)(uintptr_t)tcp->ring, 2ull * NET_STREAM_BYTES);
     }
-    call_net_words(NET_CLOSE, tcp->handle, 0, 0);
-    if (tcp->shared) {
-        pthread_mutex_lock(&spare_lock);
-        if (spare_count < SERVER_BUFFERS_MAX)
-            spares[spare_count++] = (struct spare_buffer){tcp->shared, tcp->shared_span};
-        pthread_mutex_unlock(&spare_lock);
-    }
+    call_net(NET_CLOSE, tcp->handle, 0, 0);
+    if (tcp->shared.base)
+        return_buffer(&tcp->shared);
     free(tcp->large);
     free(tcp);
 }
@@ -200,12 +160,12 @@ static void close_tcp(struct channel *channel)
 /* Maps the memory twice in succession. Mapping an object of twice the size first finds the address range. */
 static char *map_twice(cap_t memory)
 {
-    int64_t room = sys_memory_create(2ull * NET_STREAM_BYTES);
-    if (room < 0)
+    int64_t range = sys_memory_create(2ull * NET_STREAM_BYTES);
+    if (range < 0)
         return NULL;
     int64_t address =
-        sys_space_map(SLOT_SPACE, (cap_t)room, 0, 2ull * NET_STREAM_BYTES, 0, MAP_READ | MAP_WRITE);
-    sys_cap_close((cap_t)room);
+        sys_space_map(SLOT_SPACE, (cap_t)range, 0, 2ull * NET_STREAM_BYTES, 0, MAP_READ | MAP_WRITE);
+    sys_cap_close((cap_t)range);
     if (address < 0)
         return NULL;
     sys_space_unmap(SLOT_SPACE, (uint64_t)address, 2ull * NET_STREAM_BYTES);
@@ -226,30 +186,30 @@ static struct channel *make_channel(uint64_t handle)
     *tcp = (struct tcp_channel){
         .channel = {receive_tcp, reserve_tcp, commit_tcp, account_tcp, hang_up_tcp, close_tcp},
         .handle = handle,
-        .room = NET_STREAM_BYTES,
+        .space = NET_STREAM_BYTES,
     };
-    call_net_words(NET_SET_OPTION, handle, NET_OPTION_NO_DELAY, 1);
-    if (take_window(tcp) && call_net(&message) >= 0 && message.cap[0] != 0) {
+    call_net(NET_SET_OPTION, handle, NET_OPTION_NO_DELAY, 1);
+    if (borrow_buffer(SLOT_NET, &tcp->shared) >= 0 && call_server_message(SLOT_NET, &message) >= 0) {
         tcp->ring = map_twice(message.cap[0]);
         sys_cap_close(message.cap[0]);
     }
     if (tcp->ring)
         return &tcp->channel;
-    server_log("traced: no memory for a connection");
+    debug_printf("traced: no memory for a connection\n");
     close_tcp(&tcp->channel);
     return NULL;
 }
 
 static int64_t open_listener(uint16_t port)
 {
-    int64_t handle = call_net_words(NET_SOCKET, NET_TCP, 0, 0);
+    int64_t handle = call_net(NET_SOCKET, NET_TCP, 0, 0);
 
     if (handle < 0)
         return handle;
-    call_net_words(NET_SET_OPTION, (uint64_t)handle, NET_OPTION_REUSE, 1);
-    int64_t error = call_net_words(NET_BIND, (uint64_t)handle, NET_ADDRESS(0, port), 0);
+    call_net(NET_SET_OPTION, (uint64_t)handle, NET_OPTION_REUSE, 1);
+    int64_t error = call_net(NET_BIND, (uint64_t)handle, NET_ADDRESS(0, port), 0);
     if (error >= 0)
-        error = call_net_words(NET_LISTEN, (uint64_t)handle, 8, 0);
+        error = call_net(NET_LISTEN, (uint64_t)handle, 8, 0);
     return error < 0 ? error : handle;
 }
 
@@ -258,18 +218,18 @@ bool listen_tcp(struct tcp_listener *listener, uint16_t port)
     int64_t handle = open_listener(port);
 
     if (handle < 0) {
-        server_log("traced: no network link: %s", strerror((int)-handle));
+        debug_printf("traced: no network link: %s\n", strerror((int)-handle));
         return false;
     }
     listener->handle = (uint64_t)handle;
-    server_log("traced: trace link on TCP port %u", port);
+    debug_printf("traced: trace link on TCP port %u\n", port);
     return true;
 }
 
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel))
 {
     for (;;) {
-        int64_t handle = call_net_words(NET_ACCEPT, listener->handle, 0, 0);
+        int64_t handle = call_net(NET_ACCEPT, listener->handle, 0, 0);
         struct channel *channel = handle < 0 ? NULL : make_channel((uint64_t)handle);
         if (channel)
             serve(channel);

@@ -64,6 +64,9 @@ const struct trace_info *trace_info(void);
 struct trace_reader ring_of(uint32_t cpu);
 uint64_t settled_geometry(void); /* waits while it is changing; format: trace_geometry_word() */
 void get_hello(struct wire_hello *hello);
+/* Writes the header of a WIRE_PACKET payload before its packet. Returns the payload's size: only the packet's
+ * content and the filler's header are sent. */
+size_t put_packet_header(uint8_t *payload, const struct trace_reader *reader, uint64_t number);
 size_t put_statistics(uint8_t *to); /* the data of the reply to WIRE_OP_STATISTICS */
 #define STATISTICS_BYTES_MAX (WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)
 /* the data of the reply to WIRE_OP_LOCK_CLASSES; returns 0 or -E_* */

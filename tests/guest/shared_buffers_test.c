@@ -8,7 +8,6 @@
  * One part plays a server: its endpoint takes net's slot, so that libc-glue asks it for shared buffers.
  */
 #include <errno.h>
-#include <libc-glue/posix/server.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -17,6 +16,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 #include <tests/guest/tap.h>
 #include <unistd.h>
 

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include <servers/protocol/proc.h>
-#include <tarn/runtime.h>
+#include <tarn/server.h>
 #include <user/bin/util.h>
 
 static uint64_t duration(const char *word)
@@ -82,8 +82,7 @@ static const char *option_needed(uint64_t what)
 static int ask(struct ipc_message message)
 {
     const char *option = option_needed(message.word[0]); /* before the reply overwrites the word */
-    int64_t error = ipc_call(SLOT_PROC, &message);
-    errno = error ? EIO : -(int)message.label;
+    errno = (int)-call_server_message(SLOT_PROC, &message);
     if (errno == ENOTSUP && option) {
         fprintf(stderr, "%s: needs the boot option %s\n", program_name, option);
         return 1;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include <servers/protocol/proc.h>
-#include <tarn/runtime.h>
+#include <tarn/server.h>
 #include <user/bin/util.h>
 
 int main(int argc, char **argv)
@@ -14,8 +14,6 @@ int main(int argc, char **argv)
     unsigned long status = argc > 1 ? strtoul(argv[1], &end, 10) : 0;
     if (argc > 2 || status > 127 || (end && (*end || end == argv[1])))
         usage("[status, 0..127]");
-    struct ipc_message message = {.label = PROC_SHUTDOWN, .word = {status}};
-    int64_t error = ipc_call(SLOT_PROC, &message);
-    errno = error ? EIO : -(int)message.label;
+    errno = (int)-call_server(SLOT_PROC, PROC_SHUTDOWN, status, 0, 0, 0);
     return complain("cannot power off");
 }

@@ -22,6 +22,10 @@ bool slot_is_filled(cap_t slot);
 
 /* ---- memory: libc-glue/tarn/memory.c --------------------------------------------------------------- */
 
+static inline uint64_t round_to_pages(uint64_t size)
+{
+    return (size + TARN_PAGE_SIZE - 1) & ~(TARN_PAGE_SIZE - 1);
+}
 /* Returns zero-filled private memory at an address that the kernel chooses, or NULL. */
 void *memory_map_anonymous(uint64_t size);
 /* Maps a whole memory object, with the flags of space_map. Returns NULL on failure. */
@@ -43,7 +47,7 @@ static inline uint64_t deadline_after(uint64_t ns)
 
 /* ---- debugging messages: libc-glue/tarn/debug.c ---------------------------------------------------- */
 
-/* Writes to the kernel log without a server or the heap; at most 255 bytes per call. */
+/* Writes to the kernel log, which works even if no server does; at most 255 bytes per call. */
 void debug_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Writes the message and a call chain to the kernel log and ends the process. */
 void panic(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
@@ -55,7 +59,6 @@ struct lock {
     uint32_t state;
 };
 void lock_acquire(struct lock *lock);
-bool lock_try_acquire(struct lock *lock);
 void lock_release(struct lock *lock);
 
 /* Sets the name of a lock, or of any other object that threads wait for, in the trace: mutex, read-write

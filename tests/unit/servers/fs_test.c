@@ -196,8 +196,8 @@ static void test_handles(void)
     check(handle_inherit(1, 3, bad, 2) == -EBADF && handle_count() == before);
     struct open_file *mine = handle_get(1, 0), *theirs = handle_get(2, handles[1]);
     check(mine && mine == theirs);
-    open_file_put(mine);
-    open_file_put(theirs);
+    handle_put(mine);
+    handle_put(theirs);
     check(handle_close(1, 0) == 0 && handle_close(1, 0) == -EBADF);
     handle_close_client(2);
     handle_close_client(3);

@@ -20,6 +20,7 @@ int64_t sys_notification_signal(cap_t notification, uint64_t bits);
 int64_t sys_notification_wait(cap_t notification, uint64_t deadline);
 int64_t sys_cap_close(cap_t slot);
 int64_t sys_thread_sleep(uint64_t deadline);
+void debug_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t deadline_after(uint64_t ns);
 uint64_t clock_monotonic_ns(void);
 int64_t clock_realtime_ns(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * server.h - requests to servers (servers/protocol/server.h), and shared buffers for their data.
+ * tarn/server.h - requests to servers (servers/protocol/server.h), and shared buffers for their data;
+ * libc-glue/posix/server.c.
  *
  * A request that transfers bytes borrows a shared buffer:
  *
@@ -11,10 +12,11 @@
  *     result = call_server(SLOT_FS, FS_WRITE, handle, buffer_span(&shared, 0, n), FS_HERE, 0);
  *     return_buffer(&shared);
  */
-#ifndef LIBC_GLUE_SERVER_H
-#define LIBC_GLUE_SERVER_H
+#ifndef TARN_SERVER_H
+#define TARN_SERVER_H
 
 #include <servers/protocol/server.h>
+#include <stddef.h>
 #include <tarn/runtime.h>
 
 struct shared_buffer {
@@ -33,6 +35,12 @@ void return_buffer(struct shared_buffer *shared);
 static inline uint64_t buffer_span(const struct shared_buffer *shared, uint64_t offset, uint64_t length)
 {
     return SERVER_SPAN(shared->number, offset, length);
+}
+
+/* The number of the next bytes that fit in a buffer. */
+static inline size_t buffer_part(size_t size)
+{
+    return size < SERVER_BUFFER_BYTES ? size : SERVER_BUFFER_BYTES;
 }
 
 /* Returns the server's result or a negative errno. The
