@@ -10,8 +10,6 @@
 
 #include <user/bin/util.h>
 
-static bool recursive;
-
 static int copy_file(const char *from, const char *to)
 {
     int in = open(from, O_RDONLY);
@@ -31,10 +29,8 @@ static int copy(const char *from, const char *to);
 
 static int copy_directory(const char *from, const char *to)
 {
-    if (!recursive) {
-        errno = 0;
-        return complain("%s is a directory: use -r", from);
-    }
+    if (!option('r'))
+        return refuse("%s is a directory: use -r", from);
     if (mkdir(to, 0777) < 0 && errno != EEXIST)
         return complain("%s", to);
     DIR *directory = opendir(from);
@@ -65,24 +61,14 @@ static int copy(const char *from, const char *to)
     struct stat source, target;
     if (stat(from, &source) < 0)
         return complain("%s", from);
-    if (stat(to, &target) == 0 && target.st_dev == source.st_dev && target.st_ino == source.st_ino) {
-        errno = 0;
-        return complain("%s and %s are the same file", from, to);
-    }
-    if (S_ISDIR(source.st_mode) && is_inside(to, from)) {
-        errno = 0;
-        return complain("cannot copy %s into itself", from);
-    }
+    if (stat(to, &target) == 0 && target.st_dev == source.st_dev && target.st_ino == source.st_ino)
+        return refuse("%s and %s are the same file", from, to);
+    if (S_ISDIR(source.st_mode) && is_inside(to, from))
+        return refuse("cannot copy %s into itself", from);
     return S_ISDIR(source.st_mode) ? copy_directory(from, to) : copy_file(from, to);
 }
 
 int main(int argc, char **argv)
 {
-    bool flags[26] = {0};
-    const char *synopsis = "[-r] from ... to";
-    int first = read_flags(argc, argv, "r", flags, synopsis);
-    recursive = flags['r' - 'a'];
-    if (argc - first < 2)
-        usage(synopsis);
-    return act_on_each(argc, argv, first, copy);
+    return act_on_each(argc, argv, read_options(argc, argv, "r", 2, "[-r] from ... to"), copy);
 }

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <user/bin/lines.h>
+#include <user/bin/input.h>
 #include <user/bin/util.h>
 
-static bool flags[26];
-#define FLAG(letter) flags[(letter) - 'a']
+static const char *pattern_wanted;
+static bool prints_names;
+static unsigned long found;
 
 static bool matches_char(const char *pattern, char c)
 {
@@ -22,7 +23,7 @@ static bool matches_char(const char *pattern, char c)
         return true;
     if (*pattern == '\\' && pattern[1])
         pattern++;
-    if (FLAG('i'))
+    if (option('i'))
         return tolower((unsigned char)*pattern) == tolower((unsigned char)c);
     return *pattern == c;
 }
@@ -64,49 +65,35 @@ static bool matches(const char *pattern, const char *text)
     return false;
 }
 
-/* Returns the number of matching lines and prints them, depending on the options. */
-static unsigned long search(FILE *stream, const char *pattern, const char *name)
+/* Counts the matching lines and prints them, depending on the options. */
+static int search(FILE *stream, const char *name)
 {
-    unsigned long found = 0, number = 0;
+    unsigned long before = found, number = 0;
     char *line;
     while ((line = read_line(stream))) {
         number++;
-        if (matches(pattern, line) != FLAG('v')) {
+        if (matches(pattern_wanted, line) != option('v')) {
             found++;
-            if (!FLAG('c') && !FLAG('q')) {
-                if (name)
+            if (!option('c') && !option('q')) {
+                if (prints_names)
                     printf("%s:", name);
-                if (FLAG('n'))
+                if (option('n'))
                     printf("%lu:", number);
                 puts(line);
             }
         }
         free(line);
     }
-    if (FLAG('c') && !FLAG('q'))
-        printf(name ? "%s:%lu\n" : "%s%lu\n", name ? name : "", found);
-    return found;
+    if (option('c') && !option('q'))
+        printf(prints_names ? "%s:%lu\n" : "%s%lu\n", prints_names ? name : "", found - before);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    const char *synopsis = "[-vicnq] pattern [file ...]";
-    int first = read_flags(argc, argv, "vicnq", flags, synopsis);
-    if (first == argc)
-        usage(synopsis);
-    const char *pattern = argv[first++];
-    unsigned long found = 0;
-    int errors = 0;
-    if (first == argc)
-        found = search(stdin, pattern, NULL);
-    for (int i = first; i < argc; i++) {
-        FILE *stream = fopen(argv[i], "r");
-        if (!stream) {
-            errors |= complain("%s", argv[i]);
-            continue;
-        }
-        found += search(stream, pattern, argc - first > 1 ? argv[i] : NULL);
-        fclose(stream);
-    }
+    int first = read_options(argc, argv, "vicnq", 1, "[-vicnq] pattern [file ...]");
+    pattern_wanted = argv[first++];
+    prints_names = argc - first > 1;
+    int errors = act_on_inputs(argc, argv, first, search);
     return errors ? 2 : found ? 0 : 1;
 }

@@ -24,8 +24,7 @@ int main(int argc, char **argv)
     for (int i = first; i < argc; i++) {
         long pid = strtol(argv[i], &end, 10);
         if (*end || end == argv[i] || pid <= 0) {
-            errno = 0;
-            status = complain("%s is not a process id", argv[i]);
+            status = refuse("%s is not a process id", argv[i]);
         } else if (kill((pid_t)pid, signal_number) < 0) {
             status = complain("%s", argv[i]);
         }

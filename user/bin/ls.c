@@ -10,9 +10,6 @@
 
 #include <user/bin/util.h>
 
-static bool flags[26];
-#define FLAG(letter) flags[(letter) - 'a']
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -21,7 +18,7 @@ static int compare_names(const void *a, const void *b)
 static void print_entry(const char *path, const char *name)
 {
     struct stat st;
-    if (!FLAG('l')) {
+    if (!option('l')) {
         puts(name);
         return;
     }
@@ -36,21 +33,12 @@ static void print_entry(const char *path, const char *name)
 static char **read_names(DIR *directory, size_t *count)
 {
     char **names = NULL;
-    size_t room = 0;
     struct dirent *entry;
     *count = 0;
     while ((entry = readdir(directory))) {
-        if (entry->d_name[0] == '.' && !FLAG('a'))
+        if (entry->d_name[0] == '.' && !option('a'))
             continue;
-        if (*count == room) {
-            room = room ? room * 2 : 32;
-            names = realloc(names, room * sizeof *names);
-            if (!names)
-                die("out of memory");
-        }
-        names[*count] = strdup(entry->d_name);
-        if (!names[(*count)++])
-            die("out of memory");
+        names = append_text(names, count, strdup(entry->d_name));
     }
     return names;
 }
@@ -81,7 +69,7 @@ static int list(const char *path, bool title)
     errno = 0;
     if (stat(path, &st) < 0)
         return complain("%s", path);
-    if (!S_ISDIR(st.st_mode) || FLAG('d')) {
+    if (!S_ISDIR(st.st_mode) || option('d')) {
         print_entry(path, path);
         return 0;
     }
@@ -92,7 +80,7 @@ static int list(const char *path, bool title)
 
 int main(int argc, char **argv)
 {
-    int first = read_flags(argc, argv, "ald", flags, "[-ald] [path ...]");
+    int first = read_options(argc, argv, "ald", 0, "[-ald] [path ...]");
     int status = 0;
     if (first == argc)
         status = list(".", false);

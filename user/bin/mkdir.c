@@ -19,13 +19,9 @@ static int make_path(char *path)
 
 int main(int argc, char **argv)
 {
-    bool flags[26] = {0};
-    int first = read_flags(argc, argv, "p", flags, "[-p] directory ...");
     int status = 0;
-    if (first == argc)
-        usage("[-p] directory ...");
-    for (int i = first; i < argc; i++) {
-        if (flags['p' - 'a'])
+    for (int i = read_options(argc, argv, "p", 1, "[-p] directory ..."); i < argc; i++) {
+        if (option('p'))
             status |= make_path(argv[i]);
         else if (mkdir(argv[i], 0777) < 0)
             status = complain("%s", argv[i]);

@@ -11,10 +11,5 @@ static int move(const char *from, const char *to)
 
 int main(int argc, char **argv)
 {
-    bool flags[26] = {0};
-    const char *synopsis = "from ... to";
-    int first = read_flags(argc, argv, "", flags, synopsis);
-    if (argc - first < 2)
-        usage(synopsis);
-    return act_on_each(argc, argv, first, move);
+    return act_on_each(argc, argv, read_options(argc, argv, "", 2, "from ... to"), move);
 }

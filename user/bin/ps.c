@@ -33,8 +33,7 @@ static void print_threads(uint32_t pid)
 
 int main(int argc, char **argv)
 {
-    bool flags[26] = {0};
-    if (read_flags(argc, argv, "t", flags, "[-t]") != argc)
+    if (read_options(argc, argv, "t", 0, "[-t]") != argc)
         usage("[-t]");
     printf("  PID  PPID THREADS     KIB NAME\n");
     struct system_space spaces[32];
@@ -46,7 +45,7 @@ int main(int argc, char **argv)
             printf("%5u %5u %7u %7llu %.16s%s\n", s->pid, s->parent_pid, s->threads,
                    (unsigned long long)(s->resident * (TARN_PAGE_SIZE / 1024)), s->name,
                    s->dying ? " (dying)" : "");
-            if (flags['t' - 'a'])
+            if (option('t'))
                 print_threads(s->pid);
         }
         index += count;

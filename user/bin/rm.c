@@ -9,8 +9,6 @@
 
 #include <user/bin/util.h>
 
-static bool recursive, force;
-
 static int remove_path(const char *path);
 
 /* What a directory stream returns while entries are removed is undefined, so this repeats with a new stream
@@ -42,10 +40,10 @@ static int remove_path(const char *path)
 {
     struct stat st;
     if (stat(path, &st) < 0)
-        return force && errno == ENOENT ? 0 : complain("%s", path);
+        return option('f') && errno == ENOENT ? 0 : complain("%s", path);
     if (!S_ISDIR(st.st_mode))
         return unlink(path) < 0 ? complain("%s", path) : 0;
-    if (!recursive) {
+    if (!option('r')) {
         errno = EISDIR;
         return complain("%s", path);
     }
@@ -57,12 +55,9 @@ static int remove_path(const char *path)
 
 int main(int argc, char **argv)
 {
-    bool flags[26] = {0};
     const char *synopsis = "[-rf] path ...";
-    int first = read_flags(argc, argv, "rf", flags, synopsis);
-    recursive = flags['r' - 'a'];
-    force = flags['f' - 'a'];
-    if (first == argc && !force)
+    int first = read_options(argc, argv, "rf", 0, synopsis);
+    if (first == argc && !option('f'))
         usage(synopsis);
     int status = 0;
     for (int i = first; i < argc; i++)

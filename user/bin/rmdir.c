@@ -6,12 +6,8 @@
 
 int main(int argc, char **argv)
 {
-    bool flags[26] = {0};
-    int first = read_flags(argc, argv, "", flags, "directory ...");
     int status = 0;
-    if (first == argc)
-        usage("directory ...");
-    for (int i = first; i < argc; i++) {
+    for (int i = read_options(argc, argv, "", 1, "directory ..."); i < argc; i++) {
         if (rmdir(argv[i]) < 0)
             status = complain("%s", argv[i]);
     }

@@ -3,59 +3,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <user/bin/lines.h>
+#include <user/bin/input.h>
 #include <user/bin/util.h>
 
-static bool flags[26];
 static char **lines;
-static size_t count, room;
+static size_t count;
 
 static int compare(const void *a, const void *b)
 {
     const char *left = *(char *const *)a, *right = *(char *const *)b;
     int order = 0;
-    if (flags['n' - 'a']) {
+    if (option('n')) {
         long long x = strtoll(left, NULL, 10), y = strtoll(right, NULL, 10);
         order = (x > y) - (x < y);
     }
     if (!order)
         order = strcmp(left, right);
-    return flags['r' - 'a'] ? -order : order;
+    return option('r') ? -order : order;
 }
 
-static void take_lines(FILE *stream)
+static int take_lines(FILE *stream, const char *name)
 {
     char *line;
-    while ((line = read_line(stream))) {
-        if (count == room) {
-            room = room ? room * 2 : 256;
-            lines = realloc(lines, room * sizeof *lines);
-            if (!lines)
-                die("out of memory");
-        }
-        lines[count++] = line;
-    }
+    while ((line = read_line(stream)))
+        lines = append_text(lines, &count, line);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    int first = read_flags(argc, argv, "nru", flags, "[-nru] [file ...]");
-    int status = 0;
-    if (first == argc)
-        take_lines(stdin);
-    for (int i = first; i < argc; i++) {
-        FILE *stream = fopen(argv[i], "r");
-        if (!stream) {
-            status = complain("%s", argv[i]);
-            continue;
-        }
-        take_lines(stream);
-        fclose(stream);
-    }
+    int status =
+        act_on_inputs(argc, argv, read_options(argc, argv, "nru", 0, "[-nru] [file ...]"), take_lines);
     if (count)
         qsort(lines, count, sizeof *lines, compare);
     for (size_t i = 0; i < count; i++) {
-        if (!flags['u' - 'a'] || i == 0 || strcmp(lines[i - 1], lines[i]))
+        if (!option('u') || i == 0 || strcmp(lines[i - 1], lines[i]))
             puts(lines[i]);
     }
     return status;

@@ -67,8 +67,7 @@ static unsigned read_number(const char *text)
 
 int main(int argc, char **argv)
 {
-    bool flags[26] = {0};
-    int at = read_flags(argc, argv, "", flags, SYNOPSIS);
+    int at = read_options(argc, argv, "", 0, SYNOPSIS);
     if (argc - at > 2)
         usage(SYNOPSIS);
     unsigned seconds = at < argc ? read_number(argv[at]) : 0;

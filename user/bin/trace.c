@@ -53,9 +53,6 @@ static const struct trace_info *info; /* set by main */
 
 /* ---- arguments ------------------------------------------------------------------------------------- */
 
-/* Prints an error message without errno. */
-#define refuse(...) (errno = 0, complain(__VA_ARGS__))
-
 static bool parse_number(const char *text, uint64_t *number)
 {
     if (trace_parse_number(text, strlen(text), number))

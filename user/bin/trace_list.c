@@ -18,12 +18,6 @@
 #include <user/bin/trace_schema.h>
 #include <user/bin/util.h>
 
-static int out_of_memory(void)
-{
-    errno = 0;
-    return complain("out of memory");
-}
-
 /* Losses are printed first, because they limit what the results mean. */
 static void print_findings(const struct ring_findings *findings)
 {
@@ -89,7 +83,7 @@ int print_counts(void)
     static struct counts counts;
     struct ring_findings findings;
     if (!visit_rings(count_event, &counts, &findings))
-        return out_of_memory();
+        return refuse("out of memory");
     print_findings(&findings);
     printf("%-30s %10s %12s\n", "class, event", "events", "words");
     for (uint32_t i = 0; i < TRACE_CLASS_COUNT; i++)
@@ -197,7 +191,7 @@ int print_last_of(const struct ring_source *source, uint64_t count, uint64_t cla
     uint64_t total = 0;
     for (uint32_t cpu = 0; cpu < source->info->cpu_count; cpu++)
         if (!copy_newest(source, cpu, count, classes, &copies.first[cpu], &findings))
-            return out_of_memory();
+            return refuse("out of memory");
     print_findings(&findings);
     for (begin_merge(&merge, source, &copies); trace_merge_next(&merge, &moment);)
         total += is_wanted(moment.event, classes);

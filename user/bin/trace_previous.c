@@ -17,12 +17,6 @@
 
 static struct trace_previous previous;
 
-static int refuse(const char *what)
-{
-    errno = 0;
-    return complain("%s", what);
-}
-
 static void load_schemas(void)
 {
     static _Alignas(8) char descriptors[TRACE_APP_ENTRIES_BYTES_MAX];
@@ -50,7 +44,7 @@ int open_previous(void)
     if (error == -E_NOT_FOUND)
         return refuse("there is no trace of a previous boot");
     if (error)
-        return refuse(tarn_error_text(error));
+        return refuse("%s", tarn_error_text(error));
     if (memcmp(previous.store.uuid, arch_trace_info()->uuid, sizeof previous.store.uuid) != 0)
         return refuse("its events were declared differently; use `tarn pull --previous`");
     load_schemas();
@@ -66,10 +60,10 @@ static struct trace_reader previous_ring(uint32_t cpu)
 static bool copy_salvaged(const struct trace_reader *ring, uint64_t number, void *copy,
                           struct ring_findings *findings)
 {
-    bool good = trace_packet_salvage(ring, number, copy);
-    findings->packets += good;
-    findings->cut += good && ((const struct trace_packet *)copy)->flags & TRACE_PACKET_CUT;
-    return good;
+    bool is_salvaged = trace_packet_salvage(ring, number, copy);
+    findings->packets += is_salvaged;
+    findings->cut += is_salvaged && ((const struct trace_packet *)copy)->flags & TRACE_PACKET_CUT;
+    return is_salvaged;
 }
 
 int print_previous(uint64_t count, uint64_t classes)

@@ -30,9 +30,9 @@ void load_app_schemas(void)
 
 void load_app_schemas_from(void *descriptors, size_t size)
 {
-    size_t room = TABLES_FACTOR * size;
-    void *tables = malloc(room);
-    trace_load_app_schemas(&schemas, descriptors, size, tables, tables ? room : 0);
+    size_t bytes = TABLES_FACTOR * size;
+    void *tables = malloc(bytes);
+    trace_load_app_schemas(&schemas, descriptors, size, tables, tables ? bytes : 0);
 }
 
 /* ---- looking up ------------------------------------------------------------------------------------ */

@@ -48,19 +48,30 @@ void usage(const char *synopsis)
     exit(2);
 }
 
-int read_flags(int argc, char **argv, const char *allowed, bool flags[26], const char *synopsis)
+static bool options['z' + 1];
+
+bool option(char letter)
+{
+    return options[(unsigned char)letter];
+}
+
+int read_options(int argc, char **argv, const char *allowed, int least, const char *synopsis)
 {
     program_name = last_component(argv[0]);
     int i = 1;
     for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-        if (!strcmp(argv[i], "--"))
-            return i + 1;
+        if (!strcmp(argv[i], "--")) {
+            i++;
+            break;
+        }
         for (const char *letter = argv[i] + 1; *letter; letter++) {
             if (*letter < 'a' || *letter > 'z' || !strchr(allowed, *letter))
                 usage(synopsis);
-            flags[*letter - 'a'] = true;
+            options[(unsigned char)*letter] = true;
         }
     }
+    if (argc - i < least)
+        usage(synopsis);
     return i;
 }
 
@@ -103,6 +114,16 @@ const char *last_component(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
+}
+
+char **append_text(char **texts, size_t *count, char *text)
+{
+    if ((*count & (*count - 1)) == 0) /* the capacity is a power of two */
+        texts = realloc(texts, (*count ? 2 * *count : 1) * sizeof *texts);
+    if (!texts || !text)
+        die("out of memory");
+    texts[(*count)++] = text;
+    return texts;
 }
 
 static bool goes_into_directory(const char *to, int count)

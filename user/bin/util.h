@@ -3,6 +3,7 @@
 #ifndef USER_BIN_UTIL_H
 #define USER_BIN_UTIL_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -12,17 +13,23 @@ extern const char *program_name; /* set by main from argv[0] */
 /* Print "name: message: strerror(errno)" on standard error, without the last part if errno is 0. complain
  * returns 1, for `status |= complain(...)`; die exits with 1. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define refuse(...) (errno = 0, complain(__VA_ARGS__)) /* without errno */
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void usage(const char *synopsis) __attribute__((noreturn)); /* exits with 2 */
 
-/* Parses options such as "-la": sets flags[letter - 'a'] and returns the index of the first operand. Calls
- * usage(synopsis) for letters not in `allowed`. Small letters only; -- ends the options. */
-int read_flags(int argc, char **argv, const char *allowed, bool flags[26], const char *synopsis);
+/* Parses options such as "-la" for option() and returns the index of the first operand. Calls usage(synopsis)
+ * for letters not in `allowed` and for fewer than `least` operands. Small letters only; -- ends the options.
+ */
+int read_options(int argc, char **argv, const char *allowed, int least, const char *synopsis);
+bool option(char letter);
 
 int write_whole(int fd, const void *data, size_t size);   /* 0, or -1 with errno */
 int copy_stream(int from, int to);                        /* 0, or -1 with errno */
 char *join_path(const char *directory, const char *name); /* malloc'ed */
 const char *last_component(const char *path);
+/* Appends to a malloc'ed array of `count` texts; returns the array. Dies if memory runs out or `text` is
+ * NULL. */
+char **append_text(char **texts, size_t *count, char *text);
 /* For cp and mv, whose last operand is the destination: calls `act` for each other operand and its new name,
  * which is in the destination if that is a directory. Dies if it is none and there are several operands.
  * Returns 1 if any action failed. */

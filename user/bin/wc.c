@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* wc.c - counts lines (-l), words (-w) and bytes (-c). */
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include <user/bin/input.h>
 #include <user/bin/util.h>
 
 struct counts {
     unsigned long long lines, words, bytes;
 };
-static bool flags[26];
+static struct counts total;
 
 static int count_stream(int fd, struct counts *counts)
 {
@@ -31,40 +31,32 @@ static int count_stream(int fd, struct counts *counts)
 
 static void print_counts(const struct counts *counts, const char *name)
 {
-    bool all = !flags['l' - 'a'] && !flags['w' - 'a'] && !flags['c' - 'a'];
-    if (all || flags['l' - 'a'])
+    bool all = !option('l') && !option('w') && !option('c');
+    if (all || option('l'))
         printf("%7llu ", counts->lines);
-    if (all || flags['w' - 'a'])
+    if (all || option('w'))
         printf("%7llu ", counts->words);
-    if (all || flags['c' - 'a'])
+    if (all || option('c'))
         printf("%7llu ", counts->bytes);
     printf("%s\n", name);
 }
 
+static int count_file(FILE *stream, const char *name)
+{
+    struct counts counts = {0};
+    if (count_stream(fileno(stream), &counts) < 0)
+        return complain("%s", name ? name : "standard input");
+    print_counts(&counts, name ? name : "");
+    total.lines += counts.lines;
+    total.words += counts.words;
+    total.bytes += counts.bytes;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    int first = read_flags(argc, argv, "lwc", flags, "[-lwc] [file ...]");
-    int status = 0;
-    struct counts total = {0};
-    if (first == argc) {
-        if (count_stream(0, &total) < 0)
-            status = complain("standard input");
-        print_counts(&total, "");
-    }
-    for (int i = first; i < argc; i++) {
-        struct counts counts = {0};
-        int fd = open(argv[i], O_RDONLY);
-        if (fd < 0 || count_stream(fd, &counts) < 0) {
-            status = complain("%s", argv[i]);
-        } else {
-            print_counts(&counts, argv[i]);
-            total.lines += counts.lines;
-            total.words += counts.words;
-            total.bytes += counts.bytes;
-        }
-        if (fd >= 0)
-            close(fd);
-    }
+    int first = read_options(argc, argv, "lwc", 0, "[-lwc] [file ...]");
+    int status = act_on_inputs(argc, argv, first, count_file);
     if (argc - first > 1)
         print_counts(&total, "total");
     return status;

@@ -106,21 +106,21 @@ static int do_help(char **argument, size_t count)
     return 0;
 }
 
-bool is_builtin(const char *name)
+static size_t find_builtin(const char *name)
 {
-    for (size_t i = 0; i < BUILTINS; i++)
-        if (!strcmp(name, builtins[i].name))
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < BUILTINS && strcmp(name, builtins[i].name))
+        i++;
+    return i;
 }
 
-bool run_builtin(const struct words *words, int *status)
+bool is_builtin(const char *name)
 {
-    for (size_t i = 0; i < BUILTINS; i++) {
-        if (!strcmp(words->word[0], builtins[i].name)) {
-            *status = builtins[i].run(words->word, words->count);
-            return true;
-        }
-    }
-    return false;
+    return find_builtin(name) < BUILTINS;
+}
+
+int run_builtin(const struct words *words)
+{
+    size_t i = find_builtin(words->word[0]);
+    return i < BUILTINS ? builtins[i].run(words->word, words->count) : 127;
 }

@@ -61,10 +61,10 @@ static int read_key(void)
 /* ---- the screen ------------------------------------------------------------------------------------ */
 
 /* Writes to `out` the bytes that move the cursor between two columns of the line. Returns their number. */
-static int put_move(char *out, size_t room, size_t from, size_t to)
+static int put_move(char *out, size_t capacity, size_t from, size_t to)
 {
-    return from > to   ? snprintf(out, room, "\033[%zuD", from - to)
-           : from < to ? snprintf(out, room, "\033[%zuC", to - from)
+    return from > to   ? snprintf(out, capacity, "\033[%zuD", from - to)
+           : from < to ? snprintf(out, capacity, "\033[%zuC", to - from)
                        : 0;
 }
 

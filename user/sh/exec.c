@@ -203,7 +203,7 @@ static void assign(const char *word)
 }
 
 /* A builtin writes to stdio and descriptor 1, so these are redirected while it runs. */
-static void run_here(const struct words *words, const struct streams *streams, int *status)
+static int run_here(const struct words *words, const struct streams *streams)
 {
     int saved[3] = {-1, -1, -1};
     fflush(stdout);
@@ -213,7 +213,7 @@ static void run_here(const struct words *words, const struct streams *streams, i
             dup2(streams->fd[i], i);
         }
     }
-    run_builtin(words, status);
+    int status = run_builtin(words);
     fflush(stdout);
     for (int i = 0; i < 3; i++) {
         if (saved[i] >= 0) {
@@ -221,6 +221,7 @@ static void run_here(const struct words *words, const struct streams *streams, i
             close(saved[i]);
         }
     }
+    return status;
 }
 
 /* Starts a command and consumes `streams`. Returns its pid, or 0 if there is nothing to wait for; then
@@ -241,7 +242,7 @@ static pid_t start_command(const struct command *command, struct streams streams
     if (ready && words.count == 0) {
         *status = 0;
     } else if (ready && alone && is_builtin(words.word[0])) {
-        run_here(&words, &streams, status);
+        *status = run_here(&words, &streams);
     } else if (ready) {
         int error = is_builtin(words.word[0]) ? spawn_builtin(words.word, &streams, &pid)
                                               : spawn_program(words.word, &streams, &pid);

@@ -35,16 +35,16 @@ void free_words(struct words *words)
 struct builder {
     char *text;
     bool *quoted;
-    size_t size, room;
+    size_t size, capacity;
     bool any; /* quotes make even an empty word a word */
 };
 
 static void put(struct builder *builder, char c, bool quoted)
 {
-    if (builder->size + 1 >= builder->room) {
-        builder->room = builder->room ? builder->room * 2 : 64;
-        builder->text = realloc(builder->text, builder->room);
-        builder->quoted = realloc(builder->quoted, builder->room * sizeof *builder->quoted);
+    if (builder->size + 1 >= builder->capacity) {
+        builder->capacity = builder->capacity ? builder->capacity * 2 : 64;
+        builder->text = realloc(builder->text, builder->capacity);
+        builder->quoted = realloc(builder->quoted, builder->capacity * sizeof *builder->quoted);
         if (!builder->text || !builder->quoted)
             abort();
     }

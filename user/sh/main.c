@@ -41,15 +41,14 @@ static int interact(void)
 
 static int run_for_pipeline(int argc, char **argv)
 {
-    int status = 127, count = argc > 3 ? atoi(argv[3]) : -1;
+    int count = argc > 3 ? atoi(argv[3]) : -1;
     if (count < 0 || count >= argc - 4)
         return 2;
     last_status = atoi(argv[2]);
     script_arguments = argv + 4;
     script_argument_count = count;
     struct words words = {.word = argv + 4 + count, .count = (size_t)(argc - 4 - count)};
-    run_builtin(&words, &status);
-    return status;
+    return run_builtin(&words);
 }
 
 int main(int argc, char **argv)

@@ -92,8 +92,8 @@ void reap_background(void); /* reports background processes that ended */
 /* ---- builtin.c ------------------------------------------------------------------------------------- */
 
 bool is_builtin(const char *name);
-/* Runs the command if it is built in, sets *status and returns true. */
-bool run_builtin(const struct words *words, int *status);
+/* Returns the command's status, or 127 if it is not built in. */
+int run_builtin(const struct words *words);
 
 /* ---- edit.c: a line from the terminal -------------------------------------------------------------- */
 
