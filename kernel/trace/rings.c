@@ -107,7 +107,7 @@ static void copy_boot_ring(uint64_t buffer_count)
     struct trace_reader reader = trace_reader_of(0);
     const uint64_t first = trace_reader_oldest(&reader);
     char *ring = (char *)ARCH_TRACE_RINGS;
-    memcpy(ring, reader.window, sizeof(struct trace_control));
+    memcpy(ring, reader.ring, sizeof(struct trace_control));
     for (uint64_t number = first; number < first + TRACE_BOOT_BUFFERS; number++) {
         uint64_t place = number & (buffer_count - 1);
         memcpy(ring + TRACE_BUFFERS_OFFSET + place * TRACE_BUFFER_BYTES_DEFAULT,

@@ -24,7 +24,7 @@ static short events_of(int64_t state)
 }
 
 /* Returns the wanted conditions that are true, as POLL* bits. notification 0: query only. */
-static short ask_file(struct file *file, uint64_t wanted, uint64_t token, cap_t notification)
+static short query_file(struct file *file, uint64_t wanted, uint64_t token, cap_t notification)
 {
     if (!file->server)
         return events_of((int64_t)wanted & (SERVER_POLL_READ | SERVER_POLL_WRITE));
@@ -39,14 +39,14 @@ static short ask_file(struct file *file, uint64_t wanted, uint64_t token, cap_t 
 
 /* Fills in revents. Returns how many are not 0. The token is
  * the calling thread, so that threads do not interfere. */
-static int ask_all(struct pollfd *fds, nfds_t count, cap_t notification)
+static int query_all(struct pollfd *fds, nfds_t count, cap_t notification)
 {
     int ready = 0;
     for (nfds_t i = 0; i < count; i++) {
         fds[i].revents = 0;
         struct file *file = get_file(fds[i].fd);
         if (file) {
-            short state = ask_file(file, wanted_by(fds[i].events), thread_id(), notification);
+            short state = query_file(file, wanted_by(fds[i].events), thread_id(), notification);
             fds[i].revents = (short)(state & (fds[i].events | POLLERR | POLLHUP));
             put_file(file);
         } else if (fds[i].fd >= 0) {
@@ -57,13 +57,13 @@ static int ask_all(struct pollfd *fds, nfds_t count, cap_t notification)
     return ready;
 }
 
-static void forget_all(const struct pollfd *fds, nfds_t count)
+static void remove_watches(const struct pollfd *fds, nfds_t count)
 {
     for (nfds_t i = 0; i < count; i++) {
         struct file *file = get_file(fds[i].fd);
         if (!file)
             continue;
-        ask_file(file, 0, thread_id(), 0);
+        query_file(file, 0, thread_id(), 0);
         put_file(file);
     }
 }
@@ -74,7 +74,7 @@ static int64_t wait_for_any(struct pollfd *fds, nfds_t count, uint64_t deadline)
     if (notification < 0)
         return errno_of(notification);
     int64_t ready;
-    while ((ready = ask_all(fds, count, (cap_t)notification)) == 0) {
+    while ((ready = query_all(fds, count, (cap_t)notification)) == 0) {
         int64_t bits = sys_notification_wait((cap_t)notification, deadline);
         if (bits == -E_TIMEOUT)
             break;
@@ -83,7 +83,7 @@ static int64_t wait_for_any(struct pollfd *fds, nfds_t count, uint64_t deadline)
             break;
         }
     }
-    forget_all(fds, count);
+    remove_watches(fds, count);
     sys_cap_close((cap_t)notification);
     return ready;
 }
@@ -91,7 +91,7 @@ static int64_t wait_for_any(struct pollfd *fds, nfds_t count, uint64_t deadline)
 int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
     enter_call(TRACE_LIBC_POLL, count, (uint64_t)timeout_ms);
-    int64_t ready = ask_all(fds, count, 0);
+    int64_t ready = query_all(fds, count, 0);
     if (ready == 0 && timeout_ms != 0)
         ready = wait_for_any(fds, count,
                              timeout_ms < 0 ? TARN_FOREVER : deadline_after((uint64_t)timeout_ms * 1000000));

@@ -109,7 +109,7 @@ int shutdown(int fd, int how)
     return (int)LIBC_CALL(SHUTDOWN, fd, how, call_socket_words(fd, NET_SHUTDOWN, sides, 0));
 }
 
-static int64_t ask_name(int fd, uint64_t label, struct sockaddr *address, socklen_t *length)
+static int64_t query_name(int fd, uint64_t label, struct sockaddr *address, socklen_t *length)
 {
     struct ipc_message message = {.label = label};
     int64_t result = call_socket(fd, &message);
@@ -120,12 +120,12 @@ static int64_t ask_name(int fd, uint64_t label, struct sockaddr *address, sockle
 
 int getsockname(int fd, struct sockaddr *address, socklen_t *length)
 {
-    return (int)LIBC_CALL(GETSOCKNAME, fd, 0, ask_name(fd, NET_SOCKET_NAME, address, length));
+    return (int)LIBC_CALL(GETSOCKNAME, fd, 0, query_name(fd, NET_SOCKET_NAME, address, length));
 }
 
 int getpeername(int fd, struct sockaddr *address, socklen_t *length)
 {
-    return (int)LIBC_CALL(GETSOCKNAME, fd, 1, ask_name(fd, NET_PEER_NAME, address, length));
+    return (int)LIBC_CALL(GETSOCKNAME, fd, 1, query_name(fd, NET_PEER_NAME, address, length));
 }
 
 /* ---- data ------------------------------------------------------------------------------------------ */

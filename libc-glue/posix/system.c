@@ -20,7 +20,7 @@ int getpagesize(void)
     return TARN_PAGE_SIZE;
 }
 
-static int64_t ask_system(int name)
+static int64_t query_system(int name)
 {
     struct system_stats stats;
     switch (name) {
@@ -46,7 +46,7 @@ static int64_t ask_system(int name)
 
 long sysconf(int name)
 {
-    return set_errno(ask_system(name));
+    return set_errno(query_system(name));
 }
 
 int sched_yield(void)

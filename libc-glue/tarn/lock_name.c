@@ -19,7 +19,7 @@
 struct lock_name {
     struct lock_name *next; /* constant once listed */
     const void *lock;       /* constant once listed */
-    uint32_t told;          /* atomic: number of statedumps when it was last logged */
+    uint32_t logged;        /* atomic: number of statedumps when it was last logged */
     const char *name;       /* atomic; NULL: no name any more */
     /* the most recent name; reused and never freed, because another thread may be logging it */
     const char *last;
@@ -49,14 +49,14 @@ static uint32_t count_statedumps(void)
 
 static void log_name(struct lock_name *entry, const char *name)
 {
-    __atomic_store_n(&entry->told, count_statedumps(), __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->logged, count_statedumps(), __ATOMIC_RELAXED);
     trace_lock_name((uint64_t)entry->lock, process_id(), name);
 }
 
 void log_lock_name(const void *lock)
 {
     struct lock_name *entry = find_entry(lock);
-    if (!entry || __atomic_load_n(&entry->told, __ATOMIC_RELAXED) == count_statedumps())
+    if (!entry || __atomic_load_n(&entry->logged, __ATOMIC_RELAXED) == count_statedumps())
         return;
     const char *name = __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE);
     if (name)
@@ -98,7 +98,7 @@ int lock_set_name(const void *lock, const char *name)
         return -E_NO_MEMORY;
     __atomic_store_n(&entry->name, name ? entry->last : NULL, __ATOMIC_RELEASE);
     /* logged again before the next event */
-    __atomic_store_n(&entry->told, count_statedumps() - 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry->logged, count_statedumps() - 1, __ATOMIC_RELAXED);
     if (TRACE_ON_LOCK())
         log_name(entry, name ? name : "");
     return 0;

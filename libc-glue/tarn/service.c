@@ -7,7 +7,7 @@
 #include <tarn/server.h>
 #include <tarn/service.h>
 
-static int64_t ask_proc(struct ipc_message *message, const char *name)
+static int64_t call_proc(struct ipc_message *message, const char *name)
 {
     size_t length = strlen(name);
     if (length == 0 || length >= PROC_SERVICE_NAME_BYTES)
@@ -23,7 +23,7 @@ int service_publish(const char *name, cap_t endpoint)
     if (copy < 0)
         return -EINVAL;
     struct ipc_message message = {.label = PROC_PUBLISH, .cap = {(uint16_t)copy}};
-    int result = (int)ask_proc(&message, name);
+    int result = (int)call_proc(&message, name);
     sys_cap_close((cap_t)copy);
     return result;
 }
@@ -31,6 +31,6 @@ int service_publish(const char *name, cap_t endpoint)
 int64_t service_connect(const char *name, uint64_t deadline)
 {
     struct ipc_message message = {.label = PROC_CONNECT, .word = {[4] = deadline}};
-    int64_t result = ask_proc(&message, name);
+    int64_t result = call_proc(&message, name);
     return result < 0 ? result : message.cap[0];
 }

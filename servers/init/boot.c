@@ -16,7 +16,7 @@
 #include <tarn/file_kind.h>
 #include <tarn/runtime.h>
 
-#define ANSWER_NS 10000000000ull /* a server that has not replied by then is broken */
+#define REPLY_NS 10000000000ull /* a server that has not replied by then is broken */
 
 static struct server_program {
     const struct server_declaration *declaration;
@@ -196,7 +196,7 @@ void wait_for_servers(void)
     for (unsigned i = 0; i < SERVER_COUNT; i++) {
         struct ipc_message message = {.label = SERVER_PING};
         if (servers[i].running &&
-            ipc_call_deadline(server_declarations[i].slot, &message, deadline_after(ANSWER_NS)) < 0)
+            ipc_call_deadline(server_declarations[i].slot, &message, deadline_after(REPLY_NS)) < 0)
             debug_printf("init: /%s does not reply\n", server_declarations[i].path);
     }
 }

@@ -75,7 +75,7 @@ static void send_control(uint32_t port, uint16_t event, uint16_t value)
         sys_thread_yield();
 }
 
-static void take_control(const struct control_message *message)
+static void on_control(const struct control_message *message)
 {
     if (le32(message->port) != PORT)
         return;
@@ -102,7 +102,7 @@ unsigned port_changes(void)
 
     while (virtio_take_used(&control_receive.queue, &id, &length)) {
         if (length >= sizeof(struct control_message))
-            take_control((const void *)buffer_of(&control_receive, id));
+            on_control((const void *)buffer_of(&control_receive, id));
         offer_buffer(&control_receive, id, CONTROL_BYTES, VIRTQ_WRITE);
     }
     virtio_notify(&control_receive.queue);

@@ -34,7 +34,7 @@ static uint64_t sum_rings(void)
 {
     uint64_t sum = 0;
     for (uint32_t cpu = 0; cpu < previous.store.cpu_count; cpu++) {
-        const uint64_t *words = (const uint64_t *)(previous.windows[cpu] + TRACE_BUFFERS_OFFSET);
+        const uint64_t *words = (const uint64_t *)(previous.rings[cpu] + TRACE_BUFFERS_OFFSET);
         for (uint64_t i = 0; i < ring_bytes() / 8; i++)
             sum = sum * 31 + words[i];
     }

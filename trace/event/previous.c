@@ -3,7 +3,7 @@
 #include <tarn/syscall.h>
 #include <trace/event/previous.h>
 
-static uint64_t window_bytes(const struct trace_previous *previous)
+static uint64_t ring_bytes(const struct trace_previous *previous)
 {
     return TRACE_BUFFERS_OFFSET + previous->store.buffer_bytes * previous->store.buffer_count;
 }
@@ -43,11 +43,11 @@ static int map_window(cap_t trace, struct trace_previous *previous, uint32_t cpu
     int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_RING, cpu);
     if (memory < 0)
         return (int)memory;
-    int64_t address = sys_space_map(SLOT_SPACE, (cap_t)memory, 0, window_bytes(previous), 0, MAP_READ);
+    int64_t address = sys_space_map(SLOT_SPACE, (cap_t)memory, 0, ring_bytes(previous), 0, MAP_READ);
     sys_cap_close((cap_t)memory);
     if (address < 0)
         return (int)address;
-    previous->windows[cpu] = (const char *)(uintptr_t)address;
+    previous->rings[cpu] = (const char *)(uintptr_t)address;
     return 0;
 }
 
@@ -64,14 +64,14 @@ int trace_previous_open(cap_t trace, struct trace_previous *previous)
 void trace_previous_close(struct trace_previous *previous)
 {
     for (uint32_t cpu = 0; cpu < TRACE_CPUS_MAX; cpu++)
-        if (previous->windows[cpu])
-            sys_space_unmap(SLOT_SPACE, (uintptr_t)previous->windows[cpu], window_bytes(previous));
+        if (previous->rings[cpu])
+            sys_space_unmap(SLOT_SPACE, (uintptr_t)previous->rings[cpu], ring_bytes(previous));
     *previous = (struct trace_previous){0};
 }
 
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
 {
-    return trace_reader_open(&previous->info, previous->windows[cpu], cpu, ~0ull);
+    return trace_reader_open(&previous->info, previous->rings[cpu], cpu, ~0ull);
 }
 
 int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)

@@ -15,7 +15,7 @@
 #include <trace/ring/read.h>
 
 struct trace_previous {
-    const char *windows[TRACE_CPUS_MAX];
+    const char *rings[TRACE_CPUS_MAX];
     struct trace_info info; /* only what readers of rings need */
     struct trace_store store;
 };

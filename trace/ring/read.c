@@ -3,7 +3,7 @@
  * trace/ring/read.c - reads rings that are mapped here; see read.h. The rules are in read_rules.h.
  *
  * All sizes come from the reader's own geometry, never from the info page. So each access lies in the ring
- * and each copy fits, whatever changes meanwhile and whatever a program writes into a window.
+ * and each copy fits, whatever changes meanwhile and whatever a program writes into a ring.
  */
 #include <trace/ring/read.h>
 #include <trace/ring/ring.h>
@@ -50,7 +50,7 @@ static uint64_t ring_64(RING *ring, uint64_t value)
 
 static uint64_t ring_load(RING *ring, uint64_t offset)
 {
-    return __atomic_load_n((const uint64_t *)(ring->window + offset), __ATOMIC_ACQUIRE);
+    return __atomic_load_n((const uint64_t *)(ring->ring + offset), __ATOMIC_ACQUIRE);
 }
 
 static void ring_copy(RING *ring, uint64_t number, uint64_t *to, uint64_t words)
@@ -99,7 +99,7 @@ static bool ring_is_current(RING *ring)
 
 const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number)
 {
-    return (const struct trace_packet *)(reader->window + ring_packet_offset(reader, number));
+    return (const struct trace_packet *)(reader->ring + ring_packet_offset(reader, number));
 }
 
 bool trace_reader_is_current(const struct trace_reader *reader)

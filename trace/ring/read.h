@@ -25,7 +25,7 @@ enum trace_packet_state {
 
 struct trace_reader {
     const struct trace_info *info;
-    const char *window;
+    const char *ring;
     uint32_t cpu;
     uint64_t latest;   /* no event is later, in ticks; 0: the current time. ~0 for a dead system */
     uint64_t geometry; /* trace_geometry_word() when the reader began */
@@ -36,10 +36,10 @@ static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
     return trace_geometry_words(trace_geometry_of(info)) * 8;
 }
 
-static inline struct trace_reader trace_reader_open(const struct trace_info *info, const char *window,
+static inline struct trace_reader trace_reader_open(const struct trace_info *info, const char *ring,
                                                     uint32_t cpu, uint64_t latest)
 {
-    return (struct trace_reader){info, window, cpu, latest, trace_geometry_of(info)};
+    return (struct trace_reader){info, ring, cpu, latest, trace_geometry_of(info)};
 }
 
 /* Bytes of a buffer: what trace_packet_copy() and the other functions write. */

@@ -126,7 +126,7 @@ static int show_status(int argc, char **argv)
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         struct trace_reader ring = ring_of(cpu);
         printf("%3u %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n", (unsigned)cpu,
-               __atomic_load_n(&((const struct trace_control *)ring.window)->index, __ATOMIC_RELAXED) &
+               __atomic_load_n(&((const struct trace_control *)ring.ring)->index, __ATOMIC_RELAXED) &
                    ~TRACE_INDEX_CLOSED,
                trace_reader_head(&ring), info->consumed[cpu], trace_reader_discarded(&ring),
                trace_reader_torn(&ring));
@@ -175,7 +175,7 @@ static int set_mode(int argc, char **argv)
     if (argc == 1)
         return puts(trace_mode_name(info->mode)), 0;
     if (!trace_parse_mode(argv[1], &mode))
-        return refuse("'%s' is no mode; modes are flight, stream and once", argv[1]);
+        return refuse("'%s' is not a mode; modes are flight, stream and once", argv[1]);
     return control(TRACE_OP_SET_MODE, mode, 0);
 }
 

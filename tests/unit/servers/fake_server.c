@@ -10,7 +10,7 @@ static uint32_t saving;
 static cap_t last_reply;
 static struct {
     uint32_t client;
-    bool answered;
+    bool replied;
     int64_t result;
     uint64_t word;
 } replies[FAKE_REPLIES];
@@ -35,9 +35,9 @@ cap_t fake_last_reply(void)
     return last_reply;
 }
 
-bool fake_answered(cap_t reply)
+bool fake_replied(cap_t reply)
 {
-    return replies[reply].answered;
+    return replies[reply].replied;
 }
 
 int64_t fake_result(cap_t reply)
@@ -69,9 +69,9 @@ cap_t server_save_reply(void)
 
 bool server_reply_later(cap_t reply, int64_t result, const uint64_t word[IPC_WORDS], cap_t capability)
 {
-    if (reply == 0 || reply > last_reply || replies[reply].answered)
+    if (reply == 0 || reply > last_reply || replies[reply].replied)
         abort(); /* a second reply */
-    replies[reply].answered = true;
+    replies[reply].replied = true;
     replies[reply].result = result;
     replies[reply].word = word[0];
     return !gone[replies[reply].client];

@@ -16,7 +16,7 @@ char *fake_buffer(uint32_t client);     /* the client's buffer, number 0 */
 void fake_client_gone(uint32_t client); /* its spans become invalid, replies do not reach it */
 void fake_next_client(uint32_t client); /* client of the next server_save_reply */
 cap_t fake_last_reply(void);            /* the most recently saved reply */
-bool fake_answered(cap_t reply);
+bool fake_replied(cap_t reply);
 int64_t fake_result(cap_t reply);
 uint64_t fake_word(cap_t reply);
 extern unsigned fake_signals, fake_closed; /* calls of server_signal, server_close */

@@ -243,7 +243,7 @@ static void test_pipe(void)
     check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     cap_t reader = fake_last_reply();
     check(pipe_write(pipe, ask(2, put(2, 0, "abc")), true) == 3);
-    check(fake_answered(reader) && fake_result(reader) == 3 && !memcmp(fake_buffer(1), "abc", 3));
+    check(fake_replied(reader) && fake_result(reader) == 3 && !memcmp(fake_buffer(1), "abc", 3));
 
     /* More than fits: the writer waits, readers get the bytes in order. */
     memset(fake_buffer(2), 'x', SERVER_BUFFER_BYTES);
@@ -258,7 +258,7 @@ static void test_pipe(void)
     while ((size = pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 30000)), false)) > 0)
         total += size;
     check(total == FS_PIPE_BYTES + 5000 && fake_buffer(1)[(total - 1) % 30000 % 10536] != 0);
-    check(fake_answered(writer) && fake_result(writer) == 5000);
+    check(fake_replied(writer) && fake_result(writer) == 5000);
 
     pipe_close_end(pipe, PIPE_WRITE);
     check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == 0);
@@ -276,7 +276,7 @@ static void test_pipe_ends(void)
     poll.received[0] = 6;
     check(pipe_poll(pipe, PIPE_READ, &poll) == 0 && poll.received[0] == 0 && fake_closed == 1); /* replaced */
     pipe_close_end(pipe, PIPE_WRITE);
-    check(fake_answered(reader) && fake_result(reader) == 0 && fake_signals == 1 && fake_closed == 2);
+    check(fake_replied(reader) && fake_result(reader) == 0 && fake_signals == 1 && fake_closed == 2);
     poll.received[0] = 7;
     check(pipe_poll(pipe, PIPE_READ, &poll) == (SERVER_POLL_READ | SERVER_POLL_HANGUP) && poll.received[0]);
     pipe_close_end(pipe, PIPE_READ);
@@ -289,9 +289,9 @@ static void test_pipe_ends(void)
     check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 4096)), true) == SERVER_LATER);
     cap_t writer = fake_last_reply();
     check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 4095)), true) == 4095 &&
-          !fake_answered(writer)); /* all or nothing */
+          !fake_replied(writer)); /* all or nothing */
     pipe_close_end(pipe, PIPE_READ);
-    check(fake_answered(writer) && fake_result(writer) == -EPIPE);
+    check(fake_replied(writer) && fake_result(writer) == -EPIPE);
     check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 1)), true) == -EPIPE);
     pipe_close_end(pipe, PIPE_WRITE);
     pipe_destroy(pipe);
@@ -308,7 +308,7 @@ static void test_pipe_deaths(void)
     cap_t living = fake_last_reply();
     fake_client_gone(10); /* the pipe does not know yet */
     check(pipe_write(pipe, ask(2, put(2, 0, "data")), true) == 4);
-    check(fake_answered(living) && fake_result(living) == 4 && !memcmp(fake_buffer(1), "data", 4));
+    check(fake_replied(living) && fake_result(living) == 4 && !memcmp(fake_buffer(1), "data", 4));
     fake_next_client(11);
     check(pipe_read(pipe, ask(11, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
     fake_client_gone(11);

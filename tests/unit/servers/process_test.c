@@ -76,8 +76,8 @@ static void test_wait_then_exit(void)
     check(wait_later(10, PROC_ANY) == SERVER_LATER);
     cap_t any = fake_last_reply();
     check(process_set_exit(20, 9) && finish(20));
-    check(fake_answered(any) && fake_result(any) == 20 && fake_word(any) == 9 && !fake_answered(one));
-    check(finish(21) && fake_answered(one) && fake_result(one) == 21 && fake_word(one) == 0);
+    check(fake_replied(any) && fake_result(any) == 20 && fake_word(any) == 9 && !fake_replied(one));
+    check(finish(21) && fake_replied(one) && fake_result(one) == 21 && fake_word(one) == 0);
     check(wait_now(10, PROC_ANY, &status) == -ECHILD);
 }
 
@@ -90,7 +90,7 @@ static void test_two_waits(void)
     cap_t first = fake_last_reply();
     check(wait_later(10, 30) == SERVER_LATER);
     cap_t second = fake_last_reply();
-    check(finish(30) && fake_answered(first) && fake_answered(second));
+    check(finish(30) && fake_replied(first) && fake_replied(second));
     check(fake_result(first) + fake_result(second) == 30 - ECHILD);
     check(finish(31) && wait_now(10, 31, &status) == 31);
 }
@@ -119,7 +119,7 @@ static void test_waiter_dies(void)
     cap_t reply = fake_last_reply();
     fake_client_gone(50);
     /* the reply did not arrive: still a zombie */
-    check(finish(51) && fake_answered(reply) && process_parent(51) == 50);
+    check(finish(51) && fake_replied(reply) && process_parent(51) == 50);
     check(finish(50) && process_parent(51) == -ESRCH && wait_now(INIT, 50, &status) == 50);
 }
 

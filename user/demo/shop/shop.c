@@ -28,13 +28,13 @@ extern char **environ;
 enum { STOCK_BUY = 1, STOCK_COUNT = 2 };     /* stock: word 0 order or audit, word 1 item */
 enum { LEDGER_ENTER = 1, LEDGER_AUDIT = 2 }; /* ledger: word 0 order or audit */
 
-#define CUSTOMERS_MAX 32
-#define ITEMS         16u
-#define ITEMS_AT_ALL  1000000u /* of each, initially */
-#define AUDIT_NS      20000000 /* between audits */
-#define AUDITS_TOLD   10u
-#define SHOPPING_NS   15000000 /* approximate time between orders of a customer */
-#define START_NS      10000000000ull
+#define CUSTOMERS_MAX  32
+#define ITEMS          16u
+#define ITEMS_AT_ALL   1000000u /* of each, initially */
+#define AUDIT_NS       20000000 /* between audits */
+#define AUDITS_PRINTED 10u
+#define SHOPPING_NS    15000000 /* approximate time between orders of a customer */
+#define START_NS       10000000000ull
 
 /* ---- common to both servers ------------------------------------------------------------------------ */
 
@@ -167,7 +167,7 @@ static void run_auditor(void)
     for (uint64_t number = 1;; number++) {
         nanosleep(&(struct timespec){.tv_nsec = AUDIT_NS}, NULL);
         uint64_t good = ask(ledger, LEDGER_AUDIT, number, 0);
-        if (!good || number % AUDITS_TOLD == 0)
+        if (!good || number % AUDITS_PRINTED == 0)
             printf("shop: audit %llu: %llu sold, the books are %s\n", (unsigned long long)number,
                    (unsigned long long)sold, good ? "in order" : "WRONG");
         fflush(stdout);
