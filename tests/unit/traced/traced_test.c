@@ -3,9 +3,9 @@
  * traced_test.c - runs traced and `tarn pull` against each other on the host.
  *
  * The rings are real (tests/unit/trace/ring_harness.h): threads log numbered events, traced's own files serve
- * the rings over TCP, and `tarn pull` of the host tool pulls. This file replaces the kernel's system calls and
- * traced's channel. The test counts events: each must be in the trace once or among the discarded. Built with
- * sanitizers; prints TAP.
+ * the rings over TCP, and `tarn pull` of the host tool pulls. This file replaces the kernel's system calls
+ * and traced's channel. The test counts events: each must be in the trace once or among the discarded. Built
+ * with sanitizers; prints TAP.
  */
 #include <arpa/inet.h>
 #include <sanitizer/common_interface_defs.h>
