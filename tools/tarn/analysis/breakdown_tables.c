@@ -120,8 +120,10 @@ static void fill_threads(struct breakdown *breakdown)
         if (thread == NULL || ticks == 0)
             continue;
         wall += ticks;
-        fill_groups(analysis, row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, NULL),
-                    THREAD_WALL, progress->ticks);
+        row = table_row(&analysis->tables[BY_THREAD], n, analysis_thread_name(analysis, thread));
+        row->cells[THREAD_TID].count = thread->tid;
+        row->cells[THREAD_PID].count = thread->pid;
+        fill_groups(analysis, row, THREAD_WALL, progress->ticks);
         row = row_of_process(analysis, processes, thread->pid);
         row->cells[PROCESS_THREADS].count++;
         process = table_sum(processes, row, sizeof(*process));

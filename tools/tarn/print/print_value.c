@@ -85,40 +85,13 @@ char *put_escaped(char *at, const char *text, size_t length, enum print_style st
     return put_string(at, quote);
 }
 
-static char *put_binary(char *at, uint64_t value, unsigned bits)
-{
-    at = put_string(at, "0b");
-    while (bits-- > 0)
-        *at++ = (char)('0' + (value >> bits & 1));
-    return at;
-}
-
-static char *put_octal(char *at, uint64_t value)
-{
-    unsigned digits = (unsigned)(66 - __builtin_clzll(value | 1)) / 3;
-
-    *at++ = '0';
-    for (unsigned i = digits; i-- > 0; value >>= 3)
-        at[i] = (char)('0' + (value & 7));
-    return at + digits;
-}
-
 /* VALUE is sign-extended if the field is signed. */
 char *put_number(char *at, uint64_t value, const struct field *field, enum print_style style)
 {
-    unsigned bits = field->width * 8u;
-    uint64_t mask = bits == 64 ? ~0ull : (1ull << bits) - 1;
-
-    if (field->base == 10 || style == PRINT_JSON)
-        return field->is_signed ? put_signed(at, (int64_t)value) : put_unsigned(at, value);
-    if (field->base == 16)
-        return put_hex(at, value & mask, style == PRINT_BABELTRACE ? hex_upper : hex_lower);
-    if (field->base == 2)
-        return put_binary(at, value, bits);
-    /* babeltrace2 rounds the bits of a signed octal number up to whole digits */
-    if (field->is_signed && bits < 64)
-        mask = (1ull << (bits + 2) / 3 * 3) - 1;
-    return put_octal(at, field->is_signed ? value & mask : value);
+    if (field->base == 16 && style != PRINT_JSON)
+        return put_hex(at, field->width == 8 ? value : value & ((1ull << field->width * 8) - 1),
+                       style == PRINT_BABELTRACE ? hex_upper : hex_lower);
+    return field->is_signed ? put_signed(at, (int64_t)value) : put_unsigned(at, value);
 }
 
 static bool has_value(const struct tsdl_label *label, uint64_t value, bool is_signed)
@@ -176,7 +149,7 @@ char *put_list(char *at, const struct event *event, const struct field *field, e
 
 static size_t scalar_room(const struct field *field)
 {
-    size_t room = 80; /* binary is the longest: 0b and 64 digits */
+    size_t room = 64; /* an unknown value of an enumeration is the longest: its number and words */
 
     for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
         room += 6 * strlen(label->name) + 8;

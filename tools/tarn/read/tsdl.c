@@ -238,9 +238,6 @@ bool tsdl_parse(struct tsdl *tsdl, const char *text, size_t length, struct fail 
         if (at_word(&parser, "typealias")) {
             parse_next(&parser);
             parse_typealias(&parser);
-        } else if (at_word(&parser, "enum") || at_word(&parser, "struct")) {
-            parse_type(&parser);
-            expect_punct(&parser, ";");
         } else {
             parse_block(&parser);
         }

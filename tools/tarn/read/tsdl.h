@@ -2,9 +2,9 @@
 /*
  * tsdl.h - first stage of metadata: TSDL text to declared types.
  *
- * Accepts the part of CTF 1.8's TSDL that trace/gen writes: integers, enumerations, strings, fixed arrays,
- * sequences, structs, type aliases, and the blocks trace, clock, env, stream and event. Anything else is an
- * error, reported with its line. schema.h turns the declarations into layouts.
+ * Accepts the part of CTF 1.8's TSDL that trace/gen writes: decimal and hexadecimal integers, enumerations,
+ * strings, fixed arrays, sequences, structs, type aliases, and the blocks trace, clock, env, stream and
+ * event. Anything else is an error, reported with its line. schema.h turns the declarations into layouts.
  */
 #ifndef TARN_TSDL_H
 #define TARN_TSDL_H
@@ -33,7 +33,7 @@ struct tsdl_type {
     unsigned align; /* bits */
     /* integers; for an enumeration, its container's values */
     unsigned bits;
-    unsigned base; /* 2, 8, 10 or 16 */
+    unsigned base; /* 10 or 16 */
     bool is_signed;
     bool is_text;  /* has an encoding: an array of it is text */
     bool is_clock; /* mapped to a clock */

@@ -30,8 +30,8 @@ struct parser {
     struct fail *fail;
     bool failed; /* sticky; `token` is then TOKEN_END */
     unsigned nesting;
-    unsigned named_count; /* total of the three lists, which are searched linearly */
-    struct named_type *aliases, *enums, *structs;
+    struct named_type *aliases; /* searched linearly */
+    unsigned alias_count;
     struct tsdl_event **last_event;
     struct tsdl_env **last_env;
 };

@@ -28,18 +28,10 @@ static struct tsdl_type *new_type(struct parser *parser, enum tsdl_kind kind)
 
 static unsigned parse_base(struct parser *parser, const char *text)
 {
-    static const struct {
-        const char *name;
-        unsigned base;
-    } names[] = {{"decimal", 10}, {"dec", 10},         {"d", 10},    {"i", 10},  {"u", 10},
-                 {"10", 10},      {"hexadecimal", 16}, {"hex", 16},  {"x", 16},  {"X", 16},
-                 {"p", 16},       {"16", 16},          {"octal", 8}, {"oct", 8}, {"o", 8},
-                 {"8", 8},        {"binary", 2},       {"bin", 2},   {"b", 2},   {"2", 2}};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(text, names[i].name) == 0)
-            return names[i].base;
-    parse_error(parser, "unknown base '%s'", text);
+    if (strcmp(text, "hex") == 0)
+        return 16;
+    if (strcmp(text, "decimal") != 0)
+        parse_error(parser, "unknown base '%s'", text);
     return 10;
 }
 
@@ -151,57 +143,34 @@ static const struct tsdl_label *parse_labels(struct parser *parser, bool is_sign
     return first;
 }
 
-static const struct named_type *find_type(const struct named_type *list, const char *name)
+static const struct named_type *find_type(const struct parser *parser, const char *name)
 {
-    while (list != NULL && strcmp(list->name, name) != 0)
-        list = list->next;
-    return list;
-}
+    const struct named_type *named = parser->aliases;
 
-static void add_type(struct parser *parser, struct named_type **list, const char *name,
-                     const struct tsdl_type *type)
-{
-    struct named_type *named = arena_alloc(&parser->tsdl->arena, sizeof(*named));
-
-    if (find_type(*list, name) != NULL)
-        parse_error(parser, "type '%s' is declared twice", name);
-    if (++parser->named_count > NAMED_TYPES_MAX)
-        parse_error(parser, "too many named types");
-    named->name = name;
-    named->type = type;
-    named->next = *list;
-    *list = named;
+    while (named != NULL && strcmp(named->name, name) != 0)
+        named = named->next;
+    return named;
 }
 
 /* Returns the type with this name; never NULL, so that callers can continue after an error. */
-static const struct tsdl_type *use_type(struct parser *parser, const struct named_type *list,
-                                        const char *name)
+static const struct tsdl_type *use_type(struct parser *parser, const char *name)
 {
-    const struct named_type *named = find_type(list, name);
+    const struct named_type *named = find_type(parser, name);
 
-    if (named == NULL) {
-        parse_error(parser, "unknown type '%s'", name);
-        return new_type(parser, TSDL_STRING);
-    }
-    return named->type;
+    if (named != NULL)
+        return named->type;
+    parse_error(parser, "unknown type '%s'", name);
+    return new_type(parser, TSDL_STRING);
 }
 
 static const struct tsdl_type *parse_enum(struct parser *parser)
 {
-    const char *name = NULL;
-    const struct tsdl_type *container = NULL;
+    const struct tsdl_type *container;
     struct tsdl_type *type;
 
-    if (parser->token.kind == TOKEN_WORD)
-        name = expect_word(parser, "a name");
-    if (accept_punct(parser, ":"))
-        container = parse_type(parser);
-    if (!at_punct(parser, "{")) {
-        if (name == NULL || container != NULL)
-            parse_error(parser, "expected the labels of an enumeration");
-        return use_type(parser, parser->enums, name ? name : "");
-    }
-    if (container == NULL || container->kind != TSDL_INTEGER) {
+    expect_punct(parser, ":");
+    container = parse_type(parser);
+    if (container->kind != TSDL_INTEGER) {
         parse_error(parser, "an enumeration needs an integer type");
         return new_type(parser, TSDL_STRING);
     }
@@ -209,8 +178,6 @@ static const struct tsdl_type *parse_enum(struct parser *parser)
     *type = *container;
     type->kind = TSDL_ENUM;
     type->labels = parse_labels(parser, type->is_signed);
-    if (name != NULL)
-        add_type(parser, &parser->enums, name, type);
     return type;
 }
 
@@ -258,14 +225,8 @@ static const struct tsdl_field *parse_fields(struct parser *parser, unsigned *al
 
 static const struct tsdl_type *parse_struct(struct parser *parser)
 {
-    const char *name = NULL;
-    struct tsdl_type *type;
+    struct tsdl_type *type = new_type(parser, TSDL_STRUCT);
 
-    if (parser->token.kind == TOKEN_WORD && !at_word(parser, "align"))
-        name = expect_word(parser, "a name");
-    if (!at_punct(parser, "{"))
-        return use_type(parser, parser->structs, name ? name : "");
-    type = new_type(parser, TSDL_STRUCT);
     type->align = 1;
     type->fields = parse_fields(parser, &type->align);
     if (at_word(parser, "align")) {
@@ -280,8 +241,6 @@ static const struct tsdl_type *parse_struct(struct parser *parser)
         if (type->align < align)
             type->align = align;
     }
-    if (name != NULL)
-        add_type(parser, &parser->structs, name, type);
     return type;
 }
 
@@ -309,7 +268,7 @@ const struct tsdl_type *parse_type(struct parser *parser)
         parse_error(parser, "'%s' is not part of a Tarn trace", parser->token.text);
         type = new_type(parser, TSDL_STRING);
     } else {
-        type = use_type(parser, parser->aliases, expect_word(parser, "a type"));
+        type = use_type(parser, expect_word(parser, "a type"));
     }
     parser->nesting--;
     return type;
@@ -318,9 +277,16 @@ const struct tsdl_type *parse_type(struct parser *parser)
 /* typealias TYPE := NAME; */
 void parse_typealias(struct parser *parser)
 {
-    const struct tsdl_type *type = parse_type(parser);
+    struct named_type *named = arena_alloc(&parser->tsdl->arena, sizeof(*named));
 
+    named->type = parse_type(parser);
     expect_punct(parser, ":=");
-    add_type(parser, &parser->aliases, expect_word(parser, "a name"), type);
+    named->name = expect_word(parser, "a name");
     expect_punct(parser, ";");
+    if (find_type(parser, named->name) != NULL)
+        parse_error(parser, "type '%s' is declared twice", named->name);
+    if (++parser->alias_count > NAMED_TYPES_MAX)
+        parse_error(parser, "too many named types");
+    named->next = parser->aliases;
+    parser->aliases = named;
 }
