@@ -229,16 +229,22 @@ void table_reverse(struct table *table)
 
 union table_cell table_unknown(const struct table_column *column)
 {
-    return column->kind == COLUMN_TEXT   ? (union table_cell){.text = NULL}
-           : column->kind == COLUMN_REAL ? (union table_cell){.real = NAN}
-                                         : (union table_cell){.number = TABLE_NONE};
+    union table_cell cell = {.number = TABLE_NONE};
+
+    if (column->kind == COLUMN_TEXT)
+        cell.text = NULL;
+    else if (column->kind == COLUMN_REAL)
+        cell.real = NAN;
+    return cell;
 }
 
 void table_clear_cells(const struct table *table, struct table_row *row)
 {
     for (unsigned i = 0; i < table->column_count; i++)
-        row->cells[i] = table->columns[i].sum == SUM_ADDED ? (union table_cell){.count = 0}
-                                                           : table_unknown(&table->columns[i]);
+        if (table->columns[i].sum == SUM_ADDED)
+            row->cells[i].count = 0;
+        else
+            row->cells[i] = table_unknown(&table->columns[i]);
 }
 
 void table_add_cells(const struct table *table, struct table_row *sum, const struct table_row *row)
