@@ -42,16 +42,6 @@ static pid_t spawn_role(const char *role)
     return spawn_file(SELF, role);
 }
 
-/* Returns the wait status, or -errno of the spawn. */
-static int run_role(const char *role)
-{
-    int status = -1;
-    pid_t pid = spawn_role(role);
-    if (pid < 0)
-        return pid;
-    return waitpid(pid, &status, 0) == pid ? status : -1000;
-}
-
 static int64_t ask(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c)
 {
     struct ipc_message message = {.label = label, .word = {a, b, c}};
@@ -116,8 +106,6 @@ static int play_role(const char *role)
         return 7;
     if (!strcmp(role, "sleeper"))
         sleep_ms(1000);
-    if (!strcmp(role, "fault"))
-        *(volatile int *)(uintptr_t)strlen(role) = 1;
     if (!strcmp(role, "reader"))
         return be_reader();
     if (!strcmp(role, "parent"))
@@ -196,22 +184,6 @@ static void check_settled(const struct figures *before, const char *what)
 }
 
 /* ---- tests ----------------------------------------------------------------------------------------- */
-
-static void test_status(void)
-{
-    int status = run_role("exit7");
-    check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "an exit status arrives");
-    status = run_role("fault");
-    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a fault kills as SIGSEGV");
-    pid_t pid = spawn_role("reader");
-    sleep_ms(50);
-    check(kill(pid, SIGTERM) == 0 && waitpid(pid, &status, 0) == pid && WTERMSIG(status) == SIGTERM,
-          "a process that waits in a server can be killed");
-    check(kill(pid, 0) < 0 && errno == ESRCH && waitpid(pid, &status, 0) < 0 && errno == ECHILD,
-          "a killed process no longer exists");
-    check(spawn_role("exit7") > 0 && waitpid(-1, &status, 0) > 0 && WEXITSTATUS(status) == 7, "wait for any");
-    check(run_role("parent") == 0, "a parent may end before its child");
-}
 
 static bool copy_file(const char *from, const char *to)
 {
@@ -292,7 +264,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         return play_role(argv[1]);
-    test_status();
     test_refused();
     test_hostile();
     test_running_image(); /* the first run also makes what stays: shared buffers, heaps */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of bad links share: a proxy that spoils what passes, pulls through it, and the judge of what such a
-pull leaves behind: losses counted from the packets' headers must be those that pull, check and babeltrace2 report.
+"""Shared by the tests of bad links: a proxy that damages the data, pulls through it, and the checks of the trace after such
+a pull: losses counted from the packets' headers must be those that pull, check and babeltrace2 report.
 """
 import contextlib
 import glob

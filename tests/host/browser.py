@@ -9,7 +9,7 @@
         page.screenshot("out/test/view.png")
         assert not page.errors
 
-What a page throws or logs as an error is in `errors`; a request that fails, too. Times are seconds.
+`errors` has what a page throws or logs as an error, and failed requests. Times are seconds.
 """
 import base64
 import json
@@ -53,7 +53,7 @@ KEYS = {"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "Delete": 46, "Home
 MODIFIERS = {"alt": 1, "ctrl": 2, "meta": 4, "shift": 8}
 
 
-PAUSE_LEAST, PAUSE_MAX = 0.002, 0.05  # seconds between looks at what is waited for
+PAUSE_LEAST, PAUSE_MAX = 0.002, 0.05  # seconds between polls
 
 
 class BrowserError(Exception):
@@ -123,7 +123,7 @@ class Browser:
         return json.loads(line)
 
     def _note(self, message):
-        """Keeps an event, and what tells of a fault in the page."""
+        """Keeps an event, and what reports a fault in the page."""
         method, told = message.get("method"), message.get("params", {})
         if method == "Runtime.exceptionThrown":
             thrown = told["exceptionDetails"]

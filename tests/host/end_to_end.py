@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the end-to-end tests share: a guest that runs a script while its trace is pulled over the network, TAP,
-and what the readers say about the result.
+"""Shared by host tests: TAP, `tarn`, a guest that runs a script while its trace is pulled over the network, and comparisons
+of the readers of the result.
 """
 import contextlib
 import faulthandler
@@ -23,7 +23,7 @@ PATIENCE = guest.describe(ARCH)["patience"]  # how many times longer than on the
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
 _checks, _checking = [], threading.Lock()
 
-# In the background of a shell, or under nohup, these are ignored, and would be by all that the tests start, and end by them.
+# A shell starts background jobs, and nohup its command, with these ignored, which children inherit. Tests end children by them.
 for number in signal.SIGINT, signal.SIGHUP:
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
@@ -108,7 +108,7 @@ class Pull:
 
 
 def wait_for(condition, what, seconds=100):
-    """Until condition() is true, for so long at most (of the fastest machine)."""
+    """Waits until condition() is true; raises after `seconds` (of the fastest machine)."""
     end = time.monotonic() + seconds * PATIENCE
     while not condition():
         if time.monotonic() > end:
@@ -125,7 +125,7 @@ def statistics(machine):
 
 
 def wait_pulling(machine, wanted):
-    """Until traced knows of a pull, or that there is none any more: it hears of the end when its connection ends."""
+    """Waits until traced has a pull, or none any more; it notices the end when the connection ends."""
     def agrees():
         with contextlib.suppress(guest.GuestError):  # its places may be taken for a moment
             return statistics(machine)["pulling"] == wanted
@@ -134,15 +134,15 @@ def wait_pulling(machine, wanted):
 
 
 def wait_streams(trace, cpus, size=1):
-    """Until a pull has written at least `size` bytes for each processor."""
+    """Waits until a pull has written at least `size` bytes for each CPU."""
     paths = [os.path.join(trace, f"cpu{cpu}") for cpu in cpus]
     wait_for(lambda: all(os.path.exists(path) and os.path.getsize(path) >= size for path in paths),
              f"{size} bytes of {', '.join(paths)}")
 
 
 class Flood:
-    """`flood` in the guest's shell. It lasts by the guest's clock, in which a busy host may hardly run it: so it is started
-    again until it has done what it is for."""
+    """`flood` in the guest's shell. It runs for a time of the guest's clock, in which a busy host may hardly run it, so it is
+    started again until its purpose is reached."""
 
     def __init__(self, machine, words):
         self.machine, self.words, self.started = machine, words, 0
@@ -156,7 +156,7 @@ class Flood:
         return sum("flood: " in line for line in self.machine.lines) >= self.started
 
     def settle(self):
-        """Until all have ended: an interrupted thread may count an event after tracing was stopped."""
+        """Waits until all have ended: an interrupted thread may count an event after tracing was stopped."""
         wait_for(self.has_ended, "flood ends")
 
     def until(self, condition, what):
@@ -220,7 +220,7 @@ def check_whole(trace):
 
 
 def wait_empty(folder):
-    """Whether nothing is left there, once those who clean up after a process that was killed have done it."""
+    """Whether the folder becomes empty; helpers clean up after a killed process."""
     try:
         wait_for(lambda: not os.listdir(folder), f"{folder} is empty")
     except guest.GuestError:

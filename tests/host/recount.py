@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Numbers of tarn's answers, counted a second time from the events alone: plainly, whole trace in memory, and without
+"""Computes results of tarn's analyses a second time, from the events alone, with the whole trace in memory and without
 the host tool's model. Times are ticks of the trace's clock.
 
-Only for traces without losses. Processors whose first packet began in the middle of something are treated as the
-answers treat them: what has no begin or no end in the trace has no duration.
+Only for traces without losses. As in the analyses, what has no begin or no end in the trace has no duration.
 """
 
 import collections
@@ -24,7 +23,7 @@ class Trace:
         self.mark_running()
 
     def mark_running(self):
-        """Who ran when an event was logged, from what the packets' first events and the switches say."""
+        """Sets the thread that ran when each event was logged, from context events and switches."""
         now = {}
         for event in self.events:
             fields = event.fields
@@ -35,7 +34,7 @@ class Trace:
                 now[event.cpu] = (fields["next_tid"], fields["next_pid"])
 
     def running_at_end(self):
-        """These, and idle threads, ran on until their processors' last packets were closed, which no event tells."""
+        """Threads that still ran when the trace ended, and idle threads: no event says when their last packets were closed."""
         return {0, *{event.cpu: event.fields["next_tid"] for event in self.of("sched_switch")}.values()}
 
     def ns(self, ticks):
@@ -60,7 +59,7 @@ class Event:
 
 
 def percentile(values, part):
-    """The smallest value that so large a part of all does not exceed."""
+    """The smallest value that PART of all values do not exceed."""
     return sorted(values)[max(0, math.ceil(part * len(values)) - 1)]
 
 
@@ -85,7 +84,7 @@ def sums(values):
 
 
 def pairs(trace, begin, end, begin_key, end_key):
-    """[(key, begin, end)]: two events that belong together, for keys that are asked of each."""
+    """[(key, begin, end)]: pairs of events with the same key."""
     found, waiting = [], {}
     for event in trace.of(begin, end):
         if event.name == end and end_key(event) in waiting:
@@ -106,7 +105,7 @@ def durations_by(key, found):
 
 
 def system_calls(trace):
-    """{name: (calls, [ticks of those seen whole], errors)}"""
+    """{name: (calls, [ticks of complete ones], errors)}"""
     found = pairs(trace, "syscall_entry", "syscall_exit", by_field("tid"), by_field("tid"))
     whole = durations_by(lambda begin, end: begin.fields["number"], found)
     calls = collections.Counter(event.fields["number"] for event in trace.of("syscall_entry"))
@@ -116,13 +115,13 @@ def system_calls(trace):
 
 
 def faults(trace):
-    """{(pid, kind): [ticks]}. What a fault is turns out at its end."""
+    """{(pid, kind): [ticks]}. The kind is in the exit event."""
     found = pairs(trace, "fault_entry", "fault_exit", by_field("tid"), by_field("tid"))
     return durations_by(lambda begin, end: (begin.pid, end.fields["kind"]), found)
 
 
 def interrupts(trace):
-    """[(what, cpu, tid, ticks)]; ticks are None of those that were under way when the trace ended."""
+    """[(what, cpu, tid, ticks)]; ticks is None for those that had not ended with the trace."""
     found, inside = [], collections.defaultdict(list)
     for event in trace.of("irq_handler_entry", "irq_ipi_entry", "irq_handler_exit", "irq_ipi_exit"):
         fields = event.fields
@@ -239,7 +238,7 @@ def time_on_processors(trace):
 
 
 def lives(trace):
-    """{pid: (birth, death, status)} of processes of which both were seen."""
+    """{pid: (begin, end, status)} of processes that began and ended in the trace."""
     found = pairs(trace, "process_create", "process_exit", by_field("pid"), by_field("pid"))
     return {pid: (begin.ticks, end.ticks, end.fields["status"]) for pid, begin, end in found}
 

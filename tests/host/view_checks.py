@@ -124,7 +124,7 @@ def check_path(page, view):
 
 
 def check_holders(page, view, duration):
-    """Whoever held a lock is found, though it may have ended when the waiter tells."""
+    """The holder of a lock is found, even if it has ended before the waiter logs the wait."""
     status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended", TRACE)
     holders = sorted(int(row["fields"]["holder_tid"]) for row in map(json.loads, out.splitlines())
                      if str(row["fields"]["holder_tid"]) not in (NOT_KNOWN, "0"))

@@ -36,7 +36,7 @@ def open_page(page, address):
 
 
 def settle(page):
-    """Until everything that was asked for has come and is drawn, and the address tells of it."""
+    """Waits until all requested data are drawn and the address is updated."""
     page.settle()
 
 

@@ -708,7 +708,7 @@ int main(void)
     test_directory();
     test_bad_directory();
     test_full_disk();
-    test_mutations(2000, false);
-    test_mutations(2000, true);
+    test_mutations(1000, false);
+    test_mutations(1000, true);
     return finish_tests();
 }

@@ -10,7 +10,7 @@
 
 /*
  * hold (11) on processor 0 has a mutex that wait (12) on processor 1 wants from 120000 to 190000. Meanwhile
- * hold runs, is preempted by busy (13), runs, sleeps in a system call, is ready, and runs until it lets go
+ * hold runs, is preempted by busy (13), runs, sleeps in a system call, is ready, and runs until it releases
  * and wakes wait. At the end wait sleeps for it again. Then there is a lock of the kernel, in a class that is
  * watched.
  */

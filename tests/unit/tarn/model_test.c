@@ -186,7 +186,7 @@ static void test_sleep(void)
     model_close(&model);
 }
 
-/* A trace without class sched, and one of a processor whose packets were lost while others tell of sleep. */
+/* A trace without class sched, and one of a processor whose packets were lost while others log sleep. */
 static void test_guessed_sleep(void)
 {
     static struct feed one = {.stream.rank = 0}, two = {.stream.rank = 1};
@@ -467,7 +467,7 @@ static void ignore_switch(struct model_observer *self, uint32_t cpu, const struc
     (void)self, (void)cpu, (void)prev, (void)state, (void)next, (void)ticks;
 }
 
-/* Two observers of the same: one that looks at activities, and one that does not. */
+/* Two observers: one follows activities, and one does not. */
 static void test_detail(void)
 {
     struct model_observer other = {.switched = ignore_switch, .only_scheduling = true};
@@ -483,8 +483,8 @@ static void test_detail(void)
         goes(&one, 40, MODEL_BLOCKED_FUTEX, 0, 0, "idle/0");
         end_story(more == 0 ? "[handed by nobody 20] suspended 10-20; running 20-40; "
                             : "[handed by nobody 20] suspended 10-20; running 20-30; running syscall 30-40; ",
-                  more == 0 ? "activities are not followed where nobody looks at them"
-                            : "but where one does");
+                  more == 0 ? "activities are not followed without an observer that needs them"
+                            : "but with one");
     }
 }
 

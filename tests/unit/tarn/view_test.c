@@ -377,8 +377,7 @@ static void make_search(const struct view *view, char what[300])
     }
 }
 
-/* Parts that the prefilter skips contain no match: the result is the same when no node of the index is
- * readable. */
+/* The prefilter skips no match: the same is found when no node of the index can be read. */
 static void test_searches(struct view *view, const char *name)
 {
     unsigned wrong = 0, found = 0;
@@ -584,7 +583,7 @@ static void test_file(struct view *view)
     free(again.bytes);
 }
 
-/* A forged index has the right checksum. */
+/* Forged index files have a correct checksum. */
 static void test_hostile_files(struct view *view)
 {
     struct buffer bytes = {0};
@@ -670,13 +669,13 @@ int main(int argc, char **argv)
     struct fail fail;
 
     make_scratch();
-    for (int i = 0; i < 3; i++) {
-        static const char *const names[] = {"le", "be", "be, 2.1 GHz"};
+    for (int i = 0; i < 2; i++) {
+        static const char *const names[] = {"le", "be, 2.1 GHz"};
 
         snprintf(trace, sizeof(trace), "%s/%d", scratch, i);
         options.directory = trace;
         options.order = i == 0 ? "le" : "be";
-        options.freq = i == 2 ? 2099999842 : 1000000000;
+        options.freq = i == 1 ? 2099999842 : 1000000000;
         options.events = 250000;
         options.seed = 7 + (uint64_t)i;
         options.work = true;
