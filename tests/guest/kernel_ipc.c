@@ -186,7 +186,7 @@ static void test_replies(void)
     check(ipc_reply_to(SLOT_SPACE, &(struct ipc_message){0}) == -E_BAD_TYPE, "a space is no reply");
 }
 
-static cap_t lonely; /* an endpoint from which nobody receives */
+static cap_t lonely; /* an endpoint without a receiver */
 
 static void *call_lonely(void *argument)
 {

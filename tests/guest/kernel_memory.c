@@ -447,7 +447,7 @@ static void eat(uint64_t kind)
         }
         uint64_t size = kind == EAT_TABLES ? TARN_PAGE_SIZE : 64 * MIB;
         int64_t memory = sys_memory_create(size);
-        if (memory < 0) { /* a failed call kills nobody: a page fault without a page frame does */
+        if (memory < 0) { /* a failed call kills no process; a page fault without a page frame does */
             spare += spare < spare_end ? TARN_PAGE_SIZE : 0;
             *(volatile uint64_t *)(spare - TARN_PAGE_SIZE) = 1;
             continue;

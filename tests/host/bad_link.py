@@ -76,7 +76,7 @@ class Proxy:
         return sum(map(os.path.getsize, glob.glob(os.path.join(self.trace, "cpu*")))) if self.trace else 0
 
     def serves_pull(self):
-        """Whether a pull has stored something that came by this connection. Without a trace nobody can tell."""
+        """Whether a pull has stored something that came by this connection. Unknown without a trace."""
         return not self.trace or self.stored() > self.stored_before
 
     def close(self):
@@ -164,7 +164,7 @@ def judge(name, trace, status, text, breaks=None):
 
 
 class Load:
-    """sdet in the guest, again and again as long as somebody asks for it: an idle guest logs little. Its last line is the
+    """sdet in the guest, repeated as long as go_on() is called: an idle guest logs little. Its last line is the
     result, or that another is still cleaning up."""
 
     COMMAND = "sdet -n 4 -r 2 &\n"

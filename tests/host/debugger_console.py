@@ -10,7 +10,7 @@ KEYS = "\x1d\x1dd"
 
 
 class Debugger:
-    """Commands to the debugger, and what they print; to the shell, while no session goes on."""
+    """Runs commands in the debugger or, outside a session, in the shell, and returns their output."""
 
     def __init__(self, machine):
         self.machine, self.at, self.marks = machine, 0, 0
@@ -54,7 +54,7 @@ class Debugger:
 
     def stopped_cpus(self, seconds=60):
         """What the command `cpu` prints once all have stopped, or nothing is to be hoped for: where the host is busy some do
-        so while the session goes on."""
+        so during the session."""
         for _ in range(seconds):
             lines = self.run("cpu")
             if not any(" no answer " in line for line in lines):
@@ -85,7 +85,7 @@ class Debugger:
         self.shell("echo ali''ve; sdet -n 2 >/tmp/sdet.out && echo sdet''-ran")
         try:
             self.wait(r"sdet-ran$", 120)
-            e2e.check(True, f"{what}: the system goes on")
+            e2e.check(True, f"{what}: the system continues")
         except guest.GuestError as error:
-            e2e.check(False, f"{what}: the system goes on", error)
+            e2e.check(False, f"{what}: the system continues", error)
             raise

@@ -38,7 +38,7 @@ def bail_out(kind, error, trace):
 
 
 sys.excepthook = bail_out
-faulthandler.register(signal.SIGTERM, chain=True)  # tests/run ends a test that hangs: this tells where
+faulthandler.register(signal.SIGTERM, chain=True)  # tests/run ends a test that hangs: this prints where
 
 
 def check(good, text, detail=""):
@@ -82,7 +82,7 @@ def out_directory(name):
 
 
 class Pull:
-    """`tarn pull` in the background. source: as `tarn` is told; the network link if none is named."""
+    """`tarn pull` in the background. source: as for `tarn pull`; by default the network link."""
 
     def __init__(self, machine, trace, *options, source=None):
         self.trace, self.log = trace, open(trace + ".pull", "w+")

@@ -17,7 +17,7 @@ def ptrace(request, thread):
 
 
 class Starving:
-    """While it lasts the processor is held, at a moment when the rest of the machine goes on without it."""
+    """While it lasts the CPU is held while the rest of the machine continues."""
 
     def __init__(self, machine, cpu):
         self.machine, self.cpu = machine, cpu

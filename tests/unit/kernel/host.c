@@ -111,9 +111,9 @@ int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uin
     host_map_budget--;
     struct host_page *page = find_page(space, address);
     if (!page) {
-        if (space->count == space->room) {
-            space->room = space->room ? space->room * 2 : 64;
-            space->pages = realloc(space->pages, space->room * sizeof *space->pages);
+        if (space->count == space->capacity) {
+            space->capacity = space->capacity ? space->capacity * 2 : 64;
+            space->pages = realloc(space->pages, space->capacity * sizeof *space->pages);
         }
         page = &space->pages[space->count++];
     }

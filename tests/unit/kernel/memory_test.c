@@ -627,7 +627,7 @@ static unsigned use_space(struct space *space, struct memory *zero, struct memor
     failed += space_map(space, paged, BASE + 2 * big, big, 0, rw | MAP_PRIVATE, 7) < 0;
     failed += touch(space, BASE, 2 * big);
     failed += memory_resize(zero, 3ull << 30) != 0;
-    uint64_t word = 815, room[FRAME_SIZE / 8] = {0};
+    uint64_t word = 815, zeroes[FRAME_SIZE / 8] = {0};
     struct memory *source = memory_new(MEMORY_ZERO, 2 * FRAME_SIZE);
     if (source && memory_copy_in(source, 0, &word, sizeof word) == sizeof word) {
         int error = memory_supply(paged, 3 << 20, source, 0);
@@ -637,7 +637,7 @@ static unsigned use_space(struct space *space, struct memory *zero, struct memor
     } else {
         failed++;
     }
-    failed += memory_copy_in(zero, 2ull << 30, room, sizeof room) < 0;
+    failed += memory_copy_in(zero, 2ull << 30, zeroes, sizeof zeroes) < 0;
     failed += touch(space, BASE, 2 * big);
     failed += space_protect(space, BASE + 64 * FRAME_SIZE, 100 * FRAME_SIZE, MAP_READ) < 0;
     failed += space_unmap(space, BASE + big + 50 * FRAME_SIZE, 300 * FRAME_SIZE) < 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * reply_test.c - tests that every reply finds the wait that it belongs to, or nobody, in every state that
+ * reply_test.c - tests that every reply finds the wait that it belongs to, or none, in every state that
  * two callers, a server and two saved replies can reach.
  *
  * It runs the kernel's endpoint.c, reply.c, ipc_fast.c, fault_fast.c, wait.c, thread.c and cap.c; in place
@@ -286,7 +286,7 @@ static void note_received(void)
             awaits[i] = serial;
         }
     if (held.caller < 0)
-        wrong = "the server got a message that nobody sent";
+        wrong = "the server got a message that was not sent";
 }
 
 static bool server_receives(void)
@@ -383,7 +383,7 @@ static void reply(bool kill)
     int64_t result = sys_ipc_reply();
     held = none;
     if (result != (answer.caller < 0 ? -E_NO_REPLY : finds ? 0 : -E_DEAD))
-        wrong = "ipc_reply did not say whether it found somebody";
+        wrong = "ipc_reply returned the wrong error";
     if (finds)
         check_answered(answer, label);
 }
@@ -412,7 +412,7 @@ static void reply_to(unsigned slot, bool kill)
     int64_t result = sys_ipc_reply_to(saved_slots[slot]);
     saved[slot] = none;
     if (result != (finds ? 0 : -E_DEAD))
-        wrong = "ipc_reply_to did not say whether it found somebody";
+        wrong = "ipc_reply_to returned the wrong error";
     if (finds)
         check_answered(answer, label);
 }

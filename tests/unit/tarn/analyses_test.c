@@ -273,9 +273,9 @@ static void test_losses(const char *order)
 }
 
 /*
- * What a statedump tells is so from the trace's begin on: of the shop, whose thread is called main, of the
- * class and of the interrupt. What begins later is not: the name late, the process that got the number 3 of
- * another, and what is known after a complete statedump. The end of one is at the begin.
+ * What a statedump lists holds from the beginning of the trace: of the shop, whose thread is called main, of
+ * the class and of the interrupt. What begins later is not: the name late, the process that got the number 3
+ * of another, and what is known after a complete statedump. The end of one is at the begin.
  */
 static const char told_late[] =
     "100000 0 trace_context\n"

@@ -393,7 +393,7 @@ static void test_hole_in_memory(void)
         if (ftruncate(fd, (off_t)(low + MAKE_BYTES)) ||
             pwrite(fd, made.ram, MAKE_BYTES, (off_t)low) != MAKE_BYTES ||
             (split && pwrite(fd, made.ram, MAKE_BYTES, 0) != MAKE_BYTES)) {
-            printf("Bail out! no room for a large file: %s\n", strerror(errno));
+            printf("Bail out! no space for a large file: %s\n", strerror(errno));
             exit(1);
         }
         close(fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/model_test.c - tarn's model and names, by hand-made events: what observers are told, as
+ * tests/unit/tarn/model_test.c - tarn's model and names, by hand-made events: calls of observers, as
  * text. Prints TAP.
  */
 #include <inttypes.h>
@@ -233,7 +233,7 @@ static void test_bounds(void)
     model_close(&model);
 }
 
-/* ---- what observers are told, as text ---- */
+/* ---- calls of observers, as text ---- */
 
 struct story {
     struct model_observer observer;

@@ -253,13 +253,14 @@ static bool is_right(const struct damage *damages, unsigned count)
                  writer.undecoded == cut && writer.cut == cut && writer.cut_off_is_least == is_least &&
                  writer.refused == 0 && writer.missing == 0 && count_discarded(&writer) == 0;
     if (!right)
-        printf(
-            "# %llu events logged; %llu read, %llu told as lost, %llu counted as lost; %llu packets cut of "
-            "%llu, %llu refused, %llu reports of damage, at least %d, expected %d\n",
-            (unsigned long long)events_logged, (unsigned long long)told.events,
-            (unsigned long long)told.lost_events, (unsigned long long)writer.cut_off,
-            (unsigned long long)writer.undecoded, (unsigned long long)cut, (unsigned long long)writer.refused,
-            (unsigned long long)others, writer.cut_off_is_least, is_least);
+        printf("# %llu events logged; %llu read, %llu reported as lost, %llu counted as lost; %llu packets "
+               "cut of "
+               "%llu, %llu refused, %llu reports of damage, at least %d, expected %d\n",
+               (unsigned long long)events_logged, (unsigned long long)told.events,
+               (unsigned long long)told.lost_events, (unsigned long long)writer.cut_off,
+               (unsigned long long)writer.undecoded, (unsigned long long)cut,
+               (unsigned long long)writer.refused, (unsigned long long)others, writer.cut_off_is_least,
+               is_least);
     close_trace_writer(&writer);
     return right;
 }
@@ -277,7 +278,7 @@ static void test_kinds(const char *order)
 {
     for (int kind = 0; kind < DAMAGE_KINDS; kind++) {
         char what[100];
-        snprintf(what, sizeof(what), "%s: all the rest is there, and the loss is told", kind_names[kind]);
+        snprintf(what, sizeof(what), "%s: all the rest is there, and the loss is reported", kind_names[kind]);
         expect(order, what, &(struct damage){(enum damage_kind)kind, 2, 30}, 1);
     }
 }

@@ -239,7 +239,7 @@ static void test_order(const char *order)
     check(walk_all(&trace, &counter, &sorted) >= options.events / options.cpus * options.cpus, "%s", what);
     snprintf(what, sizeof(what), "%s: in order of time, then of the files' names", order);
     check(sorted, "%s", what);
-    snprintf(what, sizeof(what), "%s: nothing wrong in a fine trace", order);
+    snprintf(what, sizeof(what), "%s: no problems in a valid trace", order);
     for (int kind = 0; kind < ANOMALY_COUNT; kind++)
         counter.kinds[0] += kind ? counter.kinds[kind] : 0;
     check(counter.kinds[0] == 0, "%s", what);
@@ -362,7 +362,7 @@ static void test_damage(const struct damage *damage)
     trace_close(&trace);
 }
 
-/* Metadata of another schema: the trace is refused, and the message tells both. */
+/* Metadata of another schema: the trace is refused, and the message names both. */
 static void test_stranger(void)
 {
     struct synthetic_options options = SYNTHETIC_DEFAULTS;

@@ -210,7 +210,7 @@ static const struct event_type *choose_type(struct generator *gen, struct writer
                : type;
 }
 
-/* The first field tells which call, fault or interrupt it is: the same at its end. */
+/* The first field identifies the call, fault or interrupt; its end has the same. */
 static void keep_nesting(struct generator *gen, struct writer *writer, uint8_t *event,
                          const struct event_type *type)
 {
@@ -230,14 +230,14 @@ static void keep_nesting(struct generator *gen, struct writer *writer, uint8_t *
     }
 }
 
-/* A switch goes from who runs to somebody else. */
+/* A switch goes from the running thread to another one. */
 static void fill_switch(struct generator *gen, struct writer *writer, uint8_t *event,
                         const struct event_type *type)
 {
     store_named(gen, event, type, "prev_tid", writer->tid, NULL);
     store_named(gen, event, type, "prev_pid", writer->pid, NULL);
     store_named(gen, event, type, "prev_comm", 0, writer->comm);
-    writer->tid = some_thread(gen, writer->cpu); /* nobody runs on two processors */
+    writer->tid = some_thread(gen, writer->cpu); /* no thread runs on two CPUs */
     writer->pid = writer->tid % 11;
     set_comm(writer->comm, writer->tid);
     store_named(gen, event, type, "next_tid", writer->tid, NULL);
@@ -263,7 +263,7 @@ uint64_t generator_make(struct generator *gen, struct writer *writer, uint8_t *e
     }
     if (strcmp(type->name, "sched_switch") == 0)
         fill_switch(gen, writer, event, type);
-    else if (strcmp(type->name, "sched_process_fork") == 0) /* of somebody who was not there before */
+    else if (strcmp(type->name, "sched_process_fork") == 0) /* of a new thread */
         store_named(gen, event, type, "child_tid", SYNTHETIC_THREADS + writer->events, NULL);
     else if (!gen->options.uniform && strcmp(type->name, "sched_wakeup") == 0)
         store_named(gen, event, type, "tid", some_thread(gen, generator_draw(gen, gen->options.cpus)), NULL);
@@ -299,7 +299,7 @@ void writer_start(struct generator *gen, struct writer *writer)
                        schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT))));
 }
 
-/* The end event has room: write_stream leaves a word. */
+/* The end event fits: write_stream leaves a word. */
 void writer_finish(struct generator *gen, struct writer *writer)
 {
     uint8_t end[1024];

@@ -42,7 +42,7 @@ uint64_t generator_make(struct generator *gen, struct writer *writer, uint8_t *e
                         const struct event_type *type);
 void writer_start(struct generator *gen, struct writer *writer); /* a packet */
 void writer_finish(struct generator *gen, struct writer *writer);
-/* There is room: of what a packet has, the end event needs 8 bytes. */
+/* The packet has space: 8 bytes are kept for the end event. */
 void writer_append(struct writer *writer, const uint8_t *event, uint64_t bytes);
 
 /* At least EVENTS events of threads that work on one processor; starts the first packet. */

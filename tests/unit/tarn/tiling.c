@@ -30,13 +30,13 @@ static void add(struct tiling *tiling, uint64_t value)
 
 static struct tiling_thread *record(struct tiling *tiling, const struct model_thread *thread)
 {
-    if (thread->number >= tiling->thread_room) {
-        uint32_t room = 2 * thread->number + 64;
+    if (thread->number >= tiling->thread_capacity) {
+        uint32_t capacity = 2 * thread->number + 64;
 
-        tiling->threads = alloc_more(tiling->threads, room, sizeof(tiling->threads[0]));
-        memset(tiling->threads + tiling->thread_room, 0,
-               (room - tiling->thread_room) * sizeof(tiling->threads[0]));
-        tiling->thread_room = room;
+        tiling->threads = alloc_more(tiling->threads, capacity, sizeof(tiling->threads[0]));
+        memset(tiling->threads + tiling->thread_capacity, 0,
+               (capacity - tiling->thread_capacity) * sizeof(tiling->threads[0]));
+        tiling->thread_capacity = capacity;
     }
     return &tiling->threads[thread->number];
 }

@@ -26,10 +26,10 @@ struct tiling {
     struct model_observer observer;
     struct model *model;
     struct tiling_thread *threads; /* by number */
-    uint32_t thread_room;
+    uint32_t thread_capacity;
     struct tiling_cpu *cpus; /* by rank */
     uint64_t segments, unknown, entered, left, cut, unseen, wakeups, switches, calls, calls_ended;
-    uint64_t checksum; /* of all that was told; a walk that was saved and restored tells the same */
+    uint64_t checksum; /* of all calls of the observer; a walk that was saved and restored has the same */
     bool was_restored; /* the model is another than that of the beginning */
     unsigned problems;
     char problem[256]; /* the first */

@@ -40,7 +40,7 @@ static bool append(struct text_writer *writer, struct stream_text *stream, const
     uint64_t words = (bytes + 7) / 8;
 
     if (stream->used + words * 8 + 16 > PACKET_BYTES)
-        return wrong(writer, "no more room in the packet for", type->name);
+        return wrong(writer, "no more space in the packet for", type->name);
     memcpy(stream->packet + stream->used, event, words * 8);
     synthetic_event(&writer->schema, stream->packet + stream->used, type->id, words, stream->time);
     stream->used += words * 8;

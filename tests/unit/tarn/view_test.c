@@ -237,7 +237,7 @@ static bool has_reply(struct view *view, const char *parameters, struct asker *a
     return status == 200;
 }
 
-/* The walk of an reply, and the second one for the path of a request, end when no client waits. */
+/* The walk of an analysis, and the second one for the path of a request, end when no client waits. */
 static void test_patience(struct view *view, const char *name)
 {
     struct asker once = {.patience = UINT_MAX}, twice = once, first, second, third;

@@ -207,13 +207,13 @@ static void test_memory(void)
 {
     int count = 0;
     bool fine = true;
-    uint64_t room = 0;
-    for (; room <= 4 * entries_size && fine && count < EVENTS + 1; room++) {
-        count = load(entries.bytes, entries_size, room);
+    uint64_t capacity = 0;
+    for (; capacity <= 4 * entries_size && fine && count < EVENTS + 1; capacity++) {
+        count = load(entries.bytes, entries_size, capacity);
         fine = count >= 0;
     }
     check(fine && count == EVENTS + 1, "in too little memory fewer are loaded; %u bytes are enough for %u",
-          (unsigned)room, (unsigned)entries_size);
+          (unsigned)capacity, (unsigned)entries_size);
 }
 
 static void test_cut(void)

@@ -303,7 +303,7 @@ static void test_deaths(void)
               "killed %s: %llu packets incomplete, %llu cut, %llu lost, the others whole", point_names[point],
               (unsigned long long)f.incomplete, (unsigned long long)f.cut, (unsigned long long)f.lost);
         check(seen_once(200000 + 2 * EVENTS_PER_BUFFER, 200000 + 3 * EVENTS_PER_BUFFER),
-              "killed %s: logging goes on", point_names[point]);
+              "killed %s: logging continues", point_names[point]);
     }
 }
 
@@ -749,10 +749,11 @@ static void test_full(void)
         jump_clock(100000);
         log_full_fast();
         log_full_fast();
-        check(lost == 3 && full.packets == 2 && last.timestamp_end <= full.event[first].to &&
-                  full_is_right() && full.packet[2].events_discarded == 3 && full.event[first + 4].is_there,
-              "full with %llu words left: the packet ends with the first loss, and logging goes on behind it",
-              (unsigned long long)rest);
+        check(
+            lost == 3 && full.packets == 2 && last.timestamp_end <= full.event[first].to && full_is_right() &&
+                full.packet[2].events_discarded == 3 && full.event[first + 4].is_there,
+            "full with %llu words left: the packet ends with the first loss, and logging continues behind it",
+            (unsigned long long)rest);
     }
     fill_ring(100);
     jump_clock(1ull << 40);
@@ -803,7 +804,7 @@ static void test_full_death(void)
     read_packet(0, 2, NULL, NULL, NULL, &f);
     check(f.whole == 2 && f.cut == 1 && !f.lost && f.events == logged + 1 &&
               control_of_cpu(0)->discarded == 2,
-          "full, killed after stop: logging goes on");
+          "full, killed after stop: logging continues");
 }
 
 /* What an interrupt of a full ring's writer does: the kinds in `full_nested`, one after another. */

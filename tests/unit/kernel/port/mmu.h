@@ -14,7 +14,7 @@ struct host_page {
 };
 struct arch_space {
     struct host_page *pages;
-    uint32_t count, room;
+    uint32_t count, capacity;
 };
 
 static inline void *phys_to_virt(paddr_t address)
