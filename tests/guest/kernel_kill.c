@@ -18,7 +18,7 @@
 #include <trace/user.h>
 
 #define MS         1000000ull
-#define ROUNDS     (4 + REPEATS(36u))
+#define ROUNDS     (4 + REPEATS(16u))
 #define AT_ONCE    4
 #define THREADS    3
 #define FIRST_BORN 16u /* stack of the first thread that a child makes */

@@ -29,7 +29,7 @@ $(eval $(call host_test,image_live,tests/unit/tarn/image_live_test.c tests/unit/
     trace/print/print.c,,tarn))
 
 # Synthetic traces, and tests that use them.
-SYNTHETIC := tests/unit/tarn/synthetic.c tests/host/workload.c
+SYNTHETIC := tests/unit/tarn/synthetic.c tests/unit/tarn/workload.c
 $(eval $(call host_program,tracegen,tests/unit/tarn/tracegen.c $(SYNTHETIC),,tarn))
 $(eval $(call host_test,fuzz_tarn,tests/unit/tarn/fuzz_tarn.c $(SYNTHETIC),,tarn))
 UNIT_build/host/test/fuzz_tarn := seconds=300

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/host/workload.c - what threads do that work, as events of a synthetic trace; see synthetic_parts.h.
+ * tests/unit/tarn/workload.c - what threads do that work, as events of a synthetic trace; see
+ * synthetic_parts.h.
  *
  * On each processor six clients call a server: a POSIX call, in it a system call, in it IPC; the server's
  * side of it has a page fault now and then. Clients fault, make system calls, wait and are woken, use up
