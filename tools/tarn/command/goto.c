@@ -20,7 +20,7 @@ struct options {
     unsigned count;
     const char *core;
     uint64_t checkpoint_bytes;
-    bool forgets;
+    bool forgets, prepares;
 };
 
 static bool set_checkpoints(void *context, const struct command_option *option, const char *value,
@@ -54,6 +54,9 @@ static const struct command_option known[] = {
           "most memory for checkpoints (default: a quarter of the host's); 0: use and make none")},
     {FLAG("forget", struct options, forgets,
           "end the checkpoints of this run; with an EVENT, go there afterwards")},
+    {FLAG("prepare", struct options, prepares,
+          "make the checkpoints of the whole run now, so that every later goto starts at one near its event"),
+     .with = "checkpoints forget"},
     {.name = NULL}};
 
 /* Says whether the run is the trace's, as far as can be seen where it stands. */
@@ -162,6 +165,8 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
     }
     fprintf(stderr, "event %" PRIu64 " of the trace, on processor %u\n", aim->number, aim->stream->cpu);
     tell_way(&way);
+    if (options->prepares)
+        return EXIT_OK;
     bool fine = options->core == NULL || session_dump(&visit->emulator, options->core, &fail);
     if (fine && (options->core == NULL || options->count > 0))
         fine = debug(visit, aim->stream->cpu, wants_before, &fail);
@@ -240,15 +245,19 @@ static int run_goto(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (argv[optind + 1] == NULL && !options.forgets)
+    const char *event = argv[optind + 1];
+    if (event == NULL && !options.forgets && !options.prepares)
         return complain_of_words(&goto_command, "an argument is missing");
+    if (event != NULL && options.prepares)
+        return complain_of_words(&goto_command, "--prepare takes no EVENT");
     if (!trace_open(&trace, argv[optind], &fail))
         return fail_report(&fail, EXIT_DAMAGE);
-    visit.trace = &trace, visit.recipe = &recipe, visit.has_event = argv[optind + 1] != NULL;
+    visit.trace = &trace, visit.recipe = &recipe, visit.has_event = event != NULL || options.prepares;
     status = EXIT_USAGE;
     if (read_recipe(&recipe, &trace, &fail) &&
         (!visit.has_event ||
-         (recipe_check(&recipe, &fail) && aim_find(&aim, &trace, argv[optind + 1], &fail)))) {
+         (recipe_check(&recipe, &fail) &&
+          (options.prepares ? aim_last(&aim, &trace, &fail) : aim_find(&aim, &trace, event, &fail))))) {
         take_checkpoint_options(&visit);
         status = visit.has_event ? run_visit(&visit, &aim) : EXIT_OK;
     } else {
@@ -259,11 +268,11 @@ static int run_goto(int argc, char **argv)
     return status;
 }
 
-const struct command goto_command = {.name = "goto",
-                                     .summary =
-                                         "run a deterministic guest again up to an event, and open gdb there",
-                                     .forms = "[OPTION]... DIRECTORY EVENT|TIME\n--forget DIRECTORY",
-                                     .groups = {{NULL, known}},
-                                     .least = 1,
-                                     .most = 2,
-                                     .run = run_goto};
+const struct command goto_command = {
+    .name = "goto",
+    .summary = "run a deterministic guest again up to an event, and open gdb there",
+    .forms = "[OPTION]... DIRECTORY EVENT|TIME\n--prepare DIRECTORY\n--forget DIRECTORY",
+    .groups = {{NULL, known}},
+    .least = 1,
+    .most = 2,
+    .run = run_goto};

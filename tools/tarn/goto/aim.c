@@ -74,21 +74,37 @@ static bool is_of_thread(const struct cursor *cursor, const struct aim *aim)
     return cursor_running(cursor)->tid == aim->tid && (aim->tid != 0 || cursor->stream == aim->stream);
 }
 
-bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail)
+/* Aims at the last event before number END, of the thread of another aim if it is not NULL. False: there is
+ * none. */
+static bool aim_latest(struct aim *aim, const struct trace *trace, uint64_t end, const struct aim *of_thread)
 {
-    const struct aim here = *aim;
     struct cursor *cursor;
     struct losses losses;
     struct merge merge;
+    bool found = false;
 
     losses_open(&losses, trace);
     losses.quiet = true;
     merge_open(&merge, trace, NULL, 0, &losses.reporter);
-    for (uint64_t number = 0; number < here.number && (cursor = merge_next(&merge)) != NULL; number++)
-        if (!ends_packet(cursor) && is_of_thread(cursor, &here))
+    for (uint64_t number = 0; number < end && (cursor = merge_next(&merge)) != NULL; number++)
+        if (!ends_packet(cursor) && (of_thread == NULL || is_of_thread(cursor, of_thread))) {
             take_aim(aim, cursor, number);
+            found = true;
+        }
     merge_close(&merge);
-    return aim->number != here.number ||
+    return found;
+}
+
+bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail)
+{
+    const struct aim here = *aim;
+
+    return aim_latest(aim, trace, here.number, &here) ||
            fail_set(fail, "the trace has no event of thread %u before event %llu", here.tid,
                     (unsigned long long)here.number);
+}
+
+bool aim_last(struct aim *aim, const struct trace *trace, struct fail *fail)
+{
+    return aim_latest(aim, trace, UINT64_MAX, NULL) || fail_set(fail, "the trace has no events");
 }

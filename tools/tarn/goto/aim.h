@@ -26,5 +26,6 @@ static inline uint64_t aim_words(const struct aim *aim)
 }
 /* Moves to the previous event of the same thread. */
 bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail);
+bool aim_last(struct aim *aim, const struct trace *trace, struct fail *fail);
 
 #endif
