@@ -6,12 +6,8 @@
 #include <tools/tarn/help.h>
 
 static const struct command *const commands[] = {
-    &pull_command,    &ctl_command,    &info_command,    &check_command,
-    &list_command,    &export_command, &symbols_command,
-#if __has_include(<asm/debugreg.h>) /* it needs a host of x86 */
-    &goto_command,
-#endif
-    &explore_command, &diff_command,   &top_command,     &view_command,
+    &pull_command,    &ctl_command,  &info_command,    &check_command, &list_command, &export_command,
+    &symbols_command, &goto_command, &explore_command, &diff_command,  &top_command,  &view_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -77,8 +73,6 @@ static int print_manual(const char *name)
 
     if (strcmp(name, "analyses") == 0)
         command = analysis_command(NULL);
-    else if (strcmp(name, "goto") == 0) /* also where it is no subcommand */
-        command = goto_command;
     else if (strcmp(name, "tarn") != 0 && !find_command(name, &command))
         return complain_of_name(name);
     help_manual(stdout, &command);
