@@ -8,6 +8,7 @@ NEWLIB_SRC := $(B)/third_party/newlib
 NEWLIB_OBJ := $(BA)/newlib.obj
 
 NEWLIB_CFLAGS := -O2 -g -ffreestanding -fno-pic -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables \
+    $(strip $(FRAME_POINTER)) \
     -ffile-prefix-map=$(CURDIR)=. -ffunction-sections -fdata-sections -w $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) \
     -D__DYNAMIC_REENT__ -DREENTRANT_SYSCALLS_PROVIDED
 
