@@ -71,7 +71,7 @@ CIRCLES = [
     ("tools/tarn/model/*", "one state machine in several files"),
     ("tools/tarn/analysis/*", "analyses.c lists all analyses, which use its helpers"),
     ("tools/tarn/source/link*|tools/tarn/source/source.c", "source.c lists all sources, which use its helpers"),
-    ("tools/tarn/source/image*", "the store and the rings in guest memory"),
+    ("tools/tarn/source/guest*", "the store and the rings in guest memory"),
     ("tools/tarn/command/diff*", "one subcommand in several files"),
     ("tools/tarn/command/list*", "one subcommand in several files"),
     ("tools/tarn/export/*", "export.c lists all formats, which use its helpers"),
@@ -105,10 +105,14 @@ WORDS = [
     ("come closer", r"come closer", "zoom in"),
     ("go away", r"go away", "zoom out"),
     ("seen whole", r"seen whole", "complete"),
+    ("room", r"rooms?", "capacity, space left"),
+    ("take", r"(?<![a-z_])take_(event|segment|enter|leave|thread|switch|wakeup)", "on"),
+    ("fine", r"(?<=bool )fine|fine(?= =)", "ok"),
 ]
 # Where a word is right: (file, pattern of the text around it, why).
 WORDS_ALLOWED = [
     ("arch/ppc64/*", "virtual processor area", "PAPR's name"),
+    ("tools/tarn/analysis/*", "no_room", "the key of a column that programs read"),
 ]
 
 # Names in comments that are others': of hardware, standards and programs outside the tree.

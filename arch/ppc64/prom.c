@@ -59,11 +59,11 @@ static uint32_t strings_end;
 
 static void *grow(uint32_t bytes)
 {
-    void *room = tree + tree_end;
+    void *memory = tree + tree_end;
     if (bytes > TREE_BYTES - STRINGS_BYTES - tree_end)
         boot_fail("Open Firmware's device tree is too big");
     tree_end += bytes;
-    return room;
+    return memory;
 }
 
 static void put_cell(uint32_t value)

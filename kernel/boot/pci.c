@@ -134,7 +134,7 @@ static void place(const struct bar *bar)
     const struct pci_window *window = &windows[i].window;
     uint64_t address = (windows[i].next + size - 1) & ~(size - 1);
     if (address - window->bus > window->size || window->size - (address - window->bus) < size) {
-        log_line("pci: no room for the registers of device %#x", bar->device);
+        log_line("pci: no address space for the registers of device %#x", bar->device);
         return;
     }
     windows[i].next = address + size;

@@ -29,7 +29,7 @@ static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
         [TARN_LOCK_JOIN] = {.name = "user join", .is_event = true},
         [TARN_LOCK_WINDOW] = {.name = "user window", .is_event = true},
 };
-_Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_watch has room for all");
+_Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_watch holds all");
 
 /* The section that LOCK_CLASS fills; from the linker script. */
 extern struct lock_class lock_class_first[], lock_class_last[];

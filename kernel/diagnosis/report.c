@@ -19,7 +19,7 @@ static struct {
     const struct kernel_regs *regs;
     uint32_t lines_left;
     /* of the part that is being printed: */
-    uint32_t room, lines;
+    uint32_t limit, lines;
 } report;
 
 static char joined[CPUS_MAX][JOINED_MAX];
@@ -64,8 +64,8 @@ static void print(const char *format, ...) __attribute__((format(printf, 1, 2)))
 static void print(const char *format, ...)
 {
     static char line[LINE_MAX];
-    char *text = report.lines + 1 < report.room ? line : last_line;
-    if (report.lines++ >= report.room)
+    char *text = report.lines + 1 < report.limit ? line : last_line;
+    if (report.lines++ >= report.limit)
         return;
     va_list arguments;
     va_start(arguments, format);
@@ -79,16 +79,16 @@ static void print(const char *format, ...)
 
 static void begin_part(uint32_t percent)
 {
-    report.room = (uint32_t)((uint64_t)report.lines_left * percent / 100);
+    report.limit = (uint32_t)((uint64_t)report.lines_left * percent / 100);
     report.lines = 0;
 }
 
 static void end_part(void)
 {
-    if (report.room && report.lines == report.room)
+    if (report.limit && report.lines == report.limit)
         put(last_line, strlen(last_line));
-    else if (report.room && report.lines > report.room)
-        report_say("  (%u lines more)", report.lines - report.room + 1);
+    else if (report.limit && report.lines > report.limit)
+        report_say("  (%u lines more)", report.lines - report.limit + 1);
 }
 
 /* ---- The parts ---- */
@@ -152,8 +152,8 @@ static void print_others(void)
 /* As many events as fit, after a line with their number. */
 static void print_events(uint64_t which)
 {
-    if (report.cpu && report.room > 1)
-        trace_dump_newest(which, report.room - 1, print);
+    if (report.cpu && report.limit > 1)
+        trace_dump_newest(which, report.limit - 1, print);
 }
 
 static void print_own_events(void)

@@ -402,7 +402,7 @@ static paddr_t place_state(uint64_t size, frame_kept_range *kept)
                 return p;
         }
     }
-    panic("no room for the frame table of %llu bytes; give the machine more memory",
+    panic("no memory for the frame table of %llu bytes; give the machine more memory",
           (unsigned long long)size);
 }
 

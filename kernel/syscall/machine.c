@@ -94,13 +94,13 @@ static bool read_input(void)
 static void read_and_notify(void)
 {
     bool wanted = read_input(), any = input.put != input.taken;
-    bool room = input.put - input.taken <= INPUT_MAX - sizeof DEBUGGER_KEYS;
+    bool has_space = input.put - input.taken <= INPUT_MAX - sizeof DEBUGGER_KEYS;
     struct notification *notification = any ? input.notification : NULL;
     uint64_t bits = input.bits;
     if (notification)
         notification_get(notification);
     spin_unlock(&input.lock);
-    if (room)
+    if (has_space)
         arch_irq_unmask(arch_console_irq());
     if (notification) {
         notification_signal(notification, bits);

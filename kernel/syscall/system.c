@@ -26,8 +26,8 @@
 #define SMALL_BYTES 1024u
 
 struct gathering {
-    uint64_t skip;        /* elements before the first one wanted */
-    uint64_t count, room; /* elements */
+    uint64_t skip;            /* elements before the first one wanted */
+    uint64_t count, capacity; /* elements */
     void *elements;
 };
 
@@ -37,7 +37,7 @@ static void *next_element(struct gathering *gathering, size_t size)
         gathering->skip--;
         return NULL;
     }
-    if (gathering->count == gathering->room)
+    if (gathering->count == gathering->capacity)
         return NULL;
     return (char *)gathering->elements + gathering->count++ * size;
 }
@@ -146,17 +146,17 @@ static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size
         return (int64_t)(bytes < size ? bytes : size); /* an older program knows fewer members */
     }
     case SYSTEM_THREADS:
-        gathering.room = size / sizeof(struct system_thread);
+        gathering.capacity = size / sizeof(struct system_thread);
         thread_for_each(gather_thread, &gathering);
         return (int64_t)(gathering.count * sizeof(struct system_thread));
     case SYSTEM_SPACES:
-        gathering.room = size / sizeof(struct system_space);
+        gathering.capacity = size / sizeof(struct system_space);
         space_for_each(gather_space, &gathering);
         return (int64_t)(gathering.count * sizeof(struct system_space));
     case SYSTEM_COMMAND_LINE:
         return (int64_t)gather_command_line(index, buffer, size);
     case SYSTEM_LOCK_CLASSES:
-        gathering.room = size / sizeof(struct system_lock_class);
+        gathering.capacity = size / sizeof(struct system_lock_class);
         lock_class_for_each(gather_lock_class, &gathering);
         return (int64_t)(gathering.count * sizeof(struct system_lock_class));
     default:
@@ -173,8 +173,8 @@ int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64
         return answer;
     paddr_t frame = frame_alloc();
     void *buffer = frame != FRAME_NONE ? phys_to_virt(frame) : small;
-    uint64_t room = frame != FRAME_NONE ? FRAME_SIZE : sizeof small;
-    int64_t result = gather(kind, index, buffer, size < room ? size : room);
+    uint64_t capacity = frame != FRAME_NONE ? FRAME_SIZE : sizeof small;
+    int64_t result = gather(kind, index, buffer, size < capacity ? size : capacity);
     if (result > 0) {
         int64_t error = user_write(user_buffer, buffer, (uint64_t)result);
         if (error)

@@ -104,8 +104,8 @@ paddr_t trace_store_zone(void);            /* preferred address for memory of th
 void trace_store_init(paddr_t taken, uint64_t other_id);
 void trace_store_publish(void); /* makes it findable */
 /* trace_lock held, except while booting. */
-void trace_store_refresh(void);  /* the info page has changed */
-bool trace_store_has_room(void); /* for another extent */
+void trace_store_refresh(void);   /* the info page has changed */
+bool trace_store_has_space(void); /* for another extent */
 void trace_store_add_ring(uint32_t cpu, uint64_t offset, paddr_t physical, uint64_t bytes);
 void trace_store_set_metadata(uint32_t number, paddr_t physical,
                               uint64_t bytes); /* a block that stays; it may grow */

@@ -262,7 +262,7 @@ int trace_previous_drop(uint32_t why)
     if (store)
         store->magic = 0; /* from now on its memory may be reused */
     /* a reader that sees the new contents also sees that the magic is gone; pairs with the fence in
-     * image_source.c */
+     * guest_source.c */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     spin_unlock(&trace_lock);
     if (!store)

@@ -128,7 +128,7 @@ static struct app_class *find_class(const uint8_t uuid[16])
     return free;
 }
 
-/* False: no room. */
+/* False: no space left. */
 static bool add_pieces(struct app_class *class, uint32_t number, const struct trace_descriptor *descriptor)
 {
     const struct part *text = &registry.part[TRACE_METADATA_TEXT],

@@ -59,7 +59,7 @@ static uint64_t map_run(uint32_t cpu, uint64_t offset, paddr_t run, uint64_t pag
 static uint64_t take_run(uint64_t pages, paddr_t *run)
 {
     *run = FRAME_NONE;
-    if (!trace_store_has_room())
+    if (!trace_store_has_space())
         return 0;
     while (pages > 0 && (*run = frame_alloc_run(pages, trace_store_zone())) == FRAME_NONE)
         pages /= 2;

@@ -115,7 +115,7 @@ static struct trace_extent *append(const struct trace_extent *extent)
     return added;
 }
 
-bool trace_store_has_room(void)
+bool trace_store_has_space(void)
 {
     return !store || store->extent_count < TRACE_STORE_EXTENTS_MAX;
 }
@@ -124,7 +124,7 @@ void trace_store_add_ring(uint32_t cpu, uint64_t offset, paddr_t physical, uint6
 {
     if (!store)
         return;
-    assert(trace_store_has_room());
+    assert(trace_store_has_space());
     begin_change(store);
     if (!join_last(cpu, offset, physical, bytes))
         append(&(struct trace_extent){physical, offset, bytes, TRACE_EXTENT_RING, cpu});
@@ -134,7 +134,7 @@ void trace_store_add_ring(uint32_t cpu, uint64_t offset, paddr_t physical, uint6
 void trace_store_set_metadata(uint32_t number, paddr_t physical, uint64_t bytes)
 {
     struct trace_extent **extent = &metadata_extents[number];
-    if (!store || (!*extent && (bytes == 0 || !trace_store_has_room())))
+    if (!store || (!*extent && (bytes == 0 || !trace_store_has_space())))
         return;
     begin_change(store);
     if (!*extent)
@@ -193,7 +193,7 @@ void trace_store_init(paddr_t taken, uint64_t other_id)
 {
     paddr_t place = choose_place(taken);
     if (!place) {
-        log_line("trace: no room for the trace's store: nothing will be found after a crash");
+        log_line("trace: no memory for the trace's store: nothing will be found after a crash");
         return;
     }
     store = phys_to_virt(place);

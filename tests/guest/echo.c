@@ -256,11 +256,11 @@ static bool connect_to(const char *ip, const char *port, const char *bytes)
         return complain("getpeername");
     if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno != EISCONN)
         return complain("a second connect");
-    bool fine = exchange(fd, strtoul(bytes, NULL, 0));
+    bool ok = exchange(fd, strtoul(bytes, NULL, 0));
     close(fd);
-    if (fine)
+    if (ok)
         say("connect: all came back", bytes);
-    return fine;
+    return ok;
 }
 
 /* ---- send ------------------------------------------------------------------------------------------ */
@@ -330,11 +330,11 @@ static bool show_statistics(void)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
-    bool fine = strcmp(what, "serve") == 0 && argc == 3        ? serve(argv[2])
-                : strcmp(what, "hold") == 0 && argc == 3       ? hold(argv[2])
-                : strcmp(what, "connect") == 0 && argc == 5    ? connect_to(argv[2], argv[3], argv[4])
-                : strcmp(what, "send") == 0 && argc == 4       ? send_to(argv[2], argv[3])
-                : strcmp(what, "statistics") == 0 && argc == 2 ? show_statistics()
-                                                               : (say("bad arguments", NULL), false);
-    return fine ? 0 : 1;
+    bool ok = strcmp(what, "serve") == 0 && argc == 3        ? serve(argv[2])
+              : strcmp(what, "hold") == 0 && argc == 3       ? hold(argv[2])
+              : strcmp(what, "connect") == 0 && argc == 5    ? connect_to(argv[2], argv[3], argv[4])
+              : strcmp(what, "send") == 0 && argc == 4       ? send_to(argv[2], argv[3])
+              : strcmp(what, "statistics") == 0 && argc == 2 ? show_statistics()
+                                                             : (say("bad arguments", NULL), false);
+    return ok ? 0 : 1;
 }

@@ -161,19 +161,18 @@ static void test_geometry_under_load(void)
         uint64_t bytes, count;
     } shapes[] = {{16 << 10, 2}, {64 << 10, 4}, {16 << 10, 16}, {256 << 10, 2}, {128 << 10, 8}, {1 << 20, 2}};
     pthread_t thread[LOGGERS];
-    bool fine = true;
+    bool ok = true;
     check(start_loggers(thread), "threads log on all CPUs");
     for (unsigned i = 0; i < CHANGES; i++) {
         uint64_t bytes = shapes[i % 6].bytes, count = shapes[i % 6].count;
-        fine = fine && control(TRACE_OP_SET_GEOMETRY, bytes, count) == 0 &&
-               info->buffer_mask == bytes / 8 - 1 && info->buffer_count == count &&
-               info->ring_mask == bytes * count / 8 - 1;
+        ok = ok && control(TRACE_OP_SET_GEOMETRY, bytes, count) == 0 && info->buffer_mask == bytes / 8 - 1 &&
+             info->buffer_count == count && info->ring_mask == bytes * count / 8 - 1;
         usleep(1000);
     }
     atomic_store(&stop, true);
     for (uint32_t i = 0; i < LOGGERS; i++)
         pthread_join(thread[i], NULL);
-    check(fine, "changes of geometry meanwhile");
+    check(ok, "changes of geometry meanwhile");
     /* A thread interrupted in the middle of an event during a change leaves an invalid packet
      * (kernel/trace/rings.c); the next packet is valid. */
     control(TRACE_OP_FLUSH, ~0ull, 0);

@@ -22,10 +22,10 @@ $(TARN_PAGES): $(B)/host/tarn
 	@mkdir -p $(@D); echo "  MAN     $@"
 	@$< help --man $(patsubst tarn-%,%,$(basename $(@F))) >$@
 
-$(eval $(call host_test,image,tests/unit/tarn/image_test.c tests/unit/tarn/image_make.c,,tarn))
+$(eval $(call host_test,guest,tests/unit/tarn/guest_test.c tests/unit/tarn/guest_make.c,,tarn))
 $(eval $(call host_test,link,tests/unit/tarn/link_test.c,,tarn))
-$(B)/host/sanobj/tests/unit/tarn/image_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
-$(eval $(call host_test,image_live,tests/unit/tarn/image_live_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+$(B)/host/sanobj/tests/unit/tarn/guest_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
+$(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
     trace/print/print.c,,tarn))
 
 # Synthetic traces, and tests that use them.

@@ -39,13 +39,13 @@ bool out_flush(struct out *out)
     return !out->failed;
 }
 
-char *out_reserve(struct out *out, size_t room)
+char *out_reserve(struct out *out, size_t needed)
 {
-    if (out->size - out->used < room) {
+    if (out->size - out->used < needed) {
         out_flush(out);
-        if (out->size < room) {
-            out->size = room;
-            out->bytes = alloc_more(out->bytes, room, 1);
+        if (out->size < needed) {
+            out->size = needed;
+            out->bytes = alloc_more(out->bytes, needed, 1);
         }
     }
     return out->bytes + out->used;
@@ -53,9 +53,9 @@ char *out_reserve(struct out *out, size_t room)
 
 bool out_close(struct out *out)
 {
-    bool fine = out_flush(out);
+    bool ok = out_flush(out);
 
     free(out->bytes);
     out->bytes = NULL;
-    return fine;
+    return ok;
 }

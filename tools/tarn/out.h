@@ -2,7 +2,7 @@
 /*
  * out.h - fast text output: a large buffer, and number formatting that cannot overrun it.
  *
- * A caller reserves capacity for what it writes next (out_reserve), writes through plain pointers with put_*
+ * A caller reserves space for what it writes next (out_reserve), writes through plain pointers with put_*
  * functions, which return the new end, and passes the end back (out_commit).
  */
 #ifndef TARN_OUT_H
@@ -26,7 +26,7 @@ struct out {
 void out_open(struct out *out, int fd, size_t size);
 bool out_flush(struct out *out);
 bool out_close(struct out *out);
-char *out_reserve(struct out *out, size_t room);
+char *out_reserve(struct out *out, size_t needed);
 
 static inline void out_commit(struct out *out, char *end)
 {

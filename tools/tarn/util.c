@@ -74,10 +74,10 @@ void *arena_alloc(struct arena *arena, size_t size)
 
     size = (size + 15) & ~(size_t)15;
     if (block == NULL || block->size - block->used < size) {
-        size_t room = size > ARENA_BLOCK_BYTES ? size : ARENA_BLOCK_BYTES;
+        size_t capacity = size > ARENA_BLOCK_BYTES ? size : ARENA_BLOCK_BYTES;
 
-        block = alloc_zero(1, sizeof(*block) + room);
-        block->size = room;
+        block = alloc_zero(1, sizeof(*block) + capacity);
+        block->size = capacity;
         block->next = arena->blocks;
         arena->blocks = block;
     }

@@ -2,16 +2,17 @@
 /*
  * trace/format/layout.h - what the logging path uses in memory: info page, control page, buffers.
  *
- * Only the kernel can write to the info page. Each CPU has a *window*, its control page and its ring,
- * readable and writable in every address space. The kernel masks every index from a window with the masks of
- * the info page, so a hostile program can garble the trace but cannot make the kernel write outside a ring.
+ * Only the kernel can write to the info page. Each CPU has a *ring*: its control page and its buffers,
+ * readable and writable in every address space. The kernel masks every index from a control page with the
+ * masks of the info page, so a hostile program can garble the trace but cannot make the kernel write outside
+ * a ring.
  *
- *     window of CPU n = PORT_TRACE_RINGS + (n << TRACE_RING_SHIFT)
+ *     ring of CPU n = PORT_TRACE_RINGS + (n << TRACE_RING_SHIFT)
  *       + 0                     struct trace_control
- *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (ring, power of two)
+ *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (a power of two in all)
  *
  * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. The addresses of
- * windows and info page differ between kernel and programs (<arch/trace_rings.h>, <port/trace.h>).
+ * rings and info page differ between kernel and programs (<arch/trace_rings.h>, <port/trace.h>).
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -31,7 +32,7 @@
 #define TRACE_BUFFER_BYTES_MIN     (16u << 10) /* a packet must hold the longest event */
 #define TRACE_BUFFER_BYTES_MAX     (4u << 20)
 
-/* Until trace_init() the boot CPU's window lies in the kernel's image, in one piece. */
+/* Until trace_init() the boot CPU's ring lies in the kernel's executable, in one piece. */
 #define TRACE_BOOT_BUFFERS    4u
 #define TRACE_BOOT_RING_BYTES (TRACE_BUFFERS_OFFSET + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
 

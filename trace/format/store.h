@@ -5,7 +5,7 @@
  *
  * A store is a contiguous block of page frames that begins with struct trace_store. Readers find it by the
  * first words of every frame of RAM; they need no symbols, page tables or executable. It lists the frames
- * of every CPU's window (layout.h) and of the metadata, and repeats the info page. Everything is in the byte
+ * of every CPU's ring (layout.h) and of the metadata, and repeats the info page. Everything is in the byte
  * order of the machine; the magic shows which.
  *
  * There may be two: age 0 is the running system's, age 1 that of the system before, whose frames the running
@@ -31,7 +31,7 @@
 #define TRACE_STORE_PLACES    2u /* where a kernel may put its store, see kernel/trace/store.c */
 
 enum trace_extent_kind {
-    TRACE_EXTENT_RING = 1,     /* pages of CPU `number`'s window; offset: from the window's start */
+    TRACE_EXTENT_RING = 1,     /* pages of CPU `number`'s ring; offset: from the ring's start */
     TRACE_EXTENT_METADATA = 2, /* part `number` of the metadata; may be empty; offset: from its start */
 };
 
@@ -45,7 +45,7 @@ enum trace_metadata_part {
 struct trace_extent {
     uint64_t physical; /* address, page aligned */
     uint64_t offset;   /* bytes, page aligned */
-    uint64_t bytes;    /* whole pages in a window; metadata ends with its last byte */
+    uint64_t bytes;    /* whole pages in a ring; metadata ends with its last byte */
     uint32_t kind;     /* enum trace_extent_kind */
     uint32_t number;   /* CPU, or enum trace_metadata_part */
 };

@@ -9,18 +9,18 @@
 struct loader {
     const struct trace_descriptor *descriptor;
     char *memory;
-    uint64_t room;
+    uint64_t space;
 };
 
 /* NULL: not enough memory. */
 static void *take(struct loader *loader, uint64_t bytes, uint64_t align)
 {
     const uint64_t pad = -(uint64_t)loader->memory & (align - 1);
-    if (loader->room < pad + bytes)
+    if (loader->space < pad + bytes)
         return NULL;
     char *taken = loader->memory + pad;
     loader->memory = taken + bytes;
-    loader->room -= pad + bytes;
+    loader->space -= pad + bytes;
     return taken;
 }
 
@@ -129,7 +129,7 @@ static void load_class(struct trace_app_schemas *schemas, struct loader *loader,
 void trace_load_app_schemas(struct trace_app_schemas *schemas, const void *entries, uint64_t size,
                             void *memory, uint64_t memory_size)
 {
-    struct loader loader = {.memory = memory, .room = memory_size};
+    struct loader loader = {.memory = memory, .space = memory_size};
     *schemas = (struct trace_app_schemas){0};
     for (uint64_t at = 0; size - at >= sizeof(struct trace_app_entry);) {
         const struct trace_app_entry *entry = (const void *)((const char *)entries + at);

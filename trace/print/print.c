@@ -79,15 +79,15 @@ static void put_integer(struct line *line, const struct trace_field_info *field,
 static void put_field(struct line *line, const struct trace_event_info *info,
                       const struct trace_field_info *field, const char *body, uint64_t bytes)
 {
-    uint64_t room = bytes - field->offset; /* fixed_bytes is checked */
+    uint64_t space = bytes - field->offset; /* fixed_bytes is checked */
     if (field->kind == TRACE_FIELD_COMM) {
         put_text(line, body + field->offset, TRACE_NAME_BYTES);
     } else if (field->kind == TRACE_FIELD_STRING) {
-        put_text(line, body + field->offset, room);
+        put_text(line, body + field->offset, space);
     } else if (field->kind == TRACE_FIELD_ARRAY) {
         const struct trace_field_info *counter = &info->fields[field->count_field];
         uint64_t count = load_unsigned(body + counter->offset, counter->bytes);
-        for (uint64_t i = 0; i < count && i < room / 8; i++) {
+        for (uint64_t i = 0; i < count && i < space / 8; i++) {
             put_text(line, i ? " " : "", 1);
             put_number(line, load_unsigned(body + field->offset + i * 8, 8), 16);
         }

@@ -3,7 +3,7 @@
  * trace/ring/read_rules.h - how any reader finds, checks, copies and cuts the packets of a ring.
  *
  * One source for readers of mapped rings (read.c: kernel, servers, programs) and of a guest's memory
- * (tools/tarn/source/image_ring.c: maybe remote, maybe of the other byte order). Each includes this file
+ * (tools/tarn/source/guest_ring.c: maybe remote, maybe of the other byte order). Each includes this file
  * once, after the typedef RING of its type of a ring, and defines the functions declared first.
  *
  * A packet is whole if (ring.c and reserve_cas.h are the writers' side)
@@ -32,7 +32,7 @@ static const uint8_t *ring_uuid(const RING *ring);
 static bool ring_is_little(const RING *ring);
 static uint32_t ring_32(const RING *ring, uint32_t value);
 static uint64_t ring_64(const RING *ring, uint64_t value);
-/* Loads the word at byte `offset` of the window, in the reader's order. Acquire: later loads return nothing
+/* Loads the word at byte `offset` of the ring, in the reader's order. Acquire: later loads return nothing
  * older. 0 if it cannot be read. */
 static uint64_t ring_load(RING *ring, uint64_t offset);
 /* Copies the first `words` of the buffer of packet `number`, in bulk and in the writers' order. Leaves out

@@ -65,21 +65,21 @@ static inline __attribute__((always_inline)) void trace_store_header(char *event
  * the ring. Plain loads are enough: the masks change only when the rings are set up again, and any mixture of
  * old and new values stays within mapped memory. */
 static inline __attribute__((always_inline)) void trace_place(struct trace_slot *slot,
-                                                              const struct trace_info *info, char *window,
+                                                              const struct trace_info *info, char *ring,
                                                               uint64_t index)
 {
-    char *ring = window + TRACE_BUFFERS_OFFSET;
+    char *buffers = ring + TRACE_BUFFERS_OFFSET;
     uint64_t place = (index & info->ring_mask) * 8;
-    slot->event = ring + place;
-    slot->packet = (struct trace_packet *)(ring + (place & info->packet_mask));
+    slot->event = buffers + place;
+    slot->packet = (struct trace_packet *)(buffers + (place & info->packet_mask));
 }
 
 /* Reserves `words` for one event in the simple case; false: call trace_log_slow(). */
 static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slot *slot, uint32_t words)
 {
     const struct trace_info *info = arch_trace_info();
-    char *window = arch_trace_ring();
-    struct trace_control *control = (struct trace_control *)window;
+    char *ring = arch_trace_ring();
+    struct trace_control *control = (struct trace_control *)ring;
     /* relaxed: the swap below detects any change; nothing is read through the index */
     uint64_t index = arch_trace_index(&control->index);
     TRACE_TEST_POINT(TRACE_AFTER_INDEX_READ);
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slo
     uint64_t next = index + words;
     /* the limit only grows: an old value leads to the slow path, which reads it again */
     if (__builtin_expect(now > control->time_limit, 0) ||
-        __builtin_expect((index ^ next) > info->buffer_mask, 0) || !arch_trace_same_ring(window))
+        __builtin_expect((index ^ next) > info->buffer_mask, 0) || !arch_trace_same_ring(ring))
         return false;
     TRACE_TEST_POINT(TRACE_BEFORE_RESERVE);
     /* relaxed: reserving publishes nothing; the commit does */
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) bool trace_reserve(struct trace_slo
     __atomic_thread_fence(__ATOMIC_RELEASE);
     TRACE_TEST_POINT(TRACE_AFTER_RESERVE);
     slot->time = now;
-    trace_place(slot, info, window, index);
+    trace_place(slot, info, ring, index);
     return true;
 }
 

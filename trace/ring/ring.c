@@ -16,7 +16,7 @@
 #define RESERVE_TRIES 1000
 
 struct reservation {
-    char *window;
+    char *ring;
     struct trace_control *control;
     uint64_t index;
     uint64_t now;
@@ -24,11 +24,11 @@ struct reservation {
     uint64_t discarded;
 };
 
-enum attempt { DONE, AGAIN, NO_ROOM };
+enum attempt { DONE, AGAIN, NO_SPACE };
 
 static void read_state_of(struct reservation *r)
 {
-    r->control = (struct trace_control *)r->window;
+    r->control = (struct trace_control *)r->ring;
     /* Acquire: the count of discarded events and the clock are read after the index. Pairs with the release
      * in swap_index(): a later packet's count is never below an earlier one's. The count before the clock:
      * what it counts was lost before a packet that begins now. */
@@ -41,9 +41,9 @@ static void read_state_of(struct reservation *r)
 
 static bool read_state(struct reservation *r)
 {
-    r->window = arch_trace_ring();
+    r->ring = arch_trace_ring();
     read_state_of(r);
-    return arch_trace_same_ring(r->window);
+    return arch_trace_same_ring(r->ring);
 }
 
 static bool swap_index(struct reservation *r, uint64_t next)
@@ -114,11 +114,11 @@ static void commit_and_mend(struct trace_packet *packet, uint64_t number, uint64
 }
 
 /* Ends the packet that holds word `index`, `rest` words before the buffer's end. */
-static void close_packet(char *window, uint64_t index, uint64_t rest, uint64_t time)
+static void close_packet(char *ring, uint64_t index, uint64_t rest, uint64_t time)
 {
     const uint64_t buffer_mask = arch_trace_info()->buffer_mask;
     struct trace_slot slot;
-    trace_place(&slot, arch_trace_info(), window, index);
+    trace_place(&slot, arch_trace_info(), ring, index);
     write_header(slot.event, TRACE_MINOR_END, 1, time);
     if (rest > 1)
         write_header(slot.event + 8, TRACE_MINOR_FILLER,
@@ -130,12 +130,12 @@ static void close_packet(char *window, uint64_t index, uint64_t rest, uint64_t t
 
 /* Writes header and context event of the packet whose buffer begins at word `start`. Its `committed` already
  * counts from 0; the opener will commit `words` more for its own event. */
-static void open_packet(char *window, uint64_t start, uint32_t words, uint64_t now, uint64_t discarded)
+static void open_packet(char *ring, uint64_t start, uint32_t words, uint64_t now, uint64_t discarded)
 {
     const struct trace_info *info = arch_trace_info();
     const uint64_t size = info->buffer_mask + 1, own = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
     struct trace_slot slot;
-    trace_place(&slot, arch_trace_info(), window, start);
+    trace_place(&slot, arch_trace_info(), ring, start);
     struct trace_packet *packet = slot.packet;
     packet->magic = TRACE_CTF_MAGIC;
     packet->stream_id = TRACE_STREAM_ID;
@@ -144,13 +144,13 @@ static void open_packet(char *window, uint64_t start, uint32_t words, uint64_t n
     packet->timestamp_begin = now;
     packet->packet_size = size * 64;
     packet->events_discarded = discarded;
-    packet->cpu_id = arch_trace_cpu(window);
+    packet->cpu_id = arch_trace_cpu(ring);
     packet->flags = 0;
     /* release: pairs with the acquire in trace_packet_state(); a reader of this number sees the header, and
      * the earlier lap's count removed */
     __atomic_store_n(&packet->packet_seq_num, start / size, __ATOMIC_RELEASE);
     struct trace_context *context = (struct trace_context *)(slot.event + TRACE_PACKET_WORDS * 8 + 8);
-    arch_trace_context(window, context);
+    arch_trace_context(ring, context);
     write_header(slot.event + TRACE_PACKET_WORDS * 8, TRACE_MINOR_CONTEXT, TRACE_CONTEXT_WORDS, now);
     commit_and_mend(packet, start / size, own, (int64_t)(size - own - words));
 }
@@ -247,7 +247,7 @@ static bool is_free(const struct reservation *r, uint64_t number)
      * `consumed`: the consumer has read the buffer's last packet before we write into it; pairs with the
      * release in sys_trace_consume(). */
     return __atomic_load_n(&info->mode, __ATOMIC_ACQUIRE) == TRACE_MODE_FLIGHT ||
-           number - __atomic_load_n(&info->consumed[arch_trace_cpu(r->window)], __ATOMIC_ACQUIRE) <
+           number - __atomic_load_n(&info->consumed[arch_trace_cpu(r->ring)], __ATOMIC_ACQUIRE) <
                info->buffer_count;
 }
 
@@ -260,12 +260,12 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     const uint64_t start = (end | info->buffer_mask) + 1; /* the next buffer's first word */
     const uint64_t own = start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
     if (!is_free(r, start / size))
-        return NO_ROOM;
+        return NO_SPACE;
     /* An event was discarded since we read the clock: the packet must begin after that. */
     if (__atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED) != r->discarded)
         return AGAIN;
     struct trace_slot first;
-    trace_place(&first, info, r->window, start);
+    trace_place(&first, info, r->ring, start);
     uint64_t *committed = &first.packet->committed;
     /* acquire: pairs with release 3, orders the earlier lap's stores before ours */
     const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
@@ -288,12 +288,12 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
         __atomic_fetch_add(&r->control->torn, (uint64_t)missing, __ATOMIC_RELAXED);
 
     if (!is_closed(r))
-        close_packet(r->window, end, start - end, end_of_open(r));
+        close_packet(r->ring, end, start - end, end_of_open(r));
     TRACE_TEST_POINT(TRACE_BEFORE_OPEN);
-    open_packet(r->window, start, words, r->now, r->discarded);
+    open_packet(r->ring, start, words, r->now, r->discarded);
     TRACE_TEST_POINT(TRACE_BEFORE_LIMIT);
     raise_limit(r->control, r->now + TRACE_TIME_SPAN);
-    trace_place(slot, arch_trace_info(), r->window, own);
+    trace_place(slot, arch_trace_info(), r->ring, own);
     return DONE;
 }
 
@@ -308,7 +308,7 @@ static enum attempt try_reserve(struct reservation *r, uint32_t words, struct tr
     if (!swap_index(r, next))
         return AGAIN;
     TRACE_TEST_POINT(TRACE_AFTER_RESERVE);
-    trace_place(slot, arch_trace_info(), r->window, r->index);
+    trace_place(slot, arch_trace_info(), r->ring, r->index);
     return DONE;
 }
 
@@ -327,8 +327,8 @@ static enum attempt discard(struct reservation *r)
     __atomic_fetch_add(&r->control->discarded, is_lost, __ATOMIC_RELAXED);
     TRACE_TEST_POINT(TRACE_AFTER_STOP);
     if (!is_closed(r))
-        close_packet(r->window, r->index, last + 1 - r->index, end_of_open(r));
-    return is_lost ? NO_ROOM : AGAIN;
+        close_packet(r->ring, r->index, last + 1 - r->index, end_of_open(r));
+    return is_lost ? NO_SPACE : AGAIN;
 }
 
 static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, uint32_t words)
@@ -338,7 +338,7 @@ static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, ui
         slot->time = r->now;
         if (result == DONE)
             return true;
-        if (result == NO_ROOM && discard(r) == NO_ROOM)
+        if (result == NO_SPACE && discard(r) == NO_SPACE)
             return false;
     }
     /* a program keeps changing the control page */
@@ -357,12 +357,12 @@ void trace_log_slow(uint32_t id, const uint64_t *fixed, uint32_t words)
     trace_commit(&slot, id, words);
 }
 
-bool trace_ring_flush(char *window)
+bool trace_ring_flush(char *ring)
 {
     struct reservation r;
     struct trace_slot slot;
     for (unsigned i = 0; i < RESERVE_TRIES; i++) {
-        r.window = window;
+        r.ring = ring;
         read_state_of(&r);
         if (trace_index_open_words(r.index, arch_trace_info()->buffer_mask + 1) <=
             TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
@@ -374,17 +374,17 @@ bool trace_ring_flush(char *window)
     return false;
 }
 
-void trace_ring_open(char *window, uint64_t number)
+void trace_ring_open(char *ring, uint64_t number)
 {
-    struct trace_control *control = (struct trace_control *)window;
+    struct trace_control *control = (struct trace_control *)ring;
     const uint64_t start = number * (arch_trace_info()->buffer_mask + 1);
     const uint64_t now = arch_trace_clock();
     struct trace_slot slot;
-    trace_place(&slot, arch_trace_info(), window, start);
+    trace_place(&slot, arch_trace_info(), ring, start);
     /* atomic: the ring may be another CPU's, where a writer that has begun goes on */
     __atomic_store_n(&slot.packet->committed, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&control->time_limit, now + TRACE_TIME_SPAN, __ATOMIC_RELAXED);
-    open_packet(window, start, 0, now, __atomic_load_n(&control->discarded, __ATOMIC_RELAXED));
+    open_packet(ring, start, 0, now, __atomic_load_n(&control->discarded, __ATOMIC_RELAXED));
     /* release: pairs with the acquire in trace_reader_head() and read_state_of() */
     __atomic_store_n(&control->index, start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, __ATOMIC_RELEASE);
 }

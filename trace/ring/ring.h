@@ -85,12 +85,12 @@ void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, 
 void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const uint64_t *words,
                      uint64_t count);
 
-/* Closes the open packet of this CPU's window and opens the next, so that a reader gets what was logged.
- * False: nothing to close, or no free buffer; then the open packet stays open. Not for another CPU's window:
+/* Closes the open packet of this CPU's ring and opens the next, so that a reader gets what was logged.
+ * False: nothing to close, or no free buffer; then the open packet stays open. Not for another CPU's ring:
  * that CPU may already have read its clock for its next event, before the new packet begins. */
-bool trace_ring_flush(char *window);
+bool trace_ring_flush(char *ring);
 /* Kernel only: opens a CPU's first packet, number `number`; nothing logs there yet. */
-void trace_ring_open(char *window, uint64_t number);
+void trace_ring_open(char *ring, uint64_t number);
 /* Kernel only: logs an event that bounds the time since the last one, and raises the time limit. Ignores the
  * mask. */
 void trace_ring_heartbeat(void);

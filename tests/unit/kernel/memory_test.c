@@ -705,14 +705,14 @@ static void test_runs(void)
     uint64_t before = frame_count_free();
     paddr_t middle = boot_info.ram[0].base + (boot_info.ram[0].size / 2 & ~(FRAME_SIZE - 1)) + FRAME_SIZE;
     paddr_t first = frame_alloc_run(5, middle), second = frame_alloc_run(300, middle);
-    bool fine = first >= middle && second >= first + 5 * FRAME_SIZE && frame_count_free() == before - 305;
+    bool ok = first >= middle && second >= first + 5 * FRAME_SIZE && frame_count_free() == before - 305;
     memset(phys_to_virt(first), 1, 5 * FRAME_SIZE);
     memset(phys_to_virt(second), 2, 300 * FRAME_SIZE);
     for (uint64_t i = 0; i < 300; i++)
         frame_free(second + i * FRAME_SIZE);
     for (uint64_t i = 0; i < 5; i++)
         frame_free(first + i * FRAME_SIZE);
-    check(fine, "runs of frames are at the requested place");
+    check(ok, "runs of frames are at the requested place");
     paddr_t again = frame_alloc_run(4, boot_info.ram[0].base + boot_info.ram[0].size - 3 * FRAME_SIZE);
     check(again != FRAME_NONE, "runs of frames are elsewhere if there is no space");
     for (uint64_t i = 0; i < 4; i++)

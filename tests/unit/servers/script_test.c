@@ -70,9 +70,9 @@ static void test_request(void)
     free(request);
 
     char *longest = malloc(PROC_SPAWN_BYTES);
-    size_t room = PROC_SPAWN_BYTES - 200;
-    memset(longest, 'x', room);
-    longest[room] = 0;
+    size_t capacity = PROC_SPAWN_BYTES - 200;
+    memset(longest, 'x', capacity);
+    longest[capacity] = 0;
     request = make_request("/tmp/x", longest);
     for (int grown = 0; grown < 20; grown++) { /* longer each time, until it does not fit */
         made = script_request(request, &line, &error);

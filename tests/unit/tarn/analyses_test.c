@@ -122,13 +122,13 @@ static void test_tree(void)
     struct filter filter;
     struct analysis *analysis = ask("processes", NO_OPTIONS, &filter, &fail);
     const struct table *tree = find_table(analysis, "tree");
-    bool fine = tree->count >= 2;
+    bool ok = tree->count >= 2;
 
     for (size_t i = 1; i < tree->count; i++)
         if (tree->rows[i]->cells[0].count == 2)
-            fine &= tree->rows[i - 1]->cells[0].count == 1 &&
-                    tree->rows[i]->indent == tree->rows[i - 1]->indent + 1;
-    check(fine, "processes: a child is listed below its parent");
+            ok &= tree->rows[i - 1]->cells[0].count == 1 &&
+                  tree->rows[i]->indent == tree->rows[i - 1]->indent + 1;
+    check(ok, "processes: a child is listed below its parent");
     analysis_free(analysis);
 }
 

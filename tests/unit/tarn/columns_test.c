@@ -121,15 +121,14 @@ static void test_sentences(void)
     for (const struct column_text *text = column_texts; text->key != NULL; text++) {
         const struct column_text *next = text + 1;
         bool is_same = next->key != NULL && strcmp(text->key, next->key) == 0;
-        bool is_fine =
+        bool is_ok =
             text->text[0] != '\0' && !isupper((unsigned char)text->text[0]) && !ends_with(text->text, ".");
 
-        is_fine &= next->key == NULL || strcmp(text->key, next->key) <= 0;
-        is_fine &=
-            !is_same || (next->where != NULL && strcmp(text->where ? text->where : "", next->where) < 0);
-        if (!is_fine)
+        is_ok &= next->key == NULL || strcmp(text->key, next->key) <= 0;
+        is_ok &= !is_same || (next->where != NULL && strcmp(text->where ? text->where : "", next->where) < 0);
+        if (!is_ok)
             printf("# %s: %s\n", text->key, text->text);
-        wrong += !is_fine;
+        wrong += !is_ok;
     }
     check(wrong == 0, "sentences are sorted and have the same form");
 }

@@ -52,17 +52,17 @@ static uint64_t draw(struct fuzz *fuzz, uint64_t below)
     return below ? (fuzz->random * 0x2545f4914f6cdd1dull >> 16) % below : 0;
 }
 
-static void check(struct fuzz *fuzz, bool fine, const char *what, uint64_t count)
+static void check(struct fuzz *fuzz, bool ok, const char *what, uint64_t count)
 {
-    fuzz->failed += !fine;
-    fprintf(fuzz->tap, "%sok %u - %s (%llu mutations)\n", fine ? "" : "not ", ++fuzz->tests, what,
+    fuzz->failed += !ok;
+    fprintf(fuzz->tap, "%sok %u - %s (%llu mutations)\n", ok ? "" : "not ", ++fuzz->tests, what,
             (unsigned long long)count);
     fflush(fuzz->tap);
 }
 
-static void must(bool fine, const char *what)
+static void must(bool ok, const char *what)
 {
-    if (fine)
+    if (ok)
         return;
     fprintf(stderr, "fuzz_tarn: %s: %s\n", what, strerror(errno));
     exit(2);
@@ -288,7 +288,7 @@ typedef void mutation(struct fuzz *fuzz, struct bytes *bytes);
 /* COUNT mutations of one kind, of metadata or of a stream. */
 static void fuzz_kind(struct fuzz *fuzz, mutation *mutate, const char *what, bool metadata, uint64_t count)
 {
-    bool fine = true;
+    bool ok = true;
 
     for (uint64_t i = 0; i < count; i++) {
         unsigned order = i & 1, number = metadata ? 0 : 1 + (unsigned)draw(fuzz, FILES - 1);
@@ -300,9 +300,9 @@ static void fuzz_kind(struct fuzz *fuzz, mutation *mutate, const char *what, boo
         save(fuzz, number, &bytes);
         free(bytes.data);
         status = run_all(fuzz, (unsigned)i);
-        fine &= status >= 0 && status <= 2;
+        ok &= status >= 0 && status <= 2;
     }
-    check(fuzz, fine, what, count);
+    check(fuzz, ok, what, count);
 }
 
 /* Damage that check has to report: a byte of a packet's magic, uuid, sizes or committed count. */

@@ -28,7 +28,7 @@ void open_known(const char *text, const char *order)
 struct analysis *ask(const char *kind, const char *const *options, struct filter *filter, struct fail *fail)
 {
     struct analysis *analysis = analysis_new(analysis_find(kind));
-    bool fine = true;
+    bool ok = true;
 
     memset(filter, 0, sizeof(*filter));
     for (; *options != NULL; options += 2)
@@ -43,11 +43,10 @@ struct analysis *ask(const char *kind, const char *const *options, struct filter
         else if (strcmp(options[0], "+event") == 0)
             filter->events = options[1];
         else
-            fine &= analysis_set(analysis, options[0], options[1], fail);
-    fine = fine && analysis_choose_tables(analysis, "all", fail) &&
-           filter_resolve(filter, &known_trace, fail) &&
-           analyses_ask(&analysis, 1, &known_trace, filter, NULL, NULL, fail);
-    if (!fine) {
+            ok &= analysis_set(analysis, options[0], options[1], fail);
+    ok = ok && analysis_choose_tables(analysis, "all", fail) && filter_resolve(filter, &known_trace, fail) &&
+         analyses_ask(&analysis, 1, &known_trace, filter, NULL, NULL, fail);
+    if (!ok) {
         analysis_free(analysis);
         analysis = NULL;
     }
@@ -121,10 +120,10 @@ void expect(const char *kind, const char *const *options, const struct expected 
     }
     for (; expected->what != NULL; expected++) {
         double value = value_in(analysis, expected->what, text);
-        bool fine = value > expected->value - 0.006 && value < expected->value + 0.006;
+        bool ok = value > expected->value - 0.006 && value < expected->value + 0.006;
 
-        check(fine, "%s: %s is %g", kind, expected->what, expected->value);
-        if (!fine)
+        check(ok, "%s: %s is %g", kind, expected->what, expected->value);
+        if (!ok)
             printf("# got %g\n", value);
     }
     analysis_free(analysis);

@@ -306,10 +306,10 @@ static void expect(const char *what, const char *resume, int status, int packets
 {
     remove_output();
     int got = pull_from_scripts(resume, NULL), got0 = count_packets(0, NULL), got1 = count_packets(1, NULL);
-    bool fine = got == status && got0 >= 0 && got1 >= 0 && (packets0 < 0 || got0 == packets0) &&
-                (packets1 < 0 || got1 == packets1);
-    check(fine, "%s", what);
-    if (!fine)
+    bool ok = got == status && got0 >= 0 && got1 >= 0 && (packets0 < 0 || got0 == packets0) &&
+              (packets1 < 0 || got1 == packets1);
+    check(ok, "%s", what);
+    if (!ok)
         printf("# status %d, packets %d and %d; expected %d, %d and %d\n", got, got0, got1, status, packets0,
                packets1);
     memset(scripts, 0, sizeof(scripts));
@@ -679,13 +679,13 @@ static void test_hash(void)
                  {8, 0xc6f90092},  {15, 0x43cc8e32}, {31, 0xcc4a6119}, {32, 0xf790fd97}, {33, 0xba588784},
                  {63, 0x31c7493c}, {64, 0xf6eeb01f}, {101, 0x033bda4c}};
     uint8_t bytes[101];
-    bool fine = true;
+    bool ok = true;
 
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (uint8_t)(i * 7 + 3);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        fine &= wire_hash(bytes, cases[i].size) == cases[i].hash;
-    check(fine, "XXH64 of every kind of length");
+        ok &= wire_hash(bytes, cases[i].size) == cases[i].hash;
+    check(ok, "XXH64 of every kind of length");
 }
 
 int main(void)

@@ -279,13 +279,13 @@ static const char busy_end[] = "%d 1 lock_contended lock=0x5000 wait=%d pid=1 ho
 
 static void open_busy(const char *order)
 {
-    size_t room = sizeof(busy_begin) + sizeof(busy_end) + BUSY_TURNS * (sizeof(busy_turn) + 16), used;
-    char *text = malloc(room);
+    size_t capacity = sizeof(busy_begin) + sizeof(busy_end) + BUSY_TURNS * (sizeof(busy_turn) + 16), used;
+    char *text = malloc(capacity);
 
-    used = (size_t)snprintf(text, room, "%s", busy_begin);
+    used = (size_t)snprintf(text, capacity, "%s", busy_begin);
     for (int i = 0, at = 110000; i < BUSY_TURNS; i++, at += 40)
-        used += (size_t)snprintf(text + used, room - used, busy_turn, at + 30, at + 40);
-    snprintf(text + used, room - used, busy_end, 110000 + 40 * BUSY_TURNS, 40 * BUSY_TURNS);
+        used += (size_t)snprintf(text + used, capacity - used, busy_turn, at + 30, at + 40);
+    snprintf(text + used, capacity - used, busy_end, 110000 + 40 * BUSY_TURNS, 40 * BUSY_TURNS);
     open_known(text, order);
     free(text);
 }

@@ -156,18 +156,18 @@ static void walk(struct lockstep *pair, const struct trace traces[2], const stru
 
 static bool is_as_known(const struct lockstep *pair, const struct known_difference *wanted)
 {
-    bool fine = pair->difference == wanted->difference && pair->alike == wanted->alike && pair->is_joint &&
-                pair->lacking == wanted->lacking &&
-                (wanted->difference == LOCKSTEP_ALIKE || pair->ticks == wanted->ticks);
+    bool ok = pair->difference == wanted->difference && pair->alike == wanted->alike && pair->is_joint &&
+              pair->lacking == wanted->lacking &&
+              (wanted->difference == LOCKSTEP_ALIKE || pair->ticks == wanted->ticks);
 
     for (unsigned side = 0; side < 2; side++)
-        fine &= pair->sides[side].before == wanted->before[side] &&
-                pair->sides[side].after == wanted->after[side];
-    if (!fine)
+        ok &= pair->sides[side].before == wanted->before[side] &&
+              pair->sides[side].after == wanted->after[side];
+    if (!ok)
         printf("# difference %u at %lu, %lu alike, before %lu %lu, after %lu %lu, %u lacks\n",
                (unsigned)pair->difference, pair->ticks, pair->alike, pair->sides[0].before,
                pair->sides[1].before, pair->sides[0].after, pair->sides[1].after, pair->lacking);
-    return fine;
+    return ok;
 }
 
 static void test_known(const struct known_difference *wanted, const char *order, const char *other)

@@ -70,7 +70,7 @@ static struct model_thread *happens(struct feed *feed, uint64_t ticks, const cha
     while ((field = va_arg(values, const char *)) != NULL)
         set_field(feed, field, &values);
     va_end(values);
-    return model_take(&model, &feed->cursor);
+    return model_apply(&model, &feed->cursor);
 }
 
 static struct model_thread *begin_packet(struct feed *feed, uint64_t begin, uint64_t end, uint64_t tid,
@@ -575,7 +575,7 @@ static void test_deaths(void)
 static void test_state(void)
 {
     const struct model_process *process;
-    const struct image *image;
+    const struct executable *executable;
 
     begin_story(1);
     happens(&one, 50, "lttng_statedump_process_state", "tid", (uint64_t)1, "pid", (uint64_t)4, "state",
@@ -595,11 +595,11 @@ static void test_state(void)
               strcmp(process->path, "/bin/nine") == 0 && model_process(&model, 4)->parent == 1 &&
               model_process(&model, 8) == NULL,
           "processes: parents, programs, life times");
-    image = images_find(&model.images, 9, 0x400fff);
-    check(image != NULL && strcmp(image->path, "/bin/nine") == 0 && image->build_id[0] == 1 &&
-              image->build_id[7] == 8 && image->build_id[15] == 9 &&
-              images_find(&model.images, 9, 0x401000) == NULL &&
-              strcmp(images_find(&model.images, 9, 0xffff800000000010u)->path, "kernel") == 0,
+    executable = executables_find(&model.executables, 9, 0x400fff);
+    check(executable != NULL && strcmp(executable->path, "/bin/nine") == 0 && executable->build_id[0] == 1 &&
+              executable->build_id[7] == 8 && executable->build_id[15] == 9 &&
+              executables_find(&model.executables, 9, 0x401000) == NULL &&
+              strcmp(executables_find(&model.executables, 9, 0xffff800000000010u)->path, "kernel") == 0,
           "images: by address, and the kernel's in every process");
     model_finish(&model);
     end_story("blocked_futex 50-1000; ", "a statedump tells the state of a thread");

@@ -68,7 +68,7 @@ static uint64_t walk_trace(struct walk *walk)
     tiling_open(&walk->tiling, &walk->model);
     merge_open(&merge, walk->trace, NULL, walk->from, NULL);
     while ((cursor = merge_next(&merge)) != NULL && cursor->ticks < walk->to) {
-        model_take(&walk->model, cursor);
+        model_apply(&walk->model, cursor);
         if (++walk->events == next && walk->resume != RESUME_NEVER) {
             next += 1 + draw(&walk->random, walk->events < 10000 ? 500 : 20000);
             resume(walk);
@@ -132,7 +132,7 @@ static void test_damage(const struct trace *trace)
     model_open(&model, trace, 0, UINT64_MAX);
     merge_open(&merge, trace, NULL, 0, NULL);
     for (int i = 0; i < 5000 && (cursor = merge_next(&merge)) != NULL; i++)
-        model_take(&model, cursor);
+        model_apply(&model, cursor);
     model_save(&model, &saved);
     for (int i = 0; i < 2000; i++) {
         size_t at = draw(&random, saved.used), size = i % 4 == 0 ? at : saved.used;
@@ -141,7 +141,7 @@ static void test_damage(const struct trace *trace)
         saved.bytes[at] ^= (uint8_t)(1 + draw(&random, 255));
         refused += !model_restore(&model, saved.bytes, size, &fail);
         for (int n = 0; n < 50 && (cursor = merge_next(&merge)) != NULL; n++, walked++)
-            model_take(&model, cursor);
+            model_apply(&model, cursor);
         saved.bytes[at] = before;
     }
     check(refused > 500 && walked > 0, "%u of 2000 damaged checkpoints are refused, none does harm", refused);

@@ -159,7 +159,7 @@ struct told {
     uint64_t kinds[ANOMALY_COUNT], lost_events, lost_packets, events;
 };
 
-static void take_report(struct reporter *reporter, const struct report *report)
+static void on_report(struct reporter *reporter, const struct report *report)
 {
     struct told *told = (struct told *)reporter;
 
@@ -202,16 +202,16 @@ static void pull_all(struct trace_writer *writer)
     struct fail fail;
 
     start_writer(writer);
-    bool fine = write_metadata(writer, (const uint8_t *)metadata, strlen(metadata), &fail);
-    for (uint64_t i = 0; fine && i < packet_count; i++)
-        fine = write_one(writer, i, &fail);
-    if (!fine || !write_closing(writer, &status, &cpu, true, &fail) || !finish_trace_writer(writer, &fail))
+    bool ok = write_metadata(writer, (const uint8_t *)metadata, strlen(metadata), &fail);
+    for (uint64_t i = 0; ok && i < packet_count; i++)
+        ok = write_one(writer, i, &fail);
+    if (!ok || !write_closing(writer, &status, &cpu, true, &fail) || !finish_trace_writer(writer, &fail))
         bail_out(fail.text);
 }
 
 static struct told read_all(void)
 {
-    struct told told = {.reporter.report = take_report};
+    struct told told = {.reporter.report = on_report};
     struct cursor cursor;
     struct trace trace;
     struct fail fail;
@@ -352,11 +352,11 @@ static void test_no_status(const char *order)
     log_events(order);
     do_damage(&(struct damage){WRONG_TIME, 1, 30}, 1);
     start_writer(&writer);
-    bool fine = write_metadata(&writer, (const uint8_t *)metadata, strlen(metadata), &fail) &&
-                write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail) &&
-                write_closing(&writer, &(struct wire_status){0}, NULL, false, &fail);
+    bool ok = write_metadata(&writer, (const uint8_t *)metadata, strlen(metadata), &fail) &&
+              write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail) &&
+              write_closing(&writer, &(struct wire_status){0}, NULL, false, &fail);
     const struct told told = read_all();
-    check(fine && told.events + told.lost_events == count_in_packet(0) + count_in_packet(1) &&
+    check(ok && told.events + told.lost_events == count_in_packet(0) + count_in_packet(1) &&
               told.lost_events > 0 && told.lost_packets == 0,
           "%s, the loss in the last packet is reported when nothing else is known", order);
     close_trace_writer(&writer);
@@ -377,11 +377,11 @@ static void test_unparsable(const char *order)
     strcpy(to, " */ gibberish ");
     do_damage((struct damage[]){{UNDECLARED_ID, 0, 30}, {NO_LENGTH, 1, 30}}, 2);
     start_writer(&writer);
-    bool fine = write_metadata(&writer, (const uint8_t *)text, strlen(text), &fail);
-    check(fine && !writer.have_schema && strstr(fail.text, "gibberish") != NULL,
+    bool ok = write_metadata(&writer, (const uint8_t *)text, strlen(text), &fail);
+    check(ok && !writer.have_schema && strstr(fail.text, "gibberish") != NULL,
           "%s, unparsable metadata is written, and the error is reported", order);
-    fine = write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail);
-    check(fine && writer.packets == 1 && writer.events == count_in_packet(0) && writer.refused == 1 &&
+    ok = write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail);
+    check(ok && writer.packets == 1 && writer.events == count_in_packet(0) && writer.refused == 1 &&
               writer.undecoded == 0,
           "%s, then events are checked only by their lengths", order);
     close_trace_writer(&writer);

@@ -253,7 +253,7 @@ static void test_seek(void)
 {
     struct synthetic_options options = SYNTHETIC_DEFAULTS;
     struct trace trace;
-    bool fine = true, before = true;
+    bool ok = true, before = true;
 
     options.events = 20000;
     options.cpus = 2;
@@ -266,13 +266,13 @@ static void test_seek(void)
             struct trace_packet header;
 
             stream_header(&trace, stream, offset, &header);
-            fine &= stream_seek(&trace, stream, header.timestamp_begin + 1) == offset;
+            ok &= stream_seek(&trace, stream, header.timestamp_begin + 1) == offset;
             before &= stream_seek(&trace, stream, header.timestamp_begin) < offset;
         }
-        fine &= stream_seek(&trace, stream, 0) == 0 &&
-                stream_seek(&trace, stream, UINT64_MAX) == stream->size - PACKET;
+        ok &= stream_seek(&trace, stream, 0) == 0 &&
+              stream_seek(&trace, stream, UINT64_MAX) == stream->size - PACKET;
     }
-    check(fine, "the packet that contains a time is found");
+    check(ok, "the packet that contains a time is found");
     check(before, "a packet that begins at the time is not the last before it");
     trace_close(&trace);
 }
@@ -391,14 +391,14 @@ static void test_names(void)
     struct schema schema;
     struct names names;
     struct fail fail;
-    bool fine = build(&schema, "", &fail);
+    bool ok = build(&schema, "", &fail);
 
     names_open(&names, &schema);
     for (uint32_t pid = 0; pid < 3 * NAMES_MAX; pid++)
         names_set(&names, pid * 7919, "somebody", 8);
     names_set(&names, 7919, "a name that is far too long to be kept whole", 44);
-    fine &= strcmp(names_find(&names, 0), "somebody") == 0 && strlen(names_find(&names, 7919)) == 31;
-    check(fine && names_find(&names, 1) == NULL && names.table.count == NAMES_MAX,
+    ok &= strcmp(names_find(&names, 0), "somebody") == 0 && strlen(names_find(&names, 7919)) == 31;
+    check(ok && names_find(&names, 1) == NULL && names.table.count == NAMES_MAX,
           "names are kept, up to a limit");
     names_close(&names);
     schema_free(&schema);

@@ -135,16 +135,16 @@ static void check_program(const struct machine *machine, const char *program)
     }
     fclose(to);
     struct symbols *symbols = symbols_open(NULL, own);
-    struct image image = {.pid = 0, .base = 0, .path = path};
-    memcpy(image.build_id, look.build_id, sizeof(image.build_id));
+    struct executable executable = {.pid = 0, .base = 0, .path = path};
+    memcpy(executable.build_id, look.build_id, sizeof(executable.build_id));
     struct program *opened = program_open(path);
-    image.base = program_base(opened);
+    executable.base = program_base(opened);
     program_close(opened);
     snprintf(command, sizeof(command), "%saddr2line -a -f -i -e %s <%s", machine->cross, path, list);
     FILE *from = popen(command, "r");
     if (from != NULL && fgets(line, sizeof(line), from) != NULL)
         for (unsigned i = 0; i < PROBES; i++)
-            compare(&counts, from, symbols_find(symbols, &image, probes[i]), probes[i], line);
+            compare(&counts, from, symbols_find(symbols, &executable, probes[i]), probes[i], line);
     if (from != NULL)
         pclose(from);
     unlink(list);
@@ -158,7 +158,7 @@ static void check_program(const struct machine *machine, const char *program)
     check(counts.wrong_names <= counts.named / 200, "%s: the same functions", path);
     check(counts.wrong_lines <= counts.lines / 200, "%s: the same lines", path);
     check(counts.wrong_depth <= counts.addresses / 200, "%s: as many inlined into one another", path);
-    check(symbols_find(symbols, &image, probes[7]) == symbols_find(symbols, &image, probes[7]),
+    check(symbols_find(symbols, &executable, probes[7]) == symbols_find(symbols, &executable, probes[7]),
           "%s: found once", path);
     check(symbols_complaint(symbols, 0) == NULL, "%s: no warning is printed", path);
     symbols_close(symbols);
@@ -168,15 +168,15 @@ static void check_program(const struct machine *machine, const char *program)
 static void check_refusal(const struct machine *machine)
 {
     char path[320], own[300], text[SYMBOL_NAME_BYTES];
-    struct image image = {.pid = 7, .base = 0x400000, .size = 0x10000, .path = "/bin/sh"};
+    struct executable executable = {.pid = 7, .base = 0x400000, .size = 0x10000, .path = "/bin/sh"};
     struct symbols *symbols;
 
     snprintf(own, sizeof(own), "build/%s", machine->name);
     snprintf(path, sizeof(path), "%s/user/sh", own);
-    memset(image.build_id, 0xab, sizeof(image.build_id));
+    memset(executable.build_id, 0xab, sizeof(executable.build_id));
     symbols = symbols_open(NULL, own);
-    const struct symbol *symbol = symbols_find(symbols, &image, 0x401234);
-    symbols_find(symbols, &image, 0x401238);
+    const struct symbol *symbol = symbols_find(symbols, &executable, 0x401234);
+    symbols_find(symbols, &executable, 0x401238);
     check(symbol->function == NULL && symbol->offset == 0x1234, "no symbol of another program");
     check(strcmp(symbol_name(symbol, 0x401234, text), "sh+0x1234") == 0,
           "an address without symbol has image and offset");
@@ -184,7 +184,7 @@ static void check_refusal(const struct machine *machine)
     check(complaint != NULL && strstr(complaint, "/sh is not the sh of this trace") != NULL, "and why");
     check(symbols_complaint(symbols, 1) == NULL, "a missing file is reported once");
     symbol = symbols_find(symbols, NULL, 0x5678);
-    check(symbol->image == NULL && strcmp(symbol_name(symbol, 0x5678, text), "0x5678") == 0,
+    check(symbol->executable == NULL && strcmp(symbol_name(symbol, 0x5678, text), "0x5678") == 0,
           "nothing is at 0x5678");
     symbols_close(symbols);
 }

@@ -463,22 +463,22 @@ bool synthetic_write(const struct synthetic_options *options, uint64_t *written,
 {
     struct generator *gen = alloc_zero(1, sizeof(*gen));
     char *text = synthetic_metadata(options, fail);
-    bool fine = text != NULL;
+    bool ok = text != NULL;
 
     gen->options = *options;
     gen->random = options->seed * 0x9e3779b97f4a7c15ull + 1;
-    if (fine)
-        fine = schema_build(&gen->schema, text, strlen(text), fail);
-    if (fine) {
+    if (ok)
+        ok = schema_build(&gen->schema, text, strlen(text), fail);
+    if (ok) {
         choose_mix(gen);
-        fine = synthetic_start(options, text, fail);
+        ok = synthetic_start(options, text, fail);
     }
-    for (uint32_t cpu = 0; fine && cpu < options->cpus; cpu++)
-        fine = write_stream(gen, cpu, options->events / options->cpus, fail);
+    for (uint32_t cpu = 0; ok && cpu < options->cpus; cpu++)
+        ok = write_stream(gen, cpu, options->events / options->cpus, fail);
     if (written != NULL)
         *written = gen->written;
     schema_free(&gen->schema);
     free(text);
     free(gen);
-    return fine;
+    return ok;
 }

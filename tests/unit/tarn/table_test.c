@@ -177,7 +177,7 @@ static void test_kinds(void)
 static void test_many_rows(void)
 {
     struct table table = TABLE("many", "many", "rows", columns, 1);
-    bool fine = true;
+    bool ok = true;
     char name[20];
 
     for (uint64_t i = 0; i < 20000; i++) {
@@ -186,13 +186,13 @@ static void test_many_rows(void)
     }
     for (uint64_t i = 0; i < 10000; i++) {
         snprintf(name, sizeof(name), "row %llu", (unsigned long long)i);
-        fine &= table_row(&table, i & 1, name)->cells[1].count == 2 * i + 10000;
+        ok &= table_row(&table, i & 1, name)->cells[1].count == 2 * i + 10000;
     }
-    check(fine && table.count == 10000, "rows are found among many");
+    check(ok && table.count == 10000, "rows are found among many");
     table_sort(&table, 1);
     for (size_t i = 1; i < table.count; i++)
-        fine &= table.rows[i - 1]->cells[1].count >= table.rows[i]->cells[1].count;
-    check(fine, "and sorted");
+        ok &= table.rows[i - 1]->cells[1].count >= table.rows[i]->cells[1].count;
+    check(ok, "and sorted");
     table_free(&table);
 }
 
@@ -205,7 +205,7 @@ static void test_distribution(void)
 {
     struct distribution one = {0}, two = {0};
     struct arena arena = {NULL};
-    bool fine = true;
+    bool ok = true;
 
     check(distribution_percentile(&one, 0.5) == 0, "an empty distribution");
     for (uint64_t i = 1; i <= 1000; i++)
@@ -214,18 +214,18 @@ static void test_distribution(void)
     check(one.count == 1000 && one.min == 1 && one.max == 1000000 && one.total == 333833500,
           "count, bounds and sum are exact");
     for (uint64_t i = 1; i <= 1000; i++)
-        fine &= is_near(distribution_percentile(&one, (double)i / 1000), i * i);
-    check(fine, "every percentile is right to 1/64");
-    fine = true;
+        ok &= is_near(distribution_percentile(&one, (double)i / 1000), i * i);
+    check(ok, "every percentile is right to 1/64");
+    ok = true;
     memset(&two, 0, sizeof(two));
     for (unsigned shift = 0; shift < 64; shift++) {
         struct distribution alone = {0};
 
         distribution_add(&alone, &arena, 1ull << shift);
         distribution_add(&two, &arena, UINT64_MAX >> shift);
-        fine &= distribution_percentile(&alone, 0.5) == 1ull << shift;
+        ok &= distribution_percentile(&alone, 0.5) == 1ull << shift;
     }
-    check(fine && two.max == UINT64_MAX && distribution_percentile(&two, 1) > UINT64_MAX / 64 * 63 &&
+    check(ok && two.max == UINT64_MAX && distribution_percentile(&two, 1) > UINT64_MAX / 64 * 63 &&
               distribution_percentile(&two, 1.0 / 64) == 1,
           "from one tick to all 64 bits");
     arena_free(&arena);
@@ -267,7 +267,7 @@ static void test_distribution_tables(void)
 static void test_map(void)
 {
     struct map map;
-    bool fine = true;
+    bool ok = true;
 
     map_open(&map, sizeof(uint64_t));
     for (uint64_t i = 0; i < 100000; i++)
@@ -278,9 +278,9 @@ static void test_map(void)
 
         for (uint64_t n = i; n < 100000; n += 1000)
             sum += n;
-        fine &= found != NULL && *found == sum && map.entries[i]->key[1] == i;
+        ok &= found != NULL && *found == sum && map.entries[i]->key[1] == i;
     }
-    check(fine && map_find(&map, 1, 2, 5) == NULL, "each record is found, others are not there");
+    check(ok && map_find(&map, 1, 2, 5) == NULL, "each record is found, others are not there");
     for (uint64_t i = 0; i < MAP_ENTRIES_MAX + 100; i++)
         ++*(uint64_t *)map_at(&map, i, i, i);
     check(map.count == MAP_ENTRIES_MAX && map.others != NULL && *(uint64_t *)map.others->value == 1099,

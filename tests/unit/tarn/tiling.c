@@ -67,8 +67,8 @@ static void check_processor(struct tiling *tiling, const struct model_thread *th
     cpu->end = to;
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct tiling *tiling = self_of(self);
     struct tiling_thread *known = record(tiling, thread);
@@ -100,8 +100,8 @@ static void take_segment(struct model_observer *self, const struct model_thread 
         add(tiling, thread->frames[i].detail + ((uint64_t)thread->frames[i].kind << 32));
 }
 
-static void take_enter(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame)
+static void on_enter(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame)
 {
     struct tiling *tiling = self_of(self);
 
@@ -110,8 +110,8 @@ static void take_enter(struct model_observer *self, const struct model_thread *t
     add(tiling, frame->begin);
 }
 
-static void take_leave(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame, uint64_t end)
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
 {
     struct tiling *tiling = self_of(self);
     struct tiling_thread *known = record(tiling, thread);
@@ -133,8 +133,8 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
     add(tiling, (uint64_t)frame->result + frame->is_cut);
 }
 
-static void take_wakeup(struct model_observer *self, const struct model_thread *by,
-                        const struct model_thread *thread, uint64_t ticks, bool is_direct)
+static void on_wakeup(struct model_observer *self, const struct model_thread *by,
+                      const struct model_thread *thread, uint64_t ticks, bool is_direct)
 {
     struct tiling *tiling = self_of(self);
 
@@ -144,8 +144,8 @@ static void take_wakeup(struct model_observer *self, const struct model_thread *
     add(tiling, ticks + is_direct);
 }
 
-static void take_switched(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
-                          enum model_state state, const struct model_thread *next, uint64_t ticks)
+static void on_switched(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                        enum model_state state, const struct model_thread *next, uint64_t ticks)
 {
     struct tiling *tiling = self_of(self);
 
@@ -157,8 +157,8 @@ static void take_switched(struct model_observer *self, uint32_t cpu, const struc
     add(tiling, ticks);
 }
 
-static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                      bool has_ended)
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
 {
     struct tiling *tiling = self_of(self);
 
@@ -173,8 +173,8 @@ static void take_call(struct model_observer *self, const struct model_call *call
     add(tiling, call->outer_id);
 }
 
-static void take_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
-                        uint64_t ticks)
+static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
+                      uint64_t ticks)
 {
     struct tiling *tiling = self_of(self);
     struct tiling_thread *known = record(tiling, thread);
@@ -193,13 +193,13 @@ void tiling_open(struct tiling *tiling, struct model *model)
     memset(tiling, 0, sizeof(*tiling));
     tiling->model = model;
     tiling->cpus = alloc_zero(model->trace->stream_count + 1, sizeof(tiling->cpus[0]));
-    tiling->observer = (struct model_observer){.segment = take_segment,
-                                               .enter = take_enter,
-                                               .leave = take_leave,
-                                               .wakeup = take_wakeup,
-                                               .switched = take_switched,
-                                               .call = take_call,
-                                               .thread = take_thread};
+    tiling->observer = (struct model_observer){.segment = on_segment,
+                                               .enter = on_enter,
+                                               .leave = on_leave,
+                                               .wakeup = on_wakeup,
+                                               .switched = on_switched,
+                                               .call = on_call,
+                                               .thread = on_thread};
     model_observe(model, &tiling->observer);
 }
 

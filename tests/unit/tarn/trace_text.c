@@ -219,7 +219,7 @@ static bool open_streams(struct text_writer *writer)
 /* Processors without a line have no stream. */
 static bool close_streams(struct text_writer *writer)
 {
-    bool fine = true;
+    bool ok = true;
     char path[4096];
 
     for (uint32_t cpu = 0; cpu < TRACE_TEXT_CPUS; cpu++) {
@@ -229,15 +229,15 @@ static bool close_streams(struct text_writer *writer)
         if (stream->file == NULL)
             continue;
         if (stream->used != 0)
-            fine &= end_packet(writer, stream);
+            ok &= end_packet(writer, stream);
         is_empty = ftell(stream->file) == 0;
         if (ferror(stream->file) | fclose(stream->file))
-            fine = fail_set(writer->fail, "cpu%u cannot be written", cpu);
+            ok = fail_set(writer->fail, "cpu%u cannot be written", cpu);
         snprintf(path, sizeof(path), "%s/cpu%u", writer->options->directory, cpu);
         if (is_empty)
             remove(path);
     }
-    return fine;
+    return ok;
 }
 
 /* The highest processor that a line has, and those below. */
@@ -257,19 +257,19 @@ bool trace_text_write(const struct synthetic_options *wanted, const char *text, 
     const struct synthetic_options *options = &all;
     struct text_writer *writer = alloc_zero(1, sizeof(*writer));
     char *metadata, *lines = strdup(text);
-    bool fine;
+    bool ok;
 
     all.cpus = count_processors(text);
     metadata = synthetic_metadata(options, fail);
     writer->options = options;
     writer->fail = fail;
-    fine = metadata != NULL && lines != NULL &&
-           schema_build(&writer->schema, metadata, strlen(metadata), fail) &&
-           synthetic_start(options, metadata, fail) && open_streams(writer) && write_lines(writer, lines);
-    fine = close_streams(writer) && fine;
+    ok = metadata != NULL && lines != NULL &&
+         schema_build(&writer->schema, metadata, strlen(metadata), fail) &&
+         synthetic_start(options, metadata, fail) && open_streams(writer) && write_lines(writer, lines);
+    ok = close_streams(writer) && ok;
     schema_free(&writer->schema);
     free(metadata);
     free(lines);
     free(writer);
-    return fine;
+    return ok;
 }

@@ -42,18 +42,18 @@ struct truth {
     uint64_t from, to;
     uint64_t (*threads)[NODE_KINDS]; /* by number */
     uint64_t *events;                /* by type */
-    uint32_t thread_room;
+    uint32_t thread_capacity;
 };
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct truth *truth = (struct truth *)self;
     enum node_kind kind = node_kind(thread);
 
     from = from > truth->from ? from : truth->from;
     to = to < truth->to ? to : truth->to;
-    if (from < to && kind < NODE_KINDS && thread->number < truth->thread_room)
+    if (from < to && kind < NODE_KINDS && thread->number < truth->thread_capacity)
         truth->threads[thread->number][kind] += to - from;
 }
 
@@ -63,9 +63,9 @@ static void find_truth(struct truth *truth, const struct view *view, uint64_t fr
     struct merge merge;
     struct cursor *cursor;
 
-    *truth = (struct truth){.observer = {.segment = take_segment}, .from = from, .to = to};
-    truth->thread_room = index_thread_count(&view->index);
-    truth->threads = alloc_zero(truth->thread_room + 1, sizeof(truth->threads[0]));
+    *truth = (struct truth){.observer = {.segment = on_segment}, .from = from, .to = to};
+    truth->thread_capacity = index_thread_count(&view->index);
+    truth->threads = alloc_zero(truth->thread_capacity + 1, sizeof(truth->threads[0]));
     truth->events = alloc_zero(view->trace.schema.event_count + 1, sizeof(truth->events[0]));
     model_open(&model, &view->trace, 0, UINT64_MAX);
     model_observe(&model, &truth->observer);
@@ -73,7 +73,7 @@ static void find_truth(struct truth *truth, const struct view *view, uint64_t fr
     while ((cursor = merge_next(&merge)) != NULL) {
         if (cursor->ticks >= from && cursor->ticks < to)
             truth->events[cursor->event.type->index]++;
-        model_take(&model, cursor);
+        model_apply(&model, cursor);
     }
     model_finish(&model);
     merge_close(&merge);
@@ -106,7 +106,7 @@ static bool is_true(const struct truth *truth, const struct tally *tally)
                    (unsigned long long)truth->events[i]);
             return false;
         }
-    for (uint32_t i = 0; i < truth->thread_room; i++) {
+    for (uint32_t i = 0; i < truth->thread_capacity; i++) {
         bool is_known = i < tally->thread_size && tally->threads[i].stamp == tally->stamp;
 
         for (int kind = 0; kind < NODE_KINDS && is_known; kind++)
@@ -347,33 +347,34 @@ static void make_search(const struct view *view, char what[300])
     const char *field = type->field_count > 0 ? type->fields[draw(type->field_count)].name : "cpu_id";
     size_t length = draw(2) ? (size_t)snprintf(what, 300, "events=%u&", type->index) : 0;
     char *at = what + length;
-    size_t room = 300 - length;
+    size_t capacity = 300 - length;
 
     what[length] = '\0';
     switch (draw(8)) {
     case 0:
-        snprintf(at, room, "text=%.5s", type->name + draw(strlen(type->name)));
+        snprintf(at, capacity, "text=%.5s", type->name + draw(strlen(type->name)));
         break;
     case 1:
-        snprintf(at, room, "text=%s", thread->name);
+        snprintf(at, capacity, "text=%s", thread->name);
         break;
     case 2:
-        snprintf(at, room, "text=%llu", (unsigned long long)draw(1ull << draw(34)));
+        snprintf(at, capacity, "text=%llu", (unsigned long long)draw(1ull << draw(34)));
         break;
     case 3:
-        snprintf(at, room, "text=%c%c", 'a' + (char)draw(26), 'A' + (char)draw(26));
+        snprintf(at, capacity, "text=%c%c", 'a' + (char)draw(26), 'A' + (char)draw(26));
         break;
     case 4:
-        snprintf(at, room, "tids=%u", thread->tid);
+        snprintf(at, capacity, "tids=%u", thread->tid);
         break;
     case 5:
-        snprintf(at, room, "field=%s&value=%llu", field, (unsigned long long)draw(1ull << draw(34)));
+        snprintf(at, capacity, "field=%s&value=%llu", field, (unsigned long long)draw(1ull << draw(34)));
         break;
     case 6:
-        snprintf(at, room, "field=%s&value=%s&cpus=%llu", field, thread->name, (unsigned long long)draw(4));
+        snprintf(at, capacity, "field=%s&value=%s&cpus=%llu", field, thread->name,
+                 (unsigned long long)draw(4));
         break;
     default:
-        snprintf(at, room, "field=%s&text=%u", field, thread->tid);
+        snprintf(at, capacity, "field=%s&text=%u", field, thread->tid);
     }
 }
 

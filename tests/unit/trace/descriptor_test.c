@@ -206,13 +206,13 @@ static int load(const void *from, uint64_t size, uint64_t memory_size)
 static void test_memory(void)
 {
     int count = 0;
-    bool fine = true;
+    bool ok = true;
     uint64_t capacity = 0;
-    for (; capacity <= 4 * entries_size && fine && count < EVENTS + 1; capacity++) {
+    for (; capacity <= 4 * entries_size && ok && count < EVENTS + 1; capacity++) {
         count = load(entries.bytes, entries_size, capacity);
-        fine = count >= 0;
+        ok = count >= 0;
     }
-    check(fine && count == EVENTS + 1, "in too little memory fewer are loaded; %u bytes are enough for %u",
+    check(ok && count == EVENTS + 1, "in too little memory fewer are loaded; %u bytes are enough for %u",
           (unsigned)capacity, (unsigned)entries_size);
 }
 

@@ -44,9 +44,9 @@ static void test_masks(void)
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const char *bad;
         uint64_t mask = cases[i].before;
-        bool fine = trace_parse_mask(cases[i].text, trace_find_system_class, &mask, &bad);
-        check(fine == !cases[i].bad && mask == cases[i].after && (fine || !strcmp(bad, cases[i].bad)),
-              "mask '%s'%s", cases[i].text, fine ? "" : " refused");
+        bool ok = trace_parse_mask(cases[i].text, trace_find_system_class, &mask, &bad);
+        check(ok == !cases[i].bad && mask == cases[i].after && (ok || !strcmp(bad, cases[i].bad)),
+              "mask '%s'%s", cases[i].text, ok ? "" : " refused");
     }
 }
 
@@ -54,7 +54,7 @@ static void test_numbers(void)
 {
     static const struct {
         const char *text;
-        bool fine;
+        bool ok;
         uint64_t number;
     } cases[] = {
         {"64k", true, 65536},
@@ -71,9 +71,9 @@ static void test_numbers(void)
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         uint64_t number;
-        bool fine = trace_parse_number(cases[i].text, strlen(cases[i].text), &number);
-        check(fine == cases[i].fine && (!fine || number == cases[i].number), "number '%s'%s", cases[i].text,
-              fine ? "" : " refused");
+        bool ok = trace_parse_number(cases[i].text, strlen(cases[i].text), &number);
+        check(ok == cases[i].ok && (!ok || number == cases[i].number), "number '%s'%s", cases[i].text,
+              ok ? "" : " refused");
     }
 }
 

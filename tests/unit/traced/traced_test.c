@@ -179,7 +179,7 @@ struct host_channel {
 static struct {
     _Atomic int countdown;
     void (*action)(void);
-} on_room;
+} on_reserve;
 
 static size_t receive(struct channel *channel, void *bytes, size_t size)
 {
@@ -191,8 +191,8 @@ static void *reserve(struct channel *channel, size_t size)
 {
     struct host_channel *host = (struct host_channel *)channel;
     free(host->frame);
-    if (size > trace_buffer_bytes(&test_info) && atomic_fetch_sub(&on_room.countdown, 1) == 1)
-        on_room.action();
+    if (size > trace_buffer_bytes(&test_info) && atomic_fetch_sub(&on_reserve.countdown, 1) == 1)
+        on_reserve.action();
     return host->frame = malloc(size);
 }
 
@@ -415,10 +415,10 @@ static void test_snapshot(void)
     write_a_lap();
     int status = pull("--snapshot", NULL);
     stop_writers();
-    bool fine = true;
+    bool ok = true;
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
-        fine &= count_arrived(cpu).sound && count_arrived(cpu).events > 100;
-    check(fine && (status == 0 || status == 1) && test_info.mode == TRACE_MODE_FLIGHT &&
+        ok &= count_arrived(cpu).sound && count_arrived(cpu).events > 100;
+    check(ok && (status == 0 || status == 1) && test_info.mode == TRACE_MODE_FLIGHT &&
               test_info.mask == ~0ull,
           "a snapshot during logging changes nothing (status %d)", status);
     status = pull("--snapshot", NULL);
@@ -568,8 +568,8 @@ static void test_last_losses(void)
 static void test_geometry(void)
 {
     new_rings(16384, 64, TRACE_MODE_STREAM);
-    on_room.action = enlarge_buffers;
-    on_room.countdown = 6;
+    on_reserve.action = enlarge_buffers;
+    on_reserve.countdown = 6;
     start_writers(1000);
     int status = pull("--duration", "20");
     check(status == EXIT_DAMAGE && trace_buffer_bytes(&test_info) == 65536 && count_arrived(0).sound,

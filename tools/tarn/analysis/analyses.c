@@ -278,12 +278,12 @@ bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace
 {
     struct model model;
     struct merge merge;
-    bool fine;
+    bool ok;
 
     model_open(&model, trace, filter->from_ticks, filter->to_ticks);
     model_learn_beginning(&model);
-    fine = analyses_open(analyses, count, &model, filter, symbols, fail);
-    if (fine) {
+    ok = analyses_open(analyses, count, &model, filter, symbols, fail);
+    if (ok) {
         merge_open(&merge, trace, NULL, 0, reporter);
         model_walk(&model, &merge);
         model_finish_range(&model, &merge);
@@ -291,7 +291,7 @@ bool analyses_ask(struct analysis **analyses, unsigned count, const struct trace
         analyses_finish(analyses, count);
     }
     model_close(&model);
-    return fine;
+    return ok;
 }
 
 bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_t from, uint64_t to,

@@ -89,8 +89,8 @@ static bool counts_stretches(enum what_kind kind)
     return kind == WHAT_USER || (kind >= WHAT_BOOT && kind <= WHAT_IDLE) || kind >= WHAT_EX;
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct breakdown *breakdown = ANALYSIS_OF(self, struct breakdown);
     struct progress *progress;
@@ -125,8 +125,8 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     progress->end = to;
 }
 
-static void take_enter(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame)
+static void on_enter(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame)
 {
     struct breakdown *breakdown = ANALYSIS_OF(self, struct breakdown);
 
@@ -135,8 +135,8 @@ static void take_enter(struct model_observer *self, const struct model_thread *t
         part_of(breakdown, thread, context_of(thread), what_when_running(thread))->count++;
 }
 
-static void take_leave(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame, uint64_t end)
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
 {
     struct breakdown *breakdown = ANALYSIS_OF(self, struct breakdown);
     struct progress *progress;
@@ -151,8 +151,8 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
     progress->fault = 0;
 }
 
-static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                      bool has_ended)
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
 {
     struct breakdown *breakdown = ANALYSIS_OF(self, struct breakdown);
 
@@ -174,10 +174,10 @@ static bool open_breakdown(struct analysis *analysis, struct fail *fail)
     analysis_slots(analysis, &breakdown->progress, sizeof(struct progress));
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         breakdown->names[what_of_activity[kind]] = model_detail_field(&analysis->trace->schema, kind);
-    analysis->observer.segment = take_segment;
-    analysis->observer.enter = take_enter;
-    analysis->observer.leave = take_leave;
-    analysis->observer.call = take_call;
+    analysis->observer.segment = on_segment;
+    analysis->observer.enter = on_enter;
+    analysis->observer.leave = on_leave;
+    analysis->observer.call = on_call;
     return true;
 }
 

@@ -98,15 +98,15 @@ static const char *name_of(const struct analysis *analysis, uint64_t kind, char 
 static void add_places(struct faults *faults, uint32_t pid, const struct model_frame *frame, uint64_t ticks)
 {
     const struct table *tables = faults->analysis.tables;
-    const struct image *image;
+    const struct executable *executable;
 
     if (tables[BY_PAGE].is_wanted)
         tally_add(map_at(&faults->pages, pid, frame->args[0] / PAGE_BYTES * PAGE_BYTES, 0), ticks);
     if (tables[BY_INSTRUCTION].is_wanted || tables[BY_FUNCTION].is_wanted)
         tally_add(map_at(&faults->instructions, pid, frame->args[1], 0), ticks);
     if (tables[BY_REGION].is_wanted) {
-        image = images_find(&faults->analysis.model->images, pid, frame->args[0]);
-        tally_add(map_at(&faults->regions, pid, image != NULL ? image->base : 0, 0), ticks);
+        executable = executables_find(&faults->analysis.model->executables, pid, frame->args[0]);
+        tally_add(map_at(&faults->regions, pid, executable != NULL ? executable->base : 0, 0), ticks);
     }
 }
 
@@ -144,10 +144,11 @@ static bool open_faults(struct analysis *analysis, struct fail *fail)
 
 /* Fills in the function and source line, if there are symbols. */
 static void fill_source(struct analysis *analysis, struct table *table, struct table_row *row,
-                        const struct image *image, uint64_t address)
+                        const struct executable *executable, uint64_t address)
 {
-    const struct symbol *symbol =
-        analysis->symbols != NULL && image != NULL ? symbols_find(analysis->symbols, image, address) : NULL;
+    const struct symbol *symbol = analysis->symbols != NULL && executable != NULL
+                                      ? symbols_find(analysis->symbols, executable, address)
+                                      : NULL;
 
     if (symbol == NULL || symbol->function == NULL)
         return;
@@ -163,15 +164,15 @@ static void fill_places(struct analysis *analysis, struct table *table, const st
     for (size_t i = 0; i < map->count; i++) {
         uint32_t pid = (uint32_t)map->entries[i]->key[0];
         uint64_t address = map->entries[i]->key[1];
-        const struct image *image = images_find(&analysis->model->images, pid, address);
+        const struct executable *executable = executables_find(&analysis->model->executables, pid, address);
         struct table_row *row = table_add(table, analysis_process_name(analysis, pid));
 
         row->cells[PLACE_PID].count = pid;
         row->cells[PLACE_ADDRESS].count = address;
-        row->cells[PLACE_IMAGE].text = image != NULL ? table_text(table, image->path) : none;
+        row->cells[PLACE_IMAGE].text = executable != NULL ? table_text(table, executable->path) : none;
         tally_fill_mean(analysis, map_value(map, i), &row->cells[PLACE_COUNT]);
         if (table == &analysis->tables[BY_INSTRUCTION] && table->is_wanted)
-            fill_source(analysis, table, row, image, address);
+            fill_source(analysis, table, row, executable, address);
     }
     if (map->others != NULL) {
         struct table_row *row = table_add(table, "(others)");
@@ -182,12 +183,12 @@ static void fill_places(struct analysis *analysis, struct table *table, const st
 }
 
 /* Functions with the same name in different files are different. */
-static void add_to_function(struct analysis *analysis, const struct image *image, const char *function,
-                            const struct tally *place)
+static void add_to_function(struct analysis *analysis, const struct executable *executable,
+                            const char *function, const struct tally *place)
 {
     struct table *table = &analysis->tables[BY_FUNCTION];
     struct table_row *row =
-        table_row(table, hash_text(HASH_SEED, image != NULL ? image->path : ""), function);
+        table_row(table, hash_text(HASH_SEED, executable != NULL ? executable->path : ""), function);
     uint64_t max = analysis_ns(analysis, place->max);
 
     row->cells[FUNCTION_COUNT].count += place->count;
@@ -195,7 +196,7 @@ static void add_to_function(struct analysis *analysis, const struct image *image
     row->cells[FUNCTION_MEAN].count = row->cells[FUNCTION_TOTAL].count / row->cells[FUNCTION_COUNT].count;
     if (max > row->cells[FUNCTION_MAX].count)
         row->cells[FUNCTION_MAX].count = max;
-    row->cells[FUNCTION_IMAGE].text = image != NULL ? table_text(table, image->path) : NULL;
+    row->cells[FUNCTION_IMAGE].text = executable != NULL ? table_text(table, executable->path) : NULL;
 }
 
 static void fill_functions(struct analysis *analysis, const struct map *instructions)
@@ -203,14 +204,15 @@ static void fill_functions(struct analysis *analysis, const struct map *instruct
     for (size_t i = 0; i < map_total(instructions) && analysis->tables[BY_FUNCTION].is_wanted; i++) {
         const struct map_entry *entry = map_entry(instructions, i);
         bool is_rest = entry == instructions->others;
-        const struct image *image =
-            is_rest ? NULL : images_find(&analysis->model->images, (uint32_t)entry->key[0], entry->key[1]);
-        const struct symbol *symbol = analysis->symbols != NULL && image != NULL
-                                          ? symbols_find(analysis->symbols, image, entry->key[1])
+        const struct executable *executable =
+            is_rest ? NULL
+                    : executables_find(&analysis->model->executables, (uint32_t)entry->key[0], entry->key[1]);
+        const struct symbol *symbol = analysis->symbols != NULL && executable != NULL
+                                          ? symbols_find(analysis->symbols, executable, entry->key[1])
                                           : NULL;
         const char *name = symbol != NULL && symbol->function != NULL ? symbol->function : "(unknown)";
 
-        add_to_function(analysis, image, is_rest ? "(others)" : name, (const void *)entry->value);
+        add_to_function(analysis, executable, is_rest ? "(others)" : name, (const void *)entry->value);
     }
 }
 

@@ -179,8 +179,8 @@ static void use_preset(struct intervals *intervals)
     take_default(&spec->group, preset->group);
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread);
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread);
 
 static bool open_intervals(struct analysis *analysis, struct fail *fail)
 {
@@ -198,7 +198,7 @@ static bool open_intervals(struct analysis *analysis, struct fail *fail)
     analysis_map(analysis, &intervals->open, sizeof(struct open_interval));
     analysis_map(analysis, &intervals->groups, sizeof(struct group))->limit = MAP_DISTRIBUTIONS_MAX;
     analysis_map(analysis, &intervals->threads, sizeof(struct distribution))->limit = MAP_DISTRIBUTIONS_MAX;
-    analysis->observer.event = take_event;
+    analysis->observer.event = on_event;
     return true;
 }
 
@@ -303,8 +303,8 @@ static void end_interval(struct intervals *intervals, const struct cursor *curso
 }
 
 /* One event may end an interval and begin the next. */
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct intervals *intervals = ANALYSIS_OF(self, struct intervals);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <tools/tarn/analysis/intervals_tables.h>
 
-enum { TOTAL_COUNT, TOTAL_NOT_ENDED, TOTAL_NOT_BEGUN, TOTAL_NO_ROOM };
+enum { TOTAL_COUNT, TOTAL_NOT_ENDED, TOTAL_NOT_BEGUN, TOTAL_NOT_FOLLOWED };
 static const struct table_column total_columns[] = {
     COUNT_COLUMN("intervals"), COLUMN_CALLED("not ended", "all_not_ended", COLUMN_COUNT, SUM_ADDED, 0),
     COLUMN_CALLED("not begun", "all_not_begun", COLUMN_COUNT, SUM_ADDED, 0),
@@ -123,7 +123,7 @@ void intervals_fill(struct analysis *analysis)
 {
     struct intervals *intervals = (struct intervals *)analysis;
 
-    analysis->total->cells[TOTAL_NO_ROOM].count = intervals->too_many;
+    analysis->total->cells[TOTAL_NOT_FOLLOWED].count = intervals->too_many;
     fill_groups(intervals);
     map_histogram(analysis, &analysis->tables[BY_DURATION], &intervals->groups,
                   offsetof(struct group, durations));

@@ -84,8 +84,8 @@ static enum ipc_part part_of(const struct model_thread *server)
     }
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct ipc *ipc = ANALYSIS_OF(self, struct ipc);
     struct flight *flight;
@@ -210,8 +210,8 @@ static void end_call(struct ipc *ipc, const struct model_call *call)
     keep_request(ipc, call);
 }
 
-static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                      bool has_ended)
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
 {
     struct ipc *ipc = ANALYSIS_OF(self, struct ipc);
     struct flight *flight = slots_at(&ipc->flights, call->client->number);
@@ -248,8 +248,8 @@ static bool open_ipc(struct analysis *analysis, struct fail *fail)
     analysis_map(analysis, &ipc->nodes, sizeof(struct ipc_node));
     ipc->edges.limit = ipc->nodes.limit = MAP_DISTRIBUTIONS_MAX;
     analysis_slots(analysis, &ipc->flights, sizeof(struct flight));
-    analysis->observer.segment = take_segment;
-    analysis->observer.call = take_call;
+    analysis->observer.segment = on_segment;
+    analysis->observer.call = on_call;
     /* with --request, shows its tables, unless the user selected others */
     if (ipc->request != NULL && !asks_about_request(own))
         for (unsigned i = 0; i < IPC_TABLES; i++)

@@ -56,8 +56,8 @@ static void tell_waker(struct path *path, const struct model_thread *thread, uin
         last->other = thread->waker->number;
 }
 
-static void take_delay(struct delays *delays, const struct model_thread *thread,
-                       const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
+static void on_delay(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
+                     uint32_t cpu, uint64_t from, uint64_t to)
 {
     struct path *path = delays->owner;
     struct piece *piece = is_followed(path, thread) ? add_piece(path, thread, from, to) : NULL;
@@ -69,8 +69,8 @@ static void take_delay(struct delays *delays, const struct model_thread *thread,
     piece->other = by != NULL ? by->number : NO_THREAD;
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct path *path = ANALYSIS_OF(self, struct path);
     struct piece *piece;
@@ -86,8 +86,8 @@ static void take_segment(struct model_observer *self, const struct model_thread 
 }
 
 /* The kind of a fault is known at its end. */
-static void take_leave(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame, uint64_t end)
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
 {
     struct path *path = ANALYSIS_OF(self, struct path);
     struct pieces *pieces;
@@ -100,8 +100,8 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
             pieces->items[i].detail = frame->detail;
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct path *path = ANALYSIS_OF(self, struct path);
 
@@ -109,8 +109,8 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     delays_event(&path->delays, cursor);
 }
 
-static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                      bool has_ended)
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
 {
     struct path *path = ANALYSIS_OF(self, struct path);
     struct path_call *kept = map_at(&path->calls, call->id, 0, 0);
@@ -152,19 +152,18 @@ static void sort_pieces(struct path *path)
 bool path_record(struct path *path, struct model *model)
 {
     const struct ipc_request *request = path->request;
-    bool fine;
+    bool ok;
 
     path->analysis.model = model;
     path->delays.owner = path;
-    path->delays.delayed = take_delay;
+    path->delays.delayed = on_delay;
     delays_open(&path->delays, &path->analysis);
-    path->analysis.observer.segment = take_segment;
-    path->analysis.observer.leave = take_leave;
-    path->analysis.observer.call = take_call;
-    path->analysis.observer.event = take_event;
+    path->analysis.observer.segment = on_segment;
+    path->analysis.observer.leave = on_leave;
+    path->analysis.observer.call = on_call;
+    path->analysis.observer.event = on_event;
     /* includes the event that ends it */
-    fine =
-        analysis_walk(path->owner, model, request->called, request->returned + 1, &path->analysis.observer);
+    ok = analysis_walk(path->owner, model, request->called, request->returned + 1, &path->analysis.observer);
     sort_pieces(path);
-    return fine;
+    return ok;
 }

@@ -99,7 +99,7 @@ static struct route *route_of(struct irqs *irqs, uint32_t sender, uint64_t cpu, 
     return map_at(&irqs->routes, sender, cpu, kind);
 }
 
-static void take_send(struct irqs *irqs, const struct cursor *cursor)
+static void on_send(struct irqs *irqs, const struct cursor *cursor)
 {
     uint64_t cpu = field_integer(irqs->send_cpu, cursor->event.bytes);
     uint64_t kind = field_integer(irqs->send_kind, cursor->event.bytes);
@@ -131,14 +131,14 @@ static void take_entry(struct irqs *irqs, const struct cursor *cursor)
     pending->count = 0;
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct irqs *irqs = ANALYSIS_OF(self, struct irqs);
     const struct event_type *type = cursor->event.type;
 
     if (type == irqs->send)
-        take_send(irqs, cursor);
+        on_send(irqs, cursor);
     else if (type == irqs->entry)
         take_entry(irqs, cursor);
 }
@@ -168,7 +168,7 @@ static bool open_irqs(struct analysis *analysis, struct fail *fail)
     irq_names_open(&irqs->names, analysis);
     know_events(irqs);
     analysis->observer.leave = leave;
-    analysis->observer.event = take_event;
+    analysis->observer.event = on_event;
     return true;
 }
 

@@ -5,10 +5,10 @@
 
 /* Powers of two. A thread that others wait for until it ends
  * may have a long history until then; most have short ones. */
-#define ROOM_FIRST  8u
-#define ROOM_OF_ALL 128u
-#define ROOM_MAX    8192u
-#define EXTRA_MAX   (4u << 20) /* total beyond ROOM_OF_ALL per thread: 96 MiB */
+#define CAPACITY_FIRST  8u
+#define CAPACITY_OF_ALL 128u
+#define CAPACITY_MAX    8192u
+#define EXTRA_MAX       (4u << 20) /* total beyond CAPACITY_OF_ALL per thread: 96 MiB */
 
 /* ---- histories ---- */
 
@@ -20,30 +20,30 @@ void lock_changes_free(struct lock_changes *changes)
 
 static struct lock_change *change_at(const struct lock_changes *changes, uint32_t number)
 {
-    return &changes->ring[number & (changes->room - 1)];
+    return &changes->ring[number & (changes->capacity - 1)];
 }
 
 static uint32_t oldest(const struct lock_changes *changes)
 {
-    return changes->next > changes->room ? changes->next - changes->room : 0;
+    return changes->next > changes->capacity ? changes->next - changes->capacity : 0;
 }
 
 /* Whether the ring may be doubled. EXTRA: the total beyond what every ring may have; NULL: no extra. */
 static bool may_grow(const struct lock_changes *changes, uint64_t *extra)
 {
-    if (changes->room < ROOM_OF_ALL)
+    if (changes->capacity < CAPACITY_OF_ALL)
         return true;
-    if (extra == NULL || changes->room == ROOM_MAX || *extra + changes->room > EXTRA_MAX)
+    if (extra == NULL || changes->capacity == CAPACITY_MAX || *extra + changes->capacity > EXTRA_MAX)
         return false;
-    *extra += changes->room;
+    *extra += changes->capacity;
     return true;
 }
 
 static void add_change(struct lock_changes *changes, uint64_t *extra, struct lock_change change)
 {
-    if (changes->next == changes->room && may_grow(changes, extra)) {
-        changes->room = changes->room ? 2 * changes->room : ROOM_FIRST;
-        changes->ring = alloc_more(changes->ring, changes->room, sizeof(changes->ring[0]));
+    if (changes->next == changes->capacity && may_grow(changes, extra)) {
+        changes->capacity = changes->capacity ? 2 * changes->capacity : CAPACITY_FIRST;
+        changes->ring = alloc_more(changes->ring, changes->capacity, sizeof(changes->ring[0]));
     }
     *change_at(changes, changes->next++) = change;
 }

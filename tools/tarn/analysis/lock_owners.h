@@ -30,13 +30,13 @@ struct lock_change {
 /* A ring of the newest changes, oldest first. All zero: empty. */
 struct lock_changes {
     struct lock_change *ring;
-    uint32_t room, next; /* next: total number of changes so far */
+    uint32_t capacity, next; /* next: total number of changes so far */
 };
 void lock_changes_free(struct lock_changes *changes);
 
 struct lock_states {
     struct slots threads, modes, instead; /* struct lock_changes by thread number, in order of time */
-    uint64_t extra;                       /* number of changes stored beyond ROOM_OF_ALL per thread */
+    uint64_t extra;                       /* number of changes stored beyond CAPACITY_OF_ALL per thread */
 };
 void lock_states_open(struct lock_states *states);
 void lock_states_close(struct lock_states *states);

@@ -100,8 +100,8 @@ static const struct model_thread *holder_of(const struct locks *locks, const str
     return ended != NULL ? *ended : thread;
 }
 
-static void take_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
-                        uint64_t ticks)
+static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
+                      uint64_t ticks)
 {
     if (has_ended)
         *(const struct model_thread **)map_at(&ANALYSIS_OF(self, struct locks)->ended, thread->tid, 0, 0) =
@@ -271,8 +271,7 @@ static void count_wait(struct locks *locks, const struct cursor *cursor, struct 
         count_lock_wait(locks, blamed, waited, spins);
 }
 
-static void take_contended(struct locks *locks, const struct cursor *cursor,
-                           const struct model_thread *thread)
+static void on_contended(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
 {
     const struct lock_event event = read_event(locks, &locks->contended, cursor, thread);
     struct blamed blamed = {.locks = locks, .event = &event};
@@ -284,7 +283,7 @@ static void take_contended(struct locks *locks, const struct cursor *cursor,
         lock_taken(owners_of(locks, &event), thread, event.at);
 }
 
-static void take_sleep(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
+static void on_sleep(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
 {
     const struct lock_event event = read_event(locks, &locks->sleep, cursor, thread);
     struct lock_sleeper *sleeper = map_at(&locks->sleepers, thread->number, 0, 0);
@@ -301,7 +300,7 @@ static void take_sleep(struct locks *locks, const struct cursor *cursor, const s
 
 /* ---- acquisitions and releases ---- */
 
-static void take_acquired(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
+static void on_acquired(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
 {
     const struct lock_fields *fields = &locks->acquired;
     const struct lock_event event = read_event(locks, fields, cursor, thread);
@@ -322,7 +321,7 @@ static void take_acquired(struct locks *locks, const struct cursor *cursor, cons
     lock_chain_takes(locks, &event, chain);
 }
 
-static void take_held(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
+static void on_held(struct locks *locks, const struct cursor *cursor, const struct model_thread *thread)
 {
     const struct lock_event event = read_event(locks, &locks->held, cursor, thread);
     uint64_t held = duration_of(locks->held.held, cursor);
@@ -341,25 +340,25 @@ static void take_held(struct locks *locks, const struct cursor *cursor, const st
     distribution_add(&locks->holds, &locks->analysis.arena, held);
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct locks *locks = ANALYSIS_OF(self, struct locks);
     const struct event_type *type = cursor->event.type;
 
     delays_event(&locks->delays, cursor);
     if (type == locks->contended.type)
-        take_contended(locks, cursor, thread);
+        on_contended(locks, cursor, thread);
     else if (type == locks->held.type)
-        take_held(locks, cursor, thread);
+        on_held(locks, cursor, thread);
     else if (type == locks->acquired.type)
-        take_acquired(locks, cursor, thread);
+        on_acquired(locks, cursor, thread);
     else if (type == locks->sleep.type)
-        take_sleep(locks, cursor, thread);
+        on_sleep(locks, cursor, thread);
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct locks *locks = ANALYSIS_OF(self, struct locks);
 
@@ -368,8 +367,8 @@ static void take_segment(struct model_observer *self, const struct model_thread 
         lock_states_segment(&locks->states, thread, from);
 }
 
-static void take_delayed(struct delays *delays, const struct model_thread *thread,
-                         const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
+static void on_delayed(struct delays *delays, const struct model_thread *thread,
+                       const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
 {
     struct locks *locks = delays->owner;
 
@@ -421,7 +420,7 @@ static bool open_locks(struct analysis *analysis, struct fail *fail)
     find_fields(analysis, "lock_sleep", "holder_tid", &locks->sleep);
     lock_states_open(&locks->states);
     delays_open(&locks->delays, analysis);
-    locks->delays.delayed = take_delayed;
+    locks->delays.delayed = on_delayed;
     locks->delays.owner = locks;
     analysis_map(analysis, &locks->classes, sizeof(struct lock_class));
     analysis_map(analysis, &locks->locks, sizeof(struct lock_sum));
@@ -437,9 +436,9 @@ static bool open_locks(struct analysis *analysis, struct fail *fail)
     analysis_map(analysis, &locks->ended, sizeof(const struct model_thread *));
     if (locks->depth == 0)
         locks->depth = 4;
-    analysis->observer.event = take_event;
-    analysis->observer.segment = take_segment;
-    analysis->observer.thread = take_thread;
+    analysis->observer.event = on_event;
+    analysis->observer.segment = on_segment;
+    analysis->observer.thread = on_thread;
     return true;
 }
 

@@ -19,9 +19,10 @@ const char *lock_class_name(const struct analysis *analysis, uint32_t number, ch
 /* Returns the symbol at an address of a process, or of the kernel; NULL: unknown. */
 static const struct symbol *find_symbol(const struct analysis *analysis, uint32_t pid, uint64_t address)
 {
-    const struct image *image = images_find(&analysis->model->images, pid, address);
-    const struct symbol *symbol =
-        analysis->symbols != NULL && image != NULL ? symbols_find(analysis->symbols, image, address) : NULL;
+    const struct executable *executable = executables_find(&analysis->model->executables, pid, address);
+    const struct symbol *symbol = analysis->symbols != NULL && executable != NULL
+                                      ? symbols_find(analysis->symbols, executable, address)
+                                      : NULL;
 
     return symbol != NULL && symbol->function != NULL ? symbol : NULL;
 }

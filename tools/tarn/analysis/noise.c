@@ -129,8 +129,8 @@ static void add_cause(struct noises *noises, const struct model_thread *thread, 
         &(struct longest){.ticks = ticks, .begin = begin, .thread = thread, .what = detail, .args = {kind}});
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct noises *noises = ANALYSIS_OF(self, struct noises);
     struct noise_thread *record;
@@ -181,8 +181,8 @@ static void leave(struct model_observer *self, const struct model_thread *thread
     }
 }
 
-static void take_delay(struct delays *delays, const struct model_thread *thread,
-                       const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
+static void on_delay(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
+                     uint32_t cpu, uint64_t from, uint64_t to)
 {
     struct noises *noises = delays->owner;
 
@@ -192,8 +192,8 @@ static void take_delay(struct delays *delays, const struct model_thread *thread,
               to - from);
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct noises *noises = ANALYSIS_OF(self, struct noises);
 
@@ -212,12 +212,12 @@ static bool open_noises(struct analysis *analysis, struct fail *fail)
     analysis_map(analysis, &noises->culprits, sizeof(struct tally));
     irq_names_open(&noises->irqs, analysis);
     delays_open(&noises->delays, analysis);
-    noises->delays.delayed = take_delay;
+    noises->delays.delayed = on_delay;
     noises->delays.owner = noises;
     noises->fault_kinds = model_detail_field(&analysis->trace->schema, ACTIVITY_FAULT);
-    analysis->observer.segment = take_segment;
+    analysis->observer.segment = on_segment;
     analysis->observer.leave = leave;
-    analysis->observer.event = take_event;
+    analysis->observer.event = on_event;
     return true;
 }
 

@@ -52,8 +52,8 @@ static const struct table tables[TABLES] = {
     [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_LIFE, "sums by program"),
 };
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct processes *processes = ANALYSIS_OF(self, struct processes);
 
@@ -67,7 +67,7 @@ static bool open_processes(struct analysis *analysis, struct fail *fail)
 
     analysis_slots(analysis, &processes->ran, sizeof(uint64_t));
     analysis_map(analysis, &processes->places, sizeof(uint32_t));
-    analysis->observer.segment = take_segment;
+    analysis->observer.segment = on_segment;
     return true;
 }
 

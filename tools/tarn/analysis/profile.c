@@ -33,13 +33,13 @@ static bool is_rest(const struct profile *profile, const struct stack_node *node
 /* The program is part of the key, because a process may execute another one later. */
 static struct stack_node *root_of(struct profile *profile, uint32_t pid)
 {
-    const struct image *program = images_of(&profile->analysis.model->images, pid);
+    const struct executable *program = executables_of(&profile->analysis.model->executables, pid);
     struct stack_node *node = map_at(&profile->stacks, 0, (uint64_t)(uintptr_t)program, pid);
 
     if (is_rest(profile, node))
         return node;
     node->pid = pid;
-    node->image = program;
+    node->executable = program;
     return node;
 }
 
@@ -61,7 +61,8 @@ static struct stack_node *call_from(struct profile *profile, struct stack_node *
         node->is_kernel = flags & IS_KERNEL;
         node->is_return = flags & IS_RETURN;
         node->is_innermost = flags & IS_INNERMOST;
-        node->image = images_find(&profile->analysis.model->images, node->is_kernel ? 0 : node->pid, address);
+        node->executable =
+            executables_find(&profile->analysis.model->executables, node->is_kernel ? 0 : node->pid, address);
     }
     return node;
 }
@@ -92,7 +93,7 @@ static struct stack_node *take_chain(struct profile *profile, const struct event
                      IS_INNERMOST | (mode != 0 ? IS_KERNEL : 0));
 }
 
-static void take_sample(struct profile *profile, const struct event *event, const struct model_thread *thread)
+static void on_sample(struct profile *profile, const struct event *event, const struct model_thread *thread)
 {
     bool is_kernel = field_integer(profile->mode, event->bytes) != 0;
     struct sums sums = {1, analysis_ns(&profile->analysis, field_integer(profile->busy, event->bytes)),
@@ -120,15 +121,15 @@ static const struct model_thread *sampled_thread(const struct profile *profile, 
     return thread != NULL ? thread : running;
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct profile *profile = ANALYSIS_OF(self, struct profile);
 
     if (cursor->event.type == profile->sample) {
         thread = sampled_thread(profile, &cursor->event, thread);
         if (analysis_wants_event(&profile->analysis, cursor, thread))
-            take_sample(profile, &cursor->event, thread);
+            on_sample(profile, &cursor->event, thread);
     }
 }
 
@@ -172,7 +173,7 @@ static bool open_profile(struct analysis *analysis, struct fail *fail)
     if (!find_fields(profile))
         return true; /* the system has no samples: the result is empty */
     profile->sample = schema_find_event(&analysis->trace->schema, "profile_sample");
-    analysis->observer.event = take_event;
+    analysis->observer.event = on_event;
     return true;
 }
 
@@ -213,7 +214,7 @@ static void finish_profile(struct analysis *analysis)
 /* Writes one line per chain: functions separated by semicolons, a blank, the weight. */
 static void put_folded(FILE *to, const struct call_node *node, enum weight weight, char *line, size_t length)
 {
-    static const size_t room = 65536;
+    static const size_t capacity = 65536;
     uint64_t self = sums_weight(&node->self, weight);
 
     if (self != 0)
@@ -221,7 +222,7 @@ static void put_folded(FILE *to, const struct call_node *node, enum weight weigh
     for (const struct call_node *child = node->first; child != NULL; child = child->next) {
         size_t used = length;
 
-        if (length + strlen(child->function->name) + sizeof("_[k];") >= room)
+        if (length + strlen(child->function->name) + sizeof("_[k];") >= capacity)
             continue;
         if (used > 0)
             line[used++] = ';';
@@ -236,19 +237,19 @@ static void put_folded(FILE *to, const struct call_node *node, enum weight weigh
 static bool write_flame(const struct profile *profile, FILE *to, struct fail *fail)
 {
     static const char *const of[] = {"CPU time", "Samples", "Instructions"};
-    bool has_file = strcmp(profile->flame, "-") != 0, fine;
+    bool has_file = strcmp(profile->flame, "-") != 0, ok;
 
     if (has_file)
         to = fopen(profile->flame, "w");
     if (to == NULL)
         return fail_set(fail, "%s: %s", profile->flame, strerror(errno));
     flame_print(to, &profile->calls, profile->weight, of[profile->weight]);
-    fine = fflush(to) == 0 && !ferror(to);
+    ok = fflush(to) == 0 && !ferror(to);
     if (has_file)
-        fine = fine && output_is_there(fileno(to), profile->flame);
+        ok = ok && output_is_there(fileno(to), profile->flame);
     if (has_file)
-        fine &= fclose(to) == 0;
-    return fine || fail_set(fail, "%s: %s", profile->flame, strerror(errno));
+        ok &= fclose(to) == 0;
+    return ok || fail_set(fail, "%s: %s", profile->flame, strerror(errno));
 }
 
 static bool print_profile(struct analysis *analysis, FILE *to, bool *is_all, struct fail *fail)

@@ -15,7 +15,7 @@
 /* An address in a chain, called from `outer`. */
 struct stack_node {
     const struct stack_node *outer; /* NULL: a process */
-    const struct image *image;
+    const struct executable *executable;
     uint64_t address;
     uint32_t pid, depth;
     bool is_kernel;

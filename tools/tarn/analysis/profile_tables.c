@@ -118,11 +118,12 @@ static void put_frame(struct frames *frames, struct call_function *function)
         frames->functions[frames->count++] = function;
 }
 
-static const struct image *image_of(const struct profile *profile, const struct stack_node *node)
+static const struct executable *executable_of(const struct profile *profile, const struct stack_node *node)
 {
-    if (node->image != NULL) /* otherwise the statedump may have named it later */
-        return node->image;
-    return images_find(&profile->analysis.model->images, node->is_kernel ? 0 : node->pid, node->address);
+    if (node->executable != NULL) /* otherwise the statedump may have named it later */
+        return node->executable;
+    return executables_find(&profile->analysis.model->executables, node->is_kernel ? 0 : node->pid,
+                            node->address);
 }
 
 /* Returns the address of NODE's call, or of its instruction. */
@@ -136,8 +137,8 @@ static bool is_caller(const struct profile *profile, const struct stack_node *no
                       const struct stack_node *inner)
 {
     return profile->analysis.symbols != NULL &&
-           symbols_is_caller(profile->analysis.symbols, image_of(profile, inner), place_of(inner),
-                             image_of(profile, node), node->address);
+           symbols_is_caller(profile->analysis.symbols, executable_of(profile, inner), place_of(inner),
+                             executable_of(profile, node), node->address);
 }
 
 /* Whether NODE, which follows CALLER, is stale. CALLER was found in the link register. If the function had
@@ -147,13 +148,13 @@ static bool is_stale(struct profile *profile, const struct stack_node *node, con
 {
     const struct symbol *symbol, *inner;
 
-    if (profile->analysis.symbols == NULL || image_of(profile, node) == NULL)
+    if (profile->analysis.symbols == NULL || executable_of(profile, node) == NULL)
         return true;
-    symbol =
-        symbol_outermost(symbols_find(profile->analysis.symbols, image_of(profile, node), place_of(node)));
+    symbol = symbol_outermost(
+        symbols_find(profile->analysis.symbols, executable_of(profile, node), place_of(node)));
     inner = symbol_outermost(
-        symbols_find(profile->analysis.symbols, image_of(profile, caller), place_of(caller)));
-    return symbol->function != NULL && inner->function != NULL && symbol->image == inner->image &&
+        symbols_find(profile->analysis.symbols, executable_of(profile, caller), place_of(caller)));
+    return symbol->function != NULL && inner->function != NULL && symbol->executable == inner->executable &&
            strcmp(symbol->function, inner->function) == 0;
 }
 
@@ -173,12 +174,12 @@ static bool is_in_chain(struct profile *profile, const struct stack_node *node,
 static const struct symbol *symbol_of(struct profile *profile, const struct stack_node *node,
                                       struct symbol *none)
 {
-    const struct image *image = image_of(profile, node);
+    const struct executable *executable = executable_of(profile, node);
 
     if (profile->analysis.symbols != NULL)
-        return symbols_find(profile->analysis.symbols, image, place_of(node));
-    *none = (struct symbol){.image = image,
-                            .offset = image != NULL ? node->address - image->base : node->address};
+        return symbols_find(profile->analysis.symbols, executable, place_of(node));
+    *none = (struct symbol){.executable = executable,
+                            .offset = executable != NULL ? node->address - executable->base : node->address};
     return none;
 }
 
@@ -188,9 +189,10 @@ static void put_symbols(struct profile *profile, struct call_tree *tree, const s
     char text[SYMBOL_NAME_BYTES];
 
     for (; symbol != NULL; symbol = symbol->outer)
-        put_frame(frames, call_tree_function(tree, symbol_name(symbol, node->address, text),
-                                             symbol->image != NULL ? image_name(symbol->image) : "",
-                                             node->is_kernel));
+        put_frame(frames,
+                  call_tree_function(tree, symbol_name(symbol, node->address, text),
+                                     symbol->executable != NULL ? executable_name(symbol->executable) : "",
+                                     node->is_kernel));
 }
 
 static void resolve(struct profile *profile, const struct stack_node *node, struct frames *frames)

@@ -50,8 +50,8 @@ static void keep_wait(struct sched *sched, const struct model_thread *thread, ui
     record->delay = 0;
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct sched *sched = ANALYSIS_OF(self, struct sched);
 
@@ -128,8 +128,8 @@ static void end_wait(struct sched *sched, uint32_t cpu, const struct model_threa
     }
 }
 
-static void take_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
-                        enum model_state new_state, const struct model_thread *next, uint64_t ticks)
+static void on_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                      enum model_state new_state, const struct model_thread *next, uint64_t ticks)
 {
     struct sched *sched = ANALYSIS_OF(self, struct sched);
 
@@ -147,8 +147,8 @@ static void take_switch(struct model_observer *self, uint32_t cpu, const struct 
     }
 }
 
-static void take_wakeup(struct model_observer *self, const struct model_thread *by,
-                        const struct model_thread *thread, uint64_t ticks, bool direct)
+static void on_wakeup(struct model_observer *self, const struct model_thread *by,
+                      const struct model_thread *thread, uint64_t ticks, bool direct)
 {
     struct sched *sched = ANALYSIS_OF(self, struct sched);
 
@@ -156,8 +156,8 @@ static void take_wakeup(struct model_observer *self, const struct model_thread *
         record_of(sched, thread)->is_woken = true;
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct sched *sched = ANALYSIS_OF(self, struct sched);
 
@@ -169,8 +169,8 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
         record_of(sched, thread)->moved = cursor->ticks;
 }
 
-static void take_delay(struct delays *delays, const struct model_thread *thread,
-                       const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
+static void on_delay(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
+                     uint32_t cpu, uint64_t from, uint64_t to)
 {
     struct sched *sched = delays->owner;
     uint32_t number = by == NULL ? NO_THREAD : by->is_idle ? IDLE_THREAD : by->number;
@@ -205,12 +205,12 @@ static bool open_sched(struct analysis *analysis, struct fail *fail)
     sched->migrate_tid = analysis_field(analysis, "sched_migrate_task", "tid");
     sched->yield = (uint32_t)field_label_value(numbers, "thread_yield", UINT32_MAX);
     delays_open(&sched->delays, analysis);
-    sched->delays.delayed = take_delay;
+    sched->delays.delayed = on_delay;
     sched->delays.owner = sched;
-    analysis->observer.segment = take_segment;
-    analysis->observer.switched = take_switch;
-    analysis->observer.wakeup = take_wakeup;
-    analysis->observer.event = take_event;
+    analysis->observer.segment = on_segment;
+    analysis->observer.switched = on_switch;
+    analysis->observer.wakeup = on_wakeup;
+    analysis->observer.event = on_event;
     return true;
 }
 

@@ -82,8 +82,8 @@ static inline struct thread_count *thread_at(struct stats *stats, const struct m
     return slots_at(&stats->threads, thread->number);
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct stats *stats = ANALYSIS_OF(self, struct stats);
     uint64_t bytes = cursor->event.words * 8ul;
@@ -96,8 +96,8 @@ static void take_event(struct model_observer *self, const struct cursor *cursor,
     count(&stats->total, bytes);
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct stats *stats = ANALYSIS_OF(self, struct stats);
 
@@ -105,8 +105,8 @@ static void take_segment(struct model_observer *self, const struct model_thread 
         thread_at(stats, thread)->ran += to - from;
 }
 
-static void take_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
-                        enum model_state new_state, const struct model_thread *next, uint64_t ticks)
+static void on_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                      enum model_state new_state, const struct model_thread *next, uint64_t ticks)
 {
     struct stats *stats = ANALYSIS_OF(self, struct stats);
 
@@ -124,9 +124,9 @@ static bool open_stats(struct analysis *analysis, struct fail *fail)
     stats->types = arena_alloc(&analysis->arena, trace->schema.event_count * sizeof(stats->types[0]));
     stats->cpus = arena_alloc(&analysis->arena, trace->stream_count * sizeof(stats->cpus[0]));
     analysis_slots(analysis, &stats->threads, sizeof(struct thread_count));
-    analysis->observer.segment = take_segment;
-    analysis->observer.switched = take_switch;
-    analysis->observer.event = take_event;
+    analysis->observer.segment = on_segment;
+    analysis->observer.switched = on_switch;
+    analysis->observer.event = on_event;
     analysis->observer.only_scheduling = true;
     return true;
 }

@@ -61,8 +61,8 @@ static const struct table tables[TABLES] = {
                                "threads of each process"),
 };
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct threads *threads = ANALYSIS_OF(self, struct threads);
     struct times *times;
@@ -77,8 +77,8 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     times->is_known = true;
 }
 
-static void take_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
-                        enum model_state new_state, const struct model_thread *next, uint64_t ticks)
+static void on_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                      enum model_state new_state, const struct model_thread *next, uint64_t ticks)
 {
     struct threads *threads = ANALYSIS_OF(self, struct threads);
     struct times *times;
@@ -90,8 +90,8 @@ static void take_switch(struct model_observer *self, uint32_t cpu, const struct 
     times->migrations += next->has_run && next->cpu != cpu;
 }
 
-static void take_wakeup(struct model_observer *self, const struct model_thread *by,
-                        const struct model_thread *thread, uint64_t ticks, bool direct)
+static void on_wakeup(struct model_observer *self, const struct model_thread *by,
+                      const struct model_thread *thread, uint64_t ticks, bool direct)
 {
     struct threads *threads = ANALYSIS_OF(self, struct threads);
 
@@ -102,9 +102,9 @@ static void take_wakeup(struct model_observer *self, const struct model_thread *
 static bool open_threads(struct analysis *analysis, struct fail *fail)
 {
     analysis_slots(analysis, &((struct threads *)analysis)->slots, sizeof(struct times));
-    analysis->observer.segment = take_segment;
-    analysis->observer.switched = take_switch;
-    analysis->observer.wakeup = take_wakeup;
+    analysis->observer.segment = on_segment;
+    analysis->observer.switched = on_switch;
+    analysis->observer.wakeup = on_wakeup;
     return true;
 }
 

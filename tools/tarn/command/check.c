@@ -34,7 +34,7 @@ struct check {
     atomic_uint next_stream;
 };
 
-static void take_report(struct reporter *reporter, const struct report *report)
+static void on_report(struct reporter *reporter, const struct report *report)
 {
     struct result *result = (struct result *)reporter;
 
@@ -59,7 +59,7 @@ static void found(struct cursor *cursor, enum anomaly anomaly, uint64_t offset, 
                             .packet_seq = cursor->packet.header.packet_seq_num,
                             .event_id = id};
 
-    take_report(cursor->reporter, &report);
+    on_report(cursor->reporter, &report);
 }
 
 /* Checks the packet's events up to the first invalid one. */
@@ -119,7 +119,7 @@ static void check_stream(const struct trace *trace, const struct stream *stream,
     struct packet *packet = &cursor.packet;
     uint64_t offset = 0;
 
-    result->reporter.report = take_report;
+    result->reporter.report = on_report;
     result->bytes = stream->size;
     cursor_open(&cursor, trace, stream, 0, &result->reporter);
     while (offset < stream->size) {
@@ -247,7 +247,7 @@ static int check_trace(const char *directory, bool quiet)
         return fail_report(&fail, EXIT_DAMAGE);
     check.results = alloc_zero(trace.stream_count + 1ul, sizeof(check.results[0]));
     run_workers(&check);
-    check.results[trace.stream_count].reporter.report = take_report;
+    check.results[trace.stream_count].reporter.report = on_report;
     trace_judge(&trace, UINT64_MAX, &check.results[trace.stream_count].reporter);
     status = print_results(&check, quiet);
     for (unsigned i = 0; i <= trace.stream_count; i++)

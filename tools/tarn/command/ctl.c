@@ -76,9 +76,9 @@ static bool parse_bits(const char *text, uint64_t *bits, struct fail *fail)
 static bool parse_mode_word(const char *text, uint64_t *mode, struct fail *fail)
 {
     uint32_t number;
-    bool fine = parse_mode(text, &number, fail);
+    bool ok = parse_mode(text, &number, fail);
     *mode = number;
-    return fine;
+    return ok;
 }
 
 static const struct ctl_command {
@@ -314,20 +314,20 @@ static bool watch_locks(struct ctl *ctl, const char *word, const struct wire_req
 {
     struct wire_request request = *wanted;
     struct lock_classes classes;
-    bool found = false, fine = true;
+    bool found = false, ok = true;
 
     if (strcmp(word, "all") == 0 || strcmp(word, "none") == 0)
         return run_request(ctl, wanted, fail);
     if (!ask_lock_classes(ctl, &classes, fail))
         return false;
-    for (uint32_t i = 0; i < classes.count && fine; i++) {
+    for (uint32_t i = 0; i < classes.count && ok; i++) {
         if (!is_lock_class(classes.class[i].name, word))
             continue;
         request.a = classes.class[i].number;
-        fine = run_request(ctl, &request, fail);
+        ok = run_request(ctl, &request, fail);
         found = true;
     }
-    return found ? fine : fail_set(fail, "no lock class '%s'; tarn ctl ... locks lists them", word);
+    return found ? ok : fail_set(fail, "no lock class '%s'; tarn ctl ... locks lists them", word);
 }
 
 static bool list_locks(struct ctl *ctl, struct fail *fail)
@@ -407,14 +407,14 @@ static int run_ctl(int argc, char **argv)
         return pull_command.run(5, words);
     }
     char **words = optind < argc ? argv + optind : default_words;
-    bool fine = parse_request(optind < argc ? argc - optind : 1, words, &request, &fail);
-    if (fine) {
+    bool ok = parse_request(optind < argc ? argc - optind : 1, words, &request, &fail);
+    if (ok) {
         ctl.source = open_source(name, ctl.wait, &fail);
-        fine = ctl.source && run_words(&ctl, words, &request, &fail);
+        ok = ctl.source && run_words(&ctl, words, &request, &fail);
         if (ctl.source)
             ctl.source->class->close(ctl.source);
     }
-    return fine ? EXIT_OK : fail_report(&fail, EXIT_USAGE);
+    return ok ? EXIT_OK : fail_report(&fail, EXIT_USAGE);
 }
 
 const struct command ctl_command = {.name = "ctl",

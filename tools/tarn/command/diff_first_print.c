@@ -263,11 +263,11 @@ static void print_text(struct show *show)
 bool diff_first_print(const struct diff_first *first, struct fail *fail)
 {
     struct show show = {.first = first, .as_json = first->diff->format == ANALYSIS_JSON};
-    bool fine = print_sides_open(&show.sides, &first->runs[0]->trace, &first->runs[1]->trace,
-                                 show.as_json ? PRINT_JSON : PRINT_TEXT, stdout, fail);
+    bool ok = print_sides_open(&show.sides, &first->runs[0]->trace, &first->runs[1]->trace,
+                               show.as_json ? PRINT_JSON : PRINT_TEXT, stdout, fail);
 
-    if (fine)
+    if (ok)
         (show.as_json ? print_json : print_text)(&show);
     print_sides_close(&show.sides);
-    return fine;
+    return ok;
 }

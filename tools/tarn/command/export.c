@@ -67,22 +67,22 @@ static int export_trace(struct options *options, const struct trace *trace)
     const char *nothing;
     struct losses losses;
     struct fail fail;
-    bool fine;
+    bool ok;
 
     losses_open(&losses, trace);
     losses.quiet = true;
     losses_judge(&losses);
     export->output = options->output;
     symbols = analysis->kind->uses_symbols ? symbols_open(options->directory, NULL) : NULL;
-    fine = analyses_ask(&analysis, 1, trace, &options->filter, symbols, &losses.reporter, &fail);
-    if (fine && export->has_failed) {
+    ok = analyses_ask(&analysis, 1, trace, &options->filter, symbols, &losses.reporter, &fail);
+    if (ok && export->has_failed) {
         fail = export->fail;
-        fine = false;
+        ok = false;
     }
-    nothing = fine ? analysis_has_nothing(analysis) : NULL;
+    nothing = ok ? analysis_has_nothing(analysis) : NULL;
     analysis_free(analysis);
     symbols_close(symbols);
-    if (!fine)
+    if (!ok)
         return fail_report(&fail, EXIT_USAGE);
     model_lacks(&trace->schema, false, losses.lacks, sizeof(losses.lacks));
     if (nothing != NULL)

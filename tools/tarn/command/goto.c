@@ -169,12 +169,12 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
     tell_way(&way);
     if (options->prepares)
         return EXIT_OK;
-    bool fine = options->core == NULL || session_dump(&visit->emulator, options->core, &fail);
-    if (fine && (options->core == NULL || options->count > 0))
-        fine = debug(visit, aim->stream->cpu, wants_before, &fail);
-    if (!fine)
+    bool ok = options->core == NULL || session_dump(&visit->emulator, options->core, &fail);
+    if (ok && (options->core == NULL || options->count > 0))
+        ok = debug(visit, aim->stream->cpu, wants_before, &fail);
+    if (!ok)
         complain_of(&fail);
-    return fine ? EXIT_OK : EXIT_USAGE;
+    return ok ? EXIT_OK : EXIT_USAGE;
 }
 
 static int go_all(struct visit *visit, struct aim *aim)

@@ -141,7 +141,7 @@ static int list_events(struct list *list, const struct trace *trace)
     struct losses losses;
     struct fail fail;
     uint64_t count = 0;
-    bool fine;
+    bool ok;
 
     if (!filter_resolve(&list->filter, trace, &fail))
         return fail_report(&fail, EXIT_USAGE);
@@ -153,10 +153,10 @@ static int list_events(struct list *list, const struct trace *trace)
     if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL &&
         !list->has_numbers)
         slices_plan(&slices, trace, &list->filter);
-    fine = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &count, &fail)
-                            : list_in_order(list, trace, &losses, &count, &fail);
+    ok = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &count, &fail)
+                          : list_in_order(list, trace, &losses, &count, &fail);
     slices_free(&slices);
-    if (!fine)
+    if (!ok)
         return fail_report(&fail, EXIT_USAGE);
     if (!losses.as_babeltrace) {
         if (count == 0)

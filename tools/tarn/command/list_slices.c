@@ -167,11 +167,11 @@ bool list_slices(const struct list *list, const struct trace *trace, const struc
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned count = processors < 1 ? 1 : processors > WORKERS_MAX ? WORKERS_MAX : (unsigned)processors;
     unsigned opened = 0, started = 1;
-    bool fine = true;
+    bool ok = true;
 
-    while (fine && opened < count)
-        fine = open_worker(&workers[opened++], &list_workers, fail);
-    if (fine) {
+    while (ok && opened < count)
+        ok = open_worker(&workers[opened++], &list_workers, fail);
+    if (ok) {
         while (started < count &&
                pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
             started++;
@@ -179,11 +179,11 @@ bool list_slices(const struct list *list, const struct trace *trace, const struc
         for (unsigned i = 1; i < started; i++)
             pthread_join(workers[i].thread, NULL);
         if (list_workers.failed)
-            fine = fail_set(fail, "cannot write: %s", strerror(errno));
+            ok = fail_set(fail, "cannot write: %s", strerror(errno));
     }
     for (unsigned i = 0; i < opened; i++)
         close_worker(&workers[i]);
     free(workers);
     *printed = list_workers.count;
-    return fine;
+    return ok;
 }

@@ -212,9 +212,9 @@ static bool is_over(const struct pull *pull, double now)
 static bool pull_loop(struct pull *pull, struct fail *fail)
 {
     struct source_item *item = alloc_zero(1, sizeof(*item));
-    bool fine = true;
+    bool ok = true;
 
-    while (fine && (pull->end.reason == 0 || try_again(pull, fail))) {
+    while (ok && (pull->end.reason == 0 || try_again(pull, fail))) {
         double now = now_seconds();
         bool finish = interrupted || is_over(pull, now);
         if (finish && pull->finish_by == 0 && !pull->snapshot) {
@@ -222,41 +222,41 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
             pull->source->class->end_pull(pull->source, fail); /* a broken link is noticed below */
         }
         if (pull->finish_by != 0 && now > pull->finish_by) {
-            fine = fail_set(fail, "the guest did not finish");
+            ok = fail_set(fail, "the guest did not finish");
             break;
         }
         switch (pull->source->class->next(pull->source, item, 100, fail)) {
         case SOURCE_ITEM:
-            fine = take_item(pull, item, fail);
+            ok = take_item(pull, item, fail);
             if (pull->finish_by != 0)
                 pull->finish_by = now_seconds() + FINISH_SECONDS;
             break;
         case SOURCE_NOTHING:
             break;
         case SOURCE_BROKEN:
-            fine = reconnect(pull, fail);
-            if (!fine)
+            ok = reconnect(pull, fail);
+            if (!ok)
                 fail_set(fail, "the link broke: the end of the trace is missing");
             break;
         }
         show_progress(pull);
     }
     free(item);
-    return fine;
+    return ok;
 }
 
 /* Writes the guest's latest report of losses into the trace. Only if FINE, it was sent at the end and covers
  * all losses. */
-static bool write_losses(struct pull *pull, bool fine, struct fail *fail)
+static bool write_losses(struct pull *pull, bool ok, struct fail *fail)
 {
     uint32_t reason = pull->end.reason;
     bool is_whole =
-        fine && reason != WIRE_ENDED_CHANGED && reason != WIRE_ENDED_BUSY && reason != WIRE_ENDED_ERROR;
+        ok && reason != WIRE_ENDED_CHANGED && reason != WIRE_ENDED_BUSY && reason != WIRE_ENDED_ERROR;
 
     if (write_closing(&pull->writer, &pull->status, pull->cpu, is_whole, fail) &&
         (!is_whole || finish_trace_writer(&pull->writer, fail)))
         return true;
-    if (fine)
+    if (ok)
         complain("%s", fail->text);
     return false;
 }
@@ -281,7 +281,7 @@ static const char *end_text(const struct pull *pull)
     }
 }
 
-static int summarize(struct pull *pull, bool fine)
+static int summarize(struct pull *pull, bool ok)
 {
     struct trace_writer *writer = &pull->writer;
     double seconds = now_seconds() - pull->begun;
@@ -290,8 +290,7 @@ static int summarize(struct pull *pull, bool fine)
     fprintf(stderr, "%s: %llu events, %llu packets, %.1f MB in %.1f s (%.1f MB/s, %.0f events/s)%s%s\n",
             pull->output, (unsigned long long)writer->events, (unsigned long long)writer->packets,
             (double)writer->bytes * 1e-6, seconds, (double)writer->bytes * 1e-6 / seconds,
-            (double)writer->events / seconds, fine ? ", ended: " : ", incomplete",
-            fine ? end_text(pull) : "");
+            (double)writer->events / seconds, ok ? ", ended: " : ", incomplete", ok ? end_text(pull) : "");
     fprintf(stderr, "lost: %llu packets missing, %llu refused, %llu cut; %llu events discarded in the guest",
             (unsigned long long)writer->missing, (unsigned long long)writer->refused,
             (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
@@ -302,7 +301,7 @@ static int summarize(struct pull *pull, bool fine)
     fprintf(stderr, pull->breaks ? "; the link broke %u times\n" : "\n", pull->breaks);
     if (pull->end.reason == WIRE_ENDED_BUSY || pull->end.reason == WIRE_ENDED_ERROR)
         return writer->packets > 0 ? EXIT_DAMAGE : EXIT_USAGE;
-    bool whole = fine && writer->missing == 0 && writer->refused == 0 && writer->undecoded == 0 &&
+    bool whole = ok && writer->missing == 0 && writer->refused == 0 && writer->undecoded == 0 &&
                  pull->end.reason != WIRE_ENDED_CHANGED;
     return whole ? EXIT_OK : EXIT_DAMAGE;
 }
@@ -402,12 +401,12 @@ static int copy(struct pull *pull)
     sigaction(SIGHUP, &action, NULL);
     pull->begun = pull->last_progress = now_seconds();
     pull->wait_until = pull->begun + pull->wait;
-    bool fine = pull_loop(pull, &fail);
+    bool ok = pull_loop(pull, &fail);
     end_line(pull);
-    if (!fine)
+    if (!ok)
         complain("%s", fail.text);
-    fine &= write_losses(pull, fine, &fail);
-    return summarize(pull, fine);
+    ok &= write_losses(pull, ok, &fail);
+    return summarize(pull, ok);
 }
 
 static int run_pull(int argc, char **argv)

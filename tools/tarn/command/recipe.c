@@ -20,16 +20,16 @@ const char *const recipe_states[] = {
 /* ---- reading ----------------------------------------------------------------------------------------- */
 
 /* Return a column of the row; clear *FINE if it has another type. */
-static const char *take_text(struct recipe *recipe, sqlite3_stmt *row, int column, bool *fine)
+static const char *take_text(struct recipe *recipe, sqlite3_stmt *row, int column, bool *ok)
 {
-    *fine &= sqlite3_column_type(row, column) == SQLITE_TEXT;
+    *ok &= sqlite3_column_type(row, column) == SQLITE_TEXT;
     const char *text = (const char *)sqlite3_column_text(row, column);
     return arena_string(&recipe->arena, text ? text : "", text ? strlen(text) : 0);
 }
 
-static uint64_t take_number(sqlite3_stmt *row, int column, bool *fine)
+static uint64_t take_number(sqlite3_stmt *row, int column, bool *ok)
 {
-    *fine &= sqlite3_column_type(row, column) == SQLITE_INTEGER;
+    *ok &= sqlite3_column_type(row, column) == SQLITE_INTEGER;
     return (uint64_t)sqlite3_column_int64(row, column);
 }
 
@@ -53,41 +53,41 @@ static bool take_values(struct recipe *recipe, sqlite3 *database, const char *js
                             " ?1->>'$.kernel.sha256', ?1->>'$.archive.path', ?1->>'$.archive.sha256',"
                             " ?1->>'$.library.path', ?1->>'$.library.sha256'",
                             json);
-    bool fine = row != NULL;
+    bool ok = row != NULL;
 
-    if (fine) {
-        recipe->version = take_number(row, 0, &fine);
-        recipe->seed = take_number(row, 1, &fine);
-        recipe->processors = take_number(row, 2, &fine);
-        recipe->arch = take_text(recipe, row, 3, &fine);
-        recipe->memory = take_text(recipe, row, 4, &fine);
-        recipe->options = take_text(recipe, row, 5, &fine);
-        recipe->emulator = take_text(recipe, row, 6, &fine);
-        recipe->kernel.path = take_text(recipe, row, 7, &fine);
-        recipe->kernel.sha256 = take_text(recipe, row, 8, &fine);
-        recipe->archive.path = take_text(recipe, row, 9, &fine);
-        recipe->archive.sha256 = take_text(recipe, row, 10, &fine);
-        recipe->library.path = take_text(recipe, row, 11, &fine);
-        recipe->library.sha256 = take_text(recipe, row, 12, &fine);
+    if (ok) {
+        recipe->version = take_number(row, 0, &ok);
+        recipe->seed = take_number(row, 1, &ok);
+        recipe->processors = take_number(row, 2, &ok);
+        recipe->arch = take_text(recipe, row, 3, &ok);
+        recipe->memory = take_text(recipe, row, 4, &ok);
+        recipe->options = take_text(recipe, row, 5, &ok);
+        recipe->emulator = take_text(recipe, row, 6, &ok);
+        recipe->kernel.path = take_text(recipe, row, 7, &ok);
+        recipe->kernel.sha256 = take_text(recipe, row, 8, &ok);
+        recipe->archive.path = take_text(recipe, row, 9, &ok);
+        recipe->archive.sha256 = take_text(recipe, row, 10, &ok);
+        recipe->library.path = take_text(recipe, row, 11, &ok);
+        recipe->library.sha256 = take_text(recipe, row, 12, &ok);
     }
     sqlite3_finalize(row);
-    return fine && recipe->version == VERSION;
+    return ok && recipe->version == VERSION;
 }
 
 static bool take_command(struct recipe *recipe, sqlite3 *database, const char *json)
 {
     sqlite3_stmt *row = ask(database, "SELECT value FROM json_each(?1, '$.command')", json);
-    bool fine = row != NULL;
+    bool ok = row != NULL;
 
     if (row == NULL)
         return false;
     do {
         recipe->command = alloc_more(recipe->command, recipe->command_count + 2, sizeof(recipe->command[0]));
-        recipe->command[recipe->command_count++] = take_text(recipe, row, 0, &fine);
+        recipe->command[recipe->command_count++] = take_text(recipe, row, 0, &ok);
         recipe->command[recipe->command_count] = NULL;
     } while (sqlite3_step(row) == SQLITE_ROW);
     sqlite3_finalize(row);
-    return fine;
+    return ok;
 }
 
 /* Returns the whole text; NULL: FAIL says why. */
@@ -117,11 +117,11 @@ bool recipe_read(struct recipe *recipe, const char *directory, struct fail *fail
     char *json = load(path, fail);
     if (json == NULL)
         return false;
-    bool fine = sqlite3_open(":memory:", &database) == SQLITE_OK && take_values(recipe, database, json) &&
-                take_command(recipe, database, json);
+    bool ok = sqlite3_open(":memory:", &database) == SQLITE_OK && take_values(recipe, database, json) &&
+              take_command(recipe, database, json);
     sqlite3_close(database);
     free(json);
-    return fine || fail_set(fail, "%s is not a recipe of version %d", path, VERSION);
+    return ok || fail_set(fail, "%s is not a recipe of version %d", path, VERSION);
 }
 
 void recipe_free(struct recipe *recipe)
@@ -174,7 +174,7 @@ enum recipe_state recipe_judge(const char *directory, const struct schema *schem
     snprintf(path, sizeof(path), "%s/" TRACE_RECIPE_NAME, directory);
     if (access(path, F_OK) != 0)
         return RECIPE_NONE;
-    bool fine = recipe_read(&recipe, directory, why) && agrees(&recipe, schema, why);
+    bool ok = recipe_read(&recipe, directory, why) && agrees(&recipe, schema, why);
     recipe_free(&recipe);
-    return fine ? RECIPE_AGREES : RECIPE_DIFFERS;
+    return ok ? RECIPE_AGREES : RECIPE_DIFFERS;
 }

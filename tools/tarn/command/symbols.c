@@ -31,7 +31,7 @@ static const struct command_option known[] = {
           "the programs were rebuilt\nOther readers ignore them")},
     {.name = NULL}};
 
-static void learn_images(struct model *model, struct losses *losses)
+static void learn_executables(struct model *model, struct losses *losses)
 {
     struct merge merge;
 
@@ -62,17 +62,17 @@ static bool copy_file(const char *path, const char *to, struct fail *fail)
     snprintf(part, sizeof(part), "%s.%ld", to, (long)getpid());
     if (from >= 0)
         file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    bool fine = file >= 0 && copy_all(from, file);
+    bool ok = file >= 0 && copy_all(from, file);
     int error = errno;
-    if (file >= 0 && !output_close(file, part) && fine) {
-        fine = false;
+    if (file >= 0 && !output_close(file, part) && ok) {
+        ok = false;
         error = errno;
     }
     if (from >= 0)
         close(from);
-    if (fine && rename(part, to) == 0)
+    if (ok && rename(part, to) == 0)
         return true;
-    error = fine ? errno : error;
+    error = ok ? errno : error;
     if (file >= 0)
         unlink(part);
     return fail_set(fail, "cannot copy %s to %s: %s", path, to, strerror(error));
@@ -103,28 +103,29 @@ static bool is_known(const char *id, char **known, size_t count)
 /* Lists each program once, and copies its file to SAVE_TO if that is not NULL. */
 static bool show(const struct model *model, struct symbols *symbols, const char *save_to, struct fail *fail)
 {
-    char **known = NULL, id[2 * sizeof(((struct image *)0)->build_id) + 1];
+    char **known = NULL, id[2 * sizeof(((struct executable *)0)->build_id) + 1];
     struct arena arena = {NULL};
     size_t count = 0;
-    bool fine = true;
+    bool ok = true;
 
     printf("%-32s  %-20s  %s\n", "build-id begins with", "program", "file");
-    for (const struct image *image = model->images.oldest; image != NULL && fine; image = image->later) {
-        const char *path = symbols_file(symbols, image);
+    for (const struct executable *executable = model->executables.oldest; executable != NULL && ok;
+         executable = executable->later) {
+        const char *path = symbols_file(symbols, executable);
 
-        for (unsigned b = 0; b < sizeof(image->build_id); b++)
-            snprintf(id + 2 * b, 3, "%02x", image->build_id[b]);
+        for (unsigned b = 0; b < sizeof(executable->build_id); b++)
+            snprintf(id + 2 * b, 3, "%02x", executable->build_id[b]);
         if (is_known(id, known, count))
             continue;
         known = alloc_more(known, count + 1, sizeof(known[0]));
         known[count++] = arena_string(&arena, id, strlen(id));
-        printf("%s  %-20s  %s\n", id, image_name(image), path != NULL ? path : "(none)");
+        printf("%s  %-20s  %s\n", id, executable_name(executable), path != NULL ? path : "(none)");
         if (save_to != NULL && path != NULL)
-            fine = save(save_to, path, id, fail);
+            ok = save(save_to, path, id, fail);
     }
     free(known);
     arena_free(&arena);
-    return fine;
+    return ok;
 }
 
 static int run_symbols(int argc, char **argv)
@@ -137,7 +138,7 @@ static int run_symbols(int argc, char **argv)
     struct fail fail;
     char folder[PATH_MAX];
     const char *text, *directory;
-    bool fine = true;
+    bool ok = true;
     int status = command_parse(&symbols_command, (void *[]){&options}, argc, argv);
 
     if (status >= 0)
@@ -147,15 +148,15 @@ static int run_symbols(int argc, char **argv)
         return fail_report(&fail, EXIT_DAMAGE);
     symbols = symbols_open(directory, options.path);
     model_open(&model, &trace, 0, UINT64_MAX);
-    learn_images(&model, &losses);
+    learn_executables(&model, &losses);
     losses_summary(&losses);
     snprintf(folder, sizeof(folder), "%s/symbols", directory);
     if (options.is_saving && mkdir(folder, 0755) && errno != EEXIST)
-        fine = fail_set(&fail, "%s: %s", folder, strerror(errno));
-    fine = fine && show(&model, symbols, options.is_saving ? directory : NULL, &fail);
+        ok = fail_set(&fail, "%s: %s", folder, strerror(errno));
+    ok = ok && show(&model, symbols, options.is_saving ? directory : NULL, &fail);
     for (unsigned i = 0; (text = symbols_complaint(symbols, i)) != NULL; i++)
         complain("%s", text);
-    status = fine ? losses_status(&losses) : fail_report(&fail, EXIT_USAGE);
+    status = ok ? losses_status(&losses) : fail_report(&fail, EXIT_USAGE);
     model_close(&model);
     symbols_close(symbols);
     trace_close(&trace);

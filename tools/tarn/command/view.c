@@ -227,16 +227,16 @@ static int write_png(struct options *options, struct view *view, bool is_writing
 {
     struct losses losses;
     struct fail fail;
-    bool fine;
+    bool ok;
 
     view_read_lock(view);
     choose_range(options, view);
-    fine = draw_png(view, &options->draw, &fail);
+    ok = draw_png(view, &options->draw, &fail);
     view_losses(view, &losses);
     losses.damaged += is_writing ? 0 : trace_count_partial(&view->trace);
     view_unlock(view);
     losses_summary(&losses);
-    return fine ? losses_status(&losses) : fail_report(&fail, EXIT_USAGE);
+    return ok ? losses_status(&losses) : fail_report(&fail, EXIT_USAGE);
 }
 
 static int show(struct options *options, struct puller *puller)

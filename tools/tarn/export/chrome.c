@@ -9,7 +9,7 @@
 #include <tools/tarn/export/tracks.h>
 #include <tools/tarn/print/print.h>
 
-#define EVENT_ROOM 512u /* for all of an event but its texts and arguments */
+#define EVENT_BYTES_MAX 512u /* for all of an event but its texts and arguments */
 
 struct chrome {
     struct tracks tracks;
@@ -38,10 +38,10 @@ static char *put_text(char *at, const char *text)
 
 /* {"ph":"X","name":NAME,"cat":CATEGORY */
 static char *begin_event(struct tracks *tracks, char phase, const char *name, const char *category,
-                         size_t room)
+                         size_t capacity)
 {
     struct chrome *chrome = EXPORT_OF(tracks, struct chrome);
-    char *at = out_reserve(&tracks->out, EVENT_ROOM + 6 * (strlen(name) + strlen(category)) + room);
+    char *at = out_reserve(&tracks->out, EVENT_BYTES_MAX + 6 * (strlen(name) + strlen(category)) + capacity);
 
     at = put_string(at, chrome->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     chrome->has_event = true;
@@ -65,7 +65,7 @@ static char *put_thread(char *at, const struct tracks *tracks, const struct mode
 
 static void begin(struct tracks *tracks)
 {
-    char *at = out_reserve(&tracks->out, EVENT_ROOM);
+    char *at = out_reserve(&tracks->out, EVENT_BYTES_MAX);
 
     out_commit(&tracks->out, put_string(at, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":["));
 }

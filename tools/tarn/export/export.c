@@ -27,8 +27,8 @@ static void end_stretch(struct export *export, struct stretch *stretch)
         export->write_stretch(export, stretch);
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct export *export = EXPORT_OF(ANALYSIS_OF(self, struct analysis), struct export);
     bool runs = thread->state == MODEL_RUNNING, is_asleep = runs && model_is_asleep(thread);
@@ -46,27 +46,27 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     stretch->to = to;
 }
 
-static void make_room(struct export *export)
+static void alloc_list_text(struct export *export)
 {
     const struct schema *schema = &export->analysis.trace->schema;
-    size_t room = 1;
+    size_t capacity = 1;
 
     for (unsigned i = 0; i < schema->event_count; i++)
         for (unsigned f = 0; f < schema->events[i]->field_count; f++) {
-            size_t needed = value_room(&schema->events[i]->fields[f], false);
+            size_t needed = value_capacity(&schema->events[i]->fields[f], false);
 
-            room = needed > room ? needed : room;
+            capacity = needed > capacity ? needed : capacity;
         }
-    export->room = arena_alloc(&export->analysis.arena, room);
+    export->list_text = arena_alloc(&export->analysis.arena, capacity);
 }
 
 void export_open(struct export *export,
                  void (*write_stretch)(struct export *export, const struct stretch *stretch))
 {
-    make_room(export);
+    alloc_list_text(export);
     analysis_slots(&export->analysis, &export->stretches, sizeof(struct stretch));
     export->write_stretch = write_stretch;
-    export->analysis.observer.segment = take_segment;
+    export->analysis.observer.segment = on_segment;
 }
 
 void export_finish_stretches(struct export *export)
@@ -121,8 +121,9 @@ struct value value_of_field(struct export *export, const struct field *field, co
                               field_text_length(field, event)};
     case FIELD_ARRAY:
     case FIELD_SEQUENCE:
-        return (struct value){VALUE_TEXT, 0, export->room,
-                              (size_t)(put_list(export->room, event, field, PRINT_JSON) - export->room)};
+        return (struct value){
+            VALUE_TEXT, 0, export->list_text,
+            (size_t)(put_list(export->list_text, event, field, PRINT_JSON) - export->list_text)};
     case FIELD_INTEGER:
     case FIELD_ENUM:
         break;

@@ -43,7 +43,7 @@ struct export
     const char *output;
     struct fail fail;
     bool has_failed;
-    char *room;             /* buffer for an event's list as text */
+    char *list_text;        /* buffer for an event's list as text */
     struct slots stretches; /* by thread number: the current one */
     void (*write_stretch)(struct export * export, const struct stretch *stretch);
 };
@@ -70,7 +70,7 @@ struct value {
 #define VALUE_NUMBER(n) ((struct value){VALUE_UNSIGNED, (n), NULL, 0})
 struct value value_text(const char *text); /* NULL: VALUE_NULL */
 /* Returns the value of an event's field: for an enumeration its label, if any; for a list its JSON in
- * export->room, which the next call overwrites. */
+ * export->list_text, which the next call overwrites. */
 struct value value_of_field(struct export *export, const struct field *field, const struct event *event);
 
 /* Names of activities, such as "syscall ipc_call"; names of kinds are in model_activity_names. */

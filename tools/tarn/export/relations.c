@@ -163,8 +163,8 @@ static void write_row(struct relations *relations, unsigned table)
         relations->writer->row(relations, table, relations->values);
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct relations *relations = OF(self);
     const struct event_type *type = cursor->event.type;
@@ -213,8 +213,8 @@ static struct value result_value(const struct relations *relations, const struct
                                          : (struct value){VALUE_SIGNED, (uint64_t)frame->result, NULL, 0};
 }
 
-static void take_leave(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame, uint64_t end)
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
 {
     struct relations *relations = OF(self);
     struct value *values = relations->values;
@@ -280,8 +280,8 @@ static void write_call(struct relations *relations, const struct model_call *cal
     write_row(relations, RELATION_CALL);
 }
 
-static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                      bool has_ended)
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
 {
     struct relations *relations = OF(self);
 
@@ -369,15 +369,16 @@ static void write_places(struct relations *relations)
     for (size_t i = 0; i < relations->places.count; i++) {
         const struct map_entry *entry = map_entry(&relations->places, i);
         uint64_t address = entry->key[1];
-        const struct image *image = images_find(&analysis->model->images, (uint32_t)entry->key[0], address);
+        const struct executable *executable =
+            executables_find(&analysis->model->executables, (uint32_t)entry->key[0], address);
 
         values[0] = VALUE_NUMBER(entry->key[0]);
         values[1] = (struct value){VALUE_HEX, address, NULL, 0};
         values[2] =
             analysis->symbols != NULL
-                ? value_text(symbol_name(symbols_find(analysis->symbols, image, address), address, text))
+                ? value_text(symbol_name(symbols_find(analysis->symbols, executable, address), address, text))
                 : value_text(NULL);
-        values[3] = value_text(image_name(image));
+        values[3] = value_text(executable_name(executable));
         write_row(relations, RELATION_PLACE);
     }
 }
@@ -416,9 +417,9 @@ bool relations_open(struct relations *relations, const struct relation_writer *w
     analysis_map(analysis, &relations->places, sizeof(bool));
     relations->writer = writer;
     declare_tables(relations);
-    analysis->observer.event = take_event;
-    analysis->observer.leave = take_leave;
-    analysis->observer.call = take_call;
+    analysis->observer.event = on_event;
+    analysis->observer.leave = on_leave;
+    analysis->observer.call = on_call;
     return writer->open(relations, fail);
 }
 

@@ -66,12 +66,12 @@ static void add_name(struct buffer *sql, const char *name)
 
 static bool run_buffer(struct sqlite *sqlite, struct buffer *sql)
 {
-    bool fine;
+    bool ok;
 
     buffer_add(sql, "", 1);
-    fine = run(sqlite, (const char *)sql->bytes);
+    ok = run(sqlite, (const char *)sql->bytes);
     free(sql->bytes);
-    return fine;
+    return ok;
 }
 
 static sqlite3_stmt *make_table(struct sqlite *sqlite, const struct relation_table *table)

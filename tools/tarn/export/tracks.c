@@ -37,8 +37,8 @@ static bool goes_on(const struct tracks *tracks)
     return !tracks->export.has_failed && !tracks->out.failed;
 }
 
-static void take_event(struct model_observer *self, const struct cursor *cursor,
-                       const struct model_thread *thread)
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
 {
     struct tracks *tracks = OF(self);
 
@@ -55,8 +55,8 @@ static void write_state(struct export *export, const struct stretch *stretch)
         tracks->writer->state(tracks, stretch);
 }
 
-static void take_enter(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame)
+static void on_enter(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame)
 {
     struct tracks *tracks = OF(self);
     char name[ANALYSIS_NAME_BYTES];
@@ -65,8 +65,8 @@ static void take_enter(struct model_observer *self, const struct model_thread *t
         tracks->writer->enter(tracks, thread, frame, activity_name(&tracks->names, frame, name));
 }
 
-static void take_leave(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame, uint64_t end)
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
 {
     struct tracks *tracks = OF(self);
     char name[ANALYSIS_NAME_BYTES];
@@ -75,8 +75,8 @@ static void take_leave(struct model_observer *self, const struct model_thread *t
         tracks->writer->leave(tracks, thread, frame, activity_name(&tracks->names, frame, name), end);
 }
 
-static void take_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
-                        uint64_t ticks)
+static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
+                      uint64_t ticks)
 {
     struct tracks *tracks = OF(self);
 
@@ -86,8 +86,8 @@ static void take_thread(struct model_observer *self, const struct model_thread *
 }
 
 /* Called at each of a call's four ends; each of the two arrows needs two of them. */
-static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                      bool has_ended)
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
 {
     struct tracks *tracks = OF(self);
     struct track_flow flow = {call, NULL, false, false};
@@ -126,11 +126,11 @@ bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struc
     activity_names_open(&tracks->names, analysis);
     note_shown(tracks);
     tracks->writer = writer;
-    analysis->observer.event = take_event;
-    analysis->observer.enter = take_enter;
-    analysis->observer.leave = take_leave;
-    analysis->observer.call = take_call;
-    analysis->observer.thread = take_thread;
+    analysis->observer.event = on_event;
+    analysis->observer.enter = on_enter;
+    analysis->observer.leave = on_leave;
+    analysis->observer.call = on_call;
+    analysis->observer.thread = on_thread;
     writer->begin(tracks);
     return true;
 }

@@ -3,19 +3,19 @@
 #include <stddef.h>
 #include <tools/tarn/goto/boot_ring.h>
 #include <tools/tarn/goto/places.h>
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/guest.h>
 
-static bool find_indexes(struct places *places, struct image *image)
+static bool find_indexes(struct places *places, struct guest *guest)
 {
-    struct image_ring ring;
+    struct guest_ring ring;
     struct fail ignored;
 
-    if (image->store.cpu_count > CHECKPOINT_CPUS)
+    if (guest->store.cpu_count > CHECKPOINT_CPUS)
         return false;
-    for (unsigned cpu = 0; cpu < image->store.cpu_count; cpu++) {
-        if (!image_ring_open(&ring, image, cpu, &ignored))
+    for (unsigned cpu = 0; cpu < guest->store.cpu_count; cpu++) {
+        if (!guest_ring_open(&ring, guest, cpu, &ignored))
             return false;
-        places->indexes[cpu] = image_ring_place(&ring, offsetof(struct trace_control, index));
+        places->indexes[cpu] = guest_ring_place(&ring, offsetof(struct trace_control, index));
     }
     return true;
 }
@@ -34,30 +34,30 @@ static struct offsets find_offsets(const struct aim *aim, uint64_t buffers)
                             .event = buffer + aim->offset};
 }
 
-static void find_event(struct places *places, const struct image_ring *ring, const struct aim *aim)
+static void find_event(struct places *places, const struct guest_ring *ring, const struct aim *aim)
 {
-    struct offsets offsets = find_offsets(aim, ring->image->store.buffer_count);
+    struct offsets offsets = find_offsets(aim, ring->guest->store.buffer_count);
 
-    places->index = image_ring_place(ring, offsetof(struct trace_control, index));
-    places->packet = image_ring_place(ring, offsets.packet);
-    places->count = image_ring_place(ring, offsets.count);
-    places->event = image_ring_place(ring, offsets.event);
+    places->index = guest_ring_place(ring, offsetof(struct trace_control, index));
+    places->packet = guest_ring_place(ring, offsets.packet);
+    places->count = guest_ring_place(ring, offsets.count);
+    places->event = guest_ring_place(ring, offsets.event);
 }
 
 /* The boot ring stays unchanged after its use, so its index shows which events it has. False: not this one.
  */
-static bool find_event_at_boot(struct places *places, const struct image *image, const char *kernel,
+static bool find_event_at_boot(struct places *places, const struct guest *guest, const char *kernel,
                                const struct aim *aim)
 {
-    uint64_t physical = image->info + boot_ring_behind_info(kernel), index = 0;
+    uint64_t physical = guest->info + boot_ring_behind_info(kernel), index = 0;
     struct offsets offsets = find_offsets(aim, TRACE_BOOT_BUFFERS);
-    const struct memory_range *range = memory_find(image->memory, physical, TRACE_BOOT_RING_BYTES);
+    const struct memory_range *range = memory_find(guest->memory, physical, TRACE_BOOT_RING_BYTES);
     struct fail ignored;
 
-    if (image->info == 0 || physical == image->info || range == NULL ||
-        !memory_read(image->memory, physical + offsetof(struct trace_control, index), &index, sizeof(index),
+    if (guest->info == 0 || physical == guest->info || range == NULL ||
+        !memory_read(guest->memory, physical + offsetof(struct trace_control, index), &index, sizeof(index),
                      &ignored) ||
-        !checkpoint_passed(image_64(image, index), aim_words(aim)))
+        !checkpoint_passed(guest_64(guest, index), aim_words(aim)))
         return false;
     uint64_t ring = range->place + (physical - range->physical);
     places->index = ring + offsetof(struct trace_control, index);
@@ -67,24 +67,24 @@ static bool find_event_at_boot(struct places *places, const struct image *image,
     return true;
 }
 
-static bool find_places(struct places *places, struct image *image, const struct recipe *recipe,
+static bool find_places(struct places *places, struct guest *guest, const struct recipe *recipe,
                         const struct aim *aim)
 {
-    const struct trace_store *store = &image->store;
-    struct image_ring ring;
+    const struct trace_store *store = &guest->store;
+    struct guest_ring ring;
     struct fail ignored;
 
     if (aim->stream->cpu >= store->cpu_count || aim->buffer_bytes != store->buffer_bytes ||
-        !image_ring_open(&ring, image, aim->stream->cpu, &ignored))
+        !guest_ring_open(&ring, guest, aim->stream->cpu, &ignored))
         return false;
-    places->is_at_boot = aim->stream->cpu == 0 && find_event_at_boot(places, image, recipe->kernel.path, aim);
+    places->is_at_boot = aim->stream->cpu == 0 && find_event_at_boot(places, guest, recipe->kernel.path, aim);
     if (!places->is_at_boot)
         find_event(places, &ring, aim);
-    const struct memory_range *range = memory_find(image->memory, store->self, sizeof(*store));
+    const struct memory_range *range = memory_find(guest->memory, store->self, sizeof(*store));
     if (range == NULL)
         return false;
     places->store = range->place + (store->self - range->physical) + offsetof(struct trace_store, magic);
-    places->cpus = find_indexes(places, image) ? store->cpu_count : 0;
+    places->cpus = find_indexes(places, guest) ? store->cpu_count : 0;
     return true;
 }
 
@@ -92,11 +92,11 @@ bool places_find(struct places *places, struct memory *memory, const struct reci
                  const struct aim *aim)
 {
     struct fail ignored;
-    struct image image;
+    struct guest guest;
 
-    if (memory == NULL || !image_open(&image, memory, 0, &ignored))
+    if (memory == NULL || !guest_open(&guest, memory, 0, &ignored))
         return false;
-    bool found = find_places(places, &image, recipe, aim);
-    image_close(&image);
+    bool found = find_places(places, &guest, recipe, aim);
+    guest_close(&guest);
     return found;
 }

@@ -6,12 +6,12 @@
 #include <tools/tarn/goto/verify.h>
 #include <tools/tarn/print/print_sides.h>
 #include <tools/tarn/read/losses.h>
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/guest.h>
 
 /* One CPU during the comparison. */
 struct sides {
     const struct trace *trace;
-    struct image_ring ring;
+    struct guest_ring ring;
     struct packet_buffer buffer;
     struct packet packet; /* the trace's */
     uint8_t *copy;        /* the run's packet with the same number */
@@ -28,15 +28,15 @@ static bool stand_at(struct cursor *cursor, const struct difference *at, const s
 }
 
 /* Copies what the run has of a packet. False: it is not in the rings. */
-static bool copy_packet(struct image_ring *ring, uint64_t number, uint8_t *copy)
+static bool copy_packet(struct guest_ring *ring, uint64_t number, uint8_t *copy)
 {
-    uint64_t head = image_ring_head(ring), open = head;
+    uint64_t head = guest_ring_head(ring), open = head;
 
     if (number == head)
-        return image_packet_snapshot(ring, &open, copy);
-    enum trace_packet_state state = image_packet_copy(ring, number, copy);
+        return guest_packet_snapshot(ring, &open, copy);
+    enum trace_packet_state state = guest_packet_copy(ring, number, copy);
     return state == TRACE_PACKET_WHOLE ||
-           (state == TRACE_PACKET_INCOMPLETE && image_packet_cut(ring, number, copy));
+           (state == TRACE_PACKET_INCOMPLETE && guest_packet_cut(ring, number, copy));
 }
 
 static bool ends_packet(struct event_head head)
@@ -77,7 +77,7 @@ static void take_difference(struct difference *difference, const struct sides *s
 
     if (stand_at(&cursor, &here, sides->trace, &losses) &&
         (!difference->found || cursor.ticks < difference->ticks)) {
-        uint64_t size = sides->ring.image->store.buffer_bytes;
+        uint64_t size = sides->ring.guest->store.buffer_bytes;
 
         difference->found = true;
         difference->ticks = cursor.ticks;
@@ -98,8 +98,8 @@ static void take_apart(struct difference *difference, struct sides *sides, const
     difference->cpu = stream->cpu;
     difference->trace_first = first;
     difference->trace_last = sides->packet.header.packet_seq_num;
-    difference->run_first = image_ring_oldest(&sides->ring);
-    difference->run_last = image_ring_head(&sides->ring);
+    difference->run_first = guest_ring_oldest(&sides->ring);
+    difference->run_last = guest_ring_head(&sides->ring);
 }
 
 static void compare_stream(struct difference *difference, struct sides *sides, const struct stream *stream)
@@ -116,12 +116,12 @@ static void compare_stream(struct difference *difference, struct sides *sides, c
         }
         at += sides->packet.packet_bytes;
         first = first == UINT64_MAX ? sides->packet.header.packet_seq_num : first;
-        if (sides->packet.packet_bytes != sides->ring.image->store.buffer_bytes ||
+        if (sides->packet.packet_bytes != sides->ring.guest->store.buffer_bytes ||
             !copy_packet(&sides->ring, sides->packet.header.packet_seq_num, sides->copy))
             continue;
         is_shared = true;
         uint64_t bits =
-            image_packet_64(sides->ring.image, sides->copy, offsetof(struct trace_packet, content_size));
+            guest_packet_64(sides->ring.guest, sides->copy, offsetof(struct trace_packet, content_size));
         uint64_t offset = compare_packet(sides, bits / 8, &difference->compared);
         if (offset != 0) {
             take_difference(difference, sides, stream, offset);
@@ -136,21 +136,21 @@ bool verify_rings(struct difference *difference, const struct trace *trace, stru
                   struct fail *fail)
 {
     struct sides sides = {.trace = trace};
-    struct image image;
+    struct guest guest;
 
     *difference = (struct difference){0};
-    if (!image_open(&image, memory, 0, fail))
+    if (!guest_open(&guest, memory, 0, fail))
         return false;
-    sides.copy = alloc_zero(1, image.store.buffer_bytes);
+    sides.copy = alloc_zero(1, guest.store.buffer_bytes);
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct stream *stream = &trace->streams[i];
 
-        if (stream->cpu < image.store.cpu_count && image_ring_open(&sides.ring, &image, stream->cpu, fail))
+        if (stream->cpu < guest.store.cpu_count && guest_ring_open(&sides.ring, &guest, stream->cpu, fail))
             compare_stream(difference, &sides, stream);
     }
     free(sides.copy);
     free(sides.buffer.bytes);
-    image_close(&image);
+    guest_close(&guest);
     return true;
 }
 

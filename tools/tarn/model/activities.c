@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <tools/tarn/model/activities.h>
 
-#define FIRST_ROOM 4u
+#define CAPACITY_FIRST 4u
 
 const char *const model_activity_names[ACTIVITIES] = {
     [ACTIVITY_LIBC] = "libc",           [ACTIVITY_SYSCALL] = "syscall", [ACTIVITY_FAULT] = "fault",
@@ -63,26 +63,26 @@ void activities_cut_kinds(struct model *model, struct model_thread *thread, uint
         activities_cut(model, thread, thread->depth - 1, model->now);
 }
 
-void activities_make_room(struct model_thread *thread, uint8_t room)
+void activities_reserve(struct model_thread *thread, uint8_t capacity)
 {
     struct model_frame *frames = thread->frames != NULL ? thread->frames - 1 : NULL;
 
-    frames = alloc_more(frames, room + 1u, sizeof(frames[0]));
+    frames = alloc_more(frames, capacity + 1u, sizeof(frames[0]));
     frames[0] = (struct model_frame){.kind = activity_outside(thread)};
     thread->frames = frames + 1;
-    thread->frame_room = room;
+    thread->frame_capacity = capacity;
 }
 
 void activities_grow(struct model_thread *thread)
 {
-    activities_make_room(thread, thread->frame_room == 0 ? FIRST_ROOM : MODEL_DEPTH_MAX);
+    activities_reserve(thread, thread->frame_capacity == 0 ? CAPACITY_FIRST : MODEL_DEPTH_MAX);
 }
 
 void activities_free(struct model_thread *thread)
 {
     free(thread->frames != NULL ? thread->frames - 1 : NULL);
     thread->frames = NULL;
-    thread->frame_room = 0;
+    thread->frame_capacity = 0;
     activities_set_depth(thread, 0);
 }
 

@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void activity_enter(struct model *m
         thread->mode = MODE_USER;
         return;
     }
-    if (__builtin_expect(thread->depth > thread->frame_room, 0))
+    if (__builtin_expect(thread->depth > thread->frame_capacity, 0))
         activities_grow(thread);
     frame = &thread->frames[thread->depth - 1];
     *frame = (struct model_frame){

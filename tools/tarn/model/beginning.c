@@ -47,7 +47,7 @@ static void add_flags(struct beginning *beginning, uint32_t pid, uint8_t flags)
 }
 
 /* A process's own name has priority over that of its first thread, whichever came first. */
-static void take_names(struct beginning *beginning, const struct event *event)
+static void on_names(struct beginning *beginning, const struct event *event)
 {
     struct names *names = &beginning->model->names;
 
@@ -66,26 +66,25 @@ static void take_names(struct beginning *beginning, const struct event *event)
 }
 
 /* Takes a lock class, but not its sampling, which may have changed since the start. */
-static void take_lock_class(struct model *model, const struct event *event, const struct model_action *action)
+static void on_lock_class(struct model *model, const struct event *event, const struct model_action *action)
 {
     uint32_t number = get32(model, event, action->at[0]);
 
     if (number >= MODEL_LOCK_CLASSES || model->lock_classes[number].name[0] != '\0')
         return;
-    take_state_lock_class(model, NULL, event, action);
+    on_state_lock_class(model, NULL, event, action);
     model->lock_classes[number].watch = 0;
     model->has_news = true;
 }
 
-static void take_lock(struct beginning *beginning, const struct event *event,
-                      const struct model_action *action)
+static void on_lock(struct beginning *beginning, const struct event *event, const struct model_action *action)
 {
     struct model *model = beginning->model;
     uint32_t pid = get32(model, event, action->at[1]);
 
     if ((flags_of(beginning, pid) & FILES_ARE_OVER) == 0 &&
         lock_names_find(&model->lock_names, pid, get64(model, event, action->at[0])) == NULL)
-        take_lock_name(model, NULL, event, action);
+        on_lock_name(model, NULL, event, action);
 }
 
 static void take(struct beginning *beginning, const struct event *event)
@@ -93,21 +92,21 @@ static void take(struct beginning *beginning, const struct event *event)
     struct model *model = beginning->model;
     const struct model_action *action = &model->actions[event->type->index];
 
-    if (action->take == take_process_create || action->take == take_process_exec)
+    if (action->handle == on_process_create || action->handle == on_process_exec)
         add_flags(beginning, get32(model, event, action->at[0]), NAME_IS_OVER | FILES_ARE_OVER);
-    else if (action->take == take_process_rename)
+    else if (action->handle == on_process_rename)
         add_flags(beginning, get32(model, event, action->at[0]), NAME_IS_OVER);
-    else if (action->take == take_state_lock_class)
-        take_lock_class(model, event, action);
-    else if (action->take == take_lock_name)
-        take_lock(beginning, event, action);
-    else if (action->take == take_state_irq &&
+    else if (action->handle == on_state_lock_class)
+        on_lock_class(model, event, action);
+    else if (action->handle == on_lock_name)
+        on_lock(beginning, event, action);
+    else if (action->handle == on_state_irq &&
              model_irq_name(model, get32(model, event, action->at[0])) == NULL)
-        take_state_irq(model, NULL, event, action);
-    else if (action->take == take_state_image &&
+        on_state_irq(model, NULL, event, action);
+    else if (action->handle == on_state_image &&
              (flags_of(beginning, get32(model, event, action->at[0])) & FILES_ARE_OVER) == 0)
-        take_state_image(model, NULL, event, action);
-    take_names(beginning, event);
+        on_state_image(model, NULL, event, action);
+    on_names(beginning, event);
 }
 
 /* Whether a statedump has ended whose begin was seen. */

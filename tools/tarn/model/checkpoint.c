@@ -196,7 +196,7 @@ static bool restore_frames(struct model_thread *thread, uint32_t depth, struct b
     uint32_t kept = frames_kept(depth);
 
     if (kept != 0) {
-        activities_make_room(thread, MODEL_DEPTH_MAX);
+        activities_reserve(thread, MODEL_DEPTH_MAX);
         buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
     }
     for (uint32_t i = 0; i < kept; i++)
@@ -320,15 +320,15 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
     struct buffer_reader reader = {.at = bytes, .left = size}, cpus;
     struct saved_head head;
     struct saved_cpu cpu;
-    bool fine;
+    bool ok;
 
     forget_all(model);
     buffer_get(&reader, &head, sizeof(head));
-    fine = !reader.failed && head.cpus == model->trace->stream_count &&
-           head.thread_count <= MODEL_THREADS_MAX + head.cpus + 1 &&
-           (head.nobody == NONE || head.nobody < head.thread_count) &&
-           restore_lock_classes(model, head.lock_classes, &reader) && reader.left / sizeof(cpu) >= head.cpus;
-    if (!fine)
+    ok = !reader.failed && head.cpus == model->trace->stream_count &&
+         head.thread_count <= MODEL_THREADS_MAX + head.cpus + 1 &&
+         (head.nobody == NONE || head.nobody < head.thread_count) &&
+         restore_lock_classes(model, head.lock_classes, &reader) && reader.left / sizeof(cpu) >= head.cpus;
+    if (!ok)
         return fail_set(fail, "a checkpoint of the model is damaged");
     model->now = head.now;
     model->tells_sleep = head.tells_sleep;
@@ -337,15 +337,15 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
         thread_nobody(model);
     }
     model->thread_count = head.thread_count;
-    thread_make_room(model, head.thread_count); /* the last threads may have ended, and have no record */
+    threads_reserve(model, head.thread_count); /* the last threads may have ended, and have no record */
     cpus = reader;
     buffer_skip(&reader, head.cpus * sizeof(cpu));
-    fine = restore_threads(model, &head, &reader);
-    for (uint32_t i = 0; fine && i < head.cpus; i++) {
+    ok = restore_threads(model, &head, &reader);
+    for (uint32_t i = 0; ok && i < head.cpus; i++) {
         buffer_get(&cpus, &cpu, sizeof(cpu));
-        fine = restore_cpu(model, &model->cpus[i], &cpu);
+        ok = restore_cpu(model, &model->cpus[i], &cpu);
     }
-    if (!fine)
+    if (!ok)
         return fail_set(fail, "a checkpoint of the model is damaged");
     if (model->now < model->from)
         forget_counts(model);

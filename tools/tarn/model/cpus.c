@@ -64,7 +64,7 @@ void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
     cpu->is_lost = true;
 }
 
-void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at)
+void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at)
 {
     uint32_t rank = rank_of(model, cpu);
 
@@ -123,7 +123,7 @@ static uint64_t begin_processor(struct model *model, struct model_cpu *cpu, cons
     cpu->since = begin < model->now ? begin : model->now;
     cpu->is_lost = true;
     if (cursor->has_gap)
-        doubt_threads(model, cpu, cpu->since);
+        forget_states(model, cpu, cpu->since);
     return cpu->since;
 }
 
@@ -141,7 +141,7 @@ void begin_packet(struct model *model, struct model_cpu *cpu, const struct curso
     } else {
         lose_processor(model, cpu, known);
         if (cursor->has_gap)
-            doubt_threads(model, cpu, known < model->now ? known : model->now);
+            forget_states(model, cpu, known < model->now ? known : model->now);
     }
     next = !running->is_known
                ? thread_nobody(model)

@@ -10,69 +10,69 @@
 /* Fields are in the order of `at`. An event type that lacks one is ignored. */
 struct event_binding {
     const char *event;
-    model_taker *take;
+    model_handler *handle;
     const char *fields[8];
     /* bytes of each; T: text or string; S: two bytes with the numbers of model_state_names */
     const char *widths;
 };
 
 static const struct event_binding scheduling[] = {
-    {"trace_control", take_control, {"old_mask", "mask"}, "88"},
+    {"trace_control", on_control, {"old_mask", "mask"}, "88"},
     {"sched_switch",
-     take_switch,
+     on_switch,
      {"prev_tid", "prev_pid", "prev_comm", "prev_state", "next_tid", "next_pid", "next_comm", "next_prio"},
      "44TS44T2"},
-    {"sched_wakeup", take_wakeup, {"comm", "tid", "prio"}, "T42"},
-    {"sched_enqueue", take_enqueue, {"tid"}, "4"},
-    {"sched_process_fork", take_create, {"child_comm", "child_tid", "child_pid"}, "T44"},
-    {"sched_process_exit", take_exit, {"tid"}, "4"},
-    {"sched_priority", take_priority, {"tid", "prio"}, "44"},
-    {"timer_expire", take_expire, {"tid"}, "4"},
-    {"power_cpu_idle", take_cpu_idle, {"state"}, "4"},
+    {"sched_wakeup", on_wakeup, {"comm", "tid", "prio"}, "T42"},
+    {"sched_enqueue", on_enqueue, {"tid"}, "4"},
+    {"sched_process_fork", on_thread_create, {"child_comm", "child_tid", "child_pid"}, "T44"},
+    {"sched_process_exit", on_thread_exit, {"tid"}, "4"},
+    {"sched_priority", on_priority, {"tid", "prio"}, "44"},
+    {"timer_expire", on_expire, {"tid"}, "4"},
+    {"power_cpu_idle", on_cpu_idle, {"state"}, "4"},
     {"lttng_statedump_process_state",
-     take_state_thread,
+     on_state_thread,
      {"tid", "pid", "state", "prio", "cpu", "name"},
      "44422T"},
 };
 
-/* Long-lived facts. */
-static const struct event_binding knowledge[] = {
-    {"process_create", take_process_create, {"pid", "parent_pid"}, "44"},
-    {"process_exec", take_process_exec, {"pid", "filename"}, "4T"},
-    {"process_exit", take_process_exit, {"pid", "status"}, "44"},
-    {"process_free", take_process_free, {"pid"}, "4"},
-    {"process_rename", take_process_rename, {"pid"}, "4"},
-    {"state_process", take_state_process, {"pid", "parent_pid"}, "44"},
+/* Processes, programs and names. */
+static const struct event_binding names[] = {
+    {"process_create", on_process_create, {"pid", "parent_pid"}, "44"},
+    {"process_exec", on_process_exec, {"pid", "filename"}, "4T"},
+    {"process_exit", on_process_exit, {"pid", "status"}, "44"},
+    {"process_free", on_process_free, {"pid"}, "4"},
+    {"process_rename", on_process_rename, {"pid"}, "4"},
+    {"state_process", on_state_process, {"pid", "parent_pid"}, "44"},
     {"state_image",
-     take_state_image,
+     on_state_image,
      {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
      "48888T"},
-    {"profile_setting", take_sampling, {"period", "counts_instructions"}, "84"},
-    {"lttng_statedump_interrupt", take_state_irq, {"irq", "action"}, "4T"},
-    {"state_lock_class", take_state_lock_class, {"lock_class", "name", "watch", "kind"}, "4T44"},
-    {"lock_name", take_lock_name, {"lock", "pid", "name"}, "84T"},
+    {"profile_setting", on_sampling, {"period", "counts_instructions"}, "84"},
+    {"lttng_statedump_interrupt", on_state_irq, {"irq", "action"}, "4T"},
+    {"state_lock_class", on_state_lock_class, {"lock_class", "name", "watch", "kind"}, "4T44"},
+    {"lock_name", on_lock_name, {"lock", "pid", "name"}, "84T"},
 };
 
 /* Activities and calls. */
 static const struct event_binding details[] = {
-    {"syscall_entry", take_syscall_entry, {"number", "tid", "arg0", "arg1"}, "4488"},
-    {"syscall_exit", take_syscall_exit, {"number", "tid", "ret"}, "448"},
-    {"libc_entry", take_libc_entry, {"call", "tid", "arg0", "arg1"}, "4488"},
-    {"libc_exit", take_libc_exit, {"call", "tid", "ret"}, "448"},
-    {"fault_entry", take_fault_entry, {"address", "ip", "tid"}, "884"},
-    {"fault_exit", take_fault_exit, {"address", "duration", "kind", "tid"}, "8844"},
-    {"exception_entry", take_exception_entry, {"vector", "tid", "ip", "code"}, "4488"},
-    {"exception_exit", take_exception_exit, {"vector", "action"}, "44"},
-    {"irq_handler_entry", take_irq_entry, {"irq", "ip"}, "48"},
-    {"irq_handler_exit", take_irq_exit, {"irq", "ret"}, "44"},
-    {"irq_ipi_entry", take_ipi_entry, {"kind"}, "4"},
-    {"irq_ipi_exit", take_ipi_exit, {"kind"}, "4"},
-    {"fs_request_begin", take_request_begin, {"request", "client", "file"}, "448"},
-    {"fs_request_end", take_request_end, {"request", "result"}, "44"},
-    {"ipc_call", take_call, {"call_id", "label", "endpoint", "server_tid"}, "8844"},
-    {"ipc_receive", take_receive, {"call_id", "client_tid"}, "84"},
-    {"ipc_reply", take_reply, {"call_id", "label", "client_tid"}, "884"},
-    {"ipc_return", take_return, {"call_id", "error"}, "88"},
+    {"syscall_entry", on_syscall_entry, {"number", "tid", "arg0", "arg1"}, "4488"},
+    {"syscall_exit", on_syscall_exit, {"number", "tid", "ret"}, "448"},
+    {"libc_entry", on_libc_entry, {"call", "tid", "arg0", "arg1"}, "4488"},
+    {"libc_exit", on_libc_exit, {"call", "tid", "ret"}, "448"},
+    {"fault_entry", on_fault_entry, {"address", "ip", "tid"}, "884"},
+    {"fault_exit", on_fault_exit, {"address", "duration", "kind", "tid"}, "8844"},
+    {"exception_entry", on_exception_entry, {"vector", "tid", "ip", "code"}, "4488"},
+    {"exception_exit", on_exception_exit, {"vector", "action"}, "44"},
+    {"irq_handler_entry", on_irq_entry, {"irq", "ip"}, "48"},
+    {"irq_handler_exit", on_irq_exit, {"irq", "ret"}, "44"},
+    {"irq_ipi_entry", on_ipi_entry, {"kind"}, "4"},
+    {"irq_ipi_exit", on_ipi_exit, {"kind"}, "4"},
+    {"fs_request_begin", on_request_begin, {"request", "client", "file"}, "448"},
+    {"fs_request_end", on_request_end, {"request", "result"}, "44"},
+    {"ipc_call", on_call, {"call_id", "label", "endpoint", "server_tid"}, "8844"},
+    {"ipc_receive", on_receive, {"call_id", "client_tid"}, "84"},
+    {"ipc_reply", on_reply, {"call_id", "label", "client_tid"}, "884"},
+    {"ipc_return", on_return, {"call_id", "error"}, "88"},
 };
 
 #define ROWS(table) table, sizeof(table) / sizeof(table[0])
@@ -83,7 +83,7 @@ static const struct {
     bool is_detail;
     const char *without; /* the effect on analyses */
 } groups[] = {{ROWS(scheduling), false, "states of threads (running, ready, waiting) are wrong"},
-              {ROWS(knowledge), false, "processes, programs or names are missing"},
+              {ROWS(names), false, "processes, programs or names are missing"},
               {ROWS(details), true, "calls, faults, interrupts or requests are missing"}};
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
@@ -101,7 +101,7 @@ static void resolve(struct model *model, const struct event_binding *event_bindi
 {
     const struct schema *schema = &model->trace->schema;
     const struct event_type *type = schema_find_event(schema, event_binding->event);
-    struct model_action action = {.take = event_binding->take};
+    struct model_action action = {.handle = event_binding->handle};
 
     if (type == NULL)
         return;

@@ -3,71 +3,75 @@
 #include <string.h>
 #include <tools/tarn/model/executables.h>
 
-void images_open(struct images *images)
+void executables_open(struct executables *executables)
 {
-    memset(images, 0, sizeof(*images));
-    map_open(&images->newest_of, sizeof(struct image *));
+    memset(executables, 0, sizeof(*executables));
+    map_open(&executables->newest_of, sizeof(struct executable *));
 }
 
-void images_close(struct images *images)
+void executables_close(struct executables *executables)
 {
-    map_close(&images->newest_of);
-    arena_free(&images->arena);
-    memset(images, 0, sizeof(*images));
+    map_close(&executables->newest_of);
+    arena_free(&executables->arena);
+    memset(executables, 0, sizeof(*executables));
 }
 
-static bool is_same(const struct image *left, const struct image *right, const char *path, size_t length)
+static bool is_same(const struct executable *left, const struct executable *right, const char *path,
+                    size_t length)
 {
     return left->base == right->base && left->size == right->size &&
            memcmp(left->build_id, right->build_id, sizeof(left->build_id)) == 0 &&
            strlen(left->path) == length && memcmp(left->path, path, length) == 0;
 }
 
-void images_add(struct images *images, const struct image *image, const char *path, size_t length)
+void executables_add(struct executables *executables, const struct executable *executable, const char *path,
+                     size_t length)
 {
-    const struct image *first = images_of(images, image->pid);
-    struct image *added;
+    const struct executable *first = executables_of(executables, executable->pid);
+    struct executable *added;
     unsigned known = 0;
 
-    length = length < IMAGE_PATH_BYTES ? length : IMAGE_PATH_BYTES - 1;
-    for (const struct image *old = first; old != NULL; old = old->next, known++)
-        if (is_same(old, image, path, length))
+    length = length < EXECUTABLE_PATH_BYTES ? length : EXECUTABLE_PATH_BYTES - 1;
+    for (const struct executable *old = first; old != NULL; old = old->next, known++)
+        if (is_same(old, executable, path, length))
             return; /* a statedump repeats known facts */
-    if (images->count == IMAGES_MAX || known == IMAGES_OF_ONE_MAX)
+    if (executables->count == EXECUTABLES_MAX || known == EXECUTABLES_OF_ONE_MAX)
         return;
-    images->count++;
-    added = arena_alloc(&images->arena, sizeof(*added));
-    *added = *image;
-    added->path = arena_string(&images->arena, path, length);
+    executables->count++;
+    added = arena_alloc(&executables->arena, sizeof(*added));
+    *added = *executable;
+    added->path = arena_string(&executables->arena, path, length);
     added->next = first;
     added->later = NULL;
-    *(const struct image **)map_at(&images->newest_of, image->pid, 0, 0) = added;
-    if (images->newest != NULL)
-        images->newest->later = added;
+    *(const struct executable **)map_at(&executables->newest_of, executable->pid, 0, 0) = added;
+    if (executables->newest != NULL)
+        executables->newest->later = added;
     else
-        images->oldest = added;
-    images->newest = added;
+        executables->oldest = added;
+    executables->newest = added;
 }
 
-const struct image *images_of(const struct images *images, uint32_t pid)
+const struct executable *executables_of(const struct executables *executables, uint32_t pid)
 {
-    const struct image *const *first = map_find(&images->newest_of, pid, 0, 0);
+    const struct executable *const *first = map_find(&executables->newest_of, pid, 0, 0);
 
     return first != NULL ? *first : NULL;
 }
 
-static const struct image *find_in(const struct images *images, uint32_t pid, uint64_t address)
+static const struct executable *find_in(const struct executables *executables, uint32_t pid, uint64_t address)
 {
-    const struct image *image = images_of(images, pid);
+    const struct executable *executable = executables_of(executables, pid);
 
-    while (image != NULL && (address < image->base || address - image->base >= image->size))
-        image = image->next;
-    return image;
+    while (executable != NULL &&
+           (address < executable->base || address - executable->base >= executable->size))
+        executable = executable->next;
+    return executable;
 }
 
-const struct image *images_find(const struct images *images, uint32_t pid, uint64_t address)
+const struct executable *executables_find(const struct executables *executables, uint32_t pid,
+                                          uint64_t address)
 {
-    const struct image *image = find_in(images, pid, address);
+    const struct executable *executable = find_in(executables, pid, address);
 
-    return image != NULL || pid == 0 ? image : find_in(images, 0, address);
+    return executable != NULL || pid == 0 ? executable : find_in(executables, 0, address);
 }

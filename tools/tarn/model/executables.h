@@ -6,46 +6,48 @@
  * statedump. The latest event for an address counts. Process 0 is the kernel, which is mapped in every
  * process. Beyond the limits nothing is learned.
  */
-#ifndef TARN_IMAGES_H
-#define TARN_IMAGES_H
+#ifndef TARN_EXECUTABLES_H
+#define TARN_EXECUTABLES_H
 
 #include <tools/tarn/map.h>
 #include <tools/tarn/read/decode.h>
 
-#define IMAGES_MAX        65536u
-#define IMAGES_OF_ONE_MAX 64u /* per process */
-#define IMAGE_PATH_BYTES  256u
+#define EXECUTABLES_MAX        65536u
+#define EXECUTABLES_OF_ONE_MAX 64u /* per process */
+#define EXECUTABLE_PATH_BYTES  256u
 
-struct image {
+struct executable {
     uint32_t pid;
     uint64_t base, size;  /* bytes */
     uint8_t build_id[16]; /* its first bytes; zeros: unknown */
     char *path;
-    const struct image *next;  /* of the same process, newest first */
-    const struct image *later; /* of all processes, in the order of arrival */
+    const struct executable *next;  /* of the same process, newest first */
+    const struct executable *later; /* of all processes, in the order of arrival */
 };
 
-struct images {
+struct executables {
     struct map newest_of; /* of const struct image *, by pid */
     uint32_t count;
     /* of all processes; `saved`: the newest that model_save_snapshot has saved */
-    struct image *oldest, *newest, *saved;
+    struct executable *oldest, *newest, *saved;
     struct arena arena;
 };
 
-void images_open(struct images *images);
-void images_close(struct images *images);
-/* Copies IMAGE; its `path` and `next` are ignored. */
-void images_add(struct images *images, const struct image *image, const char *path, size_t length);
+void executables_open(struct executables *executables);
+void executables_close(struct executables *executables);
+/* Copies EXECUTABLE; its `path` and `next` are ignored. */
+void executables_add(struct executables *executables, const struct executable *executable, const char *path,
+                     size_t length);
 /* Returns the executable at an address of a process or of the kernel; NULL: unknown. */
-const struct image *images_find(const struct images *images, uint32_t pid, uint64_t address);
+const struct executable *executables_find(const struct executables *executables, uint32_t pid,
+                                          uint64_t address);
 /* Returns the newest executable of a process, first of a list linked by `next`; NULL: none. */
-const struct image *images_of(const struct images *images, uint32_t pid);
+const struct executable *executables_of(const struct executables *executables, uint32_t pid);
 
 /* Returns the oldest that is newer than `saved`, first of a list linked by `later`. */
-static inline const struct image *images_news(const struct images *images)
+static inline const struct executable *executables_unsaved(const struct executables *executables)
 {
-    return images->saved != NULL ? images->saved->later : images->oldest;
+    return executables->saved != NULL ? executables->saved->later : executables->oldest;
 }
 
 #endif

@@ -37,8 +37,8 @@ static void set_actions(struct model *model)
     for (unsigned i = 0; i < schema->event_count; i++) {
         struct model_action *action = &model->actions[i];
 
-        /* take_switch itself learns the new names in a switch. */
-        action->tells_name = model->names.told_by[i] != 0 && action->take != take_switch;
+        /* on_switch itself learns the new names in a switch. */
+        action->tells_name = model->names.told_by[i] != 0 && action->handle != on_switch;
         action->is_special =
             action->tells_name || schema->events[i]->role == EVENT_CONTEXT || model->wants_events;
     }
@@ -54,7 +54,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->counts_from = from;
     model->stays_period = 1;
     names_open(&model->names, &trace->schema);
-    images_open(&model->images);
+    executables_open(&model->executables);
     map_open(&model->processes, sizeof(struct model_process));
     model->processes.limit = MODEL_PROCESSES_MAX;
     lock_names_open(&model->lock_names);
@@ -99,7 +99,7 @@ static void tell_event(struct model *model, const struct cursor *cursor, const s
     TELL_OBSERVERS(model, event, cursor, thread);
 }
 
-struct model_thread *model_take_known(struct model *model, const struct cursor *cursor)
+struct model_thread *model_apply_known(struct model *model, const struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];
     const struct model_action *action = &model->actions[cursor->event.type->index];
@@ -113,8 +113,8 @@ struct model_thread *model_take_known(struct model *model, const struct cursor *
         tell_event(model, cursor, thread);
     if (action->tells_name)
         names_learn_from(&model->names, &cursor->event);
-    if (action->take != NULL)
-        action->take(model, cpu, &cursor->event, action);
+    if (action->handle != NULL)
+        action->handle(model, cpu, &cursor->event, action);
     cpu->last = cursor->ticks;
     return thread;
 }
@@ -153,11 +153,11 @@ void model_finish(struct model *model)
 
 void model_close(struct model *model)
 {
-    for (uint32_t i = 0; i < model->thread_room; i++)
+    for (uint32_t i = 0; i < model->thread_capacity; i++)
         if (model->threads[i] != NULL)
             activities_free(model->threads[i]);
     names_close(&model->names);
-    images_close(&model->images);
+    executables_close(&model->executables);
     map_close(&model->lock_names.table);
     map_close(&model->processes);
     free(model->cpus);

@@ -134,7 +134,7 @@ struct model_thread {
     /* period of the last interval reported; CPU of the last run reported */
     uint32_t stays_period, run_cpu;
     bool is_listed, is_named, has_pending_wakeup;
-    uint8_t frame_room;
+    uint8_t frame_capacity;
 };
 
 struct model_cpu {
@@ -231,7 +231,7 @@ struct model_observer {
 struct model {
     const struct trace *trace;
     struct names names;
-    struct images images;
+    struct executables executables;
     struct lock_names lock_names;
     uint64_t from, to;      /* ticks; only from <= t < to counts */
     struct model_cpu *cpus; /* by the stream's rank */
@@ -244,7 +244,7 @@ struct model {
     bool swap;             /* the trace is not in host byte order */
     uint64_t counts_from;  /* `from`, or the time of the last model_begin_stays */
     uint32_t stays_period; /* how often model_begin_stays was called */
-    uint32_t thread_room;
+    uint32_t thread_capacity;
     uint64_t now; /* time of the current event; never decreases, though ticks may within a nanosecond */
     struct model_thread **places; /* hash table of the living threads */
     uint32_t place_count, live_count;
@@ -274,7 +274,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
 bool model_learn_beginning(struct model *model);
 /* Call it before the first event. */
 void model_observe(struct model *model, struct model_observer *observer);
-struct model_thread *model_take_known(struct model *model, const struct cursor *cursor);
+struct model_thread *model_apply_known(struct model *model, const struct cursor *cursor);
 /* Ends all segments and activities (is_cut) at `to`, or at the end of the trace. */
 void model_finish(struct model *model);
 void model_close(struct model *model);
@@ -333,39 +333,39 @@ static inline bool model_is_asleep(const struct model_thread *thread)
 }
 
 struct model_action {
-    void (*take)(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action); /* NULL: nothing to do */
-    uint16_t at[8];                                  /* offsets of the fields it uses */
-    bool is_special;                                 /* needs model_take_known */
+    void (*handle)(struct model *model, struct model_cpu *cpu, const struct event *event,
+                   const struct model_action *action); /* NULL: nothing to do */
+    uint16_t at[8];                                    /* offsets of the fields it uses */
+    bool is_special;                                   /* needs model_apply_known */
     bool tells_name;
 };
 
-/* Whether the event needs model_take_known, because of its type or because its CPU's thread is unknown. */
+/* Whether the event needs model_apply_known, because of its type or because its CPU's thread is unknown. */
 static inline bool model_is_special(const struct model_cpu *cpu, const struct model_action *action)
 {
     return __builtin_expect(action->is_special || cpu->thread == NULL, 0);
 }
 
-static inline void model_take_plain(struct model *model, struct model_cpu *cpu,
-                                    const struct model_action *action, const struct event *event,
-                                    uint64_t ticks)
+static inline void model_apply_plain(struct model *model, struct model_cpu *cpu,
+                                     const struct model_action *action, const struct event *event,
+                                     uint64_t ticks)
 {
     model->now = ticks > model->now ? ticks : model->now;
-    if (action->take != NULL)
-        action->take(model, cpu, event, action);
+    if (action->handle != NULL)
+        action->handle(model, cpu, event, action);
     cpu->last = ticks;
 }
 
 /* Takes the event at CURSOR; returns the thread that ran when it was logged. */
-static inline struct model_thread *model_take(struct model *model, const struct cursor *cursor)
+static inline struct model_thread *model_apply(struct model *model, const struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];
     const struct model_action *action = &model->actions[cursor->event.type->index];
     struct model_thread *thread = cpu->thread;
 
     if (model_is_special(cpu, action))
-        return model_take_known(model, cursor);
-    model_take_plain(model, cpu, action, &cursor->event, cursor->ticks);
+        return model_apply_known(model, cursor);
+    model_apply_plain(model, cpu, action, &cursor->event, cursor->ticks);
     return thread;
 }
 

@@ -2,7 +2,7 @@
 /*
  * model_parts.h - what the files of the model share.
  *
- * model.c dispatches events to the handlers in take_*.c, which event_bindings.c binds to event types. cpus.c
+ * model.c dispatches events to the handlers in on_*.c, which event_bindings.c binds to event types. cpus.c
  * tracks the running threads, threads.c the threads and their states, activities.c their stacks, calls.c
  * IPC. Every change happens at model->now, or earlier if events were lost. The inline functions here run for
  * every second event.
@@ -57,7 +57,7 @@ void thread_set_pid(struct model *model, struct model_thread *thread, uint32_t p
 struct model_thread *thread_revive(struct model *model, uint32_t number, uint32_t tid, uint32_t rank);
 /* Returns the record NUMBER, which is in no table. */
 struct model_thread *thread_record(struct model *model, uint32_t number);
-void thread_make_room(struct model *model, uint32_t count);           /* for numbers below COUNT */
+void threads_reserve(struct model *model, uint32_t count);            /* for numbers below COUNT */
 void thread_forget(struct model *model, struct model_thread *thread); /* removes it from the tables */
 void thread_end(struct model *model, struct model_thread *thread);
 
@@ -119,8 +119,8 @@ static inline void set_state(struct model *model, struct model_thread *thread, e
 
 /* ---- activities.c, activities.h ---- */
 
-/* Makes space for ROOM activities and the sentinel below them, which stands for "no activity". */
-void activities_make_room(struct model_thread *thread, uint8_t room);
+/* Makes space for CAPACITY activities and the sentinel below them, which stands for "no activity". */
+void activities_reserve(struct model_thread *thread, uint8_t capacity);
 void activities_free(struct model_thread *thread);
 void activities_set_depth(struct model_thread *thread, uint32_t depth);
 /* The CPU of this idle thread goes to sleep or wakes up. */
@@ -167,7 +167,7 @@ void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at);
 /* The running thread is unknown from AT on. */
 void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
 /* Events of CPU are lost from AT until now. Every thread that does not run elsewhere may have run there. */
-void doubt_threads(struct model *model, const struct model_cpu *cpu, uint64_t at);
+void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at);
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since);
 /* power_cpu_idle: the CPU goes to sleep or wakes up. */
 void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps);
@@ -228,17 +228,16 @@ static inline struct model_thread *get_thread(struct model *model, const struct 
 /* Fills the actions; those for activities and calls unless ONLY_SCHEDULING. */
 void event_bindings_resolve(struct model *model, bool only_scheduling);
 
-/* ---- take_*.c: event handlers; fields are those of the tables in event_bindings.c ---- */
+/* ---- on_*.c: event handlers; fields are those of the tables in event_bindings.c ---- */
 
-typedef void model_taker(struct model *model, struct model_cpu *cpu, const struct event *event,
-                         const struct model_action *action);
+typedef void model_handler(struct model *model, struct model_cpu *cpu, const struct event *event,
+                           const struct model_action *action);
 
-model_taker take_control, take_switch, take_wakeup, take_enqueue, take_create, take_exit, take_priority,
-    take_expire, take_cpu_idle, take_syscall_entry, take_syscall_exit, take_libc_entry, take_libc_exit,
-    take_fault_entry, take_fault_exit, take_exception_entry, take_exception_exit, take_irq_entry,
-    take_irq_exit, take_ipi_entry, take_ipi_exit, take_request_begin, take_request_end, take_call,
-    take_receive, take_reply, take_return, take_process_create, take_process_exec, take_process_exit,
-    take_process_free, take_process_rename, take_state_process, take_state_thread, take_state_image,
-    take_state_irq, take_state_lock_class, take_lock_name, take_sampling;
+model_handler on_control, on_switch, on_wakeup, on_enqueue, on_thread_create, on_thread_exit, on_priority,
+    on_expire, on_cpu_idle, on_syscall_entry, on_syscall_exit, on_libc_entry, on_libc_exit, on_fault_entry,
+    on_fault_exit, on_exception_entry, on_exception_exit, on_irq_entry, on_irq_exit, on_ipi_entry,
+    on_ipi_exit, on_request_begin, on_request_end, on_call, on_receive, on_reply, on_return,
+    on_process_create, on_process_exec, on_process_exit, on_process_free, on_process_rename, on_state_process,
+    on_state_thread, on_state_image, on_state_irq, on_state_lock_class, on_lock_name, on_sampling;
 
 #endif

@@ -10,7 +10,7 @@
 
 #define PATH_BYTES 4096u
 
-enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_IMAGE, KNOWN_IRQ, KNOWN_SAMPLING, KNOWN_LOCK, KNOWN_CLASS };
+enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_EXECUTABLE, KNOWN_IRQ, KNOWN_SAMPLING, KNOWN_LOCK, KNOWN_CLASS };
 
 /*
  * Followed by a text: the path of a process's executable, a name, or the path of a mapped executable. Some
@@ -53,13 +53,13 @@ static void save_process(const struct model_process *process, struct buffer *out
     save(out, &saved, process->path);
 }
 
-static void save_image(const struct image *image, struct buffer *out)
+static void save_executable(const struct executable *executable, struct buffer *out)
 {
     struct saved_known saved = {
-        .kind = KNOWN_IMAGE, .pid = image->pid, .begin = image->base, .end = image->size};
+        .kind = KNOWN_EXECUTABLE, .pid = executable->pid, .begin = executable->base, .end = executable->size};
 
-    memcpy(saved.build_id, image->build_id, sizeof(saved.build_id));
-    save(out, &saved, image->path);
+    memcpy(saved.build_id, executable->build_id, sizeof(saved.build_id));
+    save(out, &saved, executable->path);
 }
 
 static void save_news(const struct model *model, struct buffer *out)
@@ -115,10 +115,11 @@ void model_save_snapshot(struct model *model, struct buffer *out)
             save(out, &saved, name->name);
         name->is_changed = false;
     }
-    for (const struct image *image = images_news(&model->images); image != NULL; image = image->later)
+    for (const struct executable *executable = executables_unsaved(&model->executables); executable != NULL;
+         executable = executable->later)
         if (out != NULL)
-            save_image(image, out);
-    model->images.saved = model->images.newest;
+            save_executable(executable, out);
+    model->executables.saved = model->executables.newest;
     save_lock_changes(&model->lock_names, out);
     if (model->has_news && out != NULL)
         save_news(model, out);
@@ -150,7 +151,7 @@ static bool restore_class(struct model *model, const struct saved_known *saved, 
 
 static bool restore_one(struct model *model, const struct saved_known *saved, const char *text)
 {
-    struct image image = {.pid = saved->pid, .base = saved->begin, .size = saved->end};
+    struct executable executable = {.pid = saved->pid, .base = saved->begin, .size = saved->end};
 
     switch (saved->kind) {
     case KNOWN_PROCESS:
@@ -158,9 +159,9 @@ static bool restore_one(struct model *model, const struct saved_known *saved, co
     case KNOWN_NAME:
         names_set(&model->names, saved->pid, text, saved->text_bytes);
         return true;
-    case KNOWN_IMAGE:
-        memcpy(image.build_id, saved->build_id, sizeof(image.build_id));
-        images_add(&model->images, &image, text, saved->text_bytes);
+    case KNOWN_EXECUTABLE:
+        memcpy(executable.build_id, saved->build_id, sizeof(executable.build_id));
+        executables_add(&model->executables, &executable, text, saved->text_bytes);
         return true;
     case KNOWN_IRQ:
         model_name_irq(model, saved->pid, text, saved->text_bytes);

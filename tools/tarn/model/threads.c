@@ -32,20 +32,21 @@ static void grow_places(struct model *model)
     }
 }
 
-void thread_make_room(struct model *model, uint32_t count)
+void threads_reserve(struct model *model, uint32_t count)
 {
-    uint32_t room = count <= 128 ? 256 : 2 * count;
+    uint32_t capacity = count <= 128 ? 256 : 2 * count;
 
-    if (count <= model->thread_room)
+    if (count <= model->thread_capacity)
         return;
-    model->threads = alloc_more(model->threads, room, sizeof(model->threads[0]));
-    memset(model->threads + model->thread_room, 0, (room - model->thread_room) * sizeof(model->threads[0]));
-    model->thread_room = room;
+    model->threads = alloc_more(model->threads, capacity, sizeof(model->threads[0]));
+    memset(model->threads + model->thread_capacity, 0,
+           (capacity - model->thread_capacity) * sizeof(model->threads[0]));
+    model->thread_capacity = capacity;
 }
 
 struct model_thread *thread_record(struct model *model, uint32_t number)
 {
-    thread_make_room(model, number + 1);
+    threads_reserve(model, number + 1);
     if (model->threads[number] == NULL)
         model->threads[number] = arena_alloc(&model->arena, sizeof(*model->threads[0]));
     return model->threads[number];

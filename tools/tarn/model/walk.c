@@ -9,7 +9,7 @@ void model_walk(struct model *model, struct merge *merge)
     struct cursor *cursor = merge_next(merge);
 
     while (cursor != NULL && cursor->ticks < model->to)
-        cursor = model_take_next(model, merge, cursor);
+        cursor = model_apply_next(model, merge, cursor);
 }
 
 static uint64_t known_until(const struct model_cpu *cpu)
@@ -41,7 +41,7 @@ static void lose_rest(struct model *model, struct model_cpu *cpu)
     uint64_t known = known_until(cpu);
 
     lose_processor(model, cpu, known);
-    doubt_threads(model, cpu, known);
+    forget_states(model, cpu, known);
     cpu->packet_end = model->to;
 }
 

@@ -19,7 +19,7 @@
 /* Takes the event of CURSOR, at which MERGE stands; returns merge_next. If
  * possible, the merge advances first: the indirect call to the event's handler
  * is unpredictable, and the merge fills the time of the misprediction. */
-static inline struct cursor *model_take_next(struct model *model, struct merge *merge, struct cursor *cursor)
+static inline struct cursor *model_apply_next(struct model *model, struct merge *merge, struct cursor *cursor)
 {
     struct model_cpu *cpu = &model->cpus[cursor->rank];
     const struct model_action *action = &model->actions[cursor->event.type->index];
@@ -28,10 +28,10 @@ static inline struct cursor *model_take_next(struct model *model, struct merge *
     struct cursor *next = model_is_special(cpu, action) ? NULL : merge_step(merge, cursor);
 
     if (__builtin_expect(next == NULL, 0)) {
-        model_take(model, cursor);
+        model_apply(model, cursor);
         return merge_next(merge);
     }
-    model_take_plain(model, cpu, action, &event, ticks);
+    model_apply_plain(model, cpu, action, &event, ticks);
     return next;
 }
 

@@ -6,12 +6,12 @@
 #include <tools/tarn/print/print_value.h>
 
 #define SMALL_LABELS 256u
-#define ROOM_MAX     (64u << 20)
-#define PREFIX_ROOM  512u /* time, CPU, thread with an escaped name, class */
+#define CAPACITY_MAX (64u << 20)
+#define PREFIX_BYTES 512u /* time, CPU, thread with an escaped name, class */
 
 static void compile_labels(struct printer *printer, struct print_op *op)
 {
-    char *scratch = alloc_zero(1, value_room(op->field, false));
+    char *scratch = alloc_zero(1, value_capacity(op->field, false));
     struct print_text *small = arena_alloc(&printer->arena, SMALL_LABELS * sizeof(*small));
     uint64_t limit = 0;
 
@@ -89,7 +89,7 @@ static bool compile_program(struct printer *printer, struct print_program *progr
 
     program->ops = arena_alloc(&printer->arena, (count + 1) * sizeof(program->ops[0]));
     program->count = 0;
-    program->room = PREFIX_ROOM;
+    program->capacity = PREFIX_BYTES;
     buffer_text(&literal, prefix);
     for (unsigned i = 0; i <= count; i++) {
         struct print_op *op = &program->ops[program->count];
@@ -99,19 +99,19 @@ static bool compile_program(struct printer *printer, struct print_program *progr
         if (i < count) {
             add_field_name(&literal, printer->style, fields[i].name, program->count);
             compile_value(printer, op, &fields[i]);
-            program->room += value_room(&fields[i], printer->style == PRINT_BABELTRACE);
+            program->capacity += value_capacity(&fields[i], printer->style == PRINT_BABELTRACE);
         } else {
             buffer_text(&literal, suffix);
         }
         op->literal = memcpy(arena_alloc(&printer->arena, literal.used + 32), literal.bytes, literal.used);
         op->literal_length = (uint32_t)literal.used;
-        program->room += literal.used + 32;
+        program->capacity += literal.used + 32;
         literal.used = 0;
         program->count++;
     }
     free(literal.bytes);
-    if (program->room > ROOM_MAX)
-        return fail_set(fail, "metadata: an event could take more than %u bytes to print", ROOM_MAX);
+    if (program->capacity > CAPACITY_MAX)
+        return fail_set(fail, "metadata: an event could take more than %u bytes to print", CAPACITY_MAX);
     return true;
 }
 
@@ -187,8 +187,8 @@ bool printer_open(struct printer *printer, const struct trace *trace, struct out
             printer_close(printer);
             return false;
         }
-        if (printer->room_max < printer->programs[i].room)
-            printer->room_max = printer->programs[i].room;
+        if (printer->capacity_max < printer->programs[i].capacity)
+            printer->capacity_max = printer->programs[i].capacity;
     }
     if (style == PRINT_BABELTRACE) {
         compile_environment(printer);
@@ -197,7 +197,7 @@ bool printer_open(struct printer *printer, const struct trace *trace, struct out
             printer_close(printer);
             return false;
         }
-        printer->context_text = arena_alloc(&printer->arena, printer->context.room);
+        printer->context_text = arena_alloc(&printer->arena, printer->context.capacity);
     }
     return true;
 }
@@ -394,9 +394,9 @@ static char *put_babeltrace_prefix(char *at, struct printer *printer, const stru
 void print_event(struct printer *printer, const struct cursor *cursor)
 {
     const struct print_program *program = &printer->programs[cursor->event.type->index];
-    size_t room =
-        program->room + printer->context_length + printer->context.room + printer->trace_prefix_length;
-    char *at = out_reserve(printer->out, room);
+    size_t capacity = program->capacity + printer->context_length + printer->context.capacity +
+                      printer->trace_prefix_length;
+    char *at = out_reserve(printer->out, capacity);
 
     switch (printer->style) {
     case PRINT_TEXT:
@@ -418,6 +418,6 @@ void print_event(struct printer *printer, const struct cursor *cursor)
 void print_heading(struct printer *printer)
 {
     if (printer->style == PRINT_CSV)
-        out_commit(printer->out, put_string(out_reserve(printer->out, PREFIX_ROOM),
+        out_commit(printer->out, put_string(out_reserve(printer->out, PREFIX_BYTES),
                                             "seconds,cycles,cpu,pid,tid,comm,event,fields\n"));
 }

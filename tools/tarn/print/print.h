@@ -3,8 +3,8 @@
  * print.h - events to text, JSON lines, CSV, and babeltrace2's text.
  *
  * For each event type and style, a small program is compiled once: literal text, then a field, and so on.
- * Printing an event runs it, without look-ups or allocation. A program writes at most `room` bytes, so one
- * reservation covers a line.
+ * Printing an event runs it, without look-ups or allocation. A program writes at most `capacity` bytes, so
+ * one reservation covers a line.
  */
 #ifndef TARN_PRINT_H
 #define TARN_PRINT_H
@@ -18,7 +18,7 @@ enum print_time { PRINT_TIME_START, PRINT_TIME_CLOCK, PRINT_TIME_CYCLES };
 struct print_program {
     struct print_op *ops;
     unsigned count;
-    size_t room;
+    size_t capacity;
 };
 
 struct printer {
@@ -31,7 +31,7 @@ struct printer {
     struct print_program context;   /* packet context, for babeltrace2's text */
     const char *trace_prefix;       /* the part of the environment that babeltrace2 prints */
     size_t trace_prefix_length;
-    size_t room_max;
+    size_t capacity_max;
     struct arena arena;
     /* the packet context, formatted once per packet */
     char *context_text;

@@ -147,16 +147,16 @@ char *put_list(char *at, const struct event *event, const struct field *field, e
     return put_string(at, style == PRINT_BABELTRACE ? " ]" : "]");
 }
 
-static size_t scalar_room(const struct field *field)
+static size_t scalar_capacity(const struct field *field)
 {
-    size_t room = 64; /* an unknown value of an enumeration is the longest: its number and words */
+    size_t capacity = 64; /* an unknown value of an enumeration is the longest: its number and words */
 
     for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next)
-        room += 6 * strlen(label->name) + 8;
-    return room;
+        capacity += 6 * strlen(label->name) + 8;
+    return capacity;
 }
 
-size_t value_room(const struct field *field, bool indexes)
+size_t value_capacity(const struct field *field, bool indexes)
 {
     size_t bytes = TRACE_LENGTH_MAX * 8 - field->offset;
 
@@ -166,10 +166,10 @@ size_t value_room(const struct field *field, bool indexes)
     case FIELD_STRING:
         return 8 + 6 * bytes;
     case FIELD_ARRAY:
-        return 8 + field->count * (scalar_room(field) + (indexes ? 16 : 0));
+        return 8 + field->count * (scalar_capacity(field) + (indexes ? 16 : 0));
     case FIELD_SEQUENCE:
-        return 8 + bytes / field->width * (scalar_room(field) + (indexes ? 16 : 0));
+        return 8 + bytes / field->width * (scalar_capacity(field) + (indexes ? 16 : 0));
     default:
-        return 40 + scalar_room(field);
+        return 40 + scalar_capacity(field);
     }
 }

@@ -39,6 +39,6 @@ unsigned utf8_length(const unsigned char *text, size_t left);
 char *put_number(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style);
-size_t value_room(const struct field *field, bool indexes); /* the maximum for one value */
+size_t value_capacity(const struct field *field, bool indexes); /* the maximum for one value */
 
 #endif

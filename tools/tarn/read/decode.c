@@ -8,20 +8,20 @@
 static bool tail_fits(const struct event_type *type, const uint8_t *bytes, uint32_t words)
 {
     const struct field *tail = type->tail;
-    uint64_t room = words * 8ul, size;
+    uint64_t capacity = words * 8ul, size;
 
-    if (words < type->words || room < tail->offset)
+    if (words < type->words || capacity < tail->offset)
         return false;
-    room -= tail->offset;
+    capacity -= tail->offset;
     if (tail->kind == FIELD_STRING) {
-        const uint8_t *nul = memchr(bytes + tail->offset, 0, room);
+        const uint8_t *nul = memchr(bytes + tail->offset, 0, capacity);
 
         if (nul == NULL)
             return false;
         size = (uint64_t)(nul - (bytes + tail->offset)) + 1;
     } else {
         size = field_integer(tail->counter, bytes);
-        if (size > room)
+        if (size > capacity)
             return false;
         size *= tail->width;
     }
@@ -43,9 +43,9 @@ enum anomaly event_check(const struct event *event, size_t left)
 
 size_t field_text_length(const struct field *field, const struct event *event)
 {
-    size_t room = field->kind == FIELD_TEXT ? field->count : event->words * 8ul - field->offset;
+    size_t capacity = field->kind == FIELD_TEXT ? field->count : event->words * 8ul - field->offset;
 
-    return strnlen((const char *)event->bytes + field->offset, room);
+    return strnlen((const char *)event->bytes + field->offset, capacity);
 }
 
 static void send_report(const struct cursor *cursor, struct report report)

@@ -173,16 +173,16 @@ static bool open_streams(struct trace *trace, struct fail *fail)
 {
     DIR *directory = opendir(trace->directory);
     struct dirent *entry;
-    bool fine = true;
+    bool ok = true;
 
     if (directory == NULL)
         return fail_set(fail, "%s: %s", trace->directory, strerror(errno));
-    while (fine && (entry = readdir(directory)) != NULL)
-        fine = !is_stream_name(entry->d_name) || take_entry(trace, entry->d_name, fail);
+    while (ok && (entry = readdir(directory)) != NULL)
+        ok = !is_stream_name(entry->d_name) || take_entry(trace, entry->d_name, fail);
     closedir(directory);
     if (trace->stream_count > 0)
         qsort(trace->streams, trace->stream_count, sizeof(trace->streams[0]), compare_streams);
-    return fine;
+    return ok;
 }
 
 unsigned trace_find_cpu(const struct trace *trace, uint64_t cpu)

@@ -47,7 +47,7 @@ struct judge {
     uint8_t *kinds;               /* enum sign_kind by event index */
     const struct field *previous; /* of a switch: the thread that leaves */
     struct sign *signs;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t mask;         /* only ids whose hash has none of these bits are kept */
     struct sign run;       /* of the current CPU; id 0: unknown, or idle */
     uint64_t from, to;     /* ticks: nothing is lost in between */
@@ -81,7 +81,7 @@ static void add_sign(struct judge *judge, const struct sign *sign)
         keep_fewer(judge);
     if (judge->count == SIGNS_MAX || (hash_of(sign->id) & judge->mask) != 0)
         return;
-    judge->signs = array_grow(judge->signs, judge->count, &judge->room, sizeof(judge->signs[0]));
+    judge->signs = array_grow(judge->signs, judge->count, &judge->capacity, sizeof(judge->signs[0]));
     judge->signs[judge->count++] = *sign;
 }
 
@@ -94,7 +94,7 @@ static void end_run(struct judge *judge, const struct cursor *cursor, bool is_kn
     judge->run = (struct sign){.id = 0};
 }
 
-static void take_event(struct judge *judge, const struct cursor *cursor)
+static void on_event(struct judge *judge, const struct cursor *cursor)
 {
     struct sign sign = {.ticks = cursor->ticks, .until = cursor->ticks, .rank = cursor->rank};
 
@@ -133,7 +133,7 @@ static uint64_t take_packets(struct judge *judge, const struct stream *stream, u
         has_lost |= (has_gap && complete != 0) || cursor.is_broken;
         before = has_lost ? before : complete;
         complete = has_lost ? complete : cursor.ticks;
-        take_event(judge, &cursor);
+        on_event(judge, &cursor);
     }
     if (cursor.has_gap && !has_lost) /* the last packet is empty and reports a loss */
         complete = before;

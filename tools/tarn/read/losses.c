@@ -159,7 +159,7 @@ static bool reaches_into(const struct losses *losses, const struct report *repor
     return !is_before && report->begin < losses->to;
 }
 
-static void take_report(struct reporter *reporter, const struct report *report)
+static void on_report(struct reporter *reporter, const struct report *report)
 {
     struct losses *losses = (struct losses *)reporter;
     char text[1024];
@@ -201,7 +201,7 @@ static void take_report(struct reporter *reporter, const struct report *report)
 void losses_open(struct losses *losses, const struct trace *trace)
 {
     memset(losses, 0, sizeof(*losses));
-    losses->reporter.report = take_report;
+    losses->reporter.report = on_report;
     losses->trace = trace;
     losses->to = UINT64_MAX;
 }

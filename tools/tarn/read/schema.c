@@ -302,7 +302,7 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
     struct stat status;
     char *text;
     ssize_t length = -1;
-    bool fine;
+    bool ok;
     int fd;
 
     memset(schema, 0, sizeof(*schema));
@@ -323,10 +323,10 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
     text = alloc_zero(1, (size_t)status.st_size + 1);
     length = read(fd, text, (size_t)status.st_size);
     close(fd);
-    fine = length >= 0 ? build(schema, directory, text, (size_t)length, fail)
-                       : fail_set(fail, "%s: cannot be read", path);
+    ok = length >= 0 ? build(schema, directory, text, (size_t)length, fail)
+                     : fail_set(fail, "%s: cannot be read", path);
     free(text);
-    return fine;
+    return ok;
 }
 
 void schema_free(struct schema *schema)

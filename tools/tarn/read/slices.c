@@ -73,7 +73,7 @@ void slices_plan(struct slices *slices, const struct trace *trace, const struct 
 {
     struct begins begins = {NULL, 0, 0, 0};
     uint64_t total = 0;
-    bool fine = true;
+    bool ok = true;
 
     slices->slices = NULL;
     slices->count = 0;
@@ -81,10 +81,10 @@ void slices_plan(struct slices *slices, const struct trace *trace, const struct 
         total += filter->streams == NULL || filter->streams[i] ? trace->streams[i].size : 0;
     if (total < WORTH_CUTTING * SLICE_BYTES)
         return;
-    for (unsigned i = 0; i < trace->stream_count && fine; i++)
+    for (unsigned i = 0; i < trace->stream_count && ok; i++)
         if (filter->streams == NULL || filter->streams[i])
-            fine = note_packets(&begins, trace, &trace->streams[i]);
-    if (fine)
+            ok = note_packets(&begins, trace, &trace->streams[i]);
+    if (ok)
         cut_evenly(slices, trace, &begins, filter);
     free(begins.ticks);
 }

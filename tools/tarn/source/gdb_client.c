@@ -60,16 +60,16 @@ int gdb_hex_digit(char c)
 
 bool gdb_client_send(struct gdb_client *client, const char *text, struct fail *fail)
 {
-    size_t room = strlen(text) + sizeof("$#00");
-    char *framed = alloc_zero(room, 1);
+    size_t capacity = strlen(text) + sizeof("$#00");
+    char *framed = alloc_zero(capacity, 1);
     unsigned sum = 0;
 
     for (const char *at = text; *at; at++)
         sum += (uint8_t)*at;
-    snprintf(framed, room, "$%s#%02x", text, sum & 0xff);
-    bool fine = send_bytes(client, framed, room - 1, fail);
+    snprintf(framed, capacity, "$%s#%02x", text, sum & 0xff);
+    bool ok = send_bytes(client, framed, capacity - 1, fail);
     free(framed);
-    return fine;
+    return ok;
 }
 
 /* Receives one packet into client->packet. Skips acknowledgements. */
@@ -132,14 +132,14 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
 
     for (const char *at = command; *at; at++)
         to += sprintf(to, "%02x", (uint8_t)*at);
-    bool fine = gdb_client_send(client, request, fail);
+    bool ok = gdb_client_send(client, request, fail);
     free(request);
-    while (fine && (fine = receive_until(client, until, fail)) && client->packet[0] == 'O' &&
+    while (ok && (ok = receive_until(client, until, fail)) && client->packet[0] == 'O' &&
            client->packet[1] != 'K') {
         const char *hex = client->packet + 1;
         size_t more = strlen(hex) / 2;
         if (size + more > CONSOLE_MAX) {
-            fine = fail_set(fail, "the machine's monitor does not end its reply");
+            ok = fail_set(fail, "the machine's monitor does not end its reply");
             break;
         }
         text = alloc_more(text, size + more + 1, 1);
@@ -149,10 +149,10 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
         }
         text[size] = 0;
     }
-    if (fine && strcmp(client->packet, "OK") == 0)
+    if (ok && strcmp(client->packet, "OK") == 0)
         return text;
     free(text);
-    if (fine)
+    if (ok)
         fail_set(fail, "the gdb server has no monitor: it is not QEMU");
     return NULL;
 }

@@ -4,7 +4,7 @@
  *
  * Each kind is a file with a memory_class. Memory is a sorted list of disjoint ranges of physical addresses;
  * other addresses cannot be read. Nothing here writes to a guest. The bytes are in the guest's order and
- * untrusted; image.h interprets them.
+ * untrusted; guest.h interprets them.
  */
 #ifndef TARN_MEMORY_H
 #define TARN_MEMORY_H

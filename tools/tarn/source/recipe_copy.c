@@ -37,11 +37,11 @@ bool copy_recipe(const char *source, int directory_fd, struct fail *fail)
     text = alloc_zero(1, TRACE_RECIPE_BYTES_MAX + 1);
     size = read(fd, text, TRACE_RECIPE_BYTES_MAX + 1);
     close(fd);
-    bool fine = size < 0 ? fail_set(fail, "%s: %s", path, strerror(errno))
-                : size > (ssize_t)TRACE_RECIPE_BYTES_MAX
-                    ? fail_set(fail, "%s is too large for a recipe", path)
-                    : output_write_file(directory_fd, TRACE_RECIPE_NAME, text, (size_t)size) ||
-                          fail_set(fail, "cannot copy %s into the trace: %s", path, strerror(errno));
+    bool ok = size < 0 ? fail_set(fail, "%s: %s", path, strerror(errno))
+              : size > (ssize_t)TRACE_RECIPE_BYTES_MAX
+                  ? fail_set(fail, "%s is too large for a recipe", path)
+                  : output_write_file(directory_fd, TRACE_RECIPE_NAME, text, (size_t)size) ||
+                        fail_set(fail, "cannot copy %s into the trace: %s", path, strerror(errno));
     free(text);
-    return fine;
+    return ok;
 }

@@ -3,7 +3,7 @@
  * source.h - where trace packets come from: one interface for all ways to a guest.
  *
  * A source is named SCHEME:ADDRESS. tcp:HOST:PORT is a network link, serial:PATH one over a virtual serial
- * port; core:FILE, gdb:ADDRESS and ram:FILE read guest memory from outside (image_source.c). Each is a
+ * port; core:FILE, gdb:ADDRESS and ram:FILE read guest memory from outside (guest_source.c). Each is a
  * source_class, listed in source.c. Links check frames and checksums, but contents are untrusted:
  * pull_writer.c validates each packet.
  */

@@ -110,15 +110,15 @@ bool program_look(const char *path, struct program_look *look)
     GElf_Shdr header;
     int file;
     Elf *elf = open_elf(path, &file);
-    bool fine;
+    bool ok;
 
     if (elf == NULL)
         return false;
-    fine = read_build_id(elf, look->build_id);
+    ok = read_build_id(elf, look->build_id);
     look->has_lines = next_section(elf, NULL, 0, ".debug_info", &header) != NULL;
     elf_end(elf);
     close(file);
-    return fine;
+    return ok;
 }
 
 /* ---- functions ------------------------------------------------------------------------------------- */
@@ -146,14 +146,14 @@ static int compare_functions(const void *a, const void *b)
 
 /* Labels in assembly have neither size nor type, and reach up
  * to the next symbol. Variables are included, to name locks. */
-static void add_function(struct program *program, const GElf_Sym *symbol, const char *name, size_t *room)
+static void add_function(struct program *program, const GElf_Sym *symbol, const char *name, size_t *capacity)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
 
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || name == NULL || *name == '\0' ||
         *name == '.' || (type != STT_FUNC && type != STT_NOTYPE && type != STT_OBJECT))
         return;
-    program->functions = array_grow(program->functions, program->count, room, sizeof(struct function));
+    program->functions = array_grow(program->functions, program->count, capacity, sizeof(struct function));
     program->functions[program->count++] =
         (struct function){symbol->st_value, symbol->st_value + symbol->st_size, name};
 }
@@ -190,13 +190,14 @@ static void read_functions(struct program *program)
 {
     GElf_Shdr header;
     GElf_Sym symbol;
-    size_t room = 0;
+    size_t capacity = 0;
     Elf_Scn *section = next_section(program->elf, NULL, SHT_SYMTAB, NULL, &header);
     Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
 
     for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
         if (GELF_ST_TYPE(symbol.st_info) == STT_OBJECT || is_code(program->elf, &symbol))
-            add_function(program, &symbol, elf_strptr(program->elf, header.sh_link, symbol.st_name), &room);
+            add_function(program, &symbol, elf_strptr(program->elf, header.sh_link, symbol.st_name),
+                         &capacity);
     order_functions(program);
 }
 

@@ -28,7 +28,7 @@ struct candidate {
 /* An executable at an address, in any process. `image` is
  * a copy, because a model's images end with the model. */
 struct place {
-    struct image image;
+    struct executable executable;
     struct candidate *file; /* NULL: none */
 };
 
@@ -37,9 +37,9 @@ struct symbols {
     size_t directory_count;
     bool is_searched;
     struct candidate **files;
-    size_t file_count, file_room;
+    size_t file_count, file_capacity;
     struct place **places;
-    size_t place_count, place_room;
+    size_t place_count, place_capacity;
     struct map known; /* of const struct symbol *, by place and address */
     char *complaints[COMPLAINTS_MAX];
     unsigned complaint_count;
@@ -140,7 +140,7 @@ static void add_file(struct symbols *symbols, const char *path)
     if (symbols->file_count == FILES_MAX || !program_look(path, &look))
         return;
     symbols->files =
-        array_grow(symbols->files, symbols->file_count, &symbols->file_room, sizeof(symbols->files[0]));
+        array_grow(symbols->files, symbols->file_count, &symbols->file_capacity, sizeof(symbols->files[0]));
     file = arena_alloc(&symbols->arena, sizeof(*file));
     file->path = arena_string(&symbols->arena, path, strlen(path));
     file->look = look;
@@ -240,73 +240,74 @@ static struct candidate *find_by_id(struct symbols *symbols, const uint8_t build
     return found;
 }
 
-static void complain_of_image(struct symbols *symbols, const struct image *image)
+static void complain_of_executable(struct symbols *symbols, const struct executable *executable)
 {
     char id[ID_TEXT_BYTES];
 
-    format_id(image->build_id, id);
+    format_id(executable->build_id, id);
     for (size_t i = 0; i < symbols->file_count; i++)
-        if (has_name(symbols->files[i], image_name(image)) ||
-            (image->pid == 0 && has_name(symbols->files[i], "tarn.elf"))) {
+        if (has_name(symbols->files[i], executable_name(executable)) ||
+            (executable->pid == 0 && has_name(symbols->files[i], "tarn.elf"))) {
             complain_of(symbols,
                         "%s is not the %s of this trace, whose build-id is %s...: it was rebuilt since",
-                        symbols->files[i]->path, image_name(image), id);
+                        symbols->files[i]->path, executable_name(executable), id);
             return;
         }
     complain_of(symbols,
                 "no file with build-id %s... of %s: its addresses are shown as numbers (see --symbols)", id,
-                image_name(image));
+                executable_name(executable));
 }
 
-static bool is_same_program(const struct image *left, const struct image *right)
+static bool is_same_program(const struct executable *left, const struct executable *right)
 {
     return memcmp(left->build_id, right->build_id, BUILD_ID_BYTES) == 0 &&
            strcmp(left->path, right->path) == 0;
 }
 
-static struct candidate *find_file(struct symbols *symbols, const struct image *image)
+static struct candidate *find_file(struct symbols *symbols, const struct executable *executable)
 {
     struct candidate *found;
 
     for (size_t i = 0; i < symbols->place_count; i++) /* the same executable, mapped elsewhere */
-        if (is_same_program(&symbols->places[i]->image, image))
+        if (is_same_program(&symbols->places[i]->executable, executable))
             return symbols->places[i]->file;
     for (size_t i = 0; i < symbols->directory_count && !symbols->is_searched; i++)
         search(symbols, symbols->directories[i], 1);
     symbols->is_searched = true;
-    found = find_by_id(symbols, image->build_id);
+    found = find_by_id(symbols, executable->build_id);
     if (found == NULL || !found->look.has_lines) {
-        search_debug(symbols, image->build_id);
-        found = find_by_id(symbols, image->build_id);
+        search_debug(symbols, executable->build_id);
+        found = find_by_id(symbols, executable->build_id);
     }
     if (found == NULL)
-        complain_of_image(symbols, image);
+        complain_of_executable(symbols, executable);
     return found;
 }
 
-static const struct place *place_of(struct symbols *symbols, const struct image *image)
+static const struct place *place_of(struct symbols *symbols, const struct executable *executable)
 {
     struct place *place;
 
     for (size_t i = 0; i < symbols->place_count; i++) {
         place = symbols->places[i];
-        if (place->image.base == image->base && (place->image.pid == 0) == (image->pid == 0) &&
-            is_same_program(&place->image, image))
+        if (place->executable.base == executable->base &&
+            (place->executable.pid == 0) == (executable->pid == 0) &&
+            is_same_program(&place->executable, executable))
             return place;
     }
-    symbols->places =
-        array_grow(symbols->places, symbols->place_count, &symbols->place_room, sizeof(symbols->places[0]));
+    symbols->places = array_grow(symbols->places, symbols->place_count, &symbols->place_capacity,
+                                 sizeof(symbols->places[0]));
     place = arena_alloc(&symbols->arena, sizeof(*place));
-    place->image = *image;
-    place->image.path = arena_string(&symbols->arena, image->path, strlen(image->path));
-    place->image.next = NULL;
-    place->file = find_file(symbols, &place->image);
+    place->executable = *executable;
+    place->executable.path = arena_string(&symbols->arena, executable->path, strlen(executable->path));
+    place->executable.next = NULL;
+    place->file = find_file(symbols, &place->executable);
     return symbols->places[symbols->place_count++] = place;
 }
 
-const char *symbols_file(struct symbols *symbols, const struct image *image)
+const char *symbols_file(struct symbols *symbols, const struct executable *executable)
 {
-    struct candidate *file = place_of(symbols, image)->file;
+    struct candidate *file = place_of(symbols, executable)->file;
 
     return file != NULL ? file->path : NULL;
 }
@@ -326,25 +327,26 @@ static struct program *open_program(struct symbols *symbols, struct candidate *f
 
 static struct symbol *look_up(struct symbols *symbols, const struct place *place, uint64_t address)
 {
-    const struct image *image = place != NULL ? &place->image : NULL;
+    const struct executable *executable = place != NULL ? &place->executable : NULL;
     struct candidate *file = place != NULL ? place->file : NULL;
     struct program *program = file != NULL ? open_program(symbols, file) : NULL;
     struct symbol *symbol;
 
     if (program != NULL) {
-        symbol = program_find(program, address - image->base + program_base(program), &symbols->arena);
+        symbol = program_find(program, address - executable->base + program_base(program), &symbols->arena);
     } else {
         symbol = arena_alloc(&symbols->arena, sizeof(*symbol));
-        symbol->offset = image != NULL ? address - image->base : address;
+        symbol->offset = executable != NULL ? address - executable->base : address;
     }
     for (struct symbol *each = symbol; each != NULL; each = (struct symbol *)each->outer)
-        each->image = image;
+        each->executable = executable;
     return symbol;
 }
 
-const struct symbol *symbols_find(struct symbols *symbols, const struct image *image, uint64_t address)
+const struct symbol *symbols_find(struct symbols *symbols, const struct executable *executable,
+                                  uint64_t address)
 {
-    const struct place *place = image != NULL ? place_of(symbols, image) : NULL;
+    const struct place *place = executable != NULL ? place_of(symbols, executable) : NULL;
     const struct symbol **known = map_at(&symbols->known, (uintptr_t)place, address, 0);
 
     if (*known == NULL)
@@ -353,44 +355,45 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct image *i
 }
 
 /* The link register keeps the address to which the function's last call returned, if it made one. */
-bool symbols_is_caller(struct symbols *symbols, const struct image *image, uint64_t address,
-                       const struct image *caller_image, uint64_t caller)
+bool symbols_is_caller(struct symbols *symbols, const struct executable *executable, uint64_t address,
+                       const struct executable *caller_executable, uint64_t caller)
 {
-    const struct symbol *symbol = symbol_outermost(symbols_find(symbols, image, address));
-    const struct symbol *other = symbol_outermost(symbols_find(symbols, caller_image, caller - 1));
-    struct candidate *file = image != NULL ? place_of(symbols, image)->file : NULL;
+    const struct symbol *symbol = symbol_outermost(symbols_find(symbols, executable, address));
+    const struct symbol *other = symbol_outermost(symbols_find(symbols, caller_executable, caller - 1));
+    struct candidate *file = executable != NULL ? place_of(symbols, executable)->file : NULL;
     struct program *program = file != NULL ? open_program(symbols, file) : NULL;
     enum return_place place = RETURN_UNKNOWN;
 
     if (symbol->function == NULL || other->function == NULL)
         return false;
     if (program != NULL)
-        place = program_return_place(program, address - image->base + program_base(program));
+        place = program_return_place(program, address - executable->base + program_base(program));
     if (place == RETURN_ON_TOP || place == RETURN_DEEPER)
         return place == RETURN_ON_TOP;
-    return symbol->image != other->image || strcmp(symbol->function, other->function) != 0;
+    return symbol->executable != other->executable || strcmp(symbol->function, other->function) != 0;
 }
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
-const char *image_name(const struct image *image)
+const char *executable_name(const struct executable *executable)
 {
     const char *slash;
 
-    if (image == NULL)
+    if (executable == NULL)
         return "(no image)";
-    if (image->pid == 0)
+    if (executable->pid == 0)
         return "kernel";
-    slash = strrchr(image->path, '/');
-    return slash != NULL ? slash + 1 : image->path;
+    slash = strrchr(executable->path, '/');
+    return slash != NULL ? slash + 1 : executable->path;
 }
 
 const char *symbol_name(const struct symbol *symbol, uint64_t address, char text[SYMBOL_NAME_BYTES])
 {
     if (symbol->function != NULL)
         return symbol->function;
-    if (symbol->image != NULL)
-        snprintf(text, SYMBOL_NAME_BYTES, "%.200s+0x%" PRIx64, image_name(symbol->image), symbol->offset);
+    if (symbol->executable != NULL)
+        snprintf(text, SYMBOL_NAME_BYTES, "%.200s+0x%" PRIx64, executable_name(symbol->executable),
+                 symbol->offset);
     else
         snprintf(text, SYMBOL_NAME_BYTES, "0x%" PRIx64, address);
     return text;

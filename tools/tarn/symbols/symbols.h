@@ -25,7 +25,7 @@ struct symbol {
     const struct symbol *outer;
     /* bytes from the start of the outermost function; of the executable if there is no function */
     uint64_t offset;
-    const struct image *image; /* NULL: the address is in none */
+    const struct executable *executable; /* NULL: the address is in none */
 };
 
 static inline const struct symbol *symbol_outermost(const struct symbol *symbol)
@@ -43,14 +43,15 @@ struct symbols *symbols_open(const char *directory, const char *path);
 void symbols_close(struct symbols *symbols);
 /* Returns the symbol at an address of IMAGE, which may be NULL; never NULL. For a return address, pass the
  * address minus one, which is in the call. */
-const struct symbol *symbols_find(struct symbols *symbols, const struct image *image, uint64_t address);
-/* Whether CALLER is the return address of the function at ADDRESS of IMAGE. It was found where that is
+const struct symbol *symbols_find(struct symbols *symbols, const struct executable *executable,
+                                  uint64_t address);
+/* Whether CALLER is the return address of the function at ADDRESS of EXECUTABLE. It was found where that is
  * before the function has made a frame, in the link register or on top of the stack, while the program was
- * at ADDRESS or in its system call. CALLER_IMAGE contains CALLER. */
-bool symbols_is_caller(struct symbols *symbols, const struct image *image, uint64_t address,
-                       const struct image *caller_image, uint64_t caller);
+ * at ADDRESS or in its system call. CALLER_EXECUTABLE contains CALLER. */
+bool symbols_is_caller(struct symbols *symbols, const struct executable *executable, uint64_t address,
+                       const struct executable *caller_executable, uint64_t caller);
 /* Returns the file that was found for an executable; NULL: none. */
-const char *symbols_file(struct symbols *symbols, const struct image *image);
+const char *symbols_file(struct symbols *symbols, const struct executable *executable);
 /* Returns what was not found, one sentence per number; NULL after the last. */
 const char *symbols_complaint(const struct symbols *symbols, unsigned number);
 
@@ -58,6 +59,6 @@ const char *symbols_complaint(const struct symbols *symbols, unsigned number);
 /* Returns the function's name, "image+0x123", or the address. The result points into TEXT or the symbol. */
 const char *symbol_name(const struct symbol *symbol, uint64_t address, char text[SYMBOL_NAME_BYTES]);
 /* Returns an executable's file name without directories; "kernel" for the kernel, "(no image)" for NULL. */
-const char *image_name(const struct image *image);
+const char *executable_name(const struct executable *executable);
 
 #endif

@@ -44,7 +44,7 @@ static void add_flag(const struct flagger *flagger, struct flag_row *row, uint64
     buffer_add(&row->flags, &flag, sizeof(flag));
 }
 
-static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
     struct flagger *flagger = OUTER(range, struct flagger, range);
     uint32_t type = cursor->event.type->index, rank = cursor->stream->rank;
@@ -135,7 +135,7 @@ bool api_flags(struct view *view, const struct request *request, struct json *js
         return false;
     flagger.pixel = (range.to_ticks - range.from_ticks) / range.width;
     flagger.range = (struct walk_range){
-        .from = range.from_ticks, .to = range.to_ticks, .observer = &flagger.observer, .event = take_event};
+        .from = range.from_ticks, .to = range.to_ticks, .observer = &flagger.observer, .event = on_event};
     flagger.types = request_set(request, "events", flagger.type_count, false, &found);
     flagger.cpus = open_rows(request, "cpus", cpu_count, flagger.type_count);
     flagger.threads = open_rows(request, "threads", flagger.thread_count, flagger.type_count);

@@ -123,7 +123,7 @@ struct accumulator {
     const struct trace *trace;
 };
 
-static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
     const struct accumulator *accumulator = OUTER(range, struct accumulator, range);
 
@@ -148,7 +148,7 @@ static bool sum_walk(struct cover_visitor *visitor, struct fail *fail)
     accumulator->range = (struct walk_range){.from = visitor->begin,
                                              .to = visitor->end,
                                              .observer = &accumulator->observer.observer,
-                                             .event = take_event,
+                                             .event = on_event,
                                              .end = close_segments};
     tally_open(&tally, accumulator->trace);
     tally_begin(&tally, visitor->begin);

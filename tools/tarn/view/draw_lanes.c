@@ -106,15 +106,15 @@ static void draw_cpu_box(struct draw *draw, const struct lane_box *box)
                   view_thread_name(draw->view, box->what, text));
 }
 
-static void draw_shares(const struct draw *draw, double x, double bottom, double width, double room,
+static void draw_shares(const struct draw *draw, double x, double bottom, double width, double capacity,
                         const uint8_t *shares, const struct colour colours[3])
 {
     double y = bottom;
 
     for (unsigned i = 0; i < 3; i++) {
-        double height = shares[i] == 0               ? 0
-                        : shares[i] * room / 100 < 1 ? 1
-                                                     : (int)(shares[i] * room / 100 + 0.5);
+        double height = shares[i] == 0                   ? 0
+                        : shares[i] * capacity / 100 < 1 ? 1
+                                                         : (int)(shares[i] * capacity / 100 + 0.5);
 
         if (height == 0)
             continue;

@@ -73,12 +73,12 @@ static void draw_arrows(struct draw *draw)
 /* Writes the lock's name on the waiter's strip, if it fits. */
 static void draw_wait_name(struct draw *draw, const struct lane_wait *wait, double middle)
 {
-    double x = draw_x(draw, wait->begin) + 8, room = draw_x(draw, wait->end) - x - 8;
+    double x = draw_x(draw, wait->begin) + 8, capacity = draw_x(draw, wait->end) - x - 8;
     cairo_text_extents_t extents;
 
     cairo_set_font_size(draw->cairo, DRAW_TEXT - 1);
     cairo_text_extents(draw->cairo, wait->name, &extents);
-    if (wait->name[0] == '\0' || extents.x_advance > room)
+    if (wait->name[0] == '\0' || extents.x_advance > capacity)
         return;
     draw_box(draw, x - 3, middle - 6, extents.x_advance + 6, 10, draw->theme.background);
     draw_colour(draw, draw->theme.quiet);

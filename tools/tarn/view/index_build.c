@@ -270,7 +270,7 @@ static bool take_events(struct builder *builder)
         }
         in_block++;
         events[cursor->event.type->index]++;
-        cursor = model_take_next(model, &builder->merge, cursor);
+        cursor = model_apply_next(model, &builder->merge, cursor);
     }
     builder->in_block = in_block;
     builder->latest = model->now > builder->latest ? model->now : builder->latest;

@@ -104,7 +104,7 @@ static bool take_events(struct range_walk *walk, struct walk_range *range)
 
         if (range->event != NULL && cursor->ticks >= range->from)
             range->event(range, cursor, walk->model);
-        model_take(walk->model, cursor);
+        model_apply(walk->model, cursor);
         if (events % STEP == 0 && range->go_on != NULL && !range->go_on(range, events))
             return false;
     }

@@ -27,10 +27,10 @@ void json_text_bytes(struct json *json, const char *text, size_t length);
 void json_bool(struct json *json, bool value);
 void json_raw(struct json *json, const void *bytes, size_t size); /* a complete value */
 
-/* For a value of at most ROOM bytes. */
-static inline char *json_begin(struct json *json, size_t room)
+/* For a value of at most BYTES bytes. */
+static inline char *json_begin(struct json *json, size_t bytes)
 {
-    char *at = (char *)buffer_reserve(&json->text, room + 1);
+    char *at = (char *)buffer_reserve(&json->text, bytes + 1);
 
     if (json->has_value)
         *at++ = ',';

@@ -142,8 +142,8 @@ static bool visit_node(struct cover_visitor *cover, struct buffer_reader node)
 
 /* ---- walks ---------------------------------------------------------------------------------- */
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     struct accumulator *accumulator = (struct accumulator *)self;
     enum node_kind kind = node_kind(thread);
@@ -302,7 +302,7 @@ static bool add_all(struct accumulator *accumulator, struct fail *fail)
 
 bool lanes_sum(struct lanes *lanes, const struct view *view, struct fail *fail)
 {
-    struct accumulator accumulator = {.observer = {.segment = take_segment},
+    struct accumulator accumulator = {.observer = {.segment = on_segment},
                                       .cover = {.node = visit_node, .walk = walk_part},
                                       .node = {visit_cpu, visit_ran, visit_thread, NULL},
                                       .lanes = lanes,

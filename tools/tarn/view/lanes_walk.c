@@ -58,8 +58,8 @@ static uint32_t other_end(const struct model_thread *thread)
     }
 }
 
-static void take_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
-                         uint64_t to)
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
 {
     const struct walker *walker = (struct walker *)self;
     struct rows *rows = rows_of(walker, thread);
@@ -81,8 +81,8 @@ static void take_segment(struct model_observer *self, const struct model_thread 
     }
 }
 
-static void take_leave(struct model_observer *self, const struct model_thread *thread,
-                       const struct model_frame *frame, uint64_t end)
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
 {
     const struct walker *walker = (struct walker *)self;
     struct rows *rows = rows_of(walker, thread);
@@ -127,14 +127,14 @@ static void add_arrow(struct walker *walker, const struct model_thread *from, co
     buffer_add(&lanes->arrows, &arrow, sizeof(arrow));
 }
 
-static void take_wakeup(struct model_observer *self, const struct model_thread *by,
-                        const struct model_thread *thread, uint64_t ticks, bool direct)
+static void on_wakeup(struct model_observer *self, const struct model_thread *by,
+                      const struct model_thread *thread, uint64_t ticks, bool direct)
 {
     add_arrow((struct walker *)self, by, thread, ticks, ticks, direct ? ARROW_HANDOVER : ARROW_WAKEUP);
 }
 
-static void take_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
-                      bool has_ended)
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
 {
     if (call->server == NULL || call->client == NULL)
         return;
@@ -205,7 +205,7 @@ static void name_lock(struct lane_wait *wait, const struct model *model)
 }
 
 /* The event is logged when the lock was acquired, and has the duration of the wait. */
-static void take_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
 {
     struct walker *walker = OUTER(range, struct walker, range);
     const struct model_thread *thread = model->cpus[cursor->stream->rank].thread;
@@ -269,7 +269,7 @@ static void close_rows(struct walker *walker)
 bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
 {
     struct walker walker = {
-        .observer = {.segment = take_segment, .leave = take_leave, .wakeup = take_wakeup, .call = take_call},
+        .observer = {.segment = on_segment, .leave = on_leave, .wakeup = on_wakeup, .call = on_call},
         .lanes = lanes,
         .schema = &view->trace.schema,
         .index = &view->index,
@@ -280,7 +280,7 @@ bool lanes_walk(struct lanes *lanes, const struct view *view, struct fail *fail)
     walker.range = (struct walk_range){.from = lanes->from,
                                        .to = lanes->to,
                                        .observer = &walker.observer,
-                                       .event = take_event,
+                                       .event = on_event,
                                        .knows = WALK_KNOWS_LOCKS};
     walker.places = lanes_places(lanes, walker.thread_count);
     find_lock_fields(&walker);

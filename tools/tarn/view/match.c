@@ -9,7 +9,7 @@
 
 void field_text(const struct field *field, const struct event *event, struct buffer *text)
 {
-    char *at = (char *)buffer_reserve(text, value_room(field, false)), *start = at;
+    char *at = (char *)buffer_reserve(text, value_capacity(field, false)), *start = at;
 
     switch (field->kind) {
     case FIELD_TEXT:
@@ -92,7 +92,7 @@ static bool parse_number(const char *text, uint64_t *number)
 void match_open(struct match *match, const struct view *view, const struct request *request)
 {
     const struct schema *schema = &view->trace.schema;
-    size_t room = schema->event_count + 1;
+    size_t capacity = schema->event_count + 1;
     uint32_t types, cpus;
 
     memset(match, 0, sizeof(*match));
@@ -103,9 +103,9 @@ void match_open(struct match *match, const struct view *view, const struct reque
     match->text = request_text(request, "text");
     match->field = request_text(request, "field");
     match->value = request_text(request, "value");
-    match->named = alloc_zero(room, sizeof(bool));
-    match->may_have_text = alloc_zero(room, sizeof(bool));
-    match->fields = alloc_zero(room, sizeof(match->fields[0]));
+    match->named = alloc_zero(capacity, sizeof(bool));
+    match->may_have_text = alloc_zero(capacity, sizeof(bool));
+    match->fields = alloc_zero(capacity, sizeof(match->fields[0]));
     match->runners = alloc_zero(view->trace.stream_count + 1, sizeof(match->runners[0]));
     if (match->text != NULL && *match->text == '\0')
         match->text = NULL;

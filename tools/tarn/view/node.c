@@ -42,12 +42,12 @@ struct tally_thread *tally_add_thread(struct tally *tally, uint32_t number)
     struct tally_thread *thread;
 
     if (number >= tally->thread_size) {
-        uint32_t room = number < 128 ? 256 : 2 * number;
+        uint32_t capacity = number < 128 ? 256 : 2 * number;
 
-        tally->threads = alloc_more(tally->threads, room, sizeof(tally->threads[0]));
+        tally->threads = alloc_more(tally->threads, capacity, sizeof(tally->threads[0]));
         memset(tally->threads + tally->thread_size, 0,
-               (room - tally->thread_size) * sizeof(tally->threads[0]));
-        tally->thread_size = room;
+               (capacity - tally->thread_size) * sizeof(tally->threads[0]));
+        tally->thread_size = capacity;
     }
     tally->touched =
         array_grow(tally->touched, tally->touched_count, &tally->touched_size, sizeof(tally->touched[0]));
@@ -170,8 +170,8 @@ void tally_open_segments(struct tally *tally, const struct model *model, const u
     }
 }
 
-static void take_stay(struct model_observer *observer, const struct model_thread *thread, uint64_t from,
-                      uint64_t to)
+static void on_state_interval(struct model_observer *observer, const struct model_thread *thread,
+                              uint64_t from, uint64_t to)
 {
     const struct tally_observer *self = (struct tally_observer *)observer;
     struct tally *tally = self->tally;
@@ -187,7 +187,7 @@ static void take_stay(struct model_observer *observer, const struct model_thread
         sum->ticks[node_kind_of_state(thread->state)] += to - from;
 }
 
-static void take_move(struct model_observer *observer, const struct model_thread *thread)
+static void on_move(struct model_observer *observer, const struct model_thread *thread)
 {
     const struct tally_observer *self = (struct tally_observer *)observer;
 
@@ -196,8 +196,8 @@ static void take_move(struct model_observer *observer, const struct model_thread
 }
 
 /* A new thread was absent before, whatever it does next. */
-static void take_thread(struct model_observer *observer, const struct model_thread *thread, bool has_ended,
-                        uint64_t ticks)
+static void on_thread(struct model_observer *observer, const struct model_thread *thread, bool has_ended,
+                      uint64_t ticks)
 {
     const struct tally_observer *self = (struct tally_observer *)observer;
     struct tally_thread *sum;
@@ -213,7 +213,8 @@ static void take_thread(struct model_observer *observer, const struct model_thre
 void tally_observe(struct tally_observer *self, struct tally *tally)
 {
     *self = (struct tally_observer){
-        .observer = {.state_interval = take_stay, .moves = take_move, .thread = take_thread}, .tally = tally};
+        .observer = {.state_interval = on_state_interval, .moves = on_move, .thread = on_thread},
+        .tally = tally};
 }
 
 /* ---- adding up ------------------------------------------------------------------------------------- */

@@ -93,15 +93,15 @@ export class LanePainter {
 
   // A folded process shows where any of its threads runs, one drawn over the other.
   #summary(row, piece, y) {
-    const raster = this.#raster, {states, runs} = piece.lane, room = row.height - 6;
+    const raster = this.#raster, {states, runs} = piece.lane, space = row.height - 6;
     const {user} = this.colors.process(row.pid);
     if (piece.set.isExact)
-      this.#each(states, STATE, piece, (i, x, width) => states[i + 2] === State.RUNNING && raster.rect(x, y + 3, width, room, user, 0.7));
+      this.#each(states, STATE, piece, (i, x, width) => states[i + 2] === State.RUNNING && raster.rect(x, y + 3, width, space, user, 0.7));
     else
       this.#eachRun(piece, (i, x, width) => {
-        const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = Math.max(2, room * busy / 100);
+        const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = Math.max(2, space * busy / 100);
         if (busy > 0)
-          raster.rect(x, y + 3 + room - high, width, high, user, 0.7);
+          raster.rect(x, y + 3 + space - high, width, high, user, 0.7);
       });
   }
 
@@ -240,7 +240,7 @@ export class LanePainter {
   }
 
   #cpuRuns(piece, y, height) {
-    const {colors, trace} = this, raster = this.#raster, {runs} = piece.lane, room = height - 6, bottom = y + height - 3;
+    const {colors, trace} = this, raster = this.#raster, {runs} = piece.lane, space = height - 6, bottom = y + height - 3;
     this.#unknown(piece, y, height);
     this.#eachRun(piece, (i, x, width) => {
       const known = runs[i + 2] + runs[i + 3] + runs[i + 4] + runs[i + 5];
@@ -250,7 +250,7 @@ export class LanePainter {
       const color = colors.thread(thread);
       raster.rect(x, y + 2, width, height - 4, colors.background);
       raster.rect(x, bottom - 2, width, 2, colors.idle);
-      this.#stack(x, bottom, width, room, runs, i + 2, color);
+      this.#stack(x, bottom, width, space, runs, i + 2, color);
     });
   }
 
@@ -271,14 +271,14 @@ export class LanePainter {
     });
   }
 
-  // Draws three shares in percent of `room`, from the bottom; shares above 0 get at least a pixel.
-  #stack(x, bottom, width, room, shares, at, color) {
+  // Draws three shares in percent of `space`, from the bottom; shares above 0 get at least a pixel.
+  #stack(x, bottom, width, space, shares, at, color) {
     let y = bottom;
     for (let part = 0; part < 3; part++) {
       const share = shares[at + part];
       if (share <= 0)
         continue;
-      const high = Math.max(1, Math.round(room * share / 100));
+      const high = Math.max(1, Math.round(space * share / 100));
       y -= high;
       this.#raster.rect(x, y, width, high, part === 0 ? color.user : part === 1 ? color.kernel : this.colors.interrupt);
     }
@@ -304,10 +304,10 @@ export class LanePainter {
   }
 
   // Truncates the text to fit; "" if the result would be meaningless.
-  #fit(text, room) {
-    if (this.#width(text) <= room)
+  #fit(text, space) {
+    if (this.#width(text) <= space)
       return text;
-    const keep = Math.floor(text.length * room / this.#width(text)) - 1;
+    const keep = Math.floor(text.length * space / this.#width(text)) - 1;
     return keep >= 2 ? text.slice(0, keep) + "…" : "";
   }
 

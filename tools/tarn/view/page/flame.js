@@ -59,10 +59,10 @@ export class FlameGraph {
   }
 
   #lay() {
-    const room = this.svg.clientWidth || this.node.clientWidth;
+    const space = this.svg.clientWidth || this.node.clientWidth;
     for (const {group, rect, text, name, x, width} of this.boxes) {
-      const from = Math.max(0, (x - this.#left) / this.#part) * room;
-      const to = Math.min(1, (x + width - this.#left) / this.#part) * room;
+      const from = Math.max(0, (x - this.#left) / this.#part) * space;
+      const to = Math.min(1, (x + width - this.#left) / this.#part) * space;
       const isShown = to - from >= LEAST;
       group.style.display = isShown ? "" : "none";
       if (!isShown)

@@ -23,17 +23,17 @@ export function drawMarks(context, scale, counts, state, colors) {
 
 // The height shows the number of events; one is already visible.
 function drawDensity(context, scale, marks, pixels, y) {
-  const grain = (marks.to - marks.from) / marks.width, room = MARK_HEIGHT - 3;
+  const grain = (marks.to - marks.from) / marks.width, space = MARK_HEIGHT - 3;
   const most = Math.log2(1 + pixels.reduce((a, b) => Math.max(a, b), 1));
   for (let i = 0; i < pixels.length; i++)
     if (pixels[i] > 0) {
       const x = scale.snap(marks.from + i * grain), width = Math.max(1, scale.snap(marks.from + (i + 1) * grain) - x);
-      const high = Math.max(3, room * Math.log2(1 + pixels[i]) / most);
+      const high = Math.max(3, space * Math.log2(1 + pixels[i]) / most);
       context.fillRect(x, y + MARK_HEIGHT - 1 - high, width, high);
     }
 }
 
-const ROOM = 9; // width of a flag in pixels; flags that are closer together become ticks
+const FLAG_WIDTH = 9; // width of a flag in pixels; flags that are closer together become ticks
 const FLAG_HEIGHT = 8;
 
 // Calls `each(t, name, count)` for a lane's flags in the view.
@@ -54,7 +54,7 @@ export function drawFlags(context, scale, counts, state, rows, trace, colors) {
       closest = Math.min(closest, scale.x(t) - last);
       last = scale.x(t);
     });
-    const paint = closest < ROOM && flags.length > 8 * FLAG ? drawTick : drawFlag;
+    const paint = closest < FLAG_WIDTH && flags.length > 8 * FLAG ? drawTick : drawFlag;
     eachFlag(flags, scale, trace, (t, name) => {
       const color = colors.marks[state.marks.get(name)];
       if (color !== undefined)

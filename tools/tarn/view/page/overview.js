@@ -93,15 +93,15 @@ export class Overview {
       this.#sum(context, scale, data, lanes, height);
       return;
     }
-    const room = (height - 4) / lanes.length;
+    const space = (height - 4) / lanes.length;
     lanes.forEach((lane, i) => {
-      const bottom = 2 + room * (i + 1);
+      const bottom = 2 + space * (i + 1);
       context.fillStyle = this.colors.stripes(context, this.colors.lost); // stays visible where nothing is known
-      context.fillRect(0, bottom - room + 1, scale.width, room - 1);
+      context.fillRect(0, bottom - space + 1, scale.width, space - 1);
       if (data.exact)
-        this.#boxes(context, scale, lane.boxes, bottom, room);
+        this.#boxes(context, scale, lane.boxes, bottom, space);
       else
-        this.#runs(context, scale, data, lane.runs, bottom, room);
+        this.#runs(context, scale, data, lane.runs, bottom, space);
     });
   }
 
@@ -124,24 +124,24 @@ export class Overview {
     return this.colors.thread(thread).user;
   }
 
-  #boxes(context, scale, boxes, bottom, room) {
+  #boxes(context, scale, boxes, bottom, space) {
     for (let i = 0; i < boxes.length; i += BOX) {
       context.fillStyle = this.trace.thread(boxes[i + 2]).idle ? this.colors.background : this.#color(boxes[i + 2]);
       const x = scale.x(boxes[i]);
-      context.fillRect(x, bottom - room + 1, Math.max(0.5, scale.x(boxes[i + 1]) - x), room - 1);
+      context.fillRect(x, bottom - space + 1, Math.max(0.5, scale.x(boxes[i + 1]) - x), space - 1);
     }
   }
 
-  #runs(context, scale, data, runs, bottom, room) {
+  #runs(context, scale, data, runs, bottom, space) {
     const grain = (data.to - data.from) / data.width;
     let pixel = 0;
     for (let i = 0; i < runs.length; pixel += runs[i], i += RUN) {
       const x = scale.x(data.from + pixel * grain), width = scale.x(data.from + (pixel + runs[i]) * grain) - x;
-      const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = (room - 1) * busy / 100;
+      const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = (space - 1) * busy / 100;
       if (busy + runs[i + 5] === 0)
         continue; // unknown
       context.fillStyle = this.colors.background;
-      context.fillRect(x, bottom - room + 1, width, room - 1);
+      context.fillRect(x, bottom - space + 1, width, space - 1);
       context.fillStyle = runs[i + 1] >= 0 ? this.#color(runs[i + 1]) : this.colors.quiet;
       context.fillRect(x, bottom - high, width, high);
     }

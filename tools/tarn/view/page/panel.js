@@ -81,12 +81,12 @@ export class Panel {
 
   #size(pixels) {
     const {height, width} = byId("panel").parentNode.getBoundingClientRect();
-    const room = this.#isBelow ? height - LANES_HIGH : width - LANES_WIDE, least = this.#isBelow ? 120 : 240;
-    const fine = Math.round(Math.max(Math.min(Math.max(pixels, least), room), 0)), {style} = byId("panel");
-    style.width = this.#isBelow ? "" : `${fine}px`;
-    style.height = this.#isBelow ? `${fine}px` : "";
-    byId("splitter").setAttribute("aria-valuenow", fine);
-    return fine;
+    const space = this.#isBelow ? height - LANES_HIGH : width - LANES_WIDE, least = this.#isBelow ? 120 : 240;
+    const size = Math.round(Math.max(Math.min(Math.max(pixels, least), space), 0)), {style} = byId("panel");
+    style.width = this.#isBelow ? "" : `${size}px`;
+    style.height = this.#isBelow ? `${size}px` : "";
+    byId("splitter").setAttribute("aria-valuenow", size);
+    return size;
   }
 
   // The splitter can be dragged, or moved by keys.

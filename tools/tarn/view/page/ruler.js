@@ -3,31 +3,31 @@
 import {RULER_HEIGHT} from "./rows.js";
 import {formatSpan, formatTime, rulerBase, rulerLabel, rulerStep} from "./time.js";
 
-const LABEL_ROOM = 92; // minimum pixels between labels
+const LABEL_SPACE = 92; // minimum pixels between labels
 const FONT = "11px system-ui, sans-serif";
 
-// Draws a filled label on the ruler. place(room) returns its left edge.
+// Draws a filled label on the ruler. place(space) returns its left edge.
 export function drawLabel(context, text, place, color, textColor, {font = FONT, radius = 0, margin = 5} = {}) {
   context.font = font;
   context.textBaseline = "middle";
-  const room = context.measureText(text).width + 2 * margin, left = place(room);
+  const space = context.measureText(text).width + 2 * margin, left = place(space);
   context.fillStyle = color;
   context.beginPath();
-  context.roundRect(left, 1, room, 16, radius);
+  context.roundRect(left, 1, space, 16, radius);
   context.fill();
   context.fillStyle = textColor;
   context.fillText(text, left + margin, 9.5);
 }
 
 export function drawGrid(context, scale, height, colors) {
-  const step = rulerStep(LABEL_ROOM / scale.factor);
+  const step = rulerStep(LABEL_SPACE / scale.factor);
   context.fillStyle = colors.line;
   for (let t = Math.ceil(scale.from / step) * step; t <= scale.to; t += step)
     context.fillRect(scale.snap(t), RULER_HEIGHT, 1 / scale.ratio, height);
 }
 
 export function drawRuler(context, scale, colors) {
-  const step = rulerStep(LABEL_ROOM / scale.factor), base = rulerBase(step), small = step / 5;
+  const step = rulerStep(LABEL_SPACE / scale.factor), base = rulerBase(step), small = step / 5;
   context.fillStyle = colors.raised;
   context.fillRect(0, 0, scale.width, RULER_HEIGHT);
   context.fillStyle = colors.lineStrong;
@@ -45,7 +45,7 @@ export function drawRuler(context, scale, colors) {
     context.fillText(rulerLabel(t, step), x + 4, RULER_HEIGHT - 9);
   }
   const first = Math.ceil(scale.from / step) * step;
-  if (base && !(first % base === 0 && scale.x(first) < LABEL_ROOM)) { // the base of the labels, unless its own label is visible
+  if (base && !(first % base === 0 && scale.x(first) < LABEL_SPACE)) { // the base of the labels, unless its own label is visible
     context.fillStyle = colors.text;
     context.fillText(formatTime(Math.floor(scale.from / base) * base, base), 4, 9);
   }
@@ -79,6 +79,6 @@ export function drawSelection(context, scale, selection, height, colors) {
   context.fillRect(x, 0, 1, height);
   context.fillRect(x + width - 1, 0, 1, height);
   drawLabel(context, formatSpan(selection.to - selection.from),
-            (room) => Math.min(Math.max(x + width / 2 - room / 2, 2), scale.width - room - 2), colors.selection, colors.background,
+            (space) => Math.min(Math.max(x + width / 2 - space / 2, 2), scale.width - space - 2), colors.selection, colors.background,
             {font: `600 ${FONT}`, radius: 8, margin: 6});
 }

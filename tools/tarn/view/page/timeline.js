@@ -177,7 +177,7 @@ export class Timeline {
     context.globalAlpha = 0.5;
     context.fillRect(Math.round(x), RULER_HEIGHT, 1, rows.height);
     context.globalAlpha = 1;
-    drawLabel(context, text, (room) => Math.min(Math.max(x - room / 2, 0), rows.width - room), colors.text, colors.background, {radius: 3});
+    drawLabel(context, text, (space) => Math.min(Math.max(x - space / 2, 0), rows.width - space), colors.text, colors.background, {radius: 3});
   }
 
   // ---- actions of pointer and keys

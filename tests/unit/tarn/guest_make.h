@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image_make.h - makes guest memory for tests: store, info page, metadata and rings, in either byte order,
+ * guest_make.h - makes guest memory for tests: store, info page, metadata and rings, in either byte order,
  * at addresses that only the store contains.
  */
 #ifndef TARN_TEST_IMAGE_MAKE_H
@@ -32,7 +32,7 @@ struct made {
 enum made_state { MADE_WHOLE, MADE_OPEN, MADE_TORN };
 
 /* Makes memory as it is after boot and some logging; `ram` is the caller's. */
-void make_image(struct made *made);
+void make_guest(struct made *made);
 void make_store(struct made *made, uint32_t age);
 void seal_store(struct made *made); /* recomputes the checksum */
 /* Makes packet NUMBER: MAKE_EVENTS events whose fields are made_id() and its complement. TORN: the words of

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * take_state.c - handlers of events about processes, of the statedump, and of changes of what is traced; see
+ * on_state.c - handlers of events about processes, of the statedump, and of changes of what is traced; see
  * model_parts.h.
  */
 #include <string.h>
 #include <tools/tarn/model/model_parts.h>
 
-void take_process_create(struct model *model, struct model_cpu *cpu, const struct event *event,
-                         const struct model_action *action)
+void on_process_create(struct model *model, struct model_cpu *cpu, const struct event *event,
+                       const struct model_action *action)
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
@@ -17,8 +17,8 @@ void take_process_create(struct model *model, struct model_cpu *cpu, const struc
     process->parent = get32(model, event, action->at[1]);
 }
 
-void take_process_exec(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+void on_process_exec(struct model *model, struct model_cpu *cpu, const struct event *event,
+                     const struct model_action *action)
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
     size_t length = text_length(event, action->at[1]);
@@ -46,8 +46,8 @@ static void end_threads(struct model *model, const struct model_process *process
 }
 
 /* Its exit event may have been lost. */
-void take_process_free(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+void on_process_free(struct model *model, struct model_cpu *cpu, const struct event *event,
+                     const struct model_action *action)
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
@@ -60,25 +60,25 @@ void take_process_free(struct model *model, struct model_cpu *cpu, const struct 
     end_threads(model, process);
 }
 
-void take_process_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+void on_process_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                     const struct model_action *action)
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
     if (process != NULL && !process->has_ended)
         process->status = (int32_t)get32(model, event, action->at[1]);
-    take_process_free(model, cpu, event, action);
+    on_process_free(model, cpu, event, action);
 }
 
-void take_process_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
-                         const struct model_action *action)
+void on_process_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
+                       const struct model_action *action)
 {
     /* names are learned elsewhere (tells_name) */
     process_know(model, get32(model, event, action->at[0]));
 }
 
-void take_state_process(struct model *model, struct model_cpu *cpu, const struct event *event,
-                        const struct model_action *action)
+void on_state_process(struct model *model, struct model_cpu *cpu, const struct event *event,
+                      const struct model_action *action)
 {
     struct model_process *process = process_know(model, get32(model, event, action->at[0]));
 
@@ -89,8 +89,8 @@ void take_state_process(struct model *model, struct model_cpu *cpu, const struct
 enum { THREAD_TID, THREAD_PID, THREAD_STATE, THREAD_PRIO, THREAD_CPU, THREAD_COMM };
 
 /* Statedump: read while the system was running, so other events are more exact. */
-void take_state_thread(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+void on_state_thread(struct model *model, struct model_cpu *cpu, const struct event *event,
+                     const struct model_action *action)
 {
     uint32_t tid = get32(model, event, action->at[THREAD_TID]);
     uint32_t state = MODEL_STATE_OF(get32(model, event, action->at[THREAD_STATE]));
@@ -109,17 +109,18 @@ void take_state_thread(struct model *model, struct model_cpu *cpu, const struct 
         set_state(model, thread, (enum model_state)state, model->now);
 }
 
-void take_state_image(struct model *model, struct model_cpu *cpu, const struct event *event,
-                      const struct model_action *action)
+void on_state_image(struct model *model, struct model_cpu *cpu, const struct event *event,
+                    const struct model_action *action)
 {
-    struct image image = {.pid = get32(model, event, action->at[0]),
-                          .base = get64(model, event, action->at[1]),
-                          .size = get64(model, event, action->at[2])};
+    struct executable executable = {.pid = get32(model, event, action->at[0]),
+                                    .base = get64(model, event, action->at[1]),
+                                    .size = get64(model, event, action->at[2])};
     uint64_t id[2] = {get64(model, event, action->at[3]), get64(model, event, action->at[4])};
 
-    for (unsigned i = 0; i < sizeof(image.build_id); i++)
-        image.build_id[i] = (uint8_t)(id[i / 8] >> (56 - i % 8 * 8));
-    images_add(&model->images, &image, get_text(event, action->at[5]), text_length(event, action->at[5]));
+    for (unsigned i = 0; i < sizeof(executable.build_id); i++)
+        executable.build_id[i] = (uint8_t)(id[i / 8] >> (56 - i % 8 * 8));
+    executables_add(&model->executables, &executable, get_text(event, action->at[5]),
+                    text_length(event, action->at[5]));
 }
 
 const char *model_irq_name(const struct model *model, uint32_t number)
@@ -146,23 +147,23 @@ void model_name_irq(struct model *model, uint32_t number, const char *name, size
     model->has_news = true;
 }
 
-void take_state_irq(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+void on_state_irq(struct model *model, struct model_cpu *cpu, const struct event *event,
+                  const struct model_action *action)
 {
     model_name_irq(model, get32(model, event, action->at[0]), get_text(event, action->at[1]),
                    text_length(event, action->at[1]));
 }
 
-void take_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
-                   const struct model_action *action)
+void on_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
+                 const struct model_action *action)
 {
     model->sampling.period = get64(model, event, action->at[0]);
     model->sampling.counts_instructions |= get32(model, event, action->at[1]) != 0;
     model->has_news = true;
 }
 
-void take_state_lock_class(struct model *model, struct model_cpu *cpu, const struct event *event,
-                           const struct model_action *action)
+void on_state_lock_class(struct model *model, struct model_cpu *cpu, const struct event *event,
+                         const struct model_action *action)
 {
     uint32_t number = get32(model, event, action->at[0]);
     size_t length = text_length(event, action->at[1]);
@@ -175,16 +176,16 @@ void take_state_lock_class(struct model *model, struct model_cpu *cpu, const str
         model->lock_classes[number] = class;
 }
 
-void take_lock_name(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+void on_lock_name(struct model *model, struct model_cpu *cpu, const struct event *event,
+                  const struct model_action *action)
 {
     lock_names_set(&model->lock_names, get32(model, event, action->at[1]), get64(model, event, action->at[0]),
                    get_text(event, action->at[2]), text_length(event, action->at[2]));
 }
 
 /* Classes were disabled: the ends of their activities will not be seen. */
-void take_control(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
+void on_control(struct model *model, struct model_cpu *cpu, const struct event *event,
+                const struct model_action *action)
 {
     static const uint8_t classes[ACTIVITIES] = {
         [ACTIVITY_LIBC] = 16, [ACTIVITY_SYSCALL] = 3, [ACTIVITY_FAULT] = 6,   [ACTIVITY_EXCEPTION] = 4,
@@ -192,7 +193,7 @@ void take_control(struct model *model, struct model_cpu *cpu, const struct event
     uint64_t off = get64(model, event, action->at[0]) & ~get64(model, event, action->at[1]);
 
     if (off & 1u << 1)
-        doubt_threads(model, cpu, model->now);
+        forget_states(model, cpu, model->now);
     for (struct model_thread *thread = model->live; off != 0 && thread != NULL; thread = thread->next) {
         for (uint32_t i = 0; i < thread->depth && i < MODEL_DEPTH_MAX; i++)
             if (off >> classes[thread->frames[i].kind] & 1) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image_source.h - shared by the sources that read guest memory: image_open.c opens them, image_source.c
+ * guest_source.h - shared by the sources that read guest memory: guest_open.c opens them, guest_source.c
  * pulls from them.
  */
-#ifndef TARN_IMAGE_SOURCE_H
-#define TARN_IMAGE_SOURCE_H
+#ifndef TARN_GUEST_SOURCE_H
+#define TARN_GUEST_SOURCE_H
 
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/guest.h>
 #include <tools/tarn/source/source.h>
 
 struct drain {
-    struct image_ring ring;
+    struct guest_ring ring;
     uint64_t next;        /* next packet to read */
     uint64_t sent_end;    /* number after the last packet sent */
     uint64_t count_from;  /* packets missing before this one were lost before the pull began */
@@ -23,10 +23,10 @@ struct drain {
     uint64_t end; /* one after the last packet of the pull; valid when done */
 };
 
-struct image_source {
+struct guest_source {
     struct source source; /* first: a source is cast to this */
     struct memory *memory;
-    struct image image;
+    struct guest guest;
     char *metadata;
     size_t metadata_size;
     bool metadata_sent;
@@ -44,13 +44,13 @@ struct image_source {
 
 /* Opens the trace of the running system, or the last one
  * if none runs. Retries for WAIT_SECONDS. NULL: FAIL. */
-struct source *open_image(const struct source_class *class, const char *address, double wait_seconds,
+struct source *open_guest(const struct source_class *class, const char *address, double wait_seconds,
                           struct fail *fail);
-void image_source_close(struct source *source);
+void guest_source_close(struct source *source);
 /* Switches to the trace of the previous boot. False: FAIL, and only closing is possible. */
-bool image_turn_to_previous(struct image_source *image, struct fail *fail);
+bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail);
 /* Read the rings or the metadata again after they have grown. False: FAIL. */
-bool image_open_rings(struct image_source *image, struct fail *fail);
-bool image_read_metadata(struct image_source *image, struct fail *fail);
+bool guest_open_rings(struct guest_source *guest, struct fail *fail);
+bool guest_read_metadata(struct guest_source *guest, struct fail *fail);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * take_activity.c - handlers of events that begin or end an activity, and of IPC; see model_parts.h.
+ * on_activity.c - handlers of events that begin or end an activity, and of IPC; see model_parts.h.
  */
 #include <tools/tarn/model/activities.h>
 
-void take_syscall_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                        const struct model_action *action)
+void on_syscall_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
+                      const struct model_action *action)
 {
     struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
     uint32_t number = get32(model, event, action->at[0]);
@@ -18,8 +18,8 @@ void take_syscall_entry(struct model *model, struct model_cpu *cpu, const struct
         serving_stop(model, thread);
 }
 
-void take_libc_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                     const struct model_action *action)
+void on_libc_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
+                   const struct model_action *action)
 {
     struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
 
@@ -38,20 +38,20 @@ static inline void leave_call(struct model *model, struct model_cpu *cpu, const 
                        (int64_t)get64(model, event, action->at[2]));
 }
 
-void take_syscall_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                       const struct model_action *action)
+void on_syscall_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                     const struct model_action *action)
 {
     leave_call(model, cpu, event, action, ACTIVITY_SYSCALL);
 }
 
-void take_libc_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+void on_libc_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                  const struct model_action *action)
 {
     leave_call(model, cpu, event, action, ACTIVITY_LIBC);
 }
 
-void take_fault_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                      const struct model_action *action)
+void on_fault_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
+                    const struct model_action *action)
 {
     struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[2]));
 
@@ -61,8 +61,8 @@ void take_fault_entry(struct model *model, struct model_cpu *cpu, const struct e
 }
 
 /* The thread that pages in for another logs the end of the other's fault. */
-void take_fault_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                     const struct model_action *action)
+void on_fault_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                   const struct model_action *action)
 {
     struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[3]));
 
@@ -71,8 +71,8 @@ void take_fault_exit(struct model *model, struct model_cpu *cpu, const struct ev
                        get64(model, event, action->at[0]), (int64_t)get64(model, event, action->at[1]));
 }
 
-void take_exception_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                          const struct model_action *action)
+void on_exception_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
+                        const struct model_action *action)
 {
     struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[1]));
 
@@ -82,9 +82,9 @@ void take_exception_entry(struct model *model, struct model_cpu *cpu, const stru
 }
 
 /* For a thread that waits for its exception handler, the handler logs this event, and then the reply that
- * identifies the thread (take_reply). */
-void take_exception_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                         const struct model_action *action)
+ * identifies the thread (on_reply). */
+void on_exception_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                       const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
     uint32_t vector = get32(model, event, action->at[0]), result = get32(model, event, action->at[1]);
@@ -104,8 +104,8 @@ static struct model_thread *interrupted_thread(const struct model *model, struct
     return thread;
 }
 
-void take_irq_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+void on_irq_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
+                  const struct model_action *action)
 {
     struct model_thread *thread = interrupted_thread(model, cpu);
 
@@ -114,8 +114,8 @@ void take_irq_entry(struct model *model, struct model_cpu *cpu, const struct eve
                        get64(model, event, action->at[1]), 0);
 }
 
-void take_irq_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                   const struct model_action *action)
+void on_irq_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                 const struct model_action *action)
 {
     struct model_thread *thread = interrupted_thread(model, cpu);
 
@@ -124,8 +124,8 @@ void take_irq_exit(struct model *model, struct model_cpu *cpu, const struct even
                        get32(model, event, action->at[1]));
 }
 
-void take_ipi_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
-                    const struct model_action *action)
+void on_ipi_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
+                  const struct model_action *action)
 {
     struct model_thread *thread = interrupted_thread(model, cpu);
 
@@ -133,8 +133,8 @@ void take_ipi_entry(struct model *model, struct model_cpu *cpu, const struct eve
         activity_enter(model, thread, ACTIVITY_IPI, get32(model, event, action->at[0]), 0, 0);
 }
 
-void take_ipi_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-                   const struct model_action *action)
+void on_ipi_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                 const struct model_action *action)
 {
     struct model_thread *thread = interrupted_thread(model, cpu);
 
@@ -142,8 +142,8 @@ void take_ipi_exit(struct model *model, struct model_cpu *cpu, const struct even
         activity_leave(model, thread, ACTIVITY_IPI, get32(model, event, action->at[0]), 0, 0);
 }
 
-void take_request_begin(struct model *model, struct model_cpu *cpu, const struct event *event,
-                        const struct model_action *action)
+void on_request_begin(struct model *model, struct model_cpu *cpu, const struct event *event,
+                      const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
 
@@ -152,8 +152,8 @@ void take_request_begin(struct model *model, struct model_cpu *cpu, const struct
                        get32(model, event, action->at[1]), get64(model, event, action->at[2]));
 }
 
-void take_request_end(struct model *model, struct model_cpu *cpu, const struct event *event,
-                      const struct model_action *action)
+void on_request_end(struct model *model, struct model_cpu *cpu, const struct event *event,
+                    const struct model_action *action)
 {
     struct model_thread *thread = running_thread(model, cpu);
 
@@ -164,8 +164,8 @@ void take_request_end(struct model *model, struct model_cpu *cpu, const struct e
 
 /* ---- IPC ---- */
 
-void take_call(struct model *model, struct model_cpu *cpu, const struct event *event,
-               const struct model_action *action)
+void on_call(struct model *model, struct model_cpu *cpu, const struct event *event,
+             const struct model_action *action)
 {
     struct model_thread *client = running_thread(model, cpu);
 
@@ -174,15 +174,15 @@ void take_call(struct model *model, struct model_cpu *cpu, const struct event *e
                   get32(model, event, action->at[2]), get32(model, event, action->at[3]));
 }
 
-void take_receive(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
+void on_receive(struct model *model, struct model_cpu *cpu, const struct event *event,
+                const struct model_action *action)
 {
     call_received(model, running_thread(model, cpu), get64(model, event, action->at[0]),
                   get32(model, event, action->at[1]));
 }
 
-void take_reply(struct model *model, struct model_cpu *cpu, const struct event *event,
-                const struct model_action *action)
+void on_reply(struct model *model, struct model_cpu *cpu, const struct event *event,
+              const struct model_action *action)
 {
     struct model_thread *client = thread_find(model, get32(model, event, action->at[2]), 0);
 
@@ -193,8 +193,8 @@ void take_reply(struct model *model, struct model_cpu *cpu, const struct event *
                        cpu->exception_action);
 }
 
-void take_return(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+void on_return(struct model *model, struct model_cpu *cpu, const struct event *event,
+               const struct model_action *action)
 {
     call_returned(model, running_thread(model, cpu), get64(model, event, action->at[0]),
                   (int64_t)get64(model, event, action->at[1]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image_ring.c - reads the packets of a ring in guest memory, by the rules of trace/ring/read_rules.h.
+ * guest_ring.c - reads the packets of a ring in guest memory, by the rules of trace/ring/read_rules.h.
  *
  * In live memory, the guest's CPUs are other threads of this host, so the rules' loads and fences pair with
  * the stores of its writers (trace/ring/reserve_cas.h). What readers in the guest do not need:
@@ -11,9 +11,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/guest.h>
 
-typedef struct image_ring RING;
+typedef struct guest_ring RING;
 #include <trace/ring/read_rules.h>
 
 #define PIECES_MAX  64u
@@ -21,14 +21,14 @@ typedef struct image_ring RING;
 
 /* ---- memory of a ring ------------------------------------------------------------------------------ */
 
-bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu, struct fail *fail)
+bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu, struct fail *fail)
 {
-    const struct trace_store *store = &image->store;
+    const struct trace_store *store = &guest->store;
     uint64_t end = TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count, at = 0;
 
-    *ring = (struct image_ring){.image = image, .cpu = cpu};
+    *ring = (struct guest_ring){.guest = guest, .cpu = cpu};
     for (uint32_t i = 0; i < store->extent_count; i++) {
-        const struct trace_extent *e = &image->extents[i];
+        const struct trace_extent *e = &guest->extents[i];
         if (e->kind != TRACE_EXTENT_RING || e->number != cpu)
             continue;
         if (!ring->extents)
@@ -40,18 +40,18 @@ bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu,
             at = TRACE_BUFFERS_OFFSET;
         else if (e->offset == at && at < end)
             at += e->bytes;
-        if (!memory_covers(image->memory, e->physical, e->bytes))
+        if (!memory_covers(guest->memory, e->physical, e->bytes))
             return fail_set(fail, "memory at %#llx, part of CPU %u's buffers, is missing",
                             (unsigned long long)e->physical, cpu);
     }
     if (at < end)
         return fail_set(fail, "the store does not describe all of CPU %u's buffers", cpu);
-    (void)image_ring_head(ring);
+    (void)guest_ring_head(ring);
     return true;
 }
 
 /* Returns the extent with a byte of the ring; callers pass only offsets that have one. */
-static const struct trace_extent *extent_at(const struct image_ring *ring, uint64_t offset)
+static const struct trace_extent *extent_at(const struct guest_ring *ring, uint64_t offset)
 {
     size_t low = 0, high = ring->extent_count;
 
@@ -65,38 +65,38 @@ static const struct trace_extent *extent_at(const struct image_ring *ring, uint6
     return &ring->extents[low];
 }
 
-uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset)
+uint64_t guest_ring_place(const struct guest_ring *ring, uint64_t offset)
 {
     const struct trace_extent *extent = extent_at(ring, offset);
     uint64_t physical = extent->physical + (offset - extent->offset);
-    const struct memory_range *range = memory_find(ring->image->memory, physical, 1);
+    const struct memory_range *range = memory_find(ring->guest->memory, physical, 1);
 
     return range->place + (physical - range->physical);
 }
 
 /* Live memory: copies each word with one load. */
-static void copy_live(const struct image_ring *ring, uint64_t physical, void *to, uint64_t bytes)
+static void copy_live(const struct guest_ring *ring, uint64_t physical, void *to, uint64_t bytes)
 {
-    const uint64_t *from = memory_at(ring->image->memory, physical, bytes);
+    const uint64_t *from = memory_at(ring->guest->memory, physical, bytes);
     uint64_t *word = to;
 
     for (uint64_t i = 0; i < bytes / 8; i++)
         word[i] = from ? __atomic_load_n(&from[i], __ATOMIC_RELAXED) : 0;
 }
 
-static void read_pieces(struct image_ring *ring, const struct memory_piece *pieces, size_t count)
+static void read_pieces(struct guest_ring *ring, const struct memory_piece *pieces, size_t count)
 {
-    struct memory *memory = ring->image->memory;
+    struct memory *memory = ring->guest->memory;
     struct fail fail;
 
     if (count > 0 && !memory->class->read(memory, pieces, count, &fail)) {
-        ring->image->broken = true;
-        ring->image->fail = fail;
+        ring->guest->broken = true;
+        ring->guest->fail = fail;
     }
 }
 
 /* Copies words of the ring, piece by piece as extents and ranges require. */
-static void copy_window(struct image_ring *ring, uint64_t offset, void *to, uint64_t bytes)
+static void copy_window(struct guest_ring *ring, uint64_t offset, void *to, uint64_t bytes)
 {
     struct memory_piece pieces[PIECES_MAX];
     size_t count = 0;
@@ -104,12 +104,12 @@ static void copy_window(struct image_ring *ring, uint64_t offset, void *to, uint
     while (bytes > 0) {
         const struct trace_extent *extent = extent_at(ring, offset);
         uint64_t physical = extent->physical + (offset - extent->offset);
-        const struct memory_range *range = memory_find(ring->image->memory, physical, 1);
+        const struct memory_range *range = memory_find(ring->guest->memory, physical, 1);
         uint64_t part = extent->bytes - (offset - extent->offset);
         uint64_t in_range = range->bytes - (physical - range->physical);
         part = part < in_range ? part : in_range;
         part = part < bytes ? part : bytes;
-        if (ring->image->memory->live)
+        if (ring->guest->memory->live)
             copy_live(ring, physical, to, part);
         else
             pieces[count++] = (struct memory_piece){range->place + (physical - range->physical), to, part};
@@ -125,91 +125,91 @@ static void copy_window(struct image_ring *ring, uint64_t offset, void *to, uint
 
 /* ---- what the rules need --------------------------------------------------------------------------- */
 
-static uint64_t ring_words(const struct image_ring *ring)
+static uint64_t ring_words(const struct guest_ring *ring)
 {
-    return ring->image->store.buffer_bytes / 8;
+    return ring->guest->store.buffer_bytes / 8;
 }
 
-static uint64_t ring_buffers(const struct image_ring *ring)
+static uint64_t ring_buffers(const struct guest_ring *ring)
 {
-    return ring->image->store.buffer_count;
+    return ring->guest->store.buffer_count;
 }
 
-static uint32_t ring_cpu(const struct image_ring *ring)
+static uint32_t ring_cpu(const struct guest_ring *ring)
 {
     return ring->cpu;
 }
 
-static const uint8_t *ring_uuid(const struct image_ring *ring)
+static const uint8_t *ring_uuid(const struct guest_ring *ring)
 {
-    return ring->image->store.uuid;
+    return ring->guest->store.uuid;
 }
 
-static bool ring_is_little(const struct image_ring *ring)
+static bool ring_is_little(const struct guest_ring *ring)
 {
-    return (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != ring->image->swap;
+    return (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != ring->guest->swap;
 }
 
-static uint32_t ring_32(const struct image_ring *ring, uint32_t value)
+static uint32_t ring_32(const struct guest_ring *ring, uint32_t value)
 {
-    return image_32(ring->image, value);
+    return guest_32(ring->guest, value);
 }
 
-static uint64_t ring_64(const struct image_ring *ring, uint64_t value)
+static uint64_t ring_64(const struct guest_ring *ring, uint64_t value)
 {
-    return image_64(ring->image, value);
+    return guest_64(ring->guest, value);
 }
 
-static uint64_t ring_load(struct image_ring *ring, uint64_t offset)
+static uint64_t ring_load(struct guest_ring *ring, uint64_t offset)
 {
     const struct trace_extent *extent = extent_at(ring, offset);
     uint64_t value = 0;
 
-    if (ring->image->memory->live) {
+    if (ring->guest->memory->live) {
         const uint64_t *word =
-            memory_at(ring->image->memory, extent->physical + (offset - extent->offset), 8);
+            memory_at(ring->guest->memory, extent->physical + (offset - extent->offset), 8);
         value = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
     } else {
         copy_window(ring, offset, &value, sizeof(value));
     }
-    return image_64(ring->image, value);
+    return guest_64(ring->guest, value);
 }
 
-static void ring_copy(struct image_ring *ring, uint64_t number, uint64_t *to, uint64_t words)
+static void ring_copy(struct guest_ring *ring, uint64_t number, uint64_t *to, uint64_t words)
 {
     copy_window(ring, ring_packet_offset(ring, number), to, words * 8);
 }
 
 /* Where nothing is live, the index that was found plausible. */
-static uint64_t ring_index(struct image_ring *ring)
+static uint64_t ring_index(struct guest_ring *ring)
 {
-    return image_is_live(ring->image) ? ring_load(ring, offsetof(struct trace_control, index)) : ring->index;
+    return guest_is_live(ring->guest) ? ring_load(ring, offsetof(struct trace_control, index)) : ring->index;
 }
 
-static uint64_t ring_head(struct image_ring *ring)
+static uint64_t ring_head(struct guest_ring *ring)
 {
-    return image_ring_head(ring);
+    return guest_ring_head(ring);
 }
 
-static uint64_t ring_latest(struct image_ring *ring, uint64_t number)
+static uint64_t ring_latest(struct guest_ring *ring, uint64_t number)
 {
     struct trace_packet next;
     return ring_read_header(ring, number + 1, &next) ? next.timestamp_begin : UINT64_MAX;
 }
 
-static bool ring_is_live(const struct image_ring *ring)
+static bool ring_is_live(const struct guest_ring *ring)
 {
-    return image_is_live(ring->image);
+    return guest_is_live(ring->guest);
 }
 
-static bool ring_is_current(struct image_ring *ring)
+static bool ring_is_current(struct guest_ring *ring)
 {
-    return !ring->image->broken && !image_is_changed(ring->image);
+    return !ring->guest->broken && !guest_is_changed(ring->guest);
 }
 
 /* ---- the index ------------------------------------------------------------------------------------- */
 
-bool image_ring_has_packet(struct image_ring *ring)
+bool guest_ring_has_packet(struct guest_ring *ring)
 {
     return ring_leads_to_packet(ring, ring->index);
 }
@@ -222,9 +222,9 @@ static int compare_numbers(const void *left, const void *right)
 
 /* Derives the head from the packet headers, for a corrupted index. It is the end of the lap that most
  * packets belong to, because headers may be corrupted, too. */
-static uint64_t guess_head(struct image_ring *ring)
+static uint64_t guess_head(struct guest_ring *ring)
 {
-    const uint64_t count = ring->image->store.buffer_count;
+    const uint64_t count = ring->guest->store.buffer_count;
     uint64_t *numbers = alloc_zero(count, sizeof(numbers[0])), found = 0, head = 0, most = 0;
 
     for (uint64_t i = 0; i < count; i++) {
@@ -248,10 +248,10 @@ static uint64_t guess_head(struct image_ring *ring)
     return head + closed;
 }
 
-uint64_t image_ring_head(struct image_ring *ring)
+uint64_t guest_ring_head(struct guest_ring *ring)
 {
     const size_t at = offsetof(struct trace_control, index);
-    const bool is_live = image_is_live(ring->image);
+    const bool is_live = guest_is_live(ring->guest);
 
     if (!is_live && (ring->index_is_good || ring->index_is_guessed))
         return trace_index_head(ring->index, ring_words(ring));
@@ -271,7 +271,7 @@ uint64_t image_ring_head(struct image_ring *ring)
     return trace_index_head(ring->index, ring_words(ring));
 }
 
-bool image_ring_has_open(struct image_ring *ring, uint64_t head)
+bool guest_ring_has_open(struct guest_ring *ring, uint64_t head)
 {
     const uint64_t index = ring_index(ring), size = ring_words(ring);
     return ring->index_is_good && trace_index_head(index, size) == head &&
@@ -281,7 +281,7 @@ bool image_ring_has_open(struct image_ring *ring, uint64_t head)
 /* The count of a packet begins with 0; until the writer that opens it has
  * reset it, it is the full count of the lap before. Several reserved events
  * without any committed word are implausible: the count is corrupted. */
-bool image_ring_has_logged(struct image_ring *ring, uint64_t head)
+bool guest_ring_has_logged(struct guest_ring *ring, uint64_t head)
 {
     const uint32_t committed = (uint32_t)ring_committed(ring, head);
     const uint64_t size = ring_words(ring);
@@ -291,18 +291,18 @@ bool image_ring_has_logged(struct image_ring *ring, uint64_t head)
            reserved > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS + TRACE_LENGTH_MAX;
 }
 
-uint64_t image_ring_oldest(struct image_ring *ring)
+uint64_t guest_ring_oldest(struct guest_ring *ring)
 {
-    (void)image_ring_head(ring); /* reads the index */
+    (void)guest_ring_head(ring); /* reads the index */
     return trace_index_oldest(ring->index, ring_words(ring), ring_buffers(ring));
 }
 
 /* Starts at the consumed position and goes back while older packets are still there. It does not reach
  * packets from before the rings were cleared, because a number is missing in between. */
-uint64_t image_ring_tail(struct image_ring *ring)
+uint64_t guest_ring_tail(struct guest_ring *ring)
 {
-    uint64_t head = image_ring_head(ring), oldest = image_ring_oldest(ring);
-    uint64_t tail = image_info64(ring->image, offsetof(struct trace_info, consumed) + ring->cpu * 8ull);
+    uint64_t head = guest_ring_head(ring), oldest = guest_ring_oldest(ring);
+    uint64_t tail = guest_info64(ring->guest, offsetof(struct trace_info, consumed) + ring->cpu * 8ull);
 
     if (tail < oldest || tail > head)
         tail = oldest;
@@ -313,31 +313,31 @@ uint64_t image_ring_tail(struct image_ring *ring)
     return tail;
 }
 
-uint64_t image_ring_discarded(struct image_ring *ring)
+uint64_t guest_ring_discarded(struct guest_ring *ring)
 {
     return ring_load(ring, offsetof(struct trace_control, discarded));
 }
 
-uint64_t image_ring_torn(struct image_ring *ring)
+uint64_t guest_ring_torn(struct guest_ring *ring)
 {
     return ring_load(ring, offsetof(struct trace_control, torn));
 }
 
 /* ---- packets --------------------------------------------------------------------------------------- */
 
-enum trace_packet_state image_packet_copy(struct image_ring *ring, uint64_t number, void *copy)
+enum trace_packet_state guest_packet_copy(struct guest_ring *ring, uint64_t number, void *copy)
 {
     return ring_packet_copy(ring, number, copy);
 }
 
-bool image_packet_cut(struct image_ring *ring, uint64_t number, void *copy)
+bool guest_packet_cut(struct guest_ring *ring, uint64_t number, void *copy)
 {
     return ring_packet_cut(ring, number, copy);
 }
 
-bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, void *copy)
+bool guest_packet_snapshot(struct guest_ring *ring, uint64_t *number, void *copy)
 {
-    *number = image_ring_head(ring);
-    return image_is_live(ring->image) ? ring_packet_snapshot(ring, *number, copy)
+    *number = guest_ring_head(ring);
+    return guest_is_live(ring->guest) ? ring_packet_snapshot(ring, *number, copy)
                                       : ring_packet_salvage(ring, *number, copy);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image_test.c - `tarn pull` from memory that this program makes: core:, gdb: and ram:, in both byte orders,
+ * guest_test.c - `tarn pull` from memory that this program makes: core:, gdb: and ram:, in both byte orders,
  * correct, damaged and hostile. Afterwards it checks the directory: every packet must contain exactly the
  * events logged in it. Built with sanitizers; prints TAP.
  *
- * usage: image_test [MUTATIONS [SEED]]
+ * usage: guest_test [MUTATIONS [SEED]]
  */
-#include "image_make.h"
+#include "guest_make.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/guest.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
 #include <unistd.h>
@@ -116,11 +116,11 @@ static struct found look(uint32_t cpu)
     return found;
 }
 
-static void expect(bool fine, const char *what)
+static void expect(bool ok, const char *what)
 {
     char text[128];
     snprintf(text, sizeof(text), "%s, %s-endian", what, made.big ? "big" : "little");
-    check(fine, "%s", text);
+    check(ok, "%s", text);
 }
 
 /* Whether all packets in memory were pulled, and `tarn check` finds no errors. */
@@ -254,7 +254,7 @@ static int pull_gdb(enum server kind)
 
 static void test_ways(void)
 {
-    make_image(&made);
+    make_guest(&made);
     expect(pull_core() == 0 && all_came(), "core: gives every packet, the open one too");
     write_file(ram_path, made.ram, MAKE_BYTES);
     expect(pull("ram", ram_path) == 0 && all_came(), "ram: of a guest that has ended is a snapshot");
@@ -266,16 +266,16 @@ static void test_ways(void)
 
 static void test_stores(void)
 {
-    make_image(&made);
+    make_guest(&made);
     memcpy(made.ram + 0x3ff000, made_store(&made), 4096);
     made_store(&made)[300] ^= 1;
     expect(pull_core() == 2, "a store that is damaged, and a copy of it elsewhere");
-    make_image(&made);
+    make_guest(&made);
     put64(&made, made_store(&made) + offsetof(struct trace_store, changes), 7);
     expect(pull_core() == 0 && all_came(), "a store whose owner died before he changed it");
     put64(&made, made_store(&made) + offsetof(struct trace_store, generation), 9);
     expect(pull_core() == 2, "a store whose owner died in the middle of it");
-    make_image(&made);
+    make_guest(&made);
     memset(made_store(&made), 0, 4096);
     expect(pull_core() == 2, "no store");
     make_store(&made, 1);
@@ -289,12 +289,12 @@ static void test_stores(void)
 /* Checks the message when the store of the previous boot is searched. */
 static bool complains(const struct memory_class *class, const char *path, const char *what)
 {
-    struct image image = {0};
+    struct guest guest = {0};
     struct fail fail = {""};
     struct memory *memory = class->open(path, &fail);
-    bool found = memory && image_open(&image, memory, 1, &fail);
+    bool found = memory && guest_open(&guest, memory, 1, &fail);
 
-    image_close(&image);
+    guest_close(&guest);
     if (memory)
         class->close(memory);
     return !found && strstr(fail.text, what);
@@ -304,7 +304,7 @@ static void test_no_previous(void)
 {
     static const char none[] = "no previous trace", wrong[] = "checksum is wrong";
 
-    make_image(&made);
+    make_guest(&made);
     memcpy(made.ram + 0x3ff000, made_store(&made), sizeof(struct trace_store));
     write_core(core_path, &made);
     write_file(ram_path, made.ram, MAKE_BYTES);
@@ -319,12 +319,12 @@ static void test_no_previous(void)
 
 static void test_packets(void)
 {
-    make_image(&made);
+    make_guest(&made);
     make_packet(&made, 0, 4, MADE_TORN);
     put32(&made, made_packet(&made, 0, 4) + (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS + 150) * 8, 0);
     bool cut = pull_core() == 0 && came(0, 4, 3, 6, 1) && came(1, 4, 3, 6, 0);
     expect(cut && look(0).events == 3 * MAKE_EVENTS + MAKE_EVENTS / 2, "a hole cuts its packet");
-    make_image(&made);
+    make_guest(&made);
     make_packet(&made, 1, 6, MADE_WHOLE);
     make_packet(&made, 1, 7, MADE_OPEN);
     expect(pull_core() == 0 && came(1, 4, 4, 7, 0), "data overwritten by a newer packet is not returned");
@@ -340,29 +340,29 @@ static void test_packets(void)
     put64(&made, committed, 0);
     make_index(&made, 1, 8ull * MAKE_BUFFER_BYTES / 8 + 1500);
     expect(pull_core() == 1 && look(1).missing == 1, "a count of nothing is not believed beside many events");
-    make_image(&made);
+    make_guest(&made);
     make_packet(&made, 1, 6, MADE_WHOLE);
     make_index(&made, 1, 7ull * MAKE_BUFFER_BYTES / 8 + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS);
     expect(pull_core() == 0 && came_missing(1, 3, 4, 6, 0), "a packet without events is no loss");
-    make_image(&made);
+    make_guest(&made);
     make_packet(&made, 1, MAKE_FIRST + MAKE_BUFFERS - 1, MADE_WHOLE);
     make_index(&made, 1, ((MAKE_FIRST + MAKE_BUFFERS) * (MAKE_BUFFER_BYTES / 8) - 1) | TRACE_INDEX_CLOSED);
     expect(pull_core() == 0 && all_came(),
            "a full ring: its oldest packet, and the last one, which is closed");
-    make_image(&made);
+    make_guest(&made);
     make_index(&made, 0, 77ull << 40);
     make_index(&made, 1, 3);
     expect(pull_core() == 0 && look(0).packets == 4 && look(1).packets == 4,
            "an index that makes no sense is not needed");
-    make_image(&made);
+    make_guest(&made);
     put64(&made, made_packet(&made, 0, 4) + offsetof(struct trace_packet, timestamp_begin), 1ull << 60);
     put64(&made, made_packet(&made, 0, 4) + offsetof(struct trace_packet, timestamp_end), 1ull << 60);
     expect(pull_core() == 1 && came_missing(0, 3, 3, 6, 1),
            "a packet of a far future is lost, those behind it are not");
-    make_image(&made);
+    make_guest(&made);
     memset(made_packet(&made, 0, 3), 0x5a, MAKE_BUFFER_BYTES);
     expect(pull_core() == 0 && came_missing(0, 3, 4, 6, 0), "the oldest buffer scribbled over");
-    make_image(&made);
+    make_guest(&made);
     memset(made_packet(&made, 0, 6), 0x5a, MAKE_BUFFER_BYTES);
     expect(pull_core() == 1 && came_missing(0, 3, 3, 5, 1), "the open buffer scribbled over is lost");
 }
@@ -371,7 +371,7 @@ static void test_metadata(void)
 {
     uint8_t *uuid = made_store(&made) + offsetof(struct trace_store, uuid);
 
-    make_image(&made);
+    make_guest(&made);
     made.ram[0x10000] ^= 1;
     expect(pull_core() == 0 && all_came(), "without the guest's metadata the program's own serve");
     uuid[3] ^= 1;
@@ -387,7 +387,7 @@ static void test_hole_in_memory(void)
 
     made.base = made.ring_base = 4 * GIB;
     made.store_at = made.base + MAKE_STORE_AT;
-    make_image(&made);
+    make_guest(&made);
     for (int split = 0; split < 2; split++) {
         fd = open(ram_path, O_RDWR | O_CREAT | O_TRUNC, 0666);
         if (ftruncate(fd, (off_t)(low + MAKE_BYTES)) ||
@@ -401,7 +401,7 @@ static void test_hole_in_memory(void)
                split ? "ram: with a low store and high rings" : "ram: of a guest with memory above 4 GiB");
         made.base = 0;
         made.store_at = MAKE_STORE_AT;
-        make_image(&made);
+        make_guest(&made);
     }
     unlink(ram_path);
     made.ring_base = 0;
@@ -410,16 +410,16 @@ static void test_hole_in_memory(void)
 static void test_files(void)
 {
     struct stat about;
-    bool fine = true;
+    bool ok = true;
 
-    make_image(&made);
+    make_guest(&made);
     write_core(core_path, &made);
     stat(core_path, &about);
-    for (off_t size = about.st_size - 1; size > 0 && fine; size = size * 2 / 3) {
+    for (off_t size = about.st_size - 1; size > 0 && ok; size = size * 2 / 3) {
         int status = truncate(core_path, size) == 0 ? pull("core", core_path) : -1;
-        fine = status >= 0 && status <= 2;
+        ok = status >= 0 && status <= 2;
     }
-    expect(fine, "a dump that was cut short, anywhere");
+    expect(ok, "a dump that was cut short, anywhere");
     write_file(core_path,
                "\x7f"
                "ELF",
@@ -471,22 +471,22 @@ static void damage(unsigned what)
 
 static void test_mutations(unsigned what, const char *name, unsigned count)
 {
-    bool fine = true;
+    bool ok = true;
 
-    for (unsigned i = 0; i < count && fine; i++) {
+    for (unsigned i = 0; i < count && ok; i++) {
         made.big = i % 2;
-        make_image(&made);
+        make_guest(&made);
         for (uint64_t hits = 1 + draw(4); hits > 0; hits--)
             damage(what);
         seal_store(&made);
         int status = pull_core();
-        fine = status >= 0 && status <= 2;
-        if (fine && status < 2) {
+        ok = status >= 0 && status <= 2;
+        if (ok && status < 2) {
             status = run("check", "--quiet", output, NULL, NULL, NULL);
-            fine = status >= 0 && status <= 2;
+            ok = status >= 0 && status <= 2;
         }
     }
-    check(fine, "%s", name);
+    check(ok, "%s", name);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/image_live_test.c - `tarn pull ram:` while threads log, with the kernel's own code, into
+ * tests/unit/tarn/guest_live_test.c - `tarn pull ram:` while threads log, with the kernel's own code, into
  * rings in a file. The rings are as small as they can be, so that packets are overwritten before, while and
  * after they are copied: what comes out must be right, event by event, and what does not is counted. Prints
  * TAP.
@@ -15,7 +15,7 @@
 #include <tests/unit/scratch.h>
 #include <tests/unit/trace/ring_harness.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/guest.h>
 #include <tools/tarn/source/source.h>
 #include <trace/format/store.h>
 #include <trace/user.h>
@@ -221,7 +221,7 @@ struct counts {
     unsigned right, wrong, none;
 };
 
-static void look_once(struct image_ring *ring, struct counts *whole, struct counts *open)
+static void look_once(struct guest_ring *ring, struct counts *whole, struct counts *open)
 {
     static uint64_t copy[BUFFER_BYTES / 8];
     uint64_t number;
@@ -229,14 +229,14 @@ static void look_once(struct image_ring *ring, struct counts *whole, struct coun
 
     act_at = act_events = 0;
     act(700); /* wherever the last one was left */
-    const uint64_t newest = image_ring_head(ring) - 1;
+    const uint64_t newest = guest_ring_head(ring) - 1;
     for (int part = 0; part < 2; part++, counts = open) {
         static const unsigned amounts[] = {1, 40, 100, 400, 410, 820, 3000};
         looks = 0;
         act_at = 1 + (unsigned)rand() % 24;
         act_events = amounts[rand() % 7];
-        bool came = part == 0 ? image_packet_copy(ring, newest, copy) == TRACE_PACKET_WHOLE
-                              : image_packet_snapshot(ring, &number, copy);
+        bool came = part == 0 ? guest_packet_copy(ring, newest, copy) == TRACE_PACKET_WHOLE
+                              : guest_packet_snapshot(ring, &number, copy);
         *(!came ? &counts->none : packet_is_right(copy) ? &counts->right : &counts->wrong) += 1;
     }
 }
@@ -244,16 +244,16 @@ static void look_once(struct image_ring *ring, struct counts *whole, struct coun
 static void test_every_window(void)
 {
     struct counts whole = {0}, open = {0};
-    struct image image;
-    struct image_ring ring;
+    struct guest guest;
+    struct guest_ring ring;
     struct fail fail = {""};
 
     start_guest();
     struct memory *memory = memory_ram.open(ram_path, &fail);
     struct memory_class class = memory_ram;
     class.map = map_and_act;
-    check(memory && memory->live && image_open(&image, memory, 0, &fail) &&
-              image_ring_open(&ring, &image, 0, &fail),
+    check(memory && memory->live && guest_open(&guest, memory, 0, &fail) &&
+              guest_ring_open(&ring, &guest, 0, &fail),
           "the store of a running guest %s", fail.text);
     memory->class = &class;
     for (unsigned turn = 0; turn < 4000; turn++)
@@ -264,7 +264,7 @@ static void test_every_window(void)
     check(open.right > 0 && open.none > 0 && open.wrong == 0,
           "logged into at any moment of being copied: %u open packets right, %u refused, %u wrong",
           open.right, open.none, open.wrong);
-    image_close(&image);
+    guest_close(&guest);
     class.close(memory);
     stop_guest();
 }
@@ -273,8 +273,8 @@ static void test_every_window(void)
 static void test_opening(void)
 {
     unsigned failed = 0, bad_heads = 0, wrong_words = 0;
-    struct image image;
-    struct image_ring ring;
+    struct guest guest;
+    struct guest_ring ring;
     struct fail fail = {""};
 
     start_guest();
@@ -284,15 +284,15 @@ static void test_opening(void)
     memory->class = &class;
     for (unsigned at = 1; at <= 40; at++) {
         looks = 0, act_at = at, act_events = 3000;
-        wrong_words += image_open(&image, memory, 1, &fail) || !strstr(fail.text, "no previous trace");
+        wrong_words += guest_open(&guest, memory, 1, &fail) || !strstr(fail.text, "no previous trace");
         looks = 0;
-        if (!image_open(&image, memory, 0, &fail)) {
+        if (!guest_open(&guest, memory, 0, &fail)) {
             failed++;
             continue;
         }
         looks = 0;
-        bad_heads += !image_ring_open(&ring, &image, 0, &fail) || !ring.index_is_good;
-        image_close(&image);
+        bad_heads += !guest_ring_open(&ring, &guest, 0, &fail) || !ring.index_is_good;
+        guest_close(&guest);
     }
     check(!failed && !bad_heads && !wrong_words,
           "opened while it is overwritten: %u times not, %u times without an index, %u wrong answers: %s",

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image.c - finds the trace's store in guest memory and validates it; see image.h, trace/format/store.h.
+ * guest.c - finds the trace's store in guest memory and validates it; see guest.h, trace/format/store.h.
  *
- * image_open -> find_stores reads the first words of every page frame; each one with the magic is a
+ * guest_open -> find_stores reads the first words of every page frame; each one with the magic is a
  * candidate. take_store accepts a candidate whose own address, checksum, geometry and extents are correct.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <tools/tarn/source/image.h>
+#include <tools/tarn/source/guest.h>
 
 #define FRAME          4096u
 #define PLACE_STEP     (1u << 20)
@@ -26,26 +26,26 @@ struct candidate {
 
 /* ---- checking -------------------------------------------------------------------------------------- */
 
-static void swap_store(struct image *image, struct trace_store *s)
+static void swap_store(struct guest *guest, struct trace_store *s)
 {
-    s->magic = image_64(image, s->magic), s->self = image_64(image, s->self);
-    s->changes = image_64(image, s->changes), s->version = image_32(image, s->version);
-    s->checksum = image_32(image, s->checksum), s->bytes = image_32(image, s->bytes);
-    s->extent_count = image_32(image, s->extent_count), s->boot_id = image_64(image, s->boot_id);
-    s->info = image_64(image, s->info), s->cpu_count = image_32(image, s->cpu_count);
-    s->generation = image_32(image, s->generation), s->mode = image_32(image, s->mode);
-    s->end = image_32(image, s->end), s->buffer_bytes = image_64(image, s->buffer_bytes);
-    s->buffer_count = image_64(image, s->buffer_count), s->clock_hz = image_64(image, s->clock_hz);
-    s->clock_offset_ns = (int64_t)image_64(image, (uint64_t)s->clock_offset_ns);
-    s->age = image_32(image, s->age), s->kept.packets = image_32(image, s->kept.packets);
-    s->kept.unsummed = image_32(image, s->kept.unsummed), s->kept.damaged = image_32(image, s->kept.damaged);
+    s->magic = guest_64(guest, s->magic), s->self = guest_64(guest, s->self);
+    s->changes = guest_64(guest, s->changes), s->version = guest_32(guest, s->version);
+    s->checksum = guest_32(guest, s->checksum), s->bytes = guest_32(guest, s->bytes);
+    s->extent_count = guest_32(guest, s->extent_count), s->boot_id = guest_64(guest, s->boot_id);
+    s->info = guest_64(guest, s->info), s->cpu_count = guest_32(guest, s->cpu_count);
+    s->generation = guest_32(guest, s->generation), s->mode = guest_32(guest, s->mode);
+    s->end = guest_32(guest, s->end), s->buffer_bytes = guest_64(guest, s->buffer_bytes);
+    s->buffer_count = guest_64(guest, s->buffer_count), s->clock_hz = guest_64(guest, s->clock_hz);
+    s->clock_offset_ns = (int64_t)guest_64(guest, (uint64_t)s->clock_offset_ns);
+    s->age = guest_32(guest, s->age), s->kept.packets = guest_32(guest, s->kept.packets);
+    s->kept.unsummed = guest_32(guest, s->kept.unsummed), s->kept.damaged = guest_32(guest, s->kept.damaged);
 }
 
-static void swap_extent(struct image *image, struct trace_extent *e)
+static void swap_extent(struct guest *guest, struct trace_extent *e)
 {
-    e->physical = image_64(image, e->physical), e->offset = image_64(image, e->offset);
-    e->bytes = image_64(image, e->bytes), e->kind = image_32(image, e->kind);
-    e->number = image_32(image, e->number);
+    e->physical = guest_64(guest, e->physical), e->offset = guest_64(guest, e->offset);
+    e->bytes = guest_64(guest, e->bytes), e->kind = guest_32(guest, e->kind);
+    e->number = guest_32(guest, e->number);
 }
 
 static bool is_power_of_two(uint64_t value)
@@ -100,7 +100,7 @@ static bool check_extents(const struct trace_extent *extents, uint32_t count, st
 /* ---- copying --------------------------------------------------------------------------------------- */
 
 /* Returns a consistent copy of the store, as it is in memory; the caller frees it. */
-static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size, struct fail *fail)
+static uint8_t *copy_store(struct guest *guest, uint64_t physical, size_t *size, struct fail *fail)
 {
     const size_t changes_at = offsetof(struct trace_store, changes);
     struct trace_store header;
@@ -109,9 +109,9 @@ static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size,
         uint64_t changes;
         if (turn > 0)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        if (!memory_read(image->memory, physical, &header, sizeof(header), fail))
+        if (!memory_read(guest->memory, physical, &header, sizeof(header), fail))
             return NULL;
-        swap_store(image, &header);
+        swap_store(guest, &header);
         if (header.bytes < sizeof(header) || header.bytes > TRACE_STORE_BYTES_MAX ||
             header.extent_count != (header.bytes - sizeof(header)) / sizeof(struct trace_extent)) {
             fail_set(fail, "the store says it has %u bytes and %u extents", header.bytes,
@@ -121,84 +121,84 @@ static uint8_t *copy_store(struct image *image, uint64_t physical, size_t *size,
         uint8_t *copy = alloc_zero(1, header.bytes);
         /* system calls keep their order: the copy is after
          * the first read of `changes` and before the second */
-        if (!memory_read(image->memory, physical, copy, header.bytes, fail) ||
-            !memory_read(image->memory, physical + changes_at, &changes, sizeof(changes), fail)) {
+        if (!memory_read(guest->memory, physical, copy, header.bytes, fail) ||
+            !memory_read(guest->memory, physical + changes_at, &changes, sizeof(changes), fail)) {
             free(copy);
             return NULL;
         }
         bool same = memcmp(copy + changes_at, &changes, sizeof(changes)) == 0 &&
-                    header.changes == image_64(image, changes);
+                    header.changes == guest_64(guest, changes);
         bool right = trace_store_checksum(copy, header.bytes) == header.checksum;
         /* a writer that died before it changed anything left a valid store */
-        if (same && right && (header.changes % 2 == 0 || !image->memory->live)) {
+        if (same && right && (header.changes % 2 == 0 || !guest->memory->live)) {
             *size = header.bytes;
             return copy;
         }
         free(copy);
         fail_set(fail, right ? "the store keeps changing" : "the store's checksum is wrong");
-        if (!image->memory->live)
+        if (!guest->memory->live)
             return NULL;
     }
     return NULL;
 }
 
 /* Whether the info page repeats the store. It does while the system runs that wrote both. */
-static bool info_belongs(struct image *image, uint64_t physical)
+static bool info_belongs(struct guest *guest, uint64_t physical)
 {
     struct trace_info info;
     struct fail ignored;
-    const struct trace_store *s = &image->store;
+    const struct trace_store *s = &guest->store;
 
-    return physical % 8 == 0 && memory_read(image->memory, physical, &info, sizeof(info), &ignored) &&
-           image_64(image, info.magic) == TRACE_INFO_MAGIC &&
-           image_32(image, info.version) == TRACE_INFO_VERSION &&
-           image_32(image, info.cpu_count) == s->cpu_count &&
-           (image_64(image, info.buffer_mask) + 1) * 8 == s->buffer_bytes &&
-           image_64(image, info.buffer_count) == s->buffer_count &&
-           image_32(image, info.generation) == s->generation && memcmp(info.uuid, s->uuid, 16) == 0;
+    return physical % 8 == 0 && memory_read(guest->memory, physical, &info, sizeof(info), &ignored) &&
+           guest_64(guest, info.magic) == TRACE_INFO_MAGIC &&
+           guest_32(guest, info.version) == TRACE_INFO_VERSION &&
+           guest_32(guest, info.cpu_count) == s->cpu_count &&
+           (guest_64(guest, info.buffer_mask) + 1) * 8 == s->buffer_bytes &&
+           guest_64(guest, info.buffer_count) == s->buffer_count &&
+           guest_32(guest, info.generation) == s->generation && memcmp(info.uuid, s->uuid, 16) == 0;
 }
 
 /* Reads `geometry` before the rest, so that later readers of the rings notice a change. */
-static void find_info(struct image *image)
+static void find_info(struct guest *guest)
 {
-    image->info = image->store.age == 0 ? image->store.info : 0;
-    image->geometry = image_info64(image, offsetof(struct trace_info, geometry));
-    if (image->info && !info_belongs(image, image->info))
-        image->info = 0;
+    guest->info = guest->store.age == 0 ? guest->store.info : 0;
+    guest->geometry = guest_info64(guest, offsetof(struct trace_info, geometry));
+    if (guest->info && !info_belongs(guest, guest->info))
+        guest->info = 0;
 }
 
-bool image_is_changed(struct image *image)
+bool guest_is_changed(struct guest *guest)
 {
     /* orders the earlier copy before the load of the word: pairs
      * with the fence in start_over() of kernel/trace/rings.c */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return image_is_live(image) && image->info &&
-           image_info64(image, offsetof(struct trace_info, geometry)) != image->geometry;
+    return guest_is_live(guest) && guest->info &&
+           guest_info64(guest, offsetof(struct trace_info, geometry)) != guest->geometry;
 }
 
-static bool take_store(struct image *image, uint64_t physical, struct fail *fail)
+static bool take_store(struct guest *guest, uint64_t physical, struct fail *fail)
 {
     struct trace_store header;
     size_t size = 0;
-    uint8_t *copy = copy_store(image, physical, &size, fail);
+    uint8_t *copy = copy_store(guest, physical, &size, fail);
     struct trace_extent *extents;
 
     if (!copy)
         return false;
     memcpy(&header, copy, sizeof(header));
-    swap_store(image, &header);
+    swap_store(guest, &header);
     extents = alloc_zero(header.extent_count + 1, sizeof(extents[0]));
     memcpy(extents, copy + sizeof(header), header.extent_count * sizeof(extents[0]));
     free(copy);
     for (uint32_t i = 0; i < header.extent_count; i++)
-        swap_extent(image, &extents[i]);
+        swap_extent(guest, &extents[i]);
     qsort(extents, header.extent_count, sizeof(extents[0]), compare_extents);
     if (header.magic != TRACE_STORE_MAGIC || header.self != physical)
         fail_set(fail, "the store found is a copy of the real one");
     else if (check_store(&header, fail) && check_extents(extents, header.extent_count, fail)) {
-        free(image->extents);
-        image->store = header, image->extents = extents;
-        find_info(image);
+        free(guest->extents);
+        guest->store = header, guest->extents = extents;
+        find_info(guest);
         return true;
     }
     free(extents);
@@ -245,16 +245,16 @@ static bool find_stores(struct memory *memory, uint64_t step, struct candidate *
 }
 
 /* Whether the rings are where the extents say: each CPU must have some packet there. */
-static bool rings_show_packets(struct image *image)
+static bool rings_show_packets(struct guest *guest)
 {
     struct fail ignored;
 
-    for (uint32_t cpu = 0; cpu < image->store.cpu_count; cpu++) {
-        struct image_ring ring;
-        if (!image_ring_open(&ring, image, cpu, &ignored))
+    for (uint32_t cpu = 0; cpu < guest->store.cpu_count; cpu++) {
+        struct guest_ring ring;
+        if (!guest_ring_open(&ring, guest, cpu, &ignored))
             return false;
         /* when a running guest is read again, its packets may be gone */
-        if (!ring.index_is_good && !image_ring_has_packet(&ring))
+        if (!ring.index_is_good && !guest_ring_has_packet(&ring))
             return false;
     }
     return true;
@@ -265,28 +265,28 @@ static bool rings_show_packets(struct image *image)
 enum verdict { STORE_TAKEN, STORE_WRONG, STORE_STRAY };
 
 /* Where the ranges of memory depend on the store's place, tries all possibilities. */
-static enum verdict try_candidate(struct image *image, const struct candidate *candidate, struct fail *fail)
+static enum verdict try_candidate(struct guest *guest, const struct candidate *candidate, struct fail *fail)
 {
-    struct memory *memory = image->memory;
+    struct memory *memory = guest->memory;
     struct trace_store header;
     struct memory_piece piece = {candidate->place, &header, sizeof(header)};
     enum verdict verdict = STORE_STRAY;
 
-    image->swap = candidate->swap;
+    guest->swap = candidate->swap;
     if (!memory->class->read(memory, &piece, 1, fail))
         return STORE_WRONG;
-    uint64_t self = image_64(image, header.self);
+    uint64_t self = guest_64(guest, header.self);
     fail_set(fail, "the store's address field does not match its address");
     if (!memory->class->arrange) {
         if (self != candidate->physical)
             return STORE_STRAY;
-        return take_store(image, self, fail) ? STORE_TAKEN : STORE_WRONG;
+        return take_store(guest, self, fail) ? STORE_TAKEN : STORE_WRONG;
     }
     for (unsigned attempt = 0; memory->class->arrange(memory, attempt, candidate->place, self); attempt++) {
         verdict = STORE_WRONG;
-        if (!take_store(image, self, fail))
+        if (!take_store(guest, self, fail))
             continue;
-        if (rings_show_packets(image))
+        if (rings_show_packets(guest))
             return STORE_TAKEN;
         fail_set(fail, "no packets at the addresses of the rings");
     }
@@ -295,7 +295,7 @@ static enum verdict try_candidate(struct image *image, const struct candidate *c
 
 /* Kernels put the store at a multiple of PLACE_STEP
  * (kernel/trace/store.c), so the first pass reads only those. */
-bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail)
+bool guest_open(struct guest *guest, struct memory *memory, uint32_t age, struct fail *fail)
 {
     static const uint64_t steps[] = {PLACE_STEP, FRAME};
     struct candidate found[CANDIDATES_MAX];
@@ -304,20 +304,20 @@ bool image_open(struct image *image, struct memory *memory, uint32_t age, struct
     bool knows_guest = false;
     size_t count;
 
-    *image = (struct image){.memory = memory};
+    *guest = (struct guest){.memory = memory};
     for (unsigned pass = 0; pass < sizeof(steps) / sizeof(steps[0]); pass++) {
         if (!find_stores(memory, steps[pass], found, &count, fail))
             return false;
         for (size_t i = 0; i < count; i++) {
-            enum verdict verdict = try_candidate(image, &found[i], &reason);
-            if (verdict == STORE_TAKEN && image->store.age == age)
+            enum verdict verdict = try_candidate(guest, &found[i], &reason);
+            if (verdict == STORE_TAKEN && guest->store.age == age)
                 return true;
             knows_guest |= verdict == STORE_TAKEN;
             if (verdict != STORE_TAKEN)
                 *(verdict == STORE_STRAY ? &stray : &why) = reason;
         }
     }
-    image_close(image);
+    guest_close(guest);
     if (!why.text[0] && !knows_guest)
         why = stray;
     if (why.text[0])
@@ -326,31 +326,31 @@ bool image_open(struct image *image, struct memory *memory, uint32_t age, struct
                               : "no trace in this memory: it is not a Tarn guest, or has not booted yet");
 }
 
-void image_close(struct image *image)
+void guest_close(struct guest *guest)
 {
-    free(image->extents);
-    *image = (struct image){0};
+    free(guest->extents);
+    *guest = (struct guest){0};
 }
 
 /* ---- what else the store has ----------------------------------------------------------------------- */
 
-uint64_t image_info64(struct image *image, size_t offset)
+uint64_t guest_info64(struct guest *guest, size_t offset)
 {
     uint64_t value = 0;
     struct fail ignored;
 
-    if (!image->info || !memory_read(image->memory, image->info + offset, &value, sizeof(value), &ignored))
+    if (!guest->info || !memory_read(guest->memory, guest->info + offset, &value, sizeof(value), &ignored))
         return 0;
-    return image_64(image, value);
+    return guest_64(guest, value);
 }
 
 /* A kernel that boots finds its info page as in its boot image: without the magic. */
-static enum image_change look_at_info(struct image *image)
+static enum guest_change look_at_info(struct guest *guest)
 {
-    if (!image->info || info_belongs(image, image->info))
-        return IMAGE_SAME;
-    return image_info64(image, offsetof(struct trace_info, magic)) == TRACE_INFO_MAGIC ? IMAGE_CHANGED
-                                                                                       : IMAGE_ENDED;
+    if (!guest->info || info_belongs(guest, guest->info))
+        return GUEST_SAME;
+    return guest_info64(guest, offsetof(struct trace_info, magic)) == TRACE_INFO_MAGIC ? GUEST_CHANGED
+                                                                                       : GUEST_ENDED;
 }
 
 static bool same_rings(const struct trace_store *a, const struct trace_store *b)
@@ -359,34 +359,34 @@ static bool same_rings(const struct trace_store *a, const struct trace_store *b)
            a->buffer_count == b->buffer_count && a->cpu_count == b->cpu_count;
 }
 
-enum image_change image_look(struct image *image)
+enum guest_change guest_look(struct guest *guest)
 {
-    const struct trace_store old = image->store;
+    const struct trace_store old = guest->store;
     struct trace_store now;
     struct fail ignored;
 
-    if (!memory_read(image->memory, old.self, &now, sizeof(now), &ignored))
-        return IMAGE_CHANGED;
-    swap_store(image, &now);
+    if (!memory_read(guest->memory, old.self, &now, sizeof(now), &ignored))
+        return GUEST_CHANGED;
+    swap_store(guest, &now);
     if (now.magic != TRACE_STORE_MAGIC || now.boot_id != old.boot_id)
-        return IMAGE_CHANGED; /* its page frames have been reused */
+        return GUEST_CHANGED; /* its page frames have been reused */
     if (now.changes == old.changes)
-        return look_at_info(image);
-    if (now.changes % 2 || !take_store(image, old.self, &ignored))
-        return IMAGE_SAME; /* it is being changed: next time */
-    if (!same_rings(&image->store, &old))
-        return IMAGE_CHANGED;
-    return image->store.age != old.age || image->store.end != old.end ? IMAGE_ENDED : IMAGE_GROWN;
+        return look_at_info(guest);
+    if (now.changes % 2 || !take_store(guest, old.self, &ignored))
+        return GUEST_SAME; /* it is being changed: next time */
+    if (!same_rings(&guest->store, &old))
+        return GUEST_CHANGED;
+    return guest->store.age != old.age || guest->store.end != old.end ? GUEST_ENDED : GUEST_GROWN;
 }
 
-char *image_metadata(struct image *image, size_t *size)
+char *guest_metadata(struct guest *guest, size_t *size)
 {
     char *text = NULL;
     struct fail ignored;
 
     *size = 0;
-    for (uint32_t i = 0; i < image->store.extent_count; i++) {
-        const struct trace_extent *e = &image->extents[i];
+    for (uint32_t i = 0; i < guest->store.extent_count; i++) {
+        const struct trace_extent *e = &guest->extents[i];
         if (e->kind != TRACE_EXTENT_METADATA || e->number != TRACE_METADATA_TEXT)
             continue;
         if (e->offset != *size || e->bytes > METADATA_MAX - *size) {
@@ -394,7 +394,7 @@ char *image_metadata(struct image *image, size_t *size)
             return NULL;
         }
         text = alloc_more(text, *size + e->bytes, 1);
-        if (!memory_read(image->memory, e->physical, text + *size, e->bytes, &ignored)) {
+        if (!memory_read(guest->memory, e->physical, text + *size, e->bytes, &ignored)) {
             free(text);
             return NULL;
         }

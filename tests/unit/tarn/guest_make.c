@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* image_make.c - see image_make.h. */
-#include "image_make.h"
+/* guest_make.c - see guest_make.h. */
+#include "guest_make.h"
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,7 +205,7 @@ void make_store(struct made *made, uint32_t age)
     seal_store(made);
 }
 
-void make_image(struct made *made)
+void make_guest(struct made *made)
 {
     memset(made->ram, 0, MAKE_BYTES);
     make_info(made);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * image.h - reads a trace from guest memory: finds the store and reads its rings.
+ * guest.h - reads a trace from guest memory: finds the store and reads its rings.
  *
  * The counterpart of trace/ring/read.h for memory read from outside, with the same rules
  * (trace/ring/read_rules.h). But the memory may have the other byte order, may be a dump (which never
  * changes, so there is nothing to wait for), and may contain anything: every address, size and count is
- * checked before use. image.c finds and checks the store, image_ring.c reads packets, image_source.c turns it
+ * checked before use. guest.c finds and checks the store, guest_ring.c reads packets, guest_source.c turns it
  * into a `struct source`.
  */
-#ifndef TARN_IMAGE_H
-#define TARN_IMAGE_H
+#ifndef TARN_GUEST_H
+#define TARN_GUEST_H
 
 #include <tools/tarn/source/memory.h>
 #include <trace/format/store.h>
 #include <trace/ring/read.h>
 
-struct image {
+struct guest {
     struct memory *memory;
     bool swap;                /* not in host byte order */
     struct trace_store store; /* in host byte order, checked; without extents */
@@ -27,12 +27,12 @@ struct image {
 };
 
 /* Searches MEMORY, which remains the caller's, for the store of age AGE. False: FAIL. */
-bool image_open(struct image *image, struct memory *memory, uint32_t age, struct fail *fail);
-void image_close(struct image *image);
+bool guest_open(struct guest *guest, struct memory *memory, uint32_t age, struct fail *fail);
+void guest_close(struct guest *guest);
 /* Whether the rings are written while they are read. Rings from before a reset are not. */
-static inline bool image_is_live(const struct image *image)
+static inline bool guest_is_live(const struct guest *guest)
 {
-    return image->memory->live && image->store.age == 0;
+    return guest->memory->live && guest->store.age == 0;
 }
 /*
  * Checks live memory for changes.
@@ -41,30 +41,30 @@ static inline bool image_is_live(const struct image *image)
  *     - ENDED: the system that wrote this panicked, shut down or rebooted; the rings still have its packets.
  *     - CHANGED: rings were cleared or resized; packets from before and after do not belong together.
  */
-enum image_change { IMAGE_SAME, IMAGE_GROWN, IMAGE_ENDED, IMAGE_CHANGED };
-enum image_change image_look(struct image *image);
+enum guest_change { GUEST_SAME, GUEST_GROWN, GUEST_ENDED, GUEST_CHANGED };
+enum guest_change guest_look(struct guest *guest);
 /* Returns the metadata, which the caller frees; NULL: none yet, or invalid. */
-char *image_metadata(struct image *image, size_t *size);
+char *guest_metadata(struct guest *guest, size_t *size);
 /* Live memory: whether the rings were cleared or resized since the store was read. If not, everything copied
  * before the call is valid. */
-bool image_is_changed(struct image *image);
+bool guest_is_changed(struct guest *guest);
 /* 0: no info page. */
-uint64_t image_info64(struct image *image, size_t offset);
+uint64_t guest_info64(struct guest *guest, size_t offset);
 
-static inline uint32_t image_32(const struct image *image, uint32_t value)
+static inline uint32_t guest_32(const struct guest *guest, uint32_t value)
 {
-    return image->swap ? __builtin_bswap32(value) : value;
+    return guest->swap ? __builtin_bswap32(value) : value;
 }
 
-static inline uint64_t image_64(const struct image *image, uint64_t value)
+static inline uint64_t guest_64(const struct guest *guest, uint64_t value)
 {
-    return image->swap ? __builtin_bswap64(value) : value;
+    return guest->swap ? __builtin_bswap64(value) : value;
 }
 
 /* ---- rings ----------------------------------------------------------------------------------------- */
 
-struct image_ring {
-    struct image *image;
+struct guest_ring {
+    struct guest *guest;
     uint32_t cpu;
     uint64_t index;     /* the last plausible one; if memory is not live, the only one */
     bool index_is_good; /* the control page has an index that leads to a packet */
@@ -75,39 +75,39 @@ struct image_ring {
 };
 
 /* False: FAIL says what is missing. Call it again when the store has grown. */
-bool image_ring_open(struct image_ring *ring, struct image *image, uint32_t cpu, struct fail *fail);
+bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu, struct fail *fail);
 /* Returns the place (memory_range) of byte OFFSET of the ring's control page or buffers. */
-uint64_t image_ring_place(const struct image_ring *ring, uint64_t offset);
+uint64_t guest_ring_place(const struct guest_ring *ring, uint64_t offset);
 /* Returns the number of the packet being written; for a full ring, of the next one once there is space. */
-uint64_t image_ring_head(struct image_ring *ring);
+uint64_t guest_ring_head(struct guest_ring *ring);
 /* Whether the index says that packet HEAD, which is being written, has events. */
-bool image_ring_has_open(struct image_ring *ring, uint64_t head);
+bool guest_ring_has_open(struct guest_ring *ring, uint64_t head);
 /* If it has: whether a writer has finished one. Otherwise nothing has been logged there. */
-bool image_ring_has_logged(struct image_ring *ring, uint64_t head);
+bool guest_ring_has_logged(struct guest_ring *ring, uint64_t head);
 /* Returns the number of the oldest packet that was not overwritten. */
-uint64_t image_ring_oldest(struct image_ring *ring);
+uint64_t guest_ring_oldest(struct guest_ring *ring);
 /* Returns the number of the oldest packet that may still be there, even if it was consumed. */
-uint64_t image_ring_tail(struct image_ring *ring);
-uint64_t image_ring_discarded(struct image_ring *ring);
-uint64_t image_ring_torn(struct image_ring *ring);
+uint64_t guest_ring_tail(struct guest_ring *ring);
+uint64_t guest_ring_discarded(struct guest_ring *ring);
+uint64_t guest_ring_torn(struct guest_ring *ring);
 /* Whether a packet lies where `index` says. */
-bool image_ring_has_packet(struct image_ring *ring);
+bool guest_ring_has_packet(struct guest_ring *ring);
 
 /* Returns a field of a packet's copy: OFFSET in struct trace_packet. */
-static inline uint32_t image_packet_32(const struct image *image, const void *copy, size_t offset)
+static inline uint32_t guest_packet_32(const struct guest *guest, const void *copy, size_t offset)
 {
-    return image_32(image, *(const uint32_t *)((const char *)copy + offset));
+    return guest_32(guest, *(const uint32_t *)((const char *)copy + offset));
 }
 
-static inline uint64_t image_packet_64(const struct image *image, const void *copy, size_t offset)
+static inline uint64_t guest_packet_64(const struct guest *guest, const void *copy, size_t offset)
 {
-    return image_64(image, *(const uint64_t *)((const char *)copy + offset));
+    return guest_64(guest, *(const uint64_t *)((const char *)copy + offset));
 }
 
 /* Copy a packet, a whole buffer in the guest's byte order; see trace_packet_copy, trace_packet_cut,
  * trace_packet_snapshot and, for memory that is not live, trace_packet_salvage in trace/ring/read.h. */
-enum trace_packet_state image_packet_copy(struct image_ring *ring, uint64_t number, void *copy);
-bool image_packet_cut(struct image_ring *ring, uint64_t number, void *copy);
-bool image_packet_snapshot(struct image_ring *ring, uint64_t *number, void *copy);
+enum trace_packet_state guest_packet_copy(struct guest_ring *ring, uint64_t number, void *copy);
+bool guest_packet_cut(struct guest_ring *ring, uint64_t number, void *copy);
+bool guest_packet_snapshot(struct guest_ring *ring, uint64_t *number, void *copy);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * take_sched.c - handlers of scheduling events; see model_parts.h.
+ * on_sched.c - handlers of scheduling events; see model_parts.h.
  */
 #include <tools/tarn/model/model_parts.h>
 
@@ -83,8 +83,8 @@ static void learn_names(struct model *model, const struct event *event, struct m
     next->is_named = next->comm[0] != '\0';
 }
 
-void take_switch(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+void on_switch(struct model *model, struct model_cpu *cpu, const struct event *event,
+               const struct model_action *action)
 {
     const uint16_t *at = action->at;
     uint32_t prev_tid = get32(model, event, at[SWITCH_PREV_TID]);
@@ -124,8 +124,8 @@ void take_switch(struct model *model, struct model_cpu *cpu, const struct event 
 
 enum { WAKEUP_COMM, WAKEUP_TID, WAKEUP_PRIO };
 
-void take_wakeup(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+void on_wakeup(struct model *model, struct model_cpu *cpu, const struct event *event,
+               const struct model_action *action)
 {
     uint32_t tid = get32(model, event, action->at[WAKEUP_TID]);
     struct model_thread *by = running_thread(model, cpu), *thread;
@@ -144,8 +144,8 @@ void take_wakeup(struct model *model, struct model_cpu *cpu, const struct event 
 }
 
 /* A thread that enters a run queue is ready; usually that is known already. */
-void take_enqueue(struct model *model, struct model_cpu *cpu, const struct event *event,
-                  const struct model_action *action)
+void on_enqueue(struct model *model, struct model_cpu *cpu, const struct event *event,
+                const struct model_action *action)
 {
     struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
 
@@ -155,8 +155,8 @@ void take_enqueue(struct model *model, struct model_cpu *cpu, const struct event
 
 enum { CREATE_COMM, CREATE_TID, CREATE_PID };
 
-void take_create(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+void on_thread_create(struct model *model, struct model_cpu *cpu, const struct event *event,
+                      const struct model_action *action)
 {
     uint32_t tid = get32(model, event, action->at[CREATE_TID]);
     struct model_thread *thread;
@@ -173,8 +173,8 @@ void take_create(struct model *model, struct model_cpu *cpu, const struct event 
 }
 
 /* It ended when the CPU switched away from it, in state dead, if that was seen. */
-void take_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
-               const struct model_action *action)
+void on_thread_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                    const struct model_action *action)
 {
     uint32_t tid = get32(model, event, action->at[0]);
     struct model_thread *thread = tid != 0 ? thread_find(model, tid, 0) : NULL;
@@ -186,8 +186,8 @@ void take_exit(struct model *model, struct model_cpu *cpu, const struct event *e
     thread_end(model, thread);
 }
 
-void take_priority(struct model *model, struct model_cpu *cpu, const struct event *event,
-                   const struct model_action *action)
+void on_priority(struct model *model, struct model_cpu *cpu, const struct event *event,
+                 const struct model_action *action)
 {
     struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
 
@@ -195,14 +195,14 @@ void take_priority(struct model *model, struct model_cpu *cpu, const struct even
         thread->prio = (uint16_t)get32(model, event, action->at[1]);
 }
 
-void take_cpu_idle(struct model *model, struct model_cpu *cpu, const struct event *event,
-                   const struct model_action *action)
+void on_cpu_idle(struct model *model, struct model_cpu *cpu, const struct event *event,
+                 const struct model_action *action)
 {
     processor_sleeps(model, cpu, get32(model, event, action->at[0]) != UINT32_MAX);
 }
 
-void take_expire(struct model *model, struct model_cpu *cpu, const struct event *event,
-                 const struct model_action *action)
+void on_expire(struct model *model, struct model_cpu *cpu, const struct event *event,
+               const struct model_action *action)
 {
     cpu->expired_tid = get32(model, event, action->at[0]);
 }

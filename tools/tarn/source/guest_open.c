@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guest_open.c - opens the trace in guest memory as a source, of the running system or the previous boot:
+ * its HELLO, rings, and metadata.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <tools/tarn/read/tsdl.h>
+#include <tools/tarn/source/guest_source.h>
+#include <trace/events.h>
+#include <trace/format/metadata.h>
+
+static void fill_hello(struct guest_source *guest)
+{
+    struct wire_hello *hello = &guest->source.hello;
+
+    wire_hello_of_store(hello, &guest->guest.store,
+                        (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) != guest->guest.swap);
+    hello->mask = guest_info64(&guest->guest, offsetof(struct trace_info, mask));
+}
+
+/* Copies the machine's name, which goes into the metadata in quotes. */
+static void copy_machine(char to[17], const char from[16])
+{
+    size_t length = 0;
+
+    while (length < 16 && from[length] && strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", from[length]))
+        length++;
+    snprintf(to, 17, "%.*s", (int)length, from);
+}
+
+/* Makes the metadata from the schema of this program, if the guest was built with the same. */
+static bool make_metadata(struct guest_source *guest, struct fail *fail)
+{
+    static const uint8_t ours[16] = TRACE_SCHEMA_UUID_BYTES;
+    const struct wire_hello *hello = &guest->source.hello;
+    char machine[17], our_text[37], its_text[37];
+
+    if (memcmp(hello->uuid, ours, sizeof(ours)) != 0) {
+        format_uuid(ours, our_text);
+        format_uuid(hello->uuid, its_text);
+        return fail_set(fail,
+                        "the guest's memory has no metadata; its schema is %s, and this program has only %s",
+                        its_text, our_text);
+    }
+    copy_machine(machine, hello->machine);
+    const struct trace_metadata_values values = {
+        .byte_order = hello->byte_order == 1 ? "le" : "be",
+        .hostname = "tarn",
+        .architecture = machine,
+        .cpu_count = hello->cpu_count,
+        .clock_hz = hello->clock_hz,
+        .clock_offset_ns = hello->clock_offset_ns,
+    };
+    uint64_t size =
+        trace_metadata_expand(NULL, 0, trace_metadata_template, trace_metadata_template_size, &values);
+    guest->metadata = alloc_zero(1, size);
+    guest->metadata_size = trace_metadata_expand(guest->metadata, size, trace_metadata_template,
+                                                 trace_metadata_template_size, &values);
+    return true;
+}
+
+/* Reads the guest's own metadata, if it has any. */
+bool guest_read_metadata(struct guest_source *guest, struct fail *fail)
+{
+    size_t size;
+    char *text = guest_metadata(&guest->guest, &size);
+
+    guest->metadata_sent = false;
+    free(guest->metadata);
+    guest->metadata = NULL;
+    if (text && check_metadata(&guest->source.hello, text, size, fail)) {
+        guest->metadata = text, guest->metadata_size = size;
+        return true;
+    }
+    free(text);
+    return make_metadata(guest, fail);
+}
+
+bool guest_open_rings(struct guest_source *guest, struct fail *fail)
+{
+    for (uint32_t cpu = 0; cpu < guest->source.hello.cpu_count; cpu++) {
+        struct guest_ring *ring = &guest->drain[cpu].ring;
+        uint64_t index = ring->index;
+        if (!guest_ring_open(ring, &guest->guest, cpu, fail))
+            return false;
+        if (!ring->index_is_good && (index & ~TRACE_INDEX_CLOSED) > ring->index)
+            ring->index = index;
+    }
+    return !guest->guest.broken || fail_set(fail, "%s", guest->guest.fail.text);
+}
+
+void guest_source_close(struct source *source)
+{
+    struct guest_source *guest = (struct guest_source *)source;
+
+    guest_close(&guest->guest);
+    if (guest->memory)
+        guest->memory->class->close(guest->memory);
+    free(guest->metadata);
+    free(guest->copy);
+    free(guest);
+}
+
+static bool prepare(struct guest_source *guest, struct fail *fail)
+{
+    fill_hello(guest);
+    if (!check_hello(&guest->source.hello, fail))
+        return false;
+    free(guest->copy);
+    guest->copy = alloc_zero(1, guest->source.hello.buffer_bytes);
+    return guest_open_rings(guest, fail) && guest_read_metadata(guest, fail);
+}
+
+static struct source *try_open(const struct source_class *class, const char *address, struct fail *fail)
+{
+    struct guest_source *guest = alloc_zero(1, sizeof(*guest));
+
+    guest->source.class = class;
+    guest->memory = class->memory->open(address, fail);
+    if (guest->memory && guest_open(&guest->guest, guest->memory, 0, fail) && prepare(guest, fail))
+        return &guest->source;
+    guest_source_close(&guest->source);
+    return NULL;
+}
+
+struct source *open_guest(const struct source_class *class, const char *address, double wait_seconds,
+                          struct fail *fail)
+{
+    double until = now_seconds() + wait_seconds;
+
+    for (;;) {
+        struct source *source = try_open(class, address, fail);
+        if (source || now_seconds() >= until)
+            return source;
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+}
+
+bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail)
+{
+    guest_close(&guest->guest);
+    memset(guest->drain, 0, sizeof(guest->drain));
+    return guest_open(&guest->guest, guest->memory, 1, fail) && prepare(guest, fail);
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guest_source.c - sources that read guest memory: core:FILE, gdb:ADDRESS, ram:FILE.
+ *
+ * Memory that does not change is read once: every ring from its oldest packet to the written part of the
+ * open one. The memory of a running guest is followed: packets that are overwritten before or during the
+ * copy count as lost, and none of their bytes are used (guest_ring.c). The previous boot's trace in a
+ * running guest does not change until the guest drops it.
+ */
+#include <string.h>
+#include <time.h>
+#include <tools/tarn/source/guest_source.h>
+
+#define STATUS_SECONDS 0.5
+#define LOOK_SECONDS   0.5     /* between checks whether the guest still runs */
+#define IDLE_NS        1000000 /* between reads of rings without changes */
+
+static struct guest_source *guest_of(struct source *source)
+{
+    return (struct guest_source *)source;
+}
+
+/* ---- a pull ---------------------------------------------------------------------------------------- */
+
+/* Skips the packets that a flight recorder is about to overwrite, so that the pull begins without a gap. */
+static uint64_t choose_start(struct guest_source *guest, struct guest_ring *ring, bool follow)
+{
+    uint64_t tail = guest_ring_tail(ring), head = guest_ring_head(ring);
+    uint64_t count = guest->source.hello.buffer_count, most = count - count / 4;
+
+    if (follow && guest->guest.store.mode == TRACE_MODE_FLIGHT && head - tail >= most)
+        return head - most + 1;
+    return tail;
+}
+
+/* Begins the end of the pull, unless it has begun. */
+static void begin_end(struct guest_source *guest, enum wire_end_reason reason)
+{
+    if (guest->finishing)
+        return;
+    guest->finishing = reason;
+    for (uint32_t cpu = 0; cpu < guest->source.hello.cpu_count; cpu++)
+        guest->drain[cpu].target = guest_ring_head(&guest->drain[cpu].ring);
+}
+
+static bool guest_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const uint64_t *want,
+                             struct fail *fail)
+{
+    struct guest_source *guest = guest_of(source);
+    bool follow = guest_is_live(&guest->guest) && !(flags & (WIRE_PULL_SNAPSHOT | WIRE_PULL_PREVIOUS));
+
+    for (uint32_t cpu = 0; cpu < source->hello.cpu_count; cpu++) {
+        struct drain *drain = &guest->drain[cpu];
+        drain->next = choose_start(guest, &drain->ring, follow);
+        drain->count_from = TRACE_NO_PACKET;
+        if ((flags & WIRE_PULL_RESUME) && want && want[cpu] > 0 && want[cpu] <= guest_ring_head(&drain->ring))
+            drain->next = drain->count_from = want[cpu];
+    }
+    if (!follow)
+        begin_end(guest, WIRE_ENDED_SNAPSHOT);
+    guest->status_at = guest->look_at = now_seconds();
+    return !guest->guest.broken || fail_set(fail, "%s", guest->guest.fail.text);
+}
+
+static bool guest_end_pull(struct source *source, struct fail *fail)
+{
+    begin_end(guest_of(source), WIRE_ENDED_ASKED);
+    return true;
+}
+
+/* ---- packets --------------------------------------------------------------------------------------- */
+
+/* Counts the packets between the last one sent and this one
+ * as lost. The trace begins with the first packet sent. */
+static void hold_packet(struct guest_source *guest, uint32_t cpu, uint64_t number)
+{
+    struct drain *drain = &guest->drain[cpu];
+    uint64_t due = drain->sent_end > 0 ? drain->sent_end : drain->count_from;
+    uint64_t content =
+        guest_packet_64(&guest->guest, guest->copy, offsetof(struct trace_packet, content_size));
+    uint32_t flags = guest_packet_32(&guest->guest, guest->copy, offsetof(struct trace_packet, flags));
+    uint64_t size = content / 8 + 8, buffer = guest->source.hello.buffer_bytes;
+
+    if (number > due)
+        drain->lost += number - due;
+    drain->cut += (flags & TRACE_PACKET_CUT) != 0;
+    drain->next = drain->sent_end = number + 1;
+    drain->waiting_since = 0;
+    guest->held = (struct wire_packet){cpu, flags, number};
+    guest->held_size =
+        size < buffer ? size : buffer; /* up to the end of the content and the filler's header */
+}
+
+/* The kernel has repaired a corrupted control page: packets
+ * between the new head and the wrong one never existed. */
+static void follow_repair(struct drain *drain)
+{
+    uint64_t head = guest_ring_head(&drain->ring);
+
+    if (head >= drain->next)
+        return;
+    drain->waiting_since = 0;
+    drain->given_up = 0;
+    drain->next = drain->sent_end <= head ? drain->sent_end : head;
+    if (drain->target > head)
+        drain->target = head;
+}
+
+/* Whether the incomplete packet `next` had its time to complete. In memory that is not live it never will. */
+static bool has_waited(struct guest_source *guest, struct drain *drain)
+{
+    double now = now_seconds();
+
+    if (!guest_is_live(&guest->guest) || drain->next < drain->given_up)
+        return true;
+    if (drain->waiting_since == 0) {
+        drain->waiting_since = now;
+        drain->waiting_for = guest_ring_head(&drain->ring);
+    }
+    if (now - drain->waiting_since <= TRACE_PATIENCE_SECONDS)
+        return false;
+    drain->given_up = drain->waiting_for;
+    return true;
+}
+
+/* Ends a pull without the open packet, whose events, if any, are lost. */
+static void pass_over_open(struct drain *drain, bool has_events)
+{
+    drain->done = true;
+    drain->end = drain->next + has_events;
+    if (drain->sent_end > 0 && drain->end > drain->sent_end)
+        drain->lost += drain->end - drain->sent_end;
+}
+
+/* Takes the open packet, or the normal packet that it has become, as the last one. */
+static bool take_open(struct guest_source *guest, uint32_t cpu)
+{
+    struct drain *drain = &guest->drain[cpu];
+    uint64_t number;
+
+    if (guest_packet_snapshot(&drain->ring, &number, guest->copy) && number == drain->next) {
+        drain->done = true;
+        hold_packet(guest, cpu, number);
+        drain->end = drain->next;
+        return true;
+    }
+    const bool is_reserved = guest_ring_has_open(&drain->ring, drain->next);
+    if (guest_ring_head(&drain->ring) > drain->next)
+        drain->target = drain->next + 1;
+    else if (!is_reserved || has_waited(guest, drain)) /* a running guest may be about to write its header */
+        pass_over_open(drain, is_reserved && guest_ring_has_logged(&drain->ring, drain->next));
+    return false;
+}
+
+static void pass_over(struct guest_source *guest, struct drain *drain)
+{
+    uint64_t head = guest_ring_head(&drain->ring), oldest = guest_ring_oldest(&drain->ring);
+
+    drain->next = oldest > drain->next ? oldest : drain->next + 1;
+    drain->waiting_since = 0;
+    if (drain->target < drain->next && guest->finishing)
+        drain->target = drain->next < head ? drain->next : head;
+}
+
+/* False: no packet for now. */
+static bool take_packet(struct guest_source *guest, uint32_t cpu)
+{
+    struct drain *drain = &guest->drain[cpu];
+
+    for (uint64_t tries = 0; !drain->done && tries <= 2 * guest->source.hello.buffer_count; tries++) {
+        follow_repair(drain);
+        if (guest->finishing && drain->next >= drain->target) {
+            if (take_open(guest, cpu))
+                return true;
+            if (drain->next >= drain->target)
+                return false; /* at the end, or not yet written */
+            continue;
+        }
+        enum trace_packet_state state = guest_packet_copy(&drain->ring, drain->next, guest->copy);
+        if (guest->guest.broken || state == TRACE_PACKET_OPEN)
+            return false;
+        if (state == TRACE_PACKET_INCOMPLETE && !has_waited(guest, drain))
+            return false;
+        if (state == TRACE_PACKET_WHOLE ||
+            (state == TRACE_PACKET_INCOMPLETE && guest_packet_cut(&drain->ring, drain->next, guest->copy))) {
+            hold_packet(guest, cpu, drain->next);
+            return true;
+        }
+        pass_over(guest, drain);
+    }
+    return false;
+}
+
+/* Whether the guest has dropped the trace of the previous boot. It may do so, and reuse the memory, even
+ * during a copy. */
+static bool was_dropped(struct guest_source *guest)
+{
+    if (!guest->memory->live || guest->guest.store.age == 0)
+        return false;
+    /* orders the copy before the check: pairs with the fence in trace_previous_drop() */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    guest->dangling = guest_look(&guest->guest) == GUEST_CHANGED;
+    return guest->dangling;
+}
+
+/* Copies a packet of any CPU, unless one is held already. */
+static void take_any_packet(struct guest_source *guest)
+{
+    const uint32_t count = guest->source.hello.cpu_count;
+
+    for (uint32_t i = 0; i < count && guest->held_size == 0; i++) {
+        uint32_t cpu = guest->turn;
+        guest->turn = (cpu + 1) % count;
+        if (take_packet(guest, cpu) && was_dropped(guest))
+            return;
+    }
+}
+
+static bool all_done(const struct guest_source *guest)
+{
+    for (uint32_t cpu = 0; cpu < guest->source.hello.cpu_count; cpu++)
+        if (!guest->drain[cpu].done)
+            return false;
+    return guest->finishing != 0;
+}
+
+/* ---- items ---- */
+
+/* Follows what the guest changes. What cannot be read any more ends the pull: the rings have changed. */
+static void look_around(struct guest_source *guest)
+{
+    double now = now_seconds();
+    struct fail ignored;
+
+    if (!guest->memory->live)
+        return;
+    switch (guest_look(&guest->guest)) {
+    case GUEST_SAME:
+        break;
+    case GUEST_GROWN:
+        guest->dangling = !guest_open_rings(guest, &ignored) || !guest_read_metadata(guest, &ignored);
+        break;
+    case GUEST_ENDED:
+        guest->dangling = !guest_open_rings(guest, &ignored);
+        if (!guest->dangling)
+            begin_end(guest, WIRE_ENDED_GUEST);
+        break;
+    case GUEST_CHANGED:
+        guest->dangling = true;
+        break;
+    }
+    if (!guest->dangling && now - guest->look_at >= LOOK_SECONDS) {
+        guest->look_at = now;
+        if (guest->memory->class->ended(guest->memory))
+            begin_end(guest, WIRE_ENDED_GUEST);
+    }
+}
+
+static void fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu)
+{
+    struct drain *drain = &guest->drain[cpu];
+
+    *status = (struct wire_cpu_status){.next = drain->next, .lost = drain->lost, .cut = drain->cut};
+    if (guest->dangling)
+        return;
+    status->head = drain->done ? drain->end : guest_ring_head(&drain->ring);
+    /* if the index is implausible, nothing in the control page is trusted */
+    status->discarded = drain->ring.index_is_good ? guest_ring_discarded(&drain->ring) : 0;
+    status->torn = guest_ring_torn(&drain->ring);
+}
+
+static void give_status(struct guest_source *guest, struct source_item *item)
+{
+    guest->status_at = now_seconds();
+    item->kind = SOURCE_STATUS;
+    item->status = (struct wire_status){.count = guest->source.hello.cpu_count};
+    for (uint32_t cpu = 0; cpu < item->status.count; cpu++)
+        fill_status(guest, &item->cpu[cpu], cpu);
+}
+
+static bool take_status(struct guest_source *guest, struct source_item *item)
+{
+    if (now_seconds() - guest->status_at < STATUS_SECONDS)
+        return false;
+    give_status(guest, item);
+    return true;
+}
+
+static bool give_metadata(struct guest_source *guest, struct source_item *item)
+{
+    if (guest->metadata_sent || !guest->metadata)
+        return false;
+    guest->metadata_sent = true;
+    item->kind = SOURCE_METADATA;
+    item->bytes = (const uint8_t *)guest->metadata, item->size = guest->metadata_size;
+    return true;
+}
+
+static bool give_packet(struct guest_source *guest, struct source_item *item)
+{
+    if (guest->held_size == 0)
+        return false;
+    item->kind = SOURCE_PACKET;
+    item->packet = guest->held;
+    item->bytes = guest->copy, item->size = guest->held_size;
+    guest->held_size = 0;
+    return true;
+}
+
+/* Ends a pull: first the final counts, if the rings are still the store's, then the end. */
+static void take_end(struct guest_source *guest, struct source_item *item)
+{
+    if (guest->dangling)
+        guest->finishing = WIRE_ENDED_CHANGED;
+    else if (!guest->counts_sent) {
+        guest->counts_sent = true;
+        give_status(guest, item);
+        return;
+    }
+    item->kind = SOURCE_END;
+    item->end = (struct wire_end){guest->finishing, 0};
+}
+
+static enum source_got guest_next(struct source *source, struct source_item *item, int timeout_ms,
+                                  struct fail *fail)
+{
+    struct guest_source *guest = guest_of(source);
+    double until = now_seconds() + timeout_ms * 1e-3;
+
+    for (;;) {
+        /* Copies first, then checks for metadata: a class is declared before its events are logged, so
+         * metadata returned before the packet declare all its events. */
+        if (!guest->dangling)
+            take_any_packet(guest);
+        look_around(guest);
+        if (give_metadata(guest, item) ||
+            (!guest->dangling && (take_status(guest, item) || give_packet(guest, item))))
+            return SOURCE_ITEM;
+        if (guest->guest.broken) {
+            *fail = guest->guest.fail;
+            return SOURCE_BROKEN;
+        }
+        if (guest->dangling || all_done(guest)) {
+            take_end(guest, item);
+            return SOURCE_ITEM;
+        }
+        if (now_seconds() >= until)
+            return SOURCE_NOTHING;
+        nanosleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
+    }
+}
+
+/* ---- requests ---- */
+
+static size_t fill_statistics(struct guest_source *guest)
+{
+    uint8_t *to = guest->statistics;
+    uint32_t count = guest->source.hello.cpu_count;
+
+    wire_put_hello(to, &guest->source.hello);
+    wire_put32(to + WIRE_HELLO_BYTES, count);
+    wire_put32(to + WIRE_HELLO_BYTES + 4, 0);
+    to += WIRE_HELLO_BYTES + 8;
+    for (uint32_t cpu = 0; cpu < count; cpu++, to += WIRE_CPU_STATUS_BYTES) {
+        struct wire_cpu_status status;
+        fill_status(guest, &status, cpu);
+        wire_put_cpu_status(to, &status);
+    }
+    for (uint32_t class = 0; class < WIRE_CLASSES; class ++, to += 8)
+        wire_put64(to, guest_info64(&guest->guest, offsetof(struct trace_info, switches) + 8ull * class));
+    return (size_t)(to - guest->statistics);
+}
+
+static bool fill_previous(struct guest_source *guest, struct fail *fail)
+{
+    const struct trace_store *store = &guest->guest.store;
+    struct wire_previous previous;
+
+    if (!guest_turn_to_previous(guest, fail))
+        return false;
+    previous = (struct wire_previous){.hello = guest->source.hello,
+                                      .end = store->end,
+                                      .packets = store->kept.packets,
+                                      .unsummed = store->kept.unsummed,
+                                      .damaged = store->kept.damaged};
+    memcpy(previous.reason, store->reason, sizeof(previous.reason));
+    wire_put_previous(guest->statistics, &previous);
+    return true;
+}
+
+static enum source_got guest_control(struct source *source, const struct wire_request *request,
+                                     int32_t *status, const uint8_t **data, size_t *size, struct fail *fail)
+{
+    struct guest_source *guest = guest_of(source);
+
+    *status = 0;
+    *data = guest->statistics;
+    switch (request->operation) {
+    case WIRE_OP_STATISTICS:
+        *size = fill_statistics(guest);
+        return SOURCE_ITEM;
+    case WIRE_OP_PREVIOUS:
+        *size = WIRE_PREVIOUS_BYTES;
+        return fill_previous(guest, fail) ? SOURCE_ITEM : SOURCE_BROKEN;
+    default:
+        fail_set(fail, "guest memory is only read, never changed: this requires a link to the guest");
+        return SOURCE_BROKEN;
+    }
+}
+
+/* ---- the three classes ---- */
+
+#define GUEST_CLASS(name)                       \
+    const struct source_class source_##name = { \
+        .scheme = #name,                        \
+        .memory = &memory_##name,               \
+        .open = open_guest,                     \
+        .begin_pull = guest_begin_pull,         \
+        .end_pull = guest_end_pull,             \
+        .next = guest_next,                     \
+        .control = guest_control,               \
+        .close = guest_source_close,            \
+    }
+GUEST_CLASS(core);
+GUEST_CLASS(gdb);
+GUEST_CLASS(ram);
