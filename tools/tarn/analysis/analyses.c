@@ -8,13 +8,14 @@
 #include <tools/tarn/analysis/kinds.h>
 #include <tools/tarn/model/walk.h>
 
-const struct analysis_kind *const analysis_kinds[] = {&stats_analysis,   &syscalls_analysis,
-                                                      &faults_analysis,  &irq_analysis,
-                                                      &threads_analysis, &processes_analysis,
-                                                      &sched_analysis,   &intervals_analysis,
-                                                      &noise_analysis,   &breakdown_analysis,
-                                                      &ipc_analysis,     &profile_analysis,
-                                                      &locks_analysis,   NULL};
+/* The most used ones first, for the help and the view. */
+const struct analysis_kind *const analysis_kinds[] = {&stats_analysis,     &breakdown_analysis,
+                                                      &locks_analysis,     &profile_analysis,
+                                                      &sched_analysis,     &ipc_analysis,
+                                                      &syscalls_analysis,  &faults_analysis,
+                                                      &irq_analysis,       &threads_analysis,
+                                                      &processes_analysis, &noise_analysis,
+                                                      &intervals_analysis, NULL};
 
 const struct analysis_kind *analysis_find(const char *name)
 {

@@ -274,6 +274,11 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
 
 static void add_columns(const struct analysis_kind *kind, const struct table *table, struct json *json)
 {
+    static const char *const kinds[] = {
+        [COLUMN_COUNT] = "count",   [COLUMN_REAL] = "real",     [COLUMN_TIME] = "time",
+        [COLUMN_NUMBER] = "number", [COLUMN_SIGNED] = "signed", [COLUMN_CHANGE] = "change",
+        [COLUMN_HEX] = "hex",       [COLUMN_WHEN] = "when",     [COLUMN_TEXT] = "text"};
+
     json_key_open(json, "columns", '[');
     for (unsigned i = 0; i < table->column_count; i++) {
         struct table_column column = table->columns[i];
@@ -282,11 +287,12 @@ static void add_columns(const struct analysis_kind *kind, const struct table *ta
 
         if (column.kind == COLUMN_BAR)
             continue;
+        json_open(json, '{');
+        json_key_text(json, "key", column.key);
+        json_key_text(json, "kind", kinds[column.kind]);
         column.heading = NULL; /* text leaves out some headings, */
         if (column.kind == COLUMN_WHEN)
             column.kind = COLUMN_TIME; /* and has one unit per column */
-        json_open(json, '{');
-        json_key_text(json, "key", column.key);
         json_key_text(json, "heading", column_heading(&column, heading));
         json_key_text(json, "help", text != NULL ? text->text : "");
         json_close(json, '}');
@@ -301,6 +307,7 @@ static void add_tables(const struct analysis_kind *kind, struct json *json)
         json_open(json, '{');
         json_key_text(json, "key", kind->tables[i].key);
         json_key_text(json, "heading", kind->tables[i].heading);
+        json_key_text(json, "help", kind->tables[i].text);
         json_key_bool(json, "extra", kind->tables[i].is_extra);
         add_columns(kind, &kind->tables[i], json);
         json_close(json, '}');

@@ -10,8 +10,7 @@ import {formatSpan, formatTime} from "./time.js";
 const SETTLED = 300; // ms without a change before a walk is requested
 const PATIENCE = 600; // ms before the progress of a walk is shown, and between updates
 const MOST = 1000; // rows of a table
-// The most used analyses first.
-const ORDER = ["stats", "breakdown", "locks", "profile", "flame", "sched", "ipc", "syscalls", "faults", "irq", "threads", "processes", "noise"];
+const FLAME = {name: "flame", summary: "the profile as a flame graph", tables: []};
 
 // Returns whether the result for one wish is useless for the other. A view that follows a live trace moves all the time, so
 // slightly different ranges are acceptable.
@@ -37,10 +36,9 @@ export class RangePanel {
   }
 
   build() {
-    const known = [...this.trace.analyses, {name: "flame", summary: "the profile as a flame graph"}];
-    const order = (analysis) => (ORDER.indexOf(analysis.name) + 1) || 99;
+    this.analyses = this.trace.analyses.flatMap((analysis) => (analysis.name === "profile" ? [analysis, FLAME] : [analysis]));
     this.choice = element("div", {class: "analyses", role: "radiogroup", "aria-label": "analysis"},
-      ...known.sort((a, b) => order(a) - order(b)).map(({name, summary}, i) =>
+      ...this.analyses.map(({name, summary}, i) =>
         element("label", {title: summary}, element("input", {type: "radio", name: "analysis", value: name, checked: i === 0}),
                                           name === "flame" ? "flame graph" : name)));
     this.choice.addEventListener("change", () => this.#offer());
@@ -57,11 +55,15 @@ export class RangePanel {
     return this.choice.querySelector(":checked")?.value ?? "stats";
   }
 
+  #tablesOf(analysis) {
+    return this.analyses.find(({name}) => name === analysis).tables;
+  }
+
   // Lists the tables of the selected analysis.
   #offer() {
-    const {tables = []} = this.trace.analyses.find((analysis) => analysis.name === this.#name) ?? {};
     this.by.replaceChildren(element("option", {value: ""}, "default tables"), element("option", {value: "all"}, "all tables"),
-                            ...tables.map(({key}) => element("option", {value: key}, key.replaceAll("-", " "))));
+                            ...this.#tablesOf(this.#name).map(({key, help}) => element("option", {value: key, title: help},
+                                                                                       key.replaceAll("-", " "))));
     this.#follow(null);
   }
 
@@ -141,24 +143,20 @@ export class RangePanel {
       nodes.push(element("p", {class: "warning"}, `${lost.toLocaleString("en")} events were lost in this trace.`));
     if (analysis.events !== undefined)
       nodes.push(element("p", {class: "note"}, `${analysis.events.toLocaleString("en")} events`));
-    for (const [title, rows] of Object.entries(analysis.tables ?? {}))
+    for (const table of this.#tablesOf(analysis.answer)) {
+      const rows = analysis.tables[table.key] ?? [];
       if (rows.length)
-        nodes.push(makeTable(this.#table(analysis.answer, title), rows, this.#link(rows[0], analysis)));
+        nodes.push(makeTable(table, rows, this.#link(table, rows[0], analysis)));
+    }
     return nodes.length ? nodes : [element("p", {class: "note"}, this.#call ? "The call is only partly in this range."
                                                                             : "Nothing in this range.")];
   }
 
-  // The headings of the table and its columns.
-  #table(name, table) {
-    const {tables = []} = this.trace.analyses.find((analysis) => analysis.name === name) ?? {};
-    return tables.find(({key}) => key === table) ?? {heading: table, columns: []};
-  }
-
   // The action of a row: go to its time, thread or CPU; for a call, also follow it. Times of a followed call's steps are
   // relative to its start.
-  #link(row, {answer: name, tables}) {
+  #link(table, row, {answer: name, tables}) {
     const follows = name === "ipc" && row.id !== undefined, begin = row.after_ns === undefined ? undefined : tables.request[0].at_ns;
-    const when = (chosen) => (begin === undefined ? momentOf(chosen) : begin + chosen.after_ns);
+    const when = (chosen) => (begin === undefined ? momentOf(table, chosen) : begin + chosen.after_ns);
     if (row.tid === undefined && row.cpu === undefined && when(row) === null)
       return null;
     return {title: follows ? "go there and follow this call" : "go there", act: (chosen) => {

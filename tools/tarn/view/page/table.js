@@ -1,45 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A table of an analysis, as `tarn NAME --json` prints it. Keys give the types of values.
+// A table of an analysis, as `tarn NAME --json` prints it, with columns as /api/answers declares them.
 import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const FEW = 25; // rows shown at first
-const WHEN = /(^|_)(at|begin|end|since|until)_ns$/;
-const NUMBERS = /^(pid|tid|cpu|parent|number|status|prio|line|port)$/; // IDs, not amounts
 
-function formatValue(key, value) {
+function formatValue({key, kind}, value) {
   if (value === null || value === undefined)
     return "";
-  if (typeof value !== "number")
-    return String(value);
-  if (WHEN.test(key))
+  if (kind === "when")
     return formatTime(value);
-  if (key.endsWith("_ns"))
+  if (kind === "time")
     return formatSpan(value);
   if (key.endsWith("percent"))
     return `${value.toFixed(1)} %`;
-  return NUMBERS.test(key) ? String(value) : value.toLocaleString("en", {maximumFractionDigits: 2});
+  return kind === "count" || kind === "real" ? value.toLocaleString("en", {maximumFractionDigits: 2}) : String(value);
 }
 
 // The time of a row, or null.
-export function momentOf(row) {
-  const key = Object.keys(row).find((name) => WHEN.test(name));
-  return key === undefined ? null : row[key];
+export function momentOf({columns}, row) {
+  return row[columns.find(({kind}) => kind === "when")?.key] ?? null;
 }
 
-// Takes {heading, columns: [{key, heading, help}]}, as from /api/answers, and the action of a row: {title, act(row)}, or null.
-export function makeTable({heading, columns}, rows, link = null) {
-  const names = new Map([["name", {heading, help: ""}], ...columns.map((column) => [column.key, column])]);
-  const box = element("div", {class: "analysis-table"}), keys = Object.keys(rows[0] ?? {});
-  const isText = (key) => rows.some((row) => typeof row[key] === "string");
+// Takes {heading, help, columns: [{key, kind, heading, help}]}, as from /api/answers, and the action of a row: {title, act(row)},
+// or null.
+export function makeTable({heading, help, columns}, rows, link = null) {
+  const shown = [{key: "name", kind: "text", heading, help}, ...columns], box = element("div", {class: "analysis-table"});
+  const alignment = ({kind}) => (kind === "text" || kind === "hex" ? "text" : "number");
   let sort = null, isUp = false, most = FEW;
   const fill = () => {
     const sorted = sort === null ? rows : [...rows].sort((a, b) => compare(a[sort], b[sort]) * (isUp ? 1 : -1));
-    const head = element("tr", {}, ...keys.map((key) =>
-      element("th", {scope: "col", class: isText(key) ? "text" : "number", "aria-sort": key !== sort ? "none" : isUp ? "ascending" : "descending"},
-              element("button", {click: () => choose(key), title: names.get(key)?.help}, names.get(key)?.heading ?? key))));
+    const head = element("tr", {}, ...shown.map((column) =>
+      element("th", {scope: "col", class: alignment(column), "aria-sort": column.key !== sort ? "none" : isUp ? "ascending" : "descending"},
+              element("button", {click: () => choose(column.key), title: column.help}, column.heading))));
     const body = sorted.slice(0, most).map((row) => element("tr", link ? linkOf(row, link) : {},
-      ...keys.map((key) => element("td", {class: typeof row[key] === "number" ? "number" : ""}, formatValue(key, row[key])))));
+      ...shown.map((column) => element("td", {class: alignment(column)}, formatValue(column, row[column.key])))));
     box.replaceChildren(element("div", {class: "wide"}, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body))));
     if (rows.length > most)
       box.append(element("button", {class: "more", click: () => {
