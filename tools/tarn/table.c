@@ -138,7 +138,7 @@ int table_find_column(const struct table *table, const char *called)
             if (is_called(&table->columns[i], called, lacks))
                 return (int)i;
     return strcmp(called, "name") == 0 || strcmp(called, table->heading) == 0 ? TABLE_BY_NAME
-                                                                              : TABLE_AS_FILLED - 1;
+                                                                              : TABLE_NO_COLUMN;
 }
 
 bool table_cell_is_known(const struct table_column *column, union table_cell cell)
@@ -207,12 +207,17 @@ void table_sort(struct table *table, int column)
 {
     struct order order = {table, column};
 
-    if (column == TABLE_AS_FILLED)
+    if (column == TABLE_NO_COLUMN)
         return;
     if (table->count > 1)
         qsort_r(table->rows, table->count, sizeof(table->rows[0]), compare_rows, &order);
     for (size_t i = 0; i < table->count; i++)
         table->rows[i]->indent = 0;
+}
+
+int table_order(const struct table *table)
+{
+    return table->order != TABLE_AS_FILLED ? table_find_column(table, table->order) : TABLE_NO_COLUMN;
 }
 
 void table_reverse(struct table *table)

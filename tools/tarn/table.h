@@ -78,8 +78,11 @@ struct table_row {
     union table_cell cells[];
 };
 
+#define TABLE_AS_FILLED NULL
+
+/* In place of the index of a column. */
 #define TABLE_BY_NAME   (-1)
-#define TABLE_AS_FILLED (-2)
+#define TABLE_NO_COLUMN (-2)
 
 struct table {
     /* in JSON and CSV, and in --by */
@@ -90,8 +93,8 @@ struct table {
     const char *others;
     const struct table_column *columns;
     unsigned column_count;
-    /* the default sort column, or TABLE_BY_NAME, TABLE_AS_FILLED */
-    int order;
+    /* the key of the default sort column, or TABLE_AS_FILLED */
+    const char *order;
     /* shown only on request with --by */
     bool is_extra;
     /* never cut to its first rows */
@@ -128,6 +131,9 @@ struct table {
 
 /* Adds a row of zeros. */
 struct table_row *table_add(struct table *table, const char *name);
+/* Sets consecutive cells, one for each value: {.count = 1}, {.text = "a"}. */
+#define cells_put(first, ...) \
+    memcpy(first, ((const union table_cell[]){__VA_ARGS__}), sizeof((const union table_cell[]){__VA_ARGS__}))
 /* Returns the row with KEY and NAME, adding it if needed. */
 struct table_row *table_row(struct table *table, uint64_t key, const char *name);
 /* Returns a row that table_row made, or NULL. */
@@ -139,16 +145,18 @@ const char *table_text(struct table *table, const char *text);
 const char *table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Sorts by COLUMN, then by name: quantities and durations largest first, everything else smallest first.
- * COLUMN may be TABLE_BY_NAME; TABLE_AS_FILLED does nothing. */
+ * COLUMN may be TABLE_BY_NAME; TABLE_NO_COLUMN does nothing. */
 void table_sort(struct table *table, int column);
 void table_reverse(struct table *table);
+/* Returns the default sort column, or TABLE_NO_COLUMN. */
+int table_order(const struct table *table);
 
 /* Returns the heading in text, without the unit of a duration: the key in words. "busy_percent" becomes
  * "busy %", "events_per_second" "events/s", "waited_ns" "waited"; a point in time keeps its unit, "at s". */
 #define HEADING_BYTES 64u
 const char *column_heading(const struct table_column *column, char text[HEADING_BYTES]);
 /* Finds a column by its key or its heading in text, with or without a time's unit: "waited_ns", "waited ms",
- * "waited". Returns TABLE_BY_NAME for "name" and for the heading of the names, -3 if there is none. */
+ * "waited". Returns TABLE_BY_NAME for "name" and for the heading of the names, or TABLE_NO_COLUMN. */
 int table_find_column(const struct table *table, const char *called);
 /* Sets ROW to the sum of no rows: zeros, or unknown in columns that do not add up. */
 void table_clear_cells(const struct table *table, struct table_row *row);

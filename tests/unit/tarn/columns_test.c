@@ -65,6 +65,8 @@ static unsigned check_names(const char *analysis, const struct table *table)
     }
     if (table->text[0] == '\0')
         wrong += complain_of("has no description", analysis, table, "");
+    if (table->order != TABLE_AS_FILLED && table_order(table) == TABLE_NO_COLUMN)
+        wrong += complain_of("has no column to be sorted by:", analysis, table, table->order);
     if (table_find_column(table, table->heading) != TABLE_BY_NAME)
         wrong += complain_of("names are not found by their heading", analysis, table, table->heading);
     return wrong;
@@ -162,11 +164,11 @@ static void test_headings(void)
                  {"% up to", 8},
                  {"thread", TABLE_BY_NAME},
                  {"name", TABLE_BY_NAME},
-                 {"", -3},
-                 {"at ms", -3},
-                 {"waited min", -3},
-                 {"run", -3}};
-    struct table table = TABLE("t", "thread", "threads", columns, 0);
+                 {"", TABLE_NO_COLUMN},
+                 {"at ms", TABLE_NO_COLUMN},
+                 {"waited min", TABLE_NO_COLUMN},
+                 {"run", TABLE_NO_COLUMN}};
+    struct table table = TABLE("t", "thread", "threads", columns, TABLE_AS_FILLED);
     unsigned wrong = 0;
 
     for (unsigned i = 0; i < sizeof(found) / sizeof(found[0]); i++)

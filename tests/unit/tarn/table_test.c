@@ -42,7 +42,7 @@ static void test_rows(void)
         const char *name;
         uint64_t pid, events;
     } rows[] = {{"sh", 9, 5}, {"cat", 4, 7}, {"sh", 3, 6}, {"a\"b,c\n\xff", 8, 1}, {"ls", 5, 2}};
-    struct table table = TABLE("process", "process", "processes", columns, 1);
+    struct table table = TABLE("process", "process", "processes", columns, "events");
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct table_row *row = table_add(&table, rows[i].name);
@@ -75,7 +75,7 @@ static void test_rows(void)
     table_reverse(&table);
     check(strcmp(table.rows[0]->name, "sh") == 0 && table.rows[0]->cells[0].count == 9, "reversed");
     check(table_find_column(&table, "events") == 1 && table_find_column(&table, "name") == TABLE_BY_NAME &&
-              table_find_column(&table, "nonsense") < TABLE_AS_FILLED,
+              table_find_column(&table, "nonsense") == TABLE_NO_COLUMN,
           "columns are found by key");
     table_free(&table);
 }
@@ -87,7 +87,7 @@ static void test_units(void)
         TIME_COLUMN("ran_ns"),     TIME_COLUMN("waited_ns"),
         TIME_COLUMN("nothing_ns"), COLUMN_CALLED("", "from_ns", COLUMN_TIME, SUM_SMALLEST, 0),
         TIME_SMALLEST("min_ns"),   TIME_LARGEST("max_ns")};
-    struct table table = TABLE("thread", "thread", "threads", all, 0);
+    struct table table = TABLE("thread", "thread", "threads", all, TABLE_AS_FILLED);
     struct table_row *row = table_add(&table, "sh");
 
     memcpy(row->cells,
@@ -176,7 +176,7 @@ static void test_kinds(void)
 
 static void test_many_rows(void)
 {
-    struct table table = TABLE("many", "many", "rows", columns, 1);
+    struct table table = TABLE("many", "many", "rows", columns, "events");
     bool ok = true;
     char name[20];
 
@@ -234,7 +234,8 @@ static void test_distribution(void)
 static void test_distribution_tables(void)
 {
     static const struct table_column its[] = {DISTRIBUTION_COLUMNS("count")};
-    struct table table = TABLE("d", "d", "d", its, 0), histogram = HISTOGRAM_TABLE("h", "duration");
+    struct table table = TABLE("d", "d", "d", its, TABLE_AS_FILLED),
+                 histogram = HISTOGRAM_TABLE("h", "duration");
     struct schema schema = {.clock_freq = 500000000};
     struct distribution distribution = {0};
     struct arena arena = {NULL};

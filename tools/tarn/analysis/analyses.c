@@ -169,12 +169,12 @@ bool analysis_sort(struct analysis *analysis, const char *column, bool reverse, 
 
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {
         struct table *table = &analysis->tables[i];
-        int place = column != NULL ? table_find_column(table, column) : table->order;
+        int place = column != NULL ? table_find_column(table, column) : TABLE_NO_COLUMN;
 
         if (!table->is_wanted)
             continue;
-        any |= place >= TABLE_BY_NAME;
-        table_sort(table, place >= TABLE_AS_FILLED ? place : table->order);
+        any |= place != TABLE_NO_COLUMN;
+        table_sort(table, place != TABLE_NO_COLUMN ? place : table_order(table));
         if (reverse)
             table_reverse(table);
     }
@@ -257,7 +257,7 @@ void analyses_finish(struct analysis **analyses, unsigned count)
             analyses[i]->kind->finish(analyses[i]);
         analyses[i]->chose_nobody = choose_nobody(analyses[i]);
         for (unsigned t = 0; t < analyses[i]->kind->table_count; t++)
-            table_sort(&analyses[i]->tables[t], analyses[i]->tables[t].order);
+            table_sort(&analyses[i]->tables[t], table_order(&analyses[i]->tables[t]));
         analyses[i]->model = NULL;
     }
 }

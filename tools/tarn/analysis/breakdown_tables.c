@@ -31,44 +31,36 @@ const struct breakdown_kind breakdown_kinds[WHAT_KINDS] = {
     TIME_COLUMN("deferred_ns"), TIME_COLUMN("ready_ns"),                     \
     TIME_COLUMN("waits_ns"), TIME_COLUMN("untold_ns")
 /* clang-format on */
-enum { PROCESS_PID, PROCESS_THREADS, PROCESS_WALL };
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
                                                       GROUP_COLUMNS};
-enum { THREAD_TID, THREAD_PID, THREAD_WALL };
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
                                                      GROUP_COLUMNS};
-enum { ACTIVITY_KIND, ACTIVITY_COUNT, ACTIVITY_TOTAL, ACTIVITY_SHARE, ACTIVITY_MEAN };
 #define ACTIVITY_COLUMNS \
     COUNT_COLUMN("times"), TIME_COLUMN("total_ns"), REAL_COLUMN("percent", 2), TIME_OF_ONE("mean_ns")
 static const struct table_column activity_columns[] = {TEXT_KEY("kind"), ACTIVITY_COLUMNS};
-enum { USE_PID = 1, USE_PROCESS };
 static const struct table_column use_columns[] = {TEXT_KEY("kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("pid"),
                                                   TEXT_KEY("process")};
-enum { THREAD_USE_TID = 1, THREAD_USE_PID, THREAD_USE_THREAD };
 static const struct table_column thread_use_columns[] = {
     TEXT_KEY("kind"), ACTIVITY_COLUMNS, NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), TEXT_KEY("thread")};
-enum { CALL_COUNT, CALL_FAULTS, CALL_IPCS, CALL_WALL };
 static const struct table_column call_columns[] = {COUNT_COLUMN("calls"), COUNT_COLUMN("fault_count"),
                                                    COUNT_COLUMN("ipc_count"), GROUP_COLUMNS};
-enum { SERVED_PID, SERVED_CALLS, SERVED_TOTAL, SERVED_RAN, SERVED_WAITED, SERVED_MEAN };
 static const struct table_column served_columns[] = {NUMBER_COLUMN("pid"),     COUNT_COLUMN("calls"),
                                                      TIME_COLUMN("total_ns"),  TIME_COLUMN("ran_ns"),
                                                      TIME_COLUMN("waited_ns"), TIME_OF_ONE("mean_ns")};
 
 const struct table breakdown_tables[BREAKDOWN_TABLES] = {
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_WALL,
-                         "the times above, by process"),
+    [BY_PROCESS] =
+        TABLE("process", "process", "processes", process_columns, "wall_ns", "the times above, by process"),
     [BY_THREAD] =
-        TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_WALL, "the times above, by thread"),
-    [BY_ACTIVITY] = TABLE("activity", "activity", "activities", activity_columns, ACTIVITY_TOTAL,
+        TABLE_EXTRA("thread", "thread", "threads", thread_columns, "wall_ns", "the times above, by thread"),
+    [BY_ACTIVITY] = TABLE("activity", "activity", "activities", activity_columns, "total_ns",
                           "single activities, with requests to servers by name"),
-    [BY_USE] =
-        TABLE_EXTRA("use", "activity", "uses", use_columns, ACTIVITY_TOTAL, "activities of each process"),
-    [BY_THREAD_USE] = TABLE_EXTRA("thread_use", "activity", "uses", thread_use_columns, ACTIVITY_TOTAL,
+    [BY_USE] = TABLE_EXTRA("use", "activity", "uses", use_columns, "total_ns", "activities of each process"),
+    [BY_THREAD_USE] = TABLE_EXTRA("thread_use", "activity", "uses", thread_use_columns, "total_ns",
                                   "activities of each thread"),
-    [BY_CALL] = TABLE("call", "in POSIX call", "calls", call_columns, CALL_WALL,
+    [BY_CALL] = TABLE("call", "in POSIX call", "calls", call_columns, "wall_ns",
                       "what happened in each POSIX call, with its page faults and IPCs"),
-    [BY_SERVED] = TABLE("served", "served", "functions", served_columns, SERVED_TOTAL,
+    [BY_SERVED] = TABLE("served", "served", "functions", served_columns, "total_ns",
                         "what server threads did, by the function that they served"),
 };
 enum { TOTAL_THREADS, TOTAL_WALL };
@@ -84,14 +76,15 @@ static uint64_t sum_of(const uint64_t ticks[GROUPS])
     return sum;
 }
 
-static void fill_groups(const struct analysis *analysis, struct table_row *row, unsigned wall,
+static void fill_groups(const struct analysis *analysis, const struct table *table, struct table_row *row,
                         const uint64_t ticks[GROUPS])
 {
+    union table_cell *wall = row_cell(table, row, "wall_ns");
     struct analysis_accumulator accumulator = {.analysis = analysis};
 
     for (unsigned i = 0; i < GROUPS; i++)
-        row->cells[wall + 1 + i].count = analysis_add(&accumulator, ticks[i]);
-    row->cells[wall].count = analysis_ns(analysis, accumulator.ticks);
+        wall[1 + i].count = analysis_add(&accumulator, ticks[i]);
+    wall->count = analysis_ns(analysis, accumulator.ticks);
 }
 
 static const struct part *part_in(const struct map_entry *entry)
@@ -107,7 +100,7 @@ struct sum {
 static void fill_threads(struct breakdown *breakdown)
 {
     struct analysis *analysis = &breakdown->analysis;
-    struct table *processes = &analysis->tables[BY_PROCESS];
+    struct table *threads = &analysis->tables[BY_THREAD], *processes = &analysis->tables[BY_PROCESS];
     uint64_t wall = 0;
 
     for (uint32_t n = 0; n < breakdown->progress.count && n < analysis->model->thread_count; n++) {
@@ -120,12 +113,11 @@ static void fill_threads(struct breakdown *breakdown)
         if (thread == NULL || ticks == 0)
             continue;
         wall += ticks;
-        row = table_row(&analysis->tables[BY_THREAD], n, analysis_thread_name(analysis, thread));
-        row->cells[THREAD_TID].count = thread->tid;
-        row->cells[THREAD_PID].count = thread->pid;
-        fill_groups(analysis, row, THREAD_WALL, progress->ticks);
+        row = table_row(threads, n, analysis_thread_name(analysis, thread));
+        cells_put(row->cells, {.count = thread->tid}, {.count = thread->pid});
+        fill_groups(analysis, threads, row, progress->ticks);
         row = row_of_process(analysis, processes, thread->pid);
-        row->cells[PROCESS_THREADS].count++;
+        row_cell(processes, row, "threads")->count++;
         process = table_sum(processes, row, sizeof(*process));
         for (unsigned i = 0; i < GROUPS; i++)
             process->ticks[i] += progress->ticks[i];
@@ -133,8 +125,7 @@ static void fill_threads(struct breakdown *breakdown)
     }
     analysis->total->cells[TOTAL_WALL].count = analysis_ns(analysis, wall);
     for (size_t i = 0; i < processes->count; i++)
-        fill_groups(analysis, processes->rows[i], PROCESS_WALL,
-                    ((struct sum *)processes->rows[i]->sum)->ticks);
+        fill_groups(analysis, processes, processes->rows[i], ((struct sum *)processes->rows[i]->sum)->ticks);
 }
 
 static const char *function_name(struct breakdown *breakdown, struct table *table,
@@ -189,17 +180,13 @@ static void add_part(struct breakdown *breakdown, unsigned which, const struct m
 
     sum->ticks += part_in(entry)->ticks;
     sum->count += part_in(entry)->count;
-    row->cells[ACTIVITY_KIND].text = breakdown_kinds[what.kind].name;
-    if (which == BY_USE) {
-        row->cells[ACTIVITY_MEAN + USE_PID].count = thread->pid;
-        row->cells[ACTIVITY_MEAN + USE_PROCESS].text =
-            table_text(table, analysis_process_name(analysis, thread->pid));
-    } else if (which == BY_THREAD_USE) {
-        row->cells[ACTIVITY_MEAN + THREAD_USE_TID].count = thread->tid;
-        row->cells[ACTIVITY_MEAN + THREAD_USE_PID].count = thread->pid;
-        row->cells[ACTIVITY_MEAN + THREAD_USE_THREAD].text =
-            table_text(table, analysis_thread_name(analysis, thread));
-    }
+    row->cells[0].text = breakdown_kinds[what.kind].name;
+    if (which == BY_USE)
+        cells_put(row_cell(table, row, "pid"), {.count = thread->pid},
+                  {.text = table_text(table, analysis_process_name(analysis, thread->pid))});
+    else if (which == BY_THREAD_USE)
+        cells_put(row_cell(table, row, "tid"), {.count = thread->tid}, {.count = thread->pid},
+                  {.text = table_text(table, analysis_thread_name(analysis, thread))});
 }
 
 static void fill_activities(struct breakdown *breakdown, unsigned which)
@@ -217,11 +204,10 @@ static void fill_activities(struct breakdown *breakdown, unsigned which)
         struct table_row *row = table->rows[i];
         const struct part *sum = row->sum;
 
-        row->cells[ACTIVITY_COUNT].count = sum->count;
-        row->cells[ACTIVITY_TOTAL].count = analysis_add(&accumulator, sum->ticks);
-        row->cells[ACTIVITY_SHARE].real = wall ? 100.0 * (double)sum->ticks / (double)wall : 0;
-        row->cells[ACTIVITY_MEAN].count =
-            sum->count ? analysis_ns(analysis, sum->ticks / sum->count) : TABLE_NONE;
+        cells_put(row_cell(table, row, "times"), {.count = sum->count},
+                  {.count = analysis_add(&accumulator, sum->ticks)},
+                  {.real = wall ? 100.0 * (double)sum->ticks / (double)wall : 0},
+                  {.count = sum->count ? analysis_ns(analysis, sum->ticks / sum->count) : TABLE_NONE});
     }
 }
 
@@ -250,10 +236,8 @@ static void fill_calls(struct breakdown *breakdown)
         struct table_row *row = table->rows[i];
         const struct sum *sum = row->sum;
 
-        row->cells[CALL_COUNT].count = sum->calls;
-        row->cells[CALL_FAULTS].count = sum->faults;
-        row->cells[CALL_IPCS].count = sum->ipcs;
-        fill_groups(analysis, row, CALL_WALL, sum->ticks);
+        cells_put(row->cells, {.count = sum->calls}, {.count = sum->faults}, {.count = sum->ipcs});
+        fill_groups(analysis, table, row, sum->ticks);
     }
 }
 
@@ -266,18 +250,18 @@ static void fill_served(struct breakdown *breakdown)
         const struct map_entry *entry = breakdown->functions.entries[i];
         const struct function *function = (const struct function *)(const void *)entry->value;
         struct analysis_accumulator accumulator = {.analysis = analysis};
+        uint64_t ran, waited;
         struct table_row *row;
 
         if (function->ran + function->waited + function->calls == 0)
             continue;
         row = table_row(table, i, function_name(breakdown, table, entry));
-        row->cells[SERVED_PID].count = entry->key[0];
-        row->cells[SERVED_CALLS].count = function->calls;
-        row->cells[SERVED_RAN].count = analysis_add(&accumulator, function->ran);
-        row->cells[SERVED_WAITED].count = analysis_add(&accumulator, function->waited);
-        row->cells[SERVED_TOTAL].count = analysis_ns(analysis, accumulator.ticks);
-        row->cells[SERVED_MEAN].count =
-            function->calls ? analysis_ns(analysis, accumulator.ticks / function->calls) : TABLE_NONE;
+        ran = analysis_add(&accumulator, function->ran);
+        waited = analysis_add(&accumulator, function->waited);
+        cells_put(row->cells, {.count = entry->key[0]}, {.count = function->calls},
+                  {.count = analysis_ns(analysis, accumulator.ticks)}, {.count = ran}, {.count = waited},
+                  {.count = function->calls ? analysis_ns(analysis, accumulator.ticks / function->calls)
+                                            : TABLE_NONE});
     }
 }
 

@@ -54,10 +54,10 @@ int compare_processor_column(const struct table *table)
 
 int compare_column(const struct table *table)
 {
-    int mean = -1;
+    int order = table_order(table), mean = -1;
 
-    if (table->order >= 0 && compare_wants(&table->columns[table->order]))
-        return table->order;
+    if (order >= 0 && compare_wants(&table->columns[order]))
+        return order;
     if (table->is_whole) /* the order of rows is fixed: the same work done in different ways */
         mean = table_find_column(table, "mean_ns");
     for (unsigned i = 0; i < table->column_count && mean < 0; i++)

@@ -40,17 +40,6 @@ static const struct table_column kind_columns[] = {NUMBER_COLUMN("number"), ALL_
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), ALL_COLUMNS};
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), ALL_COLUMNS};
 static const struct table_column use_columns[] = {NUMBER_COLUMN("pid"), TEXT_KEY("what"), ALL_COLUMNS};
-enum {
-    PLACE_PID,
-    PLACE_ADDRESS,
-    PLACE_COUNT,
-    PLACE_TOTAL,
-    PLACE_MEAN,
-    PLACE_MAX,
-    PLACE_IMAGE,
-    PLACE_FUNCTION,
-    PLACE_SOURCE
-};
 #define PLACE_COLUMNS                                                                             \
     NUMBER_COLUMN("pid"), HEX_COLUMN("address"), COUNT_COLUMN("faults"), TIME_COLUMN("total_ns"), \
         TIME_OF_ONE("mean_ns"), TIME_LARGEST("max_ns"), TEXT_COLUMN("file")
@@ -58,29 +47,25 @@ static const struct table_column region_columns[] = {PLACE_COLUMNS};
 static const struct table_column page_columns[] = {PLACE_COLUMNS};
 static const struct table_column instruction_columns[] = {PLACE_COLUMNS, TEXT_COLUMN("function"),
                                                           TEXT_COLUMN("source")};
-enum { FUNCTION_COUNT, FUNCTION_TOTAL, FUNCTION_MEAN, FUNCTION_MAX, FUNCTION_IMAGE };
 static const struct table_column function_columns[] = {COUNT_COLUMN("faults"), TIME_COLUMN("total_ns"),
                                                        TIME_OF_ONE("mean_ns"), TIME_LARGEST("max_ns"),
                                                        TEXT_COLUMN("file")};
-enum { LONG_ADDRESS = LONGEST_COLUMN_COUNT, LONG_IP };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("address"),
                                                       HEX_COLUMN("ip")};
 static const struct table tables[TABLES] = {
-    [BY_KIND] =
-        TABLE("kind", "fault type", "kinds", kind_columns, SPAN_BY_TOTAL(kind_columns), "types of faults"),
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns),
-                         "faults of each process"),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns),
-                              "faults of each thread"),
-    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns),
-                           "types of faults of each process"),
-    [BY_REGION] = TABLE("region", "process", "regions", region_columns, PLACE_TOTAL,
+    [BY_KIND] = TABLE("kind", "fault type", "kinds", kind_columns, "total_ns", "types of faults"),
+    [BY_PROCESS] =
+        TABLE("process", "process", "processes", process_columns, "total_ns", "faults of each process"),
+    [BY_THREAD] =
+        TABLE_EXTRA("thread", "thread", "threads", thread_columns, "total_ns", "faults of each thread"),
+    [BY_USE] =
+        TABLE_EXTRA("use", "process", "uses", use_columns, "total_ns", "types of faults of each process"),
+    [BY_REGION] = TABLE("region", "process", "regions", region_columns, "total_ns",
                         "mapped files and other memory that was accessed"),
-    [BY_PAGE] =
-        TABLE_EXTRA("page", "process", "pages", page_columns, PLACE_COUNT, "pages that were accessed"),
-    [BY_INSTRUCTION] = TABLE_EXTRA("instruction", "process", "instructions", instruction_columns, PLACE_TOTAL,
+    [BY_PAGE] = TABLE_EXTRA("page", "process", "pages", page_columns, "faults", "pages that were accessed"),
+    [BY_INSTRUCTION] = TABLE_EXTRA("instruction", "process", "instructions", instruction_columns, "total_ns",
                                    "faulting instructions, with their function and line"),
-    [BY_FUNCTION] = TABLE_EXTRA("function", "function", "functions", function_columns, FUNCTION_TOTAL,
+    [BY_FUNCTION] = TABLE_EXTRA("function", "function", "functions", function_columns, "total_ns",
                                 "functions of the faulting instructions"),
     [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration", "histogram of durations"),
     [BY_LONGEST] = TABLE_EXTRA("longest", "longest faults", "faults", longest_columns, TABLE_AS_FILLED,
@@ -152,9 +137,9 @@ static void fill_source(struct analysis *analysis, struct table *table, struct t
 
     if (symbol == NULL || symbol->function == NULL)
         return;
-    row->cells[PLACE_FUNCTION].text = table_text(table, symbol->function);
+    row_cell(table, row, "function")->text = table_text(table, symbol->function);
     if (symbol->file != NULL)
-        row->cells[PLACE_SOURCE].text = table_format(table, "%s:%u", symbol->file, symbol->line);
+        row_cell(table, row, "source")->text = table_format(table, "%s:%u", symbol->file, symbol->line);
 }
 
 /* NONE: the name of addresses in no file. */
@@ -167,10 +152,9 @@ static void fill_places(struct analysis *analysis, struct table *table, const st
         const struct executable *executable = executables_find(&analysis->model->executables, pid, address);
         struct table_row *row = table_add(table, analysis_process_name(analysis, pid));
 
-        row->cells[PLACE_PID].count = pid;
-        row->cells[PLACE_ADDRESS].count = address;
-        row->cells[PLACE_IMAGE].text = executable != NULL ? table_text(table, executable->path) : none;
-        tally_fill_mean(analysis, map_value(map, i), &row->cells[PLACE_COUNT]);
+        cells_put(row->cells, {.count = pid}, {.count = address});
+        tally_fill_mean(analysis, map_value(map, i), row_cell(table, row, "faults"));
+        row_cell(table, row, "file")->text = executable != NULL ? table_text(table, executable->path) : none;
         if (table == &analysis->tables[BY_INSTRUCTION] && table->is_wanted)
             fill_source(analysis, table, row, executable, address);
     }
@@ -178,7 +162,7 @@ static void fill_places(struct analysis *analysis, struct table *table, const st
         struct table_row *row = table_add(table, "(others)");
 
         table_clear_cells(table, row);
-        tally_fill_mean(analysis, (const void *)map->others->value, &row->cells[PLACE_COUNT]);
+        tally_fill_mean(analysis, (const void *)map->others->value, row_cell(table, row, "faults"));
     }
 }
 
@@ -189,14 +173,15 @@ static void add_to_function(struct analysis *analysis, const struct executable *
     struct table *table = &analysis->tables[BY_FUNCTION];
     struct table_row *row =
         table_row(table, hash_text(HASH_SEED, executable != NULL ? executable->path : ""), function);
+    union table_cell *cells = row->cells; /* count, total, mean, longest, file */
     uint64_t max = analysis_ns(analysis, place->max);
 
-    row->cells[FUNCTION_COUNT].count += place->count;
-    row->cells[FUNCTION_TOTAL].count += analysis_ns(analysis, place->total);
-    row->cells[FUNCTION_MEAN].count = row->cells[FUNCTION_TOTAL].count / row->cells[FUNCTION_COUNT].count;
-    if (max > row->cells[FUNCTION_MAX].count)
-        row->cells[FUNCTION_MAX].count = max;
-    row->cells[FUNCTION_IMAGE].text = executable != NULL ? table_text(table, executable->path) : NULL;
+    cells[0].count += place->count;
+    cells[1].count += analysis_ns(analysis, place->total);
+    cells[2].count = cells[1].count / cells[0].count;
+    if (max > cells[3].count)
+        cells[3].count = max;
+    cells[4].text = executable != NULL ? table_text(table, executable->path) : NULL;
 }
 
 static void fill_functions(struct analysis *analysis, const struct map *instructions)
@@ -222,8 +207,7 @@ static struct table_row *add_longest(struct analysis *analysis, struct table *ta
     char text[ANALYSIS_NAME_BYTES];
     struct table_row *row = table_add(table, name_of(analysis, item->what, text));
 
-    row->cells[LONG_ADDRESS].count = item->args[0];
-    row->cells[LONG_IP].count = item->args[1];
+    cells_put(row_cell(table, row, "address"), {.count = item->args[0]}, {.count = item->args[1]});
     return row;
 }
 

@@ -10,27 +10,23 @@ static const struct table_column total_columns[] = {
     COLUMN_CALLED("not begun", "all_not_begun", COLUMN_COUNT, SUM_ADDED, 0),
     COLUMN_CALLED("begins over capacity", "no_room", COLUMN_COUNT, SUM_ADDED, 0)};
 const struct table intervals_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
-enum { GROUP_VALUE, GROUP_NOT_ENDED, GROUP_NOT_BEGUN, GROUP_DURATIONS };
 static const struct table_column group_columns[] = {NUMBER_COLUMN("value"), COUNT_COLUMN("not_ended"),
                                                     COUNT_COLUMN("not_begun"), DISTRIBUTION_COLUMNS("count")};
-enum { THREAD_TID, THREAD_PID, THREAD_DURATIONS };
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
                                                      DISTRIBUTION_COLUMNS("count")};
-enum { LONG_END = LONGEST_COLUMN_COUNT };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, WHEN_COLUMN("until_ns")};
-enum { OPEN_AT, OPEN_TID, OPEN_PID, OPEN_THREAD };
 static const struct table_column open_columns[] = {WHEN_COLUMN("at_ns"), NUMBER_COLUMN("tid"),
                                                    NUMBER_COLUMN("pid"), TEXT_COLUMN("thread")};
 const struct table intervals_tables[INTERVALS_TABLES] = {
-    [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, GROUP_DURATIONS + 1,
+    [BY_GROUP] = TABLE("interval", "interval", "groups", group_columns, "total_ns",
                        "intervals, for each value of --group"),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread of the begin", "threads", thread_columns,
-                              THREAD_DURATIONS + 1, "intervals, by thread that logged the begin"),
+    [BY_THREAD] = TABLE_EXTRA("thread", "thread of the begin", "threads", thread_columns, "total_ns",
+                              "intervals, by thread that logged the begin"),
     [BY_DURATION] = HISTOGRAM_TABLE("duration", "duration", "histogram of durations"),
     [BY_LONGEST] =
         TABLE("longest", "longest", "intervals", longest_columns, TABLE_AS_FILLED, "the longest intervals"),
     [BY_OPEN] =
-        TABLE_EXTRA("open", "not ended", "intervals", open_columns, OPEN_AT, "begins that were not ended"),
+        TABLE_EXTRA("open", "not ended", "intervals", open_columns, "at_ns", "begins that were not ended"),
 };
 
 /* Returns the name of the group's value, or else of the interval. */
@@ -64,30 +60,30 @@ static void fill_groups(struct intervals *intervals)
         struct table_row *row =
             table_add(table, is_known ? name_of(intervals, entry->key[0], text) : "(others)");
 
-        row->cells[GROUP_VALUE].number =
-            intervals->group_field && is_known ? (int64_t)entry->key[0] : TABLE_NONE;
-        row->cells[GROUP_NOT_ENDED].count = group->restarted;
-        row->cells[GROUP_NOT_BEGUN].count = group->not_begun;
+        cells_put(row->cells,
+                  {.number = intervals->group_field && is_known ? (int64_t)entry->key[0] : TABLE_NONE},
+                  {.count = group->restarted}, {.count = group->not_begun});
         total[TOTAL_COUNT].count += group->durations.count;
         total[TOTAL_NOT_ENDED].count += group->restarted;
         total[TOTAL_NOT_BEGUN].count += group->not_begun;
         distribution_fill(&group->durations, &intervals->analysis.trace->schema,
-                          &row->cells[GROUP_DURATIONS]);
+                          row_cell(table, row, "count"));
     }
 }
 
 static void fill_threads(struct intervals *intervals)
 {
     struct analysis *analysis = &intervals->analysis;
+    struct table *table = &analysis->tables[BY_THREAD];
 
     for (size_t i = 0; i < map_total(&intervals->threads); i++) {
         const struct map_entry *entry = map_entry(&intervals->threads, i);
         bool is_rest = entry == intervals->threads.others;
         const struct model_thread *thread = is_rest ? NULL : analysis->model->threads[entry->key[0]];
-        struct table_row *row = row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, "(others)");
+        struct table_row *row = row_of_thread(analysis, table, thread, "(others)");
 
         distribution_fill((const void *)entry->value, &analysis->trace->schema,
-                          &row->cells[THREAD_DURATIONS]);
+                          row_cell(table, row, "count"));
     }
 }
 
@@ -97,7 +93,7 @@ static struct table_row *add_longest(struct analysis *analysis, struct table *ta
     char text[ANALYSIS_NAME_BYTES];
     struct table_row *row = table_add(table, name_of((struct intervals *)analysis, item->what, text));
 
-    row->cells[LONG_END].count = analysis_when(analysis, item->args[0]);
+    row_set(table, row, "until_ns", analysis_when(analysis, item->args[0]));
     return row;
 }
 
@@ -112,10 +108,9 @@ static void fill_open(struct intervals *intervals)
         const struct model_thread *thread = open->thread;
         struct table_row *row = table_add(table, name_of(intervals, open->group, text));
 
-        row->cells[OPEN_AT].count = analysis_when(analysis, open->begin);
-        row->cells[OPEN_TID].count = thread->tid;
-        row->cells[OPEN_PID].count = thread->pid;
-        row->cells[OPEN_THREAD].text = table_text(table, analysis_thread_name(analysis, thread));
+        cells_put(row->cells, {.count = analysis_when(analysis, open->begin)}, {.count = thread->tid},
+                  {.count = thread->pid},
+                  {.text = table_text(table, analysis_thread_name(analysis, thread))});
     }
 }
 

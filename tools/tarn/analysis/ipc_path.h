@@ -25,11 +25,6 @@ struct ipc_request {
 
 /* Consecutive tables. */
 enum { IPC_ABOUT, IPC_SHARE, IPC_PATH, IPC_STEP, IPC_WORK };
-extern const struct table_column ipc_request_columns[8], ipc_share_columns[6], ipc_path_columns[7],
-    ipc_work_columns[4];
-/* The index of the total. */
-#define IPC_SHARE_TOTAL 1
-#define IPC_WORK_TOTAL  2
 
 /* Walks the time of REQUEST again and fills the tables: one row about it, its time line, and sums of that.
  * Follows the client and all threads of the servers in FUNCTIONS. */

@@ -3,40 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/analysis/ipc_path.h>
+#include <tools/tarn/analysis/rows.h>
 
 #define QUEUE_NAMED 3u /* how many of the threads that ran first are named */
 
 static const char *const phase_names[] = {"calls", "to server", "serves", "deferred", "back"};
-enum {
-    ABOUT_ID,
-    ABOUT_AT,
-    ABOUT_LATENCY,
-    ABOUT_CLIENT,
-    ABOUT_SERVER,
-    ABOUT_NESTED,
-    ABOUT_STEPS,
-    ABOUT_RESULT
-};
-const struct table_column ipc_request_columns[8] = {HEX_COLUMN("id"),
-                                                    WHEN_COLUMN("at_ns"),
-                                                    TIME_COLUMN("latency_ns"),
-                                                    NUMBER_COLUMN("client_tid"),
-                                                    NUMBER_COLUMN("server_tid"),
-                                                    COUNT_COLUMN("calls"),
-                                                    COUNT_COLUMN("steps"),
-                                                    SIGNED_COLUMN("result")};
-enum { SHARE_PID, SHARE_TOTAL, SHARE_PERCENT, SHARE_RUNNING, SHARE_READY, SHARE_WAITING };
-const struct table_column ipc_share_columns[6] = {NUMBER_COLUMN("pid"),      TIME_COLUMN("total_ns"),
-                                                  REAL_COLUMN("percent", 2), TIME_COLUMN("running_ns"),
-                                                  TIME_COLUMN("ready_ns"),   TIME_COLUMN("waiting_ns")};
-enum { PATH_AT, PATH_DURATION, PATH_TID, PATH_CPU, PATH_PHASE, PATH_CALL, PATH_DOING };
-const struct table_column ipc_path_columns[7] = {
-    TIME_OF_ONE("after_ns"), TIME_COLUMN("duration_ns"), NUMBER_COLUMN("tid"), NUMBER_COLUMN("cpu"),
-    TEXT_COLUMN("for"),      TEXT_COLUMN("call"),        TEXT_COLUMN("doing")};
-enum { WORK_DOING, WORK_STEPS, WORK_TOTAL, WORK_SHARE };
-const struct table_column ipc_work_columns[4] = {TEXT_COLUMN("doing"), COUNT_COLUMN("steps"),
-                                                 TIME_COLUMN("total_ns"), REAL_COLUMN("percent", 2)};
-
 static const struct model_thread *thread_of(const struct path *path, uint32_t number)
 {
     return number < path->analysis.model->thread_count ? path->analysis.model->threads[number] : NULL;
@@ -194,17 +165,17 @@ static void fill_path(const struct path *path, struct table *table, bool all)
         else
             describe_queue(path, step, count, text, sizeof(text));
         row->indent = step->depth;
-        row->cells[PATH_AT].count = analysis_ns(path->owner, step->piece.from - path->request->called);
-        row->cells[PATH_DURATION].count =
-            analysis_add(&accumulator, step[count - 1].piece.to - step->piece.from);
-        row->cells[PATH_TID].count = thread != NULL ? thread->tid : (uint64_t)TABLE_NONE;
-        row->cells[PATH_CPU].count = step->piece.state == MODEL_RUNNING || step->piece.state == MODEL_READY
-                                         ? path->owner->trace->streams[step->piece.cpu].cpu
-                                         : (uint64_t)TABLE_NONE;
-        row->cells[PATH_PHASE].text =
-            phase_names[step->depth == 0 && step->phase == PHASE_TO_SERVER ? PHASE_CALL : step->phase];
-        row->cells[PATH_CALL].text = table_text(table, call_name(path, step->call, name));
-        row->cells[PATH_DOING].text = table_text(table, text);
+        cells_put(
+            row->cells, {.count = analysis_ns(path->owner, step->piece.from - path->request->called)},
+            {.count = analysis_add(&accumulator, step[count - 1].piece.to - step->piece.from)},
+            {.count = thread != NULL ? thread->tid : (uint64_t)TABLE_NONE},
+            {.count = step->piece.state == MODEL_RUNNING || step->piece.state == MODEL_READY
+                          ? path->owner->trace->streams[step->piece.cpu].cpu
+                          : (uint64_t)TABLE_NONE},
+            {.text =
+                 phase_names[step->depth == 0 && step->phase == PHASE_TO_SERVER ? PHASE_CALL : step->phase]},
+            {.text = table_text(table, call_name(path, step->call, name))},
+            {.text = table_text(table, text)});
     }
 }
 
@@ -222,14 +193,15 @@ static void fill_share(const struct path *path, struct table *table)
                 ? table_row(table, thread->pid, analysis_process_name(&path->analysis, thread->pid))
                 : table_row(table, MODEL_NOBODY, "(nobody)");
 
-        row->cells[SHARE_PID].count = thread != NULL ? thread->pid : (uint64_t)TABLE_NONE;
-        row->cells[SHARE_TOTAL].count += ns;
-        row->cells[SHARE_PERCENT].real += latency ? 100.0 * (double)ticks / (double)latency : 0;
-        row->cells[step->phase == PHASE_DEFERRED        ? SHARE_WAITING
-                   : step->piece.state == MODEL_RUNNING ? SHARE_RUNNING
-                   : step->piece.state == MODEL_READY   ? SHARE_READY
-                                                        : SHARE_WAITING]
-            .count += ns;
+        row_set(table, row, "pid", thread != NULL ? thread->pid : (uint64_t)TABLE_NONE);
+        row_cell(table, row, "total_ns")->count += ns;
+        row_cell(table, row, "percent")->real += latency ? 100.0 * (double)ticks / (double)latency : 0;
+        row_cell(table, row,
+                 step->phase == PHASE_DEFERRED        ? "waiting_ns"
+                 : step->piece.state == MODEL_RUNNING ? "running_ns"
+                 : step->piece.state == MODEL_READY   ? "ready_ns"
+                                                      : "waiting_ns")
+            ->count += ns;
     }
 }
 
@@ -247,10 +219,10 @@ static void fill_work(const struct path *path, struct table *table)
 
         describe(path, step, text, sizeof(text));
         row = table_row(table, hash_text(HASH_SEED, text), thread_name(path, step->thread));
-        row->cells[WORK_DOING].text = table_text(table, text);
-        row->cells[WORK_STEPS].count++;
-        row->cells[WORK_TOTAL].count += analysis_add(&accumulator, ticks);
-        row->cells[WORK_SHARE].real += latency ? 100.0 * (double)ticks / (double)latency : 0;
+        row_cell(table, row, "doing")->text = table_text(table, text);
+        row_cell(table, row, "steps")->count++;
+        row_cell(table, row, "total_ns")->count += analysis_add(&accumulator, ticks);
+        row_cell(table, row, "percent")->real += latency ? 100.0 * (double)ticks / (double)latency : 0;
     }
 }
 
@@ -264,14 +236,11 @@ static void fill_about(const struct path *path, const struct path_call *call, st
 
     snprintf(text, sizeof(text), "%s -> %s", thread_name(path, call->client), call_name(path, call, name));
     row = table_add(table, text);
-    row->cells[ABOUT_ID].count = request->id;
-    row->cells[ABOUT_AT].count = analysis_when(path->owner, request->called);
-    row->cells[ABOUT_LATENCY].count = analysis_ns(path->owner, request->returned - request->called);
-    row->cells[ABOUT_CLIENT].count = client != NULL ? client->tid : (uint64_t)TABLE_NONE;
-    row->cells[ABOUT_SERVER].count = server != NULL ? server->tid : (uint64_t)TABLE_NONE;
-    row->cells[ABOUT_NESTED].count = path->nested;
-    row->cells[ABOUT_STEPS].count = path->step_count;
-    row->cells[ABOUT_RESULT].number = request->result;
+    cells_put(row->cells, {.count = request->id}, {.count = analysis_when(path->owner, request->called)},
+              {.count = analysis_ns(path->owner, request->returned - request->called)},
+              {.count = client != NULL ? client->tid : (uint64_t)TABLE_NONE},
+              {.count = server != NULL ? server->tid : (uint64_t)TABLE_NONE}, {.count = path->nested},
+              {.count = path->step_count}, {.number = request->result});
 }
 
 void path_tell(const struct path *path, const struct path_call *call, struct table *tables)

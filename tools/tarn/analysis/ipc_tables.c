@@ -16,47 +16,59 @@
     COUNT_COLUMN("errors"), COUNT_COLUMN("calls"), TIME_COLUMN("total_ns"), \
     TIME_OF_ONE("mean_ns"), PART_COLUMNS
 /* clang-format on */
-enum { LATENCY_ERRORS, LATENCY_CALLS, LATENCY_TOTAL };
 static const struct table_column edge_columns[] = {LATENCY_COLUMNS};
-enum { TIME_ERRORS, TIME_CALLS, TIME_TOTAL, TIME_MEAN, TIME_PARTS };
 static const struct table_column time_columns[] = {SUM_COLUMNS};
-enum { PROCESS_CLIENT = TIME_PARTS + IPC_PARTS, PROCESS_SERVER, PROCESS_CUT };
 static const struct table_column process_columns[] = {SUM_COLUMNS, NUMBER_COLUMN("client_pid"),
                                                       NUMBER_COLUMN("server_pid"), COUNT_COLUMN("cut")};
-enum { LONG_ID = LONGEST_COLUMN_COUNT, LONG_RESULT };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("id"),
                                                       SIGNED_COLUMN("result")};
+static const struct table_column request_columns[] = {HEX_COLUMN("id"),
+                                                      WHEN_COLUMN("at_ns"),
+                                                      TIME_COLUMN("latency_ns"),
+                                                      NUMBER_COLUMN("client_tid"),
+                                                      NUMBER_COLUMN("server_tid"),
+                                                      COUNT_COLUMN("calls"),
+                                                      COUNT_COLUMN("steps"),
+                                                      SIGNED_COLUMN("result")};
+static const struct table_column share_columns[] = {NUMBER_COLUMN("pid"),      TIME_COLUMN("total_ns"),
+                                                    REAL_COLUMN("percent", 2), TIME_COLUMN("running_ns"),
+                                                    TIME_COLUMN("ready_ns"),   TIME_COLUMN("waiting_ns")};
+static const struct table_column path_columns[] = {
+    TIME_OF_ONE("after_ns"), TIME_COLUMN("duration_ns"), NUMBER_COLUMN("tid"), NUMBER_COLUMN("cpu"),
+    TEXT_COLUMN("for"),      TEXT_COLUMN("call"),        TEXT_COLUMN("doing")};
+static const struct table_column work_columns[] = {TEXT_COLUMN("doing"), COUNT_COLUMN("steps"),
+                                                   TIME_COLUMN("total_ns"), REAL_COLUMN("percent", 2)};
 const struct table ipc_tables[IPC_TABLES] = {
     [BY_PROGRAM] =
-        TABLE("program", "who calls whom", "pairs", edge_columns, LATENCY_TOTAL, "calls between programs"),
+        TABLE("program", "who calls whom", "pairs", edge_columns, "total_ns", "calls between programs"),
     [BY_EDGE] =
-        TABLE("edge", "call", "edges", edge_columns, LATENCY_TOTAL, "calls between programs, by function"),
-    [BY_TIME] = TABLE_EXTRA("time", "where its time goes", "edges", time_columns, TIME_TOTAL,
+        TABLE("edge", "call", "edges", edge_columns, "total_ns", "calls between programs, by function"),
+    [BY_TIME] = TABLE_EXTRA("time", "where its time goes", "edges", time_columns, "total_ns",
                             "edges, with the parts of their latency"),
-    [BY_FUNCTION] = TABLE("function", "function", "functions", time_columns, TIME_TOTAL,
+    [BY_FUNCTION] = TABLE("function", "function", "functions", time_columns, "total_ns",
                           "where the time of each function went"),
-    [BY_SERVER] = TABLE_EXTRA("server", "server", "servers", time_columns, TIME_TOTAL,
+    [BY_SERVER] = TABLE_EXTRA("server", "server", "servers", time_columns, "total_ns",
                               "where the time of calls to each server went"),
-    [BY_CLIENT] = TABLE_EXTRA("client", "client", "clients", time_columns, TIME_TOTAL,
+    [BY_CLIENT] = TABLE_EXTRA("client", "client", "clients", time_columns, "total_ns",
                               "where the time of each client's calls went"),
-    [BY_PROCESS] = TABLE_EXTRA("process", "between processes", "edges", process_columns, TIME_TOTAL,
+    [BY_PROCESS] = TABLE_EXTRA("process", "between processes", "edges", process_columns, "total_ns",
                                "calls between single processes, including incomplete ones"),
-    [BY_CHAIN] = TABLE("chain", "chain of calls", "chains", edge_columns, LATENCY_TOTAL,
+    [BY_CHAIN] = TABLE("chain", "chain of calls", "chains", edge_columns, "total_ns",
                        "calls that servers made while they served another call"),
     [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration", "histogram of latencies"),
     [BY_LONGEST] = TABLE("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED,
                          "the longest calls, with their IDs"),
-    [ABOUT_REQUEST] = TABLE_OF_OPTION("request", "request", "request", "requests", ipc_request_columns,
+    [ABOUT_REQUEST] = TABLE_OF_OPTION("request", "request", "request", "requests", request_columns,
                                       TABLE_AS_FILLED, false, "the call"),
-    [SHARE] = TABLE_OF_OPTION("request", "share", "process", "processes", ipc_share_columns, IPC_SHARE_TOTAL,
-                              false, "whose time it was"),
-    [PATH] = TABLE_OF_OPTION("request", "path", "thread that worked on it", "steps", ipc_path_columns,
-                             TABLE_AS_FILLED, true,
-                             "the time line of the call; each row begins where the previous one ends"),
-    [STEP] = TABLE_OF_OPTION("request", "step", "each step", "steps", ipc_path_columns, TABLE_AS_FILLED, true,
+    [SHARE] = TABLE_OF_OPTION("request", "share", "process", "processes", share_columns, "total_ns", false,
+                              "whose time it was"),
+    [PATH] =
+        TABLE_OF_OPTION("request", "path", "thread that worked on it", "steps", path_columns, TABLE_AS_FILLED,
+                        true, "the time line of the call; each row begins where the previous one ends"),
+    [STEP] = TABLE_OF_OPTION("request", "step", "each step", "steps", path_columns, TABLE_AS_FILLED, true,
                              "the same, with each wait for a CPU as a row of its own"),
-    [WORK] = TABLE_OF_OPTION("request", "work", "where its time went", "kinds of work", ipc_work_columns,
-                             IPC_WORK_TOTAL, false, "the steps of the call, summed up"),
+    [WORK] = TABLE_OF_OPTION("request", "work", "where its time went", "kinds of work", work_columns,
+                             "total_ns", false, "the steps of the call, summed up"),
 };
 enum { TOTAL_CALLS, TOTAL_ERRORS, TOTAL_CUT };
 static const struct table_column total_columns[] = {
@@ -80,21 +92,20 @@ static void fill_latency(const struct ipc *ipc, struct table_row *row)
 {
     const struct ipc_edge *sum = row->sum;
 
-    row->cells[LATENCY_ERRORS].count = sum->errors;
-    distribution_fill(&sum->latency, &ipc->analysis.trace->schema, &row->cells[LATENCY_CALLS]);
+    row->cells[0].count = sum->errors;
+    distribution_fill(&sum->latency, &ipc->analysis.trace->schema, &row->cells[1]);
 }
 
 static void fill_sums(const struct analysis *analysis, struct table_row *row, const struct ipc_edge *sum)
 {
     struct analysis_accumulator accumulator = {.analysis = analysis};
 
-    row->cells[TIME_ERRORS].count = sum->errors;
-    row->cells[TIME_CALLS].count = sum->latency.count;
+    cells_put(row->cells, {.count = sum->errors}, {.count = sum->latency.count});
     for (unsigned i = 0; i < IPC_PARTS; i++)
-        row->cells[TIME_PARTS + i].count = analysis_add(&accumulator, sum->parts[i]);
-    row->cells[TIME_TOTAL].count = analysis_ns(analysis, accumulator.ticks);
-    row->cells[TIME_MEAN].count =
-        sum->latency.count ? analysis_ns(analysis, accumulator.ticks / sum->latency.count) : TABLE_NONE;
+        row->cells[4 + i].count = analysis_add(&accumulator, sum->parts[i]);
+    cells_put(&row->cells[2], {.count = analysis_ns(analysis, accumulator.ticks)},
+              {.count = sum->latency.count ? analysis_ns(analysis, accumulator.ticks / sum->latency.count)
+                                           : TABLE_NONE});
 }
 
 /* Edges that get the same name in a table are merged into one row. */
@@ -127,10 +138,9 @@ static struct table_row *row_of(struct ipc *ipc, int by, const struct map_entry 
 
     name_row(ipc, by, entry, name, sizeof(name));
     row = table_row(table, by == BY_PROCESS ? entry->key[0] << 32 | server : 0, name);
-    if (by == BY_PROCESS) {
-        row->cells[PROCESS_CLIENT].count = entry->key[0];
-        row->cells[PROCESS_SERVER].count = server == MODEL_NOBODY ? (uint64_t)TABLE_NONE : server;
-    }
+    if (by == BY_PROCESS)
+        cells_put(row_cell(table, row, "client_pid"), {.count = entry->key[0]},
+                  {.count = server == MODEL_NOBODY ? (uint64_t)TABLE_NONE : server});
     return row;
 }
 
@@ -153,7 +163,7 @@ static void fill_edges(struct ipc *ipc, int by)
         else
             fill_sums(&ipc->analysis, row, sum);
         if (by == BY_PROCESS)
-            row->cells[PROCESS_CUT].count = sum->cut;
+            row_set(table, row, "cut", sum->cut);
     }
 }
 
@@ -205,8 +215,7 @@ static struct table_row *add_longest(struct analysis *analysis, struct table *ta
     struct table_row *row = table_add(
         table, functions_name(&((struct ipc *)analysis)->functions, item->what, item->args[1], name));
 
-    row->cells[LONG_ID].count = item->args[0];
-    row->cells[LONG_RESULT].number = item->result;
+    cells_put(row_cell(table, row, "id"), {.count = item->args[0]}, {.number = item->result});
     return row;
 }
 

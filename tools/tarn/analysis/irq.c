@@ -42,27 +42,24 @@ struct irqs {
 static const struct table_column irq_columns[] = {ALL_COLUMNS};
 static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu"), ALL_COLUMNS};
 static const struct table_column victim_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), ALL_COLUMNS};
-enum { IPI_SENT, IPI_TAKEN, IPI_JOINED, IPI_LATENCY };
 #define LATENCY_COLUMNS                                                                            \
     TIME_SMALLEST("min_ns"), TIME_OF_ONE("mean_ns"), TIME_OF_ONE("p50_ns"), TIME_OF_ONE("p90_ns"), \
         TIME_OF_ONE("p99_ns"), TIME_LARGEST("max_ns")
 static const struct table_column ipi_columns[] = {COUNT_COLUMN("sent"), COUNT_COLUMN("taken"),
                                                   COUNT_COLUMN("joined"), LATENCY_COLUMNS};
-enum { ROUTE_FROM, ROUTE_TO, ROUTE_IPI };
 static const struct table_column route_columns[] = {NUMBER_COLUMN("from_cpu"), NUMBER_COLUMN("to_cpu"),
                                                     COUNT_COLUMN("sent"),      COUNT_COLUMN("taken"),
                                                     COUNT_COLUMN("joined"),    LATENCY_COLUMNS};
-enum { LONG_CPU = LONGEST_COLUMN_COUNT };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, NUMBER_COLUMN("cpu")};
 static const struct table tables[TABLES] = {
-    [BY_IRQ] = TABLE("irq", "interrupt", "interrupts", irq_columns, SPAN_BY_TOTAL(irq_columns),
+    [BY_IRQ] = TABLE("irq", "interrupt", "interrupts", irq_columns, "total_ns",
                      "interrupts by number; inter-processor interrupts by type"),
-    [BY_IPI] = TABLE("ipi", "from send to entry", "kinds", ipi_columns, IPI_SENT,
+    [BY_IPI] = TABLE("ipi", "from send to entry", "kinds", ipi_columns, "sent",
                      "inter-processor interrupts by type, from send to entry"),
-    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, 0, "interrupts of each CPU"),
-    [BY_VICTIM] = TABLE_EXTRA("thread", "interrupted thread", "threads", victim_columns,
-                              SPAN_BY_TOTAL(victim_columns), "interrupted threads"),
-    [BY_ROUTE] = TABLE_EXTRA("route", "from CPU to CPU", "routes", route_columns, ROUTE_IPI + IPI_SENT,
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, "cpu", "interrupts of each CPU"),
+    [BY_VICTIM] = TABLE_EXTRA("thread", "interrupted thread", "threads", victim_columns, "total_ns",
+                              "interrupted threads"),
+    [BY_ROUTE] = TABLE_EXTRA("route", "from CPU to CPU", "routes", route_columns, "sent",
                              "inter-processor interrupts by sending and receiving CPU"),
     [BY_DURATION] = HISTOGRAM_TABLE("duration", "handling time", "histogram of handling times"),
     [BY_LATENCY] =
@@ -172,16 +169,13 @@ static bool open_irqs(struct analysis *analysis, struct fail *fail)
     return true;
 }
 
-static void fill_route(const struct irqs *irqs, struct table_row *row, unsigned first,
-                       const struct route *route)
+static void fill_route(const struct irqs *irqs, union table_cell *cells, const struct route *route)
 {
-    union table_cell cells[DISTRIBUTION_COLUMN_COUNT];
+    union table_cell all[DISTRIBUTION_COLUMN_COUNT];
 
-    distribution_fill(&route->latency, &irqs->analysis.trace->schema, cells);
-    row->cells[first + IPI_SENT].count = route->sent;
-    row->cells[first + IPI_TAKEN].count = route->taken;
-    row->cells[first + IPI_JOINED].count = route->joined;
-    memcpy(&row->cells[first + IPI_LATENCY], &cells[2], sizeof(cells) - 2 * sizeof(cells[0]));
+    distribution_fill(&route->latency, &irqs->analysis.trace->schema, all);
+    cells_put(cells, {.count = route->sent}, {.count = route->taken}, {.count = route->joined}, all[2],
+              all[3], all[4], all[5], all[6], all[7]);
 }
 
 static void fill_routes(struct irqs *irqs)
@@ -196,9 +190,9 @@ static void fill_routes(struct irqs *irqs)
         struct table_row *row =
             table_add(table, is_rest ? "(others)" : label_of(irqs->names.kinds, entry->key[2], text));
 
-        row->cells[ROUTE_FROM].number = is_rest ? TABLE_NONE : analysis->trace->streams[entry->key[0]].cpu;
-        row->cells[ROUTE_TO].number = is_rest ? TABLE_NONE : (int64_t)entry->key[1];
-        fill_route(irqs, row, ROUTE_IPI, (const void *)entry->value);
+        cells_put(row->cells, {.number = is_rest ? TABLE_NONE : analysis->trace->streams[entry->key[0]].cpu},
+                  {.number = is_rest ? TABLE_NONE : (int64_t)entry->key[1]});
+        fill_route(irqs, row_cell(table, row, "sent"), (const void *)entry->value);
     }
 }
 
@@ -222,7 +216,7 @@ static void fill_ipis(struct irqs *irqs)
         distribution_merge(&all, &table->arena, &route->latency);
     }
     for (size_t i = 0; i < table->count; i++)
-        fill_route(irqs, table->rows[i], 0, table->rows[i]->sum);
+        fill_route(irqs, table->rows[i]->cells, table->rows[i]->sum);
     distribution_histogram(&all, &analysis->trace->schema, &analysis->tables[BY_LATENCY]);
 }
 
@@ -232,7 +226,7 @@ static struct table_row *add_longest(struct analysis *analysis, struct table *ta
     char text[ANALYSIS_NAME_BYTES];
     struct table_row *row = table_add(table, name_of(analysis, item->what, text));
 
-    row->cells[LONG_CPU].count = analysis->trace->streams[item->args[0]].cpu;
+    row_set(table, row, "cpu", analysis->trace->streams[item->args[0]].cpu);
     return row;
 }
 

@@ -158,9 +158,6 @@ struct lock_chain *lock_chain_lets_go(struct locks *locks, const struct lock_eve
 /* Counts a stretch of the current wait, in which CHAIN waited. */
 void lock_chain_blame(struct locks *locks, const struct lock_chain *chain,
                       const struct lock_stretch *stretch);
-#define LOCK_CHAIN_HOLDER_COLUMNS 9
-#define LOCK_CHAIN_HOLDER_WAITED  7 /* index of its column of waited time */
-extern const struct table_column lock_chain_holder_columns[LOCK_CHAIN_HOLDER_COLUMNS];
 void locks_fill_chain_holders(struct locks *locks);
 
 /* ---- locks_names.c ---- */

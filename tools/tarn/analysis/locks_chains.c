@@ -5,26 +5,6 @@
 #include <string.h>
 #include <tools/tarn/analysis/locks.h>
 
-enum {
-    BLAME_CLASS,
-    BLAME_PROCESS,
-    BLAME_HOLDER,
-    BLAME_HOLDER_PROCESS,
-    BLAME_DID,
-    BLAME_INSTEAD,
-    BLAME_WAITS,
-    BLAME_WAITED,
-    BLAME_LONGEST
-};
-const struct table_column lock_chain_holder_columns[LOCK_CHAIN_HOLDER_COLUMNS] = {
-    TEXT_KEY("class"),          TEXT_KEY("process"),      TEXT_KEY("holder"),
-    TEXT_KEY("holder_process"), TEXT_KEY("did"),          TEXT_KEY("instead"),
-    COUNT_COLUMN("waits"),      TIME_COLUMN("waited_ns"), TIME_LARGEST("longest_ns")};
-
-_Static_assert((int)BLAME_WAITED == LOCK_CHAIN_HOLDER_WAITED &&
-                   BLAME_LONGEST + 1 == LOCK_CHAIN_HOLDER_COLUMNS,
-               "as locks.h says");
-
 /* ---- events ---- */
 
 /* Chains with the same length and hash are considered equal. */
@@ -129,21 +109,21 @@ static void add_holder(struct locks *locks, struct table *table, const struct ma
     const struct lock_stretch *stretch = &holder->stretch;
     const struct model_thread *thread = stretch->thread, *instead = stretch->instead;
     char name[LOCK_CHAIN_BYTES], class[ANALYSIS_NAME_BYTES];
-    const char *texts[BLAME_WAITS];
     uint64_t hash = HASH_SEED;
+    const char *const texts[] = {lock_class_name(analysis, (uint32_t)chain->key[0], class),
+                                 analysis_process_name(analysis, (uint32_t)chain->key[1]),
+                                 thread != NULL ? analysis_thread_name(analysis, thread) : NULL,
+                                 thread != NULL ? analysis_process_name(analysis, thread->pid) : NULL,
+                                 name_deed(stretch),
+                                 instead != NULL ? analysis_thread_name(analysis, instead) : NULL};
+    const unsigned count = sizeof(texts) / sizeof(texts[0]);
     struct table_row *row;
 
     lock_chain_name(analysis, (uint32_t)chain->key[1], (const void *)chain->value, name);
-    texts[BLAME_CLASS] = lock_class_name(analysis, (uint32_t)chain->key[0], class);
-    texts[BLAME_PROCESS] = analysis_process_name(analysis, (uint32_t)chain->key[1]);
-    texts[BLAME_HOLDER] = thread != NULL ? analysis_thread_name(analysis, thread) : NULL;
-    texts[BLAME_HOLDER_PROCESS] = thread != NULL ? analysis_process_name(analysis, thread->pid) : NULL;
-    texts[BLAME_DID] = name_deed(stretch);
-    texts[BLAME_INSTEAD] = instead != NULL ? analysis_thread_name(analysis, instead) : NULL;
-    for (unsigned i = 0; i < BLAME_WAITS; i++)
+    for (unsigned i = 0; i < count; i++)
         hash = hash_text(hash_text(hash, texts[i] != NULL ? texts[i] : ""), "\n");
     row = table_row(table, hash, name);
-    for (unsigned i = 0; i < BLAME_WAITS; i++)
+    for (unsigned i = 0; i < count; i++)
         if (texts[i] != NULL && row->cells[i].text == NULL)
             row->cells[i].text = table_text(table, texts[i]);
     tally_merge(table_sum(table, row, sizeof(struct tally)), &holder->waits);
@@ -166,5 +146,5 @@ void locks_fill_chain_holders(struct locks *locks)
         tally_merge(table_sum(table, table_row(table, 0, "(others)"), sizeof(struct tally)),
                     &((const struct lock_chain_holder *)(const void *)map->others->value)->waits);
     for (size_t i = 0; i < table->count; i++)
-        tally_fill(&locks->analysis, table->rows[i]->sum, &table->rows[i]->cells[BLAME_WAITS]);
+        tally_fill(&locks->analysis, table->rows[i]->sum, row_cell(table, table->rows[i], "waits"));
 }

@@ -18,73 +18,40 @@
     TIME_COLUMN("blocked_ns"), TIME_COLUMN("free_ns"),                            \
     TIME_COLUMN("unknown_ns")
 /* clang-format on */
-enum {
-    SUM_CONTENDED,
-    SUM_WAITED,
-    SUM_MEAN,
-    SUM_LONGEST,
-    SUM_SPINS,
-    SUM_TAKEN,
-    SUM_PERCENT,
-    SUM_HOLDS,
-    SUM_HELD,
-    SUM_HELD_MEAN,
-    SUM_HELD_LONGEST,
-    SUM_COUNT
-};
 
-enum { CLASS_NUMBER, CLASS_WATCH, CLASS_SUM, CLASS_P99 = CLASS_SUM + SUM_COUNT };
 static const struct table_column class_columns[] = {NUMBER_COLUMN("number"), NUMBER_COLUMN("watch"),
                                                     SUM_COLUMNS, TIME_OF_ONE("wait_p99_ns")};
-enum { WHY_CONTENDED, WHY_WAITED, WHY_CAUSES };
 static const struct table_column cause_columns[] = {COUNT_COLUMN("contentions"), TIME_COLUMN("waited_ns"),
                                                     CAUSE_COLUMNS};
-enum { LOCK_PID, LOCK_CLASS, LOCK_ADDRESS, LOCK_SUM };
 static const struct table_column lock_columns[] = {NUMBER_COLUMN("pid"), TEXT_COLUMN("class"),
                                                    HEX_COLUMN("address"), SUM_COLUMNS};
-enum { CHAIN_CLASS, CHAIN_PROCESS, CHAIN_SUM };
 static const struct table_column chain_columns[] = {TEXT_COLUMN("class"), TEXT_COLUMN("process"),
                                                     SUM_COLUMNS};
-enum { PROCESS_PID, PROCESS_SUM };
+static const struct table_column chain_holder_columns[] = {
+    TEXT_KEY("class"),          TEXT_KEY("process"),      TEXT_KEY("holder"),
+    TEXT_KEY("holder_process"), TEXT_KEY("did"),          TEXT_KEY("instead"),
+    COUNT_COLUMN("waits"),      TIME_COLUMN("waited_ns"), TIME_LARGEST("longest_ns")};
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), SUM_COLUMNS};
-enum { THREAD_TID, THREAD_PID, THREAD_SUM };
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), SUM_COLUMNS};
-enum { HOLDER_TID, HOLDER_PID, HOLDER_CLASS, HOLDER_WAITS, HOLDER_WAITED, HOLDER_LONGEST, HOLDER_CAUSES };
 static const struct table_column holder_columns[] = {NUMBER_COLUMN("tid"),      NUMBER_COLUMN("pid"),
                                                      TEXT_COLUMN("class"),      COUNT_COLUMN("waits"),
                                                      TIME_COLUMN("waited_ns"),  TIME_LARGEST("longest_ns"),
                                                      TIME_COLUMN("running_ns"), TIME_COLUMN("preempted_ns"),
                                                      TIME_COLUMN("blocked_ns"), TIME_COLUMN("unknown_ns")};
-enum { INSTEAD_TID, INSTEAD_PID, INSTEAD_CLASS, INSTEAD_HOLDER, INSTEAD_HOLDER_TID, INSTEAD_WAITED };
 static const struct table_column instead_columns[] = {NUMBER_COLUMN("tid"),        NUMBER_COLUMN("pid"),
                                                       TEXT_COLUMN("class"),        TEXT_COLUMN("holder"),
                                                       NUMBER_COLUMN("holder_tid"), TIME_COLUMN("waited_ns")};
-enum { EVENT_WAITS, EVENT_WAITED, EVENT_MEAN, EVENT_LONGEST };
 /* clang-format off */
 #define EVENT_COLUMNS                                                                                \
     COUNT_COLUMN("waits"), TIME_COLUMN("waited_ns"),                              \
     TIME_OF_ONE("wait_mean_ns"), TIME_LARGEST("wait_max_ns")
 /* clang-format on */
-enum { EVENT_PID, EVENT_CLASS, EVENT_ADDRESS, EVENT_SUM };
 static const struct table_column event_columns[] = {NUMBER_COLUMN("pid"), TEXT_COLUMN("class"),
                                                     HEX_COLUMN("address"), EVENT_COLUMNS};
-enum { EVENT_CHAIN_CLASS, EVENT_CHAIN_PROCESS, EVENT_CHAIN_SUM };
 static const struct table_column event_chain_columns[] = {TEXT_COLUMN("class"), TEXT_COLUMN("process"),
                                                           EVENT_COLUMNS};
-enum { WAKER_TID, WAKER_PID, WAKER_CLASS, WAKER_SUM };
 static const struct table_column waker_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
                                                     TEXT_COLUMN("class"), EVENT_COLUMNS};
-enum {
-    LONG_LOCK = LONGEST_COLUMN_COUNT,
-    LONG_HOLDER,
-    LONG_HOLDER_TID,
-    LONG_CAUSES,
-    LONG_INSTEAD = LONG_CAUSES + LOCK_CAUSES,
-    LONG_INSTEAD_TID,
-    LONG_INSTEAD_TIME,
-    LONG_WAKER,
-    LONG_WAKER_TID
-};
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS,
                                                       HEX_COLUMN("lock"),
                                                       TEXT_COLUMN("holder"),
@@ -95,49 +62,37 @@ static const struct table_column longest_columns[] = {LONGEST_COLUMNS,
                                                       TIME_OF_ONE("instead_ran_ns"),
                                                       TEXT_COLUMN("waker"),
                                                       NUMBER_COLUMN("waker_tid")};
-enum {
-    WAITING_SINCE,
-    WAITING_TID,
-    WAITING_PID,
-    WAITING_CLASS,
-    WAITING_LOCK,
-    WAITING_HOLDER,
-    WAITING_HOLDER_TID
-};
 static const struct table_column waiting_columns[] = {
     WHEN_COLUMN("since_ns"), NUMBER_COLUMN("tid"),  NUMBER_COLUMN("pid"),       TEXT_COLUMN("class"),
     HEX_COLUMN("lock"),      TEXT_COLUMN("holder"), NUMBER_COLUMN("holder_tid")};
 
 const struct table locks_tables[LOCKS_TABLES] = {
-    [LOCKS_BY_CLASS] =
-        TABLE("class", "lock class", "classes", class_columns, CLASS_SUM + SUM_WAITED, "lock classes"),
-    [LOCKS_BY_CAUSE] = TABLE("cause", "what the holder did", "classes", cause_columns, WHY_WAITED,
+    [LOCKS_BY_CLASS] = TABLE("class", "lock class", "classes", class_columns, "waited_ns", "lock classes"),
+    [LOCKS_BY_CAUSE] = TABLE("cause", "what the holder did", "classes", cause_columns, "waited_ns",
                              "what the holder did during the waits"),
-    [LOCKS_BY_LOCK] = TABLE("lock", "lock", "locks", lock_columns, LOCK_SUM + SUM_WAITED, "single locks"),
-    [LOCKS_BY_CHAIN] = TABLE("chain", "call chain", "chains", chain_columns, CHAIN_SUM + SUM_WAITED,
-                             "call chains that waited"),
+    [LOCKS_BY_LOCK] = TABLE("lock", "lock", "locks", lock_columns, "waited_ns", "single locks"),
+    [LOCKS_BY_CHAIN] =
+        TABLE("chain", "call chain", "chains", chain_columns, "waited_ns", "call chains that waited"),
     [LOCKS_BY_CHAIN_HOLDER] =
-        TABLE("chain-holder", "call chain that waited", "holders", lock_chain_holder_columns,
-              LOCK_CHAIN_HOLDER_WAITED,
+        TABLE("chain-holder", "call chain that waited", "holders", chain_holder_columns, "waited_ns",
               "for each call chain of `chain`, the holders and what they did: user code, kernel or interrupt "
               "if they ran; the thread that ran instead if they were preempted; the state if they were "
               "blocked. The rows add up to the wait time of the chain. Threads of the same name in programs "
               "of the same name share a row; a wait counts for each of them that caused it"),
-    [LOCKS_BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUM + SUM_WAITED,
-                               "waits of each process"),
-    [LOCKS_BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUM + SUM_WAITED,
-                                    "waits of each thread"),
+    [LOCKS_BY_PROCESS] =
+        TABLE("process", "process", "processes", process_columns, "waited_ns", "waits of each process"),
+    [LOCKS_BY_THREAD] =
+        TABLE_EXTRA("thread", "thread", "threads", thread_columns, "waited_ns", "waits of each thread"),
     [LOCKS_BY_HOLDER] =
-        TABLE("holder", "holder", "holders", holder_columns, HOLDER_WAITED, "threads that others waited for"),
+        TABLE("holder", "holder", "holders", holder_columns, "waited_ns", "threads that others waited for"),
     [LOCKS_BY_INSTEAD] =
-        TABLE("instead", "ran in a holder's place", "threads", instead_columns, INSTEAD_WAITED,
+        TABLE("instead", "ran in a holder's place", "threads", instead_columns, "waited_ns",
               "threads that ran on the CPUs of preempted holders while others waited for these"),
-    [LOCKS_BY_EVENT] = TABLE("event", "waits for events", "events", event_columns, EVENT_SUM + EVENT_WAITED,
-                             "waits for events"),
-    [LOCKS_BY_EVENT_CHAIN] =
-        TABLE("event-chain", "call chain of waits for events", "chains", event_chain_columns,
-              EVENT_CHAIN_SUM + EVENT_WAITED, "call chains that waited for events"),
-    [LOCKS_BY_WAKER] = TABLE("waker", "waker", "threads", waker_columns, WAKER_SUM + EVENT_WAITED,
+    [LOCKS_BY_EVENT] =
+        TABLE("event", "waits for events", "events", event_columns, "waited_ns", "waits for events"),
+    [LOCKS_BY_EVENT_CHAIN] = TABLE("event-chain", "call chain of waits for events", "chains",
+                                   event_chain_columns, "waited_ns", "call chains that waited for events"),
+    [LOCKS_BY_WAKER] = TABLE("waker", "waker", "threads", waker_columns, "waited_ns",
                              "threads that ended waits: they released the lock, or signalled"),
     [LOCKS_BY_WAIT] = HISTOGRAM_TABLE_EXTRA("wait", "wait", "histogram of waits"),
     [LOCKS_BY_HOLD] = HISTOGRAM_TABLE_EXTRA("hold", "held", "histogram of hold times"),
@@ -145,7 +100,7 @@ const struct table locks_tables[LOCKS_TABLES] = {
                                "the longest waits, with the thread that held the lock longest, the thread "
                                "that ran longest while holders were preempted, and the waker"),
     [LOCKS_BY_WAITING] =
-        TABLE_EXTRA("waiting", "still waiting at the end", "threads", waiting_columns, WAITING_SINCE,
+        TABLE_EXTRA("waiting", "still waiting at the end", "threads", waiting_columns, "since_ns",
                     "threads that still waited for a mutex at the end, and for whom; this shows deadlocks"),
 };
 
@@ -153,21 +108,14 @@ const struct table locks_tables[LOCKS_TABLES] = {
 
 static void fill_sum(const struct analysis *analysis, const struct lock_sum *sum, union table_cell *cells)
 {
-    bool is_counted = sum->acquisitions != 0;
+    bool is_counted = sum->acquisitions != 0, is_held = sum->holds != 0;
 
-    cells[SUM_TAKEN].count = is_counted ? sum->acquisitions : TABLE_NONE;
-    cells[SUM_CONTENDED].count = sum->contentions;
-    cells[SUM_PERCENT].real =
-        is_counted ? 100 * (double)sum->contentions_watched / (double)sum->acquisitions : NAN;
-    cells[SUM_WAITED].count = analysis_ns(analysis, sum->waited);
-    cells[SUM_MEAN].count =
-        sum->contentions != 0 ? analysis_ns(analysis, sum->waited / sum->contentions) : TABLE_NONE;
-    cells[SUM_LONGEST].count = sum->contentions != 0 ? analysis_ns(analysis, sum->longest) : TABLE_NONE;
-    cells[SUM_SPINS].count = sum->spins;
-    cells[SUM_HOLDS].count = sum->holds;
-    cells[SUM_HELD].count = sum->holds != 0 ? analysis_ns(analysis, sum->held) : TABLE_NONE;
-    cells[SUM_HELD_MEAN].count = sum->holds != 0 ? analysis_ns(analysis, sum->held / sum->holds) : TABLE_NONE;
-    cells[SUM_HELD_LONGEST].count = sum->holds != 0 ? analysis_ns(analysis, sum->held_longest) : TABLE_NONE;
+    tally_fill_mean(analysis, &(struct tally){sum->contentions, sum->waited, sum->longest}, cells);
+    cells_put(cells + 4, {.count = sum->spins}, {.count = is_counted ? sum->acquisitions : TABLE_NONE},
+              {.real = is_counted ? 100 * (double)sum->contentions_watched / (double)sum->acquisitions : NAN},
+              {.count = sum->holds}, {.count = is_held ? analysis_ns(analysis, sum->held) : TABLE_NONE},
+              {.count = is_held ? analysis_ns(analysis, sum->held / sum->holds) : TABLE_NONE},
+              {.count = is_held ? analysis_ns(analysis, sum->held_longest) : TABLE_NONE});
 }
 
 static bool is_empty(const struct lock_sum *sum)
@@ -215,20 +163,19 @@ static void fill_classes(struct locks *locks)
         if (is_empty(&class->sum))
             continue;
         row = table_add(classes, name);
-        row->cells[CLASS_NUMBER].count = number;
-        row->cells[CLASS_WATCH].count = TABLE_NONE;
+        cells_put(row->cells, {.count = number}, {.count = TABLE_NONE});
         if (number < MODEL_LOCK_CLASSES && analysis->model->lock_classes[number].watch != 0)
-            row->cells[CLASS_WATCH].count = analysis->model->lock_classes[number].watch;
-        fill_sum(analysis, &class->sum, row->cells + CLASS_SUM);
-        row->cells[CLASS_P99].count =
-            class->waits.count != 0 ? analysis_ns(analysis, distribution_percentile(&class->waits, 0.99))
-                                    : TABLE_NONE;
+            row_set(classes, row, "watch", analysis->model->lock_classes[number].watch);
+        fill_sum(analysis, &class->sum, row_cell(classes, row, "contentions"));
+        row_set(classes, row, "wait_p99_ns",
+                class->waits.count != 0 ? analysis_ns(analysis, distribution_percentile(&class->waits, 0.99))
+                                        : TABLE_NONE);
         if (class->sum.contentions == 0 || !is_explained(locks, number, class))
             continue;
         row = table_add(causes, name);
-        row->cells[WHY_CONTENDED].count = class->sum.contentions;
-        row->cells[WHY_WAITED].count = analysis_ns(analysis, class->sum.waited);
-        fill_causes(analysis, class->causes, row->cells + WHY_CAUSES);
+        cells_put(row->cells, {.count = class->sum.contentions},
+                  {.count = analysis_ns(analysis, class->sum.waited)});
+        fill_causes(analysis, class->causes, row_cell(causes, row, "running_ns"));
     }
 }
 
@@ -244,17 +191,13 @@ static void fill_lock(struct locks *locks, uint32_t pid, uint64_t address, uint3
     if (!table->is_wanted || is_empty(sum))
         return;
     row = table_add(table, lock_name(analysis, table, pid, address));
-    row->cells[LOCK_PID].count = pid;
-    row->cells[LOCK_CLASS].text = table_text(table, lock_class_name(analysis, class, text));
-    row->cells[LOCK_ADDRESS].count = address;
+    cells_put(row->cells, {.count = pid}, {.text = table_text(table, lock_class_name(analysis, class, text))},
+              {.count = address});
     if (is_event)
-        fill_event(analysis, sum, row->cells + EVENT_SUM);
+        fill_event(analysis, sum, row_cell(table, row, "waits"));
     else
-        fill_sum(analysis, sum, row->cells + LOCK_SUM);
+        fill_sum(analysis, sum, row_cell(table, row, "contentions"));
 }
-_Static_assert((int)EVENT_PID == LOCK_PID && (int)EVENT_CLASS == LOCK_CLASS &&
-                   (int)EVENT_ADDRESS == LOCK_ADDRESS,
-               "locks and events begin with the same columns");
 
 static void fill_locks(struct locks *locks)
 {
@@ -271,7 +214,7 @@ static void fill_locks(struct locks *locks)
         struct table_row *row = table_add(table, "(others)");
 
         table_clear_cells(table, row);
-        fill_sum(analysis, (const void *)locks->locks.others->value, row->cells + LOCK_SUM);
+        fill_sum(analysis, (const void *)locks->locks.others->value, row_cell(table, row, "contentions"));
     }
 }
 
@@ -283,15 +226,13 @@ static void fill_chain(struct locks *locks, uint32_t class, const struct lock_ch
     struct table_row *row = table_add(table, group->text);
     char text[ANALYSIS_NAME_BYTES];
 
-    row->cells[CHAIN_CLASS].text = table_text(table, lock_class_name(analysis, class, text));
-    row->cells[CHAIN_PROCESS].text = table_text(table, group->process);
+    cells_put(row->cells, {.text = table_text(table, lock_class_name(analysis, class, text))},
+              {.text = table_text(table, group->process)});
     if (is_event)
-        fill_event(analysis, &group->sum, row->cells + EVENT_CHAIN_SUM);
+        fill_event(analysis, &group->sum, row_cell(table, row, "waits"));
     else
-        fill_sum(analysis, &group->sum, row->cells + CHAIN_SUM);
+        fill_sum(analysis, &group->sum, row_cell(table, row, "contentions"));
 }
-_Static_assert((int)EVENT_CHAIN_CLASS == CHAIN_CLASS && (int)EVENT_CHAIN_PROCESS == CHAIN_PROCESS,
-               "chains of locks and of events begin with the same columns");
 
 static void fill_chains(struct locks *locks)
 {
@@ -314,6 +255,7 @@ static void fill_chains(struct locks *locks)
 static void fill_threads(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
+    struct table *threads = &analysis->tables[LOCKS_BY_THREAD];
     struct table *processes = &analysis->tables[LOCKS_BY_PROCESS];
 
     for (size_t i = 0; i < locks->threads.count; i++) {
@@ -325,11 +267,11 @@ static void fill_threads(struct locks *locks)
             continue;
         row = row_of_process(analysis, processes, thread->pid);
         lock_sum_add(table_sum(processes, row, sizeof(*sum)), sum);
-        row = row_of_thread(analysis, &analysis->tables[LOCKS_BY_THREAD], thread, NULL);
-        fill_sum(analysis, sum, row->cells + THREAD_SUM);
+        row = row_of_thread(analysis, threads, thread, NULL);
+        fill_sum(analysis, sum, row_cell(threads, row, "contentions"));
     }
     for (size_t i = 0; i < processes->count; i++)
-        fill_sum(analysis, processes->rows[i]->sum, processes->rows[i]->cells + PROCESS_SUM);
+        fill_sum(analysis, processes->rows[i]->sum, row_cell(processes, processes->rows[i], "contentions"));
 }
 
 static const char *class_text(const struct analysis *analysis, struct table *table, uint64_t class)
@@ -351,12 +293,10 @@ static void fill_holders(struct locks *locks)
         union table_cell causes[LOCK_CAUSES];
 
         fill_causes(analysis, holder->causes, causes);
-        row->cells[HOLDER_CLASS].text = class_text(analysis, table, key[1]);
-        tally_fill(analysis, &holder->waits, &row->cells[HOLDER_WAITS]);
-        row->cells[HOLDER_CAUSES] = causes[CAUSE_RUNNING];
-        row->cells[HOLDER_CAUSES + 1] = causes[CAUSE_PREEMPTED];
-        row->cells[HOLDER_CAUSES + 2] = causes[CAUSE_BLOCKED];
-        row->cells[HOLDER_CAUSES + 3] = causes[CAUSE_UNKNOWN];
+        row_cell(table, row, "class")->text = class_text(analysis, table, key[1]);
+        tally_fill(analysis, &holder->waits, row_cell(table, row, "waits"));
+        cells_put(row_cell(table, row, "running_ns"), causes[CAUSE_RUNNING], causes[CAUSE_PREEMPTED],
+                  causes[CAUSE_BLOCKED], causes[CAUSE_UNKNOWN]);
     }
 }
 
@@ -369,10 +309,10 @@ static void fill_instead(struct locks *locks)
         const struct lock_instead *instead = map_value(&locks->instead, i);
         struct table_row *row = row_of_thread(analysis, table, instead->thread, NULL);
 
-        row->cells[INSTEAD_CLASS].text = class_text(analysis, table, locks->instead.entries[i]->key[2]);
-        row->cells[INSTEAD_HOLDER].text = table_text(table, analysis_thread_name(analysis, instead->holder));
-        row->cells[INSTEAD_HOLDER_TID].count = instead->holder->tid;
-        row->cells[INSTEAD_WAITED].count = analysis_ns(analysis, instead->waited);
+        cells_put(row_cell(table, row, "class"),
+                  {.text = class_text(analysis, table, locks->instead.entries[i]->key[2])},
+                  {.text = table_text(table, analysis_thread_name(analysis, instead->holder))},
+                  {.count = instead->holder->tid}, {.count = analysis_ns(analysis, instead->waited)});
     }
 }
 
@@ -385,16 +325,18 @@ static void fill_wakers(struct locks *locks)
         const struct lock_waker *waker = map_value(&locks->wakers, i);
         struct table_row *row = row_of_thread(analysis, table, waker->thread, "(time-out or unknown)");
 
-        row->cells[WAKER_CLASS].text = class_text(analysis, table, locks->wakers.entries[i]->key[1]);
-        tally_fill_mean(analysis, &waker->waits, row->cells + WAKER_SUM);
+        row_cell(table, row, "class")->text = class_text(analysis, table, locks->wakers.entries[i]->key[1]);
+        tally_fill_mean(analysis, &waker->waits, row_cell(table, row, "waits"));
     }
 }
 
-static void fill_thread(const struct analysis *analysis, struct table *table,
-                        const struct model_thread *thread, union table_cell *name, union table_cell *tid)
+/* Fills the cell KEY with the thread's name, and the next one with its ID. */
+static void fill_thread(const struct analysis *analysis, struct table *table, struct table_row *row,
+                        const char *key, const struct model_thread *thread)
 {
-    tid->count = thread != NULL ? thread->tid : TABLE_NONE;
-    name->text = thread != NULL ? table_text(table, analysis_thread_name(analysis, thread)) : NULL;
+    cells_put(row_cell(table, row, key),
+              {.text = thread != NULL ? table_text(table, analysis_thread_name(analysis, thread)) : NULL},
+              {.count = thread != NULL ? thread->tid : TABLE_NONE});
 }
 
 static struct table_row *add_longest(struct analysis *analysis, struct table *table,
@@ -404,13 +346,13 @@ static struct table_row *add_longest(struct analysis *analysis, struct table *ta
     char text[ANALYSIS_NAME_BYTES];
     struct table_row *row = table_add(table, lock_class_name(analysis, (uint32_t)item->what, text));
 
-    row->cells[LONG_LOCK].count = item->args[0];
-    fill_thread(analysis, table, record->holder, &row->cells[LONG_HOLDER], &row->cells[LONG_HOLDER_TID]);
-    fill_causes(analysis, record->causes, row->cells + LONG_CAUSES);
-    fill_thread(analysis, table, record->instead, &row->cells[LONG_INSTEAD], &row->cells[LONG_INSTEAD_TID]);
-    row->cells[LONG_INSTEAD_TIME].count =
-        record->instead != NULL ? analysis_ns(analysis, record->instead_ticks) : TABLE_NONE;
-    fill_thread(analysis, table, record->waker, &row->cells[LONG_WAKER], &row->cells[LONG_WAKER_TID]);
+    row_set(table, row, "lock", item->args[0]);
+    fill_thread(analysis, table, row, "holder", record->holder);
+    fill_causes(analysis, record->causes, row_cell(table, row, "running_ns"));
+    fill_thread(analysis, table, row, "instead", record->instead);
+    row_set(table, row, "instead_ran_ns",
+            record->instead != NULL ? analysis_ns(analysis, record->instead_ticks) : TABLE_NONE);
+    fill_thread(analysis, table, row, "waker", record->waker);
     return row;
 }
 
@@ -429,11 +371,10 @@ static void fill_waiting(struct locks *locks)
             !analysis_wants(analysis, thread))
             continue;
         row = row_of_thread(analysis, table, thread, NULL);
-        row->cells[WAITING_SINCE].count = analysis_when(analysis, sleeper->since);
-        row->cells[WAITING_CLASS].text = class_text(analysis, table, sleeper->class);
-        row->cells[WAITING_LOCK].count = sleeper->lock;
-        fill_thread(analysis, table, sleeper->holder, &row->cells[WAITING_HOLDER],
-                    &row->cells[WAITING_HOLDER_TID]);
+        row_set(table, row, "since_ns", analysis_when(analysis, sleeper->since));
+        cells_put(row_cell(table, row, "class"), {.text = class_text(analysis, table, sleeper->class)},
+                  {.count = sleeper->lock});
+        fill_thread(analysis, table, row, "holder", sleeper->holder);
     }
 }
 

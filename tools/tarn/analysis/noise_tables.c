@@ -12,10 +12,8 @@ static const struct table_column total_columns[] = {
     COUNT_COLUMN("threads"), TIME_COLUMN("work_ns"), TIME_COLUMN("taken_ns"),
     COLUMN_CALLED("% of the work", "taken_percent", COLUMN_REAL, SUM_NOTHING, 2)};
 const struct table noise_totals = TABLE("total", "total", "totals", total_columns, TABLE_AS_FILLED);
-enum { CAUSE_GROUP, CAUSE_PERCENT, CAUSE_TIMES };
 static const struct table_column cause_columns[] = {TEXT_KEY("kind"), REAL_COLUMN("taken_percent", 3),
                                                     DISTRIBUTION_COLUMNS("times")};
-enum { THREAD_TID, THREAD_PID, THREAD_WORK, THREAD_TAKEN, THREAD_PERCENT, THREAD_NOISES };
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"),
                                                      NUMBER_COLUMN("pid"),
                                                      TIME_COLUMN("work_ns"),
@@ -27,23 +25,20 @@ static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"),
                                                      TIME_COLUMN("exception_ns"),
                                                      TIME_COLUMN("preempted_ns"),
                                                      TIME_COLUMN("dispatch_ns")};
-enum { QUANTUM_DURATIONS, QUANTUM_SLOWDOWN = DISTRIBUTION_COLUMN_COUNT };
 static const struct table_column quantum_columns[] = {DISTRIBUTION_COLUMNS("quanta"),
                                                       MEAN_COLUMN("slowdown_percent", 3)};
-enum { WHO_TID, WHO_PID, WHO_TIMES, WHO_TOTAL, WHO_MAX };
 static const struct table_column who_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
                                                   COUNT_COLUMN("times"), TIME_COLUMN("total_ns"),
                                                   TIME_LARGEST("max_ns")};
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS};
 const struct table noise_tables[NOISE_TABLES] = {
-    [BY_CAUSE] =
-        TABLE("cause", "cause", "causes", cause_columns, CAUSE_TIMES + 1, "what took time from the work"),
-    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TAKEN, "what each thread lost"),
+    [BY_CAUSE] = TABLE("cause", "cause", "causes", cause_columns, "total_ns", "what took time from the work"),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, "taken_ns", "what each thread lost"),
     [BY_QUANTUM] =
         TABLE_AS("quantum", "equal parts of work", "rows", quantum_columns, TABLE_AS_FILLED, false, true,
                  "the work in equal parts (--quantum), as in fixed-work-quantum benchmarks: how long each "
                  "took, and how long it would have taken without each cause"),
-    [BY_WHO] = TABLE("who", "thread that ran instead", "threads", who_columns, WHO_TOTAL,
+    [BY_WHO] = TABLE("who", "thread that ran instead", "threads", who_columns, "total_ns",
                      "threads that ran in place of the selected ones"),
     [BY_DURATION] =
         HISTOGRAM_TABLE_EXTRA("duration", "duration of a part", "histogram of the durations of these parts"),
@@ -87,31 +82,32 @@ static double percent(uint64_t part, uint64_t whole)
 static void fill_causes(struct noises *noises, uint64_t work)
 {
     struct analysis *analysis = &noises->analysis;
+    struct table *table = &analysis->tables[BY_CAUSE];
     char text[ANALYSIS_NAME_BYTES];
 
     for (size_t i = 0; i < map_total(&noises->causes); i++) {
         const struct map_entry *entry = map_entry(&noises->causes, i);
         const struct distribution *durations = (const void *)entry->value;
         enum noise kind = entry->key[0] < NOISES ? (enum noise)entry->key[0] : NOISES;
-        struct table_row *row =
-            table_add(&analysis->tables[BY_CAUSE], cause_name(noises, kind, entry->key[1], text));
+        struct table_row *row = table_add(table, cause_name(noises, kind, entry->key[1], text));
 
-        row->cells[CAUSE_GROUP].text = kind < NOISES ? noise_names[kind] : NULL;
-        row->cells[CAUSE_PERCENT].real = percent(durations->total, work);
-        distribution_fill(durations, &analysis->trace->schema, &row->cells[CAUSE_TIMES]);
+        cells_put(row->cells, {.text = kind < NOISES ? noise_names[kind] : NULL},
+                  {.real = percent(durations->total, work)});
+        distribution_fill(durations, &analysis->trace->schema, row_cell(table, row, "times"));
     }
 }
 
 static void add_thread(struct analysis *analysis, const struct model_thread *thread,
                        const struct noise_thread *record, uint64_t taken)
 {
-    struct table_row *row = row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, NULL);
+    struct table *table = &analysis->tables[BY_THREAD];
+    struct table_row *row = row_of_thread(analysis, table, thread, NULL);
+    union table_cell *cells = row_cell(table, row, "irq_ns");
 
-    row->cells[THREAD_WORK].count = analysis_ns(analysis, record->work);
-    row->cells[THREAD_TAKEN].count = analysis_ns(analysis, taken);
-    row->cells[THREAD_PERCENT].real = percent(taken, record->work);
+    cells_put(row_cell(table, row, "work_ns"), {.count = analysis_ns(analysis, record->work)},
+              {.count = analysis_ns(analysis, taken)}, {.real = percent(taken, record->work)});
     for (int i = 0; i < NOISES; i++)
-        row->cells[THREAD_NOISES + i].count = analysis_ns(analysis, record->taken[i]);
+        cells[i].count = analysis_ns(analysis, record->taken[i]);
 }
 
 /* Returns all work. */
@@ -143,11 +139,12 @@ static uint64_t fill_threads(struct noises *noises)
 
 static void add_quantum(struct noises *noises, const char *name, const struct distribution *durations)
 {
-    struct table_row *row = table_add(&noises->analysis.tables[BY_QUANTUM], name);
+    struct table *table = &noises->analysis.tables[BY_QUANTUM];
+    struct table_row *row = table_add(table, name);
     double quantum = (double)noises->quantum * (double)durations->count;
 
-    distribution_fill(durations, &noises->analysis.trace->schema, &row->cells[QUANTUM_DURATIONS]);
-    row->cells[QUANTUM_SLOWDOWN].real =
+    distribution_fill(durations, &noises->analysis.trace->schema, row->cells);
+    row_cell(table, row, "slowdown_percent")->real =
         durations->count ? 100.0 * ((double)durations->total - quantum) / quantum : 0;
 }
 
@@ -165,11 +162,20 @@ static void fill_quanta(struct noises *noises)
     add_quantum(noises, "the work alone", &noises->with_none);
 }
 
+static void add_culprit(struct analysis *analysis, const struct model_thread *thread, const char *nobody,
+                        const struct tally *tally)
+{
+    struct table *table = &analysis->tables[BY_WHO];
+    struct table_row *row = row_of_thread(analysis, table, thread, nobody);
+
+    tally_fill(analysis, tally, row_cell(table, row, "times"));
+}
+
 /* Idle threads are merged. */
 static void fill_culprits(struct noises *noises)
 {
     struct analysis *analysis = &noises->analysis;
-    struct table *table = &analysis->tables[BY_WHO];
+    const struct model *model = analysis->model;
     struct tally idle = {0, 0, 0};
 
     for (size_t i = 0; i < map_total(&noises->culprits); i++) {
@@ -179,16 +185,11 @@ static void fill_culprits(struct noises *noises)
         if (entry->key[1] == 1)
             tally_merge(&idle, (const void *)entry->value);
         else
-            tally_fill(analysis, (const void *)entry->value,
-                       &row_of_thread(
-                            analysis, table,
-                            number < analysis->model->thread_count ? analysis->model->threads[number] : NULL,
-                            "(unknown)")
-                            ->cells[WHO_TIMES]);
+            add_culprit(analysis, number < model->thread_count ? model->threads[number] : NULL, "(unknown)",
+                        (const void *)entry->value);
     }
     if (idle.count != 0)
-        tally_fill(analysis, &idle,
-                   &row_of_thread(analysis, table, NULL, "(idle: not yet awake)")->cells[WHO_TIMES]);
+        add_culprit(analysis, NULL, "(idle: not yet awake)", &idle);
 }
 
 static struct table_row *add_longest(struct analysis *analysis, struct table *table,

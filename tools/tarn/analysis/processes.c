@@ -26,18 +26,6 @@ struct processes {
     struct map places; /* uint32_t by pid: index + 1 */
 };
 
-enum {
-    TREE_PID,
-    TREE_PARENT,
-    TREE_BEGIN,
-    TREE_END,
-    TREE_LIFE,
-    TREE_RAN,
-    TREE_CPU,
-    TREE_THREADS,
-    TREE_STATUS,
-    TREE_PATH
-};
 static const struct table_column tree_columns[] = {NUMBER_COLUMN("pid"),          NUMBER_COLUMN("parent_pid"),
                                                    WHEN_COLUMN("begin_ns"),       WHEN_COLUMN("end_ns"),
                                                    TIME_COLUMN("life_ns"),        TIME_COLUMN("ran_ns"),
@@ -49,7 +37,7 @@ static const struct table_column program_columns[] = {
     TIME_OF_ONE("mean_ns"),    TIME_LARGEST("max_ns"), TIME_COLUMN("ran_ns")};
 static const struct table tables[TABLES] = {
     [BY_TREE] = TABLE("tree", "process", "processes", tree_columns, TABLE_AS_FILLED, "the tree of processes"),
-    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_LIFE, "sums by program"),
+    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, "life_ns", "sums by program"),
 };
 
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
@@ -176,18 +164,14 @@ static void add_node(struct processes *processes, const struct node *node, uint3
     uint64_t life = life_of(analysis, process), ran = analysis_ns(analysis, node->ran);
 
     row->indent = depth;
-    row->cells[TREE_PID].count = process->pid;
-    row->cells[TREE_PARENT].number = process->parent == MODEL_NOBODY ? TABLE_NONE : process->parent;
-    row->cells[TREE_BEGIN].number =
-        process->was_created ? (int64_t)analysis_when(analysis, process->begin) : TABLE_NONE;
-    row->cells[TREE_END].number =
-        process->has_ended ? (int64_t)analysis_when(analysis, process->end) : TABLE_NONE;
-    row->cells[TREE_LIFE].count = life;
-    row->cells[TREE_RAN].count = ran;
-    row->cells[TREE_CPU].real = life ? 100.0 * (double)ran / (double)life : 0;
-    row->cells[TREE_THREADS].count = process->threads;
-    row->cells[TREE_STATUS].number = process->has_ended ? process->status : TABLE_NONE;
-    row->cells[TREE_PATH].text = process->path ? table_text(table, process->path) : NULL;
+    cells_put(
+        row->cells, {.count = process->pid},
+        {.number = process->parent == MODEL_NOBODY ? TABLE_NONE : process->parent},
+        {.number = process->was_created ? (int64_t)analysis_when(analysis, process->begin) : TABLE_NONE},
+        {.number = process->has_ended ? (int64_t)analysis_when(analysis, process->end) : TABLE_NONE},
+        {.count = life}, {.count = ran}, {.real = life ? 100.0 * (double)ran / (double)life : 0},
+        {.count = process->threads}, {.number = process->has_ended ? process->status : TABLE_NONE},
+        {.text = process->path ? table_text(table, process->path) : NULL});
     add_program(analysis, node, name);
 }
 

@@ -8,17 +8,6 @@
 
 #define FRAMES_MAX 1024u
 
-enum {
-    TOTAL_SAMPLES,
-    TOTAL_TIME,
-    TOTAL_USER,
-    TOTAL_KERNEL,
-    TOTAL_PERIOD,
-    TOTAL_LATE,
-    TOTAL_LATE_99,
-    TOTAL_LATE_MAX,
-    TOTAL_INSTRUCTIONS
-};
 static const struct table_column total_columns[] = {
     COUNT_COLUMN("samples"),
     COLUMN_CALLED("worked", "time_ns", COLUMN_TIME, SUM_ADDED, 0),
@@ -36,25 +25,12 @@ const struct table profile_totals = TABLE("totals", "", "", total_columns, TABLE
 #define SUMS_COLUMNS                                                                \
     COUNT_COLUMN("samples"), TIME_COLUMN("time_ns"), SHARE_COLUMN("share_percent"), \
         COUNT_COLUMN("instructions")
-enum { SUM_SAMPLES, SUM_TIME, SUM_SHARE, SUM_INSTRUCTIONS, SUM_COUNT };
 
-enum { PROCESS_PID, PROCESS_SUMS, PROCESS_USER = PROCESS_SUMS + SUM_COUNT, PROCESS_KERNEL };
 #define MODE_COLUMNS TIME_COLUMN("programs_ns"), TIME_COLUMN("kernel_ns")
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), SUMS_COLUMNS, MODE_COLUMNS};
-enum { THREAD_TID, THREAD_PID, THREAD_SUMS, THREAD_USER = THREAD_SUMS + SUM_COUNT, THREAD_KERNEL };
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), SUMS_COLUMNS,
                                                      MODE_COLUMNS};
 static const struct table_column image_columns[] = {SUMS_COLUMNS};
-enum {
-    FUNCTION_SAMPLES,
-    FUNCTION_SELF,
-    FUNCTION_SELF_SHARE,
-    FUNCTION_TOTAL,
-    FUNCTION_TOTAL_SHARE,
-    FUNCTION_INSTRUCTIONS,
-    FUNCTION_IMAGE,
-    FUNCTION_MODE
-};
 static const struct table_column function_columns[] = {COUNT_COLUMN("samples"),
                                                        TIME_COLUMN("self_ns"),
                                                        SHARE_COLUMN("self_percent"),
@@ -63,24 +39,22 @@ static const struct table_column function_columns[] = {COUNT_COLUMN("samples"),
                                                        COUNT_COLUMN("instructions"),
                                                        TEXT_COLUMN("image"),
                                                        TEXT_COLUMN("mode")};
-enum { LINE_SUMS, LINE_FUNCTION = SUM_COUNT, LINE_IMAGE };
 static const struct table_column line_columns[] = {SUMS_COLUMNS, TEXT_COLUMN("function"),
                                                    TEXT_COLUMN("image")};
-enum { TREE_TOTAL, TREE_SHARE, TREE_SELF, TREE_SAMPLES, TREE_DEPTH, TREE_IMAGE };
 static const struct table_column tree_columns[] = {TIME_OF_ONE("total_ns"), MEAN_COLUMN("total_percent", 2),
                                                    TIME_COLUMN("self_ns"),  COUNT_COLUMN("samples"),
                                                    NUMBER_COLUMN("depth"),  TEXT_COLUMN("image")};
 
 const struct table profile_tables[PROFILE_TABLES] = {
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_SUMS + SUM_SHARE,
-                         "time of each process"),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, THREAD_SUMS + SUM_SHARE,
-                              "time of each thread"),
-    [BY_IMAGE] = TABLE("image", "image", "images", image_columns, SUM_SHARE, "time in each executable"),
+    [BY_PROCESS] =
+        TABLE("process", "process", "processes", process_columns, "share_percent", "time of each process"),
+    [BY_THREAD] =
+        TABLE_EXTRA("thread", "thread", "threads", thread_columns, "share_percent", "time of each thread"),
+    [BY_IMAGE] = TABLE("image", "image", "images", image_columns, "share_percent", "time in each executable"),
     [BY_FUNCTION] =
-        TABLE("function", "function", "functions", function_columns, FUNCTION_SELF_SHARE,
+        TABLE("function", "function", "functions", function_columns, "self_percent",
               "time in each function itself, and with its callees; inlined functions count separately"),
-    [BY_LINE] = TABLE("line", "line", "lines", line_columns, SUM_SHARE, "time in each source line"),
+    [BY_LINE] = TABLE("line", "line", "lines", line_columns, "share_percent", "time in each source line"),
     [BY_CALLS] = TABLE_AS("calls", "calls, from the outermost", "calls", tree_columns, TABLE_AS_FILLED, true,
                           true, "tree of calls from the outermost function"),
     [BY_CALLERS] = TABLE_AS("callers", "callers, of the innermost", "callers", tree_columns, TABLE_AS_FILLED,
@@ -97,10 +71,8 @@ static double share_of(const struct profile *profile, const struct sums *sums)
 
 static void fill_sums(const struct profile *profile, union table_cell *cells, const struct sums *sums)
 {
-    cells[SUM_SAMPLES].count = sums->samples;
-    cells[SUM_TIME].count = sums->ns;
-    cells[SUM_SHARE].real = share_of(profile, sums);
-    cells[SUM_INSTRUCTIONS].count = profile->has_counter ? sums->instructions : TABLE_NONE;
+    cells_put(cells, {.count = sums->samples}, {.count = sums->ns}, {.real = share_of(profile, sums)},
+              {.count = profile->has_counter ? sums->instructions : TABLE_NONE});
 }
 
 /* ---- chains of functions --------------------------------------------------------------------------- */
@@ -268,20 +240,20 @@ static void add_chains(struct profile *profile)
 
 /* ---- tables ---------------------------------------------------------------------------------------- */
 
-static void fill_modes(const struct profile *profile, union table_cell *cells, const struct thread_sums *own)
+static void fill_modes(const struct profile *profile, const struct table *table, struct table_row *row,
+                       const struct thread_sums *own)
 {
     struct sums both = own->user;
 
     sums_add(&both, &own->kernel);
-    fill_sums(profile, cells, &both);
-    cells[SUM_COUNT].count = own->user.ns;
-    cells[SUM_COUNT + 1].count = own->kernel.ns;
+    fill_sums(profile, row_cell(table, row, "samples"), &both);
+    cells_put(row_cell(table, row, "programs_ns"), {.count = own->user.ns}, {.count = own->kernel.ns});
 }
 
 static void fill_threads(struct profile *profile)
 {
     struct analysis *analysis = &profile->analysis;
-    struct table *processes = &analysis->tables[BY_PROCESS];
+    struct table *threads = &analysis->tables[BY_THREAD], *processes = &analysis->tables[BY_PROCESS];
 
     for (size_t i = 0; i < profile->threads.count; i++) {
         const struct thread_sums *own = map_value(&profile->threads, i);
@@ -290,11 +262,11 @@ static void fill_threads(struct profile *profile)
 
         sums_add(&process->user, &own->user);
         sums_add(&process->kernel, &own->kernel);
-        row = row_of_thread(analysis, &analysis->tables[BY_THREAD], own->thread, NULL);
-        fill_modes(profile, &row->cells[THREAD_SUMS], own);
+        row = row_of_thread(analysis, threads, own->thread, NULL);
+        fill_modes(profile, threads, row, own);
     }
     for (size_t i = 0; i < processes->count; i++)
-        fill_modes(profile, &processes->rows[i]->cells[PROCESS_SUMS], processes->rows[i]->sum);
+        fill_modes(profile, processes, processes->rows[i], processes->rows[i]->sum);
 }
 
 static bool is_process(const struct call_function *function)
@@ -315,15 +287,11 @@ static void fill_functions(struct profile *profile)
         if (is_process(function))
             continue;
         row = table_add(table, function->name);
-        row->cells[FUNCTION_SAMPLES].count = function->self.samples;
-        row->cells[FUNCTION_SELF].count = function->self.ns;
-        row->cells[FUNCTION_SELF_SHARE].real = share_of(profile, &function->self);
-        row->cells[FUNCTION_TOTAL].count = function->total.ns;
-        row->cells[FUNCTION_TOTAL_SHARE].real = share_of(profile, &function->total);
-        row->cells[FUNCTION_INSTRUCTIONS].count =
-            profile->has_counter ? function->self.instructions : TABLE_NONE;
-        row->cells[FUNCTION_IMAGE].text = table_text(table, image);
-        row->cells[FUNCTION_MODE].text = function->is_kernel ? "kernel" : "user";
+        cells_put(row->cells, {.count = function->self.samples}, {.count = function->self.ns},
+                  {.real = share_of(profile, &function->self)}, {.count = function->total.ns},
+                  {.real = share_of(profile, &function->total)},
+                  {.count = profile->has_counter ? function->self.instructions : TABLE_NONE},
+                  {.text = table_text(table, image)}, {.text = function->is_kernel ? "kernel" : "user"});
         if (function->self.samples == 0)
             continue;
         sums_add(table_sum(images, table_row(images, 0, image), sizeof(struct sums)), &function->self);
@@ -343,9 +311,9 @@ static void fill_lines(struct profile *profile)
 
         snprintf(name, sizeof(name), "%.360s:%u", line->file, line->line);
         row = table_add(table, name);
-        fill_sums(profile, &row->cells[LINE_SUMS], &line->self);
-        row->cells[LINE_FUNCTION].text = table_text(table, line->function);
-        row->cells[LINE_IMAGE].text = table_text(table, line->image);
+        fill_sums(profile, row->cells, &line->self);
+        cells_put(row_cell(table, row, "function"), {.text = table_text(table, line->function)},
+                  {.text = table_text(table, line->image)});
     }
 }
 
@@ -360,31 +328,25 @@ static void fill_node(struct profile *profile, struct table *table, const struct
             return; /* they are sorted */
         row = table_add(table, child->function->name);
         row->indent = depth;
-        row->cells[TREE_TOTAL].count = child->total.ns;
-        row->cells[TREE_SHARE].real = share_of(profile, &child->total);
-        row->cells[TREE_SELF].count = child->self.ns;
-        row->cells[TREE_SAMPLES].count = child->self.samples;
-        row->cells[TREE_DEPTH].count = depth;
-        row->cells[TREE_IMAGE].text = table_text(table, child->function->image);
+        cells_put(row->cells, {.count = child->total.ns}, {.real = share_of(profile, &child->total)},
+                  {.count = child->self.ns}, {.count = child->self.samples}, {.count = depth},
+                  {.text = table_text(table, child->function->image)});
         fill_node(profile, table, child, depth + 1);
     }
 }
 
 static void fill_totals(struct profile *profile)
 {
-    union table_cell *cells = profile->analysis.total->cells;
+    const struct analysis *analysis = &profile->analysis;
+    const struct distribution *late = &profile->late;
 
-    cells[TOTAL_SAMPLES].count = profile->whole.samples;
-    cells[TOTAL_TIME].count = profile->whole.ns;
-    cells[TOTAL_USER].count = profile->user.ns;
-    cells[TOTAL_KERNEL].count = profile->kernel.ns;
-    cells[TOTAL_PERIOD].count =
-        profile->period ? analysis_ns(&profile->analysis, profile->period) : TABLE_NONE;
-    cells[TOTAL_LATE].count = analysis_ns(&profile->analysis, distribution_percentile(&profile->late, 0.5));
-    cells[TOTAL_LATE_99].count =
-        analysis_ns(&profile->analysis, distribution_percentile(&profile->late, 0.99));
-    cells[TOTAL_LATE_MAX].count = analysis_ns(&profile->analysis, profile->late.max);
-    cells[TOTAL_INSTRUCTIONS].count = profile->has_counter ? profile->whole.instructions : TABLE_NONE;
+    cells_put(analysis->total->cells, {.count = profile->whole.samples}, {.count = profile->whole.ns},
+              {.count = profile->user.ns}, {.count = profile->kernel.ns},
+              {.count = profile->period ? analysis_ns(analysis, profile->period) : TABLE_NONE},
+              {.count = analysis_ns(analysis, distribution_percentile(late, 0.5))},
+              {.count = analysis_ns(analysis, distribution_percentile(late, 0.99))},
+              {.count = analysis_ns(analysis, late->max)},
+              {.count = profile->has_counter ? profile->whole.instructions : TABLE_NONE});
 }
 
 void profile_fill(struct profile *profile)

@@ -2,12 +2,19 @@
 /* rows.c - rows of threads and processes; see rows.h. */
 #include <tools/tarn/analysis/rows.h>
 
-void row_set(const struct table *table, struct table_row *row, const char *key, uint64_t value)
+union table_cell *row_cell(const struct table *table, struct table_row *row, const char *key)
 {
     int column = table_find_column(table, key);
 
-    if (column >= 0)
-        row->cells[column].count = value;
+    return column >= 0 ? &row->cells[column] : NULL;
+}
+
+void row_set(const struct table *table, struct table_row *row, const char *key, uint64_t value)
+{
+    union table_cell *cell = row_cell(table, row, key);
+
+    if (cell != NULL)
+        cell->count = value;
 }
 
 struct table_row *row_of_thread(const struct analysis *analysis, struct table *table,

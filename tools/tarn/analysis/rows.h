@@ -10,6 +10,8 @@ struct table_row *row_of_thread(const struct analysis *analysis, struct table *t
                                 const struct model_thread *thread, const char *nobody);
 /* Returns the row of process PID, with its number in the column "pid". */
 struct table_row *row_of_process(const struct analysis *analysis, struct table *table, uint32_t pid);
+/* Returns the cell of the column KEY, or NULL. */
+union table_cell *row_cell(const struct table *table, struct table_row *row, const char *key);
 /* Sets the cell of the column KEY, if the table has one. */
 void row_set(const struct table *table, struct table_row *row, const char *key, uint64_t value);
 

@@ -3,62 +3,41 @@
 #include <stdio.h>
 #include <tools/tarn/analysis/sched_tables.h>
 
-enum { CPU_NUMBER, CPU_BUSY, CPU_BOOT, CPU_IDLE, CPU_LOST, CPU_SHARE, CPU_SWITCHES, CPU_ARRIVED, CPU_WAITS };
 static const struct table_column cpu_columns[] = {
     NUMBER_COLUMN("cpu"),     TIME_COLUMN("busy_ns"),  TIME_COLUMN("boot_ns"),
     TIME_COLUMN("idle_ns"),   TIME_COLUMN("lost_ns"),  MEAN_COLUMN("busy_percent", 1),
     COUNT_COLUMN("switches"), COUNT_COLUMN("arrived"), DISTRIBUTION_COLUMNS("waits")};
 /* Columns that threads and processes share. */
-enum {
-    WHO_SWITCHES,
-    WHO_MIGRATIONS,
-    WHO_PREEMPTED,
-    WHO_HANDED,
-    WHO_RAN,
-    WHO_RUN_MEAN,
-    WHO_RUN_MAX,
-    WHO_WAITED,
-    WHO_WAITS,
-    WHO_WAIT_MEAN,
-    WHO_WAIT_P90,
-    WHO_WAIT_P99,
-    WHO_WAIT_MAX
-};
 #define WHO_COLUMNS                                                                                          \
     COUNT_COLUMN("switches"), COUNT_COLUMN("migrations"), COUNT_COLUMN("preempted"), COUNT_COLUMN("handed"), \
         TIME_COLUMN("ran_ns"), TIME_OF_ONE("run_mean_ns"), TIME_LARGEST("run_max_ns"),                       \
         TIME_COLUMN("waited_ns"), COUNT_COLUMN("waits"), TIME_OF_ONE("mean_ns"), TIME_OF_ONE("p90_ns"),      \
         TIME_OF_ONE("p99_ns"), TIME_LARGEST("max_ns")
-enum { THREAD_TID, THREAD_PID, THREAD_PRIO, THREAD_WHO };
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"),
                                                      NUMBER_COLUMN("prio"), WHO_COLUMNS};
-enum { PROCESS_PID, PROCESS_THREADS, PROCESS_WHO };
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
                                                       WHO_COLUMNS};
-enum { DELAY_BY_TID, DELAY_WHO, DELAY_TID, DELAY_COUNT, DELAY_TOTAL, DELAY_MAX, DELAY_AT };
 static const struct table_column delay_columns[] = {
     NUMBER_COLUMN("by_tid"), TEXT_KEY("delayed"),    NUMBER_COLUMN("tid"),    COUNT_COLUMN("times"),
     TIME_COLUMN("total_ns"), TIME_LARGEST("max_ns"), WHEN_COLUMN("max_at_ns")};
-enum { WAKER_BY_TID, WAKER_WHO, WAKER_TID, WAKER_WAITS };
 static const struct table_column waker_columns[] = {NUMBER_COLUMN("by_tid"), TEXT_KEY("woken"),
                                                     NUMBER_COLUMN("tid"), DISTRIBUTION_COLUMNS("wakeups")};
 static const struct table_column end_columns[] = {DISTRIBUTION_COLUMNS("stretches")};
-enum { LONG_DELAYER = LONGEST_COLUMN_COUNT, LONG_BY_TID, LONG_DELAY };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, TEXT_COLUMN("by"),
                                                       NUMBER_COLUMN("by_tid"), TIME_COLUMN("by_ran_ns")};
 const struct table sched_tables[SCHED_TABLES] = {
-    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER,
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, "cpu",
                      "what each CPU did, and how long threads waited for it"),
-    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_WHO + WHO_WAITED,
-                        "waits and runs of each thread"),
-    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_WHO + WHO_WAITED,
+    [BY_THREAD] =
+        TABLE("thread", "thread", "threads", thread_columns, "waited_ns", "waits and runs of each thread"),
+    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, "waited_ns",
                                "waits and runs of each process"),
-    [BY_DELAY] = TABLE("delay", "thread that ran meanwhile", "pairs", delay_columns, DELAY_TOTAL,
+    [BY_DELAY] = TABLE("delay", "thread that ran meanwhile", "pairs", delay_columns, "total_ns",
                        "which thread ran on the CPU in whose queue a thread waited, and for how long; (idle) "
                        "is a CPU that slept and had to be woken, or whose idle thread did the kernel's work"),
-    [BY_WAKER] = TABLE("waker", "waker", "pairs", waker_columns, WAKER_WAITS + 1,
+    [BY_WAKER] = TABLE("waker", "waker", "pairs", waker_columns, "total_ns",
                        "waits that began with a wake-up, by waker"),
-    [BY_END] = TABLE("end", "why a run ended", "reasons", end_columns, 0, "why runs ended"),
+    [BY_END] = TABLE("end", "why a run ended", "reasons", end_columns, "stretches", "why runs ended"),
     [BY_WAIT] = HISTOGRAM_TABLE("wait", "ready until running", "histogram of waits"),
     [BY_WAKEUP] = HISTOGRAM_TABLE_EXTRA("wakeup", "woken until running",
                                         "histogram of waits that began with a wake-up"),
@@ -91,6 +70,7 @@ static uint64_t tid_of(const struct sched *sched, uint64_t number)
 static void fill_cpus(struct sched *sched)
 {
     const struct analysis *analysis = &sched->analysis;
+    struct table *table = &sched->analysis.tables[BY_CPU];
 
     for (unsigned i = 0; i < analysis->trace->stream_count; i++) {
         const struct sched_cpu *cpu = &sched->cpus[i];
@@ -102,16 +82,13 @@ static void fill_cpus(struct sched *sched)
         if (analysis->filter->streams != NULL && !analysis->filter->streams[i])
             continue;
         snprintf(name, sizeof(name), "cpu %u", analysis->trace->streams[i].cpu);
-        row = table_add(&sched->analysis.tables[BY_CPU], name);
-        row->cells[CPU_NUMBER].count = analysis->trace->streams[i].cpu;
-        row->cells[CPU_BUSY].count = analysis_ns(analysis, cpu->busy);
-        row->cells[CPU_BOOT].count = analysis_ns(analysis, cpu->boot);
-        row->cells[CPU_IDLE].count = analysis_ns(analysis, cpu->idle);
-        row->cells[CPU_LOST].count = analysis_ns(analysis, lost);
-        row->cells[CPU_SHARE].real = known > 0 ? 100.0 * (double)cpu->busy / known : 0;
-        row->cells[CPU_SWITCHES].count = cpu->switches;
-        row->cells[CPU_ARRIVED].count = cpu->arrived;
-        distribution_fill(&cpu->waits, &analysis->trace->schema, &row->cells[CPU_WAITS]);
+        row = table_add(table, name);
+        cells_put(row->cells, {.count = analysis->trace->streams[i].cpu},
+                  {.count = analysis_ns(analysis, cpu->busy)}, {.count = analysis_ns(analysis, cpu->boot)},
+                  {.count = analysis_ns(analysis, cpu->idle)}, {.count = analysis_ns(analysis, lost)},
+                  {.real = known > 0 ? 100.0 * (double)cpu->busy / known : 0}, {.count = cpu->switches},
+                  {.count = cpu->arrived});
+        distribution_fill(&cpu->waits, &analysis->trace->schema, row_cell(table, row, "waits"));
     }
 }
 
@@ -122,19 +99,10 @@ static void fill_who(const struct analysis *analysis, union table_cell *cells,
 
     distribution_fill(&record->runs, &analysis->trace->schema, runs);
     distribution_fill(&record->waits, &analysis->trace->schema, waits);
-    cells[WHO_SWITCHES].count = record->switches;
-    cells[WHO_MIGRATIONS].count = record->migrations;
-    cells[WHO_PREEMPTED].count = record->preempted;
-    cells[WHO_HANDED].count = record->handed;
-    cells[WHO_RAN].count = analysis_ns(analysis, record->ran);
-    cells[WHO_RUN_MEAN] = runs[3];
-    cells[WHO_RUN_MAX] = runs[7];
-    cells[WHO_WAITED].count = analysis_ns(analysis, record->waited);
-    cells[WHO_WAITS] = waits[0];
-    cells[WHO_WAIT_MEAN] = waits[3];
-    cells[WHO_WAIT_P90] = waits[5];
-    cells[WHO_WAIT_P99] = waits[6];
-    cells[WHO_WAIT_MAX] = waits[7];
+    cells_put(cells, {.count = record->switches}, {.count = record->migrations}, {.count = record->preempted},
+              {.count = record->handed}, {.count = analysis_ns(analysis, record->ran)}, runs[3], runs[7],
+              {.count = analysis_ns(analysis, record->waited)}, waits[0], waits[3], waits[5], waits[6],
+              waits[7]);
 }
 
 static void add_record(struct sched_thread *sum, struct arena *arena, const struct sched_thread *record)
@@ -152,7 +120,7 @@ static void add_record(struct sched_thread *sum, struct arena *arena, const stru
 static void fill_threads(struct sched *sched)
 {
     struct analysis *analysis = &sched->analysis;
-    struct table *processes = &analysis->tables[BY_PROCESS];
+    struct table *threads = &analysis->tables[BY_THREAD], *processes = &analysis->tables[BY_PROCESS];
 
     for (uint32_t i = 0; i < analysis->model->thread_count && i < sched->threads.count; i++) {
         const struct model_thread *thread = analysis->model->threads[i];
@@ -161,15 +129,15 @@ static void fill_threads(struct sched *sched)
 
         if (thread == NULL || record == NULL || *record == NULL)
             continue;
-        row = row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, NULL);
-        row->cells[THREAD_PRIO].count = thread->prio;
-        fill_who(analysis, &row->cells[THREAD_WHO], *record);
+        row = row_of_thread(analysis, threads, thread, NULL);
+        row_set(threads, row, "prio", thread->prio);
+        fill_who(analysis, row_cell(threads, row, "switches"), *record);
         row = row_of_process(analysis, processes, thread->pid);
-        row->cells[PROCESS_THREADS].count++;
+        row_cell(processes, row, "threads")->count++;
         add_record(table_sum(processes, row, sizeof(**record)), &processes->arena, *record);
     }
     for (size_t i = 0; i < processes->count; i++)
-        fill_who(analysis, &processes->rows[i]->cells[PROCESS_WHO], processes->rows[i]->sum);
+        fill_who(analysis, row_cell(processes, processes->rows[i], "switches"), processes->rows[i]->sum);
 }
 
 static void fill_delays(struct sched *sched)
@@ -181,11 +149,11 @@ static void fill_delays(struct sched *sched)
         const struct delay *delay = (const void *)entry->value;
         struct table_row *row = table_add(table, name_of(sched, entry->key[0], "(unknown)"));
 
-        row->cells[DELAY_BY_TID].count = tid_of(sched, entry->key[0]);
-        row->cells[DELAY_WHO].text = table_text(table, name_of(sched, entry->key[1], "(others)"));
-        row->cells[DELAY_TID].count = tid_of(sched, entry->key[1]);
-        tally_fill(&sched->analysis, &delay->ticks, &row->cells[DELAY_COUNT]);
-        row->cells[DELAY_AT].count = analysis_when(&sched->analysis, delay->at);
+        cells_put(row->cells, {.count = tid_of(sched, entry->key[0])},
+                  {.text = table_text(table, name_of(sched, entry->key[1], "(others)"))},
+                  {.count = tid_of(sched, entry->key[1])});
+        tally_fill(&sched->analysis, &delay->ticks, row_cell(table, row, "times"));
+        row_set(table, row, "max_at_ns", analysis_when(&sched->analysis, delay->at));
     }
 }
 
@@ -197,11 +165,11 @@ static void fill_wakers(struct sched *sched)
         const struct map_entry *entry = map_entry(&sched->wakers, i);
         struct table_row *row = table_add(table, name_of(sched, entry->key[0], "(timer or interrupt)"));
 
-        row->cells[WAKER_BY_TID].count = tid_of(sched, entry->key[0]);
-        row->cells[WAKER_WHO].text = table_text(table, name_of(sched, entry->key[1], "(others)"));
-        row->cells[WAKER_TID].count = tid_of(sched, entry->key[1]);
+        cells_put(row->cells, {.count = tid_of(sched, entry->key[0])},
+                  {.text = table_text(table, name_of(sched, entry->key[1], "(others)"))},
+                  {.count = tid_of(sched, entry->key[1])});
         distribution_fill((const void *)entry->value, &sched->analysis.trace->schema,
-                          &row->cells[WAKER_WAITS]);
+                          row_cell(table, row, "wakeups"));
     }
 }
 
@@ -229,9 +197,9 @@ static struct table_row *add_longest(struct analysis *analysis, struct table *ta
     const struct sched *sched = (struct sched *)analysis;
     struct table_row *row = table_add(table, analysis_thread_name(analysis, item->thread));
 
-    row->cells[LONG_DELAYER].text = table_text(table, name_of(sched, item->what, "(unknown)"));
-    row->cells[LONG_BY_TID].count = tid_of(sched, item->what);
-    row->cells[LONG_DELAY].count = analysis_ns(analysis, item->args[0]);
+    cells_put(row_cell(table, row, "by"),
+              {.text = table_text(table, name_of(sched, item->what, "(unknown)"))},
+              {.count = tid_of(sched, item->what)}, {.count = analysis_ns(analysis, item->args[0])});
     return row;
 }
 

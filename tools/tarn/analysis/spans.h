@@ -31,8 +31,6 @@ void span_add(struct span *span, struct arena *arena, const struct model_frame *
     TIME_COLUMN("waiting_ns"), TIME_SMALLEST("min_ns"), TIME_OF_ONE("mean_ns"),                       \
     TIME_OF_ONE("p50_ns"), TIME_OF_ONE("p90_ns"), TIME_OF_ONE("p99_ns"), TIME_LARGEST("max_ns")
 /* clang-format on */
-/* Index of the total in COLUMNS, which end with SPAN_COLUMNS. */
-#define SPAN_BY_TOTAL(columns) (int)(sizeof(columns) / sizeof((columns)[0]) - SPAN_COLUMN_COUNT + SPAN_TOTAL)
 enum { SPAN_COUNT, SPAN_TOTAL, SPAN_OWN, SPAN_INSIDE, SPAN_WAITING, SPAN_MIN, SPAN_COLUMN_COUNT = 11 };
 
 /* How a table groups spans. They are in a map, keyed by

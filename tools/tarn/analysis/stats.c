@@ -57,13 +57,13 @@ static const struct table_column thread_columns[] = {
     NUMBER_COLUMN("tid"),     NUMBER_COLUMN("pid"),       COLUMNS_TIME,
     COUNT_COLUMN("switches"), COUNT_COLUMN("migrations"), COLUMN_EVENTS};
 static const struct table tables[TABLES] = {
-    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, CPU_NUMBER, "events and use of each CPU"),
-    [BY_CLASS] = TABLE("class", "event class", "classes", class_columns, CLASS_EVENTS, "event classes"),
-    [BY_EVENT] = TABLE("event", "event", "events", event_columns, EVENT_EVENTS, "event types"),
-    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, PROGRAM_EVENTS,
+    [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, "cpu", "events and use of each CPU"),
+    [BY_CLASS] = TABLE("class", "event class", "classes", class_columns, "events", "event classes"),
+    [BY_EVENT] = TABLE("event", "event", "events", event_columns, "events", "event types"),
+    [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, "events",
                          "programs: all processes of one name"),
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, PROCESS_EVENTS, "processes"),
-    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIME, "threads"),
+    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, "events", "processes"),
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, "ran_ns", "threads"),
 };
 
 enum { TOTAL_EVENTS, TOTAL_BYTES, TOTAL_RATE };

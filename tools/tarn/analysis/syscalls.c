@@ -26,23 +26,20 @@ static const struct table_column call_columns[] = {NUMBER_COLUMN("number"), ALL_
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), ALL_COLUMNS};
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), ALL_COLUMNS};
 static const struct table_column use_columns[] = {NUMBER_COLUMN("pid"), TEXT_KEY("what"), ALL_COLUMNS};
-enum { ERROR_RESULT, ERROR_COUNT, ERROR_MEANING };
 static const struct table_column error_columns[] = {SIGNED_COLUMN("result"), COUNT_COLUMN("count"),
                                                     TEXT_KEY("meaning")};
-enum { LONG_ARG0 = LONGEST_COLUMN_COUNT, LONG_ARG1, LONG_RESULT };
 static const struct table_column longest_columns[] = {LONGEST_COLUMNS, HEX_COLUMN("arg0"), HEX_COLUMN("arg1"),
                                                       SIGNED_COLUMN("result")};
 static const struct table tables[TABLES] = {
-    [BY_CALL] =
-        TABLE("call", "system call", "calls", call_columns, SPAN_BY_TOTAL(call_columns), "system calls"),
-    [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, SPAN_BY_TOTAL(process_columns),
-                         "system calls of each process"),
-    [BY_THREAD] = TABLE_EXTRA("thread", "thread", "threads", thread_columns, SPAN_BY_TOTAL(thread_columns),
-                              "system calls of each thread"),
-    [BY_USE] = TABLE_EXTRA("use", "process", "uses", use_columns, SPAN_BY_TOTAL(use_columns),
-                           "each system call of each process"),
+    [BY_CALL] = TABLE("call", "system call", "calls", call_columns, "total_ns", "system calls"),
+    [BY_PROCESS] =
+        TABLE("process", "process", "processes", process_columns, "total_ns", "system calls of each process"),
+    [BY_THREAD] =
+        TABLE_EXTRA("thread", "thread", "threads", thread_columns, "total_ns", "system calls of each thread"),
+    [BY_USE] =
+        TABLE_EXTRA("use", "process", "uses", use_columns, "total_ns", "each system call of each process"),
     [BY_ERROR] =
-        TABLE("error", "system call", "errors", error_columns, ERROR_COUNT, "errors that calls returned"),
+        TABLE("error", "system call", "errors", error_columns, "count", "errors that calls returned"),
     [BY_DURATION] = HISTOGRAM_TABLE_EXTRA("duration", "duration", "histogram of durations"),
     [BY_LONGEST] = TABLE_EXTRA("longest", "longest calls", "calls", longest_columns, TABLE_AS_FILLED,
                                "the longest calls"),
@@ -107,9 +104,9 @@ static void fill_errors(struct syscalls *calls)
         struct table_row *row =
             table_add(table, is_rest ? "(others)" : name_of(&calls->analysis, entry->key[0], text));
 
-        row->cells[ERROR_RESULT].number = is_rest ? TABLE_NONE : (int64_t)entry->key[1];
-        row->cells[ERROR_COUNT].count = *(const uint64_t *)(const void *)entry->value;
-        row->cells[ERROR_MEANING].text = is_rest ? NULL : tarn_error_text((int64_t)entry->key[1]);
+        cells_put(row->cells, {.number = is_rest ? TABLE_NONE : (int64_t)entry->key[1]},
+                  {.count = *(const uint64_t *)(const void *)entry->value},
+                  {.text = is_rest ? NULL : tarn_error_text((int64_t)entry->key[1])});
     }
 }
 
@@ -119,9 +116,8 @@ static struct table_row *add_longest(struct analysis *analysis, struct table *ta
     char text[ANALYSIS_NAME_BYTES];
     struct table_row *row = table_add(table, name_of(analysis, item->what, text));
 
-    row->cells[LONG_ARG0].count = item->args[0];
-    row->cells[LONG_ARG1].count = item->args[1];
-    row->cells[LONG_RESULT].number = item->result;
+    cells_put(row_cell(table, row, "arg0"), {.count = item->args[0]}, {.count = item->args[1]},
+              {.number = item->result});
     return row;
 }
 

@@ -26,38 +26,24 @@ struct threads {
     TIME_COLUMN("running_ns"), TIME_COLUMN("ready_ns"), TIME_COLUMN("waiting_ns"),          \
         TIME_COLUMN("unknown_ns"), REAL_COLUMN("cpu_percent", 1), COUNT_COLUMN("switches"), \
         COUNT_COLUMN("migrations"), COUNT_COLUMN("wakeups")
-enum {
-    TIMES_RUNNING,
-    TIMES_READY,
-    TIMES_WAITING,
-    TIMES_UNKNOWN,
-    TIMES_CPU,
-    TIMES_SWITCHES,
-    TIMES_MIGRATIONS,
-    TIMES_WAKEUPS
-};
-enum { THREAD_TID, THREAD_PID, THREAD_PRIO, THREAD_STATE, THREAD_BEGIN, THREAD_END, THREAD_TIMES };
 static const struct table_column thread_columns[] = {
     NUMBER_COLUMN("tid"),    NUMBER_COLUMN("pid"),  NUMBER_COLUMN("prio"), TEXT_COLUMN("state"),
     WHEN_COLUMN("begin_ns"), WHEN_COLUMN("end_ns"), TIMES_COLUMNS};
-enum { STATE_STRETCHES, STATE_TOTAL, STATE_SHARE };
 static const struct table_column state_columns[] = {COUNT_COLUMN("stretches"), TIME_COLUMN("total_ns"),
                                                     REAL_COLUMN("percent", 2)};
-enum { WAIT_TID, WAIT_PID, WAIT_TOTAL, WAIT_FIRST };
 static const struct table_column wait_columns[] = {
     NUMBER_COLUMN("tid"),           NUMBER_COLUMN("pid"),       TIME_COLUMN("waiting_ns"),
     TIME_COLUMN("send_ns"),         TIME_COLUMN("receive_ns"),  TIME_COLUMN("reply_ns"),
     TIME_COLUMN("notification_ns"), TIME_COLUMN("futex_ns"),    TIME_COLUMN("sleep_ns"),
     TIME_COLUMN("fault_ns"),        TIME_COLUMN("suspended_ns")};
-enum { PROCESS_PID, PROCESS_THREADS, PROCESS_TIMES };
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), COUNT_COLUMN("threads"),
                                                       TIMES_COLUMNS};
 static const struct table tables[TABLES] = {
-    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, THREAD_TIMES, "threads"),
-    [BY_STATE] = TABLE("state", "state", "states", state_columns, STATE_TOTAL, "time in each state"),
-    [BY_WAIT] =
-        TABLE_EXTRA("wait", "waiting thread", "threads", wait_columns, WAIT_TOTAL, "what threads waited for"),
-    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, PROCESS_TIMES,
+    [BY_THREAD] = TABLE("thread", "thread", "threads", thread_columns, "running_ns", "threads"),
+    [BY_STATE] = TABLE("state", "state", "states", state_columns, "total_ns", "time in each state"),
+    [BY_WAIT] = TABLE_EXTRA("wait", "waiting thread", "threads", wait_columns, "waiting_ns",
+                            "what threads waited for"),
+    [BY_PROCESS] = TABLE_EXTRA("process", "process", "processes", process_columns, "running_ns",
                                "threads of each process"),
 };
 
@@ -122,47 +108,49 @@ static void add_times(const struct analysis *analysis, union table_cell *cells, 
     double seconds = analysis_seconds(analysis);
     uint64_t running = analysis_ns(analysis, times->ticks[MODEL_RUNNING]);
 
-    cells[TIMES_RUNNING].count += running;
-    cells[TIMES_READY].count += analysis_ns(analysis, times->ticks[MODEL_READY]);
-    cells[TIMES_WAITING].count += analysis_ns(analysis, waited(times));
-    cells[TIMES_UNKNOWN].count += analysis_ns(analysis, times->ticks[MODEL_UNKNOWN]);
-    cells[TIMES_CPU].real += seconds > 0 ? (double)running / 1e7 / seconds : 0;
-    cells[TIMES_SWITCHES].count += times->switches;
-    cells[TIMES_MIGRATIONS].count += times->migrations;
-    cells[TIMES_WAKEUPS].count += times->wakeups;
+    (cells++)->count += running;
+    (cells++)->count += analysis_ns(analysis, times->ticks[MODEL_READY]);
+    (cells++)->count += analysis_ns(analysis, waited(times));
+    (cells++)->count += analysis_ns(analysis, times->ticks[MODEL_UNKNOWN]);
+    (cells++)->real += seconds > 0 ? (double)running / 1e7 / seconds : 0;
+    (cells++)->count += times->switches;
+    (cells++)->count += times->migrations;
+    cells->count += times->wakeups;
 }
 
 static void add_thread(struct analysis *analysis, const struct model_thread *thread,
                        const struct times *times)
 {
-    struct table_row *row = row_of_thread(analysis, &analysis->tables[BY_THREAD], thread, NULL);
+    struct table *table = &analysis->tables[BY_THREAD];
+    struct table_row *row = row_of_thread(analysis, table, thread, NULL);
     uint64_t begin = thread->begin > analysis->from ? thread->begin : analysis->from;
 
-    row->cells[THREAD_PRIO].count = thread->prio;
-    row->cells[THREAD_STATE].text = model_state_names[thread->has_ended ? MODEL_DEAD : thread->state];
-    row->cells[THREAD_BEGIN].count = analysis_when(analysis, begin);
-    row->cells[THREAD_END].count =
-        thread->has_ended ? analysis_when(analysis, thread->end) : (uint64_t)TABLE_NONE;
-    add_times(analysis, &row->cells[THREAD_TIMES], times);
+    cells_put(row_cell(table, row, "prio"), {.count = thread->prio},
+              {.text = model_state_names[thread->has_ended ? MODEL_DEAD : thread->state]},
+              {.count = analysis_when(analysis, begin)},
+              {.count = thread->has_ended ? analysis_when(analysis, thread->end) : (uint64_t)TABLE_NONE});
+    add_times(analysis, row_cell(table, row, "running_ns"), times);
 }
 
 static void add_wait(struct analysis *analysis, const struct model_thread *thread, const struct times *times)
 {
-    struct table_row *row = row_of_thread(analysis, &analysis->tables[BY_WAIT], thread, NULL);
+    struct table *table = &analysis->tables[BY_WAIT];
+    struct table_row *row = row_of_thread(analysis, table, thread, NULL);
+    union table_cell *cells = row_cell(table, row, "send_ns");
 
-    row->cells[WAIT_TOTAL].count = analysis_ns(analysis, waited(times));
+    row_set(table, row, "waiting_ns", analysis_ns(analysis, waited(times)));
     for (int state = MODEL_BLOCKED_SEND; state <= MODEL_SUSPENDED; state++)
-        row->cells[WAIT_FIRST + state - MODEL_BLOCKED_SEND].count =
-            analysis_ns(analysis, times->ticks[state]);
+        (cells++)->count = analysis_ns(analysis, times->ticks[state]);
 }
 
 static void add_process(struct analysis *analysis, const struct model_thread *thread,
                         const struct times *times)
 {
-    struct table_row *row = row_of_process(analysis, &analysis->tables[BY_PROCESS], thread->pid);
+    struct table *table = &analysis->tables[BY_PROCESS];
+    struct table_row *row = row_of_process(analysis, table, thread->pid);
 
-    row->cells[PROCESS_THREADS].count++;
-    add_times(analysis, &row->cells[PROCESS_TIMES], times);
+    row_cell(table, row, "threads")->count++;
+    add_times(analysis, row_cell(table, row, "running_ns"), times);
 }
 
 static void fill_states(struct analysis *analysis, const struct times *sum)
@@ -175,9 +163,9 @@ static void fill_states(struct analysis *analysis, const struct times *sum)
         if (sum->times[state] != 0) {
             struct table_row *row = table_add(&analysis->tables[BY_STATE], model_state_names[state]);
 
-            row->cells[STATE_STRETCHES].count = sum->times[state];
-            row->cells[STATE_TOTAL].count = analysis_ns(analysis, sum->ticks[state]);
-            row->cells[STATE_SHARE].real = all ? 100.0 * (double)sum->ticks[state] / (double)all : 0;
+            cells_put(row->cells, {.count = sum->times[state]},
+                      {.count = analysis_ns(analysis, sum->ticks[state])},
+                      {.real = all ? 100.0 * (double)sum->ticks[state] / (double)all : 0});
         }
 }
 

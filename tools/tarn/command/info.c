@@ -113,7 +113,7 @@ static const struct process_name **sort_processes(const struct names *names, uns
 static void print_programs(const struct process_name **processes, unsigned count)
 {
     static const struct table_column columns[] = {NUMBER_COLUMN("first"), COUNT_COLUMN("processes")};
-    struct table programs = TABLE("program", "program", "programs", columns, 0);
+    struct table programs = TABLE("program", "program", "programs", columns, "first");
     int column = printf("\nprocesses   %u seen in the sampled packets:", count);
 
     for (unsigned i = 0; i < count; i++) {
@@ -122,7 +122,7 @@ static void print_programs(const struct process_name **processes, unsigned count
         if (row->cells[1].count++ == 0)
             row->cells[0].count = processes[i]->pid;
     }
-    table_sort(&programs, programs.order);
+    table_sort(&programs, table_order(&programs));
     for (size_t i = 0; i < programs.count; i++) {
         const struct table_row *row = programs.rows[i];
         char text[128], number[32] = "", name[64];
