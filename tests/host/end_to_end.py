@@ -89,6 +89,9 @@ class Pull:
         self.process = subprocess.Popen([TARN, "pull", source or f"tcp:127.0.0.1:{machine.port}", "-o", trace, *options],
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
+    def wait_begun(self):
+        wait_for(lambda: os.path.exists(os.path.join(self.trace, "metadata")), "the pull has begun")
+
     def finish(self, seconds=90):
         """Ends it as Ctrl-C does, after which it has `seconds` (of the fastest machine). Its exit status (None: it did
         not end) and what it printed."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks of tests/host/view_page: flags, names, lanes, the panel, flame graphs, the PNG, and a server that goes."""
+"""Checks of tests/host/view_page: flags, names, lanes, the panel, flame graphs, the PNG, and a lost server."""
 import json
 import os
 import re
@@ -15,7 +15,7 @@ NOT_KNOWN = "4294967295"
 
 
 def check_flags(page, lines):
-    """Marked events are flagged on the lanes where they lie, however many there are."""
+    """Marked events have flags on their lanes, however many there are."""
     middle, count = len(lines) // 2, 20000
     begin, end = lines[middle][0], lines[middle + count][0]
     page.value(f"tarnView.state.show({begin}, {end})")
@@ -52,7 +52,7 @@ def check_flags(page, lines):
 
 
 def check_names(page, view, duration):
-    """Interrupts and classes of locks have the names that the trace tells."""
+    """Interrupts and lock classes have their names from the trace."""
     told = view.ask("trace")["details"]
     status, out, _ = e2e.tarn("list", "--json", "--event", "lttng_statedump_interrupt,state_lock_class", TRACE)
     rows = [json.loads(line) for line in out.splitlines()]
@@ -76,7 +76,7 @@ def check_names(page, view, duration):
 
 
 def check_lock_names(page, view, duration):
-    """A lock that its program has named is called so, also where the walk begins after the name was told."""
+    """A lock has the name that its program gave it, even if a walk begins after that event."""
     status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended,lock_name", TRACE)
     trace, names, expected = view.ask("trace"), {}, {}
     numbers, begin = {thread["tid"]: thread["n"] for thread in trace["threads"] if not thread["idle"]}, int(trace["begin_clock_ns"])
@@ -105,7 +105,7 @@ def check_lock_names(page, view, duration):
 
 
 def check_path(page, view):
-    """From the list of the longest calls to the path of one of them, and back."""
+    """A click on one of the longest calls shows its path; a button returns to the list."""
     page.value("tarnView.state.change({selection: null, tab: 'range'})")
     page.value("tarnView.state.show(0, tarnView.state.duration)")
     page.value("document.querySelector('.analyses input[value=ipc]').click()")
@@ -124,7 +124,7 @@ def check_path(page, view):
 
 
 def check_holders(page, view, duration):
-    """The holder of a lock is found, even if it has ended before the waiter logs the wait."""
+    """Each wait shows the holder of the lock, even if it ended before the waiter logged the wait."""
     status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended", TRACE)
     holders = sorted(int(row["fields"]["holder_tid"]) for row in map(json.loads, out.splitlines())
                      if str(row["fields"]["holder_tid"]) not in (NOT_KNOWN, "0"))
@@ -139,7 +139,7 @@ def check_holders(page, view, duration):
 
 
 def check_sleep(view, duration):
-    """A processor's boxes say that it sleeps for as long as it is idle; parts with boxes too short to tell apart do not count."""
+    """The sleep time in a CPU's boxes is its idle time. Parts in which boxes are merged do not count."""
     parts, compared, wrong = 400, 0, []
     for part in range(parts):
         begin, end = duration * part // parts, duration * (part + 1) // parts
@@ -155,7 +155,7 @@ def check_sleep(view, duration):
 
 
 def check_lanes(page):
-    """Folded processes show what their threads do; the filter finds threads that have no lane by themselves."""
+    """Folded processes show when their threads ran; the filter also finds threads that have no lane."""
     page.value("tarnView.state.change({marks: new Map(), filter: '', sort: 'time', arrows: 'auto', lane: null})")
     page.value("tarnView.state.show(0, tarnView.state.duration)")
     page.value("document.activeElement.blur()")
@@ -188,7 +188,7 @@ def check_lanes(page):
 
 
 def check_dock(page, address):
-    """The panel goes to the bottom and back; the link and the next visit know."""
+    """The panel moves to the bottom and back. The link and the browser remember its place."""
     page.value("document.getElementById('overlay').focus()")
     rectangles = """(() => { const [t, p] = ['timeline', 'panel'].map(id => document.getElementById(id).getBoundingClientRect());
         return [t.right, t.bottom, p.left, p.top, p.width, p.height]; })()"""
@@ -212,7 +212,7 @@ def check_dock(page, address):
 
 
 def check_flame(page, first, last):
-    """The profile of a selected range as a flame graph."""
+    """The flame graph shows the profile of the selected range."""
     page.value(f"tarnView.state.change({{selection: {{from: {first}, to: {last}}}, tab: 'range'}})")
     page.value("document.querySelector('.analyses input[value=flame]').click()")
     page.wait("document.querySelectorAll('.flame g.f').length > 20 && !document.querySelector('.tables.old')")
@@ -238,7 +238,8 @@ def check_flame(page, first, last):
 
 
 def middle_of_arrows(view, duration, span):
-    """Of a range with wake-ups by threads, and calls, but so few that none is drawn fainter or left out."""
+    """Returns the middle of a range with calls and with wake-ups by threads, but with at most 50 arrows, so that none is fainter or
+    left out."""
     best, middle = 0, duration // 2
     for part in range(40, 400):
         begin = duration * part // 400
@@ -257,7 +258,7 @@ CPU_COLOURS = """(() => { const v = tarnView, c = v.timeline.scene, pixels = new
 
 
 def check_png(page, view, duration):
-    """The same picture as a file: in the page's colours, with its arrows and waits."""
+    """`tarn view --png` draws the same picture: in the page's colours, with arrows and waits."""
     page.value("tarnView.state.change({sort: 'time', pins: new Set()})")
     programs = page.value("""[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread')
         .map(r => r.pid))].slice(0, 5)""")
@@ -287,7 +288,7 @@ def check_png(page, view, duration):
 
 
 def check_server_gone(page):
-    """The page says when its server has gone, and that it is back."""
+    """The page reports a lost server, and continues when the server is back."""
     with View(TRACE) as view:
         open_page(page, view.address)
         port = re.search(r":(\d+)/", view.address)[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What tests of the page of `tarn view` share: the page in a browser, and the trace that it shows."""
+"""Shared by the tests of the page of `tarn view`: drives the page in a browser, and reads the trace that it shows."""
 import contextlib
 import json
 import os
@@ -41,7 +41,7 @@ def settle(page):
 
 
 def place(page, key, t):
-    """Where a moment of a lane is, in pixels of the window."""
+    """Returns the position of a time on a lane, in pixels of the window."""
     return page.value(f"""(() => {{ const v = tarnView, r = document.getElementById("overlay").getBoundingClientRect();
         const row = v.rows.row({json.dumps(key)}); return [r.x + v.timeline.scale.x({t}), r.y + v.rows.yOf(row) + 9]; }})()""")
 
@@ -53,7 +53,7 @@ def ruler(page, t):
 
 @contextlib.contextmanager
 def only_lanes(page):
-    """Without flags and arrows, which lie over lanes and have tooltips of their own."""
+    """Hides flags and arrows, which cover lanes and have their own tooltips."""
     page.value("""(() => { const {marks, arrows} = tarnView.state; window.before = {marks, arrows};
         tarnView.state.change({marks: new Map(), arrows: 'none'}); })()""")
     settle(page)
@@ -66,8 +66,7 @@ def picture(page, name):
 
 
 def longest_wait(view, duration, fits=lambda wait: True):
-    """For a lock, long enough to be seen. Each part is looked at together with the next: of a wait across the border between two
-    neither has all."""
+    """Returns the longest wait for a lock that FITS. Asks for overlapping ranges, so that each wait is complete in one of them."""
     waits = []
     for part in range(19):
         begin, end = duration * part // 20, duration * (part + 2) // 20

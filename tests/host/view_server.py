@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`tarn view` in the background, and what its server says."""
+"""Runs `tarn view` in the background, and sends requests to its server."""
 import http.client
 import json
 import signal
@@ -25,7 +25,7 @@ class View:
         self.process.wait(20 * e2e.PATIENCE)
 
     def ask(self, question, **parameters):
-        """The JSON of /api/QUESTION, of a refusal too."""
+        """Returns the JSON of /api/QUESTION, also of an error."""
         query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
         try:
             with urllib.request.urlopen(f"{self.address}api/{question}{query}", timeout=60 * e2e.PATIENCE) as answer:
@@ -34,7 +34,7 @@ class View:
             return json.load(error)
 
     def wait(self, condition, seconds):
-        """Returns the first answer of /api/changes that fits, or the last one."""
+        """Returns the first reply of /api/changes that meets CONDITION, or the last one."""
         until = time.monotonic() + seconds * e2e.PATIENCE
         now = self.ask("changes")
         while not condition(now) and time.monotonic() < until:
@@ -42,13 +42,13 @@ class View:
         return now
 
     def end(self):
-        """Ends it as Ctrl-C does; returns its exit status."""
+        """Ends `tarn view` as Ctrl-C does. Returns its exit status."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(60 * e2e.PATIENCE)
 
 
 def status_of(address, path, method="GET", **headers):
-    """The HTTP status of a request with these headers."""
+    """Returns the HTTP status of a request with these headers."""
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(address).netloc, timeout=60 * e2e.PATIENCE)
     connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
     return connection.getresponse().status
