@@ -311,17 +311,7 @@ static int check(uint64_t meta, enum cap_type type, uint32_t rights)
 
 int cap_lookup(struct space *space, cap_t number, enum cap_type type, uint32_t rights, struct cap *found)
 {
-    struct cap_table *table = &space->caps;
-    /* Acquire: pairs with grow. */
-    if (number >= atomic_load_explicit(&table->size, memory_order_acquire))
-        return -E_BAD_CAP;
-    struct cap_slot *slot = slot_at(table, number);
-    found->slot = slot;
-    /* Acquire: pairs with fill. */
-    found->meta = atomic_load_explicit(&slot->meta, memory_order_acquire);
-    found->object = atomic_load_explicit(&slot->object, memory_order_relaxed);
-    found->badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
-    return check(found->meta, type, rights);
+    return check(cap_read(&space->caps, number, found), type, rights);
 }
 
 int cap_get_any(struct space *space, cap_t number, enum cap_type type, uint32_t rights, struct cap *found)

@@ -71,6 +71,21 @@ void cap_table_destroy(struct cap_table *table); /* frees its memory, when no lo
 struct space;
 struct thread;
 
+/* Returns the slot's meta: type CAP_NONE if it is empty; 0 if there is no such slot. */
+static inline uint64_t cap_read(const struct cap_table *table, cap_t number, struct cap *found)
+{
+    if (__builtin_expect(number >= atomic_load_explicit(&table->size, memory_order_relaxed), 0))
+        return 0;
+    atomic_thread_fence(memory_order_acquire); /* pairs with the release in grow */
+    struct cap_slot *slot = &table->leaves[number / CAP_SLOTS_PER_LEAF][number % CAP_SLOTS_PER_LEAF];
+    uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire); /* pairs with the release in fill */
+    found->object = atomic_load_explicit(&slot->object, memory_order_relaxed);
+    found->badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
+    found->slot = slot;
+    return found->meta = meta;
+}
+
 /* Takes no reference. 0, -E_BAD_CAP, -E_BAD_TYPE, -E_BAD_RIGHT. */
 int cap_lookup(struct space *space, cap_t slot, enum cap_type type, uint32_t rights, struct cap *found);
 /* With the object's lock held: is the slot as it was looked up? */

@@ -28,22 +28,18 @@
 static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, uint64_t wanted,
                                              uint64_t *badge)
 {
-    const struct cap_table *table = &self->space->caps;
-    if (unlikely(number >= atomic_load_explicit(&table->size, memory_order_relaxed)))
+    struct cap cap;
+    uint64_t meta = cap_read(&self->space->caps, number, &cap);
+    if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted))
         return NULL;
-    atomic_thread_fence(memory_order_acquire); /* pairs with the release in grow */
-    struct cap_slot *slot = &table->leaves[number / CAP_SLOTS_PER_LEAF][number % CAP_SLOTS_PER_LEAF];
-    uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_relaxed);
-    atomic_thread_fence(memory_order_acquire); /* pairs with the release in fill */
-    struct endpoint *endpoint = atomic_load_explicit(&slot->object, memory_order_relaxed);
-    *badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
-    if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted) ||
-        unlikely(!spin_try_lock_unsampled(&endpoint->lock)))
+    struct endpoint *endpoint = cap.object;
+    *badge = cap.badge;
+    if (unlikely(!spin_try_lock_unsampled(&endpoint->lock)))
         return NULL;
     /* No need to test for a dead endpoint: a capability to receive keeps it alive, and a call that finds a
      * waiting receiver counts as made before its death. The lock's fence orders this load, as in
      * cap_revalidate. */
-    if (likely(atomic_load_explicit(&slot->meta, memory_order_relaxed) == meta))
+    if (likely(atomic_load_explicit(&cap.slot->meta, memory_order_relaxed) == meta))
         return endpoint;
     spin_unlock_unsampled(&endpoint->lock);
     return NULL;
