@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* user_copy.c - copies between the kernel and the current program's memory. Interface: user_copy.h. */
+/*
+ * user_copy.c - copies between the current program's memory and the kernel or a memory object. Interface:
+ * user_copy.h.
+ *
+ * Reads and writes of memory objects go through a buffer on the stack. If a user page must come from a pager,
+ * the system call returns the bytes so far, or starts again.
+ */
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/ipc/cap.h>
 #include <kernel/ipc/fault.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/scarce.h>
 #include <kernel/sched/thread.h>
+#include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <kernel/space/user_copy.h>
 #include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
 #include <trace/syscall.h>
 
 static bool is_user_range(const void *user, uint64_t size)
@@ -107,4 +116,60 @@ int64_t user_read_string(char *text, const char *user_from, size_t size)
 int64_t user_read_name(char name[TARN_NAME_BYTES], const char *user_from)
 {
     return user_read_string(name, user_from, TARN_NAME_BYTES);
+}
+
+/* ---- System calls on memory objects ---- */
+
+#define CHUNK    1024u
+#define COPY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
+
+/* Copies up to CHUNK bytes. Returns their number, 0 at the end of the object, or an error. */
+typedef int64_t copy_chunk_fn(struct memory *memory, uint64_t offset, char *user, uint64_t size);
+
+static int64_t copy_to_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
+{
+    char chunk[CHUNK];
+    int64_t copied = memory_copy_out(memory, offset, chunk, size);
+    int64_t error = copied > 0 ? user_write(user, chunk, (uint64_t)copied) : 0;
+    return error ? error : copied;
+}
+
+static int64_t copy_from_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
+{
+    char chunk[CHUNK];
+    int64_t error = user_read(chunk, user, size);
+    return error ? error : memory_copy_in(memory, offset, chunk, size);
+}
+
+/* Returns the bytes before an error, unless the system call will be repeated. */
+static int64_t copy_chunks(cap_t slot, uint32_t rights, uint64_t offset, char *user, uint64_t size,
+                           copy_chunk_fn *copy_chunk)
+{
+    void *object;
+    int64_t error = cap_get(current_thread()->space, slot, CAP_MEMORY, rights, &object);
+    if (error)
+        return error;
+    uint64_t done = 0;
+    size = size < COPY_MAX ? size : COPY_MAX;
+    while (done < size) {
+        uint64_t part = size - done < CHUNK ? size - done : CHUNK;
+        int64_t copied = copy_chunk(object, offset + done, user + done, part);
+        if (copied <= 0) {
+            error = copied;
+            break;
+        }
+        done += (uint64_t)copied;
+    }
+    memory_put(object);
+    return error < 0 && (done == 0 || error == SYSCALL_NO_RESULT) ? error : (int64_t)done;
+}
+
+int64_t sys_memory_read(cap_t slot, uint64_t offset, void *user_buffer, uint64_t size)
+{
+    return copy_chunks(slot, RIGHT_READ, offset, user_buffer, size, copy_to_user);
+}
+
+int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, uint64_t size)
+{
+    return copy_chunks(slot, RIGHT_WRITE, offset, (char *)user_buffer, size, copy_from_user);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * syscall_memory.c - system calls on memory objects. memory.c implements them.
- *
- * Reads and writes copy through a buffer on the stack. If a user page must come from a pager, the system
- * call returns the bytes so far, or starts again.
+ * syscall_memory.c - system calls on memory objects. memory.c implements them; those that copy are in
+ * user_copy.c.
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/ipc/cap.h>
@@ -12,13 +10,11 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
-#include <kernel/space/user_copy.h>
 #include <kernel/syscall/machine.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-#define CHUNK    1024u
-#define COPY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
+#define SUPPLY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
 
 static int get_memory(cap_t slot, uint32_t rights, struct memory **memory)
 {
@@ -130,64 +126,13 @@ int64_t sys_memory_resize(cap_t slot, uint64_t size)
     return error;
 }
 
-/* Copies up to CHUNK bytes. Returns their number, 0 at the end of the object, or an error. */
-typedef int64_t copy_chunk_fn(struct memory *memory, uint64_t offset, char *user, uint64_t size);
-
-static int64_t copy_to_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
-{
-    char chunk[CHUNK];
-    int64_t copied = memory_copy_out(memory, offset, chunk, size);
-    int64_t error = copied > 0 ? user_write(user, chunk, (uint64_t)copied) : 0;
-    return error ? error : copied;
-}
-
-static int64_t copy_from_user(struct memory *memory, uint64_t offset, char *user, uint64_t size)
-{
-    char chunk[CHUNK];
-    int64_t error = user_read(chunk, user, size);
-    return error ? error : memory_copy_in(memory, offset, chunk, size);
-}
-
-/* Returns the bytes before an error, unless the system call will be repeated. */
-static int64_t copy_chunks(cap_t slot, uint32_t rights, uint64_t offset, char *user, uint64_t size,
-                           copy_chunk_fn *copy_chunk)
-{
-    struct memory *memory;
-    int64_t error = get_memory(slot, rights, &memory);
-    if (error)
-        return error;
-    uint64_t done = 0;
-    size = size < COPY_MAX ? size : COPY_MAX;
-    while (done < size) {
-        uint64_t part = size - done < CHUNK ? size - done : CHUNK;
-        int64_t copied = copy_chunk(memory, offset + done, user + done, part);
-        if (copied <= 0) {
-            error = copied;
-            break;
-        }
-        done += (uint64_t)copied;
-    }
-    memory_put(memory);
-    return error < 0 && (done == 0 || error == SYSCALL_NO_RESULT) ? error : (int64_t)done;
-}
-
-int64_t sys_memory_read(cap_t slot, uint64_t offset, void *user_buffer, uint64_t size)
-{
-    return copy_chunks(slot, RIGHT_READ, offset, user_buffer, size, copy_to_user);
-}
-
-int64_t sys_memory_write(cap_t slot, uint64_t offset, const void *user_buffer, uint64_t size)
-{
-    return copy_chunks(slot, RIGHT_WRITE, offset, (char *)user_buffer, size, copy_from_user);
-}
-
 /* ---- Pagers ---- */
 
 int64_t sys_memory_supply(cap_t slot, uint64_t offset, cap_t source_slot, uint64_t source_offset,
                           uint64_t size)
 {
     struct memory *target, *source;
-    if (bad_size(size) || size > COPY_MAX || offset % FRAME_SIZE || source_offset % FRAME_SIZE ||
+    if (bad_size(size) || size > SUPPLY_MAX || offset % FRAME_SIZE || source_offset % FRAME_SIZE ||
         size % FRAME_SIZE)
         return -E_BAD_ARGUMENT;
     int error = get_memory(slot, RIGHT_WRITE, &target);
