@@ -9,10 +9,11 @@
 #ifndef SERVERS_FS_NODE_H
 #define SERVERS_FS_NODE_H
 
-#include "storage.h"
 #include <base/tree.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum node_kind { NODE_FILE, NODE_DIRECTORY, NODE_PIPE, NODE_NULL, NODE_ZERO };
@@ -34,6 +35,16 @@ struct directory {
     uint32_t entry_count;
     uint64_t next_position;
 };
+
+/* The bytes of a file. Those that were never written are zero. */
+struct storage {
+    uint32_t memory;   /* capability of the memory object; 0: none yet */
+    bool lent;         /* may be mapped by programs that run it: a write first copies it */
+    bool shared;       /* may be written to through a shared mapping */
+    uint64_t capacity; /* bytes of the memory object */
+};
+
+#define FILE_SIZE_MAX (1ull << 32)
 
 struct node {
     atomic_uint references;
@@ -67,6 +78,12 @@ void node_attributes(struct node *node, struct attributes *attributes);
 int64_t node_read(struct node *node, uint64_t offset, void *buffer, uint64_t size);
 int64_t node_write(struct node *node, uint64_t *offset, const void *buffer, uint64_t size, int append);
 int node_truncate(struct node *node, uint64_t size);
+
+/* For files, with the lock held. Return 0 or -errno, and in *capability a new one, which the caller closes:
+ * for the current contents, which later writes do not change; or for the file's own memory, shared from now
+ * on. */
+int node_executable(struct node *node, uint32_t *capability);
+int node_share(struct node *node, uint32_t *capability);
 
 /* Totals of the whole file system. */
 struct node_totals {

@@ -292,7 +292,7 @@ static int64_t fs_executable(struct server_request *request, struct node *node)
     if (node->kind != NODE_FILE)
         return node->kind == NODE_DIRECTORY ? -EISDIR : -EACCES;
     pthread_mutex_lock(&node->lock);
-    int error = storage_executable(&node->storage, node->size, &request->send[0]);
+    int error = node_executable(node, &request->send[0]);
     request->word[0] = node->size;
     request->word[1] = node->number;
     request->word[2] = node->version;
@@ -309,7 +309,7 @@ static int64_t fs_map(struct server_request *request, struct open_file *file)
     if (node->kind != NODE_FILE || file->access != O_RDWR)
         return -EACCES;
     pthread_mutex_lock(&node->lock);
-    int error = storage_share(&node->storage, node->size, &request->send[0]);
+    int error = node_share(node, &request->send[0]);
     request->word[0] = node->size;
     pthread_mutex_unlock(&node->lock);
     request->close_sent = true;

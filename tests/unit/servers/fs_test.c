@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fs_test.c - names, contents, handles, pipes and the archive, without messages. */
-#include "storage_host.h"
+#include "memory_host.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <servers/fs/load.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tarn/runtime.h>
 #include <tests/tap.h>
 #include <tests/unit/servers/fake_server.h>
 
@@ -105,10 +106,10 @@ static void test_removed_but_open(void)
     check(node_write(file, &offset, "still", 5, 1) == 5 && offset == 5);
     check(tree_read_directory(directory, &position, text, 8) == 0);
     check(tree_open("/u/g", O_CREAT, 0, &other, &created) == -ENOENT);
-    unsigned live = storage_live();
+    unsigned live = memory_live();
     node_put(file);
     node_put(directory);
-    check(storage_live() == live - 1);
+    check(memory_live() == live - 1);
 }
 
 static void test_contents(void)
@@ -122,14 +123,25 @@ static void test_contents(void)
     offset = 12;
     check(node_write(node, &offset, "x", 1, 0) == 1 && node_read(node, 8, buffer, 16) == 5);
     check(!memcmp(buffer, "\0\0\0\0x", 5) && node_read(node, 100, buffer, 16) == 0);
-    offset = STORAGE_MAX;
+    offset = FILE_SIZE_MAX;
     check(node_write(node, &offset, "x", 1, 0) == -EFBIG);
     offset = ~0ull;
     check(node_write(node, &offset, "x", 1, 0) == -EFBIG);
-    storage_limit = 20;
+    memory_limit = 20;
     offset = 19;
     check(node_write(node, &offset, "xy", 2, 0) == -ENOSPC && node_read(node, 12, buffer, 16) == 1);
-    storage_limit = ~0ull;
+    memory_limit = ~0ull;
+    /* What was lent stays as it was; what is shared changes. */
+    uint32_t lent, shared;
+    offset = 0;
+    check(node_executable(node, &lent) == 0 && node_write(node, &offset, "y", 1, 0) == 1);
+    check(sys_memory_read(lent, 0, buffer, 8) == 8 && !memcmp(buffer, "0123\0\0\0\0", 8));
+    check(node_share(node, &shared) == 0 && node_write(node, &offset, "z", 1, 0) == 1);
+    check(sys_memory_read(shared, 0, buffer, 4) == 4 && !memcmp(buffer, "z123", 4));
+    check(node_truncate(node, 0) == 0 && sys_memory_read(shared, 0, buffer, 4) == 4 &&
+          !memcmp(buffer, "\0\0\0", 4));
+    sys_cap_close(lent);
+    sys_cap_close(shared);
     node_put(node);
     check(tree_unlink("/c") == 0);
 }
@@ -453,6 +465,6 @@ int main(void)
     test_pipe_deaths();
     test_threads();
     test_archive();
-    check(storage_live() == 0 && node_totals.files == 0 && node_totals.bytes == 0);
+    check(memory_live() == 0 && node_totals.files == 0 && node_totals.bytes == 0);
     return finish_tests();
 }
