@@ -174,7 +174,7 @@ static int be_gone(const char *digits)
 
 static void test_ended(const char *self)
 {
-    unsigned ok = 0, full = 0;
+    unsigned registered = 0, full = 0;
     for (unsigned i = 0; i < PROGRAMS; i++) {
         int told = register_elsewhere(self, i);
         if (told == 1) {
@@ -182,9 +182,9 @@ static void test_ended(const char *self)
             control(TRACE_OP_CLEAR, 0, 0);
             told = register_elsewhere(self, i);
         }
-        ok += told == 0;
+        registered += told == 0;
     }
-    check(ok == PROGRAMS, "100 programs with schemas of their own, one after the other");
+    check(registered == PROGRAMS, "100 programs with schemas of their own, one after the other");
     check(full == (PROGRAMS - 1) / (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1),
           "classes of ended programs become free only when the rings are cleared");
     control(TRACE_OP_CLEAR, 0, 0);

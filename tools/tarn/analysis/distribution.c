@@ -32,7 +32,7 @@ static uint64_t bucket_begin(unsigned bucket)
     return power == 0 ? part : (uint64_t)(DISTRIBUTION_PARTS + part) << (power - 1);
 }
 
-static void make_capacity(struct distribution *distribution, struct arena *arena, unsigned low, unsigned high)
+static void cover_powers(struct distribution *distribution, struct arena *arena, unsigned low, unsigned high)
 {
     unsigned first = distribution->first, end = first + distribution->powers;
     uint64_t *buckets;
@@ -63,7 +63,7 @@ void distribution_add_many(struct distribution *distribution, struct arena *aren
     unsigned bucket = bucket_of(value), power = bucket / DISTRIBUTION_PARTS;
 
     if (__builtin_expect(power - distribution->first >= distribution->powers, 0))
-        make_capacity(distribution, arena, power, power);
+        cover_powers(distribution, arena, power, power);
     *counter_of(distribution, bucket) += times;
     if (distribution->count == 0 || value < distribution->min)
         distribution->min = value;
@@ -77,7 +77,7 @@ void distribution_merge(struct distribution *into, struct arena *arena, const st
 {
     if (from->count == 0)
         return;
-    make_capacity(into, arena, from->first, from->first + from->powers - 1u);
+    cover_powers(into, arena, from->first, from->first + from->powers - 1u);
     for (unsigned i = 0; i < from->powers * DISTRIBUTION_PARTS; i++)
         *counter_of(into, from->first * DISTRIBUTION_PARTS + i) += from->buckets[i];
     if (into->count == 0 || from->min < into->min)

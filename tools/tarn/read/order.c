@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <tools/tarn/read/order.h>
 
-static void make_capacity(struct merge *merge, const struct trace *trace)
+static void alloc_tournament(struct merge *merge, const struct trace *trace)
 {
     memset(merge, 0, sizeof(*merge));
     merge->trace = trace;
@@ -17,7 +17,7 @@ static void make_capacity(struct merge *merge, const struct trace *trace)
 void merge_open(struct merge *merge, const struct trace *trace, const bool *wanted, uint64_t from,
                 struct reporter *reporter)
 {
-    make_capacity(merge, trace);
+    alloc_tournament(merge, trace);
     for (unsigned i = 0; i < trace->stream_count; i++) {
         struct cursor *cursor = &merge->cursors[i];
         bool found;
@@ -42,7 +42,7 @@ void merge_save(const struct merge *merge, struct position *positions)
 void merge_open_at(struct merge *merge, const struct trace *trace, const struct position *positions,
                    struct reporter *reporter)
 {
-    make_capacity(merge, trace);
+    alloc_tournament(merge, trace);
     for (unsigned i = 0; i < trace->stream_count; i++)
         if (cursor_open_at(&merge->cursors[i], trace, &trace->streams[i], positions[i], reporter))
             merge->tree[1] = merge_play(merge, &merge->cursors[i], merge_place_of(&merge->cursors[i]));
