@@ -90,7 +90,9 @@ class Pull:
                                         stdout=self.log, stderr=subprocess.STDOUT)
 
     def wait_begun(self):
-        wait_for(lambda: os.path.exists(os.path.join(self.trace, "metadata")), "the pull has begun")
+        """Until then, Ctrl-C would end it as it ends any program: without a trace."""
+        wait_for(lambda: os.path.exists(os.path.join(self.trace, "metadata")) or self.process.poll() is not None,
+                 "the pull has begun")
 
     def finish(self, seconds=90):
         """Ends it as Ctrl-C does, after which it has `seconds` (of the fastest machine). Its exit status (None: it did
@@ -107,7 +109,7 @@ class Pull:
             self.process.kill()
             status = None
         self.log.seek(0)
-        return status, self.log.read()
+        return status, self.log.read() or f"tarn pull printed nothing, and ended with status {status}"
 
 
 def wait_for(condition, what, seconds=100):
@@ -186,6 +188,7 @@ def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", *
         vm.wait_line(r"^tarn: ready", 60)
         pull = Pull(vm, trace, *pull_options)
         try:
+            pull.wait_begun()
             vm.wait_line(done, seconds)
         finally:
             result = pull.finish(60)

@@ -394,11 +394,11 @@ static int copy(struct pull *pull)
     struct sigaction action = {.sa_handler = note_interrupt};
     struct fail fail;
 
-    if ((pull->mask_text && !set_mask(pull, &fail)) || !begin(pull, false, &fail))
-        return fail_report(&fail, EXIT_USAGE);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    if ((pull->mask_text && !set_mask(pull, &fail)) || !begin(pull, false, &fail))
+        return fail_report(&fail, EXIT_USAGE);
     pull->begun = pull->last_progress = now_seconds();
     pull->wait_until = pull->begun + pull->wait;
     bool ok = pull_loop(pull, &fail);
