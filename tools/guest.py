@@ -389,13 +389,15 @@ class Guest:
         self.process.stdin.write(text.encode())
         self.process.stdin.flush()
 
-    def wait_exit(self, seconds):
-        """Returns the guest's status. Raises GuestError if it hangs (after requesting a dump), resets or crashes."""
+    def wait_exit(self, seconds, processor_max=math.inf):
+        """Returns the guest's status. Raises GuestError if it hangs (after requesting a dump), resets or crashes.
+        processor_max: CPU seconds of the emulator; a guest that runs in circles on a busy host needs no patience."""
         begun = self.spent()
         while (code := self.wait_process(0.5)) is None:
-            if self.is_late(begun, seconds):
+            worked = processor_seconds(child_of(self.process.pid))
+            if self.is_late(begun, seconds) or worked > processor_max:
                 self.dump_hung()
-                raise GuestError(f"hung: not finished after at least {seconds} s\n{self.tail()}")
+                raise GuestError(f"hung: not finished after at least {seconds} s, {worked:.0f} s of CPU time\n{self.tail()}")
         self.code = code
         self.reader.join(5)
         status = describe(self.arch)["status"](self.code, self.lines)

@@ -21,9 +21,9 @@ int64_t call_server_message(cap_t server, struct ipc_message *message)
 
 int64_t call_server(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-    uint64_t word[4] = {a, b, c, d};
-    int64_t result = ipc_call_words4(server, &label, word);
-    return result < 0 ? errno_of(result) : (int64_t)label;
+    struct ipc_message message = {.label = label, .word = {a, b, c, d, any_value(), any_value()}};
+    int64_t result = ipc_call(server, &message);
+    return result < 0 ? errno_of(result) : (int64_t)message.label;
 }
 
 /* ---- shared buffers -------------------------------------------------------------------------------- */

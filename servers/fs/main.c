@@ -57,8 +57,7 @@ int main(void)
         .name = "fs",
         .threads = count_cpus(),
         .handle = fs_handle,
-        .client_exit = handle_close_client,
-        .inherit = handle_inherit,
+        .handles = &open_file_handles,
     };
     server_run(&server, SLOT_SERVICE);
 }

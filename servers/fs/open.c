@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* open.c - open files, the objects that handles name. Interface: open.h, servers/lib/handle.h. */
+/* open.c - open files, the objects that handles name. Interface: open.h, servers/lib/client.h. */
 #include "open.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct open_file *open_file_create(struct node *node, int flags)
     return file;
 }
 
-void handle_object_free(void *object)
+static void free_open_file(void *object)
 {
     struct open_file *file = object;
     if (file->node->kind == NODE_PIPE)
@@ -37,14 +37,14 @@ void handle_object_free(void *object)
     free(file);
 }
 
-const uint32_t handles_max = HANDLES_MAX;
-
-void handle_object_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
+static void handle_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
 {
     struct open_file *file = object;
     if (file->node->kind == NODE_PIPE)
         pipe_forget(file->node->pipe, client, handle, exiting);
 }
+
+const struct handle_class open_file_handles = {.max = 1024, .free = free_open_file, .closed = handle_closed};
 
 int64_t open_file_add(uint32_t client, struct open_file *file)
 {

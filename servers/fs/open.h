@@ -8,9 +8,9 @@
 
 #include "node.h"
 #include "pipe.h"
-#include <servers/lib/handle.h>
+#include <servers/lib/client.h>
 
-#define HANDLES_MAX 1024u /* per client */
+extern const struct handle_class open_file_handles;
 
 struct open_file {
     struct handle_object object; /* must be first */

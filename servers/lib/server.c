@@ -11,10 +11,10 @@
  * clients are reclaimed in batches: a cleaner thread waits for a moment, then for all requests, because a
  * worker may still copy into a buffer whose owner it checked just before it changed.
  *
- * Read next: shared_buffer.c, and a server's `handle` function.
+ * Read next: client.c, and a server's `handle` function.
  */
 #include "server.h"
-#include "shared_buffer.h"
+#include "client.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static void *cleaner_main(void *argument)
             continue;
         sys_thread_sleep(deadline_after(BATCH_NS));
         drain_requests(ALL_CLIENTS);
-        shared_buffers_reclaim();
+        buffers_reclaim();
     }
     return NULL;
 }
@@ -113,7 +113,7 @@ void server_client_exit(uint32_t client)
 {
     atomic_store(&dead_clients[client % DEAD_CLIENTS], client); /* pids are never reused */
     drain_requests(client);
-    if (shared_buffers_close_client(client))
+    if (client_end(client))
         sys_notification_signal(cleaner_wakeup, 1);
     if (the_server->client_exit)
         the_server->client_exit(client);
@@ -136,22 +136,26 @@ static int64_t handle_inherit(struct server_request *request)
     void *array = server_span(request->client, span);
     if (request->client != 0)
         return -EPERM;
-    if (!the_server->inherit)
-        return -ENOSYS;
     if (!array || bytes > sizeof(handles) || bytes % sizeof(handles[0]) != 0)
         return -EINVAL;
     memcpy(handles, array, bytes);
-    int64_t result = the_server->inherit((uint32_t)request->word[0], (uint32_t)request->word[1], handles,
-                                         bytes / sizeof(handles[0]));
+    int64_t result = handles_inherit((uint32_t)request->word[0], (uint32_t)request->word[1], handles,
+                                     bytes / sizeof(handles[0]));
     memcpy(array, handles, bytes);
     return result;
+}
+
+static int64_t handle_attach(struct server_request *request)
+{
+    request->word[0] = SERVER_BUFFER_BYTES;
+    return buffer_attach(request->client, &request->send[0]);
 }
 
 static int64_t handle_request(struct server_request *request)
 {
     switch (request->label) {
     case SERVER_ATTACH:
-        return shared_buffer_attach(request);
+        return handle_attach(request);
     case SERVER_CLIENT_EXIT:
         return handle_client_exit(request);
     case SERVER_INHERIT:
@@ -236,7 +240,7 @@ _Noreturn void server_run(const struct server *server, cap_t endpoint)
 {
     the_server = server;
     the_endpoint = endpoint;
-    shared_buffers_init();
+    clients_init(server->handles);
     start_cleaner();
     unsigned threads = server->threads < 1             ? 1
                        : server->threads > WORKERS_MAX ? WORKERS_MAX

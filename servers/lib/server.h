@@ -7,7 +7,8 @@
  * other requests common to all servers.
  *
  * When a client ends (SERVER_CLIENT_EXIT), the loop waits until no worker is inside a request of that client
- * (drain_requests), revokes its shared buffers, and only then calls `client_exit`. After that, the only
+ * (drain_requests), closes its handles and revokes its shared buffers (client.h), and only then calls
+ * `client_exit`. After that, the only
  * requests of the client that remain are those that the server itself saved, so handlers need no checks for a
  * client that dies in the middle. servers/README.md follows one request all the way.
  */
@@ -36,7 +37,7 @@ struct server {
     unsigned threads;
     int64_t (*handle)(struct server_request *request); /* returns >= 0, -errno or SERVER_LATER */
     void (*client_exit)(uint32_t client);              /* may be NULL */
-    int64_t (*inherit)(uint32_t parent, uint32_t child, uint64_t *handles, uint32_t count); /* may be NULL */
+    const struct handle_class *handles;                /* NULL: it has none */
     void (*notified)(uint64_t bits); /* called with the bits of `notification`; may be NULL */
     cap_t notification;              /* bound to the first worker; 0: none */
 };

@@ -25,7 +25,6 @@ static int64_t handle(struct server_request *request)
 
 static void client_exit(uint32_t client)
 {
-    handle_close_client(client);
     if (have_device)
         finish_round();
 }
@@ -43,7 +42,7 @@ int main(void)
         .threads = 1,
         .handle = handle,
         .client_exit = client_exit,
-        .inherit = handle_inherit,
+        .handles = &socket_handles,
         .notified = notified,
     };
     int64_t notification = sys_notification_create();

@@ -27,7 +27,7 @@ void free_socket(struct socket *socket)
     free(socket);
 }
 
-void handle_object_free(void *object)
+static void close_socket(void *object)
 {
     struct socket *socket = object;
 
@@ -39,9 +39,7 @@ void handle_object_free(void *object)
 
 /* ---- handles --------------------------------------------------------------------------------------- */
 
-const uint32_t handles_max = 256;
-
-void handle_object_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
+static void handle_closed(void *object, uint32_t client, uint64_t handle, bool exiting)
 {
     struct socket *socket = object;
 
@@ -49,6 +47,8 @@ void handle_object_closed(void *object, uint32_t client, uint64_t handle, bool e
     if (exiting)
         waiter_forget(&socket->waiters, client);
 }
+
+const struct handle_class socket_handles = {.max = 256, .free = close_socket, .closed = handle_closed};
 
 /* ---- changes --------------------------------------------------------------------------------------- */
 

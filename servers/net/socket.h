@@ -12,7 +12,7 @@
 #include <lwip/pbuf.h>
 #include <lwip/tcp.h>
 #include <lwip/udp.h>
-#include <servers/lib/handle.h>
+#include <servers/lib/client.h>
 #include <servers/lib/waiter.h>
 #include <servers/lib/watch.h>
 #include <servers/protocol/net.h>
@@ -52,6 +52,7 @@ struct socket {
 };
 
 /* socket.c */
+extern const struct handle_class socket_handles;
 extern uint32_t socket_count;
 struct socket *make_socket(uint32_t type); /* one reference; the last handle_put closes it */
 void free_socket(struct socket *socket);   /* nothing may refer to it any more */

@@ -24,22 +24,24 @@
 #include <tarn/runtime.h>
 #include <unistd.h>
 
-#define MAP_PLACE  0x0000001000000000ull
-#define PIECE      (64u << 10)
-#define MANY_TIMES 100000000ull
-#define ASKED      20u /* number of rounds */
-#define FAMILY     2u  /* programs that each member of a bomb starts */
-#define BOMB_BYTES (3u << 20)
+#define MAP_PLACE     0x0000001000000000ull
+#define PIECE         (64u << 10)
+#define MORE_THAN_ALL (1ull << 34)
+#define MANY_TIMES    100000000ull
+#define ASKED         20u /* number of rounds */
+#define FAMILY        2u  /* programs that each member of a bomb starts */
+#define BOMB_BYTES    (3u << 20)
 
 extern char **environ;
 
-static void touch_all(void)
+/* One mapping, made while there is memory: a program that holds all of it may be refused another one for
+ * ever. */
+static int touch_all(void)
 {
-    for (;;) {
-        volatile char *piece = memory_map_anonymous(PIECE);
-        for (unsigned i = 0; piece && i < PIECE; i += TARN_PAGE_SIZE)
-            piece[i] = 1;
-    }
+    volatile char *bytes = memory_map_anonymous(MORE_THAN_ALL);
+    for (uint64_t i = 0; bytes && i < MORE_THAN_ALL; i += TARN_PAGE_SIZE)
+        bytes[i] = 1;
+    return 1;
 }
 
 static int map_all(void)
@@ -147,7 +149,7 @@ int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "";
     if (!strcmp(way, "touch"))
-        touch_all();
+        return touch_all();
     else if (!strcmp(way, "write"))
         return write_all();
     else if (!strcmp(way, "map"))

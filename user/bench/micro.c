@@ -95,35 +95,33 @@ static void measure_trace(void)
 
 /* ---- messages -------------------------------------------------------------------------------------- */
 
-/* A message of which only the label matters: four words that are whatever the registers hold. */
-#define NO_WORDS                                           \
-    {                                                      \
-        any_value(), any_value(), any_value(), any_value() \
-    }
-
 static inline __attribute__((always_inline)) int64_t call_label(cap_t endpoint, uint64_t label)
 {
-    uint64_t word[4] = NO_WORDS;
-    return ipc_call_words4(endpoint, &label, word);
+    struct ipc_message message = ipc_label_only(label);
+    return ipc_call(endpoint, &message);
 }
 
-static inline __attribute__((always_inline)) int64_t reply_receive_label(cap_t endpoint, uint64_t *label)
+/* Keeps the label and four words. */
+static inline __attribute__((always_inline)) void drop_rest(struct ipc_message *message)
 {
-    uint64_t word[4] = NO_WORDS, badge;
-    return ipc_reply_receive_words4(endpoint, label, word, &badge);
+    message->word[4] = any_value();
+    message->word[5] = any_value();
+    message->caps = 0;
 }
 
 static void *serve(void *argument)
 {
     cap_t endpoint = (cap_t)(uintptr_t)argument;
-    uint64_t label, badge, word[4] = {0};
-    struct ipc_message first;
-    must(ipc_receive(endpoint, &first), "ipc_receive");
-    label = first.label;
-    while (label == LABEL_PING)
-        must(reply_receive_label(endpoint, &label), "ipc_reply_receive");
-    while (label != LABEL_CLOSE)
-        must(ipc_reply_receive_words4(endpoint, &label, word, &badge), "ipc_reply_receive");
+    struct ipc_message message;
+    must(ipc_receive(endpoint, &message), "ipc_receive");
+    while (message.label == LABEL_PING) {
+        message = ipc_label_only(message.label);
+        must(ipc_reply_receive(endpoint, &message), "ipc_reply_receive");
+    }
+    while (message.label != LABEL_CLOSE) {
+        drop_rest(&message);
+        must(ipc_reply_receive(endpoint, &message), "ipc_reply_receive");
+    }
     struct ipc_message last = {0};
     ipc_reply(&last);
     return NULL;
@@ -131,15 +129,16 @@ static void *serve(void *argument)
 
 static void measure_calls(cap_t endpoint, const char *suffix)
 {
-    uint64_t label, word[4] = {1, 2, 3, 4};
+    struct ipc_message message = {.word = {1, 2, 3, 4}};
     char name[64];
     snprintf(name, sizeof name, "ipc.roundtrip%s", suffix);
     report(name, MEASURE(call_label(endpoint, LABEL_PING)));
     snprintf(name, sizeof name, "ipc.roundtrip%s.words4", suffix);
     call_label(endpoint, 3); /* the server switches to four words */
     report(name, MEASURE({
-               label = 3;
-               ipc_call_words4(endpoint, &label, word);
+               message.label = 3;
+               drop_rest(&message);
+               ipc_call(endpoint, &message);
            }));
     call_label(endpoint, LABEL_CLOSE);
 }
@@ -226,14 +225,14 @@ static cap_t paged, pager_endpoint, pager_source;
 static void *serve_pages(void *argument)
 {
     (void)argument;
-    uint64_t label, badge, word[4] = {0};
-    struct ipc_message first;
-    must(ipc_receive(pager_endpoint, &first), "ipc_receive");
-    memcpy(word, first.word, sizeof word);
+    struct ipc_message message;
+    must(ipc_receive(pager_endpoint, &message), "ipc_receive");
     for (;;) {
-        must(sys_memory_supply(paged, word[1], pager_source, word[1], TARN_PAGE_SIZE), "memory_supply");
-        label = 0;
-        must(ipc_reply_receive_words4(pager_endpoint, &label, word, &badge), "ipc_reply_receive");
+        uint64_t offset = message.word[1];
+        must(sys_memory_supply(paged, offset, pager_source, offset, TARN_PAGE_SIZE), "memory_supply");
+        message.label = 0;
+        drop_rest(&message);
+        must(ipc_reply_receive(pager_endpoint, &message), "ipc_reply_receive");
     }
     return NULL;
 }
@@ -271,10 +270,9 @@ static void measure_fault_handler(void)
     must(sys_thread_resume(thread), "thread_resume");
     struct ipc_message message;
     must(ipc_receive(endpoint, &message), "ipc_receive");
-    uint64_t label;
     report("fault.pager", MEASURE({
-               label = FAULT_REPLY_RESUME;
-               reply_receive_label(endpoint, &label);
+               message = ipc_label_only(FAULT_REPLY_RESUME);
+               ipc_reply_receive(endpoint, &message);
            }));
     sys_space_kill(space, 0);
 }

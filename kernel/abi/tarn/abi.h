@@ -90,14 +90,17 @@ enum {
 /* Sent to a pager. Words: object, offset, access, tid, pid. */
 #define IPC_LABEL_PAGE         (~2ull)
 
-/* A message. In flight it is in registers (<arch/ipc_stub.h>), all capabilities in one, laid out as here.
+/* A message. In flight it is in registers (<arch/syscall_stub.h>), all capabilities in one, laid out as here.
  * Sent capabilities are the sender's slots (copied with their rights; needs RIGHT_GRANT), received ones are
  * new slots. */
 struct ipc_message {
     uint64_t label;
     uint64_t word[IPC_WORDS];
-    uint16_t cap[IPC_CAPS]; /* 0: none */
-    uint64_t badge;         /* received only: badge of the capability that was called */
+    union {
+        uint16_t cap[IPC_CAPS]; /* 0: none */
+        uint64_t caps;          /* all of them */
+    };
+    uint64_t badge; /* received only: badge of the capability that was called */
 };
 
 enum fault_reason {

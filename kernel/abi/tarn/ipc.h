@@ -2,14 +2,10 @@
 /*
  * ipc.h - sending and receiving messages from a program.
  *
- * Everything is inlined, so that a message whose fields are known costs no memory traffic:
+ *     ipc_call, ipc_send, ipc_receive, ipc_reply, ipc_reply_receive, ipc_reply_to
  *
- *     ipc_call, ipc_send, ipc_receive, ipc_reply, ipc_reply_receive, ipc_reply_to     struct ipc_message
- *     ipc_call_words4, ipc_reply_receive_words4   the label and four words
- *
- * Those that wait for whole messages have a *_deadline variant. The words4 variants send no capabilities, and
- * leave the other words as the registers happen to be: use them between parties that may see each other's
- * data. A failed call leaves the message undefined.
+ * Everything is inlined, so the compiler keeps a message that is a local variable in registers. Those that
+ * wait have a *_deadline variant. A failed call leaves the message undefined.
  */
 #ifndef TARN_IPC_H
 #define TARN_IPC_H
@@ -19,60 +15,44 @@
 #include <tarn/any_value.h>
 #include <tarn/syscall.h>
 
-struct ipc_registers { /* the compiler keeps them in registers */
-    uint64_t label, word0, word1, word2, word3, word4, word5, caps, badge;
-};
-#include <arch/ipc_stub.h> /* arch_ipc */
-
 #define IPC_INLINE static inline __attribute__((always_inline))
 
-/* ---- Whole messages ---- */
-
-IPC_INLINE struct ipc_registers ipc_load(const struct ipc_message *message)
-{
-    struct ipc_registers registers = {.label = message->label,
-                                      .word0 = message->word[0],
-                                      .word1 = message->word[1],
-                                      .word2 = message->word[2],
-                                      .word3 = message->word[3],
-                                      .word4 = message->word[4],
-                                      .word5 = message->word[5]};
-    __builtin_memcpy(&registers.caps, message->cap, sizeof registers.caps);
-    return registers;
-}
-
-IPC_INLINE void ipc_store(struct ipc_message *message, const struct ipc_registers *registers)
-{
-    message->label = registers->label;
-    message->word[0] = registers->word0;
-    message->word[1] = registers->word1;
-    message->word[2] = registers->word2;
-    message->word[3] = registers->word3;
-    message->word[4] = registers->word4;
-    message->word[5] = registers->word5;
-    __builtin_memcpy(message->cap, &registers->caps, sizeof registers->caps);
-    message->badge = registers->badge;
-}
-
-/* No capabilities, undefined words. */
-IPC_INLINE struct ipc_registers ipc_label_only(uint64_t label)
-{
-    return (struct ipc_registers){.label = label,
-                                  .word0 = any_value(),
-                                  .word1 = any_value(),
-                                  .word2 = any_value(),
-                                  .word3 = any_value(),
-                                  .word4 = any_value(),
-                                  .word5 = any_value()};
-}
-
-/* Sends the message and replaces it by the one that comes back. */
+/* Sends the message and replaces it by the one that comes back. The registers are those of the port
+ * (<arch/syscall_stub.h>). A copy of the message feeds them: in a build that calls a function before each
+ * access to memory, none may come between their assignments. */
 IPC_INLINE int64_t ipc_exchange(uint64_t number, cap_t cap, struct ipc_message *message, uint64_t deadline)
 {
-    struct ipc_registers registers = ipc_load(message);
-    int64_t result = arch_ipc(number, cap, deadline, &registers);
-    ipc_store(message, &registers);
+    struct ipc_message copy = *message;
+    register uint64_t r_number __asm__(ARCH_IPC_NUMBER) = number;
+    register uint64_t r_cap __asm__(ARCH_IPC_CAP) = cap;
+    register uint64_t label __asm__(ARCH_IPC_LABEL) = copy.label;
+    register uint64_t word0 __asm__(ARCH_IPC_WORD0) = copy.word[0];
+    register uint64_t word1 __asm__(ARCH_IPC_WORD1) = copy.word[1];
+    register uint64_t word2 __asm__(ARCH_IPC_WORD2) = copy.word[2];
+    register uint64_t word3 __asm__(ARCH_IPC_WORD3) = copy.word[3];
+    register uint64_t word4 __asm__(ARCH_IPC_WORD4) = copy.word[4];
+    register uint64_t word5 __asm__(ARCH_IPC_WORD5) = copy.word[5];
+    register uint64_t caps __asm__(ARCH_IPC_CAPS) = copy.caps;
+    register uint64_t r_deadline __asm__(ARCH_IPC_DEADLINE) = deadline;
+    __asm__ volatile(ARCH_IPC_ENTER
+                     : "+r"(r_number), "+r"(r_cap), "+r"(label), "+r"(word0), "+r"(word1), "+r"(word2),
+                       "+r"(word3), "+r"(word4), "+r"(word5), "+r"(caps), "+r"(r_deadline)
+                     :
+                     : ARCH_IPC_LOST);
+    int64_t result = (int64_t)ARCH_IPC_RESULT(r_number, r_cap, r_deadline);
+    *message = (struct ipc_message){.label = label,
+                                    .word = {word0, word1, word2, word3, word4, word5},
+                                    .caps = caps,
+                                    .badge = ARCH_IPC_BADGE(r_number, r_cap, r_deadline)};
     return result;
+}
+
+/* No capabilities, and words as the registers happen to be: for a receiver that may see the sender's data. */
+IPC_INLINE struct ipc_message ipc_label_only(uint64_t label)
+{
+    return (struct ipc_message){
+        .label = label,
+        .word = {any_value(), any_value(), any_value(), any_value(), any_value(), any_value()}};
 }
 
 IPC_INLINE int64_t ipc_call_deadline(cap_t endpoint, struct ipc_message *message, uint64_t deadline)
@@ -86,8 +66,8 @@ IPC_INLINE int64_t ipc_call(cap_t endpoint, struct ipc_message *message)
 
 IPC_INLINE int64_t ipc_send_deadline(cap_t endpoint, const struct ipc_message *message, uint64_t deadline)
 {
-    struct ipc_registers registers = ipc_load(message);
-    return arch_ipc(SYS_ipc_send, endpoint, deadline, &registers);
+    struct ipc_message copy = *message;
+    return ipc_exchange(SYS_ipc_send, endpoint, &copy, deadline);
 }
 IPC_INLINE int64_t ipc_send(cap_t endpoint, const struct ipc_message *message)
 {
@@ -96,10 +76,9 @@ IPC_INLINE int64_t ipc_send(cap_t endpoint, const struct ipc_message *message)
 
 IPC_INLINE int64_t ipc_receive_deadline(cap_t endpoint, struct ipc_message *message, uint64_t deadline)
 {
-    struct ipc_registers registers = ipc_label_only(any_value());
-    registers.caps = any_value();
-    int64_t result = arch_ipc(SYS_ipc_receive, endpoint, deadline, &registers);
-    ipc_store(message, &registers);
+    struct ipc_message received = ipc_label_only(any_value());
+    int64_t result = ipc_exchange(SYS_ipc_receive, endpoint, &received, deadline);
+    *message = received;
     return result;
 }
 IPC_INLINE int64_t ipc_receive(cap_t endpoint, struct ipc_message *message)
@@ -110,13 +89,13 @@ IPC_INLINE int64_t ipc_receive(cap_t endpoint, struct ipc_message *message)
 /* Replies to the sender of the message that this thread received last. */
 IPC_INLINE int64_t ipc_reply(const struct ipc_message *message)
 {
-    struct ipc_registers registers = ipc_load(message);
-    return arch_ipc(SYS_ipc_reply, 0, 0, &registers);
+    struct ipc_message copy = *message;
+    return ipc_exchange(SYS_ipc_reply, 0, &copy, 0);
 }
 IPC_INLINE int64_t ipc_reply_to(cap_t reply, const struct ipc_message *message)
 {
-    struct ipc_registers registers = ipc_load(message);
-    return arch_ipc(SYS_ipc_reply_to, reply, 0, &registers);
+    struct ipc_message copy = *message;
+    return ipc_exchange(SYS_ipc_reply_to, reply, &copy, 0);
 }
 IPC_INLINE int64_t ipc_save_reply(void) /* returns the slot of the saved caller */
 {
@@ -131,39 +110,6 @@ IPC_INLINE int64_t ipc_reply_receive_deadline(cap_t endpoint, struct ipc_message
 IPC_INLINE int64_t ipc_reply_receive(cap_t endpoint, struct ipc_message *message)
 {
     return ipc_reply_receive_deadline(endpoint, message, TARN_FOREVER);
-}
-
-/* ---- The label and four words ---- */
-
-/* Replaces label, words and badge by those that come back. */
-IPC_INLINE int64_t ipc_exchange_words4(uint64_t number, cap_t cap, uint64_t *label, uint64_t word[4],
-                                       uint64_t *badge)
-{
-    struct ipc_registers registers = ipc_label_only(*label);
-    registers.word0 = word[0];
-    registers.word1 = word[1];
-    registers.word2 = word[2];
-    registers.word3 = word[3];
-    int64_t result = arch_ipc(number, cap, TARN_FOREVER, &registers);
-    word[0] = registers.word0;
-    word[1] = registers.word1;
-    word[2] = registers.word2;
-    word[3] = registers.word3;
-    *label = registers.label;
-    *badge = registers.badge;
-    return result;
-}
-
-IPC_INLINE int64_t ipc_call_words4(cap_t endpoint, uint64_t *label, uint64_t word[4])
-{
-    uint64_t badge;
-    return ipc_exchange_words4(SYS_ipc_call, endpoint, label, word, &badge);
-}
-
-IPC_INLINE int64_t ipc_reply_receive_words4(cap_t endpoint, uint64_t *label, uint64_t word[4],
-                                            uint64_t *badge)
-{
-    return ipc_exchange_words4(SYS_ipc_reply_receive, endpoint, label, word, badge);
 }
 
 #endif

@@ -3,7 +3,6 @@
 #include "fake_server.h"
 #include <stdlib.h>
 
-static char buffers[FAKE_CLIENTS][SERVER_BUFFER_BYTES];
 static bool gone[FAKE_CLIENTS];
 unsigned fake_signals, fake_closed;
 static uint32_t saving;
@@ -14,11 +13,6 @@ static struct {
     int64_t result;
     uint64_t word;
 } replies[FAKE_REPLIES];
-
-char *fake_buffer(uint32_t client)
-{
-    return buffers[client];
-}
 
 void fake_client_gone(uint32_t client)
 {
@@ -48,15 +42,6 @@ int64_t fake_result(cap_t reply)
 uint64_t fake_word(cap_t reply)
 {
     return replies[reply].word;
-}
-
-void *server_span(uint32_t client, uint64_t span)
-{
-    uint32_t offset = SERVER_SPAN_OFFSET(span);
-    if (SERVER_SPAN_BUFFER(span) != 0 || client >= FAKE_CLIENTS || gone[client] ||
-        offset > SERVER_BUFFER_BYTES || SERVER_SPAN_LENGTH(span) > SERVER_BUFFER_BYTES - offset)
-        return NULL;
-    return buffers[client] + offset;
 }
 
 cap_t server_save_reply(void)

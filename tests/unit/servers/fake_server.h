@@ -2,7 +2,7 @@
 /*
  * fake_server.h - server.h without messages, and TAP, for tests on the host.
  *
- * Each client has one shared buffer, in plain memory. A deferred reply is recorded under its number.
+ * A deferred reply is recorded under its number.
  */
 #ifndef SERVERS_LIB_TEST_FAKE_SERVER_H
 #define SERVERS_LIB_TEST_FAKE_SERVER_H
@@ -12,8 +12,7 @@
 #define FAKE_CLIENTS 64u
 #define FAKE_REPLIES 4096u
 
-char *fake_buffer(uint32_t client);     /* the client's buffer, number 0 */
-void fake_client_gone(uint32_t client); /* its spans become invalid, replies do not reach it */
+void fake_client_gone(uint32_t client); /* replies do not reach it */
 void fake_next_client(uint32_t client); /* client of the next server_save_reply */
 cap_t fake_last_reply(void);            /* the most recently saved reply */
 bool fake_replied(cap_t reply);

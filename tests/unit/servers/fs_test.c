@@ -202,33 +202,77 @@ static void test_handles(void)
     check(handle == 0 && handle_get(1, 1) == NULL && handle_get(2, 0) == NULL &&
           handle_get(1, ~0ull) == NULL);
     uint64_t handles[2] = {0, 0};
-    check(handle_inherit(1, 2, handles, 2) == 0 && handles[0] != handles[1]);
+    check(handles_inherit(1, 2, handles, 2) == 0 && handles[0] != handles[1]);
     uint64_t bad[2] = {0, 77};
     uint64_t before = handle_count();
-    check(handle_inherit(1, 3, bad, 2) == -EBADF && handle_count() == before);
+    check(handles_inherit(1, 3, bad, 2) == -EBADF && handle_count() == before);
     struct open_file *mine = handle_get(1, 0), *theirs = handle_get(2, handles[1]);
     check(mine && mine == theirs);
     handle_put(mine);
     handle_put(theirs);
     check(handle_close(1, 0) == 0 && handle_close(1, 0) == -EBADF);
-    handle_close_client(2);
-    handle_close_client(3);
+    client_end(2);
+    client_end(3);
     check(handle_count() == 0 && tree_unlink("/h") == 0);
     int64_t last = 0;
-    for (unsigned i = 0; i <= HANDLES_MAX && last >= 0; i++) {
+    for (unsigned i = 0; i <= open_file_handles.max && last >= 0; i++) {
         struct node *null = node_create(NODE_NULL, S_IFCHR);
         last = open_file_add(4, open_file_create(null, O_RDONLY));
     }
-    check(last == -EMFILE && handle_count() == HANDLES_MAX);
-    handle_close_client(4);
-    handle_close_client(1);
+    check(last == -EMFILE && handle_count() == open_file_handles.max);
+    client_end(4);
+    client_end(1);
     check(handle_count() == 0);
+}
+
+/* In the client's buffer, which it gets with the first span. */
+static uint64_t span(uint32_t client, uint64_t offset, uint64_t length)
+{
+    static uint64_t numbers[12]; /* + 1; 0: none yet */
+    cap_t memory;
+    if (!numbers[client])
+        numbers[client] = (uint64_t)buffer_attach(client, &memory) + 1;
+    return SERVER_SPAN(numbers[client] - 1, offset, length);
+}
+
+static char *buffer_of(uint32_t client)
+{
+    return server_span(client, span(client, 0, 0));
 }
 
 static uint64_t put(uint32_t client, uint32_t offset, const char *text)
 {
-    memcpy(fake_buffer(client) + offset, text, strlen(text));
-    return SERVER_SPAN(0, offset, strlen(text));
+    memcpy(buffer_of(client) + offset, text, strlen(text));
+    return span(client, offset, strlen(text));
+}
+
+static void die(uint32_t client)
+{
+    fake_client_gone(client);
+    client_end(client);
+}
+
+static void test_buffers(void)
+{
+    cap_t memory;
+    int64_t first = buffer_attach(20, &memory), last = first;
+    uint64_t whole = SERVER_SPAN(first, 0, SERVER_BUFFER_BYTES);
+    unsigned live = memory_live();
+    for (unsigned i = 1; i <= SERVER_BUFFERS_MAX && last >= 0; i++)
+        last = buffer_attach(20, &memory);
+    check(last == -EMFILE && memory_live() == live + SERVER_BUFFERS_MAX - 1);
+    memset(server_span(20, whole), 'b', SERVER_BUFFER_BYTES);
+    check(!server_span(21, whole) && !server_span(20, SERVER_SPAN(first, 1, SERVER_BUFFER_BYTES)) &&
+          !server_span(20, SERVER_SPAN(first, SERVER_BUFFER_BYTES + 1, 0)));
+    int64_t other = buffer_attach(21, &memory);
+    check(client_end(20) && !client_end(21) && !client_end(22) && !server_span(20, whole)); /* one wake-up */
+    check(buffer_attach(21, &memory) > other); /* not one that a request may still use */
+    client_end(21);
+    buffers_reclaim();
+    check(memory_live() == live - 1 && buffer_attach(22, &memory) == first &&
+          *(char *)server_span(22, whole) == 0);
+    client_end(22);
+    buffers_reclaim();
 }
 
 static struct pipe *make_pipe(void)
@@ -249,31 +293,31 @@ static const struct server_request *ask(uint32_t client, uint64_t span)
 static void test_pipe(void)
 {
     struct pipe *pipe = make_pipe();
-    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), false) == -EAGAIN);
-    check(pipe_read(pipe, ask(1, SERVER_SPAN(1, 0, 8)), true) == -EFAULT);
+    check(pipe_read(pipe, ask(1, span(1, 0, 8)), false) == -EAGAIN);
+    check(pipe_read(pipe, ask(1, span(2, 0, 8)), true) == -EFAULT);
     fake_next_client(1);
-    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(1, span(1, 0, 8)), true) == SERVER_LATER);
     cap_t reader = fake_last_reply();
     check(pipe_write(pipe, ask(2, put(2, 0, "abc")), true) == 3);
-    check(fake_replied(reader) && fake_result(reader) == 3 && !memcmp(fake_buffer(1), "abc", 3));
+    check(fake_replied(reader) && fake_result(reader) == 3 && !memcmp(buffer_of(1), "abc", 3));
 
     /* More than fits: the writer waits, readers get the bytes in order. */
-    memset(fake_buffer(2), 'x', SERVER_BUFFER_BYTES);
-    fake_buffer(2)[SERVER_BUFFER_BYTES - 1] = 'y';
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 60000)), true) == 60000);
+    memset(buffer_of(2), 'x', SERVER_BUFFER_BYTES);
+    buffer_of(2)[SERVER_BUFFER_BYTES - 1] = 'y';
+    check(pipe_write(pipe, ask(2, span(2, 0, 60000)), true) == 60000);
     fake_next_client(2);
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, SERVER_BUFFER_BYTES)), false) == FS_PIPE_BYTES - 60000);
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 10)), false) == -EAGAIN);
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, SERVER_BUFFER_BYTES - 5000, 5000)), true) == SERVER_LATER);
+    check(pipe_write(pipe, ask(2, span(2, 0, SERVER_BUFFER_BYTES)), false) == FS_PIPE_BYTES - 60000);
+    check(pipe_write(pipe, ask(2, span(2, 0, 10)), false) == -EAGAIN);
+    check(pipe_write(pipe, ask(2, span(2, SERVER_BUFFER_BYTES - 5000, 5000)), true) == SERVER_LATER);
     cap_t writer = fake_last_reply();
     int64_t total = 0, size;
-    while ((size = pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 30000)), false)) > 0)
+    while ((size = pipe_read(pipe, ask(1, span(1, 0, 30000)), false)) > 0)
         total += size;
-    check(total == FS_PIPE_BYTES + 5000 && fake_buffer(1)[(total - 1) % 30000 % 10536] != 0);
+    check(total == FS_PIPE_BYTES + 5000 && buffer_of(1)[(total - 1) % 30000 % 10536] != 0);
     check(fake_replied(writer) && fake_result(writer) == 5000);
 
     pipe_close_end(pipe, PIPE_WRITE);
-    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == 0);
+    check(pipe_read(pipe, ask(1, span(1, 0, 8)), true) == 0);
     pipe_destroy(pipe);
 }
 
@@ -281,7 +325,7 @@ static void test_pipe_ends(void)
 {
     struct pipe *pipe = make_pipe();
     fake_next_client(1);
-    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(1, span(1, 0, 8)), true) == SERVER_LATER);
     cap_t reader = fake_last_reply();
     struct server_request poll = {.client = 3, .word = {9, SERVER_POLL_READ}, .received = {5}};
     check(pipe_poll(pipe, PIPE_READ, &poll) == 0 && poll.received[0] == 0);
@@ -295,16 +339,16 @@ static void test_pipe_ends(void)
     pipe_destroy(pipe);
 
     pipe = make_pipe();
-    memset(fake_buffer(2), 'z', SERVER_BUFFER_BYTES);
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, FS_PIPE_BYTES)), true) == FS_PIPE_BYTES);
+    memset(buffer_of(2), 'z', SERVER_BUFFER_BYTES);
+    check(pipe_write(pipe, ask(2, span(2, 0, FS_PIPE_BYTES)), true) == FS_PIPE_BYTES);
     fake_next_client(2);
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 4096)), true) == SERVER_LATER);
+    check(pipe_write(pipe, ask(2, span(2, 0, 4096)), true) == SERVER_LATER);
     cap_t writer = fake_last_reply();
-    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 4095)), true) == 4095 &&
+    check(pipe_read(pipe, ask(1, span(1, 0, 4095)), true) == 4095 &&
           !fake_replied(writer)); /* all or nothing */
     pipe_close_end(pipe, PIPE_READ);
     check(fake_replied(writer) && fake_result(writer) == -EPIPE);
-    check(pipe_write(pipe, ask(2, SERVER_SPAN(0, 0, 1)), true) == -EPIPE);
+    check(pipe_write(pipe, ask(2, span(2, 0, 1)), true) == -EPIPE);
     pipe_close_end(pipe, PIPE_WRITE);
     pipe_destroy(pipe);
 }
@@ -314,19 +358,19 @@ static void test_pipe_deaths(void)
 {
     struct pipe *pipe = make_pipe();
     fake_next_client(10);
-    check(pipe_read(pipe, ask(10, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(10, span(10, 0, 8)), true) == SERVER_LATER);
     fake_next_client(1);
-    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
+    check(pipe_read(pipe, ask(1, span(1, 0, 8)), true) == SERVER_LATER);
     cap_t living = fake_last_reply();
-    fake_client_gone(10); /* the pipe does not know yet */
+    die(10); /* the pipe does not know yet */
     check(pipe_write(pipe, ask(2, put(2, 0, "data")), true) == 4);
-    check(fake_replied(living) && fake_result(living) == 4 && !memcmp(fake_buffer(1), "data", 4));
+    check(fake_replied(living) && fake_result(living) == 4 && !memcmp(buffer_of(1), "data", 4));
     fake_next_client(11);
-    check(pipe_read(pipe, ask(11, SERVER_SPAN(0, 0, 8)), true) == SERVER_LATER);
-    fake_client_gone(11);
+    check(pipe_read(pipe, ask(11, span(11, 0, 8)), true) == SERVER_LATER);
+    die(11);
     pipe_forget(pipe, 11, 0, true);
     check(pipe_write(pipe, ask(2, put(2, 0, "more")), true) == 4);
-    check(pipe_read(pipe, ask(1, SERVER_SPAN(0, 0, 8)), false) == 4);
+    check(pipe_read(pipe, ask(1, span(1, 0, 8)), false) == 4);
     pipe_close_end(pipe, PIPE_READ);
     pipe_close_end(pipe, PIPE_WRITE);
     pipe_destroy(pipe);
@@ -459,10 +503,15 @@ int main(void)
     test_removed_but_open();
     test_contents();
     test_directory();
+    clients_init(&open_file_handles);
     test_handles();
+    test_buffers();
     test_pipe();
     test_pipe_ends();
     test_pipe_deaths();
+    client_end(1);
+    client_end(2);
+    buffers_reclaim();
     test_threads();
     test_archive();
     check(memory_live() == 0 && node_totals.files == 0 && node_totals.bytes == 0);

@@ -10,6 +10,10 @@
 #include <string.h>
 #include <tarn/runtime.h>
 
+#undef MAP_PRIVATE /* from here on the host's */
+#undef MAP_FIXED
+#include <sys/mman.h>
+
 #define SLOTS 4096u
 
 struct memory {
@@ -50,6 +54,21 @@ int64_t sys_memory_resize(cap_t slot, uint64_t size)
     if (size > memory->size)
         memset(memory->bytes + memory->size, 0, size - memory->size);
     memory->size = size;
+    return 0;
+}
+
+/* A mapping shows its own zeroes: who maps memory here does not access it otherwise. */
+int64_t sys_space_map(cap_t space, cap_t slot, uint64_t address, uint64_t size, uint64_t offset,
+                      uint32_t flags)
+{
+    void *mapped = mmap((void *)(uintptr_t)address, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    return mapped == MAP_FAILED ? -E_NO_MEMORY : (int64_t)address;
+}
+
+int64_t sys_space_unmap(cap_t space, uint64_t address, uint64_t size)
+{
+    munmap((void *)(uintptr_t)address, size);
     return 0;
 }
 

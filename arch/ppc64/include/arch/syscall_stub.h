@@ -4,7 +4,7 @@
  *
  * r0 = number, arguments in r3..r8, result in r3. As in a function call r0, r4..r12, CR0, CR1, CR5..CR7, CTR
  * and XER are lost; LR and the floating-point registers are kept. The typed calls on top of this are
- * generated: <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
+ * generated: <tarn/syscall.h>.
  */
 #ifndef ARCH_SYSCALL_STUB_H
 #define ARCH_SYSCALL_STUB_H
@@ -29,5 +29,23 @@ static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t numbe
                      : "r9", "r10", "r11", "r12", "ctr", "xer", "cr0", "cr1", "cr5", "cr6", "cr7", "memory");
     return (int64_t)r3;
 }
+
+/* The registers of a message, for <tarn/ipc.h>. */
+#define ARCH_IPC_NUMBER                        "r0"
+#define ARCH_IPC_CAP                           "r3"
+#define ARCH_IPC_LABEL                         "r4"
+#define ARCH_IPC_WORD0                         "r5"
+#define ARCH_IPC_WORD1                         "r6"
+#define ARCH_IPC_WORD2                         "r7"
+#define ARCH_IPC_WORD3                         "r8"
+#define ARCH_IPC_WORD4                         "r9"
+#define ARCH_IPC_WORD5                         "r10"
+#define ARCH_IPC_CAPS                          "r11"
+#define ARCH_IPC_DEADLINE                      "r12"
+/* What two of them contain on return: the result, and the badge of a message that was received. */
+#define ARCH_IPC_RESULT(number, cap, deadline) (cap)
+#define ARCH_IPC_BADGE(number, cap, deadline)  (deadline)
+#define ARCH_IPC_ENTER                         "sc"
+#define ARCH_IPC_LOST                          "ctr", "xer", "cr0", "cr1", "cr2", "cr3", "cr4", "cr5", "cr6", "cr7", "memory"
 
 #endif

@@ -3,7 +3,7 @@
  * arch/syscall_stub.h (x86_64) - how a program enters the kernel.
  *
  * rax = number, arguments in rdi rsi rdx r10 r8 r9, result in rax; rcx and r11 are lost, all other registers
- * are kept. The typed calls on top of this are generated: <tarn/syscall.h>. Messages: <arch/ipc_stub.h>.
+ * are kept. The typed calls on top of this are generated: <tarn/syscall.h>.
  */
 #ifndef ARCH_SYSCALL_STUB_H
 #define ARCH_SYSCALL_STUB_H
@@ -25,5 +25,23 @@ static inline __attribute__((always_inline)) int64_t arch_syscall(uint64_t numbe
                      : "rcx", "r11", "memory");
     return result;
 }
+
+/* The registers of a message, for <tarn/ipc.h>. */
+#define ARCH_IPC_NUMBER                        "rax"
+#define ARCH_IPC_CAP                           "rdi"
+#define ARCH_IPC_LABEL                         "rsi"
+#define ARCH_IPC_WORD0                         "rdx"
+#define ARCH_IPC_WORD1                         "r10"
+#define ARCH_IPC_WORD2                         "r8"
+#define ARCH_IPC_WORD3                         "r9"
+#define ARCH_IPC_WORD4                         "rbx"
+#define ARCH_IPC_WORD5                         "r12"
+#define ARCH_IPC_CAPS                          "r13"
+#define ARCH_IPC_DEADLINE                      "r14"
+/* What two of them contain on return: the result, and the badge of a message that was received. */
+#define ARCH_IPC_RESULT(number, cap, deadline) (number)
+#define ARCH_IPC_BADGE(number, cap, deadline)  (cap)
+#define ARCH_IPC_ENTER                         "syscall"
+#define ARCH_IPC_LOST                          "rcx", "r11", "memory"
 
 #endif
