@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- What tarn's answers say, asked of the database that `tarn export --format sqlite` writes. tests/host/export runs each query
--- and compares it with the answer. Above a query stand the answer and its table, and the columns that tell its rows apart.
+-- What tarn's analyses say, asked of the database that `tarn export --format sqlite` writes. tests/host/export runs each query
+-- and compares it with the analysis. Above a query stand the analysis and its table, and the columns that tell its rows apart.
 -- `items` is how many times a row adds up: each was rounded to whole nanoseconds.
 -- Times are nanoseconds. `thread` tells threads apart: idle threads all have tid 0.
 

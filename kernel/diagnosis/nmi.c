@@ -18,13 +18,13 @@
 
 #define ARRIVAL_MS 500u /* vCPUs may stand still for long */
 
-enum answer { ANSWER_REPORT, ANSWER_DEBUGGER, ANSWER_PANIC, ANSWERS };
-static const char *const answer_names[ANSWERS] = {"report", "debugger", "panic"};
-static enum answer answer = ANSWER_REPORT;
+enum nmi_action { NMI_REPORT, NMI_DEBUGGER, NMI_PANIC, NMI_ACTIONS };
+static const char *const action_names[NMI_ACTIONS] = {"report", "debugger", "panic"};
+static enum nmi_action action = NMI_REPORT;
 
 void nmi_boot_options(void)
 {
-    answer = (enum answer)boot_choice("nmi=", answer_names, ANSWERS);
+    action = (enum nmi_action)boot_choice("nmi=", action_names, NMI_ACTIONS);
 }
 
 /* ---- Report ---- */
@@ -88,9 +88,9 @@ void handle_nmi(struct kernel_regs *regs)
         panic_interrupt();
     else if (debugger_is_active())
         return; /* a session is active already */
-    else if (answer == ANSWER_PANIC)
+    else if (action == NMI_PANIC)
         panic_trap(regs, "NMI");
-    else if (answer == ANSWER_DEBUGGER)
+    else if (action == NMI_DEBUGGER)
         enter_debugger(regs);
     else
         report(regs);

@@ -59,7 +59,7 @@ bool explore_put_off(uint32_t number);        /* true: this interrupt is for irq
 bool explore_fail_allocation(void);           /* the one that is asked for */
 uint64_t explore_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
 bool explore_timer(uint64_t now); /* at a timer interrupt; true: the running thread's slice ends */
-/* A program reads system facts; true: of this kind, and *result is the answer (tarn/explore.h). */
+/* A program reads system facts; true: of this kind, and *result is set (tarn/explore.h). */
 bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size, int64_t *result);
 
 #else

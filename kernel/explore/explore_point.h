@@ -11,7 +11,7 @@
 
 /* For explore_program.c. */
 bool explore_strategy_of(uint32_t pid, struct explore_strategy *strategy); /* false: nothing is explored */
-int64_t explore_program_turn(bool hot); /* what EXPLORE_TURN answers (tarn/explore.h) */
+int64_t explore_program_turn(bool hot); /* what EXPLORE_TURN returns (tarn/explore.h) */
 const char *explore_access_name(uint32_t flags);
 
 /* An atomic access: before it stores, and after it has loaded. order: __ATOMIC_... */
@@ -30,7 +30,7 @@ bool explore_may_kill(void);
 void explore_kill(uint64_t random);
 void explore_follow(uint64_t now);                   /* programs of threads that were killed */
 uint64_t explore_follow_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
-int64_t explore_settle(void);                        /* what EXPLORE_SETTLE answers (tarn/explore.h) */
+int64_t explore_settle(void);                        /* what EXPLORE_SETTLE returns (tarn/explore.h) */
 
 /* explore_race.c, without interrupts; cpu: this one. */
 /* True: another processor has accessed the same bytes, and one of both writes. */

@@ -142,8 +142,8 @@ static int put_message(struct thread *from, struct thread *to)
     frame_copy_message(&to->frame, &from->frame);
     frame_set_badge(&to->frame, from->send_badge);
     frame_set_result(&to->frame, 0);
-    bool answers = from->message_kind == MESSAGE_CALL;
-    to->reply_target = (struct reply_target){answers ? from : NULL, from->call_id};
+    bool is_call = from->message_kind == MESSAGE_CALL;
+    to->reply_target = (struct reply_target){is_call ? from : NULL, from->call_id};
     return 0;
 }
 

@@ -168,13 +168,13 @@ int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64
 {
     /* People run ps when memory has run out: then in small parts. */
     char small[SMALL_BYTES] __attribute__((aligned(8)));
-    int64_t answer;
-    if (explore_program(kind, index, user_buffer, size, &answer))
-        return answer;
+    int64_t result;
+    if (explore_program(kind, index, user_buffer, size, &result))
+        return result;
     paddr_t frame = frame_alloc();
     void *buffer = frame != FRAME_NONE ? phys_to_virt(frame) : small;
     uint64_t capacity = frame != FRAME_NONE ? FRAME_SIZE : sizeof small;
-    int64_t result = gather(kind, index, buffer, size < capacity ? size : capacity);
+    result = gather(kind, index, buffer, size < capacity ? size : capacity);
     if (result > 0) {
         int64_t error = user_write(user_buffer, buffer, (uint64_t)result);
         if (error)

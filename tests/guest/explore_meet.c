@@ -3,7 +3,7 @@
  * tests/guest/explore_meet.c - a workload for `tarn explore`: threads that meet at the same kernel objects.
  *
  * Signals that are waited for, one after the other: one that is lost stops its pair for ever. A server that
- * has both calls and signals of its bound notification to answer. Objects are made, used and closed
+ * has both calls and signals of its bound notification to serve. Objects are made, used and closed
  * through slots that all threads share: a user may find one closed at any moment.
  */
 #include "leak.h"
@@ -61,7 +61,7 @@ static void *ring(void *argument)
 /* ---- a server with a bound notification -------------------------------------------------------------------
  */
 
-static cap_t service, bound, answered;
+static cap_t service, bound, served;
 static uint32_t wrong;
 
 static void *serve(void *unused)
@@ -74,7 +74,7 @@ static void *serve(void *unused)
         if (error)
             wrong++;
         if (signalled)
-            sys_notification_signal(answered, 1);
+            sys_notification_signal(served, 1);
         message.label++;
         if (left == 1 && !signalled)
             ipc_reply(&message);
@@ -84,7 +84,7 @@ static void *serve(void *unused)
     return unused;
 }
 
-/* One call and one signal come at the same time, and both are answered before the next: nothing else comes
+/* One call and one signal come at the same time, and both are served before the next: nothing else comes
  * that would let the server look again. */
 static void call_often(void)
 {
@@ -101,7 +101,7 @@ static void signal_often(void)
 {
     for (int i = 0; i < ROUNDS; i++) {
         sys_notification_signal(bound, 1);
-        sys_notification_wait(answered, TARN_FOREVER);
+        sys_notification_wait(served, TARN_FOREVER);
         sys_notification_wait(wakeups[1], TARN_FOREVER);
         sys_notification_signal(wakeups[0], 1);
     }
@@ -203,9 +203,9 @@ int main(void)
     check(true, "no signal is lost");
     service = must(sys_endpoint_create());
     bound = must(sys_notification_create());
-    answered = must(sys_notification_create());
+    served = must(sys_notification_create());
     in_threads(3, be_one_of_three);
-    check(!wrong, "a server answers calls and signals");
+    check(!wrong, "a server replies to calls and signals");
     pthread_barrier_init(&all_there, NULL, THREADS);
     in_threads(THREADS, share);
     pthread_barrier_destroy(&all_there);
@@ -215,7 +215,7 @@ int main(void)
         sys_cap_close(wakeups[i]);
     sys_cap_close(service);
     sys_cap_close(bound);
-    sys_cap_close(answered);
+    sys_cap_close(served);
     check(same_stats_soon(&before), "objects that all close at the same time come back once");
     return finish_tests();
 }

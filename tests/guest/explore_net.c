@@ -55,7 +55,7 @@ static bool ask(int fd)
     return send(fd, request, sizeof request, 0) == sizeof request;
 }
 
-static bool answer(int fd, unsigned operation, unsigned number)
+static bool reply(int fd, unsigned operation, unsigned number)
 {
     const unsigned char packet[] = {0, (unsigned char)operation, 0, (unsigned char)number, 0};
     size_t size = operation == ERROR ? 5 : 4; /* the error's text is empty */
@@ -79,10 +79,10 @@ static bool read_file(uint64_t *sum)
     bool good = fd >= 0;
     for (unsigned number = 1; number <= BLOCKS; number++) {
         pthread_barrier_wait(&together);
-        good = good && (number == 1 ? ask(fd) : answer(fd, ACKNOWLEDGE, number - 1)) &&
+        good = good && (number == 1 ? ask(fd) : reply(fd, ACKNOWLEDGE, number - 1)) &&
                take_block(fd, number, sum);
     }
-    answer(fd, ERROR, 0);
+    reply(fd, ERROR, 0);
     close(fd);
     return good;
 }
@@ -101,7 +101,7 @@ static bool reaches_server(void)
         int fd = open_server();
         bool replies = fd >= 0 && ask(fd) && !is_lost(fd, START_POLL);
         if (replies)
-            answer(fd, ERROR, 0);
+            reply(fd, ERROR, 0);
         close(fd);
         if (replies)
             return true;

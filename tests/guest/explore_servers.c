@@ -153,7 +153,7 @@ static pid_t start(const char *what, int in, int out)
     return error ? -1 : pid;
 }
 
-/* One answers through pipes; one is killed, and may be told of it before it ever ran. */
+/* One replies through pipes; one is killed, perhaps before it ever ran. */
 static bool use_children(void)
 {
     int to[2], from[2], status = -1;
@@ -183,7 +183,7 @@ static void *children_work(void *argument)
 static void test_children(void)
 {
     run_threads(children_work);
-    check(all_good(), "children answer, end and are waited for");
+    check(all_good(), "children reply, end and are waited for");
     check(waitpid(-1, NULL, 0) < 0 && errno == ECHILD, "no child is left");
 }
 

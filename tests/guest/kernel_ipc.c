@@ -45,11 +45,11 @@ static uint64_t count_caps(struct ipc_message *message)
 
 static void give_bad(struct ipc_message *message)
 {
-    struct ipc_message answer = {.label = 5, .cap = {0, 60000}};
-    int64_t error = ipc_reply(&answer);
-    answer.cap[1] = 0;
-    answer.label = (uint64_t)-error;
-    *message = answer;
+    struct ipc_message reply = {.label = 5, .cap = {0, 60000}};
+    int64_t error = ipc_reply(&reply);
+    reply.cap[1] = 0;
+    reply.label = (uint64_t)-error;
+    *message = reply;
 }
 
 static void *serve(void *argument)
@@ -60,16 +60,16 @@ static void *serve(void *argument)
     must(ipc_receive(endpoint, &message));
     for (;;) {
         uint64_t label = message.label;
-        struct ipc_message answer = {.label = message.badge};
+        struct ipc_message reply = {.label = message.badge};
         if (label == ECHO)
             for (int i = 0; i < IPC_WORDS; i++)
-                answer.word[i] = message.word[i] + 1;
+                reply.word[i] = message.word[i] + 1;
         if (label == TAKE_CAPS)
-            answer.word[0] = count_caps(&message);
+            reply.word[0] = count_caps(&message);
         if (label == GIVE_CAP)
-            answer.cap[2] = (uint16_t)memory;
+            reply.cap[2] = (uint16_t)memory;
         if (label == GIVE_BAD)
-            give_bad(&answer);
+            give_bad(&reply);
         while (label == TOO_LATE && !has_given_up)
             sys_thread_sleep(deadline_after(MS));
         if (label == SAVE || label == DROP) {
@@ -87,7 +87,7 @@ static void *serve(void *argument)
         }
         if (label == END)
             break;
-        message = answer;
+        message = reply;
         must(ipc_reply_receive(endpoint, &message));
     }
     ipc_reply(&(struct ipc_message){0});

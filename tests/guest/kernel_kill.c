@@ -196,19 +196,19 @@ static void *serve(void *argument)
             break;
         if (message.label == IPC_LABEL_PAGE && child_random(&random) % 4)
             sys_memory_supply(paged, message.word[1] & ~(TARN_PAGE_SIZE - 1), supply, 0, TARN_PAGE_SIZE);
-        struct ipc_message answer = {.label = FAULT_REPLY_RESUME};
+        struct ipc_message reply = {.label = FAULT_REPLY_RESUME};
         if (message.label == IPC_LABEL_FAULT ||
             (message.label == IPC_LABEL_PAGE && child_random(&random) % 64 == 0))
-            answer.label = child_random(&random) % 4 ? FAULT_REPLY_KILL : FAULT_REPLY_RESUME;
+            reply.label = child_random(&random) % 4 ? FAULT_REPLY_KILL : FAULT_REPLY_RESUME;
         int64_t saved = child_random(&random) % 4 == 0 ? ipc_save_reply() : 0;
         if (saved > 0) {
             error = ipc_receive_deadline(server_endpoint, &message, deadline_after(MS / 2));
-            ipc_reply_to((cap_t)saved, &answer);
+            ipc_reply_to((cap_t)saved, &reply);
             if (error == 0)
                 continue;
             error = ipc_receive(server_endpoint, &message);
         } else {
-            message = answer;
+            message = reply;
             error = ipc_reply_receive(server_endpoint, &message);
         }
     }

@@ -96,7 +96,7 @@ static unsigned make_large(void)
 /* Uses fs, proc, a pipe and other programs. */
 static bool shell_answers(void)
 {
-    char *const arguments[] = {"/bin/sh", "-c", "echo answer | grep -q answer && rm -f /tmp/greed*", NULL};
+    char *const arguments[] = {"/bin/sh", "-c", "echo word | grep -q word && rm -f /tmp/greed*", NULL};
     int status = run(arguments);
     if (status)
         printf("# the shell's status is %#x\n", (unsigned)status);

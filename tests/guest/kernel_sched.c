@@ -15,7 +15,7 @@
 #define CPUS   64u
 #define SHARED 0x0000000900000000ull
 
-enum { SLOT_SIGNAL = 16, SLOT_ANSWER };
+enum { SLOT_SIGNAL = 16, SLOT_REPLY };
 
 struct shared {
     struct {
@@ -58,7 +58,7 @@ static void answer_signals(uint64_t index)
     while (sys_notification_wait(SLOT_SIGNAL, TARN_FOREVER) > 0) {
         s->threads[index].count++;
         s->answered_at = clock_monotonic_ns();
-        sys_notification_signal(SLOT_ANSWER, 1);
+        sys_notification_signal(SLOT_REPLY, 1);
     }
 }
 
@@ -216,10 +216,10 @@ static void test_priorities(void)
 static void test_preemption(void)
 {
     struct child child;
-    cap_t signal = must(sys_notification_create()), answer = must(sys_notification_create());
+    cap_t signal = must(sys_notification_create()), reply = must(sys_notification_create());
     make_child(&child);
     must(child_give(&child, signal, SLOT_SIGNAL, RIGHT_ALL));
-    must(child_give(&child, answer, SLOT_ANSWER, RIGHT_ALL));
+    must(child_give(&child, reply, SLOT_REPLY, RIGHT_ALL));
     uint64_t last = 1ull << (cpu_count - 1);
     sys_cap_close(start(&child, count_always, 0, 1, last));
     sys_cap_close(start(&child, answer_signals, 1, 5, last));
@@ -228,7 +228,7 @@ static void test_preemption(void)
     for (; asked < 50; asked++) {
         uint64_t begin = clock_monotonic_ns();
         sys_notification_signal(signal, 1);
-        if (sys_notification_wait(answer, deadline_after(10000 * MS)) != 1)
+        if (sys_notification_wait(reply, deadline_after(10000 * MS)) != 1)
             break;
         prompt += shared->answered_at - begin < MS;
     }
@@ -237,7 +237,7 @@ static void test_preemption(void)
     check(asked == 50 && shared->threads[1].count == asked && prompt >= 45,
           "a thread of higher priority preempts at once");
     sys_cap_close(signal);
-    sys_cap_close(answer);
+    sys_cap_close(reply);
     child_end(&child);
 }
 

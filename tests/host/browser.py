@@ -28,11 +28,11 @@ PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 FLAGS = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--no-first-run", "--disable-extensions", "--disable-background-networking", "--hide-scrollbars",
          "--force-device-scale-factor=1"]
-# Timers that have not fired and answers that have not been read, but for the question that waits for news.
+# Timers that have not fired and replies that have not been read, except the request that waits for changes.
 WATCH_WORK = """(() => {
     const timers = new Set(), later = window.setTimeout.bind(window), never = window.clearTimeout.bind(window);
     let asked = 0;
-    const over = () => later(() => asked--, 0);  // behind what is done with the answer
+    const over = () => later(() => asked--, 0);  // behind what is done with the reply
     const count = (promise) => { asked++; promise.then(over, over); return promise; };
     window.setTimeout = (call, ...rest) => {
         const id = later((...values) => { timers.delete(id); call(...values); }, ...rest);
@@ -75,7 +75,7 @@ class Browser:
             raise
 
     def _start(self, command):
-        """Chromium reads commands from its descriptor 3 and answers on 4."""
+        """Chromium reads commands from its descriptor 3 and replies on 4."""
         from_us, self.write_end = os.pipe()
         self.read_end, to_us = os.pipe()
         copies = [os.dup(fd) if fd in (3, 4) else fd for fd in (from_us, to_us)]
@@ -114,7 +114,7 @@ class Browser:
         while b"\0" not in self.rest:
             left = end - time.monotonic()
             if left <= 0 or not select.select([self.read_end], [], [], left)[0]:
-                raise BrowserError("the browser does not answer")
+                raise BrowserError("the browser does not reply")
             data = os.read(self.read_end, 1 << 20)
             if not data:
                 raise BrowserError("the browser has ended")
@@ -145,13 +145,13 @@ class Browser:
             data = data[os.write(self.write_end, data):]
         end = self._end()
         while True:
-            answer = self._receive(end)
-            if answer.get("id") != self.number:
-                self._note(answer)
-            elif "error" in answer:
-                raise BrowserError(f"{method}: {answer['error']['message']}")
+            reply = self._receive(end)
+            if reply.get("id") != self.number:
+                self._note(reply)
+            elif "error" in reply:
+                raise BrowserError(f"{method}: {reply['error']['message']}")
             else:
-                return answer["result"]
+                return reply["result"]
 
     def _end(self, seconds=None):
         """Of a wait that begins now: a busy host gets more time."""
@@ -170,11 +170,11 @@ class Browser:
 
     def value(self, expression):
         """Of a JavaScript expression; promises are waited for."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            thrown = answer["exceptionDetails"]
+        reply = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in reply:
+            thrown = reply["exceptionDetails"]
             raise BrowserError(f"{expression}: {thrown.get('exception', {}).get('description') or thrown['text']}")
-        return answer["result"].get("value")
+        return reply["result"].get("value")
 
     def wait(self, expression, seconds=None):
         """Until a JavaScript expression is true; its value."""
@@ -188,7 +188,7 @@ class Browser:
         return value
 
     def settle(self):
-        """Until the page has nothing more to do: all answers are there, timers have fired, all is drawn."""
+        """Until the page has nothing more to do: all replies are there, timers have fired, all is drawn."""
         while True:
             self.wait("!window.isAtWork()")
             self.value(DRAWN)

@@ -30,7 +30,7 @@ class DebugPort:
         self.socket.sendall(f"${text}#{sum(text.encode()) % 256:02x}".encode())
 
     def ask(self, text):
-        """What it answers; that the machine stopped it says on its own."""
+        """What it prints; that the machine stopped it says on its own."""
         self.send(text)
         while True:
             while not (packet := re.search(rb"\$([^#]*)#..", self.received)):

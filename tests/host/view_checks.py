@@ -112,7 +112,7 @@ def check_path(page, view):
     page.wait("document.querySelector('#panel-range tr[title*=follow]') && !document.querySelector('.tables.old')")
     page.value("document.querySelector('#panel-range tr[title*=follow]').click()")
     page.wait("!document.querySelector('.tables.old') && document.querySelectorAll('#panel-range .analysis-table').length === 4")
-    wanted = view.ask("answer?name=ipc&request=longest")["answer"]["tables"]
+    wanted = view.ask("analysis?name=ipc&request=longest")["analysis"]["tables"]
     shown = page.value("[...document.querySelectorAll('#panel-range .analysis-table')].map(t => t.querySelectorAll('tbody tr').length)")
     told = page.value("document.querySelector('#panel-range .analysis-table').textContent")
     e2e.check(shown == [min(25, len(rows)) for rows in wanted.values()] and wanted["request"][0]["id"] in told and
@@ -131,9 +131,9 @@ def check_holders(page, view, duration):
     tids, parts, dropped = {thread["n"]: thread["tid"] for thread in view.ask("trace")["threads"]}, 400, 0
     found = []
     for part in range(parts):
-        answer = view.ask(f"lanes?from={duration * part // parts}&to={duration * (part + 1) // parts}&width=4000&threads=0-1023")
-        dropped += answer["waits_dropped"] + (not answer["exact"])
-        found += [tids[wait["holder"]] for wait in answer["waits"] if wait["holder"] >= 0]
+        reply = view.ask(f"lanes?from={duration * part // parts}&to={duration * (part + 1) // parts}&width=4000&threads=0-1023")
+        dropped += reply["waits_dropped"] + (not reply["exact"])
+        found += [tids[wait["holder"]] for wait in reply["waits"] if wait["holder"] >= 0]
     e2e.check(status == 0 and not dropped and len(found) > 10 and sorted(found) == holders[:len(holders)],
               "every holder of a lock that an event names is found", (len(found), len(holders), dropped))
 
@@ -243,10 +243,10 @@ def middle_of_arrows(view, duration, span):
     best, middle = 0, duration // 2
     for part in range(40, 400):
         begin = duration * part // 400
-        answer = view.ask(f"lanes?from={begin}&to={begin + span}&width=900&threads=0-1023")
-        kinds = [kind for source, kind in zip(answer["arrows"][1::5], answer["arrows"][4::5]) if source >= 0]
+        reply = view.ask(f"lanes?from={begin}&to={begin + span}&width=900&threads=0-1023")
+        kinds = [kind for source, kind in zip(reply["arrows"][1::5], reply["arrows"][4::5]) if source >= 0]
         found = min(kinds.count(2), kinds.count(0) + kinds.count(1))
-        if best < found and len(answer["arrows"]) // 5 <= 50:
+        if best < found and len(reply["arrows"]) // 5 <= 50:
             best, middle = found, begin + span // 2
     return middle
 

@@ -11,14 +11,14 @@ OUT = e2e.out_directory(os.path.basename(sys.argv[0]))  # of the test
 TRACE = os.path.join(OUT, "trace")
 
 
-def answer(name, *options):
+def analyse(name, *options):
     status, out, err = e2e.tarn(name, "--json", *options, TRACE)
     assert status == 0, err
     return json.loads(out)
 
 
 def counts(*options):
-    return {row["name"]: row["events"] for row in answer("stats", *options)["tables"]["event"]}
+    return {row["name"]: row["events"] for row in analyse("stats", *options)["tables"]["event"]}
 
 
 def seconds(ns):

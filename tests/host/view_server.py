@@ -28,8 +28,8 @@ class View:
         """Returns the JSON of /api/QUESTION, also of an error."""
         query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
         try:
-            with urllib.request.urlopen(f"{self.address}api/{question}{query}", timeout=60 * e2e.PATIENCE) as answer:
-                return json.load(answer)
+            with urllib.request.urlopen(f"{self.address}api/{question}{query}", timeout=60 * e2e.PATIENCE) as reply:
+                return json.load(reply)
         except urllib.error.HTTPError as error:
             return json.load(error)
 

@@ -139,7 +139,8 @@ void sched_set_priority(struct thread *thread, uint32_t priority)
 
 /* ---- The machine and its model ---- */
 
-struct answer {
+/* To reply, once. */
+struct right {
     int caller;      /* -1: none */
     uint64_t serial; /* of the wait that it belongs to */
 };
@@ -151,11 +152,11 @@ static cap_t service, saved_slots[SAVED];
 static uint64_t awaits[THREADS]; /* serial of the reply that it waits for; 0: none */
 static uint64_t asked[THREADS];  /* serial of its last message */
 static bool faulted[THREADS];    /* the last message was a fault */
-static struct answer held, saved[SAVED];
+static struct right held, saved[SAVED];
 static uint64_t last_serial;
 static unsigned allowed; /* bits: threads that may change in this step */
 
-static const struct answer none = {-1, 0};
+static const struct right none = {-1, 0};
 
 static void new_thread(unsigned who)
 {
@@ -248,7 +249,7 @@ static bool waits(unsigned who)
 }
 
 /* A waiting thread's state says what it waits for; a fault may still be queued. */
-static bool waits_for_answer(unsigned who)
+static bool waits_for_reply(unsigned who)
 {
     uint32_t state = threads[who]->state;
     return waits(who) && threads[who]->wait_lock != &endpoint->lock &&
@@ -262,8 +263,8 @@ static void check_after(void)
             (memcmp(&before[i].frame, &threads[i]->frame, sizeof before[i].frame) ||
              before[i].wait_lock != threads[i]->wait_lock || before[i].pending != threads[i]->pending))
             wrong = "a thread changed that the step has nothing to do with";
-        if (waits_for_answer(i) != (awaits[i] != 0))
-            wrong = "a wait for an answer began or ended that should not have";
+        if (waits_for_reply(i) != (awaits[i] != 0))
+            wrong = "a wait for a reply began or ended that should not have";
     }
 }
 
@@ -282,7 +283,7 @@ static void note_received(void)
     held = none;
     for (int i = 0; i < CALLERS; i++)
         if (asked[i] == serial && serial) {
-            held = (struct answer){i, serial};
+            held = (struct right){i, serial};
             awaits[i] = serial;
         }
     if (held.caller < 0)
@@ -316,27 +317,27 @@ static void ask(unsigned who, bool fault, bool general)
 }
 
 /* Models a reply; false: the caller does not wait for it any more. */
-static bool take_answer(struct answer answer)
+static bool take_reply(struct right right)
 {
-    if (answer.caller < 0 || awaits[answer.caller] != answer.serial)
+    if (right.caller < 0 || awaits[right.caller] != right.serial)
         return false;
-    awaits[answer.caller] = 0;
-    allowed |= 1u << answer.caller;
+    awaits[right.caller] = 0;
+    allowed |= 1u << right.caller;
     return true;
 }
 
-static void check_answered(struct answer answer, uint64_t label)
+static void check_replied(struct right right, uint64_t label)
 {
-    const struct thread *caller = threads[answer.caller];
-    bool killed = faulted[answer.caller] && label == FAULT_REPLY_KILL;
-    if (waits((unsigned)answer.caller))
-        wrong = "an answer did not end the wait that it belongs to";
-    if (!faulted[answer.caller] && (caller->frame.label != label || caller->frame.result != 0))
-        wrong = "an answer did not arrive";
-    if (faulted[answer.caller] &&
-        (memcmp(&caller->frame, &before[answer.caller].frame, sizeof caller->frame) ||
-         !!(caller->pending & PENDING_KILL) != (killed || before[answer.caller].pending & PENDING_KILL)))
-        wrong = "the answer to a fault did more or less than it says";
+    const struct thread *caller = threads[right.caller];
+    bool killed = faulted[right.caller] && label == FAULT_REPLY_KILL;
+    if (waits((unsigned)right.caller))
+        wrong = "a reply did not end the wait that it belongs to";
+    if (!faulted[right.caller] && (caller->frame.label != label || caller->frame.result != 0))
+        wrong = "a reply did not arrive";
+    if (faulted[right.caller] &&
+        (memcmp(&caller->frame, &before[right.caller].frame, sizeof caller->frame) ||
+         !!(caller->pending & PENDING_KILL) != (killed || before[right.caller].pending & PENDING_KILL)))
+        wrong = "the reply to a fault did more or less than it says";
 }
 
 /* The server receives, and first gives up the caller that it has. */
@@ -354,10 +355,10 @@ static void end_receive(void)
         note_received();
 }
 
-static uint64_t answer_label(struct answer answer, bool kill)
+static uint64_t label_of(struct right right, bool kill)
 {
-    bool fault = answer.caller >= 0 && faulted[answer.caller];
-    return fault || kill ? kill : 0x10000 + answer.serial;
+    bool fault = right.caller >= 0 && faulted[right.caller];
+    return fault || kill ? kill : 0x10000 + right.serial;
 }
 
 /* ---- Steps ---- */
@@ -365,7 +366,7 @@ static uint64_t answer_label(struct answer answer, bool kill)
 /* Steps of the server. `kill`: the label, if it replies to a fault. */
 static void receive(void)
 {
-    take_answer(held);
+    take_reply(held);
     receive_next();
     prepare_frame(threads[SERVER], 0, TARN_FOREVER);
     int64_t result = sys_ipc_receive(service);
@@ -376,45 +377,45 @@ static void receive(void)
 
 static void reply(bool kill)
 {
-    struct answer answer = held;
-    uint64_t label = answer_label(answer, kill);
-    bool finds = take_answer(answer);
+    struct right right = held;
+    uint64_t label = label_of(right, kill);
+    bool finds = take_reply(right);
     prepare_frame(threads[SERVER], label, TARN_FOREVER);
     int64_t result = sys_ipc_reply();
     held = none;
-    if (result != (answer.caller < 0 ? -E_NO_REPLY : finds ? 0 : -E_DEAD))
+    if (result != (right.caller < 0 ? -E_NO_REPLY : finds ? 0 : -E_DEAD))
         wrong = "ipc_reply returned the wrong error";
     if (finds)
-        check_answered(answer, label);
+        check_replied(right, label);
 }
 
 static void reply_receive(bool kill, bool general)
 {
-    struct answer answer = held;
-    uint64_t label = answer_label(answer, kill);
-    bool finds = take_answer(answer);
+    struct right right = held;
+    uint64_t label = label_of(right, kill);
+    bool finds = take_reply(right);
     receive_next();
     prepare_frame(threads[SERVER], label, general ? DEADLINE : TARN_FOREVER);
     int64_t result = sys_ipc_reply_receive(service);
     if (result != SYSCALL_NO_RESULT)
         frame_set_result(&threads[SERVER]->frame, result);
     if (finds)
-        check_answered(answer, label);
+        check_replied(right, label);
     end_receive();
 }
 
 static void reply_to(unsigned slot, bool kill)
 {
-    struct answer answer = saved[slot];
-    uint64_t label = answer_label(answer, kill);
-    bool finds = take_answer(answer);
+    struct right right = saved[slot];
+    uint64_t label = label_of(right, kill);
+    bool finds = take_reply(right);
     prepare_frame(threads[SERVER], label, TARN_FOREVER);
     int64_t result = sys_ipc_reply_to(saved_slots[slot]);
     saved[slot] = none;
     if (result != (finds ? 0 : -E_DEAD))
         wrong = "ipc_reply_to returned the wrong error";
     if (finds)
-        check_answered(answer, label);
+        check_replied(right, label);
 }
 
 static bool is_copied(unsigned slot)
@@ -425,7 +426,7 @@ static bool is_copied(unsigned slot)
 static void close_saved(unsigned slot)
 {
     if (!is_copied(slot))
-        take_answer(saved[slot]);
+        take_reply(saved[slot]);
     cap_close(&space, saved_slots[slot]);
     saved[slot] = none;
 }
@@ -458,7 +459,7 @@ static void end_and_begin_anew(unsigned who)
 {
     allowed = 1u << who;
     if (who == SERVER)
-        take_answer(held);
+        take_reply(held);
     end_thread(who);
     new_thread(who);
 }
@@ -633,13 +634,13 @@ struct key {
     uint8_t thread[THREADS][7], held[3], saved[SAVED][3], copied, senders[CALLERS];
 };
 
-static void write_answer(uint8_t *key, struct answer answer, unsigned swap)
+static void write_right(uint8_t *key, struct right right, unsigned swap)
 {
-    if (answer.caller < 0)
+    if (right.caller < 0)
         return;
-    key[0] = (uint8_t)(1 + ((unsigned)answer.caller ^ swap));
-    key[1] = awaits[answer.caller] == answer.serial;
-    key[2] = asked[answer.caller] == answer.serial;
+    key[0] = (uint8_t)(1 + ((unsigned)right.caller ^ swap));
+    key[1] = awaits[right.caller] == right.serial;
+    key[2] = asked[right.caller] == right.serial;
 }
 
 static void write_thread(uint8_t *key, unsigned who)
@@ -661,9 +662,9 @@ static void write_swapped(struct key *key, unsigned callers, unsigned slots)
     memset(key, 0, sizeof *key);
     for (unsigned i = 0; i < THREADS; i++)
         write_thread(key->thread[i < CALLERS ? i ^ callers : i], i);
-    write_answer(key->held, held, callers);
+    write_right(key->held, held, callers);
     for (unsigned i = 0; i < SAVED; i++)
-        write_answer(key->saved[i ^ slots], saved[i], callers);
+        write_right(key->saved[i ^ slots], saved[i], callers);
     key->copied = saved[0].caller >= 0 && is_copied(0);
     unsigned count = 0;
     for (struct list *link = endpoint->senders.next; link != &endpoint->senders; link = link->next)

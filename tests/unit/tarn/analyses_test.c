@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/analyses_test.c - tarn's answers to traces whose answers are known, in both byte orders and
+ * tests/unit/tarn/analyses_test.c - tarn's analyses of traces whose results are known, in both byte orders and
  * with two clocks. Prints TAP.
  */
 #include <stdio.h>

@@ -147,7 +147,7 @@ static void check_sums(const struct model *model)
     check_rows("use", "total_ns", wall, false);
 }
 
-/* Returns the number of threads in the answer. */
+/* Returns the number of threads in the analysis. */
 static uint64_t ask(void)
 {
     struct model model;

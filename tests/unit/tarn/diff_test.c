@@ -79,7 +79,7 @@ static void write_trace(struct writer *writer, unsigned rounds, unsigned fs_tick
     put(writer, idle_ticks, "user_text text=end");
 }
 
-/* An answer of the trace that is written like that. */
+/* An analysis of the trace that is written like that. */
 static struct analysis *ask_of(const char *order, const char *kind, unsigned rounds, unsigned fs_ticks,
                                bool has_more, double *seconds)
 {

@@ -295,7 +295,7 @@ static void test_opening(void)
         guest_close(&guest);
     }
     check(!failed && !bad_heads && !wrong_words,
-          "opened while it is overwritten: %u times not, %u times without an index, %u wrong answers: %s",
+          "opened while it is overwritten: %u times not, %u times without an index, %u wrong results: %s",
           failed, bad_heads, wrong_words, fail.text);
     class.close(memory);
     stop_guest();

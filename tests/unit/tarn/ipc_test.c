@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/ipc_test.c - `tarn ipc` of a trace whose answers are known; prints TAP.
+ * tests/unit/tarn/ipc_test.c - `tarn ipc` of a trace whose results are known; prints TAP.
  *
  * shop (11, of process 1) asks proc (21, of 2), which asks fs (31, of 3) and waits for a processor and a lock
- * before it refuses; then shop asks fs, which answers it when other (12) has asked, too. Names of requests
+ * before it refuses; then shop asks fs, which replies when other (12) has asked, too. Names of requests
  * are not given: numbers.
  *
  *     to proc 120 to 173: taken 125; runs to 130, from 139 to 145, 152 to 154, 162 to 170; asks fs from 130
- *             to 139; ready to 152 (other runs) and from 160 to 162; a futex from 154; answers 170
+ *             to 139; ready to 152 (other runs) and from 160 to 162; a futex from 154; replies 170
  *
- *     to fs   180 to 205: taken 180, runs from 181 to 183, works on other's from 190, answers 194
+ *     to fs   180 to 205: taken 180, runs from 181 to 183, works on other's from 190, replies 194
  */
 #include <stdio.h>
 #include <string.h>

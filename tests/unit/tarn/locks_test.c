@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/locks_test.c - what tarn locks says of traces whose answers are known, in both byte orders.
+ * tests/unit/tarn/locks_test.c - what tarn locks says of traces whose results are known, in both byte orders.
  * Prints TAP.
  */
 #include <stdio.h>
@@ -12,7 +12,7 @@
  * hold (11) on processor 0 has a mutex that wait (12) on processor 1 wants from 120000 to 190000. Meanwhile
  * hold runs, is preempted by busy (13), runs, sleeps in a system call, is ready, and runs until it releases
  * and wakes wait. At the end wait sleeps for it again. Then there is a lock of the kernel, in a class that is
- * watched.
+ * sampled.
  */
 static const char one_wait[] =
     "100000 0 trace_context\n"
@@ -163,7 +163,7 @@ static void test_rest(void)
     expect_text("locks", NO_OPTIONS, "waiting wait class", "mutex");
     EXPECT("locks", OPTIONS("+tid", "11"), {"class mutex contentions", EXPECT_NO_ROW},
            {"class buddy acquisitions", 3}, {"class buddy contentions", 0});
-    if (tick_ns == 1) /* names of classes are told before, and which of them are watched */
+    if (tick_ns == 1) /* names of classes are told before, and which of them are sampled */
         EXPECT("locks", OPTIONS("+from", "0.00010", "+to", "0.000102"), {"class buddy contentions", 1},
                {"class buddy contended_percent", 25}, {"class mutex contentions", EXPECT_NO_ROW});
 }

@@ -569,7 +569,7 @@ static void test_deaths(void)
     end_story("[handed by nobody 20] suspended 10-20; running 20-30; running exception 30-35; running "
               "exception 35-40; blocked_fault exception 40-51; (exception 3 30-51 ran 10 inner 0 irq 0) "
               "blocked_fault 51-1000; ",
-              "a handler ends the exception of the thread that it answers");
+              "a handler ends the exception of the thread that it replies to");
 }
 
 static void test_state(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/table_test.c - what tarn's answers are made of: tables and how they are printed,
+ * tests/unit/tarn/table_test.c - what analyses consist of: tables and how they are printed,
  * distributions of durations, maps. Prints TAP.
  */
 #include <math.h>

@@ -231,7 +231,7 @@ static struct buffer ask(struct view *view, const char *path, const char *parame
 static bool has_reply(struct view *view, const char *parameters, struct asker *asker)
 {
     unsigned status;
-    struct buffer reply = ask_with(view, "/api/answer", parameters, asker, &status);
+    struct buffer reply = ask_with(view, "/api/analysis", parameters, asker, &status);
 
     free(reply.bytes);
     return status == 200;
@@ -446,7 +446,7 @@ static void test_requests(struct view *view)
                                          "name",
                                          "1000000000"};
     static const char *const paths[] = {"/api/trace", "/api/lanes",  "/api/rows",   "/api/marks",
-                                        "/api/list",  "/api/search", "/api/answer", "/api/answers",
+                                        "/api/list",  "/api/search", "/api/analysis", "/api/analyses",
                                         "/api/flags", "/api/flame",  "/api/",       "/api/../etc/passwd"};
     unsigned wrong = 0, ok = 0;
 

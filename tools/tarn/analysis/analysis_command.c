@@ -95,7 +95,7 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
 {
     const char *comma = "";
 
-    fprintf(to, "{\"answer\":\"%s\",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seconds\":%.9f",
+    fprintf(to, "{\"analysis\":\"%s\",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seconds\":%.9f",
             analysis->kind->name, analysis_when(analysis, analysis->from),
             analysis_when(analysis, analysis->to), analysis_seconds(analysis));
     if (losses != NULL)

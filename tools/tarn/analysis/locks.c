@@ -15,10 +15,10 @@
 
 #define NOT_KNOWN UINT32_MAX /* as holder_tid */
 
-static void sum_wait(struct lock_sum *sum, uint64_t waited, uint64_t spins, bool is_watched)
+static void sum_wait(struct lock_sum *sum, uint64_t waited, uint64_t spins, bool is_sampled)
 {
     sum->contentions++;
-    sum->contentions_watched += is_watched;
+    sum->contentions_watched += is_sampled;
     sum->waited += waited;
     sum->spins += spins;
     if (waited > sum->longest)
@@ -63,7 +63,7 @@ static struct lock_event read_event(const struct locks *locks, const struct lock
     if (event.class >= MODEL_LOCK_CLASSES)
         event.class = LOCK_CLASS_OTHERS;
     else
-        event.is_watched = locks->analysis.model->lock_classes[event.class].watch != 0;
+        event.is_sampled = locks->analysis.model->lock_classes[event.class].watch != 0;
     event.is_event = lock_class_is_event(locks->analysis.model, event.class);
     return event;
 }
@@ -238,7 +238,7 @@ static void count_lock_wait(struct locks *locks, const struct blamed *blamed, ui
 {
     const struct lock_event *event = blamed->event;
 
-    sum_wait(map_at(&locks->threads, event->thread->number, 0, 0), waited, spins, event->is_watched);
+    sum_wait(map_at(&locks->threads, event->thread->number, 0, 0), waited, spins, event->is_sampled);
     distribution_add(&locks->waits, &locks->analysis.arena, waited);
     keep_longest(locks, event, waited, &blamed->record);
 }
@@ -262,9 +262,9 @@ static void count_wait(struct locks *locks, const struct cursor *cursor, struct 
     for (unsigned i = 0; i < LOCK_CAUSES; i++)
         class->causes[i] += blamed->record.causes[i];
     note_waker(blamed);
-    sum_wait(&class->sum, waited, spins, event->is_watched);
-    sum_wait(lock_at(locks, event), waited, spins, event->is_watched);
-    sum_wait(&chain->sum, waited, spins, event->is_watched);
+    sum_wait(&class->sum, waited, spins, event->is_sampled);
+    sum_wait(lock_at(locks, event), waited, spins, event->is_sampled);
+    sum_wait(&chain->sum, waited, spins, event->is_sampled);
     lock_chain_takes(locks, event, chain);
     distribution_add(&class->waits, &locks->analysis.arena, waited);
     if (!event->is_event)

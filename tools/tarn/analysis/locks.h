@@ -147,7 +147,7 @@ struct lock_event {
     const struct model_thread *thread;
     uint64_t lock, at; /* at: ticks */
     uint32_t class, pid;
-    bool is_watched, is_event;
+    bool is_sampled, is_event;
 };
 struct lock_chain *lock_chain_at(struct locks *locks, const struct lock_fields *fields,
                                  const struct cursor *cursor, const struct lock_event *event);

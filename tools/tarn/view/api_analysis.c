@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_analysis.c - /api/answer: runs an analysis on a range. /api/answers: lists the analyses. /api/progress:
+ * api_analysis.c - /api/analysis: runs an analysis on a range. /api/analyses: lists the analyses. /api/progress:
  * how far one is.
  *
  * The walk begins at the checkpoint before the range, with the processes and executables known there; so
@@ -243,7 +243,7 @@ static bool add_analysis(struct analysis *analysis, const struct losses *losses,
     fclose(stream);
     while (size > 0 && text[size - 1] == '\n')
         size--;
-    json_key(out->json, "answer");
+    json_key(out->json, "analysis");
     json_raw(out->json, text, size);
     free(text);
     return true;
@@ -259,7 +259,7 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
     bool ok;
 
     if (kind == NULL)
-        return fail_set(fail, "unknown name; /api/answers lists them");
+        return fail_set(fail, "unknown name; /api/analyses lists them");
     if (!request_number(request, "top", &out.top, UINT32_MAX, fail))
         return false;
     if (out.top == 0)
@@ -331,7 +331,7 @@ static void add_options(const struct analysis_kind *kind, struct json *json)
 
 bool api_analyses(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
-    json_key_open(json, "answers", '[');
+    json_key_open(json, "analyses", '[');
     for (size_t i = 0; analysis_kinds[i] != NULL; i++) {
         json_open(json, '{');
         json_key_text(json, "name", analysis_kinds[i]->name);

@@ -110,7 +110,7 @@ static int make_sheet(uint64_t *checksum)
     return length ? 0 : ETIMEDOUT;
 }
 
-static void answer(struct ipc_message *message)
+static void reply(struct ipc_message *message)
 {
     uint64_t checksum = 0;
     int result = message->label == LABEL_SHEET ? make_sheet(&checksum) : ENOSYS;
@@ -128,7 +128,7 @@ static void serve(cap_t endpoint)
             take_bytes(0);
             error = ipc_receive(endpoint, &message);
         } else {
-            answer(&message);
+            reply(&message);
             error = ipc_reply_receive(endpoint, &message);
         }
     }

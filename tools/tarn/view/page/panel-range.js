@@ -99,7 +99,7 @@ export class RangePanel {
     let nodes;
     try {
       nodes = name === "flame" ? [new FlameGraph(await ask("flame", {from, to, job}, signal), `/api/flame?from=${from}&to=${to}`).node]
-        : this.#tables((await ask("answer", {name, from, to, top: MOST, job, by: by || undefined, request: call}, signal)).answer);
+        : this.#tables((await ask("analysis", {name, from, to, top: MOST, job, by: by || undefined, request: call}, signal)).analysis);
     } catch (error) {
       if (wasAborted(error))
         throw error;
@@ -143,7 +143,7 @@ export class RangePanel {
       nodes.push(element("p", {class: "warning"}, `${lost.toLocaleString("en")} events were lost in this trace.`));
     if (analysis.events !== undefined)
       nodes.push(element("p", {class: "note"}, `${analysis.events.toLocaleString("en")} events`));
-    for (const table of this.#tablesOf(analysis.answer)) {
+    for (const table of this.#tablesOf(analysis.analysis)) {
       const rows = analysis.tables[table.key] ?? [];
       if (rows.length)
         nodes.push(makeTable(table, rows, this.#link(table, rows[0], analysis)));
@@ -154,7 +154,7 @@ export class RangePanel {
 
   // The action of a row: go to its time, thread or CPU; for a call, also follow it. Times of a followed call's steps are
   // relative to its start.
-  #link(table, row, {answer: name, tables}) {
+  #link(table, row, {analysis: name, tables}) {
     const follows = name === "ipc" && row.id !== undefined, begin = row.after_ns === undefined ? undefined : tables.request[0].at_ns;
     const when = (chosen) => (begin === undefined ? momentOf(table, chosen) : begin + chosen.after_ns);
     if (row.tid === undefined && row.cpu === undefined && when(row) === null)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A table of an analysis, as `tarn NAME --json` prints it, with columns as /api/answers declares them.
+// A table of an analysis, as `tarn NAME --json` prints it, with columns as /api/analyses declares them.
 import {element} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
@@ -22,7 +22,7 @@ export function momentOf({columns}, row) {
   return row[columns.find(({kind}) => kind === "when")?.key] ?? null;
 }
 
-// Takes {heading, help, columns: [{key, kind, heading, help}]}, as from /api/answers, and the action of a row: {title, act(row)},
+// Takes {heading, help, columns: [{key, kind, heading, help}]}, as from /api/analyses, and the action of a row: {title, act(row)},
 // or null.
 export function makeTable({heading, help, columns}, rows, link = null) {
   const shown = [{key: "name", kind: "text", heading, help}, ...columns], box = element("div", {class: "analysis-table"});

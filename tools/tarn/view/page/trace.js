@@ -12,8 +12,8 @@ export class Trace {
   }
 
   static async load() {
-    const [info, known] = await Promise.all([ask("trace"), ask("answers")]);
-    return new Trace({...info, analyses: known.answers});
+    const [info, known] = await Promise.all([ask("trace"), ask("analyses")]);
+    return new Trace({...info, analyses: known.analyses});
   }
 
   take(info) {
