@@ -155,8 +155,8 @@ $(BA)/user/obj/%.o: %.S | $$(GENERATED)
 KERNEL_OBJECTS = $(call objects,$(BA)/kernel/obj,$(KERNEL_SOURCES))
 kernel_link = $(LD) $(KERNEL_LDFLAGS) -T arch/$(ARCH)/kernel.ld --build-id -o $(1) $(2)
 kernel_symbols = $(1) | kernel/debug/gen/symbolgen >$(2).c && $(CC) $(KERNEL_CFLAGS) -MF $(2).d -c -o $(2).o $(2).c
-# kernel_image OUTPUT, OBJECTS
-define kernel_image
+# kernel_executable OUTPUT, OBJECTS
+define kernel_executable
 @mkdir -p $(@D)/symbols; echo "  LINK    $@"
 @set -e; at=$(@D)/symbols; \
 $(call kernel_symbols,:,$$at/none); $(call kernel_link,$$at/first.elf,$(1) $$at/none.o); \
@@ -165,7 +165,7 @@ $(call kernel_symbols,$(CROSS)nm $$at/second.elf,$$at/second); $(call kernel_lin
 $(CROSS)nm $@ | kernel/debug/gen/symbolgen | cmp -s - $$at/second.c || { echo "$@: its symbols moved"; rm -f $@; exit 1; }
 endef
 $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
-	$(call kernel_image,$(KERNEL_OBJECTS))
+	$(call kernel_executable,$(KERNEL_OBJECTS))
 
 # The exploring kernel (kernel/explore/explore.h): the same sources, with calls of kernel/explore/explore_runtime.c before each memory
 # access. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
@@ -187,7 +187,7 @@ $(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
 $(BA)/explore/user/obj/%.o: $(BA)/user/obj/%.o
 	@mkdir -p $(@D); cp $< $@
 $(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
-	$(call kernel_image,$(EXPLORE_OBJECTS))
+	$(call kernel_executable,$(EXPLORE_OBJECTS))
 
 # Unit tests of the host: the same sources, compiled with sanitizers.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -60,10 +60,10 @@ SELECT c.name AS name, count(*) AS contentions, count(*) AS items, sum(wait_ns) 
        max(wait_ns) AS wait_max_ns
 FROM lock_contended JOIN lock_class c ON c.number = lock_class GROUP BY c.name;
 
--- tarn profile: function, by name, image, mode
-SELECT function AS name, image, iif(mode = 'user', 'user', 'kernel') AS mode, count(*) AS samples, count(*) AS items,
+-- tarn profile: function, by name, executable, mode
+SELECT function AS name, executable, iif(mode = 'user', 'user', 'kernel') AS mode, count(*) AS samples, count(*) AS items,
        sum(busy_ns) AS self_ns
-FROM profile_sample JOIN place ON place.pid = vpid AND address = ip GROUP BY function, image, 3;
+FROM profile_sample JOIN place ON place.pid = vpid AND address = ip GROUP BY function, executable, 3;
 
 -- tarn intervals: interval, by value
 SELECT id AS value, count(*) AS count FROM user_stopwatch_stop GROUP BY id;

@@ -94,8 +94,8 @@ def free_port(kind=socket.SOCK_STREAM):
         return probe.getsockname()[1]
 
 
-def make_image(arch, options, output):
-    """Makes a GRUB image with `options` as the kernel command line."""
+def make_boot_image(arch, options, output):
+    """Makes a boot image with `options` as the kernel command line."""
     build = build_directory(arch)
     subprocess.run([os.path.join(ROOT, "tools/mkiso"), output, os.path.join(build, "kernel/tarn.elf"),
                     os.path.join(build, "boot.cpio"), options], check=True)
@@ -135,13 +135,13 @@ def exploring_files(arch):
 
 
 def boot_medium(arch, options, firmware, directory, kernel, archive):
-    """Returns the options that say what is booted: the kernel directly, or through the firmware. x86_64's needs an image with
-    GRUB, which is made in `directory`."""
+    """Returns the options that say what is booted: the kernel directly, or through the firmware. x86_64's needs a boot image
+    with GRUB, which is made in `directory`."""
     build = build_directory(arch)
     if firmware and describe(arch)["firmware"] == "GRUB":
-        image = os.path.join(directory, "tarn.iso")
-        make_image(arch, options, image)
-        return ["-cdrom", image, "-boot", "d"]
+        iso = os.path.join(directory, "tarn.iso")
+        make_boot_image(arch, options, iso)
+        return ["-cdrom", iso, "-boot", "d"]
     direct = [] if firmware else [word.format(build=build) for word in describe(arch)["direct"]]
     kernel, archive = boot_files(arch, kernel, archive)
     return [*direct, "-kernel", kernel, "-initrd", archive, "-append", options]

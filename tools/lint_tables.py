@@ -107,11 +107,15 @@ WORDS = [
     ("room", r"rooms?", "capacity, space left"),
     ("take", r"(?<![a-z_])take_(event|segment|enter|leave|thread|switch|wakeup)", "on"),
     ("fine", r"(?<=bool )fine|fine(?= =)", "ok"),
+    ("image", r"(?<!boot[ _])images?", "executable, guest memory"),
 ]
 # Where a word is right: (file, pattern of the text around it, why).
 WORDS_ALLOWED = [
     ("arch/ppc64/*", "virtual processor area", "PAPR's name"),
     ("tools/tarn/analysis/*", "no_room", "the key of a column that programs read"),
+    ("*", "(state|trace)_image|event image", "names in the trace"),
+    ("boot/*", r"make image|image: \$\(ISO\)", "the target that makes the boot image"),
+    ("tools/tarn/view/*", "image/svg|cairo_image|#image|one image", "pictures"),
 ]
 
 # Names in comments that are others': of hardware, standards and programs outside the tree.

@@ -57,7 +57,7 @@ static void map_direct(uint64_t base, uint64_t end, bool huge)
     }
 }
 
-static void map_image(const char *start, const char *end, uint64_t flags)
+static void map_kernel(const char *start, const char *end, uint64_t flags)
 {
     for (uint64_t at = (uint64_t)start; at < (uint64_t)end; at += 4096)
         *kernel_entry(at, 1) = (at - ARCH_KERNEL_BASE) | PTE_PRESENT | PTE_GLOBAL | flags;
@@ -77,10 +77,10 @@ void boot_mmu_init(void)
         if (ram->base < limit)
             map_direct(ram->base, ram->base + ram->size < limit ? ram->base + ram->size : limit, huge);
     }
-    map_image(kernel_start, rodata_start, 0);
-    map_image(rodata_start, data_start, PTE_NO_EXECUTE);
-    map_image(data_start, boot_stack_guard, PTE_NO_EXECUTE | PTE_WRITE);
-    map_image((const char *)boot_stack, kernel_end, PTE_NO_EXECUTE | PTE_WRITE);
+    map_kernel(kernel_start, rodata_start, 0);
+    map_kernel(rodata_start, data_start, PTE_NO_EXECUTE);
+    map_kernel(data_start, boot_stack_guard, PTE_NO_EXECUTE | PTE_WRITE);
+    map_kernel((const char *)boot_stack, kernel_end, PTE_NO_EXECUTE | PTE_WRITE);
     uint64_t *root = phys_to_virt(kernel_space.root);
     kernel_entry(ARCH_DEVICE_MAP, 1); /* so that the first 2 MiB of registers need no frames */
     next_table(&root[page_table_index(ARCH_TRACE_RINGS, 4)]);

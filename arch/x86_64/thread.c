@@ -5,7 +5,7 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 
-/* Positions in the FXSAVE image. */
+/* Positions in the FXSAVE area. */
 #define FX_CONTROL_WORD 0
 #define FX_MXCSR        24
 

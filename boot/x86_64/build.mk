@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The GRUB image. Tests and the demonstration make their own with the same tool and other command lines.
+# The boot image with GRUB. Tests and the demonstration make their own with the same tool and other command lines.
 
 ISO := $(BA)/tarn.iso
 
@@ -7,4 +7,4 @@ $(ISO): $(BA)/kernel/tarn.elf $(BA)/boot.cpio boot/x86_64/grub.cfg tools/mkiso
 	@echo "  ISO     $@"; tools/mkiso $@ $(BA)/kernel/tarn.elf $(BA)/boot.cpio ""
 
 .PHONY: image
-image: $(ISO) ## make the GRUB image (x86_64)
+image: $(ISO) ## make the boot image (x86_64)

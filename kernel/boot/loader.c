@@ -133,8 +133,8 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
                    ? segment[i].address + segment[i].memory_size
                    : high;
     }
-    startup->image_base = low;
-    startup->image_size = high - low;
+    startup->executable_base = low;
+    startup->executable_size = high - low;
     return header->entry;
 }
 

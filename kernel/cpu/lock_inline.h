@@ -11,7 +11,7 @@ void spin_lock_contended(struct spinlock *lock); /* lock.c: waits for the lock, 
 void spin_note_taken(struct spinlock *lock);
 void spin_note_released(struct spinlock *lock);
 
-/* Not 0, and different for each CPU: they are side by side in the kernel's image. */
+/* Not 0, and different for each CPU: they are side by side in the kernel's data. */
 static inline uint32_t spin_owner(void)
 {
     return (uint32_t)(uintptr_t)this_cpu();

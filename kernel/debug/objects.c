@@ -255,7 +255,7 @@ static void scan_page(void *argument)
 
 /* Skips pages that are unmapped on purpose, below stacks. A lock across the end of a page is found with the
  * page where it begins. */
-static void scan_image(struct lock_scan *scan)
+static void scan_data(struct lock_scan *scan)
 {
     const char *end = kernel_end;
     for (const char *at = data_start; at < end; at += FRAME_SIZE) {
@@ -274,7 +274,7 @@ void debug_each_held_lock(void (*visit)(const struct spinlock *lock, void *conte
     static struct lock_scan scan;
     uint32_t frames = 0;
     scan = (struct lock_scan){.visit = visit, .context = context};
-    scan_image(&scan);
+    scan_data(&scan);
     for (const struct slab *slab = slab_next_unlocked(NULL); slab; slab = slab_next_unlocked(slab)) {
         char *frame = slab_next_frame_unlocked(slab, NULL);
         for (; frame && frames++ < FRAMES_MAX; frame = slab_next_frame_unlocked(slab, frame)) {

@@ -181,5 +181,5 @@ void debug_spaces(const struct debug_words *words)
     for (; space; space = debug_next_space(space, &count))
         debug_print("%5u %6u %-16.16s %7u %8lu %6lu  %-8lx %.100s%s\n", space->pid, space->parent_pid,
                     space->name, space->thread_count, space->mapping_count, space->private_frames,
-                    space->cpus, space->image_path, space->dying ? " (dying)" : "");
+                    space->cpus, space->executable_path, space->dying ? " (dying)" : "");
 }

@@ -104,9 +104,9 @@ static bool find_symbols(const struct file *file, struct symbols *found)
 
 static bool open_symbols(const struct space *space, struct symbols *symbols)
 {
-    char path[sizeof space->image_path];
+    char path[sizeof space->executable_path];
     struct file file;
-    memcpy(path, space->image_path, sizeof path);
+    memcpy(path, space->executable_path, sizeof path);
     path[sizeof path - 1] = 0;
     return path[0] && open_file(path, &file) && has_build_id(&file, space->build_id) &&
            find_symbols(&file, symbols);
@@ -130,8 +130,8 @@ static int format_user_symbol(char *text, size_t size, const struct space *space
 {
     struct symbols symbols;
     const struct elf_symbol *best = NULL;
-    bool in_image = place - space->image_base < space->image_size;
-    if (in_image && open_symbols(space, &symbols)) {
+    bool in_executable = place - space->executable_base < space->executable_size;
+    if (in_executable && open_symbols(space, &symbols)) {
         for (uint64_t i = 0; i < symbols.count; i++) {
             const struct elf_symbol *symbol = &symbols.symbols[i];
             if (is_function(symbol) && symbol->value <= place && (!best || symbol->value > best->value))

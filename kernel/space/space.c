@@ -80,8 +80,8 @@ static void reset_space(struct space *space)
     space->status = 0;
     space->fault_handler = NULL;
     space->watcher = NULL;
-    space->image_path[0] = 0;
-    space->image_base = space->image_size = space->build_id[0] = space->build_id[1] = 0;
+    space->executable_path[0] = 0;
+    space->executable_base = space->executable_size = space->build_id[0] = space->build_id[1] = 0;
     atomic_store_explicit(&space->cpus, 0, memory_order_relaxed);
     atomic_store_explicit(&space->references, 1, memory_order_relaxed);
     atomic_store_explicit(&space->holders, 0, memory_order_relaxed);

@@ -58,8 +58,8 @@ struct space {
     struct endpoint *fault_handler; /* a reference, or NULL; fault_fast.c reads it without the lock */
     struct notification *watcher;   /* a reference, or NULL */
     uint64_t watcher_bits;
-    char image_path[128]; /* from trace_image, for statedumps */
-    uint64_t image_base, image_size, build_id[2];
+    char executable_path[128]; /* from trace_image, for statedumps */
+    uint64_t executable_base, executable_size, build_id[2];
     struct space *next, *previous;     /* in the list of all spaces: under space_list_lock */
     void (*work)(struct space *space); /* space_defer; belongs to the CPU that does the work */
     struct space *work_next;

@@ -208,7 +208,7 @@ static int64_t read_path(char *path, uint32_t size, const char *user_path)
 int64_t sys_trace_image(const char *user_path, uint64_t base, uint64_t size, const uint8_t *user_build_id)
 {
     struct space *space = current_thread()->space;
-    char path[sizeof(space->image_path)];
+    char path[sizeof(space->executable_path)];
     uint8_t build_id[16];
     int64_t error = read_path(path, sizeof(path), user_path);
     if (!error)
@@ -218,9 +218,9 @@ int64_t sys_trace_image(const char *user_path, uint64_t base, uint64_t size, con
     if (base >= USER_END || size > USER_END - base)
         return -E_BAD_ARGUMENT;
     spin_lock(&space->lock);
-    memcpy(space->image_path, path, sizeof(path));
-    space->image_base = base;
-    space->image_size = size;
+    memcpy(space->executable_path, path, sizeof(path));
+    space->executable_base = base;
+    space->executable_size = size;
     trace_build_id(build_id, space->build_id);
     trace_state_image(space->pid, base, size, space->build_id[0], space->build_id[1], path);
     spin_unlock(&space->lock);

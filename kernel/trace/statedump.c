@@ -33,9 +33,9 @@ static void dump_space(struct space *space, void *context)
 {
     uint32_t threads = __atomic_load_n(&space->thread_count, __ATOMIC_RELAXED); /* may be stale at once */
     trace_state_process(space->pid, space->parent_pid, threads, space->name);
-    if (space->image_path[0])
-        trace_state_image(space->pid, space->image_base, space->image_size, space->build_id[0],
-                          space->build_id[1], space->image_path);
+    if (space->executable_path[0])
+        trace_state_image(space->pid, space->executable_base, space->executable_size, space->build_id[0],
+                          space->build_id[1], space->executable_path);
 }
 
 /* LTTng's numbers for states of threads. */

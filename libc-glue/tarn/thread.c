@@ -15,7 +15,7 @@
 
 /* The initial values of thread-local variables
  * (arch/ARCH/user.ld). __tls_align's address is the alignment. */
-extern const char __tls_image[], __tls_image_end[], __tls_end[], __tls_align[];
+extern const char __tls_data[], __tls_data_end[], __tls_end[], __tls_align[];
 
 static __thread struct _reent state;
 static __thread struct pthread *current;
@@ -59,7 +59,7 @@ int process_set_affinity(uint64_t cpus)
 
 static uint64_t tls_size(void)
 {
-    return (uint64_t)(__tls_end - __tls_image);
+    return (uint64_t)(__tls_end - __tls_data);
 }
 
 static uint64_t tls_align(void)
@@ -78,7 +78,7 @@ static uint64_t init_variables(void *block)
 {
     void *variables;
     uint64_t pointer = arch_tls_place(block, tls_size(), tls_align(), &variables);
-    memcpy(variables, __tls_image, (size_t)(__tls_image_end - __tls_image));
+    memcpy(variables, __tls_data, (size_t)(__tls_data_end - __tls_data));
     return pointer;
 }
 

@@ -9,7 +9,7 @@
 
 #define BUILD_ID_BYTES 20
 
-extern const char __image_start[], __image_end[], __build_id_note[], __build_id_note_end[];
+extern const char __executable_start[], __executable_end[], __build_id_note[], __build_id_note_end[];
 
 /* The note that the linker makes. */
 struct build_id_note {
@@ -34,5 +34,6 @@ void report_executable(const char *path)
 {
     uint8_t id[BUILD_ID_BYTES];
     copy_build_id(id);
-    sys_trace_image(path ? path : "", (uint64_t)__image_start, (uint64_t)(__image_end - __image_start), id);
+    sys_trace_image(path ? path : "", (uint64_t)__executable_start,
+                    (uint64_t)(__executable_end - __executable_start), id);
 }

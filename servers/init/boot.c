@@ -35,7 +35,7 @@ static uint64_t archive_size;
 /* ---- starting one server --------------------------------------------------------------------------- */
 
 /* Copies the file to a memory object of its own, because mappings need page alignment. */
-static int64_t copy_image(const struct cpio_entry *entry)
+static int64_t copy_executable(const struct cpio_entry *entry)
 {
     int64_t memory = sys_memory_create(round_to_pages(entry->size));
     if (memory < 0)
@@ -107,13 +107,13 @@ static int run_program(struct server_program *server)
 
 static int start_from(struct server_program *server, const struct cpio_entry *entry)
 {
-    int64_t image = copy_image(entry);
-    if (image < 0)
-        return (int)image;
+    int64_t executable = copy_executable(entry);
+    if (executable < 0)
+        return (int)executable;
     int error = program_create(server->declaration->path, &server->program);
     if (!error)
-        error = program_load(&server->program, (cap_t)image, entry->size);
-    sys_cap_close((cap_t)image);
+        error = program_load(&server->program, (cap_t)executable, entry->size);
+    sys_cap_close((cap_t)executable);
     if (!error)
         error = give_servers(server);
     if (!error)

@@ -52,9 +52,10 @@ static int check_header(const struct elf_header *header, uint64_t header_size, c
     return 0;
 }
 
-static int add_segment(struct elf_image *image, const struct elf_program *program, uint64_t file_size)
+static int add_segment(struct elf_executable *executable, const struct elf_program *program,
+                       uint64_t file_size)
 {
-    if (image->count == ELF_SEGMENTS_MAX)
+    if (executable->count == ELF_SEGMENTS_MAX)
         return -EINVAL;
     if (program->offset > file_size || program->file_size > file_size - program->offset ||
         program->file_size > program->size)
@@ -67,12 +68,12 @@ static int add_segment(struct elf_image *image, const struct elf_program *progra
     if ((program->flags & ELF_W) && (program->flags & ELF_X))
         return -EINVAL;
     uint64_t low = page_down(program->address), high = page_up(program->address + program->size);
-    for (unsigned i = 0; i < image->count; i++) {
-        const struct elf_segment *other = &image->segment[i];
+    for (unsigned i = 0; i < executable->count; i++) {
+        const struct elf_segment *other = &executable->segment[i];
         if (low < page_up(other->address + other->size) && page_down(other->address) < high)
             return -EINVAL;
     }
-    image->segment[image->count++] = (struct elf_segment){
+    executable->segment[executable->count++] = (struct elf_segment){
         .address = program->address,
         .offset = program->offset,
         .file_size = program->file_size,
@@ -84,11 +85,11 @@ static int add_segment(struct elf_image *image, const struct elf_program *progra
 }
 
 int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, const void *own,
-              struct elf_image *image)
+              struct elf_executable *executable)
 {
     struct elf_header header;
     uint64_t low = ~0ull, high = 0;
-    *image = (struct elf_image){0};
+    *executable = (struct elf_executable){0};
     if (header_size < sizeof(header) || file_size < header_size)
         return -ENOEXEC;
     memcpy(&header, bytes, sizeof(header));
@@ -98,7 +99,7 @@ int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, const
         memcpy(&program, (const char *)bytes + header.program_offset + i * sizeof(program), sizeof(program));
         if (program.type != ELF_LOAD || program.size == 0)
             continue;
-        error = add_segment(image, &program, file_size);
+        error = add_segment(executable, &program, file_size);
         if (page_down(program.address) < low)
             low = page_down(program.address);
         if (page_up(program.address + program.size) > high)
@@ -106,10 +107,10 @@ int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, const
     }
     if (error)
         return error;
-    if (!image->count)
+    if (!executable->count)
         return -EINVAL;
-    image->entry = header.entry;
-    image->base = low;
-    image->size = high - low;
+    executable->entry = header.entry;
+    executable->base = low;
+    executable->size = high - low;
     return header.entry >= low && header.entry < high ? 0 : -EINVAL;
 }

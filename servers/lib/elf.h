@@ -23,7 +23,7 @@ struct elf_segment {
     uint32_t flags;     /* MAP_READ, MAP_WRITE, MAP_EXECUTE */
 };
 
-struct elf_image {
+struct elf_executable {
     uint64_t entry;
     uint64_t base, size; /* range of all segments, in whole pages */
     unsigned count;
@@ -33,6 +33,6 @@ struct elf_image {
 /* Returns 0, -ENOEXEC (not for this machine and ABI, given by
  * `own`, the caller's own ELF header) or -EINVAL (malformed). */
 int elf_parse(const void *header, uint64_t header_size, uint64_t file_size, const void *own,
-              struct elf_image *image);
+              struct elf_executable *executable);
 
 #endif

@@ -62,7 +62,7 @@ static int map_pages(const struct program *program, cap_t memory, uint64_t addre
 }
 
 /* Maps a new object at [address, address + size) that begins with bytes of the executable. */
-static int map_fresh(const struct program *program, cap_t image, uint64_t address, uint64_t size,
+static int map_fresh(const struct program *program, cap_t executable, uint64_t address, uint64_t size,
                      uint64_t offset, uint64_t bytes, uint32_t flags)
 {
     char page[TARN_PAGE_SIZE];
@@ -73,7 +73,7 @@ static int map_fresh(const struct program *program, cap_t image, uint64_t addres
         return errno_of(memory);
     int64_t result = 0;
     if (bytes)
-        result = sys_memory_read(image, offset, page, bytes);
+        result = sys_memory_read(executable, offset, page, bytes);
     if (bytes && result >= 0)
         result = memory_write_all((cap_t)memory, 0, page, bytes);
     int error = result < 0 ? errno_of(result) : map_pages(program, (cap_t)memory, address, size, 0, flags);
@@ -81,39 +81,40 @@ static int map_fresh(const struct program *program, cap_t image, uint64_t addres
     return error;
 }
 
-static int map_segment(const struct program *program, cap_t image, const struct elf_segment *segment)
+static int map_segment(const struct program *program, cap_t executable, const struct elf_segment *segment)
 {
     uint64_t low = segment->address & ~PAGE_MASK;
     uint64_t offset = segment->offset & ~PAGE_MASK;
     uint64_t high = (segment->address + segment->size + PAGE_MASK) & ~PAGE_MASK;
     uint64_t file_end = segment->address + segment->file_size;
     if (!(segment->flags & MAP_WRITE) && segment->file_size == segment->size)
-        return map_pages(program, image, low, high - low, offset, segment->flags);
+        return map_pages(program, executable, low, high - low, offset, segment->flags);
 
     /* Full pages of file contents. */
     uint64_t whole = segment->file_size ? (file_end & ~PAGE_MASK) - low : 0;
-    int error = map_pages(program, image, low, whole, offset, segment->flags | MAP_PRIVATE);
+    int error = map_pages(program, executable, low, whole, offset, segment->flags | MAP_PRIVATE);
     if (error)
         return error;
     uint64_t bytes = segment->file_size ? file_end & PAGE_MASK : 0;
-    return map_fresh(program, image, low + whole, high - low - whole, offset + whole, bytes, segment->flags);
+    return map_fresh(program, executable, low + whole, high - low - whole, offset + whole, bytes,
+                     segment->flags);
 }
 
-int program_load(struct program *program, cap_t image, uint64_t image_bytes)
+int program_load(struct program *program, cap_t executable, uint64_t file_size)
 {
-    extern const char __image_start[]; /* our own ELF header, from arch/ARCH/user.ld */
+    extern const char __executable_start[]; /* our own ELF header, from arch/ARCH/user.ld */
     char header[ELF_HEADER_BYTES] __attribute__((aligned(8)));
-    struct elf_image elf;
-    uint64_t header_size = image_bytes < sizeof(header) ? image_bytes : sizeof(header);
-    int64_t result = header_size ? sys_memory_read(image, 0, header, header_size) : 0;
+    struct elf_executable elf;
+    uint64_t header_size = file_size < sizeof(header) ? file_size : sizeof(header);
+    int64_t result = header_size ? sys_memory_read(executable, 0, header, header_size) : 0;
     if (result < 0)
         return errno_of(result);
-    int error = elf_parse(header, header_size, image_bytes, __image_start, &elf);
+    int error = elf_parse(header, header_size, file_size, __executable_start, &elf);
     for (unsigned i = 0; !error && i < elf.count; i++)
-        error = map_segment(program, image, &elf.segment[i]);
+        error = map_segment(program, executable, &elf.segment[i]);
     program->entry = elf.entry;
-    program->image_base = elf.base;
-    program->image_size = elf.size;
+    program->executable_base = elf.base;
+    program->executable_size = elf.size;
     return error;
 }
 
@@ -125,8 +126,8 @@ static int make_stack(const struct program *program, struct startup_arguments *a
     uint64_t size = startup_size(arguments);
     if (size > PROGRAM_STACK_BYTES / 4)
         return -E2BIG;
-    arguments->image_base = program->image_base;
-    arguments->image_size = program->image_size;
+    arguments->executable_base = program->executable_base;
+    arguments->executable_size = program->executable_size;
     arguments->stack_high = PROGRAM_STACK_HIGH;
     arguments->stack_low = PROGRAM_STACK_HIGH - PROGRAM_STACK_BYTES;
     *block = PROGRAM_STACK_HIGH - size;

@@ -19,12 +19,12 @@
 struct program {
     cap_t space, thread;
     uint32_t pid;
-    uint64_t entry, image_base, image_size;
+    uint64_t entry, executable_base, executable_size;
 };
 
 /* These return 0 or -errno. */
 int program_create(const char *path, struct program *program);
-int program_load(struct program *program, cap_t image, uint64_t image_bytes);
+int program_load(struct program *program, cap_t executable, uint64_t file_size);
 /* Copies a capability of the caller to a slot of the new space. */
 int program_give(const struct program *program, cap_t own, cap_t slot, uint32_t rights, uint64_t badge);
 /* Makes the stack and the first thread (SLOT_THREAD) and starts it. Fills in the executable and stack fields

@@ -13,7 +13,7 @@ struct startup_arguments {
     uint64_t strings_size;
     const struct startup_fd *fds;
     const char *cwd, *path;
-    uint64_t image_base, image_size;
+    uint64_t executable_base, executable_size;
     uint64_t stack_low, stack_high;
     uint64_t affinity; /* CPUs, one bit each; 0 = all */
     uint32_t priority; /* set by program_start */

@@ -96,7 +96,7 @@ static int copy_request(struct server_request *message, struct spawn *spawn)
 /* ---- resources from other servers ------------------------------------------------------------------ */
 
 /* Gets a capability for the file's memory (to be closed) and its size. */
-static int get_image(const char *path, cap_t *image, uint64_t *size)
+static int get_executable(const char *path, cap_t *executable, uint64_t *size)
 {
     struct shared_buffer shared;
     int64_t result = borrow_buffer(SLOT_FS, &shared);
@@ -109,9 +109,9 @@ static int get_image(const char *path, cap_t *image, uint64_t *size)
     return_buffer(&shared);
     if (result < 0)
         return (int)result;
-    *image = message.cap[0];
+    *executable = message.cap[0];
     *size = message.word[0];
-    return *image ? 0 : -EIO;
+    return *executable ? 0 : -EIO;
 }
 
 /* Replaces the request for a script by one for its interpreter. */
@@ -127,27 +127,27 @@ static int use_interpreter(struct spawn *spawn, const struct script_line *line)
 }
 
 /* Returns 1 for a script, 0 if it is none, or -errno. */
-static int read_script(cap_t image, uint64_t size, struct script_line *line)
+static int read_script(cap_t file, uint64_t size, struct script_line *line)
 {
     char head[SCRIPT_LINE_MAX];
     uint64_t wanted = size < sizeof(head) ? size : sizeof(head);
-    int64_t result = wanted ? sys_memory_read(image, 0, head, wanted) : 0;
+    int64_t result = wanted ? sys_memory_read(file, 0, head, wanted) : 0;
     return result < 0 ? (int)errno_of(result) : script_parse(head, wanted, line);
 }
 
 /* Gets the memory of the executable that will run (to be closed) and its size. */
-static int find_executable(struct spawn *spawn, cap_t *image, uint64_t *size)
+static int find_executable(struct spawn *spawn, cap_t *executable, uint64_t *size)
 {
     for (unsigned level = 0;; level++) {
         struct script_line line;
-        int error = get_image(spawn->path, image, size);
+        int error = get_executable(spawn->path, executable, size);
         if (error)
             return error;
-        int script = read_script(*image, *size, &line);
+        int script = read_script(*executable, *size, &line);
         if (script == 0)
             return 0;
-        sys_cap_close(*image);
-        *image = 0;
+        sys_cap_close(*executable);
+        *executable = 0;
         error = script < 0 ? script : level == SCRIPT_NESTING_MAX ? -ELOOP : use_interpreter(spawn, &line);
         if (error)
             return error;
@@ -240,15 +240,15 @@ static int start_child(struct spawn *spawn)
 
 static int make_child(struct spawn *spawn)
 {
-    cap_t image = 0;
+    cap_t executable = 0;
     uint64_t size = 0;
-    int error = find_executable(spawn, &image, &size);
+    int error = find_executable(spawn, &executable, &size);
     if (!error)
         error = program_create(spawn->path, &spawn->program);
     if (!error)
-        error = program_load(&spawn->program, image, size);
-    if (image)
-        sys_cap_close(image);
+        error = program_load(&spawn->program, executable, size);
+    if (executable)
+        sys_cap_close(executable);
     if (!error)
         error = register_child(spawn);
     if (!error)

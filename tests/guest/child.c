@@ -9,7 +9,7 @@
 
 #define SEGMENTS_MAX 8
 
-/* Read from the program's own headers, at the start of its image. */
+/* Read from the program's own headers, at the start of its executable. */
 struct elf_header {
     uint8_t ident[16];
     uint16_t type, machine;
@@ -55,11 +55,11 @@ static void add_segment(const struct elf_segment *segment)
 
 void child_prepare(void)
 {
-    const char *image = (const char *)program_startup()->image_base;
-    const struct elf_header *header = (const struct elf_header *)image;
+    const char *base = (const char *)program_startup()->executable_base;
+    const struct elf_header *header = (const struct elf_header *)base;
     for (unsigned i = 0; i < header->phnum; i++) {
         const struct elf_segment *segment =
-            (const struct elf_segment *)(image + header->phoff + i * sizeof(struct elf_segment));
+            (const struct elf_segment *)(base + header->phoff + i * sizeof(struct elf_segment));
         if (segment->type == ELF_LOAD)
             add_segment(segment);
     }

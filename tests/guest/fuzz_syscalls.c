@@ -51,7 +51,7 @@ static const uint64_t nasty[] = {
     USER_TRACE_INFO,
     USER_TRACE_RINGS,
     USER_THREAD_BLOCKS,
-    USER_IMAGE,
+    USER_LINK_ADDRESS,
     USER_MMAP_BASE,
     USER_MMAP_END - 4096,
     0x7fffffffffff,

@@ -276,7 +276,7 @@ static void test_kernel_addresses(struct child *child)
         0x0010000000000000ull,
         0x4000000000000000ull, /* unused quadrants */
         0x8000000000000000ull,
-        0xc000000000000000ull, /* direct map, kernel image, trace rings, devices, stacks */
+        0xc000000000000000ull, /* direct map, kernel, trace rings, devices, stacks */
         0xc000000000004000ull,
         0xc000000000400000ull,
         0xc008000000000000ull,
@@ -339,7 +339,7 @@ static void test_kernel_pages(struct child *child)
               sys_space_protect(child->space, block, TARN_PAGE_SIZE, RW) < 0,
           "nothing is mapped over them, nor their rights changed");
     sys_space_unmap(child->space, info, TARN_PAGE_SIZE);
-    sys_space_unmap(child->space, USER_BASE, USER_IMAGE - USER_BASE);
+    sys_space_unmap(child->space, USER_BASE, USER_LINK_ADDRESS - USER_BASE);
     sys_space_unmap(child->space, block, TARN_PAGE_SIZE);
     check(!probe(child, PROBE_READ, info, 0).faulted && !probe(child, PROBE_READ, block, 0).faulted,
           "nor can they be unmapped");

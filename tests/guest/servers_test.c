@@ -199,14 +199,14 @@ static bool copy_file(const char *from, const char *to)
 }
 
 /* A running program does not see changes of its file. */
-static void test_running_image(void)
+static void test_running_executable(void)
 {
     static const char junk[65536];
     int status;
-    check(copy_file(SELF, "/tmp/image"), "copy a program");
-    pid_t pid = spawn_file("/tmp/image", "sleeper");
+    check(copy_file(SELF, "/tmp/executable"), "copy a program");
+    pid_t pid = spawn_file("/tmp/executable", "sleeper");
     sleep_ms(50);
-    int file = open("/tmp/image", O_WRONLY);
+    int file = open("/tmp/executable", O_WRONLY);
     ssize_t written = 0;
     for (int i = 0; i < 4; i++)
         written += write(file, junk, sizeof(junk));
@@ -216,8 +216,8 @@ static void test_running_image(void)
     check(kill(pid, 0) == 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid &&
               WTERMSIG(status) == SIGKILL,
           "the overwritten program still runs");
-    check(spawn_file("/tmp/image", "exit7") == -ENOEXEC, "a file that is no executable is not started");
-    check(unlink("/tmp/image") == 0, "remove it");
+    check(spawn_file("/tmp/executable", "exit7") == -ENOEXEC, "a file that is no executable is not started");
+    check(unlink("/tmp/executable") == 0, "remove it");
 }
 
 static void test_refused(void)
@@ -266,12 +266,12 @@ int main(int argc, char **argv)
         return play_role(argv[1]);
     test_refused();
     test_hostile();
-    test_running_image(); /* the first run also makes what stays: shared buffers, heaps */
+    test_running_executable(); /* the first run also makes what stays: shared buffers, heaps */
     test_kill_anywhere();
     close(open("/tmp/many", O_CREAT | O_RDWR, 0644));
     sleep_ms(2500); /* sleepers end, shared buffers are reclaimed */
     struct figures before = take_figures();
-    test_running_image();
+    test_running_executable();
     check_settled(&before, "programs and files leave nothing behind");
     test_kill_anywhere();
     check_settled(&before, "killed processes leave nothing behind");

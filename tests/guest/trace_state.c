@@ -5,7 +5,7 @@
 #include <tests/guest/trace_help.h>
 #include <trace/state.h>
 
-enum { BEGIN = 1, PROCESS, THREAD, IMAGE, LOCK_CLASS, IRQ, END };
+enum { BEGIN = 1, PROCESS, THREAD, EXECUTABLE, LOCK_CLASS, IRQ, END };
 
 /* The event bodies of trace/schema/state.ev. */
 struct process_body {
@@ -18,7 +18,7 @@ struct thread_body {
     uint32_t state;
     uint16_t prio, cpu;
 };
-struct image_body {
+struct executable_body {
     uint32_t pid, reserved;
     uint64_t base, size, build_id[2];
     char path[];
@@ -33,8 +33,8 @@ struct named_body {
 };
 
 static struct {
-    uint64_t begun, ended, processes, threads, images, irqs;
-    bool init, self, thread, image, trace_lock;
+    uint64_t begun, ended, processes, threads, executables, irqs;
+    bool init, self, thread, executable, trace_lock;
 } seen;
 
 static void note_state(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
@@ -42,7 +42,7 @@ static void note_state(void *context, uint32_t cpu, const struct trace_header *e
     const void *body = event + 1;
     const struct process_body *process = body;
     const struct thread_body *thread = body;
-    const struct image_body *image = body;
+    const struct executable_body *executable = body;
     const struct lock_class_body *lock_class = body;
     const struct named_body *named = body;
     if (TRACE_ID_CLASS(event->id) != TRACE_CLASS_STATE)
@@ -60,10 +60,11 @@ static void note_state(void *context, uint32_t cpu, const struct trace_header *e
         seen.threads++;
         seen.thread |= thread->tid == thread_id() && thread->pid == process_id() && thread->state == 0;
         break;
-    case IMAGE:
-        seen.images++;
-        seen.image |= image->pid == process_id() && !strcmp(image->path, program_startup()->path) &&
-                      image->base == program_startup()->image_base && image->build_id[0];
+    case EXECUTABLE:
+        seen.executables++;
+        seen.executable |= executable->pid == process_id() &&
+                           !strcmp(executable->path, program_startup()->path) &&
+                           executable->base == program_startup()->executable_base && executable->build_id[0];
         break;
     case LOCK_CLASS:
         seen.trace_lock |= !strcmp(lock_class->name, "trace") && lock_class->number;
@@ -97,7 +98,8 @@ int main(void)
     check(seen.begun && seen.begun == seen.ended, "enabling the trace logs a complete statedump");
     check(seen.processes >= 6 && seen.init && seen.self, "processes: the servers, init, this one");
     check(seen.threads > seen.processes && seen.thread, "threads: this one, running");
-    check(seen.images >= 6 && seen.image, "programs: this one, with its path, address and build-id");
+    check(seen.executables >= 6 && seen.executable,
+          "programs: this one, with its path, address and build-id");
     check(seen.trace_lock, "tarn locks prints classes of locks");
     check(seen.irqs >= 1, "interrupts");
     uint64_t number = seen.begun;

@@ -65,9 +65,9 @@ def print_threads(kernel, _words):
 
 def print_spaces(kernel, _words):
     rows = [(int(s["pid"]), int(s["parent_pid"]), text(s["name"]), int(s["thread_count"]), int(s["mapping_count"]),
-             int(s["caps"]["used"]), "dying" if s["dying"] else "", text(s["image_path"]))
+             int(s["caps"]["used"]), "dying" if s["dying"] else "", text(s["executable_path"]))
             for s in reversed(list(kernel.spaces().values()))]
-    print_table(("PID", "PARENT", "NAME", "THREADS", "MAPPINGS", "CAPS", "STATE", "IMAGE"), rows)
+    print_table(("PID", "PARENT", "NAME", "THREADS", "MAPPINGS", "CAPS", "STATE", "EXECUTABLE"), rows)
 
 
 def where_is(kernel, cpu):

@@ -263,9 +263,9 @@ static void measure_fault_handler(void)
     must(sys_space_set_fault_handler(space, endpoint), "space_set_fault_handler");
     cap_t code = must(sys_memory_create(TARN_PAGE_SIZE), "memory_create");
     must(sys_memory_write(code, 0, (const void *)fault_forever, 64), "memory_write");
-    must(sys_space_map(space, code, USER_IMAGE, TARN_PAGE_SIZE, 0, MAP_READ | MAP_EXECUTE | MAP_FIXED),
+    must(sys_space_map(space, code, USER_LINK_ADDRESS, TARN_PAGE_SIZE, 0, MAP_READ | MAP_EXECUTE | MAP_FIXED),
          "space_map");
-    struct thread_config config = {.entry = USER_IMAGE, .priority = TARN_PRIO_USER, .name = "faulter"};
+    struct thread_config config = {.entry = USER_LINK_ADDRESS, .priority = TARN_PRIO_USER, .name = "faulter"};
     cap_t thread = must(sys_thread_create(space, &config), "thread_create");
     must(sys_thread_resume(thread), "thread_resume");
     struct ipc_message message;

@@ -17,7 +17,7 @@ struct arch_space; /* <port/mmu.h>: root table */
 
 /* The direct map: all RAM at one offset. */
 static inline void *phys_to_virt(paddr_t address);
-static inline paddr_t virt_to_phys(const void *address); /* direct map or kernel image */
+static inline paddr_t virt_to_phys(const void *address); /* in the direct map or the kernel */
 
 /* Initializes a space: kernel half, trace info page (read-only), trace rings of all CPUs. 0 or
  * -E_NO_MEMORY. */

@@ -126,7 +126,7 @@ enum fault_reason {
 #define USER_BASE          0x0000000000010000ull
 /* Trace info page, read-only. A 32-bit displacement reaches it. */
 #define USER_TRACE_INFO    0x0000000000100000ull
-#define USER_IMAGE         0x0000000000400000ull /* programs are linked to this address */
+#define USER_LINK_ADDRESS  0x0000000000400000ull /* programs are linked to this address */
 #define USER_MMAP_BASE     0x0000001000000000ull /* space_map places mappings without a fixed address here */
 #define USER_MMAP_END      0x0000600000000000ull
 #define USER_THREAD_BLOCKS 0x0000600000000000ull /* struct thread_block, one per thread, read-only */
@@ -257,7 +257,7 @@ struct startup {
     struct startup_fd *fds;
     const char *cwd;
     const char *path; /* of the executable */
-    uint64_t image_base, image_size;
+    uint64_t executable_base, executable_size;
     uint64_t stack_low, stack_high;
     /* CPUs of the process and its children, a bit each; 0: all */
     uint64_t affinity;

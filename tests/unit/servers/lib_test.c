@@ -46,9 +46,9 @@ static void make_elf(char file[FILE_SIZE])
     memcpy(file + sizeof(header), program, sizeof(program));
 }
 
-static int parse(const char *file, struct elf_image *image)
+static int parse(const char *file, struct elf_executable *executable)
 {
-    return elf_parse(file, 4096, FILE_SIZE, &own_header, image);
+    return elf_parse(file, 4096, FILE_SIZE, &own_header, executable);
 }
 
 static Elf64_Phdr *program_of(char *file, int number)
@@ -59,28 +59,28 @@ static Elf64_Phdr *program_of(char *file, int number)
 static void test_elf(void)
 {
     static char file[FILE_SIZE] __attribute__((aligned(8)));
-    struct elf_image image;
+    struct elf_executable executable;
     Elf64_Ehdr *header = (Elf64_Ehdr *)file;
     make_elf(file);
-    check(parse(file, &image) == 0 && image.count == 2);
-    check(image.base == 0x400000 && image.size == 0x5000 && image.entry == 0x400100);
-    check(image.segment[0].flags == (MAP_READ | MAP_EXECUTE) &&
-          image.segment[1].flags == (MAP_READ | MAP_WRITE));
-    check(elf_parse("#!/bin/sh", 9, 9, &own_header, &image) == -ENOEXEC);
+    check(parse(file, &executable) == 0 && executable.count == 2);
+    check(executable.base == 0x400000 && executable.size == 0x5000 && executable.entry == 0x400100);
+    check(executable.segment[0].flags == (MAP_READ | MAP_EXECUTE) &&
+          executable.segment[1].flags == (MAP_READ | MAP_WRITE));
+    check(elf_parse("#!/bin/sh", 9, 9, &own_header, &executable) == -ENOEXEC);
     header->e_machine = EM_X86_64;
-    check(parse(file, &image) == -ENOEXEC);
+    check(parse(file, &executable) == -ENOEXEC);
     header->e_machine = EM_PPC64;
     header->e_flags = 1; /* the older ABI of the same machine */
-    check(parse(file, &image) == -ENOEXEC);
+    check(parse(file, &executable) == -ENOEXEC);
     make_elf(file);
     file[EI_DATA] = ELFDATA2MSB;
-    check(parse(file, &image) == -ENOEXEC);
+    check(parse(file, &executable) == -ENOEXEC);
 
-#define BROKEN(change)                  \
-    do {                                \
-        make_elf(file);                 \
-        change;                         \
-        check(parse(file, &image) < 0); \
+#define BROKEN(change)                       \
+    do {                                     \
+        make_elf(file);                      \
+        change;                              \
+        check(parse(file, &executable) < 0); \
     } while (0)
     BROKEN(header->e_phnum = 65535);
     BROKEN(header->e_phoff = ~0ull);
@@ -106,15 +106,15 @@ static void test_elf_random(void)
     int wrong = 0, accepted = 0;
     srand(1);
     for (int round = 0; round < 20000; round++) {
-        struct elf_image image;
+        struct elf_executable executable;
         make_elf(file);
         for (int i = rand() % 4; i >= 0; i--)
             file[(unsigned)rand() % (sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr))] ^= (char)(1 << rand() % 8);
-        if (parse(file, &image))
+        if (parse(file, &executable))
             continue;
         accepted++;
-        for (unsigned i = 0; i < image.count; i++) {
-            const struct elf_segment *segment = &image.segment[i];
+        for (unsigned i = 0; i < executable.count; i++) {
+            const struct elf_segment *segment = &executable.segment[i];
             wrong += segment->offset + segment->file_size > FILE_SIZE || segment->file_size > segment->size ||
                      segment->address + segment->size > USER_MMAP_BASE || segment->address < USER_BASE ||
                      (segment->flags & (MAP_WRITE | MAP_EXECUTE)) == (MAP_WRITE | MAP_EXECUTE);

@@ -3,8 +3,8 @@
  * guest_make.h - makes guest memory for tests: store, info page, metadata and rings, in either byte order,
  * at addresses that only the store contains.
  */
-#ifndef TARN_TEST_IMAGE_MAKE_H
-#define TARN_TEST_IMAGE_MAKE_H
+#ifndef TARN_TEST_GUEST_MAKE_H
+#define TARN_TEST_GUEST_MAKE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -600,7 +600,7 @@ static void test_state(void)
               executable->build_id[7] == 8 && executable->build_id[15] == 9 &&
               executables_find(&model.executables, 9, 0x401000) == NULL &&
               strcmp(executables_find(&model.executables, 9, 0xffff800000000010u)->path, "kernel") == 0,
-          "images: by address, and the kernel's in every process");
+          "executables: by address, and the kernel's in every process");
     model_finish(&model);
     end_story("blocked_futex 50-1000; ", "a statedump tells the state of a thread");
 }

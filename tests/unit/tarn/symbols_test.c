@@ -179,7 +179,7 @@ static void check_refusal(const struct machine *machine)
     symbols_find(symbols, &executable, 0x401238);
     check(symbol->function == NULL && symbol->offset == 0x1234, "no symbol of another program");
     check(strcmp(symbol_name(symbol, 0x401234, text), "sh+0x1234") == 0,
-          "an address without symbol has image and offset");
+          "an address without symbol has executable and offset");
     const char *complaint = symbols_complaint(symbols, 0);
     check(complaint != NULL && strstr(complaint, "/sh is not the sh of this trace") != NULL, "and why");
     check(symbols_complaint(symbols, 1) == NULL, "a missing file is reported once");

@@ -22,12 +22,12 @@ class X86_64:
     name, machine, order = "x86_64", 62, "<"
     registers = {"rip": 16, "rbp": 4, "rsp": 19}
     program_counter = "rip"
-    DIRECT_MAP, DIRECT_MAP_END, IMAGE = 0xFFFF800000000000, 0xFFFFC00000000000, 0xFFFFFFFF80000000
+    DIRECT_MAP, DIRECT_MAP_END, KERNEL_BASE = 0xFFFF800000000000, 0xFFFFC00000000000, 0xFFFFFFFF80000000
     PRESENT, LARGE, ADDRESS = 1, 1 << 7, 0x000FFFFFFFFFF000
 
     def offset(self, address):
-        if address >= self.IMAGE:
-            return address - self.IMAGE
+        if address >= self.KERNEL_BASE:
+            return address - self.KERNEL_BASE
         return address - self.DIRECT_MAP if self.DIRECT_MAP <= address < self.DIRECT_MAP_END else None
 
     def kernel_root(self, kernel):

@@ -11,16 +11,16 @@ void call_tree_open(struct call_tree *tree, struct analysis *analysis)
     analysis_map(analysis, &tree->nodes, sizeof(struct call_node));
 }
 
-struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *image,
+struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *executable,
                                          bool is_kernel)
 {
-    uint64_t hash = hash_text(hash_text(HASH_SEED, name), image);
-    uint64_t other = hash_text(hash_text(HASH_OTHER_SEED, image), name);
+    uint64_t hash = hash_text(hash_text(HASH_SEED, name), executable);
+    uint64_t other = hash_text(hash_text(HASH_OTHER_SEED, executable), name);
     struct call_function *function = map_at(&tree->functions, hash, other, is_kernel);
 
     if (function->name == NULL) {
         function->name = arena_string(&tree->functions.arena, name, strlen(name));
-        function->image = arena_string(&tree->functions.arena, image, strlen(image));
+        function->executable = arena_string(&tree->functions.arena, executable, strlen(executable));
         function->is_kernel = is_kernel;
     }
     return function;

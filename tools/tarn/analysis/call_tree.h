@@ -15,7 +15,7 @@ struct sums {
 };
 
 struct call_function {
-    const char *name, *image;
+    const char *name, *executable;
     bool is_kernel;
     /* total: counts each chain once, even if it contains the function several times */
     struct sums self, total;
@@ -36,8 +36,8 @@ struct call_tree {
 };
 
 void call_tree_open(struct call_tree *tree, struct analysis *analysis);
-/* Returns the function of that name, adding it if needed; copies NAME and IMAGE. */
-struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *image,
+/* Returns the function of that name, adding it if needed; copies NAME and EXECUTABLE. */
+struct call_function *call_tree_function(struct call_tree *tree, const char *name, const char *executable,
                                          bool is_kernel);
 /* Adds a chain, outermost function first. */
 void call_tree_add(struct call_tree *tree, struct call_function *const *chain, size_t count,

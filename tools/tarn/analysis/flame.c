@@ -86,9 +86,9 @@ static void put_box(struct flame *flame, const struct call_node *node, double x,
             (double)sums_weight(&node->total, flame->weight) / (double)flame->whole,
             (x - MARGIN) / (WIDTH - 2 * MARGIN));
     put_text(flame->to, name, length);
-    if (node->function != NULL && node->function->image[0] != '\0') {
+    if (node->function != NULL && node->function->executable[0] != '\0') {
         fputs(" (", flame->to);
-        put_text(flame->to, node->function->image, SIZE_MAX);
+        put_text(flame->to, node->function->executable, SIZE_MAX);
         fputc(')', flame->to);
     }
     fputs(": ", flame->to);

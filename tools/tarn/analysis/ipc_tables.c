@@ -167,7 +167,7 @@ static void fill_edges(struct ipc *ipc, int by)
     }
 }
 
-/* "sh -> proc spawn -> fs image" */
+/* "sh -> proc spawn -> fs executable" */
 static void name_chain(const struct ipc *ipc, const struct map_entry *entry, char *text, size_t size)
 {
     const struct map_entry *links[16];

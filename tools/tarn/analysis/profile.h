@@ -30,7 +30,7 @@ struct thread_sums {
 };
 
 struct line_sums {
-    const char *file, *function, *image;
+    const char *file, *function, *executable;
     unsigned line;
     struct sums self;
 };
@@ -38,7 +38,7 @@ struct line_sums {
 enum {
     BY_PROCESS,
     BY_THREAD,
-    BY_IMAGE,
+    BY_EXECUTABLE,
     BY_FUNCTION,
     BY_LINE,
     BY_CALLS,

@@ -30,27 +30,25 @@ const struct table profile_totals = TABLE("totals", "", "", total_columns, TABLE
 static const struct table_column process_columns[] = {NUMBER_COLUMN("pid"), SUMS_COLUMNS, MODE_COLUMNS};
 static const struct table_column thread_columns[] = {NUMBER_COLUMN("tid"), NUMBER_COLUMN("pid"), SUMS_COLUMNS,
                                                      MODE_COLUMNS};
-static const struct table_column image_columns[] = {SUMS_COLUMNS};
-static const struct table_column function_columns[] = {COUNT_COLUMN("samples"),
-                                                       TIME_COLUMN("self_ns"),
-                                                       SHARE_COLUMN("self_percent"),
-                                                       TIME_OF_ONE("total_ns"),
-                                                       MEAN_COLUMN("total_percent", 2),
-                                                       COUNT_COLUMN("instructions"),
-                                                       TEXT_COLUMN("image"),
-                                                       TEXT_COLUMN("mode")};
+static const struct table_column executable_columns[] = {SUMS_COLUMNS};
+static const struct table_column function_columns[] = {
+    COUNT_COLUMN("samples"),         TIME_COLUMN("self_ns"),
+    SHARE_COLUMN("self_percent"),    TIME_OF_ONE("total_ns"),
+    MEAN_COLUMN("total_percent", 2), COUNT_COLUMN("instructions"),
+    TEXT_COLUMN("executable"),       TEXT_COLUMN("mode")};
 static const struct table_column line_columns[] = {SUMS_COLUMNS, TEXT_COLUMN("function"),
-                                                   TEXT_COLUMN("image")};
+                                                   TEXT_COLUMN("executable")};
 static const struct table_column tree_columns[] = {TIME_OF_ONE("total_ns"), MEAN_COLUMN("total_percent", 2),
                                                    TIME_COLUMN("self_ns"),  COUNT_COLUMN("samples"),
-                                                   NUMBER_COLUMN("depth"),  TEXT_COLUMN("image")};
+                                                   NUMBER_COLUMN("depth"),  TEXT_COLUMN("executable")};
 
 const struct table profile_tables[PROFILE_TABLES] = {
     [BY_PROCESS] =
         TABLE("process", "process", "processes", process_columns, "share_percent", "time of each process"),
     [BY_THREAD] =
         TABLE_EXTRA("thread", "thread", "threads", thread_columns, "share_percent", "time of each thread"),
-    [BY_IMAGE] = TABLE("image", "image", "images", image_columns, "share_percent", "time in each executable"),
+    [BY_EXECUTABLE] = TABLE("executable", "executable", "executables", executable_columns, "share_percent",
+                            "time in each executable"),
     [BY_FUNCTION] =
         TABLE("function", "function", "functions", function_columns, "self_percent",
               "time in each function itself, and with its callees; inlined functions count separately"),
@@ -211,7 +209,7 @@ static void add_line(struct profile *profile, const struct frames *frames, const
         line->file = place->file;
         line->line = place->line;
         line->function = frames->functions[0]->name;
-        line->image = frames->functions[0]->image;
+        line->executable = frames->functions[0]->executable;
     }
     sums_add(&line->self, &node->self);
 }
@@ -271,17 +269,17 @@ static void fill_threads(struct profile *profile)
 
 static bool is_process(const struct call_function *function)
 {
-    return function->image[0] == '\0' && function->total.samples == 0;
+    return function->executable[0] == '\0' && function->total.samples == 0;
 }
 
 static void fill_functions(struct profile *profile)
 {
     struct table *table = &profile->analysis.tables[BY_FUNCTION],
-                 *images = &profile->analysis.tables[BY_IMAGE];
+                 *executables = &profile->analysis.tables[BY_EXECUTABLE];
 
     for (size_t i = 0; i < profile->calls.functions.count; i++) {
         const struct call_function *function = (const void *)profile->calls.functions.entries[i]->value;
-        const char *image = function->image[0] != '\0' ? function->image : "(no image)";
+        const char *executable = function->executable[0] != '\0' ? function->executable : "(no executable)";
         struct table_row *row;
 
         if (is_process(function))
@@ -291,13 +289,14 @@ static void fill_functions(struct profile *profile)
                   {.real = share_of(profile, &function->self)}, {.count = function->total.ns},
                   {.real = share_of(profile, &function->total)},
                   {.count = profile->has_counter ? function->self.instructions : TABLE_NONE},
-                  {.text = table_text(table, image)}, {.text = function->is_kernel ? "kernel" : "user"});
+                  {.text = table_text(table, executable)}, {.text = function->is_kernel ? "kernel" : "user"});
         if (function->self.samples == 0)
             continue;
-        sums_add(table_sum(images, table_row(images, 0, image), sizeof(struct sums)), &function->self);
+        sums_add(table_sum(executables, table_row(executables, 0, executable), sizeof(struct sums)),
+                 &function->self);
     }
-    for (size_t i = 0; i < images->count; i++)
-        fill_sums(profile, images->rows[i]->cells, images->rows[i]->sum);
+    for (size_t i = 0; i < executables->count; i++)
+        fill_sums(profile, executables->rows[i]->cells, executables->rows[i]->sum);
 }
 
 static void fill_lines(struct profile *profile)
@@ -313,7 +312,7 @@ static void fill_lines(struct profile *profile)
         row = table_add(table, name);
         fill_sums(profile, row->cells, &line->self);
         cells_put(row_cell(table, row, "function"), {.text = table_text(table, line->function)},
-                  {.text = table_text(table, line->image)});
+                  {.text = table_text(table, line->executable)});
     }
 }
 
@@ -330,7 +329,7 @@ static void fill_node(struct profile *profile, struct table *table, const struct
         row->indent = depth;
         cells_put(row->cells, {.count = child->total.ns}, {.real = share_of(profile, &child->total)},
                   {.count = child->self.ns}, {.count = child->self.samples}, {.count = depth},
-                  {.text = table_text(table, child->function->image)});
+                  {.text = table_text(table, child->function->executable)});
         fill_node(profile, table, child, depth + 1);
     }
 }

@@ -27,7 +27,7 @@ static const struct {
                         "received_ns", "replied_ns", "returned_ns", "error"}},
     [RELATION_LOCK_CLASS] = {"lock_class", {"number", "name:", "kind:", "watch"}},
     [RELATION_IRQ] = {"irq", {"number", "name:"}},
-    [RELATION_PLACE] = {"place", {"pid", "address", "function:", "image:"}},
+    [RELATION_PLACE] = {"place", {"pid", "address", "function:", "executable:"}},
 };
 static const char *const context_columns[] = {"time_ns", "cpu_id", "vpid", "vtid", "procname:"};
 #define CONTEXT_COLUMNS 5u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/boot_ring.h - where the kernel's image has the ring that its boot CPU uses first. */
+/* tools/tarn/goto/boot_ring.h - where the kernel's executable has the ring that its boot CPU uses first. */
 #ifndef TARN_GOTO_BOOT_RING_H
 #define TARN_GOTO_BOOT_RING_H
 

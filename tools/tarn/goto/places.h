@@ -3,8 +3,8 @@
  * tools/tarn/goto/places.h - the words of the guest's memory that a journey watches: the rings' indexes, and
  * those of the event.
  *
- * The boot CPU's first events are committed to a ring in the kernel's image, and copied into the CPU's own
- * ring later (kernel/trace/rings.c). The journey goes to where they are committed.
+ * The boot CPU's first events are committed to a ring in the kernel's executable, and copied into the CPU's
+ * own ring later (kernel/trace/rings.c). The journey goes to where they are committed.
  */
 #ifndef TARN_GOTO_PLACES_H
 #define TARN_GOTO_PLACES_H

@@ -26,7 +26,7 @@ struct executable {
 };
 
 struct executables {
-    struct map newest_of; /* of const struct image *, by pid */
+    struct map newest_of; /* of const struct executable *, by pid */
     uint32_t count;
     /* of all processes; `saved`: the newest that model_save_snapshot has saved */
     struct executable *oldest, *newest, *saved;

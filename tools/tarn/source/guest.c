@@ -344,7 +344,7 @@ uint64_t guest_info64(struct guest *guest, size_t offset)
     return guest_64(guest, value);
 }
 
-/* A kernel that boots finds its info page as in its boot image: without the magic. */
+/* A kernel that boots finds its info page as in its executable: without the magic. */
 static enum guest_change look_at_info(struct guest *guest)
 {
     if (!guest->info || info_belongs(guest, guest->info))

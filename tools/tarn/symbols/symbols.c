@@ -25,8 +25,8 @@ struct candidate {
     bool is_bad;             /* it could not be opened */
 };
 
-/* An executable at an address, in any process. `image` is
- * a copy, because a model's images end with the model. */
+/* An executable at an address, in any process. `executable` is a copy, because a model's executables
+ * end with the model. */
 struct place {
     struct executable executable;
     struct candidate *file; /* NULL: none */
@@ -380,7 +380,7 @@ const char *executable_name(const struct executable *executable)
     const char *slash;
 
     if (executable == NULL)
-        return "(no image)";
+        return "(no executable)";
     if (executable->pid == 0)
         return "kernel";
     slash = strrchr(executable->path, '/');

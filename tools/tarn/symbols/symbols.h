@@ -41,8 +41,8 @@ struct symbols;
  * DIRECTORY, the build's output for each architecture, /usr/lib/debug. NULL: only those. */
 struct symbols *symbols_open(const char *directory, const char *path);
 void symbols_close(struct symbols *symbols);
-/* Returns the symbol at an address of IMAGE, which may be NULL; never NULL. For a return address, pass the
- * address minus one, which is in the call. */
+/* Returns the symbol at an address of EXECUTABLE, which may be NULL; never NULL. For a return address, pass
+ * the address minus one, which is in the call. */
 const struct symbol *symbols_find(struct symbols *symbols, const struct executable *executable,
                                   uint64_t address);
 /* Whether CALLER is the return address of the function at ADDRESS of EXECUTABLE. It was found where that is
@@ -56,9 +56,10 @@ const char *symbols_file(struct symbols *symbols, const struct executable *execu
 const char *symbols_complaint(const struct symbols *symbols, unsigned number);
 
 #define SYMBOL_NAME_BYTES 256u
-/* Returns the function's name, "image+0x123", or the address. The result points into TEXT or the symbol. */
+/* Returns the function's name, "sh+0x123", or the address. The result points into TEXT or the symbol. */
 const char *symbol_name(const struct symbol *symbol, uint64_t address, char text[SYMBOL_NAME_BYTES]);
-/* Returns an executable's file name without directories; "kernel" for the kernel, "(no image)" for NULL. */
+/* Returns an executable's file name without directories; "kernel" for the kernel, "(no executable)" for
+ * NULL. */
 const char *executable_name(const struct executable *executable);
 
 #endif

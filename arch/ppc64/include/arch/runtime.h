@@ -7,7 +7,7 @@
  * The thread control block that the rules put before them is for dynamic linkers and is left out.
  *
  *     block                                                      tp = variables + 0x7000
- *     | alignment slack | .tdata image | zeroes (.tbss) | ...
+ *     | alignment slack | copy of .tdata | zeroes (.tbss) | ...
  */
 #ifndef ARCH_RUNTIME_H
 #define ARCH_RUNTIME_H
@@ -31,7 +31,7 @@ static inline uint64_t arch_tls_bytes(uint64_t size, uint64_t align)
     return size + arch_tls_align(align);
 }
 
-/* Returns the thread pointer for a block, and in *variables the place of the initial image. */
+/* Returns the thread pointer for a block, and in *variables the place of the copy of .tdata. */
 static inline uint64_t arch_tls_place(void *block, uint64_t size, uint64_t align, void **variables)
 {
     uint64_t mask = arch_tls_align(align) - 1;

@@ -4,7 +4,7 @@
  *
  *   0000000000000000 - 00007fffffffffff   user
  *   c000000000000000 + physical           direct map of RAM, large pages, not executable. In it, each with
- *                                         its own rights: the exception vectors and the kernel image
+ *                                         its own rights: the exception vectors and the kernel
  *   c008000000000000 (ARCH_TRACE_RINGS) trace rings: the frames that programs see at USER_TRACE_RINGS
  *   c00a000000000000                      device registers (arch_map_device)
  *   c00c000000000000 (ARCH_STACKS)        stacks of all CPUs but the first, each above a gap

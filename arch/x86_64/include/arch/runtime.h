@@ -7,7 +7,7 @@
  * the word there holds its own address.
  *
  *     block                                            tp
- *     | alignment slack | .tdata image | zeroes (.tbss) | tp |
+ *     | alignment slack | copy of .tdata | zeroes (.tbss) | tp |
  */
 #ifndef ARCH_RUNTIME_H
 #define ARCH_RUNTIME_H
@@ -27,7 +27,7 @@ static inline uint64_t arch_tls_bytes(uint64_t size, uint64_t align)
     return size + 2 * arch_tls_align(align) + 16;
 }
 
-/* Returns the thread pointer for a block, and in *variables the place of the initial image. */
+/* Returns the thread pointer for a block, and in *variables the place of the copy of .tdata. */
 static inline uint64_t arch_tls_place(void *block, uint64_t size, uint64_t align, void **variables)
 {
     uint64_t mask = arch_tls_align(align) - 1;

@@ -7,7 +7,7 @@
  *   fffffe0000000000 (ARCH_TRACE_RINGS) trace rings: the table that user slot USER_TRACE_RINGS has
  *   fffffe8000000000                      device registers (arch_map_device)
  *   fffffec000000000 (ARCH_STACKS)        stacks of all CPUs but the first, each above a gap
- *   ffffffff80000000 + physical           kernel image: text, constants, data, each with its rights
+ *   ffffffff80000000 + physical           the kernel: text, constants, data, each with its rights
  */
 #ifndef PORT_MMU_H
 #define PORT_MMU_H

@@ -11,7 +11,7 @@
 #define PORT_THREAD_H
 
 struct arch_thread {
-    uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE image */
+    uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE area */
     uint64_t fs_base;
     uint64_t gs_base; /* user address of the thread's block */
 };
