@@ -12,13 +12,15 @@
  * from there on.
  *
  * With this library, the main thread returns from ppoll only while the vCPUs' thread sleeps, so it advances
- * the clock only then. It does not wait in these cases, in which the wait may take long and there is other
- * work:
+ * the clock only then. That thread counts as awake from the moment when it is woken: otherwise the main
+ * thread could return because of a sleep that has ended, stand still, and continue when the vCPUs have just
+ * halted again. The main thread does not wait in these cases, in which the wait may take long and there is
+ * other work:
  *
  *   - There is input from outside: from a debugger, the monitor, a console.
  *   - A vCPU has stopped at a breakpoint, or the guest powers off. The vCPUs' thread signals this when it
  *     releases QEMU's lock, which it acquired to stop.
- *   - The thread has not slept for a second. Devices for which the main thread works would need that; a
+ *   - The thread has not slept for a minute. Devices for which the main thread works would need that; a
  *     deterministic machine has none.
  *
  * The vCPUs' thread is the only one, except the main thread, that waits for a condition without a time-out.
@@ -39,17 +41,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_SECONDS 1
+#define PATIENCE_SECONDS 60
 #define FILES_MAX        64u
 #define CPUS_MAX         64
 
-static _Atomic int asleep;      /* number of sleeping threads of vCPUs: 0 or 1 */
-static _Atomic bool is_waiting; /* the main thread waits for `wake_up` */
-static int wake_up = -1;        /* eventfd: it may continue */
+static pthread_cond_t *_Atomic asleep; /* what the vCPUs' thread waits for; NULL: it is awake */
+static _Atomic bool is_waiting;        /* the main thread waits for `wake_up` */
+static int wake_up = -1;               /* eventfd: it may continue */
 
 static int (*real_ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
 static int (*real_wait)(pthread_cond_t *, pthread_mutex_t *);
 static int (*real_unlock)(pthread_mutex_t *);
+static int (*real_broadcast)(pthread_cond_t *);
 
 /* Functions of QEMU, or NULL: get a vCPU by number; whether it has stopped; why the machine should end or be
  * reset, or 0. */
@@ -58,8 +61,17 @@ static bool (*is_stopped)(void *);
 static int (*get_shutdown)(void), (*get_reset)(void);
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int pthread_cond_broadcast(pthread_cond_t *condition);
 int pthread_mutex_unlock(pthread_mutex_t *mutex);
 int ppoll(struct pollfd *files, nfds_t count, const struct timespec *limit, const sigset_t *mask);
+
+/* x86_64 has two versions of them. */
+static void *condition_function(const char *name)
+{
+    void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+
+    return found != NULL ? found : dlsym(RTLD_NEXT, name);
+}
 
 /* Before main; constructors of other libraries may call it earlier. */
 __attribute__((constructor)) static void start(void)
@@ -68,10 +80,8 @@ __attribute__((constructor)) static void start(void)
         return;
     *(void **)&real_unlock = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
     *(void **)&real_ppoll = dlsym(RTLD_NEXT, "ppoll");
-    *(void **)&real_wait =
-        dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2"); /* x86_64 has two versions */
-    if (real_wait == NULL)
-        *(void **)&real_wait = dlsym(RTLD_NEXT, "pthread_cond_wait");
+    *(void **)&real_wait = condition_function("pthread_cond_wait");
+    *(void **)&real_broadcast = condition_function("pthread_cond_broadcast");
     *(void **)&get_cpu = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
     *(void **)&is_stopped = dlsym(RTLD_DEFAULT, "cpu_is_stopped");
     *(void **)&get_shutdown = dlsym(RTLD_DEFAULT, "qemu_shutdown_requested_get");
@@ -127,12 +137,22 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
     if (is_main_thread())
         return real_wait(condition, mutex);
-    atomic_fetch_add(&asleep, 1);
+    atomic_store(&asleep, condition);
     if (atomic_load(&is_waiting))
         wake_main();
     int result = real_wait(condition, mutex);
-    atomic_fetch_sub(&asleep, 1);
+    atomic_store(&asleep, NULL); /* also if nobody woke it */
     return result;
+}
+
+/* QEMU wakes the vCPUs' thread by this. */
+int pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    pthread_cond_t *woken = condition;
+
+    start();
+    atomic_compare_exchange_strong(&asleep, &woken, NULL);
+    return real_broadcast(condition);
 }
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
@@ -177,7 +197,7 @@ static void wait_for_turn(const struct pollfd *files, nfds_t count)
         if (is_from_outside(files[i].fd))
             watched[used++] = (struct pollfd){.fd = files[i].fd, .events = files[i].events};
     atomic_store(&is_waiting, true);
-    while (atomic_load(&asleep) == 0 && !is_wanted()) {
+    while (atomic_load(&asleep) == NULL && !is_wanted()) {
         int got = real_ppoll(watched, used, &patience, NULL);
         if (got == 0 || (got < 0 && errno != EINTR) || has_outside(watched + 1, used - 1))
             break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/analyses_test.c - tarn's analyses of traces whose results are known, in both byte orders and
- * with two clocks. Prints TAP.
+ * tests/unit/tarn/analyses_test.c - tarn's analyses of traces whose results are known, in both byte orders
+ * and with two clocks. Prints TAP.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -297,6 +297,32 @@ static void test_busy(void)
            {"holder a/11 unknown_ns", 0}, {"instead b/12 waited_ns", 10 * BUSY_TURNS});
 }
 
+/* A holder that has been preempted when the wait begins; since then two other threads have run, one of them
+ * twice. */
+static const char two_others[] =
+    "100000 0 trace_context\n"
+    "100000 1 trace_context\n"
+    "101000 0 sched_process_fork child_comm=a child_tid=11 child_pid=1\n"
+    "101000 0 sched_process_fork child_comm=b child_tid=12 child_pid=1\n"
+    "101000 0 sched_process_fork child_comm=c child_tid=13 child_pid=1\n"
+    "101000 0 sched_process_fork child_comm=d child_tid=14 child_pid=1\n"
+    "102000 0 sched_switch next_tid=11 next_pid=1 next_comm=a\n"
+    "102000 1 sched_switch next_tid=14 next_pid=1 next_comm=d\n"
+    "110000 0 sched_switch prev_tid=11 prev_pid=1 prev_comm=a prev_state=ready next_tid=12 next_pid=1\n"
+    "111000 0 sched_switch prev_tid=12 prev_pid=1 prev_comm=b prev_state=ready next_tid=13 next_pid=1\n"
+    "112000 0 sched_switch prev_tid=13 prev_pid=1 prev_comm=c prev_state=ready next_tid=12 next_pid=1\n"
+    "150000 0 sched_switch prev_tid=12 prev_pid=1 prev_comm=b prev_state=ready next_tid=11 next_pid=1\n"
+    "160000 1 lock_contended lock=0x5000 wait=40000 pid=1 holder_tid=11 holder_pid=1\n"
+    "170000 0 user_text text=end\n"
+    "170000 1 user_text text=end\n";
+
+static void test_two_others(void)
+{
+    EXPECT("locks", NO_OPTIONS, {"holder a/11 waited_ns", 40000}, {"holder a/11 preempted_ns", 30000},
+           {"instead b/12 waited_ns", 30000}, {"longest class~0 instead_tid", 12},
+           {"longest class~0 instead_ran_ns", 30000});
+}
+
 static void test_byte_order(const char *order)
 {
     open_known(one_wait, order);
@@ -313,6 +339,9 @@ static void test_byte_order(const char *order)
     trace_close(&known_trace);
     open_known(ended, order);
     test_ended();
+    trace_close(&known_trace);
+    open_known(two_others, order);
+    test_two_others();
     trace_close(&known_trace);
     open_busy(order);
     test_busy();

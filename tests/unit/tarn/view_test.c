@@ -445,9 +445,9 @@ static void test_requests(struct view *view)
                                          "%s%n",
                                          "name",
                                          "1000000000"};
-    static const char *const paths[] = {"/api/trace", "/api/lanes",  "/api/rows",   "/api/marks",
+    static const char *const paths[] = {"/api/trace", "/api/lanes",  "/api/rows",     "/api/marks",
                                         "/api/list",  "/api/search", "/api/analysis", "/api/analyses",
-                                        "/api/flags", "/api/flame",  "/api/",       "/api/../etc/passwd"};
+                                        "/api/flags", "/api/flame",  "/api/",         "/api/../etc/passwd"};
     unsigned wrong = 0, ok = 0;
 
     for (int i = 0; i < REQUESTS; i++) {

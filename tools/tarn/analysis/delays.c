@@ -64,32 +64,33 @@ static uint64_t later(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* Goes backwards, from the current run through the newest ones. */
+/* Reports the runs on a CPU between FROM and TO in order of time, the current one last. */
 static void account(struct delays *delays, const struct model_thread *thread, uint32_t cpu, uint64_t from,
                     uint64_t to)
 {
     const struct run_ring *ring = &delays->rings[cpu];
     const struct model_cpu *now = &delays->model->cpus[cpu];
-    uint64_t oldest = ring->count > RING_SIZE ? ring->count - RING_SIZE : 0;
+    uint64_t oldest = ring->count > RING_SIZE ? ring->count - RING_SIZE : 0, first = ring->count;
 
+    while (first > oldest && ring->runs[(first - 1) % RING_SIZE].to > from)
+        first--;
+    for (uint64_t i = first; i < ring->count; i++) {
+        const struct run *run = &ring->runs[i % RING_SIZE];
+        uint64_t begin = later(run->from, from), end = run->to < to ? run->to : to;
+
+        if (end <= begin)
+            continue;
+        tell(delays, thread, NULL, cpu, from, begin);
+        tell(delays, thread, run->thread, cpu, begin, end);
+        from = end;
+    }
     if (now->thread != NULL && !now->is_lost && now->thread->state == MODEL_RUNNING &&
         now->thread != thread && now->thread->segment < to) {
         uint64_t begin = later(now->thread->segment, from);
 
+        tell(delays, thread, NULL, cpu, from, begin);
         tell(delays, thread, now->thread, cpu, begin, to);
-        to = begin;
-    }
-    for (uint64_t i = ring->count; i > oldest && to > from; i--) {
-        const struct run *run = &ring->runs[(i - 1) % RING_SIZE];
-        uint64_t begin = later(run->from, from), end = run->to < to ? run->to : to;
-
-        if (run->to <= from)
-            break;
-        if (end <= begin)
-            continue;
-        tell(delays, thread, NULL, cpu, end, to);
-        tell(delays, thread, run->thread, cpu, begin, end);
-        to = begin;
+        from = to;
     }
     tell(delays, thread, NULL, cpu, from, to);
 }

@@ -14,7 +14,7 @@
 
 struct delays {
     /* THREAD was ready on CPU (a rank) while BY ran there. BY is NULL if it is unknown; an idle thread if
-     * the CPU slept or was just waking up. Called once for each run of BY. */
+     * the CPU slept or was just waking up. Called once for each run of BY, in order of time. */
     void (*delayed)(struct delays *delays, const struct model_thread *thread, const struct model_thread *by,
                     uint32_t cpu, uint64_t from, uint64_t to);
     void *owner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_analysis.c - /api/analysis: runs an analysis on a range. /api/analyses: lists the analyses. /api/progress:
- * how far one is.
+ * api_analysis.c - /api/analysis: runs an analysis on a range. /api/analyses: lists the analyses.
+ * /api/progress: how far one is.
  *
  * The walk begins at the checkpoint before the range, with the processes and executables known there; so
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
