@@ -25,7 +25,7 @@ def read_trace(target, tool, previous, count, filters):
     with tempfile.TemporaryDirectory(prefix="tarn-gdb-") as directory:
         trace = os.path.join(directory, "trace")
         which = ["--previous"] if previous else []
-        status, _, messages = run(tool, "pull", f"core:{target.dump(directory)}", "-o", trace, *which)
+        status, _, messages = run(tool, "pull", f"core:{target.dump(directory)}", "-o", trace, "--quiet", *which)
         if status > 1:
             raise TarnError(messages.strip())
         status, events, errors = run(tool, "list", trace, "--tail", str(2 * count + CPUS_MAX), *filters)

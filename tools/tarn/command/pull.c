@@ -331,14 +331,12 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
     pull->source->hello = previous.hello;
     if (!check_hello(&pull->source->hello, fail))
         return false;
-    if (!pull->quiet)
-        fprintf(stderr, "the previous boot ended %s%s%s\n",
-                ends[previous.end <= TRACE_STORE_SHUTDOWN ? previous.end : 0], previous.reason[0] ? ": " : "",
-                previous.reason);
-    if (!pull->quiet)
-        fprintf(stderr,
-                "%u of its packets have been damaged since and are discarded; %u of %u have no checksum\n",
-                previous.damaged, previous.unsummed, previous.packets);
+    fprintf(stderr, "the previous boot ended %s%s%s\n",
+            ends[previous.end <= TRACE_STORE_SHUTDOWN ? previous.end : 0], previous.reason[0] ? ": " : "",
+            previous.reason);
+    fprintf(stderr,
+            "%u of its packets have been damaged since and are discarded; %u of %u have no checksum\n",
+            previous.damaged, previous.unsummed, previous.packets);
     return true;
 }
 
@@ -386,7 +384,7 @@ static const struct command_option options[] = {
           "after the link broke, try for SEC seconds to resume where it broke (10)")},
     {COUNT("slow", "MS", struct pull, slow_ms, 0, 10000,
            "pause after each packet, to test the losses of a slow consumer")},
-    {FLAG("quiet", struct pull, quiet, "print only the summary, no progress"), .letter = 'q'},
+    {FLAG("quiet", struct pull, quiet, "print no progress"), .letter = 'q'},
     {.name = NULL}};
 
 static int copy(struct pull *pull)
