@@ -29,7 +29,7 @@ static struct lock_class user_classes[TARN_LOCK_CLASSES_USER]
         [TARN_LOCK_JOIN] = {.name = "user join", .is_event = true},
         [TARN_LOCK_WINDOW] = {.name = "user window", .is_event = true},
 };
-_Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_watch holds all");
+_Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_sample holds all");
 
 /* The section that LOCK_CLASS fills; from the linker script. */
 extern struct lock_class lock_class_first[], lock_class_last[];
@@ -62,12 +62,12 @@ static bool is_of_user(const struct lock_class *class)
     return class >= user_classes && class < user_classes + TARN_LOCK_CLASSES_USER;
 }
 
-static void set_watch(struct lock_class *class, uint32_t every)
+static void set_sampling(struct lock_class *class, uint32_t every)
 {
     class->sampled_since = arch_clock();
     class->sample_every = every;
     if (is_of_user(class))
-        __atomic_store_n(&trace_info_page.lock_watch[class - user_classes], every, __ATOMIC_RELAXED);
+        __atomic_store_n(&trace_info_page.lock_sample[class - user_classes], every, __ATOMIC_RELAXED);
 }
 
 void lock_init(void)
@@ -79,7 +79,7 @@ void lock_init(void)
     assert(lock_class_last - lock_class_first <= LOCK_CLASSES_MAX);
     for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
         class->number = is_of_user(class) ? (uint32_t)(class - user_classes) : number++;
-        set_watch(class, is_meant(class->name, option) ? every : 0);
+        set_sampling(class, is_meant(class->name, option) ? every : 0);
     }
 }
 
@@ -89,14 +89,14 @@ void lock_class_log(const struct lock_class *class)
                            class->is_event ? TRACE_STATE_EVENT : TRACE_STATE_LOCK, class->name);
 }
 
-int lock_watch(uint64_t number, uint32_t every)
+int lock_sample(uint64_t number, uint32_t every)
 {
     bool found = false;
     for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
         if (number != LOCK_CLASS_ALL && class->number != number)
             continue;
         found = true;
-        set_watch(class, every);
+        set_sampling(class, every);
         if (TRACE_ON_STATE())
             lock_class_log(class);
     }

@@ -87,7 +87,7 @@ static void gather_lock_class(struct lock_class *class, void *context)
     if (!element)
         return;
     *element = (struct system_lock_class){.number = class->number,
-                                          .watch = class->sample_every,
+                                          .sample_every = class->sample_every,
                                           .contended =
                                               atomic_load_explicit(&class->contended, memory_order_relaxed)};
     format_text(element->name, sizeof element->name, "%s", class->name);

@@ -167,8 +167,8 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return trace_previous_drop(TRACE_TRACE_ASKED);
     case TRACE_OP_SET_PROFILE:
         return profile_set(a);
-    case TRACE_OP_WATCH_LOCKS:
-        return b > UINT32_MAX ? -E_BAD_ARGUMENT : lock_watch(a, (uint32_t)b);
+    case TRACE_OP_SAMPLE_LOCKS:
+        return b > UINT32_MAX ? -E_BAD_ARGUMENT : lock_sample(a, (uint32_t)b);
     default:
         return -E_BAD_ARGUMENT;
     }

@@ -6,7 +6,7 @@
  *   - lock_contended: after a wait.
  *   - lock_held: at the release of a lock whose acquisition had to wait.
  *   - lock_acquired and lock_held: for every Nth acquisition per thread of a sampled class
- *     (trace_info.lock_watch).
+ *     (trace_info.lock_sample).
  *
  * Classes are enum tarn_lock_class. A new kind of waiting uses:
  *
@@ -55,7 +55,7 @@ void end_lock_wait(const struct lock_wait *wait);
 /* One of this many acquisitions of the class is logged; 0: none. */
 static inline uint32_t lock_sample_interval(enum tarn_lock_class lock_class)
 {
-    return __atomic_load_n(&arch_trace_info()->lock_watch[lock_class], __ATOMIC_RELAXED);
+    return __atomic_load_n(&arch_trace_info()->lock_sample[lock_class], __ATOMIC_RELAXED);
 }
 /* Call after taking a lock of a sampled class. Returns 0, as acquire functions do. */
 int log_acquisition(enum tarn_lock_class lock_class, void *lock);

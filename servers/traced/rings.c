@@ -142,8 +142,8 @@ int64_t control_trace(const struct wire_request *request)
         return control(TRACE_OP_DROP_PREVIOUS, 0, 0);
     case WIRE_OP_SET_PROFILE:
         return control(TRACE_OP_SET_PROFILE, request->a, 0);
-    case WIRE_OP_WATCH_LOCKS:
-        return control(TRACE_OP_WATCH_LOCKS, request->a, request->b);
+    case WIRE_OP_SAMPLE_LOCKS:
+        return control(TRACE_OP_SAMPLE_LOCKS, request->a, request->b);
     case WIRE_OP_FLUSH:
         return control(TRACE_OP_FLUSH, ~0ull, 0);
     default:
@@ -162,7 +162,7 @@ int64_t put_lock_classes(uint8_t *to, size_t *size)
     wire_put32(to + 4, 0);
     for (uint32_t i = 0; i < count; i++, at += WIRE_LOCK_CLASS_BYTES) {
         wire_put32(at, classes[i].number);
-        wire_put32(at + 4, classes[i].watch);
+        wire_put32(at + 4, classes[i].sample_every);
         wire_put64(at + 8, classes[i].contended);
         memcpy(at + 16, classes[i].name, WIRE_LOCK_NAME_BYTES);
     }

@@ -20,9 +20,9 @@ static uint64_t ticks_of_ms(uint64_t ms)
     return arch_trace_info()->clock_hz / 1000 * ms;
 }
 
-static void watch(uint64_t lock_class, uint64_t every)
+static void sample(uint64_t lock_class, uint64_t every)
 {
-    control(TRACE_OP_WATCH_LOCKS, lock_class, every);
+    control(TRACE_OP_SAMPLE_LOCKS, lock_class, every);
 }
 
 /* ---- mutexes: acquisitions ------------------------------------------------------------------------- */
@@ -33,12 +33,12 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void take_often(uint64_t every)
 {
-    watch(TARN_LOCK_MUTEX, every);
+    sample(TARN_LOCK_MUTEX, every);
     for (int i = 0; i < ROUNDS; i++) {
         pthread_mutex_lock(&mutex);
         pthread_mutex_unlock(&mutex);
     }
-    watch(TARN_LOCK_MUTEX, 0);
+    sample(TARN_LOCK_MUTEX, 0);
 }
 
 static void take_mutexes(void)
@@ -248,16 +248,16 @@ static void wait_for_rwlock(void)
 
 static void take_rwlock(void)
 {
-    watch(TARN_LOCK_READ, 1);
-    watch(TARN_LOCK_WRITE, 10);
+    sample(TARN_LOCK_READ, 1);
+    sample(TARN_LOCK_WRITE, 10);
     for (int i = 0; i < ROUNDS; i++) {
         pthread_rwlock_rdlock(&shelf);
         pthread_rwlock_unlock(&shelf);
         pthread_rwlock_wrlock(&shelf);
         pthread_rwlock_unlock(&shelf);
     }
-    watch(TARN_LOCK_READ, 0);
-    watch(TARN_LOCK_WRITE, 0);
+    sample(TARN_LOCK_READ, 0);
+    sample(TARN_LOCK_WRITE, 0);
     pthread_rwlock_rdlock(&shelf);
     pthread_rwlock_unlock(&shelf);
     pthread_rwlock_wrlock(&shelf);
@@ -317,10 +317,10 @@ static uint32_t find_class(const char *name)
 
 static void make_notifications(uint32_t lock_class, uint64_t every)
 {
-    watch(lock_class, every);
+    sample(lock_class, every);
     for (int i = 0; i < ROUNDS; i++)
         sys_cap_close((cap_t)sys_notification_create());
-    watch(lock_class, 0);
+    sample(lock_class, 0);
 }
 
 static void take_kernel_locks(void)
@@ -338,11 +338,11 @@ static void wait_in_kernel(void)
     int status;
     process_set_affinity(0);
     pid_t pid;
-    watch(find_class("debug hang"), 1);
+    sample(find_class("debug hang"), 1);
     if (posix_spawn(&pid, "/bin/debug", NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid ||
         status)
         printf("debug lock failed\n");
-    watch(find_class("debug hang"), 0);
+    sample(find_class("debug hang"), 0);
 }
 
 int main(void)

@@ -128,7 +128,7 @@ enum wire_operation {
     WIRE_OP_DROP_PREVIOUS = 12,
     WIRE_OP_SET_PROFILE = 13, /* a = mean nanoseconds between two samples of a CPU, 20000 to 10^10; 0: none */
     WIRE_OP_LOCK_CLASSES = 14, /* reply data: u32 count, u32 0, struct wire_lock_class each */
-    WIRE_OP_WATCH_LOCKS = 15,  /* of b acquisitions of locks of class a (~0: all) one is logged; 0: none */
+    WIRE_OP_SAMPLE_LOCKS = 15, /* of b acquisitions of locks of class a (~0: all) one is logged; 0: none */
 };
 #define WIRE_CLASSES 64u
 
@@ -159,7 +159,7 @@ struct wire_previous {
 #define WIRE_LOCK_NAME_BYTES 32u
 struct wire_lock_class {
     uint32_t number;                 /* as in the trace; 0: programs' mutexes */
-    uint32_t watch;                  /* one of this many acquisitions is logged; 0: none */
+    uint32_t sample_every;           /* one of this many acquisitions is logged; 0: none */
     uint64_t contended;              /* contended acquisitions; not counted for programs' mutexes */
     char name[WIRE_LOCK_NAME_BYTES]; /* NUL padded */
 };

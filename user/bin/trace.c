@@ -215,8 +215,8 @@ static int list_lock_classes(const struct system_lock_class *classes, int count)
     puts("class                 logged     contended");
     for (int i = 0; i < count; i++) {
         char logged[32] = "-";
-        if (classes[i].watch)
-            snprintf(logged, sizeof logged, "1 of %" PRIu32, classes[i].watch);
+        if (classes[i].sample_every)
+            snprintf(logged, sizeof logged, "1 of %" PRIu32, classes[i].sample_every);
         printf("%-18s %10s", classes[i].name, logged);
         if (classes[i].number >= TARN_LOCK_CLASSES_USER)
             printf(" %13" PRIu64, classes[i].contended);
@@ -234,18 +234,18 @@ static bool is_lock_class(const char *name, const char *word)
 }
 
 /* Several classes may have the same name: one of the kernel and one of its port. */
-static int watch_named(const char *word, uint64_t every)
+static int sample_named(const char *word, uint64_t every)
 {
     static struct system_lock_class classes[LOCK_CLASSES_MAX];
     int count = read_lock_classes(classes), status = -1;
     for (int i = 0; i < count; i++)
         if (is_lock_class(classes[i].name, word))
-            status = control(TRACE_OP_WATCH_LOCKS, classes[i].number, every);
+            status = control(TRACE_OP_SAMPLE_LOCKS, classes[i].number, every);
     return status < 0 ? refuse("'%s': no class of locks has that name; `trace watch` lists them", word)
                       : status;
 }
 
-static int watch_locks(int argc, char **argv)
+static int sample_locks(int argc, char **argv)
 {
     static struct system_lock_class classes[LOCK_CLASSES_MAX];
     uint64_t every = 1;
@@ -254,10 +254,10 @@ static int watch_locks(int argc, char **argv)
     if (argc == 3 && !parse_number(argv[2], &every))
         return 1;
     if (!strcmp(argv[1], "none"))
-        return control(TRACE_OP_WATCH_LOCKS, ~0ull, 0);
+        return control(TRACE_OP_SAMPLE_LOCKS, ~0ull, 0);
     if (!strcmp(argv[1], "all"))
-        return control(TRACE_OP_WATCH_LOCKS, ~0ull, every);
-    return watch_named(argv[1], every);
+        return control(TRACE_OP_SAMPLE_LOCKS, ~0ull, every);
+    return sample_named(argv[1], every);
 }
 
 static int flush_rings(int argc, char **argv)
@@ -336,7 +336,7 @@ static const struct command {
     {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},  {"clear", 0, 0, clear_rings},
     {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
-    {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},  {"watch", 0, 2, watch_locks},
+    {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},  {"watch", 0, 2, sample_locks},
 };
 
 int main(int argc, char **argv)

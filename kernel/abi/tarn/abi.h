@@ -157,9 +157,9 @@ enum system_read_kind {
 
 struct system_lock_class {
     char name[32];
-    uint32_t number;    /* as in the trace */
-    uint32_t watch;     /* of each `watch` acquisitions one is logged; 0: none */
-    uint64_t contended; /* contended acquisitions; not counted for programs' mutexes */
+    uint32_t number;       /* as in the trace */
+    uint32_t sample_every; /* of each `sample_every` acquisitions one is logged; 0: none */
+    uint64_t contended;    /* contended acquisitions; not counted for programs' mutexes */
 };
 
 struct system_stats {

@@ -144,7 +144,7 @@ static void test_chain_holders(void)
     expect_meanwhile("0xf001", buddy, 1);
 }
 
-static void test_watched(void)
+static void test_sampled(void)
 {
     EXPECT("locks", NO_OPTIONS, {"class buddy watch", 1}, {"class buddy acquisitions", 4},
            {"class buddy contentions", 1}, {"class buddy contended_percent", 25},
@@ -328,7 +328,7 @@ static void test_byte_order(const char *order)
     open_known(one_wait, order);
     test_wait();
     test_chain_holders();
-    test_watched();
+    test_sampled();
     test_rest();
     trace_close(&known_trace);
     open_known(convoy, order);

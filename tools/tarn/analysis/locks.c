@@ -18,7 +18,7 @@
 static void sum_wait(struct lock_sum *sum, uint64_t waited, uint64_t spins, bool is_sampled)
 {
     sum->contentions++;
-    sum->contentions_watched += is_sampled;
+    sum->contentions_sampled += is_sampled;
     sum->waited += waited;
     sum->spins += spins;
     if (waited > sum->longest)
@@ -37,7 +37,7 @@ void lock_sum_add(struct lock_sum *into, const struct lock_sum *from)
 {
     into->acquisitions += from->acquisitions;
     into->contentions += from->contentions;
-    into->contentions_watched += from->contentions_watched;
+    into->contentions_sampled += from->contentions_sampled;
     into->waited += from->waited;
     into->spins += from->spins;
     into->holds += from->holds;
@@ -63,7 +63,7 @@ static struct lock_event read_event(const struct locks *locks, const struct lock
     if (event.class >= MODEL_LOCK_CLASSES)
         event.class = LOCK_CLASS_OTHERS;
     else
-        event.is_sampled = locks->analysis.model->lock_classes[event.class].watch != 0;
+        event.is_sampled = locks->analysis.model->lock_classes[event.class].sample_every != 0;
     event.is_event = lock_class_is_event(locks->analysis.model, event.class);
     return event;
 }
@@ -228,8 +228,8 @@ static struct lock_wait read_wait(const struct locks *locks, const struct cursor
 
     wait.from = event->at - duration_of(locks->contended.wait, cursor);
     wait.holder = holder_of(locks, &locks->contended, cursor);
-    wait.all_known =
-        event->class < MODEL_LOCK_CLASSES && locks->analysis.model->lock_classes[event->class].watch == 1;
+    wait.all_known = event->class < MODEL_LOCK_CLASSES &&
+                     locks->analysis.model->lock_classes[event->class].sample_every == 1;
     return wait;
 }
 

@@ -35,7 +35,7 @@ extern const struct table locks_tables[LOCKS_TABLES];
 /* Times are in ticks. */
 struct lock_sum {
     uint64_t acquisitions; /* while they were logged */
-    uint64_t contentions, contentions_watched;
+    uint64_t contentions, contentions_sampled;
     uint64_t waited, longest, spins;
     uint64_t holds, held, held_longest;
 };

@@ -112,7 +112,7 @@ static void fill_sum(const struct analysis *analysis, const struct lock_sum *sum
 
     tally_fill_mean(analysis, &(struct tally){sum->contentions, sum->waited, sum->longest}, cells);
     cells_put(cells + 4, {.count = sum->spins}, {.count = is_counted ? sum->acquisitions : TABLE_NONE},
-              {.real = is_counted ? 100 * (double)sum->contentions_watched / (double)sum->acquisitions : NAN},
+              {.real = is_counted ? 100 * (double)sum->contentions_sampled / (double)sum->acquisitions : NAN},
               {.count = sum->holds}, {.count = is_held ? analysis_ns(analysis, sum->held) : TABLE_NONE},
               {.count = is_held ? analysis_ns(analysis, sum->held / sum->holds) : TABLE_NONE},
               {.count = is_held ? analysis_ns(analysis, sum->held_longest) : TABLE_NONE});
@@ -164,8 +164,8 @@ static void fill_classes(struct locks *locks)
             continue;
         row = table_add(classes, name);
         cells_put(row->cells, {.count = number}, {.count = TABLE_NONE});
-        if (number < MODEL_LOCK_CLASSES && analysis->model->lock_classes[number].watch != 0)
-            row_set(classes, row, "watch", analysis->model->lock_classes[number].watch);
+        if (number < MODEL_LOCK_CLASSES && analysis->model->lock_classes[number].sample_every != 0)
+            row_set(classes, row, "watch", analysis->model->lock_classes[number].sample_every);
         fill_sum(analysis, &class->sum, row_cell(classes, row, "contentions"));
         row_set(classes, row, "wait_p99_ns",
                 class->waits.count != 0 ? analysis_ns(analysis, distribution_percentile(&class->waits, 0.99))
@@ -379,23 +379,23 @@ static void fill_waiting(struct locks *locks)
 }
 
 /* Says how to get acquisitions if they are missing. */
-static void note_unwatched(struct locks *locks)
+static void note_unsampled(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
-    unsigned unwatched = 0;
+    unsigned unsampled = 0;
 
     for (size_t i = 0; i < locks->classes.count; i++) {
         const struct map_entry *entry = locks->classes.entries[i];
         const struct lock_class *class = (const void *)entry->value;
 
-        unwatched += class->sum.contentions != 0 && class->sum.acquisitions == 0 &&
+        unsampled += class->sum.contentions != 0 && class->sum.acquisitions == 0 &&
                      !lock_class_is_event(analysis->model, (uint32_t)entry->key[0]);
     }
-    if (unwatched != 0)
+    if (unsampled != 0)
         snprintf(analysis->note, sizeof(analysis->note),
                  "%u contended lock %s not sampled: acquisitions are unknown. To sample them, use `tarn ctl "
                  "SOURCE watch all 64`, `trace watch all 64` in the guest, or the boot option watch=all/64",
-                 unwatched, unwatched == 1 ? "class was" : "classes were");
+                 unsampled, unsampled == 1 ? "class was" : "classes were");
 }
 
 void locks_fill(struct analysis *analysis)
@@ -410,7 +410,7 @@ void locks_fill(struct analysis *analysis)
     fill_holders(locks);
     fill_instead(locks);
     fill_wakers(locks);
-    note_unwatched(locks);
+    note_unsampled(locks);
     distribution_histogram(&locks->waits, &analysis->trace->schema, &analysis->tables[LOCKS_BY_WAIT]);
     distribution_histogram(&locks->holds, &analysis->trace->schema, &analysis->tables[LOCKS_BY_HOLD]);
     longest_rows(analysis, &analysis->tables[LOCKS_BY_LONGEST], &locks->longest, add_longest);

@@ -113,7 +113,7 @@ static const struct ctl_command {
      "profile` shows the samples"},
     {"locks", NULL, WIRE_OP_LOCK_CLASSES, NULL, NULL,
      "list lock classes, their sampling, and how many acquisitions had to wait"},
-    {"watch", "CLASS [N]", WIRE_OP_WATCH_LOCKS, NULL, NULL,
+    {"watch", "CLASS [N]", WIRE_OP_SAMPLE_LOCKS, NULL, NULL,
      "log every Nth acquisition per CPU of a lock class, with its hold time; without N: each one; 0: none. "
      "CLASS is a name, in which spaces may be written as underscores, or all or none. `tarn locks` shows the "
      "results"},
@@ -282,8 +282,8 @@ static void print_lock_classes(const struct lock_classes *classes)
         const struct wire_lock_class *class = &classes->class[i];
         char logged[32] = "-", contended[32] = "-";
 
-        if (class->watch != 0)
-            snprintf(logged, sizeof(logged), "1 of %u", class->watch);
+        if (class->sample_every != 0)
+            snprintf(logged, sizeof(logged), "1 of %u", class->sample_every);
         if (strncmp(class->name, "user ", 5) != 0) /* contention in programs is not counted */
             snprintf(contended, sizeof(contended), "%llu", (unsigned long long)class->contended);
         printf("%-20s %12s %14s\n", class->name, logged, contended);
@@ -295,7 +295,7 @@ static void print_lock_classes_json(const struct lock_classes *classes)
     printf("{\"lock_classes\": [");
     for (uint32_t i = 0; i < classes->count; i++)
         printf("%s{\"name\": \"%s\", \"number\": %u, \"watch\": %u, \"contended\": %llu}", i ? ", " : "",
-               classes->class[i].name, classes->class[i].number, classes->class[i].watch,
+               classes->class[i].name, classes->class[i].number, classes->class[i].sample_every,
                (unsigned long long)classes->class[i].contended);
     printf("]}\n");
 }
@@ -309,8 +309,8 @@ static bool is_lock_class(const char *name, const char *word)
 }
 
 /* The generic kernel and the port may have classes of the same name. */
-static bool watch_locks(struct ctl *ctl, const char *word, const struct wire_request *wanted,
-                        struct fail *fail)
+static bool sample_locks(struct ctl *ctl, const char *word, const struct wire_request *wanted,
+                         struct fail *fail)
 {
     struct wire_request request = *wanted;
     struct lock_classes classes;
@@ -340,9 +340,9 @@ static bool list_locks(struct ctl *ctl, struct fail *fail)
     return true;
 }
 
-static bool parse_watch(int argc, char **argv, struct wire_request *request, struct fail *fail)
+static bool parse_sampling(int argc, char **argv, struct wire_request *request, struct fail *fail)
 {
-    request->operation = WIRE_OP_WATCH_LOCKS;
+    request->operation = WIRE_OP_SAMPLE_LOCKS;
     request->a = UINT64_MAX;
     request->b = 1;
     if (argc != 2 && argc != 3)
@@ -359,7 +359,7 @@ static bool parse_watch(int argc, char **argv, struct wire_request *request, str
 static bool parse_request(int argc, char **argv, struct wire_request *request, struct fail *fail)
 {
     if (strcmp(argv[0], "watch") == 0)
-        return parse_watch(argc, argv, request, fail);
+        return parse_sampling(argc, argv, request, fail);
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct ctl_command *command = &commands[i];
         int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);
@@ -379,8 +379,8 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
 
 static bool run_words(struct ctl *ctl, char **words, const struct wire_request *request, struct fail *fail)
 {
-    if (request->operation == WIRE_OP_WATCH_LOCKS)
-        return watch_locks(ctl, words[1], request, fail);
+    if (request->operation == WIRE_OP_SAMPLE_LOCKS)
+        return sample_locks(ctl, words[1], request, fail);
     if (request->operation == WIRE_OP_LOCK_CLASSES)
         return list_locks(ctl, fail);
     return run_request(ctl, request, fail);

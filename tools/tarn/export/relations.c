@@ -397,7 +397,7 @@ static void write_names(struct relations *relations)
         values[0] = VALUE_NUMBER(i);
         values[1] = value_text(class->name);
         values[2] = value_text(class->kind <= MODEL_EVENT ? kinds[class->kind] : NULL);
-        values[3] = VALUE_NUMBER(class->watch);
+        values[3] = VALUE_NUMBER(class->sample_every);
         write_row(relations, RELATION_LOCK_CLASS);
     }
     for (uint32_t i = 0; i < model->irq_count; i++) {

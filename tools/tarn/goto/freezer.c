@@ -25,7 +25,7 @@
 #define DEBUG_CONTROL     (1ul | (unsigned long)(DR_RW_WRITE | DR_LEN_8) << DR_CONTROL_SHIFT)
 #define DEBUG_REGISTER(n) ((void *)(offsetof(struct user, u_debugreg) + (n) * sizeof(long)))
 
-static bool set_watch(pid_t thread, uint64_t address)
+static bool set_sampling(pid_t thread, uint64_t address)
 {
     return ptrace(PTRACE_POKEUSER, thread, DEBUG_REGISTER(DR_CONTROL), NULL) == 0 &&
            ptrace(PTRACE_POKEUSER, thread, DEBUG_REGISTER(DR_FIRSTADDR), (void *)address) == 0 &&
@@ -100,7 +100,8 @@ bool freezer_open(struct freezer *freezer, pid_t pid, struct fail *fail)
 bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail)
 {
     for (unsigned i = 0; i < freezer->count; i++)
-        if (freezer->threads[i].is_stopped && !set_watch(freezer->threads[i].id, address) && errno != ESRCH)
+        if (freezer->threads[i].is_stopped && !set_sampling(freezer->threads[i].id, address) &&
+            errno != ESRCH)
             return fail_set(fail, "cannot use this host's debug registers: %s", strerror(errno));
     return true;
 }
@@ -264,7 +265,7 @@ pid_t freezer_let_run(struct freezer *freezer)
     pid_t kept = freezer->count > 1 ? freezer->threads[1].id : 0;
 
     if (kept != 0 && stop_thread(&freezer->threads[1])) {
-        set_watch(kept, 0);
+        set_sampling(kept, 0);
         ptrace(PTRACE_SETOPTIONS, kept, NULL, (void *)PTRACE_O_EXITKILL);
         ptrace(PTRACE_CONT, kept, NULL, NULL);
         forget(freezer, &freezer->threads[1]);
@@ -280,7 +281,7 @@ void freezer_close(struct freezer *freezer)
         struct freezer_thread *thread = &freezer->threads[--freezer->count];
         if (!stop_thread(thread))
             continue;
-        set_watch(thread->id, 0);
+        set_sampling(thread->id, 0);
         tracee_detach(thread->id, thread->signal);
     }
     *freezer = (struct freezer){0};

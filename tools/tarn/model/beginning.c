@@ -73,7 +73,7 @@ static void on_lock_class(struct model *model, const struct event *event, const 
     if (number >= MODEL_LOCK_CLASSES || model->lock_classes[number].name[0] != '\0')
         return;
     on_state_lock_class(model, NULL, event, action);
-    model->lock_classes[number].watch = 0;
+    model->lock_classes[number].sample_every = 0;
     model->has_news = true;
 }
 

@@ -165,8 +165,8 @@ struct model_process {
 /* A lock class (state.ev), indexed by number. */
 #define MODEL_LOCK_CLASSES 128u
 struct model_lock_class {
-    char name[28];  /* empty: unknown */
-    uint32_t watch; /* every Nth acquisition is logged; 0: none */
+    char name[28];         /* empty: unknown */
+    uint32_t sample_every; /* every Nth acquisition is logged; 0: none */
     uint32_t kind;
 };
 enum model_lock_kind {

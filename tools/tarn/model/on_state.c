@@ -167,7 +167,7 @@ void on_state_lock_class(struct model *model, struct model_cpu *cpu, const struc
 {
     uint32_t number = get32(model, event, action->at[0]);
     size_t length = text_length(event, action->at[1]);
-    struct model_lock_class class = {.watch = get32(model, event, action->at[2]),
+    struct model_lock_class class = {.sample_every = get32(model, event, action->at[2]),
                                      .kind = get32(model, event, action->at[3])};
 
     length = length < sizeof(class.name) ? length : sizeof(class.name) - 1;

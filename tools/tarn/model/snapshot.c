@@ -75,7 +75,8 @@ static void save_news(const struct model *model, struct buffer *out)
     }
     for (uint32_t i = 0; i < MODEL_LOCK_CLASSES; i++) {
         const struct model_lock_class *class = &model->lock_classes[i];
-        struct saved_known saved = {.kind = KNOWN_CLASS, .pid = i, .begin = class->kind, .end = class->watch};
+        struct saved_known saved = {
+            .kind = KNOWN_CLASS, .pid = i, .begin = class->kind, .end = class->sample_every};
 
         if (class->name[0] != '\0')
             save(out, &saved, class->name);
@@ -140,7 +141,7 @@ static bool restore_process(struct model *model, const struct saved_known *saved
 
 static bool restore_class(struct model *model, const struct saved_known *saved, const char *text)
 {
-    struct model_lock_class class = {.kind = (uint32_t)saved->begin, .watch = (uint32_t)saved->end};
+    struct model_lock_class class = {.kind = (uint32_t)saved->begin, .sample_every = (uint32_t)saved->end};
 
     if (saved->pid >= MODEL_LOCK_CLASSES || saved->text_bytes >= sizeof(class.name))
         return false;
