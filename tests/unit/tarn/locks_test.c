@@ -163,7 +163,7 @@ static void test_rest(void)
     expect_text("locks", NO_OPTIONS, "waiting wait class", "mutex");
     EXPECT("locks", OPTIONS("+tid", "11"), {"class mutex contentions", EXPECT_NO_ROW},
            {"class buddy acquisitions", 3}, {"class buddy contentions", 0});
-    if (tick_ns == 1) /* names of classes are told before, and which of them are sampled */
+    if (tick_ns == 1) /* an earlier event names the classes, and says which of them are sampled */
         EXPECT("locks", OPTIONS("+from", "0.00010", "+to", "0.000102"), {"class buddy contentions", 1},
                {"class buddy contended_percent", 25}, {"class mutex contentions", EXPECT_NO_ROW});
 }
