@@ -21,26 +21,37 @@ $(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(EVENT_ENUMS)
 	@touch $@
 $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 
-# The logging path: in the kernel, and in a library that every program links.
-TRACE_COMMON := $(addprefix trace/,ring/ring.c ring/read.c print/print.c print/merge.c print/words.c print/app_schema.c cost/cost.c format/descriptor.c) \
+# The logging path: in the kernel, and in a library that every program links. TRACE_DISCIPLINE: trace/ring/README.md.
+TRACE_DISCIPLINE ?= restart
+ifeq ($(TRACE_DISCIPLINE),restart)
+TRACE_WRITER := ring/tail.c
+TRACE_KERNEL_WRITER := trace/ring/restart.c kernel/trace/restart.c
+else ifeq ($(TRACE_DISCIPLINE),cas)
+TRACE_WRITER := ring/cas.c
+KERNEL_CFLAGS += -DTRACE_CAS
+USER_CFLAGS += -DTRACE_CAS
+else
+$(error TRACE_DISCIPLINE is "$(TRACE_DISCIPLINE)"; there are restart and cas)
+endif
+TRACE_COMMON := $(addprefix trace/,$(TRACE_WRITER) ring/read.c print/print.c print/merge.c print/words.c print/app_schema.c cost/cost.c format/descriptor.c) \
                 $(GEN)/trace/events.c
-KERNEL_SOURCES += $(TRACE_COMMON) trace/format/metadata.c
+KERNEL_SOURCES += $(TRACE_COMMON) $(TRACE_KERNEL_WRITER) trace/format/metadata.c
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c))
 USER_LIBS += $(BA)/lib/libtrace.a
 
 
 # Unit tests: the same sources against the host's port of <arch/trace.h>.
-TRACE_TEST_FLAGS := -Itests/unit/trace/host -Iarch/include -Ikernel/abi
+TRACE_TEST_FLAGS := -DTRACE_CAS -Itests/unit/trace/host -Iarch/include -Ikernel/abi
 $(B)/host/sanobj/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/tests/unit/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/$(GEN)/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
-$(eval $(call host_test,ring,tests/unit/trace/ring_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+$(eval $(call host_test,ring,tests/unit/trace/ring_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/print.c trace/format/metadata.c $(GEN)/trace/events.c,-lpthread))
 $(eval $(call application_events,tests/unit/trace/sample.ev))
-$(eval $(call host_test,descriptor,tests/unit/trace/descriptor_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+$(eval $(call host_test,descriptor,tests/unit/trace/descriptor_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/app_schema.c trace/print/print.c trace/print/words.c trace/format/metadata.c trace/format/descriptor.c \
     $(GEN)/trace/events.c))
-$(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c \
+$(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/print.c trace/print/merge.c trace/print/words.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call host_test,sum,tests/unit/trace/sum_test.c))
 HOST_TESTS += tests/unit/trace/evgen_test tests/unit/trace/path_test

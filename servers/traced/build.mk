@@ -10,4 +10,4 @@ $(B)/host/sanobj/servers/traced/%.o $(B)/host/sanobj/tests/unit/traced/%.o: HOST
     -Ikernel/abi '-DTRACED_RINGS=(uintptr_t)test_rings'
 UNIT_build/host/test/traced := seconds=300
 $(eval $(call host_test,traced,tests/unit/traced/traced_test.c $(TRACED_HOST) \
-    tests/unit/trace/ring_harness.c trace/ring/ring.c trace/ring/read.c trace/print/print.c,,tarn))
+    tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c trace/print/print.c,,tarn))

@@ -64,12 +64,13 @@ struct trace_packet {
     uint64_t packet_size;      /* bits of the buffer */
     uint64_t events_discarded; /* on this CPU since boot, when the packet began */
     uint64_t packet_seq_num;   /* buffer number on this CPU since boot: consecutive */
-    uint64_t committed;        /* 64-bit words of this buffer that writers have committed */
+    uint64_t committed;        /* 64-bit words of this buffer that writers have committed; or see layout.h */
+    uint64_t events_before;    /* events logged on this CPU since boot in earlier packets, lost ones included */
     uint32_t cpu_id;
     uint32_t flags; /* TRACE_PACKET_* */
 };
 #define TRACE_PACKET_WORDS (sizeof(struct trace_packet) / 8)
-_Static_assert(sizeof(struct trace_packet) == 88, "packet header and context are 11 words");
+_Static_assert(sizeof(struct trace_packet) == 96, "packet header and context are 12 words");
 
 /* a reader cut the content at the first hole or bad event; the rest was lost */
 #define TRACE_PACKET_CUT     1u

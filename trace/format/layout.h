@@ -8,11 +8,12 @@
  * a ring.
  *
  *     ring of CPU n = PORT_TRACE_RINGS + (n << TRACE_RING_SHIFT)
- *       + 0                     struct trace_control
- *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (a power of two in all)
+ *       + TRACE_CONTROL_OFFSET  struct trace_control
+ *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (a power of two in all), then TRACE_SLACK_BYTES
  *
- * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. The addresses of
- * rings and info page differ between kernel and programs (<arch/trace_rings.h>, <port/trace.h>).
+ * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. It points to the first
+ * buffer: the words that a logging sequence needs lie directly below, in reach of a small displacement. The
+ * addresses of rings and info page differ between kernel and programs (<arch/trace_rings.h>, <port/trace.h>).
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -22,11 +23,14 @@
 #include <trace/format/format.h>
 
 #define TRACE_INFO_MAGIC   0x5461726e54726163ull /* "TarnTrac" */
-#define TRACE_INFO_VERSION 2u
+#define TRACE_INFO_VERSION 3u
 #define TRACE_CPUS_MAX     64u
 
 #define TRACE_RING_SHIFT           30
 #define TRACE_BUFFERS_OFFSET       0x200000ull /* 2 MiB: large pages can map the ring */
+#define TRACE_CONTROL_OFFSET       (TRACE_BUFFERS_OFFSET - 4096)
+/* Mapped behind the last buffer, because a program may corrupt a ring's bound: the longest event fits. */
+#define TRACE_SLACK_BYTES          0x2000ull
 #define TRACE_RING_BYTES_MAX       (1ull << 29)
 #define TRACE_BUFFER_BYTES_DEFAULT (64u << 10)
 #define TRACE_BUFFER_BYTES_MIN     (16u << 10) /* a packet must hold the longest event */
@@ -34,10 +38,8 @@
 
 /* Until trace_init() the boot CPU's ring lies in the kernel's executable, in one piece. */
 #define TRACE_BOOT_BUFFERS    4u
-#define TRACE_BOOT_RING_BYTES (TRACE_BUFFERS_OFFSET + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
 
-/* Half of the range of a 32-bit timestamp: how far beyond the last known event a writer may go before it
- * starts a new packet. */
+/* No clock of another CPU is this far ahead: half of the range of a 32-bit timestamp. */
 #define TRACE_TIME_SPAN (1ull << 31)
 
 #define TRACE_USER_LOCKS_MAX 16u
@@ -56,7 +58,7 @@ struct trace_info {
     uint32_t version;
     uint32_t cpu_count;
     uint64_t buffer_mask;  /* 64-bit words of a buffer, minus one */
-    uint64_t ring_mask;    /* 64-bit words of a ring, minus one */
+    uint64_t ring_mask;    /* bytes of a ring, minus 8: from any byte offset to that of a word in the ring */
     uint64_t buffer_count; /* buffers in a ring */
     uint32_t mode;         /* enum trace_mode */
     uint32_t generation;   /* + 1 when the geometry changes or a ring is cleared */
@@ -126,18 +128,22 @@ static inline uint64_t trace_geometry_of(const struct trace_info *info)
 static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_bytes, uint64_t buffer_count)
 {
     info->buffer_mask = buffer_bytes / 8 - 1;
-    info->ring_mask = buffer_bytes * buffer_count / 8 - 1;
-    info->packet_mask = (info->ring_mask & ~info->buffer_mask) * 8;
+    info->ring_mask = buffer_bytes * buffer_count - 8;
+    info->packet_mask = info->ring_mask & ~(buffer_bytes - 1);
     info->buffer_count = buffer_count;
 }
 
 /* packet_seq_num of a buffer without a packet: the ring was cleared or resized. */
 #define TRACE_NO_PACKET (~0ull)
 
-/* `committed` in memory. The low half counts this packet's words. The high half is 0 unless the packet
- * inherits uncommitted words of earlier laps, whose writers may store over it at any time: then it has their
- * number (modulo 2^22), and since when they are uncommitted (modulo 2^9, in units of 2^25 ticks). FORMAT.md,
- * "Late writers". */
+/*
+ * `committed` in memory, in the open packet. TRACE_IN_ORDER: every event below the index is complete (restart.h).
+ * Otherwise writers count the words that they have written (cas.h): the low half counts this packet's words. The
+ * high half is 0 unless the packet inherits uncommitted words of earlier laps, whose writers may store over it at
+ * any time: then it has their number (modulo 2^22), and since when they are uncommitted (modulo 2^9, in units of
+ * 2^25 ticks). FORMAT.md, "Late writers".
+ */
+#define TRACE_IN_ORDER               (~0ull)
 #define TRACE_UNCOMMITTED_MARK       (1ull << 63)
 #define TRACE_UNCOMMITTED_COUNT_BITS 22u
 #define TRACE_UNCOMMITTED_TIME_BITS  9u
@@ -156,19 +162,57 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
 
 static inline bool trace_in_doubt(uint64_t committed)
 {
-    return committed >> 32;
+    return committed >> 32 && committed != TRACE_IN_ORDER;
 }
 
 #define TRACE_SUMS 256u /* a power of two */
 
-/* A bit of `index`: the ring was full, so no packet is open. The other bits are the last word of the newest
- * packet, where no event fits, so all writers call trace_log_slow(). */
+/*
+ * The index of a ring, in one word, so that one store commits an event:
+ *
+ *     bits 0 to 20    events logged on the CPU since boot, modulo 2^20. Bit 20 takes the carry within a packet,
+ *                     which holds fewer than 2^20 events; a new packet begins without it.
+ *     bits 21 to 62   the next free 64-bit word since boot
+ *     bit 63          TRACE_INDEX_CLOSED: the ring was full, so no packet is open. The other bits are the last
+ *                     word of the newest packet, where no event fits, so all writers take the slow path.
+ *
+ * An index at the start of a buffer means that its packet is being opened: the one that was there is gone.
+ */
 #define TRACE_INDEX_CLOSED ((uint64_t)1 << 63)
+#define TRACE_INDEX_SHIFT  21u
+#define TRACE_INDEX_EVENTS ((1ull << TRACE_INDEX_SHIFT) - 1)
+#define TRACE_EVENTS_KEPT  ((1ull << 20) - 1) /* of the count, by a new packet */
+
+/* What an event of that many words adds to the index. */
+#define TRACE_INDEX_STEP(words) ((uint64_t)(words) << TRACE_INDEX_SHIFT | 1)
+
+static inline uint64_t trace_index_words(uint64_t index)
+{
+    return (index & ~TRACE_INDEX_CLOSED) >> TRACE_INDEX_SHIFT;
+}
+
+static inline uint64_t trace_index_at(uint64_t words, uint64_t events)
+{
+    return words << TRACE_INDEX_SHIFT | (events & TRACE_EVENTS_KEPT);
+}
+
+/* The largest index that leaves a word for the end of the packet that holds word `words`; a ring's `bound`. */
+static inline uint64_t trace_index_bound(uint64_t words, uint64_t buffer_mask)
+{
+    return (words | buffer_mask) << TRACE_INDEX_SHIFT | TRACE_INDEX_EVENTS;
+}
+
+/* All events since boot, from an index and an earlier or slightly later count of them. */
+static inline uint64_t trace_index_events(uint64_t index, uint64_t about)
+{
+    const uint64_t first = about - (TRACE_EVENTS_KEPT + 1) / 4;
+    return first + ((index - first) & TRACE_EVENTS_KEPT);
+}
 
 /* Number of the newest packet that was begun, closed or open. `words`: of a buffer. */
 static inline uint64_t trace_index_newest(uint64_t index, uint64_t words)
 {
-    return (index & ~TRACE_INDEX_CLOSED) / words;
+    return trace_index_words(index) / words;
 }
 
 /* Number of the packet that the next event goes to: the open one, or the first not yet begun. */
@@ -187,21 +231,34 @@ static inline uint64_t trace_index_oldest(uint64_t index, uint64_t words, uint64
 /* Words of the open packet, header included; 0: none is open. */
 static inline uint64_t trace_index_open_words(uint64_t index, uint64_t words)
 {
-    return index & TRACE_INDEX_CLOSED ? 0 : index & (words - 1);
+    return index & TRACE_INDEX_CLOSED ? 0 : trace_index_words(index) & (words - 1);
 }
 
 struct trace_control {
-    /* next free 64-bit word since boot, & ring_mask gives its place; and the bit TRACE_INDEX_CLOSED */
-    uint64_t index;
-    /* ticks: a writer past it starts a new packet, because a 32-bit timestamp could be misread */
-    uint64_t time_limit;
-    uint64_t discarded; /* events that found no free buffer, since boot */
-    uint64_t torn;      /* words of earlier laps that were uncommitted when their buffer was reused */
-    uint64_t reserved[252];
     /* Checksums of the newest whole packets, at number % TRACE_SUMS: trace_sum_entry() of sum.h, or 0. The
      * kernel writes them without the writers' knowledge: not of every packet, and never of the open one. */
     uint64_t sums[TRACE_SUMS];
+    uint64_t reserved[250];
+    uint64_t events;    /* logged since boot, when the open packet began */
+    uint64_t torn;      /* words of earlier laps that were uncommitted when their buffer was reused */
+    uint64_t discarded; /* events that found no free buffer, since boot */
+    /* Ticks: a writer past it logs a heartbeat or starts a new packet, because the event's 32-bit timestamp
+     * could be misread. Its low half is all ones: a comparison of upper halves is enough. */
+    uint64_t time_limit;
+    uint64_t bound; /* an index beyond it takes the slow path; 0: all do */
+    uint64_t index;
 };
 _Static_assert(sizeof(struct trace_control) == 4096, "the control page is one page");
+
+/* The time limit after an event at that time: until then an upper half counts from the event's. */
+static inline uint64_t trace_time_limit(uint64_t time)
+{
+    return time | 0xffffffffu;
+}
+
+static inline struct trace_control *trace_control_of(const char *ring)
+{
+    return (struct trace_control *)(uintptr_t)(ring + TRACE_CONTROL_OFFSET);
+}
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * trace/gen/emit_header.c - writes <trace/CLASS.h>: one typed inline function per event.
  *
- * An event of constant size becomes mask test, switch test, reserve, one store per field and commit, all
- * inline (trace/ring/ring.h). One that ends in a string or an array collects its fixed fields on the stack
- * and calls trace_log_string() or trace_log_words().
+ * An event of constant size becomes mask test, switch test, and a block with one store per field
+ * (trace/ring/restart.h), or, with TRACE_CAS, reserve, stores and commit (trace/ring/cas.h). One that ends in a
+ * string or an array collects its fixed fields on the stack and calls trace_log_string() or trace_log_words().
  */
 #include "model.h"
 
@@ -57,9 +57,50 @@ static void emit_store(FILE *out, const struct field *f, const char *verb, const
                 is_reserved(f) ? "0" : f->name);
 }
 
+/* The rest of this many operands of a block may find no register (x86_64 with a frame pointer has 9 for them). */
+#define NEAR_OPERANDS 8u
+
+static bool is_far(const struct field *f, unsigned operands)
+{
+    return operands >= NEAR_OPERANDS && f->kind != TRACE_FIELD_COMM && !is_reserved(f);
+}
+
+/* The stores, or the inputs, of a block. */
+static void emit_block_part(FILE *out, const struct event *event, bool stores)
+{
+    unsigned operands = 0;
+    for (unsigned i = 0; i < event->field_count; i++) {
+        const struct field *f = &event->fields[i];
+        const char *far = is_far(f, operands) ? "FAR_" : "";
+        const bool is_name = f->kind == TRACE_FIELD_COMM;
+        operands += !is_reserved(f);
+        if (stores && is_reserved(f))
+            fprintf(out, " TRACE_PUT_ZERO_%u(%u)", 8 * f->bytes, f->offset);
+        else if (stores && is_name)
+            fprintf(out, " TRACE_PUT_NAME(%u, %s)", f->offset, f->name);
+        else if (stores)
+            fprintf(out, " TRACE_PUT_%s%u(%u, %s)", far, 8 * f->bytes, f->offset, f->name);
+        else if (is_name)
+            fprintf(out, ", TRACE_IN_NAME(%s)", f->name);
+        else if (!is_reserved(f))
+            fprintf(out, ", TRACE_IN_%s%u(%s)", far, 8 * f->bytes, f->name);
+    }
+}
+
+static void emit_block(FILE *out, const struct class *class, const struct event *event, const char *id)
+{
+    unsigned words = 1 + event->fixed_bytes / 8;
+    fprintf(out, "    ARCH_TRACE_BLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ",
+            class->name, event->name, words, id, words);
+    emit_block_part(out, event, true);
+    fprintf(out, "%s, done", event->field_count ? "" : " \"\"");
+    emit_block_part(out, event, false);
+    fprintf(out, ");\ndone:\n    return;\n");
+}
+
 /* The fast path stores into the ring and calls nothing, so no register must survive a call; the slow path
- * collects the fields and calls ring.c. */
-static void emit_constant_size(FILE *out, const struct event *event, const char *id)
+ * collects the fields and calls cas.c. */
+static void emit_cas(FILE *out, const struct event *event, const char *id)
 {
     unsigned words = 1 + event->fixed_bytes / 8;
     fprintf(out, "    struct trace_slot slot;\n");
@@ -82,8 +123,8 @@ static void emit_with_tail(FILE *out, const struct event *event, const char *id)
     unsigned fixed_words = (event->fixed_bytes + 7) / 8;
     if (tail->kind == TRACE_FIELD_ARRAY) {
         const char *count = event->fields[tail->count_field].name;
-        fprintf(out, "    if (%s > TRACE_LENGTH_MAX - %u)\n        %s = TRACE_LENGTH_MAX - %u;\n", count,
-                1 + fixed_words, count, 1 + fixed_words);
+        fprintf(out, "    if (%s > TRACE_TAIL_WORDS - %u)\n        %s = TRACE_TAIL_WORDS - %u;\n", count, fixed_words,
+                count, fixed_words);
     }
     if (fixed_words) {
         fprintf(out, "    uint64_t fixed[%u];\n", fixed_words);
@@ -109,10 +150,15 @@ static void emit_event(FILE *out, const struct class *class, const struct event 
             event->name);
     emit_parameters(out, event);
     fprintf(out, ")\n{\n    if (!%s)\n        return;\n", guard);
-    if (tail_field(event))
+    if (tail_field(event)) {
         emit_with_tail(out, event, id);
-    else
-        emit_constant_size(out, event, id);
+    } else {
+        fprintf(out, "#ifdef TRACE_CAS\n");
+        emit_cas(out, event, id);
+        fprintf(out, "#else\n");
+        emit_block(out, class, event, id);
+        fprintf(out, "#endif\n");
+    }
     fprintf(out, "}\n");
 }
 

@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {
     char *ring;
     __asm__ volatile(PORT_TRACE_LOAD_RING : "=r"(ring) : : "memory");
-    return ring;
+    return ring - TRACE_BUFFERS_OFFSET; /* the compiler adds it to what follows */
 }
 
 #ifndef TARN_KERNEL

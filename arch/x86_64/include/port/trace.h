@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {
     char *ring;
     __asm__ volatile("movq %%gs:%c1, %0" : "=r"(ring) : "i"(THREAD_BLOCK_RING) : "memory");
-    return ring;
+    return ring - TRACE_BUFFERS_OFFSET; /* the compiler adds it to what follows */
 }
 
 #ifndef TARN_KERNEL

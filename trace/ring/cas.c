@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/ring.c - the slow path of logging: change of buffer, a full ring, events with a string or array.
+ * trace/ring/cas.c - the slow path of the discipline without restarts: change of buffer, a full ring, events with
+ * a string or array.
  *
  * Runs in every program and in the kernel, without locks or system calls. FORMAT.md, "A buffer's life",
  * describes the steps. One swap of the index reserves the rest of the old buffer, header and context event of
@@ -9,6 +10,7 @@
  * Bounds: every loop ends after RESERVE_TRIES; every place is masked by the info page, so a corrupt control
  * page corrupts only the trace.
  */
+#include <trace/ring/packet.h>
 #include <trace/ring/ring.h>
 
 /* A swap fails only because another one succeeded. A program that keeps changing the index to stop others
@@ -28,7 +30,7 @@ enum attempt { DONE, AGAIN, NO_SPACE };
 
 static void read_state_of(struct reservation *r)
 {
-    r->control = (struct trace_control *)r->ring;
+    r->control = trace_control_of(r->ring);
     /* Acquire: the count of discarded events and the clock are read after the index. Pairs with the release
      * in swap_index(): a later packet's count is never below an earlier one's. The count before the clock:
      * what it counts was lost before a packet that begins now. */
@@ -53,7 +55,7 @@ static bool swap_index(struct reservation *r, uint64_t next)
     if (!__atomic_compare_exchange_n(&r->control->index, &expected, next, false, __ATOMIC_RELEASE,
                                      __ATOMIC_RELAXED))
         return false;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* fence 1 of reserve_cas.h */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* fence 1 of cas.h */
     return true;
 }
 
@@ -65,11 +67,6 @@ static void raise_limit(struct trace_control *control, uint64_t limit)
         if (__atomic_compare_exchange_n(&control->time_limit, &old, limit, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED))
             return;
-}
-
-static void write_header(char *event, uint32_t minor, uint32_t words, uint64_t time)
-{
-    trace_store_header(event, TRACE_ID(TRACE_CLASS_TRACE, minor), words, time);
 }
 
 /* Words of this lap in a `committed`; negative: the packet's opener was a lap late. */
@@ -85,7 +82,7 @@ static void correct_end(struct trace_packet *packet)
     const uint64_t end = (packet->content_size / 64 - 1) & arch_trace_info()->buffer_mask;
     if (packet->timestamp_end >= begin)
         return;
-    write_header((char *)packet + end * 8, TRACE_MINOR_END, 1, begin);
+    packet_store_event((char *)packet + end * 8, TRACE_MINOR_END, 1, begin);
     packet->timestamp_end = begin;
 }
 
@@ -105,7 +102,7 @@ static void commit_and_mend(struct trace_packet *packet, uint64_t number, uint64
     for (unsigned i = 0; i < RESERVE_TRIES; i++) {
         if (packet->packet_seq_num == number && words_of(committed) >= others)
             correct_end(packet);
-        /* release 3 of reserve_cas.h */
+        /* release 3 of cas.h */
         if (__atomic_compare_exchange_n(&packet->committed, &committed, committed + words, false,
                                         __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
             return;
@@ -113,46 +110,24 @@ static void commit_and_mend(struct trace_packet *packet, uint64_t number, uint64
     __atomic_fetch_add(&packet->committed, words, __ATOMIC_RELEASE); /* a program keeps changing the count */
 }
 
-/* Ends the packet that holds word `index`, `rest` words before the buffer's end. */
-static void close_packet(char *ring, uint64_t index, uint64_t rest, uint64_t time)
+/* Ends the packet that holds word `words`, and commits the rest of its buffer. */
+static void close_packet(char *ring, uint64_t words, uint64_t time)
 {
     const uint64_t buffer_mask = arch_trace_info()->buffer_mask;
-    struct trace_slot slot;
-    trace_place(&slot, arch_trace_info(), ring, index);
-    write_header(slot.event, TRACE_MINOR_END, 1, time);
-    if (rest > 1)
-        write_header(slot.event + 8, TRACE_MINOR_FILLER,
-                     rest - 1 <= TRACE_LENGTH_MAX ? (uint32_t)rest - 1 : 0, time);
-    slot.packet->timestamp_end = time;
-    slot.packet->content_size = ((index & buffer_mask) + 1) * 64;
-    commit_and_mend(slot.packet, index / (buffer_mask + 1), rest, 0);
+    struct trace_packet *packet = packet_end(ring, words, time);
+    commit_and_mend(packet, words / (buffer_mask + 1), buffer_mask + 1 - (words & buffer_mask), 0);
 }
 
-/* Writes header and context event of the packet whose buffer begins at word `start`. Its `committed` already
- * counts from 0; the opener will commit `words` more for its own event. */
-static void open_packet(char *ring, uint64_t start, uint32_t words, uint64_t now, uint64_t discarded)
+/* Opens the packet that begins there. Its `committed` already counts from 0; the opener will commit `words` more
+ * for its own event. */
+static void open_packet(char *ring, struct packet_begin begin, uint32_t words)
 {
-    const struct trace_info *info = arch_trace_info();
-    const uint64_t size = info->buffer_mask + 1, own = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
-    struct trace_slot slot;
-    trace_place(&slot, arch_trace_info(), ring, start);
-    struct trace_packet *packet = slot.packet;
-    packet->magic = TRACE_CTF_MAGIC;
-    packet->stream_id = TRACE_STREAM_ID;
-    for (unsigned i = 0; i < sizeof(packet->uuid); i++)
-        packet->uuid[i] = info->uuid[i];
-    packet->timestamp_begin = now;
-    packet->packet_size = size * 64;
-    packet->events_discarded = discarded;
-    packet->cpu_id = arch_trace_cpu(ring);
-    packet->flags = 0;
+    const uint64_t size = arch_trace_info()->buffer_mask + 1, own = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+    struct trace_packet *packet = packet_begin(ring, begin);
     /* release: pairs with the acquire in trace_packet_state(); a reader of this number sees the header, and
      * the earlier lap's count removed */
-    __atomic_store_n(&packet->packet_seq_num, start / size, __ATOMIC_RELEASE);
-    struct trace_context *context = (struct trace_context *)(slot.event + TRACE_PACKET_WORDS * 8 + 8);
-    arch_trace_context(ring, context);
-    write_header(slot.event + TRACE_PACKET_WORDS * 8, TRACE_MINOR_CONTEXT, TRACE_CONTEXT_WORDS, now);
-    commit_and_mend(packet, start / size, own, (int64_t)(size - own - words));
+    __atomic_store_n(&packet->packet_seq_num, begin.start / size, __ATOMIC_RELEASE);
+    commit_and_mend(packet, begin.start / size, own, (int64_t)(size - own - words));
 }
 
 static uint64_t low_bits(uint64_t value, unsigned bits)
@@ -239,33 +214,21 @@ static uint64_t end_of_open(const struct reservation *r)
     return r->now < r->limit ? r->now : r->limit;
 }
 
-/* Whether packet `number` may begin: its buffer was consumed, or may be overwritten. */
-static bool is_free(const struct reservation *r, uint64_t number)
-{
-    const struct trace_info *info = arch_trace_info();
-    /* Acquire of the mode: makes its `consumed` visible; pairs with the release in set_mode(). Acquire of
-     * `consumed`: the consumer has read the buffer's last packet before we write into it; pairs with the
-     * release in sys_trace_consume(). */
-    return __atomic_load_n(&info->mode, __ATOMIC_ACQUIRE) == TRACE_MODE_FLIGHT ||
-           number - __atomic_load_n(&info->consumed[arch_trace_cpu(r->ring)], __ATOMIC_ACQUIRE) <
-               info->buffer_count;
-}
-
 /* Takes the next buffer, with `words` for the caller after its header; 0: a flush. */
 static enum attempt change_buffer(struct reservation *r, uint32_t words, struct trace_slot *slot)
 {
     const struct trace_info *info = arch_trace_info();
     const uint64_t size = info->buffer_mask + 1;
-    const uint64_t end = r->index & ~TRACE_INDEX_CLOSED;
+    const uint64_t end = trace_index_words(r->index);
     const uint64_t start = (end | info->buffer_mask) + 1; /* the next buffer's first word */
     const uint64_t own = start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
-    if (!is_free(r, start / size))
+    if (!packet_is_free(r->ring, start / size))
         return NO_SPACE;
     /* An event was discarded since we read the clock: the packet must begin after that. */
     if (__atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED) != r->discarded)
         return AGAIN;
     struct trace_slot first;
-    trace_place(&first, info, r->ring, start);
+    trace_place(&first, info, r->ring, trace_index_at(start, 0));
     uint64_t *committed = &first.packet->committed;
     /* acquire: pairs with release 3, orders the earlier lap's stores before ours */
     const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
@@ -274,7 +237,8 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
         is_fresh ? 0 : first_count(first.packet, start / size - info->buffer_count, earlier_lap, r->now);
 
     TRACE_TEST_POINT(TRACE_BEFORE_CHANGE);
-    if (!swap_index(r, own + words))
+    /* the context event and the caller's own */
+    if (!swap_index(r, trace_index_at(own + words, r->index) + (words ? 2 : 1)))
         return AGAIN;
     TRACE_TEST_POINT(TRACE_AFTER_CHANGE);
     /* Remove the earlier lap's count first, before packet_seq_num names another packet: until then a reader
@@ -288,12 +252,15 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
         __atomic_fetch_add(&r->control->torn, (uint64_t)missing, __ATOMIC_RELAXED);
 
     if (!is_closed(r))
-        close_packet(r->ring, end, start - end, end_of_open(r));
+        close_packet(r->ring, end, end_of_open(r));
     TRACE_TEST_POINT(TRACE_BEFORE_OPEN);
-    open_packet(r->ring, start, words, r->now, r->discarded);
+    const uint64_t events =
+        trace_index_events(r->index, __atomic_load_n(&r->control->events, __ATOMIC_RELAXED));
+    __atomic_store_n(&r->control->events, events, __ATOMIC_RELAXED);
+    open_packet(r->ring, (struct packet_begin){start, r->now, r->discarded, events}, words);
     TRACE_TEST_POINT(TRACE_BEFORE_LIMIT);
-    raise_limit(r->control, r->now + TRACE_TIME_SPAN);
-    trace_place(slot, arch_trace_info(), r->ring, own);
+    raise_limit(r->control, trace_time_limit(r->now));
+    trace_place(slot, arch_trace_info(), r->ring, trace_index_at(own, 0));
     return DONE;
 }
 
@@ -301,8 +268,8 @@ static enum attempt try_reserve(struct reservation *r, uint32_t words, struct tr
 {
     if (!read_state(r))
         return AGAIN;
-    const uint64_t next = r->index + words;
-    if (r->now > r->limit || (r->index ^ next) > arch_trace_info()->buffer_mask)
+    const uint64_t next = r->index + TRACE_INDEX_STEP(words);
+    if (r->now > r->limit || (r->index ^ next) >> TRACE_INDEX_SHIFT > arch_trace_info()->buffer_mask)
         return change_buffer(r, words, slot);
     TRACE_TEST_POINT(TRACE_BEFORE_RESERVE);
     if (!swap_index(r, next))
@@ -316,7 +283,8 @@ static enum attempt try_reserve(struct reservation *r, uint32_t words, struct tr
  * buffer opens the next one. */
 static enum attempt discard(struct reservation *r)
 {
-    const uint64_t last = r->index | arch_trace_info()->buffer_mask, closed = last | TRACE_INDEX_CLOSED;
+    const uint64_t words = trace_index_words(r->index), last = words | arch_trace_info()->buffer_mask;
+    const uint64_t closed = last << TRACE_INDEX_SHIFT | (r->index & TRACE_INDEX_EVENTS) | TRACE_INDEX_CLOSED;
     TRACE_TEST_POINT(TRACE_BEFORE_STOP);
     if (!is_closed(r) && !swap_index(r, closed))
         return AGAIN;
@@ -327,7 +295,7 @@ static enum attempt discard(struct reservation *r)
     __atomic_fetch_add(&r->control->discarded, is_lost, __ATOMIC_RELAXED);
     TRACE_TEST_POINT(TRACE_AFTER_STOP);
     if (!is_closed(r))
-        close_packet(r->ring, r->index, last + 1 - r->index, end_of_open(r));
+        close_packet(r->ring, words, end_of_open(r));
     return is_lost ? NO_SPACE : AGAIN;
 }
 
@@ -376,17 +344,21 @@ bool trace_ring_flush(char *ring)
 
 void trace_ring_open(char *ring, uint64_t number)
 {
-    struct trace_control *control = (struct trace_control *)ring;
+    struct trace_control *control = trace_control_of(ring);
     const uint64_t start = number * (arch_trace_info()->buffer_mask + 1);
     const uint64_t now = arch_trace_clock();
-    struct trace_slot slot;
-    trace_place(&slot, arch_trace_info(), ring, start);
+    const struct trace_slot slot = packet_place(ring, start);
     /* atomic: the ring may be another CPU's, where a writer that has begun goes on */
     __atomic_store_n(&slot.packet->committed, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&control->time_limit, now + TRACE_TIME_SPAN, __ATOMIC_RELAXED);
-    open_packet(ring, start, 0, now, __atomic_load_n(&control->discarded, __ATOMIC_RELAXED));
+    __atomic_store_n(&control->time_limit, trace_time_limit(now), __ATOMIC_RELAXED);
+    const uint64_t events = trace_index_events(__atomic_load_n(&control->index, __ATOMIC_RELAXED),
+                                               __atomic_load_n(&control->events, __ATOMIC_RELAXED));
+    __atomic_store_n(&control->events, events, __ATOMIC_RELAXED);
+    const uint64_t discarded = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED);
+    open_packet(ring, (struct packet_begin){start, now, discarded, events}, 0);
     /* release: pairs with the acquire in trace_reader_head() and read_state_of() */
-    __atomic_store_n(&control->index, start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, __ATOMIC_RELEASE);
+    __atomic_store_n(&control->index, trace_index_at(start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, events) + 1,
+                     __ATOMIC_RELEASE);
 }
 
 /* The limit is raised only when the event was reserved: otherwise two events could be too far apart. */
@@ -398,7 +370,7 @@ void trace_ring_heartbeat(void)
         return;
     trace_put_64(&slot, 0, r.discarded);
     trace_commit(&slot, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_HEARTBEAT), 2);
-    raise_limit(r.control, r.now + TRACE_TIME_SPAN);
+    raise_limit(r.control, trace_time_limit(r.now));
 }
 
 /* ---- events with a string or array ---------------------------------------------------------------- */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/restart.h - how the kernel makes blocks of restartable logging atomic (trace/ring/restart.h).
+ *
+ * A port calls trace_restart() for whatever enters the kernel from a place that may be in a block, before
+ * anything is logged, and trace_asked() for the trap by which a block asks for room. With TRACE_CAS there are no
+ * blocks.
+ */
+#ifndef KERNEL_TRACE_RESTART_H
+#define KERNEL_TRACE_RESTART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef TRACE_CAS
+static inline bool trace_is_in_block(uint64_t ip)
+{
+    return false;
+}
+
+static inline uint64_t trace_restart(uint64_t ip)
+{
+    return ip;
+}
+
+static inline uint64_t trace_asked(uint64_t ip)
+{
+    return ip;
+}
+#else
+#include <tarn/abi.h>
+
+extern const char trace_text[], trace_text_end[]; /* the kernel's blocks; kernel.ld */
+
+/* A program that has other code there only confuses itself. */
+static inline bool trace_is_in_block(uint64_t ip)
+{
+    return ip - USER_TRACE_TEXT < USER_TRACE_TEXT_END - USER_TRACE_TEXT ||
+           ip - (uint64_t)trace_text < (uint64_t)(trace_text_end - trace_text);
+}
+
+/* Where code that was interrupted at `ip` goes on: at the start of the block, if it was in one and has not
+ * committed its event. Changes nothing else. */
+uint64_t trace_restart(uint64_t ip);
+
+/* The block at `ip` asks for room. Returns where it goes on: at its start, or at its end without its event. */
+uint64_t trace_asked(uint64_t ip);
+#endif
+
+#endif

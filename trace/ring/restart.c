@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/restart.c - the kernel's part of restartable logging: packets, a full ring, heartbeats.
+ *
+ * Everything here runs on the ring's CPU with interrupts off, except trace_ring_open before that CPU logs. So
+ * only an interrupt that cannot be masked may come in between. While a ring is being changed its bound is 0: the
+ * event of such an interrupt asks for room, finds the ring busy, and is counted as discarded.
+ *
+ * Nothing in the control page is believed: a program may have changed any word. Every place is masked by the info
+ * page, and no loop depends on what is read there.
+ */
+#include <trace/ring/packet.h>
+#include <trace/ring/ring.h>
+
+#define OWN_WORDS       (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
+#define HEARTBEAT_WORDS 2u
+
+/* A program that keeps changing the control page makes a block ask again and again: so often at most, at such
+ * distances. */
+#define GRANTS_MAX  100u
+#define GRANT_TICKS (1u << 16)
+
+static struct state {
+    bool busy;       /* being changed */
+    bool stopped;    /* trace_ring_stop */
+    uint32_t grants; /* in a row */
+    uint64_t granted; /* when the last one was */
+    uint64_t time; /* of the last event that is known to be in the open packet: its begin, or a heartbeat */
+} states[TRACE_CPUS_MAX];
+
+/* Between these two no block on this CPU gets further than its bound. */
+static bool enter(char *ring)
+{
+    struct trace_control *control = trace_control_of(ring);
+    if (states[arch_trace_cpu(ring)].busy)
+        return false;
+    states[arch_trace_cpu(ring)].busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&control->bound, 0, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return true;
+}
+
+static void leave(char *ring)
+{
+    struct trace_control *control = trace_control_of(ring);
+    const uint64_t index = control->index;
+    const bool is_open = !(index & TRACE_INDEX_CLOSED) && !states[arch_trace_cpu(ring)].stopped;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (is_open)
+        __atomic_store_n(&control->bound,
+                         trace_index_bound(trace_index_words(index), arch_trace_info()->buffer_mask),
+                         __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    states[arch_trace_cpu(ring)].busy = false;
+}
+
+/* Atomic, because an NMI counts, too. */
+static void count_discarded(char *ring)
+{
+    __atomic_fetch_add(&trace_control_of(ring)->discarded, 1, __ATOMIC_RELAXED);
+}
+
+static bool is_late(const char *ring, uint64_t now)
+{
+    return now > trace_control_of(ring)->time_limit;
+}
+
+/* ---- packets -------------------------------------------------------------------------------------- */
+
+/* Closes the open packet, if there is one. If the clock has passed the limit, the low halves of the times may
+ * have wrapped unnoticed since the last event; the limit is not earlier than any event of the packet, and less
+ * than 2^32 ticks after the last one, so the packet ends there. */
+static void close(char *ring, uint64_t index, uint64_t now)
+{
+    const uint64_t limit = trace_control_of(ring)->time_limit;
+    if (index & TRACE_INDEX_CLOSED)
+        return;
+    struct trace_packet *packet = packet_end(ring, trace_index_words(index), now < limit ? now : limit);
+    /* release: pairs with the acquire in trace_packet_state() */
+    __atomic_store_n(&packet->committed, arch_trace_info()->buffer_mask + 1, __ATOMIC_RELEASE);
+}
+
+/* Opens the packet that begins at word `start`. */
+static void open(char *ring, uint64_t start, uint64_t events, uint64_t now)
+{
+    struct trace_control *control = trace_control_of(ring);
+    const uint64_t index = trace_index_at(start, events);
+    /* Announces that the buffer's earlier packet is gone. Release: the packet before is closed. */
+    __atomic_store_n(&control->index, index, __ATOMIC_RELEASE);
+    /* The announcement before what overwrites the packet: pairs with the acquire fence of trace_packet_copy(). */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    control->events = events;
+    struct trace_packet *packet =
+        packet_begin(ring, (struct packet_begin){start, now, control->discarded, events});
+    packet->committed = TRACE_IN_ORDER;
+    packet->packet_seq_num = start / (arch_trace_info()->buffer_mask + 1);
+    control->time_limit = trace_time_limit(now);
+    states[arch_trace_cpu(ring)].time = now;
+    /* Release: whoever sees the open packet sees its header. */
+    __atomic_store_n(&control->index, index + TRACE_INDEX_STEP(OWN_WORDS), __ATOMIC_RELEASE);
+    /* what an NMI lost meanwhile lies before all that is logged from now on */
+    packet->events_discarded = control->discarded;
+}
+
+static uint64_t next_start(uint64_t index)
+{
+    return (trace_index_words(index) | arch_trace_info()->buffer_mask) + 1;
+}
+
+static bool next_is_free(char *ring, uint64_t index)
+{
+    return packet_is_free(ring, next_start(index) / (arch_trace_info()->buffer_mask + 1));
+}
+
+/* Closes the open packet and opens the next. */
+static void change(char *ring, uint64_t index, uint64_t now)
+{
+    const uint64_t events = trace_index_events(index, trace_control_of(ring)->events);
+    close(ring, index, now);
+    open(ring, next_start(index), events, now);
+}
+
+/* The ring is full: its open packet ends with the first loss. */
+static void give_up(char *ring, uint64_t index, uint64_t now)
+{
+    const uint64_t last = next_start(index) - 1;
+    close(ring, index, now);
+    /* release: the packet is closed */
+    __atomic_store_n(&trace_control_of(ring)->index,
+                     last << TRACE_INDEX_SHIFT | (index & TRACE_INDEX_EVENTS) | TRACE_INDEX_CLOSED,
+                     __ATOMIC_RELEASE);
+    count_discarded(ring);
+}
+
+/* ---- events that the kernel writes itself --------------------------------------------------------- */
+
+static bool has_space(uint64_t index, uint64_t words)
+{
+    const uint64_t bound = trace_index_bound(trace_index_words(index), arch_trace_info()->buffer_mask);
+    return !(index & TRACE_INDEX_CLOSED) && index + TRACE_INDEX_STEP(words) <= bound;
+}
+
+static void append_heartbeat(char *ring, uint64_t index, uint64_t now)
+{
+    struct trace_control *control = trace_control_of(ring);
+    const struct trace_slot slot = packet_place(ring, trace_index_words(index));
+    *(uint64_t *)(slot.event + 8) = control->discarded;
+    packet_store_event(slot.event, TRACE_MINOR_HEARTBEAT, HEARTBEAT_WORDS, now);
+    control->time_limit = trace_time_limit(now);
+    states[arch_trace_cpu(ring)].time = now;
+    /* release: the event before the index */
+    __atomic_store_n(&control->index, index + TRACE_INDEX_STEP(HEARTBEAT_WORDS), __ATOMIC_RELEASE);
+}
+
+/* Whether the time since the last event of the open packet is certainly less than 2^32 ticks. */
+static bool is_near(const char *ring, uint64_t now)
+{
+    return now - states[arch_trace_cpu(ring)].time <= 0xffffffffu;
+}
+
+/* ---- what the kernel calls ------------------------------------------------------------------------ */
+
+static bool asks_too_often(const char *ring, uint64_t now)
+{
+    struct state *state = &states[arch_trace_cpu(ring)];
+    state->grants = now - state->granted < GRANT_TICKS ? state->grants + 1 : 1;
+    state->granted = now;
+    return state->grants > GRANTS_MAX;
+}
+
+static bool make_room(char *ring)
+{
+    const uint64_t index = trace_control_of(ring)->index, now = arch_trace_clock();
+    if (asks_too_often(ring, now)) {
+        count_discarded(ring);
+        return false;
+    }
+    if (is_late(ring, now) && is_near(ring, now) && has_space(index, HEARTBEAT_WORDS)) {
+        append_heartbeat(ring, index, now);
+        return true;
+    }
+    if (!next_is_free(ring, index)) {
+        give_up(ring, index, now);
+        return false;
+    }
+    change(ring, index, now);
+    return true;
+}
+
+bool trace_ring_make_room(void)
+{
+    char *ring = arch_trace_ring();
+    if (states[arch_trace_cpu(ring)].stopped)
+        return false;
+    if (!enter(ring)) {
+        count_discarded(ring);
+        return false;
+    }
+    const bool has_room = make_room(ring);
+    leave(ring);
+    return has_room;
+}
+
+bool trace_ring_flush(char *ring)
+{
+    const uint64_t size = arch_trace_info()->buffer_mask + 1;
+    if (states[arch_trace_cpu(ring)].stopped || !enter(ring))
+        return false;
+    const uint64_t index = trace_control_of(ring)->index;
+    /* more than a context, and a place to go on */
+    const bool may = trace_index_open_words(index, size) > OWN_WORDS && next_is_free(ring, index);
+    if (may)
+        change(ring, index, arch_trace_clock());
+    leave(ring);
+    return may;
+}
+
+void trace_ring_heartbeat(void)
+{
+    char *ring = arch_trace_ring();
+    if (states[arch_trace_cpu(ring)].stopped || !enter(ring))
+        return;
+    const uint64_t now = arch_trace_clock();
+    uint64_t index = trace_control_of(ring)->index;
+    if (!is_near(ring, now) || !has_space(index, HEARTBEAT_WORDS)) {
+        if (next_is_free(ring, index))
+            change(ring, index, now);
+        else
+            give_up(ring, index, now);
+        index = trace_control_of(ring)->index;
+    }
+    if (has_space(index, HEARTBEAT_WORDS))
+        append_heartbeat(ring, index, now);
+    leave(ring);
+}
+
+void trace_ring_stop(void)
+{
+    char *ring = arch_trace_ring();
+    states[arch_trace_cpu(ring)].stopped = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&trace_control_of(ring)->bound, 0, __ATOMIC_RELAXED);
+}
+
+void trace_ring_open(char *ring, uint64_t number)
+{
+    struct trace_control *control = trace_control_of(ring);
+    const uint64_t events = trace_index_events(control->index, control->events);
+    states[arch_trace_cpu(ring)].busy = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    control->bound = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    open(ring, number * (arch_trace_info()->buffer_mask + 1), events, arch_trace_clock());
+    states[arch_trace_cpu(ring)].stopped = false;
+    leave(ring);
+}

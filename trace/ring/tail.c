@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/tail.c - events with a string or an array, for restart.h.
+ *
+ * They are put together on the stack, then copied by one block: so what the block reads cannot change while it
+ * runs, and it is short. If interrupts come so often that a copy of 8 KiB never ends, it is logged when they
+ * become rarer.
+ */
+#include <trace/ring/ring.h>
+
+static void put_fixed(uint64_t *body, const uint64_t *fixed, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes / 8; i++)
+        body[i] = fixed[i];
+    for (uint32_t i = bytes & ~7u; i < bytes; i++)
+        ((char *)body)[i] = ((const char *)fixed)[i];
+}
+
+void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const char *text)
+{
+    const uint32_t longest = TRACE_TAIL_WORDS * 8 - fixed_bytes - 1;
+    uint32_t length = 0;
+    while (length < longest && text[length])
+        length++;
+    const uint32_t words = (fixed_bytes + length + 1 + 7) / 8;
+    uint64_t body[words];
+    body[words - 1] = 0; /* the string's NUL and padding */
+    put_fixed(body, fixed, fixed_bytes);
+    char *to = (char *)body + fixed_bytes;
+    /* The text may change meanwhile, but must not end early: readers find the next event after its NUL. */
+    for (uint32_t i = 0; i < length; i++) {
+        char c = ((const volatile char *)text)[i];
+        to[i] = c ? c : '?';
+    }
+    trace_log_block(id, body, words);
+}
+
+void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const uint64_t *tail,
+                     uint64_t count)
+{
+    const uint32_t fixed_words = fixed_bytes / 8;
+    if (count > TRACE_TAIL_WORDS - fixed_words)
+        count = TRACE_TAIL_WORDS - fixed_words;
+    uint64_t body[fixed_words + count + 1]; /* not empty */
+    put_fixed(body, fixed, fixed_bytes);
+    for (uint64_t i = 0; i < count; i++)
+        body[fixed_words + i] = tail[i];
+    trace_log_block(id, body, fixed_words + count);
+}
+
+void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count)
+{
+    ARCH_TRACE_TAIL_BLOCK(id, source, count, done);
+done:
+    return;
+}
