@@ -25,7 +25,7 @@ $(EVENT_OUTPUTS): $(GEN)/trace/.stamp ;
 TRACE_DISCIPLINE ?= restart
 ifeq ($(TRACE_DISCIPLINE),restart)
 TRACE_WRITER := ring/tail.c
-TRACE_KERNEL_WRITER := trace/ring/restart.c kernel/trace/restart.c
+TRACE_KERNEL_WRITER := trace/ring/restart.c
 else ifeq ($(TRACE_DISCIPLINE),cas)
 TRACE_WRITER := ring/cas.c
 KERNEL_CFLAGS += -DTRACE_CAS

@@ -10,6 +10,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <stddef.h>
+#include <kernel/trace/control.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 #include <trace/format/layout.h>
@@ -52,7 +53,7 @@ void cpu_load(struct cpu *cpu)
 {
     write_spr(SPR_DEC, DECREMENTER_FAR);
     write_spr(SPR_SPRG0, cpu);
-    write_spr(SPR_SPRG3, USER_TRACE_RINGS + ((uint64_t)cpu->index << TRACE_RING_SHIFT));
+    write_spr(SPR_SPRG3, trace_user_ring(cpu->index));
     write_spr(SPR_UAMOR, 0); /* programs cannot change the following registers */
     write_spr(SPR_AMR, AMR_USER_DENIED);
     write_spr(SPR_IAMR, IAMR_USER_DENIED);

@@ -18,6 +18,7 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <kernel/trace/restart.h>
 #include <tarn/abi.h>
 
 _Static_assert(USER_END == 3ull << 45, "user_copy.S");
@@ -161,9 +162,21 @@ static bool handle_routine(uint64_t vector, uint64_t ip)
     }
 }
 
+static bool asks_for_room(uint64_t vector, uint64_t srr1, uint64_t ip)
+{
+    return vector == VECTOR_PROGRAM && srr1 & PROGRAM_TRAP && trace_is_in_block(ip);
+}
+
 void trap_from_user(uint64_t vector, uint64_t srr1)
 {
     struct thread *self = this_cpu()->current;
+    if (__builtin_expect(trace_is_in_block(self->frame.nip), 0)) {
+        if (asks_for_room(vector, srr1, self->frame.nip)) {
+            self->frame.nip = trace_asked(self->frame.nip);
+            return;
+        }
+        self->frame.nip = trace_restart(self->frame.nip);
+    }
     uint64_t ip = frame_ip(&self->frame);
     struct access_fault fault;
     if (is_page_fault(vector, srr1, ip, &fault))
@@ -231,6 +244,12 @@ static void take_breakpoint(struct kernel_regs *regs)
 
 void trap_from_kernel(struct kernel_regs *regs)
 {
+    if (asks_for_room(regs->vector, regs->msr, regs->nip)) {
+        regs->nip = trace_asked(regs->nip);
+        regs->msr &= ~SRR1_STATUS;
+        return;
+    }
+    regs->nip = trace_restart(regs->nip);
     read_fault_registers(regs);
     if (is_breakpoint(regs))
         take_breakpoint(regs);
@@ -335,6 +354,7 @@ void trap_special(struct kernel_regs *regs)
     read_fault_registers(regs);
     if (regs->vector != VECTOR_SYSTEM_RESET)
         fail(regs);
+    regs->nip = trace_restart(regs->nip);
     if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) { /* pairs with arch_send_ipi */
         debugger_note_end(regs);
         arch_stop_forever();

@@ -156,6 +156,38 @@ restore_interrupted:
         swapgs
         iretq
 
+/* ---- logging -------------------------------------------------------------------------------------- */
+
+#ifndef TRACE_CAS
+/* A block of the kernel asks for room (port/trace_block.h), by a call: it goes on where trace_asked() says. Only
+ * the flags are lost. */
+        .global trace_ask
+trace_ask:
+        pushq   %rax
+        pushq   %rcx
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        pushq   %r11
+        movq    9 * 8(%rsp), %rdi
+        decq    %rdi                    /* in the block, wherever the call is */
+        call    trace_asked
+        movq    %rax, 9 * 8(%rsp)
+        popq    %r11
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %rcx
+        popq    %rax
+        ret
+#endif
+
 /* ---- exceptions and interrupts -------------------------------------------------------------------- */
 
 /* On the stack: vector, error code, and what the CPU pushed. Offsets before anything else is pushed: */

@@ -21,6 +21,7 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <kernel/trace/restart.h>
 #include <stdatomic.h>
 #include <tarn/abi.h>
 
@@ -59,9 +60,19 @@ static const uint8_t fault_reasons[32] = {
     [6] = FAULT_ILLEGAL,    [16] = FAULT_ARITHMETIC, [17] = FAULT_ALIGNMENT, [19] = FAULT_ARITHMETIC,
 }; /* all others: FAULT_PROTECTION */
 
+#define VECTOR_INVALID_OPCODE 6
+
 void trap_from_user(uint64_t vector, uint64_t error)
 {
-    uint64_t ip = frame_ip(&this_cpu()->current->frame);
+    struct arch_frame *frame = &this_cpu()->current->frame;
+    if (__builtin_expect(trace_is_in_block(frame->rip), 0)) {
+        if (vector == VECTOR_INVALID_OPCODE) {
+            frame->rip = trace_asked(frame->rip);
+            return;
+        }
+        frame->rip = trace_restart(frame->rip);
+    }
+    uint64_t ip = frame_ip(frame);
     if (vector >= VECTOR_IRQ_FIRST) {
         dispatch_interrupt(vector, ip);
         return;
@@ -105,6 +116,7 @@ static void sample_kernel(struct kernel_regs *regs)
 
 void trap_from_kernel(struct kernel_regs *regs)
 {
+    regs->rip = trace_restart(regs->rip);
     if (regs->vector >= VECTOR_IRQ_FIRST && this_cpu()->profile.window)
         sample_kernel(regs);
     else if (regs->vector >= VECTOR_IRQ_FIRST)
@@ -120,6 +132,7 @@ void trap_special(struct kernel_regs *regs)
 {
     if (regs->vector != VECTOR_NMI)
         fail(regs);
+    regs->rip = trace_restart(regs->rip);
     if (__atomic_load_n(&this_cpu()->arch.stop_requested, __ATOMIC_ACQUIRE)) { /* pairs with arch_send_ipi */
         debugger_note_end(regs);
         arch_stop_forever();

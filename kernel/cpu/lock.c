@@ -2,6 +2,7 @@
 /* lock.c - the contended path of spinlocks: waiting, and logging. Interface: lock.h. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
@@ -154,7 +155,7 @@ void spin_lock_contended(struct spinlock *lock)
     atomic_store_explicit(&cpu->waiting_lock, lock, memory_order_relaxed);
     do {
         while (atomic_load_explicit(&lock->held, memory_order_relaxed) != 0) {
-            tlb_handle_request();
+            smp_poll();
             watchdog_spin(++spins);
             arch_relax();
         }

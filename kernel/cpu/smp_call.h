@@ -11,4 +11,11 @@
  * while the target waits for an smp call of its own; it takes no lock for which a caller of this may spin. */
 void smp_call(uint64_t targets, void (*function)(void *argument), void *argument);
 
+/* The same, also while locks are held, because a target that spins for a lock runs the function, too. So the
+ * function takes no lock and logs nothing. */
+void smp_call_urgently(uint64_t targets, void (*function)(void *argument), void *argument);
+
+/* Answers other CPUs' urgent calls and TLB shootdowns. Called by everything that spins in the kernel. */
+void smp_poll(void);
+
 #endif

@@ -18,6 +18,7 @@
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debug.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/progress_check.h>
@@ -62,7 +63,7 @@ static void park(struct cpu *cpu, struct kernel_regs *regs, bool answers)
     atomic_fetch_or(&stopped, cpu->bit);
     while (atomic_load(&wanted) & cpu->bit) {
         if (answers)
-            tlb_handle_request();
+            smp_poll();
         if (atomic_load(&stays_stopped))
             arch_stop_forever();
         arch_relax();
@@ -146,7 +147,7 @@ static void wait_for(uint64_t targets, uint32_t limit)
         if (progress() != seen)
             waited = 0;
         seen = progress();
-        tlb_handle_request();
+        smp_poll();
         arch_relax();
     }
 }

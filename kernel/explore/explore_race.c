@@ -220,13 +220,13 @@ static bool look_at(const struct viewer *own, const struct cell *access, uint64_
     return meets;
 }
 
-/* Words that are read plainly wherever events are logged, because any value does (trace/ring/reserve_cas.h):
+/* Words that are read plainly wherever events are logged, because any value does (trace/ring/cas.h):
  * an atomic load would cost x86_64 an instruction per event. */
 static bool is_read_plainly(uint64_t address)
 {
     uint64_t in_windows = address - ARCH_TRACE_RINGS;
     bool is_limit = in_windows >> TRACE_RING_SHIFT < cpu_count &&
-                    in_windows % (1ull << TRACE_RING_SHIFT) == offsetof(struct trace_control, time_limit);
+                    in_windows % (1ull << TRACE_RING_SHIFT) == TRACE_CONTROL_AT(time_limit);
     return is_limit || address - (uint64_t)&trace_info_page < sizeof trace_info_page;
 }
 

@@ -10,6 +10,7 @@
 
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/explore/explore.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
@@ -74,7 +75,7 @@ static inline void wait_until_free(struct cpu *cpu, struct thread *next)
     if (cpu->current != cpu->idle)
         switch_to(cpu, cpu->idle, cpu->current->state);
     while (atomic_load_explicit(&next->on_cpu, memory_order_acquire)) {
-        tlb_handle_request();
+        smp_poll();
         arch_relax();
     }
 }

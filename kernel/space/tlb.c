@@ -13,6 +13,7 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/space/space.h>
@@ -126,7 +127,7 @@ void tlb_shootdown(struct space *space, uint64_t address, uint64_t size)
     ask(cpu, targets);
     /* Acquire: pairs with the targets' release; after it no stale translation is used. */
     for (uint64_t turns = 1; atomic_load_explicit(&request->waiting, memory_order_acquire); turns++) {
-        tlb_handle_request();
+        smp_poll();
         watchdog_spin(turns);
         arch_relax();
     }

@@ -290,7 +290,7 @@ static int64_t hang_with_lock(uint64_t milliseconds)
     spin_lock(&hang_lock);
     const uint64_t limit = arch_clock() + timer_ticks(PARTNER_NS);
     while (atomic_load(&callers) % 2 && arch_clock() < limit) {
-        tlb_handle_request();
+        smp_poll();
         arch_relax();
     }
     if (turns++ % 2 == 0)

@@ -3,8 +3,7 @@
  * kernel/trace/boot.c - the info page, and a ring that works from the first C statement on.
  *
  * Until frames can be allocated and mapped, the boot CPU logs into a ring in the kernel's data; rings.c later
- * copies it into that CPU's ring. As in every ring there is a hole between control page and buffers: it
- * costs 2 MiB of kernel memory and saves a second layout.
+ * copies it into that CPU's ring.
  */
 #include "trace/events.h" /* generated */
 #include <arch/boot.h>
@@ -32,8 +31,8 @@ union info_page trace_info_storage __attribute__((aligned(PAGE)));
 
 static struct {
     struct trace_control control;
-    char hole[TRACE_BUFFERS_OFFSET - PAGE];
     char buffers[TRACE_BOOT_BUFFERS][TRACE_BUFFER_BYTES_DEFAULT];
+    char slack[TRACE_SLACK_BYTES];
 } boot_ring __attribute__((aligned(PAGE)));
 
 static void choose_mode(void)
@@ -75,8 +74,8 @@ void trace_boot_init(void)
     memcpy(info->uuid, uuid, sizeof(uuid));
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         info->switches[i] = ~0ull;
-    this_cpu()->block.ring = (uint64_t)&boot_ring;
-    trace_ring_open((char *)&boot_ring, 0);
+    this_cpu()->block.ring = (uint64_t)boot_ring.buffers;
+    trace_ring_open(trace_ring(0), 0);
     trace_expect_index(0, boot_ring.control.index);
     info->mask = ~0ull;
 }

@@ -111,7 +111,7 @@ static int64_t clear(void)
 
 static bool has_content(uint32_t cpu)
 {
-    const struct trace_control *control = (const struct trace_control *)trace_ring(cpu);
+    const struct trace_control *control = trace_control_of(trace_ring(cpu));
     const uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
     return trace_index_open_words(index, trace_info_page.buffer_mask + 1) >
            TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;

@@ -23,7 +23,7 @@
 #include <trace/ring/ring.h>
 #include <trace/trace.h>
 
-#define HEARTBEAT_TICKS     (1ull << 29) /* maximum between two: a quarter of TRACE_TIME_SPAN */
+#define HEARTBEAT_TICKS     (1ull << 29) /* maximum between two: an eighth of what a timestamp can tell */
 #define HEARTBEATS_A_SECOND 4 /* minimum: damage to a control page costs what is logged until then */
 #define WORDS_PER_TICK_MAX  4 /* nothing logs faster: a copy of two 16-byte vectors per tick */
 #define WORDS_SLACK         (1ull << 20)
@@ -71,15 +71,15 @@ static uint64_t words_possible(const struct shadow *shadow, uint64_t now)
 
 static bool index_is_possible(uint64_t index, uint64_t known, uint64_t possible)
 {
-    const uint64_t mask = trace_info_page.buffer_mask;
-    const bool rests_well = !(index & TRACE_INDEX_CLOSED) || (index & mask) == mask;
-    return rests_well && (index & ~TRACE_INDEX_CLOSED) - known <= possible;
+    const uint64_t mask = trace_info_page.buffer_mask, words = trace_index_words(index);
+    const bool rests_well = !(index & TRACE_INDEX_CLOSED) || (words & mask) == mask;
+    return rests_well && words - trace_index_words(known) <= possible;
 }
 
 uint64_t trace_trusted_index(uint32_t cpu)
 {
     const struct shadow *shadow = &shadows[cpu];
-    const struct trace_control *control = (const struct trace_control *)trace_ring(cpu);
+    const struct trace_control *control = trace_control_of(trace_ring(cpu));
     uint64_t possible = words_possible(shadow, arch_clock());
     uint64_t index = load(&control->index), known = load(&shadow->index);
     return index_is_possible(index, known, possible) ? index : known;
@@ -89,7 +89,7 @@ uint64_t trace_trusted_index(uint32_t cpu)
 static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uint64_t now)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    const uint64_t size = trace_reader_bytes(&reader) / 8, known = shadow->index / size;
+    const uint64_t size = trace_reader_bytes(&reader) / 8, known = trace_index_words(shadow->index) / size;
     const uint64_t consumed = load(&reader.info->consumed[cpu]);
     uint64_t last = consumed > known ? consumed : known;
     for (uint64_t i = 0; i < trace_reader_buffers(&reader); i++) {
@@ -103,7 +103,7 @@ static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uin
 static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage, uint64_t found,
                          uint64_t now)
 {
-    struct trace_control *control = (struct trace_control *)trace_ring(cpu);
+    struct trace_control *control = trace_control_of(trace_ring(cpu));
     trace_ring_open(trace_ring(cpu), find_fresh_number(cpu, shadow, now));
     trace_expect_index(cpu, load(&control->index));
     shadow->bad_header = 0;
@@ -130,11 +130,11 @@ static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t ind
 
 static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
 {
-    struct trace_control *control = (struct trace_control *)trace_ring(cpu);
+    struct trace_control *control = trace_control_of(trace_ring(cpu));
     uint64_t index = load(&control->index), known = load(&shadow->index);
     if (!index_is_possible(index, known, words_possible(shadow, now)))
-        repair_index(cpu, shadow, (index & ~TRACE_INDEX_CLOSED) < known ? INDEX_BEHIND : INDEX_AHEAD, index,
-                     now);
+        repair_index(cpu, shadow, trace_index_words(index) < trace_index_words(known) ? INDEX_BEHIND : INDEX_AHEAD,
+                     index, now);
     else if (header_stays_wrong(cpu, shadow, index, now))
         repair_index(cpu, shadow, PACKET_HEADER, index, now);
     else
@@ -143,9 +143,9 @@ static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
 
 static void check_limit(uint32_t cpu, uint64_t now)
 {
-    struct trace_control *control = (struct trace_control *)trace_ring(cpu);
+    struct trace_control *control = trace_control_of(trace_ring(cpu));
     uint64_t limit = load(&control->time_limit);
-    if (limit <= now + TRACE_TIME_SPAN)
+    if (limit <= trace_time_limit(now))
         return; /* one in the past only makes a new packet */
     store(&control->time_limit, now);
     if (TRACE_ON_TRACE())
@@ -175,7 +175,7 @@ static uint64_t next_heartbeat(uint64_t now)
 uint64_t trace_heartbeat(uint64_t now)
 {
     const uint32_t cpu = this_cpu()->index;
-    struct trace_control *control = (struct trace_control *)trace_ring(cpu);
+    struct trace_control *control = trace_control_of(trace_ring(cpu));
     struct shadow *shadow = &shadows[cpu];
     uint64_t most = words_possible(shadow, arch_clock());
     check_counter(cpu, &control->discarded, &shadow->discarded, most);

@@ -9,7 +9,7 @@ static bool begin_packet(uint32_t cpu, uint64_t number, struct trace_walk *walk)
     struct trace_reader reader = trace_reader_of(cpu);
     const uint64_t size = trace_reader_bytes(&reader) / 8, start = number * size;
     const struct trace_packet *packet = trace_packet_at(&reader, number);
-    uint64_t index = __atomic_load_n(&((const struct trace_control *)reader.ring)->index, __ATOMIC_ACQUIRE);
+    uint64_t index = __atomic_load_n(&trace_control_of(reader.ring)->index, __ATOMIC_ACQUIRE);
     uint64_t words = index - start < size ? index - start : size; /* TRACE_INDEX_CLOSED: the whole buffer */
     if (packet->magic != TRACE_CTF_MAGIC || packet->packet_seq_num != number)
         return false;

@@ -84,14 +84,14 @@ static bool extent_makes_sense(const struct trace_store *store, const struct tra
 /* Whether a ring's control page and ring are listed completely, from the start without a gap. */
 static bool ring_is_complete(const struct trace_store *store, uint32_t cpu)
 {
-    uint64_t next = 0;
+    uint64_t next = TRACE_CONTROL_OFFSET;
     for (uint32_t i = 0; i < store->extent_count; i++) {
         const struct trace_extent *extent = &store->extents[i];
         if (extent->kind != TRACE_EXTENT_RING || extent->number != cpu)
             continue;
         if (extent->offset != next)
             return false;
-        next = next == 0 ? TRACE_BUFFERS_OFFSET : next + extent->bytes;
+        next += extent->bytes;
     }
     return next >= TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count;
 }

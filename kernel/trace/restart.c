@@ -3,6 +3,8 @@
 #include <kernel/trace/restart.h>
 #include <trace/ring/ring.h>
 
+#ifndef TRACE_CAS
+
 static uint64_t exit_of(uint64_t ip)
 {
     return (ip | (TRACE_CELL_BYTES - 1)) + 1 - ARCH_TRACE_EXIT_BYTES;
@@ -19,3 +21,5 @@ uint64_t trace_asked(uint64_t ip)
 {
     return trace_ring_make_room() ? ip & ~(uint64_t)(TRACE_CELL_BYTES - 1) : exit_of(ip);
 }
+
+#endif

@@ -3,19 +3,22 @@
  * kernel/trace/rings.c - every CPU's ring: its memory, its geometry, starting over.
  *
  * A page once mapped in a ring stays there: a smaller ring leaves its surplus mapped and unused, and a
- * later larger one uses it again. So a program that was stopped while it logged and continues with old masks
- * still writes into memory of the trace, and no TLB shootdown is ever needed. The price is that trace memory
- * only grows.
+ * later larger one uses it again. So no TLB shootdown is ever needed, and with TRACE_CAS a program that was stopped
+ * while it logged and continues with old masks still writes into memory of the trace. The price is that trace
+ * memory only grows.
  *
- * After a change the indices continue beyond the old ones. A swap that a writer prepared before fails. Words
- * reserved before are written somewhere in the ring, and the count of the packet that they hit shows it.
+ * When the rings start over each CPU stops and opens its own: nobody else may write its index. After a change the
+ * indices continue beyond the old ones. With TRACE_CAS a swap that a writer prepared before fails. Words reserved
+ * before are written somewhere in the ring, and the count of the packet that they hit shows it.
  */
 #include <arch/boot.h>
 #include <arch/mmu.h>
 #include <arch/trace.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
+#include <kernel/sched/sched.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <trace/ring/ring.h>
@@ -32,7 +35,7 @@ static bool windows_work;
 char *trace_ring(uint32_t cpu)
 {
     if (!windows_work)
-        return (char *)cpus[0].block.ring;
+        return (char *)cpus[0].block.ring - TRACE_BUFFERS_OFFSET;
     return (char *)(ARCH_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
 }
 
@@ -77,15 +80,16 @@ static int map_control_page(uint32_t cpu)
     paddr_t run;
     if (take_run(1, &run) == 0)
         return -E_NO_MEMORY;
-    if (map_run(cpu, 0, run, 1) == 1)
+    if (map_run(cpu, TRACE_CONTROL_OFFSET, run, 1) == 1)
         return 0;
     frame_free(run);
     return -E_NO_MEMORY;
 }
 
-/* Provides the first `pages` of a ring, in few pieces. Keeps what it got, also on failure. */
+/* Provides the first `pages` of a ring, and the slack behind, in few pieces. Keeps what it got, also on failure. */
 static int extend_ring(uint32_t cpu, uint64_t pages)
 {
+    pages += TRACE_SLACK_BYTES / FRAME_SIZE;
     while (mapped_pages[cpu] < pages) {
         paddr_t run;
         uint64_t count = take_run(pages - mapped_pages[cpu], &run);
@@ -107,7 +111,7 @@ static void copy_boot_ring(uint64_t buffer_count)
     struct trace_reader reader = trace_reader_of(0);
     const uint64_t first = trace_reader_oldest(&reader);
     char *ring = (char *)ARCH_TRACE_RINGS;
-    memcpy(ring, reader.ring, sizeof(struct trace_control));
+    memcpy(trace_control_of(ring), trace_control_of(reader.ring), sizeof(struct trace_control));
     for (uint64_t number = first; number < first + TRACE_BOOT_BUFFERS; number++) {
         uint64_t place = number & (buffer_count - 1);
         memcpy(ring + TRACE_BUFFERS_OFFSET + place * TRACE_BUFFER_BYTES_DEFAULT,
@@ -139,7 +143,7 @@ static void leave_boot_ring(uint64_t buffer_count)
     info->geometry = trace_geometry_word(TRACE_BUFFER_BYTES_DEFAULT, buffer_count, 0);
     info->cpu_count = boot_info.cpu_count;
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
-        cpus[cpu].block.ring = (uint64_t)trace_ring(cpu);
+        cpus[cpu].block.ring = (uint64_t)trace_ring(cpu) + TRACE_BUFFERS_OFFSET;
 }
 
 /* Buffers keep their boot size; trace_control can change it later. */
@@ -157,7 +161,7 @@ void trace_init(void)
     leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
     for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {
         trace_ring_open(trace_ring(cpu), 0);
-        trace_expect_index(cpu, ((struct trace_control *)trace_ring(cpu))->index);
+        trace_expect_index(cpu, trace_control_of(trace_ring(cpu))->index);
     }
     trace_metadata_init();
     trace_store_publish();
@@ -182,12 +186,40 @@ static void forget_packets(uint32_t cpu)
     }
 }
 
+/* What start_over() asks every CPU to do with its own ring. */
+static uint64_t fresh_number[TRACE_CPUS_MAX];
+
+static void stop_own(void *unused)
+{
+    (void)unused;
+#ifndef TRACE_CAS
+    trace_ring_stop();
+#endif
+}
+
+static void open_own(void *unused)
+{
+    (void)unused;
+    const uint32_t cpu = this_cpu()->index;
+    char *ring = trace_ring(cpu);
+    trace_ring_open(ring, fresh_number[cpu]);
+    trace_expect_index(cpu, __atomic_load_n(&trace_control_of(ring)->index, __ATOMIC_RELAXED));
+}
+
+static void on_every_cpu(void (*function)(void *))
+{
+    smp_call_urgently(atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit, function,
+                      NULL);
+    function(NULL);
+}
+
 static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
 {
     struct trace_info *info = &trace_info_page;
     const uint32_t changes = trace_geometry_changes(info->geometry) + 1; /* odd */
     assert(spin_held(&trace_lock));
     uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL);
+    on_every_cpu(stop_own);
     uint64_t trusted[TRACE_CPUS_MAX] = {0};
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
         trusted[cpu] = trace_trusted_index(cpu);
@@ -198,15 +230,12 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     __atomic_thread_fence(__ATOMIC_RELEASE);
     trace_set_masks(info, buffer_bytes, buffer_count);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
-        char *ring = trace_ring(cpu);
-        /* one more than + 1, for a writer that is changing buffers now */
-        uint64_t number = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
+        /* one more than + 1, for a writer that is changing buffers now (TRACE_CAS) */
+        fresh_number[cpu] = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
         forget_packets(cpu);
-        trace_ring_open(ring, number);
-        uint64_t index = __atomic_load_n(&((struct trace_control *)ring)->index, __ATOMIC_RELAXED);
-        trace_expect_index(cpu, index);
-        __atomic_store_n(&info->consumed[cpu], number, __ATOMIC_RELAXED);
+        __atomic_store_n(&info->consumed[cpu], fresh_number[cpu], __ATOMIC_RELAXED);
     }
+    on_every_cpu(open_own);
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
     trace_store_refresh();
     /* readers of memory know by now that the rings have changed; programs wait for the lock */

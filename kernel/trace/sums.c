@@ -37,7 +37,7 @@ void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
     const uint64_t words = trace_reader_bytes(&reader) / 8, count = trace_reader_buffers(&reader);
     const uint64_t head = trace_index_head(trace_trusted_index(cpu), words);
     const uint64_t most = count - 1 < TRACE_SUMS ? count - 1 : TRACE_SUMS;
-    uint64_t *sums = ((struct trace_control *)trace_ring(cpu))->sums;
+    uint64_t *sums = trace_control_of(trace_ring(cpu))->sums;
     uint64_t done = 0;
     for (uint64_t back = 1; back <= most && back <= head && done < bytes_most; back++) {
         uint64_t number = head - back, *entry = &sums[number % TRACE_SUMS];
@@ -87,7 +87,7 @@ static bool has_header(const struct dead_ring *ring, uint64_t number)
 static struct dead_ring open_dead_ring(const struct trace_store *store, uint32_t cpu)
 {
     struct dead_ring ring = {.store = store, .cpu = cpu, .words = store->buffer_bytes / 8};
-    const struct trace_control *control = page_at(&ring, 0);
+    const struct trace_control *control = page_at(&ring, TRACE_CONTROL_OFFSET);
     ring.newest = trace_index_newest(control->index, ring.words);
     ring.newest_is_known =
         has_header(&ring, ring.newest) || (ring.newest > 0 && has_header(&ring, ring.newest - 1));
@@ -113,7 +113,7 @@ static uint64_t number_at(const struct dead_ring *ring, uint64_t place)
 
 static void verify_packet(const struct dead_ring *ring, uint64_t number, struct trace_store_kept *kept)
 {
-    const struct trace_control *control = page_at(ring, 0);
+    const struct trace_control *control = page_at(ring, TRACE_CONTROL_OFFSET);
     const uint64_t entry = control->sums[number % TRACE_SUMS];
     const bool is_summed = trace_sum_is_of(entry, number);
     if (is_summed && !sum_is_right(ring, number, entry)) {

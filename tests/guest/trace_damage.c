@@ -156,13 +156,13 @@ int main(void)
 {
     info = arch_trace_info();
     control(TRACE_OP_SET_MASK, CLASS_USER_BIT | 1ull << TRACE_CLASS_TRACE, 0);
-    spoil(offsetof(struct trace_control, index), 1, 1, "index behind");
-    spoil(offsetof(struct trace_control, index), 1ull << 60, 2, "index ahead");
-    spoil(offsetof(struct trace_control, index), ~0ull, 2, "index at the end");
+    spoil(TRACE_CONTROL_AT(index), 1, 1, "index behind");
+    spoil(TRACE_CONTROL_AT(index), 1ull << 60, 2, "index ahead");
+    spoil(TRACE_CONTROL_AT(index), ~0ull, 2, "index at the end");
     spoil_header();
-    spoil(offsetof(struct trace_control, time_limit), ~0ull, 4, "time limit");
-    spoil(offsetof(struct trace_control, discarded), 1ull << 62, 5, "discarded");
-    spoil(offsetof(struct trace_control, torn), ~0ull, 5, "torn");
+    spoil(TRACE_CONTROL_AT(time_limit), ~0ull, 4, "time limit");
+    spoil(TRACE_CONTROL_AT(discarded), 1ull << 62, 5, "discarded");
+    spoil(TRACE_CONTROL_AT(torn), ~0ull, 5, "torn");
     test_vandal();
     return finish_tests();
 }

@@ -46,7 +46,7 @@ static void damage(void)
     uint64_t ring_bytes = (info->ring_mask + 1) * 8, buffer_bytes = (info->buffer_mask + 1) * 8, offset;
     switch (next_random() % 4) {
     case 0:
-        offset = next_random() % offsetof(struct trace_control, reserved);
+        offset = TRACE_CONTROL_AT(events) + next_random() % (4096 - (TRACE_CONTROL_AT(events) - TRACE_CONTROL_OFFSET));
         break;
     case 1:
         offset = next_random() % TARN_PAGE_SIZE;

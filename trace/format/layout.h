@@ -256,6 +256,9 @@ static inline uint64_t trace_time_limit(uint64_t time)
     return time | 0xffffffffu;
 }
 
+/* Offset of one of its words from the ring. */
+#define TRACE_CONTROL_AT(field) (TRACE_CONTROL_OFFSET + __builtin_offsetof(struct trace_control, field))
+
 static inline struct trace_control *trace_control_of(const char *ring)
 {
     return (struct trace_control *)(uintptr_t)(ring + TRACE_CONTROL_OFFSET);

@@ -69,7 +69,7 @@ static void ring_copy(RING *ring, uint64_t number, uint64_t *to, uint64_t words)
 
 static uint64_t ring_index(RING *ring)
 {
-    return ring_load(ring, offsetof(struct trace_control, index));
+    return ring_load(ring, TRACE_CONTROL_AT(index));
 }
 
 static uint64_t ring_head(RING *ring)
@@ -133,12 +133,12 @@ uint64_t trace_reader_tail(const struct trace_reader *reader)
 
 uint64_t trace_reader_discarded(const struct trace_reader *reader)
 {
-    return ring_load(reader, offsetof(struct trace_control, discarded));
+    return ring_load(reader, TRACE_CONTROL_AT(discarded));
 }
 
 uint64_t trace_reader_torn(const struct trace_reader *reader)
 {
-    return ring_load(reader, offsetof(struct trace_control, torn));
+    return ring_load(reader, TRACE_CONTROL_AT(torn));
 }
 
 /* ---- packets -------------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ const struct trace_header *trace_walk_next(struct trace_walk *walk)
         uint64_t word;
         struct trace_header header;
     } seen = {.word = __atomic_load_n((const uint64_t *)event, __ATOMIC_RELAXED)};
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* header before data: pairs with fence 2 of reserve_cas.h */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* header before data: pairs with fence 2 of cas.h */
     return trace_walk_take(walk, seen.header) ? event : 0;
 }
 

@@ -6,7 +6,7 @@
  * (tools/tarn/source/guest_ring.c: maybe remote, maybe of the other byte order). Each includes this file
  * once, after the typedef RING of its type of a ring, and defines the functions declared first.
  *
- * A packet is whole if (ring.c and reserve_cas.h are the writers' side)
+ * A packet is whole if (restart.c, or cas.h and cas.c, are the writers' side)
  *   1. the index has left the buffer, or says that it is closed: the packet is closed or being closed;
  *   2. packet_seq_num is the requested number: its header was written, so (change_buffer) `committed` no
  *      longer has an earlier lap's count;
@@ -145,7 +145,7 @@ static enum trace_packet_state ring_packet_state(RING *ring, uint64_t number)
     if (is_overwritten(ring, number))
         return TRACE_PACKET_GONE;
     /* Acquire of the number: pairs with the release in open_packet(); an earlier lap's count is removed.
-     * Acquire of the count: pairs with release 3 of reserve_cas.h; what was committed is visible. */
+     * Acquire of the count: pairs with release 3 of cas.h; what was committed is visible. */
     if (ring_load(ring, ring_packet_offset(ring, number) + offsetof(struct trace_packet, packet_seq_num)) !=
         number)
         return TRACE_PACKET_INCOMPLETE;
@@ -180,7 +180,7 @@ static uint64_t find_hole(const RING *ring, const uint64_t *copy, uint64_t limit
 
 /* Copies `words` of a packet that is not completely committed, and sets the first word without a complete
  * event to 0. Reads the headers first: a copy made afterwards holds the complete data of all events found
- * (fence 2 of reserve_cas.h); events written in between might be copied partly. */
+ * (fence 2 of cas.h); events written in between might be copied partly. */
 static void copy_with_hole(RING *ring, uint64_t number, uint64_t *copy, uint64_t words, uint64_t latest)
 {
     ring_copy(ring, number, copy, words);
@@ -204,7 +204,8 @@ static enum trace_packet_state ring_packet_copy(RING *ring, uint64_t number, uin
         ring_copy(ring, number, copy, words);
     else
         copy_with_hole(ring, number, copy, words, latest);
-    /* the copy before the second check of the index: pairs with fence 1 of reserve_cas.h */
+    /* the copy before the second check of the index: pairs with fence 1 of cas.h, and with
+     * the announcement in restart.c */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (is_overwritten(ring, number) || !ring_is_current(ring))
         return TRACE_PACKET_GONE;
@@ -293,10 +294,11 @@ static bool ring_packet_cut(RING *ring, uint64_t number, uint64_t *copy)
 static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
 {
     const uint64_t size = ring_words(ring);
-    /* Acquire: pairs with release 3 of reserve_cas.h, of the commits that it counts. The index after the
-     * count: if they agree, all writers have committed. */
-    const uint64_t committed = ring_committed(ring, number);
+    /* Acquire: pairs with release 3 of cas.h, of the commits that it counts. The index after the count: if they
+     * agree, all writers have committed. In order: everything below the index is (restart.h). */
+    const uint64_t counted = ring_committed(ring, number);
     const uint64_t index = ring_index(ring), limit = trace_index_open_words(index, size);
+    const uint64_t committed = counted == TRACE_IN_ORDER ? limit : counted;
     const uint64_t latest = ring_latest(ring, number);
     if (trace_index_newest(index, size) != number || limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
         return false;
@@ -304,7 +306,7 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
         ring_copy(ring, number, copy, limit);
     else
         copy_with_hole(ring, number, copy, limit, latest);
-    /* the copy before another check of the index: pairs with fence 1 of reserve_cas.h */
+    /* the copy before another check of the index: pairs with fence 1 of cas.h, as in ring_packet_copy() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (trace_index_head(ring_index(ring), size) != number || trace_in_doubt(committed) ||
         trace_in_doubt(ring_committed(ring, number)) || !ring_is_current(ring))

@@ -31,7 +31,7 @@ static uint64_t backlog(void)
 {
     const struct trace_info *info = arch_trace_info();
     const char *ring = arch_trace_ring();
-    const struct trace_control *control = (const struct trace_control *)ring;
+    const struct trace_control *control = trace_control_of(ring);
     uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
     return trace_index_head(index, info->buffer_mask + 1) -
            __atomic_load_n(&info->consumed[arch_trace_cpu(ring)], __ATOMIC_RELAXED);

@@ -126,8 +126,7 @@ static int show_status(int argc, char **argv)
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         struct trace_reader ring = ring_of(cpu);
         printf("%3u %12" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "\n", (unsigned)cpu,
-               __atomic_load_n(&((const struct trace_control *)ring.ring)->index, __ATOMIC_RELAXED) &
-                   ~TRACE_INDEX_CLOSED,
+               trace_index_words(__atomic_load_n(&trace_control_of(ring.ring)->index, __ATOMIC_RELAXED)),
                trace_reader_head(&ring), info->consumed[cpu], trace_reader_discarded(&ring),
                trace_reader_torn(&ring));
         discarded += trace_reader_discarded(&ring);

@@ -71,7 +71,7 @@ char *ring_of_cpu(uint32_t cpu)
 
 struct trace_control *control_of_cpu(uint32_t cpu)
 {
-    return (struct trace_control *)ring_of_cpu(cpu);
+    return trace_control_of(ring_of_cpu(cpu));
 }
 
 static void allow(char *start, uint64_t bytes)

@@ -76,7 +76,7 @@ bool checkpoints_open(struct checkpoints *set, const struct recipe *recipe, uint
 
 bool checkpoint_passed(uint64_t index, uint64_t words)
 {
-    return (index & ~TRACE_INDEX_CLOSED) + (index >> 63) > words;
+    return trace_index_words(index) + (index >> 63) > words;
 }
 
 const struct checkpoint *checkpoints_find(const struct checkpoints *set, unsigned cpu, uint64_t words)

@@ -102,14 +102,14 @@ static bool is_past(const struct journey *journey, const struct places *places)
  * packets, too. By then a different run would have passed the event, or it waits forever. */
 static bool is_too_late(const struct journey *journey, const struct places *places)
 {
-    uint64_t latest = journey->aim->end + TRACE_TIME_SPAN /* until the limit */ + TRACE_TIME_SPAN;
+    uint64_t latest = trace_time_limit(trace_time_limit(journey->aim->end) + 1);
 
     if (!has_rings(journey, places))
         return false;
     for (unsigned cpu = 0; cpu < places->cpus; cpu++)
         if (word_at(journey->emulator, journey->big_endian,
-                    places->indexes[cpu] - offsetof(struct trace_control, index) +
-                        offsetof(struct trace_control, time_limit)) > latest)
+                    places->indexes[cpu] - TRACE_CONTROL_AT(index) +
+                        TRACE_CONTROL_AT(time_limit)) > latest)
             return true;
     return false;
 }

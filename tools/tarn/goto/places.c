@@ -5,6 +5,8 @@
 #include <tools/tarn/goto/places.h>
 #include <tools/tarn/source/guest.h>
 
+#define BOOT_RING_BYTES (sizeof(struct trace_control) + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
+
 static bool find_indexes(struct places *places, struct guest *guest)
 {
     struct guest_ring ring;
@@ -15,7 +17,7 @@ static bool find_indexes(struct places *places, struct guest *guest)
     for (unsigned cpu = 0; cpu < guest->store.cpu_count; cpu++) {
         if (!guest_ring_open(&ring, guest, cpu, &ignored))
             return false;
-        places->indexes[cpu] = guest_ring_place(&ring, offsetof(struct trace_control, index));
+        places->indexes[cpu] = guest_ring_place(&ring, TRACE_CONTROL_AT(index));
     }
     return true;
 }
@@ -38,7 +40,7 @@ static void find_event(struct places *places, const struct guest_ring *ring, con
 {
     struct offsets offsets = find_offsets(aim, ring->guest->store.buffer_count);
 
-    places->index = guest_ring_place(ring, offsetof(struct trace_control, index));
+    places->index = guest_ring_place(ring, TRACE_CONTROL_AT(index));
     places->packet = guest_ring_place(ring, offsets.packet);
     places->count = guest_ring_place(ring, offsets.count);
     places->event = guest_ring_place(ring, offsets.event);
@@ -49,18 +51,20 @@ static void find_event(struct places *places, const struct guest_ring *ring, con
 static bool find_event_at_boot(struct places *places, const struct guest *guest, const char *kernel,
                                const struct aim *aim)
 {
-    uint64_t physical = guest->info + boot_ring_behind_info(kernel), index = 0;
+    const uint64_t behind_info = boot_ring_behind_info(kernel);
+    /* The symbol is that of the control page. */
+    uint64_t control = guest->info + behind_info, index = 0;
     struct offsets offsets = find_offsets(aim, TRACE_BOOT_BUFFERS);
-    const struct memory_range *range = memory_find(guest->memory, physical, TRACE_BOOT_RING_BYTES);
+    const struct memory_range *range = memory_find(guest->memory, control, BOOT_RING_BYTES);
     struct fail ignored;
 
-    if (guest->info == 0 || physical == guest->info || range == NULL ||
-        !memory_read(guest->memory, physical + offsetof(struct trace_control, index), &index, sizeof(index),
+    if (guest->info == 0 || behind_info == 0 || range == NULL ||
+        !memory_read(guest->memory, control + offsetof(struct trace_control, index), &index, sizeof(index),
                      &ignored) ||
         !checkpoint_passed(guest_64(guest, index), aim_words(aim)))
         return false;
-    uint64_t ring = range->place + (physical - range->physical);
-    places->index = ring + offsetof(struct trace_control, index);
+    uint64_t ring = range->place + (control - range->physical) - TRACE_CONTROL_OFFSET;
+    places->index = ring + TRACE_CONTROL_AT(index);
     places->packet = ring + offsets.packet;
     places->count = ring + offsets.count;
     places->event = ring + offsets.event;

@@ -3,7 +3,7 @@
  * guest_ring.c - reads the packets of a ring in guest memory, by the rules of trace/ring/read_rules.h.
  *
  * In live memory, the guest's CPUs are other threads of this host, so the rules' loads and fences pair with
- * the stores of its writers (trace/ring/reserve_cas.h). What readers in the guest do not need:
+ * the stores of its writers (trace/ring/restart.h, cas.h). What readers in the guest do not need:
  *
  *     - An index that does not lead to a packet is ignored. In memory that is not live, the packets' headers
  *       replace it.
@@ -24,7 +24,7 @@ typedef struct guest_ring RING;
 bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu, struct fail *fail)
 {
     const struct trace_store *store = &guest->store;
-    uint64_t end = TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count, at = 0;
+    uint64_t end = TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count, at = TRACE_CONTROL_OFFSET;
 
     *ring = (struct guest_ring){.guest = guest, .cpu = cpu};
     for (uint32_t i = 0; i < store->extent_count; i++) {
@@ -34,11 +34,8 @@ bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu,
         if (!ring->extents)
             ring->extents = e;
         ring->extent_count++;
-        /* contiguous, except after the control page, and all of it must be memory */
-        if (at == 0 && e->offset == 0 && e->bytes >= sizeof(struct trace_control) &&
-            e->bytes < TRACE_BUFFERS_OFFSET)
-            at = TRACE_BUFFERS_OFFSET;
-        else if (e->offset == at && at < end)
+        /* contiguous, and all of it must be memory */
+        if (e->offset == at && at < end)
             at += e->bytes;
         if (!memory_covers(guest->memory, e->physical, e->bytes))
             return fail_set(fail, "memory at %#llx, part of CPU %u's buffers, is missing",
@@ -183,7 +180,7 @@ static void ring_copy(struct guest_ring *ring, uint64_t number, uint64_t *to, ui
 /* Where nothing is live, the index that was found plausible. */
 static uint64_t ring_index(struct guest_ring *ring)
 {
-    return guest_is_live(ring->guest) ? ring_load(ring, offsetof(struct trace_control, index)) : ring->index;
+    return guest_is_live(ring->guest) ? ring_load(ring, TRACE_CONTROL_AT(index)) : ring->index;
 }
 
 static uint64_t ring_head(struct guest_ring *ring)
@@ -250,7 +247,7 @@ static uint64_t guess_head(struct guest_ring *ring)
 
 uint64_t guest_ring_head(struct guest_ring *ring)
 {
-    const size_t at = offsetof(struct trace_control, index);
+    const size_t at = TRACE_CONTROL_AT(index);
     const bool is_live = guest_is_live(ring->guest);
 
     if (!is_live && (ring->index_is_good || ring->index_is_guessed))
@@ -315,12 +312,12 @@ uint64_t guest_ring_tail(struct guest_ring *ring)
 
 uint64_t guest_ring_discarded(struct guest_ring *ring)
 {
-    return ring_load(ring, offsetof(struct trace_control, discarded));
+    return ring_load(ring, TRACE_CONTROL_AT(discarded));
 }
 
 uint64_t guest_ring_torn(struct guest_ring *ring)
 {
-    return ring_load(ring, offsetof(struct trace_control, torn));
+    return ring_load(ring, TRACE_CONTROL_AT(torn));
 }
 
 /* ---- packets --------------------------------------------------------------------------------------- */

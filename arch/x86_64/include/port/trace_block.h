@@ -6,7 +6,8 @@
  * return from an exception in an NMI's handler would allow the next NMI.
  *
  * Instructions before the fields: 12, with the jump into the block. RDTSC returns the halves of the clock in eax and
- * edx, and a comparison of the upper halves is enough (layout.h, time_limit).
+ * edx, and a comparison of the upper halves is enough (layout.h, time_limit). In fixed registers, because GCC 12
+ * fails on asm goto with results: r10 the ring, r11 the place of the event, rcx for the stores.
  */
 #ifndef PORT_TRACE_BLOCK_H
 #define PORT_TRACE_BLOCK_H
@@ -18,7 +19,7 @@
 #ifdef PORT_TRACE_HOST /* the unit tests' */
 #include <port/trace_block_host.h>
 #else
-#define PORT_TRACE_RING "movq %%gs:8, %[ring]"
+#define PORT_TRACE_RING "movq %%gs:8, %%r10"
 _Static_assert(THREAD_BLOCK_RING == 8, "written out in PORT_TRACE_RING");
 #ifdef TARN_KERNEL
 #define PORT_TRACE_INFO "trace_info_page+%c[mask](%%rip)"
@@ -52,23 +53,24 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
     #name ".%=:\n\t"                                              \
     ".type " #name ".%=, @function\n\t"                           \
     ".size " #name ".%=, " PORT_TRACE_CELL "\n\t"          \
-    ".byte 0xeb, 1f - . - 1\n\t"                                  \
-    ".skip " PORT_TRACE_CELL " - 2 - 5 - (3f - 2f), 0xcc\n" \
+    ".byte 0xe9\n\t"                                             \
+    ".long 1f - . - 4\n\t"                                       \
+    ".skip " PORT_TRACE_CELL " - 5 - 5 - (3f - 2f), 0xcc\n" \
     "2:\t" PORT_TRACE_ASK "\n"                                    \
     "1:\t" PORT_TRACE_RING "\n\t"                                 \
-    "movq " PORT_TRACE_INDEX "(%[ring]), %[place]\n\t"            \
+    "movq " PORT_TRACE_INDEX "(%%r10), %%r11\n\t"            \
     "rdtsc\n\t"                                                   \
-    "cmpl %%edx, " PORT_TRACE_LIMIT_HIGH "(%[ring])\n\t"          \
+    "cmpl %%edx, " PORT_TRACE_LIMIT_HIGH "(%%r10)\n\t"          \
     "jne 2b\n\t"                                                  \
     advance "\n\t"                                                \
-    "cmpq " PORT_TRACE_BOUND "(%[ring]), %%rdx\n\t"               \
+    "cmpq " PORT_TRACE_BOUND "(%%r10), %%rdx\n\t"               \
     "ja 2b\n\t"                                                   \
-    "shrq $18, %[place]\n\t"                                      \
-    "andq " PORT_TRACE_INFO ", %[place]\n\t"                      \
-    "movl %k[half], (%[ring],%[place])\n\t"                       \
-    "movl %%eax, 4(%[ring],%[place])\n\t"                         \
+    "shrq $18, %%r11\n\t"                                      \
+    "andq " PORT_TRACE_INFO ", %%r11\n\t"                      \
+    "movl %k[half], (%%r10,%%r11)\n\t"                       \
+    "movl %%eax, 4(%%r10,%%r11)\n\t"                         \
     stores                                                        \
-    "movq %%rdx, " PORT_TRACE_INDEX "(%[ring])\n"                 \
+    "movq %%rdx, " PORT_TRACE_INDEX "(%%r10)\n"                 \
     "3:\t.byte 0xe9\n\t"                                          \
     ".long %l[done] - . - 4\n\t"                                  \
     ".popsection"
@@ -78,11 +80,10 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 
 #define ARCH_TRACE_BLOCK(name, words, half_value, stores, done, ...)                                  \
     do {                                                                                                    \
-        uint64_t ring_, place_, word_;                                                                      \
-        __asm__ goto(PORT_TRACE_BLOCK(name, "leaq %c[step](%[place]), %%rdx", stores)                 \
-                     : [ring] "=&r"(ring_), [place] "=&r"(place_), [word] "=&r"(word_)                      \
+        __asm__ goto(PORT_TRACE_BLOCK(name, "leaq %c[step](%%r11), %%rdx", stores)                 \
+                     :                                                                                      \
                      : [step] "i"(TRACE_INDEX_STEP(words)), PORT_TRACE_OPERANDS(half_value), ##__VA_ARGS__  \
-                     : "rax", "rdx", "cc", "memory"                                                         \
+                     : "rax", "rcx", "rdx", "r10", "r11", "cc", "memory"                                                         \
                      : done);                                                                               \
         __builtin_unreachable();                                                                            \
     } while (0)
@@ -90,39 +91,38 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 /* Copies words, one in each turn. */
 #define ARCH_TRACE_TAIL_BLOCK(id, words_from, word_count, done)                                             \
     do {                                                                                                    \
-        uint64_t ring_, place_, word_;                                                                      \
-        __asm__ goto(PORT_TRACE_BLOCK(trace_tail, "leaq (%[place],%[step]), %%rdx",                   \
-                                      "addq %[ring], %[place]\n\t"                                          \
-                                      "xorl %k[word], %k[word]\n"                                           \
-                                      "4:\tmovq (%[source],%[word],8), %%rax\n\t"                           \
-                                      "movq %%rax, 8(%[place],%[word],8)\n\t"                               \
-                                      "incq %[word]\n\t"                                                    \
-                                      "cmpq %[count], %[word]\n\t"                                          \
+        __asm__ goto(PORT_TRACE_BLOCK(trace_tail, "leaq (%%r11,%[step]), %%rdx",                   \
+                                      "addq %%r10, %%r11\n\t"                                          \
+                                      "xorl %%ecx, %%ecx\n"                                           \
+                                      "4:\tmovq (%[source],%%rcx,8), %%rax\n\t"                           \
+                                      "movq %%rax, 8(%%r11,%%rcx,8)\n\t"                               \
+                                      "incq %%rcx\n\t"                                                    \
+                                      "cmpq %[count], %%rcx\n\t"                                          \
                                       "jb 4b\n\t")                                                          \
-                     : [ring] "=&r"(ring_), [place] "=&r"(place_), [word] "=&r"(word_)                      \
+                     :                                                                                      \
                      : [step] "r"(TRACE_INDEX_STEP((word_count) + 1)), [source] "r"(words_from),            \
                        [count] "r"(word_count), PORT_TRACE_OPERANDS(trace_header_half(id, (uint32_t)(word_count) + 1)) \
-                     : "rax", "rdx", "cc", "memory"                                                         \
+                     : "rax", "rcx", "rdx", "r10", "r11", "cc", "memory"                                                         \
                      : done);                                                                               \
         __builtin_unreachable();                                                                            \
     } while (0)
 
-#define PORT_TRACE_TO(offset)       ", 8+" #offset "(%[ring],%[place])\n\t"
+#define PORT_TRACE_TO(offset)       ", 8+" #offset "(%%r10,%%r11)\n\t"
 #define TRACE_PUT_64(offset, f)     "movq %[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_32(offset, f)     "movl %k[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_16(offset, f)     "movw %w[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_8(offset, f)      "movb %b[f_" #f "]" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_64(offset, f) "movq %[f_" #f "], %[word]\n\tmovq %[word]" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_32(offset, f) "movl %[f_" #f "], %k[word]\n\tmovl %k[word]" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_16(offset, f) "movzwl %[f_" #f "], %k[word]\n\tmovw %w[word]" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_8(offset, f)  "movzbl %[f_" #f "], %k[word]\n\tmovb %b[word]" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_64(offset, f) "movq %[f_" #f "], %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_32(offset, f) "movl %[f_" #f "], %%ecx\n\tmovl %%ecx" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_16(offset, f) "movzwl %[f_" #f "], %%ecx\n\tmovw %%cx" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_8(offset, f)  "movzbl %[f_" #f "], %%ecx\n\tmovb %%cl" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_64(offset)   "movq $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_32(offset)   "movl $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_16(offset)   "movw $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_8(offset)    "movb $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_NAME(offset, f)                                         \
-    "movq (%[f_" #f "]), %[word]\n\tmovq %[word]" PORT_TRACE_TO(offset)   \
-    "movq 8(%[f_" #f "]), %[word]\n\tmovq %[word]" PORT_TRACE_TO(8+offset)
+    "movq (%[f_" #f "]), %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(offset)   \
+    "movq 8(%[f_" #f "]), %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(8+offset)
 
 #define TRACE_IN_64(f)     [f_##f] "er"((uint64_t)(f))
 #define TRACE_IN_32(f)     [f_##f] "ri"((uint32_t)(f))
