@@ -57,6 +57,7 @@ static const char streams[] =
     "        uint64_t events_discarded;\n"
     "        uint64_t packet_seq_num;\n"
     "        uint64_t committed;\n"
+    "        uint64_t events_before;\n"
     "        uint32_t cpu_id;\n"
     "        xint32_t flags;\n"
     "    };\n"

@@ -64,6 +64,7 @@ static struct trace_packet ring_swapped(const RING *ring, struct trace_packet p)
     p.content_size = ring_64(ring, p.content_size), p.packet_size = ring_64(ring, p.packet_size);
     p.events_discarded = ring_64(ring, p.events_discarded);
     p.packet_seq_num = ring_64(ring, p.packet_seq_num), p.committed = ring_64(ring, p.committed);
+    p.events_before = ring_64(ring, p.events_before);
     p.cpu_id = ring_32(ring, p.cpu_id), p.flags = ring_32(ring, p.flags);
     return p;
 }
@@ -270,6 +271,8 @@ static bool cut_content(const RING *ring, uint64_t *copy, struct trace_packet *p
     }
     if (is_closed || (!walk.broken && committed > last.position))
         before_last = last; /* the packet is closed: what is missing may be anywhere */
+    if (committed == TRACE_IN_ORDER) /* the index is unknown: all that looks like an event of this packet is */
+        committed = is_closed ? ring_words(ring) : last.position;
     const uint64_t missing = (is_closed ? ring_words(ring) : last.position) - committed;
     if (walk.broken || missing)
         packet->flags |= TRACE_PACKET_CUT;

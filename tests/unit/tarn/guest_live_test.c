@@ -45,9 +45,9 @@ static void put_window_into_file(uint32_t cpu)
     uint64_t at = RINGS_AT + cpu * WINDOW_BYTES;
     char *window = ring_of_cpu(cpu);
 
-    memcpy(ram + at, window, 4096);
+    memcpy(ram + at, trace_control_of(window), 4096);
     memcpy(ram + at + 4096, window + TRACE_BUFFERS_OFFSET, RING_BYTES);
-    if (mmap(window, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ram_fd, (off_t)at) == MAP_FAILED ||
+    if (mmap(trace_control_of(window), 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ram_fd, (off_t)at) == MAP_FAILED ||
         mmap(window + TRACE_BUFFERS_OFFSET, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
              ram_fd, (off_t)(at + 4096)) == MAP_FAILED) {
         perror("mmap");
@@ -75,7 +75,7 @@ static void write_store(void)
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         uint64_t at = RINGS_AT + cpu * WINDOW_BYTES;
         struct trace_extent *extent = &store->extents[cpu * EXTENTS];
-        *extent++ = (struct trace_extent){at, 0, 4096, TRACE_EXTENT_RING, cpu};
+        *extent++ = (struct trace_extent){at, TRACE_CONTROL_OFFSET, 4096, TRACE_EXTENT_RING, cpu};
         for (uint64_t page = 0; page < RING_BYTES; page += 4096)
             *extent++ = (struct trace_extent){at + 4096 + page, TRACE_BUFFERS_OFFSET + page, 4096,
                                               TRACE_EXTENT_RING, cpu};
@@ -107,7 +107,7 @@ static void start_guest(void)
 static void stop_guest(void)
 {
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        munmap(ring_of_cpu(cpu), 4096);
+        munmap(trace_control_of(ring_of_cpu(cpu)), 4096);
         munmap(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, RING_BYTES);
     }
     munmap(ram, FILE_BYTES);

@@ -71,7 +71,8 @@ uint64_t made_id(uint32_t cpu, uint64_t number, uint32_t event)
 
 void make_index(struct made *made, uint32_t cpu, uint64_t index)
 {
-    PUT(made, made_control(made, cpu), struct trace_control, index, index);
+    PUT(made, made_control(made, cpu), struct trace_control, index,
+        trace_index_at(index & ~TRACE_INDEX_CLOSED, 0) | (index & TRACE_INDEX_CLOSED));
 }
 
 static void put_event(const struct made *made, uint8_t *at, uint32_t id, uint32_t length, uint64_t time)
@@ -179,7 +180,7 @@ void make_store(struct made *made, uint32_t age)
     for (uint32_t cpu = 0; cpu < MAKE_CPUS; cpu++) {
         uint64_t ring = made->ring_base + RINGS_AT + cpu * WINDOW;
         uint32_t kind = TRACE_EXTENT_RING | cpu << 8;
-        add_extent(made, extents++, kind, 0, ring + RING_BYTES, 4096);
+        add_extent(made, extents++, kind, TRACE_CONTROL_OFFSET, ring + RING_BYTES, 4096);
         add_extent(made, extents++, kind, TRACE_BUFFERS_OFFSET, ring + RING_BYTES / 2, RING_BYTES / 2);
         add_extent(made, extents++, kind, TRACE_BUFFERS_OFFSET + RING_BYTES / 2, ring, RING_BYTES / 2);
     }

@@ -33,7 +33,7 @@ static const char envelope[] =
     "clock { name = tsc; freq = 2000000000; offset_s = 5; offset = 1000000000; };\n"
     "stream { id = 0; packet.context := struct { uint64_t timestamp_begin; uint64_t timestamp_end;\n"
     "  uint64_t content_size; uint64_t packet_size; uint64_t events_discarded; uint64_t packet_seq_num;\n"
-    "  uint64_t committed; uint32_t cpu_id; uint32_t flags; };\n"
+    "  uint64_t committed; uint64_t events_before; uint32_t cpu_id; uint32_t flags; };\n"
     "  event.header := struct { integer { size = 22; align = 32; } id;\n"
     "    integer { size = 32; align = 32; map = clock.tsc.value; } timestamp; } align(64); };\n";
 

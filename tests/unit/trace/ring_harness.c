@@ -103,7 +103,7 @@ void setup_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode m
     memcpy(test_info.uuid, uuid, sizeof(uuid));
     memset(test_info.switches, 0xff, sizeof(test_info.switches));
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        allow(ring_of_cpu(cpu), 4096);
+        allow(ring_of_cpu(cpu) + TRACE_CONTROL_OFFSET, 4096);
         allow(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, buffer_bytes * buffer_count);
         test_ring = ring_of_cpu(cpu);
         trace_ring_open(test_ring, 0);

@@ -20,8 +20,9 @@ static const struct expected_field expected_context[] = {{"timestamp_begin", 64,
                                                          {"events_discarded", 64, 256, 0},
                                                          {"packet_seq_num", 64, 320, 0},
                                                          {"committed", 64, 384, 0},
-                                                         {"cpu_id", 32, 448, 0},
-                                                         {"flags", 32, 480, 0},
+                                                         {"events_before", 64, 448, 0},
+                                                         {"cpu_id", 32, 512, 0},
+                                                         {"flags", 32, 544, 0},
                                                          {NULL, 0, 0, 0}};
 static const struct expected_field expected_event[] = {
     {"id", 22, 0, 0}, {"timestamp", 32, 32, 0}, {NULL, 0, 0, 0}};

@@ -262,7 +262,7 @@ uint64_t guest_ring_head(struct guest_ring *ring)
     if (ring->index_is_good) {
         ring->index = index;
     } else if (!is_live) {
-        ring->index = guess_head(ring) * ring_words(ring);
+        ring->index = trace_index_at(guess_head(ring) * ring_words(ring), 0);
         ring->index_is_guessed = true;
     }
     return trace_index_head(ring->index, ring_words(ring));
