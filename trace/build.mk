@@ -41,7 +41,7 @@ USER_LIBS += $(BA)/lib/libtrace.a
 
 
 # Unit tests: the same sources against the host's port of <arch/trace.h>.
-TRACE_TEST_FLAGS := -DTRACE_CAS -Itests/unit/trace/host -Iarch/include -Ikernel/abi
+TRACE_TEST_FLAGS := -Itests/unit/trace/host -Iarch/include -Ikernel/abi
 $(B)/host/sanobj/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/tests/unit/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/$(GEN)/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)

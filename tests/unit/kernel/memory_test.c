@@ -52,6 +52,12 @@ void trace_leave_classes(struct space *space)
     (void)space;
 }
 
+/* Only TLB shootdowns are asked for here. */
+void smp_poll(void)
+{
+    tlb_handle_request();
+}
+
 static unsigned seed = 1;
 static unsigned pick(unsigned limit)
 {

@@ -110,7 +110,7 @@ uint64_t timer_nanoseconds(uint64_t ticks)
 {
     return ticks;
 }
-void tlb_handle_request(void)
+void smp_poll(void)
 {
 }
 void sched_wake(struct thread *thread)

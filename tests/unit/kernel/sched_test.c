@@ -82,7 +82,7 @@ uint32_t slab_reclaim(uint32_t most)
     (void)most;
     return 0;
 }
-void tlb_handle_request(void)
+void smp_poll(void)
 {
 }
 uint64_t profile_period;

@@ -212,13 +212,13 @@ static void mutate_word(struct fuzz *fuzz, struct bytes *bytes)
                                       UINT64_MAX - 7,
                                       1ull << 35,
                                       4096 * 8,
-                                      88 * 8,
+                                      96 * 8,
                                       64};
     size_t width = 1ul << draw(fuzz, 4), at = draw(fuzz, bytes->size / width) * width;
     uint64_t value = values[draw(fuzz, 15)];
 
     if (draw(fuzz, 2)) /* in a packet's header */
-        at = draw(fuzz, bytes->size / PACKET + 1) * PACKET + draw(fuzz, 11 * 8 / width) * width;
+        at = draw(fuzz, bytes->size / PACKET + 1) * PACKET + draw(fuzz, 12 * 8 / width) * width;
     if (draw(fuzz, 2))
         value = __builtin_bswap64(value);
     if (at + width <= bytes->size)
@@ -310,7 +310,7 @@ static void fuzz_header(struct fuzz *fuzz, uint64_t count)
 {
     static const struct {
         unsigned at, length;
-    } vital[] = {{0, 4}, {4, 4}, {8, 16}, {40, 8}, {48, 8}, {72, 8}, {80, 4}};
+    } vital[] = {{0, 4}, {4, 4}, {8, 16}, {40, 8}, {48, 8}, {72, 8}, {88, 4}};
     uint64_t missed = 0;
 
     for (uint64_t i = 0; i < count; i++) {

@@ -319,18 +319,18 @@ static const struct damage {
     {ANOMALY_SIZE, 40, 8, 1ull << 40},
     {ANOMALY_OPEN, 40, 8, 0},
     {ANOMALY_TRUNCATED, 48, 8, 1ull << 24},
-    {ANOMALY_CPU, 80, 4, 5},
+    {ANOMALY_CPU, 88, 4, 5},
     {ANOMALY_COMMITTED, 72, 8, 511},
     {ANOMALY_PACKET_TIME, 32, 8, 1},
     {ANOMALY_PACKET_ORDER, 24, 8, 1},
     {ANOMALY_SEQUENCE, 64, 8, 1},
     {ANOMALY_DISCARDED, 56, 8, UINT64_MAX}, /* the next packet's counter goes back */
-    {ANOMALY_CUT, 84, 4, TRACE_PACKET_CUT},
-    {ANOMALY_EVENT_LENGTH, 88, 4, 2}, /* trace_context without a length */
-    {ANOMALY_EVENT_LENGTH, 88, 4, 1023u << 22 | 2},
-    {ANOMALY_EVENT_ID, 88, 4, 4u << 22 | 0x3fffff},
-    {ANOMALY_EVENT_LAYOUT, 88, 4, 5u << 22 | 2},
-    {ANOMALY_EVENT_TIME, 92, 4, 0xfffffff0},
+    {ANOMALY_CUT, 92, 4, TRACE_PACKET_CUT},
+    {ANOMALY_EVENT_LENGTH, 96, 4, 2}, /* trace_context without a length */
+    {ANOMALY_EVENT_LENGTH, 96, 4, 1023u << 22 | 2},
+    {ANOMALY_EVENT_ID, 96, 4, 4u << 22 | 0x3fffff},
+    {ANOMALY_EVENT_LAYOUT, 96, 4, 5u << 22 | 2},
+    {ANOMALY_EVENT_TIME, 100, 4, 0xfffffff0},
 };
 
 static void test_damage(const struct damage *damage)

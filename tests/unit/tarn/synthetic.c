@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/tarn/synthetic.c - synthetic traces; see synthetic.h. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ void synthetic_packet(const struct schema *schema, uint8_t *packet, uint64_t use
     memcpy(packet + 8, schema->tsdl.uuid, 16);
     for (int i = 0; i < 7; i++)
         synthetic_store(schema, packet + 24 + 8 * i, words[i], 8);
-    synthetic_store(schema, packet + 80, about->cpu, 4);
+    synthetic_store(schema, packet + offsetof(struct trace_packet, cpu_id), about->cpu, 4);
     if (size > used)
         synthetic_event(schema, packet + used, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER),
                         (size - used) / 8, about->end);

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tests/unit/scratch.h>
@@ -490,7 +491,7 @@ static void test_dead_system(void)
                   seen_once(10 * EVENTS_PER_BUFFER, 20 * EVENTS_PER_BUFFER) && f.cut <= 1 && f.lost <= 1,
               "dead %s: %llu packets, all events up to the last; %llu cut, %llu lost", point_names[point],
               (unsigned long long)f.whole, (unsigned long long)f.cut, (unsigned long long)f.lost);
-        control_of_cpu(0)->index = 0xdeadbeef00ull;
+        control_of_cpu(0)->index = 0xdeadbeef00ull << TRACE_INDEX_SHIFT;
         f = salvage();
         check(!f.disorder && !wrong_order && seen_once(10 * EVENTS_PER_BUFFER, 19 * EVENTS_PER_BUFFER),
               "dead %s, index destroyed: still there", point_names[point]);
@@ -683,9 +684,10 @@ static void fill_ring(uint64_t rest)
     setup_rings(SMALL, 2, TRACE_MODE_STREAM);
     const struct trace_control *control = control_of_cpu(0);
     memset(&full, 0, sizeof(full));
-    while (test_info.ring_mask + 1 - control->index > rest) {
-        const uint64_t left = test_info.ring_mask + 1 - control->index - rest;
-        const uint64_t here = test_info.buffer_mask + 1 - (control->index & test_info.buffer_mask);
+    const uint64_t size = test_info.ring_mask / 8 + 1; /* in words */
+    while (size - trace_index_words(control->index) > rest) {
+        const uint64_t left = size - trace_index_words(control->index) - rest;
+        const uint64_t here = test_info.buffer_mask + 1 - (trace_index_words(control->index) & test_info.buffer_mask);
         log_full(left < 400 ? (uint32_t)left : here > 400 && here < 800 ? (uint32_t)here - 150 : 300);
     }
 }
@@ -944,11 +946,11 @@ static uint64_t random_word(void)
 static void scribble(void)
 {
     for (unsigned i = 0; i < 3; i++) {
-        uint64_t *control = (uint64_t *)ring_of_cpu(rand_r(&seed) % TEST_CPUS);
-        control[rand_r(&seed) % 4] = random_word();
+        uint64_t *control = (uint64_t *)control_of_cpu(rand_r(&seed) % TEST_CPUS);
+        control[(offsetof(struct trace_control, events) + 8 * (rand_r(&seed) % 6)) / 8] = random_word();
         uint64_t *ring = (uint64_t *)(ring_of_cpu(rand_r(&seed) % TEST_CPUS) + TRACE_BUFFERS_OFFSET);
-        ring[rand_r(&seed) % (test_info.ring_mask + 1)] = random_word();
-        ring[(rand_r(&seed) % test_info.buffer_count) * (test_info.buffer_mask + 1) + rand_r(&seed) % 15] =
+        ring[rand_r(&seed) % (test_info.ring_mask / 8 + 1)] = random_word();
+        ring[(rand_r(&seed) % test_info.buffer_count) * (test_info.buffer_mask + 1) + rand_r(&seed) % 16] =
             random_word();
     }
 }

@@ -405,7 +405,7 @@ static void write_a_lap(void)
 
     start_writers(1000);
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
-        while (__atomic_load_n(&control_of_cpu(cpu)->index, __ATOMIC_RELAXED) < words)
+        while (trace_index_words(__atomic_load_n(&control_of_cpu(cpu)->index, __ATOMIC_RELAXED)) < words)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
