@@ -83,7 +83,7 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
         __asm__ goto(PORT_TRACE_BLOCK(name, "leaq %c[step](%%r11), %%rdx", stores)                 \
                      :                                                                                      \
                      : [step] "i"(TRACE_INDEX_STEP(words)), PORT_TRACE_OPERANDS(half_value), ##__VA_ARGS__  \
-                     : "rax", "rcx", "rdx", "r10", "r11", "cc", "memory"                                                         \
+                     : "rax", "r9", "rdx", "r10", "r11", "cc", "memory"                                                         \
                      : done);                                                                               \
         __builtin_unreachable();                                                                            \
     } while (0)
@@ -93,16 +93,16 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
     do {                                                                                                    \
         __asm__ goto(PORT_TRACE_BLOCK(trace_tail, "leaq (%%r11,%[step]), %%rdx",                   \
                                       "addq %%r10, %%r11\n\t"                                          \
-                                      "xorl %%ecx, %%ecx\n"                                           \
-                                      "4:\tmovq (%[source],%%rcx,8), %%rax\n\t"                           \
-                                      "movq %%rax, 8(%%r11,%%rcx,8)\n\t"                               \
-                                      "incq %%rcx\n\t"                                                    \
-                                      "cmpq %[count], %%rcx\n\t"                                          \
+                                      "xorl %%r9d, %%r9d\n"                                           \
+                                      "4:\tmovq (%[source],%%r9,8), %%rax\n\t"                           \
+                                      "movq %%rax, 8(%%r11,%%r9,8)\n\t"                               \
+                                      "incq %%r9\n\t"                                                    \
+                                      "cmpq %[count], %%r9\n\t"                                          \
                                       "jb 4b\n\t")                                                          \
                      :                                                                                      \
                      : [step] "r"(TRACE_INDEX_STEP((word_count) + 1)), [source] "r"(words_from),            \
                        [count] "r"(word_count), PORT_TRACE_OPERANDS(trace_header_half(id, (uint32_t)(word_count) + 1)) \
-                     : "rax", "rcx", "rdx", "r10", "r11", "cc", "memory"                                                         \
+                     : "rax", "r9", "rdx", "r10", "r11", "cc", "memory"                                                         \
                      : done);                                                                               \
         __builtin_unreachable();                                                                            \
     } while (0)
@@ -112,17 +112,17 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 #define TRACE_PUT_32(offset, f)     "movl %k[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_16(offset, f)     "movw %w[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_8(offset, f)      "movb %b[f_" #f "]" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_64(offset, f) "movq %[f_" #f "], %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_32(offset, f) "movl %[f_" #f "], %%ecx\n\tmovl %%ecx" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_16(offset, f) "movzwl %[f_" #f "], %%ecx\n\tmovw %%cx" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_8(offset, f)  "movzbl %[f_" #f "], %%ecx\n\tmovb %%cl" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_64(offset, f) "movq %[f_" #f "], %%r9\n\tmovq %%r9" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_32(offset, f) "movl %[f_" #f "], %%r9d\n\tmovl %%r9d" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_16(offset, f) "movzwl %[f_" #f "], %%r9d\n\tmovw %%r9w" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_8(offset, f)  "movzbl %[f_" #f "], %%r9d\n\tmovb %%r9b" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_64(offset)   "movq $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_32(offset)   "movl $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_16(offset)   "movw $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_8(offset)    "movb $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_NAME(offset, f)                                         \
-    "movq (%[f_" #f "]), %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(offset)   \
-    "movq 8(%[f_" #f "]), %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(8+offset)
+    "movq (%[f_" #f "]), %%r9\n\tmovq %%r9" PORT_TRACE_TO(offset)   \
+    "movq 8(%[f_" #f "]), %%r9\n\tmovq %%r9" PORT_TRACE_TO(8+offset)
 
 #define TRACE_IN_64(f)     [f_##f] "er"((uint64_t)(f))
 #define TRACE_IN_32(f)     [f_##f] "ri"((uint32_t)(f))
