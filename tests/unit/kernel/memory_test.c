@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include <arch/boot.h>
-#include <kernel/cpu/smp_call.h>
 #include <kernel/cpu/quiescent.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/notification.h>
