@@ -98,7 +98,7 @@ static void open(char *ring, uint64_t start, uint64_t events, uint64_t now)
     packet->packet_seq_num = start / (arch_trace_info()->buffer_mask + 1);
     control->time_limit = trace_time_limit(now);
     states[arch_trace_cpu(ring)].time = now;
-    /* Release: whoever sees the open packet sees its header. */
+    /* Release: a reader that sees the open packet sees its header. */
     __atomic_store_n(&control->index, index + TRACE_INDEX_STEP(OWN_WORDS), __ATOMIC_RELEASE);
     /* what an NMI lost meanwhile lies before all that is logged from now on */
     packet->events_discarded = control->discarded;
