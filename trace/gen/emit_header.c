@@ -95,9 +95,9 @@ static void emit_block(FILE *out, const struct class *class, const struct event 
     fprintf(out, "    ARCH_TRACE_BLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ", class->name,
             event->name, words, id, words);
     emit_block_part(out, event, true);
-    fprintf(out, "%s, done", event->field_count ? "" : " \"\"");
+    fprintf(out, "%s", event->field_count ? "" : " \"\"");
     emit_block_part(out, event, false);
-    fprintf(out, ");\ndone:\n    return;\n");
+    fprintf(out, ");\n");
 }
 
 /* The fast path stores into the ring and calls nothing, so no register must survive a call; the slow path

@@ -30,7 +30,7 @@
  *
  * The port's macros (<port/trace_block.h>) make the text of the asm statements:
  *
- *     ARCH_TRACE_BLOCK(name, words, half, stores, done, inputs...)    goes to `done`
+ *     ARCH_TRACE_BLOCK(name, words, half, stores, inputs...)
  *     TRACE_PUT_64(offset, field)           stores a field, TRACE_IN_64(field) is its input; also 32, 16, 8
  *     TRACE_PUT_NAME, TRACE_IN_NAME         a name of TRACE_NAME_BYTES, by its address
  *     TRACE_PUT_FAR_64, TRACE_IN_FAR_64     a field that finds no register on a machine with few

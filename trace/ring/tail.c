@@ -50,7 +50,5 @@ void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, c
 
 void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count)
 {
-    ARCH_TRACE_TAIL_BLOCK(id, source, count, done);
-done:
-    return;
+    ARCH_TRACE_TAIL_BLOCK(id, source, count);
 }
