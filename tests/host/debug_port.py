@@ -60,11 +60,6 @@ class DebugPort:
         """One instruction, without an interrupt."""
         self.resume("s")
 
-    def instruction(self):
-        """The address of the next one."""
-        at = 16 * 8 if X86 else 64 * 8
-        return int.from_bytes(bytes.fromhex(self.ask("g"))[at:at + 8], "little" if X86 else "big")
-
     def write(self, address, data):
         for at in range(0, len(data), 512):
             piece = data[at:at + 512]
