@@ -66,11 +66,18 @@
 #define WORDS_LATER WORDS /* geometry after a change */
 #define BUFFERS_LATER BUFFERS
 #endif
+#if WORDS > WORDS_LATER
+#define WORDS_MAX WORDS
+#else
+#define WORDS_MAX WORDS_LATER
+#endif
 #ifndef MEMORY
 #define MEMORY (WORDS * BUFFERS) /* words of a ring: of the larger geometry */
 #endif
-#define PACKETS 24 /* numbers, at most */
-#define EVENTS 32  /* on a CPU, at most, with contexts and heartbeats */
+#ifndef PACKETS
+#define PACKETS 9 /* numbers, at most */
+#endif
+#define EVENTS 24 /* on a CPU, at most, with contexts and heartbeats */
 
 /* ---- formats -------------------------------------------------------------------------------------- */
 
@@ -156,8 +163,10 @@ byte running = 0; /* writers that have not ended */
 
 byte g_log[CPUS * EVENTS]; /* ids of committed events, in order; 128 + number: a context */
 byte g_logged[CPUS];
-byte g_begin[CPUS * PACKETS], g_count[CPUS * PACKETS], g_disc[CPUS * PACKETS]; /* of packets */
+byte g_begin[CPUS * PACKETS], g_count[CPUS * PACKETS]; /* of packets */
 byte g_lost[CPUS];
+byte g_word[CPUS * PACKETS * WORDS_MAX]; /* what each packet must hold */
+#define G_WORD(cpu, position) g_word[(cpu) * PACKETS * WORDS_MAX + (position) / words * WORDS_MAX + (position) % words]
 byte g_done[16]; /* by id: 1 logged, 2 discarded, 3 skipped because the ring was stopped */
 #ifdef TIME
 byte g_time[CPUS * EVENTS];
@@ -203,9 +212,6 @@ inline rewind(k_)
 {
     if
     :: k_ < CONTEXTS && pc[k_] > 0 && pc[k_] <= BLOCK_END -> pc[k_] = 0; old[k_] = 0; now[k_] = 0; ring[k_] = 0
-#ifndef M_LEAVE_NOT_RESTARTED
-    :: k_ < CONTEXTS && pc[k_] > 20 && pc[k_] < 24 -> pc[k_] = 20
-#endif
     :: else
     fi
 }
@@ -219,6 +225,15 @@ inline note(cpu, what)
     g_logged[cpu]++;
     g_count[(cpu) * PACKETS + NUMBER(own_index[cpu])]++
 }
+
+/* Where steps end in the fine model only: in between nothing but an NMI makes a difference. */
+#ifdef COARSE
+#define NEXT ;
+#define NEXT_IN_BLOCK(n) ;
+#else
+#define NEXT }; atomic { ON ->
+#define NEXT_IN_BLOCK(n) } :: atomic { ON && pc[k] == n ->
+#endif
 
 /* ---- a block -------------------------------------------------------------------------------------- */
 
@@ -246,6 +261,18 @@ inline tick() { skip }
 inline log_event()
 {
     do
+#ifdef COARSE
+    :: atomic { ON && pc[k] == 0 -> ring[k] = c; old[k] = own_index[c]; now[k] = clock;
+        if
+        :: old[k] + STEP(LENGTH(id)) > bound[c] -> pc[k] = 10; in_kernel[k] = true; old[k] = 0; ring[k] = 0
+        :: else -> own[PLACE(c, POSITION(old[k]))] = HEADER(id, now[k]);
+            if
+            :: LENGTH(id) == 2 -> own[PLACE(c, POSITION(old[k]) + 1)] = DATA(id)
+            :: else
+            fi;
+            pc[k] = 6
+        fi }
+#else
     :: atomic { ON && pc[k] == 0 -> ring[k] = c;
 #if CPUS > 1 || defined(M_NO_REWIND_IRQ)
         pc[k] = 1 }
@@ -264,6 +291,7 @@ inline log_event()
         fi }
     :: atomic { ON && pc[k] == 4 -> own[PLACE(ring[k], POSITION(old[k]) + 1)] = DATA(id); pc[k] = 5 }
     :: atomic { ON && pc[k] == 5 -> own[PLACE(ring[k], POSITION(old[k]))] = HEADER(id, now[k]); pc[k] = 6 }
+#endif
     :: atomic { ON && pc[k] == 6 ->
 #ifndef M_NO_FENCE_INDEX
         fence(ring[k]);
@@ -272,10 +300,15 @@ inline log_event()
         assert(g_done[id] == 0); /* EVENT: each is logged once */
         g_done[id] = 1;
         note(ring[k], id);
+        G_WORD(ring[k], POSITION(old[k])) = HEADER(id, now[k]);
+        if
+        :: LENGTH(id) == 2 -> G_WORD(ring[k], POSITION(old[k]) + 1) = DATA(id)
+        :: else
+        fi;
         /* LOSS: losses lie before a packet, or behind it */
         assert(own[PLACE(ring[k], NUMBER(old[k]) * words) + DISC] == g_lost[ring[k]]);
-        pc[k] = 7 }
-    :: atomic { ON && pc[k] == 7 -> pc[k] = 0; old[k] = 0; now[k] = 0; ring[k] = 0; break } /* the jump to the exit */
+        pc[k] = 7 NEXT_IN_BLOCK(7)
+        pc[k] = 0; old[k] = 0; now[k] = 0; ring[k] = 0; break } /* the jump to the exit */
     :: atomic { k < THREADS && ON && pc[k] > 0 && pc[k] <= 6 && DIES -> /* dies in the block */
         is_dead[k] = true; pc[k] = 0; old[k] = 0; now[k] = 0; ring[k] = 0; count = 0; break }
     :: pc[k] >= 10 && pc[k] < 20 -> why = ASKS; break
@@ -306,6 +339,7 @@ inline close(index)
         own[PLACE(c, e) + COM] = WHOLE;
 #endif
         own[PLACE(c, POSITION(index))] = HEADER(END, e2);
+        G_WORD(c, POSITION(index)) = HEADER(END, e2);
 #ifndef M_COMMITTED_FIRST
 #ifndef M_NO_FENCE_COMMITTED
         fence(c);
@@ -347,17 +381,16 @@ decide:
 #endif
         :: why == BEATS_ && IS_NEAR(c, now[k]) && !IS_CLOSED(index) && index + STEP(1) <= BOUND(POSITION(index)) -> goto append
         :: else
-        fi };
-    atomic { ON ->
+        fi NEXT
         start = (NUMBER(index) + 1) * words;
         if
 #ifdef STREAM
         :: !IS_FREE(c, NUMBER(index) + 1) -> goto give_up
 #endif
         :: else
-        fi };
-    /* change() */
-    atomic { ON -> close(index) };
+        fi NEXT
+        close(index) /* change() */
+    };
 announce:
     atomic { ON ->
         events_ = EVENTS_SINCE_BOOT(index, events[c]);
@@ -375,8 +408,7 @@ announce:
 #endif
 #endif
 #endif
-        events[c] = events_ };
-    atomic { ON ->
+        events[c] = events_ NEXT
         e = PLACE(c, start);
         own[e + DISC] = discarded[c];
         own[e + CTX] = CONTEXT(events_);
@@ -403,6 +435,10 @@ announce:
         g_begin[c * PACKETS + start / words] = g_logged[c];
         g_count[c * PACKETS + start / words] = 0;
         note(c, 128 + start / words);
+        G_WORD(c, start + SEQ) = start / words;
+        G_WORD(c, start + COM) = WHOLE;
+        G_WORD(c, start + DISC) = own[PLACE(c, start) + DISC];
+        G_WORD(c, start + CTX) = CONTEXT(g_begin[c * PACKETS + start / words]);
         if
         :: why == OPENS -> stopped[c] = false
         :: else
@@ -414,8 +450,7 @@ announce:
     fi;
 
 append:
-    atomic { ON -> own[PLACE(c, POSITION(index))] = HEADER(BEAT, now[k]) };
-    atomic { ON ->
+    atomic { ON -> own[PLACE(c, POSITION(index))] = HEADER(BEAT, now[k]) NEXT
         fence(c);
 #ifdef TIME
 #ifndef M_LIMIT_NOT_RAISED_BY_BEAT
@@ -425,6 +460,7 @@ append:
 #endif
         own_index[c] = index + STEP(1);
         note(c, BEAT);
+        G_WORD(c, POSITION(index)) = HEADER(BEAT, now[k]);
         room = true; index = 0 };
     goto leave;
 
@@ -443,11 +479,20 @@ give_up:
 #ifdef M_COUNT_TWICE
     atomic { ON -> discarded[c]++ };
 #endif
-    atomic { ON -> discarded[c]++; g_lost[c]++; 
+#ifdef M_COUNT_NOT_ATOMIC
+    atomic { ON -> d = discarded[c] };
+    atomic { ON -> discarded[c] = d + 1; d = 0; g_lost[c]++;
+#else
+    atomic { ON -> discarded[c]++; g_lost[c]++;
+#endif
         if :: why == ASKS -> assert(g_done[id] == 0); g_done[id] = 2 :: else fi };
     goto leave;
 
 discard:
+    /* Who changes the ring may not have stored bound = 0 yet: no shorter event may follow this loss. */
+#ifndef M_LOSS_KEEPS_BOUND
+    atomic { ON -> bound[c] = 0 };
+#endif
 #ifdef M_COUNT_NOT_ATOMIC
     atomic { ON -> d = discarded[c] };
     atomic { ON -> discarded[c] = d + 1; d = 0; g_lost[c]++;
@@ -470,48 +515,38 @@ leave:
     atomic { ON ->
         if
         :: !IS_CLOSED(own_index[c]) && !stopped[c] -> bound[c] = BOUND(POSITION(own_index[c]));
-            g_disc[c * PACKETS + NUMBER(own_index[c])] = own[PLACE(c, NUMBER(own_index[c]) * words) + DISC]
+            G_WORD(c, NUMBER(own_index[c]) * words + DISC) = own[PLACE(c, NUMBER(own_index[c]) * words) + DISC]
         :: else
         fi };
     atomic { ON -> busy[c] = false };
 #else
-    /* A restartable sequence, too, so that no NMI counts a loss between the look at `discarded` and the bound. Not busy
-     * in it: an NMI that needs room changes packets itself. */
-    pc[k] = 20;
-    do
-    :: atomic { ON && pc[k] == 20 -> index = own_index[c]; pc[k] = 21;
+    /* Not busy from here on: an NMI that finds no room makes it, instead of counting a loss after the look at
+     * `discarded`. What is stored here after such an NMI is old, but harmless: the bound is then too low. */
+    atomic { ON ->
 #ifndef M_BUSY_LAST
-        busy[c] = false
+        busy[c] = false NEXT
 #endif
-        }
-    :: atomic { ON && pc[k] == 21 ->
+        index = own_index[c] NEXT
         d = discarded[c];
         if
-        :: IS_CLOSED(index) || stopped[c] -> pc[k] = 24
-        :: else ->
-            e = PLACE(c, NUMBER(index) * words) + DISC;
-            if
-            :: POSITION(index) % words == OWN_WORDS -> pc[k] = 22
-            :: POSITION(index) % words != OWN_WORDS && own[e] == d -> pc[k] = 23
+        :: IS_CLOSED(index) || stopped[c] -> d = 0; index = 0; busy[c] = false; goto out
+        :: else
+        fi NEXT
+        e = PLACE(c, NUMBER(index) * words) + DISC;
+        if
+        :: POSITION(index) % words == OWN_WORDS ->
+            own[e] = d;
+            G_WORD(c, NUMBER(index) * words + DISC) = d
 #ifndef M_LOSS_INSIDE
-            :: POSITION(index) % words != OWN_WORDS && own[e] != d -> busy[c] = true; pc[k] = 25
-#else
-            :: POSITION(index) % words != OWN_WORDS && own[e] != d -> pc[k] = 23
+        :: POSITION(index) % words != OWN_WORDS && own[e] != d -> busy[c] = true; index = 0; d = 0; e = 0; why = ENDS; goto decide
 #endif
-            fi
-        fi;
-        e = 0 }
-    :: atomic { ON && pc[k] == 22 -> own[PLACE(c, NUMBER(index) * words) + DISC] = d; pc[k] = 23 }
-    :: atomic { ON && pc[k] == 23 ->
-        g_disc[c * PACKETS + NUMBER(index)] = own[PLACE(c, NUMBER(index) * words) + DISC];
-        bound[c] = BOUND(POSITION(index)); pc[k] = 24 }
-    :: atomic { ON && pc[k] == 24 -> pc[k] = 0; index = 0; d = 0;
+        :: else
+        fi NEXT
+        bound[c] = BOUND(POSITION(index)) NEXT
 #ifdef M_BUSY_LAST
         busy[c] = false;
 #endif
-        break }
-    :: atomic { ON && pc[k] == 25 -> pc[k] = 0; index = 0; d = 0; why = ENDS; goto decide }
-    od;
+        index = 0; d = 0; e = 0 };
 #endif
 out:
     skip
@@ -710,7 +745,10 @@ proctype initiator()
 
 /* ---- the reader ----------------------------------------------------------------------------------- */
 
-#define COPY 16
+#ifndef COPIED
+#define COPIED 1 /* words, in a step */
+#endif
+#define R_WORD(at_) g_word[q * PACKETS * WORDS_MAX + number * WORDS_MAX + (at_)]
 
 /* Makes a word visible, or not. */
 #if READS > 0
@@ -729,10 +767,9 @@ proctype initiator()
 
 proctype reader()
 {
-    byte tries = READS, q = 0, number, next, expect, at, n, word, id, time, r_geometry, r_words, r_buffers, upto, counted;
+    byte tries = READS, q = 0, number, next, expect, at, n, word, id, time, r_geometry, r_words, r_buffers, upto, upto2, counted;
     short index, again;
-    byte copy[COPY];
-    bool open, last;
+    bool open, last, bad;
 next_try:
     if
     :: last
@@ -798,10 +835,29 @@ next_try:
 #endif
     :: else
     fi;
-    at = 0;
+    at = 0; id = 0;
     do
-    :: atomic { at < upto -> SEE(R_PLACE + at); copy[at] = vis[R_PLACE + at]; at++ }
-    :: at == upto -> break
+    :: at < upto && id != END ->
+        atomic {
+            upto2 = (at + COPIED < upto -> at + COPIED : upto);
+            do
+            :: at < upto2 && id != END -> SEE(R_PLACE + at);
+                word = vis[R_PLACE + at];
+                /* is compared at once, so that it needs not be kept; events_discarded of an open packet may still change */
+                if
+                :: word != R_WORD(at) && !(open && (at == COM || (at == DISC && upto == OWN_WORDS))) -> bad = true
+                :: else
+                fi;
+                if
+                :: at >= OWN_WORDS && word >= 128 -> id = word % 16 /* END ends the copy: what is behind it is filler */
+                :: else
+                fi;
+                word = 0; at++
+            :: else -> break
+            od;
+            upto2 = 0
+        }
+    :: else -> break
     od;
     atomic {
         SEE_INDEX;
@@ -825,12 +881,7 @@ next_try:
         fi;
 #endif
         /* PACKET: what is accepted is what was logged */
-        assert(copy[SEQ] == number);
-        assert(copy[CTX] == CONTEXT(g_begin[q * PACKETS + number]));
-        if
-        :: open && upto == OWN_WORDS /* events_discarded may still be raised */
-        :: else -> assert(copy[DISC] == g_disc[q * PACKETS + number])
-        fi;
+        assert(!bad);
         at = OWN_WORDS; n = 1;
 #ifdef TIME
         time = begin_time[q * BUFFERS + number % r_buffers];
@@ -840,7 +891,7 @@ next_try:
         :: open && at == upto -> break
         :: else ->
             assert(at < r_words);
-            word = copy[at];
+            word = R_WORD(at);
             assert(word >= 128);
             id = word % 16;
 #ifdef TIME
@@ -859,7 +910,7 @@ next_try:
             assert(g_time[q * EVENTS + g_begin[q * PACKETS + number] + n] == time); /* TIME */
 #endif
             if
-            :: LENGTH(id) == 2 -> assert(copy[at + 1] == DATA(id))
+            :: LENGTH(id) == 2 -> assert(R_WORD(at + 1) == DATA(id))
             :: else
             fi;
             at = at + LENGTH(id); n++
@@ -900,16 +951,11 @@ refused:
     };
 rejected:
     atomic {
-        at = 0;
-        do
-        :: at < COPY -> copy[at] = 0; at++
-        :: else -> break
-        od;
         if
         :: last ->
-            assert(next == number + 1); /* was accepted */
+            assert(next == number + 1 || number > R_NUMBER(index)); /* was accepted, or there is none */
             if
-            :: number == R_NUMBER(index) ->
+            :: number >= R_NUMBER(index) ->
                 assert(expect == g_logged[q]); /* SUM: every event is in a packet, or before one */
                 assert(discarded[q] == g_lost[q]);
                 q++; next = 0; expect = 0;
@@ -921,7 +967,7 @@ rejected:
             fi
         :: else
         fi;
-        at = 0; again = 0; index = 0; upto = 0; r_words = 0; r_buffers = 0; number = 0; open = false; r_geometry = 0;
+        at = 0; again = 0; index = 0; upto = 0; r_words = 0; r_buffers = 0; number = 0; open = false; bad = false; id = 0; r_geometry = 0;
         counted = 0;
         goto next_try
     };
@@ -949,6 +995,7 @@ init {
             :: else -> break
             od;
             own_index[i] = AT(0, 0) + STEP(OWN_WORDS);
+            g_word[i * PACKETS * WORDS_MAX + COM] = WHOLE; g_word[i * PACKETS * WORDS_MAX + CTX] = CONTEXT(0);
             g_log[i * EVENTS] = 128; g_logged[i] = 1; g_count[i * PACKETS] = 1;
             bound[i] = BOUND(0); limit[i] = LIMIT(0);
             runs[i] = IDLE;
