@@ -26,8 +26,7 @@ SHARED = {
 
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.
 AGAINST = [
-    ("kernel/cpu/lock.c", "kernel/space/tlb.c", "a CPU that spins replies to TLB shootdowns, or two CPUs wait for each other"),
-    ("kernel/cpu/smp_call.c", "kernel/space/tlb.c", "a CPU that waits for others replies to TLB shootdowns"),
+    ("kernel/cpu/smp_call.c", "kernel/space/tlb.c", "a CPU that waits for others replies to their TLB shootdowns and calls"),
     ("kernel/cpu/smp_call.c", "kernel/sched/schedule.c", "an IPI ends the idle CPU's sleep"),
     ("kernel/cpu/smp_call.c", "kernel/debug/enter.c", "an IPI may come to stop this CPU for the debugger"),
     ("kernel/ipc/irq.c", "kernel/syscall/machine.*", "interrupts are the machine object's, and one is the console's"),

@@ -56,7 +56,7 @@ $(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/rin
 $(eval $(call host_test,sum,tests/unit/trace/sum_test.c))
 HOST_TESTS += tests/unit/trace/evgen_test tests/unit/trace/path_test
 HOST_tests/unit/trace/path_test := each
-PATH_PROBES := $(BA)/user/obj/tests/unit/trace/path_probe.o $(BA)/kernel/obj/tests/unit/trace/path_probe.o
+PATH_PROBES := $(foreach space,user kernel,$(addprefix $(BA)/$(space)/obj/tests/unit/trace/,path_probe.o path_probe_cas.o))
 -include $(PATH_PROBES:.o=.d)
 tests: $(PATH_PROBES) $(EVGEN)
 

@@ -9,8 +9,8 @@
 #include <arch/page_table.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
-#include <stddef.h>
 #include <kernel/trace/control.h>
+#include <stddef.h>
 #include <tarn/abi.h>
 #include <tarn/error.h>
 #include <trace/format/layout.h>

@@ -162,7 +162,7 @@ static bool handle_routine(uint64_t vector, uint64_t ip)
     }
 }
 
-static bool asks_for_room(uint64_t vector, uint64_t srr1, uint64_t ip)
+static bool asks_for_space(uint64_t vector, uint64_t srr1, uint64_t ip)
 {
     return vector == VECTOR_PROGRAM && srr1 & PROGRAM_TRAP && trace_is_in_block(ip);
 }
@@ -171,7 +171,7 @@ void trap_from_user(uint64_t vector, uint64_t srr1)
 {
     struct thread *self = this_cpu()->current;
     if (__builtin_expect(trace_is_in_block(self->frame.nip), 0)) {
-        if (asks_for_room(vector, srr1, self->frame.nip)) {
+        if (asks_for_space(vector, srr1, self->frame.nip)) {
             self->frame.nip = trace_asked(self->frame.nip);
             return;
         }
@@ -244,7 +244,7 @@ static void take_breakpoint(struct kernel_regs *regs)
 
 void trap_from_kernel(struct kernel_regs *regs)
 {
-    if (asks_for_room(regs->vector, regs->msr, regs->nip)) {
+    if (asks_for_space(regs->vector, regs->msr, regs->nip)) {
         regs->nip = trace_asked(regs->nip);
         regs->msr &= ~SRR1_STATUS;
         return;

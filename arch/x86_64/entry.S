@@ -159,7 +159,7 @@ restore_interrupted:
 /* ---- logging -------------------------------------------------------------------------------------- */
 
 #ifndef TRACE_CAS
-/* A block of the kernel asks for room (port/trace_block.h), by a call: it goes on where trace_asked() says. Only
+/* A block of the kernel asks for space (port/trace_block.h), by a call: it goes on where trace_asked() says. Only
  * the flags are lost. */
         .global trace_ask
 trace_ask:

@@ -2,8 +2,8 @@
 /* lock.c - the contended path of spinlocks: waiting, and logging. Interface: lock.h. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/cpu/smp_call.h>
 #include <kernel/cpu/lock.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>

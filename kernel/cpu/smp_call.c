@@ -2,8 +2,8 @@
 /*
  * smp_call.c - smp calls, and the handler of all inter-processor interrupts. Interface: smp_call.h.
  *
- * Requests work like those of TLB shootdowns (tlb.c), but a CPU that spins for a lock handles only urgent ones:
- * the function of others may do anything that an interrupt handler may.
+ * Requests work like those of TLB shootdowns (tlb.c), but a CPU that spins for a lock handles only urgent
+ * ones: the function of others may do anything that an interrupt handler may.
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
@@ -16,7 +16,7 @@
 static struct call {
     void (*function)(void *argument);
     void *argument;
-    _Atomic uint64_t waiting; /* CPUs that have not finished */
+    _Atomic uint64_t waiting;              /* CPUs that have not finished */
 } calls[CPUS_MAX], urgent_calls[CPUS_MAX]; /* by caller: one at a time */
 
 static _Atomic uint64_t pending_of[CPUS_MAX], urgent_of[CPUS_MAX]; /* by target: callers that wait for it */

@@ -133,8 +133,9 @@ static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
     struct trace_control *control = trace_control_of(trace_ring(cpu));
     uint64_t index = load(&control->index), known = load(&shadow->index);
     if (!index_is_possible(index, known, words_possible(shadow, now)))
-        repair_index(cpu, shadow, trace_index_words(index) < trace_index_words(known) ? INDEX_BEHIND : INDEX_AHEAD,
-                     index, now);
+        repair_index(cpu, shadow,
+                     trace_index_words(index) < trace_index_words(known) ? INDEX_BEHIND : INDEX_AHEAD, index,
+                     now);
     else if (header_stays_wrong(cpu, shadow, index, now))
         repair_index(cpu, shadow, PACKET_HEADER, index, now);
     else

@@ -19,7 +19,7 @@ uint64_t trace_restart(uint64_t ip)
 
 uint64_t trace_asked(uint64_t ip)
 {
-    return trace_ring_make_room() ? ip & ~(uint64_t)(TRACE_CELL_BYTES - 1) : exit_of(ip);
+    return trace_ring_make_space() ? ip & ~(uint64_t)(TRACE_CELL_BYTES - 1) : exit_of(ip);
 }
 
 #endif

@@ -3,8 +3,8 @@
  * kernel/trace/restart.h - how the kernel makes blocks of restartable logging atomic (trace/ring/restart.h).
  *
  * A port calls trace_restart() for whatever enters the kernel from a place that may be in a block, before
- * anything is logged, and trace_asked() for the trap by which a block asks for room. With TRACE_CAS there are no
- * blocks.
+ * anything is logged, and trace_asked() for the trap by which a block asks for space. With TRACE_CAS there
+ * are no blocks.
  */
 #ifndef KERNEL_TRACE_RESTART_H
 #define KERNEL_TRACE_RESTART_H
@@ -43,7 +43,8 @@ static inline bool trace_is_in_block(uint64_t ip)
  * committed its event. Changes nothing else. */
 uint64_t trace_restart(uint64_t ip);
 
-/* The block at `ip` asks for room. Returns where it goes on: at its start, or at its end without its event. */
+/* The block at `ip` asks for space. Returns where it goes on: at its start, or at its end without its event.
+ */
 uint64_t trace_asked(uint64_t ip);
 #endif
 

@@ -3,13 +3,13 @@
  * kernel/trace/rings.c - every CPU's ring: its memory, its geometry, starting over.
  *
  * A page once mapped in a ring stays there: a smaller ring leaves its surplus mapped and unused, and a
- * later larger one uses it again. So no TLB shootdown is ever needed, and with TRACE_CAS a program that was stopped
- * while it logged and continues with old masks still writes into memory of the trace. The price is that trace
- * memory only grows.
+ * later larger one uses it again. So no TLB shootdown is ever needed, and with TRACE_CAS a program that was
+ * stopped while it logged and continues with old masks still writes into memory of the trace. The price is
+ * that trace memory only grows.
  *
- * When the rings start over each CPU stops and opens its own: nobody else may write its index. After a change the
- * indices continue beyond the old ones. With TRACE_CAS a swap that a writer prepared before fails. Words reserved
- * before are written somewhere in the ring, and the count of the packet that they hit shows it.
+ * When the rings start over each CPU stops and opens its own: nobody else may write its index. After a change
+ * the indices continue beyond the old ones. With TRACE_CAS a swap that a writer prepared before fails. Words
+ * reserved before are written somewhere in the ring, and the count of the packet that they hit shows it.
  */
 #include <arch/boot.h>
 #include <arch/mmu.h>
@@ -86,7 +86,8 @@ static int map_control_page(uint32_t cpu)
     return -E_NO_MEMORY;
 }
 
-/* Provides the first `pages` of a ring, and the slack behind, in few pieces. Keeps what it got, also on failure. */
+/* Provides the first `pages` of a ring, and the slack behind, in few pieces. Keeps what it got, also on
+ * failure. */
 static int extend_ring(uint32_t cpu, uint64_t pages)
 {
     pages += TRACE_SLACK_BYTES / FRAME_SIZE;
@@ -208,8 +209,8 @@ static void open_own(void *unused)
 
 static void on_every_cpu(void (*function)(void *))
 {
-    smp_call_urgently(atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit, function,
-                      NULL);
+    smp_call_urgently(atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit,
+                      function, NULL);
     function(NULL);
 }
 

@@ -37,8 +37,9 @@ static bool forge(enum forgery kind)
         trace_user_stopwatch_start(~0ull);
     else
         trace_user_values(~0ull, ~0ull, ~0ull, ~0ull);
-    struct trace_header *event = (struct trace_header *)(ring + TRACE_BUFFERS_OFFSET +
-                                                         (index >> (TRACE_INDEX_SHIFT - 3) & info->ring_mask));
+    struct trace_header *event =
+        (struct trace_header *)(ring + TRACE_BUFFERS_OFFSET +
+                                (index >> (TRACE_INDEX_SHIFT - 3) & info->ring_mask));
     if (ring != arch_trace_ring() || event->length != words ||
         __atomic_load_n(index_here(), __ATOMIC_RELAXED) != index + TRACE_INDEX_STEP(words))
         return false;

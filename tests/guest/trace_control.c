@@ -166,7 +166,7 @@ static void test_geometry_under_load(void)
     for (unsigned i = 0; i < CHANGES; i++) {
         uint64_t bytes = shapes[i % 6].bytes, count = shapes[i % 6].count;
         ok = ok && control(TRACE_OP_SET_GEOMETRY, bytes, count) == 0 && info->buffer_mask == bytes / 8 - 1 &&
-             info->buffer_count == count && info->ring_mask == bytes * count / 8 - 1;
+             info->buffer_count == count && info->ring_mask == bytes * count - 8;
         usleep(1000);
     }
     atomic_store(&stop, true);

@@ -93,7 +93,8 @@ static void spoil_header(void)
     bool named = true, early = false, heard = true;
     control(TRACE_OP_CLEAR, 0, 0);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
-        uint64_t place = *word_at(cpu, 0) * 8 & info->packet_mask;
+        uint64_t place =
+            *word_at(cpu, TRACE_CONTROL_AT(index)) >> (TRACE_INDEX_SHIFT - 3) & info->packet_mask;
         const uint64_t before = arch_trace_clock();
         *word_at(cpu, TRACE_BUFFERS_OFFSET + place) = 0x1badf00d;
         const uint64_t time = time_of_naming(cpu, 3, 0);

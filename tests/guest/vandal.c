@@ -43,13 +43,13 @@ static void damage(void)
 {
     const struct trace_info *info = arch_trace_info();
     char *ring = (char *)USER_TRACE_RINGS + ((next_random() % info->cpu_count) << TRACE_RING_SHIFT);
-    uint64_t ring_bytes = (info->ring_mask + 1) * 8, buffer_bytes = (info->buffer_mask + 1) * 8, offset;
+    uint64_t ring_bytes = info->ring_mask + 8, buffer_bytes = (info->buffer_mask + 1) * 8, offset;
     switch (next_random() % 4) {
     case 0:
-        offset = TRACE_CONTROL_AT(events) + next_random() % (4096 - (TRACE_CONTROL_AT(events) - TRACE_CONTROL_OFFSET));
+        offset = TRACE_CONTROL_AT(events) + next_random() % (TRACE_BUFFERS_OFFSET - TRACE_CONTROL_AT(events));
         break;
     case 1:
-        offset = next_random() % TARN_PAGE_SIZE;
+        offset = TRACE_CONTROL_OFFSET + next_random() % TARN_PAGE_SIZE;
         break;
     case 2:
         offset = TRACE_BUFFERS_OFFSET + next_random() % (ring_bytes / buffer_bytes) * buffer_bytes +

@@ -16,9 +16,9 @@ import time
 
 import end_to_end as e2e
 
-HEADER = {b"\xc1\x1f\xfc\xc1": struct.Struct("<II16sQQQQQQQII"),  # struct trace_packet in either byte order,
-          b"\xc1\xfc\x1f\xc1": struct.Struct(">II16sQQQQQQQII")}  # by how its magic number reads
-HEADER_BYTES = 88
+HEADER = {b"\xc1\x1f\xfc\xc1": struct.Struct("<II16sQQQQQQQQII"),  # struct trace_packet in either byte order,
+          b"\xc1\xfc\x1f\xc1": struct.Struct(">II16sQQQQQQQQII")}  # by how its magic number reads
+HEADER_BYTES = 96
 SUMMARY = re.compile(r"lost: (\d+) packets missing, (\d+) refused, (\d+) cut; (\d+) events discarded in the guest"
                      r"(?:; the link broke (\d+) times)?")
 
@@ -132,7 +132,7 @@ def count_losses(trace):
                     return None
                 missing += number - last[0] - 1 if last else 0
                 discarded += lost - last[1] if last else 0
-                cut_packets += fields[11] & 1
+                cut_packets += fields[12] & 1
                 packets += 1
                 last = number, lost
                 stream.seek(size - HEADER_BYTES, os.SEEK_CUR)

@@ -40,15 +40,25 @@ class DebugPort:
             if not packet[1].startswith(b"T"):
                 return packet[1].decode()
 
-    def run_to(self, address):
-        """Lets the machine run until a processor is about to execute that instruction."""
-        self.ask(f"Z1,{address:x},4")
-        self.send("c")
+    def resume(self, command):
+        """Until it stops."""
+        self.send(command)
         while not (packet := re.search(rb"\$(T[^#]*)#..", self.received)):
             self.received += self.socket.recv(4096)
         self.received = self.received[packet.end():]
         self.socket.sendall(b"+")
-        self.ask(f"z1,{address:x},4")
+
+    def run_to(self, *addresses):
+        """Lets the machine run until a processor is about to execute one of these instructions."""
+        for address in addresses:
+            self.ask(f"Z1,{address:x},4")
+        self.resume("c")
+        for address in addresses:
+            self.ask(f"z1,{address:x},4")
+
+    def step(self):
+        """One instruction, without an interrupt."""
+        self.resume("s")
 
     def write(self, address, data):
         for at in range(0, len(data), 512):

@@ -208,6 +208,12 @@ def record(trace, script, boot_options="", seconds=200, **machine):
     check(status == 0, "the run produces a trace", out + err)
 
 
+def check_valid(trace, text):
+    """That `tarn check` finds no damage. What it says explains a failure."""
+    status, out, err = tarn("check", trace)
+    check(status == 0, text, out + err)
+
+
 def check_whole(trace):
     """That nothing is missing behind its begin. Otherwise events may not be paired without thinking of gaps: a guest in mode
     flight, for example, gives a pull only the newest quarter of each ring, and each begins at a time of its own."""

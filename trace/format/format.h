@@ -65,7 +65,7 @@ struct trace_packet {
     uint64_t events_discarded; /* on this CPU since boot, when the packet began */
     uint64_t packet_seq_num;   /* buffer number on this CPU since boot: consecutive */
     uint64_t committed;        /* 64-bit words of this buffer that writers have committed; or see layout.h */
-    uint64_t events_before;    /* events logged on this CPU since boot in earlier packets, lost ones included */
+    uint64_t events_before;    /* in the packets of this CPU before this one, since boot */
     uint32_t cpu_id;
     uint32_t flags; /* TRACE_PACKET_* */
 };

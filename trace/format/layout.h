@@ -11,9 +11,10 @@
  *       + TRACE_CONTROL_OFFSET  struct trace_control
  *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (a power of two in all), then TRACE_SLACK_BYTES
  *
- * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. It points to the first
- * buffer: the words that a logging sequence needs lie directly below, in reach of a small displacement. The
- * addresses of rings and info page differ between kernel and programs (<arch/trace_rings.h>, <port/trace.h>).
+ * One pointer gives both, so a thread that migrates between two loads never mixes CPUs. It points to the
+ * first buffer: the words that a logging sequence needs lie directly below, in reach of a small displacement.
+ * The addresses of rings and info page differ between kernel and programs (<arch/trace_rings.h>,
+ * <port/trace.h>).
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -37,7 +38,7 @@
 #define TRACE_BUFFER_BYTES_MAX     (4u << 20)
 
 /* Until trace_init() the boot CPU's ring lies in the kernel's executable, in one piece. */
-#define TRACE_BOOT_BUFFERS    4u
+#define TRACE_BOOT_BUFFERS 4u
 
 /* No clock of another CPU is this far ahead: half of the range of a 32-bit timestamp. */
 #define TRACE_TIME_SPAN (1ull << 31)
@@ -137,11 +138,11 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
 #define TRACE_NO_PACKET (~0ull)
 
 /*
- * `committed` in memory, in the open packet. TRACE_IN_ORDER: every event below the index is complete (restart.h).
- * Otherwise writers count the words that they have written (cas.h): the low half counts this packet's words. The
- * high half is 0 unless the packet inherits uncommitted words of earlier laps, whose writers may store over it at
- * any time: then it has their number (modulo 2^22), and since when they are uncommitted (modulo 2^9, in units of
- * 2^25 ticks). FORMAT.md, "Late writers".
+ * `committed` in memory, in the open packet. TRACE_IN_ORDER: every event below the index is complete
+ * (restart.h). Otherwise writers count the words that they have written (cas.h): the low half counts this
+ * packet's words. The high half is 0 unless the packet inherits uncommitted words of earlier laps, whose
+ * writers may store over it at any time: then it has their number (modulo 2^22), and since when they are
+ * uncommitted (modulo 2^9, in units of 2^25 ticks). FORMAT.md, "Late writers".
  */
 #define TRACE_IN_ORDER               (~0ull)
 #define TRACE_UNCOMMITTED_MARK       (1ull << 63)
@@ -170,11 +171,11 @@ static inline bool trace_in_doubt(uint64_t committed)
 /*
  * The index of a ring, in one word, so that one store commits an event:
  *
- *     bits 0 to 20    events logged on the CPU since boot, modulo 2^20. Bit 20 takes the carry within a packet,
- *                     which holds fewer than 2^20 events; a new packet begins without it.
- *     bits 21 to 62   the next free 64-bit word since boot
- *     bit 63          TRACE_INDEX_CLOSED: the ring was full, so no packet is open. The other bits are the last
- *                     word of the newest packet, where no event fits, so all writers take the slow path.
+ * - Bits 0 to 20: events logged on the CPU since boot, modulo 2^20. Bit 20 takes the carry within a packet,
+ *   which holds fewer than 2^20 events; a new packet begins without it.
+ * - Bits 21 to 62: the next free 64-bit word since boot.
+ * - Bit 63, TRACE_INDEX_CLOSED: the ring was full, so no packet is open. The other bits are the last word of
+ *   the newest packet, where no event fits, so all writers take the slow path.
  *
  * An index at the start of a buffer means that its packet is being opened: the one that was there is gone.
  */
@@ -196,7 +197,8 @@ static inline uint64_t trace_index_at(uint64_t words, uint64_t events)
     return words << TRACE_INDEX_SHIFT | (events & TRACE_EVENTS_KEPT);
 }
 
-/* The largest index that leaves a word for the end of the packet that holds word `words`; a ring's `bound`. */
+/* The largest index that leaves a word for the end of the packet that holds word `words`; a ring's `bound`.
+ */
 static inline uint64_t trace_index_bound(uint64_t words, uint64_t buffer_mask)
 {
     return (words | buffer_mask) << TRACE_INDEX_SHIFT | TRACE_INDEX_EVENTS;

@@ -3,8 +3,9 @@
  * trace/gen/emit_header.c - writes <trace/CLASS.h>: one typed inline function per event.
  *
  * An event of constant size becomes mask test, switch test, and a block with one store per field
- * (trace/ring/restart.h), or, with TRACE_CAS, reserve, stores and commit (trace/ring/cas.h). One that ends in a
- * string or an array collects its fixed fields on the stack and calls trace_log_string() or trace_log_words().
+ * (trace/ring/restart.h), or, with TRACE_CAS, reserve, stores and commit (trace/ring/cas.h). One that ends in
+ * a string or an array collects its fixed fields on the stack and calls trace_log_string() or
+ * trace_log_words().
  */
 #include "model.h"
 
@@ -57,7 +58,8 @@ static void emit_store(FILE *out, const struct field *f, const char *verb, const
                 is_reserved(f) ? "0" : f->name);
 }
 
-/* The rest of this many operands of a block may find no register (x86_64 with a frame pointer has 9 for them). */
+/* The rest of this many operands of a block may find no register (x86_64 with a frame pointer has 9 for
+ * them). */
 #define NEAR_OPERANDS 8u
 
 static bool is_far(const struct field *f, unsigned operands)
@@ -90,12 +92,12 @@ static void emit_block_part(FILE *out, const struct event *event, bool stores)
 static void emit_block(FILE *out, const struct class *class, const struct event *event, const char *id)
 {
     unsigned words = 1 + event->fixed_bytes / 8;
-    fprintf(out, "    ARCH_TRACE_BLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ",
-            class->name, event->name, words, id, words);
+    fprintf(out, "    ARCH_TRACE_BLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ", class->name,
+            event->name, words, id, words);
     emit_block_part(out, event, true);
-    fprintf(out, "%s, done", event->field_count ? "" : " \"\"");
+    fprintf(out, "%s", event->field_count ? "" : " \"\"");
     emit_block_part(out, event, false);
-    fprintf(out, ");\ndone:\n    return;\n");
+    fprintf(out, ");\n");
 }
 
 /* The fast path stores into the ring and calls nothing, so no register must survive a call; the slow path
@@ -123,8 +125,8 @@ static void emit_with_tail(FILE *out, const struct event *event, const char *id)
     unsigned fixed_words = (event->fixed_bytes + 7) / 8;
     if (tail->kind == TRACE_FIELD_ARRAY) {
         const char *count = event->fields[tail->count_field].name;
-        fprintf(out, "    if (%s > TRACE_TAIL_WORDS - %u)\n        %s = TRACE_TAIL_WORDS - %u;\n", count, fixed_words,
-                count, fixed_words);
+        fprintf(out, "    if (%s > TRACE_TAIL_WORDS - %u)\n        %s = TRACE_TAIL_WORDS - %u;\n", count,
+                fixed_words, count, fixed_words);
     }
     if (fixed_words) {
         fprintf(out, "    uint64_t fixed[%u];\n", fixed_words);

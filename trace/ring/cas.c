@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/cas.c - the slow path of the discipline without restarts: change of buffer, a full ring, events with
- * a string or array.
+ * trace/ring/cas.c - the slow path of the discipline without restarts: change of buffer, a full ring, events
+ * with a string or array.
  *
  * Runs in every program and in the kernel, without locks or system calls. FORMAT.md, "A buffer's life",
  * describes the steps. One swap of the index reserves the rest of the old buffer, header and context event of
@@ -118,8 +118,8 @@ static void close_packet(char *ring, uint64_t words, uint64_t time)
     commit_and_mend(packet, words / (buffer_mask + 1), buffer_mask + 1 - (words & buffer_mask), 0);
 }
 
-/* Opens the packet that begins there. Its `committed` already counts from 0; the opener will commit `words` more
- * for its own event. */
+/* Opens the packet that begins there. Its `committed` already counts from 0; the opener will commit `words`
+ * more for its own event. */
 static void open_packet(char *ring, struct packet_begin begin, uint32_t words)
 {
     const uint64_t size = arch_trace_info()->buffer_mask + 1, own = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
@@ -357,7 +357,8 @@ void trace_ring_open(char *ring, uint64_t number)
     const uint64_t discarded = __atomic_load_n(&control->discarded, __ATOMIC_RELAXED);
     open_packet(ring, (struct packet_begin){start, now, discarded, events}, 0);
     /* release: pairs with the acquire in trace_reader_head() and read_state_of() */
-    __atomic_store_n(&control->index, trace_index_at(start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, events) + 1,
+    __atomic_store_n(&control->index,
+                     trace_index_at(start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS, events) + 1,
                      __ATOMIC_RELEASE);
 }
 

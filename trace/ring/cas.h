@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/cas.h - the discipline of writers that nobody restarts: compare-and-swap reserve, counted commit.
+ * trace/ring/cas.h - the discipline of writers that nobody restarts: compare-and-swap reserve, counted
+ * commit.
  *
  * From K42 (Wisniewski and Rosenburg, SC'03, 3.1). For other kernels, for hosts, and with `make
  * TRACE_DISCIPLINE=cas` for Tarn; the default is restart.h.
@@ -80,11 +81,11 @@ static inline __attribute__((always_inline)) void trace_commit(const struct trac
 }
 
 /* Stores of fields into reserved words. */
-#define TRACE_STORES(bits)                                                                               \
-    static inline __attribute__((always_inline)) void trace_put_##bits(                                  \
-        struct trace_slot *slot, unsigned offset, uint##bits##_t value)                                  \
-    {                                                                                                    \
-        *(trace_word_##bits *)(slot->event + 8 + offset) = value;                                        \
+#define TRACE_STORES(bits)                                              \
+    static inline __attribute__((always_inline)) void trace_put_##bits( \
+        struct trace_slot *slot, unsigned offset, uint##bits##_t value) \
+    {                                                                   \
+        *(trace_word_##bits *)(slot->event + 8 + offset) = value;       \
     }
 TRACE_STORES(8)
 TRACE_STORES(16)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/ring/packet.h - begin and end of a packet in a ring: what both disciplines write. FORMAT.md, "A buffer's
- * life". Included by cas.c and restart.c only. */
+/* trace/ring/packet.h - begin and end of a packet in a ring: what both disciplines write. FORMAT.md, "A
+ * buffer's life". Included by cas.c and restart.c only. */
 #ifndef TRACE_RING_PACKET_H
 #define TRACE_RING_PACKET_H
 

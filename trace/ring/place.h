@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/ring/place.h - from an index to memory, and the store of a header: for writers in C, of either discipline. */
+/* trace/ring/place.h - from an index to memory, and the store of a header: for writers in C, of either
+ * discipline. */
 #ifndef TRACE_RING_PLACE_H
 #define TRACE_RING_PLACE_H
 
@@ -22,8 +23,8 @@ static inline __attribute__((always_inline)) void trace_store_header(char *event
         struct trace_header header;
         uint32_t half[2];
     } u = {.header = {.id = id, .length = words}};
-    /* Fence 2 of cas.h, data before header: pairs with the acquire fence of readers of packets that are not whole:
-     * trace_packet_copy() before trace_packet_cut(), trace_packet_snapshot(), trace_walk_next(). */
+    /* Fence 2 of cas.h, data before header: pairs with the acquire fence of readers of packets that are not
+     * whole: trace_packet_copy() before trace_packet_cut(), trace_packet_snapshot(), trace_walk_next(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     __atomic_store_n((uint64_t *)event, arch_trace_header(u.half[0], time), __ATOMIC_RELAXED);
 }

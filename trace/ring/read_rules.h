@@ -271,7 +271,8 @@ static bool cut_content(const RING *ring, uint64_t *copy, struct trace_packet *p
     }
     if (is_closed || (!walk.broken && committed > last.position))
         before_last = last; /* the packet is closed: what is missing may be anywhere */
-    if (committed == TRACE_IN_ORDER) /* the index is unknown: all that looks like an event of this packet is */
+    if (committed ==
+        TRACE_IN_ORDER) /* the index is unknown: all that looks like an event of this packet is */
         committed = is_closed ? ring_words(ring) : last.position;
     const uint64_t missing = (is_closed ? ring_words(ring) : last.position) - committed;
     if (walk.broken || missing)
@@ -297,8 +298,8 @@ static bool ring_packet_cut(RING *ring, uint64_t number, uint64_t *copy)
 static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
 {
     const uint64_t size = ring_words(ring);
-    /* Acquire: pairs with release 3 of cas.h, of the commits that it counts. The index after the count: if they
-     * agree, all writers have committed. In order: everything below the index is (restart.h). */
+    /* Acquire: pairs with release 3 of cas.h, of the commits that it counts. The index after the count: if
+     * they agree, all writers have committed. In order: everything below the index is (restart.h). */
     const uint64_t counted = ring_committed(ring, number);
     const uint64_t index = ring_index(ring), limit = trace_index_open_words(index, size);
     const uint64_t committed = counted == TRACE_IN_ORDER ? limit : counted;

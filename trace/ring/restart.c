@@ -3,11 +3,11 @@
  * trace/ring/restart.c - the kernel's part of restartable logging: packets, a full ring, heartbeats.
  *
  * Everything here runs on the ring's CPU with interrupts off, except trace_ring_open before that CPU logs. So
- * only an interrupt that cannot be masked may come in between. While a ring is being changed its bound is 0: the
- * event of such an interrupt asks for room, finds the ring busy, and is counted as discarded.
+ * only an interrupt that cannot be masked may come in between. While a ring is being changed its bound is 0:
+ * the event of such an interrupt asks for space, finds the ring busy, and is counted as discarded.
  *
- * Nothing in the control page is believed: a program may have changed any word. Every place is masked by the info
- * page, and no loop depends on what is read there.
+ * Nothing in the control page is believed: a program may have changed any word. Every place is masked by the
+ * info page, and no loop depends on what is read there.
  */
 #include <trace/ring/packet.h>
 #include <trace/ring/ring.h>
@@ -21,9 +21,9 @@
 #define GRANT_TICKS (1u << 16)
 
 static struct state {
-    bool busy;       /* being changed */
-    bool stopped;    /* trace_ring_stop */
-    uint32_t grants; /* in a row */
+    bool busy;        /* being changed */
+    bool stopped;     /* trace_ring_stop */
+    uint32_t grants;  /* in a row */
     uint64_t granted; /* when the last one was */
     uint64_t time; /* of the last event that is known to be in the open packet: its begin, or a heartbeat */
 } states[TRACE_CPUS_MAX];
@@ -69,8 +69,8 @@ static bool is_late(const char *ring, uint64_t now)
 /* ---- packets -------------------------------------------------------------------------------------- */
 
 /* Closes the open packet, if there is one. If the clock has passed the limit, the low halves of the times may
- * have wrapped unnoticed since the last event; the limit is not earlier than any event of the packet, and less
- * than 2^32 ticks after the last one, so the packet ends there. */
+ * have wrapped unnoticed since the last event; the limit is not earlier than any event of the packet, and
+ * less than 2^32 ticks after the last one, so the packet ends there. */
 static void close(char *ring, uint64_t index, uint64_t now)
 {
     const uint64_t limit = trace_control_of(ring)->time_limit;
@@ -88,7 +88,8 @@ static void open(char *ring, uint64_t start, uint64_t events, uint64_t now)
     const uint64_t index = trace_index_at(start, events);
     /* Announces that the buffer's earlier packet is gone. Release: the packet before is closed. */
     __atomic_store_n(&control->index, index, __ATOMIC_RELEASE);
-    /* The announcement before what overwrites the packet: pairs with the acquire fence of trace_packet_copy(). */
+    /* The announcement before what overwrites the packet: pairs with the acquire fence of
+     * trace_packet_copy(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     control->events = events;
     struct trace_packet *packet =
@@ -97,7 +98,7 @@ static void open(char *ring, uint64_t start, uint64_t events, uint64_t now)
     packet->packet_seq_num = start / (arch_trace_info()->buffer_mask + 1);
     control->time_limit = trace_time_limit(now);
     states[arch_trace_cpu(ring)].time = now;
-    /* Release: whoever sees the open packet sees its header. */
+    /* Release: a reader that sees the open packet sees its header. */
     __atomic_store_n(&control->index, index + TRACE_INDEX_STEP(OWN_WORDS), __ATOMIC_RELEASE);
     /* what an NMI lost meanwhile lies before all that is logged from now on */
     packet->events_discarded = control->discarded;
@@ -169,7 +170,7 @@ static bool asks_too_often(const char *ring, uint64_t now)
     return state->grants > GRANTS_MAX;
 }
 
-static bool make_room(char *ring)
+static bool make_space(char *ring)
 {
     const uint64_t index = trace_control_of(ring)->index, now = arch_trace_clock();
     if (asks_too_often(ring, now)) {
@@ -188,7 +189,7 @@ static bool make_room(char *ring)
     return true;
 }
 
-bool trace_ring_make_room(void)
+bool trace_ring_make_space(void)
 {
     char *ring = arch_trace_ring();
     if (states[arch_trace_cpu(ring)].stopped)
@@ -197,9 +198,9 @@ bool trace_ring_make_room(void)
         count_discarded(ring);
         return false;
     }
-    const bool has_room = make_room(ring);
+    const bool is_made = make_space(ring);
     leave(ring);
-    return has_room;
+    return is_made;
 }
 
 bool trace_ring_flush(char *ring)

@@ -2,34 +2,35 @@
 /*
  * trace/ring/restart.h - the discipline of writers that the kernel restarts.
  *
- * Each call site of a log function has a *block*: a sequence of instructions in a section of its own. It reads
- * index, clock and limits, stores the event behind the index, and advances the index by one store, which
- * commits the event. It leaves its inputs unchanged, so it can begin again at any time before that store.
+ * Each call site of a log function has a *block*: a sequence of instructions in a section of its own. It
+ * reads index, clock and limits, stores the event behind the index, and advances the index by one store,
+ * which commits the event. It leaves its inputs unchanged, so it can begin again at any time before that
+ * store.
  *
- * The kernel makes it atomic. Whatever enters the kernel from inside a block (interrupt, exception, NMI) sets the
- * interrupted address back to the block's start before anything else logs (kernel/trace/restart.h). So whoever
- * stores an index has read it, and the clock, since the CPU's last event. Preemption, migration, the death of a
- * thread and nested interrupts leave no trace of an unfinished block: what it wrote lies beyond the index.
- * After Bershad, Redell and Ellis, "Fast Mutual Exclusion for Uniprocessors" (ASPLOS 1992): one CPU writes each
- * ring.
+ * The kernel makes it atomic. Whatever enters the kernel from inside a block (interrupt, exception, NMI) sets
+ * the interrupted address back to the block's start before anything else logs (kernel/trace/restart.h). So
+ * who stores an index has read it, and the clock, since the CPU's last event. Preemption, migration, the
+ * death of a thread and nested interrupts leave no trace of an unfinished block: what it wrote lies beyond
+ * the index. After Bershad, Redell and Ellis, "Fast Mutual Exclusion for Uniprocessors" (ASPLOS 1992): one
+ * CPU writes each ring.
  *
  * A block *asks the kernel* by a trap if the event would be later than the time limit or beyond the bound
- * (restart.c); the kernel then makes room and restarts the block, or counts the event as discarded and lets
+ * (restart.c); the kernel then makes space and restarts the block, or counts the event as discarded and lets
  * the block end.
  *
- * Order between CPUs. All stores of the event come before the store of the index (on weakly ordered machines by a
- * barrier in the block): a reader that has loaded the index with acquire sees complete events below it. A
- * reader that sees a byte of a new lap also sees that the index is in that lap, because the packet change stores
- * the index before it overwrites anything.
+ * Order between CPUs. All stores of the event come before the store of the index (on weakly ordered machines
+ * by a barrier in the block): a reader that has loaded the index with acquire sees complete events below it.
+ * A reader that sees a byte of a new lap also sees that the index is in that lap, because the packet change
+ * stores the index before it overwrites anything.
  *
- * A block's place. Each block fills a cell of TRACE_CELL_BYTES, aligned to its size, so that the kernel finds a
- * block's start by masking an address. At the start of a cell lies a jump to
- * the sequence. The sequence ends at the cell's end with a jump of ARCH_TRACE_EXIT_BYTES to behind the trace
- * point: there the event is committed, or given up.
+ * A block's place. Each block fills a cell of TRACE_CELL_BYTES, aligned to its size, so that the kernel finds
+ * a block's start by masking an address. At the start of a cell lies a jump to the sequence. The sequence
+ * ends at the cell's end with a jump of ARCH_TRACE_EXIT_BYTES to behind the trace point: there the event is
+ * committed, or given up.
  *
  * The port's macros (<port/trace_block.h>) make the text of the asm statements:
  *
- *     ARCH_TRACE_BLOCK(name, words, half, stores, done, inputs...)    goes to `done`
+ *     ARCH_TRACE_BLOCK(name, words, half, stores, inputs...)
  *     TRACE_PUT_64(offset, field)           stores a field, TRACE_IN_64(field) is its input; also 32, 16, 8
  *     TRACE_PUT_NAME, TRACE_IN_NAME         a name of TRACE_NAME_BYTES, by its address
  *     TRACE_PUT_FAR_64, TRACE_IN_FAR_64     a field that finds no register on a machine with few
@@ -58,7 +59,7 @@ void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count);
 /* The kernel's part, restart.c. */
 
 /* A block on this CPU asks. True: it may begin again. False: the event was counted as discarded. */
-bool trace_ring_make_room(void);
+bool trace_ring_make_space(void);
 /* From now on nothing is logged in this CPU's ring, and nothing is counted, until trace_ring_open. */
 void trace_ring_stop(void);
 

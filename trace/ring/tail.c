@@ -2,9 +2,9 @@
 /*
  * trace/ring/tail.c - events with a string or an array, for restart.h.
  *
- * They are put together on the stack, then copied by one block: so what the block reads cannot change while it
- * runs, and it is short. If interrupts come so often that a copy of 8 KiB never ends, it is logged when they
- * become rarer.
+ * They are put together on the stack, then copied by one block: so what the block reads cannot change while
+ * it runs, and it is short. If interrupts come so often that a copy of 8 KiB never ends, it is logged when
+ * they become rarer.
  */
 #include <trace/ring/ring.h>
 
@@ -50,7 +50,5 @@ void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, c
 
 void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count)
 {
-    ARCH_TRACE_TAIL_BLOCK(id, source, count, done);
-done:
-    return;
+    ARCH_TRACE_TAIL_BLOCK(id, source, count);
 }

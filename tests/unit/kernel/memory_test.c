@@ -9,6 +9,7 @@
 
 #include <arch/boot.h>
 #include <kernel/cpu/quiescent.h>
+#include <kernel/cpu/smp_call.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/notification.h>

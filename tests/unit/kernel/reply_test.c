@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kernel/cpu/smp_call.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/ipc.h>

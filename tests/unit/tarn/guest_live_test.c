@@ -47,7 +47,8 @@ static void put_window_into_file(uint32_t cpu)
 
     memcpy(ram + at, trace_control_of(window), 4096);
     memcpy(ram + at + 4096, window + TRACE_BUFFERS_OFFSET, RING_BYTES);
-    if (mmap(trace_control_of(window), 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ram_fd, (off_t)at) == MAP_FAILED ||
+    if (mmap(trace_control_of(window), 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, ram_fd,
+             (off_t)at) == MAP_FAILED ||
         mmap(window + TRACE_BUFFERS_OFFSET, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
              ram_fd, (off_t)(at + 4096)) == MAP_FAILED) {
         perror("mmap");

@@ -687,7 +687,8 @@ static void fill_ring(uint64_t rest)
     const uint64_t size = test_info.ring_mask / 8 + 1; /* in words */
     while (size - trace_index_words(control->index) > rest) {
         const uint64_t left = size - trace_index_words(control->index) - rest;
-        const uint64_t here = test_info.buffer_mask + 1 - (trace_index_words(control->index) & test_info.buffer_mask);
+        const uint64_t here =
+            test_info.buffer_mask + 1 - (trace_index_words(control->index) & test_info.buffer_mask);
         log_full(left < 400 ? (uint32_t)left : here > 400 && here < 800 ? (uint32_t)here - 150 : 300);
     }
 }

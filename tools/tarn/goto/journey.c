@@ -108,8 +108,7 @@ static bool is_too_late(const struct journey *journey, const struct places *plac
         return false;
     for (unsigned cpu = 0; cpu < places->cpus; cpu++)
         if (word_at(journey->emulator, journey->big_endian,
-                    places->indexes[cpu] - TRACE_CONTROL_AT(index) +
-                        TRACE_CONTROL_AT(time_limit)) > latest)
+                    places->indexes[cpu] - TRACE_CONTROL_AT(index) + TRACE_CONTROL_AT(time_limit)) > latest)
             return true;
     return false;
 }

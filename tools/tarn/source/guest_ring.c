@@ -24,7 +24,8 @@ typedef struct guest_ring RING;
 bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu, struct fail *fail)
 {
     const struct trace_store *store = &guest->store;
-    uint64_t end = TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count, at = TRACE_CONTROL_OFFSET;
+    uint64_t end = TRACE_BUFFERS_OFFSET + store->buffer_bytes * store->buffer_count,
+             at = TRACE_CONTROL_OFFSET;
 
     *ring = (struct guest_ring){.guest = guest, .cpu = cpu};
     for (uint32_t i = 0; i < store->extent_count; i++) {

@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) bool arch_trace_same_ring(const cha
 {
     __asm__ goto("cmpq %%gs:%c1, %0\n\tjne %l[moved]"
                  :
-                 : "r"(ring), "i"(THREAD_BLOCK_RING)
+                 : "r"(ring + TRACE_BUFFERS_OFFSET), "i"(THREAD_BLOCK_RING)
                  : "cc", "memory"
                  : moved);
     return true;

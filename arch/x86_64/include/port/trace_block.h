@@ -2,12 +2,14 @@
 /*
  * port/trace_block.h (x86_64) - blocks of restartable logging; contract in <trace/ring/restart.h>.
  *
- * A block asks the kernel by UD2 from a program, in the kernel by a call that saves all registers (entry.S): the
- * return from an exception in an NMI's handler would allow the next NMI.
+ * A block asks the kernel by UD2 from a program, in the kernel by a call that saves all registers (entry.S):
+ * the return from an exception in an NMI's handler would allow the next NMI.
  *
- * Instructions before the fields: 12, with the jump into the block. RDTSC returns the halves of the clock in eax and
- * edx, and a comparison of the upper halves is enough (layout.h, time_limit). In fixed registers, because GCC 12
- * fails on asm goto with results: r10 the ring, r11 the place of the event, rcx for the stores.
+ * Instructions before the fields: 12, with the jump into the block. RDTSC returns the halves of the clock in
+ * eax and edx, and a comparison of the upper halves is enough (layout.h, time_limit).
+ *
+ * No asm goto: GCC 12 puts restores of registers on only one of two edges that lead from it to the same
+ * place.
  */
 #ifndef PORT_TRACE_BLOCK_H
 #define PORT_TRACE_BLOCK_H
@@ -19,7 +21,7 @@
 #ifdef PORT_TRACE_HOST /* the unit tests' */
 #include <port/trace_block_host.h>
 #else
-#define PORT_TRACE_RING "movq %%gs:8, %%r10"
+#define PORT_TRACE_RING "movq %%gs:8, %[ring]"
 _Static_assert(THREAD_BLOCK_RING == 8, "written out in PORT_TRACE_RING");
 #ifdef TARN_KERNEL
 #define PORT_TRACE_INFO "trace_info_page+%c[mask](%%rip)"
@@ -44,85 +46,83 @@ _Static_assert(TRACE_INDEX_SHIFT - 3 == 18, "written out in PORT_TRACE_BLOCK");
 #define PORT_TRACE_CELL "256"
 _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 
-/* The cell begins at 0:, the sequence at 1:, its exit is at 3:. rdx is the next index, and `word` is free, when the
- * stores begin. */
-#define PORT_TRACE_BLOCK(name, advance, stores)             \
-    "jmp 1f\n\t"                                                  \
-    ".pushsection .trace_text, \"ax\", @progbits\n\t" \
-    ".balign " PORT_TRACE_CELL ", 0xcc\n"                  \
-    #name ".%=:\n\t"                                              \
-    ".type " #name ".%=, @function\n\t"                           \
-    ".size " #name ".%=, " PORT_TRACE_CELL "\n\t"          \
-    ".byte 0xe9\n\t"                                             \
-    ".long 1f - . - 4\n\t"                                       \
-    ".skip " PORT_TRACE_CELL " - 5 - 5 - (3f - 2f), 0xcc\n" \
-    "2:\t" PORT_TRACE_ASK "\n"                                    \
-    "1:\t" PORT_TRACE_RING "\n\t"                                 \
-    "movq " PORT_TRACE_INDEX "(%%r10), %%r11\n\t"            \
-    "rdtsc\n\t"                                                   \
-    "cmpl %%edx, " PORT_TRACE_LIMIT_HIGH "(%%r10)\n\t"          \
-    "jne 2b\n\t"                                                  \
-    advance "\n\t"                                                \
-    "cmpq " PORT_TRACE_BOUND "(%%r10), %%rdx\n\t"               \
-    "ja 2b\n\t"                                                   \
-    "shrq $18, %%r11\n\t"                                      \
-    "andq " PORT_TRACE_INFO ", %%r11\n\t"                      \
-    "movl %k[half], (%%r10,%%r11)\n\t"                       \
-    "movl %%eax, 4(%%r10,%%r11)\n\t"                         \
-    stores                                                        \
-    "movq %%rdx, " PORT_TRACE_INDEX "(%%r10)\n"                 \
-    "3:\t.byte 0xe9\n\t"                                          \
-    ".long %l[done] - . - 4\n\t"                                  \
-    ".popsection"
+/* The cell begins at 0:, the sequence at 1:, its exit is at 3:, and leads to 4:. rdx is the next index, and
+ * rax and `word` are free, when the stores begin. */
+#define PORT_TRACE_BLOCK(name, advance, stores)                                                \
+    "jmp 1f\n\t"                                                                               \
+    ".pushsection .trace_text, \"ax\", @progbits\n\t"                                          \
+    ".balign " PORT_TRACE_CELL ", 0xcc\n" #name ".%=:\n\t"                                     \
+    ".type " #name ".%=, @function\n\t"                                                        \
+    ".size " #name ".%=, " PORT_TRACE_CELL "\n\t"                                              \
+    ".byte 0xe9\n\t"                                                                           \
+    ".long 1f - . - 4\n\t"                                                                     \
+    ".skip " PORT_TRACE_CELL " - 5 - 5 - (3f - 2f), 0xcc\n"                                    \
+    "2:\t" PORT_TRACE_ASK "\n"                                                                 \
+    "1:\t" PORT_TRACE_RING "\n\t"                                                              \
+    "movq " PORT_TRACE_INDEX "(%[ring]), %[place]\n\t"                                         \
+    "rdtsc\n\t"                                                                                \
+    "cmpl %%edx, " PORT_TRACE_LIMIT_HIGH "(%[ring])\n\t"                                       \
+    "jne 2b\n\t" advance "\n\t"                                                                \
+    "cmpq " PORT_TRACE_BOUND "(%[ring]), %%rdx\n\t"                                            \
+    "ja 2b\n\t"                                                                                \
+    "shrq $18, %[place]\n\t"                                                                   \
+    "andq " PORT_TRACE_INFO ", %[place]\n\t"                                                   \
+    "movl %k[half], (%[ring],%[place])\n\t"                                                    \
+    "movl %%eax, 4(%[ring],%[place])\n\t" stores "movq %%rdx, " PORT_TRACE_INDEX "(%[ring])\n" \
+    "3:\t.byte 0xe9\n\t"                                                                       \
+    ".long 4f - . - 4\n\t"                                                                     \
+    ".popsection\n4:"
 
+#define PORT_TRACE_RESULTS \
+    [ring] "=&r"(ring), [place] "=&r"(place), [word] "=&r"(word), "=&a"(time), "=&d"(next)
 #define PORT_TRACE_OPERANDS(half_value) \
     [half] "ri"(half_value), [mask] "i"(__builtin_offsetof(struct trace_info, ring_mask))
 
-#define ARCH_TRACE_BLOCK(name, words, half_value, stores, done, ...)                                  \
-    do {                                                                                                    \
-        __asm__ goto(PORT_TRACE_BLOCK(name, "leaq %c[step](%%r11), %%rdx", stores)                 \
-                     :                                                                                      \
-                     : [step] "i"(TRACE_INDEX_STEP(words)), PORT_TRACE_OPERANDS(half_value), ##__VA_ARGS__  \
-                     : "rax", "rcx", "rdx", "r10", "r11", "cc", "memory"                                                         \
-                     : done);                                                                               \
-        __builtin_unreachable();                                                                            \
+#define ARCH_TRACE_BLOCK(name, words, half_value, stores, ...)                                          \
+    do {                                                                                                \
+        uint64_t ring, place, word, time, next;                                                         \
+        __asm__ volatile inline(PORT_TRACE_BLOCK(name, "leaq %c[step](%[place]), %%rdx", stores)        \
+                                : PORT_TRACE_RESULTS                                                    \
+                                : [step] "i"(TRACE_INDEX_STEP(words)), PORT_TRACE_OPERANDS(half_value), \
+                                  ##__VA_ARGS__                                                         \
+                                : "cc", "memory");                                                      \
     } while (0)
 
 /* Copies words, one in each turn. */
-#define ARCH_TRACE_TAIL_BLOCK(id, words_from, word_count, done)                                             \
+#define ARCH_TRACE_TAIL_BLOCK(id, words_from, word_count)                                                   \
     do {                                                                                                    \
-        __asm__ goto(PORT_TRACE_BLOCK(trace_tail, "leaq (%%r11,%[step]), %%rdx",                   \
-                                      "addq %%r10, %%r11\n\t"                                          \
-                                      "xorl %%ecx, %%ecx\n"                                           \
-                                      "4:\tmovq (%[source],%%rcx,8), %%rax\n\t"                           \
-                                      "movq %%rax, 8(%%r11,%%rcx,8)\n\t"                               \
-                                      "incq %%rcx\n\t"                                                    \
-                                      "cmpq %[count], %%rcx\n\t"                                          \
-                                      "jb 4b\n\t")                                                          \
-                     :                                                                                      \
-                     : [step] "r"(TRACE_INDEX_STEP((word_count) + 1)), [source] "r"(words_from),            \
-                       [count] "r"(word_count), PORT_TRACE_OPERANDS(trace_header_half(id, (uint32_t)(word_count) + 1)) \
-                     : "rax", "rcx", "rdx", "r10", "r11", "cc", "memory"                                                         \
-                     : done);                                                                               \
-        __builtin_unreachable();                                                                            \
+        uint64_t ring, place, word, time, next;                                                             \
+        __asm__ volatile inline(PORT_TRACE_BLOCK(trace_tail, "leaq (%[place],%[step]), %%rdx",              \
+                                                 "addq %[ring], %[place]\n\t"                               \
+                                                 "xorl %k[word], %k[word]\n"                                \
+                                                 "5:\tmovq (%[source],%[word],8), %%rax\n\t"                \
+                                                 "movq %%rax, 8(%[place],%[word],8)\n\t"                    \
+                                                 "incq %[word]\n\t"                                         \
+                                                 "cmpq %[count], %[word]\n\t"                               \
+                                                 "jb 5b\n\t")                                               \
+                                : PORT_TRACE_RESULTS                                                        \
+                                : [step] "r"(TRACE_INDEX_STEP((word_count) + 1)), [source] "r"(words_from), \
+                                  [count] "r"(word_count),                                                  \
+                                  PORT_TRACE_OPERANDS(trace_header_half(id, (uint32_t)(word_count) + 1))    \
+                                : "cc", "memory");                                                          \
     } while (0)
 
-#define PORT_TRACE_TO(offset)       ", 8+" #offset "(%%r10,%%r11)\n\t"
+#define PORT_TRACE_TO(offset)       ", 8+" #offset "(%[ring],%[place])\n\t"
 #define TRACE_PUT_64(offset, f)     "movq %[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_32(offset, f)     "movl %k[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_16(offset, f)     "movw %w[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_8(offset, f)      "movb %b[f_" #f "]" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_64(offset, f) "movq %[f_" #f "], %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_32(offset, f) "movl %[f_" #f "], %%ecx\n\tmovl %%ecx" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_16(offset, f) "movzwl %[f_" #f "], %%ecx\n\tmovw %%cx" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_8(offset, f)  "movzbl %[f_" #f "], %%ecx\n\tmovb %%cl" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_64(offset, f) "movq %[f_" #f "], %[word]\n\tmovq %[word]" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_32(offset, f) "movl %[f_" #f "], %k[word]\n\tmovl %k[word]" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_16(offset, f) "movzwl %[f_" #f "], %k[word]\n\tmovw %w[word]" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_8(offset, f)  "movzbl %[f_" #f "], %k[word]\n\tmovb %b[word]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_64(offset)   "movq $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_32(offset)   "movl $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_16(offset)   "movw $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_8(offset)    "movb $0" PORT_TRACE_TO(offset)
-#define TRACE_PUT_NAME(offset, f)                                         \
-    "movq (%[f_" #f "]), %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(offset)   \
-    "movq 8(%[f_" #f "]), %%rcx\n\tmovq %%rcx" PORT_TRACE_TO(8+offset)
+#define PORT_TRACE_COPY(from, f, offset) \
+    "movq " #from "(%[f_" #f "]), %[word]\n\tmovq %[word]" PORT_TRACE_TO(offset)
+#define TRACE_PUT_NAME(offset, f) PORT_TRACE_COPY(0, f, offset) PORT_TRACE_COPY(8, f, 8 + offset)
 
 #define TRACE_IN_64(f)     [f_##f] "er"((uint64_t)(f))
 #define TRACE_IN_32(f)     [f_##f] "ri"((uint32_t)(f))

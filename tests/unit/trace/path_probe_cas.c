@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tests/unit/trace/path_probe_cas.c - the same call sites in the compare-and-swap discipline. */
+#ifndef TRACE_CAS
+#define TRACE_CAS
+#endif
+#include "path_probe.c"
