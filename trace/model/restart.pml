@@ -27,6 +27,18 @@
  * Ghosts are variables of the proof, named g_: no process decides by them.
  */
 
+/* ---- the code, and how it is meant ----------------------------------------------------------------- */
+
+/* Without MENDED this is restart.c as it is. It puts some losses into the wrong packet, so LOSS is not asserted.
+ * With MENDED each loss is in its place. README.md lists the differences. */
+#ifdef MENDED
+#define ASSERT_LOSS
+#else
+#define AS_CODE
+#define AS_D4
+#define M_LOSS_KEEPS_BOUND
+#endif
+
 /* ---- sizes: -D of `prove` ------------------------------------------------------------------------- */
 
 #ifndef CPUS
@@ -78,6 +90,20 @@
 #define PACKETS 9 /* numbers, at most */
 #endif
 #define EVENTS 24 /* on a CPU, at most, with contexts and heartbeats */
+
+/* ---- properties ----------------------------------------------------------------------------------- */
+
+/* Each assertion names its property by a number, which `prove` finds in what spin prints. */
+#define EVENT 901    /* each event is logged once, or counted as discarded once, or came while the ring was stopped */
+#define LOSS 902     /* a packet's events_discarded counts the losses before its first event: none lies inside it */
+#define PACKET 903   /* what a reader accepts holds all events of the packet, whole, once and in order */
+#define TIMES 904    /* a reader computes each event's full time from the low part that is stored */
+#define NO_GAP 905   /* in mode stream a reader gets each packet */
+#define READY 906    /* a packet that the index has left is whole, unless the index has come round to it */
+#define ACCEPTED 907 /* when all is quiet a reader accepts all packets that the ring holds */
+#define SUM 908      /* events read and before + discarded = all that happened */
+#define SNAPSHOT 909 /* an open packet's snapshot is not cut without need */
+#define SIZE 910     /* the model's arrays are large enough */
 
 /* ---- formats -------------------------------------------------------------------------------------- */
 
@@ -297,7 +323,7 @@ inline log_event()
         fence(ring[k]);
 #endif
         own_index[ring[k]] = old[k] + STEP(LENGTH(id));
-        assert(g_done[id] == 0); /* EVENT: each is logged once */
+        assert(EVENT && g_done[id] == 0);
         g_done[id] = 1;
         note(ring[k], id);
         G_WORD(ring[k], POSITION(old[k])) = HEADER(id, now[k]);
@@ -305,8 +331,9 @@ inline log_event()
         :: LENGTH(id) == 2 -> G_WORD(ring[k], POSITION(old[k]) + 1) = DATA(id)
         :: else
         fi;
-        /* LOSS: losses lie before a packet, or behind it */
-        assert(own[PLACE(ring[k], NUMBER(old[k]) * words) + DISC] == g_lost[ring[k]]);
+#ifdef ASSERT_LOSS
+        assert(LOSS && own[PLACE(ring[k], NUMBER(old[k]) * words) + DISC] == g_lost[ring[k]]);
+#endif
         pc[k] = 7 NEXT_IN_BLOCK(7)
         pc[k] = 0; old[k] = 0; now[k] = 0; ring[k] = 0; break } /* the jump to the exit */
     :: atomic { k < THREADS && ON && pc[k] > 0 && pc[k] <= 6 && DIES -> /* dies in the block */
@@ -431,7 +458,7 @@ announce:
         fence(c);
 #endif
         own_index[c] = AT(start, events_) + STEP(OWN_WORDS);
-        assert(start / words < PACKETS);
+        assert(SIZE && start / words < PACKETS);
         g_begin[c * PACKETS + start / words] = g_logged[c];
         g_count[c * PACKETS + start / words] = 0;
         note(c, 128 + start / words);
@@ -485,7 +512,7 @@ give_up:
 #else
     atomic { ON -> discarded[c]++; g_lost[c]++;
 #endif
-        if :: why == ASKS -> assert(g_done[id] == 0); g_done[id] = 2 :: else fi };
+        if :: why == ASKS -> assert(EVENT && g_done[id] == 0); g_done[id] = 2 :: else fi };
     goto leave;
 
 discard:
@@ -499,19 +526,17 @@ discard:
 #else
     atomic { ON -> discarded[c]++; g_lost[c]++;
 #endif
-        if :: why == ASKS -> assert(g_done[id] == 0); g_done[id] = 2 :: else fi };
+        if :: why == ASKS -> assert(EVENT && g_done[id] == 0); g_done[id] = 2 :: else fi };
     goto out;
 
 leave:
-#if defined(AS_BRIEF) || defined(AS_CODE)
-    /* the order of restart.c at d1679d3a */
 #ifdef AS_CODE
+    /* the last store of open(), and leave() */
     atomic { ON -> index = own_index[c];
         if
         :: !IS_CLOSED(index) && POSITION(index) % words == OWN_WORDS -> own[PLACE(c, NUMBER(index) * words) + DISC] = discarded[c]
         :: else
         fi; index = 0 };
-#endif
     atomic { ON ->
         if
         :: !IS_CLOSED(own_index[c]) && !stopped[c] -> bound[c] = BOUND(POSITION(own_index[c]));
@@ -635,7 +660,7 @@ stop:       atomic { ON -> stopped[c] = true };
         /* exit; a thread's next event may come on another CPU */
         atomic { ON -> why = 0;
             if
-            :: id > 0 -> assert(g_done[id] != 0 || (IS_THREAD(k) && is_dead[k % THREADS]))
+            :: id > 0 -> assert(EVENT && (g_done[id] != 0 || (IS_THREAD(k) && is_dead[k % THREADS])))
             :: else
             fi;
             id = 0;
@@ -880,19 +905,18 @@ next_try:
         :: else
         fi;
 #endif
-        /* PACKET: what is accepted is what was logged */
-        assert(!bad);
+        assert(PACKET && !bad);
         at = OWN_WORDS; n = 1;
 #ifdef TIME
         time = begin_time[q * BUFFERS + number % r_buffers];
-        assert(time == g_time[q * EVENTS + g_begin[q * PACKETS + number]]);
+        assert(TIMES && time == g_time[q * EVENTS + g_begin[q * PACKETS + number]]);
 #endif
         do
         :: open && at == upto -> break
         :: else ->
-            assert(at < r_words);
+            assert(PACKET && at < r_words);
             word = R_WORD(at);
-            assert(word >= 128);
+            assert(PACKET && word >= 128);
             id = word % 16;
 #ifdef TIME
             time = time + (word / 16 + WRAP - time % WRAP) % WRAP;
@@ -900,33 +924,33 @@ next_try:
             if
             :: id == END ->
 #ifdef TIME
-                assert(time == end_time[q * BUFFERS + number % r_buffers]);
+                assert(TIMES && time == end_time[q * BUFFERS + number % r_buffers]);
 #endif
                 break
             :: else
             fi;
-            assert(g_log[q * EVENTS + g_begin[q * PACKETS + number] + n] == id);
+            assert(PACKET && g_log[q * EVENTS + g_begin[q * PACKETS + number] + n] == id);
 #ifdef TIME
-            assert(g_time[q * EVENTS + g_begin[q * PACKETS + number] + n] == time); /* TIME */
+            assert(TIMES && g_time[q * EVENTS + g_begin[q * PACKETS + number] + n] == time);
 #endif
             if
-            :: LENGTH(id) == 2 -> assert(R_WORD(at + 1) == DATA(id))
+            :: LENGTH(id) == 2 -> assert(PACKET && R_WORD(at + 1) == DATA(id))
             :: else
             fi;
             at = at + LENGTH(id); n++
         od;
-        assert(open == (id != END));
+        assert(PACKET && open == (id != END));
         if
-        :: open -> assert(n % KEPT == (COUNT(index) + KEPT - g_begin[q * PACKETS + number] % KEPT) % KEPT)
-        :: else -> assert(n == g_count[q * PACKETS + number])
+        :: open -> assert(PACKET && n % KEPT == (COUNT(index) + KEPT - g_begin[q * PACKETS + number] % KEPT) % KEPT)
+        :: else -> assert(PACKET && n == g_count[q * PACKETS + number])
         fi;
 #ifdef AS_D6
-        assert(!(open && number % r_buffers == 0 && counted == WHOLE)); /* SNAPSHOT */
+        assert(SNAPSHOT && !(open && number % r_buffers == 0 && counted == WHOLE));
 #endif
         if
         :: !open || last ->
 #if defined(STREAM) && CLEARS == 0
-            assert(g_begin[q * PACKETS + number] == expect); /* STREAM: nothing is missing */
+            assert(NO_GAP && g_begin[q * PACKETS + number] == expect);
 #endif
             next = number + 1;
             expect = g_begin[q * PACKETS + number] + n
@@ -942,22 +966,21 @@ next_try:
 #endif
     goto rejected;
 refused:
-    /* a packet that the index has left is whole, unless the index has come round to it */
-    atomic {
+        atomic {
         again = vis_index[q];
         SEE_INDEX;
         again = vis_index[q];
-        assert(R_NUMBER(again) - number >= r_buffers || geometry != r_geometry) /* READY */
+        assert(READY && (R_NUMBER(again) - number >= r_buffers || geometry != r_geometry))
     };
 rejected:
     atomic {
         if
         :: last ->
-            assert(next == number + 1 || number > R_NUMBER(index)); /* was accepted, or there is none */
+            assert(ACCEPTED && (next == number + 1 || number > R_NUMBER(index)));
             if
             :: number >= R_NUMBER(index) ->
-                assert(expect == g_logged[q]); /* SUM: every event is in a packet, or before one */
-                assert(discarded[q] == g_lost[q]);
+                assert(SUM && expect == g_logged[q]);
+                assert(SUM && discarded[q] == g_lost[q]);
                 q++; next = 0; expect = 0;
                 if
                 :: q == CPUS -> goto finished
@@ -1034,7 +1057,7 @@ init {
             b++
         :: else -> break
         od;
-        assert(i <= 13); /* ids */
+        assert(SIZE && i <= 13);
 #ifdef SCHEDULER
         run scheduler();
 #else
