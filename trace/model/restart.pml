@@ -361,19 +361,10 @@ inline close(index)
 #else
         e2 = 0;
 #endif
-#ifdef M_COMMITTED_FIRST
-        fence(c);
-        own[PLACE(c, e) + COM] = WHOLE;
-#endif
         own[PLACE(c, POSITION(index))] = HEADER(END, e2);
         G_WORD(c, POSITION(index)) = HEADER(END, e2);
-#ifndef M_COMMITTED_FIRST
-#ifndef M_NO_FENCE_COMMITTED
         fence(c);
-#endif
-        own[PLACE(c, e) + COM] = WHOLE
-#endif
-        ; e = 0; e2 = 0
+        own[PLACE(c, e) + COM] = WHOLE; e = 0; e2 = 0
     fi
 }
 
@@ -429,7 +420,7 @@ announce:
         fence(c);
 #endif
 #ifndef M_ANNOUNCE_LATE
-        own_index[c] = AT(start, events_);
+        own_index[c] = AT(start, events_) NEXT
 #ifndef M_NO_FENCE_ANNOUNCE
         fence(c);
 #endif
@@ -851,13 +842,11 @@ next_try:
             :: vis[R_PLACE + SEQ] != number -> goto refused
             :: else
             fi };
-#ifndef M_COMMITTED_NOT_READ
         atomic { SEE(R_PLACE + COM);
             if
             :: vis[R_PLACE + COM] != WHOLE -> goto refused
             :: else
             fi }
-#endif
     :: else
     fi;
     at = 0; id = 0;
