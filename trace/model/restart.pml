@@ -103,7 +103,7 @@
 #define ACCEPTED 907 /* when all is quiet a reader accepts all packets that the ring holds */
 #define SUM 908      /* events read and before + discarded = all that happened */
 #define SNAPSHOT 909 /* an open packet's snapshot is not cut without need */
-#define SIZE 910     /* the model's arrays are large enough */
+#define BOUNDED 910  /* a ring changes packets no more often than its events need: each retry ends */
 
 /* ---- formats -------------------------------------------------------------------------------------- */
 
@@ -264,18 +264,25 @@ inline note(cpu, what)
 /* ---- a block -------------------------------------------------------------------------------------- */
 
 #ifdef TIME
+#ifndef CLOCK_MAX
+#define CLOCK_MAX 24
+#endif
 /* The clock goes on by itself, by nothing or by about half of what a timestamp can tell, or by much more. */
 inline tick()
 {
     if
     :: skip
-    :: clock < 40 -> clock = clock + 1
-    :: clock < 40 -> clock = clock + 5
-    :: clock < 40 -> clock = clock + 11
+    :: clock < CLOCK_MAX -> clock = clock + 1
+    :: clock < CLOCK_MAX -> clock = clock + 5
+    :: clock < CLOCK_MAX -> clock = clock + 11
     fi
 }
 #define IS_LATE(cpu, t) (t > limit[cpu])
+#ifdef M_NEAR_NOT_TESTED
+#define IS_NEAR(cpu, t) true
+#else
 #define IS_NEAR(cpu, t) (t - last_time[cpu] < WRAP)
+#endif
 #define LIMIT(t) ((t) / WRAP * WRAP + WRAP - 1)
 #else
 inline tick() { skip }
@@ -306,10 +313,14 @@ inline log_event()
 #endif
         old[k] = own_index[ring[k]]; pc[k] = 2 }
     :: atomic { ON && pc[k] == 2 -> tick(); now[k] = clock;
+#ifdef M_LIMIT_NOT_TESTED
+        pc[k] = 3 }
+#else
         if
         :: IS_LATE(ring[k], now[k]) -> pc[k] = 10; in_kernel[k] = true
         :: else -> pc[k] = 3
         fi }
+#endif
     :: atomic { ON && pc[k] == 3 ->
         if
         :: old[k] + STEP(LENGTH(id)) > bound[ring[k]] -> pc[k] = 10; in_kernel[k] = true
@@ -344,7 +355,11 @@ inline log_event()
 
 /* ---- the kernel's part ---------------------------------------------------------------------------- */
 
+#ifdef M_CONSUMED_NOT_TESTED
+#define IS_FREE(cpu, number) true
+#else
 #define IS_FREE(cpu, number) ((number) >= consumed[cpu] && (number) - consumed[cpu] < buffers)
+#endif
 
 inline close(index)
 {
@@ -390,10 +405,8 @@ decide:
         index = own_index[c]; tick(); now[k] = clock;
         if
         :: why == OPENS -> start = fresh[c] * words; goto announce
-#ifndef M_NO_LIMIT_TEST
         :: why == ASKS && IS_LATE(c, now[k]) && IS_NEAR(c, now[k]) && !IS_CLOSED(index) && index + STEP(1) <= BOUND(POSITION(index)) ->
             goto append
-#endif
 #ifndef AS_D4
         :: why == ASKS && !IS_LATE(c, now[k]) && !IS_CLOSED(index) && POSITION(index) % words == OWN_WORDS -> room = true; goto leave
 #endif
@@ -449,7 +462,7 @@ announce:
         fence(c);
 #endif
         own_index[c] = AT(start, events_) + STEP(OWN_WORDS);
-        assert(SIZE && start / words < PACKETS);
+        assert(BOUNDED && start / words < PACKETS);
         g_begin[c * PACKETS + start / words] = g_logged[c];
         g_count[c * PACKETS + start / words] = 0;
         note(c, 128 + start / words);
@@ -882,12 +895,10 @@ next_try:
         :: else
         fi;
 #endif
-#ifndef M_NO_SECOND_LOOK_OPEN
         if
         :: open && (R_NUMBER(again) != number || IS_CLOSED(again)) -> goto rejected
         :: else
         fi;
-#endif
 #ifndef M_NO_SECOND_GEOMETRY
         if
         :: geometry != r_geometry -> goto rejected
@@ -1046,7 +1057,7 @@ init {
             b++
         :: else -> break
         od;
-        assert(SIZE && i <= 13);
+        assert(i <= 13);
 #ifdef SCHEDULER
         run scheduler();
 #else
