@@ -99,7 +99,7 @@
 #define PACKET 903   /* what a reader accepts holds all events of the packet, whole, once and in order */
 #define TIMES 904    /* a reader computes each event's full time from the low part that is stored */
 #define NO_GAP 905   /* in mode stream a reader gets each packet */
-#define READY 906    /* a packet that the index has left is whole, unless the index has come round to it */
+#define READY 906    /* a packet that the index has left is whole, unless it was cleared or the index has come round to it */
 #define ACCEPTED 907 /* when all is quiet a reader accepts all packets that the ring holds */
 #define SUM 908      /* events read and before + discarded = all that happened */
 #define SNAPSHOT 909 /* an open packet's snapshot is not cut without need */
@@ -834,6 +834,12 @@ next_try:
         SEE_INDEX;
         index = vis_index[q];
         number = (next + r_buffers > R_NUMBER(index) -> next : R_NUMBER(index) - r_buffers + 1);
+#if CLEARS > 0
+        if
+        :: last && number < fresh[q] -> number = fresh[q] /* those before were cleared */
+        :: else
+        fi;
+#endif
 #ifndef STREAM
         do
         :: !last && number < R_NUMBER(index) -> number++
@@ -970,7 +976,7 @@ refused:
         again = vis_index[q];
         SEE_INDEX;
         again = vis_index[q];
-        assert(READY && (R_NUMBER(again) - number >= r_buffers || geometry != r_geometry))
+        assert(READY && (R_NUMBER(again) - number >= r_buffers || geometry != r_geometry || number < fresh[q]))
     };
 rejected:
     atomic {
