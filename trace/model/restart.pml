@@ -265,14 +265,13 @@ inline note(cpu, what)
 
 #ifdef TIME
 #ifndef CLOCK_MAX
-#define CLOCK_MAX 24
+#define CLOCK_MAX 16
 #endif
 /* The clock goes on by itself, by nothing or by about half of what a timestamp can tell, or by much more. */
 inline tick()
 {
     if
     :: skip
-    :: clock < CLOCK_MAX -> clock = clock + 1
     :: clock < CLOCK_MAX -> clock = clock + 5
     :: clock < CLOCK_MAX -> clock = clock + 11
     fi
@@ -662,7 +661,7 @@ stop:       atomic { ON -> stopped[c] = true };
         :: true
         fi;
         /* exit; a thread's next event may come on another CPU */
-        atomic { ON -> why = 0;
+        atomic { ON || (IS_THREAD(k) && is_dead[k % THREADS]) -> why = 0;
             if
             :: id > 0 -> assert(EVENT && (g_done[id] != 0 || (IS_THREAD(k) && is_dead[k % THREADS])))
             :: else
