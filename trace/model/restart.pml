@@ -5,7 +5,7 @@
  *
  * Contexts. What runs on a CPU is a stack: a thread, above it an interrupt (or a message from another CPU), above
  * that an NMI. Each is a process here, and executes a step only while runs[cpu] names it. A block's program counter
- * is a variable, pc[k], so whoever enters above it can set it back.
+ * is a variable, pc[k], so what enters above it can set it back.
  *
  * Memory. own[] is a ring as its CPU has stored it, vis[] as others see it. A store changes own[]. A fence copies
  * all of own[] to vis[]. A load by another CPU may first copy just the word that it loads. So stores that no fence
@@ -202,7 +202,7 @@ byte begin_time[CPUS * BUFFERS], end_time[CPUS * BUFFERS]; /* of packets, 64 bit
 /* ---- helpers -------------------------------------------------------------------------------------- */
 
 /* What the kernel's part is called for. */
-#define ASKS 1   /* a block has no room */
+#define ASKS 1   /* a block has no space */
 #define BEATS_ 2 /* a heartbeat */
 #define OPENS 3  /* a fresh ring */
 #define ENDS 4   /* the packet cannot go on: there is a loss in it */
@@ -387,7 +387,7 @@ inline kernel_part()
 {
     /* enter(): busy is tested and set in one step; an NMI in between would have ended when it is set */
     atomic { ON ->
-        room = false;
+        has_space = false;
         if
         :: why == OPENS -> busy[c] = true
         :: why != OPENS && stopped[c] -> g_done[id] = (why == ASKS -> 3 : g_done[id]); goto out
@@ -407,7 +407,7 @@ decide:
         :: why == ASKS && IS_LATE(c, now[k]) && IS_NEAR(c, now[k]) && !IS_CLOSED(index) && index + STEP(1) <= BOUND(POSITION(index)) ->
             goto append
 #ifndef AS_D4
-        :: why == ASKS && !IS_LATE(c, now[k]) && !IS_CLOSED(index) && POSITION(index) % words == OWN_WORDS -> room = true; goto leave
+        :: why == ASKS && !IS_LATE(c, now[k]) && !IS_CLOSED(index) && POSITION(index) % words == OWN_WORDS -> has_space = true; goto leave
 #endif
         :: why == BEATS_ && IS_NEAR(c, now[k]) && !IS_CLOSED(index) && index + STEP(1) <= BOUND(POSITION(index)) -> goto append
         :: else
@@ -473,7 +473,8 @@ announce:
         :: why == OPENS -> stopped[c] = false
         :: else
         fi;
-        room = true; index = 0; start = 0; events_ = 0 };
+        has_space = (why == ENDS -> has_space : true); /* the event may already be counted as discarded */
+        index = 0; start = 0; events_ = 0 };
     if
     :: why == BEATS_ -> index = own_index[c]; goto append
     :: else -> goto leave
@@ -491,7 +492,7 @@ append:
         own_index[c] = index + STEP(1);
         note(c, BEAT);
         G_WORD(c, POSITION(index)) = HEADER(BEAT, now[k]);
-        room = true; index = 0 };
+        has_space = true; index = 0 };
     goto leave;
 
 give_up:
@@ -503,8 +504,8 @@ give_up:
         own_index[c] = (start - 1) * 32 + CLOSED + COUNT(index);
         index = 0; start = 0;
         if
-        :: why == ENDS -> room = true; goto leave /* the block asks again, and is counted then */
-        :: else -> room = false
+        :: why == ENDS -> goto leave /* a block asks again, and is counted then */
+        :: else -> has_space = false
         fi };
 #ifdef M_COUNT_TWICE
     atomic { ON -> discarded[c]++ };
@@ -548,7 +549,7 @@ leave:
         fi };
     atomic { ON -> busy[c] = false };
 #else
-    /* Not busy from here on: an NMI that finds no room makes it, instead of counting a loss after the look at
+    /* Not busy from here on: an NMI that finds no space makes it, instead of counting a loss after the look at
      * `discarded`. What is stored here after such an NMI is old, but harmless: the bound is then too low. */
     atomic { ON ->
 #ifndef M_BUSY_LAST
@@ -590,7 +591,7 @@ proctype context(byte k, first, count, beats)
 {
     byte id, why, d, e, e2, f, events_, k2;
     short index, start;
-    bool room;
+    bool has_space;
     do
     :: count + beats > 0 ->
         /* entry */
@@ -644,9 +645,9 @@ again:
 #ifdef M_RESTART_DISCARDED
                 :: id > 0 -> why = 0; goto again
 #else
-                :: id > 0 && room -> why = 0; room = false; goto again
+                :: id > 0 && has_space -> why = 0; has_space = false; goto again
 #endif
-                :: else -> room = false
+                :: else -> has_space = false
                 fi }
         :: else
         fi;
@@ -746,14 +747,12 @@ proctype initiator()
             /* forget_packets(), and where the ring goes on */
             atomic {
                 fresh[cpu] = NUMBER(own_index[cpu]) + 2;
-#ifndef M_NO_FORGET
                 b = 0;
                 do
                 :: b < buffers -> own[cpu * MEMORY + b * words + SEQ] = NO_PACKET; own[cpu * MEMORY + b * words + COM] = WHOLE; b++
                 :: else -> break
                 od;
                 b = 0
-#endif
             };
             consumed[cpu] = fresh[cpu];
             message[cpu] = OPEN;
