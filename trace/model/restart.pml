@@ -655,9 +655,7 @@ again:
         :: false ->
 stop:       atomic { ON -> stopped[c] = true };
             atomic { ON ->
-#ifndef M_STOP_NO_BOUND
                 bound[c] = 0
-#endif
                 }
         :: true
         fi;
