@@ -27,18 +27,6 @@
  * Ghosts are variables of the proof, named g_: no process decides by them.
  */
 
-/* ---- the code, and how it is meant ----------------------------------------------------------------- */
-
-/* Without MENDED this is restart.c as it is. It puts some losses into the wrong packet, so LOSS is not asserted.
- * With MENDED each loss is in its place. README.md lists the differences. */
-#ifdef MENDED
-#define ASSERT_LOSS
-#else
-#define AS_CODE
-#define AS_D4
-#define M_LOSS_KEEPS_BOUND
-#endif
-
 /* ---- sizes: -D of `prove` ------------------------------------------------------------------------- */
 
 #ifndef CPUS
@@ -341,9 +329,7 @@ inline log_event()
         :: LENGTH(id) == 2 -> G_WORD(ring[k], POSITION(old[k]) + 1) = DATA(id)
         :: else
         fi;
-#ifdef ASSERT_LOSS
         assert(LOSS && own[PLACE(ring[k], NUMBER(old[k]) * words) + DISC] == g_lost[ring[k]]);
-#endif
         pc[k] = 7 NEXT_IN_BLOCK(7)
         pc[k] = 0; old[k] = 0; now[k] = 0; ring[k] = 0; break } /* the jump to the exit */
     :: atomic { k < THREADS && ON && pc[k] > 0 && pc[k] <= 6 && DIES -> /* dies in the block */
@@ -396,19 +382,17 @@ inline kernel_part()
 #endif
         :: else -> busy[c] = true
         fi }
+entered:
 #ifndef M_BOUND_NOT_CLEARED
     atomic { ON -> bound[c] = 0 };
 #endif
-decide:
     atomic { ON ->
         index = own_index[c]; tick(); now[k] = clock;
         if
         :: why == OPENS -> start = fresh[c] * words; goto announce
         :: why == ASKS && IS_LATE(c, now[k]) && IS_NEAR(c, now[k]) && !IS_CLOSED(index) && index + STEP(1) <= BOUND(POSITION(index)) ->
             goto append
-#ifndef AS_D4
         :: why == ASKS && !IS_LATE(c, now[k]) && !IS_CLOSED(index) && POSITION(index) % words == OWN_WORDS -> has_space = true; goto leave
-#endif
         :: why == BEATS_ && IS_NEAR(c, now[k]) && !IS_CLOSED(index) && index + STEP(1) <= BOUND(POSITION(index)) -> goto append
         :: else
         fi NEXT
@@ -504,7 +488,7 @@ give_up:
         own_index[c] = (start - 1) * 32 + CLOSED + COUNT(index);
         index = 0; start = 0;
         if
-        :: why == ENDS -> goto leave /* a block asks again, and is counted then */
+        :: why != ASKS -> goto leave /* no event was lost */
         :: else -> has_space = false
         fi };
 #ifdef M_COUNT_TWICE
@@ -534,21 +518,6 @@ discard:
     goto out;
 
 leave:
-#ifdef AS_CODE
-    /* the last store of open(), and leave() */
-    atomic { ON -> index = own_index[c];
-        if
-        :: !IS_CLOSED(index) && POSITION(index) % words == OWN_WORDS -> own[PLACE(c, NUMBER(index) * words) + DISC] = discarded[c]
-        :: else
-        fi; index = 0 };
-    atomic { ON ->
-        if
-        :: !IS_CLOSED(own_index[c]) && !stopped[c] -> bound[c] = BOUND(POSITION(own_index[c]));
-            G_WORD(c, NUMBER(own_index[c]) * words + DISC) = own[PLACE(c, NUMBER(own_index[c]) * words) + DISC]
-        :: else
-        fi };
-    atomic { ON -> busy[c] = false };
-#else
     /* Not busy from here on: an NMI that finds no space makes it, instead of counting a loss after the look at
      * `discarded`. What is stored here after such an NMI is old, but harmless: the bound is then too low. */
     atomic { ON ->
@@ -567,7 +536,7 @@ leave:
             own[e] = d;
             G_WORD(c, NUMBER(index) * words + DISC) = d
 #ifndef M_LOSS_INSIDE
-        :: POSITION(index) % words != OWN_WORDS && own[e] != d -> busy[c] = true; index = 0; d = 0; e = 0; why = ENDS; goto decide
+        :: POSITION(index) % words != OWN_WORDS && own[e] != d -> busy[c] = true; index = 0; d = 0; e = 0; why = ENDS; goto entered
 #endif
         :: else
         fi NEXT
@@ -576,7 +545,6 @@ leave:
         busy[c] = false;
 #endif
         index = 0; d = 0; e = 0 };
-#endif
 out:
     skip
 }
@@ -822,9 +790,6 @@ next_try:
         fi;
         r_words = R_WORDS; r_buffers = R_BUFFERS
     };
-#ifdef AS_D6
-    atomic { SEE(COM); counted = vis[COM]; };
-#endif
     /* which packet */
     atomic {
         SEE_INDEX;
@@ -946,9 +911,6 @@ next_try:
         :: open -> assert(PACKET && n % KEPT == (COUNT(index) + KEPT - g_begin[q * PACKETS + number] % KEPT) % KEPT)
         :: else -> assert(PACKET && n == g_count[q * PACKETS + number])
         fi;
-#ifdef AS_D6
-        assert(SNAPSHOT && !(open && number % r_buffers == 0 && counted == WHOLE));
-#endif
         if
         :: !open || last ->
 #if defined(STREAM) && CLEARS == 0

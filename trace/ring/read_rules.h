@@ -295,16 +295,25 @@ static bool ring_packet_cut(RING *ring, uint64_t number, uint64_t *copy)
            content_is_sound(&packet, latest);
 }
 
+/* Whether the index is behind the header and the context event of this packet. */
+static bool is_begun(uint64_t number, uint64_t index, uint64_t size)
+{
+    return trace_index_newest(index, size) == number &&
+           trace_index_open_words(index, size) >= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+}
+
 static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
 {
     const uint64_t size = ring_words(ring);
+    if (!is_begun(number, ring_index(ring), size))
+        return false; /* the buffer's count may be an earlier packet's */
     /* Acquire: pairs with release 3 of cas.h, of the commits that it counts. The index after the count: if
      * they agree, all writers have committed. In order: everything below the index is (restart.h). */
     const uint64_t counted = ring_committed(ring, number);
     const uint64_t index = ring_index(ring), limit = trace_index_open_words(index, size);
     const uint64_t committed = counted == TRACE_IN_ORDER ? limit : counted;
     const uint64_t latest = ring_latest(ring, number);
-    if (trace_index_newest(index, size) != number || limit < TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
+    if (!is_begun(number, index, size))
         return false;
     if (committed == limit)
         ring_copy(ring, number, copy, limit);

@@ -15,10 +15,13 @@
 #define OWN_WORDS       (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)
 #define HEARTBEAT_WORDS 2u
 
-/* A program that keeps changing the control page makes a block ask again and again: so often at most, at such
- * distances. */
+/* A program that keeps changing the control page makes a block ask again and again. After so many times, each
+ * so soon after the one before, its event is given up. */
 #define GRANTS_MAX  100u
-#define GRANT_TICKS (1u << 16)
+#define GRANT_TICKS (1u << 12)
+/* Losses while a ring is being left, after each of which its packet ends. Behind the last one the bound stays
+ * 0, and the next block asks. */
+#define LEAVES_MAX 4u
 
 static struct state {
     bool busy;        /* being changed */
@@ -28,31 +31,21 @@ static struct state {
     uint64_t time; /* of the last event that is known to be in the open packet: its begin, or a heartbeat */
 } states[TRACE_CPUS_MAX];
 
-/* Between these two no block on this CPU gets further than its bound. */
+static void set_bound(char *ring, uint64_t bound)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&trace_control_of(ring)->bound, bound, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Between this and leave() no block on this CPU gets further than its bound. */
 static bool enter(char *ring)
 {
-    struct trace_control *control = trace_control_of(ring);
     if (states[arch_trace_cpu(ring)].busy)
         return false;
     states[arch_trace_cpu(ring)].busy = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&control->bound, 0, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    set_bound(ring, 0);
     return true;
-}
-
-static void leave(char *ring)
-{
-    struct trace_control *control = trace_control_of(ring);
-    const uint64_t index = control->index;
-    const bool is_open = !(index & TRACE_INDEX_CLOSED) && !states[arch_trace_cpu(ring)].stopped;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (is_open)
-        __atomic_store_n(&control->bound,
-                         trace_index_bound(trace_index_words(index), arch_trace_info()->buffer_mask),
-                         __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    states[arch_trace_cpu(ring)].busy = false;
 }
 
 /* Atomic, because an NMI counts, too. */
@@ -100,8 +93,6 @@ static void open(char *ring, uint64_t start, uint64_t events, uint64_t now)
     states[arch_trace_cpu(ring)].time = now;
     /* Release: a reader that sees the open packet sees its header. */
     __atomic_store_n(&control->index, index + TRACE_INDEX_STEP(OWN_WORDS), __ATOMIC_RELEASE);
-    /* what an NMI lost meanwhile lies before all that is logged from now on */
-    packet->events_discarded = control->discarded;
 }
 
 static uint64_t next_start(uint64_t index)
@@ -122,16 +113,53 @@ static void change(char *ring, uint64_t index, uint64_t now)
     open(ring, next_start(index), events, now);
 }
 
-/* The ring is full: its open packet ends with the first loss. */
-static void give_up(char *ring, uint64_t index, uint64_t now)
+/* Goes on in the next buffer. False: the ring is full, and its open packet ends with the first loss. */
+static bool advance(char *ring, uint64_t index, uint64_t now)
 {
-    const uint64_t last = next_start(index) - 1;
+    if (next_is_free(ring, index)) {
+        change(ring, index, now);
+        return true;
+    }
     close(ring, index, now);
     /* release: the packet is closed */
     __atomic_store_n(&trace_control_of(ring)->index,
-                     last << TRACE_INDEX_SHIFT | (index & TRACE_INDEX_EVENTS) | TRACE_INDEX_CLOSED,
+                     (next_start(index) - 1) << TRACE_INDEX_SHIFT | (index & TRACE_INDEX_EVENTS) |
+                         TRACE_INDEX_CLOSED,
                      __ATOMIC_RELEASE);
-    count_discarded(ring);
+    return false;
+}
+
+/* Lets blocks log again. Not busy from the start: an NMI that finds no space makes it, instead of counting a
+ * loss behind the look at `discarded`. What is stored here after such an NMI is old, but harmless: the bound
+ * is then too low. False: an NMI lost an event, and its packet was ended, so that no loss lies inside one. */
+static bool try_leave(char *ring)
+{
+    struct trace_control *control = trace_control_of(ring);
+    struct state *state = &states[arch_trace_cpu(ring)];
+    const uint64_t mask = arch_trace_info()->buffer_mask;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    state->busy = false;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    const uint64_t index = control->index, discarded = control->discarded;
+    if (index & TRACE_INDEX_CLOSED || state->stopped)
+        return true;
+    struct trace_packet *packet = packet_place(ring, trace_index_words(index)).packet;
+    if (trace_index_open_words(index, mask + 1) <= OWN_WORDS) {
+        packet->events_discarded = discarded;
+    } else if (packet->events_discarded != discarded) {
+        if (enter(ring))
+            advance(ring, control->index, arch_trace_clock());
+        return false;
+    }
+    set_bound(ring, trace_index_bound(trace_index_words(index), mask));
+    return true;
+}
+
+static void leave(char *ring)
+{
+    for (unsigned i = 0; i < LEAVES_MAX && !try_leave(ring); i++)
+        ;
+    states[arch_trace_cpu(ring)].busy = false;
 }
 
 /* ---- events that the kernel writes itself --------------------------------------------------------- */
@@ -167,26 +195,29 @@ static bool asks_too_often(const char *ring, uint64_t now)
     struct state *state = &states[arch_trace_cpu(ring)];
     state->grants = now - state->granted < GRANT_TICKS ? state->grants + 1 : 1;
     state->granted = now;
-    return state->grants > GRANTS_MAX;
+    if (state->grants <= GRANTS_MAX)
+        return false;
+    state->grants = 0;
+    return true;
+}
+
+/* Whether an NMI has made space since the block asked: the longest event fits into a packet without events. */
+static bool is_new(uint64_t index)
+{
+    return !(index & TRACE_INDEX_CLOSED) &&
+           trace_index_open_words(index, arch_trace_info()->buffer_mask + 1) == OWN_WORDS;
 }
 
 static bool make_space(char *ring)
 {
     const uint64_t index = trace_control_of(ring)->index, now = arch_trace_clock();
-    if (asks_too_often(ring, now)) {
-        count_discarded(ring);
+    if (asks_too_often(ring, now))
         return false;
-    }
     if (is_late(ring, now) && is_near(ring, now) && has_space(index, HEARTBEAT_WORDS)) {
         append_heartbeat(ring, index, now);
         return true;
     }
-    if (!next_is_free(ring, index)) {
-        give_up(ring, index, now);
-        return false;
-    }
-    change(ring, index, now);
-    return true;
+    return (!is_late(ring, now) && is_new(index)) || advance(ring, index, now);
 }
 
 bool trace_ring_make_space(void)
@@ -195,10 +226,15 @@ bool trace_ring_make_space(void)
     if (states[arch_trace_cpu(ring)].stopped)
         return false;
     if (!enter(ring)) {
+        /* Who changes the ring may not have come to this: no shorter event may follow this loss. */
+        set_bound(ring, 0);
         count_discarded(ring);
         return false;
     }
+    /* The answer stays, also if leave() makes space: the event has been counted. */
     const bool is_made = make_space(ring);
+    if (!is_made)
+        count_discarded(ring);
     leave(ring);
     return is_made;
 }
@@ -225,10 +261,7 @@ void trace_ring_heartbeat(void)
     const uint64_t now = arch_trace_clock();
     uint64_t index = trace_control_of(ring)->index;
     if (!is_near(ring, now) || !has_space(index, HEARTBEAT_WORDS)) {
-        if (next_is_free(ring, index))
-            change(ring, index, now);
-        else
-            give_up(ring, index, now);
+        advance(ring, index, now);
         index = trace_control_of(ring)->index;
     }
     if (has_space(index, HEARTBEAT_WORDS))
@@ -240,18 +273,15 @@ void trace_ring_stop(void)
 {
     char *ring = arch_trace_ring();
     states[arch_trace_cpu(ring)].stopped = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&trace_control_of(ring)->bound, 0, __ATOMIC_RELAXED);
+    set_bound(ring, 0);
 }
 
 void trace_ring_open(char *ring, uint64_t number)
 {
     struct trace_control *control = trace_control_of(ring);
-    const uint64_t events = trace_index_events(control->index, control->events);
     states[arch_trace_cpu(ring)].busy = true;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    control->bound = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    set_bound(ring, 0);
+    const uint64_t events = trace_index_events(control->index, control->events);
     open(ring, number * (arch_trace_info()->buffer_mask + 1), events, arch_trace_clock());
     states[arch_trace_cpu(ring)].stopped = false;
     leave(ring);
