@@ -180,8 +180,9 @@ class Flood:
                                zip(statistics(self.machine)["processors"], before["processors"])), "all rings are full")
 
 
-def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", **machine):
-    """Boots a guest that runs `script`, pulls until it prints `done`, and stops the guest. Pull's status and text."""
+def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", typed="", **machine):
+    """Boots a guest that runs `script`, pulls until it prints `done`, and stops the guest. Pull's status and text. `typed`: to
+    the script, a shell, when the pull has begun."""
     log = os.path.join(os.path.dirname(trace), "serial.log")
     options = f"run={script} {boot_options}".strip()
     with guest.Guest(log=log, arch=ARCH, options=options, **machine) as vm:
@@ -189,6 +190,7 @@ def pull_while(script, trace, done, seconds, pull_options=(), boot_options="", *
         pull = Pull(vm, trace, *pull_options)
         try:
             pull.wait_begun()
+            vm.type(typed)
             vm.wait_line(done, seconds)
         finally:
             result = pull.finish(60)
