@@ -429,12 +429,14 @@ class Guest:
             monitor.settimeout(60 * slowdown())  # a dump of much memory takes long
             monitor.connect(self.monitor_path)
             stream = monitor.makefile("rw")
-            stream.readline()
             for request in {"execute": "qmp_capabilities"}, {"execute": name, "arguments": arguments}:
-                stream.write(json.dumps(request) + "\n")
+                stream.write(json.dumps(request | {"id": request["execute"]}) + "\n")
                 stream.flush()
-                while "event" in (reply := json.loads(stream.readline() or "{}")):
+                # events may come at any time, also before the greeting
+                while (line := stream.readline()) and (reply := json.loads(line)).get("id") != request["execute"]:
                     pass
+                if not line:
+                    raise ConnectionError(f"QMP {name}: the emulator closed the connection")
             if "error" in reply:
                 raise GuestError(f"QMP {name}: {reply['error'].get('desc')}")
             return reply.get("return")

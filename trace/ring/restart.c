@@ -21,7 +21,7 @@
 #define GRANT_TICKS (1u << 12)
 /* Losses while a ring is being left, after each of which its packet ends. Behind the last one the bound stays
  * 0, and the next block asks. */
-#define LEAVES_MAX 4u
+#define LEAVES_MAX  4u
 
 static struct state {
     bool busy;        /* being changed */
@@ -201,7 +201,8 @@ static bool asks_too_often(const char *ring, uint64_t now)
     return true;
 }
 
-/* Whether an NMI has made space since the block asked: the longest event fits into a packet without events. */
+/* Whether an NMI has made space since the block asked: the longest event fits into a packet without events.
+ */
 static bool is_new(uint64_t index)
 {
     return !(index & TRACE_INDEX_CLOSED) &&
