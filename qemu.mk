@@ -7,7 +7,7 @@ OPTIONS ?=
 REPEAT  := $(if $(DETERMINISTIC),--deterministic) $(if $(SEED),--seed $(SEED))
 ALL_NOW := $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: deps deps-tests run demo view test bench lint format help
+.PHONY: deps deps-tests run demo view test bench bench-peers lint format help
 
 deps: ## install the Debian packages that are missing
 	@tools/deps
@@ -34,6 +34,11 @@ bench: deps-tests ## print figures: one line each, `name value unit`
 	@$(ALL_NOW) all tests >&2
 	@tests/bench --arch $(ARCH)
 
+bench-peers: deps-tests ## compare the logging path, as a program of Linux, with LTTng-UST and the clock [PEERS_OPTIONS=]
+	@tools/deps peers
+	@$(ALL_NOW) $(B)/host/tarn peers >&2
+	@tests/peers/bench $(PEERS_OPTIONS)
+
 run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=firmware] [PORT=] [SERIAL=] [RNG=1] [OPTIONS=] [DETERMINISTIC=1] [SEED=]
 	@tools/boot --arch $(ARCH) --smp $(SMP) --memory $(MEM) --options '$(OPTIONS)' \
 	    $(if $(filter firmware,$(BOOT)),--firmware) $(if $(KVM),--kvm) $(if $(PORT),--port $(PORT)) $(if $(SERIAL),--serial $(SERIAL)) \
@@ -52,5 +57,5 @@ format: ## format all C files
 
 help: ## print this list
 	@echo "make TARGET [ARCH=ONE], of $(ARCHITECTURES); here ARCH=$(ARCH)"; echo
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort -u | \
-	    awk -F'|' '{ printf "  %-8s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort -u | \
+	    awk -F'|' '{ printf "  %-11s %s\n", $$1, $$2 }'

@@ -18,7 +18,7 @@
 
 #define ARCH_TRACE_EXIT_BYTES 5 /* a jump with a 32-bit displacement */
 
-#ifdef PORT_TRACE_HOST /* the unit tests' */
+#ifdef PORT_TRACE_HOST /* a process of Linux: arch/x86_64/linux */
 #include <port/trace_block_host.h>
 #else
 #define PORT_TRACE_RING "movq %%gs:8, %[ring]"

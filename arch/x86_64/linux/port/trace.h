@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * port/trace.h (x86_64 Linux) - the logging path in programs of Linux; contract in <arch/trace.h>.
+ *
+ * The process has a ring for each CPU (tests/peers/rings.c). Linux keeps the number of a thread's CPU in the
+ * thread's struct rseq, which the C library registers, at the same distance from FS base in all threads.
+ *
+ * The functions here that are not in the contract serve the part that Tarn's kernel has in Tarn: a block that
+ * asks raises SIGILL (tests/peers/ask.c).
+ */
+#ifndef PORT_TRACE_H
+#define PORT_TRACE_H
+
+#include <linux/rseq.h>
+#include <stddef.h>
+
+extern struct trace_info host_info;
+extern char *host_rings[TRACE_CPUS_MAX]; /* each one's first buffer, as THREAD_BLOCK_RING of a thread block */
+extern char *host_first_ring;            /* CPU 0's */
+extern int64_t host_area;                /* from FS base to the thread's struct rseq */
+extern uint64_t host_restarts;           /* of blocks */
+void host_context(struct trace_context *context);
+
+static inline const struct trace_info *arch_trace_info(void)
+{
+    return &host_info;
+}
+
+/* The bytes are constant during a measurement, but the compiler must not know. */
+#define PORT_TRACE_TEST "testb %0, host_info+%c1(%%rip)"
+
+static inline __attribute__((always_inline)) bool arch_trace_enabled(unsigned class_number)
+{
+    __asm__ goto(PORT_TRACE_TEST "\n\tjnz %l[on]"
+                 :
+                 : "i"(1 << class_number % 8), "i"(class_number / 8)
+                 : "cc"
+                 : on);
+    return false;
+on:
+    __attribute__((cold));
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool arch_trace_event_enabled(unsigned class_number,
+                                                                           unsigned minor)
+{
+    __asm__ goto(PORT_TRACE_TEST "\n\tjz %l[off]"
+                 :
+                 : "i"(1 << minor % 8),
+                   "i"(__builtin_offsetof(struct trace_info, switches) + class_number * 8 + minor / 8)
+                 : "cc"
+                 : off);
+    return true;
+off:
+    __attribute__((cold));
+    return false;
+}
+
+static inline __attribute__((always_inline)) uint64_t arch_trace_clock(void)
+{
+    uint64_t low, high; /* rdtsc clears the upper halves */
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "cc", "memory");
+    return high << 32 | low;
+}
+
+/* The CPU that the thread runs on; it may migrate at the next instruction. */
+static inline __attribute__((always_inline)) uint32_t port_host_cpu(void)
+{
+    uint32_t cpu;
+    __asm__ volatile("movl %%fs:%c[cpu](%[area]), %[result]"
+                     : [result] "=r"(cpu)
+                     : [area] "r"(host_area), [cpu] "i"(offsetof(struct rseq, cpu_id))
+                     : "memory");
+    return cpu;
+}
+
+#ifdef TRACE_CAS
+static inline __attribute__((always_inline)) char *arch_trace_ring(void)
+{
+    return host_rings[port_host_cpu()] - TRACE_BUFFERS_OFFSET;
+}
+#else
+extern __thread char *host_ring; /* the ring that the thread has taken to change it */
+static inline char *arch_trace_ring(void)
+{
+    return host_ring;
+}
+#endif
+
+static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
+{
+    return host_rings[port_host_cpu()] == ring + TRACE_BUFFERS_OFFSET;
+}
+
+static inline __attribute__((always_inline)) uint64_t arch_trace_index(uint64_t *index)
+{
+    return __atomic_load_n(index, __ATOMIC_RELAXED);
+}
+
+static inline __attribute__((always_inline)) bool arch_trace_swap(uint64_t *index, uint64_t old,
+                                                                  uint64_t next)
+{
+    return __builtin_expect(
+        __atomic_compare_exchange_n(index, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED), 1);
+}
+
+static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
+{
+    return time << 32 | id_length;
+}
+
+static inline uint32_t arch_trace_cpu(const char *ring)
+{
+    return (uint32_t)((uint64_t)(ring - host_first_ring) >> TRACE_RING_SHIFT);
+}
+
+static inline void arch_trace_context(const char *ring, struct trace_context *context)
+{
+    host_context(context);
+}
+
+#endif
