@@ -20,17 +20,17 @@ $(B)/host/peers/$(1)$(2)/%.o: %.c | $$$$(GENERATED)
 	@$(HOST_CC) $(HOST_CFLAGS) $(PEERS_FLAGS) $(PEERS_$(1)) $(3) -c -o $$@ $$<
 endef
 
-# A unit test in both disciplines.
-# peers_test NAME, SOURCES
+# A unit test in both disciplines. FOLDER /san: with sanitizers; empty: the instructions are those that `make bench-peers` measures.
+# peers_test NAME, SOURCES, FOLDER
 define peers_test
-$(foreach d,rseq cas,$(call peers_test_in,$(1),$(2),$(d)))
+$(foreach d,rseq cas,$(call peers_test_in,$(1),$(2),$(d),$(3)))
 endef
 define peers_test_in
 UNIT_TESTS += $(B)/host/test/$(1)_$(3)
-$(B)/host/test/$(1)_$(3): $(call objects,$(B)/host/peers/$(3)/san,$(2) $(PEERS_RINGS_$(3)))
+$(B)/host/test/$(1)_$(3): $(call objects,$(B)/host/peers/$(3)$(4),$(2) $(PEERS_RINGS_$(3)))
 	@mkdir -p $$(@D); echo "  LINK    $$@"
-	@$(HOST_CC) $(SANITIZE) -o $$@ $$^ -lpthread
--include $(patsubst %.o,%.d,$(call objects,$(B)/host/peers/$(3)/san,$(2) $(PEERS_RINGS_$(3))))
+	@$(HOST_CC) $(if $(4),$(SANITIZE)) -o $$@ $$^ -lpthread
+-include $(patsubst %.o,%.d,$(call objects,$(B)/host/peers/$(3)$(4),$(2) $(PEERS_RINGS_$(3))))
 
 endef
 
@@ -67,5 +67,6 @@ $(B)/host/peers/peers: $(PEERS_MAIN)
 .PHONY: peers
 peers: $(PEERS) $(B)/host/peers/peers
 
-$(eval $(call peers_test,storm,tests/unit/trace/storm_test.c))
+$(eval $(call peers_test,storm,tests/unit/trace/storm_test.c,/san))
+$(eval $(call peers_test,step,tests/unit/trace/step_test.c tests/peers/step.c))
 endif

@@ -24,8 +24,9 @@
 #include <unistd.h>
 
 #define PEERS_MAX  8
-#define ROUNDS_MAX 20000
-#define EVENTS     500 /* of a measurement back to back */
+#define ROUNDS_MAX 10000
+#define EVENTS     500 /* of a measurement back to back, */
+#define REPEATS    4   /* which is done so often in a round */
 #define PIECES     32  /* of work in a measurement in situ */
 #define BLOCK      50  /* rounds */
 #define SPINS      20000
@@ -40,7 +41,8 @@ static uint64_t logged[PEERS_MAX][PEER_THREADS];
 /* How many threads measured, and whose result it is. */
 enum place { ALONE, FIRST_OF_TWO, SECOND_OF_TWO, PLACES };
 static const char *const place_names[PLACES] = {"alone", "first", "second"};
-static double costs[PEERS_MAX][SHAPES][PLACES][ROUNDS_MAX]; /* ticks of one event; less than 0: disturbed */
+static double costs[PEERS_MAX][SHAPES][PLACES]
+                   [ROUNDS_MAX * REPEATS]; /* ticks of one event; less than 0: disturbed */
 
 static double ns_of_tick;
 
@@ -106,6 +108,11 @@ static struct span measure(unsigned peer, enum shape shape, unsigned thread)
     return span;
 }
 
+static unsigned repeats(enum shape shape)
+{
+    return shape >= ONE_IN_SITU ? 1 : REPEATS;
+}
+
 static double ticks_of_one(struct span span, enum shape shape)
 {
     return (double)(span.end - span.first) / (shape >= ONE_IN_SITU ? PIECES : EVENTS);
@@ -138,12 +145,12 @@ static bool overlap(struct span a, struct span b)
     return first < end && (end - first) * 10 > longer * 8;
 }
 
-static void measure_both(unsigned peer, enum shape shape, unsigned thread, unsigned round)
+static void measure_both(unsigned peer, enum shape shape, unsigned thread, unsigned measurement)
 {
     meet(thread);
     second.spans[thread] = measure(peer, shape, thread);
     meet(thread);
-    costs[peer][shape][thread ? SECOND_OF_TWO : FIRST_OF_TWO][round] =
+    costs[peer][shape][thread ? SECOND_OF_TWO : FIRST_OF_TWO][measurement] =
         overlap(second.spans[0], second.spans[1]) ? ticks_of_one(second.spans[thread], shape) : -1;
 }
 
@@ -165,8 +172,8 @@ static void measure_all_both(unsigned round, unsigned thread)
     unsigned order[PEERS_MAX];
     for (unsigned shape = 0; shape < SHAPES; shape++) {
         shuffle(round, shape, order);
-        for (unsigned i = 0; i < peer_count; i++)
-            measure_both(order[i], shape, thread, round);
+        for (unsigned i = 0; i < peer_count * repeats(shape); i++)
+            measure_both(order[i % peer_count], shape, thread, round * repeats(shape) + i / peer_count);
     }
 }
 
@@ -175,8 +182,9 @@ static void measure_all(unsigned round)
     unsigned order[PEERS_MAX];
     for (unsigned shape = 0; shape < SHAPES; shape++) {
         shuffle(round, shape, order);
-        for (unsigned i = 0; i < peer_count; i++)
-            costs[order[i]][shape][ALONE][round] = ticks_of_one(measure(order[i], shape, 0), shape);
+        for (unsigned i = 0; i < peer_count * repeats(shape); i++)
+            costs[order[i % peer_count]][shape][ALONE][round * repeats(shape) + i / peer_count] =
+                ticks_of_one(measure(order[i % peer_count], shape, 0), shape);
     }
 }
 
@@ -299,9 +307,9 @@ static void print_figure(unsigned peer, enum shape shape, enum place place)
     const double *all = costs[peer][shape][place];
     const double *alone = costs[find_peer("none")][shape][place];
     const bool in_situ = shape >= ONE_IN_SITU && all != alone;
-    static double valid[ROUNDS_MAX], least;
+    static double valid[ROUNDS_MAX * REPEATS], least;
     unsigned count = 0;
-    for (unsigned i = 0; i < rounds; i++)
+    for (unsigned i = 0; i < rounds * repeats(shape); i++)
         if (all[i] >= 0 && alone[i] >= 0)
             valid[count++] = in_situ ? all[i] - alone[i] : all[i];
     if (!count)
@@ -384,7 +392,7 @@ int main(int count, char **arguments)
         fail("usage", "peers DIRECTORY ROUNDS SECONDS PEER.so...");
     rounds = (unsigned)atoi(arguments[2]);
     if (rounds < 1 || rounds > ROUNDS_MAX)
-        fail("ROUNDS", "1 to 20000");
+        fail("ROUNDS", "1 to 10000");
     find_cpus();
     for (int i = 4; i < count; i++)
         load(arguments[i]);
