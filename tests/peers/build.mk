@@ -45,11 +45,11 @@ $(B)/host/peers/$(1).so: $(2)
 endef
 peers_in = $(call objects,$(B)/host/peers/$(1),$(2))
 
-# Without a port, nothing of this is built, and `make bench-peers` fails.
+# Without a port nothing of this is built.
 ifneq ($(PEERS_PORT),)
 $(foreach d,rseq cas,$(eval $(call peers_objects,$d,,)))
 $(foreach d,rseq cas,$(eval $(call peers_objects,$d,/san,$(SANITIZE))))
-$(B)/host/peers/clock/%.o: %.c
+$(B)/host/peers/clock/%.o: %.c | $$(GENERATED)
 	@mkdir -p $(@D); echo "  HOSTCC  $< (clock)"
 	@$(HOST_CC) $(HOST_CFLAGS) $(PEERS_FLAGS) -DPEER_CLOCK -c -o $@ $<
 
@@ -69,4 +69,8 @@ peers: $(PEERS) $(B)/host/peers/peers
 
 $(eval $(call peers_test,storm,tests/unit/trace/storm_test.c,/san))
 $(eval $(call peers_test,step,tests/unit/trace/step_test.c tests/peers/step.c))
+else
+.PHONY: peers
+peers:
+	@echo "make $@: there is no arch/$(HOST_ARCH)/linux" >&2; exit 1
 endif

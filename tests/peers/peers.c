@@ -28,7 +28,6 @@
 #define EVENTS     500 /* of a measurement back to back, */
 #define REPEATS    4   /* which is done so often in a round */
 #define PIECES     32  /* of work in a measurement in situ */
-#define BLOCK      50  /* rounds */
 #define SPINS      20000
 
 enum shape { ONE, FOUR, ONE_IN_SITU, FOUR_IN_SITU, SHAPES };
@@ -54,36 +53,35 @@ static void fail(const char *what, const char *why)
 
 /* ---- work ----------------------------------------------------------------------------------------- */
 
-#define SORTED 24u
+#define SORTED 16u
 #define HASHED 512u
 
 static __thread struct {
-    uint64_t seed, hash[4];
+    uint64_t hash[4];
     uint32_t sorted[SORTED];
     uint64_t hashed[HASHED];
 } desk;
 
-static uint32_t next_random(void)
+static void order(uint32_t *a, uint32_t *b)
 {
-    desk.seed = desk.seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(desk.seed >> 33);
+    const uint32_t least = *a < *b ? *a : *b, most = *a < *b ? *b : *a;
+    *a = least;
+    *b = most;
 }
 
-/* Sorts a few numbers, and hashes a few that it also changes: a microsecond or so. */
+/* Hashes what it also changes, and sorts numbers that come of it: a microsecond or so. No branch depends on
+ * the numbers, because what is predicted wrongly differs from one place in memory to another. */
 static void work(void)
 {
-    for (unsigned i = 0; i < SORTED; i++) {
-        const uint32_t value = next_random();
-        unsigned place = i;
-        for (; place && desk.sorted[place - 1] > value; place--)
-            desk.sorted[place] = desk.sorted[place - 1];
-        desk.sorted[place] = value;
-    }
     for (unsigned i = 0; i < HASHED; i++) {
         uint64_t *const hash = &desk.hash[i % 4];
         *hash = (*hash ^ desk.hashed[i]) * 0x9e3779b97f4a7c15u;
         desk.hashed[i] += *hash >> 32;
+        desk.sorted[i % SORTED] ^= (uint32_t)*hash;
     }
+    for (unsigned turn = 0; turn < SORTED; turn++)
+        for (unsigned i = turn % 2; i + 1 < SORTED; i += 2)
+            order(&desk.sorted[i], &desk.sorted[i + 1]);
 }
 
 /* ---- one measurement ------------------------------------------------------------------------------ */
@@ -100,7 +98,6 @@ static struct span measure(unsigned peer, enum shape shape, unsigned thread)
     uint64_t *const number = &logged[peer][thread];
     loop(PEER_NUMBER(thread, *number), count / 2, in_situ ? work : NULL); /* caches */
     *number += count / 2;
-    desk.seed = 1; /* the same work for all */
     struct span span = {.first = arch_trace_clock()};
     loop(PEER_NUMBER(thread, *number), count, in_situ ? work : NULL);
     span.end = arch_trace_clock();
@@ -275,21 +272,6 @@ static double median(double *values, unsigned count)
     return values[count / 2];
 }
 
-/* The least median of so many values in a row. */
-static double find_least(const double *values, unsigned count, unsigned block)
-{
-    double least = values[0], copy[BLOCK];
-    for (unsigned i = 0; i < count; i += block) {
-        if (i && i + block > count)
-            break;
-        const unsigned length = block < count ? block : count;
-        memcpy(copy, values + i, length * sizeof(*values));
-        const double value = median(copy, length);
-        least = i == 0 || value < least ? value : least;
-    }
-    return least;
-}
-
 static unsigned find_peer(const char *name)
 {
     for (unsigned peer = 0; peer < peer_count; peer++)
@@ -299,24 +281,23 @@ static unsigned find_peer(const char *name)
     return 0;
 }
 
-/* In situ, the median is that of the differences with the work alone in the same round, and the minimum the
- * least of the medians of BLOCK rounds: the least of all would be that in which the work alone was disturbed.
- */
+/* In situ, the median of the differences with the work alone in the same round, also in the place of the
+ * minimum: the least difference is that in which the work alone was disturbed most. */
 static void print_figure(unsigned peer, enum shape shape, enum place place)
 {
     const double *all = costs[peer][shape][place];
     const double *alone = costs[find_peer("none")][shape][place];
     const bool in_situ = shape >= ONE_IN_SITU && all != alone;
-    static double valid[ROUNDS_MAX * REPEATS], least;
+    static double valid[ROUNDS_MAX * REPEATS];
     unsigned count = 0;
     for (unsigned i = 0; i < rounds * repeats(shape); i++)
         if (all[i] >= 0 && alone[i] >= 0)
             valid[count++] = in_situ ? all[i] - alone[i] : all[i];
     if (!count)
         return;
-    least = find_least(valid, count, in_situ ? BLOCK : 1);
+    const double middle = median(valid, count), least = in_situ ? middle : valid[0]; /* sorted now */
     printf("figure\t%s\t%s\t%s\t%.2f\t%.2f\t%u\n", peers[peer]->name, shape_names[shape], place_names[place],
-           least * ns_of_tick, median(valid, count) * ns_of_tick, count);
+           least * ns_of_tick, middle * ns_of_tick, count);
 }
 
 /* ---- instructions --------------------------------------------------------------------------------- */
