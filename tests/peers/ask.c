@@ -2,25 +2,27 @@
 /*
  * tests/peers/ask.c - the part of restartable logging that Tarn's kernel has, for a process of Linux.
  *
- * A block that asks raises SIGILL. The handler, with all signals blocked, takes the ring of its CPU and calls
- * restart.c, which expects to be on that CPU with interrupts off. Here other threads may run, and the handler
- * may migrate, so:
+ * restart.c expects to be on the ring's CPU with interrupts off. Here signals are blocked, but other threads
+ * may run, and the thread may migrate. So:
  *
  * - who changes a ring holds its lock;
  * - it has stored the bound 0, while it was on the ring's CPU and by a restartable sequence. So no block on
  * that CPU is behind its comparison with the bound, and each that begins asks, again and again until the lock
  * is released.
  *
- * What restart.c stores afterwards may come from any CPU. x86_64 keeps the order of stores, and another
- * machine would need the stores that restart.c calls releases, which it has, in leave() too.
+ * What restart.c stores afterwards may come from any CPU: a block that reads a bound other than 0 sees what
+ * was stored before it, because the machine keeps the order of stores.
+ *
+ * Signals that come of an instruction cannot be blocked. If the handler of one logs, it is what an NMI is to
+ * the kernel: an event that finds the ring being changed is discarded.
  */
-#include "rings.h"
 #include <port/ask.h>
 #include <sched.h>
 #include <stddef.h>
 #include <trace/ring/ring.h>
 
 __thread char *host_ring;
+static __thread volatile enum { OUTSIDE, TAKING, OWNER } place; /* of the thread, for handlers of signals */
 static bool locks[TRACE_CPUS_MAX];
 
 static void return_ring(uint32_t cpu)
@@ -43,27 +45,49 @@ static bool take_ring(uint32_t *cpu)
     }
 }
 
-static void on_ask(int number, siginfo_t *info, void *context)
+/* In the handler of a signal that came while this thread took a ring: nothing can be changed. */
+static bool discard(void)
 {
-    const uint64_t ip = port_host_ip(context), cell = ip & ~(uint64_t)(TRACE_CELL_BYTES - 1);
-    if (!port_host_asks(ip)) {
-        signal(SIGILL, SIG_DFL);
-        return;
-    }
+    struct trace_control *control = trace_control_of(host_rings[port_host_cpu()] - TRACE_BUFFERS_OFFSET);
+    __atomic_fetch_add(&control->discarded, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* True: the block may begin again. */
+static bool make_space(void)
+{
     uint32_t cpu;
     bool again = true;
+    if (place != OUTSIDE)
+        return place == OWNER ? trace_ring_make_space() : discard();
+    place = TAKING;
     if (take_ring(&cpu)) {
+        place = OWNER;
         again = trace_ring_make_space();
+        place = TAKING;
         return_ring(cpu);
     } else {
         sched_yield();
     }
-    port_host_set_ip(context, again ? cell : cell + TRACE_CELL_BYTES - ARCH_TRACE_EXIT_BYTES);
+    place = OUTSIDE;
+    return again;
 }
 
-const char *host_ask_open(void)
+static void fill_signals(sigset_t *signals)
 {
-    struct sigaction action = {.sa_sigaction = on_ask, .sa_flags = SA_SIGINFO};
-    sigfillset(&action.sa_mask);
-    return sigaction(SIGILL, &action, NULL) ? "SIGILL cannot be caught" : NULL;
+    static const int of_instructions[] = {SIGTRAP, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+    sigfillset(signals);
+    for (unsigned i = 0; i < sizeof(of_instructions) / sizeof(*of_instructions); i++)
+        sigdelset(signals, of_instructions[i]);
+}
+
+uint64_t host_ask(uint64_t ip)
+{
+    const uint64_t cell = ip & ~(uint64_t)(TRACE_CELL_BYTES - 1);
+    sigset_t signals, before;
+    fill_signals(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    const bool again = make_space();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return again ? cell : cell + TRACE_CELL_BYTES - ARCH_TRACE_EXIT_BYTES;
 }

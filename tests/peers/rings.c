@@ -94,10 +94,6 @@ const char *host_rings_open(uint64_t buffer_bytes, uint64_t buffer_count, enum t
     const char *problem = find_area();
     if (!problem && !map_rings(buffer_bytes * buffer_count))
         problem = "no memory for rings";
-#ifndef TRACE_CAS
-    if (!problem)
-        problem = host_ask_open();
-#endif
     if (problem)
         return problem;
     memset(&host_info, 0, sizeof(host_info));

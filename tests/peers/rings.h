@@ -34,7 +34,4 @@ bool host_rings_read(host_visit_packet *visit, void *context);
 /* The same into a trace directory, which `tarn` and other readers of CTF can open. */
 bool host_rings_write(const char *directory);
 
-/* ask.c: NULL, or why blocks cannot be restarted here. */
-const char *host_ask_open(void);
-
 #endif

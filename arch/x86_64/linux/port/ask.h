@@ -6,7 +6,6 @@
 
 #include <arch/trace.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/rseq.h>
 #include <trace/ring/restart.h>
 #include <ucontext.h>
@@ -20,13 +19,6 @@ static inline uint64_t port_host_ip(const void *context)
 static inline void port_host_set_ip(void *context, uint64_t ip)
 {
     ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
-}
-
-/* Whether this is the place at which a block asks: the signature of its critical section follows. */
-static inline bool port_host_asks(uint64_t ip)
-{
-    static const uint8_t asks[] = {0x0f, 0x0b, 0x0f, 0xb9, 0x3d, 0x53, 0x30, 0x05, 0x53};
-    return !memcmp((const void *)ip, asks, sizeof(asks));
 }
 
 /* Stores 0, if the thread runs on that CPU: no block that is running there has read the word before. */

@@ -5,8 +5,8 @@
  * The process has a ring for each CPU (tests/peers/rings.c). Linux keeps the number of a thread's CPU in the
  * thread's struct rseq, which the C library registers, at the same distance from FS base in all threads.
  *
- * The functions here that are not in the contract serve the part that Tarn's kernel has in Tarn: a block that
- * asks raises SIGILL (tests/peers/ask.c).
+ * The functions here that are not in the contract serve the part that Tarn's kernel has in Tarn
+ * (tests/peers/ask.c).
  */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
@@ -82,6 +82,8 @@ static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 }
 #else
 extern __thread char *host_ring; /* the ring that the thread has taken to change it */
+/* A block asks for space; `ip` lies in its cell. Returns where it goes on. */
+uint64_t host_ask(uint64_t ip);
 static inline char *arch_trace_ring(void)
 {
     return host_ring;

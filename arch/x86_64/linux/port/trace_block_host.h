@@ -32,7 +32,11 @@
 _Static_assert(RSEQ_SIG == 0x53053053, "written out in PORT_HOST_ABORT");
 
 #define PORT_TRACE_INFO "host_info+%c[mask](%%rip)"
-#define PORT_TRACE_ASK  "ud2\n\t" PORT_HOST_ABORT "lock incq host_restarts(%%rip)"
+/* Not UD2, as in programs of Tarn: a signal takes ten times as long as making space. A function may keep data
+ * in the 128 bytes below its stack. */
+#define PORT_TRACE_ASK            \
+    "leaq -128(%%rsp), %%rsp\n\t" \
+    "call port_host_ask\n\t" PORT_HOST_ABORT "lock incq host_restarts(%%rip)"
 #define PORT_TRACE_RING                       \
     "movq host_area(%%rip), %[word]\n\t"      \
     "leaq host_rings(%%rip), %[ring]\n\t"     \
