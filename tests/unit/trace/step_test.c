@@ -10,7 +10,8 @@
  * - Compare-and-swap: the thread executes step by step, through the slow path, too.
  * - Restartable: a step would restart the block, and the next step again. So the instructions are found
  * first, while Linux restarts nothing, and then a stop is placed on one after the other. A signal in a
- * block's critical section must have it restarted.
+ * block's critical section must have it restarted. What the handler logs while the thread itself changes the
+ * ring must be counted as discarded (ask.c).
  */
 #include <port/step.h>
 #include <sched.h>

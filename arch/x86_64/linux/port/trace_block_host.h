@@ -32,8 +32,8 @@
 _Static_assert(RSEQ_SIG == 0x53053053, "written out in PORT_HOST_ABORT");
 
 #define PORT_TRACE_INFO "host_info+%c[mask](%%rip)"
-/* Not UD2, as in programs of Tarn: a signal takes ten times as long as making space. A function may keep data
- * in the 128 bytes below its stack. */
+/* Not UD2, as in programs of Tarn: a signal takes several times as long as making space. A function may keep
+ * data in the 128 bytes below its stack. */
 #define PORT_TRACE_ASK            \
     "leaq -128(%%rsp), %%rsp\n\t" \
     "call port_host_ask\n\t" PORT_HOST_ABORT "lock incq host_restarts(%%rip)"
