@@ -84,38 +84,11 @@ static void work(void)
             order(&desk.sorted[i], &desk.sorted[i + 1]);
 }
 
-/* ---- one measurement ------------------------------------------------------------------------------ */
+/* ---- two threads ---------------------------------------------------------------------------------- */
 
 struct span {
     uint64_t first, end;
 };
-
-static struct span measure(unsigned peer, enum shape shape, unsigned thread)
-{
-    const bool in_situ = shape >= ONE_IN_SITU;
-    const uint64_t count = in_situ ? PIECES : EVENTS;
-    peer_loop *const loop = shape == ONE || shape == ONE_IN_SITU ? peers[peer]->one : peers[peer]->four;
-    uint64_t *const number = &logged[peer][thread];
-    loop(PEER_NUMBER(thread, *number), count / 2, in_situ ? work : NULL); /* caches */
-    *number += count / 2;
-    struct span span = {.first = arch_trace_clock()};
-    loop(PEER_NUMBER(thread, *number), count, in_situ ? work : NULL);
-    span.end = arch_trace_clock();
-    *number += count;
-    return span;
-}
-
-static unsigned repeats(enum shape shape)
-{
-    return shape >= ONE_IN_SITU ? 1 : REPEATS;
-}
-
-static double ticks_of_one(struct span span, enum shape shape)
-{
-    return (double)(span.end - span.first) / (shape >= ONE_IN_SITU ? PIECES : EVENTS);
-}
-
-/* ---- two threads ---------------------------------------------------------------------------------- */
 
 static struct {
     pthread_t thread;
@@ -134,6 +107,36 @@ static void meet(unsigned thread)
             sched_yield();
 }
 
+/* ---- one measurement ------------------------------------------------------------------------------ */
+
+/* With `together` the two threads begin at the same time. */
+static struct span measure(unsigned peer, enum shape shape, unsigned thread, bool together)
+{
+    const bool in_situ = shape >= ONE_IN_SITU;
+    const uint64_t count = in_situ ? PIECES : EVENTS;
+    peer_loop *const loop = shape == ONE || shape == ONE_IN_SITU ? peers[peer]->one : peers[peer]->four;
+    uint64_t *const number = &logged[peer][thread];
+    loop(PEER_NUMBER(thread, *number), count / 2, in_situ ? work : NULL); /* caches */
+    *number += count / 2;
+    if (together)
+        meet(thread);
+    struct span span = {.first = arch_trace_clock()};
+    loop(PEER_NUMBER(thread, *number), count, in_situ ? work : NULL);
+    span.end = arch_trace_clock();
+    *number += count;
+    return span;
+}
+
+static unsigned repeats(enum shape shape)
+{
+    return shape >= ONE_IN_SITU ? 1 : REPEATS;
+}
+
+static double ticks_of_one(struct span span, enum shape shape)
+{
+    return (double)(span.end - span.first) / (shape >= ONE_IN_SITU ? PIECES : EVENTS);
+}
+
 /* Whether the two measured at the same time. */
 static bool overlap(struct span a, struct span b)
 {
@@ -144,8 +147,7 @@ static bool overlap(struct span a, struct span b)
 
 static void measure_both(unsigned peer, enum shape shape, unsigned thread, unsigned measurement)
 {
-    meet(thread);
-    second.spans[thread] = measure(peer, shape, thread);
+    second.spans[thread] = measure(peer, shape, thread, true);
     meet(thread);
     costs[peer][shape][thread ? SECOND_OF_TWO : FIRST_OF_TWO][measurement] =
         overlap(second.spans[0], second.spans[1]) ? ticks_of_one(second.spans[thread], shape) : -1;
@@ -181,7 +183,7 @@ static void measure_all(unsigned round)
         shuffle(round, shape, order);
         for (unsigned i = 0; i < peer_count * repeats(shape); i++)
             costs[order[i % peer_count]][shape][ALONE][round * repeats(shape) + i / peer_count] =
-                ticks_of_one(measure(order[i % peer_count], shape, 0), shape);
+                ticks_of_one(measure(order[i % peer_count], shape, 0, false), shape);
     }
 }
 
