@@ -76,7 +76,8 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
     uint64_t first, last;
     bool any = false;
     *counts = (struct wire_cpu_status){.discarded = trace_salvage_discarded(reader),
-                                       .torn = trace_reader_torn(reader)};
+                                       .torn = trace_reader_torn(reader),
+                                       .events = TRACE_EVENTS_UNKNOWN};
     if (!trace_salvage_range(reader, &first, &last))
         return true;
     for (uint64_t number = first; number <= last && !atomic_load(asked); number++) {
@@ -93,6 +94,7 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
         atomic_fetch_add_explicit(&packets_sent, job.sent, memory_order_relaxed);
     }
     counts->next = last + 1;
+    counts->events = trace_reader_events_before(reader, counts->head);
     return true;
 }
 

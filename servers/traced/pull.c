@@ -147,6 +147,7 @@ static bool send_status(struct pull *pull)
                                     .cut = ring->cut,
                                     .discarded = ring->discarded,
                                     .torn = trace_reader_torn(&reader),
+                                    .events = trace_reader_events_before(&reader, ring->head),
                                 });
     }
     return send_payload(pull->connection, WIRE_STATUS, payload, (size_t)(at - payload));

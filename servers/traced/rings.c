@@ -89,6 +89,7 @@ size_t put_statistics(uint8_t *to)
                                     .head = trace_reader_head(&ring),
                                     .discarded = trace_reader_discarded(&ring),
                                     .torn = trace_reader_torn(&ring),
+                                    .events = trace_reader_events_before(&ring, trace_reader_head(&ring)),
                                 });
     }
     for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++, at += 8)

@@ -65,7 +65,7 @@ struct trace_packet {
     uint64_t events_discarded; /* on this CPU since boot, when the packet began */
     uint64_t packet_seq_num;   /* buffer number on this CPU since boot: consecutive */
     uint64_t committed;        /* 64-bit words of this buffer that writers have committed; or see layout.h */
-    uint64_t events_before;    /* in the packets of this CPU before this one, since boot */
+    uint64_t events_before; /* in the packets of this CPU before this one, since boot, without end events */
     uint32_t cpu_id;
     uint32_t flags; /* TRACE_PACKET_* */
 };
@@ -75,6 +75,8 @@ _Static_assert(sizeof(struct trace_packet) == 96, "packet header and context are
 /* a reader cut the content at the first hole or bad event; the rest was lost */
 #define TRACE_PACKET_CUT     1u
 #define TRACE_PACKET_CLOSING 2u /* made at the end of a pull, without events: records what was lost last */
+#define TRACE_EVENTS_UNKNOWN \
+    UINT64_MAX /* `events_before` of a closing packet of which the guest did not say it */
 
 /* Events of class 0 that the logging path itself writes; trace/schema/trace.ev declares their fields. */
 #define TRACE_CLASS_TRACE   0u

@@ -129,7 +129,7 @@ static void convert(void *to, const void *from, const char *layout)
 
 #define HELLO_LAYOUT      "444488888844tt"
 #define PREVIOUS_LAYOUT   HELLO_LAYOUT "4444tttttttt"
-#define CPU_STATUS_LAYOUT "888888"
+#define CPU_STATUS_LAYOUT "8888888"
 _Static_assert(sizeof(struct wire_hello) == WIRE_HELLO_BYTES &&
                    sizeof(struct wire_previous) == WIRE_PREVIOUS_BYTES &&
                    sizeof(struct wire_cpu_status) == WIRE_CPU_STATUS_BYTES,

@@ -17,7 +17,7 @@
 struct trace_store;
 
 #define WIRE_MAGIC       0x54617257u /* "TarW" */
-#define WIRE_VERSION     3u
+#define WIRE_VERSION     4u
 #define WIRE_TCP_PORT    7777u
 #define WIRE_CPUS_MAX    64u
 #define WIRE_PAYLOAD_MAX ((4u << 20) + 64u) /* the largest trace buffer and its prefix */
@@ -92,8 +92,9 @@ struct wire_cpu_status {
     uint64_t cut;  /* packets of this pull sent with their end cut off at a hole */
     uint64_t discarded; /* events that found no free buffer, since boot */
     uint64_t torn;      /* words found uncommitted when their buffer was reused, since boot */
+    uint64_t events;    /* logged before packet `head`, since boot; or TRACE_EVENTS_UNKNOWN */
 };
-#define WIRE_CPU_STATUS_BYTES 48u
+#define WIRE_CPU_STATUS_BYTES 56u
 
 enum wire_end_reason {
     WIRE_ENDED_ASKED = 1,

@@ -131,6 +131,11 @@ uint64_t trace_reader_tail(const struct trace_reader *reader)
     return consumed > oldest ? consumed : oldest;
 }
 
+uint64_t trace_reader_events(const struct trace_reader *reader)
+{
+    return trace_index_events(ring_index(reader), ring_load(reader, TRACE_CONTROL_AT(events)));
+}
+
 uint64_t trace_reader_discarded(const struct trace_reader *reader)
 {
     return ring_load(reader, TRACE_CONTROL_AT(discarded));
@@ -139,6 +144,11 @@ uint64_t trace_reader_discarded(const struct trace_reader *reader)
 uint64_t trace_reader_torn(const struct trace_reader *reader)
 {
     return ring_load(reader, TRACE_CONTROL_AT(torn));
+}
+
+uint64_t trace_reader_events_before(const struct trace_reader *reader, uint64_t number)
+{
+    return ring_events_before(reader, number);
 }
 
 /* ---- packets -------------------------------------------------------------------------------------- */

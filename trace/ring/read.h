@@ -65,9 +65,13 @@ uint64_t trace_open_words(const struct trace_reader *reader);
 uint64_t trace_reader_oldest(const struct trace_reader *reader);
 /* Number of the oldest packet that no consumer has taken; at most the head, which is not closed yet. */
 uint64_t trace_reader_tail(const struct trace_reader *reader);
+/* Events logged since boot. */
+uint64_t trace_reader_events(const struct trace_reader *reader);
 /* Events that found no free buffer and words never committed, from the control page. */
 uint64_t trace_reader_discarded(const struct trace_reader *reader);
 uint64_t trace_reader_torn(const struct trace_reader *reader);
+/* Events logged before packet `number`, which is in the ring or comes next; else TRACE_EVENTS_UNKNOWN. */
+uint64_t trace_reader_events_before(const struct trace_reader *reader, uint64_t number);
 
 /* The place of packet `number`; another packet may have its buffer. */
 const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number);

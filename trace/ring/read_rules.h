@@ -134,6 +134,21 @@ static bool is_overwritten(RING *ring, uint64_t number)
     return newest >= number && newest - number >= ring_buffers(ring);
 }
 
+/* The events before packet `number`, or, if the ring is full, before the packet that comes next. */
+static uint64_t ring_events_before(RING *ring, uint64_t number)
+{
+    struct trace_packet packet;
+    const bool is_there = ring_read_header(ring, number, &packet);
+    /* the header before the check: pairs with fence 1 of cas.h, as in ring_packet_copy() */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (is_there && !is_overwritten(ring, number))
+        return packet.events_before;
+    const uint64_t index = ring_index(ring);
+    if (!(index & TRACE_INDEX_CLOSED) || trace_index_head(index, ring_words(ring)) != number)
+        return TRACE_EVENTS_UNKNOWN;
+    return trace_index_events(index, ring_load(ring, TRACE_CONTROL_AT(events)));
+}
+
 static uint64_t ring_committed(RING *ring, uint64_t number)
 {
     return ring_load(ring, ring_packet_offset(ring, number) + offsetof(struct trace_packet, committed));

@@ -215,7 +215,7 @@ int main(int argc, char **argv)
     unsigned failed = run_scripts(pids);
     double seconds = now() - begin;
     trace_user_mark(2, "sdet ends");
-    printf("sdet: %u scripts, %u rounds, %u commands each: %.2f s, %.0f scripts/hour", scripts, rounds,
+    printf("sdet: %u scripts, %u rounds, %u commands each: %.6f s, %.0f scripts/hour", scripts, rounds,
            rounds * (unsigned)COMMANDS, seconds, scripts * rounds / seconds * 3600);
     printf(failed ? ", %u FAILED\n" : "\n", failed);
     if (!keep)

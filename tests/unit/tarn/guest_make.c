@@ -94,6 +94,7 @@ void make_packet(struct made *made, uint32_t cpu, uint64_t number, enum made_sta
     PUT(made, packet, struct trace_packet, packet_size, MAKE_BUFFER_BYTES * 8);
     PUT(made, packet, struct trace_packet, events_discarded, 0);
     PUT(made, packet, struct trace_packet, packet_seq_num, number);
+    PUT(made, packet, struct trace_packet, events_before, number * (1 + MAKE_EVENTS));
     PUT(made, packet, struct trace_packet, cpu_id, cpu);
     PUT(made, packet, struct trace_packet, flags, 0);
     put_event(made, packet + words * 8, TRACE_ID(0, TRACE_MINOR_CONTEXT), TRACE_CONTEXT_WORDS, time);

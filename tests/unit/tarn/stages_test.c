@@ -12,6 +12,7 @@
 #include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/print/print.h>
+#include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
 #include <tools/tarn/read/order.h>
 #include <unistd.h>
@@ -175,6 +176,7 @@ static void test_escapes(void)
 struct counter {
     struct reporter reporter;
     uint64_t kinds[ANOMALY_COUNT], lost_events, lost_packets;
+    struct missing missing;
 };
 
 static void count_report(struct reporter *reporter, const struct report *report)
@@ -184,8 +186,10 @@ static void count_report(struct reporter *reporter, const struct report *report)
     counter->kinds[report->anomaly]++;
     if (report->anomaly == ANOMALY_LOST_EVENTS && report->count != UINT64_MAX)
         counter->lost_events += report->count;
-    if (report->anomaly == ANOMALY_LOST_PACKETS)
+    if (report->anomaly == ANOMALY_LOST_PACKETS) {
         counter->lost_packets += report->count;
+        missing_add(&counter->missing, report);
+    }
 }
 
 static void make_trace(const struct synthetic_options *wanted, struct trace *trace)
@@ -302,6 +306,9 @@ static void test_losses(void)
     check(discarded > 0 && counter.lost_events == discarded,
           "discarded events are the differences of the counter");
     check(missing > 0 && counter.lost_packets == missing, "lost packets are the gaps of the sequence");
+    check(counter.missing.events == counter.kinds[ANOMALY_LOST_PACKETS] * SYNTHETIC_LOST &&
+              !counter.missing.is_least,
+          "their events are the differences of the count of events");
     trace_close(&trace);
 }
 

@@ -66,12 +66,12 @@ void synthetic_packet(const struct schema *schema, uint8_t *packet, uint64_t use
                       const struct synthetic_packet *about)
 {
     const uint64_t words[] = {about->begin,     about->end, used * 8, size * 8,
-                              about->discarded, about->seq, size / 8};
+                              about->discarded, about->seq, size / 8, about->before};
 
     synthetic_store(schema, packet, TRACE_CTF_MAGIC, 4);
     synthetic_store(schema, packet + 4, TRACE_STREAM_ID, 4);
     memcpy(packet + 8, schema->tsdl.uuid, 16);
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 8; i++)
         synthetic_store(schema, packet + 24 + 8 * i, words[i], 8);
     synthetic_store(schema, packet + offsetof(struct trace_packet, cpu_id), about->cpu, 4);
     if (size > used)
@@ -294,6 +294,7 @@ void writer_start(struct generator *gen, struct writer *writer)
     memset(writer->packet, 0, gen->options.packet);
     writer->used = sizeof(struct trace_packet);
     writer->begin = writer->time;
+    writer->first = writer->events;
     writer_append(
         writer, event,
         generator_make(gen, writer, event,
@@ -305,9 +306,10 @@ void writer_finish(struct generator *gen, struct writer *writer)
 {
     uint8_t end[1024];
     uint64_t size = gen->options.packet;
-    const struct synthetic_packet about = {writer->begin, writer->time, writer->discarded, writer->seq,
-                                           writer->cpu};
+    const struct synthetic_packet about = {writer->begin, writer->time,   writer->discarded,
+                                           writer->seq,   writer->before, writer->cpu};
 
+    writer->before += writer->events - writer->first;
     writer_append(writer, end,
                   generator_make(gen, writer, end,
                                  schema_event(&gen->schema, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END))));
@@ -316,8 +318,10 @@ void writer_finish(struct generator *gen, struct writer *writer)
     writer->seq++;
     if (gen->options.losses && generator_draw(gen, 4) == 0)
         writer->discarded += generator_draw(gen, 1000) + 1;
-    if (gen->options.losses && generator_draw(gen, 10) == 0)
+    if (gen->options.losses && generator_draw(gen, 10) == 0) {
         writer->seq += generator_draw(gen, 3) + 1;
+        writer->before += SYNTHETIC_LOST;
+    }
 }
 
 static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, struct fail *fail)

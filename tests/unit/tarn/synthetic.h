@@ -37,6 +37,9 @@ bool synthetic_write(const struct synthetic_options *options, uint64_t *written,
 
 /* Metadata with the names filled in; the caller frees it. NULL on failure. */
 char *synthetic_metadata(const struct synthetic_options *options, struct fail *fail);
+/* Events in the packets of one gap. */
+#define SYNTHETIC_LOST 1000u
+
 /* Makes the directory with the metadata in it. */
 bool synthetic_start(const struct synthetic_options *options, const char *metadata, struct fail *fail);
 void synthetic_store(const struct schema *schema, uint8_t *at, uint64_t value, unsigned width);
@@ -44,7 +47,7 @@ void synthetic_store(const struct schema *schema, uint8_t *at, uint64_t value, u
 void synthetic_event(const struct schema *schema, uint8_t *event, uint32_t id, uint64_t words, uint64_t time);
 /* Header and filler of a packet of SIZE bytes, USED by the header and events up to the end event. */
 struct synthetic_packet {
-    uint64_t begin, end, discarded, seq;
+    uint64_t begin, end, discarded, seq, before;
     uint32_t cpu;
 };
 void synthetic_packet(const struct schema *schema, uint8_t *packet, uint64_t used, uint64_t size,

@@ -26,6 +26,7 @@ struct writer {
     uint8_t *packet;
     uint64_t used; /* bytes */
     uint64_t time, begin, discarded, seq, events;
+    uint64_t before, first; /* `events_before`, and `events` when the packet began */
     uint32_t cpu, pid, tid;
     char comm[TRACE_NAME_BYTES];
     struct {

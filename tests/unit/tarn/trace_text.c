@@ -12,7 +12,7 @@
 struct stream_text {
     FILE *file;
     uint8_t packet[PACKET_BYTES];
-    uint64_t used, time;
+    uint64_t used, time, events; /* events: of the packet */
     struct synthetic_packet about;
 };
 
@@ -42,6 +42,7 @@ static bool append(struct text_writer *writer, struct stream_text *stream, const
     if (stream->used + words * 8 + 16 > PACKET_BYTES)
         return wrong(writer, "no more space in the packet for", type->name);
     memcpy(stream->packet + stream->used, event, words * 8);
+    stream->events++;
     synthetic_event(&writer->schema, stream->packet + stream->used, type->id, words, stream->time);
     stream->used += words * 8;
     return true;
@@ -70,7 +71,8 @@ static bool end_packet(struct text_writer *writer, struct stream_text *stream)
     synthetic_packet(&writer->schema, stream->packet, stream->used, PACKET_BYTES, &stream->about);
     fwrite(stream->packet, PACKET_BYTES, 1, stream->file); /* finish looks for errors */
     stream->about.seq++;
-    stream->used = 0;
+    stream->about.before += stream->events - 1;
+    stream->used = stream->events = 0;
     return true;
 }
 

@@ -26,6 +26,8 @@ struct result {
     unsigned report_count;
     uint64_t kinds[ANOMALY_COUNT];
     uint64_t packets, events, bytes, lost_events, lost_packets;
+    struct missing missing;
+    uint64_t count; /* of events behind the last packet, if all of it is there; or TRACE_EVENTS_UNKNOWN */
 };
 
 struct check {
@@ -41,8 +43,10 @@ static void on_report(struct reporter *reporter, const struct report *report)
     result->kinds[report->anomaly]++;
     if (report->anomaly == ANOMALY_LOST_EVENTS && report->count != UINT64_MAX)
         result->lost_events += report->count;
-    if (report->anomaly == ANOMALY_LOST_PACKETS)
+    if (report->anomaly == ANOMALY_LOST_PACKETS) {
         result->lost_packets += report->count;
+        missing_add(&result->missing, report);
+    }
     if (result->report_count == REPORTS_KEPT)
         return;
     if ((result->report_count & (result->report_count - 1)) == 0)
@@ -60,6 +64,20 @@ static void found(struct cursor *cursor, enum anomaly anomaly, uint64_t offset, 
                             .event_id = id};
 
     on_report(cursor->reporter, &report);
+}
+
+/* The packet must begin with the count that the one before it ended with, unless that was cut or something
+ * lies in between: then with no smaller one. */
+static void check_count(struct cursor *cursor, struct result *result)
+{
+    const struct trace_packet *header = &cursor->packet.header;
+    const bool is_next = header->packet_seq_num == cursor->previous_seq + 1;
+
+    if (result->count != TRACE_EVENTS_UNKNOWN && header->events_before != TRACE_EVENTS_UNKNOWN &&
+        (is_next && !cursor->is_broken ? header->events_before != result->count
+                                       : header->events_before < result->count))
+        found(cursor, ANOMALY_EVENT_COUNT, cursor->packet.offset, 0);
+    cursor->is_broken = (header->flags & TRACE_PACKET_CUT) != 0;
 }
 
 /* Checks the packet's events up to the first invalid one. */
@@ -88,6 +106,9 @@ static void check_events(struct cursor *cursor, struct result *result)
     if (at == end && ticks != packet->header.timestamp_end)
         found(cursor, ANOMALY_END_TIME, packet->offset, 0);
     result->events += events;
+    result->count = packet->header.events_before + events - (events > 0);
+    if (at < end || packet->header.events_before == TRACE_EVENTS_UNKNOWN)
+        result->count = TRACE_EVENTS_UNKNOWN;
 }
 
 static bool has_event(const struct cursor *cursor, uint64_t at, uint32_t minor)
@@ -121,6 +142,7 @@ static void check_stream(const struct trace *trace, const struct stream *stream,
 
     result->reporter.report = on_report;
     result->bytes = stream->size;
+    result->count = TRACE_EVENTS_UNKNOWN;
     cursor_open(&cursor, trace, stream, 0, &result->reporter);
     while (offset < stream->size) {
         enum anomaly anomaly = stream_packet(trace, stream, offset, &cursor.buffer, packet);
@@ -131,6 +153,7 @@ static void check_stream(const struct trace *trace, const struct stream *stream,
             offset = stream_resync(trace, stream, offset + 8);
             continue;
         }
+        check_count(&cursor, result);
         report_losses(&cursor, &packet->header, offset);
         check_ends(&cursor);
         check_events(&cursor, result);
@@ -208,6 +231,8 @@ static int print_results(const struct check *check, bool quiet)
         total.bytes += result->bytes;
         total.lost_events += result->lost_events;
         total.lost_packets += result->lost_packets;
+        total.missing.events += result->missing.events;
+        total.missing.is_least |= result->missing.is_least;
         for (int kind = 0; kind < ANOMALY_COUNT; kind++)
             total.kinds[kind] += result->kinds[kind];
     }
@@ -217,7 +242,8 @@ static int print_results(const struct check *check, bool quiet)
                    anomaly_kinds[kind].meaning);
     printf("%" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " bytes of %u CPUs checked\n", total.packets,
            total.events, total.bytes, check->trace->stream_count);
-    printf("lost: %" PRIu64 " events, %" PRIu64 " packets\n", total.lost_events, total.lost_packets);
+    printf("lost: %" PRIu64 " events, %" PRIu64 " packets with %s%" PRIu64 " events\n", total.lost_events,
+           total.lost_packets, total.missing.is_least ? "at least " : "", total.missing.events);
     if (total.kinds[ANOMALY_UNFINISHED] != 0)
         printf("UNFINISHED: the pull ended early, so losses after the last packets are not counted here. "
                "They are\n"

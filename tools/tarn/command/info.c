@@ -203,11 +203,13 @@ static void print_text(const struct info *info)
     printf("CPUs        %u\n", trace->stream_count);
     printf("packets     %" PRIu64 ", %" PRIu64 " bytes\n", packets, bytes);
     printf("events      about %.0f\n", events);
-    printf("lost        %" PRIu64 " events%s%s, %" PRIu64 " packets, %" PRIu64 " packets cut\n",
+    printf("lost        %" PRIu64 " events%s%s, %" PRIu64 " packets with %s%" PRIu64 " events, %" PRIu64
+           " packets cut\n",
            info->losses.lost_events,
            info->losses.lost_unknown ? " (and some before the start of the trace)" : "",
            info->losses.is_unfinished ? " (and an unknown number after its end)" : "",
-           info->losses.lost_packets, info->losses.cut_packets);
+           info->losses.lost_packets, info->losses.missing.is_least ? "at least " : "",
+           info->losses.missing.events, info->losses.cut_packets);
     if (info->losses.damaged != 0)
         printf("DAMAGED     %" PRIu64 " anomalies; see tarn check\n", info->losses.damaged);
     print_recipe(trace);
@@ -274,20 +276,24 @@ static void print_json(const struct info *info)
     }
     print_boot_json(trace);
     printf(",\"lost_events\":%" PRIu64 ",\"lost_before\":%s,\"unfinished\":%s,\"lost_packets\":%" PRIu64
-           ",\"cut_packets\":%" PRIu64 ",\"damaged\":%" PRIu64 ",\"streams\":[",
+           ",\"missing_events\":%" PRIu64 ",\"missing_is_least\":%s,\"cut_packets\":%" PRIu64
+           ",\"damaged\":%" PRIu64 ",\"streams\":[",
            info->losses.lost_events, info->losses.lost_unknown ? "true" : "false",
-           info->losses.is_unfinished ? "true" : "false", info->losses.lost_packets, info->losses.cut_packets,
-           info->losses.damaged);
+           info->losses.is_unfinished ? "true" : "false", info->losses.lost_packets,
+           info->losses.missing.events, info->losses.missing.is_least ? "true" : "false",
+           info->losses.cut_packets, info->losses.damaged);
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct survey *survey = &info->surveys[i];
 
         printf("%s{\"file\":", i ? "," : "");
         print_json_string(stdout, trace->streams[i].name);
         printf(",\"cpu\":%" PRId64 ",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"events_estimate\":%.0f"
-               ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64 "}",
+               ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64 ",\"missing_events\":%" PRIu64
+               ",\"missing_is_least\":%s}",
                trace->streams[i].cpu == ~0u ? -1 : (int64_t)trace->streams[i].cpu, survey->packets,
                trace->streams[i].size, estimate_events(survey), survey->losses.lost_events,
-               survey->losses.lost_packets);
+               survey->losses.lost_packets, survey->losses.missing.events,
+               survey->losses.missing.is_least ? "true" : "false");
     }
     printf("],\"processes\":[");
     for (unsigned i = 0; i < count; i++) {

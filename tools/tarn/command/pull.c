@@ -294,10 +294,12 @@ static int summarize(struct pull *pull, bool ok)
     fprintf(stderr, "lost: %llu packets missing, %llu refused, %llu cut; %llu events discarded in the guest",
             (unsigned long long)writer->missing, (unsigned long long)writer->refused,
             (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
-    if (writer->undecoded > 0)
-        fprintf(stderr, "; %llu packets cut before an event that cannot be decoded: %s%llu events lost",
-                (unsigned long long)writer->undecoded, writer->cut_off_is_least ? "at least " : "",
+    if (writer->cut > 0)
+        fprintf(stderr, ", %s%llu cut off packets", writer->cut_off_is_least ? "at least " : "",
                 (unsigned long long)writer->cut_off);
+    if (writer->undecoded > 0)
+        fprintf(stderr, "; %llu packets have an event that cannot be decoded",
+                (unsigned long long)writer->undecoded);
     fprintf(stderr, pull->breaks ? "; the link broke %u times\n" : "\n", pull->breaks);
     if (pull->end.reason == WIRE_ENDED_BUSY || pull->end.reason == WIRE_ENDED_ERROR)
         return writer->packets > 0 ? EXIT_DAMAGE : EXIT_USAGE;

@@ -66,12 +66,52 @@ static bool follows(const struct cursor *cursor, const struct trace_packet *head
            header->events_discarded == cursor->previous_discarded;
 }
 
-static void remember(struct cursor *cursor, const struct trace_packet *header)
+static void remember(struct cursor *cursor, const struct trace_packet *header, uint64_t offset)
 {
     cursor->has_previous = true;
+    cursor->previous_offset = offset;
+    cursor->previous_events_before = header->events_before;
     cursor->previous_end = header->timestamp_end;
     cursor->previous_discarded = header->events_discarded;
     cursor->previous_seq = header->packet_seq_num;
+}
+
+/* The count of events behind the packet at OFFSET, as far as it can be read: its end event does not count. */
+static uint64_t count_behind(const struct cursor *cursor, uint64_t offset)
+{
+    const struct schema *schema = &cursor->trace->schema;
+    struct packet_buffer buffer = {NULL, 0};
+    struct packet packet;
+    struct event event;
+    uint64_t count = TRACE_EVENTS_UNKNOWN;
+
+    if (!anomaly_is_fatal(stream_packet(cursor->trace, cursor->stream, offset, &buffer, &packet))) {
+        const uint8_t *at = packet.bytes + sizeof(struct trace_packet),
+                      *end = packet.bytes + packet.content_bytes;
+
+        for (count = packet.header.events_before;
+             at < end && event_decode(schema, at, (size_t)(end - at), &event) == ANOMALY_NONE;
+             at += event.words * 8ul)
+            count += event_id(schema, &event) != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
+    }
+    free(buffer.bytes);
+    return count;
+}
+
+/* The events in the packets between the one before and that with HEADER. A count that so many packets cannot
+ * hold is none. */
+static uint64_t count_missing(const struct cursor *cursor, const struct trace_packet *header)
+{
+    const uint64_t most = (header->packet_seq_num - cursor->previous_seq) * (header->packet_size / 64);
+    uint64_t behind;
+
+    if (header->events_before == TRACE_EVENTS_UNKNOWN ||
+        cursor->previous_events_before == TRACE_EVENTS_UNKNOWN)
+        return TRACE_EVENTS_UNKNOWN;
+    behind = count_behind(cursor, cursor->previous_offset);
+    return behind <= header->events_before && header->events_before - behind <= most
+               ? header->events_before - behind
+               : TRACE_EVENTS_UNKNOWN;
 }
 
 /* Counts as babeltrace2 does: the difference of the counter between two packets, for the time from the end
@@ -100,6 +140,8 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
             report.anomaly =
                 header->packet_seq_num <= cursor->previous_seq ? ANOMALY_SEQUENCE : ANOMALY_LOST_PACKETS;
             report.count = header->packet_seq_num - cursor->previous_seq - 1;
+            if (report.anomaly == ANOMALY_LOST_PACKETS)
+                report.events = count_missing(cursor, header);
             send_report(cursor, report);
         }
         if (header->timestamp_begin < cursor->previous_end) {
@@ -115,7 +157,7 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
         report.count = 0;
         send_report(cursor, report);
     }
-    remember(cursor, header);
+    remember(cursor, header, offset);
 }
 
 /* Reads the packet before the start, to count losses before the next packet. */
@@ -129,7 +171,7 @@ static void look_back(struct cursor *cursor)
         anomaly_is_fatal(stream_header(cursor->trace, stream, before, &header)) ||
         header.packet_size / 8 != stream->first_packet_bytes)
         return;
-    remember(cursor, &header);
+    remember(cursor, &header, before);
     cursor->is_broken = (header.flags & TRACE_PACKET_CUT) != 0;
 }
 

@@ -28,6 +28,7 @@ struct report {
     uint64_t offset; /* of the packet or event in the file */
     uint64_t packet_seq;
     uint64_t count;      /* lost packets or events; UINT64_MAX: unknown */
+    uint64_t events;     /* ANOMALY_LOST_PACKETS: in the lost packets; TRACE_EVENTS_UNKNOWN */
     uint64_t begin, end; /* ticks: the loss happened in between */
     uint32_t event_id;
     bool is_either; /* the clocks may be the other way round */
@@ -75,7 +76,7 @@ struct cursor {
     bool has_gap;      /* events may be missing between this packet and the one before */
     bool is_broken;    /* events of the previous packet were skipped */
     bool has_previous; /* there was a previous packet, with these values: */
-    uint64_t previous_end, previous_discarded, previous_seq;
+    uint64_t previous_end, previous_discarded, previous_seq, previous_offset, previous_events_before;
 };
 
 /* Slow path of event_decode: the event varies in size, or is damaged. */

@@ -76,7 +76,7 @@ void format_report(const struct trace *trace, const struct report *report, char 
 {
     const struct anomaly_kind *kind = &anomaly_kinds[report->anomaly];
     const struct event_type *type = schema_event(&trace->schema, report->event_id);
-    char begin[40], end[40], count[80], cpu[24] = "";
+    char begin[40], end[40], count[80], events[80], cpu[24] = "";
 
     if (report->oddity != NULL) {
         format_oddity(report->oddity, text, size);
@@ -92,10 +92,15 @@ void format_report(const struct trace *trace, const struct report *report, char 
     format_seconds(trace, report->end, end);
     switch (report->anomaly) {
     case ANOMALY_LOST_EVENTS:
-    case ANOMALY_LOST_PACKETS:
-        format_count(report->count, report->anomaly == ANOMALY_LOST_EVENTS ? "event" : "packet", count);
+        format_count(report->count, "event", count);
         snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s between [%s] and [%s]", kind->name,
                  report->stream->name, cpu, report->packet_seq, count, begin, end);
+        break;
+    case ANOMALY_LOST_PACKETS:
+        format_count(report->count, "packet", count);
+        format_count(report->events, "event", events);
+        snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s with %s between [%s] and [%s]",
+                 kind->name, report->stream->name, cpu, report->packet_seq, count, events, begin, end);
         break;
     case ANOMALY_CLOCK:
         format_clock(trace, report, text, size);
@@ -152,6 +157,14 @@ static void warn_as_babeltrace(const struct losses *losses, const struct report 
             count, begin, end, name != NULL ? name : "", uuid, report->stream->path, report->stream->rank);
 }
 
+void missing_add(struct missing *missing, const struct report *report)
+{
+    if (report->events == TRACE_EVENTS_UNKNOWN)
+        missing->is_least = true;
+    else
+        missing->events += report->events;
+}
+
 static bool reaches_into(const struct losses *losses, const struct report *report)
 {
     bool is_before = report->begin < report->end ? report->end <= losses->from : report->end < losses->from;
@@ -175,6 +188,7 @@ static void on_report(struct reporter *reporter, const struct report *report)
         break;
     case ANOMALY_LOST_PACKETS:
         losses->lost_packets += report->count;
+        missing_add(&losses->missing, report);
         break;
     case ANOMALY_CUT:
         losses->cut_packets++;
@@ -229,6 +243,8 @@ void losses_add(struct losses *sum, const struct losses *part)
     sum->damaged += part->damaged;
     sum->lost_events += part->lost_events;
     sum->lost_packets += part->lost_packets;
+    sum->missing.events += part->missing.events;
+    sum->missing.is_least |= part->missing.is_least;
     sum->cut_packets += part->cut_packets;
     sum->lost_unknown |= part->lost_unknown;
     sum->is_unfinished |= part->is_unfinished;
@@ -248,10 +264,11 @@ void losses_summary(const struct losses *losses)
 {
     if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->cut_packets ||
         losses->is_unfinished)
-        complain("lost: %" PRIu64 " events%s%s, %" PRIu64 " packets, %" PRIu64 " packets cut",
+        complain("lost: %" PRIu64 " events%s%s, %" PRIu64 " packets with %s%" PRIu64 " events, %" PRIu64
+                 " packets cut",
                  losses->lost_events, losses->lost_unknown ? " and some before the start of the trace" : "",
                  losses->is_unfinished ? " and an unknown number after its end" : "", losses->lost_packets,
-                 losses->cut_packets);
+                 losses->missing.is_least ? "at least " : "", losses->missing.events, losses->cut_packets);
     if (losses->damaged)
         complain("damaged: %" PRIu64 " anomalies; see tarn check", losses->damaged);
     if (losses->lacks[0] != '\0')

@@ -11,6 +11,15 @@
 
 struct filter;
 
+/* The events in packets that are missing. */
+struct missing {
+    uint64_t events;
+    bool is_least; /* of some packets it is unknown how many they held */
+};
+
+/* Adds those of REPORT, of ANOMALY_LOST_PACKETS. */
+void missing_add(struct missing *missing, const struct report *report);
+
 struct losses {
     struct reporter reporter; /* first: passed to cursors */
     const struct trace *trace;
@@ -19,8 +28,9 @@ struct losses {
     uint64_t from, to;  /* ticks: count only losses that overlap [from, to); unset: all */
     uint64_t damaged;   /* number of reports */
     uint64_t lost_events, lost_packets, cut_packets;
-    bool lost_unknown;  /* something was lost before the first packet of a stream */
-    bool is_unfinished; /* the pull ended early: later losses are unknown */
+    struct missing missing; /* in the lost packets */
+    bool lost_unknown;      /* something was lost before the first packet of a stream */
+    bool is_unfinished;     /* the pull ended early: later losses are unknown */
     /* what the schema lacks for this analysis, in words (model_lacks); "": nothing */
     char lacks[800];
 };

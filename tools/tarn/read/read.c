@@ -22,6 +22,8 @@ const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
     [ANOMALY_PACKET_ORDER] = {"packet-order", "the packet begins before the one before it ended", false},
     [ANOMALY_SEQUENCE] = {"sequence", "the sequence number does not increase", false},
     [ANOMALY_DISCARDED] = {"discarded", "the count of discarded events decreased", false},
+    [ANOMALY_EVENT_COUNT] = {"event-count",
+                             "the count of earlier events is not what the packet before it leads to", false},
     [ANOMALY_CONTEXT] = {"context", "the packet does not start with a context event", false},
     [ANOMALY_END] = {"end", "the packet's content does not end with an end event", false},
     [ANOMALY_FILLER] = {"filler", "the content is not followed by a filler", false},
@@ -47,7 +49,7 @@ static void swap_header(struct trace_packet *header)
 {
     uint64_t *words[] = {&header->timestamp_begin, &header->timestamp_end,    &header->content_size,
                          &header->packet_size,     &header->events_discarded, &header->packet_seq_num,
-                         &header->committed};
+                         &header->committed,       &header->events_before};
 
     header->magic = __builtin_bswap32(header->magic);
     header->stream_id = __builtin_bswap32(header->stream_id);

@@ -90,6 +90,8 @@ uint64_t guest_ring_oldest(struct guest_ring *ring);
 uint64_t guest_ring_tail(struct guest_ring *ring);
 uint64_t guest_ring_discarded(struct guest_ring *ring);
 uint64_t guest_ring_torn(struct guest_ring *ring);
+uint64_t guest_ring_events_before(struct guest_ring *ring,
+                                  uint64_t number); /* trace_reader_events_before() */
 /* Whether a packet lies where `index` says. */
 bool guest_ring_has_packet(struct guest_ring *ring);
 

@@ -321,6 +321,11 @@ uint64_t guest_ring_torn(struct guest_ring *ring)
     return ring_load(ring, TRACE_CONTROL_AT(torn));
 }
 
+uint64_t guest_ring_events_before(struct guest_ring *ring, uint64_t number)
+{
+    return ring_events_before(ring, number);
+}
+
 /* ---- packets --------------------------------------------------------------------------------------- */
 
 enum trace_packet_state guest_packet_copy(struct guest_ring *ring, uint64_t number, void *copy)

@@ -260,13 +260,15 @@ static void fill_status(struct guest_source *guest, struct wire_cpu_status *stat
 {
     struct drain *drain = &guest->drain[cpu];
 
-    *status = (struct wire_cpu_status){.next = drain->next, .lost = drain->lost, .cut = drain->cut};
+    *status = (struct wire_cpu_status){
+        .next = drain->next, .lost = drain->lost, .cut = drain->cut, .events = TRACE_EVENTS_UNKNOWN};
     if (guest->dangling)
         return;
     status->head = drain->done ? drain->end : guest_ring_head(&drain->ring);
     /* if the index is implausible, nothing in the control page is trusted */
     status->discarded = drain->ring.index_is_good ? guest_ring_discarded(&drain->ring) : 0;
     status->torn = guest_ring_torn(&drain->ring);
+    status->events = guest_ring_events_before(&drain->ring, status->head);
 }
 
 static void give_status(struct guest_source *guest, struct source_item *item)

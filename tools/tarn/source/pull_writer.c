@@ -274,6 +274,7 @@ struct outgoing {
     uint64_t tail[2]; /* after the body, if the packet was cut here: the end event, a filler's header */
     size_t tail_bytes;
     uint64_t events, lost; /* lost: events cut off here */
+    bool lost_is_least;
 };
 
 /* Writes the whole packet with one system call; the part that was not sent is zeros. */
@@ -312,6 +313,27 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
     return fail_set(fail, "cannot write to %s: %s", writer->directory, strerror(error));
 }
 
+/* Counts the events cut off the last packet, which the one with this header tells. If packets are missing in
+ * between, readers find them among those packets' events. */
+static void settle_cut(struct trace_writer *writer, struct stream_writer *stream,
+                       const struct trace_packet *header)
+{
+    const uint64_t before = guest64(writer, header->events_before);
+    const bool is_known = before != TRACE_EVENTS_UNKNOWN && before >= stream->events &&
+                          before - stream->events <= writer->hello.buffer_bytes / 8;
+    uint64_t lost = stream->cut_guess;
+
+    if (!stream->is_cut)
+        return;
+    if (is_known)
+        lost = guest64(writer, header->packet_seq_num) == stream->next ? before - stream->events : 0;
+    else
+        writer->cut_off_is_least |= stream->cut_guess_is_low;
+    stream->cut_off += lost;
+    writer->cut_off += lost;
+    stream->is_cut = false;
+}
+
 /* False: writing is impossible. */
 static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct outgoing *packet,
                        struct fail *fail)
@@ -319,6 +341,7 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     const struct trace_packet *header = &packet->header;
     struct stream_writer *stream = &writer->cpu[cpu];
 
+    settle_cut(writer, stream, header);
     if (!append_packet(writer, cpu, packet, fail))
         return false;
     uint64_t discarded = guest64(writer, header->events_discarded);
@@ -333,12 +356,14 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     stream->begin = guest64(writer, header->timestamp_begin);
     stream->end = guest64(writer, header->timestamp_end);
     stream->discarded_last = discarded;
-    stream->cut_off += packet->lost;
-    stream->cut_off_last = packet->lost;
+    stream->events = guest64(writer, header->events_before) + packet->events - (packet->events > 0);
+    stream->is_cut = (guest32(writer, header->flags) & TRACE_PACKET_CUT) != 0;
+    stream->cut_guess = packet->lost;
+    stream->cut_guess_is_low = packet->lost_is_least || packet->lost == 0;
     writer->packets++;
     writer->events += packet->events;
     writer->bytes += guest64(writer, header->content_size) / 8;
-    writer->cut += (guest32(writer, header->flags) & TRACE_PACKET_CUT) != 0;
+    writer->cut += stream->is_cut;
     return true;
 }
 
@@ -364,9 +389,8 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     packet->tail_bytes = rest != 0 ? 16 : 8;
     packet->events++;
     packet->lost = found->lost;
+    packet->lost_is_least = found->lost_is_least;
     writer->undecoded++;
-    writer->cut_off += found->lost;
-    writer->cut_off_is_least |= found->lost_is_least;
     fail_set(fail, "packet %llu of CPU %u is cut at the event of class %u, minor %u: %s; %s%llu events lost",
              number, cpu, TRACE_ID_CLASS(found->id), TRACE_ID_MINOR(found->id),
              anomaly_kinds[found->anomaly].meaning, found->lost_is_least ? "at least " : "",
@@ -404,9 +428,9 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
     return add_packet(writer, item->packet.cpu, &packet, fail);
 }
 
-/* Makes an empty packet that reports the loss. */
+/* Makes an empty packet that reports the loss. COUNTS: at packet `head`, which it stands for. */
 static void make_closing(const struct trace_writer *writer, struct trace_packet *packet, uint32_t cpu,
-                         uint64_t number, uint64_t discarded, uint64_t time)
+                         const struct wire_cpu_status *counts, uint64_t time)
 {
     *packet = (struct trace_packet){
         .magic = guest32(writer, TRACE_CTF_MAGIC),
@@ -415,16 +439,17 @@ static void make_closing(const struct trace_writer *writer, struct trace_packet 
         .timestamp_end = guest64(writer, time),
         .content_size = guest64(writer, PACKET_BYTES * 8),
         .packet_size = guest64(writer, writer->hello.buffer_bytes * 8),
-        .events_discarded = guest64(writer, discarded),
-        .packet_seq_num = guest64(writer, number),
+        .events_discarded = guest64(writer, counts->discarded),
+        .packet_seq_num = guest64(writer, counts->head),
         .committed = guest64(writer, writer->hello.buffer_bytes / 8),
+        .events_before = guest64(writer, counts->events),
         .cpu_id = guest32(writer, cpu),
         .flags = guest32(writer, TRACE_PACKET_CLOSING),
     };
     memcpy(packet->uuid, writer->hello.uuid, sizeof(packet->uuid));
 }
 
-static bool close_stream(struct trace_writer *writer, uint32_t cpu, uint64_t end, uint64_t discarded,
+static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_cpu_status counts,
                          uint64_t time, struct fail *fail)
 {
     const struct stream_writer *stream = &writer->cpu[cpu];
@@ -432,11 +457,15 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, uint64_t end
 
     if (!stream->started)
         return true; /* no packet before it could be missed */
-    end = end > stream->next ? end : stream->next;
-    discarded = discarded > stream->discarded_last ? discarded : stream->discarded_last;
-    if (end == stream->next && discarded == stream->discarded_last && stream->cut_off_last == 0)
+    if (counts.head < stream->next) {
+        counts.head = stream->next;
+        counts.events = TRACE_EVENTS_UNKNOWN;
+    }
+    if (counts.discarded < stream->discarded_last)
+        counts.discarded = stream->discarded_last;
+    if (counts.head == stream->next && counts.discarded == stream->discarded_last && !stream->is_cut)
         return true;
-    make_closing(writer, &closing.header, cpu, end, discarded, time > stream->end ? time : stream->end);
+    make_closing(writer, &closing.header, cpu, &counts, time > stream->end ? time : stream->end);
     return add_packet(writer, cpu, &closing, fail);
 }
 
@@ -445,9 +474,14 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
 {
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
-        const bool is_known = i < status->count;
-        if (!close_stream(writer, i, is_known ? cpu[i].head + !is_whole : 0, is_known ? cpu[i].discarded : 0,
-                          status->time, fail))
+        struct wire_cpu_status counts = {.events = TRACE_EVENTS_UNKNOWN};
+        if (i < status->count)
+            counts = cpu[i];
+        if (i < status->count && !is_whole) {
+            counts.head++;
+            counts.events = TRACE_EVENTS_UNKNOWN;
+        }
+        if (!close_stream(writer, i, counts, status->time, fail))
             return false;
     }
     return true;

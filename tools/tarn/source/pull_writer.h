@@ -20,8 +20,12 @@ struct stream_writer {
     uint64_t begin;   /* start time of the last packet */
     uint64_t end;     /* end time of the last packet */
     uint64_t discarded_first, discarded_last;
-    uint64_t cut_off;      /* events so far */
-    uint64_t cut_off_last; /* events of the last packet; the next one reports them */
+    uint64_t events;  /* logged up to the end of what was written of the last packet: as `events_before` */
+    uint64_t cut_off; /* events so far; of the last packet when the next one tells */
+    /* of the last packet: */
+    bool is_cut;        /* in the guest or here */
+    uint64_t cut_guess; /* events cut off, as far as its bytes tell */
+    bool cut_guess_is_low;
 };
 
 struct trace_writer {
@@ -39,8 +43,9 @@ struct trace_writer {
     uint64_t missing;                /* packet numbers that never arrived */
     uint64_t refused;                /* packets that failed a check */
     uint64_t cut;                    /* packets that were cut, in the guest or here */
-    uint64_t undecoded, cut_off;     /* packets that were cut here, and the events lost by that */
-    bool cut_off_is_least;           /* a minimum, because some lengths are wrong */
+    uint64_t undecoded;              /* those that were cut here */
+    uint64_t cut_off;                /* events lost by cutting; those before a gap count with the gap */
+    bool cut_off_is_least;           /* a minimum: nothing tells how many some packets had */
 };
 
 /* FORCE: replace an existing trace. A directory with other files is an error. */
