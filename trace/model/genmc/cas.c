@@ -13,11 +13,8 @@
 #include <trace/ring/read.c>
 #include "harness.h"
 
-#ifndef FILLED
-#define FILLED 0 /* events before the threads begin */
-#endif
-#ifndef EVENTS
-#define EVENTS 1 /* of CPU 0 */
+#ifndef BEFORE
+#define BEFORE "" /* script of what is done before the threads begin */
 #endif
 
 static __thread bool is_interrupted;  /* it runs, or has run */
@@ -25,6 +22,7 @@ static __thread int interrupt_window; /* 0: none; else 1 + enum trace_test_point
 static __thread int migrate_window;
 
 static uint64_t handoff;
+static unsigned logged; /* by CPU 0 */
 
 static void log_event(unsigned name)
 {
@@ -44,6 +42,7 @@ static void log_event(unsigned name)
 static __attribute__((noinline)) void interrupt(void)
 {
     is_interrupted = true;
+    logged++;
     log_event(NAME(6, 2));
 }
 
@@ -84,6 +83,7 @@ static void *migrating(void *unused)
 }
 #endif
 
+#ifndef WRITERS
 static void *writing(void *unused)
 {
 #ifdef MIGRATE
@@ -92,12 +92,10 @@ static void *writing(void *unused)
 #ifdef INTERRUPTS
     interrupt_window = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
 #endif
-    for (unsigned i = 1; i <= EVENTS; i++)
-        log_event(NAME(5, i));
+    logged += follow(WRITES, 5);
     return unused;
 }
-
-#ifdef WRITERS
+#else
 static void *writing_shared(void *name)
 {
     log_event((unsigned)(uintptr_t)name);
@@ -111,7 +109,9 @@ static uint64_t copied[WORDS];
 static void *reading(void *unused)
 {
     const struct trace_reader reader = reader_of_ring();
-#ifdef READ_SNAPSHOT
+#ifdef READ_IN_PLACE
+    walk_in_place(&reader);
+#elif defined READ_SNAPSHOT
     read_snapshot(&reader, copied);
 #else
     if (!read_packet(&reader, READS, copied))
@@ -128,12 +128,11 @@ int main(void)
 {
     long threads[6];
     unsigned count = 0;
-    trace_ring_open(ring_memory, 0);
+    trace_ring_open(RING, 0);
     cpu = 1;
-    trace_ring_open(ring_memory + RING_BYTES, 0);
+    trace_ring_open(RING + RING_BYTES, 0);
     cpu = 0;
-    for (unsigned i = 1; i <= FILLED; i++)
-        log_event(NAME(i / 7, i % 7 + 1));
+    unsigned events = follow(BEFORE, 0);
 #ifdef INTERRUPTS
     threads[count++] = __VERIFIER_thread_create(0, choose, 0);
 #endif
@@ -151,6 +150,12 @@ int main(void)
 #endif
     for (unsigned i = 0; i < count; i++)
         __VERIFIER_thread_join(threads[i]);
-    check_quiet(FILLED);
+    #ifdef WRITERS
+    logged = WRITERS;
+#endif
+#ifdef MIGRATE
+    logged++;
+#endif
+    check_quiet(0, events + logged);
     return 0;
 }

@@ -16,7 +16,7 @@
 #define INFO_CONST const
 #endif
 extern INFO_CONST struct trace_info info_page;
-extern char ring_memory[2 * RING_BYTES];
+char *ring_of(int of_cpu);
 extern __thread int cpu; /* of the thread */
 uint64_t read_clock(void);
 void pass(int point);
@@ -34,7 +34,7 @@ static inline uint64_t arch_trace_clock(void)
 
 static inline char *arch_trace_ring(void)
 {
-    return ring_memory + cpu * RING_BYTES;
+    return ring_of(cpu);
 }
 
 static inline bool arch_trace_same_ring(const char *ring)
@@ -64,7 +64,7 @@ static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
 
 static inline uint32_t arch_trace_cpu(const char *ring)
 {
-    return ring != ring_memory;
+    return ring != ring_of(0);
 }
 
 static inline void arch_trace_context(const char *ring, struct trace_context *context)
