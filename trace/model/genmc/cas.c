@@ -2,15 +2,17 @@
 /*
  * trace/model/genmc/cas.c - writers of trace/ring/cas.h, and a reader, for GenMC.
  *
- * CPU 0 logs, with an interrupt in any one of the named windows (enum trace_test_point), which is a call. Another
- * thread has begun on CPU 0 and migrates in a window that the configuration names: from there on it is a thread of
- * GenMC's. The reader is one from the start. With SHARED_CLOCK each writer is on a CPU of its own, as in a program
- * of the host whose threads share a ring.
+ * CPU 0 logs, with an interrupt in any one of the named windows (enum trace_test_point), which is a call.
+ * Another thread has begun on CPU 0 and migrates in a window that the configuration names: from there on it
+ * is a thread of GenMC's. The reader is one from the start. With SHARED_CLOCK each writer is on a CPU of its
+ * own, as in a program of the host whose threads share a ring.
  */
 #define TRACE_CAS
 #include <stddef.h>
 #include <trace/ring/cas.c>
 #include <trace/ring/read.c>
+
+/* behind the code under test */
 #include "harness.h"
 
 #ifndef BEFORE
@@ -150,7 +152,7 @@ int main(void)
 #endif
     for (unsigned i = 0; i < count; i++)
         __VERIFIER_thread_join(threads[i]);
-    #ifdef WRITERS
+#ifdef WRITERS
     logged = WRITERS;
 #endif
 #ifdef MIGRATE

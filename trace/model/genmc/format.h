@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/format.h - a packet header that GenMC can search; stands in for trace/format/format.h, which
- * it includes for all else.
+ * trace/model/genmc/format.h - a packet header that GenMC can search; stands in for trace/format/format.h,
+ * which it includes for all else.
  *
- * GenMC refuses words that are written in one size and read in another, and every word that a reader copies while
- * it is overwritten doubles the executions. So each field that changes is a word, those that every packet has in
- * common share one, and there is no UUID and no thread in the context event.
+ * GenMC refuses words that are written in one size and read in another, and every word that a reader copies
+ * while it is overwritten doubles the executions. So each field that changes is a word, those that every
+ * packet has in common share one, and there is no UUID and no thread in the context event.
  */
 #define trace_packet  trace_packet_real
 #define trace_context trace_context_real

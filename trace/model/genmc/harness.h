@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/harness.h - what both harnesses share: rings, clock, and a reader that checks what it reads.
+ * trace/model/genmc/harness.h - what both harnesses share: rings, clock, and a reader that checks what it
+ * reads.
  *
  * Included after the code under test. Sizes are -D of `prove`.
  */
@@ -10,7 +11,7 @@ void *__VERIFIER_thread_join(long thread);
 void __VERIFIER_assume(bool holds);
 void __VERIFIER_assert_fail(const char *text, const char *file, int line);
 
-#define WORDS 16u /* of a buffer: header 8, context 1, END 1, and 6 for events */
+#define WORDS   16u /* of a buffer: header 8, context 1, END 1, and 6 for events */
 #define BUFFERS 2u
 
 #define GEOMETRY(changes) ((uint64_t)(changes) << 32 | 1 << 8 | 4)
@@ -36,8 +37,12 @@ struct memory {
     } buffers[BUFFERS];
     char after[RING_BYTES - TRACE_BUFFERS_OFFSET - WORDS * 8 * BUFFERS];
 };
-#define BUFFER {.packet = {.packet_size = WORDS * 64}}
-static struct memory ring_memory[2] __attribute__((aligned(4096))) = {{.buffers = {BUFFER, BUFFER}}, {.buffers = {BUFFER, BUFFER}}};
+#define BUFFER                                 \
+    {                                          \
+        .packet = {.packet_size = WORDS * 64 } \
+    }
+static struct memory ring_memory[2]
+    __attribute__((aligned(4096))) = {{.buffers = {BUFFER, BUFFER}}, {.buffers = {BUFFER, BUFFER}}};
 _Static_assert(sizeof(struct memory) == RING_BYTES, "rings are where the port says");
 #define RING ((char *)ring_memory)
 char *ring_of(int of_cpu)
@@ -49,16 +54,16 @@ __thread int cpu;
 /* Each assertion names its property. */
 #define CHECK(property, holds) ((holds) ? (void)0 : __VERIFIER_assert_fail(property, __FILE__, __LINE__))
 /* what a reader accepts are whole events of its packet */
-#define TORN(holds)    CHECK("TORN", holds)
+#define TORN(holds)            CHECK("TORN", holds)
 /* times do not decrease, and a thread's events are in its order */
-#define ORDER(holds)   CHECK("ORDER", holds)
+#define ORDER(holds)           CHECK("ORDER", holds)
 /* a packet's counts agree with what is before it */
-#define COUNTS(holds)  CHECK("COUNTS", holds)
+#define COUNTS(holds)          CHECK("COUNTS", holds)
 /* when all is quiet every packet of the ring is readable */
-#define MISSING(holds) CHECK("MISSING", holds)
-/* of restart.h: a packet that the index has left is whole, and an open one's snapshot is not cut; of cas.h: a packet
- * with a full count is whole */
-#define READY(holds)   CHECK("READY", holds)
+#define MISSING(holds)         CHECK("MISSING", holds)
+/* of restart.h: a packet that the index has left is whole, and an open one's snapshot is not cut; of cas.h: a
+ * packet with a full count is whole */
+#define READY(holds)           CHECK("READY", holds)
 #ifdef TRACE_CAS
 #define IS_CAS true
 #else
@@ -81,14 +86,15 @@ uint64_t read_clock(void)
 /* ---- events --------------------------------------------------------------------------------------- */
 
 /* An event is named by its thread and its number there; names of even numbers have a data word. */
-#define NAME(thread, number) ((thread) * 8u + (number))
+#define NAME(thread, number) ((thread)*8u + (number))
 #define EVENT_WORDS(name)    ((name) % 2 ? 1u : 2u)
 #define EVENT_ID(name)       TRACE_ID(1, name)
 #define EVENT_DATA(name)     (0x100u + (name))
 
 static void log_event(unsigned name);
 
-/* What a thread does, in letters: l and L log an event of one word and of two, F flushes, B is a heartbeat. */
+/* What a thread does, in letters: l and L log an event of one word and of two, F flushes, B is a heartbeat.
+ */
 static unsigned follow(const char *script, unsigned thread)
 {
     unsigned name = NAME(thread, 0), count = 0;
@@ -160,8 +166,8 @@ static struct trace_reader reader_of_ring(void)
     return trace_reader_open(&info_page, RING, 0, 10000);
 }
 
-/* Reads packet `number` as the trace server does, and checks it. Returns the number of its events; 0: it is not
- * readable. */
+/* Reads packet `number` as the trace server does, and checks it. Returns the number of its events; 0: it is
+ * not readable. */
 static unsigned read_packet(const struct trace_reader *reader, uint64_t number, uint64_t *copy)
 {
     const bool is_full = !IS_CAS || trace_packet_state(reader, number) == TRACE_PACKET_WHOLE;
@@ -183,8 +189,8 @@ static unsigned read_snapshot(const struct trace_reader *reader, uint64_t *copy)
         READY(IS_CAS || !(packet_of(copy)->flags & TRACE_PACKET_CUT));
         return check_packet(copy);
     }
-    READY(IS_CAS || !words || trace_reader_head(reader) != head || trace_geometry_is_changing(reader->geometry) ||
-          !trace_reader_is_current(reader));
+    READY(IS_CAS || !words || trace_reader_head(reader) != head ||
+          trace_geometry_is_changing(reader->geometry) || !trace_reader_is_current(reader));
     return 0;
 }
 
@@ -193,8 +199,8 @@ static unsigned read_snapshot(const struct trace_reader *reader, uint64_t *copy)
 static void walk_in_place(const struct trace_reader *reader)
 {
     const char *packet = (const char *)trace_packet_at(reader, 0);
-    struct trace_walk walk =
-        trace_walk_of(packet, 100, TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS + trace_open_words(reader), 10000);
+    struct trace_walk walk = trace_walk_of(
+        packet, 100, TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS + trace_open_words(reader), 10000);
     const struct trace_header *event;
     while ((event = trace_walk_next(&walk))) {
         const uint64_t *words = (const uint64_t *)event;
@@ -206,8 +212,8 @@ static void walk_in_place(const struct trace_reader *reader)
 }
 #endif
 
-/* When all is quiet: each packet from `first` on that is in the ring is whole, or open and its snapshot complete;
- * counts go on from packet to packet. `events`: what was logged, discarded ones included. */
+/* When all is quiet: each packet from `first` on that is in the ring is whole, or open and its snapshot
+ * complete; counts go on from packet to packet. `events`: what was logged, discarded ones included. */
 static void check_quiet(uint64_t first, unsigned events)
 {
     static uint64_t copy[WORDS];

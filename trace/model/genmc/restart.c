@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/restart.c - the kernel's part of restartable logging (trace/ring/restart.c), blocks, and a
- * reader, for GenMC.
+ * trace/model/genmc/restart.c - the kernel's part of restartable logging (trace/ring/restart.c), blocks, and
+ * a reader, for GenMC.
  *
  * CPU 0 is one thread of GenMC's. `prove` translates the port's block instruction by instruction into C
  * (blocks.h), with a window before each; in one window an interrupt logs, and the block begins again. An NMI
- * comes in before a fence or an atomic store of restart.c: it logs, too. The reader is on another CPU, and so is the
- * initiator of a clear, whose functions come from kernel/trace/rings.c (clear.h).
+ * comes in before a fence or an atomic store of restart.c: it logs, too. The reader is on another CPU, and so
+ * is the initiator of a clear, whose functions come from kernel/trace/rings.c (clear.h).
  */
-#include <stddef.h>
 #include <arch/trace.h>
+#include <stddef.h>
 /* An NMI may come before each of these in restart.c. */
 static void pass_fence(void);
 #define __atomic_signal_fence(order)          pass_fence()
@@ -22,8 +22,8 @@ static void pass_fence(void);
 #undef __atomic_store_n
 #include <trace/ring/read.c>
 const char trace_text[1], trace_text_end[1]; /* the block is a program's */
-#include <kernel/trace/restart.c>
 #include "harness.h"
+#include <kernel/trace/restart.c>
 
 #ifndef BEFORE
 #define BEFORE "" /* script of what is done before the threads begin */
@@ -77,10 +77,10 @@ static __attribute__((noinline)) uint64_t ask(void)
     return trace_asked(AT(1));
 }
 
-#define WINDOW(restart, before)                                   \
-    do {                                                          \
+#define WINDOW(restart, before)                                    \
+    do {                                                           \
         if (is_interrupted() && trace_restart(AT(before)) == CELL) \
-            goto restart;                                         \
+            goto restart;                                          \
     } while (0)
 #define ASK(restart)       \
     do {                   \

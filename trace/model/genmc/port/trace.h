@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/model/genmc/port/trace.h - the port of <arch/trace.h> for the harnesses. Each thread of GenMC is a CPU.
+ * trace/model/genmc/port/trace.h - the port of <arch/trace.h> for the harnesses. Each thread of GenMC is a
+ * CPU.
  *
- * The ring of CPU 0 is the one that is checked. Its clock is ordinary memory that only CPU 0 loads, in the order of
- * its program. A thread that migrates from there goes on with the ring of CPU 1 if it begins again.
+ * The ring of CPU 0 is the one that is checked. Its clock is ordinary memory that only CPU 0 loads, in the
+ * order of its program. A thread that migrates from there goes on with the ring of CPU 1 if it begins again.
  */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
 
 #define RING_BYTES 0x201000ull /* of one ring here */
-/* A constant where nothing changes it: the compiler then knows the geometry, and GenMC's graphs are smaller. */
+/* A constant where nothing changes it: the compiler then knows the geometry, and GenMC's graphs are smaller.
+ */
 #if defined CLEAR || defined STREAM
 #define INFO_CONST
 #else
