@@ -173,6 +173,9 @@ static unsigned read_packet(const struct trace_reader *reader, uint64_t number, 
     const bool is_full = !IS_CAS || trace_packet_state(reader, number) == TRACE_PACKET_WHOLE;
     const enum trace_packet_state state = trace_packet_copy(reader, number, copy);
     READY(!is_full || state != TRACE_PACKET_INCOMPLETE);
+#ifdef STREAM
+    READY(state != TRACE_PACKET_GONE); /* it is not consumed */
+#endif
     if (state == TRACE_PACKET_INCOMPLETE && !trace_packet_cut(reader, number, copy))
         return 0;
     if (state != TRACE_PACKET_WHOLE && state != TRACE_PACKET_INCOMPLETE)

@@ -4,9 +4,9 @@
  * a reader, for GenMC.
  *
  * CPU 0 is one thread of GenMC's. `prove` translates the port's block instruction by instruction into C
- * (blocks.h), with a window before each; in one window an interrupt logs, and the block begins again. An NMI
+ * with a window before each; in one window an interrupt logs, and the block begins again. An NMI
  * comes in before a fence or an atomic store of restart.c: it logs, too. The reader is on another CPU, and so
- * is the initiator of a clear, whose functions come from kernel/trace/rings.c (clear.h).
+ * is the initiator of a clear, whose functions come from kernel/trace/rings.c.
  */
 #include <arch/trace.h>
 #include <stddef.h>
