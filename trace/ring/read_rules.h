@@ -323,10 +323,11 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
     if (!is_begun(number, ring_index(ring), size))
         return false; /* the buffer's count may be an earlier packet's */
     /* Acquire: pairs with release 3 of cas.h, of the commits that it counts. The index after the count: if
-     * they agree, all writers have committed. In order: everything below the index is (restart.h). */
+     * they agree, all writers have committed. In order: everything below the index is (restart.h), also when
+     * the packet has just been closed and the index not yet moved. */
     const uint64_t counted = ring_committed(ring, number);
     const uint64_t index = ring_index(ring), limit = trace_index_open_words(index, size);
-    const uint64_t committed = counted == TRACE_IN_ORDER ? limit : counted;
+    const uint64_t committed = counted == TRACE_IN_ORDER || counted == size ? limit : counted;
     const uint64_t latest = ring_latest(ring, number);
     if (!is_begun(number, index, size))
         return false;

@@ -622,6 +622,24 @@ static void test_once(void)
     check(f.whole == 4 && !f.lost && !f.cut && f.events == arrived, "once: the same of a dead system");
 }
 
+/* restart.c has closed the packet, and not yet moved the index. */
+static void test_snapshot_while_closing(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    log_numbers(0, 5);
+    const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
+    ((struct trace_packet *)trace_packet_at(&reader, 0))->committed = SMALL / 8;
+    static uint64_t copy[SMALL / 8];
+    const bool is_made = trace_packet_snapshot(&reader, copy);
+    const struct trace_packet *packet = (const struct trace_packet *)copy;
+    struct findings f = {0};
+    if (is_made)
+        visit_packet(packet, note_number, NULL, &f);
+    check(is_made && !(packet->flags & TRACE_PACKET_CUT) && f.events == 5 && !f.disorder && seen_once(0, 5),
+          "snapshot of a packet that is being closed: all %llu events", (unsigned long long)f.events);
+}
+
 /* ---- a full ring ---------------------------------------------------------------------------------- */
 
 /* Losses are reported between two packets, never inside one. Each event has a number and a known time; an
@@ -1004,6 +1022,7 @@ int main(void)
     test_stream(0);
     test_stream(2000);
     test_once();
+    test_snapshot_while_closing();
     test_full();
     test_full_no_more();
     test_full_death();

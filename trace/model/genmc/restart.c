@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/model/genmc/restart.c - the kernel's part of restartable logging (trace/ring/restart.c), blocks, and
+ * a reader, for GenMC.
+ *
+ * CPU 0 is one thread of GenMC's. `prove` translates the port's block instruction by instruction into C
+ * with a window before each; in one window an interrupt logs, and the block begins again. An NMI
+ * comes in before a fence or an atomic store of restart.c: it logs, too. The reader is on another CPU, and so
+ * is the initiator of a clear, whose functions come from kernel/trace/rings.c.
+ */
+#include <arch/trace.h>
+#include <stddef.h>
+/* An NMI may come before each of these in restart.c. */
+static void pass_fence(void);
+#define __atomic_signal_fence(order)          pass_fence()
+#define __atomic_thread_fence(order)          (pass_fence(), __atomic_thread_fence(order))
+#define __atomic_store_n(place, value, order) (pass_fence(), __atomic_store_n(place, value, order))
+#include <tarn/abi.h>
+#include <trace/ring/restart.c>
+#undef __atomic_signal_fence
+#undef __atomic_thread_fence
+#undef __atomic_store_n
+#include <trace/ring/read.c>
+const char trace_text[1], trace_text_end[1]; /* the block is a program's */
+#include "harness.h"
+#include <kernel/trace/restart.c>
+
+#ifndef BEFORE
+#define BEFORE "" /* script of what is done before the threads begin */
+#endif
+
+/* ---- blocks --------------------------------------------------------------------------------------- */
+
+static int interrupt_window, nmi_window; /* 0: none; counts down */
+static unsigned entered;                 /* by interrupts and NMIs */
+
+static void log_event(unsigned name);
+
+static __attribute__((noinline)) void enter_interrupt(void)
+{
+    entered++;
+#ifdef NMIS
+    log_event(NAME(6, 2 * entered - 1)); /* short: it fits where the block's event does not */
+#else
+    log_event(NAME(6, 2 * entered));
+#endif
+}
+
+static bool is_interrupted(void)
+{
+    if (!interrupt_window || --interrupt_window)
+        return false;
+    enter_interrupt();
+    return true;
+}
+
+static void pass_fence(void)
+{
+    if (nmi_window && !--nmi_window)
+        enter_interrupt();
+}
+
+void pass(int point)
+{
+    (void)point;
+}
+
+/* The block's cell, and the address of the instruction that is so many before its exit. */
+#define CELL       (USER_TRACE_TEXT + TRACE_CELL_BYTES)
+#define AT(before) (CELL + TRACE_CELL_BYTES - ARCH_TRACE_EXIT_BYTES - (before))
+
+/* What the kernel does when a block asks. */
+static __attribute__((noinline)) uint64_t ask(void)
+{
+    static unsigned asks;
+    CHECK("BOUNDED", ++asks <= 16);
+    return trace_asked(AT(1));
+}
+
+#define WINDOW(restart, before)                                    \
+    do {                                                           \
+        if (is_interrupted() && trace_restart(AT(before)) == CELL) \
+            goto restart;                                          \
+    } while (0)
+#define ASK(restart)       \
+    do {                   \
+        if (ask() == CELL) \
+            goto restart;  \
+        return;            \
+    } while (0)
+
+#include "blocks.h"
+
+static void log_event(unsigned name)
+{
+    if (EVENT_WORDS(name) == 1)
+        block_1(trace_header_half(EVENT_ID(name), 1), 0);
+    else
+        block_2(trace_header_half(EVENT_ID(name), 2), EVENT_DATA(name));
+}
+
+/* ---- clear ---------------------------------------------------------------------------------------- */
+
+#ifdef CLEAR
+static int asked, answered;
+static void stop_own(void *unused);
+static void open_own(void *unused);
+
+/* As smp_call_urgently: CPU 0 calls it between two events, and the initiator waits for it. */
+static void on_every_cpu(void (*function)(void *))
+{
+    const int number = function == stop_own ? 1 : 2;
+    __atomic_store_n(&asked, number, __ATOMIC_RELEASE);
+    __VERIFIER_assume(__atomic_load_n(&answered, __ATOMIC_ACQUIRE) == number);
+}
+
+static void answer(int number)
+{
+    __VERIFIER_assume(__atomic_load_n(&asked, __ATOMIC_ACQUIRE) == number);
+    if (number == 1)
+        stop_own(0);
+    else
+        open_own(0);
+    __atomic_store_n(&answered, number, __ATOMIC_RELEASE);
+}
+
+#define trace_reader_of(number)       reader_of_ring()
+#define trace_ring(number)            RING
+#define trace_trusted_index(number)   (trace_control_of(RING)->index)
+#define trace_expect_index(number, x) ((void)(x))
+#define trace_store_refresh()         ((void)0)
+#define trace_forget_classes()        ((void)0)
+#define spin_held(lock)               true
+#define this_cpu()                    (&(const struct { uint32_t index; }){0})
+#define trace_info_page               info_page
+#define assert(holds)                 ((void)0)
+#undef TRACE_CPUS_MAX
+#define TRACE_CPUS_MAX 1u
+#include "clear.h"
+
+static void *clearing(void *unused)
+{
+    start_over(WORDS * 8, BUFFERS);
+    return unused;
+}
+#endif
+
+/* ---- threads -------------------------------------------------------------------------------------- */
+
+#ifdef NMIS
+#define INTERRUPTS NMIS
+#elif defined INTERRUPTS
+#undef INTERRUPTS
+#define INTERRUPTS WINDOWS
+#endif
+#ifdef INTERRUPTS
+static int chosen;
+
+static void *choose(void *unused)
+{
+    for (int window = 1; window <= INTERRUPTS; window++)
+        __atomic_store_n(&chosen, window, __ATOMIC_RELAXED);
+    return unused;
+}
+#endif
+
+static unsigned logged;
+
+static void *writing(void *unused)
+{
+#ifdef NMIS
+    nmi_window = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+#elif defined INTERRUPTS
+    interrupt_window = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+#endif
+    logged = follow(WRITES, 5);
+#ifdef CLEAR
+    answer(1);
+    follow(BETWEEN, 6); /* what comes now is not counted */
+    answer(2);
+    logged += follow(LATER, 4);
+#endif
+    return unused;
+}
+
+#ifdef READS
+static uint64_t copied[WORDS];
+
+static void *reading(void *unused)
+{
+    const struct trace_reader reader = reader_of_ring();
+#ifdef READ_IN_PLACE
+    walk_in_place(&reader);
+#elif defined READ_SNAPSHOT
+    read_snapshot(&reader, copied);
+#else
+    if (!read_packet(&reader, READS, copied))
+        return unused;
+#ifdef STREAM
+    __atomic_store_n(&info_page.consumed[0], READS + 1, __ATOMIC_RELEASE); /* as sys_trace_consume() */
+#endif
+#endif
+    return unused;
+}
+#endif
+
+int main(void)
+{
+    long threads[4];
+    unsigned count = 0;
+    trace_ring_open(RING, 0);
+    unsigned events = follow(BEFORE, 0);
+#ifdef INTERRUPTS
+    threads[count++] = __VERIFIER_thread_create(0, choose, 0);
+#endif
+    threads[count++] = __VERIFIER_thread_create(0, writing, 0);
+#ifdef CLEAR
+    threads[count++] = __VERIFIER_thread_create(0, clearing, 0);
+#endif
+#ifdef READS
+    threads[count++] = __VERIFIER_thread_create(0, reading, 0);
+#endif
+    for (unsigned i = 0; i < count; i++)
+        __VERIFIER_thread_join(threads[i]);
+#ifdef CLEAR
+    check_quiet(fresh_number[0], events + logged);
+#else
+    check_quiet(0, events + logged + entered);
+#endif
+    return 0;
+}
