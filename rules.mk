@@ -25,8 +25,9 @@ WARN := -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wno-unus
 BASE := -std=gnu17 -g $(WARN) -I. -I$(GEN) -I$(GEN)/include -MMD -MP -ffile-prefix-map=$(CURDIR)=.
 
 HOST_CC     ?= gcc
-# TRACE_CAS: nobody restarts what the host logs in tests (trace/ring/cas.h), except for tests/peers
-HOST_CFLAGS := $(BASE) -O2 -D_GNU_SOURCE -DTRACE_CAS
+# Nobody restarts what the host logs in tests (trace/ring/cas.h), except for tests/peers, or switches its trace points
+# (trace/ring/ring.h).
+HOST_CFLAGS := $(BASE) -O2 -D_GNU_SOURCE -DTRACE_CAS -DTRACE_TESTED
 
 include arch/$(ARCH)/flags.mk   # CROSS, ARCH_CFLAGS, KERNEL_ARCH_CFLAGS, FRAME_POINTER, ...
 CC := $(CROSS)gcc

@@ -36,6 +36,7 @@ AGAINST = [
     ("kernel/space/memory.c", "kernel/ipc/endpoint.c", "a memory object holds its pager's endpoint"),
     ("kernel/space/space.c", "kernel/sched/futex.c", "a space has a table of futexes"),
     ("kernel/space/space.c", "kernel/trace/registry.c", "a space gives back its event classes when it ends"),
+    ("kernel/space/memory.c", "kernel/trace/sites.c", "a memory object ends with the table of its trace points"),
     ("kernel/space/space_exit.c", "kernel/sched/thread.*", "a space kills its threads when it ends"),
     ("kernel/sched/sched.c", "kernel/trace/control.h", "a thread's block names its CPU's ring"),
     ("kernel/sched/thread.c", "kernel/trace/control.h", "a thread's block names its CPU's ring"),

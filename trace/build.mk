@@ -33,6 +33,14 @@ USER_CFLAGS += -DTRACE_CAS
 else
 $(error TRACE_DISCIPLINE is "$(TRACE_DISCIPLINE)"; there are restart and cas)
 endif
+# sites: trace points are switched in place; tested: they read the mask (trace/ring/ring.h)
+TRACE_SWITCH ?= sites
+ifeq ($(TRACE_SWITCH),tested)
+KERNEL_CFLAGS += -DTRACE_TESTED
+USER_CFLAGS += -DTRACE_TESTED
+else ifneq ($(TRACE_SWITCH),sites)
+$(error TRACE_SWITCH is "$(TRACE_SWITCH)"; there are sites and tested)
+endif
 TRACE_COMMON := $(addprefix trace/,$(TRACE_WRITER) ring/read.c print/print.c print/merge.c print/words.c print/app_schema.c cost/cost.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) $(TRACE_KERNEL_WRITER) trace/format/metadata.c
@@ -56,7 +64,7 @@ $(eval $(call host_test,event,tests/unit/trace/event_test.c tests/unit/trace/rin
 $(eval $(call host_test,sum,tests/unit/trace/sum_test.c))
 HOST_TESTS += tests/unit/trace/evgen_test tests/unit/trace/path_test
 HOST_tests/unit/trace/path_test := each
-PATH_PROBES := $(foreach space,user kernel,$(addprefix $(BA)/$(space)/obj/tests/unit/trace/,path_probe.o path_probe_cas.o))
+PATH_PROBES := $(foreach space,user kernel,$(addprefix $(BA)/$(space)/obj/tests/unit/trace/,path_probe.o path_probe_cas.o path_probe_tested.o))
 -include $(PATH_PROBES:.o=.d)
 tests: $(PATH_PROBES) $(EVGEN)
 

@@ -55,6 +55,36 @@ number = number + 1
 #define GPR(n) (FRAME_GPR + 8 * (n))
 
 /* If class syscall is enabled, or samples are taken. Changes r9, CR0. */
+/* Calls the handler of r0, whose arguments are in the frame, and logs entry and, if there is a result, exit. */
+.macro CALL_TRACED
+        mr      %r3, %r0
+        ld      %r4, CPU_CURRENT(%r13)
+        std     %r0, GPR(0)(%r4)
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      syscall_entered
+        ld      %r10, CPU_CURRENT(%r13)
+        ld      %r0, GPR(0)(%r10)
+        addis   %r9, %r2, syscall_table@toc@ha
+        addi    %r9, %r9, syscall_table@toc@l
+        sldi    %r12, %r0, 3
+        ldx     %r12, %r9, %r12
+        mtctr   %r12
+        LOAD    3, 8, %r10, GPR(0)
+        bctrl
+        rotldi  %r9, %r3, 1
+        cmpdi   %r9, 1                  /* SYSCALL_NO_RESULT */
+        beq     1f
+        bl      syscall_left
+        b       2f
+1:      lbz     %r9, CPU_WINDOW(%r13)
+        cmpwi   %r9, 0
+        beq     2f
+        bl      profile_close_window
+        li      %r3, 1
+        sldi    %r3, %r3, 63            /* SYSCALL_NO_RESULT */
+2:
+.endm
+
 .macro TO_IF_TRACED label
         addis   %r9, %r2, syscall_slow_path@toc@ha
         lbz     %r9, syscall_slow_path@toc@l(%r9)
@@ -216,10 +246,7 @@ syscall_unknown:
         b       syscall_result
 
 syscall_slow:
-        mr      %r3, %r0
-        ld      %r4, CPU_CURRENT(%r13)
-        ld      %r1, CPU_KERNEL_STACK(%r13)
-        bl      syscall_traced
+        CALL_TRACED
         b       syscall_result
 
 /* Another thread may run next. */
@@ -329,9 +356,7 @@ message_reply_receive:
 message_slow:
         ld      %r4, CPU_CURRENT(%r13)
         std     %r3, GPR(3)(%r4)
-        mr      %r3, %r0
-        ld      %r1, CPU_KERNEL_STACK(%r13)
-        bl      syscall_traced
+        CALL_TRACED
         b       message_result
 
 /* void arch_return_to_user(void): drops the stack. */
@@ -363,28 +388,6 @@ wait_for_interrupt:
         mtmsrd  %r5, 1
         mtmsrd  %r4, 1
 wait_resume:
-        blr
-
-/* int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame). For C, which needs its
- * registers kept: message handlers do not keep them (build.mk). */
-        .global arch_call_syscall
-arch_call_syscall:
-        mflr    %r0
-        std     %r0, 16(%r1)
-        stdu    %r1, -(STACK_FRAME_BYTES + 18 * 8)(%r1)
-        SAVE    14, 31, %r1, (STACK_FRAME_BYTES - 14 * 8)
-        addis   %r9, %r2, syscall_table@toc@ha
-        addi    %r9, %r9, syscall_table@toc@l
-        sldi    %r12, %r3, 3
-        ldx     %r12, %r9, %r12
-        mtctr   %r12
-        mr      %r9, %r4
-        LOAD    3, 8, %r9, GPR(0)
-        bctrl
-        LOAD    14, 31, %r1, (STACK_FRAME_BYTES - 14 * 8)
-        addi    %r1, %r1, STACK_FRAME_BYTES + 18 * 8
-        ld      %r0, 16(%r1)
-        mtlr    %r0
         blr
 
 /* ---- exceptions and interrupts -------------------------------------------------------------------- */

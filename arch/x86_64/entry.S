@@ -106,21 +106,24 @@ syscall_unknown:
 syscall_slow:
         movq    %rax, %rdi
         movq    %rbx, %rsi
-        call    syscall_traced
+        call    syscall_entered
+        movq    FRAME_RDI(%rbx), %rdi
+        movq    FRAME_RSI(%rbx), %rsi
+        movq    FRAME_RDX(%rbx), %rdx
+        movq    FRAME_R10(%rbx), %rcx
+        movq    FRAME_R8(%rbx), %r8
+        movq    FRAME_R9(%rbx), %r9
+        movq    FRAME_RAX(%rbx), %rax
+        call    *syscall_table(, %rax, 8)
+        cmpq    $1, %rax                /* as below */
+        jo      1f
+        movq    %rax, %rdi
+        call    syscall_left
         jmp     syscall_result
-
-/* int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame) */
-        .global arch_call_syscall
-arch_call_syscall:
-        movq    %rdi, %rax
-        movq    %rsi, %r11
-        movq    FRAME_RDI(%r11), %rdi
-        movq    FRAME_RSI(%r11), %rsi
-        movq    FRAME_RDX(%r11), %rdx
-        movq    FRAME_R10(%r11), %rcx
-        movq    FRAME_R8(%r11), %r8
-        movq    FRAME_R9(%r11), %r9
-        jmp     *syscall_table(, %rax, 8)
+1:      cmpb    $0, %gs:CPU_WINDOW
+        je      return_to_user
+        call    profile_close_window
+        jmp     return_to_user
 
 /* void arch_return_to_user(void): drops the stack. */
         .global arch_return_to_user

@@ -33,6 +33,7 @@ void offsets(void)
     DEFINE(CPU_CURRENT, offsetof(struct cpu, current));
     DEFINE(CPU_KERNEL_STACK, offsetof(struct cpu, kernel_stack_top));
     DEFINE(CPU_SCRATCH, offsetof(struct cpu, scratch));
+    DEFINE(CPU_WINDOW, offsetof(struct cpu, profile.window));
     DEFINE(CPU_NEED_RESCHED, offsetof(struct cpu, need_resched));
     DEFINE(BOOT_INFO_CPU_COUNT, offsetof(struct boot_info, cpu_count));
     DEFINE(BOOT_INFO_HARDWARE_ID, offsetof(struct boot_info, cpu_hardware_id));

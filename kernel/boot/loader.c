@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * loader.c - loads sbin/init from the boot archive (cpio "newc"): maps its ELF segments, and gives it a
- * stack, a startup block and the capabilities from which all others are derived.
+ * loader.c - loads sbin/init from the boot archive (cpio "newc"): maps its ELF segments, registers its trace
+ * points, and gives it a stack, a startup block and the capabilities from which all others are derived.
  *
  * The archive is from our build, so an error in it is a panic. init and proc load all other programs, and
  * validate them (servers/lib/elf.c).
@@ -16,6 +16,8 @@
 #include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <kernel/syscall/machine.h>
+#include <kernel/trace/sites.h>
+#include <tarn/trace_control.h>
 
 #define INIT_PATH   "sbin/init"
 #define STACK_BYTES 0x40000ull
@@ -120,9 +122,11 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
 {
     const struct elf_header *header = (const void *)file;
     check_header(header, size);
-    const struct elf_segment *segment = (const void *)(file + header->segments);
+    const struct elf_segment *segment = (const void *)(file + header->segments), *sites = NULL;
     uint64_t low = ~0ull, high = 0;
     for (unsigned i = 0; i < header->segment_count; i++) {
+        if (segment[i].type == TRACE_SITES_ELF_TYPE)
+            sites = &segment[i];
         if (segment[i].type != ELF_LOAD || segment[i].memory_size == 0)
             continue;
         if (segment[i].offset + segment[i].file_size > size)
@@ -133,6 +137,8 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
                    ? segment[i].address + segment[i].memory_size
                    : high;
     }
+    if (sites && sites->memory_size && trace_sites_register(space, sites->address, sites->memory_size))
+        panic("the table of trace points of %s is wrong", INIT_PATH);
     startup->executable_base = low;
     startup->executable_size = high - low;
     return header->entry;

@@ -13,6 +13,7 @@
  * Lock order, outermost first:
  *   futex bucket -> space -> memory object -> notification -> endpoint -> thread -> capability table
  *   -> run queue -> timer queue -> slab -> frame cache/buddy.
+ * The trace's, outside of these: trace -> trace sites -> memory object.
  * Of two locks of one class, the lower address comes first. No object is destroyed while a lock is held.
  */
 #ifndef KERNEL_LOCK_H

@@ -393,7 +393,10 @@ void debug_mask(const struct debug_words *words)
             debug_print("no class %s\n", bad);
             return;
         }
-        __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
+        if (!trace_set_mask_stopped(mask)) {
+            debug_print("another CPU is switching trace points: continue, and try again\n");
+            return;
+        }
         update_entry_paths();
     }
     put_mask();

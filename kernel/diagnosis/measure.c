@@ -19,6 +19,12 @@ static void report(const char *name, struct cost cost, const struct cost *nothin
              (unsigned long long)(tenths % 10));
 }
 
+static void set_mask(uint64_t mask)
+{
+    trace_info_page.mask = mask;
+    trace_sites_agree();
+}
+
 void measure_trace_points(void)
 {
     char value[8];
@@ -26,11 +32,11 @@ void measure_trace_points(void)
         return;
     struct cost nothing = cost_of_nothing();
     uint64_t mask = trace_info_page.mask;
-    /* No other CPU runs yet, so the mask may be written. Only the measured events are logged. */
-    trace_info_page.mask = 0;
+    /* No program runs yet, so the mask may be written. Only the measured events are logged. */
+    set_mask(0);
     report("trace.disabled.kernel", cost_of_one_word(), &nothing);
-    trace_info_page.mask = 1ull << TRACE_CLASS_USER;
+    set_mask(1ull << TRACE_CLASS_USER);
     report("trace.enabled1.kernel", cost_of_one_word(), &nothing);
     report("trace.enabled4.kernel", cost_of_four_words(), &nothing);
-    trace_info_page.mask = mask;
+    set_mask(mask);
 }

@@ -16,6 +16,7 @@
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <kernel/trace/restart.h>
 #include <tarn/error.h>
 #include <trace/fault.h>
 #include <trace/profile.h>
@@ -152,8 +153,8 @@ void profile_kernel(const struct kernel_regs *regs)
     if (now < cpu->timer_queue.sample)
         return;
     /* A switch was logged but is not done: if the sample began a packet, its context would name the old
-     * thread. The sample is taken when the window closes. */
-    if (cpu->switch_logged_at == cpu->switched_at)
+     * thread. Or the sample has no place, while a packet is begun. It is taken when the window closes. */
+    if (cpu->switch_logged_at == cpu->switched_at || trace_is_changing_packets())
         return;
     if (TRACE_ON_PROFILE()) {
         struct where where = {.count = 0};

@@ -41,8 +41,8 @@ struct kernel_regs;
 
 extern uint64_t profile_period; /* ticks: mean period; 0: off */
 
-/* Not 0: system calls go through syscall_traced, and faults take the longer path, because they are traced
- * or sampled. update_entry_paths(): either may have changed. */
+/* Not 0: system calls call syscall_entered() and syscall_left(), and faults take the longer path, because
+ * they are traced or sampled. update_entry_paths(): either may have changed. */
 extern uint8_t syscall_slow_path, fault_watched;
 void update_entry_paths(void);
 

@@ -12,6 +12,7 @@
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
 #include <kernel/space/memory.h>
+#include <kernel/trace/sites.h>
 #include <tarn/error.h>
 #include <trace/mem.h>
 
@@ -183,7 +184,7 @@ uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end)
 /* Both locks held. */
 static int move_page(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset)
 {
-    if (source->mappings != 0)
+    if (source->mappings != 0 || source->sites)
         return -E_BUSY;
     if (offset >= target->size)
         return -E_BAD_ARGUMENT;
@@ -234,6 +235,7 @@ struct memory *memory_new(enum memory_kind kind, uint64_t size)
     memory->mappings = 0;
     memory->depth = depth_for(memory->size);
     memory->table = 0;
+    memory->sites = NULL;
     trace_mem_object_create(memory->number, kind, memory->size);
     return memory;
 }
@@ -293,6 +295,8 @@ void memory_put(struct memory *memory)
     /* Release: this user's changes. Acquire: the last user sees the changes of all. */
     if (atomic_fetch_sub_explicit(&memory->references, 1, memory_order_acq_rel) != 1)
         return;
+    if (memory->sites)
+        trace_sites_forget(memory->sites);
     /* Wait for a lookup that raced with the last close and still holds the lock (cap.h). */
     spin_lock(&memory->lock);
     uint32_t frames = (uint32_t)memory->frames;
@@ -319,7 +323,7 @@ int memory_resize(struct memory *memory, uint64_t size)
     if (!has_table(memory)) {
         error = -E_BAD_TYPE;
     } else if (size < memory->size) {
-        if (memory->mapped_end > size)
+        if (memory->mapped_end > size || memory->sites)
             error = -E_BUSY;
         else
             free_frames(memory, size / FRAME_SIZE, ~0ull);

@@ -17,6 +17,7 @@ enum memory_kind { MEMORY_ZERO, MEMORY_PAGED, MEMORY_DEVICE, MEMORY_CONTIGUOUS }
 #define MEMORY_SIZE_MAX (1ull << 39)
 
 struct endpoint;
+struct program_sites;
 struct memory {
     struct spinlock lock;
     _Atomic uint32_t references; /* capabilities, mappings, and kernel code that uses it */
@@ -32,6 +33,8 @@ struct memory {
     uint32_t mappings;
     uint32_t depth; /* levels of the frame table */
     paddr_t table;  /* root of the radix tree, 512 entries per table; 0: none (memory.c) */
+    /* Trace points in it, or NULL: it keeps its frames then. Also under sites_lock (kernel/trace/sites.c). */
+    struct program_sites *sites;
 };
 
 struct memory *memory_new(enum memory_kind kind, uint64_t size); /* one reference; NULL: no memory */
@@ -54,7 +57,7 @@ paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; the
 /* Frees the pages in [offset, end), which must be unreachable; returns how many frames. */
 uint64_t memory_free_range(struct memory *memory, uint64_t offset, uint64_t end);
 /* Moves a page into a paged object that lacks it. A page that the source lacks is zeroes. 0, -E_BUSY: the
- * source is mapped, -E_BAD_ARGUMENT: out of range, -E_NO_MEMORY. */
+ * source is mapped or has trace points, -E_BAD_ARGUMENT: out of range, -E_NO_MEMORY. */
 int memory_supply(struct memory *target, uint64_t offset, struct memory *source, uint64_t source_offset);
 int memory_resize(struct memory *memory, uint64_t size);
 /* Copies between a kernel buffer and the object, up to its size; allocates frames as needed. Bytes, or

@@ -15,30 +15,44 @@
 
 /* ---- Tracing ---- */
 
-/* In a profiling window (profile.h). An IPC handler that does not return must pass kernel_exit, which
- * closes the window. */
-static int64_t call_sampled(uint64_t number, struct arch_frame *frame)
+/* What both functions do first and last needs no register that a call keeps: they run for every traced call.
+ */
+
+/* Opens a profiling window (profile.h). An IPC handler that does not return must pass kernel_exit, which
+ * closes it. */
+static __attribute__((noinline, cold)) void open_window(const struct thread *self)
 {
-    struct cpu *cpu = this_cpu();
+    const uint64_t number = (self->traced & TRACED_SYSCALL) - 1;
     if (!ARCH_SWITCHED_RETURNS && number >= SYS_ipc_call && number <= SYS_ipc_reply_to)
-        atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+        atomic_store_explicit(&this_cpu()->need_resched, 1, memory_order_relaxed);
     profile_open_window();
-    int64_t result = arch_call_syscall(number, frame);
+}
+
+static __attribute__((noinline, cold)) int64_t close_window(int64_t result)
+{
     profile_close_window();
     return result;
 }
 
 /* Keeps the number in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
-int64_t syscall_traced(uint64_t number, struct arch_frame *frame)
+void syscall_entered(uint64_t number, const struct arch_frame *frame)
 {
     struct thread *self = current_thread();
-    trace_syscall_entry((uint32_t)number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
     self->traced = (uint32_t)number + 1;
-    int64_t result = profile_period ? call_sampled(number, frame) : arch_call_syscall(number, frame);
-    if (result != SYSCALL_NO_RESULT) {
-        self->traced = 0;
-        trace_syscall_exit((uint32_t)number, self->tid, result);
-    }
+    trace_syscall_entry((uint32_t)number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
+    if (__builtin_expect(profile_period != 0, 0))
+        open_window(self);
+}
+
+int64_t syscall_left(int64_t result)
+{
+    struct cpu *cpu = this_cpu();
+    if (__builtin_expect(cpu->profile.window, 0))
+        result = close_window(result);
+    struct thread *self = cpu->current;
+    const uint32_t number = (self->traced & TRACED_SYSCALL) - 1;
+    self->traced = 0;
+    trace_syscall_exit(number, self->tid, result);
     return result;
 }
 

@@ -55,6 +55,7 @@ void trace_boot_options(void)
 {
     choose_mode();
     choose_mask();
+    trace_sites_agree();
     update_entry_paths();
 }
 

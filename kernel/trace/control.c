@@ -3,8 +3,8 @@
  * kernel/trace/control.c - system calls that change what is traced: trace_control, trace_consume,
  * trace_image.
  *
- * Masks, mode and switches are single words that writers read once per event, so they may change at any time;
- * rings.c changes the rings.
+ * Masks, mode and switches are single words that may change at any time; the sites of trace points follow
+ * (sites.c). rings.c changes the rings.
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
@@ -35,8 +35,10 @@ static void log_change(uint64_t old_mask, uint64_t mask)
 {
     struct trace_info *info = &trace_info_page;
     __atomic_store_n(&info->mask, old_mask | mask, __ATOMIC_RELAXED);
+    trace_sites_agree();
     trace_trace_control(old_mask, mask, info->mode, current_thread()->space->pid);
     __atomic_store_n(&info->mask, mask, __ATOMIC_RELAXED);
+    trace_sites_agree();
     update_entry_paths();
 }
 
@@ -85,6 +87,7 @@ static int64_t set_switches(uint64_t class_number, uint64_t minors)
     if (class_number >= TRACE_CLASS_COUNT)
         return -E_BAD_ARGUMENT;
     __atomic_store_n(&trace_info_page.switches[class_number], minors, __ATOMIC_RELAXED);
+    trace_sites_agree();
     return 0;
 }
 

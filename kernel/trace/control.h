@@ -14,8 +14,9 @@
  * Programs use the trace_* system calls (control.c, registry.c).
  *
  * One lock, `trace_lock`, covers geometry, mode, masks and the registry. Its holder takes it with no other
- * lock held, may allocate frames and log events, and takes no other lock. Logging itself takes no lock. The
- * statedump runs without it, under the list locks of what it walks. kernel/trace/README.md lists the files.
+ * lock held, may allocate frames and log events, and takes no other lock but that of sites.c. Logging itself
+ * takes no lock. The statedump runs without it, under the list locks of what it walks. kernel/trace/README.md
+ * lists the files.
  */
 #ifndef TRACE_CONTROL_H
 #define TRACE_CONTROL_H
@@ -54,7 +55,13 @@ static inline uint64_t trace_user_ring(uint32_t cpu)
 typedef void trace_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define TRACE_ALL_CPUS (~0ull)
 void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print);
-void trace_stop(void);      /* nothing is logged from now on */
+void trace_stop(void); /* nothing is logged from now on */
+/* sites.c: makes the sites of trace points agree with mask and switches. After every change of these, with no
+ * lock held but trace_lock. */
+void trace_sites_agree(void);
+/* sites.c, for the debugger, while the other CPUs are stopped: sets the mask. False: one of them is switching
+ * sites. */
+bool trace_set_mask_stopped(uint64_t mask);
 void trace_statedump(void); /* logs what exists; no locks held */
 /* Records the end for a later reader: enum trace_store_end, and the reason in one line. Takes no lock. */
 void trace_store_end(uint32_t end, const char *reason);
@@ -71,6 +78,7 @@ int trace_check(cap_t trace, uint32_t right);
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count);
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);
 void trace_clear(void);
+void trace_on_every_cpu(void (*function)(void *unused)); /* as smp_call_urgently, and here */
 char *trace_ring(uint32_t cpu); /* the kernel's address; also works before trace_init */
 struct trace_reader trace_reader_of(uint32_t cpu);
 
@@ -126,6 +134,10 @@ paddr_t trace_previous_place(uint64_t *boot_id); /* 0: none */
 /* why: trace.ev, dropped_because. No lock held; 0 or -E_NOT_FOUND */
 int trace_previous_drop(uint32_t why);
 void trace_previous_drop_if_scarce(void); /* no lock held */
+
+/* sites.c: switches the kernel's sites off, or those on again that should be. Takes no lock, and tells no
+ * other CPU. */
+void trace_silence(bool silent);
 
 /* heartbeat.c: the ring was set up again at `index`. */
 void trace_expect_index(uint32_t cpu, uint64_t index);

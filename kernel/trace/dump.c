@@ -47,6 +47,12 @@ static void dump(uint64_t cpus, uint32_t count, trace_print_line *print)
 
 static bool busy, has_stopped;
 
+static void stop_logging(void)
+{
+    __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED);
+    trace_silence(true);
+}
+
 void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print)
 {
     if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE) && !has_stopped) {
@@ -55,15 +61,17 @@ void trace_dump_newest(uint64_t cpus, uint32_t count, trace_print_line *print)
     }
     const uint64_t mask = trace_info_page.mask;
     if (cpus == TRACE_ALL_CPUS)
-        __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED); /* stop logging meanwhile */
+        stop_logging();
     dump(cpus, count, print);
-    if (cpus == TRACE_ALL_CPUS && !has_stopped)
+    if (cpus == TRACE_ALL_CPUS && !has_stopped) {
         __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
+        trace_silence(false);
+    }
     __atomic_store_n(&busy, false, __ATOMIC_RELEASE); /* pairs with the exchange */
 }
 
 void trace_stop(void)
 {
     has_stopped = true; /* the CPU that prints may have been stopped in the middle */
-    __atomic_store_n(&trace_info_page.mask, 0, __ATOMIC_RELAXED);
+    stop_logging();
 }

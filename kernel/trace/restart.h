@@ -27,8 +27,21 @@ static inline uint64_t trace_asked(uint64_t ip)
 {
     return ip;
 }
+
+static inline bool trace_is_changing_packets(void)
+{
+    return false;
+}
 #else
 #include <tarn/abi.h>
+#include <trace/ring/ring.h>
+
+/* Whether an interrupt of the kernel came while this CPU's ring was being changed: its events would be lost.
+ */
+static inline bool trace_is_changing_packets(void)
+{
+    return trace_ring_is_busy();
+}
 
 extern const char trace_text[], trace_text_end[]; /* the kernel's blocks; kernel.ld */
 

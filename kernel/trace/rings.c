@@ -190,13 +190,13 @@ static void forget_packets(uint32_t cpu)
 /* What start_over() asks every CPU to do with its own ring. */
 static uint64_t fresh_number[TRACE_CPUS_MAX];
 
+#ifndef TRACE_CAS
 static void stop_own(void *unused)
 {
     (void)unused;
-#ifndef TRACE_CAS
     trace_ring_stop();
-#endif
 }
+#endif
 
 static void open_own(void *unused)
 {
@@ -207,7 +207,7 @@ static void open_own(void *unused)
     trace_expect_index(cpu, __atomic_load_n(&trace_control_of(ring)->index, __ATOMIC_RELAXED));
 }
 
-static void on_every_cpu(void (*function)(void *))
+void trace_on_every_cpu(void (*function)(void *unused))
 {
     smp_call_urgently(atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit,
                       function, NULL);
@@ -220,7 +220,11 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     const uint32_t changes = trace_geometry_changes(info->geometry) + 1; /* odd */
     assert(spin_held(&trace_lock));
     uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL);
-    on_every_cpu(stop_own);
+#ifdef TRACE_CAS
+    trace_sites_agree();
+#else
+    trace_on_every_cpu(stop_own);
+#endif
     uint64_t trusted[TRACE_CPUS_MAX] = {0};
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
         trusted[cpu] = trace_trusted_index(cpu);
@@ -236,7 +240,7 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
         forget_packets(cpu);
         __atomic_store_n(&info->consumed[cpu], fresh_number[cpu], __ATOMIC_RELAXED);
     }
-    on_every_cpu(open_own);
+    trace_on_every_cpu(open_own);
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
     trace_store_refresh();
     /* readers of memory know by now that the rings have changed; programs wait for the lock */
@@ -245,6 +249,7 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     __atomic_store_n(&info->geometry, trace_geometry_word(buffer_bytes, buffer_count, changes + 1),
                      __ATOMIC_RELEASE);
     __atomic_store_n(&info->mask, mask, __ATOMIC_RELEASE);
+    trace_sites_agree();
 }
 
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)

@@ -19,24 +19,29 @@
 #include <tarn/errno_of.h>
 #include <trace/libc.h>
 
+/* They log; calls share them, so that a program that is traced touches few pages of code for it. */
+void log_call_entry(enum trace_libc_libc_call call, uint64_t a, uint64_t b);
+void log_call_exit(enum trace_libc_libc_call call, int64_t result);
+void log_call_path(enum trace_libc_libc_call call, const char *path);
+
 static inline void enter_call(enum trace_libc_libc_call call, uint64_t a, uint64_t b)
 {
-    if (TRACE_ON_LIBC()) /* tested here because thread_id() costs something */
-        trace_libc_entry(call, thread_id(), a, b);
+    if (TRACE_ON_LIBC())
+        log_call_entry(call, a, b);
 }
 
 /* Logs the path argument of the current call. */
 static inline void name_path(enum trace_libc_libc_call call, const char *path)
 {
     if (TRACE_ON_LIBC())
-        trace_libc_path(call, thread_id(), path);
+        log_call_path(call, path);
 }
 
 /* For calls that return their error instead of setting errno (pthreads). */
 static inline int64_t leave_plain(enum trace_libc_libc_call call, int64_t result)
 {
     if (TRACE_ON_LIBC())
-        trace_libc_exit(call, thread_id(), result);
+        log_call_exit(call, result);
     return result;
 }
 

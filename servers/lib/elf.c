@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <tarn/abi.h>
+#include <tarn/trace_control.h>
 
 struct elf_header {
     uint8_t ident[16];
@@ -97,6 +98,10 @@ int elf_parse(const void *bytes, uint64_t header_size, uint64_t file_size, const
     for (unsigned i = 0; !error && i < header.program_count; i++) {
         struct elf_program program;
         memcpy(&program, (const char *)bytes + header.program_offset + i * sizeof(program), sizeof(program));
+        if (program.type == TRACE_SITES_ELF_TYPE) {
+            executable->sites_address = program.address;
+            executable->sites_size = program.size;
+        }
         if (program.type != ELF_LOAD || program.size == 0)
             continue;
         error = add_segment(executable, &program, file_size);

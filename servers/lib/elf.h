@@ -25,7 +25,8 @@ struct elf_segment {
 
 struct elf_executable {
     uint64_t entry;
-    uint64_t base, size; /* range of all segments, in whole pages */
+    uint64_t base, size;                /* range of all segments, in whole pages */
+    uint64_t sites_address, sites_size; /* its table of trace points; not validated. Size 0: none */
     unsigned count;
     struct elf_segment segment[ELF_SEGMENTS_MAX];
 };

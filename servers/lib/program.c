@@ -4,7 +4,8 @@
  *
  * Read-only segments are mapped from the executable's memory object and shared by all processes that run it.
  * Pages of a writable segment that the file fills completely are mapped copy-on-write. The last, partly
- * filled page and the zeros after it are a new memory object.
+ * filled page and the zeros after it are a new memory object. The kernel learns where the executable's trace
+ * points are: that needs SLOT_TRACE.
  */
 #include "program.h"
 #include "elf.h"
@@ -112,6 +113,8 @@ int program_load(struct program *program, cap_t executable, uint64_t file_size)
     int error = elf_parse(header, header_size, file_size, __executable_start, &elf);
     for (unsigned i = 0; !error && i < elf.count; i++)
         error = map_segment(program, executable, &elf.segment[i]);
+    if (!error && elf.sites_size)
+        error = errno_of(sys_trace_sites(SLOT_TRACE, program->space, elf.sites_address, elf.sites_size));
     program->entry = elf.entry;
     program->executable_base = elf.base;
     program->executable_size = elf.size;

@@ -2,9 +2,9 @@
 /*
  * trace/gen/emit_header.c - writes <trace/CLASS.h>: one typed inline function per event.
  *
- * An event of constant size becomes mask test, switch test, and a block with one store per field
- * (trace/ring/restart.h), or, with TRACE_CAS, reserve, stores and commit (trace/ring/cas.h). One that ends in
- * a string or an array collects its fixed fields on the stack and calls trace_log_string() or
+ * An event of constant size becomes a site that is off or on (trace/ring/ring.h), and a block with one store
+ * per field (trace/ring/restart.h), or, with TRACE_CAS, reserve, stores and commit (trace/ring/cas.h). One
+ * that ends in a string or an array collects its fixed fields on the stack and calls trace_log_string() or
  * trace_log_words().
  */
 #include "model.h"
@@ -89,9 +89,22 @@ static void emit_block_part(FILE *out, const struct event *event, bool stores)
     }
 }
 
+/* A value that moves to a register of the block does so behind the site. */
+static void emit_arrivals(FILE *out, const struct event *event)
+{
+    unsigned operands = 0;
+    for (unsigned i = 0; i < event->field_count; i++) {
+        const struct field *f = &event->fields[i];
+        if (!is_reserved(f) && f->kind != TRACE_FIELD_COMM && !is_far(f, operands))
+            fprintf(out, "    TRACE_BEHIND_SITE(%s);\n", f->name);
+        operands += !is_reserved(f);
+    }
+}
+
 static void emit_block(FILE *out, const struct class *class, const struct event *event, const char *id)
 {
     unsigned words = 1 + event->fixed_bytes / 8;
+    emit_arrivals(out, event);
     fprintf(out, "    ARCH_TRACE_BLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ", class->name,
             event->name, words, id, words);
     emit_block_part(out, event, true);
@@ -141,8 +154,7 @@ static void emit_with_tail(FILE *out, const struct event *event, const char *id)
                 event->fields[tail->count_field].name);
 }
 
-static void emit_event(FILE *out, const struct class *class, const struct event *event, const char *guard,
-                       const char *id)
+static void emit_event(FILE *out, const struct class *class, const struct event *event, const char *id)
 {
     fprintf(out, "\n/* %s", event->description);
     for (unsigned i = 0; i < event->field_count; i++)
@@ -151,7 +163,8 @@ static void emit_event(FILE *out, const struct class *class, const struct event 
     fprintf(out, " */\nstatic inline __attribute__((always_inline)) void trace_%s_%s(", class->name,
             event->name);
     emit_parameters(out, event);
-    fprintf(out, ")\n{\n    if (!%s)\n        return;\n", guard);
+    fprintf(out, ")\n{\n    if (!TRACE_EVENT_ON_%s(%u))\n        return;\n", upper_case(class->name),
+            event->minor);
     if (tail_field(event)) {
         emit_with_tail(out, event, id);
     } else {
@@ -188,18 +201,21 @@ static void emit_opening(FILE *out, const struct class *class)
 void emit_class_header(FILE *out, const struct schema *schema, const struct class *class)
 {
     const char *upper = upper_case(class->name);
-    char guard[128], id[64];
+    char id[64];
     emit_opening(out, class);
     fprintf(out, "\n#define TRACE_CLASS_%s %du\n", upper, class->number);
-    fprintf(out, "#ifdef TRACE_OUT_%s /* compiled out */\n#define TRACE_ON_%s() 0\n#else\n", upper, upper);
-    fprintf(out, "#define TRACE_ON_%s() arch_trace_enabled(TRACE_CLASS_%s)\n#endif\n", upper, upper);
+    fprintf(out,
+            "#ifdef TRACE_OUT_%s /* compiled out */\n#define TRACE_ON_%s() 0\n"
+            "#define TRACE_EVENT_ON_%s(minor) 0\n#else\n",
+            upper, upper, upper);
+    fprintf(out, "#define TRACE_ON_%s() trace_class_on(TRACE_CLASS_%s)\n", upper, upper);
+    fprintf(out, "#define TRACE_EVENT_ON_%s(minor) trace_event_on(TRACE_CLASS_%s, minor)\n#endif\n", upper,
+            upper);
     emit_enums(out, class);
     for (unsigned i = 0; i < class->event_count; i++) {
         const struct event *event = &class->events[i];
-        snprintf(guard, sizeof(guard), "TRACE_ON_%s() || !arch_trace_event_enabled(%d, %u)", upper,
-                 class->number, event->minor);
         snprintf(id, sizeof(id), "TRACE_ID(%d, %u)", class->number, event->minor);
-        emit_event(out, class, event, guard, id);
+        emit_event(out, class, event, id);
     }
     fprintf(out, "\n#endif\n");
 }
@@ -208,21 +224,21 @@ void emit_class_header(FILE *out, const struct schema *schema, const struct clas
 void emit_app_header(FILE *out, const struct schema *schema, const struct class *class)
 {
     const char *upper = upper_case(class->name);
-    char guard[160], id[96];
+    char id[96];
     emit_opening(out, class);
     fprintf(out,
             "\n/* One source file of the program defines TRACE_DEFINE_%s before it includes this, and calls\n"
             " * trace_register_schema(&trace_schema_%s) once; until then nothing is logged. */\n"
             "extern uint32_t trace_class_%s;\nextern const struct trace_schema trace_schema_%s;\n"
-            "#define TRACE_ON_%s() trace_app_enabled(trace_class_%s)\n",
-            upper, class->name, class->name, class->name, upper, class->name);
+            "#define TRACE_ON_%s() trace_app_enabled(trace_class_%s)\n"
+            "#define TRACE_EVENT_ON_%s(minor) (TRACE_ON_%s() && trace_app_event_enabled(trace_class_%s, "
+            "minor))\n",
+            upper, class->name, class->name, class->name, upper, class->name, upper, upper, class->name);
     emit_enums(out, class);
     for (unsigned i = 0; i < class->event_count; i++) {
         const struct event *event = &class->events[i];
-        snprintf(guard, sizeof(guard), "TRACE_ON_%s() || !trace_app_event_enabled(trace_class_%s, %u)", upper,
-                 class->name, event->minor);
         snprintf(id, sizeof(id), "TRACE_ID(trace_class_%s, %u)", class->name, event->minor);
-        emit_event(out, class, event, guard, id);
+        emit_event(out, class, event, id);
     }
     fprintf(out, "\n#ifdef TRACE_DEFINE_%s\nuint32_t trace_class_%s = TRACE_CLASS_COUNT;\n", upper,
             class->name);

@@ -270,6 +270,11 @@ void trace_ring_heartbeat(void)
     leave(ring);
 }
 
+bool trace_ring_is_busy(void)
+{
+    return states[arch_trace_cpu(arch_trace_ring())].busy;
+}
+
 void trace_ring_stop(void)
 {
     char *ring = arch_trace_ring();

@@ -51,6 +51,13 @@ static inline __attribute__((always_inline)) uint32_t trace_header_half(uint32_t
     return u.half[0];
 }
 
+/* Makes the compiler compute or move a value here, if it is not constant. */
+#define TRACE_BEHIND_SITE(value)                \
+    do {                                        \
+        if (!__builtin_constant_p(value))       \
+            __asm__ volatile("" : "+r"(value)); \
+    } while (0)
+
 #include <port/trace_block.h>
 
 /* Logs `count` words, at least one, from `source`. */
@@ -60,6 +67,8 @@ void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count);
 
 /* A block on this CPU asks. True: it may begin again. False: the event was counted as discarded. */
 bool trace_ring_make_space(void);
+/* Whether this CPU's ring is being changed: an event of an interrupt would be lost. */
+bool trace_ring_is_busy(void);
 /* From now on nothing is logged in this CPU's ring, and nothing is counted, until trace_ring_open. */
 void trace_ring_stop(void);
 

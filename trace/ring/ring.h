@@ -96,6 +96,29 @@ void trace_ring_open(char *ring, uint64_t number);
 /* Logs an event that bounds the time since the last one, and raises the time limit. Ignores the mask. */
 void trace_ring_heartbeat(void);
 
+#define TRACE_SITE_OF_CLASS TRACE_MINORS_SWITCHED /* in place of a minor: any event of the class */
+
+/* Whether a class, or an event, is enabled: constants, so that a disabled trace point is one instruction, its
+ * site (<arch/trace.h>). With TRACE_TESTED, which `make TRACE_SWITCH=tested` defines, the mask and the
+ * event's switch are read instead. */
+static inline __attribute__((always_inline)) bool trace_class_on(unsigned class_number)
+{
+#ifdef TRACE_TESTED
+    return arch_trace_enabled(class_number);
+#else
+    return arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OF_CLASS));
+#endif
+}
+
+static inline __attribute__((always_inline)) bool trace_event_on(unsigned class_number, unsigned minor)
+{
+#ifdef TRACE_TESTED
+    return arch_trace_enabled(class_number) && arch_trace_event_enabled(class_number, minor);
+#else
+    return arch_trace_site(TRACE_ID(class_number, minor));
+#endif
+}
+
 /* Classes of applications (trace/event/schema.h) have their number in a variable: TRACE_CLASS_COUNT until
  * registered. */
 static inline bool trace_app_enabled(uint32_t class_number)

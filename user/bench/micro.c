@@ -298,6 +298,56 @@ static void measure_switch(void)
     pthread_join(partner, NULL);
 }
 
+/* ---- programs --------------------------------------------------------------------------------------- */
+
+extern const char __text_end[], __trace_sites[], __trace_sites_end[]; /* user.ld */
+
+#define TEXT    USER_TRACE_TEXT_END /* text begins here */
+#define COPY_AT 0x40000000ull
+
+static int64_t register_sites(uint64_t table)
+{
+    return sys_trace_sites(SLOT_TRACE, SLOT_SPACE, table, (uint64_t)(__trace_sites_end - __trace_sites));
+}
+
+/* Of an executable that is loaded for the first time: a copy of this one. */
+static struct cost cost_of_new_sites(void)
+{
+    const uint64_t text_size = round_to_pages((uint64_t)__text_end - TEXT),
+                   size = (uint64_t)__trace_sites_end - TEXT, rest = round_to_pages(size) - text_size;
+    struct cost cost = COST_UNKNOWN;
+    for (uint32_t round = 0; round < COST_PHASES; round++) {
+        volatile struct cost_reading begin;
+        const cap_t memory = must(sys_memory_create(size), "memory_create");
+        must(memory_write_all(memory, 0, (const void *)TEXT, size), "memory_write");
+        must(sys_space_map(SLOT_SPACE, memory, COPY_AT, text_size, 0, MAP_READ | MAP_EXECUTE | MAP_FIXED),
+             "space_map");
+        must(sys_space_map(SLOT_SPACE, memory, COPY_AT + text_size, rest, text_size, MAP_READ | MAP_FIXED),
+             "space_map");
+        cost_begin(&begin, round);
+        const int64_t result = register_sites(COPY_AT + ((uint64_t)__trace_sites - TEXT));
+        cost_add(&cost, cost_since(&begin));
+        must(result, "trace_sites");
+        must(sys_space_unmap(SLOT_SPACE, COPY_AT, text_size + rest), "space_unmap");
+        sys_cap_close(memory);
+    }
+    return cost;
+}
+
+/* sites.loaded: what each load of an executable pays after the first. on_and_off: of one class, in all text.
+ */
+static void measure_sites(void)
+{
+    report("trace.sites.loaded", MEASURE(register_sites((uint64_t)__trace_sites)));
+    report("trace.sites.new", cost_of_new_sites());
+    report("trace.class.on_and_off", COST_OF(COST_PHASES, {
+               set_mask(1ull << TRACE_CLASS_USER);
+               set_mask(0);
+           }));
+    printf("micro: %zu trace points in this executable\n",
+           (size_t)(__trace_sites_end - __trace_sites) / sizeof(struct trace_site));
+}
+
 static void measure_spawn(void)
 {
     report("spawn", COST_OF(COST_PHASES, waitpid(start((char *[]){"true", NULL}), NULL, 0)));
@@ -318,6 +368,7 @@ int main(int argc, char **argv)
     measure_pager_faults();
     measure_zero_faults();
     measure_switch();
+    measure_sites();
     measure_spawn();
     return 0;
 }

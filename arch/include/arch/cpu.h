@@ -33,8 +33,9 @@ void arch_return_to_user(void) __attribute__((noreturn));
 /*
  * System calls are dispatched as syscall_table[number](arguments). The result goes to the caller's frame
  * unless it is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While
- * syscall_slow_path is not 0, the entry calls syscall_traced(number, frame) instead, which logs entry and
- * exit around the same call.
+ * syscall_slow_path is not 0, the entry calls syscall_entered() first, which logs the entry. If there is a
+ * result, it then calls syscall_left(result), which logs the exit and returns it; else
+ * profile_close_window(), if cpu->profile.window is set.
  *
  * Message handlers (SYS_ipc_*) find all user registers in the frame, and may continue with another thread.
  * All others never switch threads, use no register but their arguments, and have set need_resched when they
@@ -47,9 +48,8 @@ void arch_return_to_user(void) __attribute__((noreturn));
  * returns. */
 static inline int64_t arch_switched(void);
 struct arch_frame;
-int64_t syscall_traced(uint64_t number, struct arch_frame *frame);
-/* For syscall_traced. */
-int64_t arch_call_syscall(uint64_t number, const struct arch_frame *frame);
+void syscall_entered(uint64_t number, const struct arch_frame *frame);
+int64_t syscall_left(int64_t result);
 
 /* From open to close only the timer, of all maskable interrupts, may interrupt the kernel. It calls
  * profile_kernel() (kernel/diagnosis/profile.h), and from then on interrupts stay off. */

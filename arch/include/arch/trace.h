@@ -17,9 +17,14 @@
 /* The info page, at a link-time constant. */
 static inline const struct trace_info *arch_trace_info(void);
 
-/* Whether the class, and the event, are enabled. Arguments are compile-time constants. A disabled event costs
- * one arch_trace_enabled: two instructions on x86_64, at most four elsewhere. "Enabled" is the unlikely
- * branch. */
+/* Whether the trace points with this id are on: one instruction, the *site*, which the kernel changes in
+ * place
+ * (<arch/trace_site.h>). The port lists each site in the section .trace_sites. A constant. */
+#ifndef TRACE_TESTED
+static inline bool arch_trace_site(uint32_t id);
+#endif
+
+/* The same by reading the info page: whether the class, and the event, are enabled. Constants. */
 static inline bool arch_trace_enabled(unsigned class_number);
 static inline bool arch_trace_event_enabled(unsigned class_number, unsigned minor);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_control.h - operations of the trace_control system call.
+ * trace_control.h - operations of the trace_control system call, and tables for trace_sites.
  *
  * All need RIGHT_WRITE on the trace object. The trace info page holds the current settings.
  */
 #ifndef TARN_TRACE_CONTROL_H
 #define TARN_TRACE_CONTROL_H
+
+#include <stdint.h>
 
 enum trace_operation {
     TRACE_OP_SET_MASK = 1,      /* a = class mask; a change from 0 logs a statedump */
@@ -21,5 +23,16 @@ enum trace_operation {
     /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. */
     TRACE_OP_SET_PROFILE = 9,
 };
+
+/* A site of a trace point (arch/trace_site.h), in the table of the kernel or of an executable. Both distances
+ * are from the field itself. */
+struct trace_site {
+    int32_t site;
+    int32_t target; /* where the site jumps to */
+    uint32_t id;    /* TRACE_ID of class and minor, or TRACE_SITE_OF_CLASS */
+};
+#define TRACE_SITES_MAX 4096u /* of an executable */
+#define TRACE_SITES_ELF_TYPE \
+    0x6174726eu /* of the program header that gives the place of an executable's table */
 
 #endif

@@ -7,6 +7,7 @@
 #include <servers/lib/startup.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tarn/trace_control.h>
 #include <tests/tap.h>
 
 #define FILE_SIZE 0x3000u
@@ -66,6 +67,10 @@ static void test_elf(void)
     check(executable.base == 0x400000 && executable.size == 0x5000 && executable.entry == 0x400100);
     check(executable.segment[0].flags == (MAP_READ | MAP_EXECUTE) &&
           executable.segment[1].flags == (MAP_READ | MAP_WRITE));
+    check(executable.sites_size == 0);
+    *program_of(file, 1) = (Elf64_Phdr){.p_type = TRACE_SITES_ELF_TYPE, .p_vaddr = 0x400200, .p_memsz = 24};
+    check(parse(file, &executable) == 0 && executable.sites_address == 0x400200 &&
+          executable.sites_size == 24);
     check(elf_parse("#!/bin/sh", 9, 9, &own_header, &executable) == -ENOEXEC);
     header->e_machine = EM_X86_64;
     check(parse(file, &executable) == -ENOEXEC);

@@ -17,6 +17,32 @@
 #define ARCH_TRACE_RINGS 0xc008000000000000ull
 #include <arch/trace_rings.h>
 
+/* A site as it is linked: on in the kernel, which logs before it can change its text. */
+#ifdef TARN_KERNEL
+#define PORT_TRACE_SITE "b %l[on]"
+#else
+#define PORT_TRACE_SITE "nop"
+#endif
+
+static inline __attribute__((always_inline)) bool arch_trace_site(uint32_t id)
+{
+    __asm__ inline goto("0:\t" PORT_TRACE_SITE "\n\t"
+                        ".pushsection .trace_sites, \"a\", @progbits\n\t"
+                        ".balign 4\n\t"
+                        ".long 0b - .\n\t"
+                        ".long %l[on] - .\n\t"
+                        ".long %c0\n\t"
+                        ".popsection"
+                        :
+                        : "i"(id)
+                        :
+                        : on);
+    return false;
+on:
+    __attribute__((cold));
+    return true;
+}
+
 /* The byte of a big-endian word with bit `number`. */
 #define PORT_TRACE_BYTE_OF(number) (7 - (number) / 8)
 

@@ -3,8 +3,8 @@
  * port/trace.h (x86_64) - primitives of the logging path; contract in <arch/trace.h>.
  *
  * GS base points to a struct thread_block, the thread's own in user mode, the CPU's in the kernel, so the
- * ring is one load in both. The mask test is `testb $bit, address; jnz`, with a constant address that a
- * 32-bit displacement reaches.
+ * ring is one load in both. A site is five bytes (port/trace_site.h). The mask test is
+ * `testb $bit, address; jnz`, with a constant address that a 32-bit displacement reaches.
  */
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
@@ -15,6 +15,33 @@
 /* kernel's; programs see the same memory at USER_TRACE_RINGS */
 #define ARCH_TRACE_RINGS 0xfffffe0000000000ull
 #include <arch/trace_rings.h>
+
+/* A site as it is linked: on in the kernel, which logs before it can change its text. */
+#ifdef TARN_KERNEL
+#define PORT_TRACE_SITE ".byte 0xe9" /* jmp */
+#else
+#define PORT_TRACE_SITE ".byte 0xa9" /* testl $displacement, %eax */
+#endif
+
+static inline __attribute__((always_inline)) bool arch_trace_site(uint32_t id)
+{
+    __asm__ inline goto("0:\t" PORT_TRACE_SITE "\n\t"
+                        ".long %l[on] - . - 4\n\t"
+                        ".pushsection .trace_sites, \"a\", @progbits\n\t"
+                        ".balign 4\n\t"
+                        ".long 0b - .\n\t"
+                        ".long %l[on] - .\n\t"
+                        ".long %c0\n\t"
+                        ".popsection"
+                        :
+                        : "i"(id)
+                        : "cc"
+                        : on);
+    return false;
+on:
+    __attribute__((cold));
+    return true;
+}
 
 #ifdef TARN_KERNEL
 extern struct trace_info trace_info_page; /* kernel/trace: a page of the kernel's data */

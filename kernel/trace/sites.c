@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/sites.c - switches the sites of trace points, so that they agree with mask and switches.
+ *
+ * A site (arch/trace_site.h) decides alone whether its event is logged: it is on if the info page's mask has
+ * its class and the class's switches have its minor. A class or an event that changes changes its sites in
+ * the text of the kernel, and then every CPU drops what it fetched before. When the system call returns, no
+ * CPU begins to log what is off. A thread that was stopped behind a site, before its event is logged, still
+ * logs it later.
+ *
+ * Each site is stored to twice, with a call of all CPUs after each time. A CPU sees the first store at the
+ * latest in its call. The second is for emulators: one that translates a page while it changes may keep a
+ * translation of the old text, and finds it stale at the second store. The TLB is flushed before, because
+ * such an emulator may also have noted there that the page holds no code.
+ *
+ * A program's table belongs to the memory object that its text is mapped from: all processes that map the
+ * text share its sites. What loads a program registers the table (trace_sites); sites that should be on are
+ * switched at once. Nothing in a table is believed: each site must lie in the text, jump to a place in the
+ * text, and be an instruction that a site can be, off or on (a file copied while classes are on has sites
+ * that are on).
+ *
+ * `sites_lock` comes after trace_lock and before the lock of a memory object.
+ */
+#include <arch/trace_site.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/mapping.h>
+#include <kernel/space/space.h>
+#include <kernel/trace/control.h>
+#include <kernel/trace/sites.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/ring/ring.h>
+
+static LOCK_CLASS(sites_class, "trace sites");
+static struct spinlock sites_lock = SPINLOCK(&sites_class);
+
+extern const struct trace_site trace_sites[], trace_sites_end[]; /* the kernel's; kernel.ld */
+
+/* Mask and switches that the sites agree with, and those before the change that is being made. In the kernel
+ * all sites are linked on. */
+static struct switches {
+    uint64_t mask;
+    uint64_t minors[TRACE_CLASS_COUNT];
+} now = {.mask = ~0ull, .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull}}, before;
+
+/* The sites in a memory object, in frames of their own. */
+struct program_sites {
+    struct program_sites *next, **link; /* in `programs` */
+    unsigned order;                     /* of the frames */
+    uint32_t count;
+    struct {
+        paddr_t place;
+        int32_t distance; /* to the target */
+        uint32_t id;
+    } entry[];
+};
+static struct program_sites *programs; /* under sites_lock */
+
+static bool is_on(const struct switches *switches, uint32_t id)
+{
+    const uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);
+    return switches->mask >> class_number & 1 &&
+           (minor >= TRACE_MINORS_SWITCHED || switches->minors[class_number] >> minor & 1);
+}
+
+static bool has_changed(uint32_t id)
+{
+    return is_on(&before, id) != is_on(&now, id);
+}
+
+static void switch_kernel_site(const struct trace_site *entry, bool on)
+{
+    const char *site = (const char *)&entry->site + entry->site,
+               *target = (const char *)&entry->target + entry->target;
+    arch_trace_site_switch(virt_to_phys(site), target - site, on);
+}
+
+static void switch_program_site(const struct program_sites *sites, uint32_t i)
+{
+    arch_trace_site_switch(sites->entry[i].place, sites->entry[i].distance, is_on(&now, sites->entry[i].id));
+}
+
+static void switch_changed(void)
+{
+    for (const struct trace_site *entry = trace_sites; entry < trace_sites_end; entry++)
+        if (has_changed(entry->id))
+            switch_kernel_site(entry, is_on(&now, entry->id));
+    for (const struct program_sites *sites = programs; sites; sites = sites->next)
+        for (uint32_t i = 0; i < sites->count; i++)
+            if (has_changed(sites->entry[i].id))
+                switch_program_site(sites, i);
+}
+
+/* Reads what the sites are to agree with. False: they do. */
+static bool begin_change(void)
+{
+    const struct trace_info *info = &trace_info_page;
+    before = now;
+    now.mask = __atomic_load_n(&info->mask, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
+        now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
+    return memcmp(&before, &now, sizeof now) != 0;
+}
+
+static void sync_own(void *unused)
+{
+    (void)unused;
+    arch_sync_instructions();
+}
+
+void trace_sites_agree(void)
+{
+    spin_lock(&sites_lock);
+    if (begin_change())
+        for (unsigned i = 0; i < 2; i++) {
+            switch_changed();
+            trace_on_every_cpu(sync_own);
+            arch_tlb_flush_all();
+        }
+    spin_unlock(&sites_lock);
+}
+
+bool trace_set_mask_stopped(uint64_t mask)
+{
+    if (!spin_try_lock(&sites_lock))
+        return false;
+    __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
+    if (begin_change())
+        switch_changed();
+    sync_own(NULL);
+    spin_unlock(&sites_lock);
+    return true;
+}
+
+void trace_silence(bool silent)
+{
+    for (const struct trace_site *entry = trace_sites; entry < trace_sites_end; entry++)
+        if (is_on(&now, entry->id))
+            switch_kernel_site(entry, !silent);
+    sync_own(NULL);
+}
+
+/* ---- Programs ------------------------------------------------------------------------------------------ */
+
+/* A mapping, with a reference to its object. */
+struct window {
+    struct memory *memory;
+    uint64_t start, end, offset;
+};
+
+/* The shared mapping at an address, with this right. */
+static int open_window(struct space *space, uint64_t address, uint32_t right, struct window *window)
+{
+    spin_lock(&space->lock);
+    const struct mapping *mapping = mapping_find(space->mappings, address);
+    const bool found =
+        mapping && mapping->start <= address && mapping->flags & right && !(mapping->flags & MAP_PRIVATE);
+    if (found) {
+        *window = (struct window){mapping->memory, mapping->start, mapping->end, mapping->offset};
+        memory_get(window->memory);
+    }
+    spin_unlock(&space->lock);
+    return found ? 0 : -E_BAD_ARGUMENT;
+}
+
+static bool is_inside(const struct window *window, uint64_t address)
+{
+    return address >= window->start && address < window->end;
+}
+
+static uint64_t offset_in(const struct window *window, uint64_t address)
+{
+    return window->offset + (address - window->start);
+}
+
+static int read_window(const struct window *window, uint64_t address, void *buffer, uint64_t size)
+{
+    if (!is_inside(window, address) || size > window->end - address)
+        return -E_BAD_ARGUMENT;
+    const int64_t got = memory_copy_out(window->memory, offset_in(window, address), buffer, size);
+    return got < 0 ? (int)got : got == (int64_t)size ? 0 : -E_BAD_ARGUMENT;
+}
+
+/* The first site's mapping. Of objects that own their frames: no site may come and go. */
+static int open_text(struct space *space, const struct window *table, uint64_t address, struct window *text)
+{
+    struct trace_site first;
+    int error = read_window(table, address, &first, sizeof first);
+    if (!error)
+        error = open_window(space, address + offsetof(struct trace_site, site) + (uint64_t)first.site,
+                            MAP_EXECUTE, text);
+    if (!error && text->memory->kind != MEMORY_ZERO) {
+        memory_put(text->memory);
+        return -E_BAD_TYPE;
+    }
+    return error;
+}
+
+static paddr_t place_of(const struct window *text, uint64_t address)
+{
+    struct memory *memory = text->memory;
+    const uint64_t offset = offset_in(text, address);
+    spin_lock(&memory->lock);
+    const paddr_t frame = memory_frame(memory, offset, false);
+    spin_unlock(&memory->lock);
+    return frame == FRAME_NONE ? FRAME_NONE : frame + offset % FRAME_SIZE;
+}
+
+/* Appends the site of the table's entry at `address`. */
+static int add_site(struct program_sites *sites, const struct window *table, const struct window *text,
+                    uint64_t address)
+{
+    struct trace_site entry;
+    uint32_t code[(ARCH_TRACE_SITE_BYTES + 3) / 4];
+    int error = read_window(table, address, &entry, sizeof entry);
+    if (error)
+        return error;
+    const uint64_t site = address + offsetof(struct trace_site, site) + (uint64_t)entry.site,
+                   target = address + offsetof(struct trace_site, target) + (uint64_t)entry.target;
+    const int64_t distance = (int64_t)(target - site);
+    error = read_window(text, site, code, ARCH_TRACE_SITE_BYTES);
+    if (error)
+        return error;
+    if (site % ARCH_TRACE_SITE_ALIGN || !is_inside(text, target) || distance != (int32_t)distance ||
+        TRACE_ID_CLASS(entry.id) >= TRACE_CLASS_COUNT || !arch_trace_site_is_valid(code, distance))
+        return -E_BAD_ARGUMENT;
+    const paddr_t place = place_of(text, site);
+    if (place == FRAME_NONE)
+        return -E_BAD_ARGUMENT;
+    sites->entry[sites->count].place = place;
+    sites->entry[sites->count].distance = (int32_t)distance;
+    sites->entry[sites->count++].id = entry.id;
+    return 0;
+}
+
+/* An object with sites keeps its frames (memory.c). */
+static void set_sites(struct memory *memory, struct program_sites *sites)
+{
+    spin_lock(&memory->lock);
+    memory->sites = sites;
+    spin_unlock(&memory->lock);
+}
+
+static void free_sites(struct program_sites *sites)
+{
+    frame_free_order(virt_to_phys(sites), sites->order);
+}
+
+static void link_sites(struct program_sites *sites)
+{
+    sites->next = programs;
+    sites->link = &programs;
+    if (programs)
+        programs->link = &sites->next;
+    programs = sites;
+}
+
+static int make_sites(const struct window *table, const struct window *text, uint64_t address, uint32_t count)
+{
+    struct program_sites *sites;
+    unsigned order = 0;
+    while (FRAME_SIZE << order < sizeof *sites + count * sizeof sites->entry[0])
+        order++;
+    const paddr_t frames = frame_alloc_order(order);
+    if (frames == FRAME_NONE)
+        return -E_NO_MEMORY;
+    sites = phys_to_virt(frames);
+    sites->order = order;
+    sites->count = 0;
+    set_sites(text->memory, sites);
+    int error = 0;
+    while (!error && sites->count < count)
+        error = add_site(sites, table, text, address + sites->count * sizeof(struct trace_site));
+    if (error) {
+        set_sites(text->memory, NULL);
+        free_sites(sites);
+        return error;
+    }
+    link_sites(sites);
+    for (uint32_t i = 0; i < count; i++)
+        switch_program_site(sites, i);
+    return 0;
+}
+
+/* No other CPU is told: nothing was known of this text before, so the first thread that needs its sites is
+ * still to start. */
+int trace_sites_register(struct space *space, uint64_t address, uint64_t size)
+{
+    struct window table, text;
+    const uint64_t count = size / sizeof(struct trace_site);
+    if (size % sizeof(struct trace_site) || count == 0 || count > TRACE_SITES_MAX)
+        return -E_BAD_ARGUMENT;
+    int error = open_window(space, address, MAP_READ, &table);
+    if (error)
+        return error;
+    error = open_text(space, &table, address, &text);
+    if (!error) {
+        spin_lock(&sites_lock);
+        if (!text.memory->sites)
+            error = make_sites(&table, &text, address, (uint32_t)count);
+        spin_unlock(&sites_lock);
+        memory_put(text.memory);
+    }
+    memory_put(table.memory);
+    return error;
+}
+
+void trace_sites_forget(struct program_sites *sites)
+{
+    spin_lock(&sites_lock);
+    *sites->link = sites->next;
+    if (sites->next)
+        sites->next->link = sites->link;
+    spin_unlock(&sites_lock);
+    free_sites(sites);
+}
+
+int64_t sys_trace_sites(cap_t trace, cap_t slot, uint64_t address, uint64_t size)
+{
+    void *space;
+    int error = trace_check(trace, RIGHT_WRITE);
+    if (!error)
+        error = cap_get(current_thread()->space, slot, CAP_SPACE, RIGHT_MANAGE, &space);
+    if (error)
+        return error;
+    error = trace_sites_register(space, address, size);
+    space_put(space);
+    return error;
+}
