@@ -11,6 +11,11 @@ uint64_t arch_trap_ip(const struct kernel_regs *regs)
     return regs->nip;
 }
 
+uint32_t arch_trap_vector(const struct kernel_regs *regs)
+{
+    return (uint32_t)regs->vector;
+}
+
 bool arch_trap_of_user(const struct kernel_regs *regs)
 {
     return regs->msr & MSR_PR;

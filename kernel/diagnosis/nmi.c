@@ -15,6 +15,8 @@
 #include <kernel/diagnosis/report.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <trace/exception.h>
 
 #define ARRIVAL_MS 500u /* vCPUs may stand still for long */
 
@@ -51,12 +53,15 @@ static void print_report(const struct kernel_regs *regs)
 
 static void report(const struct kernel_regs *regs)
 {
-    if (!report_take_turn())
-        return;
-    bool locked = log_begin_urgent();
-    print_report(regs);
-    log_end_urgent(locked);
-    report_end_turn();
+    const struct thread *interrupted = this_cpu()->current;
+    trace_exception_entry(arch_trap_vector(regs), interrupted ? interrupted->tid : 0, arch_trap_ip(regs), 0);
+    if (report_take_turn()) {
+        bool locked = log_begin_urgent();
+        print_report(regs);
+        log_end_urgent(locked);
+        report_end_turn();
+    }
+    trace_exception_exit(arch_trap_vector(regs), 0);
 }
 
 /* ---- Debugger ---- */

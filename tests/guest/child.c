@@ -60,7 +60,7 @@ void child_prepare(void)
     for (unsigned i = 0; i < header->phnum; i++) {
         const struct elf_segment *segment =
             (const struct elf_segment *)(base + header->phoff + i * sizeof(struct elf_segment));
-        if (segment->type == ELF_LOAD)
+        if (segment->type == ELF_LOAD && segment->memsz != 0)
             add_segment(segment);
     }
     /* After all segments are recorded, so that the copy of our data includes all of them. */

@@ -7,7 +7,7 @@ import subprocess
 from end_to_end import guest
 
 SHARED = "third_party", "fetch", "host", "gen", "man"  # folders of build/ that do not depend on how the guest is built
-KEPT = "newlib", "newlib.config", "headers"  # of build/ARCH
+KEPT = "newlib", "newlib.config", "headers", "boot"  # of build/ARCH, if it is there
 
 
 class BuildError(Exception):
@@ -38,8 +38,8 @@ def build(directory, arch, *words):
     os.makedirs(os.path.join(ours, arch))
     for name in SHARED:
         os.symlink(os.path.join(usual, name), os.path.join(ours, name))
-    for name in KEPT:
-        subprocess.run(["cp", "-a", os.path.join(usual, arch, name), os.path.join(ours, arch)], check=True)
+    for name in filter(os.path.exists, (os.path.join(usual, arch, name) for name in KEPT)):
+        subprocess.run(["cp", "-a", name, os.path.join(ours, arch)], check=True)
     files = [f"build/{arch}/{name}" for name in ("kernel/tarn.elf", "boot.cpio", "tests.list")]
     result = make(directory, "-s", f"-j{os.cpu_count()}", f"ARCH={arch}", *words, *files)
     if result.returncode:

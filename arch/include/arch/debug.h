@@ -42,6 +42,7 @@ bool arch_has_run(struct cpu *target);
 /* ---- registers of a trap -------------------------------------------------------------------------- */
 
 uint64_t arch_trap_ip(const struct kernel_regs *regs);
+uint32_t arch_trap_vector(const struct kernel_regs *regs);        /* the CPU's number of it */
 bool arch_trap_of_user(const struct kernel_regs *regs);           /* it interrupted user mode */
 bool arch_trap_was_interruptible(const struct kernel_regs *regs); /* with interrupts on */
 
