@@ -40,8 +40,9 @@ static struct shadow {
     uint64_t index; /* without TRACE_INDEX_CLOSED */
     uint64_t time;
     uint64_t discarded, torn;
-    uint64_t bad_header; /* packet whose header was wrong last time, plus one */
-    uint64_t bad_since;  /* when it was first found wrong */
+    uint64_t bad_header;   /* packet whose header was wrong last time, plus one */
+    uint64_t bad_geometry; /* as the rings were then */
+    uint64_t bad_since;    /* when it was first found wrong */
 } shadows[TRACE_CPUS_MAX];
 
 static uint64_t load(const uint64_t *word)
@@ -111,13 +112,18 @@ static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage
         trace_trace_corrupt(cpu, damage, found, load(&control->index));
 }
 
-/* The opener writes the newest packet's header; it may be a thread that was stopped just before. Until the
+/* The opener writes a packet's header; it may be a thread that was stopped just before. Until the
  * clock's rate is known there are no threads, but the time must not be 0. */
 static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t index, uint64_t now)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
     const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
-    uint64_t number = trace_index_newest(index, trace_reader_bytes(&reader) / 8);
+    const uint64_t newest = trace_index_newest(index, trace_reader_bytes(&reader) / 8);
+    /* One that was wrong is watched even if the next one has begun: with compare-and-swap a fast clock's time
+     * limit ends a packet earlier than we have waited. */
+    const bool is_watched = shadow->bad_header && shadow->bad_geometry == reader.geometry &&
+                            newest - (shadow->bad_header - 1) < trace_reader_buffers(&reader);
+    const uint64_t number = is_watched ? shadow->bad_header - 1 : newest;
     const struct trace_packet *packet = trace_packet_at(&reader, number);
     bool sound = __atomic_load_n(&packet->magic, __ATOMIC_RELAXED) == TRACE_CTF_MAGIC &&
                  __atomic_load_n(&packet->cpu_id, __ATOMIC_RELAXED) == cpu &&
@@ -125,6 +131,7 @@ static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t ind
     if (!sound && shadow->bad_header != number + 1)
         shadow->bad_since = now;
     shadow->bad_header = sound ? 0 : number + 1;
+    shadow->bad_geometry = reader.geometry;
     return !sound && now - shadow->bad_since >= patience;
 }
 
