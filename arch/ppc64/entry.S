@@ -54,12 +54,10 @@ number = number + 1
 
 #define GPR(n) (FRAME_GPR + 8 * (n))
 
-/* If class syscall is enabled, or samples are taken. Changes r9, CR0. */
-/* Calls the handler of r0, whose arguments are in the frame, and logs entry and, if there is a result, exit. */
+/* Calls the handler of r0; the frame has it and its arguments. Logs entry and, if there is a result, exit. */
 .macro CALL_TRACED
         mr      %r3, %r0
         ld      %r4, CPU_CURRENT(%r13)
-        std     %r0, GPR(0)(%r4)
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      syscall_entered
         ld      %r10, CPU_CURRENT(%r13)
@@ -85,6 +83,7 @@ number = number + 1
 2:
 .endm
 
+/* If class syscall is enabled, or samples are taken. Changes r9, CR0. */
 .macro TO_IF_TRACED label
         addis   %r9, %r2, syscall_slow_path@toc@ha
         lbz     %r9, syscall_slow_path@toc@l(%r9)
@@ -355,6 +354,7 @@ message_reply_receive:
 
 message_slow:
         ld      %r4, CPU_CURRENT(%r13)
+        std     %r0, GPR(0)(%r4)
         std     %r3, GPR(3)(%r4)
         CALL_TRACED
         b       message_result

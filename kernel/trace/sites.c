@@ -285,8 +285,7 @@ static int make_sites(const struct window *table, const struct window *text, uin
     return 0;
 }
 
-/* No other CPU is told: nothing was known of this text before, so the first thread that needs its sites is
- * still to start. */
+/* Other CPUs need not be told: no thread runs yet that uses these sites. */
 int trace_sites_register(struct space *space, uint64_t address, uint64_t size)
 {
     struct window table, text;

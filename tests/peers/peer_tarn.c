@@ -19,7 +19,7 @@ static const char *begin(void)
     return host_rings_open(BUFFER_BYTES, BUFFERS, TRACE_MODE_FLIGHT);
 }
 
-/* At most so many heartbeats: one when the upper half of the clock changes, on each CPU. */
+/* Each CPU logs a heartbeat when the upper half of the clock changes; this is the most there can be. */
 static uint64_t heartbeats_max(void)
 {
     return host_cpus() * (((arch_trace_clock() - first_tick) >> 32) + 1);

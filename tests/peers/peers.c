@@ -153,8 +153,8 @@ static void measure_both(unsigned peer, enum shape shape, unsigned thread, unsig
         overlap(second.spans[0], second.spans[1]) ? ticks_of_one(second.spans[thread], shape) : -1;
 }
 
-/* An order of the ways that differs from round to round and from shape to shape, so that each comes behind
- * each. The same for both threads. */
+/* The order in which the ways are measured. It differs from round to round and from shape to shape, so that
+ * each way follows every other one. Both threads use the same order. */
 static void shuffle(unsigned round, unsigned shape, unsigned *order)
 {
     uint64_t random = ((uint64_t)round * SHAPES + shape + 1) * 0x9e3779b97f4a7c15u;

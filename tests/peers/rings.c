@@ -165,6 +165,21 @@ bool host_rings_read(host_visit_packet *visit, void *context)
     return are_whole;
 }
 
+bool host_packet_walk(uint32_t cpu, const struct trace_packet *packet, host_visit_event *visit)
+{
+    struct trace_walk walk;
+    const struct trace_header *event;
+    uint64_t time = packet->timestamp_begin;
+    bool is_ordered = true;
+    trace_walk_begin(&walk, packet, packet->content_size / 64, packet->timestamp_end);
+    while ((event = trace_walk_next(&walk))) {
+        is_ordered &= walk.time >= time;
+        time = walk.time;
+        visit(cpu, event);
+    }
+    return is_ordered && !walk.broken && time == packet->timestamp_end;
+}
+
 struct directory {
     const char *name;
     bool failed;

@@ -31,7 +31,11 @@ uint64_t host_clock_hz(void);
 typedef void host_visit_packet(uint32_t cpu, const struct trace_packet *packet, void *context);
 /* False: a packet is not whole. */
 bool host_rings_read(host_visit_packet *visit, void *context);
-/* The same into a trace directory, which `tarn` and other readers of CTF can open. */
+typedef void host_visit_event(uint32_t cpu, const struct trace_header *event);
+/* Calls `visit` for each event of a packet. False: a time goes back, or the events do not end with the
+ * packet. */
+bool host_packet_walk(uint32_t cpu, const struct trace_packet *packet, host_visit_event *visit);
+/* As host_rings_read, into a trace directory, which `tarn` and other readers of CTF can open. */
 bool host_rings_write(const char *directory);
 
 #endif

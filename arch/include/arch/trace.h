@@ -14,12 +14,21 @@
 #include <stdint.h>
 #include <trace/format/layout.h>
 
+/* For the port's site, at the local label 0, that jumps to the C label `on`: lists it as a struct trace_site
+ * (tarn/trace_control.h). Operand 0 is the id. */
+#define ARCH_TRACE_LIST_SITE                          \
+    ".pushsection .trace_sites, \"a\", @progbits\n\t" \
+    ".balign 4\n\t"                                   \
+    ".long 0b - .\n\t"                                \
+    ".long %l[on] - .\n\t"                            \
+    ".long %c0\n\t"                                   \
+    ".popsection"
+
 /* The info page, at a link-time constant. */
 static inline const struct trace_info *arch_trace_info(void);
 
-/* Whether the trace points with this id are on: one instruction, the *site*, which the kernel changes in
- * place
- * (<arch/trace_site.h>). The port lists each site in the section .trace_sites. A constant. */
+/* Whether the trace points with this id, a constant, are on. One instruction, the *site*, which the kernel
+ * changes in place (<arch/trace_site.h>). */
 #ifndef TRACE_TESTED
 static inline bool arch_trace_site(uint32_t id);
 #endif

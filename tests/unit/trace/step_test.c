@@ -3,8 +3,8 @@
  * tests/unit/trace/step_test.c - the logging path in a process of Linux, interrupted at every instruction.
  *
  * A signal comes before the first, the second, ... instruction of an event, and its handler logs, too: one
- * event, or so many that buffers change. Once with space for the event, once at a buffer's end. Then all
- * events must be there once, in order and with their payload. Built in both disciplines
+ * event, or enough to fill buffers. This is done with space for the event, and again at a buffer's end. Then
+ * all events must be there once, in order and with their payload. Built in both disciplines
  * (tests/peers/rings.h):
  *
  * - Compare-and-swap: the thread executes step by step, through the slow path, too.
@@ -89,7 +89,7 @@ static struct findings {
     uint64_t wrong;
 } found;
 
-static void check_event(const struct trace_header *event)
+static void check_event(uint32_t cpu, const struct trace_header *event)
 {
     const uint64_t *words = (const uint64_t *)(event + 1);
     const uint64_t series = words[0] >> 32;
@@ -108,16 +108,7 @@ static void check_event(const struct trace_header *event)
 
 static void check_packet(uint32_t cpu, const struct trace_packet *packet, void *context)
 {
-    struct trace_walk walk;
-    const struct trace_header *event;
-    uint64_t time = packet->timestamp_begin;
-    trace_walk_begin(&walk, packet, packet->content_size / 64, packet->timestamp_end);
-    while ((event = trace_walk_next(&walk))) {
-        found.wrong += walk.time < time;
-        time = walk.time;
-        check_event(event);
-    }
-    found.wrong += walk.broken || time != packet->timestamp_end;
+    found.wrong += !host_packet_walk(cpu, packet, check_event);
 }
 
 static bool is_all_there(void)

@@ -98,8 +98,8 @@ static uint64_t count_behind(const struct cursor *cursor, uint64_t offset)
     return count;
 }
 
-/* The events in the packets between the one before and that with HEADER. A count that so many packets cannot
- * hold is none. */
+/* Returns how many events were lost between the previous packet and the one with HEADER. A number that the
+ * lost packets cannot hold counts as unknown. */
 static uint64_t count_missing(const struct cursor *cursor, const struct trace_packet *header)
 {
     const uint64_t most = (header->packet_seq_num - cursor->previous_seq) * (header->packet_size / 64);

@@ -475,12 +475,11 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
 {
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
         struct wire_cpu_status counts = {.events = TRACE_EVENTS_UNKNOWN};
-        if (i < status->count)
+        if (i < status->count && is_whole)
             counts = cpu[i];
-        if (i < status->count && !is_whole) {
-            counts.head++;
-            counts.events = TRACE_EVENTS_UNKNOWN;
-        }
+        else if (i < status->count)
+            counts = (struct wire_cpu_status){
+                .head = cpu[i].head + 1, .discarded = cpu[i].discarded, .events = TRACE_EVENTS_UNKNOWN};
         if (!close_stream(writer, i, counts, status->time, fail))
             return false;
     }

@@ -65,7 +65,7 @@ void pass(int point)
     (void)point;
 }
 
-/* The block's cell, and the address of the instruction that is so many before its exit. */
+/* The block's cell, and the address of an instruction in it, counted back from its exit. */
 #define CELL       (USER_TRACE_TEXT + TRACE_CELL_BYTES)
 #define AT(before) (CELL + TRACE_CELL_BYTES - ARCH_TRACE_EXIT_BYTES - (before))
 

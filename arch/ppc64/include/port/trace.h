@@ -26,17 +26,7 @@
 
 static inline __attribute__((always_inline)) bool arch_trace_site(uint32_t id)
 {
-    __asm__ inline goto("0:\t" PORT_TRACE_SITE "\n\t"
-                        ".pushsection .trace_sites, \"a\", @progbits\n\t"
-                        ".balign 4\n\t"
-                        ".long 0b - .\n\t"
-                        ".long %l[on] - .\n\t"
-                        ".long %c0\n\t"
-                        ".popsection"
-                        :
-                        : "i"(id)
-                        :
-                        : on);
+    __asm__ inline goto("0:\t" PORT_TRACE_SITE "\n\t" ARCH_TRACE_LIST_SITE : : "i"(id) : : on);
     return false;
 on:
     __attribute__((cold));

@@ -29,40 +29,7 @@ static inline const struct trace_info *arch_trace_info(void)
 /* The bytes are constant during a measurement, but the compiler must not know. */
 #define PORT_TRACE_TEST "testb %0, host_info+%c1(%%rip)"
 
-static inline __attribute__((always_inline)) bool arch_trace_enabled(unsigned class_number)
-{
-    __asm__ goto(PORT_TRACE_TEST "\n\tjnz %l[on]"
-                 :
-                 : "i"(1 << class_number % 8), "i"(class_number / 8)
-                 : "cc"
-                 : on);
-    return false;
-on:
-    __attribute__((cold));
-    return true;
-}
-
-static inline __attribute__((always_inline)) bool arch_trace_event_enabled(unsigned class_number,
-                                                                           unsigned minor)
-{
-    __asm__ goto(PORT_TRACE_TEST "\n\tjz %l[off]"
-                 :
-                 : "i"(1 << minor % 8),
-                   "i"(__builtin_offsetof(struct trace_info, switches) + class_number * 8 + minor / 8)
-                 : "cc"
-                 : off);
-    return true;
-off:
-    __attribute__((cold));
-    return false;
-}
-
-static inline __attribute__((always_inline)) uint64_t arch_trace_clock(void)
-{
-    uint64_t low, high; /* rdtsc clears the upper halves */
-    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "cc", "memory");
-    return high << 32 | low;
-}
+#include <arch/x86_64/trace_machine.h>
 
 /* The CPU that the thread runs on; it may migrate at the next instruction. */
 static inline __attribute__((always_inline)) uint32_t port_host_cpu(void)
@@ -93,23 +60,6 @@ static inline char *arch_trace_ring(void)
 static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
     return host_rings[port_host_cpu()] == ring + TRACE_BUFFERS_OFFSET;
-}
-
-static inline __attribute__((always_inline)) uint64_t arch_trace_index(uint64_t *index)
-{
-    return __atomic_load_n(index, __ATOMIC_RELAXED);
-}
-
-static inline __attribute__((always_inline)) bool arch_trace_swap(uint64_t *index, uint64_t old,
-                                                                  uint64_t next)
-{
-    return __builtin_expect(
-        __atomic_compare_exchange_n(index, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED), 1);
-}
-
-static inline __attribute__((always_inline)) uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
-{
-    return time << 32 | id_length;
 }
 
 static inline uint32_t arch_trace_cpu(const char *ring)
