@@ -414,42 +414,55 @@ static void perturb_sometimes(struct cpu *cpu, struct processor *own, uint64_t p
         perturb(own, !due);
 }
 
+/* This processor's record, busy from now on. NULL: it already is. What interrupts the kernel in between (an
+ * NMI, or a sample of profile.h) is not looked at: it would wait for a guard that its own processor holds. */
+static struct processor *occupy(void)
+{
+    struct processor *own = this_processor();
+    if (own->busy || panic_is_on())
+        return NULL;
+    own->busy = true;
+    return own;
+}
+
 void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t place)
 {
     struct cpu *cpu = this_cpu();
-    struct processor *own = &processors[cpu->index];
-    if (own->busy || panic_is_on())
+    struct processor *own = occupy();
+    if (!own)
         return;
     own->points++;
     explore_covered[(place - (uint64_t)kernel_start) % TEXT_MAX] = 1;
-    own->busy = true;
     bool meets = explore_access(cpu->index, address, size, flags, place);
     own->busy = false;
     perturb_sometimes(cpu, own, place, meets);
 }
 
-/* Whether this processor's order is of interest now. */
-static bool is_ordering(void)
-{
-    return !processors[this_cpu()->index].busy && !panic_is_on();
-}
-
 void explore_point_stores(const volatile void *word, int order)
 {
-    if (is_ordering())
-        explore_release(this_cpu()->index, (uint64_t)word, order);
+    struct processor *own = occupy();
+    if (!own)
+        return;
+    explore_release(this_cpu()->index, (uint64_t)word, order);
+    own->busy = false;
 }
 
 void explore_point_loaded(const volatile void *word, int order)
 {
-    if (is_ordering())
-        explore_acquire(this_cpu()->index, (uint64_t)word, order);
+    struct processor *own = occupy();
+    if (!own)
+        return;
+    explore_acquire(this_cpu()->index, (uint64_t)word, order);
+    own->busy = false;
 }
 
 void explore_point_fence(int order)
 {
-    if (is_ordering())
-        explore_fence(this_cpu()->index, order);
+    struct processor *own = occupy();
+    if (!own)
+        return;
+    explore_fence(this_cpu()->index, order);
+    own->busy = false;
 }
 
 /* ---- programs
@@ -521,7 +534,7 @@ void explore_lock_taken(const struct spinlock *lock)
     struct processor *own = this_processor();
     if (own->held_count < HELD_MAX)
         own->held[own->held_count++] = lock;
-    explore_acquire(this_cpu()->index, (uint64_t)lock, __ATOMIC_ACQUIRE);
+    explore_point_loaded(lock, __ATOMIC_ACQUIRE);
 }
 
 void explore_lock_released(const struct spinlock *lock)
@@ -529,7 +542,7 @@ void explore_lock_released(const struct spinlock *lock)
     if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
         return;
     struct processor *own = this_processor();
-    explore_release(this_cpu()->index, (uint64_t)lock, __ATOMIC_RELEASE);
+    explore_point_stores(lock, __ATOMIC_RELEASE);
     for (uint32_t i = own->held_count; i-- > 0;) {
         if (own->held[i] == lock) {
             own->held[i] = own->held[--own->held_count];

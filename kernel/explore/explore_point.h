@@ -32,7 +32,7 @@ void explore_follow(uint64_t now);                   /* programs of threads that
 uint64_t explore_follow_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
 int64_t explore_settle(void);                        /* what EXPLORE_SETTLE returns (tarn/explore.h) */
 
-/* explore_race.c, without interrupts; cpu: this one. */
+/* explore_race.c; cpu: this one. A CPU must not interrupt itself with them. */
 /* True: another processor has accessed the same bytes, and one of both writes. */
 bool explore_access(uint32_t cpu, uint64_t address, uint64_t size, uint32_t flags, uint64_t place);
 void explore_release(uint32_t cpu, uint64_t address, int order);

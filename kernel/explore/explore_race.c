@@ -58,8 +58,8 @@ static uint32_t race_count, guard, next_victim;
 
 extern const char kernel_start[];
 
-/* A CPU that waits here lets the others run. Interrupts are off, and nothing is perturbed between enter and
- * leave. */
+/* A CPU that waits here lets the others run. Nothing is perturbed between enter and leave, and what
+ * interrupts a CPU there does not enter. */
 static void enter(void)
 {
     while (__atomic_exchange_n(&guard, 1, __ATOMIC_ACQUIRE))
