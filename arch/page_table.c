@@ -64,6 +64,23 @@ int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uin
     return 0;
 }
 
+uint32_t arch_map_missing(struct arch_space *space, uint64_t address, const paddr_t *frames, uint32_t count,
+                          uint32_t flags)
+{
+    uint64_t *entries = page_table_find(space->root, address, true); /* of a block, all are in one table */
+    uint32_t mapped = 0;
+    for (uint32_t i = 0; entries && i < count; i++) {
+        if (frames[i] == FRAME_NONE || page_entry_present(entries[i]))
+            continue;
+        if (flags & MAP_EXECUTE)
+            page_sync_instructions(frames[i]);
+        __atomic_store_n(&entries[i], page_entry(frames[i], flags), __ATOMIC_RELEASE); /* as arch_map_page */
+        mapped++;
+    }
+    page_tables_changed();
+    return mapped;
+}
+
 /* Applies `change` to every present page of a range; returns how many. Skips missing tables. */
 static uint64_t change_range(uint64_t *table, unsigned level, uint64_t start, uint64_t end,
                              uint64_t (*change)(uint64_t entry, uint32_t flags), uint32_t flags)

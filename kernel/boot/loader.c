@@ -137,7 +137,8 @@ static uint64_t map_program(struct space *space, const char *file, uint64_t size
                    ? segment[i].address + segment[i].memory_size
                    : high;
     }
-    if (sites && sites->memory_size && trace_sites_register(space, sites->address, sites->memory_size))
+    if (sites && sites->memory_size &&
+        trace_sites_register(space, header->entry, sites->address, sites->memory_size))
         panic("the table of trace points of %s is wrong", INIT_PATH);
     startup->executable_base = low;
     startup->executable_size = high - low;

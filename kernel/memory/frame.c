@@ -306,6 +306,34 @@ static __attribute__((noinline, cold)) void free_low(uint64_t number)
     spin_unlock(&buddy.lock);
 }
 
+static inline __attribute__((always_inline)) paddr_t take_cached(struct frame_cache *cache)
+{
+    paddr_t frame = cache->frames[--cache->count];
+    assert(buddy.state[number_of(frame)] == IN_CACHE);
+    buddy.state[number_of(frame)] = IN_USE;
+    trace_frame_alloc(number_of(frame), 0, SOURCE_CACHE);
+    return frame;
+}
+
+static inline __attribute__((always_inline)) void put_cached(struct frame_cache *cache, paddr_t frame)
+{
+    cache->frames[cache->count++] = frame;
+}
+
+/* An empty and a full cache have functions of their own, so that the usual case keeps nothing across calls.
+ */
+static __attribute__((noinline)) paddr_t alloc_refilled(struct frame_cache *cache)
+{
+    refill_cache(cache);
+    return cache->count ? take_cached(cache) : FRAME_NONE;
+}
+
+static __attribute__((noinline)) void free_drained(struct frame_cache *cache, paddr_t frame)
+{
+    drain_cache(cache);
+    put_cached(cache, frame);
+}
+
 paddr_t frame_alloc(void)
 {
     struct frame_cache *cache = &this_cpu()->frame_cache;
@@ -313,16 +341,7 @@ paddr_t frame_alloc(void)
         return FRAME_NONE;
     if (frame_is_low())
         return alloc_low(cache);
-    if (cache->count == 0) {
-        refill_cache(cache);
-        if (cache->count == 0)
-            return FRAME_NONE;
-    }
-    paddr_t frame = cache->frames[--cache->count];
-    assert(buddy.state[number_of(frame)] == IN_CACHE);
-    buddy.state[number_of(frame)] = IN_USE;
-    trace_frame_alloc(number_of(frame), 0, SOURCE_CACHE);
-    return frame;
+    return cache->count ? take_cached(cache) : alloc_refilled(cache);
 }
 
 paddr_t frame_alloc_zeroed(void)
@@ -344,9 +363,10 @@ void frame_free(paddr_t frame)
     }
     trace_frame_free(number, 0, SOURCE_CACHE);
     buddy.state[number] = IN_CACHE;
-    if (cache->count == FRAME_CACHE_MAX)
-        drain_cache(cache);
-    cache->frames[cache->count++] = frame;
+    if (cache->count < FRAME_CACHE_MAX)
+        put_cached(cache, frame);
+    else
+        free_drained(cache, frame);
 }
 
 bool frame_leaves_enough(uint64_t count)

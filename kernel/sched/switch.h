@@ -16,11 +16,10 @@
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 
+/* Class sched is enabled. */
 static inline void trace_switch(const struct thread *prev, const struct thread *next,
                                 enum thread_state prev_state)
 {
-    if (!TRACE_ON_SCHED())
-        return; /* skips looking up the states */
     struct cpu *cpu = this_cpu();
     cpu->switch_logged_at = cpu->switched_at;
     atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
@@ -53,7 +52,8 @@ static inline void switch_to(struct cpu *cpu, struct thread *next, enum thread_s
     struct thread *prev = cpu->current;
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     if (prev != next) {
-        trace_switch(prev, next, prev_state);
+        if (TRACE_ON_SCHED())
+            trace_switch(prev, next, prev_state);
         if (next->space) /* an idle thread keeps the last page tables */
             space_activate(cpu, next->space);
         switch_out(cpu, prev, next);

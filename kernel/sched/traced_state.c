@@ -4,14 +4,21 @@
 #include <trace/ipc.h>
 #include <trace/syscall.h>
 
-void thread_trace_resumed(struct thread *thread)
+static inline void trace_return(const struct thread *thread)
 {
-    bool faulted = thread->message_kind == MESSAGE_FAULT;
-    uint32_t number = thread->traced & TRACED_SYSCALL;
-    int64_t result = frame_result(&thread->frame);
-    if (thread->traced & TRACED_CALL)
-        trace_ipc_return(thread->call_id, faulted ? 0 : frame_label(&thread->frame), faulted ? 0 : result);
-    if (number != 0)
-        trace_syscall_exit(number - 1, thread->tid, result);
+    if (thread->message_kind == MESSAGE_FAULT)
+        trace_ipc_return(thread->call_id, 0, 0);
+    else
+        trace_ipc_return(thread->call_id, frame_label(&thread->frame), frame_result(&thread->frame));
+}
+
+/* Cold: small, and without a frame pointer. It runs at most switches, if messages are traced. */
+__attribute__((cold)) void thread_trace_resumed(struct thread *thread)
+{
+    const uint32_t traced = thread->traced, number = traced & TRACED_SYSCALL;
     thread->traced = 0;
+    if (traced & TRACED_CALL)
+        trace_return(thread);
+    if (number != 0)
+        trace_syscall_exit(number - 1, thread->tid, frame_result(&thread->frame));
 }

@@ -141,6 +141,25 @@ paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create)
     return *entry;
 }
 
+void memory_frames(struct memory *memory, uint64_t offset, uint32_t count, paddr_t *frames)
+{
+    assert(spin_held(&memory->lock));
+    const paddr_t *entry = NULL;
+    uint64_t page = offset / FRAME_SIZE, limit = memory->size / FRAME_SIZE;
+    for (uint32_t i = 0; i < count; i++, page++) {
+        if (page >= limit) {
+            frames[i] = FRAME_NONE;
+        } else if (!has_table(memory)) {
+            frames[i] = memory->base + page * FRAME_SIZE;
+        } else {
+            if (i == 0 || page % FANOUT == 0)
+                entry = find_entry(memory, page, false);
+            frames[i] = entry && *entry ? *entry : FRAME_NONE;
+            entry += entry != NULL;
+        }
+    }
+}
+
 int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame)
 {
     assert(spin_held(&memory->lock) && has_table(memory));

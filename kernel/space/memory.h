@@ -51,6 +51,8 @@ void memory_put(struct memory *memory); /* drops a reference; the last one frees
 /* The frame at a page offset. `create`: a missing one is zero-filled (MEMORY_ZERO). FRAME_NONE: none, or no
  * memory. Lock held. */
 paddr_t memory_frame(struct memory *memory, uint64_t offset, bool create);
+/* The frames of `count` pages from an offset on; FRAME_NONE: none. Allocates none. Lock held. */
+void memory_frames(struct memory *memory, uint64_t offset, uint32_t count, paddr_t *frames);
 /* Inserts a missing frame (pagers). -E_EXISTS, -E_NO_MEMORY. Lock held. */
 int memory_insert(struct memory *memory, uint64_t offset, paddr_t frame);
 paddr_t memory_remove(struct memory *memory, uint64_t offset); /* lock held; the page must not be mapped */

@@ -285,11 +285,12 @@ int64_t space_map(struct space *space, struct memory *memory, uint64_t address, 
     }
     spin_lock(&space->lock);
     int64_t result = space->dying ? -E_DEAD : place_mapping(space, mapping, address, size, flags);
+    if (result >= 0)
+        trace_mem_map(mapping->start, mapping->end - mapping->start, space->pid, mapping->memory->number,
+                      mapping->offset, flags);
     spin_unlock(&space->lock);
     if (result < 0)
         drop_mapping(mapping);
-    else
-        trace_mem_map((uint64_t)result, size, space->pid, memory->number, offset, flags);
     return result;
 }
 

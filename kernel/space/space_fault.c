@@ -138,6 +138,32 @@ static enum fault_result fault_shared(struct space *space, struct mapping *mappi
     return install(space, page, frame, mapping->flags);
 }
 
+/* ---- pages around ---------------------------------------------------------------------------------------
+ */
+
+/* A program that touches a page of text or constants soon touches its neighbours. Maps those that the object
+ * has: each would else cost a fault of its own. */
+static void map_around(struct space *space, const struct mapping *mapping, uint64_t page)
+{
+    const uint64_t block = page & ~(ARCH_MAP_BLOCK * FRAME_SIZE - 1),
+                   end = block + ARCH_MAP_BLOCK * FRAME_SIZE,
+                   first = block < mapping->start ? mapping->start : block,
+                   last = end > mapping->end ? mapping->end : end;
+    const uint32_t count = (uint32_t)((last - first) / FRAME_SIZE);
+    paddr_t frames[ARCH_MAP_BLOCK];
+    struct memory *memory = mapping->memory;
+    spin_lock(&memory->lock);
+    memory_frames(memory, first - mapping->start + mapping->offset, count, frames);
+    spin_unlock(&memory->lock);
+    space->resident += arch_map_missing(&space->arch, first, frames, count, mapping->flags);
+}
+
+/* Whether no page of it is, or becomes, another one than the object's. */
+static bool is_constant(const struct mapping *mapping)
+{
+    return !(mapping->flags & MAP_WRITE) && !mapping->private && mapping->memory->kind != MEMORY_DEVICE;
+}
+
 /* Another thread was faster, or a CPU had a stale translation. */
 static bool is_done(struct space *space, uint64_t page, uint32_t access)
 {
@@ -167,6 +193,8 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
         uint64_t offset = page - mapping->start + mapping->offset;
         result = mapping->flags & MAP_PRIVATE ? fault_private(space, mapping, page, offset, request)
                                               : fault_shared(space, mapping, page, offset, request);
+        if (result == FAULT_RESOLVED && request->kind == KIND_MAPPED && is_constant(mapping))
+            map_around(space, mapping, page);
     }
     spin_unlock(&space->lock);
     return result;

@@ -19,7 +19,7 @@
  * text, and be an instruction that a site can be, off or on (a file copied while classes are on has sites
  * that are on).
  *
- * `sites_lock` comes after trace_lock and before the lock of a memory object.
+ * `sites_lock` comes after trace_lock and before the locks of spaces and memory objects.
  */
 #include <arch/trace_site.h>
 #include <kernel/cpu/cpu.h>
@@ -184,14 +184,10 @@ static int read_window(const struct window *window, uint64_t address, void *buff
     return got < 0 ? (int)got : got == (int64_t)size ? 0 : -E_BAD_ARGUMENT;
 }
 
-/* The first site's mapping. Of objects that own their frames: no site may come and go. */
-static int open_text(struct space *space, const struct window *table, uint64_t address, struct window *text)
+/* Of an object that owns its frames: no site may come and go. */
+static int open_text(struct space *space, uint64_t address, struct window *text)
 {
-    struct trace_site first;
-    int error = read_window(table, address, &first, sizeof first);
-    if (!error)
-        error = open_window(space, address + offsetof(struct trace_site, site) + (uint64_t)first.site,
-                            MAP_EXECUTE, text);
+    int error = open_window(space, address, MAP_EXECUTE, text);
     if (!error && text->memory->kind != MEMORY_ZERO) {
         memory_put(text->memory);
         return -E_BAD_TYPE;
@@ -199,41 +195,82 @@ static int open_text(struct space *space, const struct window *table, uint64_t a
     return error;
 }
 
-static paddr_t place_of(const struct window *text, uint64_t address)
+/* What is being registered. The text keeps its frames meanwhile, so they are looked up once per page. */
+struct registration {
+    struct window table, text;
+    uint64_t page; /* address of the one that was looked up last */
+    paddr_t frame; /* its frame; FRAME_NONE: none */
+    uint8_t copy[ARCH_TRACE_SITE_BYTES] __attribute__((aligned(ARCH_TRACE_SITE_ALIGN)));
+};
+
+static paddr_t look_up(struct registration *reg, uint64_t address)
 {
-    struct memory *memory = text->memory;
-    const uint64_t offset = offset_in(text, address);
-    spin_lock(&memory->lock);
-    const paddr_t frame = memory_frame(memory, offset, false);
-    spin_unlock(&memory->lock);
-    return frame == FRAME_NONE ? FRAME_NONE : frame + offset % FRAME_SIZE;
+    struct memory *memory = reg->text.memory;
+    reg->page = address & ~(FRAME_SIZE - 1);
+    reg->frame = FRAME_NONE;
+    if (is_inside(&reg->text, address)) {
+        spin_lock(&memory->lock);
+        reg->frame = memory_frame(memory, offset_in(&reg->text, reg->page), false);
+        spin_unlock(&memory->lock);
+    }
+    return reg->frame;
 }
 
-/* Appends the site of the table's entry at `address`. */
-static int add_site(struct program_sites *sites, const struct window *table, const struct window *text,
+/* The site is in another page than the last one, or crosses two pages. */
+static __attribute__((noinline)) paddr_t find_site_slowly(struct registration *reg, uint64_t address,
+                                                          const uint8_t **code)
+{
+    paddr_t first = FRAME_NONE;
+    for (uint32_t i = ARCH_TRACE_SITE_BYTES; i-- > 0;) {
+        if (look_up(reg, address + i) == FRAME_NONE)
+            return FRAME_NONE;
+        first = reg->frame + (address + i - reg->page);
+        reg->copy[i] = *(const uint8_t *)phys_to_virt(first);
+    }
+    *code = reg->copy;
+    return first;
+}
+
+/* Returns where the site begins, or FRAME_NONE. *code: its bytes, or a copy of them. */
+static paddr_t find_site(struct registration *reg, uint64_t address, const uint8_t **code)
+{
+    const uint64_t in_page = address - reg->page;
+    if (reg->frame == FRAME_NONE || in_page > FRAME_SIZE - ARCH_TRACE_SITE_BYTES)
+        return find_site_slowly(reg, address, code);
+    *code = phys_to_virt(reg->frame + in_page);
+    return reg->frame + in_page;
+}
+
+/* Appends the site of a table's entry, which is at `address` there. */
+static int add_site(struct program_sites *sites, struct registration *reg, const struct trace_site *entry,
                     uint64_t address)
 {
-    struct trace_site entry;
-    uint32_t code[(ARCH_TRACE_SITE_BYTES + 3) / 4];
-    int error = read_window(table, address, &entry, sizeof entry);
-    if (error)
-        return error;
-    const uint64_t site = address + offsetof(struct trace_site, site) + (uint64_t)entry.site,
-                   target = address + offsetof(struct trace_site, target) + (uint64_t)entry.target;
+    const uint8_t *code = NULL;
+    const uint64_t site = address + offsetof(struct trace_site, site) + (uint64_t)entry->site,
+                   target = address + offsetof(struct trace_site, target) + (uint64_t)entry->target;
     const int64_t distance = (int64_t)(target - site);
-    error = read_window(text, site, code, ARCH_TRACE_SITE_BYTES);
-    if (error)
-        return error;
-    if (site % ARCH_TRACE_SITE_ALIGN || !is_inside(text, target) || distance != (int32_t)distance ||
-        TRACE_ID_CLASS(entry.id) >= TRACE_CLASS_COUNT || !arch_trace_site_is_valid(code, distance))
-        return -E_BAD_ARGUMENT;
-    const paddr_t place = place_of(text, site);
-    if (place == FRAME_NONE)
+    const paddr_t place = site % ARCH_TRACE_SITE_ALIGN ? FRAME_NONE : find_site(reg, site, &code);
+    if (place == FRAME_NONE || !is_inside(&reg->text, target) || distance != (int32_t)distance ||
+        TRACE_ID_CLASS(entry->id) >= TRACE_CLASS_COUNT || !arch_trace_site_is_valid(code, distance))
         return -E_BAD_ARGUMENT;
     sites->entry[sites->count].place = place;
     sites->entry[sites->count].distance = (int32_t)distance;
-    sites->entry[sites->count++].id = entry.id;
+    sites->entry[sites->count++].id = entry->id;
     return 0;
+}
+
+static int add_sites(struct program_sites *sites, struct registration *reg, uint64_t address, uint32_t count)
+{
+    struct trace_site entries[32];
+    int error = 0;
+    while (!error && sites->count < count) {
+        const uint32_t left = count - sites->count, piece = left < 32 ? left : 32;
+        const uint64_t from = address + sites->count * sizeof *entries;
+        error = read_window(&reg->table, from, entries, piece * sizeof *entries);
+        for (uint32_t i = 0; !error && i < piece; i++)
+            error = add_site(sites, reg, &entries[i], from + i * sizeof *entries);
+    }
+    return error;
 }
 
 /* An object with sites keeps its frames (memory.c). */
@@ -258,7 +295,7 @@ static void link_sites(struct program_sites *sites)
     programs = sites;
 }
 
-static int make_sites(const struct window *table, const struct window *text, uint64_t address, uint32_t count)
+static int make_sites(struct registration *reg, uint64_t address, uint32_t count)
 {
     struct program_sites *sites;
     unsigned order = 0;
@@ -270,12 +307,10 @@ static int make_sites(const struct window *table, const struct window *text, uin
     sites = phys_to_virt(frames);
     sites->order = order;
     sites->count = 0;
-    set_sites(text->memory, sites);
-    int error = 0;
-    while (!error && sites->count < count)
-        error = add_site(sites, table, text, address + sites->count * sizeof(struct trace_site));
+    set_sites(reg->text.memory, sites);
+    const int error = add_sites(sites, reg, address, count);
     if (error) {
-        set_sites(text->memory, NULL);
+        set_sites(reg->text.memory, NULL);
         free_sites(sites);
         return error;
     }
@@ -285,25 +320,32 @@ static int make_sites(const struct window *table, const struct window *text, uin
     return 0;
 }
 
-/* Other CPUs need not be told: no thread runs yet that uses these sites. */
-int trace_sites_register(struct space *space, uint64_t address, uint64_t size)
+static int make_sites_of(struct space *space, struct registration *reg, uint64_t address, uint32_t count)
 {
-    struct window table, text;
+    int error = open_window(space, address, MAP_READ, &reg->table);
+    if (error)
+        return error;
+    reg->frame = FRAME_NONE;
+    error = make_sites(reg, address, count);
+    memory_put(reg->table.memory);
+    return error;
+}
+
+/* Other CPUs need not be told: no thread runs yet that uses these sites. */
+int trace_sites_register(struct space *space, uint64_t text, uint64_t table, uint64_t size)
+{
+    struct registration reg;
     const uint64_t count = size / sizeof(struct trace_site);
     if (size % sizeof(struct trace_site) || count == 0 || count > TRACE_SITES_MAX)
         return -E_BAD_ARGUMENT;
-    int error = open_window(space, address, MAP_READ, &table);
+    int error = open_text(space, text, &reg.text);
     if (error)
         return error;
-    error = open_text(space, &table, address, &text);
-    if (!error) {
-        spin_lock(&sites_lock);
-        if (!text.memory->sites)
-            error = make_sites(&table, &text, address, (uint32_t)count);
-        spin_unlock(&sites_lock);
-        memory_put(text.memory);
-    }
-    memory_put(table.memory);
+    spin_lock(&sites_lock);
+    if (!reg.text.memory->sites)
+        error = make_sites_of(space, &reg, table, (uint32_t)count);
+    spin_unlock(&sites_lock);
+    memory_put(reg.text.memory);
     return error;
 }
 
@@ -317,7 +359,7 @@ void trace_sites_forget(struct program_sites *sites)
     free_sites(sites);
 }
 
-int64_t sys_trace_sites(cap_t trace, cap_t slot, uint64_t address, uint64_t size)
+int64_t sys_trace_sites(cap_t trace, cap_t slot, uint64_t text, uint64_t table, uint64_t size)
 {
     void *space;
     int error = trace_check(trace, RIGHT_WRITE);
@@ -325,7 +367,7 @@ int64_t sys_trace_sites(cap_t trace, cap_t slot, uint64_t address, uint64_t size
         error = cap_get(current_thread()->space, slot, CAP_SPACE, RIGHT_MANAGE, &space);
     if (error)
         return error;
-    error = trace_sites_register(space, address, size);
+    error = trace_sites_register(space, text, table, size);
     space_put(space);
     return error;
 }

@@ -114,7 +114,8 @@ int program_load(struct program *program, cap_t executable, uint64_t file_size)
     for (unsigned i = 0; !error && i < elf.count; i++)
         error = map_segment(program, executable, &elf.segment[i]);
     if (!error && elf.sites_size)
-        error = errno_of(sys_trace_sites(SLOT_TRACE, program->space, elf.sites_address, elf.sites_size));
+        error = errno_of(
+            sys_trace_sites(SLOT_TRACE, program->space, elf.entry, elf.sites_address, elf.sites_size));
     program->entry = elf.entry;
     program->executable_base = elf.base;
     program->executable_size = elf.size;

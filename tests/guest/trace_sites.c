@@ -171,7 +171,7 @@ static int64_t map_copy(const struct copy *copy, uint64_t address, uint32_t flag
 
 static int64_t register_copy(const struct copy *copy, uint64_t address)
 {
-    return sys_trace_sites(SLOT_TRACE, SLOT_SPACE, address + copy->table, copy->table_bytes);
+    return sys_trace_sites(SLOT_TRACE, SLOT_SPACE, address, address + copy->table, copy->table_bytes);
 }
 
 static void drop_copy(const struct copy *copy)
@@ -306,9 +306,9 @@ static void test_authority(void)
     check(map_copy(&copy, COPY_AT, MAP_READ | MAP_PRIVATE) >= 0 &&
               register_copy(&copy, COPY_AT) == -E_BAD_ARGUMENT,
           "text that is mapped privately");
-    check(sys_trace_sites((cap_t)reader, SLOT_SPACE, table, copy.table_bytes) == -E_BAD_RIGHT,
+    check(sys_trace_sites((cap_t)reader, SLOT_SPACE, COPY_AT, table, copy.table_bytes) == -E_BAD_RIGHT,
           "the right to read the trace does not suffice");
-    check(sys_trace_sites(SLOT_TRACE, (cap_t)space, table, copy.table_bytes) == -E_BAD_RIGHT,
+    check(sys_trace_sites(SLOT_TRACE, (cap_t)space, COPY_AT, table, copy.table_bytes) == -E_BAD_RIGHT,
           "nor does a space that the caller may not change");
     sys_cap_close((cap_t)reader);
     sys_cap_close((cap_t)space);

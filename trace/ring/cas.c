@@ -12,6 +12,7 @@
  */
 #include <trace/ring/packet.h>
 #include <trace/ring/ring.h>
+#include <trace/ring/text.h>
 
 /* A swap fails only because another one succeeded. A program that keeps changing the index to stop others
  * costs them this many attempts and a discarded event, no more. */
@@ -395,18 +396,12 @@ static bool reserve_tail(struct trace_slot *slot, const uint64_t *fixed, uint32_
 void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const char *text)
 {
     const uint32_t longest = (TRACE_LENGTH_MAX - 1) * 8 - fixed_bytes - 1;
-    uint32_t length = 0, words;
-    while (length < longest && text[length])
-        length++;
+    const uint32_t length = trace_text_length(text, longest);
+    uint32_t words;
     struct trace_slot slot;
     if (!reserve_tail(&slot, fixed, fixed_bytes, fixed_bytes + length + 1, &words))
         return;
-    char *to = slot.event + 8 + fixed_bytes;
-    /* The text may change meanwhile, but must not end early: readers find the next event after its NUL. */
-    for (uint32_t i = 0; i < length; i++) {
-        char c = ((const volatile char *)text)[i];
-        to[i] = c ? c : '?';
-    }
+    trace_text_copy(slot.event + 8 + fixed_bytes, text, length);
     trace_commit(&slot, id, words);
 }
 

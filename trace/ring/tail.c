@@ -7,6 +7,7 @@
  * they become rarer.
  */
 #include <trace/ring/ring.h>
+#include <trace/ring/text.h>
 
 static void put_fixed(uint64_t *body, const uint64_t *fixed, uint32_t bytes)
 {
@@ -19,19 +20,12 @@ static void put_fixed(uint64_t *body, const uint64_t *fixed, uint32_t bytes)
 void trace_log_string(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, const char *text)
 {
     const uint32_t longest = TRACE_TAIL_WORDS * 8 - fixed_bytes - 1;
-    uint32_t length = 0;
-    while (length < longest && text[length])
-        length++;
+    const uint32_t length = trace_text_length(text, longest);
     const uint32_t words = (fixed_bytes + length + 1 + 7) / 8;
     uint64_t body[words];
     body[words - 1] = 0; /* the string's NUL and padding */
     put_fixed(body, fixed, fixed_bytes);
-    char *to = (char *)body + fixed_bytes;
-    /* The text may change meanwhile, but must not end early: readers find the next event after its NUL. */
-    for (uint32_t i = 0; i < length; i++) {
-        char c = ((const volatile char *)text)[i];
-        to[i] = c ? c : '?';
-    }
+    trace_text_copy((char *)body + fixed_bytes, text, length);
     trace_log_block(id, body, words);
 }
 

@@ -305,9 +305,10 @@ extern const char __text_end[], __trace_sites[], __trace_sites_end[]; /* user.ld
 #define TEXT    USER_TRACE_TEXT_END /* text begins here */
 #define COPY_AT 0x40000000ull
 
-static int64_t register_sites(uint64_t table)
+static int64_t register_sites(uint64_t text, uint64_t table)
 {
-    return sys_trace_sites(SLOT_TRACE, SLOT_SPACE, table, (uint64_t)(__trace_sites_end - __trace_sites));
+    return sys_trace_sites(SLOT_TRACE, SLOT_SPACE, text, table,
+                           (uint64_t)(__trace_sites_end - __trace_sites));
 }
 
 /* Of an executable that is loaded for the first time: a copy of this one. */
@@ -325,7 +326,7 @@ static struct cost cost_of_new_sites(void)
         must(sys_space_map(SLOT_SPACE, memory, COPY_AT + text_size, rest, text_size, MAP_READ | MAP_FIXED),
              "space_map");
         cost_begin(&begin, round);
-        const int64_t result = register_sites(COPY_AT + ((uint64_t)__trace_sites - TEXT));
+        const int64_t result = register_sites(COPY_AT, COPY_AT + ((uint64_t)__trace_sites - TEXT));
         cost_add(&cost, cost_since(&begin));
         must(result, "trace_sites");
         must(sys_space_unmap(SLOT_SPACE, COPY_AT, text_size + rest), "space_unmap");
@@ -338,7 +339,7 @@ static struct cost cost_of_new_sites(void)
  */
 static void measure_sites(void)
 {
-    report("trace.sites.loaded", MEASURE(register_sites((uint64_t)__trace_sites)));
+    report("trace.sites.loaded", MEASURE(register_sites(TEXT, (uint64_t)__trace_sites)));
     report("trace.sites.new", cost_of_new_sites());
     report("trace.class.on_and_off", COST_OF(COST_PHASES, {
                set_mask(1ull << TRACE_CLASS_USER);

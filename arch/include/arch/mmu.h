@@ -40,6 +40,11 @@ uint64_t arch_physical_limit(void);
  * now, whichever CPU stored it. (Ports whose tables are trees use arch/page_table.c.) */
 /* Maps a user page in place of what was there (the caller flushes). -E_NO_MEMORY: no table. */
 int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags);
+/* Maps those of `count` user pages that are not mapped; a page without a frame (FRAME_NONE) stays as it is.
+ * The pages are in one aligned block of ARCH_MAP_BLOCK. Returns how many it has mapped. */
+#define ARCH_MAP_BLOCK 16u
+uint32_t arch_map_missing(struct arch_space *space, uint64_t address, const paddr_t *frames, uint32_t count,
+                          uint32_t flags);
 /* Unmaps [address, address + size), skipping empty tables; returns how many pages were mapped. */
 uint64_t arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size);
 /* Changes rights of the mapped pages in the range; returns how many. */

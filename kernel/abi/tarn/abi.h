@@ -129,7 +129,7 @@ enum fault_reason {
 #define USER_LINK_ADDRESS   0x0000000000200000ull /* programs are linked to this address */
 /* Between these two only blocks of restartable logging (trace/ring/restart.h). */
 #define USER_TRACE_TEXT     0x0000000000210000ull
-#define USER_TRACE_TEXT_END 0x0000000000400000ull
+#define USER_TRACE_TEXT_END 0x0000000000404000ull /* text begins here: user.ld */
 #define USER_MMAP_BASE      0x0000001000000000ull /* space_map places mappings without a fixed address here */
 #define USER_MMAP_END       0x0000600000000000ull
 #define USER_THREAD_BLOCKS  0x0000600000000000ull /* struct thread_block, one per thread, read-only */

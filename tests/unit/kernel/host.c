@@ -9,6 +9,7 @@
 #include <arch/mmu.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
 #include <kernel/trace/sites.h>
 #include <tarn/error.h>
 #include <tests/unit/kernel/host.h>
@@ -124,6 +125,16 @@ int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uin
     }
     *page = (struct host_page){address, frame, flags};
     return 0;
+}
+
+uint32_t arch_map_missing(struct arch_space *space, uint64_t address, const paddr_t *frames, uint32_t count,
+                          uint32_t flags)
+{
+    uint32_t mapped = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (frames[i] != FRAME_NONE && !find_page(space, address + i * FRAME_SIZE))
+            mapped += arch_map_page(space, address + i * FRAME_SIZE, frames[i], flags) == 0;
+    return mapped;
 }
 
 uint64_t arch_unmap_range(struct arch_space *space, uint64_t address, uint64_t size)

@@ -30,8 +30,6 @@
 #define ROOT_BYTES (8ull << ROOT_BITS)
 #define ROOT_ORDER 4 /* in frames */
 
-#define CACHE_BLOCK_BYTES 128 /* POWER9, data and instructions */
-
 static inline uint64_t page_table_index(uint64_t address, unsigned level)
 {
     return address >> (12 + 9 * (level - 1)) & ((1ull << (level == PAGE_TABLE_LEVELS ? ROOT_BITS : 9)) - 1);
@@ -75,17 +73,11 @@ static inline void page_tables_changed(void)
     __asm__ volatile("ptesync" ::: "memory");
 }
 
-/* Writes stored code back to memory; then all CPUs' instruction caches drop the frame. Programs reach it
- * through rfid, which discards prefetched instructions. */
+/* POWER4 and its successors keep instruction caches coherent in hardware. The icbi, of any block, makes this
+ * CPU drop what it has prefetched; others reach the frame through rfid, which does so too. */
 static inline void page_sync_instructions(paddr_t frame)
 {
-    const char *page = phys_to_virt(frame);
-    for (unsigned at = 0; at < 4096; at += CACHE_BLOCK_BYTES)
-        __asm__ volatile("dcbst 0, %0" ::"r"(page + at) : "memory");
-    __asm__ volatile("sync" ::: "memory");
-    for (unsigned at = 0; at < 4096; at += CACHE_BLOCK_BYTES)
-        __asm__ volatile("icbi 0, %0" ::"r"(page + at) : "memory");
-    __asm__ volatile("sync\n\tisync" ::: "memory");
+    __asm__ volatile("sync\n\ticbi 0, %0\n\tsync\n\tisync" ::"r"(phys_to_virt(frame)) : "memory");
 }
 
 #endif

@@ -37,12 +37,12 @@ _Static_assert(RSEQ_SIG == 0x53053053, "written out in PORT_HOST_ABORT");
 #define PORT_TRACE_ASK            \
     "leaq -128(%%rsp), %%rsp\n\t" \
     "call port_host_ask\n\t" PORT_HOST_ABORT "lock incq host_restarts(%%rip)"
-#define PORT_TRACE_RING                       \
-    "movq host_area(%%rip), %[word]\n\t"      \
-    "leaq host_rings(%%rip), %[ring]\n\t"     \
-    "leaq 7f(%%rip), %[place]\n\t"            \
-    "movq %[place], %%fs:8(%[word])\n"        \
-    "8:\tmovl %%fs:4(%[word]), %k[place]\n\t" \
+#define PORT_TRACE_RING                     \
+    "movq host_area(%%rip), %%rax\n\t"      \
+    "leaq host_rings(%%rip), %[ring]\n\t"   \
+    "leaq 7f(%%rip), %[place]\n\t"          \
+    "movq %[place], %%fs:8(%%rax)\n"        \
+    "8:\tmovl %%fs:4(%%rax), %k[place]\n\t" \
     "movq (%[ring],%[place],8), %[ring]\n\t" PORT_HOST_SECTION
 _Static_assert(offsetof(struct rseq, rseq_cs) == 8 && offsetof(struct rseq, cpu_id) == 4,
                "written out in PORT_TRACE_RING");
