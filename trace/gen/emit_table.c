@@ -25,6 +25,11 @@ void emit_table_header(FILE *out, const struct schema *schema)
         "/* TSDL with @NAME@ where the running system fills in: see trace/format/metadata.h */\n"
         "extern const char trace_metadata_template[];\nextern const uint32_t trace_metadata_template_size; "
         "/* without the NUL */\n\n");
+    uint64_t details = 0;
+    for (unsigned i = 0; i < schema->class_count; i++)
+        details |= (uint64_t)schema->classes[i].is_detail << schema->classes[i].number;
+    fprintf(out, "/* a mask: all classes but those of details */\n#define TRACE_CLASSES_BASIC 0x%llxull\n\n",
+            (unsigned long long)~details);
     fprintf(out, "static inline const struct trace_event_info *trace_event_find(uint32_t id)\n{\n"
                  "    uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);\n"
                  "    if (class_number >= TRACE_CLASS_COUNT)\n        return 0;\n"

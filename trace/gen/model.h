@@ -57,6 +57,7 @@ struct class
     char *description;
     const char *file;
     int number; /* -1: an application's, assigned at registration */
+    bool is_detail;
     struct enumeration *enums;
     unsigned enum_count;
     struct event *events;

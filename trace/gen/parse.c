@@ -431,6 +431,13 @@ static void read_class(struct reader *r)
                    (unsigned long long)number, TRACE_CLASS_APP_FIRST - 1);
         class->number = number;
     }
+    skip_space(r);
+    if (!r->app && *r->at != '"') {
+        char *word = take_word(r, "'detail' or the class's description");
+        if (strcmp(word, "detail"))
+            REFUSE(r, "'%s': a class is declared `class NAME NUMBER [detail] \"...\"`", word);
+        class->is_detail = true;
+    }
     class->description = take_quoted(r, "the class's description");
     expect_end(r);
 }

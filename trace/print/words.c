@@ -39,6 +39,8 @@ static bool parse_classes(const char *text, uint64_t length, trace_find_class *f
     int number;
     if (trace_is_word(text, length, "all"))
         *classes = ~0ull;
+    else if (trace_is_word(text, length, "basic"))
+        *classes = TRACE_CLASSES_BASIC;
     else if (trace_is_word(text, length, "none") || trace_is_word(text, length, "off"))
         *classes = 0;
     else if ((number = find_class(text, length)) >= 0)

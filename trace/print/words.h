@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/print/words.h - words for classes, masks, modes and sizes. Kernel and programs.
+ * trace/print/words.h - words for classes, masks, modes and sizes. Kernel, programs, and `tarn`.
  *
- * A mask is a list of words separated by commas: `all`, `none` or `off`, a number (0x6, 6), or the name of a
- * class. A word adds its classes; `-word` removes them. A list whose first word has a sign (`+ipc`,
+ * A mask is a list of words separated by commas: `all`, `basic` (all classes that are not declared `detail`
+ * in trace/schema), `none` or `off`, a number (0x6, 6), or the name of a class. A word adds its classes;
+ * `-word` removes them. A list whose first word has a sign (`+ipc`,
  * `-lock,-frame`) changes the current mask; any other starts with no class.
  */
 #ifndef TRACE_WORDS_H

@@ -14,6 +14,7 @@
 #include <tools/tarn/help.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
+#include <trace/print/words.h>
 
 struct ctl {
     struct source *source;
@@ -91,7 +92,8 @@ static const struct ctl_command {
     {"statistics", NULL, WIRE_OP_STATISTICS, NULL, NULL,
      "show mask, mode, geometry and the counters of each CPU (the default)"},
     {"mask", "MASK", WIRE_OP_SET_MASK, parse_mask, NULL,
-     "set the event classes to trace: all, none, a number, or names separated by commas"},
+     "set the event classes to trace: all, basic (no details: syscall, libc, fs, frame, mem), none, a "
+     "number, or names separated by commas"},
     {"mode", "MODE", WIRE_OP_SET_MODE, parse_mode_word, NULL,
      "flight (overwrite the oldest), stream (wait for a pull), once (stop when full)"},
     {"start", NULL, WIRE_OP_START, NULL, NULL,
@@ -162,7 +164,7 @@ static void print_statistics(const struct statistics *statistics)
 
     printf("machine   %s, %u CPUs, %s-endian, clock %.3f MHz\n", hello->machine, hello->cpu_count,
            hello->byte_order == 1 ? "little" : "big", (double)hello->clock_hz * 1e-6);
-    printf("mode      %s%s\n", mode_name(hello->mode),
+    printf("mode      %s%s\n", trace_mode_name(hello->mode),
            hello->flags & WIRE_HELLO_PULLING ? ", being pulled" : "");
     if (hello->flags & WIRE_HELLO_PREVIOUS)
         printf("previous  the trace of the previous boot is in memory: tarn pull --previous\n");
@@ -200,7 +202,7 @@ static void print_statistics_json(const struct statistics *statistics)
         "\"pulling\": %s, \"buffer_bytes\": %llu, \"buffer_count\": %llu, \"mask\": \"0x%016llx\", "
         "\"switches\": {",
         machine, hello->cpu_count, hello->byte_order == 1 ? "little" : "big",
-        (unsigned long long)hello->clock_hz, mode_name(hello->mode),
+        (unsigned long long)hello->clock_hz, trace_mode_name(hello->mode),
         hello->flags & WIRE_HELLO_PULLING ? "true" : "false", (unsigned long long)hello->buffer_bytes,
         (unsigned long long)hello->buffer_count, (unsigned long long)hello->mask);
     for (uint32_t class = 0; class < WIRE_CLASSES; class ++)

@@ -2,13 +2,12 @@
 /*
  * source.c - finds the source for a name; checks and names that all sources share.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <tools/tarn/read/tsdl.h>
 #include <tools/tarn/source/source.h>
-#include <trace/events.h>
+#include <trace/print/words.h>
 
 static const struct source_class *const classes[] = {&source_tcp, &source_serial, &source_core, &source_gdb,
                                                      &source_ram};
@@ -67,56 +66,24 @@ bool check_metadata(const struct wire_hello *hello, const void *text, size_t siz
     return true;
 }
 
-static const char *const mode_names[] = {"flight", "stream", "once"};
-
-const char *mode_name(uint32_t mode)
-{
-    return mode < 3 ? mode_names[mode] : "unknown";
-}
-
 bool parse_mode(const char *text, uint32_t *mode, struct fail *fail)
 {
-    for (*mode = 0; *mode < 3; (*mode)++)
-        if (strcmp(text, mode_names[*mode]) == 0)
-            return true;
-    return fail_set(fail, "'%s' is not a mode; use flight, stream or once", text);
+    return trace_parse_mode(text, mode) ||
+           fail_set(fail, "'%s' is not a mode; use flight, stream or once", text);
 }
 
-static bool class_number(const char *name, size_t length, unsigned *number)
-{
-    for (*number = 0; *number < TRACE_CLASS_COUNT; ++*number) {
-        const char *known = trace_class_table[*number].name;
-        if (known && strlen(known) == length && strncmp(name, known, length) == 0)
-            return true;
-    }
-    return false;
-}
-
+/* The guest's mask is not known here. */
 bool parse_mask(const char *text, uint64_t *mask, struct fail *fail)
 {
-    char *end;
+    const char *bad;
 
-    if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0) {
-        *mask = text[0] == 'a' ? ~0ull : 0;
-        return true;
-    }
-    errno = 0;
-    *mask = strtoull(text, &end, 0);
-    if (end != text && *end == 0 && errno == 0 && text[0] != '-')
-        return true;
-    *mask = 0;
-    for (const char *at = text;; at += strcspn(at, ",") + 1) {
-        size_t length = strcspn(at, ",");
-        unsigned number;
-        if (!class_number(at, length, &number))
-            return fail_set(
-                fail,
-                "'%.*s' is not an event class; a mask is all, none, a number, or a comma-separated list",
-                (int)length, at);
-        *mask |= 1ull << number;
-        if (at[length] == 0)
-            return true;
-    }
+    if (text[0] == '+' || text[0] == '-')
+        return fail_set(fail, "'%s' would change a mask; begin with all, basic or a class: all,-lock", text);
+    return trace_parse_mask(text, trace_find_system_class, mask, &bad) ||
+           fail_set(fail,
+                    "'%.*s' is not an event class; a mask is all, basic, none, a number, or names separated "
+                    "by commas (all,-lock: without that class)",
+                    (int)strcspn(bad, ","), bad);
 }
 
 const char *guest_error_text(int32_t status)

@@ -71,10 +71,9 @@ bool check_hello(const struct wire_hello *hello, struct fail *fail);
 bool check_metadata(const struct wire_hello *hello, const void *text, size_t size, struct fail *fail);
 double now_seconds(void); /* monotonic */
 
-/* TEXT is "all", "none", a number, or class names separated by commas. */
+/* TEXT: trace/print/words.h. */
 bool parse_mask(const char *text, uint64_t *mask, struct fail *fail);
 bool parse_mode(const char *text, uint32_t *mode, struct fail *fail);
-const char *mode_name(uint32_t mode);
 const char *guest_error_text(int32_t status);
 
 #endif
