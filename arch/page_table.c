@@ -50,16 +50,21 @@ uint32_t page_table_free(paddr_t root, uint64_t end)
     return freed;
 }
 
-int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags)
+static inline void set_page(uint64_t *entry, paddr_t frame, uint32_t flags)
 {
-    uint64_t *entry = page_table_find(space->root, address, true);
-    if (!entry)
-        return -E_NO_MEMORY;
     if (flags & MAP_EXECUTE)
         page_sync_instructions(frame);
     /* Release: a CPU that accesses the frame through the entry sees what was stored there before, above all
      * zeros, and not the frame's earlier contents. */
     __atomic_store_n(entry, page_entry(frame, flags), __ATOMIC_RELEASE);
+}
+
+int arch_map_page(struct arch_space *space, uint64_t address, paddr_t frame, uint32_t flags)
+{
+    uint64_t *entry = page_table_find(space->root, address, true);
+    if (!entry)
+        return -E_NO_MEMORY;
+    set_page(entry, frame, flags);
     page_tables_changed();
     return 0;
 }
@@ -72,9 +77,7 @@ uint32_t arch_map_missing(struct arch_space *space, uint64_t address, const padd
     for (uint32_t i = 0; entries && i < count; i++) {
         if (frames[i] == FRAME_NONE || page_entry_present(entries[i]))
             continue;
-        if (flags & MAP_EXECUTE)
-            page_sync_instructions(frames[i]);
-        __atomic_store_n(&entries[i], page_entry(frames[i], flags), __ATOMIC_RELEASE); /* as arch_map_page */
+        set_page(&entries[i], frames[i], flags);
         mapped++;
     }
     page_tables_changed();

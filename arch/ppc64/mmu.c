@@ -67,7 +67,7 @@ int arch_trace_map(uint64_t offset, paddr_t frame)
     uint64_t *kernels = users ? kernel_table_entry(ARCH_TRACE_RINGS + offset) : NULL;
     if (!kernels)
         return -E_NO_MEMORY;
-    /* Release: as in arch_map_page. */
+    /* Release: as in set_page. */
     __atomic_store_n(users, page_entry(frame, MAP_READ | MAP_WRITE), __ATOMIC_RELEASE);
     __atomic_store_n(kernels, frame | KERNEL_DATA, __ATOMIC_RELEASE);
     page_tables_changed();

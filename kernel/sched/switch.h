@@ -16,7 +16,7 @@
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 
-/* Class sched is enabled. */
+/* Call it only while class sched is enabled. */
 static inline void trace_switch(const struct thread *prev, const struct thread *next,
                                 enum thread_state prev_state)
 {

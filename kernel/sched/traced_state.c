@@ -12,7 +12,8 @@ static inline void trace_return(const struct thread *thread)
         trace_ipc_return(thread->call_id, frame_label(&thread->frame), frame_result(&thread->frame));
 }
 
-/* Cold: small, and without a frame pointer. It runs at most switches, if messages are traced. */
+/* While messages are traced, most switches call it. `cold` is for what the compiler makes of it: less code,
+ * and no frame pointer. */
 __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
 {
     const uint32_t traced = thread->traced, number = traced & TRACED_SYSCALL;

@@ -261,10 +261,11 @@ static int add_site(struct program_sites *sites, struct registration *reg, const
 
 static int add_sites(struct program_sites *sites, struct registration *reg, uint64_t address, uint32_t count)
 {
-    struct trace_site entries[32];
+    enum { PIECE = 32 };
+    struct trace_site entries[PIECE];
     int error = 0;
     while (!error && sites->count < count) {
-        const uint32_t left = count - sites->count, piece = left < 32 ? left : 32;
+        const uint32_t left = count - sites->count, piece = left < PIECE ? left : PIECE;
         const uint64_t from = address + sites->count * sizeof *entries;
         error = read_window(&reg->table, from, entries, piece * sizeof *entries);
         for (uint32_t i = 0; !error && i < piece; i++)
@@ -320,7 +321,8 @@ static int make_sites(struct registration *reg, uint64_t address, uint32_t count
     return 0;
 }
 
-static int make_sites_of(struct space *space, struct registration *reg, uint64_t address, uint32_t count)
+/* Reads the table at an address of the space. */
+static int load_table(struct space *space, struct registration *reg, uint64_t address, uint32_t count)
 {
     int error = open_window(space, address, MAP_READ, &reg->table);
     if (error)
@@ -343,7 +345,7 @@ int trace_sites_register(struct space *space, uint64_t text, uint64_t table, uin
         return error;
     spin_lock(&sites_lock);
     if (!reg.text.memory->sites)
-        error = make_sites_of(space, &reg, table, (uint32_t)count);
+        error = load_table(space, &reg, table, (uint32_t)count);
     spin_unlock(&sites_lock);
     memory_put(reg.text.memory);
     return error;

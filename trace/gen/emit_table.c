@@ -28,6 +28,11 @@ void emit_table_header(FILE *out, const struct schema *schema)
     uint64_t details = 0;
     for (unsigned i = 0; i < schema->class_count; i++)
         details |= (uint64_t)schema->classes[i].is_detail << schema->classes[i].number;
+    fprintf(out, "/* for help: the classes of details */\n#define TRACE_DETAIL_NAMES \"");
+    for (unsigned i = 0, count = 0; i < schema->class_count; i++)
+        if (schema->classes[i].is_detail)
+            fprintf(out, "%s%s", count++ ? ", " : "", schema->classes[i].name);
+    fprintf(out, "\"\n");
     fprintf(out, "/* a mask: all classes but those of details */\n#define TRACE_CLASSES_BASIC 0x%llxull\n\n",
             (unsigned long long)~details);
     fprintf(out, "static inline const struct trace_event_info *trace_event_find(uint32_t id)\n{\n"

@@ -2,8 +2,9 @@
 /*
  * trace/ring/text.h - strings that are copied into events, eight bytes at a time.
  *
- * The text may change meanwhile, if another thread writes to it. The copy has no NUL for all that: readers
- * find the next event after it. Zero bytes of a word: Warren, Hacker's Delight, 2nd edition, 6-1.
+ * The text may change meanwhile, if another thread writes to it. The copy contains no NUL even then,
+ * because readers look for the next event behind it. Zero bytes of a word: Warren, Hacker's Delight, 2nd
+ * edition, 6-1.
  */
 #ifndef TRACE_RING_TEXT_H
 #define TRACE_RING_TEXT_H
@@ -12,8 +13,7 @@
 
 /* A word may begin at any address, and have bytes after the text's end, in its page. */
 typedef volatile uint64_t trace_text_word __attribute__((aligned(1), may_alias));
-#define TRACE_TEXT_READER __attribute__((no_sanitize_address, no_sanitize_thread))
-#define TRACE_TEXT_PAGE   4096u /* the smallest */
+#define TRACE_TEXT_PAGE 4096u /* the smallest */
 
 /* 0x80 in place of each zero byte, 0 in place of the others. */
 static inline uint64_t trace_zero_bytes(uint64_t word)
@@ -30,8 +30,9 @@ static inline uint32_t trace_before_zero(uint64_t zero_bytes)
            8;
 }
 
-/* Bytes before the text's NUL, at most `longest`. */
-TRACE_TEXT_READER static inline uint32_t trace_text_length(const char *text, uint32_t longest)
+/* Bytes before the text's NUL, at most `longest`. Sanitizers would complain of the bytes after the end. */
+__attribute__((no_sanitize_address, no_sanitize_thread)) static inline uint32_t trace_text_length(
+    const char *text, uint32_t longest)
 {
     uint32_t length = 0;
     while (length < longest) {
@@ -59,7 +60,7 @@ static inline void trace_text_put_word(char *to, const char *text)
 }
 
 /* Copies what trace_text_length() has counted. */
-TRACE_TEXT_READER static inline void trace_text_copy(char *to, const char *text, uint32_t length)
+static inline void trace_text_copy(char *to, const char *text, uint32_t length)
 {
     const uint32_t word = sizeof(uint64_t);
     if (length >= word) {

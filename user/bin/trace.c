@@ -15,6 +15,7 @@
 #include <tarn/trace_control.h>
 
 #include <arch/trace.h>
+#include <trace/events.h>
 #include <trace/print/words.h>
 #include <trace/user.h>
 #include <user/bin/trace_list.h>
@@ -27,9 +28,9 @@ static const char help[] =
     "usage: trace [COMMAND [ARGUMENT]...]\n\n"
     "Shows and sets what the system traces.\n\n"
     "  status                 classes, mode, buffers, counters of each CPU, losses (the default)\n"
-    "  mask [MASK]            set the event classes to trace: all, basic (no details: syscall, libc, fs,\n"
-    "                         frame, mem), none, sched,ipc, +lock,-frame (changes the current mask), or a\n"
-    "                         number. Without MASK: list all classes\n"
+    "  mask [MASK]            set the event classes to trace: all, basic (without\n"
+    "                         " TRACE_DETAIL_NAMES "), none, sched,ipc, +lock,-frame\n"
+    "                         (changes the current mask), or a number. Without MASK: list all classes\n"
     "  switch EVENT on|off    enable or disable one event (sched.wakeup) or a whole class (sched)\n"
     "  mode [MODE]            flight (overwrite the oldest), stream (wait for a reader), once (stop when "
     "full)\n"

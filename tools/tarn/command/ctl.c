@@ -92,8 +92,8 @@ static const struct ctl_command {
     {"statistics", NULL, WIRE_OP_STATISTICS, NULL, NULL,
      "show mask, mode, geometry and the counters of each CPU (the default)"},
     {"mask", "MASK", WIRE_OP_SET_MASK, parse_mask, NULL,
-     "set the event classes to trace: all, basic (no details: syscall, libc, fs, frame, mem), none, a "
-     "number, or names separated by commas"},
+     "set the event classes to trace: all, basic (without " TRACE_DETAIL_NAMES "), none, a number, or names "
+     "separated by commas"},
     {"mode", "MODE", WIRE_OP_SET_MODE, parse_mode_word, NULL,
      "flight (overwrite the oldest), stream (wait for a pull), once (stop when full)"},
     {"start", NULL, WIRE_OP_START, NULL, NULL,

@@ -14,6 +14,7 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <tools/tarn/source/recipe_copy.h>
+#include <trace/events.h>
 #include <trace/format/store.h>
 #include <unistd.h>
 
@@ -365,8 +366,8 @@ static const struct command_option options[] = {
      .letter = 'o'},
     {FLAG("force", struct pull, force, "replace the trace in DIR")},
     {CALL("mask", "MASK", choose_mask,
-          "first set the mask of event classes: all, basic (no details: syscall, libc, fs, frame, mem), "
-          "none, a number, or names separated by commas")},
+          "first set the mask of event classes: all, basic (without " TRACE_DETAIL_NAMES "), none, a number, "
+          "or names separated by commas")},
     {CALL("mode", "MODE", choose_mode,
           "mode while pulling: stream (events without space are counted as discarded; the default), flight "
           "(overwritten events are counted as lost), once")},
