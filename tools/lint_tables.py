@@ -22,6 +22,7 @@ SHARED = {
     "kernel/diagnosis/panic.c": "any code may panic",
     "kernel/diagnosis/watchdog.h": "a CPU that spins checks its neighbour (watchdog_spin)",
     "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
+    "kernel/diagnosis/entry_paths.c": "mask and period decide which paths the entries take",
 }
 
 # Uses against the order: (using file, used file, why); * is any text. An entry that allows nothing fails, too.

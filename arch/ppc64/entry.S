@@ -54,10 +54,10 @@ number = number + 1
 
 #define GPR(n) (FRAME_GPR + 8 * (n))
 
-/* Calls the handler of r0; the frame has it and its arguments. Logs entry and, if there is a result, exit. */
+/* Calls the handler of r0 with r3 to r8, which are in the frame, too. Logs entry and, if there is a result, exit. */
 .macro CALL_TRACED
-        mr      %r3, %r0
-        ld      %r4, CPU_CURRENT(%r13)
+        ld      %r5, CPU_CURRENT(%r13)
+        mr      %r6, %r0
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      syscall_entered
         ld      %r10, CPU_CURRENT(%r13)
@@ -72,6 +72,7 @@ number = number + 1
         rotldi  %r9, %r3, 1
         cmpdi   %r9, 1                  /* SYSCALL_NO_RESULT */
         beq     1f
+        ld      %r4, CPU_CURRENT(%r13)
         bl      syscall_left
         b       2f
 1:      lbz     %r9, CPU_WINDOW(%r13)
@@ -83,10 +84,18 @@ number = number + 1
 2:
 .endm
 
-/* If class syscall is enabled, or samples are taken. Changes r9, CR0. */
-.macro TO_IF_TRACED label
-        addis   %r9, %r2, syscall_slow_path@toc@ha
-        lbz     %r9, syscall_slow_path@toc@l(%r9)
+/* If the system call in r0, or NUMBER, is watched. Change r9, CR0. */
+.macro TO_IF_WATCHED label
+        addis   %r9, %r2, syscall_watched@toc@ha
+        addi    %r9, %r9, syscall_watched@toc@l
+        lbzx    %r9, %r9, %r0
+        cmpwi   %r9, 0
+        bne     \label
+.endm
+
+.macro TO_IF_NUMBER_WATCHED number, label
+        addis   %r9, %r2, syscall_watched+\number@toc@ha
+        lbz     %r9, syscall_watched+\number@toc@l(%r9)
         cmpwi   %r9, 0
         bne     \label
 .endm
@@ -206,7 +215,7 @@ syscall_srr0_read:
         ld      %r2, CPU_TOC(%r13)
         cmpldi  %r0, SYS_COUNT
         bge     syscall_unknown
-        TO_IF_TRACED syscall_slow
+        TO_IF_WATCHED syscall_slow
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r0, 3
@@ -269,9 +278,9 @@ syscall_message:
         mfspr   %r13, SPR_SPRG0
         ld      %r2, CPU_TOC(%r13)
         beq     message_call            /* condition: r0 - SYS_ipc_call */
-        TO_IF_TRACED message_slow
         cmpwi   %r0, SYS_ipc_reply_receive
         beq     message_reply_receive
+        TO_IF_WATCHED message_slow
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r0, 3
@@ -342,12 +351,13 @@ restore_end:
 
 /* The two most frequent messages need no table, and no second load of the table of contents. */
 message_call:
-        TO_IF_TRACED message_slow
+        TO_IF_NUMBER_WATCHED SYS_ipc_call, message_slow
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      sys_ipc_call
         b       message_result
 
 message_reply_receive:
+        TO_IF_NUMBER_WATCHED SYS_ipc_reply_receive, message_slow
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      sys_ipc_reply_receive
         b       message_result

@@ -56,7 +56,7 @@ syscall_entry:
         movq    %gs:CPU_KERNEL_STACK, %rsp
         cmpq    $SYS_COUNT, %rax
         jae     syscall_unknown
-        cmpb    $0, syscall_slow_path(%rip)
+        cmpb    $0, syscall_watched(%rax)
         jnz     syscall_slow
         movq    %r10, %rcx
         call    *syscall_table(, %rax, 8)
@@ -104,8 +104,8 @@ syscall_unknown:
         jmp     syscall_result
 
 syscall_slow:
-        movq    %rax, %rdi
-        movq    %rbx, %rsi
+        movq    %rbx, %rdx
+        movq    %rax, %rcx
         call    syscall_entered
         movq    FRAME_RDI(%rbx), %rdi
         movq    FRAME_RSI(%rbx), %rsi
@@ -115,11 +115,13 @@ syscall_slow:
         movq    FRAME_R9(%rbx), %r9
         movq    FRAME_RAX(%rbx), %rax
         call    *syscall_table(, %rax, 8)
-        cmpq    $1, %rax                /* as below */
+        cmpq    $1, %rax                /* as above */
         jo      1f
         movq    %rax, %rdi
+        movq    %rbx, %rsi
         call    syscall_left
-        jmp     syscall_result
+        movq    %rax, FRAME_RAX(%rbx)
+        jmp     return_to_user
 1:      cmpb    $0, %gs:CPU_WINDOW
         je      return_to_user
         call    profile_close_window

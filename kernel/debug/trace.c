@@ -11,7 +11,7 @@
 #include "trace/events.h" /* generated */
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debug.h>
-#include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/newest.h>

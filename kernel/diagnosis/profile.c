@@ -11,6 +11,7 @@
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -18,14 +19,11 @@
 #include <kernel/space/space.h>
 #include <kernel/trace/restart.h>
 #include <tarn/error.h>
-#include <trace/fault.h>
 #include <trace/profile.h>
-#include <trace/syscall.h>
 
 #define CHAIN_MAX 64u
 
 uint64_t profile_period;
-uint8_t syscall_slow_path = 1, fault_watched = 1; /* all classes are enabled at boot */
 
 /* ---- Timing ---- */
 
@@ -245,12 +243,6 @@ void profile_init_cpu(struct cpu *cpu)
     count_from_here(&cpu->profile, arch_clock());
     if (profile_period) /* it runs its idle thread, but does not sleep yet */
         timer_set_sample(arch_clock() + draw(&cpu->profile));
-}
-
-void update_entry_paths(void)
-{
-    __atomic_store_n(&syscall_slow_path, TRACE_ON_SYSCALL() || profile_period, __ATOMIC_RELAXED);
-    __atomic_store_n(&fault_watched, TRACE_ON_FAULT() || profile_period, __ATOMIC_RELAXED);
 }
 
 static void log_setting(void)

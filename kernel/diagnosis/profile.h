@@ -41,11 +41,6 @@ struct kernel_regs;
 
 extern uint64_t profile_period; /* ticks: mean period; 0: off */
 
-/* Not 0: system calls call syscall_entered() and syscall_left(), and faults take the longer path, because
- * they are traced or sampled. update_entry_paths(): either may have changed. */
-extern uint8_t syscall_slow_path, fault_watched;
-void update_entry_paths(void);
-
 void profile_boot(void); /* boot option `profile=US`; on the boot CPU, before the others start */
 void profile_init_cpu(struct cpu *cpu);
 /* Sets the mean period; 0: off. -E_BAD_ARGUMENT. Hold no locks: it interrupts all CPUs and waits for them. */

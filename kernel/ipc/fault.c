@@ -10,6 +10,7 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/fault.h>
@@ -112,56 +113,68 @@ static inline __attribute__((always_inline)) void hand_on(struct thread *self, s
     trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
 }
 
-static enum fault_result resolve(struct thread *self, struct fault_request *request, bool watched,
-                                 bool from_kernel)
+static inline enum fault_result resolve(struct thread *self, struct fault_request *request)
 {
-    if (request->address >= USER_END)
-        return FAULT_REFUSED;
-    if (!watched || !profile_period || from_kernel)
-        return space_fault(self->space, request);
+    return request->address < USER_END ? space_fault(self->space, request) : FAULT_REFUSED;
+}
+
+static __attribute__((noinline)) enum fault_result resolve_sampled(struct thread *self,
+                                                                   struct fault_request *request)
+{
     profile_open_window();
-    enum fault_result result = space_fault(self->space, request);
+    enum fault_result result = resolve(self, request);
     profile_close_window();
     return result;
 }
 
-/* Instantiated twice: plain, and for when faults are traced or sampling is on. */
-static inline __attribute__((always_inline)) bool handle(uint64_t address, uint32_t access, uint64_t ip,
-                                                         bool from_kernel, bool watched)
+static inline __attribute__((always_inline)) bool handle_unresolved(struct thread *self,
+                                                                    struct fault_request *request,
+                                                                    enum fault_result result, uint64_t ip,
+                                                                    uint64_t since, bool from_kernel)
 {
-    struct thread *self = current_thread();
-    uint64_t since = arch_clock();
-    struct fault_request request = {.address = address, .access = access};
-    if (watched)
-        trace_fault_entry(address, ip, self->tid, access);
-    enum fault_result result = resolve(self, &request, watched, from_kernel);
-    if (result == FAULT_RESOLVED) {
-        if (watched)
-            trace_fault_exit(address, arch_clock() - since, request.kind, self->tid);
-        return true;
-    }
     if (from_kernel) { /* stops the copy; syscall.c asks the pager */
         if (result == FAULT_ASK_PAGER)
-            endpoint_put(request.pager);
-        if (watched)
-            trace_fault_exit(address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+            endpoint_put(request->pager);
+        trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
         return false;
     }
-    hand_on(self, &request, result, ip, since);
+    hand_on(self, request, result, ip, since);
     return true;
 }
 
+/* Apart, so that handle_watched() needs few registers that calls keep. */
+static __attribute__((noinline)) bool hand_on_watched(struct thread *self, struct fault_request *request,
+                                                      enum fault_result result, uint64_t ip, uint64_t since,
+                                                      bool from_kernel)
+{
+    return handle_unresolved(self, request, result, ip, since, from_kernel);
+}
+
+/* Faults are traced, or samples are taken. */
 static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t access, uint64_t ip,
                                                      bool from_kernel)
 {
-    return handle(address, access, ip, from_kernel, true);
+    struct thread *self = current_thread();
+    const uint64_t since = arch_clock();
+    struct fault_request request = {.address = address, .access = access};
+    trace_fault_entry(address, ip, self->tid, access);
+    enum fault_result result =
+        profile_period && !from_kernel ? resolve_sampled(self, &request) : resolve(self, &request);
+    if (__builtin_expect(result != FAULT_RESOLVED, 0))
+        return hand_on_watched(self, &request, result, ip, since, from_kernel);
+    trace_fault_exit(request.address, arch_clock() - since, request.kind, self->tid);
+    return true;
 }
 
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
 {
     if (__builtin_expect(fault_watched, 0))
         return handle_watched(address, access, ip, from_kernel);
-    return handle(address, access, ip, from_kernel, false);
+    struct thread *self = current_thread();
+    const uint64_t since = arch_clock();
+    struct fault_request request = {.address = address, .access = access};
+    enum fault_result result = resolve(self, &request);
+    return result == FAULT_RESOLVED || handle_unresolved(self, &request, result, ip, since, from_kernel);
 }
 
 void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip)

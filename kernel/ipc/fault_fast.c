@@ -27,11 +27,13 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
     }
     list_remove(link);
     take_over(cpu, server);
+    if (TRACE_ON_SCHED())
+        trace_fast_switch(self, server, THREAD_BLOCKED_FAULT);
     ipc_put_fault_message(self, server);
     begin_wait(self, THREAD_BLOCKED_FAULT, &self->reply_lock);
     spin_unlock_fenced(&endpoint->lock);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
-    switch_to_partner(cpu, self, server, THREAD_BLOCKED_FAULT);
+    switch_to_partner(cpu, self, server);
     return true;
 }

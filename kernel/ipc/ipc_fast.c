@@ -8,6 +8,7 @@
  * anything has changed. The order of steps is the same there, and its comments apply. Locks are only tried.
  */
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/ipc.h>
 #include <kernel/ipc/ipc_fast.h>
@@ -58,20 +59,25 @@ static inline void hand_message(struct thread *from, struct thread *to, uint64_t
     frame_set_result(&to->frame, 0);
 }
 
+/* Each logs the switch, too: one call for all events of a message. */
 static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self, struct thread *server,
                                                             uint32_t endpoint, uint64_t call_id)
 {
     uint64_t label = frame_label(&self->frame);
-    trace_ipc_call(call_id, label, endpoint, server->tid);
+    trace_ipc_call(call_id, label, endpoint, server->tid, call_is_entry);
     trace_ipc_receive(call_id, label, endpoint, self->tid);
     self->traced |= TRACED_CALL;
+    trace_switch(self, server, THREAD_BLOCKED_REPLY);
 }
 
 /* The label is in the caller's frame; a sender may already have overwritten ours. */
-static __attribute__((noinline, cold)) void trace_fast_reply(const struct thread *caller, uint64_t call_id)
+static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self, struct thread *caller,
+                                                             uint64_t call_id)
 {
     bool called = caller->message_kind == MESSAGE_CALL;
-    trace_ipc_reply(call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid);
+    trace_ipc_reply(call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid,
+                    reply_is_entry);
+    trace_switch(self, caller, THREAD_BLOCKED_RECEIVE);
 }
 
 /* ---- Call ---- */
@@ -91,10 +97,12 @@ int64_t sys_ipc_call(uint64_t slot)
         return ipc_call_general(slot);
     }
     uint64_t call_id = ++cpu->next_call_id;
-    if (TRACE_ON_IPC()) /* the lock keeps the endpoint alive */
-        trace_fast_call(self, server, endpoint->number, call_id);
     list_remove(link);
     take_over(cpu, server);
+    if (TRACE_ON_IPC()) /* the lock keeps the endpoint alive */
+        trace_fast_call(self, server, endpoint->number, call_id);
+    else if (TRACE_ON_SCHED())
+        trace_fast_switch(self, server, THREAD_BLOCKED_REPLY);
     hand_message(self, server, badge);
     server->reply_target = (struct reply_target){self, call_id};
     self->call_id = call_id;
@@ -103,7 +111,7 @@ int64_t sys_ipc_call(uint64_t slot)
     spin_unlock_fenced(&endpoint->lock); /* fenced by begin_wait */
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
-    switch_to_partner(cpu, self, server, THREAD_BLOCKED_REPLY);
+    switch_to_partner(cpu, self, server);
     return arch_switched();
 }
 
@@ -163,12 +171,14 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
     spin_unlock_fenced(&caller->reply_lock);
     spin_unlock_fenced(&endpoint->lock);
     if (TRACE_ON_IPC())
-        trace_fast_reply(caller, target.call_id);
+        trace_fast_reply(self, caller, target.call_id);
+    else if (TRACE_ON_SCHED())
+        trace_fast_switch(self, caller, THREAD_BLOCKED_RECEIVE);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     /* the signal came first: see notification.h */
     else if (unlikely(has_bound_bits(self)))
         notification_deliver_bound(self->bound, self);
-    switch_to_partner(cpu, self, caller, THREAD_BLOCKED_RECEIVE);
+    switch_to_partner(cpu, self, caller);
     return arch_switched();
 }

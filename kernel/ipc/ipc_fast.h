@@ -68,6 +68,8 @@ static inline void change_priority(struct cpu *cpu, const struct thread *next)
         atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
+/* Logs the switch ahead: after take_over(), which may log that `next` moves here, and before anything else.
+ */
 static __attribute__((noinline, cold)) void trace_fast_switch(struct thread *self, struct thread *next,
                                                               enum thread_state state)
 {
@@ -75,11 +77,8 @@ static __attribute__((noinline, cold)) void trace_fast_switch(struct thread *sel
 }
 
 static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *cpu, struct thread *self,
-                                                                    struct thread *next,
-                                                                    enum thread_state state)
+                                                                    struct thread *next)
 {
-    if (TRACE_ON_SCHED())
-        trace_fast_switch(self, next, state);
     if (thread_priority(self) != thread_priority(next))
         change_priority(cpu, next);
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);

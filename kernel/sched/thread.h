@@ -76,8 +76,9 @@
 #define PENDING_SUSPEND 2u
 
 /* Parts of thread->traced: what to log when it runs again. */
-#define TRACED_SYSCALL 0xffffu  /* 1 + number of the system call that returns; 0: none */
-#define TRACED_CALL    0x10000u /* an ipc call returns, or a fault ends */
+#define TRACED_NUMBER  0xffffu  /* with TRACED_SYSCALL: number of the system call */
+#define TRACED_SYSCALL 0x10000u /* a system call returns */
+#define TRACED_CALL    0x20000u /* an ipc call returns, or a fault ends */
 
 /* What a thread in an endpoint's queue of senders does. */
 enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };

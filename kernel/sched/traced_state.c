@@ -16,10 +16,10 @@ static inline void trace_return(const struct thread *thread)
  * and no frame pointer. */
 __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
 {
-    const uint32_t traced = thread->traced, number = traced & TRACED_SYSCALL;
+    const uint32_t traced = thread->traced;
     thread->traced = 0;
     if (traced & TRACED_CALL)
         trace_return(thread);
-    if (number != 0)
-        trace_syscall_exit(number - 1, thread->tid, frame_result(&thread->frame));
+    if (traced & TRACED_SYSCALL)
+        trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
 }

@@ -5,6 +5,7 @@
 
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
+#include <trace/syscall.h>
 
 /* Logs the end of what the thread blocked in (thread->traced): it runs again. */
 void thread_trace_resumed(struct thread *thread);
@@ -26,6 +27,14 @@ static inline uint16_t traced_state(enum thread_state state)
         [THREAD_DEAD] = TRACE_SCHED_DEAD,
     };
     return states[state];
+}
+
+/* Logs the exit of the system call in thread->traced. */
+static inline void thread_trace_exit(struct thread *thread, int64_t result)
+{
+    const uint32_t number = thread->traced & TRACED_NUMBER;
+    thread->traced = 0;
+    trace_syscall_exit(number, thread->tid, result);
 }
 
 #endif

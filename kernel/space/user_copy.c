@@ -31,8 +31,8 @@ static bool is_user_range(const void *user, uint64_t size)
 static void restart_call(struct thread *self)
 {
     if (self->traced & TRACED_SYSCALL) {
-        trace_syscall_exit((self->traced & TRACED_SYSCALL) - 1, self->tid, -E_AGAIN);
-        self->traced &= ~TRACED_SYSCALL;
+        trace_syscall_exit(self->traced & TRACED_NUMBER, self->tid, -E_AGAIN);
+        self->traced &= ~(TRACED_SYSCALL | TRACED_NUMBER);
     }
     frame_restart_syscall(&self->frame);
 }

@@ -4,6 +4,7 @@
 #include <kernel/diagnosis/profile.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
+#include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <kernel/space/user_copy.h>
 #include <kernel/syscall/machine.h>
@@ -15,44 +16,38 @@
 
 /* ---- Tracing ---- */
 
-/* What both functions do first and last needs no register that a call keeps: they run for every traced call.
- */
-
 /* Opens a profiling window (profile.h). An IPC handler that does not return must pass kernel_exit, which
  * closes it. */
 static __attribute__((noinline, cold)) void open_window(const struct thread *self)
 {
-    const uint64_t number = (self->traced & TRACED_SYSCALL) - 1;
+    const uint32_t number = self->traced & TRACED_NUMBER;
     if (!ARCH_SWITCHED_RETURNS && number >= SYS_ipc_call && number <= SYS_ipc_reply_to)
         atomic_store_explicit(&this_cpu()->need_resched, 1, memory_order_relaxed);
     profile_open_window();
 }
 
-static __attribute__((noinline, cold)) int64_t close_window(int64_t result)
-{
-    profile_close_window();
-    return result;
-}
-
 /* Keeps the number in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
-void syscall_entered(uint64_t number, const struct arch_frame *frame)
+void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t number)
 {
-    struct thread *self = current_thread();
-    self->traced = (uint32_t)number + 1;
-    trace_syscall_entry((uint32_t)number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
+    self->traced = (uint32_t)number | TRACED_SYSCALL;
+    trace_syscall_entry((uint32_t)number, self->tid, arg0, arg1);
     if (__builtin_expect(profile_period != 0, 0))
         open_window(self);
 }
 
-int64_t syscall_left(int64_t result)
+/* Apart, so that syscall_left() needs no register that a call keeps. */
+static __attribute__((noinline, cold)) int64_t sampled_left(int64_t result, struct thread *self)
 {
-    struct cpu *cpu = this_cpu();
-    if (__builtin_expect(cpu->profile.window, 0))
-        result = close_window(result);
-    struct thread *self = cpu->current;
-    const uint32_t number = (self->traced & TRACED_SYSCALL) - 1;
-    self->traced = 0;
-    trace_syscall_exit(number, self->tid, result);
+    profile_close_window();
+    thread_trace_exit(self, result);
+    return result;
+}
+
+int64_t syscall_left(int64_t result, struct thread *self)
+{
+    if (__builtin_expect(this_cpu()->profile.window, 0))
+        return sampled_left(result, self);
+    thread_trace_exit(self, result);
     return result;
 }
 

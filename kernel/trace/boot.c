@@ -11,7 +11,7 @@
 #include <arch/mmu.h>
 #include <arch/trace.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>

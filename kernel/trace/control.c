@@ -8,6 +8,7 @@
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
@@ -88,6 +89,7 @@ static int64_t set_switches(uint64_t class_number, uint64_t minors)
         return -E_BAD_ARGUMENT;
     __atomic_store_n(&trace_info_page.switches[class_number], minors, __ATOMIC_RELAXED);
     trace_sites_agree();
+    update_entry_paths();
     return 0;
 }
 

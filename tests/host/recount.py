@@ -21,6 +21,7 @@ class Trace:
             self.hz = int(re.search(r"freq = (\d+)", metadata.read())[1])
         self.cpus = {event.cpu for event in self.events}
         self.mark_running()
+        self.full = list(with_implied(self.events))
 
     def mark_running(self):
         """Sets the thread that ran when each event was logged, from context events and switches."""
@@ -57,6 +58,32 @@ class Event:
     def __init__(self, told):
         self.ticks, self.cpu, self.name, self.fields = told["cycles"], told["cpu"], told["event"], told["fields"]
 
+    def implied(self, name, tid, **fields):
+        """An event of the system call of thread TID that this event stands for."""
+        event = Event({"cycles": self.ticks, "cpu": self.cpu, "event": name, "fields": {"tid": tid, **fields}})
+        event.tid, event.pid = tid, self.pid
+        return event
+
+
+def with_implied(events):
+    """The events, and the entries and exits of system calls that events of messages stand for (trace/schema/syscall.ev)."""
+    calls, receivers = set(), set()
+    for event in events:
+        fields = event.fields
+        if event.name == "ipc_call" and fields["is_entry"]:
+            calls.add(fields["call_id"])
+            yield event.implied("syscall_entry", event.tid, number="ipc_call")
+        elif event.name == "ipc_reply" and fields["is_entry"]:
+            receivers.add(event.tid)
+            yield event.implied("syscall_entry", event.tid, number="ipc_reply_receive")
+        yield event
+        if event.name == "ipc_return" and fields["call_id"] in calls:
+            calls.remove(fields["call_id"])
+            yield event.implied("syscall_exit", event.tid, number="ipc_call", ret=fields["error"])
+        elif event.name == "sched_switch" and fields["next_tid"] in receivers:
+            receivers.remove(fields["next_tid"])
+            yield event.implied("syscall_exit", fields["next_tid"], number="ipc_reply_receive", ret=0)
+
 
 def percentile(values, part):
     """The smallest value that PART of all values do not exceed."""
@@ -86,7 +113,9 @@ def sums(values):
 def pairs(trace, begin, end, begin_key, end_key):
     """[(key, begin, end)]: pairs of events with the same key."""
     found, waiting = [], {}
-    for event in trace.of(begin, end):
+    for event in trace.full:
+        if event.name not in (begin, end):
+            continue
         if event.name == end and end_key(event) in waiting:
             first = waiting.pop(end_key(event))
             found.append((end_key(event), first, event))
@@ -108,9 +137,9 @@ def system_calls(trace):
     """{name: (calls, [ticks of complete ones], errors)}"""
     found = pairs(trace, "syscall_entry", "syscall_exit", by_field("tid"), by_field("tid"))
     whole = durations_by(lambda begin, end: begin.fields["number"], found)
-    calls = collections.Counter(event.fields["number"] for event in trace.of("syscall_entry"))
-    errors = collections.Counter(event.fields["number"] for event in trace.of("syscall_exit")
-                                 if event.fields["ret"] < 0)
+    calls = collections.Counter(event.fields["number"] for event in trace.full if event.name == "syscall_entry")
+    errors = collections.Counter(event.fields["number"] for event in trace.full
+                                 if event.name == "syscall_exit" and event.fields["ret"] < 0)
     return {name: (calls[name], whole[name], errors[name]) for name in calls}
 
 
@@ -221,7 +250,7 @@ def time_on_processors(trace):
     """{tid: {what: ticks}}: the time between any two events of a processor, by what its thread was in the middle of."""
     stacks, taken = collections.defaultdict(list), collections.defaultdict(collections.Counter)
     last = {}
-    for event in trace.events:
+    for event in trace.full:
         stack = stacks[event.tid] if event.tid else []
         if event.cpu in last:
             taken[event.tid][stack[-1] if stack else "user"] += event.ticks - last[event.cpu]

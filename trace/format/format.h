@@ -49,6 +49,13 @@ static inline struct trace_header trace_header_of(_Bool is_little, uint64_t word
     return (struct trace_header){(uint32_t)(word >> 42), (uint32_t)(word >> 32) & 0x3ff, (uint32_t)word};
 }
 
+/* The half of a header that does not depend on the time: what is first in memory. Compilers spend 18
+ * instructions on bit-fields that they do not know. */
+static inline __attribute__((always_inline)) uint32_t trace_header_half(uint32_t id, uint32_t length)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? length << 22 | id : id << 10 | length;
+}
+
 /* The start of every buffer: CTF packet header and packet context. A packet is whole when committed ==
  * packet_size / 64. */
 struct trace_packet {

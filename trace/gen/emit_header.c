@@ -156,15 +156,18 @@ static void emit_with_tail(FILE *out, const struct event *event, const char *id)
 
 static void emit_event(FILE *out, const struct class *class, const struct event *event, const char *id)
 {
+    char name[128];
+
     fprintf(out, "\n/* %s", event->description);
     for (unsigned i = 0; i < event->field_count; i++)
         if (!is_reserved(&event->fields[i]))
             fprintf(out, "\n *   %-16s %s", event->fields[i].name, event->fields[i].description);
-    fprintf(out, " */\nstatic inline __attribute__((always_inline)) void trace_%s_%s(", class->name,
-            event->name);
-    emit_parameters(out, event);
-    fprintf(out, ")\n{\n    if (!TRACE_EVENT_ON_%s(%u))\n        return;\n", upper_case(class->name),
+    snprintf(name, sizeof(name), "%s_%s", upper_case(class->name), upper_case(event->name));
+    fprintf(out, " */\n#define TRACE_ON_%s() TRACE_EVENT_ON_%s(%u)\n", name, upper_case(class->name),
             event->minor);
+    fprintf(out, "static inline __attribute__((always_inline)) void trace_%s_%s(", class->name, event->name);
+    emit_parameters(out, event);
+    fprintf(out, ")\n{\n    if (!TRACE_ON_%s())\n        return;\n", name);
     if (tail_field(event)) {
         emit_with_tail(out, event, id);
     } else {

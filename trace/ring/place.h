@@ -19,14 +19,11 @@ struct trace_slot {
 static inline __attribute__((always_inline)) void trace_store_header(char *event, uint32_t id, uint32_t words,
                                                                      uint64_t time)
 {
-    const union {
-        struct trace_header header;
-        uint32_t half[2];
-    } u = {.header = {.id = id, .length = words}};
     /* Fence 2 of cas.h, data before header: pairs with the acquire fence of readers of packets that are not
      * whole: trace_packet_copy() before trace_packet_cut(), trace_packet_snapshot(), trace_walk_next(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    __atomic_store_n((uint64_t *)event, arch_trace_header(u.half[0], time), __ATOMIC_RELAXED);
+    __atomic_store_n((uint64_t *)event, arch_trace_header(trace_header_half(id, words), time),
+                     __ATOMIC_RELAXED);
 }
 
 /* Converts an index to addresses. The masks come from the info page: whatever the index is, the place lies in

@@ -41,16 +41,6 @@
 
 #define TRACE_CELL_BYTES 256
 
-/* The half of a header that does not depend on the time. */
-static inline __attribute__((always_inline)) uint32_t trace_header_half(uint32_t id, uint32_t words)
-{
-    const union {
-        struct trace_header header;
-        uint32_t half[2];
-    } u = {.header = {.id = id, .length = words}};
-    return u.half[0];
-}
-
 /* Makes the compiler compute or move a value here, if it is not constant. */
 #define TRACE_BEHIND_SITE(value)                \
     do {                                        \

@@ -33,9 +33,9 @@ void arch_return_to_user(void) __attribute__((noreturn));
 /*
  * System calls are dispatched as syscall_table[number](arguments). The result goes to the caller's frame
  * unless it is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While
- * syscall_slow_path is not 0, the entry calls syscall_entered() first, which logs the entry. If there is a
- * result, it then calls syscall_left(result), which logs the exit and returns it; else
- * profile_close_window(), if cpu->profile.window is set.
+ * syscall_watched[number] is not 0 (kernel/diagnosis/entry_paths.h), the entry calls syscall_entered() first,
+ * which logs the entry. If there is a result, it then calls syscall_left(result), which logs the exit and
+ * returns it; else profile_close_window(), if cpu->profile.window is set.
  *
  * Message handlers (SYS_ipc_*) find all user registers in the frame, and may continue with another thread.
  * All others never switch threads, use no register but their arguments, and have set need_resched when they
@@ -48,8 +48,10 @@ void arch_return_to_user(void) __attribute__((noreturn));
  * returns. */
 static inline int64_t arch_switched(void);
 struct arch_frame;
-void syscall_entered(uint64_t number, const struct arch_frame *frame);
-int64_t syscall_left(int64_t result);
+struct thread;
+/* `self` is the calling thread. */
+void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t number);
+int64_t syscall_left(int64_t result, struct thread *self);
 
 /* From open to close only the timer, of all maskable interrupts, may interrupt the kernel. It calls
  * profile_kernel() (kernel/diagnosis/profile.h), and from then on interrupts stay off. */

@@ -415,6 +415,56 @@ static void test_calls(void)
               "a server that receives again has parked the call");
 }
 
+/* A server (2) waits for a message since its reply at 40; a client (1) calls it. */
+static void begin_implied(void)
+{
+    make_thread(&one, 10, 1, "client");
+    make_thread(&one, 10, 2, "server");
+    switch_to(&one, 20, 2, 2, "server");
+    happens(&one, 40, "ipc_reply", "call_id", (uint64_t)98, "client_tid", (uint64_t)1, "is_entry",
+            (uint64_t)1, END);
+    goes(&one, 45, MODEL_BLOCKED_RECEIVE, 1, 1, "client");
+    happens(&one, 60, "ipc_call", "call_id", (uint64_t)99, "label", (uint64_t)7, "endpoint", (uint64_t)3,
+            "server_tid", (uint64_t)2, "is_entry", (uint64_t)1, END);
+    receives(&one, 60, 99, 1);
+    goes(&one, 70, MODEL_BLOCKED_REPLY, 2, 2, "server");
+}
+
+/* System calls that messages stand for: 38 is ipc_call, 42 ipc_reply_receive. */
+static void test_implied(void)
+{
+    begin_story(1);
+    begin_implied();
+    happens(&one, 90, "ipc_reply", "call_id", (uint64_t)99, "client_tid", (uint64_t)1, "is_entry",
+            (uint64_t)1, END);
+    goes(&one, 95, MODEL_BLOCKED_RECEIVE, 1, 1, "client");
+    happens(&one, 97, "ipc_return", "call_id", (uint64_t)99, "error", (uint64_t)-5, END);
+    syscall_entry(&one, 100, 6, 1);
+    happens(&one, 105, "ipc_call", "call_id", (uint64_t)100, END); /* the general path */
+    happens(&one, 110, "ipc_return", "call_id", (uint64_t)100, END);
+    syscall_exit(&one, 115, 6, 1);
+    end_story("[handed by server 45] suspended 10-45; running 45-60; running syscall 60-70; blocked_reply "
+              "syscall 70-90; [handed by server 95] blocked_reply syscall 90-95; running syscall 95-97; {7 "
+              "to server: 60 60 90 97 parked 0} (syscall 38 60-97 ran 12 inner 0 irq 0) running 97-100; "
+              "running syscall 100-105; running syscall 105-110; {0 to nobody: 105 0 0 110 parked 0} "
+              "running syscall 110-115; (syscall 6 100-115 ran 15 inner 0 irq 0) ",
+              "a call that stands for the client's system call");
+    begin_story(2);
+    begin_implied();
+    end_story("[handed by nobody 20] suspended 10-20; running 20-40; running syscall 40-45; "
+              "blocked_ipc_receive syscall 45-60; [handed by client 70] blocked_ipc_receive syscall serving "
+              "60-70; (syscall 42 40-70 ran 5 inner 0 irq 0) ",
+              "a reply that stands for the server's system call, until it runs again");
+    begin_story(1);
+    begin_implied();
+    happens(&one, 80, "trace_control", "old_mask", (uint64_t)14, "mask", (uint64_t)10, END);
+    goes(&one, 95, MODEL_BLOCKED_RECEIVE, 1, 1, "client");
+    end_story("[handed by server 45] suspended 10-45; running 45-60; running syscall 60-70; blocked_reply "
+              "syscall 70-80; (syscall 38 60-80 ran 10 inner 0 irq 0 cut) {7 to server: 60 60 0 0 parked "
+              "80} [handed by server 95] blocked_reply 80-95; ",
+              "without class ipc nothing will tell its end");
+}
+
 static void test_activities(void)
 {
     begin_story(1);
@@ -625,6 +675,7 @@ static void test_byte_order(const char *order, const char *directory)
     test_guessed_sleep();
     test_bounds();
     test_calls();
+    test_implied();
     test_activities();
     test_detail();
     test_wakeups();

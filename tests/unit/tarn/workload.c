@@ -65,9 +65,9 @@ static const struct {
     [FAULT_EXIT] = {"fault_exit", {"address", "tid", "duration", "kind"}},
     [IRQ_ENTRY] = {"irq_handler_entry", {"irq"}},
     [IRQ_EXIT] = {"irq_handler_exit", {"irq"}},
-    [IPC_CALL] = {"ipc_call", {"call_id", "label", "endpoint", "server_tid"}},
+    [IPC_CALL] = {"ipc_call", {"call_id", "label", "endpoint", "server_tid", "is_entry"}},
     [IPC_RECEIVE] = {"ipc_receive", {"call_id", "label", "endpoint", "client_tid"}},
-    [IPC_REPLY] = {"ipc_reply", {"call_id", "label", "client_tid"}},
+    [IPC_REPLY] = {"ipc_reply", {"call_id", "label", "client_tid", "is_entry"}},
     [IPC_RETURN] = {"ipc_return", {"call_id", "label", "error"}},
     [REQUEST_BEGIN] = {"fs_request_begin", {"request", "client"}},
     [REQUEST_END] = {"fs_request_end", {"request"}},
@@ -87,7 +87,7 @@ struct shape {
 
 /* Numbers that the schema gives to states and system calls. */
 struct numbers {
-    uint64_t ready, reply, receive, futex, dead, ipc_call, ipc_reply_receive, futex_wait;
+    uint64_t ready, reply, receive, futex, dead, futex_wait;
 };
 
 struct worker {
@@ -200,16 +200,13 @@ static void serve(struct work *work, const struct worker *client, uint64_t id)
 {
     uint64_t request = 1 + generator_draw(work->gen, 8);
 
-    EMIT(work, IPC_RECEIVE, id, 520, 3, client->tid);
-    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_reply_receive, work->server.tid);
     EMIT(work, REQUEST_BEGIN, request, client->pid);
     if (generator_draw(work->gen, 4) == 0)
         fault(work);
     if (generator_draw(work->gen, 12) == 0)
         interrupt(work, NULL);
     EMIT(work, REQUEST_END, request);
-    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_reply_receive, work->server.tid);
-    EMIT(work, IPC_REPLY, id, 0, client->tid);
+    EMIT(work, IPC_REPLY, id, 0, client->tid, 1);
 }
 
 /* A POSIX call that is a call of the server. */
@@ -219,13 +216,12 @@ static void call_server(struct work *work)
     uint64_t call = 1 + generator_draw(work->gen, 40), id = ++work->calls << 8 | work->writer->cpu;
 
     EMIT(work, LIBC_ENTRY, call, client->tid);
-    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_call, client->tid);
-    EMIT(work, IPC_CALL, id, 520, 3, work->server.tid);
+    EMIT(work, IPC_CALL, id, 520, 3, work->server.tid, 1);
+    EMIT(work, IPC_RECEIVE, id, 520, 3, client->tid);
     switch_to(work, &work->server, work->numbers.reply);
     serve(work, client, id);
     switch_to(work, client, work->numbers.receive);
     EMIT(work, IPC_RETURN, id, 0, 0);
-    EMIT(work, SYSCALL_EXIT, work->numbers.ipc_call, client->tid);
     EMIT(work, LIBC_EXIT, call, client->tid);
 }
 
@@ -358,8 +354,6 @@ static void find_numbers(struct work *work)
         .receive = label_of(work->gen, event, field, "blocked_ipc_receive"),
         .futex = label_of(work->gen, event, field, "blocked_futex"),
         .dead = label_of(work->gen, event, field, "dead"),
-        .ipc_call = label_of(work->gen, "syscall_entry", "number", "ipc_call"),
-        .ipc_reply_receive = label_of(work->gen, "syscall_entry", "number", "ipc_reply_receive"),
         .futex_wait = label_of(work->gen, "syscall_entry", "number", "futex_wait"),
     };
 }
@@ -388,7 +382,6 @@ static void begin(struct work *work)
     set_worker(work, &work->server, "fs");
     tell_birth(work, &work->server);
     switch_to(work, &work->server, work->numbers.ready);
-    EMIT(work, SYSCALL_ENTRY, work->numbers.ipc_reply_receive, work->server.tid);
     switch_to(work, &work->idle, work->numbers.receive);
     for (unsigned i = 0; i < CLIENTS; i++) {
         set_worker(work, &work->clients[i], "sh");

@@ -69,9 +69,9 @@ static const struct event_binding details[] = {
     {"irq_ipi_exit", on_ipi_exit, {"kind"}, "4"},
     {"fs_request_begin", on_request_begin, {"request", "client", "file"}, "448"},
     {"fs_request_end", on_request_end, {"request", "result"}, "44"},
-    {"ipc_call", on_call, {"call_id", "label", "endpoint", "server_tid"}, "8844"},
+    {"ipc_call", on_call, {"call_id", "label", "endpoint", "server_tid", "is_entry"}, "88444"},
     {"ipc_receive", on_receive, {"call_id", "client_tid"}, "84"},
-    {"ipc_reply", on_reply, {"call_id", "label", "client_tid"}, "884"},
+    {"ipc_reply", on_reply, {"call_id", "label", "client_tid", "is_entry"}, "8844"},
     {"ipc_return", on_return, {"call_id", "error"}, "88"},
 };
 

@@ -78,7 +78,8 @@ struct model_frame {
     uint64_t interrupts; /* part of `ran` in inner interrupts (ACTIVITY_IRQ, ACTIVITY_IPI) */
     /* at its end: return value, action, or duration in ticks from the event that ends it */
     int64_t result;
-    bool is_cut; /* begin or end was not seen: before the trace or `from`, lost, or the thread died */
+    bool is_cut;     /* begin or end was not seen: before the trace or `from`, lost, or the thread died */
+    bool is_implied; /* a system call whose entry and exit other events stand for: trace/schema/syscall.ev */
 };
 
 /* One IPC call. Its four ends carry the same id. Times are 0 until known. */
@@ -258,7 +259,8 @@ struct model {
     bool has_news;
     struct map processes;         /* of struct model_process, by pid */
     struct model_action *actions; /* by event index */
-    uint32_t call_receive;        /* number of the system call ipc_receive, or UINT32_MAX */
+    /* numbers of system calls, or UINT32_MAX */
+    uint32_t number_call, number_receive, number_reply_receive;
     struct arena arena;
 };
 

@@ -14,7 +14,7 @@ void on_syscall_entry(struct model *model, struct model_cpu *cpu, const struct e
         return;
     activity_enter(model, thread, ACTIVITY_SYSCALL, number, get64(model, event, action->at[2]),
                    get64(model, event, action->at[3]));
-    if (number == model->call_receive)
+    if (number == model->number_receive)
         serving_stop(model, thread);
 }
 
@@ -164,11 +164,21 @@ void on_request_end(struct model *model, struct model_cpu *cpu, const struct eve
 
 /* ---- IPC ---- */
 
+/* The event stands for the entry of a system call, too. */
+static void enter_implied(struct model *model, struct model_thread *thread, uint32_t number)
+{
+    activity_enter(model, thread, ACTIVITY_SYSCALL, number, 0, 0);
+    if (thread->depth <= MODEL_DEPTH_MAX)
+        thread->frames[thread->depth - 1].is_implied = true;
+}
+
 void on_call(struct model *model, struct model_cpu *cpu, const struct event *event,
              const struct model_action *action)
 {
     struct model_thread *client = running_thread(model, cpu);
 
+    if (client != NULL && get32(model, event, action->at[4]) != 0)
+        enter_implied(model, client, model->number_call);
     if (client != NULL)
         call_made(model, client, get64(model, event, action->at[0]), get64(model, event, action->at[1]),
                   get32(model, event, action->at[2]), get32(model, event, action->at[3]));
@@ -185,9 +195,12 @@ void on_reply(struct model *model, struct model_cpu *cpu, const struct event *ev
               const struct model_action *action)
 {
     struct model_thread *client = thread_find(model, get32(model, event, action->at[2]), 0);
+    struct model_thread *server = running_thread(model, cpu);
 
-    call_replied(model, running_thread(model, cpu), get64(model, event, action->at[0]),
-                 get64(model, event, action->at[1]), client);
+    if (server != NULL && get32(model, event, action->at[3]) != 0)
+        enter_implied(model, server, model->number_reply_receive);
+    call_replied(model, server, get64(model, event, action->at[0]), get64(model, event, action->at[1]),
+                 client);
     if (client != NULL && activity_top(client) == ACTIVITY_EXCEPTION)
         activity_leave(model, client, ACTIVITY_EXCEPTION, client->frames[client->depth - 1].detail, 0,
                        cpu->exception_action);
@@ -196,6 +209,10 @@ void on_reply(struct model *model, struct model_cpu *cpu, const struct event *ev
 void on_return(struct model *model, struct model_cpu *cpu, const struct event *event,
                const struct model_action *action)
 {
-    call_returned(model, running_thread(model, cpu), get64(model, event, action->at[0]),
-                  (int64_t)get64(model, event, action->at[1]));
+    struct model_thread *client = running_thread(model, cpu);
+    int64_t error = (int64_t)get64(model, event, action->at[1]);
+
+    call_returned(model, client, get64(model, event, action->at[0]), error);
+    if (client != NULL && activity_is_implied(client, model->number_call))
+        activity_leave(model, client, ACTIVITY_SYSCALL, model->number_call, 0, error);
 }

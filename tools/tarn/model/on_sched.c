@@ -2,7 +2,7 @@
 /*
  * on_sched.c - handlers of scheduling events; see model_parts.h.
  */
-#include <tools/tarn/model/model_parts.h>
+#include <tools/tarn/model/activities.h>
 
 static void tell_wakeup(struct model *model, const struct model_thread *by, const struct model_thread *thread,
                         bool is_direct)
@@ -117,6 +117,8 @@ void on_switch(struct model *model, struct model_cpu *cpu, const struct event *e
         tell_wakeup(model, next->waker, next, true);
     }
     run_thread(model, cpu, next, model->now);
+    if (activity_is_implied(next, model->number_reply_receive))
+        activity_leave(model, next, ACTIVITY_SYSCALL, model->number_reply_receive, 0, 0);
     next->switches++;
     cpu->switches += is_in_range(model);
     cpu->expired_tid = MODEL_NOBODY;

@@ -190,13 +190,15 @@ void on_control(struct model *model, struct model_cpu *cpu, const struct event *
     static const uint8_t classes[ACTIVITIES] = {
         [ACTIVITY_LIBC] = 16, [ACTIVITY_SYSCALL] = 3, [ACTIVITY_FAULT] = 6,   [ACTIVITY_EXCEPTION] = 4,
         [ACTIVITY_IRQ] = 5,   [ACTIVITY_IPI] = 5,     [ACTIVITY_REQUEST] = 13};
+    enum { IMPLIES = 1 << 1 | 1 << 2 }; /* sched and ipc tell the ends of implied system calls */
     uint64_t off = get64(model, event, action->at[0]) & ~get64(model, event, action->at[1]);
 
     if (off & 1u << 1)
         forget_states(model, cpu, model->now);
     for (struct model_thread *thread = model->live; off != 0 && thread != NULL; thread = thread->next) {
         for (uint32_t i = 0; i < thread->depth && i < MODEL_DEPTH_MAX; i++)
-            if (off >> classes[thread->frames[i].kind] & 1) {
+            if (off >> classes[thread->frames[i].kind] & 1 ||
+                (thread->frames[i].is_implied && off & IMPLIES)) {
                 activities_cut(model, thread, i, model->now);
                 thread->is_stack_known = false;
             }

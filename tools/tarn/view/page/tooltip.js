@@ -8,9 +8,9 @@ import {Activity, State} from "./trace.js";
 import {formatSpan, formatTime} from "./time.js";
 
 const REST = 200; // ms
-const ENTRIES = {[Activity.LIBC]: "libc_entry", [Activity.SYSCALL]: "syscall_entry", [Activity.FAULT]: "fault_entry",
-                 [Activity.EXCEPTION]: "exception_entry", [Activity.IRQ]: "irq_handler_entry", [Activity.IPI]: "irq_ipi_entry",
-                 [Activity.REQUEST]: "fs_request_begin"};
+const ENTRIES = {[Activity.LIBC]: ["libc_entry"], [Activity.SYSCALL]: ["syscall_entry", "ipc_call", "ipc_reply"],
+                 [Activity.FAULT]: ["fault_entry"], [Activity.EXCEPTION]: ["exception_entry"], [Activity.IRQ]: ["irq_handler_entry"],
+                 [Activity.IPI]: ["irq_ipi_entry"], [Activity.REQUEST]: ["fs_request_begin"]};
 
 export class Tooltip {
   #key = "";
@@ -144,10 +144,10 @@ export class Tooltip {
 
   // The arguments are in the event that began the call.
   async #load({key, lines, call, thread}, signal) {
-    const event = this.trace.eventNames.get(ENTRIES[call[2]]);
-    if (!event)
+    const events = ENTRIES[call[2]].map(name => this.trace.eventNames.get(name)?.index).filter(index => index !== undefined);
+    if (!events.length)
       return;
-    const reply = await ask("list", {at: call[0], after: 1, tids: thread.tid, events: event.index}, signal);
+    const reply = await ask("list", {at: call[0], after: 1, tids: thread.tid, events: events.join(",")}, signal);
     const row = reply.rows[0];
     if (this.#key !== key || !row || row.t !== call[0])
       return;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * entry_paths.c - interface: entry_paths.h.
+ *
+ * CPUs read the results without a lock, so a system call that runs while they change may be logged twice, or
+ * not at all.
+ */
+#include <kernel/diagnosis/entry_paths.h>
+#include <kernel/diagnosis/profile.h>
+#include <tarn/syscall.h>
+#include <trace/fault.h>
+#include <trace/ipc.h>
+#include <trace/sched.h>
+#include <trace/syscall.h>
+
+uint8_t syscall_watched[SYS_COUNT] = {[0 ... SYS_COUNT - 1] = 1}; /* all classes are enabled at boot */
+uint8_t fault_watched = 1;
+bool call_is_entry, reply_is_entry;
+
+static void set(uint8_t *watched, bool on)
+{
+    __atomic_store_n(watched, on, __ATOMIC_RELAXED);
+}
+
+void update_entry_paths(void)
+{
+    const bool traced = TRACE_ON_SYSCALL(), sampled = profile_period != 0;
+    const bool replaceable = TRACE_ON_SYSCALL_ENTRY() && !sampled;
+    /* a call ends with ipc_return, the wait for the next message with the switch to the thread */
+    call_is_entry = replaceable && TRACE_ON_IPC_CALL() && TRACE_ON_IPC_RETURN();
+    reply_is_entry = replaceable && TRACE_ON_IPC_REPLY() && TRACE_ON_SCHED_SWITCH();
+    for (unsigned number = 0; number < SYS_COUNT; number++)
+        if (number != SYS_ipc_call && number != SYS_ipc_reply_receive)
+            set(&syscall_watched[number], traced || sampled);
+    set(&syscall_watched[SYS_ipc_call], (traced || sampled) && !call_is_entry);
+    set(&syscall_watched[SYS_ipc_reply_receive], (traced || sampled) && !reply_is_entry);
+    set(&fault_watched, TRACE_ON_FAULT() || sampled);
+}
