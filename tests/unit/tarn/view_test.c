@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define RANGES    12
+#define SWITCHES  6
 #define MUTATIONS 400
 #define REQUESTS  600
 #define SEARCHES  150
@@ -122,27 +123,65 @@ static bool is_true(const struct truth *truth, const struct tally *tally)
     return true;
 }
 
-static void test_sums(const struct view *view, const char *name)
+static bool is_right(const struct view *view, uint64_t from, uint64_t to)
 {
     struct fail fail = {""};
-    unsigned wrong = 0;
+    struct truth truth;
+    struct tally tally;
+    bool ok;
+
+    find_truth(&truth, view, from, to);
+    tally_open(&tally, &view->trace);
+    ok = cover_sum(&view->index, &view->trace, from, to, &tally, &fail) && is_true(&truth, &tally);
+    if (!ok)
+        printf("# range %llu %llu %s\n", (unsigned long long)from, (unsigned long long)to, fail.text);
+    tally_close(&tally);
+    forget_truth(&truth);
+    return ok;
+}
+
+/* Returns the first block from BLOCK on that begins with a switch. */
+static size_t find_switch(const struct view *view, size_t block)
+{
+    struct merge merge;
+    struct cursor *cursor;
+
+    merge_open(&merge, &view->trace, NULL, 0, NULL);
+    while ((cursor = merge_next(&merge)) != NULL) {
+        while (block < index_block_count(&view->index) && index_begin(&view->index, block) < cursor->ticks)
+            block++;
+        if (cursor->ticks == index_begin(&view->index, block) &&
+            strcmp(cursor->event.type->name, "sched_switch") == 0)
+            break;
+    }
+    merge_close(&merge);
+    return block;
+}
+
+static void test_sums(const struct view *view, const char *name)
+{
+    unsigned wrong = 0, at_switches = 0;
+    uint64_t begin, length;
 
     for (int i = 0; i < RANGES; i++) {
         uint64_t from, to;
-        struct truth truth;
-        struct tally tally;
 
         choose_range(view, &from, &to);
-        find_truth(&truth, view, from, to);
-        tally_open(&tally, &view->trace);
-        if (!cover_sum(&view->index, &view->trace, from, to, &tally, &fail) || !is_true(&truth, &tally)) {
-            printf("# range %llu %llu %s\n", (unsigned long long)from, (unsigned long long)to, fail.text);
-            wrong++;
-        }
-        tally_close(&tally);
-        forget_truth(&truth);
+        wrong += !is_right(view, from, to);
     }
     check(wrong == 0, "%s: times and counts of %d ranges are those of a walk over everything", name, RANGES);
+    wrong = 0;
+    for (size_t block = 1; at_switches < SWITCHES; block++) {
+        block = find_switch(view, block);
+        if (block >= index_block_count(&view->index))
+            break;
+        at_switches++;
+        begin = index_begin(&view->index, block);
+        length = index_begin(&view->index, block + 1) - begin;
+        wrong += !is_right(view, view->index.begin, begin + length / 16);
+    }
+    check(at_switches > 0 && wrong == 0, "%s: so are those whose last walk begins with a switch (%u)", name,
+          at_switches);
 }
 
 /* Shares are rounded to percent, so sums may differ by one percent of a pixel each. */
