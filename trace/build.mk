@@ -55,6 +55,8 @@ $(B)/host/sanobj/tests/unit/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(B)/host/sanobj/$(GEN)/trace/%.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,ring,tests/unit/trace/ring_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/print.c trace/format/metadata.c $(GEN)/trace/events.c,-lpthread))
+$(eval $(call host_test,restart,tests/unit/trace/restart_test.c tests/unit/trace/ring_harness.c trace/ring/restart.c trace/ring/read.c \
+    trace/print/print.c trace/format/metadata.c $(GEN)/trace/events.c))
 $(eval $(call application_events,tests/unit/trace/sample.ev))
 $(eval $(call host_test,descriptor,tests/unit/trace/descriptor_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/app_schema.c trace/print/print.c trace/print/words.c trace/format/metadata.c trace/format/descriptor.c \

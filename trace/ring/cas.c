@@ -40,6 +40,7 @@ static void read_state_of(struct reservation *r)
     r->discarded = __atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED);
     r->limit = __atomic_load_n(&r->control->time_limit, __ATOMIC_RELAXED);
     r->now = arch_trace_clock();
+    TRACE_TEST_POINT(TRACE_AFTER_STATE_READ);
 }
 
 static bool read_state(struct reservation *r)

@@ -10,6 +10,7 @@
  * info page, and no loop depends on what is read there.
  */
 #include <trace/ring/packet.h>
+#include <trace/ring/restart.h>
 #include <trace/ring/ring.h>
 
 #define OWN_WORDS       (TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS)

@@ -27,6 +27,7 @@ enum trace_test_point {
     TRACE_BEFORE_RESERVE,   /* swap not yet done */
     TRACE_AFTER_RESERVE,    /* words reserved, nothing written */
     TRACE_BEFORE_COMMIT,    /* all written, not yet counted */
+    TRACE_AFTER_STATE_READ, /* index, losses and clock read: the slow path */
     TRACE_BEFORE_CHANGE,    /* about to swap into the next buffer */
     TRACE_AFTER_CHANGE,     /* done: old packet not closed, next not opened */
     TRACE_BEFORE_OPEN,      /* old packet closed, next not opened */

@@ -142,9 +142,10 @@ static void log_nested(void)
     log_numbers(nested_first, nested_first + nested_count);
 }
 
-static const char *const point_names[] = {
-    "after index read", "before reserve", "after reserve", "before commit", "before change",
-    "after change",     "before open",    "before limit",  "before stop",   "after stop"};
+static const char *const point_names[] = {"after index read", "before reserve",   "after reserve",
+                                          "before commit",    "after state read", "before change",
+                                          "after change",     "before open",      "before limit",
+                                          "before stop",      "after stop"};
 
 /* Interrupts the nth pass of every point with different numbers of events. */
 static void test_interrupts(void)
@@ -276,6 +277,30 @@ static void test_order_behind_gap(void)
     }
 }
 
+/* The opener of a packet is interrupted before it raises the limit, by an event behind a gap that opens the
+ * next one, and one that is as late there as can be. The limit of these stays. */
+static void open_next(void)
+{
+    jump_clock(3ull << 32);
+    log_numbers(5, 6);
+    jump_clock((1ull << 31) - 5000);
+    log_numbers(6, 7);
+}
+
+static void test_limit_stays(void)
+{
+    setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+    forget_numbers();
+    log_numbers(0, 4);
+    jump_clock(5ull << 32);
+    set_hook(TRACE_BEFORE_LIMIT, 1, open_next);
+    log_numbers(4, 5);
+    log_numbers(7, 9);
+    struct findings f = read_all(note_number, NULL, NULL);
+    check(hook_was_run() && !f.incomplete && !f.cut && !f.lost && !f.disorder && seen_once(0, 9),
+          "an opener that comes late does not lower the limit");
+}
+
 static jmp_buf death;
 
 static void die(void)
@@ -292,13 +317,13 @@ static void test_deaths(void)
         /* the hole will have stale events of an earlier lap */
         log_numbers(0, 20 * EVENTS_PER_BUFFER);
         forget_numbers();
-        set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 30, die);
+        set_hook(point, point >= TRACE_AFTER_STATE_READ ? 1 : 30, die);
         if (!setjmp(death))
             log_numbers(100000, 100000 + 3 * EVENTS_PER_BUFFER);
         log_numbers(200000, 200000 + 3 * EVENTS_PER_BUFFER);
         struct findings f = read_all(note_number, NULL, NULL);
-        bool harmless =
-            point == TRACE_AFTER_INDEX_READ || point == TRACE_BEFORE_RESERVE || point == TRACE_BEFORE_CHANGE;
+        bool harmless = point == TRACE_AFTER_INDEX_READ || point == TRACE_BEFORE_RESERVE ||
+                        point == TRACE_AFTER_STATE_READ || point == TRACE_BEFORE_CHANGE;
         check(hook_was_run() && !f.disorder &&
                   (harmless ? !f.incomplete : f.incomplete >= 1 && f.incomplete <= 2 && f.whole >= 10),
               "killed %s: %llu packets incomplete, %llu cut, %llu lost, the others whole", point_names[point],
@@ -453,6 +478,51 @@ static void test_doubt_ends(void)
     check(f.whole == LAP_BUFFERS - 1 && !f.lost && !lap.wrong, "but not for ever");
 }
 
+/* The writer of two words of packet 3, which it commits when all is too late. */
+static struct trace_slot late;
+
+static void reserve_late(void)
+{
+    setup_rings(SMALL, LAP_BUFFERS, TRACE_MODE_FLIGHT);
+    log_to_packet(3);
+    trace_reserve(&late, 2);
+}
+
+static void commit_late(void)
+{
+    trace_put_64(&late, 0, 77);
+    trace_commit(&late, TRACE_ID(TRACE_CLASS_USER, 3), 2);
+}
+
+/* Its words were written off, and its buffer holds a whole packet, when it stores and commits. */
+static void test_commit_while_copied(void)
+{
+    static uint64_t copy[SMALL / 8];
+    reserve_late();
+    jump_clock((TRACE_PATIENCE_SECONDS + 1) * test_info.clock_hz);
+    log_to_packet(3 + 2 * LAP_BUFFERS + 1);
+    const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
+    const bool was_whole = trace_packet_state(&reader, 3 + 2 * LAP_BUFFERS) == TRACE_PACKET_WHOLE;
+    set_hook(TRACE_AFTER_COPY, 1, commit_late);
+    check(was_whole && trace_packet_copy(&reader, 3 + 2 * LAP_BUFFERS, copy) == TRACE_PACKET_GONE,
+          "given up, and committed while its buffer is copied: the copy is not used");
+}
+
+static void test_snapshot_in_doubt(void)
+{
+    static uint64_t copy[SMALL / 8];
+    reserve_late();
+    const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
+    const bool before = trace_packet_snapshot(&reader, copy);
+    log_to_packet(3 + LAP_BUFFERS);
+    log_checkable(1);
+    const bool meanwhile = trace_packet_snapshot(&reader, copy);
+    commit_late();
+    log_to_packet(3 + 2 * LAP_BUFFERS);
+    check(before && !meanwhile && trace_packet_snapshot(&reader, copy),
+          "no snapshot while a writer a lap late may store there");
+}
+
 /* Reads what the rings hold after all writers have died, whatever the control page contains. */
 static struct findings salvage(void)
 {
@@ -482,7 +552,7 @@ static void test_dead_system(void)
     for (int point = TRACE_AFTER_INDEX_READ; point <= TRACE_BEFORE_LIMIT; point++) {
         setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
         log_numbers(0, 20 * EVENTS_PER_BUFFER);
-        set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 30, die);
+        set_hook(point, point >= TRACE_AFTER_STATE_READ ? 1 : 30, die);
         if (!setjmp(death))
             for (logged = 100000;; logged++)
                 log_numbers(logged, logged + 1);
@@ -510,13 +580,28 @@ static void test_migration(void)
         skew_clock(5000);
         setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
         forget_numbers();
-        set_hook(point, point >= TRACE_BEFORE_CHANGE ? 1 : 100, move_away);
+        set_hook(point, point >= TRACE_AFTER_STATE_READ ? 1 : 100, move_away);
         log_numbers(0, 3 * EVENTS_PER_BUFFER);
         struct findings f = read_all(note_number, NULL, NULL);
         skew_clock(0);
         check(hook_was_run() && !f.incomplete && !f.disorder && seen_once(0, 3 * EVENTS_PER_BUFFER),
               "moved to another processor %s: every event once, times in order", point_names[point]);
     }
+}
+
+/* The same in the slow path: the event is in the ring of the CPU where its time was read. */
+static void test_migration_slow(void)
+{
+    setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+    const struct trace_reader here = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0),
+                              there = trace_reader_open(&test_info, ring_of_cpu(1), 1, 0);
+    const uint64_t before_here = trace_reader_events(&here), before_there = trace_reader_events(&there);
+    const uint64_t number = 1;
+    set_hook(TRACE_AFTER_INDEX_READ, 1, move_away);
+    trace_log_slow(TRACE_ID(TRACE_CLASS_USER, 3), &number, 2);
+    check(hook_was_run() && trace_reader_events(&here) == before_here &&
+              trace_reader_events(&there) == before_there + 1,
+          "moved to another processor in the slow path: logged there");
 }
 
 /* ---- many writers --------------------------------------------------------------------------------- */
@@ -792,6 +877,21 @@ static void drain_and_log(void)
     log_full(2);
 }
 
+/* The full ring's packet is closed, and not read yet, when there is space again. */
+static void test_full_opens(void)
+{
+    fill_ring(100);
+    log_full(200);
+    read_packet(0, 0, note_full, NULL, NULL, &full.f);
+    full.packet[full.packets++] = *trace_packet_at(
+        &(struct trace_reader){.ring = ring_of_cpu(0), .info = &test_info, .geometry = test_info.geometry},
+        0);
+    test_info.consumed[0] = full.next = 1;
+    log_full(3);
+    check(control_of_cpu(0)->discarded == 1 && full_is_right() && full.packets == 3,
+          "full no more before its last packet is read: that is closed once");
+}
+
 /* A writer that found the ring full is stopped until there is space, and another writer has opened a packet.
  */
 static void test_full_no_more(void)
@@ -941,6 +1041,37 @@ static void test_overwritten_copy(void)
     check(state[1] == TRACE_PACKET_GONE, "copied while its buffer is taken again: gone");
 }
 
+/* A packet's buffer still has the earlier packet's header and full count when the index has left it: one
+ * writer has taken it, and stopped; an event behind a gap has taken the next one. */
+static uint64_t taken;
+static enum trace_packet_state state_of_taken;
+
+static void look_at_taken(void)
+{
+    const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, 0);
+    taken = trace_reader_head(&reader) - 1;
+    state_of_taken = trace_packet_state(&reader, taken);
+}
+
+static void take_next(void)
+{
+    set_hook(TRACE_AFTER_CHANGE, 1, look_at_taken);
+    jump_clock(5ull << 32);
+    log_numbers(0, 1);
+}
+
+static void test_number(void)
+{
+    setup_rings(SMALL, 4, TRACE_MODE_FLIGHT);
+    head_wanted = 6;
+    log_up_to_head();
+    set_hook(TRACE_AFTER_CHANGE, 1, take_next);
+    head_wanted = 9;
+    log_up_to_head();
+    check(hook_was_run() && taken == 7 && state_of_taken == TRACE_PACKET_INCOMPLETE,
+          "a buffer with an earlier packet's header and count: not whole");
+}
+
 /* ---- hostile programs ----------------------------------------------------------------------------- */
 
 static unsigned seed = 12345;
@@ -972,6 +1103,25 @@ static void scribble(void)
         ring[(rand_r(&seed) % test_info.buffer_count) * (test_info.buffer_mask + 1) + rand_r(&seed) % 16] =
             random_word();
     }
+}
+
+/* A program has overwritten the header of a whole packet. */
+static void test_spoilt_packet(void)
+{
+    static uint64_t copy[SMALL / 8];
+    setup_rings(SMALL, 8, TRACE_MODE_FLIGHT);
+    log_numbers(0, 3 * EVENTS_PER_BUFFER);
+    const struct trace_reader reader = trace_reader_open(&test_info, ring_of_cpu(0), 0, ~0ull);
+    struct trace_packet *packet = (struct trace_packet *)trace_packet_at(&reader, 1);
+    const struct trace_packet sound = *packet;
+    const bool is_whole = trace_packet_copy(&reader, 1, copy) == TRACE_PACKET_WHOLE;
+    packet->cpu_id = 99;
+    const enum trace_packet_state header = trace_packet_copy(&reader, 1, copy);
+    *packet = sound;
+    packet->content_size = 8 * SMALL + 64;
+    const enum trace_packet_state content = trace_packet_copy(&reader, 1, copy);
+    check(is_whole && header == TRACE_PACKET_INCOMPLETE && content == TRACE_PACKET_INCOMPLETE,
+          "a whole packet with another CPU's number, or longer than its buffer, is not taken as it is");
 }
 
 static void test_garbage(void)
@@ -1014,21 +1164,28 @@ int main(void)
     test_interrupts();
     test_interrupts_behind_gap();
     test_order_behind_gap();
+    test_limit_stays();
     test_deaths();
     test_late_writers();
     test_doubt_ends();
+    test_commit_while_copied();
+    test_snapshot_in_doubt();
     test_dead_system();
     test_migration();
+    test_migration_slow();
     test_stream(0);
     test_stream(2000);
     test_once();
     test_snapshot_while_closing();
     test_full();
+    test_full_opens();
     test_full_no_more();
     test_full_death();
     test_full_interrupted();
     test_overwriting_reader();
     test_overwritten_copy();
+    test_number();
+    test_spoilt_packet();
     test_garbage();
     return finish_tests();
 }
