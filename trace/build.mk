@@ -44,7 +44,7 @@ endif
 TRACE_COMMON := $(addprefix trace/,$(TRACE_WRITER) ring/read.c print/print.c print/merge.c print/words.c print/app_schema.c cost/cost.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) $(TRACE_KERNEL_WRITER) trace/format/metadata.c
-$(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c))
+$(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c trace/event/schemas.c))
 USER_LIBS += $(BA)/lib/libtrace.a
 
 

@@ -102,6 +102,7 @@ static void help(const struct debug_words *words)
 
 static const char *const trace_words[] = {"cpu=", "class=", "event=", "pid=", "tid=", "back=", NULL};
 static const char *const mask_words[] = {"show", "set", NULL};
+static const char *const switch_words[] = {"on", "off", NULL};
 static const char *const bt_words[] = {"cpu", "tid", NULL};
 static const char *const mem_words[] = {"pid=", NULL};
 static const char *const waits_words[] = {"all", NULL};
@@ -121,6 +122,10 @@ const struct debug_command debug_commands[] = {
     {"mask", "[show | set MASK]",
      "traced classes; MASK as in the shell: all, basic, off, sched,ipc, +lock, -frame", debug_mask,
      mask_words, 2},
+    {"switch", "[EVENTS on | off]",
+     "events that are switched off; EVENTS as in the shell: sched.wakeup, ipc.call,ipc.return, sched.*queue, "
+     "ipc",
+     debug_switch, switch_words, 2},
     {"cpu", "[N]", "CPUs, their threads and addresses; with N, one CPU and its registers", debug_cpus, NULL,
      1},
     {"threads", "[PID]", "threads and what they wait for; with PID, those of one process", debug_threads,

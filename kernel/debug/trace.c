@@ -375,6 +375,16 @@ static void put_mask(void)
     debug_print("\n");
 }
 
+static bool set_traced(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT])
+{
+    if (!trace_switch_stopped(mask, switches)) {
+        debug_print("another CPU is switching trace points: continue, and try again\n");
+        return false;
+    }
+    update_entry_paths();
+    return true;
+}
+
 void debug_mask(const struct debug_words *words)
 {
     const char *bad;
@@ -393,11 +403,49 @@ void debug_mask(const struct debug_words *words)
             debug_print("no class %s\n", bad);
             return;
         }
-        if (!trace_set_mask_stopped(mask)) {
-            debug_print("another CPU is switching trace points: continue, and try again\n");
+        if (!set_traced(mask, trace_info_page.switches))
             return;
-        }
-        update_entry_paths();
     }
     put_mask();
+}
+
+/* ---- Switches ---- */
+
+static const struct trace_event_info *find_info(uint32_t id)
+{
+    return trace_find_event(trace_app_schemas(), id);
+}
+
+static void put_switched_off(void)
+{
+    uint32_t count = 0;
+    for (uint32_t place = 0; place < EVENTS_MAX; place++) {
+        const struct trace_event_info *info = event_at(place);
+        const uint64_t on = trace_info_page.switches[place / TRACE_MINORS_SWITCHED];
+        if (!info || on >> place % TRACE_MINORS_SWITCHED & 1)
+            continue;
+        debug_print("%s%s.%s", count++ ? " " : "switched off: ", info->class_name, info->name);
+    }
+    debug_print(count ? "\n" : "all events are switched on\n");
+}
+
+void debug_switch(const struct debug_words *words)
+{
+    static uint64_t switches[TRACE_CLASS_COUNT];
+    const char *bad;
+    if (words->count == 2)
+        debug_print("switch EVENTS on|off\n");
+    if (words->count == 2)
+        return;
+    const bool on = words->count > 2 && !strcmp(words->word[2], "on");
+    if (words->count > 2 && !on && strcmp(words->word[2], "off"))
+        debug_refuse(words, 2);
+    memcpy(switches, trace_info_page.switches, sizeof switches);
+    if (words->count > 2 && !trace_switch_events(words->word[1], find_info, on, switches, &bad)) {
+        debug_print("no event %s\n", bad);
+        return;
+    }
+    if (words->count > 2 && !set_traced(trace_info_page.mask, switches))
+        return;
+    put_switched_off();
 }

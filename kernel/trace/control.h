@@ -59,9 +59,9 @@ void trace_stop(void); /* nothing is logged from now on */
 /* sites.c: makes the sites of trace points agree with mask and switches. After every change of these, with no
  * lock held but trace_lock. */
 void trace_sites_agree(void);
-/* sites.c, for the debugger, while the other CPUs are stopped: sets the mask. False: one of them is switching
- * sites. */
-bool trace_set_mask_stopped(uint64_t mask);
+/* sites.c, for the debugger, while the other CPUs are stopped: sets mask and switches. False: one of them is
+ * switching sites. */
+bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT]);
 void trace_statedump(void); /* logs what exists; no locks held */
 /* Records the end for a later reader: enum trace_store_end, and the reason in one line. Takes no lock. */
 void trace_store_end(uint32_t end, const char *reason);

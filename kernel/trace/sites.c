@@ -123,10 +123,12 @@ void trace_sites_agree(void)
     spin_unlock(&sites_lock);
 }
 
-bool trace_set_mask_stopped(uint64_t mask)
+bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT])
 {
     if (!spin_try_lock(&sites_lock))
         return false;
+    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
+        __atomic_store_n(&trace_info_page.switches[i], switches[i], __ATOMIC_RELAXED);
     __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
     if (begin_change())
         switch_changed();

@@ -105,10 +105,14 @@ static bool handle_request(struct connection *connection, const uint8_t *payload
     size_t size = WIRE_REPLY_BYTES;
     int64_t status = 0;
 
-    if (length < WIRE_REQUEST_BYTES)
+    char text[WIRE_TEXT_MAX + 1];
+
+    if (length < WIRE_REQUEST_BYTES || length - WIRE_REQUEST_BYTES > WIRE_TEXT_MAX)
         return false;
+    memcpy(text, payload + WIRE_REQUEST_BYTES, length - WIRE_REQUEST_BYTES);
+    text[length - WIRE_REQUEST_BYTES] = '\0';
     request = (struct wire_request){wire_get32(payload), wire_get32(payload + 4), wire_get64(payload + 8),
-                                    wire_get64(payload + 16)};
+                                    wire_get64(payload + 16), text};
     uint8_t *reply = malloc(reply_bytes);
     if (!reply)
         return false;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
+#include <trace/event/schemas.h>
 #include <trace/format/store.h>
 #include <unistd.h>
 
@@ -115,6 +116,19 @@ static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
     return sys_trace_control(SLOT_TRACE, operation, a, b);
 }
 
+/* Other connections may do the same. */
+static int64_t switch_events(const char *names, bool on)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const char *bad;
+
+    pthread_mutex_lock(&lock);
+    trace_schemas_load(SLOT_TRACE);
+    int64_t status = trace_switch(SLOT_TRACE, names, on, &bad);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 int64_t control_trace(const struct wire_request *request)
 {
     static _Atomic uint64_t last_mask; /* before tracing was last stopped */
@@ -125,8 +139,8 @@ int64_t control_trace(const struct wire_request *request)
         return control(TRACE_OP_SET_MASK, request->a, 0);
     case WIRE_OP_SET_MODE:
         return control(TRACE_OP_SET_MODE, request->a, 0);
-    case WIRE_OP_SET_SWITCHES:
-        return control(TRACE_OP_SET_SWITCHES, request->a, request->b);
+    case WIRE_OP_SWITCH_EVENTS:
+        return switch_events(request->text, request->a != 0);
     case WIRE_OP_SET_GEOMETRY:
         return pull_is_running() ? -E_BUSY : control(TRACE_OP_SET_GEOMETRY, request->a, request->b);
     case WIRE_OP_CLEAR:

@@ -115,7 +115,6 @@ struct wire_end {
 enum wire_operation {
     WIRE_OP_SET_MASK = 1,     /* a = class mask */
     WIRE_OP_SET_MODE = 2,     /* a = enum trace_mode */
-    WIRE_OP_SET_SWITCHES = 3, /* a = class, b = bits of its minors */
     WIRE_OP_SET_GEOMETRY = 4, /* a = bytes of a buffer, b = buffers of a ring; refused while a pull runs */
     WIRE_OP_CLEAR = 5,
     WIRE_OP_START = 6, /* the mask from before the last stop, or all classes */
@@ -130,6 +129,9 @@ enum wire_operation {
     WIRE_OP_SET_PROFILE = 13, /* a = mean nanoseconds between two samples of a CPU, 20000 to 10^10; 0: none */
     WIRE_OP_LOCK_CLASSES = 14, /* reply data: u32 count, u32 0, struct wire_lock_class each */
     WIRE_OP_SAMPLE_LOCKS = 15, /* of b acquisitions of locks of class a (~0: all) one is logged; 0: none */
+    /* a = 1 on, 0 off; the text behind the request names events (trace/print/words.h). -E_NOT_FOUND: no event
+     * has one of the names, and none is switched */
+    WIRE_OP_SWITCH_EVENTS = 16,
 };
 #define WIRE_CLASSES 64u
 
@@ -137,8 +139,10 @@ struct wire_request {
     uint32_t operation;
     uint32_t tag; /* comes back in the reply */
     uint64_t a, b;
+    const char *text; /* to the frame's end; NULL: none. NUL-terminated here */
 };
 #define WIRE_REQUEST_BYTES 24u
+#define WIRE_TEXT_MAX      1024u /* without a NUL */
 
 struct wire_reply {
     uint32_t tag;

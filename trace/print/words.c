@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/print/words.c - words for classes, masks, modes and sizes; see words.h. Freestanding. */
+/* trace/print/words.c - words for classes, events, masks, modes and sizes; see words.h. Freestanding. */
 #include "trace/events.h" /* generated */
 #include <trace/format/layout.h>
 #include <trace/print/words.h>
@@ -70,6 +70,125 @@ bool trace_parse_mask(const char *text, trace_find_class *find_class, uint64_t *
     *mask = result;
     return true;
 }
+
+/* ---- events ---- */
+
+struct word {
+    const char *text;
+    uint64_t length;
+};
+
+static bool matches(struct word pattern, const char *text)
+{
+    uint64_t at = 0, star = pattern.length, again = 0;
+    for (uint64_t i = 0; text[i];) {
+        if (at < pattern.length && pattern.text[at] == '*') {
+            star = at++;
+            again = i;
+        } else if (at < pattern.length && pattern.text[at] == text[i]) {
+            at++;
+            i++;
+        } else if (star < pattern.length) {
+            at = star + 1;
+            i = ++again;
+        } else {
+            return false;
+        }
+    }
+    while (at < pattern.length && pattern.text[at] == '*')
+        at++;
+    return at == pattern.length;
+}
+
+/* The name in a trace without the class: both sched.process_fork and sched.fork are understood. */
+static const char *short_name(const struct trace_event_info *event)
+{
+    uint64_t i = 0;
+    while (event->class_name[i] && event->class_name[i] == event->full_name[i])
+        i++;
+    return event->full_name + (!event->class_name[i] && event->full_name[i] == '_' ? i + 1 : 0);
+}
+
+/* Splits at a dot. False: there is none, and the word means a class or a name in a trace. */
+static bool split(struct word name, struct word *class, struct word *event)
+{
+    uint64_t dot = 0;
+    while (dot < name.length && name.text[dot] != '.')
+        dot++;
+    *class = (struct word){name.text, dot};
+    *event =
+        dot < name.length ? (struct word){name.text + dot + 1, name.length - dot - 1} : (struct word){"*", 1};
+    return dot < name.length;
+}
+
+static bool is_meant(struct word name, const struct trace_event_info *event)
+{
+    struct word class, part;
+    const bool has_dot = split(name, &class, &part);
+    if (!has_dot && matches(name, event->full_name))
+        return true;
+    return matches(class, event->class_name) &&
+           (matches(part, event->name) || matches(part, short_name(event)) ||
+            matches(part, event->full_name));
+}
+
+/* Returns the number of declared events of the class that the name means, and their bits. */
+static uint32_t find_meant(struct word name, trace_find_info *find, uint32_t class_number, uint64_t *bits)
+{
+    uint32_t declared = 0, meant = 0;
+    uint64_t undeclared = 0;
+    *bits = 0;
+    for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++) {
+        const struct trace_event_info *event = find(TRACE_ID(class_number, minor));
+        declared += event != 0;
+        if (!event) {
+            undeclared |= 1ull << minor;
+        } else if (is_meant(name, event)) {
+            *bits |= 1ull << minor;
+            meant++;
+        }
+    }
+    if (declared && meant == declared)
+        *bits |= undeclared;
+    return meant;
+}
+
+static uint32_t switch_word(struct word name, trace_find_info *find, bool on,
+                            uint64_t switches[TRACE_CLASS_COUNT])
+{
+    uint32_t count = 0;
+    uint64_t bits;
+    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++) {
+        count += find_meant(name, find, class, &bits);
+        switches[class] = on ? switches[class] | bits : switches[class] & ~bits;
+    }
+    return count;
+}
+
+uint32_t trace_switch_events(const char *names, trace_find_info *find, bool on,
+                             uint64_t switches[TRACE_CLASS_COUNT], const char **bad)
+{
+    uint64_t result[TRACE_CLASS_COUNT];
+    uint32_t count = 0;
+    __builtin_memcpy(result, switches, sizeof(result));
+    for (;; names++) {
+        uint64_t length = 0;
+        while (names[length] && names[length] != ',')
+            length++;
+        *bad = names;
+        const uint32_t found = switch_word((struct word){names, length}, find, on, result);
+        if (!found)
+            return 0;
+        count += found;
+        names += length;
+        if (!*names)
+            break;
+    }
+    __builtin_memcpy(switches, result, sizeof(result));
+    return count;
+}
+
+/* ---- modes ---- */
 
 static const char *const mode_names[] = {
     [TRACE_MODE_FLIGHT] = "flight", [TRACE_MODE_STREAM] = "stream", [TRACE_MODE_ONCE] = "once"};

@@ -3,8 +3,7 @@
  * trace.c - shows and sets what is traced, from inside the guest: `trace --help`.
  *
  * The current settings are in the trace info page, which every program can read; changes are system calls on
- * the trace object in SLOT_TRACE. trace_rings.c reads the rings, trace_list.c prints their events, and
- * trace_schema.c knows applications' events.
+ * the trace object in SLOT_TRACE. trace_rings.c reads the rings, and trace_list.c prints their events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,13 +14,13 @@
 #include <tarn/trace_control.h>
 
 #include <arch/trace.h>
+#include <trace/event/schemas.h>
 #include <trace/events.h>
 #include <trace/print/words.h>
 #include <trace/user.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>
 #include <user/bin/trace_rings.h>
-#include <user/bin/trace_schema.h>
 #include <user/bin/util.h>
 
 static const char help[] =
@@ -31,7 +30,8 @@ static const char help[] =
     "  mask [MASK]            set the event classes to trace: all, basic (without\n"
     "                         " TRACE_DETAIL_NAMES "), none, sched,ipc, +lock,-frame\n"
     "                         (changes the current mask), or a number. Without MASK: list all classes\n"
-    "  switch EVENT on|off    enable or disable one event (sched.wakeup) or a whole class (sched)\n"
+    "  switch EVENTS on|off   enable or disable single events: sched.wakeup, ipc.call,ipc.return, a whole\n"
+    "                         class (sched); `*` stands for any letters (sched.*queue, '*')\n"
     "  mode [MODE]            flight (overwrite the oldest), stream (wait for a reader), once (stop when "
     "full)\n"
     "  buffers COUNT [SIZE]   number of buffers per CPU, and their size (16k to 4m); powers of two.\n"
@@ -66,7 +66,7 @@ static bool parse_number(const char *text, uint64_t *number)
 static bool parse_mask(const char *text, uint64_t *mask)
 {
     const char *bad;
-    if (trace_parse_mask(text, find_class, mask, &bad))
+    if (trace_parse_mask(text, trace_known_class, mask, &bad))
         return true;
     refuse("'%s': no class of events has that name; `trace mask` lists them", bad);
     return false;
@@ -86,7 +86,7 @@ static bool is_known(uint32_t class_number)
 {
     char digits[16];
     snprintf(digits, sizeof digits, "%u", (unsigned)class_number);
-    return strcmp(class_name(class_number), digits) != 0;
+    return strcmp(trace_known_class_name(class_number), digits) != 0;
 }
 
 static void print_classes(const char *title, uint64_t classes)
@@ -95,9 +95,9 @@ static void print_classes(const char *title, uint64_t classes)
     for (uint32_t i = 0; i < TRACE_CLASS_COUNT; i++) {
         if (!(classes >> i & 1) || !is_known(i))
             continue;
-        if (column + strlen(class_name(i)) >= 78)
+        if (column + strlen(trace_known_class_name(i)) >= 78)
             column = printf("\n%*s", (int)strlen(title), "") - 1;
-        column += printf(" %s", class_name(i));
+        column += printf(" %s", trace_known_class_name(i));
     }
     putchar('\n');
 }
@@ -106,7 +106,7 @@ static void print_switched_off(void)
 {
     for (uint32_t class_number = 0; class_number < TRACE_CLASS_COUNT; class_number++) {
         for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++) {
-            const struct trace_event_info *event = find_event(TRACE_ID(class_number, minor));
+            const struct trace_event_info *event = trace_known_event(TRACE_ID(class_number, minor));
             if (event && !(info->switches[class_number] >> minor & 1))
                 printf("switched off     %s\n", event->full_name);
         }
@@ -153,22 +153,21 @@ static int set_mask(int argc, char **argv)
     return parse_mask(argv[1], &mask) ? control(TRACE_OP_SET_MASK, mask, 0) : 1;
 }
 
-static int switch_event(int argc, char **argv)
+static int switch_events(int argc, char **argv)
 {
-    char name[32];
-    const char *dot = strchr(argv[1], '.');
-    size_t length = dot ? (size_t)(dot - argv[1]) : strlen(argv[1]);
+    const char *bad;
     bool on = !strcmp(argv[2], "on");
-    snprintf(name, sizeof name, "%.*s", (int)length, argv[1]);
-    int number = find_class(argv[1], length), minor = 0;
-    if (number < 0)
-        return refuse("'%s': no class of events has that name; `trace mask` lists them", name);
-    if (dot && (minor = find_minor((uint32_t)number, dot + 1)) < 0)
-        return refuse("the class has no event '%s'", dot + 1);
     if (!on && strcmp(argv[2], "off") != 0)
         return refuse("'%s' is neither on nor off", argv[2]);
-    uint64_t bits = dot ? 1ull << minor : ~0ull, now = info->switches[number];
-    return control(TRACE_OP_SET_SWITCHES, (uint64_t)number, on ? now | bits : now & ~bits);
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse("this process is not allowed to control the trace");
+    int64_t error = trace_switch(SLOT_TRACE, argv[1], on, &bad);
+    if (error == -E_NOT_FOUND)
+        return refuse(
+            "'%s': no event has that name; `trace mask` lists the classes, `trace stats` events that "
+            "were logged",
+            bad);
+    return error ? refuse("refused: %s", tarn_error_text(error)) : 0;
 }
 
 static int set_mode(int argc, char **argv)
@@ -334,7 +333,7 @@ static const struct command {
     int least, most; /* arguments */
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"status", 0, 0, show_status},     {"mask", 0, 1, set_mask},        {"switch", 2, 2, switch_event},
+    {"status", 0, 0, show_status},     {"mask", 0, 1, set_mask},        {"switch", 2, 2, switch_events},
     {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},  {"clear", 0, 0, clear_rings},
     {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
@@ -351,7 +350,7 @@ int main(int argc, char **argv)
     char **words = argc > 1 ? argv + 1 : status_words;
     int count = argc > 1 ? argc - 1 : 1;
     if (slot_is_filled(SLOT_TRACE))
-        load_app_schemas();
+        trace_schemas_load(SLOT_TRACE);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         const struct command *command = &commands[i];
         if (strcmp(words[0], command->name) != 0)

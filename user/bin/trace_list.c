@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include <arch/trace.h>
+#include <trace/event/schemas.h>
 #include <trace/print/print.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_rings.h>
-#include <user/bin/trace_schema.h>
 #include <user/bin/util.h>
 
 /* Losses are printed first, because they limit what the results mean. */
@@ -53,7 +53,7 @@ static void count_event(void *context, uint32_t cpu, const struct trace_header *
 
 static void print_event_count(const struct counts *counts, uint32_t class_number, uint32_t minor)
 {
-    const struct trace_event_info *info = find_event(TRACE_ID(class_number, minor));
+    const struct trace_event_info *info = trace_known_event(TRACE_ID(class_number, minor));
     char name[80];
     if (info)
         snprintf(name, sizeof name, "%s", info->full_name);
@@ -72,7 +72,7 @@ static void print_class_counts(const struct counts *counts, uint32_t class_numbe
     }
     if (!events)
         return;
-    printf("%-30s %10" PRIu64 " %12" PRIu64 "\n", class_name(class_number), events, words);
+    printf("%-30s %10" PRIu64 " %12" PRIu64 "\n", trace_known_class_name(class_number), events, words);
     for (uint32_t minor = 0; minor < TRACE_MINORS_SWITCHED; minor++)
         if (counts->of[class_number][minor].events)
             print_event_count(counts, class_number, minor);
@@ -198,7 +198,8 @@ int print_last_of(const struct ring_source *source, uint64_t count, uint64_t cla
     for (begin_merge(&merge, source, &copies); trace_merge_next(&merge, &moment);) {
         if (!is_wanted(moment.event, classes) || total-- > count)
             continue;
-        trace_print_moment(line, sizeof line, &moment, source->info->clock_hz, find_event(moment.event->id));
+        trace_print_moment(line, sizeof line, &moment, source->info->clock_hz,
+                           trace_known_event(moment.event->id));
         puts(line);
     }
     return 0;

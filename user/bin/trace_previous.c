@@ -9,10 +9,10 @@
 
 #include <arch/trace.h>
 #include <trace/event/previous.h>
+#include <trace/event/schemas.h>
 #include <trace/print/app_schema.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>
-#include <user/bin/trace_schema.h>
 #include <user/bin/util.h>
 
 static struct trace_previous previous;
@@ -23,7 +23,7 @@ static void load_schemas(void)
     int64_t size =
         trace_previous_metadata(SLOT_TRACE, TRACE_METADATA_DESCRIPTORS, descriptors, sizeof descriptors);
     if (size > 0)
-        load_app_schemas_from(descriptors, (size_t)size);
+        trace_schemas_load_from(descriptors, (size_t)size);
 }
 
 static void print_end(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tests/unit/trace/event_test.c - tests words for masks and modes, merging, and events as lines. */
 #include "ring_harness.h"
+#include "trace/events.h" /* generated */
 #include <string.h>
 #include <trace/print/print.h>
 #include <trace/print/words.h>
@@ -50,6 +51,52 @@ static void test_masks(void)
         check(ok == !cases[i].bad && mask == cases[i].after && (ok || !strcmp(bad, cases[i].bad)),
               "mask '%s'%s", cases[i].text, ok ? "" : " refused");
     }
+}
+
+static void test_switches(void)
+{
+    static const struct {
+        const char *names;
+        uint32_t count; /* 0: refused */
+        unsigned class_number;
+        uint64_t off; /* in that class */
+    } cases[] = {
+        {"sched.wakeup", 1, 1, BIT(2)},
+        {"sched_wakeup", 1, 1, BIT(2)},          /* its name in a trace */
+        {"sched.*queue", 2, 1, BIT(3) | BIT(4)}, /* enqueue, dequeue */
+        {"*.wakeup", 1, 1, BIT(2)},
+        {"kmem_mm_page_alloc", 1, 8, BIT(1)}, /* frame.alloc */
+        {"frame.mm_page_alloc", 0, 0, 0},
+        {"ipc", 8, 2, ~0ull}, /* all, also undeclared ones */
+        {"ipc.*", 8, 2, ~0ull},
+        {"ipc.c*", 2, 2, BIT(1) | BIT(8)}, /* call, caps */
+        {"ipc.call,ipc.return", 2, 2, BIT(1) | BIT(4)},
+        {"ipc.call,ipc.bogus", 0, 0, 0},
+        {"ipc.cal", 0, 0, 0},
+        {"", 0, 0, 0},
+        {"ipc.call,", 0, 0, 0},
+        {".call", 0, 0, 0},
+        {"ip", 0, 0, 0},
+    };
+    uint64_t switches[TRACE_CLASS_COUNT];
+    const char *bad;
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        uint64_t changed = 0, wanted = cases[i].count ? cases[i].off : 0;
+        memset(switches, 0xff, sizeof(switches));
+        const uint32_t count = trace_switch_events(cases[i].names, trace_event_find, false, switches, &bad);
+        for (unsigned class_number = 0; class_number < TRACE_CLASS_COUNT; class_number++)
+            changed += ~switches[class_number] != 0;
+        check(count == cases[i].count && ~switches[cases[i].class_number] == wanted &&
+                  changed == (cases[i].count != 0),
+              "events '%s'%s", cases[i].names, cases[i].count ? "" : " refused");
+    }
+    memset(switches, 0, sizeof(switches));
+    check(trace_switch_events("*", trace_event_find, true, switches, &bad) > 60 && switches[1] == ~0ull &&
+              switches[40] == 0,
+          "events '*': of all classes that there are");
+    check(!trace_switch_events("sched.switch,nothing,ipc", trace_event_find, true, switches, &bad) &&
+              !strcmp(bad, "nothing,ipc"),
+          "a name that no event has is pointed at");
 }
 
 static void test_numbers(void)
@@ -160,6 +207,7 @@ static void test_lines(void)
 int main(void)
 {
     test_masks();
+    test_switches();
     test_numbers();
     test_modes();
     test_merge();

@@ -51,27 +51,10 @@ static bool parse_microseconds(const char *text, uint64_t *ns, struct fail *fail
     return true;
 }
 
-static bool parse_class(const char *text, uint64_t *class, struct fail *fail)
+static bool parse_on(const char *text, uint64_t *on, struct fail *fail)
 {
-    uint64_t mask;
-
-    if (text[0] >= '0' && text[0] <= '9')
-        return parse_number(text, class, fail);
-    if (!parse_mask(text, &mask, fail))
-        return false;
-    if (mask == 0 || (mask & (mask - 1)))
-        return fail_set(fail, "'%s' is not a single class", text);
-    *class = (uint64_t)__builtin_ctzll(mask);
-    return true;
-}
-
-static bool parse_bits(const char *text, uint64_t *bits, struct fail *fail)
-{
-    *bits = ~0ull;
-    if (strcmp(text, "all") == 0)
-        return true;
-    *bits = 0;
-    return strcmp(text, "none") == 0 || parse_number(text, bits, fail);
+    *on = strcmp(text, "on") == 0;
+    return *on || strcmp(text, "off") == 0 || fail_set(fail, "'%s' is neither on nor off", text);
 }
 
 static bool parse_mode_word(const char *text, uint64_t *mode, struct fail *fail)
@@ -99,8 +82,11 @@ static const struct ctl_command {
     {"start", NULL, WIRE_OP_START, NULL, NULL,
      "resume tracing with the mask from before the last stop, or with all classes"},
     {"stop", NULL, WIRE_OP_STOP, NULL, NULL, "stop tracing; a running pull copies what is left and ends"},
-    {"switches", "CLASS BITS", WIRE_OP_SET_SWITCHES, parse_class, parse_bits,
-     "enable single events of a class: all, none, or bits (bit N: minor number N)"},
+    {"switch", "EVENTS on|off", WIRE_OP_SWITCH_EVENTS, NULL, NULL,
+     "enable or disable single events: sched.wakeup, ipc.call,ipc.return, a whole class (sched); * stands "
+     "for any "
+     "letters (sched.*queue). Also applications' events; of those that match a disabled class, none is "
+     "logged"},
     {"geometry", "BYTES COUNT", WIRE_OP_SET_GEOMETRY, parse_number, parse_number,
      "set the size and number of each CPU's buffers, powers of two; clears the trace; refused during a pull"},
     {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,
@@ -229,7 +215,8 @@ static bool run_request(struct ctl *ctl, const struct wire_request *request, str
     struct statistics statistics;
     struct source_reply reply;
 
-    if (!source_control(ctl->source, request, "", &reply, fail))
+    if (!source_control(ctl->source, request,
+                        request->text != NULL ? "an event with one of these names: " : "", &reply, fail))
         return false;
     if (request->operation != WIRE_OP_STATISTICS) {
         if (ctl->json)
@@ -356,12 +343,23 @@ static bool parse_sampling(int argc, char **argv, struct wire_request *request, 
     return true;
 }
 
+static bool parse_switch(int argc, char **argv, struct wire_request *request, struct fail *fail)
+{
+    request->operation = WIRE_OP_SWITCH_EVENTS;
+    if (argc != 3)
+        return fail_set(fail, "switch takes names of events, and on or off; see tarn ctl --help");
+    request->text = argv[1];
+    return parse_on(argv[2], &request->a, fail);
+}
+
 /* ---- running ------------------------------------------------------------------------------------- */
 
 static bool parse_request(int argc, char **argv, struct wire_request *request, struct fail *fail)
 {
     if (strcmp(argv[0], "watch") == 0)
         return parse_sampling(argc, argv, request, fail);
+    if (strcmp(argv[0], "switch") == 0)
+        return parse_switch(argc, argv, request, fail);
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct ctl_command *command = &commands[i];
         int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);

@@ -14,6 +14,7 @@
 #include <tools/tarn/goto/freezer.h>
 #include <tools/tarn/goto/tracee.h>
 #include <tools/tarn/source/source.h>
+#include <unistd.h>
 
 #define ASKED_SECONDS  60.0
 #define MOMENT_SECONDS 1e-4 /* CPU time; QEMU's critical sections are hundreds of times shorter */
@@ -90,10 +91,46 @@ static bool seize(void *context, pid_t id)
     return true;
 }
 
+/* Whether a process stops after a store that its debug registers watch: in some virtual machines they can be
+ * set, and have no effect. */
+static bool try_watching(void)
+{
+    static volatile uint64_t word;
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        word = 1;
+        _exit(0);
+    }
+    bool works = child > 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status) &&
+                 set_sampling(child, (uint64_t)(uintptr_t)&word) &&
+                 ptrace(PTRACE_CONT, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child &&
+                 WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
+    if (child > 0 && kill(child, SIGKILL) == 0)
+        waitpid(child, &status, 0);
+    return works;
+}
+
+static bool can_watch(struct fail *fail)
+{
+    static enum { UNKNOWN, WORKS, FAILS } known;
+
+    if (known == UNKNOWN)
+        known = try_watching() ? WORKS : FAILS;
+    return known == WORKS ||
+           fail_set(
+               fail,
+               "this host's debug registers have no effect, as in some virtual machines, so the emulator "
+               "cannot be stopped at an event; use another host");
+}
+
 bool freezer_open(struct freezer *freezer, pid_t pid, struct fail *fail)
 {
     *freezer = (struct freezer){.pid = pid};
-    return tracee_threads(pid, seize, &(struct opening){freezer, fail}) &&
+    return can_watch(fail) && tracee_threads(pid, seize, &(struct opening){freezer, fail}) &&
            (freezer->count > 0 || fail_set(fail, "the emulator has ended"));
 }
 

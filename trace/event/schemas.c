@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace/event/schemas.c - reads applications' events from their descriptors; see schemas.h. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/abi.h>
+#include <tarn/error.h>
+#include <tarn/runtime.h>
+#include <tarn/trace_control.h>
+
+#include <arch/trace.h>
+#include <trace/event/schemas.h>
+#include <trace/format/store.h>
+#include <trace/print/app_schema.h>
+#include <trace/print/words.h>
+
+/* Memory for the tables, in multiples of the descriptors: a structure per event and field. */
+#define TABLES_FACTOR 4
+
+static struct trace_app_schemas schemas;
+static void *loaded_descriptors, *loaded_tables; /* of `schemas` */
+
+void trace_schemas_load(cap_t trace)
+{
+    char *descriptors = malloc(TRACE_APP_ENTRIES_BYTES_MAX);
+    size_t size = 0;
+    int64_t got;
+    while (descriptors &&
+           (got = sys_trace_metadata(trace, TRACE_METADATA_DESCRIPTORS, size, descriptors + size,
+                                     TRACE_APP_ENTRIES_BYTES_MAX - size)) > 0)
+        size += (size_t)got;
+    trace_schemas_load_from(descriptors, size);
+    free(loaded_descriptors);
+    loaded_descriptors = descriptors;
+}
+
+void trace_schemas_load_from(void *descriptors, size_t size)
+{
+    size_t bytes = TABLES_FACTOR * size;
+    void *tables = malloc(bytes);
+    trace_load_app_schemas(&schemas, descriptors, size, tables, tables ? bytes : 0);
+    free(loaded_tables);
+    loaded_tables = tables;
+}
+
+/* ---- looking up ------------------------------------------------------------------------------------ */
+
+const struct trace_event_info *trace_known_event(uint32_t id)
+{
+    return trace_find_event(&schemas, id);
+}
+
+const char *trace_known_class_name(uint32_t class_number)
+{
+    static char text[16];
+    const char *name = trace_find_class_name(&schemas, class_number);
+    if (name)
+        return name;
+    snprintf(text, sizeof text, "%u", (unsigned)class_number);
+    return text;
+}
+
+int trace_known_class(const char *name, uint64_t length)
+{
+    return trace_find_any_class(&schemas, name, length);
+}
+
+/* ---- switching ------------------------------------------------------------------------------------- */
+
+int64_t trace_switch(cap_t trace, const char *names, bool on, const char **bad)
+{
+    const struct trace_info *info = arch_trace_info();
+    uint64_t switches[TRACE_CLASS_COUNT];
+    for (uint32_t i = 0; i < TRACE_CLASS_COUNT; i++)
+        switches[i] = info->switches[i];
+    if (!trace_switch_events(names, trace_known_event, on, switches, bad))
+        return -E_NOT_FOUND;
+    for (uint32_t i = 0; i < TRACE_CLASS_COUNT; i++) {
+        int64_t error = switches[i] != info->switches[i]
+                            ? sys_trace_control(trace, TRACE_OP_SET_SWITCHES, i, switches[i])
+                            : 0;
+        if (error)
+            return error;
+    }
+    return 0;
+}

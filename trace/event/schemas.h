@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/event/schemas.h - names and fields of all events: the system's, and those that applications
+ * registered, which are read from their descriptors.
+ */
+#ifndef TRACE_EVENT_SCHEMAS_H
+#define TRACE_EVENT_SCHEMAS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+#include <trace/format/event_table.h>
+
+/* Reads the descriptors, with a capability of the trace. Before, only the system's events are known. Calls
+ * replace what was loaded before, and must not run beside each other or a look-up. */
+void trace_schemas_load(cap_t trace);
+/* The same from other descriptors, as of trace/print/app_schema.h, which must stay. */
+void trace_schemas_load_from(void *descriptors, size_t size);
+
+/* NULL: no such event. */
+const struct trace_event_info *trace_known_event(uint32_t id);
+/* "sched", "market", or "50" for an undeclared class. Valid until the next call. */
+const char *trace_known_class_name(uint32_t class_number);
+/* Returns the class's number, or a negative value. A trace_find_class of trace/print/words.h. */
+int trace_known_class(const char *name, uint64_t length);
+
+/* Switches the events with these names (trace/print/words.h), of those that are known. -E_NOT_FOUND: there is
+ * none with the name at *bad, and none is switched. Or the kernel's error. */
+int64_t trace_switch(cap_t trace, const char *names, bool on, const char **bad);
+
+#endif
