@@ -51,17 +51,6 @@ def check(good, text, detail=""):
     return good
 
 
-def can_go_to(trace):
-    """Whether this host can stop an emulator at an event. Where it cannot, `tarn goto` must say so; the checks that need it
-    are then skipped, with a line."""
-    status, out, err = tarn("goto", trace, "1", "--exec", "kill", seconds=300 * PATIENCE)
-    tarn("goto", "--forget", trace)
-    can = "debug registers have no effect" not in err
-    check(can or (status == 2 and not out), "tarn goto works, or refuses # SKIP this host's debug registers have no effect" if not can
-          else "tarn goto works on this host", out + err)
-    return can
-
-
 def finish():
     print(f"1..{len(_checks)}")
     sys.exit(0 if _checks and all(_checks) else 1)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define ASKED_SECONDS  60.0
+#define PAGE_BYTES     4096ul
 #define MOMENT_SECONDS 1e-4 /* CPU time; QEMU's critical sections are hundreds of times shorter */
 
 #if __has_include(<asm/debugreg.h>)
@@ -42,6 +44,39 @@ static bool has_stored(pid_t thread)
     ptrace(PTRACE_POKEUSER, thread, DEBUG_REGISTER(DR_STATUS), NULL);
     return stored;
 }
+
+/* Whether a process stops after a store that its debug registers watch: in some virtual machines they can be
+ * set, and have no effect. */
+static bool try_watching(void)
+{
+    static volatile uint64_t word;
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        word = 1;
+        _exit(0);
+    }
+    bool works = child > 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status) &&
+                 set_sampling(child, (uint64_t)(uintptr_t)&word) &&
+                 ptrace(PTRACE_CONT, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child &&
+                 WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
+    if (child > 0 && kill(child, SIGKILL) == 0)
+        waitpid(child, &status, 0);
+    return works;
+}
+
+static bool has_debug_registers(void)
+{
+    static enum { UNKNOWN, NO, YES } known;
+
+    if (known == UNKNOWN)
+        known = try_watching() ? YES : NO;
+    return known == YES;
+}
+
 static bool is_tracers_stop(int status)
 {
     return status >> 16 != 0;
@@ -91,50 +126,14 @@ static bool seize(void *context, pid_t id)
     return true;
 }
 
-/* Whether a process stops after a store that its debug registers watch: in some virtual machines they can be
- * set, and have no effect. */
-static bool try_watching(void)
-{
-    static volatile uint64_t word;
-    int status;
-    pid_t child = fork();
-
-    if (child == 0) {
-        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-        raise(SIGSTOP);
-        word = 1;
-        _exit(0);
-    }
-    bool works = child > 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status) &&
-                 set_sampling(child, (uint64_t)(uintptr_t)&word) &&
-                 ptrace(PTRACE_CONT, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child &&
-                 WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
-    if (child > 0 && kill(child, SIGKILL) == 0)
-        waitpid(child, &status, 0);
-    return works;
-}
-
-static bool can_watch(struct fail *fail)
-{
-    static enum { UNKNOWN, WORKS, FAILS } known;
-
-    if (known == UNKNOWN)
-        known = try_watching() ? WORKS : FAILS;
-    return known == WORKS ||
-           fail_set(
-               fail,
-               "this host's debug registers have no effect, as in some virtual machines, so the emulator "
-               "cannot be stopped at an event; use another host");
-}
-
 bool freezer_open(struct freezer *freezer, pid_t pid, struct fail *fail)
 {
     *freezer = (struct freezer){.pid = pid};
-    return can_watch(fail) && tracee_threads(pid, seize, &(struct opening){freezer, fail}) &&
+    return tracee_threads(pid, seize, &(struct opening){freezer, fail}) &&
            (freezer->count > 0 || fail_set(fail, "the emulator has ended"));
 }
 
-bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail)
+static bool watch_by_registers(struct freezer *freezer, uint64_t address, struct fail *fail)
 {
     for (unsigned i = 0; i < freezer->count; i++)
         if (freezer->threads[i].is_stopped && !set_sampling(freezer->threads[i].id, address) &&
@@ -142,6 +141,107 @@ bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail)
             return fail_set(fail, "cannot use this host's debug registers: %s", strerror(errno));
     return true;
 }
+
+/* ---- without debug registers ---- */
+
+static bool protect(struct freezer *freezer, pid_t thread, int protection)
+{
+    struct user_regs_struct registers;
+    bool ok = remote_begin(&freezer->remote, thread) && remote_settle(thread, &registers) &&
+              remote_system(&freezer->remote, SYS_mprotect, freezer->page, PAGE_BYTES,
+                            (unsigned long)protection) == 0;
+
+    remote_end(&freezer->remote);
+    return ok;
+}
+
+static uint64_t read_watched(const struct freezer *freezer)
+{
+    uint64_t word = 0;
+
+    return pread(freezer->remote.memory, &word, sizeof(word), (off_t)freezer->watched) == sizeof(word)
+               ? word
+               : freezer->value;
+}
+
+/* A thread that can make a system call; NULL: none. */
+static struct freezer_thread *find_caller(struct freezer *freezer)
+{
+    for (unsigned i = freezer->count; i-- > 0;)
+        if (freezer->threads[i].is_stopped && !freezer->threads[i].is_ending)
+            return &freezer->threads[i];
+    return NULL;
+}
+
+static bool watch_by_page(struct freezer *freezer, uint64_t address, struct fail *fail)
+{
+    struct freezer_thread *caller = find_caller(freezer);
+
+    if (caller == NULL)
+        return true; /* the emulator ends */
+    if (freezer->page != 0) {
+        protect(freezer, caller->id, PROT_READ | PROT_WRITE);
+        remote_close(&freezer->remote);
+        freezer->page = 0;
+    }
+    if (address == 0)
+        return true;
+    if (!remote_open(&freezer->remote, freezer->pid, caller->id, fail)) {
+        remote_close(&freezer->remote);
+        return false;
+    }
+    freezer->page = address & ~(PAGE_BYTES - 1);
+    freezer->watched = address;
+    freezer->value = read_watched(freezer);
+    return protect(freezer, caller->id, PROT_READ) ||
+           fail_set(fail, "cannot protect the emulator's memory: %s", strerror(errno));
+}
+
+static bool is_at_page(const struct freezer *freezer, const struct freezer_thread *thread)
+{
+    siginfo_t about;
+
+    return freezer->page != 0 && thread->signal == SIGSEGV &&
+           ptrace(PTRACE_GETSIGINFO, thread->id, NULL, &about) == 0 &&
+           ((uint64_t)(uintptr_t)about.si_addr & ~(PAGE_BYTES - 1)) == freezer->page;
+}
+
+/* Executes the store at which the thread is stopped. Returns whether the word has changed. */
+static bool pass_page(struct freezer *freezer, struct freezer_thread *thread)
+{
+    const uint64_t before = freezer->value;
+    int status;
+
+    thread->signal = 0;
+    if (!protect(freezer, thread->id, PROT_READ | PROT_WRITE) ||
+        ptrace(PTRACE_SINGLESTEP, thread->id, NULL, NULL) != 0 || !tracee_wait(thread->id, &status))
+        return false;
+    note_stop(thread, status);
+    if (thread->signal == SIGTRAP)
+        thread->signal = 0;
+    freezer->value = read_watched(freezer);
+    if (!thread->is_ending)
+        protect(freezer, thread->id, PROT_READ);
+    return freezer->value != before;
+}
+
+/* Nothing in the emulator depends on tarn any more. */
+static void leave_page(struct freezer *freezer)
+{
+    struct fail ignored;
+
+    if (freezer->page == 0)
+        return;
+    freezer_stop(freezer);
+    watch_by_page(freezer, 0, &ignored);
+}
+
+bool freezer_watch(struct freezer *freezer, uint64_t address, struct fail *fail)
+{
+    return (has_debug_registers() ? watch_by_registers : watch_by_page)(freezer, address, fail);
+}
+
+/* ---- stopping and resuming ---- */
 
 static void resume_thread(struct freezer_thread *thread)
 {
@@ -196,8 +296,10 @@ void freezer_stop(struct freezer *freezer)
 {
     for (unsigned i = 0; i < freezer->count; i++) {
         struct freezer_thread *thread = &freezer->threads[i];
-        if (!thread->is_stopped && stop_thread(thread) && thread->signal == SIGTRAP && has_stored(thread->id))
-            thread->signal = 0;
+        if (thread->is_stopped || !stop_thread(thread))
+            continue;
+        if ((thread->signal == SIGTRAP && has_stored(thread->id)) || is_at_page(freezer, thread))
+            thread->signal = 0; /* a store to the page is tried again */
     }
 }
 
@@ -262,7 +364,12 @@ enum freezer_got freezer_wait(struct freezer *freezer, struct fail *fail)
             thread->signal = 0;
             return FREEZER_STORED;
         }
-        freezer_resume(freezer);
+        if (!is_at_page(freezer, thread))
+            freezer_resume(freezer);
+        else if (pass_page(freezer, thread))
+            return FREEZER_STORED;
+        else
+            resume_thread(thread);
     }
 }
 
@@ -301,6 +408,7 @@ pid_t freezer_let_run(struct freezer *freezer)
 {
     pid_t kept = freezer->count > 1 ? freezer->threads[1].id : 0;
 
+    leave_page(freezer);
     if (kept != 0 && stop_thread(&freezer->threads[1])) {
         set_sampling(kept, 0);
         ptrace(PTRACE_SETOPTIONS, kept, NULL, (void *)PTRACE_O_EXITKILL);
@@ -314,6 +422,7 @@ pid_t freezer_let_run(struct freezer *freezer)
 /* The main thread, which is the first, comes last. */
 void freezer_close(struct freezer *freezer)
 {
+    leave_page(freezer);
     while (freezer->count > 0) {
         struct freezer_thread *thread = &freezer->threads[--freezer->count];
         if (!stop_thread(thread))

@@ -7,11 +7,16 @@
  * while all others sleep. So tarn traces the emulator's threads with ptrace, and sets the host's debug
  * registers to the host address of a word of the guest's memory. The thread stops right after a store,
  * whatever guest address was used, and the guest does not notice.
+ *
+ * In some virtual machines the debug registers have no effect. There tarn makes the word's page read-only: a
+ * store to it faults, and is executed in one step with the page writable. This is slower, and stops only if
+ * the word has changed.
  */
 #ifndef TARN_GOTO_FREEZER_H
 #define TARN_GOTO_FREEZER_H
 
 #include <sys/types.h>
+#include <tools/tarn/goto/remote.h>
 #include <tools/tarn/tarn.h>
 
 #define FREEZER_THREADS_MAX 64u
@@ -25,6 +30,10 @@ struct freezer {
         int signal;      /* delivered when it resumes; 0: none */
     } threads[FREEZER_THREADS_MAX];
     unsigned count;
+    /* without debug registers: */
+    uint64_t page;           /* read-only; 0: none */
+    uint64_t watched, value; /* address of the word in it, and what it was last */
+    struct remote remote;    /* open while there is a page */
 };
 
 enum freezer_got { FREEZER_STORED, FREEZER_INTERRUPTED, FREEZER_ENDED, FREEZER_FAILED };

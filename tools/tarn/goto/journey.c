@@ -73,9 +73,10 @@ static bool has_rings(const struct journey *journey, const struct places *places
     return word_at(journey->emulator, journey->big_endian, places->store) == TRACE_STORE_MAGIC;
 }
 
-/* False: none is due. Otherwise all threads are stopped. */
+/* False: none is due. Otherwise all threads are stopped, and watch nothing: a copy would inherit it. */
 static bool leave_checkpoint(struct journey *journey, struct freezer *freezer, const struct places *places)
 {
+    struct fail ignored;
     struct emulator *emulator = journey->emulator;
     struct checkpoint here = {.seconds = emulator_seconds(emulator),
                               .base = emulator->base,
@@ -85,6 +86,7 @@ static bool leave_checkpoint(struct journey *journey, struct freezer *freezer, c
     if (places->cpus == 0 || !checkpoints_are_due(journey->checkpoints, here.seconds))
         return false;
     freezer_stop(freezer);
+    freezer_watch(freezer, 0, &ignored);
     for (unsigned cpu = 0; cpu < places->cpus; cpu++)
         here.index[cpu] = word_at(emulator, journey->big_endian, places->indexes[cpu]);
     if (has_rings(journey, places) && !freezer_is_ending(freezer))
@@ -147,11 +149,11 @@ static uint64_t choose_watch(const struct journey *journey, const struct places 
 }
 
 static bool watch_next(const struct journey *journey, struct freezer *freezer, const struct places *places,
-                       uint64_t *watched, struct fail *fail)
+                       uint64_t *watched, bool is_new, struct fail *fail)
 {
     uint64_t next = choose_watch(journey, places, *watched);
 
-    if (next == *watched)
+    if (next == *watched && !is_new)
         return true;
     *watched = next;
     freezer_stop(freezer);
@@ -168,7 +170,7 @@ static enum journey_end run(struct journey *journey, struct freezer *freezer, co
     if (!freezer_watch(freezer, journey->emulator->base + watched, fail))
         return JOURNEY_FAILED;
     for (;;) {
-        if (!watch_next(journey, freezer, places, &watched, fail))
+        if (!watch_next(journey, freezer, places, &watched, got == FREEZER_INTERRUPTED, fail))
             return JOURNEY_FAILED;
         if (watched == places->index && is_past(journey, places)) {
             freezer_stop(freezer);

@@ -76,6 +76,17 @@ void remote_close(struct remote *remote)
     if (remote->memory >= 0)
         close(remote->memory);
     remote->memory = -1;
+    remote_end(remote);
+}
+
+bool remote_begin(struct remote *remote, pid_t thread)
+{
+    remote->thread = thread;
+    return ptrace(PTRACE_SETOPTIONS, thread, NULL, OPTIONS) == 0;
+}
+
+void remote_end(const struct remote *remote)
+{
     ptrace(PTRACE_SETOPTIONS, remote->thread, NULL, TRACEE_OPTIONS);
 }
 

@@ -24,6 +24,9 @@ struct remote {
 /* THREAD belongs to process PID. Close it in either case. */
 bool remote_open(struct remote *remote, pid_t pid, pid_t thread, struct fail *fail);
 void remote_close(struct remote *remote);
+/* Between them it calls in another stopped thread of the process, which may then resume. */
+bool remote_begin(struct remote *remote, pid_t thread);
+void remote_end(const struct remote *remote);
 /* Returns the call's result; an error is -errno. MADE gets the stopped process or thread that the call makes;
  * may be NULL. */
 long remote_call(const struct remote *remote, long number, const unsigned long arguments[6], pid_t *made);
