@@ -89,7 +89,8 @@ static const char *short_name(const char *full_name)
 
 /* NULL: not enough memory. NEXT is what follows. */
 static const struct trace_event_info *load_event(struct loader *loader, const struct trace_event_record *from,
-                                                 uint32_t class_number, const void **next)
+                                                 uint32_t class_number, const char *class_name,
+                                                 const void **next)
 {
     struct trace_event_info *event = take(loader, sizeof(*event), 8);
     struct trace_field_info *fields = take(loader, from->field_count * sizeof(*fields), 8);
@@ -97,7 +98,7 @@ static const struct trace_event_info *load_event(struct loader *loader, const st
     bool fits = event && fields;
     if (fits)
         *event = (struct trace_event_info){.id = TRACE_ID(class_number, from->minor),
-                                           .class_name = "",
+                                           .class_name = class_name,
                                            .name = short_name(full_name),
                                            .full_name = full_name,
                                            .description = "",
@@ -120,7 +121,8 @@ static void load_class(struct trace_app_schemas *schemas, struct loader *loader,
     for (uint32_t i = 0; i < loader->descriptor->event_count; i++) {
         const struct trace_event_record *event = next;
         const struct loader before = *loader; /* an event that is left out takes no memory */
-        schemas->events[app][event->minor] = load_event(loader, event, class_number, &next);
+        schemas->events[app][event->minor] =
+            load_event(loader, event, class_number, schemas->names[app], &next);
         if (!schemas->events[app][event->minor])
             *loader = before;
     }
