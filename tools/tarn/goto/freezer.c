@@ -54,7 +54,8 @@ static bool try_watching(void)
     pid_t child = fork();
 
     if (child == 0) {
-        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+            _exit(1);
         raise(SIGSTOP);
         word = 1;
         _exit(0);
@@ -177,14 +178,12 @@ static bool watch_by_page(struct freezer *freezer, uint64_t address, struct fail
 {
     struct freezer_thread *caller = find_caller(freezer);
 
-    if (caller == NULL)
-        return true; /* the emulator ends */
-    if (freezer->page != 0) {
+    if (freezer->page != 0 && caller != NULL)
         protect(freezer, caller->id, PROT_READ | PROT_WRITE);
+    if (freezer->page != 0)
         remote_close(&freezer->remote);
-        freezer->page = 0;
-    }
-    if (address == 0)
+    freezer->page = 0;
+    if (address == 0 || caller == NULL) /* NULL: the emulator ends */
         return true;
     if (!remote_open(&freezer->remote, freezer->pid, caller->id, fail)) {
         remote_close(&freezer->remote);
