@@ -433,10 +433,10 @@ void debug_switch(const struct debug_words *words)
 {
     static uint64_t switches[TRACE_CLASS_COUNT];
     const char *bad;
-    if (words->count == 2)
+    if (words->count == 2) {
         debug_print("switch EVENTS on|off\n");
-    if (words->count == 2)
         return;
+    }
     const bool on = words->count > 2 && !strcmp(words->word[2], "on");
     if (words->count > 2 && !on && strcmp(words->word[2], "off"))
         debug_refuse(words, 2);

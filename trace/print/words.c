@@ -100,7 +100,7 @@ static bool matches(struct word pattern, const char *text)
     return at == pattern.length;
 }
 
-/* The name in a trace without the class: both sched.process_fork and sched.fork are understood. */
+/* The name in a trace without the class: with irq.NAME either name of an event is understood. */
 static const char *short_name(const struct trace_event_info *event)
 {
     uint64_t i = 0;

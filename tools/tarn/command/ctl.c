@@ -83,10 +83,9 @@ static const struct ctl_command {
      "resume tracing with the mask from before the last stop, or with all classes"},
     {"stop", NULL, WIRE_OP_STOP, NULL, NULL, "stop tracing; a running pull copies what is left and ends"},
     {"switch", "EVENTS on|off", WIRE_OP_SWITCH_EVENTS, NULL, NULL,
-     "enable or disable single events: sched.wakeup, ipc.call,ipc.return, a whole class (sched); * stands "
-     "for any "
-     "letters (sched.*queue). Also applications' events; of those that match a disabled class, none is "
-     "logged"},
+     "switch single events, also those of applications: sched.wakeup, ipc.call,ipc.return, or sched for the "
+     "whole class; * stands for any letters: sched.*queue. Events are logged only while their class is "
+     "traced"},
     {"geometry", "BYTES COUNT", WIRE_OP_SET_GEOMETRY, parse_number, parse_number,
      "set the size and number of each CPU's buffers, powers of two; clears the trace; refused during a pull"},
     {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,

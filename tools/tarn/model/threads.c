@@ -193,7 +193,8 @@ void tell_stay(struct model *model, struct model_thread *thread)
 
     if (!model_has_waited(model, thread) && thread->state != MODEL_RUNNING)
         memset(thread->run_ticks, 0, sizeof(thread->run_ticks)); /* from an earlier period */
-    /* one that ends as the range begins is told: the thread is in another state from the start */
+    /* Also reports an interval that ends where the range begins, because the thread has another state there.
+     */
     if (from > to || from >= model->to)
         return;
     if (!model_has_waited(model, thread))
