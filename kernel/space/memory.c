@@ -255,6 +255,7 @@ struct memory *memory_new(enum memory_kind kind, uint64_t size)
     memory->depth = depth_for(memory->size);
     memory->table = 0;
     memory->sites = NULL;
+    memory->sites_agree = false;
     trace_mem_object_create(memory->number, kind, memory->size);
     return memory;
 }

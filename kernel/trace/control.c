@@ -20,6 +20,7 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <tarn/trace_control.h>
+#include <trace/events.h>
 #include <trace/process.h>
 #include <trace/ring/ring.h>
 #include <trace/state.h>
@@ -31,15 +32,18 @@ int trace_check(cap_t trace, uint32_t right)
     return cap_lookup(current_thread()->space, trace, CAP_TRACE, right, &found);
 }
 
+static void use_mask(uint64_t mask)
+{
+    __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
+    trace_sites_agree();
+}
+
 /* Logs the change while both masks are in force, so that the event appears in either case. */
 static void log_change(uint64_t old_mask, uint64_t mask)
 {
-    struct trace_info *info = &trace_info_page;
-    __atomic_store_n(&info->mask, old_mask | mask, __ATOMIC_RELAXED);
-    trace_sites_agree();
-    trace_trace_control(old_mask, mask, info->mode, current_thread()->space->pid);
-    __atomic_store_n(&info->mask, mask, __ATOMIC_RELAXED);
-    trace_sites_agree();
+    use_mask(old_mask | mask);
+    trace_trace_control(old_mask, mask, trace_info_page.mode, current_thread()->space->pid);
+    use_mask(mask);
     update_entry_paths();
 }
 
@@ -91,6 +95,39 @@ static int64_t set_switches(uint64_t class_number, uint64_t minors)
     trace_sites_agree();
     update_entry_paths();
     return 0;
+}
+
+static int64_t sample_events(uint64_t id, uint64_t every)
+{
+    uint32_t index = 0;
+    while (index < TRACE_SAMPLED_COUNT && trace_sampled_ids[index] != id)
+        index++;
+    if (index == TRACE_SAMPLED_COUNT)
+        return -E_NOT_FOUND;
+    if (every > TRACE_SAMPLE_EVERY_MAX)
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    uint32_t *word = &trace_info_page.event_sample[index];
+    const uint32_t old = __atomic_exchange_n(word, every > 1 ? (uint32_t)every : 1, __ATOMIC_RELAXED);
+    const uint64_t mask = trace_info_page.mask;
+    trace_sites_agree();
+    if (mask >> TRACE_ID_CLASS(id) & 1) { /* no reader can do without this event */
+        use_mask(mask | 1ull << TRACE_CLASS_TRACE);
+        trace_trace_sampling(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old > 1 ? old : 1, *word);
+        use_mask(mask);
+    }
+    spin_unlock(&trace_lock);
+    return 0;
+}
+
+void trace_sampling_statedump(void)
+{
+    for (uint32_t i = 0; i < TRACE_SAMPLED_COUNT; i++) {
+        const uint32_t every = __atomic_load_n(&trace_info_page.event_sample[i], __ATOMIC_RELAXED);
+        if (every > 1)
+            trace_trace_sampling(TRACE_ID_CLASS(trace_sampled_ids[i]), TRACE_ID_MINOR(trace_sampled_ids[i]),
+                                 every, every);
+    }
 }
 
 static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
@@ -172,6 +209,8 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return trace_previous_drop(TRACE_TRACE_ASKED);
     case TRACE_OP_SET_PROFILE:
         return profile_set(a);
+    case TRACE_OP_SAMPLE_EVENTS:
+        return sample_events(a, b);
     case TRACE_OP_SAMPLE_LOCKS:
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : lock_sample(a, (uint32_t)b);
     default:

@@ -3,7 +3,8 @@
  * kernel/trace/sites.c - switches the sites of trace points, so that they agree with mask and switches.
  *
  * A site (arch/trace_site.h) decides alone whether its event is logged: it is on if the info page's mask has
- * its class and the class's switches have its minor. A class or an event that changes changes its sites in
+ * its class and the class's switches have its minor. A second one, behind it, decides whether the event is
+ * sampled (trace_sample_on). A class or an event that changes changes its sites in
  * the text of the kernel, and then every CPU drops what it fetched before. When the system call returns, no
  * CPU begins to log what is off. A thread that was stopped behind a site, before its event is logged, still
  * logs it later.
@@ -32,6 +33,7 @@
 #include <kernel/trace/sites.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/events.h>
 #include <trace/ring/ring.h>
 
 static LOCK_CLASS(sites_class, "trace sites");
@@ -44,7 +46,11 @@ extern const struct trace_site trace_sites[], trace_sites_end[]; /* the kernel's
 static struct switches {
     uint64_t mask;
     uint64_t minors[TRACE_CLASS_COUNT];
-} now = {.mask = ~0ull, .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull}}, before;
+    uint64_t sampled[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
+} now = {.mask = ~0ull,
+         .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
+         .sampled = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull}},
+  before;
 
 /* The sites in a memory object, in frames of their own. */
 struct program_sites {
@@ -62,13 +68,25 @@ static struct program_sites *programs; /* under sites_lock */
 static bool is_on(const struct switches *switches, uint32_t id)
 {
     const uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);
+    if (minor >= TRACE_SITE_SAMPLED)
+        return switches->sampled[class_number] >> (minor - TRACE_SITE_SAMPLED) % 64 & 1;
     return switches->mask >> class_number & 1 &&
            (minor >= TRACE_MINORS_SWITCHED || switches->minors[class_number] >> minor & 1);
 }
 
+static uint64_t changed_classes; /* those in which `before` and `now` differ */
+
 static bool has_changed(uint32_t id)
 {
-    return is_on(&before, id) != is_on(&now, id);
+    return changed_classes >> TRACE_ID_CLASS(id) & 1 && is_on(&before, id) != is_on(&now, id);
+}
+
+static void compare_classes(void)
+{
+    changed_classes = before.mask ^ now.mask;
+    for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
+        if (before.minors[i] != now.minors[i] || before.sampled[i] != now.sampled[i])
+            changed_classes |= 1ull << i;
 }
 
 static void switch_kernel_site(const struct trace_site *entry, bool on)
@@ -102,7 +120,12 @@ static bool begin_change(void)
     now.mask = __atomic_load_n(&info->mask, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
-    return memcmp(&before, &now, sizeof now) != 0;
+    memset(now.sampled, 0, sizeof now.sampled);
+    for (unsigned i = 0; i < TRACE_SAMPLED_COUNT; i++)
+        if (__atomic_load_n(&info->event_sample[i], __ATOMIC_RELAXED) > 1)
+            now.sampled[TRACE_ID_CLASS(trace_sampled_ids[i])] |= 1ull << TRACE_ID_MINOR(trace_sampled_ids[i]);
+    compare_classes();
+    return changed_classes != 0;
 }
 
 static void sync_own(void *unused)
@@ -153,13 +176,31 @@ struct window {
     uint64_t start, end, offset;
 };
 
-/* The shared mapping at an address, with this right. */
+/* The shared mapping at an address, with this right, or NULL; the space's lock is held. */
+static const struct mapping *find_shared(const struct space *space, uint64_t address, uint32_t right)
+{
+    const struct mapping *mapping = mapping_find(space->mappings, address);
+    return mapping && mapping->start <= address && mapping->flags & right && !(mapping->flags & MAP_PRIVATE)
+               ? mapping
+               : NULL;
+}
+
+/* Whether the sites in the text are known already, as they are for all but the first process. */
+static bool is_registered(struct space *space, uint64_t text)
+{
+    spin_lock(&space->lock);
+    const struct mapping *mapping = find_shared(space, text, MAP_EXECUTE);
+    /* acquire: the text that runs next is switched; pairs with the release in make_sites() */
+    const bool known = mapping && __atomic_load_n(&mapping->memory->sites_agree, __ATOMIC_ACQUIRE);
+    spin_unlock(&space->lock);
+    return known;
+}
+
 static int open_window(struct space *space, uint64_t address, uint32_t right, struct window *window)
 {
     spin_lock(&space->lock);
-    const struct mapping *mapping = mapping_find(space->mappings, address);
-    const bool found =
-        mapping && mapping->start <= address && mapping->flags & right && !(mapping->flags & MAP_PRIVATE);
+    const struct mapping *mapping = find_shared(space, address, right);
+    const bool found = mapping != NULL;
     if (found) {
         *window = (struct window){mapping->memory, mapping->start, mapping->end, mapping->offset};
         memory_get(window->memory);
@@ -200,6 +241,7 @@ static int open_text(struct space *space, uint64_t address, struct window *text)
 /* What is being registered. The text keeps its frames meanwhile, so they are looked up once per page. */
 struct registration {
     struct window table, text;
+    bool differs;  /* a site may not be as it should be */
     uint64_t page; /* address of the one that was looked up last */
     paddr_t frame; /* its frame; FRAME_NONE: none */
     uint8_t copy[ARCH_TRACE_SITE_BYTES] __attribute__((aligned(ARCH_TRACE_SITE_ALIGN)));
@@ -258,6 +300,7 @@ static int add_site(struct program_sites *sites, struct registration *reg, const
     sites->entry[sites->count].place = place;
     sites->entry[sites->count].distance = (int32_t)distance;
     sites->entry[sites->count++].id = entry->id;
+    reg->differs |= is_on(&now, entry->id) || arch_trace_site_is_on(code);
     return 0;
 }
 
@@ -318,8 +361,9 @@ static int make_sites(struct registration *reg, uint64_t address, uint32_t count
         return error;
     }
     link_sites(sites);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; reg->differs && i < count; i++)
         switch_program_site(sites, i);
+    __atomic_store_n(&reg->text.memory->sites_agree, true, __ATOMIC_RELEASE);
     return 0;
 }
 
@@ -330,6 +374,7 @@ static int load_table(struct space *space, struct registration *reg, uint64_t ad
     if (error)
         return error;
     reg->frame = FRAME_NONE;
+    reg->differs = false;
     error = make_sites(reg, address, count);
     memory_put(reg->table.memory);
     return error;
@@ -342,6 +387,8 @@ int trace_sites_register(struct space *space, uint64_t text, uint64_t table, uin
     const uint64_t count = size / sizeof(struct trace_site);
     if (size % sizeof(struct trace_site) || count == 0 || count > TRACE_SITES_MAX)
         return -E_BAD_ARGUMENT;
+    if (is_registered(space, text))
+        return 0;
     int error = open_text(space, text, &reg.text);
     if (error)
         return error;

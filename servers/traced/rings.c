@@ -116,15 +116,17 @@ static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
     return sys_trace_control(SLOT_TRACE, operation, a, b);
 }
 
-/* Other connections may do the same. */
-static int64_t switch_events(const char *names, bool on)
+/* Switches or samples the events with these names. Other connections may do the same. */
+static int64_t set_events(const struct wire_request *request)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     const char *bad;
 
     pthread_mutex_lock(&lock);
     trace_schemas_load(SLOT_TRACE);
-    int64_t status = trace_switch(SLOT_TRACE, names, on, &bad);
+    int64_t status = request->operation == WIRE_OP_SAMPLE_EVENTS
+                         ? trace_sample(SLOT_TRACE, request->text, request->a, &bad)
+                         : trace_switch(SLOT_TRACE, request->text, request->a != 0, &bad);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -140,7 +142,8 @@ int64_t control_trace(const struct wire_request *request)
     case WIRE_OP_SET_MODE:
         return control(TRACE_OP_SET_MODE, request->a, 0);
     case WIRE_OP_SWITCH_EVENTS:
-        return switch_events(request->text, request->a != 0);
+    case WIRE_OP_SAMPLE_EVENTS:
+        return set_events(request);
     case WIRE_OP_SET_GEOMETRY:
         return pull_is_running() ? -E_BUSY : control(TRACE_OP_SET_GEOMETRY, request->a, request->b);
     case WIRE_OP_CLEAR:

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <tests/guest/trace_help.h>
+#include <trace/events.h>
 
 #define WORDS_MAX 8
 #define OUTPUT    "/tmp/trace_command.out"
@@ -81,6 +82,25 @@ static void test_switches(const struct trace_info *info)
     check(fails_with("trace switch sched.wakeup of", 1, "neither on nor off"), "neither on nor off");
 }
 
+static void test_sampling(const struct trace_info *info)
+{
+    check(run("trace sample") == 0 && says("frame.alloc           all") && says("libc.malloc           all"),
+          "sample lists the events that can be sampled");
+    check(run("trace sample frame.*,libc.free 64") == 0 && run("trace sample") == 0 &&
+              says("frame.alloc           1 of 64") && says("libc.free             1 of 64") &&
+              says("libc.malloc           all"),
+          "sample by patterns");
+    check(info->event_sample[TRACE_SAMPLED_COUNT] == 0, "no event is sampled that does not exist");
+    check(run("trace sample * 1") == 0 && run("trace sample") == 0 && !strstr(output, "1 of"),
+          "all are logged again");
+    check(fails_with("trace sample frame.alloc", 1, "of how many events"), "sample without a number");
+    check(fails_with("trace sample frame.alloc 0", 1, "one event in 1 to 16777216"), "one of none");
+    check(fails_with("trace sample frame.aloc 8", 1, "'frame.aloc': no event has that name"),
+          "an unknown name");
+    check(fails_with("trace sample sched.switch 8", 1, "none of these events can be sampled"),
+          "an event that others depend on");
+}
+
 static void test_rings(const struct trace_info *info)
 {
     uint32_t generation = info->generation;
@@ -124,6 +144,7 @@ int main(void)
     check(fails_with("trace clear x", 2, "wrong number of arguments"), "too many arguments");
     test_masks(info);
     test_switches(info);
+    test_sampling(info);
     test_rings(info);
     test_events();
     unlink(OUTPUT);

@@ -11,6 +11,7 @@
 
 #include <arch/trace.h>
 #include <trace/event/schemas.h>
+#include <trace/events.h>
 #include <trace/format/store.h>
 #include <trace/print/app_schema.h>
 #include <trace/print/words.h>
@@ -84,4 +85,22 @@ int64_t trace_switch(cap_t trace, const char *names, bool on, const char **bad)
             return error;
     }
     return 0;
+}
+
+int64_t trace_sample(cap_t trace, const char *names, uint64_t every, const char **bad)
+{
+    uint64_t meant[TRACE_CLASS_COUNT] = {0};
+    int64_t error = -E_NOT_FOUND;
+    if (!trace_switch_events(names, trace_known_event, true, meant, bad))
+        return -E_NOT_FOUND;
+    *bad = NULL;
+    for (uint32_t i = 0; i < TRACE_SAMPLED_COUNT; i++) {
+        const uint32_t id = trace_sampled_ids[i];
+        if (!(meant[TRACE_ID_CLASS(id)] >> TRACE_ID_MINOR(id) & 1))
+            continue;
+        error = sys_trace_control(trace, TRACE_OP_SAMPLE_EVENTS, id, every);
+        if (error)
+            return error;
+    }
+    return error;
 }

@@ -16,11 +16,12 @@
 #define TRACE_CTF_MAGIC 0xC1FC1FC1u
 #define TRACE_STREAM_ID 0u /* one CTF stream class; one stream per CPU */
 
-#define TRACE_CLASS_COUNT     64u   /* major ids; each has a bit in the mask */
-#define TRACE_CLASS_APP_FIRST 48u   /* 48..63 are allocated to applications at registration */
-#define TRACE_MINORS_SWITCHED 64u   /* minors below this can be switched one by one */
-#define TRACE_LENGTH_MAX      1023u /* words of one event, header included */
-#define TRACE_NAME_BYTES      16u   /* process and thread names, NUL padded */
+#define TRACE_CLASS_COUNT      64u        /* major ids; each has a bit in the mask */
+#define TRACE_CLASS_APP_FIRST  48u        /* 48..63 are allocated to applications at registration */
+#define TRACE_MINORS_SWITCHED  64u        /* minors below this can be switched one by one */
+#define TRACE_SAMPLE_EVERY_MAX (1u << 24) /* of how many events one can be logged */
+#define TRACE_LENGTH_MAX       1023u      /* words of one event, header included */
+#define TRACE_NAME_BYTES       16u        /* process and thread names, NUL padded */
 
 /* An event header is one 64-bit word. GCC lays bit-fields out from the low bit on little-endian machines and
  * from the high bit on big-endian ones, as CTF reads them, so one TSDL text fits both. */

@@ -132,6 +132,9 @@ enum wire_operation {
     /* a = 1 on, 0 off; the text behind the request names events (trace/print/words.h). -E_NOT_FOUND: no event
      * has one of the names, and none is switched */
     WIRE_OP_SWITCH_EVENTS = 16,
+    /* Of these events each CPU logs one in a; 1: all. Text and -E_NOT_FOUND as above; this also if none of
+     * them can be sampled */
+    WIRE_OP_SAMPLE_EVENTS = 19,
 };
 #define WIRE_CLASSES 64u
 

@@ -15,6 +15,7 @@
 #include <trace/format/descriptor.h>
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
+#include <trace/format/layout.h>
 
 #define FIELDS_MAX ((int)TRACE_DESCRIPTOR_FIELDS_MAX)
 
@@ -45,6 +46,7 @@ struct event {
     char *description;
     char *format;
     unsigned minor;
+    int sampled; /* declared so: its index in trace_sampled_ids; else -1 */
     unsigned line;
     struct field fields[FIELDS_MAX];
     unsigned field_count;
@@ -67,6 +69,7 @@ struct class
 struct schema {
     struct class *classes; /* sorted by number; events sorted by minor */
     unsigned class_count;
+    unsigned sampled_count; /* types of events */
     uint8_t uuid[16];
 };
 

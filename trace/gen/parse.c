@@ -442,18 +442,25 @@ static void read_class(struct reader *r)
     expect_end(r);
 }
 
-/* as NAME: the event's name in the metadata, if it is not CLASS_EVENT. */
-static char *take_full_name(struct reader *r, const char *event)
+/* as NAME: the event's name in the metadata, if it is not CLASS_EVENT. sampled: one in N can be logged. */
+static void read_attributes(struct reader *r, struct event *event)
 {
-    skip_space(r);
-    if (*r->at == '"')
-        return join_names(r->class->name, event);
-    char *word = take_word(r, "'as' or the event's description");
-    if (strcmp(word, "as"))
-        REFUSE(r, "expected 'as' or the event's description before '%s'", word);
-    if (r->app)
-        REFUSE(r, "the names of an application's events begin with its class: remove 'as'");
-    return take_name(r, "the event's name in the metadata");
+    event->full_name = join_names(r->class->name, event->name);
+    event->sampled = -1;
+    while (skip_space(r), *r->at != '"') {
+        char *word = take_word(r, "'as', 'sampled' or the event's description");
+        if (strcmp(word, "as") && strcmp(word, "sampled"))
+            REFUSE(r, "expected 'as', 'sampled' or the event's description before '%s'", word);
+        if (r->app)
+            REFUSE(r,
+                   "an application's events are not sampled, and their names begin with its class: remove "
+                   "'%s'",
+                   word);
+        if (!strcmp(word, "as"))
+            event->full_name = take_name(r, "the event's name in the metadata");
+        else
+            event->sampled = 0; /* finish_schema() numbers them */
+    }
 }
 
 static void read_event(struct reader *r)
@@ -461,7 +468,7 @@ static void read_event(struct reader *r)
     struct class *class = r->class;
     struct event event = {.name = take_name(r, "the event's name"), .line = r->line};
     uint64_t minor = take_number(r, "the event's minor number");
-    event.full_name = take_full_name(r, event.name);
+    read_attributes(r, &event);
     if (minor >= TRACE_MINORS_SWITCHED)
         REFUSE(r, "minor %llu: only 0 to %u have a switch of their own", (unsigned long long)minor,
                TRACE_MINORS_SWITCHED - 1);
@@ -562,12 +569,24 @@ static void check_full_names(const struct class *class, const struct class *othe
                        class->events[i].full_name, other->file, other->events[k].line);
 }
 
+static void number_sampled(struct schema *schema, struct class *class)
+{
+    for (unsigned i = 0; i < class->event_count; i++)
+        if (class->events[i].sampled >= 0) {
+            if (schema->sampled_count == TRACE_SAMPLED_MAX)
+                refuse(class->file, class->events[i].line, "only %u events can be sampled",
+                       TRACE_SAMPLED_MAX);
+            class->events[i].sampled = (int)schema->sampled_count++;
+        }
+}
+
 void finish_schema(struct schema *schema)
 {
     qsort(schema->classes, schema->class_count, sizeof(*schema->classes), compare_classes);
     for (unsigned i = 0; i < schema->class_count; i++) {
         struct class *class = &schema->classes[i];
         qsort(class->events, class->event_count, sizeof(*class->events), compare_events);
+        number_sampled(schema, class);
         for (unsigned k = 0; k <= i; k++)
             check_full_names(class, &schema->classes[k]);
         for (unsigned k = 0; k < i; k++) {

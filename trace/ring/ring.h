@@ -98,6 +98,7 @@ void trace_ring_open(char *ring, uint64_t number);
 void trace_ring_heartbeat(void);
 
 #define TRACE_SITE_OF_CLASS TRACE_MINORS_SWITCHED /* in place of a minor: any event of the class */
+#define TRACE_SITE_SAMPLED  128u /* added to a minor: behind the event's site, whether it is sampled */
 
 /* Whether a class, or an event, is enabled: constants, so that a disabled trace point is one instruction, its
  * site (<arch/trace.h>). With TRACE_TESTED, which `make TRACE_SWITCH=tested` defines, the mask and the
@@ -118,6 +119,32 @@ static inline __attribute__((always_inline)) bool trace_event_on(unsigned class_
 #else
     return arch_trace_site(TRACE_ID(class_number, minor));
 #endif
+}
+
+/* Whether this event of a sampled type is the one in N that is logged. Counts per CPU, and up, so that a
+ * count that a program has overwritten is over at once. A thread that is interrupted in between may lose a
+ * count. */
+static inline bool trace_is_sample(unsigned index)
+{
+    uint32_t *skipped = &trace_control_of(arch_trace_ring())->skipped[index];
+    const uint32_t count = __atomic_load_n(skipped, __ATOMIC_RELAXED) + 1;
+    const bool is_sample =
+        count >= __atomic_load_n(&arch_trace_info()->event_sample[index], __ATOMIC_RELAXED);
+    __atomic_store_n(skipped, is_sample ? 0 : count, __ATOMIC_RELAXED);
+    return is_sample;
+}
+
+/* trace_event_on() for a type that is declared `sampled`. */
+static inline __attribute__((always_inline)) bool trace_sample_on(unsigned class_number, unsigned minor,
+                                                                  unsigned index)
+{
+    if (!trace_event_on(class_number, minor))
+        return false;
+#ifndef TRACE_TESTED
+    if (!arch_trace_site(TRACE_ID(class_number, TRACE_SITE_SAMPLED + minor)))
+        return true;
+#endif
+    return trace_is_sample(index);
 }
 
 /* Classes of applications (trace/event/schema.h) have their number in a variable: TRACE_CLASS_COUNT until

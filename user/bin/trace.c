@@ -32,6 +32,8 @@ static const char help[] =
     "                         (changes the current mask), or a number. Without MASK: list all classes\n"
     "  switch EVENTS on|off   enable or disable single events: sched.wakeup, ipc.call,ipc.return, a whole\n"
     "                         class (sched); `*` stands for any letters (sched.*queue, '*')\n"
+    "  sample [EVENTS N]      log only one in N of the events with these names on each CPU; 1: all.\n"
+    "                         Without arguments: list the events that can be sampled\n"
     "  mode [MODE]            flight (overwrite the oldest), stream (wait for a reader), once (stop when "
     "full)\n"
     "  buffers COUNT [SIZE]   number of buffers per CPU, and their size (16k to 4m); powers of two.\n"
@@ -153,6 +155,13 @@ static int set_mask(int argc, char **argv)
     return parse_mask(argv[1], &mask) ? control(TRACE_OP_SET_MASK, mask, 0) : 1;
 }
 
+static int refuse_name(const char *bad)
+{
+    return refuse("'%s': no event has that name; `trace mask` lists the classes, `trace stats` events that "
+                  "were logged",
+                  bad);
+}
+
 static int switch_events(int argc, char **argv)
 {
     const char *bad;
@@ -163,10 +172,44 @@ static int switch_events(int argc, char **argv)
         return refuse("this process is not allowed to control the trace");
     int64_t error = trace_switch(SLOT_TRACE, argv[1], on, &bad);
     if (error == -E_NOT_FOUND)
-        return refuse(
-            "'%s': no event has that name; `trace mask` lists the classes, `trace stats` events that "
-            "were logged",
-            bad);
+        return refuse_name(bad);
+    return error ? refuse("refused: %s", tarn_error_text(error)) : 0;
+}
+
+static int list_sampled(void)
+{
+    puts("event                 logged");
+    for (uint32_t i = 0; i < TRACE_SAMPLED_COUNT; i++) {
+        const struct trace_event_info *event = trace_known_event(trace_sampled_ids[i]);
+        char name[64], logged[32] = "all";
+        snprintf(name, sizeof name, "%s.%s", event->class_name, event->name);
+        if (info->event_sample[i] > 1)
+            snprintf(logged, sizeof logged, "1 of %" PRIu32, info->event_sample[i]);
+        printf("%-21s %s\n", name, logged);
+    }
+    return 0;
+}
+
+static int sample_events(int argc, char **argv)
+{
+    const char *bad;
+    uint64_t every;
+    if (argc == 1)
+        return list_sampled();
+    if (argc == 2)
+        return refuse("of how many events is one to be logged? trace sample %s N", argv[1]);
+    if (!parse_number(argv[2], &every))
+        return 1;
+    if (!every || every > TRACE_SAMPLE_EVERY_MAX)
+        return refuse("'%s': one event in 1 to %u can be logged", argv[2], TRACE_SAMPLE_EVERY_MAX);
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse("this process is not allowed to control the trace");
+    int64_t error = trace_sample(SLOT_TRACE, argv[1], every, &bad);
+    if (error == -E_NOT_FOUND && bad)
+        return refuse_name(bad);
+    if (error == -E_NOT_FOUND)
+        return refuse("'%s': none of these events can be sampled; `trace sample` lists those that can",
+                      argv[1]);
     return error ? refuse("refused: %s", tarn_error_text(error)) : 0;
 }
 
@@ -338,6 +381,7 @@ static const struct command {
     {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
     {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},  {"watch", 0, 2, sample_locks},
+    {"sample", 0, 2, sample_events},
 };
 
 int main(int argc, char **argv)

@@ -20,6 +20,9 @@ enum trace_operation {
     TRACE_OP_DROP_PREVIOUS = 8, /* drops the previous boot's trace; -E_NOT_FOUND */
     /* Of each b acquisitions of locks of class a (~0: all classes) one is logged; 0: none. -E_NOT_FOUND. */
     TRACE_OP_SAMPLE_LOCKS = 10,
+    /* Of the events with id a (TRACE_ID), which must be declared `sampled`, each CPU logs one in b; 1: all.
+     * -E_NOT_FOUND. */
+    TRACE_OP_SAMPLE_EVENTS = 14,
     /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. */
     TRACE_OP_SET_PROFILE = 9,
 };

@@ -8,6 +8,7 @@
 /* clang-format off */
 const struct column_text column_texts[] = {
     {NULL, "acquisitions", "acquisitions while the lock class was sampled"},
+    {NULL, "acquisitions_error", "95 % bound of the error of acquisitions, if only one in N was logged"},
     {NULL, "address", "address of the lock or event"},
     {"faults.instruction", "address", "address of the faulting instruction"},
     {"faults.longest", "address", "accessed address"},
@@ -60,6 +61,8 @@ const struct column_text column_texts[] = {
     {NULL, "end_ns", "end time, since the start of the trace; empty: still alive at the end"},
     {NULL, "errors", "calls that returned an error"},
     {"ipc", "errors", "calls that failed in the kernel or that the server refused"},
+    {NULL, "estimated", "number of events that the logged ones stand for"},
+    {NULL, "estimated_error", "95 % bound of the error of the estimate"},
     {NULL, "events", "number of events"},
     {NULL, "events_per_second", "events per second of the range"},
     {NULL, "ex_process_ns", "time in which a server worked on the thread's call, directly or through servers that it called"},
@@ -137,6 +140,7 @@ const struct column_text column_texts[] = {
     {NULL, "number", "number of the class"},
     {"faults", "number", "number of the fault type"},
     {"syscalls", "number", "system call number"},
+    {NULL, "one_of", "of so many events one was logged, at last"},
     {NULL, "own_ns", "part of the total in which the thread ran the activity itself, not a nested one"},
     {NULL, "p50_ns", "median of those seen from begin to end"},
     {NULL, "p90_ns", "90th percentile of those seen from begin to end"},

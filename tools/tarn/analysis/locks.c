@@ -35,7 +35,7 @@ static void sum_hold(struct lock_sum *sum, uint64_t held)
 
 void lock_sum_add(struct lock_sum *into, const struct lock_sum *from)
 {
-    into->acquisitions += from->acquisitions;
+    estimate_merge(&into->acquisitions, &from->acquisitions);
     into->contentions += from->contentions;
     into->contentions_sampled += from->contentions_sampled;
     into->waited += from->waited;
@@ -313,11 +313,12 @@ static void on_acquired(struct locks *locks, const struct cursor *cursor, const 
         lock_taken(owners_of(locks, &event), thread, event.at);
     if (!analysis_wants_on(&locks->analysis, thread, cursor->stream->rank))
         return;
-    class->sum.acquisitions += times;
-    lock_at(locks, &event)->acquisitions += times;
-    of_thread->acquisitions += event.is_event ? 0 : times;
+    estimate_add(&class->sum.acquisitions, times);
+    estimate_add(&lock_at(locks, &event)->acquisitions, times);
+    if (!event.is_event)
+        estimate_add(&of_thread->acquisitions, times);
     chain = lock_chain_at(locks, fields, cursor, &event);
-    chain->sum.acquisitions += times;
+    estimate_add(&chain->sum.acquisitions, times);
     lock_chain_takes(locks, &event, chain);
 }
 

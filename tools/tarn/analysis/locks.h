@@ -4,6 +4,7 @@
 #define TARN_LOCKS_H
 
 #include <tools/tarn/analysis/delays.h>
+#include <tools/tarn/analysis/estimate.h>
 #include <tools/tarn/analysis/kinds.h>
 #include <tools/tarn/analysis/lock_owners.h>
 #include <tools/tarn/analysis/spans.h>
@@ -34,7 +35,7 @@ extern const struct table locks_tables[LOCKS_TABLES];
 
 /* Times are in ticks. */
 struct lock_sum {
-    uint64_t acquisitions; /* while they were logged */
+    struct estimate acquisitions; /* while one in N was logged */
     uint64_t contentions, contentions_sampled;
     uint64_t waited, longest, spins;
     uint64_t holds, held, held_longest;

@@ -10,6 +10,7 @@
     COUNT_COLUMN("contentions"), TIME_COLUMN("waited_ns"),                    \
     TIME_OF_ONE("wait_mean_ns"), TIME_LARGEST("wait_max_ns"),                     \
     COUNT_COLUMN("spins"), COUNT_COLUMN("acquisitions"),                   \
+    NUMBER_COLUMN("acquisitions_error"),                   \
     MEAN_COLUMN("contended_percent", 2), COUNT_COLUMN("holds"),                           \
     TIME_COLUMN("held_ns"), TIME_OF_ONE("held_mean_ns"),                             \
     TIME_LARGEST("held_max_ns")
@@ -108,19 +109,21 @@ const struct table locks_tables[LOCKS_TABLES] = {
 
 static void fill_sum(const struct analysis *analysis, const struct lock_sum *sum, union table_cell *cells)
 {
-    bool is_counted = sum->acquisitions != 0, is_held = sum->holds != 0;
+    bool is_counted = sum->acquisitions.total != 0, is_held = sum->holds != 0;
 
     tally_fill_mean(analysis, &(struct tally){sum->contentions, sum->waited, sum->longest}, cells);
-    cells_put(cells + 4, {.count = sum->spins}, {.count = is_counted ? sum->acquisitions : TABLE_NONE},
-              {.real = is_counted ? 100 * (double)sum->contentions_sampled / (double)sum->acquisitions : NAN},
-              {.count = sum->holds}, {.count = is_held ? analysis_ns(analysis, sum->held) : TABLE_NONE},
-              {.count = is_held ? analysis_ns(analysis, sum->held / sum->holds) : TABLE_NONE},
-              {.count = is_held ? analysis_ns(analysis, sum->held_longest) : TABLE_NONE});
+    cells_put(
+        cells + 4, {.count = sum->spins}, {.count = is_counted ? sum->acquisitions.total : TABLE_NONE},
+        {.count = is_counted ? estimate_error(&sum->acquisitions) : TABLE_NONE},
+        {.real = is_counted ? 100 * (double)sum->contentions_sampled / (double)sum->acquisitions.total : NAN},
+        {.count = sum->holds}, {.count = is_held ? analysis_ns(analysis, sum->held) : TABLE_NONE},
+        {.count = is_held ? analysis_ns(analysis, sum->held / sum->holds) : TABLE_NONE},
+        {.count = is_held ? analysis_ns(analysis, sum->held_longest) : TABLE_NONE});
 }
 
 static bool is_empty(const struct lock_sum *sum)
 {
-    return sum->acquisitions == 0 && sum->contentions == 0 && sum->holds == 0;
+    return sum->acquisitions.total == 0 && sum->contentions == 0 && sum->holds == 0;
 }
 
 /* The causes add up to the wait. */
@@ -388,7 +391,7 @@ static void note_unsampled(struct locks *locks)
         const struct map_entry *entry = locks->classes.entries[i];
         const struct lock_class *class = (const void *)entry->value;
 
-        unsampled += class->sum.contentions != 0 && class->sum.acquisitions == 0 &&
+        unsampled += class->sum.contentions != 0 && class->sum.acquisitions.total == 0 &&
                      !lock_class_is_event(analysis->model, (uint32_t)entry->key[0]);
     }
     if (unsampled != 0)

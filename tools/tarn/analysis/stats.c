@@ -5,13 +5,20 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <tools/tarn/analysis/estimate.h>
 #include <tools/tarn/analysis/kinds.h>
 #include <tools/tarn/analysis/rows.h>
 
-enum { BY_CPU, BY_CLASS, BY_EVENT, BY_PROGRAM, BY_PROCESS, BY_THREAD, TABLES };
+enum { BY_CPU, BY_CLASS, BY_EVENT, BY_SAMPLED, BY_PROGRAM, BY_PROCESS, BY_THREAD, TABLES };
 
 struct count {
     uint64_t events, bytes;
+};
+
+/* Of a type of events of which one in N was logged; all of the type. */
+struct sampled_count {
+    struct estimate estimate;
+    uint32_t every; /* N, the last one; 0: never more than 1 */
 };
 
 struct thread_count {
@@ -22,8 +29,9 @@ struct thread_count {
 struct stats {
     struct analysis analysis;
     struct count total;
-    struct count *types, *cpus; /* by event index; by the stream's rank */
-    struct slots threads;       /* struct thread_count, by number in the model */
+    struct count *types, *cpus;    /* by event index; by the stream's rank */
+    struct sampled_count *sampled; /* by event index */
+    struct slots threads;          /* struct thread_count, by number in the model */
     double seconds;
 };
 
@@ -39,6 +47,9 @@ enum { CLASS_NUMBER, CLASS_EVENTS };
 static const struct table_column class_columns[] = {NUMBER_COLUMN("number"), COLUMNS_COUNTS};
 enum { EVENT_EVENTS };
 static const struct table_column event_columns[] = {COLUMNS_COUNTS};
+enum { SAMPLED_EVENTS, SAMPLED_EVERY, SAMPLED_TOTAL, SAMPLED_ERROR };
+static const struct table_column sampled_columns[] = {
+    COLUMN_EVENTS, NUMBER_COLUMN("one_of"), COUNT_COLUMN("estimated"), NUMBER_COLUMN("estimated_error")};
 enum { CPU_NUMBER, CPU_BUSY, CPU_BOOT, CPU_IDLE, CPU_LOST, CPU_SWITCHES, CPU_EVENTS };
 static const struct table_column cpu_columns[] = {NUMBER_COLUMN("cpu"),
                                                   MEAN_COLUMN("busy_percent", 1),
@@ -60,6 +71,8 @@ static const struct table tables[TABLES] = {
     [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, "cpu", "events and use of each CPU"),
     [BY_CLASS] = TABLE("class", "event class", "classes", class_columns, "events", "event classes"),
     [BY_EVENT] = TABLE("event", "event", "events", event_columns, "events", "event types"),
+    [BY_SAMPLED] = TABLE("sampled", "sampled event", "sampled events", sampled_columns, "estimated",
+                         "events of which one in N was logged, and how many there were"),
     [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, "events",
                          "programs: all processes of one name"),
     [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, "events", "processes"),
@@ -77,6 +90,13 @@ static inline void count(struct count *counter, uint64_t bytes)
     counter->bytes += bytes;
 }
 
+static inline void count_sampled(struct sampled_count *sampled, uint32_t every)
+{
+    estimate_add(&sampled->estimate, every > 1 ? every : 1);
+    if (every > 1)
+        sampled->every = every;
+}
+
 static inline struct thread_count *thread_at(struct stats *stats, const struct model_thread *thread)
 {
     return slots_at(&stats->threads, thread->number);
@@ -87,10 +107,13 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 {
     struct stats *stats = ANALYSIS_OF(self, struct stats);
     uint64_t bytes = cursor->event.words * 8ul;
+    unsigned type = cursor->event.type->index;
 
     if (!analysis_wants_event(&stats->analysis, cursor, thread))
         return;
-    count(&stats->types[cursor->event.type->index], bytes);
+    count(&stats->types[type], bytes);
+    if (stats->analysis.model->sample_every[type] != 0)
+        count_sampled(&stats->sampled[type], stats->analysis.model->sample_every[type]);
     count(&stats->cpus[cursor->stream->rank], bytes);
     count(&thread_at(stats, thread)->count, bytes);
     count(&stats->total, bytes);
@@ -122,6 +145,7 @@ static bool open_stats(struct analysis *analysis, struct fail *fail)
     const struct trace *trace = analysis->trace;
 
     stats->types = arena_alloc(&analysis->arena, trace->schema.event_count * sizeof(stats->types[0]));
+    stats->sampled = arena_alloc(&analysis->arena, trace->schema.event_count * sizeof(stats->sampled[0]));
     stats->cpus = arena_alloc(&analysis->arena, trace->stream_count * sizeof(stats->cpus[0]));
     analysis_slots(analysis, &stats->threads, sizeof(struct thread_count));
     analysis->observer.segment = on_segment;
@@ -177,6 +201,24 @@ static void fill_events(struct stats *stats)
             row->cells[CLASS_NUMBER].count = i;
             add_counts(stats, row, CLASS_EVENTS, classes[i]);
         }
+}
+
+static void fill_sampled(struct stats *stats)
+{
+    const struct schema *schema = &stats->analysis.trace->schema;
+
+    for (unsigned i = 0; i < schema->event_count; i++) {
+        const struct sampled_count *sampled = &stats->sampled[i];
+        struct table_row *row;
+
+        if (sampled->every == 0)
+            continue;
+        row = table_add(&stats->analysis.tables[BY_SAMPLED], schema->events[i]->name);
+        row->cells[SAMPLED_EVENTS].count = stats->types[i].events;
+        row->cells[SAMPLED_EVERY].count = sampled->every;
+        row->cells[SAMPLED_TOTAL].count = sampled->estimate.total;
+        row->cells[SAMPLED_ERROR].count = estimate_error(&sampled->estimate);
+    }
 }
 
 static void fill_cpus(struct stats *stats)
@@ -260,6 +302,7 @@ static void finish_stats(struct analysis *analysis)
 
     stats->seconds = analysis_seconds(analysis);
     fill_events(stats);
+    fill_sampled(stats);
     fill_cpus(stats);
     fill_threads(stats);
     analysis->total->cells[TOTAL_EVENTS].count = stats->total.events;

@@ -86,6 +86,10 @@ static const struct ctl_command {
      "switch single events, also those of applications: sched.wakeup, ipc.call,ipc.return, or sched for the "
      "whole class; * stands for any letters: sched.*queue. Events are logged only while their class is "
      "traced"},
+    {"sample", "EVENTS N", WIRE_OP_SAMPLE_EVENTS, NULL, NULL,
+     "log only one in N of the events with these names on each CPU; 1: all. `trace sample` in the guest "
+     "lists the "
+     "events that can be sampled, `tarn stats` estimates how many there were"},
     {"geometry", "BYTES COUNT", WIRE_OP_SET_GEOMETRY, parse_number, parse_number,
      "set the size and number of each CPU's buffers, powers of two; clears the trace; refused during a pull"},
     {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,
@@ -214,8 +218,13 @@ static bool run_request(struct ctl *ctl, const struct wire_request *request, str
     struct statistics statistics;
     struct source_reply reply;
 
-    if (!source_control(ctl->source, request,
-                        request->text != NULL ? "an event with one of these names: " : "", &reply, fail))
+    const char *what = request->operation == WIRE_OP_SWITCH_EVENTS ? "an event with one of these names: "
+                       : request->operation == WIRE_OP_SAMPLE_EVENTS
+                           ? "an event with one of these names that can be sampled (`trace sample` in the "
+                             "guest lists them): "
+                           : "";
+
+    if (!source_control(ctl->source, request, what, &reply, fail))
         return false;
     if (request->operation != WIRE_OP_STATISTICS) {
         if (ctl->json)
@@ -351,6 +360,18 @@ static bool parse_switch(int argc, char **argv, struct wire_request *request, st
     return parse_on(argv[2], &request->a, fail);
 }
 
+static bool parse_sample(int argc, char **argv, struct wire_request *request, struct fail *fail)
+{
+    request->operation = WIRE_OP_SAMPLE_EVENTS;
+    if (argc != 3)
+        return fail_set(fail, "sample takes names of events, and a number; see tarn ctl --help");
+    request->text = argv[1];
+    if (!parse_number(argv[2], &request->a, fail))
+        return false;
+    return (request->a > 0 && request->a <= TRACE_SAMPLE_EVERY_MAX) ||
+           fail_set(fail, "'%s': one event in 1 to %u can be logged", argv[2], TRACE_SAMPLE_EVERY_MAX);
+}
+
 /* ---- running ------------------------------------------------------------------------------------- */
 
 static bool parse_request(int argc, char **argv, struct wire_request *request, struct fail *fail)
@@ -359,6 +380,8 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
         return parse_sampling(argc, argv, request, fail);
     if (strcmp(argv[0], "switch") == 0)
         return parse_switch(argc, argv, request, fail);
+    if (strcmp(argv[0], "sample") == 0)
+        return parse_sample(argc, argv, request, fail);
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct ctl_command *command = &commands[i];
         int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);

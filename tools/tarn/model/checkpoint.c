@@ -13,8 +13,9 @@
 struct saved_head {
     uint64_t now;
     uint32_t cpus, thread_count, nobody, live, ended;
-    uint32_t lock_classes; /* the number of them that follow; then the CPUs */
-    uint32_t tells_sleep, reserved;
+    uint32_t lock_classes; /* the number of them that follow; then a sampling factor for each event type, the
+                              CPUs */
+    uint32_t tells_sleep, event_types;
 };
 
 struct saved_cpu {
@@ -131,12 +132,14 @@ size_t model_save(const struct model *model, struct buffer *out)
                               .nobody = number_of(model->nobody),
                               .live = model->live_count,
                               .lock_classes = count_lock_classes(model),
-                              .tells_sleep = model->tells_sleep};
+                              .tells_sleep = model->tells_sleep,
+                              .event_types = model->trace->schema.event_count};
     const struct model_thread *last = model->live;
     size_t start = out->used;
 
     buffer_add(out, &head, sizeof(head));
     buffer_add(out, model->lock_classes, head.lock_classes * sizeof(model->lock_classes[0]));
+    buffer_add(out, model->sample_every, head.event_types * sizeof(model->sample_every[0]));
     for (uint32_t i = 0; i < head.cpus; i++)
         save_cpu(&model->cpus[i], out);
     for (const struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
@@ -298,6 +301,14 @@ static bool restore_lock_classes(struct model *model, uint32_t count, struct buf
     return !reader->failed;
 }
 
+static bool restore_sampling(struct model *model, uint32_t types, struct buffer_reader *reader)
+{
+    if (types != model->trace->schema.event_count)
+        return false;
+    buffer_get(reader, model->sample_every, types * sizeof(model->sample_every[0]));
+    return !reader->failed;
+}
+
 /* Resets the counts, as if the model had taken all earlier events outside its range. */
 static void forget_counts(struct model *model)
 {
@@ -327,7 +338,8 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
     ok = !reader.failed && head.cpus == model->trace->stream_count &&
          head.thread_count <= MODEL_THREADS_MAX + head.cpus + 1 &&
          (head.nobody == NONE || head.nobody < head.thread_count) &&
-         restore_lock_classes(model, head.lock_classes, &reader) && reader.left / sizeof(cpu) >= head.cpus;
+         restore_lock_classes(model, head.lock_classes, &reader) &&
+         restore_sampling(model, head.event_types, &reader) && reader.left / sizeof(cpu) >= head.cpus;
     if (!ok)
         return fail_set(fail, "a checkpoint of the model is damaged");
     model->now = head.now;

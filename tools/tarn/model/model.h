@@ -257,7 +257,8 @@ struct model {
     bool tells_sleep; /* a power_cpu_idle was seen; saved in checkpoints */
     /* irqs, classes or sampling changed since the last model_save_snapshot */
     bool has_news;
-    struct map processes;         /* of struct model_process, by pid */
+    uint32_t *sample_every; /* by event index: of so many events one is logged; 0: all. In checkpoints */
+    struct map processes;   /* of struct model_process, by pid */
     struct model_action *actions; /* by event index */
     /* numbers of system calls, or UINT32_MAX */
     uint32_t number_call, number_receive, number_reply_receive;

@@ -162,6 +162,25 @@ void on_sampling(struct model *model, struct model_cpu *cpu, const struct event 
     model->has_news = true;
 }
 
+const struct event_type *sampled_type(const struct model *model, const struct event *event,
+                                      const struct model_action *action)
+{
+    const uint32_t class = get32(model, event, action->at[0]), minor = get32(model, event, action->at[1]);
+
+    return class < TRACE_CLASS_COUNT && minor <= UINT16_MAX
+               ? schema_event(&model->trace->schema, TRACE_ID(class, minor))
+               : NULL;
+}
+
+void on_event_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
+                       const struct model_action *action)
+{
+    const struct event_type *type = sampled_type(model, event, action);
+
+    if (type != NULL)
+        model->sample_every[type->index] = get32(model, event, action->at[2]);
+}
+
 void on_state_lock_class(struct model *model, struct model_cpu *cpu, const struct event *event,
                          const struct model_action *action)
 {

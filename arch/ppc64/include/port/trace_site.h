@@ -27,6 +27,11 @@ static inline bool arch_trace_site_is_valid(const void *code, int64_t distance)
            (now == SITE_OFF || now == port_site_on(distance));
 }
 
+static inline bool arch_trace_site_is_on(const void *code)
+{
+    return *(const uint32_t *)code != SITE_OFF;
+}
+
 /* Without interrupts, which a profiling window lets through: they would begin in real mode. */
 static inline void port_store_real(paddr_t address, uint32_t word)
 {

@@ -21,6 +21,11 @@ static inline bool arch_trace_site_is_valid(const void *code, int64_t distance)
     return (bytes[0] == SITE_OFF || bytes[0] == SITE_ON) && displacement == distance - ARCH_TRACE_SITE_BYTES;
 }
 
+static inline bool arch_trace_site_is_on(const void *code)
+{
+    return *(const uint8_t *)code == SITE_ON;
+}
+
 static inline void arch_trace_site_switch(paddr_t site, int64_t distance, bool on)
 {
     (void)distance; /* is in the site */
