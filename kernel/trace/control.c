@@ -97,36 +97,49 @@ static int64_t set_switches(uint64_t class_number, uint64_t minors)
     return 0;
 }
 
-static int64_t sample_events(uint64_t id, uint64_t every)
+static void log_limit(uint32_t id, bool is_threshold, uint32_t old, uint32_t now)
 {
-    uint32_t index = 0;
-    while (index < TRACE_SAMPLED_COUNT && trace_sampled_ids[index] != id)
-        index++;
-    if (index == TRACE_SAMPLED_COUNT)
-        return -E_NOT_FOUND;
-    if (every > TRACE_SAMPLE_EVERY_MAX)
-        return -E_BAD_ARGUMENT;
+    if (is_threshold)
+        trace_trace_threshold(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old, now);
+    else
+        trace_trace_sampling(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old, now);
+}
+
+/* The change is logged even if class trace is off: no reader of these events can do without. */
+static void set_limit(uint32_t index, uint32_t limit)
+{
+    const struct trace_limited *type = &trace_limited[index];
+    const uint64_t class = 1ull << TRACE_ID_CLASS(type->id);
     spin_lock(&trace_lock);
-    uint32_t *word = &trace_info_page.event_sample[index];
-    const uint32_t old = __atomic_exchange_n(word, every > 1 ? (uint32_t)every : 1, __ATOMIC_RELAXED);
+    const uint32_t old = __atomic_exchange_n(&trace_info_page.event_limit[index], limit, __ATOMIC_RELAXED);
     const uint64_t mask = trace_info_page.mask;
     trace_sites_agree();
-    if (mask >> TRACE_ID_CLASS(id) & 1) { /* no reader can do without this event */
+    if (mask & class) {
         use_mask(mask | 1ull << TRACE_CLASS_TRACE);
-        trace_trace_sampling(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old > 1 ? old : 1, *word);
+        log_limit(type->id, type->above, old, limit);
         use_mask(mask);
     }
     spin_unlock(&trace_lock);
-    return 0;
 }
 
-void trace_sampling_statedump(void)
+static int64_t limit_events(uint64_t id, bool is_threshold, uint64_t limit)
 {
-    for (uint32_t i = 0; i < TRACE_SAMPLED_COUNT; i++) {
-        const uint32_t every = __atomic_load_n(&trace_info_page.event_sample[i], __ATOMIC_RELAXED);
-        if (every > 1)
-            trace_trace_sampling(TRACE_ID_CLASS(trace_sampled_ids[i]), TRACE_ID_MINOR(trace_sampled_ids[i]),
-                                 every, every);
+    if (limit > (is_threshold ? UINT32_MAX : TRACE_SAMPLE_EVERY_MAX) || (!is_threshold && !limit))
+        return -E_BAD_ARGUMENT;
+    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++)
+        if (trace_limited[i].id == id && !trace_limited[i].above != is_threshold) {
+            set_limit(i, (uint32_t)limit);
+            return 0;
+        }
+    return -E_NOT_FOUND;
+}
+
+void trace_limits_statedump(void)
+{
+    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
+        const uint32_t limit = __atomic_load_n(&trace_info_page.event_limit[i], __ATOMIC_RELAXED);
+        if (limit > 1)
+            log_limit(trace_limited[i].id, trace_limited[i].above, limit, limit);
     }
 }
 
@@ -210,7 +223,9 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     case TRACE_OP_SET_PROFILE:
         return profile_set(a);
     case TRACE_OP_SAMPLE_EVENTS:
-        return sample_events(a, b);
+        return limit_events(a, false, b);
+    case TRACE_OP_SET_THRESHOLD:
+        return limit_events(a, true, b);
     case TRACE_OP_SAMPLE_LOCKS:
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : lock_sample(a, (uint32_t)b);
     default:

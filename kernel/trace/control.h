@@ -62,8 +62,8 @@ void trace_sites_agree(void);
 /* sites.c, for the debugger, while the other CPUs are stopped: sets mask and switches. False: one of them is
  * switching sites. */
 bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT]);
-void trace_statedump(void);          /* logs what exists; no locks held */
-void trace_sampling_statedump(void); /* control.c: of which events one in N is logged */
+void trace_statedump(void);        /* logs what exists; no locks held */
+void trace_limits_statedump(void); /* control.c: of which events not all are logged */
 /* Records the end for a later reader: enum trace_store_end, and the reason in one line. Takes no lock. */
 void trace_store_end(uint32_t end, const char *reason);
 

@@ -46,10 +46,10 @@ extern const struct trace_site trace_sites[], trace_sites_end[]; /* the kernel's
 static struct switches {
     uint64_t mask;
     uint64_t minors[TRACE_CLASS_COUNT];
-    uint64_t sampled[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
+    uint64_t limited[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
 } now = {.mask = ~0ull,
          .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
-         .sampled = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull}},
+         .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull}},
   before;
 
 /* The sites in a memory object, in frames of their own. */
@@ -68,8 +68,8 @@ static struct program_sites *programs; /* under sites_lock */
 static bool is_on(const struct switches *switches, uint32_t id)
 {
     const uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);
-    if (minor >= TRACE_SITE_SAMPLED)
-        return switches->sampled[class_number] >> (minor - TRACE_SITE_SAMPLED) % 64 & 1;
+    if (minor >= TRACE_SITE_LIMITED)
+        return switches->limited[class_number] >> (minor - TRACE_SITE_LIMITED) % 64 & 1;
     return switches->mask >> class_number & 1 &&
            (minor >= TRACE_MINORS_SWITCHED || switches->minors[class_number] >> minor & 1);
 }
@@ -85,7 +85,7 @@ static void compare_classes(void)
 {
     changed_classes = before.mask ^ now.mask;
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
-        if (before.minors[i] != now.minors[i] || before.sampled[i] != now.sampled[i])
+        if (before.minors[i] != now.minors[i] || before.limited[i] != now.limited[i])
             changed_classes |= 1ull << i;
 }
 
@@ -120,10 +120,10 @@ static bool begin_change(void)
     now.mask = __atomic_load_n(&info->mask, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
-    memset(now.sampled, 0, sizeof now.sampled);
-    for (unsigned i = 0; i < TRACE_SAMPLED_COUNT; i++)
-        if (__atomic_load_n(&info->event_sample[i], __ATOMIC_RELAXED) > 1)
-            now.sampled[TRACE_ID_CLASS(trace_sampled_ids[i])] |= 1ull << TRACE_ID_MINOR(trace_sampled_ids[i]);
+    memset(now.limited, 0, sizeof now.limited);
+    for (unsigned i = 0; i < TRACE_LIMITED_COUNT; i++)
+        if (__atomic_load_n(&info->event_limit[i], __ATOMIC_RELAXED) > 1)
+            now.limited[TRACE_ID_CLASS(trace_limited[i].id)] |= 1ull << TRACE_ID_MINOR(trace_limited[i].id);
     compare_classes();
     return changed_classes != 0;
 }

@@ -82,6 +82,6 @@ void trace_statedump(void)
     lock_class_for_each(dump_lock_class, NULL);
     irq_for_each(dump_irq, NULL);
     profile_statedump();
-    trace_sampling_statedump();
+    trace_limits_statedump();
     trace_state_end(number);
 }

@@ -116,7 +116,7 @@ static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
     return sys_trace_control(SLOT_TRACE, operation, a, b);
 }
 
-/* Switches or samples the events with these names. Other connections may do the same. */
+/* Switches or limits the events with these names. Other connections may do the same. */
 static int64_t set_events(const struct wire_request *request)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -124,9 +124,10 @@ static int64_t set_events(const struct wire_request *request)
 
     pthread_mutex_lock(&lock);
     trace_schemas_load(SLOT_TRACE);
-    int64_t status = request->operation == WIRE_OP_SAMPLE_EVENTS
-                         ? trace_sample(SLOT_TRACE, request->text, request->a, &bad)
-                         : trace_switch(SLOT_TRACE, request->text, request->a != 0, &bad);
+    int64_t status = request->operation == WIRE_OP_SWITCH_EVENTS
+                         ? trace_switch(SLOT_TRACE, request->text, request->a != 0, &bad)
+                         : trace_limit(SLOT_TRACE, request->text, request->operation == WIRE_OP_SET_THRESHOLD,
+                                       request->a, &bad);
     pthread_mutex_unlock(&lock);
     return status;
 }
@@ -143,6 +144,7 @@ int64_t control_trace(const struct wire_request *request)
         return control(TRACE_OP_SET_MODE, request->a, 0);
     case WIRE_OP_SWITCH_EVENTS:
     case WIRE_OP_SAMPLE_EVENTS:
+    case WIRE_OP_SET_THRESHOLD:
         return set_events(request);
     case WIRE_OP_SET_GEOMETRY:
         return pull_is_running() ? -E_BUSY : control(TRACE_OP_SET_GEOMETRY, request->a, request->b);

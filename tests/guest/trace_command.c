@@ -90,7 +90,7 @@ static void test_sampling(const struct trace_info *info)
               says("frame.alloc           1 of 64") && says("libc.free             1 of 64") &&
               says("libc.malloc           all"),
           "sample by patterns");
-    check(info->event_sample[TRACE_SAMPLED_COUNT] == 0, "no event is sampled that does not exist");
+    check(info->event_limit[TRACE_LIMITED_COUNT] == 0, "no event is sampled that does not exist");
     check(run("trace sample * 1") == 0 && run("trace sample") == 0 && !strstr(output, "1 of"),
           "all are logged again");
     check(fails_with("trace sample frame.alloc", 1, "of how many events"), "sample without a number");
@@ -99,6 +99,24 @@ static void test_sampling(const struct trace_info *info)
           "an unknown name");
     check(fails_with("trace sample sched.switch 8", 1, "none of these events can be sampled"),
           "an event that others depend on");
+}
+
+static void test_thresholds(void)
+{
+    check(run("trace threshold") == 0 && says("lock.contended        all") && !strstr(output, "frame.alloc"),
+          "threshold lists the events that have one");
+    check(run("trace threshold lock.* 10us") == 0 && run("trace threshold") == 0 &&
+              says("lock.contended        wait from ") && says("lock.held             held from "),
+          "thresholds by patterns");
+    check(run("trace threshold * 0") == 0 && run("trace threshold") == 0 && !strstr(output, "from"),
+          "all are logged again");
+    check(fails_with("trace threshold lock.contended", 1, "from which duration"),
+          "threshold without a duration");
+    check(fails_with("trace threshold lock.contended 10", 1, "'10' is not a duration"),
+          "a duration without unit");
+    check(fails_with("trace threshold lock.contended 1000s", 1, "refused"), "a duration that is too long");
+    check(fails_with("trace threshold sched.switch 10us", 1, "none of these events has a threshold"),
+          "an event without duration");
 }
 
 static void test_rings(const struct trace_info *info)
@@ -145,6 +163,7 @@ int main(void)
     test_masks(info);
     test_switches(info);
     test_sampling(info);
+    test_thresholds();
     test_rings(info);
     test_events();
     unlink(OUTPUT);

@@ -87,18 +87,27 @@ int64_t trace_switch(cap_t trace, const char *names, bool on, const char **bad)
     return 0;
 }
 
-int64_t trace_sample(cap_t trace, const char *names, uint64_t every, const char **bad)
+static uint64_t ticks_of(uint64_t ns)
+{
+    const unsigned __int128 ticks =
+        ((unsigned __int128)ns * arch_trace_info()->clock_hz + 999999999) / 1000000000;
+    return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+}
+
+int64_t trace_limit(cap_t trace, const char *names, bool is_threshold, uint64_t limit, const char **bad)
 {
     uint64_t meant[TRACE_CLASS_COUNT] = {0};
     int64_t error = -E_NOT_FOUND;
     if (!trace_switch_events(names, trace_known_event, true, meant, bad))
         return -E_NOT_FOUND;
     *bad = NULL;
-    for (uint32_t i = 0; i < TRACE_SAMPLED_COUNT; i++) {
-        const uint32_t id = trace_sampled_ids[i];
-        if (!(meant[TRACE_ID_CLASS(id)] >> TRACE_ID_MINOR(id) & 1))
+    limit = is_threshold ? ticks_of(limit) : limit;
+    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
+        const uint32_t id = trace_limited[i].id;
+        if (!trace_limited[i].above == is_threshold || !(meant[TRACE_ID_CLASS(id)] >> TRACE_ID_MINOR(id) & 1))
             continue;
-        error = sys_trace_control(trace, TRACE_OP_SAMPLE_EVENTS, id, every);
+        error = sys_trace_control(trace, is_threshold ? TRACE_OP_SET_THRESHOLD : TRACE_OP_SAMPLE_EVENTS, id,
+                                  limit);
         if (error)
             return error;
     }

@@ -27,9 +27,10 @@ int trace_known_class(const char *name, uint64_t length);
 /* Switches the events with these names (trace/print/words.h), of those that are known. -E_NOT_FOUND: there is
  * none with the name at *bad, and none is switched. Or the kernel's error. */
 int64_t trace_switch(cap_t trace, const char *names, bool on, const char **bad);
-/* Of the events with these names that are declared `sampled`, each CPU logs one in `every`; 1: all. Others
- * with such a name stay as they are. -E_NOT_FOUND: there is none with the name at *bad, or, with *bad NULL,
- * none of them all can be sampled. Or the kernel's error. */
-int64_t trace_sample(cap_t trace, const char *names, uint64_t every, const char **bad);
+/* Of the events with these names that are declared `sampled`, each CPU logs one in `limit`; 1: all. With
+ * is_threshold, of those that are declared `above` a field, those in which it is at least `limit`
+ * nanoseconds; 0: all. Others with such a name stay as they are. -E_NOT_FOUND: there is none with the name at
+ * *bad, or, with *bad NULL, none of them all can be limited so. Or the kernel's error. */
+int64_t trace_limit(cap_t trace, const char *names, bool is_threshold, uint64_t limit, const char **bad);
 
 #endif

@@ -53,6 +53,12 @@ struct trace_event_info {
     uint16_t fixed_bytes; /* body without a final string or array: the shortest event */
 };
 
+/* A type of events of which not all need be logged. */
+struct trace_limited {
+    uint32_t id;       /* TRACE_ID(class, minor) */
+    const char *above; /* NULL: one in N is; else those in which this field is at least a threshold */
+};
+
 struct trace_class_info {
     const char *name; /* NULL: no such class */
     const char *description;

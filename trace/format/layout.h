@@ -44,7 +44,7 @@
 #define TRACE_TIME_SPAN (1ull << 31)
 
 #define TRACE_USER_LOCKS_MAX 16u
-#define TRACE_SAMPLED_MAX    60u /* types of events of which one in N can be logged */
+#define TRACE_LIMITED_MAX    60u /* types of events that can be limited */
 
 #define TRACE_CLOCK_SOURCES_BYTES 48u
 
@@ -77,10 +77,11 @@ struct trace_info {
     uint64_t geometry;         /* the three masks and buffer_count in one word: trace_geometry_word() */
     uint32_t clock_error_ppm;  /* upper bound of the error of clock_hz */
     char clock_sources[TRACE_CLOCK_SOURCES_BYTES]; /* what clock_hz is derived from: words, NUL padded */
-    /* By index of a sampled type (trace_sampled_ids): one in so many events is logged; 0 or 1: all. */
-    uint32_t event_sample[TRACE_SAMPLED_MAX];
+    /* By index in trace_limited: one in so many events is logged, or those whose field is at least this; 0 or
+     * 1: all. */
+    uint32_t event_limit[TRACE_LIMITED_MAX];
     uint8_t
-        reserved[512 - 132 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_SAMPLED_MAX];
+        reserved[512 - 132 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */
     uint64_t consumed[TRACE_CPUS_MAX];
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
@@ -244,8 +245,8 @@ struct trace_control {
     /* Checksums of the newest whole packets, at number % TRACE_SUMS: trace_sum_entry() of sum.h, or 0. The
      * kernel writes them without the writers' knowledge: not of every packet, and never of the open one. */
     uint64_t sums[TRACE_SUMS];
-    uint32_t skipped[TRACE_SAMPLED_MAX]; /* events since the last one that was logged, as event_sample */
-    uint64_t reserved[250 - TRACE_SAMPLED_MAX / 2];
+    uint32_t skipped[TRACE_LIMITED_MAX]; /* by the same index: events since the last one that was logged */
+    uint64_t reserved[250 - TRACE_LIMITED_MAX / 2];
     uint64_t events;    /* logged since boot, when the open packet began */
     uint64_t torn;      /* words of earlier laps that were uncommitted when their buffer was reused */
     uint64_t discarded; /* events that found no free buffer, since boot */

@@ -135,6 +135,9 @@ enum wire_operation {
     /* Of these events each CPU logs one in a; 1: all. Text and -E_NOT_FOUND as above; this also if none of
      * them can be sampled */
     WIRE_OP_SAMPLE_EVENTS = 19,
+    /* Of these events those are logged whose duration (the field that they are declared `above`) is at least
+     * a nanoseconds; 0: all. Text and -E_NOT_FOUND as above */
+    WIRE_OP_SET_THRESHOLD = 21,
 };
 #define WIRE_CLASSES 64u
 

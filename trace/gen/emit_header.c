@@ -167,9 +167,12 @@ static void emit_event(FILE *out, const struct class *class, const struct event 
             event->minor);
     fprintf(out, "static inline __attribute__((always_inline)) void trace_%s_%s(", class->name, event->name);
     emit_parameters(out, event);
-    if (event->sampled >= 0)
+    if (event->above)
+        fprintf(out, ")\n{\n    if (!TRACE_ABOVE_ON_%s(%u, %d, %s))\n        return;\n",
+                upper_case(class->name), event->minor, event->limit, event->above);
+    else if (event->limit >= 0)
         fprintf(out, ")\n{\n    if (!TRACE_SAMPLE_ON_%s(%u, %d))\n        return;\n", upper_case(class->name),
-                event->minor, event->sampled);
+                event->minor, event->limit);
     else
         fprintf(out, ")\n{\n    if (!TRACE_ON_%s())\n        return;\n", name);
     if (tail_field(event)) {
@@ -213,14 +216,17 @@ void emit_class_header(FILE *out, const struct schema *schema, const struct clas
     fprintf(out, "\n#define TRACE_CLASS_%s %du\n", upper, class->number);
     fprintf(out,
             "#ifdef TRACE_OUT_%s /* compiled out */\n#define TRACE_ON_%s() 0\n"
-            "#define TRACE_EVENT_ON_%s(minor) 0\n#define TRACE_SAMPLE_ON_%s(minor, index) 0\n#else\n",
-            upper, upper, upper, upper);
+            "#define TRACE_EVENT_ON_%s(minor) 0\n#define TRACE_SAMPLE_ON_%s(minor, index) 0\n"
+            "#define TRACE_ABOVE_ON_%s(minor, index, value) 0\n#else\n",
+            upper, upper, upper, upper, upper);
     fprintf(out, "#define TRACE_ON_%s() trace_class_on(TRACE_CLASS_%s)\n", upper, upper);
     fprintf(out, "#define TRACE_EVENT_ON_%s(minor) trace_event_on(TRACE_CLASS_%s, minor)\n", upper, upper);
-    fprintf(out,
-            "#define TRACE_SAMPLE_ON_%s(minor, index) trace_sample_on(TRACE_CLASS_%s, minor, index)\n"
-            "#endif\n",
-            upper, upper);
+    fprintf(
+        out,
+        "#define TRACE_SAMPLE_ON_%s(minor, index) trace_sample_on(TRACE_CLASS_%s, minor, index)\n"
+        "#define TRACE_ABOVE_ON_%s(minor, index, value) trace_above_on(TRACE_CLASS_%s, minor, index, value)\n"
+        "#endif\n",
+        upper, upper, upper, upper);
     emit_enums(out, class);
     for (unsigned i = 0; i < class->event_count; i++) {
         const struct event *event = &class->events[i];

@@ -35,10 +35,11 @@ void emit_table_header(FILE *out, const struct schema *schema)
     fprintf(out, "\"\n");
     fprintf(out, "/* a mask: all classes but those of details */\n#define TRACE_CLASSES_BASIC 0x%llxull\n\n",
             (unsigned long long)~details);
-    fprintf(out,
-            "/* the types of events of which one in N can be logged */\n#define TRACE_SAMPLED_COUNT %uu\n"
-            "extern const uint32_t trace_sampled_ids[TRACE_SAMPLED_COUNT];\n\n",
-            schema->sampled_count);
+    fprintf(
+        out,
+        "/* the types of events that are declared `sampled` or `above` */\n#define TRACE_LIMITED_COUNT %uu\n"
+        "extern const struct trace_limited trace_limited[TRACE_LIMITED_COUNT];\n\n",
+        schema->limited_count);
     fprintf(out, "static inline const struct trace_event_info *trace_event_find(uint32_t id)\n{\n"
                  "    uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);\n"
                  "    if (class_number >= TRACE_CLASS_COUNT)\n        return 0;\n"
@@ -103,6 +104,23 @@ static void emit_class_table(FILE *out, const struct class *class)
     fprintf(out, "};\n");
 }
 
+static void emit_limited(FILE *out, const struct schema *schema)
+{
+    fprintf(out, "\nconst struct trace_limited trace_limited[TRACE_LIMITED_COUNT] = {\n");
+    for (unsigned i = 0; i < schema->class_count; i++)
+        for (unsigned k = 0; k < schema->classes[i].event_count; k++) {
+            const struct event *event = &schema->classes[i].events[k];
+            if (event->limit < 0)
+                continue;
+            fprintf(out, "    {TRACE_ID(%d, %u), ", schema->classes[i].number, event->minor);
+            if (event->above)
+                fprintf(out, "\"%s\"},\n", event->above);
+            else
+                fprintf(out, "0},\n");
+        }
+    fprintf(out, "};\n");
+}
+
 void emit_table_source(FILE *out, const struct schema *schema)
 {
     fprintf(out,
@@ -117,19 +135,15 @@ void emit_table_source(FILE *out, const struct schema *schema)
         fprintf(out, "    [%d] = {\"%s\", \"%s\", events_%s, %u},\n", class->number, class->name,
                 class->description, class->name, class->events[class->event_count - 1].minor + 1);
     }
-    fprintf(out, "};\n\nconst uint32_t trace_sampled_ids[TRACE_SAMPLED_COUNT] = {");
-    for (unsigned i = 0; i < schema->class_count; i++)
-        for (unsigned k = 0; k < schema->classes[i].event_count; k++)
-            if (schema->classes[i].events[k].sampled >= 0)
-                fprintf(out, "TRACE_ID(%d, %u), ", schema->classes[i].number,
-                        schema->classes[i].events[k].minor);
+    fprintf(out, "};\n");
+    emit_limited(out, schema);
     char *text;
     size_t length;
     FILE *memory = open_memstream(&text, &length);
     emit_metadata(memory, schema);
     fclose(memory);
     fprintf(out,
-            "};\n\nconst uint32_t trace_metadata_template_size = %zu;\n"
+            "\nconst uint32_t trace_metadata_template_size = %zu;\n"
             "const char trace_metadata_template[] =\n",
             length);
     emit_c_string(out, text, length, "    ");

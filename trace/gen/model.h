@@ -46,7 +46,8 @@ struct event {
     char *description;
     char *format;
     unsigned minor;
-    int sampled; /* declared so: its index in trace_sampled_ids; else -1 */
+    int limit;   /* declared `sampled` or `above`: its index in trace_limited; else -1 */
+    char *above; /* declared so: name of the field; else NULL */
     unsigned line;
     struct field fields[FIELDS_MAX];
     unsigned field_count;
@@ -69,7 +70,7 @@ struct class
 struct schema {
     struct class *classes; /* sorted by number; events sorted by minor */
     unsigned class_count;
-    unsigned sampled_count; /* types of events */
+    unsigned limited_count; /* types of events */
     uint8_t uuid[16];
 };
 

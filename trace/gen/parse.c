@@ -373,6 +373,14 @@ static void check_format(struct reader *r, const struct event *event)
     }
 }
 
+static bool is_threshold_field(const struct event *event)
+{
+    for (unsigned i = 0; i < event->field_count; i++)
+        if (!strcmp(event->fields[i].name, event->above))
+            return event->fields[i].kind == TRACE_FIELD_UNSIGNED;
+    return false;
+}
+
 static void finish_event(struct reader *r)
 {
     struct event *event = r->event;
@@ -384,6 +392,9 @@ static void finish_event(struct reader *r)
     if (event->fixed_bytes % 8 && !(tail && tail->kind == TRACE_FIELD_STRING))
         refuse(r->file, event->line, "event %s ends %u bytes short of a 64-bit word: add a reserved field",
                event->name, 8 - event->fixed_bytes % 8);
+    if (event->above && !is_threshold_field(event))
+        refuse(r->file, event->line, "event %s: '%s' is no field of a number without sign", event->name,
+               event->above);
     for (unsigned i = 0; i < event->field_count; i++) {
         struct field *f = &event->fields[i];
         const char *name = (const void *)f->enumeration;
@@ -442,24 +453,30 @@ static void read_class(struct reader *r)
     expect_end(r);
 }
 
-/* as NAME: the event's name in the metadata, if it is not CLASS_EVENT. sampled: one in N can be logged. */
+/* as NAME: the event's name in the metadata, if it is not CLASS_EVENT. sampled: one in N can be logged. above
+ * FIELD: those in which it is at least a threshold. */
 static void read_attributes(struct reader *r, struct event *event)
 {
     event->full_name = join_names(r->class->name, event->name);
-    event->sampled = -1;
+    event->limit = -1;
     while (skip_space(r), *r->at != '"') {
-        char *word = take_word(r, "'as', 'sampled' or the event's description");
-        if (strcmp(word, "as") && strcmp(word, "sampled"))
-            REFUSE(r, "expected 'as', 'sampled' or the event's description before '%s'", word);
+        char *word = take_word(r, "'as', 'sampled', 'above' or the event's description");
+        if (strcmp(word, "as") && strcmp(word, "sampled") && strcmp(word, "above"))
+            REFUSE(r, "expected 'as', 'sampled', 'above' or the event's description before '%s'", word);
         if (r->app)
             REFUSE(r,
-                   "an application's events are not sampled, and their names begin with its class: remove "
+                   "an application's events are not limited, and their names begin with its class: remove "
                    "'%s'",
                    word);
-        if (!strcmp(word, "as"))
+        if (!strcmp(word, "as")) {
             event->full_name = take_name(r, "the event's name in the metadata");
-        else
-            event->sampled = 0; /* finish_schema() numbers them */
+            continue;
+        }
+        if (event->limit >= 0)
+            REFUSE(r, "an event is either 'sampled' or 'above' a field: remove '%s'", word);
+        event->limit = 0; /* finish_schema() numbers them */
+        if (!strcmp(word, "above"))
+            event->above = take_name(r, "the name of a field");
     }
 }
 
@@ -572,11 +589,11 @@ static void check_full_names(const struct class *class, const struct class *othe
 static void number_sampled(struct schema *schema, struct class *class)
 {
     for (unsigned i = 0; i < class->event_count; i++)
-        if (class->events[i].sampled >= 0) {
-            if (schema->sampled_count == TRACE_SAMPLED_MAX)
-                refuse(class->file, class->events[i].line, "only %u events can be sampled",
-                       TRACE_SAMPLED_MAX);
-            class->events[i].sampled = (int)schema->sampled_count++;
+        if (class->events[i].limit >= 0) {
+            if (schema->limited_count == TRACE_LIMITED_MAX)
+                refuse(class->file, class->events[i].line, "only %u events can be limited",
+                       TRACE_LIMITED_MAX);
+            class->events[i].limit = (int)schema->limited_count++;
         }
 }
 

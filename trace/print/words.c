@@ -34,6 +34,21 @@ bool trace_parse_number(const char *text, uint64_t length, uint64_t *number)
     return length > 0 && value <= ~0ull >> shift;
 }
 
+bool trace_parse_duration(const char *text, uint64_t length, uint64_t *ns)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+    uint64_t digits = 0;
+    while (digits < length && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (trace_is_word(text + digits, length - digits, units[i].name))
+            return trace_parse_number(text, digits, ns) && !__builtin_mul_overflow(*ns, units[i].ns, ns);
+    return false;
+}
+
 static bool parse_classes(const char *text, uint64_t length, trace_find_class *find_class, uint64_t *classes)
 {
     int number;

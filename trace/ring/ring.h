@@ -98,7 +98,7 @@ void trace_ring_open(char *ring, uint64_t number);
 void trace_ring_heartbeat(void);
 
 #define TRACE_SITE_OF_CLASS TRACE_MINORS_SWITCHED /* in place of a minor: any event of the class */
-#define TRACE_SITE_SAMPLED  128u /* added to a minor: behind the event's site, whether it is sampled */
+#define TRACE_SITE_LIMITED  128u /* added to a minor: behind the event's site, whether it is limited */
 
 /* Whether a class, or an event, is enabled: constants, so that a disabled trace point is one instruction, its
  * site (<arch/trace.h>). With TRACE_TESTED, which `make TRACE_SWITCH=tested` defines, the mask and the
@@ -128,8 +128,7 @@ static inline bool trace_is_sample(unsigned index)
 {
     uint32_t *skipped = &trace_control_of(arch_trace_ring())->skipped[index];
     const uint32_t count = __atomic_load_n(skipped, __ATOMIC_RELAXED) + 1;
-    const bool is_sample =
-        count >= __atomic_load_n(&arch_trace_info()->event_sample[index], __ATOMIC_RELAXED);
+    const bool is_sample = count >= __atomic_load_n(&arch_trace_info()->event_limit[index], __ATOMIC_RELAXED);
     __atomic_store_n(skipped, is_sample ? 0 : count, __ATOMIC_RELAXED);
     return is_sample;
 }
@@ -141,10 +140,23 @@ static inline __attribute__((always_inline)) bool trace_sample_on(unsigned class
     if (!trace_event_on(class_number, minor))
         return false;
 #ifndef TRACE_TESTED
-    if (!arch_trace_site(TRACE_ID(class_number, TRACE_SITE_SAMPLED + minor)))
+    if (!arch_trace_site(TRACE_ID(class_number, TRACE_SITE_LIMITED + minor)))
         return true;
 #endif
     return trace_is_sample(index);
+}
+
+/* The same for one that is declared `above` a field. */
+static inline __attribute__((always_inline)) bool trace_above_on(unsigned class_number, unsigned minor,
+                                                                 unsigned index, uint64_t value)
+{
+    if (!trace_event_on(class_number, minor))
+        return false;
+#ifndef TRACE_TESTED
+    if (!arch_trace_site(TRACE_ID(class_number, TRACE_SITE_LIMITED + minor)))
+        return true;
+#endif
+    return value >= __atomic_load_n(&arch_trace_info()->event_limit[index], __ATOMIC_RELAXED);
 }
 
 /* Classes of applications (trace/event/schema.h) have their number in a variable: TRACE_CLASS_COUNT until

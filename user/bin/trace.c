@@ -34,6 +34,9 @@ static const char help[] =
     "                         class (sched); `*` stands for any letters (sched.*queue, '*')\n"
     "  sample [EVENTS N]      log only one in N of the events with these names on each CPU; 1: all.\n"
     "                         Without arguments: list the events that can be sampled\n"
+    "  threshold [EVENTS DURATION]  log only those of these events that took at least so long (10us); 0: "
+    "all.\n"
+    "                         Without arguments: list the events that have a threshold\n"
     "  mode [MODE]            flight (overwrite the oldest), stream (wait for a reader), once (stop when "
     "full)\n"
     "  buffers COUNT [SIZE]   number of buffers per CPU, and their size (16k to 4m); powers of two.\n"
@@ -176,41 +179,73 @@ static int switch_events(int argc, char **argv)
     return error ? refuse("refused: %s", tarn_error_text(error)) : 0;
 }
 
-static int list_sampled(void)
+static void print_limit(uint32_t index)
+{
+    const uint64_t limit = info->event_limit[index];
+    if (limit <= 1)
+        puts("all");
+    else if (trace_limited[index].above)
+        printf("%s from %" PRIu64 " ns\n", trace_limited[index].above, limit * 1000000000 / info->clock_hz);
+    else
+        printf("1 of %" PRIu64 "\n", limit);
+}
+
+static int list_limited(bool is_threshold)
 {
     puts("event                 logged");
-    for (uint32_t i = 0; i < TRACE_SAMPLED_COUNT; i++) {
-        const struct trace_event_info *event = trace_known_event(trace_sampled_ids[i]);
-        char name[64], logged[32] = "all";
+    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
+        const struct trace_event_info *event = trace_known_event(trace_limited[i].id);
+        char name[64];
+        if (!trace_limited[i].above == is_threshold)
+            continue;
         snprintf(name, sizeof name, "%s.%s", event->class_name, event->name);
-        if (info->event_sample[i] > 1)
-            snprintf(logged, sizeof logged, "1 of %" PRIu32, info->event_sample[i]);
-        printf("%-21s %s\n", name, logged);
+        printf("%-21s ", name);
+        print_limit(i);
     }
     return 0;
 }
 
-static int sample_events(int argc, char **argv)
+static int limit_events(const char *names, bool is_threshold, uint64_t limit)
 {
     const char *bad;
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse("this process is not allowed to control the trace");
+    int64_t error = trace_limit(SLOT_TRACE, names, is_threshold, limit, &bad);
+    if (error == -E_NOT_FOUND && bad)
+        return refuse_name(bad);
+    if (error == -E_NOT_FOUND && is_threshold)
+        return refuse("'%s': none of these events has a threshold; `trace threshold` lists those that do",
+                      names);
+    if (error == -E_NOT_FOUND)
+        return refuse("'%s': none of these events can be sampled; `trace sample` lists those that can",
+                      names);
+    return error ? refuse("refused: %s", tarn_error_text(error)) : 0;
+}
+
+static int sample_events(int argc, char **argv)
+{
     uint64_t every;
     if (argc == 1)
-        return list_sampled();
+        return list_limited(false);
     if (argc == 2)
         return refuse("of how many events is one to be logged? trace sample %s N", argv[1]);
     if (!parse_number(argv[2], &every))
         return 1;
     if (!every || every > TRACE_SAMPLE_EVERY_MAX)
         return refuse("'%s': one event in 1 to %u can be logged", argv[2], TRACE_SAMPLE_EVERY_MAX);
-    if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process is not allowed to control the trace");
-    int64_t error = trace_sample(SLOT_TRACE, argv[1], every, &bad);
-    if (error == -E_NOT_FOUND && bad)
-        return refuse_name(bad);
-    if (error == -E_NOT_FOUND)
-        return refuse("'%s': none of these events can be sampled; `trace sample` lists those that can",
-                      argv[1]);
-    return error ? refuse("refused: %s", tarn_error_text(error)) : 0;
+    return limit_events(argv[1], false, every);
+}
+
+static int set_threshold(int argc, char **argv)
+{
+    uint64_t ns = 0;
+    if (argc == 1)
+        return list_limited(true);
+    if (argc == 2)
+        return refuse("from which duration on is it to be logged? trace threshold %s 10us", argv[1]);
+    if (strcmp(argv[2], "0") && !trace_parse_duration(argv[2], strlen(argv[2]), &ns))
+        return refuse("'%s' is not a duration, such as 500ns, 10us, 2ms or 1s; 0: log all", argv[2]);
+    return limit_events(argv[1], true, ns);
 }
 
 static int set_mode(int argc, char **argv)
@@ -376,12 +411,12 @@ static const struct command {
     int least, most; /* arguments */
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"status", 0, 0, show_status},     {"mask", 0, 1, set_mask},        {"switch", 2, 2, switch_events},
-    {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},  {"clear", 0, 0, clear_rings},
-    {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
-    {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
-    {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},  {"watch", 0, 2, sample_locks},
-    {"sample", 0, 2, sample_events},
+    {"status", 0, 0, show_status},     {"mask", 0, 1, set_mask},           {"switch", 2, 2, switch_events},
+    {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},     {"clear", 0, 0, clear_rings},
+    {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state},    {"mark", 1, 2, log_mark},
+    {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},       {"last", 0, 2, show_last},
+    {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},     {"watch", 0, 2, sample_locks},
+    {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold},
 };
 
 int main(int argc, char **argv)

@@ -23,6 +23,9 @@ enum trace_operation {
     /* Of the events with id a (TRACE_ID), which must be declared `sampled`, each CPU logs one in b; 1: all.
      * -E_NOT_FOUND. */
     TRACE_OP_SAMPLE_EVENTS = 14,
+    /* Of the events with id a, which must be declared `above` a field, those are logged in which it is at
+     * least b, which fits in 32 bits; 0: all. -E_NOT_FOUND. */
+    TRACE_OP_SET_THRESHOLD = 15,
     /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. */
     TRACE_OP_SET_PROFILE = 9,
 };

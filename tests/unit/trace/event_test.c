@@ -91,6 +91,14 @@ static void test_switches(void)
               "events '%s'%s", cases[i].names, cases[i].count ? "" : " refused");
     }
     memset(switches, 0, sizeof(switches));
+    uint64_t ns = 0;
+    check(trace_parse_duration("10us", 4, &ns) && ns == 10000 && trace_parse_duration("3s", 2, &ns) &&
+              ns == 3000000000 && trace_parse_duration("7ns", 3, &ns) && ns == 7 &&
+              trace_parse_duration("2msx", 3, &ns) && ns == 2000000,
+          "durations");
+    check(!trace_parse_duration("10", 2, &ns) && !trace_parse_duration("us", 2, &ns) &&
+              !trace_parse_duration("1min", 4, &ns) && !trace_parse_duration("20000000000s", 12, &ns),
+          "no durations");
     check(trace_switch_events("*", trace_event_find, true, switches, &bad) > 60 && switches[1] == ~0ull &&
               switches[40] == 0,
           "events '*': of all classes that there are");

@@ -275,7 +275,9 @@ static void on_contended(struct locks *locks, const struct cursor *cursor, const
 {
     const struct lock_event event = read_event(locks, &locks->contended, cursor, thread);
     struct blamed blamed = {.locks = locks, .event = &event};
+    uint32_t threshold = locks->analysis.model->limits[cursor->event.type->index].threshold;
 
+    locks->threshold = threshold > locks->threshold ? threshold : locks->threshold;
     blamed.record.wait = read_wait(locks, cursor, &event);
     if (analysis_wants_on(&locks->analysis, thread, cursor->stream->rank))
         count_wait(locks, cursor, &blamed);

@@ -110,6 +110,7 @@ struct lock_fields {
 struct locks {
     struct analysis analysis;
     struct lock_fields contended, held, acquired, sleep;
+    uint32_t threshold; /* ticks: the largest; shorter waits were not logged */
     struct lock_states states;
     struct map classes; /* struct lock_class by number */
     /* struct lock_sum by pid (0: the kernel), address and class: a lock, one of the two classes of a

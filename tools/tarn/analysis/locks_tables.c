@@ -381,8 +381,8 @@ static void fill_waiting(struct locks *locks)
     }
 }
 
-/* Says how to get acquisitions if they are missing. */
-static void note_unsampled(struct locks *locks)
+/* Says what is missing: short waits, or acquisitions, and how to get these. */
+static void note_missing(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
     unsigned unsampled = 0;
@@ -394,7 +394,11 @@ static void note_unsampled(struct locks *locks)
         unsampled += class->sum.contentions != 0 && class->sum.acquisitions.total == 0 &&
                      !lock_class_is_event(analysis->model, (uint32_t)entry->key[0]);
     }
-    if (unsampled != 0)
+    if (locks->threshold != 0)
+        snprintf(analysis->note, sizeof(analysis->note),
+                 "waits below %.3f us were not logged (`trace threshold`): all sums are of longer ones",
+                 (double)analysis_ns(analysis, locks->threshold) / 1000);
+    else if (unsampled != 0)
         snprintf(analysis->note, sizeof(analysis->note),
                  "%u contended lock %s not sampled: acquisitions are unknown. To sample them, use `tarn ctl "
                  "SOURCE watch all 64`, `trace watch all 64` in the guest, or the boot option watch=all/64",
@@ -413,7 +417,7 @@ void locks_fill(struct analysis *analysis)
     fill_holders(locks);
     fill_instead(locks);
     fill_wakers(locks);
-    note_unsampled(locks);
+    note_missing(locks);
     distribution_histogram(&locks->waits, &analysis->trace->schema, &analysis->tables[LOCKS_BY_WAIT]);
     distribution_histogram(&locks->holds, &analysis->trace->schema, &analysis->tables[LOCKS_BY_HOLD]);
     longest_rows(analysis, &analysis->tables[LOCKS_BY_LONGEST], &locks->longest, add_longest);

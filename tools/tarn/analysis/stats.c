@@ -112,8 +112,8 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
     if (!analysis_wants_event(&stats->analysis, cursor, thread))
         return;
     count(&stats->types[type], bytes);
-    if (stats->analysis.model->sample_every[type] != 0)
-        count_sampled(&stats->sampled[type], stats->analysis.model->sample_every[type]);
+    if (stats->analysis.model->limits[type].every != 0)
+        count_sampled(&stats->sampled[type], stats->analysis.model->limits[type].every);
     count(&stats->cpus[cursor->stream->rank], bytes);
     count(&thread_at(stats, thread)->count, bytes);
     count(&stats->total, bytes);

@@ -90,6 +90,10 @@ static const struct ctl_command {
      "log only one in N of the events with these names on each CPU; 1: all. `trace sample` in the guest "
      "lists the "
      "events that can be sampled, `tarn stats` estimates how many there were"},
+    {"threshold", "EVENTS DURATION", WIRE_OP_SET_THRESHOLD, NULL, NULL,
+     "log only those of the events with these names that took at least so long (500ns, 10us, 2ms, 1s); 0: "
+     "all. `trace "
+     "threshold` in the guest lists the events that have a threshold"},
     {"geometry", "BYTES COUNT", WIRE_OP_SET_GEOMETRY, parse_number, parse_number,
      "set the size and number of each CPU's buffers, powers of two; clears the trace; refused during a pull"},
     {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,
@@ -213,18 +217,26 @@ static void print_statistics_json(const struct statistics *statistics)
 
 /* ---- requests ------------------------------------------------------------------------------------- */
 
+/* Introduces the guest's error. */
+static const char *what_is_missing(uint32_t operation)
+{
+    if (operation == WIRE_OP_SWITCH_EVENTS)
+        return "an event with one of these names: ";
+    if (operation == WIRE_OP_SAMPLE_EVENTS)
+        return "an event with one of these names that can be sampled (`trace sample` in the guest lists "
+               "them): ";
+    if (operation == WIRE_OP_SET_THRESHOLD)
+        return "an event with one of these names that has a threshold (`trace threshold` in the guest lists "
+               "them): ";
+    return "";
+}
+
 static bool run_request(struct ctl *ctl, const struct wire_request *request, struct fail *fail)
 {
     struct statistics statistics;
     struct source_reply reply;
 
-    const char *what = request->operation == WIRE_OP_SWITCH_EVENTS ? "an event with one of these names: "
-                       : request->operation == WIRE_OP_SAMPLE_EVENTS
-                           ? "an event with one of these names that can be sampled (`trace sample` in the "
-                             "guest lists them): "
-                           : "";
-
-    if (!source_control(ctl->source, request, what, &reply, fail))
+    if (!source_control(ctl->source, request, what_is_missing(request->operation), &reply, fail))
         return false;
     if (request->operation != WIRE_OP_STATISTICS) {
         if (ctl->json)
@@ -372,6 +384,16 @@ static bool parse_sample(int argc, char **argv, struct wire_request *request, st
            fail_set(fail, "'%s': one event in 1 to %u can be logged", argv[2], TRACE_SAMPLE_EVERY_MAX);
 }
 
+static bool parse_threshold(int argc, char **argv, struct wire_request *request, struct fail *fail)
+{
+    request->operation = WIRE_OP_SET_THRESHOLD;
+    if (argc != 3)
+        return fail_set(fail, "threshold takes names of events, and a duration; see tarn ctl --help");
+    request->text = argv[1];
+    return strcmp(argv[2], "0") == 0 || trace_parse_duration(argv[2], strlen(argv[2]), &request->a) ||
+           fail_set(fail, "'%s' is not a duration, such as 500ns, 10us, 2ms or 1s; 0: log all", argv[2]);
+}
+
 /* ---- running ------------------------------------------------------------------------------------- */
 
 static bool parse_request(int argc, char **argv, struct wire_request *request, struct fail *fail)
@@ -382,6 +404,8 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
         return parse_switch(argc, argv, request, fail);
     if (strcmp(argv[0], "sample") == 0)
         return parse_sample(argc, argv, request, fail);
+    if (strcmp(argv[0], "threshold") == 0)
+        return parse_threshold(argc, argv, request, fail);
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct ctl_command *command = &commands[i];
         int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);

@@ -5,9 +5,9 @@
  * A pull starts with a statedump. In the trace it comes after the events that the guest's buffers held
  * before, so those have no names yet. Therefore the first name of a process, a lock or an interrupt, up to
  * the end of the first complete statedump, holds from the start of the trace, unless the process was
- * created, executed a program or was renamed before. The first trace_sampling of a type of events says how
- * they were sampled before. This does not depend on the range of time, so every part of a trace has the same
- * names, in the view and in the subcommands.
+ * created, executed a program or was renamed before. The first trace_sampling or
+ * trace_threshold of a type of events says how they were limited before. This does not depend on the range of
+ * time, so every part of a trace has the same names, in the view and in the subcommands.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,13 +78,17 @@ static void on_lock_class(struct model *model, const struct event *event, const 
     model->has_news = true;
 }
 
-static void on_first_sampling(struct model *model, const struct event *event,
-                              const struct model_action *action)
+static void on_first_limit(struct model *model, const struct event *event, const struct model_action *action)
 {
-    const struct event_type *type = sampled_type(model, event, action);
+    const struct event_type *type = limited_type(model, event, action);
+    uint32_t before = get32(model, event, action->at[3]);
 
-    if (type != NULL && model->sample_every[type->index] == 0)
-        model->sample_every[type->index] = get32(model, event, action->at[3]);
+    if (type == NULL)
+        return;
+    if (action->handle == on_event_sampling && model->limits[type->index].every == 0)
+        model->limits[type->index].every = before;
+    if (action->handle == on_event_threshold && model->limits[type->index].threshold == 0)
+        model->limits[type->index].threshold = before;
 }
 
 static void on_lock(struct beginning *beginning, const struct event *event, const struct model_action *action)
@@ -108,8 +112,8 @@ static void take(struct beginning *beginning, const struct event *event)
         add_flags(beginning, get32(model, event, action->at[0]), NAME_IS_OVER);
     else if (action->handle == on_state_lock_class)
         on_lock_class(model, event, action);
-    else if (action->handle == on_event_sampling)
-        on_first_sampling(model, event, action);
+    else if (action->handle == on_event_sampling || action->handle == on_event_threshold)
+        on_first_limit(model, event, action);
     else if (action->handle == on_lock_name)
         on_lock(beginning, event, action);
     else if (action->handle == on_state_irq &&

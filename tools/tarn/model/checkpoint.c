@@ -13,8 +13,8 @@
 struct saved_head {
     uint64_t now;
     uint32_t cpus, thread_count, nobody, live, ended;
-    uint32_t lock_classes; /* the number of them that follow; then a sampling factor for each event type, the
-                              CPUs */
+    uint32_t lock_classes; /* the number of them that follow; then a struct model_limit for each event type,
+                              the CPUs */
     uint32_t tells_sleep, event_types;
 };
 
@@ -139,7 +139,7 @@ size_t model_save(const struct model *model, struct buffer *out)
 
     buffer_add(out, &head, sizeof(head));
     buffer_add(out, model->lock_classes, head.lock_classes * sizeof(model->lock_classes[0]));
-    buffer_add(out, model->sample_every, head.event_types * sizeof(model->sample_every[0]));
+    buffer_add(out, model->limits, head.event_types * sizeof(model->limits[0]));
     for (uint32_t i = 0; i < head.cpus; i++)
         save_cpu(&model->cpus[i], out);
     for (const struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
@@ -301,11 +301,11 @@ static bool restore_lock_classes(struct model *model, uint32_t count, struct buf
     return !reader->failed;
 }
 
-static bool restore_sampling(struct model *model, uint32_t types, struct buffer_reader *reader)
+static bool restore_limits(struct model *model, uint32_t types, struct buffer_reader *reader)
 {
     if (types != model->trace->schema.event_count)
         return false;
-    buffer_get(reader, model->sample_every, types * sizeof(model->sample_every[0]));
+    buffer_get(reader, model->limits, types * sizeof(model->limits[0]));
     return !reader->failed;
 }
 
@@ -339,7 +339,7 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
          head.thread_count <= MODEL_THREADS_MAX + head.cpus + 1 &&
          (head.nobody == NONE || head.nobody < head.thread_count) &&
          restore_lock_classes(model, head.lock_classes, &reader) &&
-         restore_sampling(model, head.event_types, &reader) && reader.left / sizeof(cpu) >= head.cpus;
+         restore_limits(model, head.event_types, &reader) && reader.left / sizeof(cpu) >= head.cpus;
     if (!ok)
         return fail_set(fail, "a checkpoint of the model is damaged");
     model->now = head.now;

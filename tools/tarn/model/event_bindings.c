@@ -49,6 +49,7 @@ static const struct event_binding names[] = {
      "48888T"},
     {"profile_setting", on_sampling, {"period", "counts_instructions"}, "84"},
     {"trace_sampling", on_event_sampling, {"class_number", "minor", "every", "old_every"}, "4444"},
+    {"trace_threshold", on_event_threshold, {"class_number", "minor", "threshold", "old_threshold"}, "4444"},
     {"lttng_statedump_interrupt", on_state_irq, {"irq", "action"}, "4T"},
     {"state_lock_class", on_state_lock_class, {"lock_class", "name", "watch", "kind"}, "4T44"},
     {"lock_name", on_lock_name, {"lock", "pid", "name"}, "84T"},

@@ -67,7 +67,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     lock_names_open(&model->lock_names);
     model->cpus = alloc_zero(trace->stream_count + 1, sizeof(model->cpus[0]));
     model->actions = alloc_zero(trace->schema.event_count + 1, sizeof(model->actions[0]));
-    model->sample_every = alloc_zero(trace->schema.event_count + 1, sizeof(model->sample_every[0]));
+    model->limits = alloc_zero(trace->schema.event_count + 1, sizeof(model->limits[0]));
     model->place_count = 256;
     model->places = alloc_zero(model->place_count, sizeof(model->places[0]));
     set_actions(model);
@@ -171,7 +171,7 @@ void model_close(struct model *model)
     map_close(&model->processes);
     free(model->cpus);
     free(model->actions);
-    free(model->sample_every);
+    free(model->limits);
     free(model->threads);
     free(model->places);
     arena_free(&model->arena);

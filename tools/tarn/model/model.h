@@ -188,6 +188,12 @@ struct model_sampling {
     bool counts_instructions;
 };
 
+/* Of which events of a type not all are logged (trace.ev); 0: all. */
+struct model_limit {
+    uint32_t every;     /* one in so many */
+    uint32_t threshold; /* those whose duration has at least so many ticks */
+};
+
 /* Callbacks of an observer; NULL: not wanted. Embed it: `self` is the observer. Callbacks see the state
  * before the change. They get only what is in model.from <= t < model.to, cut to that range, and for each
  * thread in order of time. Pointers are valid during the call, those to threads longer. */
@@ -257,8 +263,8 @@ struct model {
     bool tells_sleep; /* a power_cpu_idle was seen; saved in checkpoints */
     /* irqs, classes or sampling changed since the last model_save_snapshot */
     bool has_news;
-    uint32_t *sample_every; /* by event index: of so many events one is logged; 0: all. In checkpoints */
-    struct map processes;   /* of struct model_process, by pid */
+    struct model_limit *limits;   /* by event index; saved in checkpoints */
+    struct map processes;         /* of struct model_process, by pid */
     struct model_action *actions; /* by event index */
     /* numbers of system calls, or UINT32_MAX */
     uint32_t number_call, number_receive, number_reply_receive;

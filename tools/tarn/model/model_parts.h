@@ -239,10 +239,10 @@ model_handler on_control, on_switch, on_wakeup, on_enqueue, on_thread_create, on
     on_ipi_exit, on_request_begin, on_request_end, on_call, on_receive, on_reply, on_return,
     on_process_create, on_process_exec, on_process_exit, on_process_free, on_process_rename, on_state_process,
     on_state_thread, on_state_image, on_state_irq, on_state_lock_class, on_lock_name, on_sampling,
-    on_event_sampling;
+    on_event_sampling, on_event_threshold;
 
-/* The type that a trace_sampling is about; NULL: the trace does not declare it. */
-const struct event_type *sampled_type(const struct model *model, const struct event *event,
+/* The type that a trace_sampling or trace_threshold is about; NULL: the trace does not declare it. */
+const struct event_type *limited_type(const struct model *model, const struct event *event,
                                       const struct model_action *action);
 
 #endif

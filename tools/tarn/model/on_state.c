@@ -162,7 +162,7 @@ void on_sampling(struct model *model, struct model_cpu *cpu, const struct event 
     model->has_news = true;
 }
 
-const struct event_type *sampled_type(const struct model *model, const struct event *event,
+const struct event_type *limited_type(const struct model *model, const struct event *event,
                                       const struct model_action *action)
 {
     const uint32_t class = get32(model, event, action->at[0]), minor = get32(model, event, action->at[1]);
@@ -175,10 +175,19 @@ const struct event_type *sampled_type(const struct model *model, const struct ev
 void on_event_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
                        const struct model_action *action)
 {
-    const struct event_type *type = sampled_type(model, event, action);
+    const struct event_type *type = limited_type(model, event, action);
 
     if (type != NULL)
-        model->sample_every[type->index] = get32(model, event, action->at[2]);
+        model->limits[type->index].every = get32(model, event, action->at[2]);
+}
+
+void on_event_threshold(struct model *model, struct model_cpu *cpu, const struct event *event,
+                        const struct model_action *action)
+{
+    const struct event_type *type = limited_type(model, event, action);
+
+    if (type != NULL)
+        model->limits[type->index].threshold = get32(model, event, action->at[2]);
 }
 
 void on_state_lock_class(struct model *model, struct model_cpu *cpu, const struct event *event,
