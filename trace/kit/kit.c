@@ -10,7 +10,7 @@
 #define HEARTBEAT_TICKS (1ull << 30)
 
 struct trace_info trace_kit_info __attribute__((aligned(PAGE)));
-char *trace_kit_rings[TRACE_CPUS_MAX];
+char *trace_kit_buffers[TRACE_CPUS_MAX];
 
 static char metadata[TRACE_METADATA_TEMPLATE_BYTES + METADATA_VALUES] __attribute__((aligned(PAGE)));
 /* Readers look at the start of every page. */
@@ -154,12 +154,10 @@ const char *trace_kit_start(const struct trace_kit_setup *setup)
     const uint64_t metadata_bytes = make_metadata(setup);
     if (metadata_bytes > sizeof(metadata))
         return "sysname or machine is too long";
-    /* a ring's address is that of its first buffer minus TRACE_BUFFERS_OFFSET; nothing is below the control
-     * page */
     for (uint32_t cpu = 0; cpu < setup->cpu_count; cpu++)
-        trace_kit_rings[cpu] = (char *)((uintptr_t)setup->rings[cpu] - TRACE_CONTROL_OFFSET);
+        trace_kit_buffers[cpu] = setup->rings[cpu] + (TRACE_BUFFERS_OFFSET - TRACE_CONTROL_OFFSET);
     for (uint32_t cpu = 0; cpu < setup->cpu_count; cpu++)
-        trace_ring_open(trace_kit_rings[cpu], 0);
+        trace_ring_open(trace_kit_buffers[cpu] - TRACE_BUFFERS_OFFSET, 0);
     write_store(setup, metadata_bytes);
     trace_kit_set_mask(setup->mask);
     return 0;
@@ -167,7 +165,7 @@ const char *trace_kit_start(const struct trace_kit_setup *setup)
 
 void trace_kit_tick(void)
 {
-    const uint32_t cpu = trace_port_cpu();
+    const uint64_t cpu = trace_port_cpu();
     const uint64_t now = arch_trace_clock();
     if (!trace_kit_info.mask || now - heartbeats[cpu] < HEARTBEAT_TICKS)
         return;

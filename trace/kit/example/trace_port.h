@@ -20,9 +20,9 @@ static inline uint64_t trace_port_clock(void)
     return (uint64_t)now.tv_sec * EXAMPLE_CLOCK_HZ + (uint64_t)now.tv_nsec;
 }
 
-static inline uint32_t trace_port_cpu(void)
+static inline uint64_t trace_port_cpu(void)
 {
-    return (uint32_t)sched_getcpu();
+    return (uint64_t)sched_getcpu();
 }
 
 /* A program knows only itself. A kernel reads its table of what runs where. */

@@ -4,7 +4,7 @@
  * <trace_port.h> says:
  *
  *     uint64_t trace_port_clock(void)     ticks, 64 bits, never decreasing on one CPU; of all CPUs the same
- *     uint32_t trace_port_cpu(void)       the CPU that runs this: read anew at each call (asm volatile). The
+ *     uint64_t trace_port_cpu(void)       the CPU that runs this: read anew at each call (asm volatile). The
  *                                         caller may migrate at the next instruction
  *     void trace_port_context(uint32_t cpu, struct trace_context *context)
  *                                         process, thread and name that run on that CPU. Called when a packet
@@ -19,7 +19,7 @@
 #include <trace_port.h>
 
 extern struct trace_info trace_kit_info;
-extern char *trace_kit_rings[TRACE_CPUS_MAX]; /* constant after trace_kit_start() */
+extern char *trace_kit_buffers[TRACE_CPUS_MAX]; /* the first of each ring; constant after trace_kit_start() */
 
 static inline const struct trace_info *arch_trace_info(void)
 {
@@ -31,9 +31,10 @@ static inline bool arch_trace_enabled(unsigned class_number)
     return __builtin_expect(trace_kit_info.mask >> class_number & 1, 0);
 }
 
+/* The kit switches classes only. */
 static inline bool arch_trace_event_enabled(unsigned class_number, unsigned minor)
 {
-    return trace_kit_info.switches[class_number] >> minor & 1;
+    return true;
 }
 
 static inline uint64_t arch_trace_clock(void)
@@ -43,7 +44,8 @@ static inline uint64_t arch_trace_clock(void)
 
 static inline char *arch_trace_ring(void)
 {
-    return trace_kit_rings[trace_port_cpu()];
+    return trace_kit_buffers[trace_port_cpu()] -
+           TRACE_BUFFERS_OFFSET; /* the compiler adds it to what follows */
 }
 
 static inline bool arch_trace_same_ring(const char *ring)
@@ -72,7 +74,7 @@ static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
 static inline uint32_t arch_trace_cpu(const char *ring)
 {
     uint32_t cpu = 0;
-    while (cpu < trace_kit_info.cpu_count && trace_kit_rings[cpu] != ring)
+    while (cpu < trace_kit_info.cpu_count && trace_kit_buffers[cpu] != ring + TRACE_BUFFERS_OFFSET)
         cpu++;
     return cpu;
 }

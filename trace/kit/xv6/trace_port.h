@@ -17,11 +17,11 @@ static inline uint64_t trace_port_clock(void)
     return ticks;
 }
 
-static inline uint32_t trace_port_cpu(void)
+static inline uint64_t trace_port_cpu(void)
 {
     uint64_t hart;
     __asm__ volatile("mv %0, tp" : "=r"(hart)); /* as cpuid() */
-    return (uint32_t)hart;
+    return hart;
 }
 
 void trace_port_context(uint32_t cpu, struct trace_context *context); /* points.c */
