@@ -11,7 +11,8 @@ KIT_FILES := $(filter-out $(patsubst %/,%,$(wildcard trace/kit/*/)),$(KIT_FILES)
 kit: $(KIT)/.stamp ## make the trace for other kernels, as a folder: build/kit (trace/kit/README.md)
 $(KIT)/.stamp: $(KIT_FILES) trace/kit/build.mk
 	@rm -rf $(KIT); mkdir -p $(KIT); echo "  KIT     $(KIT)"
-	@cp --parents $(KIT_FILES) $(KIT) && cp trace/kit/README.md $(KIT)/README.md && touch $@
+	@cp --parents $(KIT_FILES) $(KIT) && touch $@
+	@echo "The trace of Tarn, for other kernels (BSD-2-Clause; see LICENSE). Begin with trace/kit/README.md." >$(KIT)/README.md
 tests: $(KIT)/.stamp
 
 xv6: deps-tests ## trace xv6 on RISC-V, with what `make kit` makes: out/xv6/trace [XV6=CLONE] [XV6_OPTIONS=]

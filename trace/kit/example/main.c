@@ -21,10 +21,16 @@
 #include <trace/kit/kit.h>
 #include <unistd.h>
 
-#define THREADS      4u
+#define THREADS 4u
+/* Tests set others. */
+#ifndef BUFFER_BYTES
 #define BUFFER_BYTES TRACE_BUFFER_BYTES_DEFAULT
+#endif
 #ifndef BUFFERS
 #define BUFFERS 256u
+#endif
+#ifndef MODE
+#define MODE TRACE_MODE_FLIGHT
 #endif
 #define RING_BYTES TRACE_KIT_RING_BYTES(BUFFER_BYTES, BUFFERS)
 #define KERNEL_AT  (1ull << 20) /* where the kit's own data lies in "physical memory" */
@@ -78,7 +84,7 @@ static void start_trace(void)
         .sysname = "example",
         .machine = "host",
         .cpu_count = cpus,
-        .mode = TRACE_MODE_FLIGHT,
+        .mode = MODE,
         .buffer_bytes = BUFFER_BYTES,
         .buffer_count = BUFFERS,
         .rings = rings,
