@@ -57,5 +57,5 @@ format: ## format all C files
 
 help: ## print this list
 	@echo "make TARGET [ARCH=ONE], of $(ARCHITECTURES); here ARCH=$(ARCH)"; echo
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort -u | \
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 	    awk -F'|' '{ printf "  %-11s %s\n", $$1, $$2 }'

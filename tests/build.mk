@@ -67,6 +67,7 @@ HOST_tests/host/explore := seconds=300 each
 HOST_tests/host/goto := seconds=400 each
 HOST_tests/host/wrong_inputs := seconds=300
 HOST_tests/host/export := seconds=200 each
+HOST_TESTS += tests/host/kit tests/host/xv6
 GUEST_TESTS += firmware
 GUEST_firmware := firmware
 TESTS_LIST := $(BA)/tests.list

@@ -3,7 +3,7 @@
 
 # Each list is one order of use: a folder may use itself and those before it. Only these folders are compared with each other.
 ORDERS = [
-    ("trace/format", "trace/ring", "trace/print", "trace/event"),
+    ("trace/format", "trace/ring", "trace/print", "trace/event", "trace/kit"),
     ("base", "trace/format", "trace/ring", "trace/print", "trace/cost", "kernel/lib", "kernel/cpu", "kernel/memory", "kernel/space",
      "kernel/sched", "kernel/ipc", "kernel/trace", "kernel/diagnosis", "kernel/debug", "kernel/explore", "kernel/syscall", "kernel/boot"),
     ("base", "servers/protocol", "servers/lib", "servers/virtio", "servers/fs"),

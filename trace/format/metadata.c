@@ -95,6 +95,15 @@ static void put_boot(struct trace_text *out, const struct trace_metadata_values 
     trace_text_add(out, "\";\n");
 }
 
+static void put_system(struct trace_text *out, const struct trace_metadata_values *v)
+{
+    if (!v->sysname)
+        return;
+    trace_text_add(out, "    sysname = \"");
+    put_quoted(out, v->sysname, word_length(v->sysname));
+    trace_text_add(out, "\";\n");
+}
+
 /* Expands one placeholder; false: unknown. */
 static bool put_value(struct trace_text *out, const char *name, uint64_t length,
                       const struct trace_metadata_values *v)
@@ -103,6 +112,8 @@ static bool put_value(struct trace_text *out, const char *name, uint64_t length,
         trace_text_add(out, v->byte_order);
     } else if (trace_is_word(name, length, "HOSTNAME")) {
         trace_text_add(out, v->hostname);
+    } else if (trace_is_word(name, length, "SYSTEM")) {
+        put_system(out, v);
     } else if (trace_is_word(name, length, "ARCHITECTURE")) {
         trace_text_add(out, v->architecture);
     } else if (trace_is_word(name, length, "CPU_COUNT")) {

@@ -12,6 +12,7 @@
 struct trace_metadata_values {
     const char *byte_order; /* "le" or "be" */
     const char *hostname;
+    const char *sysname; /* of another kernel, a word; NULL: Tarn, omitted */
     const char *architecture;
     uint32_t cpu_count;
     uint64_t clock_hz;

@@ -7,6 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char *make_metadata(const struct schema *schema, size_t *length)
+{
+    char *text;
+    FILE *memory = open_memstream(&text, length);
+    emit_metadata(memory, schema);
+    fclose(memory);
+    return text;
+}
+
 void emit_table_header(FILE *out, const struct schema *schema)
 {
     char uuid[37];
@@ -24,7 +33,10 @@ void emit_table_header(FILE *out, const struct schema *schema)
         "trace_class_table[TRACE_CLASS_COUNT];\n\n"
         "/* TSDL with @NAME@ where the running system fills in: see trace/format/metadata.h */\n"
         "extern const char trace_metadata_template[];\nextern const uint32_t trace_metadata_template_size; "
-        "/* without the NUL */\n\n");
+        "/* without the NUL */\n");
+    size_t length;
+    free(make_metadata(schema, &length));
+    fprintf(out, "#define TRACE_METADATA_TEMPLATE_BYTES %zuu /* the same */\n\n", length);
     uint64_t details = 0;
     for (unsigned i = 0; i < schema->class_count; i++)
         details |= (uint64_t)schema->classes[i].is_detail << schema->classes[i].number;
@@ -137,11 +149,8 @@ void emit_table_source(FILE *out, const struct schema *schema)
     }
     fprintf(out, "};\n");
     emit_limited(out, schema);
-    char *text;
     size_t length;
-    FILE *memory = open_memstream(&text, &length);
-    emit_metadata(memory, schema);
-    fclose(memory);
+    char *text = make_metadata(schema, &length);
     fprintf(out,
             "\nconst uint32_t trace_metadata_template_size = %zu;\n"
             "const char trace_metadata_template[] =\n",

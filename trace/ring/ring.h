@@ -133,30 +133,31 @@ static inline bool trace_is_sample(unsigned index)
     return is_sample;
 }
 
+/* Whether not all events of the type, with this index in trace_limited, are to be logged. */
+static inline __attribute__((always_inline)) bool trace_is_limited(unsigned class_number, unsigned minor,
+                                                                   unsigned index)
+{
+#ifdef TRACE_TESTED
+    return arch_trace_info()->event_limit[index] > 1;
+#else
+    return arch_trace_site(TRACE_ID(class_number, TRACE_SITE_LIMITED + minor));
+#endif
+}
+
 /* trace_event_on() for a type that is declared `sampled`. */
 static inline __attribute__((always_inline)) bool trace_sample_on(unsigned class_number, unsigned minor,
                                                                   unsigned index)
 {
-    if (!trace_event_on(class_number, minor))
-        return false;
-#ifndef TRACE_TESTED
-    if (!arch_trace_site(TRACE_ID(class_number, TRACE_SITE_LIMITED + minor)))
-        return true;
-#endif
-    return trace_is_sample(index);
+    return trace_event_on(class_number, minor) &&
+           (!trace_is_limited(class_number, minor, index) || trace_is_sample(index));
 }
 
-/* The same for one that is declared `above` a field. */
+/* The same for one that is declared `above` a field, which has this value. */
 static inline __attribute__((always_inline)) bool trace_above_on(unsigned class_number, unsigned minor,
                                                                  unsigned index, uint64_t value)
 {
-    if (!trace_event_on(class_number, minor))
-        return false;
-#ifndef TRACE_TESTED
-    if (!arch_trace_site(TRACE_ID(class_number, TRACE_SITE_LIMITED + minor)))
-        return true;
-#endif
-    return value >= __atomic_load_n(&arch_trace_info()->event_limit[index], __ATOMIC_RELAXED);
+    return trace_event_on(class_number, minor) &&
+           (!trace_is_limited(class_number, minor, index) || value >= arch_trace_info()->event_limit[index]);
 }
 
 /* Classes of applications (trace/event/schema.h) have their number in a variable: TRACE_CLASS_COUNT until

@@ -4,8 +4,8 @@
  * programs.
  *
  * Everything is inline and comes from <port/trace.h>, which selects the kernel's or the user's addresses by
- * TARN_KERNEL. The host's unit tests have a port of their own (tests/unit/trace/host/port/trace.h). Atomics
- * are GCC's builtins.
+ * TARN_KERNEL. The host's unit tests have a port of their own (tests/unit/trace/host/port/trace.h), other
+ * kernels that of trace/kit/port/trace.h. Atomics are GCC's builtins.
  */
 #ifndef ARCH_TRACE_H
 #define ARCH_TRACE_H

@@ -407,6 +407,26 @@ static void test_hole_in_memory(void)
     made.ring_base = 0;
 }
 
+/* A machine whose RAM does not begin at 0: below or above 4 GiB. */
+static void test_ram_elsewhere(void)
+{
+    static const uint64_t bases[] = {2 * GIB, 64 * GIB};
+
+    for (unsigned i = 0; i < 2; i++) {
+        made.base = made.ring_base = bases[i];
+        made.store_at = made.base + MAKE_STORE_AT;
+        make_guest(&made);
+        write_file(ram_path, made.ram, MAKE_BYTES);
+        expect(pull("ram", ram_path) == 0 && all_came(),
+               i == 0 ? "ram: that begins at 2 GiB" : "ram: that begins at 64 GiB");
+        made_store(&made)[300] ^= 1;
+        write_file(ram_path, made.ram, MAKE_BYTES);
+        expect(pull("ram", ram_path) == 2, "a damaged store there");
+    }
+    made.base = made.ring_base = 0;
+    made.store_at = MAKE_STORE_AT;
+}
+
 static void test_files(void)
 {
     struct stat about;
@@ -508,6 +528,7 @@ int main(int argc, char **argv)
         test_packets();
         test_metadata();
         test_hole_in_memory();
+        test_ram_elsewhere();
         made.store_at = MAKE_STORE_AT;
         test_files();
     }

@@ -388,7 +388,8 @@ static char *fill_template(const struct synthetic_options *options, const char *
             fprintf(out, "%llu", (unsigned long long)options->freq / 3);
         else if (strncmp(text, "@CPU_COUNT@", 11) == 0)
             fprintf(out, "%llu", (unsigned long long)options->cpus);
-        else if (strncmp(text, "@CLOCK_TRUST@", 13) == 0 || strncmp(text, "@BOOT@", 6) == 0)
+        else if (strncmp(text, "@CLOCK_TRUST@", 13) == 0 || strncmp(text, "@BOOT@", 6) == 0 ||
+                 strncmp(text, "@SYSTEM@", 8) == 0)
             ; /* says nothing */
         else
             fputs("synthetic", out);

@@ -394,15 +394,19 @@ static void note_missing(struct locks *locks)
         unsampled += class->sum.contentions != 0 && class->sum.acquisitions.total == 0 &&
                      !lock_class_is_event(analysis->model, (uint32_t)entry->key[0]);
     }
+    const char *how =
+        schema_other_system(&analysis->trace->schema) != NULL
+            ? ""
+            : ". To sample them, use `tarn ctl SOURCE watch all 64`, `trace watch all 64` in the "
+              "guest, or the boot option watch=all/64";
     if (locks->threshold != 0)
         snprintf(analysis->note, sizeof(analysis->note),
                  "waits below %.3f us were not logged (`trace threshold`): all sums are of longer ones",
                  (double)analysis_ns(analysis, locks->threshold) / 1000);
     else if (unsampled != 0)
         snprintf(analysis->note, sizeof(analysis->note),
-                 "%u contended lock %s not sampled: acquisitions are unknown. To sample them, use `tarn ctl "
-                 "SOURCE watch all 64`, `trace watch all 64` in the guest, or the boot option watch=all/64",
-                 unsampled, unsampled == 1 ? "class was" : "classes were");
+                 "%u contended lock %s not sampled: acquisitions are unknown%s", unsampled,
+                 unsampled == 1 ? "class was" : "classes were", how);
 }
 
 void locks_fill(struct analysis *analysis)

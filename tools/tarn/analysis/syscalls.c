@@ -96,6 +96,7 @@ static bool open_syscalls(struct analysis *analysis, struct fail *fail)
 static void fill_errors(struct syscalls *calls)
 {
     struct table *table = &calls->analysis.tables[BY_ERROR];
+    const bool is_tarn = schema_other_system(&calls->analysis.trace->schema) == NULL;
     char text[ANALYSIS_NAME_BYTES];
 
     for (size_t i = 0; i < map_total(&calls->errors); i++) {
@@ -106,7 +107,7 @@ static void fill_errors(struct syscalls *calls)
 
         cells_put(row->cells, {.number = is_rest ? TABLE_NONE : (int64_t)entry->key[1]},
                   {.count = *(const uint64_t *)(const void *)entry->value},
-                  {.text = is_rest ? NULL : tarn_error_text((int64_t)entry->key[1])});
+                  {.text = is_rest || !is_tarn ? NULL : tarn_error_text((int64_t)entry->key[1])});
     }
 }
 

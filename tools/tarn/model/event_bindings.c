@@ -159,7 +159,7 @@ static void find_lacks(const struct schema *schema, const struct event_binding *
 {
     const struct event_type *type = schema_find_event(schema, event_binding->event);
 
-    if (type == NULL)
+    if (type == NULL && schema_other_system(schema) == NULL)
         add_lack(lacks, event_binding->event, NULL);
     for (unsigned i = 0; type != NULL && event_binding->widths[i] != '\0'; i++) {
         const struct field *field = schema_find_field(type, event_binding->fields[i]);
@@ -187,7 +187,12 @@ bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, 
     }
     if (lacks.count > LACKS_SHOWN)
         snprintf(more, sizeof(more), " and %u more", lacks.count - LACKS_SHOWN);
-    if (lacks.count > 0)
+    if (lacks.count > 0 && schema_other_system(schema) != NULL)
+        snprintf(text, size,
+                 "the events of %s are not declared as the model needs them: %s%s. So %s. Declare them as "
+                 "Tarn's trace/schema does, or give them other names",
+                 schema_other_system(schema), lacks.names, more, without);
+    else if (lacks.count > 0)
         snprintf(text, size,
                  "the trace is from another version of Tarn: its schema lacks, or declares differently, "
                  "%s%s. So %s. "

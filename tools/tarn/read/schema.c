@@ -75,6 +75,13 @@ const char *schema_env(const struct schema *schema, const char *name, bool is_te
     return NULL;
 }
 
+const char *schema_other_system(const struct schema *schema)
+{
+    const char *name = schema_env(schema, "sysname", true);
+
+    return name != NULL && strcmp(name, "Tarn") != 0 ? name : NULL;
+}
+
 bool schema_clock_trust(const struct schema *schema, struct clock_trust *trust)
 {
     const char *sources = schema_env(schema, "clock_sources", true);

@@ -91,6 +91,9 @@ const struct event_type *schema_find_event(const struct schema *schema, const ch
 /* Returns an environment entry; NULL: none of this name and type. */
 const char *schema_env(const struct schema *schema, const char *name, bool is_text);
 
+/* Returns the name of another kernel that logged with Tarn's trace (trace/kit); NULL: Tarn. */
+const char *schema_other_system(const struct schema *schema);
+
 /* The accuracy of the clock's rate. */
 struct clock_trust {
     const char *sources; /* how the rate was determined */

@@ -283,7 +283,8 @@ static enum verdict try_candidate(struct guest *guest, const struct candidate *c
         return take_store(guest, self, fail) ? STORE_TAKEN : STORE_WRONG;
     }
     for (unsigned attempt = 0; memory->class->arrange(memory, attempt, candidate->place, self); attempt++) {
-        verdict = STORE_WRONG;
+        /* anything has an address at which RAM could begin for it: only packets prove that one */
+        verdict = memory->ranges[0].physical == 0 ? STORE_WRONG : STORE_STRAY;
         if (!take_store(guest, self, fail))
             continue;
         if (rings_show_packets(guest))

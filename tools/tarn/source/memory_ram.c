@@ -6,7 +6,8 @@
  * The file is the guest's RAM from start to end. A PC has a hole for devices below 4 GiB, and the RAM
  * continues at 4 GiB; the size of the part below depends on the machine. It follows from a thing at a known
  * place in the file that contains its own physical address, if that is above the hole. Otherwise the usual
- * sizes are tried.
+ * sizes are tried. The RAM of other machines begins at an address of their own (RISC-V's virt: 2 GiB), which
+ * follows in the same way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,6 +76,14 @@ static bool ram_ended(struct memory *memory)
 
 /* ---- ranges ---------------------------------------------------------------------------------------- */
 
+static void set_one_range(struct memory *memory, uint64_t size, uint64_t physical)
+{
+    memory->range_count = 0;
+    free(memory->ranges);
+    memory->ranges = NULL;
+    memory_add_range(memory, (struct memory_range){physical, size, 0});
+}
+
 static void set_low_part(struct memory *memory, uint64_t size, uint64_t low)
 {
     memory->range_count = 0;
@@ -94,11 +103,15 @@ bool memory_arrange_ram(struct memory *memory, uint64_t size, unsigned attempt, 
 
     if (physical != place) {
         uint64_t low = place + 4 * GIB - physical;
-        bool possible = physical >= 4 * GIB && physical > place && low > 0 && low < 4 * GIB && low <= place &&
+        bool has_hole = physical >= 4 * GIB && physical > place && low > 0 && low < 4 * GIB && low <= place &&
                         low % 4096 == 0;
-        if (attempt > 0 || !possible)
+        if (attempt < has_hole)
+            set_low_part(memory, size, low);
+        else if (attempt == has_hole && physical > place && (physical - place) % 4096 == 0 &&
+                 physical - place <= UINT64_MAX - size)
+            set_one_range(memory, size, physical - place);
+        else
             return false;
-        set_low_part(memory, size, low);
         return true;
     }
     if (attempt >= sizeof(low_parts) / sizeof(low_parts[0]) || (attempt > 0 && low_parts[attempt] >= size))

@@ -242,12 +242,12 @@ static struct candidate *find_by_id(struct symbols *symbols, const uint8_t build
 
 static void complain_of_executable(struct symbols *symbols, const struct executable *executable)
 {
+    const char *slash = strrchr(executable->path, '/');
     char id[ID_TEXT_BYTES];
 
     format_id(executable->build_id, id);
     for (size_t i = 0; i < symbols->file_count; i++)
-        if (has_name(symbols->files[i], executable_name(executable)) ||
-            (executable->pid == 0 && has_name(symbols->files[i], "tarn.elf"))) {
+        if (has_name(symbols->files[i], slash != NULL ? slash + 1 : executable->path)) {
             complain_of(symbols,
                         "%s is not the %s of this trace, whose build-id is %s...: it was rebuilt since",
                         symbols->files[i]->path, executable_name(executable), id);
