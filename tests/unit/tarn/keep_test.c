@@ -552,16 +552,16 @@ static const char *const story = "1000 0 trace_context pid=7 tid=11 name=calc\n"
                                  "20000 1 syscall_exit number=4 tid=12\n"; /* perhaps of another call */
 
 static struct saved_trigger last_fired;
+static char description[200]; /* of its event, or why a trigger is refused */
 
-static void on_trigger(void *context, struct trigger *trigger, const struct cursor *cursor, uint64_t begin,
-                       const char *text)
+static void on_trigger(void *context, struct trigger *trigger, const struct cursor *cursor, uint64_t begin)
 {
     last_fired = (struct saved_trigger){.begin = begin, .ticks = cursor->ticks};
-    snprintf(context, 200, "%s", text);
+    snprintf(description, sizeof(description), "%s", follower_text(context, cursor));
 }
 
 /* Returns how often TEXT triggers in the story, which is read in PARTS; 1000: it is refused. */
-static unsigned count_fired(const char *order, const char *text, unsigned parts, char description[200])
+static unsigned count_fired(const char *order, const char *text, unsigned parts)
 {
     struct synthetic_options options = SYNTHETIC_DEFAULTS;
     struct trace_writer fake = {.directory = made, .hello.buffer_bytes = 65536};
@@ -569,7 +569,7 @@ static unsigned count_fired(const char *order, const char *text, unsigned parts,
     struct follower follower = {.writer = &fake,
                                 .triggers = &triggers,
                                 .on_trigger = on_trigger,
-                                .context = description,
+                                .context = &follower,
                                 .has_complained = true};
     unsigned fired = 1000;
     struct fail fail = {""};
@@ -634,11 +634,10 @@ static void test_triggers(const char *order)
         {"", 1000},
     };
     unsigned right = 0, count = sizeof(cases) / sizeof(cases[0]);
-    char description[200];
 
     for (unsigned i = 0; i < count; i++)
         for (unsigned parts = 1; parts <= 25; parts += 24) {
-            unsigned fired = count_fired(order, cases[i].text, parts, description);
+            unsigned fired = count_fired(order, cases[i].text, parts);
 
             right += fired == cases[i].fired;
             if (fired != cases[i].fired)
@@ -646,7 +645,7 @@ static void test_triggers(const char *order)
                        cases[i].fired, description);
         }
     check(right == 2 * count, "%s, each of %u triggers fires as often as it should", order, count);
-    count_fired(order, "syscall > 5us", 1, description);
+    count_fired(order, "syscall > 5us", 1);
     check(last_fired.begin == 4000 && last_fired.ticks == 9500 &&
               strncmp(description, "syscall_exit: ", 14) == 0 && strstr(description, "tid=12") != NULL,
           "%s, it is known when it began and fired, and at which event: %s", order, description);
@@ -680,19 +679,17 @@ static unsigned count_parts(char last[300])
 
 static struct saved_trigger trigger_at(uint64_t ticks)
 {
-    return (struct saved_trigger){.text = "user_mark",
-                                  .event = "user_mark",
-                                  .description = "user_mark: text=\"a\tb\nc\"",
-                                  .begin = ticks,
-                                  .ticks = ticks,
-                                  .ns = (int64_t)ticks};
+    return (struct saved_trigger){
+        .text = "user_mark", .event = "user_mark", .begin = ticks, .ticks = ticks, .ns = (int64_t)ticks};
 }
 
 static void add_at(struct saved *saved, uint64_t ticks)
 {
     const struct saved_trigger trigger = trigger_at(ticks);
+    struct part *part = saved_add(saved, &trigger, 0);
 
-    saved_add(saved, &trigger, 0);
+    if (part != NULL)
+        saved_describe(part, &trigger, "user_mark: text=\"a\tb\nc\"");
 }
 
 static uint64_t lines_of(const char *part, char text[16384])
@@ -777,6 +774,15 @@ static void test_saved(const char *order)
               saved.skipped > 0,
           "%s, to a limited length; beyond the number of parts, triggers are counted (%u)", order,
           (unsigned)saved.skipped);
+    saved_close(&saved);
+
+    saved = (struct saved){.writer = &writer, .place = place, .before = unit, .after = unit, .most = 1};
+    struct saved_trigger slow = trigger_at(middle);
+    slow.begin = logged.begin;
+    saved_add(&saved, &slow, 0);
+    check(saved.parts[0].from == middle + unit - SAVED_SPANS_MAX * 2 * unit &&
+              saved.parts[0].to == middle + unit,
+          "%s, so is one for an interval that took very long", order);
     saved_close(&saved);
 
     saved = (struct saved){

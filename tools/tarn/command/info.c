@@ -5,20 +5,23 @@
  * It reads the header and the context event of each packet, and all events of every Nth packet, to estimate
  * the number of events and to learn process names.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
+#include <unistd.h>
 
 #define SAMPLES        32u /* packets per stream whose events are counted */
 #define PROGRAMS_SHOWN 40u
-#define SAVED_SHOWN    1000u /* lines of TRACE_SAVED_NAME; a pull writes fewer */
+#define SAVED_BYTES    (1u << 20) /* read of TRACE_SAVED_NAME, which has a hundred lines */
 
 /* One stream, according to its packet headers. */
 struct survey {
@@ -161,29 +164,45 @@ static void print_clock(const struct schema *schema)
     printf("\n");
 }
 
+/* Returns the text of TRACE_SAVED_NAME, which the caller frees; NULL: the trace has none that can be read. */
+static char *load_saved(const struct trace *trace)
+{
+    char path[4096], *text = NULL;
+    struct stat status;
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/" TRACE_SAVED_NAME, trace->directory);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        text = alloc_zero(1, SAVED_BYTES + 1);
+        got = read(fd, text, SAVED_BYTES);
+    }
+    close(fd);
+    if (got < 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 /* Calls SHOW for each trigger for which this part of a trace was saved. TIME and TRIGGER are empty in a line
  * that only counts further ones. */
 static void read_saved(const struct trace *trace, void (*show)(unsigned number, const char *time,
                                                                const char *trigger, const char *event))
 {
-    char path[4096], *line = NULL;
-    size_t size = 0;
+    char *text = load_saved(trace), *rest = text, *line;
     unsigned number = 0;
-    FILE *file;
 
-    snprintf(path, sizeof(path), "%s/" TRACE_SAVED_NAME, trace->directory);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return;
-    while (number < SAVED_SHOWN && getline(&line, &size, file) > 0) {
-        char *rest = line, *time = strsep(&rest, "\t\n"), *trigger = strsep(&rest, "\t\n"),
-             *event = strsep(&rest, "\t\n");
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        const char *time = strsep(&line, "\t"), *trigger = strsep(&line, "\t"), *event = strsep(&line, "\t");
 
         if (event != NULL)
             show(number++, time, trigger, event);
     }
-    free(line);
-    fclose(file);
+    free(text);
 }
 
 static void print_saved(unsigned number, const char *time, const char *trigger, const char *event)

@@ -123,8 +123,7 @@ static void keep_places(struct follower *follower, const struct position *positi
     }
 }
 
-/* Returns the event as `tarn list` prints it, without its time. */
-static const char *text_of(struct follower *follower, const struct cursor *cursor)
+const char *follower_text(struct follower *follower, const struct cursor *cursor)
 {
     char *text, *end;
 
@@ -147,7 +146,7 @@ static void fire(struct follower *follower, const struct cursor *cursor, uint32_
         if (!trigger_fires(trigger, cursor, &follower->names, &begin))
             continue;
         trigger->fired++;
-        follower->on_trigger(follower->context, trigger, cursor, begin, text_of(follower, cursor));
+        follower->on_trigger(follower->context, trigger, cursor, begin);
     }
 }
 

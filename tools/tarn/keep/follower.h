@@ -22,9 +22,8 @@ struct follower_place {
 struct follower {
     const struct trace_writer *writer;
     struct triggers *triggers;
-    /* TRIGGER has fired at CURSOR's event; what triggers began at BEGIN. TEXT: the event. */
-    void (*on_trigger)(void *context, struct trigger *trigger, const struct cursor *cursor, uint64_t begin,
-                       const char *text);
+    /* TRIGGER has fired at CURSOR's event; what triggers began at BEGIN. */
+    void (*on_trigger)(void *context, struct trigger *trigger, const struct cursor *cursor, uint64_t begin);
     void *context;
     uint64_t until; /* ticks: events before have been read, unless they arrived later */
     /* the last complete statedump, in ticks; end 0: none yet */
@@ -46,6 +45,8 @@ struct follower {
 
 /* Reads the events before TIME (ticks). */
 bool follower_read(struct follower *follower, uint64_t time, struct fail *fail);
+/* Returns the event as `tarn list` prints it, without its time; valid until the next call. For on_trigger. */
+const char *follower_text(struct follower *follower, const struct cursor *cursor);
 /* Closes the files, which were replaced: as long as they are open, they take space on the disk. */
 void follower_release(struct follower *follower);
 void follower_close(struct follower *follower);

@@ -112,19 +112,18 @@ static uint64_t find_known(const struct recorder *recorder, uint64_t now)
 
 /* ---- triggers ---- */
 
-static void on_trigger(void *context, struct trigger *trigger, const struct cursor *cursor, uint64_t begin,
-                       const char *text)
+static void on_trigger(void *context, struct trigger *trigger, const struct cursor *cursor, uint64_t begin)
 {
     struct recorder *recorder = context;
+    const struct saved_trigger fired = {.text = trigger->text,
+                                        .event = cursor->event.type->name,
+                                        .begin = begin,
+                                        .ticks = cursor->ticks,
+                                        .ns = cursor_ns(cursor)};
+    struct part *part = saved_add(&recorder->saved, &fired, recorder->follower.dump_begin);
 
-    saved_add(&recorder->saved,
-              &(struct saved_trigger){.text = trigger->text,
-                                      .event = cursor->event.type->name,
-                                      .description = text,
-                                      .begin = begin,
-                                      .ticks = cursor->ticks,
-                                      .ns = cursor_ns(cursor)},
-              recorder->follower.dump_begin);
+    if (part != NULL)
+        saved_describe(part, &fired, follower_text(&recorder->follower, cursor));
 }
 
 static void read_events(struct recorder *recorder, uint64_t time)

@@ -25,21 +25,18 @@ static uint64_t add_sat(uint64_t a, uint64_t b)
     return a + b < a ? UINT64_MAX : a + b;
 }
 
-static void describe(struct part *part, const struct saved_trigger *trigger)
+void saved_describe(struct part *part, const struct saved_trigger *trigger, const char *event)
 {
     char time[40];
     size_t at;
 
-    part->triggers++;
-    if (part->triggers > SAVED_LINES_MAX)
-        return;
     snprintf(time, sizeof(time), "%" PRId64 ".%09" PRId64 "\t", trigger->ns / 1000000000,
              trigger->ns % 1000000000);
     buffer_text(&part->lines, time);
     at = part->lines.used;
     buffer_text(&part->lines, trigger->text);
     buffer_text(&part->lines, "\n"); /* becomes the tab below */
-    buffer_text(&part->lines, trigger->description);
+    buffer_text(&part->lines, event);
     for (size_t i = at; i < part->lines.used; i++)
         if (iscntrl(part->lines.bytes[i]))
             part->lines.bytes[i] = ' ';
@@ -47,46 +44,64 @@ static void describe(struct part *part, const struct saved_trigger *trigger)
     buffer_text(&part->lines, "\n");
 }
 
+static uint64_t longest_of(const struct saved *saved)
+{
+    return SAVED_SPANS_MAX * (saved->before + saved->after);
+}
+
 /* Returns the waiting part that TRIGGER joins; NULL: none. */
 static struct part *find_part(struct saved *saved, uint64_t from, uint64_t to)
 {
-    const uint64_t longest = SAVED_SPANS_MAX * (saved->before + saved->after);
-
     for (size_t i = 0; i < saved->part_count; i++) {
         struct part *part = &saved->parts[i];
 
-        if (from <= part->to && to >= part->from && (to <= part->to || to - part->from <= longest))
+        if (from <= part->to && to >= part->from && (to <= part->to || to - part->from <= longest_of(saved)))
             return part;
     }
     return NULL;
 }
 
-void saved_add(struct saved *saved, const struct saved_trigger *trigger, uint64_t dump_begin)
+static struct part *begin_part(struct saved *saved, const struct saved_trigger *trigger)
 {
-    const uint64_t from = trigger->begin > saved->before ? trigger->begin - saved->before : 0;
-    const uint64_t to = add_sat(trigger->ticks, saved->after);
-    struct part *part = find_part(saved, from, to);
+    struct part *part;
 
-    if (part != NULL) {
-        part->from = from < part->from ? from : part->from;
-        part->to = to > part->to ? to : part->to;
-        describe(part, trigger);
-        return;
-    }
     if (saved->accepted >= saved->most) {
         saved->skipped++;
-        return;
+        return NULL;
     }
     saved->accepted++;
     saved->parts =
         array_grow(saved->parts, saved->part_count, &saved->part_capacity, sizeof(saved->parts[0]));
     part = &saved->parts[saved->part_count++];
-    *part = (struct part){.from = from,
-                          .to = to,
-                          .trigger = (uint64_t)trigger->ns,
-                          .needs_dump = saved->has_dumps && dump_begin < from};
+    *part = (struct part){.trigger = (uint64_t)trigger->ns};
     snprintf(part->event, sizeof(part->event), "%s", trigger->event);
-    describe(part, trigger);
+    return part;
+}
+
+struct part *saved_add(struct saved *saved, const struct saved_trigger *trigger, uint64_t dump_begin)
+{
+    const uint64_t to = add_sat(trigger->ticks, saved->after),
+                   least = to > longest_of(saved) ? to - longest_of(saved) : 0;
+    uint64_t from = trigger->begin > saved->before ? trigger->begin - saved->before : 0;
+    struct part *part;
+
+    from = from > least ? from : least;
+    part = find_part(saved, from, to);
+    if (part != NULL) {
+        const uint64_t limit = part->to > longest_of(saved) ? part->to - longest_of(saved) : 0;
+
+        part->to = to > part->to ? to : part->to;
+        from = from > limit ? from : limit;
+        part->from = from < part->from ? from : part->from;
+    } else {
+        part = begin_part(saved, trigger);
+        if (part == NULL)
+            return NULL;
+        part->from = from;
+        part->to = to;
+        part->needs_dump = saved->has_dumps && dump_begin < from;
+    }
+    return ++part->triggers <= SAVED_LINES_MAX ? part : NULL;
 }
 
 /* ---- writing a part ---- */

@@ -46,12 +46,16 @@ struct saved {
 };
 
 struct saved_trigger {
-    const char *text, *event, *description; /* the trigger, its event's name, and the event in words */
-    uint64_t begin, ticks;                  /* when what triggers began, and when it fired */
-    int64_t ns;                             /* the same as `ticks`, on the trace's clock */
+    const char *text, *event; /* the trigger, and its event's name */
+    uint64_t begin, ticks;    /* when what triggers began, and when it fired */
+    int64_t ns;               /* the same as `ticks`, on the trace's clock */
 };
 
-void saved_add(struct saved *saved, const struct saved_trigger *trigger, uint64_t dump_begin);
+/* DUMP_BEGIN: of the last statedump. Returns the part to describe the trigger in (saved_describe); NULL: it
+ * needs no description. */
+struct part *saved_add(struct saved *saved, const struct saved_trigger *trigger, uint64_t dump_begin);
+/* EVENT: in words. */
+void saved_describe(struct part *part, const struct saved_trigger *trigger, const char *event);
 /* Saves the parts that are complete: the trace has everything before UNTIL, and the statedump from DUMP_BEGIN
  * to DUMP_END. ALL: saves all. Reports each on stderr, unless QUIET. */
 void saved_write(struct saved *saved, uint64_t until, uint64_t dump_begin, uint64_t dump_end, bool all,
