@@ -16,6 +16,7 @@
 #include <tests/unit/scratch.h>
 #include <tests/unit/tarn/trace_text.h>
 #include <tools/tarn/keep/recorder.h>
+#include <tools/tarn/view/index_file.h>
 #include <unistd.h>
 
 #define PACKET      4096u
@@ -342,6 +343,41 @@ static void test_failure(void)
     ok = head_cut_step(&cut, &writer, 3, &fail);
     head_cut_drop(&cut, &writer);
     check(ok && is_valid() && disk_bytes(true) == disk_bytes(false), "a cut that is given up leaves nothing");
+    close_trace_writer(&writer);
+    forget_events();
+}
+
+/* The view's index of a trace is not used for the same trace after a cut, but made again. */
+static void test_index(void)
+{
+    struct head_cut cut = {.fd = -1};
+    struct index index = {0}, loaded = {0};
+    struct buffer bytes = {0};
+    enum index_state before, after;
+    struct trace trace;
+    struct fail fail = {""};
+    uint64_t from;
+
+    log_events("le", 20000, false);
+    start_pull();
+    while (fed < 100)
+        feed_one();
+    if (!trace_open(&trace, pulled, &fail) || !index_extend(&index, &trace, 0, NULL, &fail))
+        bail_out(fail.text);
+    index_write(&index, &trace, &bytes);
+    before = index_read(&loaded, &trace, bytes.bytes, bytes.used, &from);
+    index_free(&loaded);
+    trace_close(&trace);
+    head_cut_begin(&cut, sent[40].begin);
+    if (!head_cut_step(&cut, &writer, 1000, &fail) || !trace_open(&trace, pulled, &fail))
+        bail_out(fail.text);
+    loaded = (struct index){0};
+    after = index_read(&loaded, &trace, bytes.bytes, bytes.used, &from);
+    check(before == INDEX_WHOLE && after == INDEX_NONE, "an index from before a cut is not used");
+    index_free(&index);
+    index_free(&loaded);
+    free(bytes.bytes);
+    trace_close(&trace);
     close_trace_writer(&writer);
     forget_events();
 }
@@ -778,27 +814,31 @@ static void test_saved(const char *order)
 
     saved = (struct saved){.writer = &writer, .place = place, .before = unit, .after = unit, .most = 1};
     struct saved_trigger slow = trigger_at(middle);
+    slow.event = "../../a b/\xff.";
     slow.begin = logged.begin;
     saved_add(&saved, &slow, 0);
     check(saved.parts[0].from == middle + unit - SAVED_SPANS_MAX * 2 * unit &&
               saved.parts[0].to == middle + unit,
           "%s, so is one for an interval that took very long", order);
+    saved_write(&saved, UINT64_MAX, 0, 0, false, true);
+    check(count_parts(part) == 4 && strstr(part, "/0004-______a_b___-") != NULL,
+          "%s, an event's name does not leave the place: %s", order, part);
     saved_close(&saved);
 
     saved = (struct saved){
         .writer = &writer, .place = place, .before = unit, .after = unit, .most = 9, .has_dumps = true};
     add_at(&saved, middle);
     saved_write(&saved, middle + 5 * unit, middle - 2 * unit, middle - unit / 2, false, true);
-    check(saved_needs_dump(&saved) && count_parts(part) == 3,
+    check(saved_needs_dump(&saved) && count_parts(part) == 4,
           "%s, a statedump before the part does not serve it", order);
     saved_write(&saved, middle + 5 * unit, middle + 3 * unit, middle + 4 * unit, false, true);
-    check(count_parts(part) == 4 && is_part(part, middle - unit, middle + 4 * unit) &&
-              strstr(part, "/0004-") != NULL,
+    check(count_parts(part) == 5 && is_part(part, middle - unit, middle + 4 * unit) &&
+              strstr(part, "/0005-") != NULL,
           "%s, one after it is included, and numbers continue", order);
     add_at(&saved, middle + 30 * unit);
     add_at(&saved, middle + 50 * unit);
     saved_write_before(&saved, middle + 40 * unit, true);
-    check(count_parts(part) == 5 && saved.part_count == 1 && saved_needs(&saved) == middle + 49 * unit,
+    check(count_parts(part) == 6 && saved.part_count == 1 && saved_needs(&saved) == middle + 49 * unit,
           "%s, what is about to be removed is saved at once", order);
     saved_close(&saved);
     close_trace_writer(&writer);
@@ -844,6 +884,7 @@ int main(void)
         test_saved(orders[i]);
     }
     test_failure();
+    test_index();
     test_time();
     test_statedumps("400K", 0);
     test_statedumps("2M", 40);

@@ -12,8 +12,8 @@
 /* Without a packet for so long, waiting parts are saved as they are: nothing is logged any more. Over a link
  * only; from memory, packets come when they are full. */
 #define QUIET_SECONDS 5.0
-#define IDLE_PACKETS  16u /* copied by a step when none arrived */
-#define RETRY_SECONDS 5.0 /* after a cut failed */
+#define IDLE_PACKETS  256u /* copied by a step when none arrived */
+#define RETRY_SECONDS 5.0  /* after a cut failed */
 /* A guest sends partly filled packets after a second. So all that is older than this has arrived, in the
  * guest's time. */
 #define LAG_SECONDS   1.3
@@ -184,9 +184,10 @@ static void begin_cut(struct recorder *recorder)
     uint64_t time;
     bool is_forced;
 
-    if (keep_wants_cut(&recorder->keep, recorder->writer, &recorder->dumps, find_now(recorder), &time,
+    if (now_seconds() >= recorder->retry_at &&
+        keep_wants_cut(&recorder->keep, recorder->writer, &recorder->dumps, find_now(recorder), &time,
                        &is_forced) &&
-        now_seconds() >= recorder->retry_at && prepare_cut(recorder, &time, is_forced))
+        prepare_cut(recorder, &time, is_forced))
         head_cut_begin(&recorder->cut, time);
 }
 
