@@ -60,7 +60,8 @@ HOST_tests/host/analyses_agree := seconds=200 each
 HOST_TESTS += tests/host/export tests/host/geometry tests/host/losses
 HOST_tests/host/losses := seconds=400 each
 HOST_tests/host/geometry := seconds=300 each
-HOST_TESTS += tests/host/rebuild
+HOST_TESTS += tests/host/rebuild tests/host/keep
+HOST_tests/host/keep := each seconds=400
 HOST_tests/host/rebuild := each seconds=300
 HOST_TESTS += tests/host/goto tests/host/view_goto tests/host/wrong_inputs tests/host/explore tests/host/fewest
 HOST_tests/host/explore := seconds=300 each

@@ -11,34 +11,13 @@
 #include <string.h>
 #include <tools/tarn/analysis/intervals_tables.h>
 
-static const struct interval_spec presets[] = {
-    {"stopwatch", "user_stopwatch_start", "user_stopwatch_stop", "id", "process", "id",
-     "stopwatches of programs, by id"},
-    {"fs", "fs_request_begin", "fs_request_end", "request", "thread", "request",
-     "requests in the file system server, by kind"},
-    {"ipc", "ipc_call", "ipc_return", "call_id", "any", "endpoint", "calls, by endpoint"},
-    {"ipc-wait", "ipc_call", "ipc_receive", "call_id", "any", "endpoint",
-     "from a call until a server receives it"},
-    {"ipc-serve", "ipc_receive", "ipc_reply", "call_id", "any", "endpoint",
-     "from receiving a call to the reply"},
-    {"libc", "libc_entry", "libc_exit", "call", "thread", "call", "C library calls, by name"},
-    {"process", "process_create", "process_exit", "pid", "any", NULL, "lifetimes of processes"},
-    {"thread", "sched_process_fork", "sched_process_exit", "child_tid=tid", "any", NULL,
-     "lifetimes of threads"},
-    {"shootdown", "tlb_shootdown_begin", "tlb_shootdown_end", NULL, "thread", NULL,
-     "TLB shootdowns, as seen by the CPU that requests them"},
-};
-#define PRESETS (sizeof(presets) / sizeof(presets[0]))
-
 static bool choose_preset(void *context, const struct command_option *option, const char *value,
                           struct fail *fail)
 {
-    for (unsigned i = 0; i < PRESETS; i++)
-        if (strcmp(presets[i].name, value) == 0) {
-            ((struct intervals *)context)->preset = &presets[i];
-            return true;
-        }
-    return fail_set(fail, "not a preset; see tarn intervals --help");
+    struct intervals *intervals = context;
+
+    intervals->preset = pair_preset(value);
+    return intervals->preset != NULL || fail_set(fail, "not a preset; see tarn intervals --help");
 }
 
 static bool choose_any(void *context, const struct command_option *option, const char *value,
@@ -50,8 +29,7 @@ static bool choose_any(void *context, const struct command_option *option, const
 
 static const struct command_option options[] = {
     {CALL("preset", "NAME", choose_preset,
-          "stopwatch (the default), fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown\nFurther "
-          "options override parts of it")},
+          PAIR_PRESETS "\nFurther options override parts of it. The default is stopwatch")},
     {TEXT("begin", "EVENT", struct intervals, spec.begin,
           "the event that begins an interval\nThe same event as --end gives the time between successive "
           "events")},
@@ -69,71 +47,6 @@ static const struct command_option options[] = {
 
 /* ---- options ---- */
 
-static bool find_event(const struct analysis *analysis, const char *name, const struct event_type **type,
-                       struct fail *fail)
-{
-    *type = schema_find_event(&analysis->trace->schema, name);
-    return *type != NULL || fail_set(fail, "the trace's schema has no event '%.60s'", name);
-}
-
-static bool is_comparable(const struct field *field)
-{
-    return field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM || field->kind == FIELD_TEXT ||
-           field->kind == FIELD_STRING;
-}
-
-static bool find_field(const struct event_type *type, const char *name, size_t length,
-                       const struct field **field, struct fail *fail)
-{
-    char known[300] = "";
-
-    for (unsigned i = 0; i < type->field_count; i++) {
-        size_t used = strlen(known);
-
-        if (!is_comparable(&type->fields[i]))
-            continue;
-        if (strlen(type->fields[i].name) == length && memcmp(type->fields[i].name, name, length) == 0) {
-            *field = &type->fields[i];
-            return true;
-        }
-        snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", type->fields[i].name);
-    }
-    return fail_set(fail, "%s has no field '%.*s'; it has %s", type->name, (int)(length < 60 ? length : 60),
-                    name, *known ? known : "none");
-}
-
-static bool find_matches(struct intervals *intervals, const char *list, struct fail *fail)
-{
-    while (list != NULL && *list != '\0') {
-        size_t length = strcspn(list, ","), left = strcspn(list, "=,");
-        const char *right = left < length ? list + left + 1 : list;
-        struct match *match = &intervals->matches[intervals->match_count];
-
-        if (intervals->match_count == MATCHES_MAX)
-            return fail_set(fail, "at most %u fields can be matched", MATCHES_MAX);
-        if (!find_field(intervals->begin, list, left, &match->begin, fail) ||
-            !find_field(intervals->end, right, length - (size_t)(right - list), &match->end, fail))
-            return false;
-        intervals->match_count++;
-        list += length + (list[length] == ',');
-    }
-    return true;
-}
-
-static bool find_same(struct intervals *intervals, const char *name, struct fail *fail)
-{
-    static const char *const names[] = {"any", "thread", "process", "cpu"};
-
-    if (name == NULL)
-        name = intervals->match_count != 0 ? "any" : "thread";
-    for (unsigned i = 0; i < 4; i++)
-        if (strcmp(names[i], name) == 0) {
-            intervals->same = (enum same)i;
-            return true;
-        }
-    return fail_set(fail, "--same %.40s: thread, process, cpu or any", name);
-}
-
 /* The end has the group if it has the field, or one that is matched with it. */
 static bool find_group(struct intervals *intervals, const char *name, struct fail *fail)
 {
@@ -141,42 +54,29 @@ static bool find_group(struct intervals *intervals, const char *name, struct fai
 
     if (name == NULL)
         return true;
-    if (!find_field(intervals->begin, name, strlen(name), &field, fail))
+    if (!pair_field(intervals->pair.begin, name, strlen(name), &field, fail))
         return false;
     if (field->kind != FIELD_INTEGER && field->kind != FIELD_ENUM)
         return fail_set(fail, "--group %s: only numbers and enumerations can be grouped", name);
     intervals->group_field = field;
-    intervals->group_of_end = schema_find_field(intervals->end, name);
-    for (unsigned i = 0; i < intervals->match_count; i++)
-        if (intervals->matches[i].begin == field)
-            intervals->group_of_end = intervals->matches[i].end;
-    if (intervals->group_of_end != NULL && !is_comparable(intervals->group_of_end))
+    intervals->group_of_end = schema_find_field(intervals->pair.end, name);
+    for (unsigned i = 0; i < intervals->pair.match_count; i++)
+        if (intervals->pair.matches[i].begin == field)
+            intervals->group_of_end = intervals->pair.matches[i].end;
+    if (intervals->group_of_end != NULL && !pair_is_comparable(intervals->group_of_end))
         intervals->group_of_end = NULL;
     return true;
-}
-
-static void take_default(const char **value, const char *preset)
-{
-    if (*value == NULL)
-        *value = preset;
 }
 
 /* Fills in what the options leave open. */
 static void use_preset(struct intervals *intervals)
 {
     struct interval_spec *spec = &intervals->spec;
-    const struct interval_spec *preset = intervals->preset;
 
-    if (preset == NULL && spec->begin == NULL && spec->end == NULL)
-        preset = &presets[0];
-    if (preset == NULL)
-        return;
-    take_default(&spec->name, preset->name);
-    take_default(&spec->begin, preset->begin);
-    take_default(&spec->end, preset->end);
-    take_default(&spec->match, preset->match);
-    take_default(&spec->same, preset->same);
-    take_default(&spec->group, preset->group);
+    if (intervals->preset == NULL && spec->begin == NULL && spec->end == NULL)
+        intervals->preset = pair_preset("stopwatch");
+    if (intervals->preset != NULL)
+        interval_spec_fill(spec, intervals->preset);
 }
 
 static void on_event(struct model_observer *self, const struct cursor *cursor,
@@ -190,9 +90,7 @@ static bool open_intervals(struct analysis *analysis, struct fail *fail)
     use_preset(intervals);
     if (spec->begin == NULL || spec->end == NULL)
         return fail_set(fail, "an interval needs --begin and --end, or a --preset");
-    if (!find_event(analysis, spec->begin, &intervals->begin, fail) ||
-        !find_event(analysis, spec->end, &intervals->end, fail) ||
-        !find_matches(intervals, spec->match, fail) || !find_same(intervals, spec->same, fail) ||
+    if (!pair_resolve(&intervals->pair, &analysis->trace->schema, spec, fail) ||
         !find_group(intervals, spec->group, fail))
         return false;
     analysis_map(analysis, &intervals->open, sizeof(struct open_interval));
@@ -204,38 +102,20 @@ static bool open_intervals(struct analysis *analysis, struct fail *fail)
 
 /* ---- events ---- */
 
-struct key {
-    uint64_t first, others; /* values of matched fields */
-    uint64_t whom;          /* thread, process or CPU */
-};
-
-/* Texts are represented by their hash. */
-static uint64_t value_of(const struct field *field, const struct event *event)
+/* A key's `whom`. */
+static uint64_t whom_of(const struct intervals *intervals, const struct cursor *cursor,
+                        const struct model_thread *thread)
 {
-    if (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM)
-        return field_integer(field, event->bytes);
-    return hash_bytes(HASH_SEED, (const char *)event->bytes + field->offset, field_text_length(field, event));
-}
-
-/* Values after the first two are represented by their hash, too. */
-static struct key make_key(const struct intervals *intervals, const struct cursor *cursor,
-                           const struct model_thread *thread, bool is_begin)
-{
-    struct key key = {0, 0, 0};
-
-    for (unsigned i = 0; i < intervals->match_count; i++) {
-        const struct match *match = &intervals->matches[i];
-        uint64_t value = value_of(is_begin ? match->begin : match->end, &cursor->event);
-
-        *(i == 0 ? &key.first : &key.others) = i < 2 ? value : hash_number(key.others, value);
+    switch (intervals->pair.same) {
+    case SAME_THREAD:
+        return thread->number;
+    case SAME_PROCESS:
+        return thread->pid;
+    case SAME_CPU:
+        return cursor->stream->rank;
+    default:
+        return 0;
     }
-    if (intervals->same == SAME_THREAD)
-        key.whom = thread->number;
-    else if (intervals->same == SAME_PROCESS)
-        key.whom = thread->pid;
-    else if (intervals->same == SAME_CPU)
-        key.whom = cursor->stream->rank;
-    return key;
 }
 
 struct group *intervals_group(struct intervals *intervals, uint64_t value, bool is_known)
@@ -250,19 +130,19 @@ static void count_not_begun(struct intervals *intervals, const struct event *eve
     else if (intervals->group_of_end == NULL)
         intervals_group(intervals, 0, false)->not_begun++;
     else
-        intervals_group(intervals, value_of(intervals->group_of_end, event), true)->not_begun++;
+        intervals_group(intervals, pair_value(intervals->group_of_end, event), true)->not_begun++;
 }
 
 static void begin_interval(struct intervals *intervals, const struct cursor *cursor,
                            const struct model_thread *thread)
 {
     struct open_interval *open;
-    struct key key;
+    struct pair_key key;
     bool is_new;
 
     if (!analysis_wants(&intervals->analysis, thread))
         return;
-    key = make_key(intervals, cursor, thread, true);
+    key = pair_key(&intervals->pair, &cursor->event, true, whom_of(intervals, cursor, thread));
     open = map_add(&intervals->open, key.first, key.others, key.whom, &is_new);
     if (open == NULL) {
         intervals->too_many++;
@@ -272,14 +152,15 @@ static void begin_interval(struct intervals *intervals, const struct cursor *cur
         intervals_group(intervals, open->group, true)->restarted++;
     open->begin = cursor->ticks;
     open->thread = thread;
-    open->group = intervals->group_field ? value_of(intervals->group_field, &cursor->event) : 0;
+    open->group = intervals->group_field ? pair_value(intervals->group_field, &cursor->event) : 0;
 }
 
 /* The clocks of CPUs may differ slightly: then the duration is 0. */
 static void end_interval(struct intervals *intervals, const struct cursor *cursor,
                          const struct model_thread *thread)
 {
-    struct key key = make_key(intervals, cursor, thread, false);
+    struct pair_key key =
+        pair_key(&intervals->pair, &cursor->event, false, whom_of(intervals, cursor, thread));
     const struct open_interval *open = map_find(&intervals->open, key.first, key.others, key.whom);
     struct group *group;
     uint64_t ticks;
@@ -308,9 +189,9 @@ static void on_event(struct model_observer *self, const struct cursor *cursor,
 {
     struct intervals *intervals = ANALYSIS_OF(self, struct intervals);
 
-    if (cursor->event.type == intervals->end)
+    if (cursor->event.type == intervals->pair.end)
         end_interval(intervals, cursor, thread);
-    if (cursor->event.type == intervals->begin)
+    if (cursor->event.type == intervals->pair.begin)
         begin_interval(intervals, cursor, thread);
 }
 

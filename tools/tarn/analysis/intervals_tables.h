@@ -4,22 +4,10 @@
 #define TARN_INTERVALS_TABLES_H
 
 #include <tools/tarn/analysis/kinds.h>
+#include <tools/tarn/analysis/pairs.h>
 #include <tools/tarn/analysis/spans.h>
 
 enum { BY_GROUP, BY_THREAD, BY_DURATION, BY_LONGEST, BY_OPEN, INTERVALS_TABLES };
-
-#define MATCHES_MAX 4u
-
-/* What the begin and end of an interval must have in common. */
-enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
-
-struct interval_spec {
-    const char *name, *begin, *end, *match, *same, *group, *help;
-};
-
-struct match {
-    const struct field *begin, *end;
-};
 
 struct group {
     uint64_t restarted, not_begun; /* begins without an end, ends without a begin */
@@ -36,10 +24,7 @@ struct open_interval {
 struct intervals {
     struct analysis analysis;
     struct interval_spec spec;
-    enum same same;
-    const struct event_type *begin, *end;
-    struct match matches[MATCHES_MAX];
-    unsigned match_count;
+    struct pair pair;
     const struct interval_spec *preset;
     /* NULL: one group. group_of_end is NULL if the end event does not have the group. */
     const struct field *group_field, *group_of_end;

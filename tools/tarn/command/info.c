@@ -5,18 +5,23 @@
  * It reads the header and the context event of each packet, and all events of every Nth packet, to estimate
  * the number of events and to learn process names.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/print/print_table.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
+#include <unistd.h>
 
 #define SAMPLES        32u /* packets per stream whose events are counted */
 #define PROGRAMS_SHOWN 40u
+#define SAVED_BYTES    (1u << 20) /* read of TRACE_SAVED_NAME, which has a hundred lines */
 
 /* One stream, according to its packet headers. */
 struct survey {
@@ -159,6 +164,70 @@ static void print_clock(const struct schema *schema)
     printf("\n");
 }
 
+/* Returns the text of TRACE_SAVED_NAME, which the caller frees; NULL: the trace has none that can be read. */
+static char *load_saved(const struct trace *trace)
+{
+    char path[4096], *text = NULL;
+    struct stat status;
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/" TRACE_SAVED_NAME, trace->directory);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        text = alloc_zero(1, SAVED_BYTES + 1);
+        got = read(fd, text, SAVED_BYTES);
+    }
+    close(fd);
+    if (got < 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Calls SHOW for each trigger for which this part of a trace was saved. TIME and TRIGGER are empty in a line
+ * that only counts further ones. */
+static void read_saved(const struct trace *trace, void (*show)(unsigned number, const char *time,
+                                                               const char *trigger, const char *event))
+{
+    char *text = load_saved(trace), *rest = text, *line;
+    unsigned number = 0;
+
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        const char *time = strsep(&line, "\t"), *trigger = strsep(&line, "\t"), *event = strsep(&line, "\t");
+
+        if (event != NULL)
+            show(number++, time, trigger, event);
+    }
+    free(text);
+}
+
+static void print_saved(unsigned number, const char *time, const char *trigger, const char *event)
+{
+    char shown[2][200];
+
+    plain_text(event, shown[1], sizeof(shown[1]));
+    if (*time == '\0')
+        printf("%-12s%s\n", "", shown[1]);
+    else
+        printf("%-12sfor %s at @%s: %s\n", number == 0 ? "saved" : "",
+               plain_text(trigger, shown[0], sizeof(shown[0])), time, shown[1]);
+}
+
+static void print_saved_json(unsigned number, const char *time, const char *trigger, const char *event)
+{
+    printf(number == 0 ? "{\"at\":" : ",{\"at\":");
+    print_json_string(stdout, time);
+    printf(",\"trigger\":");
+    print_json_string(stdout, trigger);
+    printf(",\"event\":");
+    print_json_string(stdout, event);
+    printf("}");
+}
+
 /* The metadata's environment contains a summary of the recipe, too. */
 static void print_recipe(const struct trace *trace)
 {
@@ -213,6 +282,7 @@ static void print_text(const struct info *info)
     if (info->losses.damaged != 0)
         printf("DAMAGED     %" PRIu64 " anomalies; see tarn check\n", info->losses.damaged);
     print_recipe(trace);
+    read_saved(trace, print_saved);
     for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)
         printf("env         %s = %s\n", env->name, env->text);
     printf("\n%-10s %4s %10s %14s %12s %12s %14s %14s\n", "file", "cpu", "packets", "bytes", "~events",
@@ -275,6 +345,9 @@ static void print_json(const struct info *info)
         print_json_string(stdout, trust.sources);
     }
     print_boot_json(trace);
+    printf(",\"saved\":[");
+    read_saved(trace, print_saved_json);
+    printf("]");
     printf(",\"lost_events\":%" PRIu64 ",\"lost_before\":%s,\"unfinished\":%s,\"lost_packets\":%" PRIu64
            ",\"missing_events\":%" PRIu64 ",\"missing_is_least\":%s,\"cut_packets\":%" PRIu64
            ",\"damaged\":%" PRIu64 ",\"streams\":[",

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
+#include <tools/tarn/keep/recorder.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <tools/tarn/source/recipe_copy.h>
 #include <trace/events.h>
@@ -34,6 +35,7 @@ struct pull {
 
     struct source *source;
     struct trace_writer writer;
+    struct recorder recorder;
     double begun, last_progress, finish_by; /* finish_by: 0 until the end is requested */
     uint64_t last_bytes;
     unsigned breaks;
@@ -118,6 +120,7 @@ static bool reconnect(struct pull *pull, struct fail *why)
     end_line(pull);
     complain("%s", why->text);
     close_source(pull);
+    recorder_on_break(&pull->recorder);
     if (pull->resume <= 0 || interrupted || pull->snapshot)
         return false;
     complain("trying to resume for %g seconds", pull->resume);
@@ -145,6 +148,13 @@ static void take_recipe(struct pull *pull)
         complain("%s", fail.text);
 }
 
+/* On a full disk, a cut in progress is given up for the packet. */
+static bool add_packet(struct pull *pull, const struct source_item *item, struct fail *fail)
+{
+    return write_packet(&pull->writer, item, fail) ||
+           (recorder_stop_cut(&pull->recorder) && write_packet(&pull->writer, item, fail));
+}
+
 /* Returns false if the trace cannot be written. */
 static bool take_item(struct pull *pull, const struct source_item *item, struct fail *fail)
 {
@@ -164,7 +174,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
         }
         return true;
     case SOURCE_PACKET:
-        if (!write_packet(&pull->writer, item, fail))
+        if (!add_packet(pull, item, fail))
             return false;
         if (pull->writer.refused != refused) {
             end_line(pull);
@@ -184,8 +194,27 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
     case SOURCE_END:
         pull->end = item->end;
         return check_trace_writer(&pull->writer, fail);
+    case SOURCE_REPLY:
+        end_line(pull);
+        recorder_on_reply(&pull->recorder, item->reply.status);
+        return true;
     }
     return true;
+}
+
+/* Cuts the trace and saves parts of it; asks the guest for a statedump if one is needed. */
+static void record(struct pull *pull, bool has_packet)
+{
+    const struct wire_request request = {.operation = WIRE_OP_STATEDUMP};
+    struct fail fail;
+
+    if (!recorder_is_on(&pull->recorder))
+        return;
+    recorder_step(&pull->recorder, has_packet);
+    if (pull->source != NULL && pull->finish_by == 0 && recorder_wants_dump(&pull->recorder) &&
+        pull->source->class->request(pull->source, &request,
+                                     &fail)) /* a broken link is noticed at the next item */
+        recorder_asked(&pull->recorder);
 }
 
 /* If another pull runs, tries again until --wait ends. */
@@ -229,10 +258,13 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
         switch (pull->source->class->next(pull->source, item, 100, fail)) {
         case SOURCE_ITEM:
             ok = take_item(pull, item, fail);
+            if (ok)
+                record(pull, item->kind == SOURCE_PACKET);
             if (pull->finish_by != 0)
                 pull->finish_by = now_seconds() + FINISH_SECONDS;
             break;
         case SOURCE_NOTHING:
+            record(pull, false);
             break;
         case SOURCE_BROKEN:
             ok = reconnect(pull, fail);
@@ -304,7 +336,8 @@ static int summarize(struct pull *pull, bool ok)
     fprintf(stderr, pull->breaks ? "; the link broke %u times\n" : "\n", pull->breaks);
     if (pull->end.reason == WIRE_ENDED_BUSY || pull->end.reason == WIRE_ENDED_ERROR)
         return writer->packets > 0 ? EXIT_DAMAGE : EXIT_USAGE;
-    bool whole = ok && writer->missing == 0 && writer->refused == 0 && writer->undecoded == 0 &&
+    bool is_saved = recorder_summarize(&pull->recorder);
+    bool whole = ok && is_saved && writer->missing == 0 && writer->refused == 0 && writer->undecoded == 0 &&
                  pull->end.reason != WIRE_ENDED_CHANGED;
     return whole ? EXIT_OK : EXIT_DAMAGE;
 }
@@ -407,8 +440,21 @@ static int copy(struct pull *pull)
     end_line(pull);
     if (!ok)
         complain("%s", fail.text);
+    recorder_stop_cut(&pull->recorder);
     ok &= write_losses(pull, ok, &fail);
+    recorder_finish(&pull->recorder);
     return summarize(pull, ok);
+}
+
+static int check_options(const struct pull *pull)
+{
+    struct fail fail;
+
+    if (!pull->output)
+        return complain_of_words(&pull_command, "-o DIR is missing");
+    if (recorder_is_on(&pull->recorder) && (pull->snapshot || pull->previous))
+        return complain_of_words(&pull_command, "--keep and --save-on are not for --snapshot and --previous");
+    return recorder_check(&pull->recorder, &fail) ? -1 : fail_report(&fail, EXIT_USAGE);
 }
 
 static int run_pull(int argc, char **argv)
@@ -420,10 +466,13 @@ static int run_pull(int argc, char **argv)
     pull->mode = 1;
     pull->resume = 10;
     interrupted = 0;
-    status = command_parse(&pull_command, (void *[]){pull}, argc, argv);
-    if (status < 0 && !pull->output)
-        status = complain_of_words(&pull_command, "-o DIR is missing");
+    recorder_set_defaults(&pull->recorder);
+    status = command_parse(&pull_command, (void *[]){pull, &pull->recorder}, argc, argv);
+    pull->recorder.quiet = pull->quiet;
+    if (status < 0)
+        status = check_options(pull);
     if (status >= 0) {
+        recorder_close(&pull->recorder);
         free(pull);
         return status;
     }
@@ -433,12 +482,16 @@ static int run_pull(int argc, char **argv)
     pull->source = open_source(pull->name, pull->wait, &fail);
     if (pull->source && (!pull->previous || choose_previous(pull, &fail)) &&
         open_trace_writer(&pull->writer, pull->output, pull->force, &pull->source->hello, &fail)) {
-        status = copy(pull);
+        status = recorder_open(&pull->recorder, &pull->writer, pull->source->class->request != NULL, &fail)
+                     ? copy(pull)
+                     : fail_report(&fail, EXIT_USAGE);
+        recorder_close(&pull->recorder);
         close_trace_writer(&pull->writer);
     } else {
         status = fail_report(&fail, EXIT_USAGE);
     }
     close_source(pull);
+    recorder_close(&pull->recorder);
     free(pull);
     return status;
 }
@@ -446,7 +499,7 @@ static int run_pull(int argc, char **argv)
 const struct command pull_command = {.name = "pull",
                                      .summary = "copy the trace of a running guest into a directory",
                                      .forms = "SOURCE -o DIR [OPTION]...",
-                                     .groups = {{NULL, options}},
+                                     .groups = {{NULL, options}, {"A part of the trace", recorder_options}},
                                      .least = 1,
                                      .most = 1,
                                      .run = run_pull};

@@ -279,8 +279,48 @@ static bool has_other_metadata(const struct trace *trace)
     return inode != trace->metadata_inode || bytes != trace->metadata_bytes;
 }
 
+/* ---- the mark of a pull ---------------------------------------------------------------------------- */
+
+enum mark { MARK_NONE, MARK_HELD, MARK_LEFT }; /* HELD: a pull writes the trace; LEFT: it ended early */
+
+static enum mark find_mark(const char *directory)
+{
+    struct flock writer = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    char path[PATH_MAX];
+    bool is_left;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s", directory, TRACE_UNFINISHED_NAME);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno != ENOENT ? MARK_LEFT : MARK_NONE;
+    is_left = fcntl(fd, F_OFD_GETLK, &writer) != 0 || writer.l_type == F_UNLCK;
+    close(fd);
+    return is_left ? MARK_LEFT : MARK_HELD;
+}
+
+bool trace_is_unfinished(const struct trace *trace)
+{
+    return find_mark(trace->directory) == MARK_LEFT;
+}
+
+void trace_cut_partial(struct trace *trace)
+{
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        struct stream *stream = &trace->streams[i];
+        uint64_t whole = stream->first_packet_bytes != 0
+                             ? stream->size / stream->first_packet_bytes * stream->first_packet_bytes
+                             : stream->size;
+        struct trace_packet header;
+
+        if (whole < stream->size && stream_header(trace, stream, whole, &header) == ANOMALY_TRUNCATED)
+            stream->size = whole;
+    }
+}
+
 static bool open_files(struct trace *trace, struct fail *fail)
 {
+    const bool is_written = find_mark(trace->directory) == MARK_HELD; /* before the sizes are read */
     unsigned strangers = 0;
 
     if (!schema_load(&trace->schema, trace->directory, fail) || !open_streams(trace, fail))
@@ -290,6 +330,8 @@ static bool open_files(struct trace *trace, struct fail *fail)
         strangers += survey_stream(trace, &trace->streams[i]) == ANOMALY_UUID;
     if (strangers > 0 && strangers == trace->stream_count)
         return refuse_schema(trace, fail);
+    if (is_written) /* a packet may be half written at this moment */
+        trace_cut_partial(trace);
     leave_out_copies(trace);
     look_for_missing(trace);
     if (trace->begin > trace->end)
@@ -320,24 +362,6 @@ void trace_close(struct trace *trace)
     free(trace->directory);
     schema_free(&trace->schema);
     memset(trace, 0, sizeof(*trace));
-}
-
-/* ---- a pull that ended early ----------------------------------------------------------------------- */
-
-bool trace_is_unfinished(const struct trace *trace)
-{
-    struct flock writer = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    char path[PATH_MAX];
-    bool is_left;
-    int fd;
-
-    snprintf(path, sizeof(path), "%s/%s", trace->directory, TRACE_UNFINISHED_NAME);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return errno != ENOENT;
-    is_left = fcntl(fd, F_OFD_GETLK, &writer) != 0 || writer.l_type == F_UNLCK;
-    close(fd);
-    return is_left;
 }
 
 /* ---- a trace that grows ---------------------------------------------------------------------------- */
@@ -380,20 +404,6 @@ static enum trace_news refresh_stream(struct trace *trace, struct stream *stream
         header.timestamp_end > trace->end)
         trace->end = header.timestamp_end;
     return TRACE_GROWN;
-}
-
-void trace_cut_partial(struct trace *trace)
-{
-    for (unsigned i = 0; i < trace->stream_count; i++) {
-        struct stream *stream = &trace->streams[i];
-        uint64_t whole = stream->first_packet_bytes != 0
-                             ? stream->size / stream->first_packet_bytes * stream->first_packet_bytes
-                             : stream->size;
-        struct trace_packet header;
-
-        if (whole < stream->size && stream_header(trace, stream, whole, &header) == ANOMALY_TRUNCATED)
-            stream->size = whole;
-    }
 }
 
 unsigned trace_count_partial(const struct trace *trace)

@@ -119,6 +119,10 @@ unsigned trace_find_cpu(const struct trace *trace, uint64_t cpu);
 /* The recipe of a deterministic run (command/recipe.h). Hidden for the same reason. */
 #define TRACE_RECIPE_NAME      ".recipe.json"
 #define TRACE_RECIPE_BYTES_MAX (64u << 10)
+/* A stream without its oldest packets, until it replaces cpuN (source/head_cut.h). */
+#define TRACE_NEW_STREAM_NAME  ".cpu.new"
+/* Why this part of a trace was saved: a line for each trigger (keep/saved.h). */
+#define TRACE_SAVED_NAME       ".saved"
 /* Whether the pull ended early, so that losses after the last packets are unknown. */
 bool trace_is_unfinished(const struct trace *trace);
 

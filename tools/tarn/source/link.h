@@ -57,15 +57,16 @@ bool link_begin_pull(struct source *source, uint32_t flags, uint32_t mode, const
                      struct fail *fail);
 bool link_end_pull(struct source *source, struct fail *fail);
 enum source_got link_next(struct source *source, struct source_item *item, int timeout_ms, struct fail *fail);
+bool link_request(struct source *source, const struct wire_request *request, struct fail *fail);
 enum source_got link_control(struct source *source, const struct wire_request *request, int32_t *status,
                              const uint8_t **data, size_t *size, struct fail *fail);
 void link_close_source(struct source *source);
-#define LINK_SOURCE_CLASS(name, connect_, start_with_)                                          \
-    {                                                                                           \
-        .scheme = (name),                                                                       \
-        .link = &(const struct link_class){.connect = (connect_), .start_with = (start_with_)}, \
-        .open = open_link_source, .begin_pull = link_begin_pull, .end_pull = link_end_pull,     \
-        .next = link_next, .control = link_control, .close = link_close_source,                 \
+#define LINK_SOURCE_CLASS(name, connect_, start_with_)                                                   \
+    {                                                                                                    \
+        .scheme = (name),                                                                                \
+        .link = &(const struct link_class){.connect = (connect_), .start_with = (start_with_)},          \
+        .open = open_link_source, .begin_pull = link_begin_pull, .end_pull = link_end_pull,              \
+        .next = link_next, .request = link_request, .control = link_control, .close = link_close_source, \
     }
 
 #endif

@@ -145,30 +145,41 @@ enum source_got link_next(struct source *source, struct source_item *item, int t
         item->kind = SOURCE_END;
         item->end = (struct wire_end){wire_get32(payload), (int32_t)wire_get32(payload + 4)};
         return got;
+    case WIRE_REPLY:
+        if (frame.length < WIRE_REPLY_BYTES)
+            return bad_frame(&frame, fail);
+        item->kind = SOURCE_REPLY;
+        item->reply = (struct wire_reply){wire_get32(payload), (int32_t)wire_get32(payload + 4)};
+        return got;
     default:
         return bad_frame(&frame, fail);
     }
+}
+
+bool link_request(struct source *source, const struct wire_request *request, struct fail *fail)
+{
+    struct link_source *link = link_of(source);
+    uint8_t payload[WIRE_REQUEST_BYTES + WIRE_TEXT_MAX];
+    size_t text_size = request->text != NULL ? strlen(request->text) : 0;
+
+    if (text_size > WIRE_TEXT_MAX)
+        return fail_set(fail, "the names are longer than %u letters", WIRE_TEXT_MAX);
+    memcpy(payload + WIRE_REQUEST_BYTES, request->text != NULL ? request->text : "", text_size);
+    wire_put32(payload, request->operation);
+    wire_put32(payload + 4, ++link->tag);
+    wire_put64(payload + 8, request->a);
+    wire_put64(payload + 16, request->b);
+    return link_send(&link->link, WIRE_REQUEST, payload, WIRE_REQUEST_BYTES + text_size, fail);
 }
 
 enum source_got link_control(struct source *source, const struct wire_request *request, int32_t *status,
                              const uint8_t **data, size_t *size, struct fail *fail)
 {
     struct link_source *link = link_of(source);
-    uint8_t payload[WIRE_REQUEST_BYTES + WIRE_TEXT_MAX];
-    size_t text_size = request->text != NULL ? strlen(request->text) : 0;
     struct wire_frame frame;
     const uint8_t *reply;
 
-    if (text_size > WIRE_TEXT_MAX) {
-        fail_set(fail, "the names are longer than %u letters", WIRE_TEXT_MAX);
-        return SOURCE_BROKEN;
-    }
-    memcpy(payload + WIRE_REQUEST_BYTES, request->text != NULL ? request->text : "", text_size);
-    wire_put32(payload, request->operation);
-    wire_put32(payload + 4, ++link->tag);
-    wire_put64(payload + 8, request->a);
-    wire_put64(payload + 16, request->b);
-    if (!link_send(&link->link, WIRE_REQUEST, payload, WIRE_REQUEST_BYTES + text_size, fail))
+    if (!link_request(source, request, fail))
         return SOURCE_BROKEN;
     enum source_got got = link_receive(&link->link, &frame, &reply, (int)(REPLY_SECONDS * 1000), fail);
     if (got == SOURCE_NOTHING)

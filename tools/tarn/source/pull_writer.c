@@ -21,12 +21,20 @@
 
 /* ---- the directory --------------------------------------------------------------------------------- */
 
+static bool is_numbered(const char *name, const char *stem)
+{
+    const size_t length = strlen(stem), digits = strspn(name + strnlen(name, length), "0123456789");
+
+    return strncmp(name, stem, length) == 0 && digits > 0 && name[length + digits] == '\0';
+}
+
 static bool is_trace_file(const char *name)
 {
     return strcmp(name, "metadata") == 0 || strcmp(name, ".metadata.new") == 0 ||
            strcmp(name, TRACE_UNFINISHED_NAME) == 0 || strcmp(name, TRACE_RECIPE_NAME) == 0 ||
            strcmp(name, ".index.tarn") == 0 || /* view/index_file.h */
-           (strncmp(name, "cpu", 3) == 0 && name[3] && strspn(name + 3, "0123456789") == strlen(name + 3));
+           strcmp(name, TRACE_SAVED_NAME) == 0 || is_numbered(name, "cpu") ||
+           is_numbered(name, TRACE_NEW_STREAM_NAME);
 }
 
 /* Deletes an old trace. If the directory has other files, deletes nothing and returns false. */
@@ -70,7 +78,7 @@ bool open_trace_writer(struct trace_writer *writer, const char *directory, bool 
 {
     *writer = (struct trace_writer){.hello = *hello, .directory_fd = -1, .unfinished_fd = -1};
     for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++)
-        writer->cpu[cpu].fd = -1;
+        writer->cpu[cpu] = (struct stream_writer){.fd = -1, .second = UINT64_MAX};
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return fail_set(fail, "cannot make %s: %s", directory, strerror(errno));
     writer->directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -194,16 +202,12 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
 
 static uint32_t guest32(const struct trace_writer *writer, uint32_t value)
 {
-    return writer->hello.byte_order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1u : 2u)
-               ? value
-               : __builtin_bswap32(value);
+    return hello_is_native(&writer->hello) ? value : __builtin_bswap32(value);
 }
 
 static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
 {
-    return writer->hello.byte_order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1u : 2u)
-               ? value
-               : __builtin_bswap64(value);
+    return hello_is_native(&writer->hello) ? value : __builtin_bswap64(value);
 }
 
 /* Counts the events, which must fill the content exactly. */
@@ -277,6 +281,15 @@ struct outgoing {
     bool lost_is_least;
 };
 
+/* Returns the guest's count, plus events cut off earlier packets, less those before the head that was cut. */
+static uint64_t count_for_readers(const struct trace_writer *writer, const struct stream_writer *stream,
+                                  const struct trace_packet *header)
+{
+    const uint64_t count = guest64(writer, header->events_discarded) + stream->cut_off;
+
+    return count > stream->discarded_base ? count - stream->discarded_base : 0;
+}
+
 /* Writes the whole packet with one system call; the part that was not sent is zeros. */
 static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struct outgoing *packet,
                           struct fail *fail)
@@ -293,13 +306,11 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
         {writer->zeros, rest},
     };
 
-    /* the guest's count, plus events cut off earlier packets */
-    header.events_discarded =
-        guest64(writer, guest64(writer, packet->header.events_discarded) + stream->cut_off);
+    header.events_discarded = guest64(writer, count_for_readers(writer, stream, &packet->header));
     if (stream->fd < 0) {
         char name[16];
         snprintf(name, sizeof(name), "cpu%u", cpu);
-        stream->fd = openat(writer->directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        stream->fd = openat(writer->directory_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (stream->fd < 0)
             return fail_set(fail, "cannot make %s/%s: %s", writer->directory, name, strerror(errno));
     }
@@ -351,6 +362,8 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     else
         writer->missing += number - stream->next;
     stream->started = true;
+    if (stream->packets <= 1)
+        *(stream->packets == 0 ? &stream->first : &stream->second) = guest64(writer, header->timestamp_begin);
     stream->packets++;
     stream->next = number + 1;
     stream->begin = guest64(writer, header->timestamp_begin);
@@ -493,4 +506,13 @@ uint64_t count_discarded(const struct trace_writer *writer)
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
         discarded += writer->cpu[cpu].discarded_last - writer->cpu[cpu].discarded_first;
     return discarded;
+}
+
+uint64_t count_in_files(const struct trace_writer *writer)
+{
+    uint64_t packets = 0;
+
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
+        packets += writer->cpu[cpu].packets;
+    return packets;
 }

@@ -15,11 +15,16 @@
 struct stream_writer {
     int fd; /* -1: no file yet */
     bool started;
-    uint64_t packets; /* number written */
+    uint64_t packets; /* number in the file */
+    uint64_t removed; /* number that were before them in the file (head_cut.h) */
+    uint64_t first;   /* start time of the first packet in the file */
+    uint64_t second;  /* of the second; UINT64_MAX: there is none */
     uint64_t next;    /* number of the packet expected next */
     uint64_t begin;   /* start time of the last packet */
     uint64_t end;     /* end time of the last packet */
     uint64_t discarded_first, discarded_last;
+    uint64_t discarded_base; /* what `events_discarded` in the file is less than the count, because of cuts of
+                                the head */
     uint64_t events;  /* logged up to the end of what was written of the last packet: as `events_before` */
     uint64_t cut_off; /* events so far; of the last packet when the next one tells */
     /* of the last packet: */
@@ -67,6 +72,7 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
 /* Removes the mark of an unfinished trace. */
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail);
 uint64_t count_discarded(const struct trace_writer *writer); /* events, during the pull */
+uint64_t count_in_files(const struct trace_writer *writer);  /* packets */
 void close_trace_writer(struct trace_writer *writer);
 
 #endif

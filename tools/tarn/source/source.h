@@ -13,7 +13,7 @@
 #include <tools/tarn/tarn.h>
 #include <trace/format/wire.h>
 
-enum source_kind { SOURCE_METADATA, SOURCE_PACKET, SOURCE_STATUS, SOURCE_END };
+enum source_kind { SOURCE_METADATA, SOURCE_PACKET, SOURCE_STATUS, SOURCE_END, SOURCE_REPLY };
 
 /* `bytes` are valid until the next call. */
 struct source_item {
@@ -23,6 +23,7 @@ struct source_item {
     size_t size;
     struct wire_packet packet;
     struct wire_end end;
+    struct wire_reply reply; /* to a request that was sent during the pull */
     struct wire_status status;
     struct wire_cpu_status cpu[WIRE_CPUS_MAX]; /* status.count entries */
 };
@@ -47,7 +48,10 @@ struct source_class {
     bool (*end_pull)(struct source *source, struct fail *fail);
     enum source_got (*next)(struct source *source, struct source_item *item, int timeout_ms,
                             struct fail *fail);
-    /* STATUS is the guest's reply: 0 or a negative error. DATA is valid until the next call. BROKEN: FAIL. */
+    /* Sends REQUEST during a pull; the reply comes as an item. NULL: the source takes no requests. */
+    bool (*request)(struct source *source, const struct wire_request *request, struct fail *fail);
+    /* Not during a pull. STATUS is the guest's reply: 0 or a negative error. DATA is valid until the next
+     * call. BROKEN: FAIL. */
     enum source_got (*control)(struct source *source, const struct wire_request *request, int32_t *status,
                                const uint8_t **data, size_t *size, struct fail *fail);
     void (*close)(struct source *source);
@@ -66,6 +70,11 @@ struct source_reply {
 bool source_control(struct source *source, const struct wire_request *request, const char *what,
                     struct source_reply *reply, struct fail *fail);
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail);
+/* Whether the guest's packets are in this machine's byte order. */
+static inline bool hello_is_native(const struct wire_hello *hello)
+{
+    return hello->byte_order == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1u : 2u);
+}
 bool check_hello(const struct wire_hello *hello, struct fail *fail);
 /* The text must be CTF 1.8 and have the UUID of the packets. */
 bool check_metadata(const struct wire_hello *hello, const void *text, size_t size, struct fail *fail);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pairs.c - which end event belongs to a begin event; see pairs.h. */
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/analysis/pairs.h>
+#include <tools/tarn/map.h>
+
+static const struct interval_spec presets[] = {
+    {"stopwatch", "user_stopwatch_start", "user_stopwatch_stop", "id", "process", "id"},
+    {"fs", "fs_request_begin", "fs_request_end", "request", "thread", "request"},
+    {"ipc", "ipc_call", "ipc_return", "call_id", "any", "endpoint"},
+    /* from a call until a server receives it; from then to the reply */
+    {"ipc-wait", "ipc_call", "ipc_receive", "call_id", "any", "endpoint"},
+    {"ipc-serve", "ipc_receive", "ipc_reply", "call_id", "any", "endpoint"},
+    {"libc", "libc_entry", "libc_exit", "call", "thread", "call"},
+    {"process", "process_create", "process_exit", "pid", "any", NULL},
+    {"thread", "sched_process_fork", "sched_process_exit", "child_tid=tid", "any", NULL},
+    /* as seen by the CPU that requests it */
+    {"shootdown", "tlb_shootdown_begin", "tlb_shootdown_end", NULL, "thread", NULL},
+    /* only those that log both events: see trace/schema/syscall.ev */
+    {"syscall", "syscall_entry", "syscall_exit", "tid,number", "any", "number"},
+    {"fault", "fault_entry", "fault_exit", "tid,address", "any", NULL},
+    {"irq", "irq_handler_entry", "irq_handler_exit", "irq", "cpu", "irq"},
+    {"ipi", "irq_ipi_entry", "irq_ipi_exit", "kind", "cpu", "kind"},
+};
+#define PRESETS (sizeof(presets) / sizeof(presets[0]))
+
+const struct interval_spec *pair_preset(const char *name)
+{
+    for (unsigned i = 0; i < PRESETS; i++)
+        if (strcmp(presets[i].name, name) == 0)
+            return &presets[i];
+    return NULL;
+}
+
+static void take_default(const char **value, const char *preset)
+{
+    if (*value == NULL)
+        *value = preset;
+}
+
+void interval_spec_fill(struct interval_spec *spec, const struct interval_spec *preset)
+{
+    take_default(&spec->name, preset->name);
+    take_default(&spec->begin, preset->begin);
+    take_default(&spec->end, preset->end);
+    take_default(&spec->match, preset->match);
+    take_default(&spec->same, preset->same);
+    take_default(&spec->group, preset->group);
+}
+
+static bool find_event(const struct schema *schema, const char *name, const struct event_type **type,
+                       struct fail *fail)
+{
+    *type = schema_find_event(schema, name);
+    return *type != NULL || fail_set(fail, "the trace's schema has no event '%.60s'", name);
+}
+
+bool pair_is_comparable(const struct field *field)
+{
+    return field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM || field->kind == FIELD_TEXT ||
+           field->kind == FIELD_STRING;
+}
+
+bool pair_field(const struct event_type *type, const char *name, size_t length, const struct field **field,
+                struct fail *fail)
+{
+    char known[300] = "";
+
+    for (unsigned i = 0; i < type->field_count; i++) {
+        size_t used = strlen(known);
+
+        if (!pair_is_comparable(&type->fields[i]))
+            continue;
+        if (strlen(type->fields[i].name) == length && memcmp(type->fields[i].name, name, length) == 0) {
+            *field = &type->fields[i];
+            return true;
+        }
+        snprintf(known + used, sizeof(known) - used, "%s%s", used ? ", " : "", type->fields[i].name);
+    }
+    return fail_set(fail, "%s has no field '%.*s'; it has %s", type->name, (int)(length < 60 ? length : 60),
+                    name, *known ? known : "none");
+}
+
+static bool find_matches(struct pair *pair, const char *list, struct fail *fail)
+{
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ","), left = strcspn(list, "=,");
+        const char *right = left < length ? list + left + 1 : list;
+        struct match *match = &pair->matches[pair->match_count];
+
+        if (pair->match_count == MATCHES_MAX)
+            return fail_set(fail, "at most %u fields can be matched", MATCHES_MAX);
+        if (!pair_field(pair->begin, list, left, &match->begin, fail) ||
+            !pair_field(pair->end, right, length - (size_t)(right - list), &match->end, fail))
+            return false;
+        pair->match_count++;
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
+static bool find_same(struct pair *pair, const char *name, struct fail *fail)
+{
+    static const char *const names[] = {"any", "thread", "process", "cpu"};
+
+    if (name == NULL)
+        name = pair->match_count != 0 ? "any" : "thread";
+    for (unsigned i = 0; i < 4; i++)
+        if (strcmp(names[i], name) == 0) {
+            pair->same = (enum same)i;
+            return true;
+        }
+    return fail_set(fail, "--same %.40s: thread, process, cpu or any", name);
+}
+
+bool pair_resolve(struct pair *pair, const struct schema *schema, const struct interval_spec *spec,
+                  struct fail *fail)
+{
+    *pair = (struct pair){.match_count = 0};
+    return find_event(schema, spec->begin, &pair->begin, fail) &&
+           find_event(schema, spec->end, &pair->end, fail) && find_matches(pair, spec->match, fail) &&
+           find_same(pair, spec->same, fail);
+}
+
+uint64_t pair_value(const struct field *field, const struct event *event)
+{
+    if (field->kind == FIELD_INTEGER || field->kind == FIELD_ENUM)
+        return field_integer(field, event->bytes);
+    return hash_bytes(HASH_SEED, (const char *)event->bytes + field->offset, field_text_length(field, event));
+}
+
+/* Values after the first two are represented by their hash, too. */
+struct pair_key pair_key(const struct pair *pair, const struct event *event, bool is_begin, uint64_t whom)
+{
+    struct pair_key key = {0, 0, whom};
+
+    for (unsigned i = 0; i < pair->match_count; i++) {
+        const struct match *match = &pair->matches[i];
+        uint64_t value = pair_value(is_begin ? match->begin : match->end, event);
+
+        *(i == 0 ? &key.first : &key.others) = i < 2 ? value : hash_number(key.others, value);
+    }
+    return key;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pairs.h - which end event belongs to a begin event: the language of `tarn intervals`, and of triggers.
+ *
+ * Two events belong together if they have equal values in chosen fields and, optionally, come from the same
+ * thread, process or CPU.
+ */
+#ifndef TARN_PAIRS_H
+#define TARN_PAIRS_H
+
+#include <tools/tarn/read/decode.h>
+
+#define MATCHES_MAX 4u
+
+/* What the begin and end of an interval must have in common. */
+enum same { SAME_ANY, SAME_THREAD, SAME_PROCESS, SAME_CPU };
+
+/* As text; NULL: not given. */
+struct interval_spec {
+    const char *name, *begin, *end, *match, *same, *group;
+};
+
+/* The names of all presets. */
+#define PAIR_PRESETS \
+    "stopwatch, fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown, syscall, fault, irq, ipi"
+
+struct match {
+    const struct field *begin, *end;
+};
+
+/* For one schema. */
+struct pair {
+    const struct event_type *begin, *end;
+    enum same same;
+    struct match matches[MATCHES_MAX];
+    unsigned match_count;
+};
+
+/* What the two events have in common. Values do not depend on the schema. */
+struct pair_key {
+    uint64_t first, others; /* values of matched fields */
+    uint64_t whom;          /* thread, process or CPU */
+};
+
+const struct interval_spec *pair_preset(const char *name); /* NULL: there is none */
+/* Fills in from PRESET what SPEC leaves open. */
+void interval_spec_fill(struct interval_spec *spec, const struct interval_spec *preset);
+/* SPEC has a begin and an end. */
+bool pair_resolve(struct pair *pair, const struct schema *schema, const struct interval_spec *spec,
+                  struct fail *fail);
+/* WHOM: of EVENT, as pair->same says. */
+struct pair_key pair_key(const struct pair *pair, const struct event *event, bool is_begin, uint64_t whom);
+
+bool pair_is_comparable(const struct field *field);
+bool pair_field(const struct event_type *type, const char *name, size_t length, const struct field **field,
+                struct fail *fail);
+/* Texts are represented by their hash. */
+uint64_t pair_value(const struct field *field, const struct event *event);
+
+#endif

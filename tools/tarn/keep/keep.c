@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* keep.c - decides when the head of a growing trace is cut, and where; see keep.h. */
+#include <tools/tarn/keep/keep.h>
+
+/* With fewer, half of them would not have the packets that are being written when a cut is made. */
+#define PACKETS_LEAST 4u /* for each CPU */
+
+bool keep_open(struct keep *keep, const struct keep_amount *amount, const struct wire_hello *hello,
+               struct fail *fail)
+{
+    const uint64_t least = (uint64_t)PACKETS_LEAST * hello->cpu_count;
+    const double ticks = amount->seconds * (double)hello->clock_hz;
+
+    *keep = (struct keep){.packets = amount->bytes / hello->buffer_bytes};
+    if (amount->bytes != 0 && keep->packets < least)
+        return fail_set(
+            fail, "--keep: %llu bytes are too few; %u CPUs with buffers of %llu bytes need at least %lluK",
+            (unsigned long long)amount->bytes, hello->cpu_count, (unsigned long long)hello->buffer_bytes,
+            (unsigned long long)(least * hello->buffer_bytes / 1024));
+    keep->ticks = ticks < 0x1p62 ? (uint64_t)ticks : 1ull << 62;
+    if (amount->seconds != 0 && keep->ticks == 0)
+        keep->ticks = 1;
+    return true;
+}
+
+bool keep_wants_dump(const struct keep *keep, uint64_t now, uint64_t arrived)
+{
+    return (keep->ticks != 0 && now - keep->dump_time >= keep->ticks / KEEP_DUMP_TIME) ||
+           (keep->packets != 0 && arrived - keep->dump_packets >= keep->packets / KEEP_DUMP_PART + 1);
+}
+
+/* Returns the earliest time at which a cut removes a packet; UINT64_MAX: there is none. The last packet of a
+ * CPU, however old, always stays. */
+static uint64_t find_first(const struct trace_writer *writer)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
+        if (writer->cpu[cpu].second < first)
+            first = writer->cpu[cpu].second;
+    return first;
+}
+
+/* Returns the earliest time in [FIRST, NOW] at which a cut leaves at most MOST packets. */
+static uint64_t find_by_count(const struct trace_writer *writer, uint64_t first, uint64_t now, uint64_t most)
+{
+    uint64_t low = first, high = now; /* a cut at `high` leaves one packet for each CPU */
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (count_kept(writer, middle) <= most)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return high;
+}
+
+/* Returns the place of a statedump to cut at: the first one that leaves at most MOST packets, but at least a
+ * quarter of what is allowed. */
+static uint64_t cut_by_bytes(const struct keep *keep, const struct trace_writer *writer,
+                             const struct statedumps *dumps, uint64_t first, uint64_t now)
+{
+    for (unsigned i = 0; i < statedumps_known(dumps); i++) {
+        uint64_t kept;
+
+        if (dumps->begins[i] < first)
+            continue;
+        kept = count_kept(writer, dumps->begins[i]);
+        if (kept <= keep->packets / 2)
+            return kept >= keep->packets / 4 ? dumps->begins[i]
+                                             : find_by_count(writer, first, now, keep->packets / 2);
+    }
+    return find_by_count(writer, first, now, keep->packets / 2);
+}
+
+/* The last statedump that leaves enough. */
+static uint64_t cut_by_time(const struct keep *keep, const struct statedumps *dumps, uint64_t first,
+                            uint64_t now)
+{
+    uint64_t time = now - keep->ticks;
+
+    for (unsigned i = statedumps_known(dumps); i-- > 0;)
+        if (dumps->begins[i] <= time && dumps->begins[i] > first)
+            return dumps->begins[i];
+    return time;
+}
+
+bool keep_wants_cut(const struct keep *keep, const struct trace_writer *writer,
+                    const struct statedumps *dumps, uint64_t now, uint64_t *time, bool *is_forced)
+{
+    const uint64_t first = find_first(writer), held = count_in_files(writer);
+    const bool is_old = keep->ticks != 0 && now > first && (now - first) / KEEP_TIMES >= keep->ticks;
+
+    *is_forced = keep->packets != 0 && held >= keep->packets - keep->packets / 6;
+    *time = 0;
+    if (is_old)
+        *time = cut_by_time(keep, dumps, first, now);
+    if (*is_forced && (*time == 0 || count_kept(writer, *time) > keep->packets / 2))
+        *time = cut_by_bytes(keep, writer, dumps, first, now);
+    return (is_old || *is_forced) && count_kept(writer, *time) < held;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* head_cut.c - removes the oldest packets of a trace that is being written; see head_cut.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/read/read.h>
+#include <tools/tarn/source/head_cut.h>
+#include <trace/format/format.h>
+#include <unistd.h>
+
+/* ---- packets in the files ---- */
+
+static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
+{
+    return hello_is_native(&writer->hello) ? value : __builtin_bswap64(value);
+}
+
+static off_t offset_of(const struct trace_writer *writer, uint64_t place)
+{
+    return (off_t)(place * writer->hello.buffer_bytes);
+}
+
+static bool read_word(const struct trace_writer *writer, int fd, off_t offset, uint64_t *value)
+{
+    errno = EIO;
+    if (pread(fd, value, sizeof(*value), offset) != (ssize_t)sizeof(*value))
+        return false;
+    *value = guest64(writer, *value);
+    return true;
+}
+
+bool stream_discarded(const struct trace_writer *writer, uint32_t cpu, uint64_t place, uint64_t *count)
+{
+    off_t offset = offset_of(writer, place) + (off_t)offsetof(struct trace_packet, events_discarded);
+
+    return read_word(writer, writer->cpu[cpu].fd, offset, count);
+}
+
+uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t time)
+{
+    const struct stream_writer *stream = &writer->cpu[cpu];
+    uint64_t low = 0, high = stream->packets;
+
+    /* Invariant: packet `low` begins at or before `time`, or is the first; packet `high` does not. */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2, begin;
+        off_t offset = offset_of(writer, middle) + (off_t)offsetof(struct trace_packet, timestamp_begin);
+
+        if (read_word(writer, stream->fd, offset, &begin) && begin <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t count_kept(const struct trace_writer *writer, uint64_t time)
+{
+    uint64_t count = 0;
+
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
+        if (writer->cpu[cpu].packets > 0)
+            count += writer->cpu[cpu].packets - stream_find(writer, cpu, time);
+    return count;
+}
+
+/* copy_file_range is not available between all file systems. */
+static bool copy_by_hand(const struct trace_writer *writer, int from_fd, off_t from, int to_fd, off_t to,
+                         uint64_t size)
+{
+    uint8_t *bytes = alloc_zero(1, writer->hello.buffer_bytes);
+    ssize_t got = 1;
+
+    while (size > 0 && got > 0) {
+        got = pread(from_fd, bytes, size < writer->hello.buffer_bytes ? size : writer->hello.buffer_bytes,
+                    from);
+        errno = got == 0 ? EIO : errno;
+        if (got > 0)
+            got = pwrite(to_fd, bytes, (size_t)got, to);
+        if (got > 0)
+            from += got, to += got, size -= (uint64_t)got;
+    }
+    free(bytes);
+    return size == 0;
+}
+
+static bool copy_bytes(const struct trace_writer *writer, int from_fd, off_t from, int to_fd, off_t to,
+                       uint64_t size)
+{
+    while (size > 0) {
+        off_t at = from;
+        ssize_t got = copy_file_range(from_fd, &at, to_fd, &(off_t){to}, size, 0);
+
+        if (got < 0 && (errno == EXDEV || errno == ENOSYS || errno == EINVAL || errno == EOPNOTSUPP))
+            return copy_by_hand(writer, from_fd, from, to_fd, to, size);
+        errno = got == 0 ? EIO : errno;
+        if (got <= 0)
+            return false;
+        from += got, to += got, size -= (uint64_t)got;
+    }
+    return true;
+}
+
+/* A count that is smaller, which is damage of the guest's, becomes 0: readers still find that it decreased.
+ */
+static bool rebase(const struct trace_writer *writer, int fd, uint64_t place, uint64_t base)
+{
+    off_t offset = offset_of(writer, place) + (off_t)offsetof(struct trace_packet, events_discarded);
+    uint64_t count;
+
+    if (!read_word(writer, fd, offset, &count))
+        return false;
+    count = guest64(writer, count > base ? count - base : 0);
+    return pwrite(fd, &count, sizeof(count), offset) == (ssize_t)sizeof(count);
+}
+
+bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from, uint64_t count, int fd,
+                 uint64_t to, uint64_t base)
+{
+    if (!copy_bytes(writer, writer->cpu[cpu].fd, offset_of(writer, from), fd, offset_of(writer, to),
+                    count * writer->hello.buffer_bytes))
+        return false;
+    for (uint64_t i = 0; i < count && base != 0; i++)
+        if (!rebase(writer, fd, to + i, base))
+            return false;
+    return true;
+}
+
+/* ---- a cut ---- */
+
+static void name_new(uint32_t cpu, char name[24])
+{
+    snprintf(name, 24, TRACE_NEW_STREAM_NAME "%u", cpu);
+}
+
+void head_cut_begin(struct head_cut *cut, uint64_t time)
+{
+    cut->is_active = true;
+    cut->time = time;
+    cut->cpu = 0;
+    cut->fd = -1;
+}
+
+void head_cut_drop(struct head_cut *cut, const struct trace_writer *writer)
+{
+    char name[24];
+
+    if (cut->is_active && cut->fd >= 0) {
+        name_new(cut->cpu, name);
+        unlinkat(writer->directory_fd, name, 0);
+        close(cut->fd);
+        cut->fd = -1;
+    }
+    cut->is_active = false;
+}
+
+static bool give_up(struct head_cut *cut, const struct trace_writer *writer, const char *what,
+                    struct fail *fail)
+{
+    int error = errno;
+
+    head_cut_drop(cut, writer);
+    return fail_set(fail, "cannot %s cpu%u in %s without its oldest packets: %s", what, cut->cpu,
+                    writer->directory, strerror(error));
+}
+
+/* Chooses the first packet to keep; false: nothing is to be removed. */
+static bool choose_from(struct head_cut *cut, const struct trace_writer *writer)
+{
+    cut->from = writer->cpu[cut->cpu].packets > 0 ? stream_find(writer, cut->cpu, cut->time) : 0;
+    cut->copied = 0;
+    return cut->from > 0;
+}
+
+static bool open_new(struct head_cut *cut, const struct trace_writer *writer)
+{
+    char name[24];
+
+    name_new(cut->cpu, name);
+    cut->fd = openat(writer->directory_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return cut->fd >= 0 && stream_discarded(writer, cut->cpu, cut->from, &cut->base);
+}
+
+/* The copy has all packets: it takes the stream's place. */
+static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
+{
+    struct stream_writer *stream = &writer->cpu[cut->cpu];
+    char old[24], new[24];
+    off_t begin = (off_t)offsetof(struct trace_packet, timestamp_begin);
+    uint64_t first, second = UINT64_MAX;
+
+    name_new(cut->cpu, new);
+    snprintf(old, sizeof(old), "cpu%u", cut->cpu);
+    if (!read_word(writer, cut->fd, begin, &first) ||
+        (cut->copied > 1 && !read_word(writer, cut->fd, begin + offset_of(writer, 1), &second)) ||
+        renameat(writer->directory_fd, new, writer->directory_fd, old) != 0)
+        return false;
+    close(stream->fd);
+    stream->fd = cut->fd;
+    cut->fd = -1;
+    stream->first = first;
+    stream->second = second;
+    stream->packets -= cut->from;
+    stream->removed += cut->from;
+    stream->discarded_base += cut->base;
+    cut->removed += cut->from;
+    return true;
+}
+
+/* Returns the number of packets that were copied; 0: FAIL. */
+static uint64_t copy_some(struct head_cut *cut, struct trace_writer *writer, uint64_t most, struct fail *fail)
+{
+    const struct stream_writer *stream = &writer->cpu[cut->cpu];
+    uint64_t left = stream->packets - cut->from - cut->copied, count = left < most ? left : most;
+
+    if (cut->fd < 0 && !open_new(cut, writer)) {
+        give_up(cut, writer, "create", fail);
+        return 0;
+    }
+    if (!stream_copy(writer, cut->cpu, cut->from + cut->copied, count, cut->fd, cut->copied, cut->base)) {
+        give_up(cut, writer, "copy", fail);
+        return 0;
+    }
+    cut->copied += count;
+    return count;
+}
+
+bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t packets, struct fail *fail)
+{
+    while (cut->is_active && packets > 0) {
+        if (cut->cpu == writer->hello.cpu_count) {
+            cut->is_active = false;
+            cut->count++;
+            return true;
+        }
+        if (cut->fd < 0 && !choose_from(cut, writer)) {
+            cut->cpu++;
+            continue;
+        }
+        uint64_t count = copy_some(cut, writer, packets, fail);
+        if (count == 0)
+            return false;
+        packets -= count;
+        if (cut->from + cut->copied < writer->cpu[cut->cpu].packets)
+            continue;
+        if (!replace_stream(cut, writer))
+            return give_up(cut, writer, "replace", fail);
+        cut->cpu++;
+    }
+    return true;
+}

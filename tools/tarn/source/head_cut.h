@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * head_cut.h - removes the oldest packets of a trace that is being written, and copies packets out of it.
+ *
+ * The kept packets of a stream are copied into a hidden file of the same directory, which then replaces the
+ * stream by rename. So every name always has a whole file, and a reader that has the old file open keeps it.
+ * The copy goes on in small steps between two packets of the pull, because a guest whose pull stands still
+ * discards events. Files are rewritten one after the other.
+ *
+ * All streams are cut at one time: each begins with the packet that was being written then. Nothing before
+ * counts as lost: `events_discarded` is reduced by what it was in the first kept packet.
+ */
+#ifndef TARN_HEAD_CUT_H
+#define TARN_HEAD_CUT_H
+
+#include <tools/tarn/source/pull_writer.h>
+
+struct head_cut {
+    bool is_active;
+    uint64_t time;
+    uint32_t cpu; /* whose stream is rewritten */
+    int fd;       /* its new file; -1: not yet created */
+    uint64_t from, copied, base;
+    uint64_t removed; /* packets of all cuts */
+    unsigned count;   /* cuts that are complete */
+};
+
+/* Streams are cut at TIME (ticks) by the following steps. There is no other cut in progress. */
+void head_cut_begin(struct head_cut *cut, uint64_t time);
+/* Copies at most about PACKETS. On false, FAIL says why; the cut has ended, and every stream is as it was
+ * before or cut completely. */
+bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t packets, struct fail *fail);
+/* Gives up the cut and frees what it has taken of the disk. */
+void head_cut_drop(struct head_cut *cut, const struct trace_writer *writer);
+
+/* Returns the place in its file of the last packet of CPU's stream that begins at or before TIME, or 0. */
+uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t time);
+/* Returns how many packets all streams keep if they are cut at TIME. */
+uint64_t count_kept(const struct trace_writer *writer, uint64_t time);
+
+/* Copies COUNT packets of CPU's stream from the place FROM on to the place TO of a file. Subtracts BASE from
+ * their `events_discarded`. On false, errno is set. */
+bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from, uint64_t count, int fd,
+                 uint64_t to, uint64_t base);
+/* Reads the `events_discarded` of the packet at PLACE. On false, errno is set. */
+bool stream_discarded(const struct trace_writer *writer, uint32_t cpu, uint64_t place, uint64_t *count);
+
+#endif
