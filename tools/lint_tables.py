@@ -21,6 +21,7 @@ SHARED = {
     "kernel/diagnosis/log.c": "any code may log a line",
     "kernel/diagnosis/panic.c": "any code may panic",
     "kernel/diagnosis/watchdog.h": "a CPU that spins checks its neighbour (watchdog_spin)",
+    "kernel/diagnosis/counters.c": "threads and CPUs are what is counted, and heartbeats count on",
     "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
     "kernel/diagnosis/entry_paths.c": "mask and period decide which paths the entries take",
 }

@@ -20,8 +20,13 @@ enum trace_operation {
     TRACE_OP_DROP_PREVIOUS = 8, /* drops the previous boot's trace; -E_NOT_FOUND */
     /* Of each b acquisitions of locks of class a (~0: all classes) one is logged; 0: none. -E_NOT_FOUND. */
     TRACE_OP_SAMPLE_LOCKS = 10,
-    /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. */
+    /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. With b = 1 + number of a
+     * counter: every a counts, 20,000 to 10^12. -E_NOT_FOUND: there is no such counter. */
     TRACE_OP_SET_PROFILE = 9,
+    /* Binds hardware counters to slots. A byte of a for each slot, slot 0 the lowest: 1 + number of the
+     * counter (SYSTEM_COUNTERS); 0 ends the list. -E_NOT_FOUND: there is no such counter. -E_UNSUPPORTED: the
+     * CPU cannot count these at a time. */
+    TRACE_OP_BIND_COUNTERS = 11,
 };
 
 /* A site of a trace point (arch/trace_site.h), in the table of the kernel or of an executable. Both distances
