@@ -29,7 +29,7 @@ _Static_assert(COUNTER_SLOTS == TRACE_COUNTER_SLOTS, "one number for programs an
 _Static_assert(COUNTER_SLOTS + 1 <= ARCH_COUNTED_MAX, "and the counter of samples");
 
 static _Atomic uint64_t bound;
-static _Atomic uint32_t generation = 1;
+static _Atomic uint64_t generation = 1;
 static bool was_on;
 
 /* ---- What there is ---- */
@@ -91,9 +91,14 @@ bool counters_are_bound(void)
 
 /* ---- Counting ---- */
 
+static uint64_t mask_of(uint32_t bits)
+{
+    return ~0ull >> (64 - bits);
+}
+
 static uint64_t read_slot(const struct counters *counters, uint32_t slot)
 {
-    return arch_counter_read(counters->number[slot]) & counters->mask[slot];
+    return arch_counter_read(counters->number[slot]) & mask_of(counters->bits[slot]);
 }
 
 /* Begins to count here: what the counters had before is unknown. */
@@ -115,7 +120,8 @@ static void read_all(const struct counters *counters, uint64_t now[COUNTER_SLOTS
 {
     for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
         now[slot] = slot < counters->slots ? read_slot(counters, slot) : 0;
-        ran[slot] = slot < counters->slots ? (now[slot] - counters->since[slot]) & counters->mask[slot] : 0;
+        ran[slot] =
+            slot < counters->slots ? (now[slot] - counters->since[slot]) & mask_of(counters->bits[slot]) : 0;
     }
 }
 
@@ -204,11 +210,6 @@ uint64_t counters_sample_read(const struct cpu *cpu)
 
 /* ---- Binding ---- */
 
-static uint64_t mask_of(uint32_t bits)
-{
-    return bits >= 64 ? ~0ull : (1ull << bits) - 1;
-}
-
 /* Starts what `packed` names on this CPU. */
 static bool start(struct counters *counters, uint64_t packed)
 {
@@ -223,7 +224,7 @@ static bool start(struct counters *counters, uint64_t packed)
     counters->slots = slots;
     for (uint32_t slot = 0; slot < slots; slot++) {
         counters->number[slot] = numbers[slot];
-        counters->mask[slot] = mask_of(find_counter(chosen[slot])->bits);
+        counters->bits[slot] = (uint8_t)find_counter(chosen[slot])->bits;
     }
     counters->sample_mask = count > slots ? mask_of(find_counter(chosen[slots])->bits) : 0;
     counters->sample_number = count > slots ? numbers[slots] : 0;

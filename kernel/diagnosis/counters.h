@@ -23,20 +23,20 @@
 
 /* Inside struct cpu; used only by its CPU. */
 struct counters {
-    uint32_t slots;      /* bound ones */
-    uint32_t generation; /* of `since`; another than the current one: it is worthless */
+    uint64_t generation; /* of `since`; another than the current one: it is worthless */
     uint64_t since[COUNTER_SLOTS];
+    uint32_t slots;                 /* bound ones */
     uint32_t number[COUNTER_SLOTS]; /* for arch_counter_read */
-    uint64_t mask[COUNTER_SLOTS];
-    uint32_t sample_number; /* the same for the counter of samples */
-    uint64_t sample_mask;   /* 0: none */
+    uint8_t bits[COUNTER_SLOTS];    /* width */
+    uint32_t sample_number;         /* the same for the counter of samples */
+    uint64_t sample_mask;           /* 0: none */
 };
 
 /* Inside struct thread; belongs to the thread's CPU. */
 struct thread_counters {
     uint64_t sum[COUNTER_SLOTS];   /* up to the last switch away from it, while the class was on */
     uint64_t entry[COUNTER_SLOTS]; /* what its system call began with, valid if the generation is current */
-    uint32_t entry_generation;
+    uint64_t entry_generation;
 };
 
 struct cpu;

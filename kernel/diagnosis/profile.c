@@ -317,8 +317,8 @@ void profile_init_cpu(struct cpu *cpu)
 
 static void log_setting(void)
 {
-    const char *counter = profile_counter ? counters_name(profile_counter - 1) : "";
-    trace_profile_setting(profile_period, PROFILE_JITTER_PERCENT, arch_counts_instructions(), counter);
+    const char *unit = profile_counter ? counters_name(profile_counter - 1) : "ticks";
+    trace_profile_setting(profile_period, PROFILE_JITTER_PERCENT, arch_counts_instructions(), unit);
 }
 
 void profile_statedump(void)

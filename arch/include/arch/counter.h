@@ -24,7 +24,7 @@ static inline bool arch_counts_instructions(void);
 
 struct arch_counter {
     const char *name; /* at most 23 characters */
-    uint32_t bits;    /* it counts modulo 2^bits */
+    uint32_t bits;    /* it counts modulo 2^bits; 1 to 64 */
 };
 
 /* Returns how many counters this machine has, and the first. 0: *missing says why, in words that end a

@@ -47,7 +47,7 @@ static const struct event_binding names[] = {
      on_state_image,
      {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
      "48888T"},
-    {"profile_setting", on_sampling, {"period", "counts_instructions", "counter"}, "84T"},
+    {"profile_setting", on_sampling, {"period", "counts_instructions", "unit"}, "84T"},
     {"lttng_statedump_interrupt", on_state_irq, {"irq", "action"}, "4T"},
     {"state_lock_class", on_state_lock_class, {"lock_class", "name", "watch", "kind"}, "4T44"},
     {"lock_name", on_lock_name, {"lock", "pid", "name"}, "84T"},

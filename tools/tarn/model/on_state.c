@@ -154,10 +154,13 @@ void on_state_irq(struct model *model, struct model_cpu *cpu, const struct event
                    text_length(event, action->at[1]));
 }
 
+/* NAME is the unit of the period: the clock has no counter. */
 void model_set_sampling_counter(struct model *model, const char *name, size_t length)
 {
     struct model_sampling *sampling = &model->sampling;
 
+    if (length == strlen("ticks") && memcmp(name, "ticks", length) == 0)
+        length = 0;
     length = length < sizeof(sampling->counter) ? length : sizeof(sampling->counter) - 1;
     memcpy(sampling->counter, name, length);
     sampling->counter[length] = '\0';
