@@ -21,6 +21,7 @@ SHARED = {
     "kernel/diagnosis/log.c": "any code may log a line",
     "kernel/diagnosis/panic.c": "any code may panic",
     "kernel/diagnosis/watchdog.h": "a CPU that spins checks its neighbour (watchdog_spin)",
+    "kernel/diagnosis/counters.c": "threads and CPUs are what is counted, and heartbeats count on",
     "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
     "kernel/diagnosis/entry_paths.c": "mask and period decide which paths the entries take",
 }
@@ -122,7 +123,9 @@ WORDS_ALLOWED = [
 # Names in comments that are others': of hardware, standards and programs outside the tree.
 FOREIGN = {
     "cp_abort", "PM1a_CNT", "hvm_start_info", "XEN_ELFNOTE_PHYS32_ENTRY", "TIME_WAIT", "seq_cst", "generic_kernel",
-    "peer_has_vnet_hdr", "virtio_pci_cap", "icount_start_warp_timer", "icount_process_data", "sched_mig", "cpu_idle",
+    "peer_has_vnet_hdr", "virtio_pci_cap", "icount_start_warp_timer", "icount_process_data",
+    "pmu_count_insns", "gen_lookup_and_goto_ptr", "CF_NO_GOTO_PTR", "fire_PMC_interrupt", "powerpc_excp_books",
+    "target/ppc/translate.c", "target/ppc/power8-pmu.c", "sched_mig", "cpu_idle",
     "gcc/sanitizer.def", "chksum.c", "sys/lock.h", "ppc-asm.h", "pthread.h",
 }
 

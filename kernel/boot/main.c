@@ -12,6 +12,7 @@
 #include <kernel/boot/pci.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/measure.h>
 #include <kernel/diagnosis/panic.h>
 #include <kernel/diagnosis/profile.h>
@@ -44,6 +45,7 @@ static void init_cpu(struct cpu *cpu)
     cpu->idle = thread_new_idle(cpu);
     cpu->current = cpu->idle;
     timer_init_cpu(cpu);
+    counters_init_cpu(cpu);
     profile_init_cpu(cpu);
     arch_timer_init();
     sched_init_cpu(cpu);
@@ -100,6 +102,7 @@ void kernel_main(void)
     trace_init();
     arch_irq_init();
     pci_init();
+    counters_boot();
     profile_boot();
     init_cpu(this_cpu());
     console_init();

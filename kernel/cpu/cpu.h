@@ -4,6 +4,7 @@
 #define KERNEL_CPU_H
 
 #include <arch/cpu.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/timer.h>
@@ -56,6 +57,10 @@ struct cpu {
     uint32_t acquired[LOCK_CLASSES_MAX];
     bool wants_yield; /* current goes behind its equals */
     struct profile profile;
+    struct counters counters;
+    /* For this size &cpus[i] is one multiplication; for some others compilers prefer shifts and additions,
+     * two or three instructions more. */
+    uint64_t padding;
 };
 
 extern struct cpu cpus[CPUS_MAX];

@@ -5,9 +5,11 @@
  * CPUs read the results without a lock, so a system call that runs while they change may be logged twice, or
  * not at all.
  */
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <tarn/syscall.h>
+#include <trace/counter.h>
 #include <trace/fault.h>
 #include <trace/ipc.h>
 #include <trace/sched.h>
@@ -24,8 +26,9 @@ static void set(uint8_t *watched, bool on)
 
 void update_entry_paths(void)
 {
-    const bool traced = TRACE_ON_SYSCALL(), sampled = profile_period != 0;
-    const bool replaceable = TRACE_ON_SYSCALL_ENTRY() && !sampled;
+    const bool counted = counters_are_bound() && TRACE_ON_COUNTER_SYSCALL();
+    const bool traced = TRACE_ON_SYSCALL() || counted, sampled = profile_period != 0;
+    const bool replaceable = TRACE_ON_SYSCALL_ENTRY() && !sampled && !counted;
     /* a call ends with ipc_return, the wait for the next message with the switch to the thread */
     call_is_entry = replaceable && TRACE_ON_IPC_CALL() && TRACE_ON_IPC_RETURN();
     reply_is_entry = replaceable && TRACE_ON_IPC_REPLY() && TRACE_ON_SCHED_SWITCH();
@@ -35,4 +38,5 @@ void update_entry_paths(void)
     set(&syscall_watched[SYS_ipc_call], (traced || sampled) && !call_is_entry);
     set(&syscall_watched[SYS_ipc_reply_receive], (traced || sampled) && !reply_is_entry);
     set(&fault_watched, TRACE_ON_FAULT() || sampled);
+    counters_follow_mask();
 }

@@ -11,6 +11,7 @@
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/kernel.h>
@@ -23,7 +24,11 @@
 
 #define CHAIN_MAX 64u
 
+#define RETRY_US     2u         /* a period whose end is nearer is over */
+#define COUNT_AT_ONE (1u << 30) /* counts between two readings at most: counters may have 32 bits */
+
 uint64_t profile_period;
+static uint32_t profile_counter; /* 1 + number of the counter that drives the sampling; 0: the clock */
 
 /* ---- Timing ---- */
 
@@ -43,19 +48,59 @@ static uint64_t draw(struct profile *profile)
     return profile_period - jitter + next_random(profile) % (2 * jitter + 1);
 }
 
-static void account(struct profile *profile, uint64_t now)
+static void count_from_here(struct cpu *cpu, uint64_t now)
 {
-    uint32_t counter = arch_instructions();
-    profile->busy += now - profile->since;
-    profile->instructions += counter - profile->counter;
-    profile->since = now;
-    profile->counter = counter;
-}
-
-static void count_from_here(struct profile *profile, uint64_t now)
-{
+    struct profile *profile = &cpu->profile;
     profile->since = now;
     profile->counter = arch_instructions();
+    profile->counted_to = counters_sample_read(cpu);
+}
+
+static void account(struct cpu *cpu, uint64_t now)
+{
+    struct profile *profile = &cpu->profile;
+    const struct profile last = *profile;
+    count_from_here(cpu, now);
+    profile->busy += now - last.since;
+    profile->instructions += profile->counter - last.counter;
+    profile->counted += (profile->counted_to - last.counted_to) & cpu->counters.sample_mask;
+}
+
+/* Ticks until so much is counted, at the last rate. */
+static uint64_t ticks_for(const struct profile *profile, uint64_t counts)
+{
+    return (counts < COUNT_AT_ONE ? counts : COUNT_AT_ONE) * profile->rate >> PROFILE_RATE_BITS;
+}
+
+/* Begins a period; returns when the timer is to look whether it is over. */
+static uint64_t begin_period(struct profile *profile, uint64_t now)
+{
+    const uint64_t period = draw(profile);
+    if (!profile_counter)
+        return now + period;
+    profile->target = period;
+    return now + ticks_for(profile, period);
+}
+
+static uint64_t left_to_count(const struct profile *profile)
+{
+    return profile->counted < profile->target ? profile->target - profile->counted : 0;
+}
+
+/* The timer has expired and account() was called: is a sample due? If not, returns the ticks until the timer
+ * is to look again. */
+static uint64_t ticks_left(const struct profile *profile)
+{
+    const uint64_t left = profile_counter ? ticks_for(profile, left_to_count(profile)) : 0;
+    return left < clock_hz / 1000000 * RETRY_US ? 0 : left;
+}
+
+/* After account(). `late`: by the clock. */
+static uint64_t ticks_late(const struct profile *profile, uint64_t late)
+{
+    if (!profile_counter)
+        return late;
+    return profile->counted > profile->target ? ticks_for(profile, profile->counted - profile->target) : 0;
 }
 
 /* ---- Call chains ---- */
@@ -107,14 +152,26 @@ static void log_sample(struct profile *profile, const struct where *where, uint6
     bool counts = arch_counts_instructions(), kernel = where->kernel_count != 0;
     bool called = thread->space && frame_is_syscall(&thread->frame);
     uint16_t mode = !kernel ? TRACE_PROFILE_USER : called ? TRACE_PROFILE_SYSCALL : TRACE_PROFILE_KERNEL;
-    trace_profile_sample(where->chain[0], profile->busy, counts ? profile->instructions : 0, late,
-                         thread->tid, thread->block->pid, mode,
+    trace_profile_sample(where->chain[0], profile->busy, counts ? profile->instructions : 0,
+                         ticks_late(profile, late), profile->counted, thread->tid, thread->block->pid, mode,
                          (uint16_t)(kernel ? where->kernel_count - 1 : 0), where->count - 1,
                          where->chain + 1);
-    profile->busy = profile->instructions = 0;
+    if (profile->counted)
+        profile->rate = (profile->busy << PROFILE_RATE_BITS) / profile->counted;
+    profile->busy = profile->instructions = profile->counted = 0;
 }
 
 /* ---- The timer ---- */
+
+/* Whether a sample is due. If not, the timer is set again. */
+static bool is_due(struct cpu *cpu, uint64_t now)
+{
+    account(cpu, now);
+    const uint64_t left = ticks_left(&cpu->profile);
+    if (left)
+        timer_set_sample(now + left);
+    return !left;
+}
 
 void profile_timer(uint64_t now)
 {
@@ -124,20 +181,20 @@ void profile_timer(uint64_t now)
         timer_set_sample(TIMER_NEVER);
         return;
     }
-    account(&cpu->profile, now);
+    if (!is_due(cpu, now))
+        return;
     if (TRACE_ON_PROFILE()) {
         struct where where = {.count = 0};
         put_user(&where);
         if (where.count)
             log_sample(&cpu->profile, &where, now - due);
     }
-    timer_set_sample(now + draw(&cpu->profile));
+    timer_set_sample(begin_period(&cpu->profile, now));
 }
 
-/* `where` has the kernel's part of the chain. */
+/* `where` has the kernel's part of the chain. After account(). */
 static void sample_kernel(struct cpu *cpu, struct where *where, uint64_t now)
 {
-    account(&cpu->profile, now);
     where->kernel_count = where->count;
     put_user(where);
     log_sample(&cpu->profile, where, now - cpu->timer_queue.sample);
@@ -154,13 +211,15 @@ void profile_kernel(const struct kernel_regs *regs)
      * thread. Or the sample has no place, while a packet is begun. It is taken when the window closes. */
     if (cpu->switch_logged_at == cpu->switched_at || trace_is_changing_packets())
         return;
+    if (!is_due(cpu, now))
+        return;
     if (TRACE_ON_PROFILE()) {
         struct where where = {.count = 0};
         where.count = arch_trap_calls(regs, cpu_read_stack, cpu, where.chain, CHAIN_MAX / 2);
         put_caller(&where, 0, arch_trap_caller(regs, cpu_read_stack, cpu));
         sample_kernel(cpu, &where, now);
     }
-    timer_set_sample(now + draw(&cpu->profile));
+    timer_set_sample(begin_period(&cpu->profile, now));
 }
 
 /* ---- Sleep ---- */
@@ -173,15 +232,17 @@ void profile_sleep(void)
     uint64_t now = arch_clock(), due = cpu->timer_queue.sample;
     if (due == TIMER_NEVER)
         return;
+    account(cpu, now);
     if (now < due) {
-        account(profile, now);
         profile->left = due - now;
+    } else if (ticks_left(profile)) {
+        profile->left = ticks_left(profile);
     } else {
         struct where where = {.count = 0};
         where.count = arch_backtrace(where.chain, CHAIN_MAX / 2);
         if (TRACE_ON_PROFILE() && where.count)
             sample_kernel(cpu, &where, now);
-        profile->left = draw(profile);
+        profile->left = begin_period(profile, 0);
     }
     timer_set_sample(TIMER_NEVER);
     cpu->timer_queue.programmed = TIMER_NEVER; /* the hardware timer is set for the old deadline */
@@ -190,10 +251,10 @@ void profile_sleep(void)
 
 void profile_wake(void)
 {
-    struct profile *profile = &this_cpu()->profile;
+    struct cpu *cpu = this_cpu();
     uint64_t now = arch_clock();
-    count_from_here(profile, now);
-    timer_set_sample(now + profile->left);
+    count_from_here(cpu, now);
+    timer_set_sample(now + cpu->profile.left);
     timer_program();
 }
 
@@ -224,14 +285,22 @@ void profile_close_window(void)
 
 /* ---- Settings ---- */
 
+/* Until the first sample a counter is taken to count nanoseconds. */
+static void start_cpu(struct cpu *cpu, uint64_t now)
+{
+    struct profile *profile = &cpu->profile;
+    profile->busy = profile->instructions = profile->counted = 0;
+    profile->rate = (clock_hz << PROFILE_RATE_BITS) / 1000000000;
+    count_from_here(cpu, now);
+    profile->left = profile_period ? begin_period(profile, 0) : 0;
+}
+
 static void start_here(void *nothing)
 {
     struct cpu *cpu = this_cpu();
     struct profile *profile = &cpu->profile;
     uint64_t now = arch_clock();
-    profile->busy = profile->instructions = 0;
-    count_from_here(profile, now);
-    profile->left = profile_period ? draw(profile) : 0;
+    start_cpu(cpu, now);
     bool awake = cpu->current != cpu->idle;
     timer_set_sample(profile_period && awake ? now + profile->left : TIMER_NEVER);
     timer_program();
@@ -240,14 +309,16 @@ static void start_here(void *nothing)
 void profile_init_cpu(struct cpu *cpu)
 {
     cpu->profile.random = (cpu->index + 1) * 0x9e3779b97f4a7c15ull ^ arch_clock() << 20;
-    count_from_here(&cpu->profile, arch_clock());
+    const uint64_t now = arch_clock();
+    start_cpu(cpu, now);
     if (profile_period) /* it runs its idle thread, but does not sleep yet */
-        timer_set_sample(arch_clock() + draw(&cpu->profile));
+        timer_set_sample(now + cpu->profile.left);
 }
 
 static void log_setting(void)
 {
-    trace_profile_setting(profile_period, PROFILE_JITTER_PERCENT, arch_counts_instructions());
+    const char *unit = profile_counter ? counters_name(profile_counter - 1) : "ticks";
+    trace_profile_setting(profile_period, PROFILE_JITTER_PERCENT, arch_counts_instructions(), unit);
 }
 
 void profile_statedump(void)
@@ -256,20 +327,34 @@ void profile_statedump(void)
         log_setting();
 }
 
-static bool is_possible(uint64_t period_ns)
+static bool is_possible(uint64_t period, uint32_t counter)
 {
-    return period_ns == 0 || (period_ns >= PROFILE_PERIOD_MIN_NS && period_ns <= PROFILE_PERIOD_MAX_NS);
+    return period == 0 || (counter ? period >= PROFILE_COUNT_MIN && period <= PROFILE_COUNT_MAX
+                                   : period >= PROFILE_PERIOD_MIN_NS && period <= PROFILE_PERIOD_MAX_NS);
+}
+
+/* Nothing samples yet, or all CPUs are about to start anew. */
+static int64_t choose(uint64_t period, uint32_t counter)
+{
+    int64_t error = is_possible(period, counter) ? 0 : -E_BAD_ARGUMENT;
+    if (!error)
+        error = counters_bind_sample(period ? counter : 0);
+    if (error)
+        return error;
+    __atomic_store_n(&profile_counter, period ? counter : 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&profile_period, period && !counter ? timer_ticks(period) : period, __ATOMIC_SEQ_CST);
+    update_entry_paths();
+    log_setting();
+    return 0;
 }
 
 /* If two calls race, every CPU uses the period that was stored last. */
-int64_t profile_set(uint64_t period_ns)
+int64_t profile_set(uint64_t period, uint32_t counter)
 {
-    if (!is_possible(period_ns))
-        return -E_BAD_ARGUMENT;
     profile_close_window();
-    __atomic_store_n(&profile_period, period_ns ? timer_ticks(period_ns) : 0, __ATOMIC_SEQ_CST);
-    update_entry_paths();
-    log_setting();
+    int64_t error = choose(period, counter);
+    if (error)
+        return error;
     uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
     if (others)
         smp_call(others, start_here, NULL);
@@ -279,15 +364,16 @@ int64_t profile_set(uint64_t period_ns)
 
 void profile_boot(void)
 {
-    uint64_t us;
-    if (!boot_number("profile=", &us))
+    uint64_t number;
+    char name[24];
+    if (!boot_number("profile=", &number))
         return;
-    if (us > PROFILE_PERIOD_MAX_NS || !is_possible(us * 1000)) {
-        log_line("profile=%lu: a period is 0, or %lu to %lu us", us, PROFILE_PERIOD_MIN_NS / 1000,
-                 PROFILE_PERIOD_MAX_NS / 1000);
-        return;
-    }
-    profile_period = timer_ticks(us * 1000);
-    update_entry_paths();
-    log_setting();
+    const bool by_counter = boot_option("profile.counter=", name, sizeof name);
+    const uint32_t counter = by_counter ? counters_find(name) : 0;
+    if (by_counter && !counter)
+        counters_refuse("profile.counter=", name);
+    else if (number > PROFILE_COUNT_MAX || choose(by_counter ? number : number * 1000, counter))
+        log_line("profile=%lu: a period is 0, %lu to %lu us, or %lu to %lu counts", number,
+                 PROFILE_PERIOD_MIN_NS / 1000, PROFILE_PERIOD_MAX_NS / 1000, PROFILE_COUNT_MIN,
+                 PROFILE_COUNT_MAX);
 }

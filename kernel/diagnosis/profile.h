@@ -2,9 +2,14 @@
 /*
  * profile.h - sampling profiler: logs profile_sample events.
  *
- * A timer samples each CPU after a period in which it did not sleep. The period varies at random by a
- * quarter, so that periodic work is neither always nor never sampled. An idle CPU sleeps on; the rest of
- * its period counts when it wakes up.
+ * Each CPU is sampled after a period in which it did not sleep: of time, or of the counts of a hardware
+ * counter (counters.h). The period varies at random by a quarter, so that periodic work is neither always nor
+ * never sampled. An idle CPU sleeps on; the rest of its period counts when it wakes up.
+ *
+ * Both kinds of period end in the timer's interrupt, because no counter that could be tested interrupts
+ * (arch/ppc64/README.md). For a counter the timer is set to when the period ends at the rate of the last one.
+ * If the counter has not come so far by then, the timer is set again for what is left. A sample says what was
+ * counted since the last one, so its weight is exact, whatever the distance.
  *
  * The kernel runs with interrupts off, so most of it would never be sampled. While sampling is on, system
  * calls and page faults run inside a *profiling window*: the port lets the timer's interrupt through, and
@@ -23,6 +28,9 @@
 #define PROFILE_JITTER_PERCENT 25u
 #define PROFILE_PERIOD_MIN_NS  20000ul
 #define PROFILE_PERIOD_MAX_NS  10000000000ul
+#define PROFILE_COUNT_MIN      20000ul
+#define PROFILE_COUNT_MAX      1000000000000ul
+#define PROFILE_RATE_BITS      20u
 
 /* Inside struct cpu; used only by its CPU. */
 struct profile {
@@ -30,7 +38,11 @@ struct profile {
     uint64_t busy;         /* ticks awake since the last sample, up to `since` */
     uint64_t instructions; /* the same, in instructions */
     uint32_t counter;      /* arch_instructions() at `since` */
-    uint64_t left;         /* while asleep: ticks to the next sample */
+    /* The same of the counter that drives the sampling, if one does. */
+    uint64_t counted, counted_to; /* since the last sample; its value at `since` */
+    uint64_t target;              /* the next sample is due when so much is counted */
+    uint64_t rate;                /* ticks per count of the last period, times 2^PROFILE_RATE_BITS */
+    uint64_t left;                /* while asleep: ticks to the next sample */
     uint64_t random;
     bool window; /* the timer may interrupt the kernel */
     bool came;   /* and has done so */
@@ -39,12 +51,16 @@ struct profile {
 struct cpu;
 struct kernel_regs;
 
-extern uint64_t profile_period; /* ticks: mean period; 0: off */
+extern uint64_t profile_period; /* mean period, in ticks or counts; 0: off */
 
-void profile_boot(void); /* boot option `profile=US`; on the boot CPU, before the others start */
+/* Boot options `profile=US`, or `profile=COUNT profile.counter=NAME`; on the boot CPU, before the others
+ * start, after counters_boot. */
+void profile_boot(void);
 void profile_init_cpu(struct cpu *cpu);
-/* Sets the mean period; 0: off. -E_BAD_ARGUMENT. Hold no locks: it interrupts all CPUs and waits for them. */
-int64_t profile_set(uint64_t period_ns);
+/* Sets the mean period, in nanoseconds, or in counts of a counter (1 + its number, 0: none); 0: off.
+ * -E_BAD_ARGUMENT, -E_NOT_FOUND and -E_UNSUPPORTED as counters_bind. Hold no locks: it interrupts all CPUs
+ * and waits for them. */
+int64_t profile_set(uint64_t period, uint32_t counter);
 void profile_statedump(void);
 
 /* The timer interrupted user mode or the sleep of this CPU. */

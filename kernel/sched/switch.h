@@ -11,10 +11,12 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/explore/explore.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
+#include <trace/counter.h>
 
 /* Logs a switch that follows. Always inline: an argument that is a constant costs nothing. */
 static inline __attribute__((always_inline)) void trace_switch(const struct thread *prev,
@@ -42,6 +44,8 @@ static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, st
     atomic_signal_fence(
         memory_order_release); /* ends the switch (switch_logged_at), as seen by an interrupt */
     cpu->switched_at = now;
+    if (TRACE_ON_COUNTER())
+        counters_switch(cpu, prev);
     /* Release: the thread's registers are in memory. Pairs with wait_until_free and other loads of on_cpu. */
     atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);
     explore_movable(prev);

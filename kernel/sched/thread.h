@@ -64,6 +64,7 @@
 #include <arch/frame.h>
 #include <arch/thread.h>
 #include <kernel/cpu/lock.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/lib/list.h>
 #include <kernel/sched/timer.h>
@@ -126,6 +127,7 @@ struct thread {
     uint64_t slice_used; /* ticks of the current time slice */
     uint32_t traced;     /* TRACED_* */
     uint32_t tid;        /* constant */
+    struct thread_counters counters;
 
     struct spinlock lock, reply_lock; /* for the waits above; survive free and reuse */
     _Atomic uint32_t references;

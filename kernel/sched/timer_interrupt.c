@@ -3,6 +3,7 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/quiescent.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
@@ -21,6 +22,7 @@
 static void beat(uint64_t now)
 {
     timer_set_heartbeat(trace_heartbeat(now));
+    counters_beat();
     console_poll();
     watchdog_beat(now);
     quiescent_report(); /* the timer interrupted a program or this CPU's sleep */

@@ -20,6 +20,9 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
     thread->traced = 0;
     if (traced & TRACED_CALL)
         trace_return(thread);
-    if (traced & TRACED_SYSCALL)
+    if (traced & TRACED_SYSCALL) {
+        if (TRACE_ON_COUNTER_SYSCALL())
+            counters_leave(thread, traced & TRACED_NUMBER);
         trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
+    }
 }

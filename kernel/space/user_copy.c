@@ -20,6 +20,7 @@
 #include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/counter.h>
 #include <trace/syscall.h>
 
 static bool is_user_range(const void *user, uint64_t size)
@@ -31,6 +32,8 @@ static bool is_user_range(const void *user, uint64_t size)
 static void restart_call(struct thread *self)
 {
     if (self->traced & TRACED_SYSCALL) {
+        if (TRACE_ON_COUNTER_SYSCALL())
+            counters_leave(self, self->traced & TRACED_NUMBER);
         trace_syscall_exit(self->traced & TRACED_NUMBER, self->tid, -E_AGAIN);
         self->traced &= ~(TRACED_SYSCALL | TRACED_NUMBER);
     }

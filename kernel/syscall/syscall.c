@@ -10,6 +10,7 @@
 #include <kernel/syscall/machine.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/counter.h>
 #include <trace/syscall.h>
 
 #define LOG_TEXT_MAX 256u
@@ -31,6 +32,8 @@ void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t
 {
     self->traced = (uint32_t)number | TRACED_SYSCALL;
     trace_syscall_entry((uint32_t)number, self->tid, arg0, arg1);
+    if (TRACE_ON_COUNTER_SYSCALL())
+        counters_enter(self);
     if (__builtin_expect(profile_period != 0, 0))
         open_window(self);
 }

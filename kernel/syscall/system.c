@@ -8,6 +8,7 @@
 #include <arch/boot.h>
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/irq.h>
@@ -126,14 +127,28 @@ static uint64_t gather_stats(uint64_t index, void *buffer)
     return sizeof(struct system_stats);
 }
 
-static uint64_t gather_command_line(uint64_t index, char *buffer, uint64_t size)
+static int64_t gather_text(const char *text, uint64_t index, char *buffer, uint64_t size)
 {
-    uint64_t length = strlen(boot_info.command_line);
+    if (!text)
+        return -E_NOT_FOUND;
+    uint64_t length = strlen(text);
     if (index >= length)
         return 0;
     uint64_t count = length - index < size ? length - index : size;
-    memcpy(buffer, boot_info.command_line + index, count);
-    return count;
+    memcpy(buffer, text + index, count);
+    return (int64_t)count;
+}
+
+/* On a path of its own: programs measure short pieces of code with it. */
+static int64_t read_own_counters(uint64_t index, void *user_buffer, uint64_t size)
+{
+    uint64_t sums[COUNTER_SLOTS];
+    if (index > 0 || size < sizeof sums)
+        return -E_BAD_ARGUMENT;
+    if (!counters_own(sums))
+        return -E_NOT_FOUND;
+    int64_t error = user_write(user_buffer, sums, sizeof sums);
+    return error ? error : (int64_t)sizeof sums;
 }
 
 /* Fills a buffer with whole elements. Returns the number of bytes, or an error. */
@@ -154,11 +169,16 @@ static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size
         space_for_each(gather_space, &gathering);
         return (int64_t)(gathering.count * sizeof(struct system_space));
     case SYSTEM_COMMAND_LINE:
-        return (int64_t)gather_command_line(index, buffer, size);
+        return gather_text(boot_info.command_line, index, buffer, size);
     case SYSTEM_LOCK_CLASSES:
         gathering.capacity = size / sizeof(struct system_lock_class);
         lock_class_for_each(gather_lock_class, &gathering);
         return (int64_t)(gathering.count * sizeof(struct system_lock_class));
+    case SYSTEM_COUNTERS:
+        return (int64_t)(counters_list(index, buffer, size / sizeof(struct system_counter)) *
+                         sizeof(struct system_counter));
+    case SYSTEM_COUNTERS_MISSING:
+        return gather_text(counters_missing(), index, buffer, size);
     default:
         return -E_BAD_ARGUMENT;
     }
@@ -169,6 +189,8 @@ int64_t sys_system_read(uint32_t kind, uint64_t index, void *user_buffer, uint64
     /* People run ps when memory has run out: then in small parts. */
     char small[SMALL_BYTES] __attribute__((aligned(8)));
     int64_t result;
+    if (kind == SYSTEM_OWN_COUNTERS)
+        return read_own_counters(index, user_buffer, size);
     if (explore_program(kind, index, user_buffer, size, &result))
         return result;
     paddr_t frame = frame_alloc();

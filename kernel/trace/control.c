@@ -8,6 +8,7 @@
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/ipc/cap.h>
@@ -221,7 +222,9 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     case TRACE_OP_DROP_PREVIOUS:
         return trace_previous_drop(TRACE_TRACE_ASKED);
     case TRACE_OP_SET_PROFILE:
-        return profile_set(a);
+        return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
+    case TRACE_OP_BIND_COUNTERS:
+        return b ? -E_BAD_ARGUMENT : counters_bind(a);
     case TRACE_OP_SAMPLE_EVENTS:
         return limit_events(a, false, b);
     case TRACE_OP_SET_THRESHOLD:

@@ -3,11 +3,11 @@
  * kernel/trace/sites.c - switches the sites of trace points, so that they agree with mask and switches.
  *
  * A site (arch/trace_site.h) decides alone whether its event is logged: it is on if the info page's mask has
- * its class and the class's switches have its minor. A second one, behind it, decides whether the event is
- * sampled (trace_sample_on). A class or an event that changes changes its sites in
- * the text of the kernel, and then every CPU drops what it fetched before. When the system call returns, no
- * CPU begins to log what is off. A thread that was stopped behind a site, before its event is logged, still
- * logs it later.
+ * its class and the class's switches have its minor (class counter is off while no counter is bound). A
+ * second one, behind it, decides whether the event is limited (trace_is_limited). A class or an event that
+ * changes changes its sites in the text of the kernel, and then every CPU drops what it fetched before. When
+ * the system call returns, no CPU begins to log what is off. A thread that was stopped behind a site, before
+ * its event is logged, still logs it later.
  *
  * Each site is stored to twice, with a call of all CPUs after each time. A CPU sees the first store at the
  * latest in its call. The second is for emulators: one that translates a page while it changes may keep a
@@ -24,6 +24,7 @@
  */
 #include <arch/trace_site.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
@@ -33,6 +34,7 @@
 #include <kernel/trace/sites.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/counter.h>
 #include <trace/events.h>
 #include <trace/ring/ring.h>
 
@@ -120,6 +122,8 @@ static bool begin_change(void)
     now.mask = __atomic_load_n(&info->mask, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
+    if (!counters_are_bound())
+        now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
     memset(now.limited, 0, sizeof now.limited);
     for (unsigned i = 0; i < TRACE_LIMITED_COUNT; i++)
         if (__atomic_load_n(&info->event_limit[i], __ATOMIC_RELAXED) > 1)

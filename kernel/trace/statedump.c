@@ -7,6 +7,7 @@
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/ipc/irq.h>
 #include <kernel/sched/thread.h>
@@ -83,5 +84,6 @@ void trace_statedump(void)
     irq_for_each(dump_irq, NULL);
     profile_statedump();
     trace_limits_statedump();
+    counters_statedump();
     trace_state_end(number);
 }

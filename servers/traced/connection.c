@@ -120,6 +120,8 @@ static bool handle_request(struct connection *connection, const uint8_t *payload
         size += put_statistics(reply + WIRE_REPLY_BYTES);
     else if (request.operation == WIRE_OP_LOCK_CLASSES)
         status = put_lock_classes(reply + WIRE_REPLY_BYTES, &size);
+    else if (request.operation == WIRE_OP_COUNTERS)
+        status = put_counters(reply + WIRE_REPLY_BYTES, &size);
     else if (request.operation == WIRE_OP_PREVIOUS)
         status = put_previous(reply + WIRE_REPLY_BYTES, &size);
     else

@@ -161,7 +161,9 @@ int64_t control_trace(const struct wire_request *request)
     case WIRE_OP_DROP_PREVIOUS:
         return control(TRACE_OP_DROP_PREVIOUS, 0, 0);
     case WIRE_OP_SET_PROFILE:
-        return control(TRACE_OP_SET_PROFILE, request->a, 0);
+        return control(TRACE_OP_SET_PROFILE, request->a, request->b);
+    case WIRE_OP_BIND_COUNTERS:
+        return control(TRACE_OP_BIND_COUNTERS, request->a, 0);
     case WIRE_OP_SAMPLE_LOCKS:
         return control(TRACE_OP_SAMPLE_LOCKS, request->a, request->b);
     case WIRE_OP_FLUSH:
@@ -185,6 +187,32 @@ int64_t put_lock_classes(uint8_t *to, size_t *size)
         wire_put32(at + 4, classes[i].sample_every);
         wire_put64(at + 8, classes[i].contended);
         memcpy(at + 16, classes[i].name, WIRE_LOCK_NAME_BYTES);
+    }
+    *size += (size_t)(at - to);
+    return bytes < 0 ? bytes : 0;
+}
+
+int64_t put_counters(uint8_t *to, size_t *size)
+{
+    struct system_counter counters[WIRE_COUNTERS_MAX];
+    int64_t bytes = sys_system_read(SYSTEM_COUNTERS, 0, counters, sizeof(counters));
+    uint32_t count = bytes < 0 ? 0 : (uint32_t)((uint64_t)bytes / sizeof(counters[0]));
+    uint8_t *at = to + 8;
+
+    wire_put32(to, count);
+    wire_put32(to + 4, 0);
+    for (uint32_t i = 0; i < count; i++, at += WIRE_COUNTER_BYTES) {
+        wire_put32(at, counters[i].number);
+        wire_put32(at + 4, counters[i].bits);
+        wire_put32(at + 8, counters[i].slot);
+        wire_put32(at + 12, counters[i].samples);
+        _Static_assert(sizeof(counters[i].name) == WIRE_COUNTER_NAME_BYTES, "the same text");
+        memcpy(at + 16, counters[i].name, WIRE_COUNTER_NAME_BYTES);
+    }
+    if (!count) {
+        memset(at, 0, WIRE_COUNTER_REASON_BYTES);
+        sys_system_read(SYSTEM_COUNTERS_MISSING, 0, at, WIRE_COUNTER_REASON_BYTES - 1);
+        at += WIRE_COUNTER_REASON_BYTES;
     }
     *size += (size_t)(at - to);
     return bytes < 0 ? bytes : 0;

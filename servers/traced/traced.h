@@ -72,6 +72,7 @@ size_t put_statistics(uint8_t *to); /* the data of the reply to WIRE_OP_STATISTI
 /* the data of the reply to WIRE_OP_LOCK_CLASSES; returns 0 or -E_* */
 int64_t put_lock_classes(uint8_t *to, size_t *size);
 #define LOCK_CLASSES_BYTES_MAX (8u + WIRE_LOCK_CLASSES_MAX * WIRE_LOCK_CLASS_BYTES)
+int64_t put_counters(uint8_t *to, size_t *size); /* likewise, of WIRE_OP_COUNTERS; it is shorter */
 int64_t control_trace(const struct wire_request *request);
 char *read_metadata(size_t *size); /* NULL: out of memory; size is a multiple of 8; free() it */
 

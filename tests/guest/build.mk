@@ -33,7 +33,7 @@ BOOT_FILES += test/greedy=$(BA)/user/test_greedy
 GUEST_kernel_scarce := free memory=256M seconds=600
 
 # Tests of the trace. trace_rings.c reads the rings.
-$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_sites,\
+$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_sites trace_counters,\
     $(eval $(call guest_test_program,$t,tests/guest/$t.c user/bin/trace_rings.c)))
 # Its vandal's races are what it is about.
 GUEST_trace_damage := plain
@@ -81,6 +81,9 @@ BOOT_FILES += test/trace_locks=$(BA)/user/test_trace_locks
 # Run by tests/host/sampling.
 $(eval $(call user_program,test_sampled,tests/guest/sampled.c))
 BOOT_FILES += test/sampled=$(BA)/user/test_sampled test/sampled.rc=tests/guest/sampled.rc
+# Run by tests/host/counters.
+$(eval $(call user_program,test_counted,tests/guest/counted.c))
+BOOT_FILES += test/counted=$(BA)/user/test_counted
 
 # Run by tests/host/profile.
 $(eval $(call user_program,test_hot,tests/guest/hot.c))

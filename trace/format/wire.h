@@ -126,7 +126,9 @@ enum wire_operation {
     WIRE_OP_FLUSH = 10,
     WIRE_OP_PREVIOUS = 11, /* the trace left by the system before; reply data: struct wire_previous */
     WIRE_OP_DROP_PREVIOUS = 12,
-    WIRE_OP_SET_PROFILE = 13, /* a = mean nanoseconds between two samples of a CPU, 20000 to 10^10; 0: none */
+    /* a = mean nanoseconds between two samples of a CPU, 20000 to 10^10; 0: none. With b = 1 + number of a
+     * counter: a = mean counts, 20000 to 10^12 */
+    WIRE_OP_SET_PROFILE = 13,
     WIRE_OP_LOCK_CLASSES = 14, /* reply data: u32 count, u32 0, struct wire_lock_class each */
     WIRE_OP_SAMPLE_LOCKS = 15, /* of b acquisitions of locks of class a (~0: all) one is logged; 0: none */
     /* a = 1 on, 0 off; the text behind the request names events (trace/print/words.h). -E_NOT_FOUND: no event
@@ -138,6 +140,12 @@ enum wire_operation {
     /* Of these events those are logged whose duration (the field that they are declared `above`) is at least
      * a nanoseconds; 0: all. Text and -E_NOT_FOUND as above */
     WIRE_OP_SET_THRESHOLD = 21,
+    /* Hardware counters. Reply data: u32 count, u32 0, struct wire_counter each; if there are none, the
+     * reason in WIRE_COUNTER_REASON_BYTES, NUL padded */
+    WIRE_OP_COUNTERS = 17,
+    /* A byte of a for each slot, slot 0 the lowest: 1 + number of the counter that it gets; 0 ends the list
+     */
+    WIRE_OP_BIND_COUNTERS = 20,
 };
 #define WIRE_CLASSES 64u
 
@@ -176,6 +184,19 @@ struct wire_lock_class {
 };
 #define WIRE_LOCK_CLASS_BYTES (16u + WIRE_LOCK_NAME_BYTES)
 #define WIRE_LOCK_CLASSES_MAX 64u
+
+/* A hardware counter of the guest's CPUs. */
+#define WIRE_COUNTER_NAME_BYTES   24u
+#define WIRE_COUNTER_REASON_BYTES 120u
+struct wire_counter {
+    uint32_t number;                    /* for BIND_COUNTERS and SET_PROFILE */
+    uint32_t bits;                      /* a CPU counts modulo 2^bits */
+    uint32_t slot;                      /* 1 + slot that it is bound to; 0: none */
+    uint32_t samples;                   /* 1: it drives the sampling */
+    char name[WIRE_COUNTER_NAME_BYTES]; /* NUL padded */
+};
+#define WIRE_COUNTER_BYTES (16u + WIRE_COUNTER_NAME_BYTES)
+#define WIRE_COUNTERS_MAX  16u
 
 /* The positions follow: for each CPU the packet wanted next, 0 for the oldest. */
 struct wire_pull {

@@ -203,6 +203,37 @@ uint32_t trace_switch_events(const char *names, trace_find_info *find, bool on,
     return count;
 }
 
+/* ---- counters ---- */
+
+static bool is_among(uint64_t packed, uint64_t counter)
+{
+    for (; packed; packed >>= 8)
+        if ((packed & 0xff) == counter)
+            return true;
+    return false;
+}
+
+bool trace_parse_counters(const char *text, trace_find_counter *find, const void *context, uint64_t *packed,
+                          const char **bad)
+{
+    *packed = 0;
+    if (trace_is_word(text, __builtin_strlen(text), "none"))
+        return true;
+    for (uint32_t slot = 0;; slot++, text++) {
+        uint64_t length = 0;
+        while (text[length] && text[length] != ',')
+            length++;
+        const uint64_t counter = find(context, text, length);
+        *bad = text;
+        if (!counter || slot == TRACE_COUNTER_SLOTS || is_among(*packed, counter))
+            return false;
+        *packed |= counter << 8 * slot;
+        text += length;
+        if (!*text)
+            return true;
+    }
+}
+
 /* ---- modes ---- */
 
 static const char *const mode_names[] = {

@@ -9,6 +9,8 @@
  *
  * Events are words separated by commas: CLASS.EVENT, CLASS for all of a class, or the name in a trace
  * (kmem_mm_page_alloc). In each, `*` stands for any letters: `sched.*queue`, `*.alloc`, `*`.
+ *
+ * Hardware counters are up to TRACE_COUNTER_SLOTS different names separated by commas, or `none`.
  */
 #ifndef TRACE_WORDS_H
 #define TRACE_WORDS_H
@@ -34,6 +36,16 @@ typedef const struct trace_event_info *trace_find_info(uint32_t id);
  * changed. */
 uint32_t trace_switch_events(const char *names, trace_find_info *find, bool on,
                              uint64_t switches[TRACE_CLASS_COUNT], const char **bad);
+
+#define TRACE_COUNTER_SLOTS 4u /* count0 to count3 of trace/schema/counter.ev */
+
+/* 1 + number of the counter with this name, not NUL-terminated; 0: none. */
+typedef uint32_t trace_find_counter(const void *context, const char *name, uint64_t length);
+
+/* Packs the counters as TRACE_OP_BIND_COUNTERS takes them. False: the word at *bad is no counter, or there
+ * twice, or one too many. */
+bool trace_parse_counters(const char *text, trace_find_counter *find, const void *context, uint64_t *packed,
+                          const char **bad);
 
 /* Decimal, or hexadecimal after 0x; a final k or m multiplies by 1024 or its square. False: no number, or too
  * large. */

@@ -14,10 +14,12 @@
 #include <tarn/trace_control.h>
 
 #include <arch/trace.h>
+#include <trace/counter.h>
 #include <trace/event/schemas.h>
 #include <trace/events.h>
 #include <trace/print/words.h>
 #include <trace/user.h>
+#include <user/bin/trace_counters.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>
 #include <user/bin/trace_rings.h>
@@ -46,6 +48,10 @@ static const char help[] =
     "  statedump              log what exists: processes, threads, programs, locks, interrupts\n"
     "  profile US             sample each busy CPU every US microseconds (20 to 10000000) on average;\n"
     "                         0: stop\n"
+    "  profile COUNT COUNTER  the same every COUNT counts of a hardware counter (20000 to 10^12)\n"
+    "  counters [NAMES]       log what up to 4 hardware counters count, for each run of a thread and each\n"
+    "                         system call: class counter. NAMES is instructions,cycles or none. Without\n"
+    "                         NAMES: list which there are\n"
     "  watch [CLASS [EVERY]]  log every EVERY-th (1) acquisition per CPU of the locks of a class, and\n"
     "                         their hold times; 0: none. CLASS may be all or none. Without CLASS:\n"
     "                         list the classes\n"
@@ -273,10 +279,25 @@ static int clear_rings(int argc, char **argv)
 
 static int set_profile(int argc, char **argv)
 {
-    uint64_t us;
-    if (!parse_number(argv[1], &us))
+    uint64_t period, counter = 0;
+    if (!parse_number(argv[1], &period) || (argc == 3 && !parse_counter(argv[2], &counter)))
         return 1;
-    return control(TRACE_OP_SET_PROFILE, us > UINT64_MAX / 1000 ? UINT64_MAX : us * 1000, 0);
+    if (!counter)
+        period = period > UINT64_MAX / 1000 ? UINT64_MAX : period * 1000;
+    return control(TRACE_OP_SET_PROFILE, period, counter);
+}
+
+static int bind_counters(int argc, char **argv)
+{
+    uint64_t packed;
+    if (argc == 1)
+        return list_counters();
+    if (!parse_counters(argv[1], &packed))
+        return 1;
+    int status = control(TRACE_OP_BIND_COUNTERS, packed, 0);
+    if (!status && packed && !(info->mask >> TRACE_CLASS_COUNTER & 1))
+        puts("class counter is not traced: `trace mask +counter` logs what they count");
+    return status;
 }
 
 /* ---- classes of locks ------------------------------------------------------------------------------ */
@@ -415,8 +436,8 @@ static const struct command {
     {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},     {"clear", 0, 0, clear_rings},
     {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state},    {"mark", 1, 2, log_mark},
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},       {"last", 0, 2, show_last},
-    {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},     {"watch", 0, 2, sample_locks},
-    {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold},
+    {"previous", 0, 2, show_previous}, {"profile", 1, 2, set_profile},     {"watch", 0, 2, sample_locks},
+    {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold}, {"counters", 0, 1, bind_counters},
 };
 
 int main(int argc, char **argv)

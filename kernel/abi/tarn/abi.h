@@ -156,6 +156,20 @@ enum system_read_kind {
     SYSTEM_SPACES = 3,
     SYSTEM_COMMAND_LINE = 4,
     SYSTEM_LOCK_CLASSES = 5,
+    SYSTEM_COUNTERS = 6,         /* struct system_counter, each hardware counter of a CPU */
+    SYSTEM_COUNTERS_MISSING = 7, /* text: why there are none; -E_NOT_FOUND: there are */
+    /* uint64_t[COUNTER_SLOTS]: what has been counted for this thread. -E_NOT_FOUND: no counter is bound, or
+     * class counter is off. */
+    SYSTEM_OWN_COUNTERS = 8,
+};
+
+#define COUNTER_SLOTS 4u /* hardware counters that events can have */
+struct system_counter {
+    char name[24];
+    uint32_t number;  /* for TRACE_OP_BIND_COUNTERS and TRACE_OP_SET_PROFILE */
+    uint32_t bits;    /* a CPU counts modulo 2^bits */
+    uint32_t slot;    /* 1 + slot that it is bound to; 0: none */
+    uint32_t samples; /* 1: it drives the sampling */
 };
 
 struct system_lock_class {

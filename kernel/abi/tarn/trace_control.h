@@ -26,8 +26,13 @@ enum trace_operation {
     /* Of the events with id a, which must be declared `above` a field, those are logged in which it is at
      * least b, which fits in 32 bits; 0: all. -E_NOT_FOUND. */
     TRACE_OP_SET_THRESHOLD = 15,
-    /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. */
+    /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. With b = 1 + number of a
+     * counter: every a counts, 20,000 to 10^12. -E_NOT_FOUND: there is no such counter. */
     TRACE_OP_SET_PROFILE = 9,
+    /* Binds hardware counters to slots. A byte of a for each slot, slot 0 the lowest: 1 + number of the
+     * counter (SYSTEM_COUNTERS); 0 ends the list. -E_NOT_FOUND: there is no such counter. -E_UNSUPPORTED: the
+     * CPU cannot count these at a time. */
+    TRACE_OP_BIND_COUNTERS = 11,
 };
 
 /* A site of a trace point (arch/trace_site.h), in the table of the kernel or of an executable. Both distances

@@ -317,6 +317,45 @@ static void test_beginning(const char *order)
     trace_close(&known_trace);
 }
 
+#define COUNTED                                                                                \
+    "100000 0 trace_context\n"                                                                 \
+    "100100 0 state_process pid=1 name=shop\n"                                                 \
+    "100200 0 lttng_statedump_end number=1\n"                                                  \
+    "101000 0 sched_switch next_tid=11 next_pid=1 next_comm=main\n"                            \
+    "101100 0 counter_bound place=0 slots=2 bits=32 name=instructions\n"                       \
+    "101200 0 counter_bound place=1 slots=2 bits=40 name=cycles\n"                             \
+    "101500 0 counter_syscall number=4 tid=11 count0=30 count1=60\n"                           \
+    "101600 0 counter_syscall number=4 tid=11 count0=10 count1=20\n"                           \
+    "101900 0 sched_process_exit tid=11\n"                                                     \
+    "102000 0 sched_switch prev_tid=11 prev_pid=1 prev_comm=main prev_state=dead next_tid=12 " \
+    "next_pid=1 next_comm=other\n"                                                             \
+    "102010 0 counter_run tid=11 pid=1 ended=1 count0=100 count1=400\n"                        \
+    "103000 0 counter_run tid=12 pid=1 ended=0 count0=7 count1=14\n"                           \
+    "103500 0 counter_interval id=5 tid=12 count0=6 count1=3\n"                                \
+    "104000 0 sched_switch prev_tid=12 prev_pid=1 prev_comm=other next_tid=0 next_pid=0\n"     \
+    "104010 0 counter_run tid=12 pid=1 ended=1 count0=3 count1=6\n"                            \
+    "105000 0 counter_run tid=0 pid=0 ended=1 count0=50 count1=900\n"
+#define REBOUND                                                      \
+    "106000 0 counter_bound place=0 slots=1 bits=48 name=branches\n" \
+    "107000 0 counter_run tid=12 pid=1 ended=1 count0=8\n"
+
+static void test_counters(const char *order)
+{
+    open_known(COUNTED "120000 0 user_text text=end\n", order);
+    EXPECT("counters", NO_OPTIONS, {"counter instructions total", 160}, {"counter cycles bits", 40},
+           {"thread main count0", 100}, {"thread main runs", 1}, {"thread other count1", 20},
+           {"thread other runs", 1}, {"thread (idle) count1", 900}, {"process shop count0", 110},
+           {"process shop runs", 2}, {"syscall cap_close calls", 2}, {"syscall cap_close count1", 80},
+           {"interval 5 intervals", 1}, {"interval 5 count0", 6});
+    EXPECT("counters", OPTIONS("+tid", "12"), {"process shop count0", 10},
+           {"thread main runs", EXPECT_NO_ROW}, {"thread (idle) runs", EXPECT_NO_ROW});
+    trace_close(&known_trace);
+    open_known(COUNTED REBOUND "120000 0 user_text text=end\n", order);
+    EXPECT("counters", NO_OPTIONS, {"counter branches total", 8}, {"thread other count0", 8},
+           {"process shop count0", 8});
+    trace_close(&known_trace);
+}
+
 static void test_byte_order(const char *order)
 {
     open_known(two_threads, order);
@@ -333,6 +372,7 @@ static void test_byte_order(const char *order)
     trace_close(&known_trace);
     test_losses(order);
     test_beginning(order);
+    test_counters(order);
 }
 
 int main(void)

@@ -22,8 +22,9 @@ static void test_masks(void)
         {"sched", 5, BIT(1), NULL},
         {"sched,ipc", ~0ull, BIT(1) | BIT(2), NULL},
         {"all,-sched", 0, ~BIT(1), NULL},
-        {"basic", 5, ~(BIT(3) | BIT(7) | BIT(8) | BIT(13) | BIT(16)), NULL}, /* `detail` in trace/schema */
-        {"basic,frame,-sched", 0, ~(BIT(1) | BIT(3) | BIT(7) | BIT(13) | BIT(16)), NULL},
+        {"basic", 5, ~(BIT(3) | BIT(7) | BIT(8) | BIT(13) | BIT(16) | BIT(20)),
+         NULL}, /* `detail` in trace/schema */
+        {"basic,frame,-sched", 0, ~(BIT(1) | BIT(3) | BIT(7) | BIT(13) | BIT(16) | BIT(20)), NULL},
         {"+ipc", BIT(1), BIT(1) | BIT(2), NULL},
         {"-ipc", BIT(1) | BIT(2), BIT(1), NULL},
         {"-ipc,+sched", BIT(2), BIT(1), NULL},

@@ -9,13 +9,10 @@
 #include <tools/tarn/model/walk.h>
 
 /* The most used ones first, for the help and the view. */
-const struct analysis_kind *const analysis_kinds[] = {&stats_analysis,     &breakdown_analysis,
-                                                      &locks_analysis,     &profile_analysis,
-                                                      &sched_analysis,     &ipc_analysis,
-                                                      &syscalls_analysis,  &faults_analysis,
-                                                      &irq_analysis,       &threads_analysis,
-                                                      &processes_analysis, &noise_analysis,
-                                                      &intervals_analysis, NULL};
+const struct analysis_kind *const analysis_kinds[] = {
+    &stats_analysis,     &breakdown_analysis, &locks_analysis,     &profile_analysis,  &sched_analysis,
+    &ipc_analysis,       &syscalls_analysis,  &faults_analysis,    &irq_analysis,      &threads_analysis,
+    &processes_analysis, &noise_analysis,     &intervals_analysis, &counters_analysis, NULL};
 
 const struct analysis_kind *analysis_find(const char *name)
 {

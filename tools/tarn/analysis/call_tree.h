@@ -11,7 +11,7 @@
 #include <tools/tarn/analysis/analysis.h>
 
 struct sums {
-    uint64_t samples, ns, instructions;
+    uint64_t samples, ns, instructions, counted;
 };
 
 struct call_function {
@@ -51,12 +51,17 @@ static inline void sums_add(struct sums *into, const struct sums *from)
     into->samples += from->samples;
     into->ns += from->ns;
     into->instructions += from->instructions;
+    into->counted += from->counted;
 }
 
-enum weight { WEIGHT_TIME, WEIGHT_SAMPLES, WEIGHT_INSTRUCTIONS };
+/* WEIGHT_COUNTED: what the counter counted that drove the sampling. WEIGHT_UNSET is not for sums_weight. */
+enum weight { WEIGHT_UNSET, WEIGHT_TIME, WEIGHT_SAMPLES, WEIGHT_INSTRUCTIONS, WEIGHT_COUNTED };
 static inline uint64_t sums_weight(const struct sums *sums, enum weight weight)
 {
-    return weight == WEIGHT_TIME ? sums->ns : weight == WEIGHT_SAMPLES ? sums->samples : sums->instructions;
+    return weight == WEIGHT_TIME           ? sums->ns
+           : weight == WEIGHT_SAMPLES      ? sums->samples
+           : weight == WEIGHT_INSTRUCTIONS ? sums->instructions
+                                           : sums->counted;
 }
 
 void call_tree_sort(struct call_tree *tree, enum weight weight);

@@ -7,6 +7,6 @@
 
 extern const struct analysis_kind stats_analysis, syscalls_analysis, faults_analysis, irq_analysis,
     threads_analysis, processes_analysis, sched_analysis, intervals_analysis, noise_analysis,
-    breakdown_analysis, ipc_analysis, profile_analysis, locks_analysis;
+    breakdown_analysis, ipc_analysis, profile_analysis, locks_analysis, counters_analysis;
 
 #endif

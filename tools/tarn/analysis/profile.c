@@ -97,7 +97,8 @@ static void on_sample(struct profile *profile, const struct event *event, const 
 {
     bool is_kernel = field_integer(profile->mode, event->bytes) != 0;
     struct sums sums = {1, analysis_ns(&profile->analysis, field_integer(profile->busy, event->bytes)),
-                        field_integer(profile->instructions, event->bytes)};
+                        field_integer(profile->instructions, event->bytes),
+                        field_integer(profile->counted, event->bytes)};
     struct thread_sums *own = map_at(&profile->threads, thread->number, 0, 0);
 
     own->thread = thread;
@@ -145,6 +146,7 @@ static bool find_fields(struct profile *profile)
         {&profile->busy, "profile_sample", "busy"},
         {&profile->instructions, "profile_sample", "instructions"},
         {&profile->lateness, "profile_sample", "late"},
+        {&profile->counted, "profile_sample", "counted"},
         {&profile->tid, "profile_sample", "tid"},
         {&profile->pid, "profile_sample", "pid"},
         {&profile->mode, "profile_sample", "mode"},
@@ -177,7 +179,7 @@ static bool open_profile(struct analysis *analysis, struct fail *fail)
     return true;
 }
 
-static const char *const weight_words[] = {"time", "samples", "instructions", NULL};
+static const char *const weight_words[] = {"source", "time", "samples", "instructions", "counted", NULL};
 
 static bool set_least(void *context, const struct command_option *option, const char *value,
                       struct fail *fail)
@@ -205,6 +207,15 @@ static void finish_profile(struct analysis *analysis)
         snprintf(analysis->note, sizeof(analysis->note),
                  "the CPUs of this machine do not count instructions, so samples cannot be weighted by them");
     profile->period = analysis->model->sampling.period;
+    if (profile->whole.counted != 0)
+        profile->counter = arena_string(&analysis->arena, analysis->model->sampling.counter,
+                                        strlen(analysis->model->sampling.counter));
+    if (profile->weight == WEIGHT_UNSET)
+        profile->weight = profile->counter != NULL ? WEIGHT_COUNTED : WEIGHT_TIME;
+    else if (profile->weight == WEIGHT_COUNTED && profile->counter == NULL && profile->whole.samples != 0)
+        snprintf(analysis->note, sizeof(analysis->note),
+                 "the clock drove the sampling, so there are no counts; `tarn ctl SOURCE profile 1000000 "
+                 "instructions` samples by a counter");
     profile->has_counter = analysis->model->sampling.counts_instructions;
     profile_fill(profile);
 }
@@ -236,7 +247,10 @@ static void put_folded(FILE *to, const struct call_node *node, enum weight weigh
 
 static bool write_flame(const struct profile *profile, FILE *to, struct fail *fail)
 {
-    static const char *const of[] = {"CPU time", "Samples", "Instructions"};
+    const char *const of[] = {[WEIGHT_TIME] = "CPU time",
+                              [WEIGHT_SAMPLES] = "Samples",
+                              [WEIGHT_INSTRUCTIONS] = "Instructions",
+                              [WEIGHT_COUNTED] = profile->counter != NULL ? profile->counter : "Counts"};
     bool has_file = strcmp(profile->flame, "-") != 0, ok;
 
     if (has_file)
@@ -270,8 +284,9 @@ static bool print_profile(struct analysis *analysis, FILE *to, bool *is_all, str
 
 static const struct command_option options[] = {
     {WORD("weight", "WHAT", struct profile, weight, weight_words,
-          "weight of a sample: time (the default), samples, or instructions (if the CPUs count them)\nIt "
-          "applies to shares, folded stacks and flame graphs")},
+          "weight of a sample: time, samples, instructions (if the CPUs count them), counted (what the "
+          "hardware counter counted that drove the sampling), or source: counted if a counter drove it, else "
+          "time (the default)\nIt applies to shares, folded stacks and flame graphs")},
     {CALL("least", "PERCENT", set_least, "omit branches of calls and callers below this share (1)")},
     {FLAG("folded", struct profile, folded,
           "print folded stacks: one line per call chain, with its weight (times in nanoseconds)\nFunctions "

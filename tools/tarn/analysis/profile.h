@@ -55,10 +55,12 @@ struct profile {
     struct call_tree calls, callers;
     struct sums whole, user, kernel;
     struct distribution late;
-    uint64_t period;  /* ticks, the latest setting; 0: unknown */
-    bool has_counter; /* samples contain instruction counts */
+    uint64_t period;     /* ticks or counts, the latest setting; 0: unknown */
+    const char *counter; /* hardware counter that drove the sampling; NULL: the clock did */
+    bool has_counter;    /* samples contain instruction counts */
     const struct event_type *sample;
-    const struct field *ip, *busy, *instructions, *lateness, *tid, *pid, *mode, *kernel_depth, *chain;
+    const struct field *ip, *busy, *instructions, *lateness, *counted, *tid, *pid, *mode, *kernel_depth,
+        *chain;
     uint64_t syscall_mode; /* value of `mode`; UINT64_MAX: the trace does not distinguish system calls */
     /* options */
     enum weight weight;

@@ -17,7 +17,10 @@ static const struct table_column total_columns[] = {
     COLUMN_CALLED("late (median)", "late_p50_ns", COLUMN_TIME, SUM_NOTHING, 0),
     COLUMN_CALLED("late (p99)", "late_p99_ns", COLUMN_TIME, SUM_NOTHING, 0),
     COLUMN_CALLED("late (max)", "late_max_ns", COLUMN_TIME, SUM_LARGEST, 0),
-    COUNT_COLUMN("instructions")};
+    COUNT_COLUMN("instructions"),
+    COLUMN_CALLED("counted, the weight of samples", "counted", COLUMN_COUNT, SUM_ADDED, 0),
+    COLUMN_CALLED("mean count of a period", "period_count", COLUMN_COUNT, SUM_NOTHING, 0),
+    COLUMN_CALLED("drove the sampling", "counter", COLUMN_TEXT, SUM_NOTHING, 0)};
 const struct table profile_totals = TABLE("totals", "", "", total_columns, TABLE_AS_FILLED);
 
 /* Share of the chosen weight. */
@@ -338,14 +341,18 @@ static void fill_totals(struct profile *profile)
 {
     const struct analysis *analysis = &profile->analysis;
     const struct distribution *late = &profile->late;
+    bool by_counter = profile->counter != NULL;
 
     cells_put(analysis->total->cells, {.count = profile->whole.samples}, {.count = profile->whole.ns},
               {.count = profile->user.ns}, {.count = profile->kernel.ns},
-              {.count = profile->period ? analysis_ns(analysis, profile->period) : TABLE_NONE},
+              {.count = profile->period && !by_counter ? analysis_ns(analysis, profile->period) : TABLE_NONE},
               {.count = analysis_ns(analysis, distribution_percentile(late, 0.5))},
               {.count = analysis_ns(analysis, distribution_percentile(late, 0.99))},
               {.count = analysis_ns(analysis, late->max)},
-              {.count = profile->has_counter ? profile->whole.instructions : TABLE_NONE});
+              {.count = profile->has_counter ? profile->whole.instructions : TABLE_NONE},
+              {.count = by_counter ? profile->whole.counted : TABLE_NONE},
+              {.count = by_counter && profile->period ? profile->period : TABLE_NONE},
+              {.text = profile->counter});
 }
 
 void profile_fill(struct profile *profile)

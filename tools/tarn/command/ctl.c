@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
+#include <tools/tarn/command/ctl_counters.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
@@ -106,6 +107,12 @@ static const struct ctl_command {
     {"profile", "US", WIRE_OP_SET_PROFILE, parse_microseconds, NULL,
      "sample every busy CPU each US microseconds on average (20 to 10000000); 0: stop sampling. `tarn "
      "profile` shows the samples"},
+    {"profile", "COUNT COUNTER", WIRE_OP_SET_PROFILE, NULL, NULL,
+     "sample every busy CPU each COUNT counts (20000 to 10^12) of a hardware counter, such as instructions"},
+    {"counters", "[NAMES]", WIRE_OP_COUNTERS, NULL, NULL,
+     "log what up to 4 hardware counters count, for each run of a thread and each system call, as events of "
+     "class counter; NAMES is a list such as instructions,cycles, or none. Without NAMES: list which there "
+     "are. `tarn counters` shows the results"},
     {"locks", NULL, WIRE_OP_LOCK_CLASSES, NULL, NULL,
      "list lock classes, their sampling, and how many acquisitions had to wait"},
     {"watch", "CLASS [N]", WIRE_OP_SAMPLE_LOCKS, NULL, NULL,
@@ -363,6 +370,33 @@ static bool parse_sampling(int argc, char **argv, struct wire_request *request, 
     return true;
 }
 
+/* ---- hardware counters --------------------------------------------------------------------------- */
+
+/* WORDS: counters [NAMES]. */
+static bool bind_counters(struct ctl *ctl, char **words, struct fail *fail)
+{
+    struct wire_request request = {.operation = WIRE_OP_BIND_COUNTERS};
+    struct counter_list counters;
+
+    if (!counters_ask(ctl->source, &counters, fail))
+        return false;
+    if (words[1] != NULL)
+        return counters_parse(&counters, words[1], &request.a, fail) && run_request(ctl, &request, fail);
+    counters_print(&counters, ctl->json);
+    return true;
+}
+
+/* WORDS: profile COUNT COUNTER. */
+static bool profile_counter(struct ctl *ctl, char **words, const struct wire_request *wanted,
+                            struct fail *fail)
+{
+    struct wire_request request = *wanted;
+    struct counter_list counters;
+
+    return counters_ask(ctl->source, &counters, fail) &&
+           counters_parse_one(&counters, words[2], &request.b, fail) && run_request(ctl, &request, fail);
+}
+
 static bool parse_switch(int argc, char **argv, struct wire_request *request, struct fail *fail)
 {
     request->operation = WIRE_OP_SWITCH_EVENTS;
@@ -406,6 +440,14 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
         return parse_sample(argc, argv, request, fail);
     if (strcmp(argv[0], "threshold") == 0)
         return parse_threshold(argc, argv, request, fail);
+    if (strcmp(argv[0], "counters") == 0) {
+        request->operation = WIRE_OP_COUNTERS;
+        return argc <= 2 || fail_set(fail, "counters takes at most one argument; see tarn ctl --help");
+    }
+    if (strcmp(argv[0], "profile") == 0 && argc == 3) {
+        request->operation = WIRE_OP_SET_PROFILE;
+        return parse_number(argv[1], &request->a, fail);
+    }
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct ctl_command *command = &commands[i];
         int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);
@@ -429,6 +471,10 @@ static bool run_words(struct ctl *ctl, char **words, const struct wire_request *
         return sample_locks(ctl, words[1], request, fail);
     if (request->operation == WIRE_OP_LOCK_CLASSES)
         return list_locks(ctl, fail);
+    if (request->operation == WIRE_OP_COUNTERS)
+        return bind_counters(ctl, words, fail);
+    if (request->operation == WIRE_OP_SET_PROFILE && words[2] != NULL)
+        return profile_counter(ctl, words, request, fail);
     return run_request(ctl, request, fail);
 }
 
@@ -439,7 +485,7 @@ static const struct command_option known[] = {
 
 static int run_ctl(int argc, char **argv)
 {
-    static char *default_words[] = {"statistics"};
+    static char *default_words[] = {"statistics", NULL, NULL};
     struct wire_request request = {0};
     struct ctl ctl = {0};
     struct fail fail;

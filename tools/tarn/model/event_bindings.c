@@ -47,7 +47,7 @@ static const struct event_binding names[] = {
      on_state_image,
      {"pid", "base", "size", "build_id_high", "build_id_low", "filename"},
      "48888T"},
-    {"profile_setting", on_sampling, {"period", "counts_instructions"}, "84"},
+    {"profile_setting", on_sampling, {"period", "counts_instructions", "unit"}, "84T"},
     {"trace_sampling", on_event_sampling, {"class_number", "minor", "every", "old_every"}, "4444"},
     {"trace_threshold", on_event_threshold, {"class_number", "minor", "threshold", "old_threshold"}, "4444"},
     {"lttng_statedump_interrupt", on_state_irq, {"irq", "action"}, "4T"},

@@ -184,8 +184,9 @@ struct model_irq {
 
 /* The latest profiling settings (profile.ev). */
 struct model_sampling {
-    uint64_t period; /* ticks; 0: unknown */
+    uint64_t period; /* ticks, or counts of `counter`; 0: unknown */
     bool counts_instructions;
+    char counter[28]; /* hardware counter that drives the sampling; "": the clock does */
 };
 
 /* Of which events of a type not all are logged (trace.ev); 0: all. */
@@ -301,6 +302,7 @@ const char *model_thread_name(const struct model *model, const struct model_thre
 /* Returns a living thread; NULL: none. */
 struct model_thread *model_find_thread(const struct model *model, uint32_t tid);
 const char *model_irq_name(const struct model *model, uint32_t number); /* NULL: unknown */
+void model_set_sampling_counter(struct model *model, const char *name, size_t length);
 void model_name_irq(struct model *model, uint32_t number, const char *name, size_t length);
 /* NULL: unknown. */
 const struct model_process *model_process(const struct model *model, uint32_t pid);

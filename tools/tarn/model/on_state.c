@@ -154,11 +154,26 @@ void on_state_irq(struct model *model, struct model_cpu *cpu, const struct event
                    text_length(event, action->at[1]));
 }
 
+/* NAME is the unit of the period: the clock has no counter. */
+void model_set_sampling_counter(struct model *model, const char *name, size_t length)
+{
+    struct model_sampling *sampling = &model->sampling;
+
+    if (length == strlen("ticks") && memcmp(name, "ticks", length) == 0)
+        length = 0;
+    length = length < sizeof(sampling->counter) ? length : sizeof(sampling->counter) - 1;
+    memcpy(sampling->counter, name, length);
+    sampling->counter[length] = '\0';
+}
+
 void on_sampling(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action)
 {
     model->sampling.period = get64(model, event, action->at[0]);
     model->sampling.counts_instructions |= get32(model, event, action->at[1]) != 0;
+    /* after the end of sampling, samples from before still have that counter */
+    if (model->sampling.period != 0)
+        model_set_sampling_counter(model, get_text(event, action->at[2]), text_length(event, action->at[2]));
     model->has_news = true;
 }
 

@@ -19,7 +19,7 @@ enum { KNOWN_PROCESS = 1, KNOWN_NAME, KNOWN_EXECUTABLE, KNOWN_IRQ, KNOWN_SAMPLIN
  *     - lock: begin is its address;
  *     - interrupt, lock class: pid is its number;
  *     - lock class: begin is its kind, end its sampling interval;
- *     - sampling: begin is the period, has_ended whether it counts instructions.
+ *     - sampling: begin is the period, has_ended whether it counts instructions, the text its counter.
  */
 struct saved_known {
     uint32_t kind, pid, text_bytes;
@@ -81,7 +81,7 @@ static void save_news(const struct model *model, struct buffer *out)
         if (class->name[0] != '\0')
             save(out, &saved, class->name);
     }
-    save(out, &sampling, NULL);
+    save(out, &sampling, model->sampling.counter);
 }
 
 static void save_lock_changes(struct lock_names *names, struct buffer *out)
@@ -173,7 +173,8 @@ static bool restore_one(struct model *model, const struct saved_known *saved, co
     case KNOWN_CLASS:
         return restore_class(model, saved, text);
     case KNOWN_SAMPLING:
-        model->sampling = (struct model_sampling){saved->begin, saved->has_ended != 0};
+        model->sampling = (struct model_sampling){saved->begin, saved->has_ended != 0, ""};
+        model_set_sampling_counter(model, text, saved->text_bytes);
         return true;
     default:
         return false;

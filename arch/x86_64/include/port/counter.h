@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* port/counter.h (x86_64) - the emulated CPU has no counters; with -icount its time-stamp counter is one. */
+/* port/counter.h (x86_64) - the emulated CPU has no counters; with -icount its time-stamp counter is one.
+ * counter.c finds the counters of others. */
 #ifndef PORT_COUNTER_H
 #define PORT_COUNTER_H
 
@@ -14,5 +15,14 @@ static inline bool arch_counts_instructions(void)
 {
     return false;
 }
+
+#ifdef TARN_KERNEL
+static inline uint64_t arch_counter_read(uint32_t number)
+{
+    uint32_t low, high;
+    __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(number) : "memory");
+    return (uint64_t)high << 32 | low;
+}
+#endif
 
 #endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * counters.c - hardware counters in the trace. Interface: counters.h.
+ *
+ * What is bound is one word, `bound`: a byte for each slot, and one for the counter of samples. Each CPU
+ * makes its copy from it in an inter-processor call, so it never reads half of a change. If two changes
+ * race, every CPU follows the word that was stored last.
+ *
+ * `generation` grows when counting ends. A CPU with another one has not read its counters since; it begins
+ * anew at its next switch, and what it counted meanwhile belongs to nothing.
+ */
+#include <arch/counter.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/counters.h>
+#include <kernel/diagnosis/entry_paths.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/trace/control.h>
+#include <tarn/error.h>
+#include <trace/counter.h>
+#include <trace/print/words.h>
+
+#define SAMPLE_SHIFT 56u /* in `bound` */
+#define SLOTS_MASK   ((1ull << 8 * COUNTER_SLOTS) - 1)
+_Static_assert(8 * COUNTER_SLOTS <= SAMPLE_SHIFT, "a byte each");
+_Static_assert(COUNTER_SLOTS == TRACE_COUNTER_SLOTS, "one number for programs and hosts");
+_Static_assert(COUNTER_SLOTS + 1 <= ARCH_COUNTED_MAX, "and the counter of samples");
+
+static _Atomic uint64_t bound;
+static _Atomic uint64_t generation = 1;
+static bool was_on;
+
+/* ---- What there is ---- */
+
+static const struct arch_counter *find_counter(uint32_t number)
+{
+    const struct arch_counter *first;
+    const char *missing;
+    return number < arch_counters(&first, &missing) ? first + number : NULL;
+}
+
+const char *counters_name(uint32_t counter)
+{
+    const struct arch_counter *found = find_counter(counter);
+    return found ? found->name : NULL;
+}
+
+const char *counters_missing(void)
+{
+    const struct arch_counter *first;
+    const char *missing;
+    return arch_counters(&first, &missing) ? NULL : missing;
+}
+
+static uint32_t count_slots(uint64_t packed)
+{
+    uint32_t slots = 0;
+    while (slots < COUNTER_SLOTS && packed >> 8 * slots & 0xff)
+        slots++;
+    return slots;
+}
+
+/* 1 + number of the counter in a slot; 0: none */
+static uint32_t in_slot(uint64_t packed, uint32_t slot)
+{
+    return packed >> 8 * slot & 0xff;
+}
+
+uint64_t counters_list(uint64_t index, struct system_counter *to, uint64_t capacity)
+{
+    const struct arch_counter *counter;
+    uint64_t packed = atomic_load_explicit(&bound, memory_order_relaxed), count = 0;
+    for (; count < capacity && index < ARCH_COUNTERS_MAX && (counter = find_counter((uint32_t)index));
+         index++, count++) {
+        to[count] = (struct system_counter){.number = (uint32_t)index, .bits = counter->bits};
+        for (uint32_t slot = 0; slot < count_slots(packed); slot++)
+            if (in_slot(packed, slot) == index + 1)
+                to[count].slot = slot + 1;
+        to[count].samples = packed >> SAMPLE_SHIFT == index + 1;
+        format_text(to[count].name, sizeof to[count].name, "%s", counter->name);
+    }
+    return count;
+}
+
+bool counters_are_bound(void)
+{
+    return atomic_load_explicit(&bound, memory_order_relaxed) & SLOTS_MASK;
+}
+
+/* ---- Counting ---- */
+
+static uint64_t mask_of(uint32_t bits)
+{
+    return ~0ull >> (64 - bits);
+}
+
+static uint64_t read_slot(const struct counters *counters, uint32_t slot)
+{
+    return arch_counter_read(counters->number[slot]) & mask_of(counters->bits[slot]);
+}
+
+/* Begins to count here: what the counters had before is unknown. */
+static void begin(struct counters *counters)
+{
+    for (uint32_t slot = 0; slot < counters->slots; slot++)
+        counters->since[slot] = read_slot(counters, slot);
+    counters->generation = atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+static bool has_begun(const struct counters *counters)
+{
+    return counters->generation == atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+/* What was counted since the last time, which the caller forgets (`counters->since`) or not. */
+static void read_all(const struct counters *counters, uint64_t now[COUNTER_SLOTS],
+                     uint64_t ran[COUNTER_SLOTS])
+{
+    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
+        now[slot] = slot < counters->slots ? read_slot(counters, slot) : 0;
+        ran[slot] =
+            slot < counters->slots ? (now[slot] - counters->since[slot]) & mask_of(counters->bits[slot]) : 0;
+    }
+}
+
+static void count_run(struct cpu *cpu, struct thread *thread, bool ended)
+{
+    struct counters *counters = &cpu->counters;
+    uint64_t now[COUNTER_SLOTS], ran[COUNTER_SLOTS];
+    if (!counters->slots)
+        return;
+    if (!has_begun(counters)) {
+        begin(counters);
+        return;
+    }
+    read_all(counters, now, ran);
+    for (uint32_t slot = 0; slot < counters->slots; slot++) {
+        counters->since[slot] = now[slot];
+        thread->counters.sum[slot] += ran[slot];
+    }
+    trace_counter_run(thread->tid, thread->block->pid, ended, ran[0], ran[1], ran[2], ran[3]);
+}
+
+__attribute__((cold)) void counters_switch(struct cpu *cpu, struct thread *prev)
+{
+    count_run(cpu, prev, true);
+}
+
+void counters_beat(void)
+{
+    struct cpu *cpu = this_cpu();
+    if (TRACE_ON_COUNTER())
+        count_run(cpu, cpu->current, false);
+}
+
+/* The thread's sums up to now. False: nothing is counted. */
+static bool sum_up(struct thread *self, uint64_t sums[COUNTER_SLOTS])
+{
+    struct counters *counters = &this_cpu()->counters;
+    uint64_t now[COUNTER_SLOTS], ran[COUNTER_SLOTS];
+    if (!counters->slots)
+        return false;
+    if (!has_begun(counters))
+        begin(counters);
+    read_all(counters, now, ran);
+    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+        sums[slot] = self->counters.sum[slot] + ran[slot];
+    return true;
+}
+
+uint32_t counters_own(uint64_t sums[COUNTER_SLOTS])
+{
+    return TRACE_ON_COUNTER() && sum_up(current_thread(), sums) ? this_cpu()->counters.slots : 0;
+}
+
+__attribute__((cold)) void counters_enter(struct thread *self)
+{
+    self->counters.entry_generation =
+        sum_up(self, self->counters.entry) ? this_cpu()->counters.generation : 0;
+}
+
+/* A call that began before counting did is not logged. */
+__attribute__((cold)) void counters_leave(struct thread *self, uint32_t number)
+{
+    const uint64_t *entry = self->counters.entry;
+    uint64_t sums[COUNTER_SLOTS];
+    if (!sum_up(self, sums) || self->counters.entry_generation != this_cpu()->counters.generation)
+        return;
+    self->counters.entry_generation = 0;
+    trace_counter_syscall(number, self->tid, sums[0] - entry[0], sums[1] - entry[1], sums[2] - entry[2],
+                          sums[3] - entry[3]);
+}
+
+/* It grows when the class is off already: a CPU that counted once more before it saw that does no harm. */
+void counters_follow_mask(void)
+{
+    const bool on = TRACE_ON_COUNTER();
+    if (was_on && !on)
+        atomic_fetch_add(&generation, 1);
+    was_on = on;
+}
+
+uint64_t counters_sample_read(const struct cpu *cpu)
+{
+    const struct counters *counters = &cpu->counters;
+    return counters->sample_mask ? arch_counter_read(counters->sample_number) & counters->sample_mask : 0;
+}
+
+/* ---- Binding ---- */
+
+/* Starts what `packed` names on this CPU. */
+static bool start(struct counters *counters, uint64_t packed)
+{
+    uint8_t chosen[COUNTER_SLOTS + 1];
+    uint32_t numbers[COUNTER_SLOTS + 1], slots = count_slots(packed), count = slots;
+    for (uint32_t slot = 0; slot < slots; slot++)
+        chosen[slot] = (uint8_t)(in_slot(packed, slot) - 1);
+    if (packed >> SAMPLE_SHIFT)
+        chosen[count++] = (uint8_t)((packed >> SAMPLE_SHIFT) - 1);
+    if (!arch_counters_start(chosen, count, numbers))
+        return false;
+    counters->slots = slots;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        counters->number[slot] = numbers[slot];
+        counters->bits[slot] = (uint8_t)find_counter(chosen[slot])->bits;
+    }
+    counters->sample_mask = count > slots ? mask_of(find_counter(chosen[slots])->bits) : 0;
+    counters->sample_number = count > slots ? numbers[slots] : 0;
+    begin(counters);
+    return true;
+}
+
+static void start_here(void *unused)
+{
+    (void)unused;
+    start(&this_cpu()->counters, atomic_load(&bound));
+}
+
+void counters_init_cpu(struct cpu *cpu)
+{
+    start(&cpu->counters, atomic_load(&bound));
+}
+
+static void log_bound(uint64_t packed)
+{
+    const uint32_t slots = count_slots(packed);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        const struct arch_counter *counter = find_counter(in_slot(packed, slot) - 1);
+        trace_counter_bound(slot, slots, counter->bits, counter->name);
+    }
+    if (!slots)
+        trace_counter_bound(0, 0, 0, "");
+}
+
+void counters_statedump(void)
+{
+    if (counters_are_bound())
+        log_bound(atomic_load(&bound));
+}
+
+/* Whether there are such counters, each once. */
+static int64_t check(uint64_t packed)
+{
+    const uint32_t slots = count_slots(packed);
+    if (packed & ~SLOTS_MASK || packed >> 8 * slots)
+        return -E_BAD_ARGUMENT;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        if (!find_counter(in_slot(packed, slot) - 1))
+            return -E_NOT_FOUND;
+        for (uint32_t other = 0; other < slot; other++)
+            if (in_slot(packed, other) == in_slot(packed, slot))
+                return -E_BAD_ARGUMENT;
+    }
+    return 0;
+}
+
+/* This CPU starts first: if it cannot count them all, no CPU can. */
+static int64_t change(uint64_t mask, uint64_t part)
+{
+    uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
+    uint64_t old = atomic_load(&bound);
+    do
+        if (!start(&this_cpu()->counters, (old & ~mask) | part))
+            return -E_UNSUPPORTED;
+    while (!atomic_compare_exchange_strong(&bound, &old, (old & ~mask) | part));
+    atomic_fetch_add(&generation, 1); /* calls in progress began with other counters */
+    if (others)
+        smp_call(others, start_here, NULL);
+    start_here(NULL);
+    return 0;
+}
+
+int64_t counters_bind(uint64_t packed)
+{
+    int64_t error = check(packed);
+    if (error)
+        return error;
+    if (!packed && counters_are_bound())
+        log_bound(0);
+    error = change(SLOTS_MASK, packed);
+    trace_sites_agree();
+    update_entry_paths();
+    if (!error && packed)
+        log_bound(packed);
+    return error;
+}
+
+int64_t counters_bind_sample(uint32_t counter)
+{
+    if (counter && (counter > 0xff || !find_counter(counter - 1)))
+        return -E_NOT_FOUND;
+    if (atomic_load(&bound) >> SAMPLE_SHIFT == counter)
+        return 0;
+    return change(~SLOTS_MASK, (uint64_t)counter << SAMPLE_SHIFT);
+}
+
+/* ---- Boot ---- */
+
+static uint32_t find_named(const void *unused, const char *name, uint64_t length)
+{
+    (void)unused;
+    const char *known;
+    for (uint32_t i = 0; (known = counters_name(i)); i++)
+        if (strlen(known) == length && !memcmp(known, name, length))
+            return i + 1;
+    return 0;
+}
+
+uint32_t counters_find(const char *name)
+{
+    return find_named(NULL, name, strlen(name));
+}
+
+void counters_refuse(const char *option, const char *value)
+{
+    char known[160] = "";
+    int length = 0;
+    for (uint32_t i = 0; counters_name(i); i++)
+        length += format_text(known + length, sizeof known - (size_t)length, " %s", counters_name(i));
+    if (counters_missing())
+        log_line("%s%s: this CPU has no hardware counters that the system can use: %s", option, value,
+                 counters_missing());
+    else
+        log_line("%s%s: up to %u different ones of%s", option, value, COUNTER_SLOTS, known);
+}
+
+void counters_boot(void)
+{
+    char value[120];
+    const char *bad;
+    uint64_t packed;
+    if (!boot_option("counters=", value, sizeof value))
+        return;
+    if (!trace_parse_counters(value, find_named, NULL, &packed, &bad) ||
+        !start(&this_cpu()->counters, packed)) {
+        counters_refuse("counters=", value);
+        return;
+    }
+    atomic_store(&bound, packed);
+    trace_sites_agree();
+    update_entry_paths();
+    log_bound(packed);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * counters.h - hardware counters in the trace: class counter.
+ *
+ * Up to COUNTER_SLOTS of the machine's counters (arch/counter.h) are bound to slots, by name: boot option
+ * `counters=NAME,...`, or at run time (TRACE_OP_BIND_COUNTERS). Then the class's events have their counts,
+ * for each run of a thread, each system call, and intervals of programs. Nothing is virtualised: a CPU reads
+ * its counters when it switches threads, and what they counted since the last time belongs to the old thread.
+ * Samples can be taken by a counter as well (profile.h); it has a place of its own.
+ *
+ * While no slot is bound, the sites of the class are off whatever the mask says (trace/sites.c).
+ *
+ * A counter that wraps loses no count: each heartbeat of the trace reads it, several times a second.
+ *
+ * Locking: none. Each CPU has a copy of what is bound, which only it uses.
+ */
+#ifndef KERNEL_COUNTERS_H
+#define KERNEL_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+
+/* Inside struct cpu; used only by its CPU. */
+struct counters {
+    uint64_t generation; /* of `since`; another than the current one: it is worthless */
+    uint64_t since[COUNTER_SLOTS];
+    uint32_t slots;                 /* bound ones */
+    uint32_t number[COUNTER_SLOTS]; /* for arch_counter_read */
+    uint8_t bits[COUNTER_SLOTS];    /* width */
+    uint32_t sample_number;         /* the same for the counter of samples */
+    uint64_t sample_mask;           /* 0: none */
+};
+
+/* Inside struct thread; belongs to the thread's CPU. */
+struct thread_counters {
+    uint64_t sum[COUNTER_SLOTS];   /* up to the last switch away from it, while the class was on */
+    uint64_t entry[COUNTER_SLOTS]; /* what its system call began with, valid if the generation is current */
+    uint64_t entry_generation;
+};
+
+struct cpu;
+struct thread;
+
+void counters_boot(void); /* boot option `counters=`; on the boot CPU, before the others start */
+void counters_init_cpu(struct cpu *cpu);
+/* `packed`: for each slot a byte, slot 0 in the lowest: 1 + number of the counter; 0: no slot from here on.
+ * -E_BAD_ARGUMENT, -E_NOT_FOUND, -E_UNSUPPORTED: the CPU cannot count these at a time. Hold no locks. */
+int64_t counters_bind(uint64_t packed);
+/* The same for the counter of samples; 0: none. */
+int64_t counters_bind_sample(uint32_t counter);
+bool counters_are_bound(void);
+void counters_statedump(void);
+/* Name of counter number `counter`; NULL: there is none. */
+const char *counters_name(uint32_t counter);
+uint32_t counters_find(const char *name); /* 1 + its number; 0: there is none */
+/* Logs why a boot option names no counter, and which there are. */
+void counters_refuse(const char *option, const char *value);
+
+/* `prev` has run on this CPU up to now, and has not been released yet. Only behind TRACE_ON_COUNTER(). */
+void counters_switch(struct cpu *cpu, struct thread *prev);
+void counters_beat(void); /* at each heartbeat */
+/* The current thread enters or leaves a system call. Only behind TRACE_ON_COUNTER_SYSCALL(). */
+void counters_enter(struct thread *self);
+void counters_leave(struct thread *self, uint32_t number);
+/* What has been counted for the current thread. Returns the number of slots; 0: nothing is counted. */
+uint32_t counters_own(uint64_t sums[COUNTER_SLOTS]);
+/* The class may have been switched off. */
+void counters_follow_mask(void);
+/* Reads this CPU's counter of samples; 0: none. */
+uint64_t counters_sample_read(const struct cpu *cpu);
+
+/* system_read */
+uint64_t counters_list(uint64_t index, struct system_counter *to, uint64_t capacity);
+const char *counters_missing(void); /* why there are none; NULL: there are */
+
+#endif

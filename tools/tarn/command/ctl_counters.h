@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* ctl_counters.h - hardware counters of a guest, for `tarn ctl`. */
+#ifndef TARN_CTL_COUNTERS_H
+#define TARN_CTL_COUNTERS_H
+
+#include <tools/tarn/source/source.h>
+
+struct counter_list {
+    uint32_t count;
+    struct wire_counter counter[WIRE_COUNTERS_MAX];
+};
+
+/* Asks the guest. An error if it has no counters. */
+bool counters_ask(struct source *source, struct counter_list *counters, struct fail *fail);
+void counters_print(const struct counter_list *counters, bool json);
+/* NAMES: separated by commas, or none. The result is `a` of WIRE_OP_BIND_COUNTERS. */
+bool counters_parse(const struct counter_list *counters, const char *names, uint64_t *packed,
+                    struct fail *fail);
+/* The result is `b` of WIRE_OP_SET_PROFILE. */
+bool counters_parse_one(const struct counter_list *counters, const char *name, uint64_t *number,
+                        struct fail *fail);
+
+#endif
