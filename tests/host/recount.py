@@ -53,16 +53,78 @@ class Trace:
 
 
 class Event:
-    __slots__ = ("ticks", "cpu", "name", "fields", "tid", "pid")
+    __slots__ = ("ticks", "cpu", "name", "fields", "tid", "pid", "source")
 
     def __init__(self, told):
         self.ticks, self.cpu, self.name, self.fields = told["cycles"], told["cpu"], told["event"], told["fields"]
+        self.source = None
 
     def implied(self, name, tid, **fields):
         """An event of the system call of thread TID that this event stands for."""
         event = Event({"cycles": self.ticks, "cpu": self.cpu, "event": name, "fields": {"tid": tid, **fields}})
-        event.tid, event.pid = tid, self.pid
+        event.tid, event.pid, event.source = tid, self.pid, self
         return event
+
+
+class Drain:
+    """What the drain of the trace caused (`tarn --without-drain`). A thread drains from its first mark to its last, a server
+    from when it receives a call of a draining thread until it replies. Interrupts belong to nobody.
+
+    events: all of it; ran, pieces: {tid: ticks, number of pieces} that draining threads ran; served: a server did."""
+
+    def __init__(self, trace):
+        self.events, self.ran, self.pieces, self.served = set(), collections.Counter(), collections.Counter(), False
+        self.drains, self.calls, self.serving = set(), {}, {}
+        inside, last = collections.Counter(), {}
+        for event in trace.events:
+            if event.cpu in last:
+                before, tid, counts = last[event.cpu]
+                self.ran[tid] += event.ticks - before if counts else 0
+                self.pieces[tid] += counts
+            interrupts = event.name in ("irq_handler_entry", "irq_ipi_entry")
+            if self.takes(event, inside[event.cpu] > 0 or interrupts):
+                self.events.add(event)
+            if interrupts:
+                inside[event.cpu] += 1
+            elif event.name in ("irq_handler_exit", "irq_ipi_exit"):
+                inside[event.cpu] = max(0, inside[event.cpu] - 1)
+            elif event.name == "sched_switch":
+                inside[event.cpu] = 0
+            tid = event.fields["next_tid"] if event.name == "sched_switch" else event.tid
+            last[event.cpu] = (event.ticks, tid, self.is_draining(tid) and not inside[event.cpu])
+
+    def is_draining(self, tid):
+        return tid in self.drains or self.calls.get(self.serving.get(tid), (None, False))[1]
+
+    def takes(self, event, is_interrupt):
+        """Whether the event is the drain's."""
+        fields, was = event.fields, self.is_draining(event.tid) and not is_interrupt
+        if event.name.startswith(("sched_", "timer_")):  # about one thread, which need not be the one that runs
+            was |= self.is_draining(fields.get("tid", fields.get("next_tid")))
+        if event.name == "trace_drain_begin":
+            self.drains.add(fields["tid"])
+            return True
+        if event.name == "trace_drain_end":
+            (self.drains.discard if fields["is_last"] else self.drains.add)(fields["tid"])
+            return True
+        if event.name == "ipc_call":
+            self.calls[fields["call_id"]] = (fields["server_tid"], self.is_draining(event.tid))
+        elif event.name == "ipc_receive":
+            # A client that found the server waiting logs it, too.
+            server, is_drain = self.calls.get(fields["call_id"], (0, False))
+            tid = server if event.tid == fields["client_tid"] else event.tid
+            self.serving[tid] = fields["call_id"]
+            self.served |= is_drain
+            return was or is_drain
+        elif event.name == "ipc_reply" and self.serving.get(event.tid) == fields["call_id"]:
+            del self.serving[event.tid]
+        elif event.name == "ipc_return":
+            self.calls.pop(fields["call_id"], None)
+        elif event.name == "sched_switch" and fields["prev_state"] in ("dead", "blocked_ipc_receive"):
+            self.serving.pop(fields["prev_tid"], None)
+        elif event.name == "syscall_entry" and fields["number"] == "ipc_receive":
+            self.serving.pop(fields["tid"], None)
+        return was
 
 
 def with_implied(events):

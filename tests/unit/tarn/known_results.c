@@ -42,6 +42,8 @@ struct analysis *ask(const char *kind, const char *const *options, struct filter
             filter->to = options[1];
         else if (strcmp(options[0], "+event") == 0)
             filter->events = options[1];
+        else if (strcmp(options[0], "+without-drain") == 0)
+            filter->without_drain = true;
         else
             ok &= analysis_set(analysis, options[0], options[1], fail);
     ok = ok && analysis_choose_tables(analysis, "all", fail) && filter_resolve(filter, &known_trace, fail) &&

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <sanitizer/common_interface_defs.h>
 #include <servers/lib/server.h>
+#include <servers/traced/drain.h>
 #include <servers/traced/traced.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -71,6 +72,31 @@ int64_t sys_notification_wait(cap_t notification, uint64_t deadline)
 int64_t sys_cap_close(cap_t slot)
 {
     return 0;
+}
+
+/* ---- marks (drain.h): not logged, because tests count events ---- */
+
+static _Atomic uint64_t marked_packets, marks_wrong;
+static _Atomic unsigned drains_ended;
+
+void drain_begin(struct drain *drain, uint32_t cpu)
+{
+    drain->is_marked = drain->has_begun = true;
+}
+
+void drain_count(struct drain *drain, size_t bytes)
+{
+    drain->packets++;
+    marks_wrong += !drain->is_marked || bytes == 0;
+}
+
+void drain_end(struct drain *drain, bool is_last)
+{
+    marks_wrong += !drain->is_marked && drain->packets != 0;
+    marked_packets += drain->packets;
+    drains_ended += is_last && drain->has_begun;
+    drain->is_marked = false;
+    drain->packets = 0;
 }
 
 static unsigned statedumps;

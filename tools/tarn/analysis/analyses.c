@@ -220,6 +220,8 @@ static bool choose_nobody(const struct analysis *analysis)
 bool analyses_open(struct analysis **analyses, unsigned count, struct model *model,
                    const struct filter *filter, struct symbols *symbols, struct fail *fail)
 {
+    if (filter->without_drain)
+        model_leave_out_drain(model);
     for (unsigned i = 0; i < count; i++) {
         struct analysis *analysis = analyses[i];
         const struct trace *trace = model->trace;
@@ -245,14 +247,51 @@ static uint64_t count_worked(const struct model *model)
     uint64_t ticks = 0;
 
     for (unsigned i = 0; i < model->trace->stream_count; i++)
-        ticks += model->cpus[i].busy - model->cpus[i].boot;
+        ticks += model->cpus[i].busy - model->cpus[i].boot - model->cpus[i].drained;
     return ticks;
+}
+
+static void keep_left_out(struct analysis *analysis)
+{
+    const struct model *model = analysis->model;
+
+    if (!analysis->filter->without_drain)
+        return;
+    analysis->left_out = model->left_out;
+    analysis->drained = arena_alloc(&analysis->arena, (model->trace->stream_count + 1) * sizeof(uint64_t));
+    for (unsigned i = 0; i < model->trace->stream_count; i++)
+        analysis->drained[i] = model->cpus[i].drained;
+}
+
+void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size)
+{
+    const struct model_left_out *left_out = &analysis->left_out;
+    uint64_t ran = 0;
+    size_t used;
+
+    *text = '\0';
+    if (analysis->drained == NULL)
+        return;
+    for (unsigned i = 0; i < analysis->trace->stream_count; i++)
+        ran += analysis->drained[i];
+    used = (size_t)snprintf(text, size,
+                            "drain: %.3f ms of CPU time left out, %.3f ms of waits, %" PRIu64
+                            " events, %" PRIu64 " activities, %" PRIu64 " calls",
+                            (double)analysis_ns(analysis, ran) / 1e6,
+                            (double)analysis_ns(analysis, left_out->waited) / 1e6, left_out->events,
+                            left_out->activities, left_out->calls);
+    for (unsigned i = 0; i < analysis->trace->stream_count && used < size; i++)
+        if (analysis->drained[i] != 0)
+            used += (size_t)snprintf(text + used, size - used, "; cpu %u %.3f ms",
+                                     analysis->trace->streams[i].cpu,
+                                     (double)analysis_ns(analysis, analysis->drained[i]) / 1e6);
 }
 
 void analyses_finish(struct analysis **analyses, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         analyses[i]->worked = count_worked(analyses[i]->model);
+        keep_left_out(analyses[i]);
         if (analyses[i]->kind->finish != NULL)
             analyses[i]->kind->finish(analyses[i]);
         analyses[i]->chose_nobody = choose_nobody(analyses[i]);
@@ -304,6 +343,8 @@ bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_
         return analysis->walker->walk(analysis->walker, model, from, to, observer);
     model_open(model, analysis->trace, from, to);
     model_learn_beginning(model);
+    if (analysis->filter->without_drain)
+        model_leave_out_drain(model);
     model_observe(model, observer);
     merge_open(&merge, analysis->trace, NULL, 0, NULL);
     model_walk(model, &merge);

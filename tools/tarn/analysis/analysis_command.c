@@ -91,6 +91,20 @@ struct command analysis_command(const struct analysis_kind *kind)
     return command;
 }
 
+static void print_left_out(FILE *to, const struct analysis *analysis)
+{
+    const struct model_left_out *left_out = &analysis->left_out;
+
+    fprintf(to,
+            ",\"drain\":{\"events\":%" PRIu64 ",\"activities\":%" PRIu64 ",\"calls\":%" PRIu64
+            ",\"waited_ns\":%" PRIu64 ",\"cpus\":[",
+            left_out->events, left_out->activities, left_out->calls, analysis_ns(analysis, left_out->waited));
+    for (unsigned i = 0; i < analysis->trace->stream_count; i++)
+        fprintf(to, "%s{\"cpu\":%u,\"ran_ns\":%" PRIu64 "}", i > 0 ? "," : "",
+                analysis->trace->streams[i].cpu, analysis_ns(analysis, analysis->drained[i]));
+    fputs("]}", to);
+}
+
 static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, const struct losses *losses)
 {
     const char *comma = "";
@@ -101,6 +115,8 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
     if (losses != NULL)
         fprintf(to, ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64, losses->lost_events,
                 losses->lost_packets);
+    if (analysis->drained != NULL)
+        print_left_out(to, analysis);
     if (analysis->total != NULL) {
         fputc(',', to);
         table_print_members(to, &analysis->totals, analysis->total);
@@ -119,11 +135,17 @@ void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_for
                     const struct losses *losses)
 {
     bool is_first = true;
+    char text[400];
 
     if (format == ANALYSIS_JSON) {
         print_json(to, analysis, top, losses);
         return;
     }
+    analysis_describe_left_out(analysis, text, sizeof(text));
+    if (format == ANALYSIS_TEXT && *text != '\0')
+        fprintf(to, "%s\n", text);
+    else if (*text != '\0')
+        complain("%s", text);
     if (format == ANALYSIS_TEXT && analysis->total != NULL)
         table_print_sentence(to, &analysis->totals, analysis->total);
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {
