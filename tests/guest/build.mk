@@ -94,3 +94,7 @@ $(eval $(call user_program,test_shared_buffers,tests/guest/shared_buffers_test.c
 BOOT_FILES += test/shared_buffers=$(BA)/user/test_shared_buffers
 GUEST_TESTS += shared_buffers
 GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there meets in another order
+
+# Workload of tests/host/costs.
+$(eval $(call user_program,test_costs,tests/guest/costs.c))
+BOOT_FILES += test/costs=$(BA)/user/test_costs test/costs.rc=tests/guest/costs.rc

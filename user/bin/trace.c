@@ -18,6 +18,7 @@
 #include <trace/events.h>
 #include <trace/print/words.h>
 #include <trace/user.h>
+#include <user/bin/trace_bench.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>
 #include <user/bin/trace_rings.h>
@@ -44,6 +45,8 @@ static const char help[] =
     "  watch [CLASS [EVERY]]  log every EVERY-th (1) acquisition per CPU of the locks of a class, and\n"
     "                         their hold times; 0: none. CLASS may be all or none. Without CLASS:\n"
     "                         list the classes\n"
+    "  bench                  measure what logging each of the system's events costs, and add that to the\n"
+    "                         metadata of the trace, for `tarn --subtract-cost`. Logs nothing\n"
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
@@ -328,6 +331,11 @@ static int show_previous(int argc, char **argv)
     return status ? status : print_previous(count, mask);
 }
 
+static int run_bench(int argc, char **argv)
+{
+    return bench_events();
+}
+
 static const struct command {
     const char *name;
     int least, most; /* arguments */
@@ -338,6 +346,7 @@ static const struct command {
     {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state}, {"mark", 1, 2, log_mark},
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},    {"last", 0, 2, show_last},
     {"previous", 0, 2, show_previous}, {"profile", 1, 1, set_profile},  {"watch", 0, 2, sample_locks},
+    {"bench", 0, 0, run_bench},
 };
 
 int main(int argc, char **argv)

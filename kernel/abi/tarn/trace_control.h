@@ -22,6 +22,9 @@ enum trace_operation {
     TRACE_OP_SAMPLE_LOCKS = 10,
     /* Takes a sample every a nanoseconds on average, 20 us to 10 s; 0: none. */
     TRACE_OP_SET_PROFILE = 9,
+    /* Measures what logging the event a (TRACE_ID) costs; -E_NOT_FOUND: this kernel has no such event. ~0:
+     * adds all that was measured to the metadata; -E_TOO_LARGE: no space until the rings are cleared. */
+    TRACE_OP_BENCH = 11,
 };
 
 /* A site of a trace point (arch/trace_site.h), in the table of the kernel or of an executable. Both distances

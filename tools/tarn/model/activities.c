@@ -43,6 +43,8 @@ void activity_tell_leave(struct model *model, const struct model_thread *thread,
 {
     if (end < model->from)
         return;
+    model->subtracted.short_spans +=
+        model->subtracts_costs && !frame->is_cut && end - frame->begin < frame->uncounted;
     if (model->leaves_out_drain && frame->is_drain) {
         model->left_out.activities++;
         return;

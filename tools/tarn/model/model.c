@@ -129,6 +129,8 @@ struct model_thread *model_apply_known(struct model *model, const struct cursor 
         names_learn_from(&model->names, &cursor->event);
     if (action->handle != NULL)
         action->handle(model, cpu, &cursor->event, action);
+    if (model->subtracts_costs)
+        subtract_cost(model, cpu->thread, cursor->event.type);
     cpu->last = cursor->ticks;
     return thread;
 }

@@ -138,6 +138,7 @@ struct model_thread {
     struct model_call call;    /* its last call as client */
     uint64_t uncounted;        /* ticks so far that do not count */
     uint64_t deducted;         /* part of `uncounted` that closed segments lack */
+    uint32_t cost_rest;        /* thousandths of a tick, to be added to `uncounted` */
     uint64_t segment_deducted; /* the same, of the segment that is being reported */
     uint64_t state_deducted;   /* `deducted` when this state began; valid after its first segment */
     struct model_thread *previous, *next; /* in the list of living threads */
@@ -246,6 +247,13 @@ struct model_left_out {
     uint64_t waited; /* ticks that its threads waited; the time that they ran is in model_cpu */
 };
 
+/* What model_subtract_costs subtracted. */
+struct model_subtracted {
+    uint64_t events, ticks; /* that have a cost; their cost */
+    uint64_t without;       /* events whose type was not measured */
+    uint64_t short_spans;   /* activities that were shorter than the cost in them; they count as 0 */
+};
+
 struct model {
     const struct trace *trace;
     struct names names;
@@ -262,7 +270,8 @@ struct model {
     bool swap;            /* the trace is not in host byte order */
     uint64_t counts_from; /* `from`, or the time of the last model_begin_stays */
     uint64_t plain_from;  /* the same, or UINT64_MAX if some time does not count */
-    bool leaves_out_drain;
+    bool leaves_out_drain, subtracts_costs;
+    struct model_subtracted subtracted;
     struct model_left_out left_out;
     uint16_t *subjects;    /* by event index: where an event says which thread it schedules; 0: nowhere */
     uint32_t stays_period; /* how often model_begin_stays was called */
@@ -309,6 +318,12 @@ static inline bool model_leaves_out(const struct model *model, const struct mode
 }
 /* Whether the event at CURSOR, which the model has not taken yet, is the drain's. */
 bool model_is_drain_event(const struct model *model, const struct cursor *cursor);
+
+/* Subtracts what logging cost: of each event that a thread logs, the median of its type does not count in the
+ * thread's time from the event on. A thread whose segment is shorter than that has the rest subtracted later.
+ * So does the wait of a client for a server that logs while it serves the client's call; other waits stay as
+ * they are. Call it before model_observe. */
+void model_subtract_costs(struct model *model);
 
 /* Call it before the first event. */
 void model_observe(struct model *model, struct model_observer *observer);

@@ -146,6 +146,11 @@ static inline bool is_interrupted(const struct model_thread *thread)
     return top == ACTIVITY_IRQ || top == ACTIVITY_IPI;
 }
 
+/* ---- costs.c ---- */
+
+/* The thread that runs after an event of that type. */
+void subtract_cost(struct model *model, struct model_thread *thread, const struct event_type *type);
+
 /* ---- drain.c ---- */
 
 /* Decides which part of a segment, cut to the range, does not count. Returns false if nothing does. */

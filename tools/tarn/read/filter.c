@@ -174,6 +174,10 @@ bool filter_resolve(struct filter *filter, const struct trace *trace, struct fai
         return fail_set(fail,
                         "--without-drain: the trace is from an older version of Tarn, which did not mark "
                         "its drain");
+    if (filter->subtract_cost && trace->schema.cost_count == 0)
+        return fail_set(fail,
+                        "--subtract-cost: the trace does not say what logging costs; run `trace bench` in "
+                        "the guest before the pull");
     filter->by_running = filter->pids || filter->tids || filter->process;
     return true;
 }

@@ -16,6 +16,7 @@
 struct filter {
     const char *from, *to, *cpus, *pids, *process, *tids, *classes, *events;
     bool without_drain; /* leave out what the drain causes: model_leave_out_drain */
+    bool subtract_cost; /* what logging costs: model_subtract_costs; an option of the analyses */
     /* set by filter_resolve */
     uint64_t from_ticks, to_ticks; /* from <= t < to */
     bool *streams;                 /* by rank; NULL: all */

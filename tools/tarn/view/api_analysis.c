@@ -97,6 +97,7 @@ static void set_filter(struct filter *filter, const struct request *request)
     filter->classes = request_text(request, "class");
     filter->events = request_text(request, "event");
     filter->without_drain = request_text(request, "without-drain") != NULL;
+    filter->subtract_cost = request_text(request, "subtract-cost") != NULL;
 }
 
 static bool set_options(struct analysis *analysis, const struct request *request, struct fail *fail)
