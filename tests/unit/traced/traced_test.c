@@ -641,6 +641,16 @@ static void test_hostile(void)
     check(ctl("statistics", NULL) == 0, "traced still replies after 300 hostile connections");
 }
 
+static void test_marks(void)
+{
+    uint64_t sent = atomic_load(&packets_sent), marked = atomic_load(&marked_packets);
+
+    check(atomic_load(&marks_wrong) == 0 && marked == sent && atomic_load(&drains_ended) > 3,
+          "each packet is sent in a marked round, and each pull marks its end");
+    if (marked != sent)
+        printf("# %llu sent, %llu marked\n", (unsigned long long)sent, (unsigned long long)marked);
+}
+
 int main(void)
 {
     make_scratch();
@@ -655,5 +665,6 @@ int main(void)
     test_last_losses();
     test_geometry();
     test_hostile();
+    test_marks();
     return finish_tests();
 }
