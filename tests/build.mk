@@ -20,7 +20,7 @@
 # Seconds are those of the fastest machine (tools/guest.py), or of the guest's clock where that counts instructions. What may
 # take longest is started first.
 
-HOST_TESTS += tests/host/repeats tests/host/top tools/lint tests/host/previous tests/host/from_outside tests/host/compiled_out tests/host/trace_agrees tests/host/vandal tests/host/forger tests/host/sockets tests/host/link_cut tests/host/link_idle tests/host/serial tests/host/one_abi tests/host/debugger tests/host/gdb tests/host/watchdog tests/host/demo_bugs tests/host/nmi_at_entry tests/host/interrupted tests/host/cas tests/host/panic tests/host/locks
+HOST_TESTS += tests/host/repeats tests/host/top tools/lint tests/host/previous tests/host/from_outside tests/host/compiled_out tests/host/trace_agrees tests/host/drain tests/host/costs tests/host/vandal tests/host/forger tests/host/sockets tests/host/link_cut tests/host/link_idle tests/host/serial tests/host/one_abi tests/host/debugger tests/host/gdb tests/host/watchdog tests/host/demo_bugs tests/host/nmi_at_entry tests/host/interrupted tests/host/cas tests/host/panic tests/host/locks
 HOST_TESTS += tests/host/profile tests/host/sampling tests/host/counters tests/host/view_live tests/host/view_page tests/host/view_use
 HOST_TESTS += tests/host/lint_test tests/host/clock tests/host/figures
 HOST_TESTS += trace/model/prove trace/model/genmc/prove
@@ -38,6 +38,8 @@ HOST_tests/host/gdb := seconds=300 each
 HOST_tests/host/previous := seconds=300 each
 HOST_tests/host/compiled_out := each
 HOST_tests/host/trace_agrees := seconds=300 each
+HOST_tests/host/drain := seconds=300 each
+HOST_tests/host/costs := seconds=300 each
 HOST_tests/host/vandal := seconds=200 each
 HOST_tests/host/forger := seconds=200 each
 HOST_tests/host/repeats := seconds=400 each

@@ -5,11 +5,11 @@ EVENT_FILES   := $(sort $(wildcard trace/schema/*.ev))
 EVENT_CLASSES := $(patsubst trace/schema/%.ev,%,$(EVENT_FILES))
 EVENT_HEADERS := $(patsubst %,$(GEN)/include/trace/%.h,$(EVENT_CLASSES))
 EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/trace/events.h $(GEN)/trace/events.c \
-                 $(GEN)/trace/metadata.tsdl $(GEN)/docs/events.md
+                 $(GEN)/trace/metadata.tsdl $(GEN)/trace/dummies.h $(GEN)/docs/events.md
 
 GENERATED += $(EVENT_OUTPUTS)
 
-$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_descriptor.c emit_tsdl.c emit_header.c emit_table.c emit_docs.c) \
+$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c hash.c emit_descriptor.c emit_tsdl.c emit_header.c emit_table.c emit_dummies.c emit_docs.c) \
     trace/format/descriptor.c))
 
 # One run of evgen writes all files; evgen does not touch a file whose text stays the same, so the stamp has the date.

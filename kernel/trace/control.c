@@ -17,6 +17,7 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/space/user_copy.h>
+#include <kernel/trace/bench.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
@@ -221,6 +222,8 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return 0;
     case TRACE_OP_DROP_PREVIOUS:
         return trace_previous_drop(TRACE_TRACE_ASKED);
+    case TRACE_OP_BENCH:
+        return a == ~0ull ? trace_add_costs() : trace_bench(a);
     case TRACE_OP_SET_PROFILE:
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
     case TRACE_OP_BIND_COUNTERS:

@@ -25,6 +25,7 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/space/user_copy.h>
+#include <kernel/trace/bench.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
@@ -48,20 +49,26 @@ struct part {
     uint64_t length;
 };
 
+struct piece {
+    uint64_t begin, length; /* in a part */
+};
+
 struct app_class {
     bool is_used;
     uint32_t holders; /* spaces */
     uint8_t uuid[16];
-    struct {
-        uint64_t begin, length;
-    } piece[TRACE_METADATA_PARTS]; /* its own */
+    struct piece piece[TRACE_METADATA_PARTS]; /* its own */
 };
+
+#define COSTS_MAX 8u /* a few KiB each */
 
 static struct {
     /* under trace_lock */
     struct part part[TRACE_METADATA_PARTS];
     struct app_class classes[APPS_MAX];
-    uint32_t changes; /* how often a class was removed */
+    uint32_t changes;              /* how often a class was removed */
+    struct piece costs[COSTS_MAX]; /* in the text; the last one counts */
+    uint32_t cost_count;
 } registry = {.part = {{.size = METADATA_BYTES}, {.size = TRACE_APP_ENTRIES_BYTES_MAX}}};
 _Static_assert(APPS_MAX <= 8 * sizeof(((struct space *)0)->trace_classes), "a bit for each");
 
@@ -178,29 +185,59 @@ void trace_leave_classes(struct space *space)
 }
 
 /* Shortens the part first: a reader of memory sees that the moving bytes do not belong to it any more. */
-static void take_out_piece(unsigned number, const struct app_class *gone)
+static void take_out_piece(unsigned number, struct piece gone)
 {
     const struct part *part = &registry.part[number];
-    uint64_t begin = gone->piece[number].begin, size = gone->piece[number].length, length = part->length;
+    uint64_t begin = gone.begin, size = gone.length, length = part->length;
     set_length(number, begin);
     memmove(part->bytes + begin, part->bytes + begin + size, length - begin - size);
     for (struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
         if (class->is_used && class->piece[number].begin > begin)
             class->piece[number].begin -= size;
+    for (uint32_t i = 0; number == TRACE_METADATA_TEXT && i < registry.cost_count; i++)
+        if (registry.costs[i].begin > begin)
+            registry.costs[i].begin -= size;
     set_length(number, length - size);
 }
 
 static void remove_class(struct app_class *gone)
 {
     for (unsigned number = 0; number < TRACE_METADATA_PARTS; number++)
-        take_out_piece(number, gone);
+        take_out_piece(number, gone->piece[number]);
     registry.changes++;
     *gone = (struct app_class){.is_used = false};
+}
+
+int64_t trace_add_costs(void)
+{
+    const struct part *part = &registry.part[TRACE_METADATA_TEXT];
+    spin_lock(&trace_lock);
+    struct trace_text text = {.bytes = part->bytes + part->length, .capacity = part->size - part->length};
+    trace_bench_write(&text);
+    bool fits = registry.cost_count < COSTS_MAX && text.length <= text.capacity;
+    if (fits) {
+        registry.costs[registry.cost_count++] = (struct piece){part->length, text.length};
+        set_length(TRACE_METADATA_TEXT, part->length + text.length);
+    }
+    spin_unlock(&trace_lock);
+    return fits ? 0 : -E_TOO_LARGE;
+}
+
+/* Costs that were measured again. While the rings stay, the text only grows, because a pull may have sent it.
+ */
+static void forget_old_costs(void)
+{
+    while (registry.cost_count > 1) {
+        take_out_piece(TRACE_METADATA_TEXT, registry.costs[0]);
+        registry.cost_count--;
+        memmove(&registry.costs[0], &registry.costs[1], registry.cost_count * sizeof(registry.costs[0]));
+    }
 }
 
 void trace_forget_classes(void)
 {
     assert(spin_held(&trace_lock));
+    forget_old_costs();
     for (struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
         if (class->is_used && class->holders == 0)
             remove_class(class);

@@ -6,6 +6,7 @@
  * far as it is valid (trace_packet_salvage). Invalid packets after the first valid one count as lost, except
  * an open packet without events.
  */
+#include "drain.h"
 #include "traced.h"
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ struct salvage_job {
     const struct trace_reader *reader;
     uint64_t number;
     bool sent, cut;
+    size_t bytes; /* of the frame's payload */
 };
 
 static size_t fill_packet(void *context, uint8_t *payload)
@@ -61,7 +63,8 @@ static size_t fill_packet(void *context, uint8_t *payload)
         return 0;
     job->sent = true;
     job->cut = packet->flags & TRACE_PACKET_CUT;
-    return put_packet_header(payload, job->reader, job->number);
+    job->bytes = put_packet_header(payload, job->reader, job->number);
+    return job->bytes;
 }
 
 /* The open packet never had events, so its number was not used. */
@@ -71,7 +74,7 @@ static bool holds_nothing(const struct trace_reader *reader, uint64_t number)
 }
 
 static bool send_ring(struct connection *connection, const struct trace_reader *reader,
-                      struct wire_cpu_status *counts, _Atomic bool *asked)
+                      struct wire_cpu_status *counts, struct drain *drain, _Atomic bool *asked)
 {
     uint64_t first, last;
     bool any = false;
@@ -87,6 +90,8 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
             return false;
         counts->cut += job.cut;
         any |= job.sent;
+        if (job.sent)
+            drain_count(drain, WIRE_FRAME_BYTES + job.bytes);
         if (job.sent || !holds_nothing(reader, number))
             counts->head = number + 1;
         /* Also the newest, if its writer had not written the header when the system ended. */
@@ -103,11 +108,15 @@ static bool send_rings(struct connection *connection, const struct trace_previou
 {
     uint8_t payload[WIRE_STATUS_BYTES + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES];
     uint8_t *at = payload + WIRE_STATUS_BYTES;
+    struct drain drain = {.is_marked = false};
     wire_put_status(payload, &(struct wire_status){.count = previous->store.cpu_count});
     for (uint32_t cpu = 0; cpu < previous->store.cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
         struct trace_reader reader = trace_previous_ring(previous, cpu);
         struct wire_cpu_status counts;
-        if (!send_ring(connection, &reader, &counts, asked))
+        drain_begin(&drain, cpu);
+        bool is_sent = send_ring(connection, &reader, &counts, &drain, asked);
+        drain_end(&drain, !is_sent || cpu + 1 == previous->store.cpu_count);
+        if (!is_sent)
             return false;
         wire_put_cpu_status(at, &counts);
     }

@@ -12,8 +12,11 @@
  * In stream mode a buffer is released (trace_consume) only when it lies a quarter of the ring behind the last
  * packet sent. If the link breaks, a host that resumes can get those packets again.
  *
+ * Each round that sends packets is marked in the trace (drain.h).
+ *
  * Locking: owner_lock covers `owner`. The fields of a pull belong to its thread, except `asked`.
  */
+#include "drain.h"
 #include "traced.h"
 #include <arch/trace.h>
 #include <servers/lib/server.h>
@@ -63,6 +66,7 @@ struct pull {
     bool restore_mode;
     size_t metadata_bytes; /* size when last sent */
     uint64_t status_at, packet_at;
+    struct drain drain;
     struct ring_state ring[TRACE_CPUS_MAX];
 };
 
@@ -176,6 +180,7 @@ struct packet_job {
     bool may_cut;
     enum trace_packet_state state;
     uint32_t flags;
+    size_t bytes; /* of the frame's payload */
 };
 
 static enum trace_packet_state copy_closed(const struct packet_job *job, struct trace_packet *packet)
@@ -209,7 +214,8 @@ static size_t fill_packet(void *context, uint8_t *payload)
     if (job->state != TRACE_PACKET_WHOLE)
         return 0;
     job->flags = packet->flags;
-    return put_packet_header(payload, job->reader, job->number);
+    job->bytes = put_packet_header(payload, job->reader, job->number);
+    return job->bytes;
 }
 
 static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
@@ -305,6 +311,8 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
         if (!job.may_cut)
             return false;
     }
+    if (job.state != TRACE_PACKET_GONE)
+        drain_begin(&pull->drain, cpu);
     if (job.state != TRACE_PACKET_GONE &&
         !(send_new_metadata(pull) &&
           send_frame(pull->connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(&reader),
@@ -322,6 +330,7 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
         return true;
     }
     ring->cut += (job.flags & TRACE_PACKET_CUT) != 0;
+    drain_count(&pull->drain, WIRE_FRAME_BYTES + job.bytes);
     count_sent(ring, job.number);
     ring->sent_at = pull->packet_at = now;
     give_back(pull, cpu, trace_reader_buffers(&reader) / 4);
@@ -450,6 +459,7 @@ static bool drain_rings(struct pull *pull)
         if (!pull->reason)
             flush_if_due(pull, cpu, now);
     }
+    drain_end(&pull->drain, false);
     return any;
 }
 
@@ -492,6 +502,7 @@ static void *run_pull(void *argument)
         sys_trace_control(SLOT_TRACE, TRACE_OP_SET_MODE, pull->old_mode, 0);
     if (is_whole)
         (void)(send_metadata(pull) && send_final_status(pull) && send_end(pull->connection, pull->reason, 0));
+    drain_end(&pull->drain, true);
     atomic_store(&pull->connection->is_pulling, false);
     pthread_mutex_lock(&owner_lock);
     atomic_store(&owner, NULL);

@@ -81,6 +81,7 @@ BOOT_FILES += test/trace_locks=$(BA)/user/test_trace_locks
 # Run by tests/host/sampling.
 $(eval $(call user_program,test_sampled,tests/guest/sampled.c))
 BOOT_FILES += test/sampled=$(BA)/user/test_sampled test/sampled.rc=tests/guest/sampled.rc
+
 # Run by tests/host/counters.
 $(eval $(call user_program,test_counted,tests/guest/counted.c))
 BOOT_FILES += test/counted=$(BA)/user/test_counted
@@ -101,3 +102,7 @@ $(eval $(call user_program,test_shared_buffers,tests/guest/shared_buffers_test.c
 BOOT_FILES += test/shared_buffers=$(BA)/user/test_shared_buffers
 GUEST_TESTS += shared_buffers
 GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there meets in another order
+
+# Workload of tests/host/costs.
+$(eval $(call user_program,test_costs,tests/guest/costs.c))
+BOOT_FILES += test/costs=$(BA)/user/test_costs test/costs.rc=tests/guest/costs.rc

@@ -153,6 +153,19 @@ static void test_events(void)
           "statedump");
 }
 
+/* The metadata have space for 8; clearing drops all but the last. */
+static void test_bench(void)
+{
+    int runs = 0;
+    check(run("trace clear") == 0 && run("trace mask user") == 0, "clear");
+    while (runs < 9 && run("trace bench") == 0 && says("sched_switch") && says("profile_setting"))
+        runs++;
+    check(runs == 8 && says("the metadata are full; `trace clear`"), "bench, until the metadata are full");
+    check(run("trace stats") == 0 && !strstr(output, "sched_switch"), "dummy events are not in the trace");
+    check(run("trace clear") == 0 && run("trace bench") == 0 && says("user_mark"),
+          "after clear there is space");
+}
+
 int main(void)
 {
     const struct trace_info *info = arch_trace_info();
@@ -166,6 +179,7 @@ int main(void)
     test_thresholds();
     test_rings(info);
     test_events();
+    test_bench();
     unlink(OUTPUT);
     return finish_tests();
 }

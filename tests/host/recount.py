@@ -53,16 +53,127 @@ class Trace:
 
 
 class Event:
-    __slots__ = ("ticks", "cpu", "name", "fields", "tid", "pid")
+    __slots__ = ("ticks", "cpu", "name", "fields", "tid", "pid", "source")
 
     def __init__(self, told):
         self.ticks, self.cpu, self.name, self.fields = told["cycles"], told["cpu"], told["event"], told["fields"]
+        self.source = None
 
     def implied(self, name, tid, **fields):
         """An event of the system call of thread TID that this event stands for."""
         event = Event({"cycles": self.ticks, "cpu": self.cpu, "event": name, "fields": {"tid": tid, **fields}})
-        event.tid, event.pid = tid, self.pid
+        event.tid, event.pid, event.source = tid, self.pid, self
         return event
+
+
+def costs(path):
+    """{event: (ticks, their median)} in thousandths, from the metadata."""
+    with open(f"{path}/metadata", encoding="utf-8") as metadata:
+        block = metadata.read().rpartition("/* costs of logging,")[2].partition("*/")[0]
+    found = re.findall(r"^ \* (\w+) (\d+) (\d+) ", block, re.M)
+    return {name: (int(least), int(median)) for name, least, median in found}
+
+
+def stopwatches(trace):
+    """[(begin, end)] of those of one thread."""
+    found, running = [], {}
+    for event in trace.of("user_stopwatch_start", "user_stopwatch_stop"):
+        key = event.tid, event.fields["id"]
+        if event.name == "user_stopwatch_start":
+            running[key] = event
+        elif key in running:
+            found.append((running.pop(key), event))
+    return found
+
+
+class Serving:
+    """Which server works on which call: from when it receives the call until it replies or receives another."""
+
+    def __init__(self):
+        self.clients, self.servers, self.serving = {}, {}, {}
+
+    def follow(self, event):
+        fields, call = event.fields, event.fields.get("call_id")
+        if event.name == "ipc_call":
+            self.clients[call], self.servers[call] = event.tid, fields["server_tid"]
+        elif event.name == "ipc_receive":
+            # A client that found the server waiting logs it, too.
+            self.serving[self.servers.get(call, 0) if event.tid == fields["client_tid"] else event.tid] = call
+        elif event.name == "ipc_reply" and self.serving.get(event.tid) == call:
+            del self.serving[event.tid]
+        elif event.name == "ipc_return":
+            self.clients.pop(call, None)
+        elif event.name == "sched_switch" and fields["prev_state"] in ("dead", "blocked_ipc_receive"):
+            self.serving.pop(fields["prev_tid"], None)
+        elif event.name == "syscall_entry" and fields["number"] == "ipc_receive":
+            self.serving.pop(fields["tid"], None)
+
+    def client_of(self, tid):
+        return self.clients.get(self.serving.get(tid))
+
+
+def delayed_by(trace):
+    """[(event, threads)]: those that logging the event delays, which are the one that runs after it, and the clients whose calls
+    that works on."""
+    serving, found = Serving(), []
+    for event in trace.events:
+        serving.follow(event)
+        tid = event.fields["next_tid"] if event.name == "sched_switch" else event.tid
+        tids = set()
+        while tid is not None and tid not in tids:
+            tids.add(tid)
+            tid = serving.client_of(tid)
+        found.append((event, tids))
+    return found
+
+
+class Drain:
+    """What the drain of the trace caused (`tarn --without-drain`). A thread drains from its first mark to its last, a server
+    while it works on a call of a draining thread. Interrupts belong to nobody.
+
+    events: all of it; ran, pieces: {tid: ticks, number of pieces} that draining threads ran; served: a server did."""
+
+    def __init__(self, trace):
+        self.events, self.ran, self.pieces, self.served = set(), collections.Counter(), collections.Counter(), False
+        self.drains, self.calls, self.serving = set(), set(), Serving()
+        inside, last = collections.Counter(), {}
+        for event in trace.events:
+            if event.cpu in last:
+                before, tid, counts = last[event.cpu]
+                self.ran[tid] += event.ticks - before if counts else 0
+                self.pieces[tid] += counts
+            interrupts = event.name in ("irq_handler_entry", "irq_ipi_entry")
+            if self.takes(event, inside[event.cpu] > 0 or interrupts):
+                self.events.add(event)
+            if interrupts:
+                inside[event.cpu] += 1
+            elif event.name in ("irq_handler_exit", "irq_ipi_exit"):
+                inside[event.cpu] = max(0, inside[event.cpu] - 1)
+            elif event.name == "sched_switch":
+                inside[event.cpu] = 0
+            tid = event.fields["next_tid"] if event.name == "sched_switch" else event.tid
+            last[event.cpu] = (event.ticks, tid, self.is_draining(tid) and not inside[event.cpu])
+
+    def is_draining(self, tid):
+        return tid in self.drains or self.serving.serving.get(tid) in self.calls
+
+    def takes(self, event, is_interrupt):
+        """Whether the event is the drain's."""
+        fields, was = event.fields, self.is_draining(event.tid) and not is_interrupt
+        if event.name.startswith(("sched_", "timer_")):  # about one thread, which need not be the one that runs
+            was |= self.is_draining(fields.get("tid", fields.get("next_tid")))
+        if event.name in ("trace_drain_begin", "trace_drain_end"):
+            (self.drains.discard if fields.get("is_last") else self.drains.add)(fields["tid"])
+            return True
+        if event.name == "ipc_call" and self.is_draining(event.tid):
+            self.calls.add(fields["call_id"])
+        elif event.name == "ipc_receive":
+            was |= fields["call_id"] in self.calls
+            self.served |= fields["call_id"] in self.calls
+        elif event.name == "ipc_return":
+            self.calls.discard(fields["call_id"])
+        self.serving.follow(event)
+        return was
 
 
 def with_implied(events):

@@ -40,7 +40,7 @@ $(foreach test,table columns symbols,$(eval $(call host_test,$(test),tests/unit/
 $(foreach test,model model_walk,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC) tests/unit/tarn/tiling.c,,tarn)))
 $(eval $(call host_test,keep,tests/unit/tarn/keep_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
 $(eval $(call host_test,lockstep,tests/unit/tarn/lockstep_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
-$(foreach test,analyses ipc locks diff,\
+$(foreach test,analyses ipc locks diff drain costs,\
     $(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/known_results.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
 HOST_TESTS += tests/host/diff tests/host/usage
 HOST_TESTS += tests/host/compare_readers tests/host/analyses tests/host/ranges

@@ -25,6 +25,10 @@ struct trace_metadata_values {
     uint64_t memory_bytes;
 };
 
+/* The first line of the comment with the costs of logging (FORMAT.md). The last one in the text counts. */
+#define TRACE_COSTS_BEGIN \
+    "/* costs of logging, thousandths: event, ticks least and median, instructions least and median\n"
+
 /* Writes the expanded text without a NUL, at most `capacity` bytes. Returns the full length; more than
  * `capacity` if it was cut. Unknown placeholders stay as they are. */
 uint64_t trace_metadata_expand(char *out, uint64_t capacity, const char *text, uint64_t size,

@@ -130,6 +130,9 @@ static void write_system(const struct schema *schema, const char *dir)
     emit_metadata(out, schema);
     end_output(out, join_path(dir, "/trace/metadata.tsdl", "", ""));
     out = begin_output();
+    emit_dummies(out, schema);
+    end_output(out, join_path(dir, "/trace/dummies.h", "", ""));
+    out = begin_output();
     emit_docs(out, schema);
     end_output(out, join_path(dir, "/docs/events.md", "", ""));
 }

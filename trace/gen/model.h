@@ -103,6 +103,8 @@ void emit_app_header(FILE *out, const struct schema *schema, const struct class 
 /* emit_table.c */
 void emit_table_header(FILE *out, const struct schema *schema);
 void emit_table_source(FILE *out, const struct schema *schema);
+/* emit_dummies.c */
+void emit_dummies(FILE *out, const struct schema *schema);
 /* emit_docs.c */
 void emit_docs(FILE *out, const struct schema *schema);
 

@@ -19,6 +19,7 @@
 #include <trace/events.h>
 #include <trace/print/words.h>
 #include <trace/user.h>
+#include <user/bin/trace_bench.h>
 #include <user/bin/trace_counters.h>
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>
@@ -55,6 +56,8 @@ static const char help[] =
     "  watch [CLASS [EVERY]]  log every EVERY-th (1) acquisition per CPU of the locks of a class, and\n"
     "                         their hold times; 0: none. CLASS may be all or none. Without CLASS:\n"
     "                         list the classes\n"
+    "  bench                  measure what logging each of the system's events costs, and add that to the\n"
+    "                         metadata of the trace, for `tarn --subtract-cost`. Logs nothing\n"
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
@@ -427,6 +430,11 @@ static int show_previous(int argc, char **argv)
     return status ? status : print_previous(count, mask);
 }
 
+static int run_bench(int argc, char **argv)
+{
+    return bench_events();
+}
+
 static const struct command {
     const char *name;
     int least, most; /* arguments */
@@ -438,6 +446,7 @@ static const struct command {
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},       {"last", 0, 2, show_last},
     {"previous", 0, 2, show_previous}, {"profile", 1, 2, set_profile},     {"watch", 0, 2, sample_locks},
     {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold}, {"counters", 0, 1, bind_counters},
+    {"bench", 0, 0, run_bench},
 };
 
 int main(int argc, char **argv)

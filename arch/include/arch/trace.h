@@ -15,7 +15,11 @@
 #include <trace/format/layout.h>
 
 /* For the port's site, at the local label 0, that jumps to the C label `on`: lists it as a struct trace_site
- * (tarn/trace_control.h). Operand 0 is the id. */
+ * (tarn/trace_control.h). Operand 0 is the id. A file that defines TRACE_SITES_UNLISTED has sites that stay
+ * as they are linked. */
+#ifdef TRACE_SITES_UNLISTED
+#define ARCH_TRACE_LIST_SITE ""
+#else
 #define ARCH_TRACE_LIST_SITE                          \
     ".pushsection .trace_sites, \"a\", @progbits\n\t" \
     ".balign 4\n\t"                                   \
@@ -23,6 +27,7 @@
     ".long %l[on] - .\n\t"                            \
     ".long %c0\n\t"                                   \
     ".popsection"
+#endif
 
 /* The info page, at a link-time constant. */
 static inline const struct trace_info *arch_trace_info(void);

@@ -33,6 +33,9 @@ enum trace_operation {
      * counter (SYSTEM_COUNTERS); 0 ends the list. -E_NOT_FOUND: there is no such counter. -E_UNSUPPORTED: the
      * CPU cannot count these at a time. */
     TRACE_OP_BIND_COUNTERS = 11,
+    /* Measures what logging the event a (TRACE_ID) costs; -E_NOT_FOUND: this kernel has no such event. ~0:
+     * adds all that was measured to the metadata; -E_TOO_LARGE: no space until the rings are cleared. */
+    TRACE_OP_BENCH = 16,
 };
 
 /* A site of a trace point (arch/trace_site.h), in the table of the kernel or of an executable. Both distances

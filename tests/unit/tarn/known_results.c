@@ -8,7 +8,7 @@
 
 struct trace known_trace;
 uint64_t tick_ns;
-static char directory[64];
+char known_directory[64];
 
 void open_known(const char *text, const char *order)
 {
@@ -16,10 +16,10 @@ void open_known(const char *text, const char *order)
     struct fail fail = {""};
 
     options.order = order;
-    options.directory = directory;
+    options.directory = known_directory;
     options.freq = strcmp(order, "le") == 0 ? 1000000000 : 500000000;
     tick_ns = 1000000000 / options.freq;
-    if (!trace_text_write(&options, text, &fail) || !trace_open(&known_trace, directory, &fail)) {
+    if (!trace_text_write(&options, text, &fail) || !trace_open(&known_trace, known_directory, &fail)) {
         printf("Bail out! %s\n", fail.text);
         exit(1);
     }
@@ -42,6 +42,10 @@ struct analysis *ask(const char *kind, const char *const *options, struct filter
             filter->to = options[1];
         else if (strcmp(options[0], "+event") == 0)
             filter->events = options[1];
+        else if (strcmp(options[0], "+subtract-cost") == 0)
+            filter->subtract_cost = true;
+        else if (strcmp(options[0], "+without-drain") == 0)
+            filter->without_drain = true;
         else
             ok &= analysis_set(analysis, options[0], options[1], fail);
     ok = ok && analysis_choose_tables(analysis, "all", fail) && filter_resolve(filter, &known_trace, fail) &&
@@ -148,9 +152,9 @@ void expect_text(const char *kind, const char *const *options, const char *what,
 int test_both_orders(void (*test)(const char *order))
 {
     make_scratch();
-    snprintf(directory, sizeof(directory), "%s/le", scratch);
+    snprintf(known_directory, sizeof(known_directory), "%s/le", scratch);
     test("le");
-    snprintf(directory, sizeof(directory), "%s/be", scratch);
+    snprintf(known_directory, sizeof(known_directory), "%s/be", scratch);
     test("be");
     return finish_tests();
 }

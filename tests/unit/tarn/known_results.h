@@ -12,6 +12,7 @@
 #include <tools/tarn/analysis/analysis.h>
 
 extern struct trace known_trace; /* that is open */
+extern char known_directory[64]; /* where it is */
 extern uint64_t tick_ns;         /* of it, nanoseconds */
 
 /* Runs TEST with "le" and with "be"; returns main's result. */

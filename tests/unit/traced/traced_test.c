@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <sanitizer/common_interface_defs.h>
 #include <servers/lib/server.h>
+#include <servers/traced/drain.h>
 #include <servers/traced/traced.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -71,6 +72,31 @@ int64_t sys_notification_wait(cap_t notification, uint64_t deadline)
 int64_t sys_cap_close(cap_t slot)
 {
     return 0;
+}
+
+/* ---- marks (drain.h): not logged, because tests count events ---- */
+
+static _Atomic uint64_t marked_packets, marks_wrong;
+static _Atomic unsigned drains_ended;
+
+void drain_begin(struct drain *drain, uint32_t cpu)
+{
+    drain->is_marked = drain->has_begun = true;
+}
+
+void drain_count(struct drain *drain, size_t bytes)
+{
+    drain->packets++;
+    marks_wrong += !drain->is_marked || bytes == 0;
+}
+
+void drain_end(struct drain *drain, bool is_last)
+{
+    marks_wrong += !drain->is_marked && drain->packets != 0;
+    marked_packets += drain->packets;
+    drains_ended += is_last && drain->has_begun;
+    drain->is_marked = false;
+    drain->packets = 0;
 }
 
 static unsigned statedumps;
@@ -615,6 +641,16 @@ static void test_hostile(void)
     check(ctl("statistics", NULL) == 0, "traced still replies after 300 hostile connections");
 }
 
+static void test_marks(void)
+{
+    uint64_t sent = atomic_load(&packets_sent), marked = atomic_load(&marked_packets);
+
+    check(atomic_load(&marks_wrong) == 0 && marked == sent && atomic_load(&drains_ended) > 3,
+          "each packet is sent in a marked round, and each pull marks its end");
+    if (marked != sent)
+        printf("# %llu sent, %llu marked\n", (unsigned long long)sent, (unsigned long long)marked);
+}
+
 int main(void)
 {
     make_scratch();
@@ -629,5 +665,6 @@ int main(void)
     test_last_losses();
     test_geometry();
     test_hostile();
+    test_marks();
     return finish_tests();
 }

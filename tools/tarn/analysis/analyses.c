@@ -214,9 +214,18 @@ static bool choose_nobody(const struct analysis *analysis)
     return true;
 }
 
+static void choose_time(struct model *model, const struct filter *filter)
+{
+    if (filter->without_drain)
+        model_leave_out_drain(model);
+    if (filter->subtract_cost)
+        model_subtract_costs(model);
+}
+
 bool analyses_open(struct analysis **analyses, unsigned count, struct model *model,
                    const struct filter *filter, struct symbols *symbols, struct fail *fail)
 {
+    choose_time(model, filter);
     for (unsigned i = 0; i < count; i++) {
         struct analysis *analysis = analyses[i];
         const struct trace *trace = model->trace;
@@ -242,14 +251,67 @@ static uint64_t count_worked(const struct model *model)
     uint64_t ticks = 0;
 
     for (unsigned i = 0; i < model->trace->stream_count; i++)
-        ticks += model->cpus[i].busy - model->cpus[i].boot;
-    return ticks;
+        ticks += model->cpus[i].busy - model->cpus[i].boot - model->cpus[i].drained;
+    return ticks > model->subtracted.ticks ? ticks - model->subtracted.ticks : 0;
+}
+
+static void keep_left_out(struct analysis *analysis)
+{
+    const struct model *model = analysis->model;
+
+    analysis->subtracts = model->subtracts_costs;
+    analysis->subtracted = model->subtracted;
+    if (!analysis->filter->without_drain)
+        return;
+    analysis->left_out = model->left_out;
+    analysis->drained = arena_alloc(&analysis->arena, (model->trace->stream_count + 1) * sizeof(uint64_t));
+    for (unsigned i = 0; i < model->trace->stream_count; i++)
+        analysis->drained[i] = model->cpus[i].drained;
+}
+
+void analysis_describe_subtracted(const struct analysis *analysis, char *text, size_t size)
+{
+    const struct model_subtracted *subtracted = &analysis->subtracted;
+
+    *text = '\0';
+    if (analysis->subtracts)
+        snprintf(text, size,
+                 "logging: %.3f ms subtracted for %" PRIu64
+                 " events, as `trace bench` measured them; %" PRIu64 " events were not measured; %" PRIu64
+                 " activities took less than the events in them cost, and count as 0",
+                 (double)analysis_ns(analysis, subtracted->ticks) / 1e6, subtracted->events,
+                 subtracted->without, subtracted->short_spans);
+}
+
+void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size)
+{
+    const struct model_left_out *left_out = &analysis->left_out;
+    uint64_t ran = 0;
+    size_t used;
+
+    *text = '\0';
+    if (analysis->drained == NULL)
+        return;
+    for (unsigned i = 0; i < analysis->trace->stream_count; i++)
+        ran += analysis->drained[i];
+    used = (size_t)snprintf(text, size,
+                            "drain: %.3f ms of CPU time left out, %.3f ms of waits, %" PRIu64
+                            " events, %" PRIu64 " activities, %" PRIu64 " calls",
+                            (double)analysis_ns(analysis, ran) / 1e6,
+                            (double)analysis_ns(analysis, left_out->waited) / 1e6, left_out->events,
+                            left_out->activities, left_out->calls);
+    for (unsigned i = 0; i < analysis->trace->stream_count && used < size; i++)
+        if (analysis->drained[i] != 0)
+            used += (size_t)snprintf(text + used, size - used, "; cpu %u %.3f ms",
+                                     analysis->trace->streams[i].cpu,
+                                     (double)analysis_ns(analysis, analysis->drained[i]) / 1e6);
 }
 
 void analyses_finish(struct analysis **analyses, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         analyses[i]->worked = count_worked(analyses[i]->model);
+        keep_left_out(analyses[i]);
         if (analyses[i]->kind->finish != NULL)
             analyses[i]->kind->finish(analyses[i]);
         analyses[i]->chose_nobody = choose_nobody(analyses[i]);
@@ -301,6 +363,7 @@ bool analysis_walk(const struct analysis *analysis, struct model *model, uint64_
         return analysis->walker->walk(analysis->walker, model, from, to, observer);
     model_open(model, analysis->trace, from, to);
     model_learn_beginning(model);
+    choose_time(model, analysis->filter);
     model_observe(model, observer);
     merge_open(&merge, analysis->trace, NULL, 0, NULL);
     model_walk(model, &merge);

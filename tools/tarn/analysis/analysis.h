@@ -62,11 +62,15 @@ struct analysis {
     struct model_observer observer;
     struct table *tables; /* kind->table_count */
     struct table totals;
-    struct table_row *total; /* its row; NULL without totals */
-    uint64_t from, to;       /* ticks: the range analysed, within the trace */
-    uint64_t worked;         /* ticks of all CPUs, without boot; set after the walk */
-    char note[200];          /* a message of finish for the user; "": none */
-    struct slots chosen;     /* by thread number: cache of analysis_wants */
+    struct table_row *total;            /* its row; NULL without totals */
+    uint64_t from, to;                  /* ticks: the range analysed, within the trace */
+    uint64_t worked;                    /* ticks of all CPUs, without boot and drain; set after the walk */
+    bool subtracts;                     /* with --subtract-cost; set after the walk */
+    struct model_subtracted subtracted; /* the same */
+    struct model_left_out left_out;     /* with --without-drain; set after the walk */
+    uint64_t *drained;                  /* the same: ticks by the stream's rank, in the arena; NULL: none */
+    char note[200];                     /* a message of finish for the user; "": none */
+    struct slots chosen;                /* by thread number: cache of analysis_wants */
     /* freed with the analysis */
     struct map *maps;
     struct slots *slots;
@@ -98,6 +102,10 @@ const char *analysis_has_nothing(const struct analysis *analysis);
 bool analyses_open(struct analysis **analyses, unsigned count, struct model *model,
                    const struct filter *filter, struct symbols *symbols, struct fail *fail);
 void analyses_finish(struct analysis **analyses, unsigned count);
+
+/* Say what was left out of a trace's results, and what was subtracted; "": nothing was asked to be. */
+void analysis_describe_subtracted(const struct analysis *analysis, char *text, size_t size);
+void analysis_describe_left_out(const struct analysis *analysis, char *text, size_t size);
 
 /* Prints the wanted tables, at most TOP rows of each. */
 enum analysis_format { ANALYSIS_TEXT, ANALYSIS_JSON, ANALYSIS_CSV };

@@ -34,6 +34,12 @@ static const struct command_option shared_options[] = {
           "sort every table that has COLUMN: its heading, or its name in JSON (times end in _ns, percentages "
           "in _percent), or `name` for the first column. Amounts sort largest first, names and IDs in "
           "ascending order")},
+    {FLAG(
+        "subtract-cost", struct request, filter.subtract_cost,
+        "subtract from times what logging cost, as `trace bench` measured it in the guest\nOf each event, "
+        "the "
+        "median of its type is subtracted from the time of the thread that logged it: from its run time, and "
+        "from activities and intervals that contain the event. The output says how much that was")},
     {FLAG("reverse", struct request, reverse, "reverse the order")},
     {COUNT("top", "N", struct request, top, 0, COUNT_MAX,
            "print at most N rows of each table; 0: all. Text defaults to 15 and sums up the rest\nHistograms "
@@ -91,6 +97,31 @@ struct command analysis_command(const struct analysis_kind *kind)
     return command;
 }
 
+static void print_left_out(FILE *to, const struct analysis *analysis)
+{
+    const struct model_left_out *left_out = &analysis->left_out;
+
+    fprintf(to,
+            ",\"drain\":{\"events\":%" PRIu64 ",\"activities\":%" PRIu64 ",\"calls\":%" PRIu64
+            ",\"waited_ns\":%" PRIu64 ",\"cpus\":[",
+            left_out->events, left_out->activities, left_out->calls, analysis_ns(analysis, left_out->waited));
+    for (unsigned i = 0; i < analysis->trace->stream_count; i++)
+        fprintf(to, "%s{\"cpu\":%u,\"ran_ns\":%" PRIu64 "}", i > 0 ? "," : "",
+                analysis->trace->streams[i].cpu, analysis_ns(analysis, analysis->drained[i]));
+    fputs("]}", to);
+}
+
+static void print_subtracted(FILE *to, const struct analysis *analysis)
+{
+    const struct model_subtracted *subtracted = &analysis->subtracted;
+
+    fprintf(to,
+            ",\"subtracted\":{\"ns\":%" PRIu64 ",\"events\":%" PRIu64 ",\"events_without_cost\":%" PRIu64
+            ",\"short_activities\":%" PRIu64 "}",
+            analysis_ns(analysis, subtracted->ticks), subtracted->events, subtracted->without,
+            subtracted->short_spans);
+}
+
 static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, const struct losses *losses)
 {
     const char *comma = "";
@@ -101,6 +132,10 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
     if (losses != NULL)
         fprintf(to, ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64, losses->lost_events,
                 losses->lost_packets);
+    if (analysis->drained != NULL)
+        print_left_out(to, analysis);
+    if (analysis->subtracts)
+        print_subtracted(to, analysis);
     if (analysis->total != NULL) {
         fputc(',', to);
         table_print_members(to, &analysis->totals, analysis->total);
@@ -115,15 +150,29 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
     fputs("}}\n", to);
 }
 
+/* CSV has no place for it. */
+static void print_remark(FILE *to, enum analysis_format format, const char *text)
+{
+    if (format == ANALYSIS_TEXT && *text != '\0')
+        fprintf(to, "%s\n", text);
+    else if (*text != '\0')
+        complain("%s", text);
+}
+
 void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_format format, uint64_t top,
                     const struct losses *losses)
 {
     bool is_first = true;
+    char text[400];
 
     if (format == ANALYSIS_JSON) {
         print_json(to, analysis, top, losses);
         return;
     }
+    analysis_describe_left_out(analysis, text, sizeof(text));
+    print_remark(to, format, text);
+    analysis_describe_subtracted(analysis, text, sizeof(text));
+    print_remark(to, format, text);
     if (format == ANALYSIS_TEXT && analysis->total != NULL)
         table_print_sentence(to, &analysis->totals, analysis->total);
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {

@@ -11,7 +11,7 @@
 static const enum what_kind what_of_activity[ACTIVITIES] = {
     [ACTIVITY_LIBC] = WHAT_POSIX,          [ACTIVITY_SYSCALL] = WHAT_SYSCALL, [ACTIVITY_FAULT] = WHAT_FAULT,
     [ACTIVITY_EXCEPTION] = WHAT_EXCEPTION, [ACTIVITY_IRQ] = WHAT_IRQ,         [ACTIVITY_IPI] = WHAT_IPI,
-    [ACTIVITY_REQUEST] = WHAT_USER};
+    [ACTIVITY_REQUEST] = WHAT_USER,        [ACTIVITY_DRAIN] = WHAT_USER};
 
 static struct function *function_of(struct breakdown *breakdown, const struct model_call *call)
 {
@@ -48,6 +48,12 @@ static struct what what_when_blocked(struct breakdown *breakdown, const struct m
     }
 }
 
+/* Activities in which a program runs its own code. */
+static bool is_mark(enum activity kind)
+{
+    return kind == ACTIVITY_REQUEST || kind == ACTIVITY_DRAIN;
+}
+
 /* A request that a server works on counts as the server's own code; the table `served` has it separately. */
 static struct what what_when_running(const struct model_thread *thread)
 {
@@ -57,7 +63,7 @@ static struct what what_when_running(const struct model_thread *thread)
         return (struct what){WHAT_IDLE, 0};
     if (depth > MODEL_DEPTH_MAX)
         return (struct what){WHAT_UNKNOWN, 0};
-    while (depth > 0 && thread->frames[depth - 1].kind == ACTIVITY_REQUEST)
+    while (depth > 0 && is_mark(thread->frames[depth - 1].kind))
         depth--;
     if (depth > 0)
         return (struct what){what_of_activity[thread->frames[depth - 1].kind],
@@ -96,27 +102,27 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct progress *progress;
     struct what what;
     struct part *part;
-    uint64_t context;
+    uint64_t context, ticks = model_segment_ticks(thread, from, to);
 
     if (thread->serving != NULL) {
         struct function *function = function_of(breakdown, thread->serving);
 
         if (analysis_wants(&breakdown->analysis, thread))
-            *(thread->state == MODEL_RUNNING ? &function->ran : &function->waited) += to - from;
+            *(thread->state == MODEL_RUNNING ? &function->ran : &function->waited) += ticks;
     }
     if (!analysis_wants(&breakdown->analysis, thread) || (thread->is_idle && thread->state != MODEL_RUNNING))
         return; /* an idle thread waits for nothing */
     progress = slots_at(&breakdown->progress, thread->number);
     what = thread->state == MODEL_RUNNING ? what_when_running(thread) : what_when_blocked(breakdown, thread);
     if (what.kind == WHAT_FAULT) {
-        progress->fault += to - from;
-        progress->ticks[GROUP_FAULT] += to - from;
+        progress->fault += ticks;
+        progress->ticks[GROUP_FAULT] += ticks;
         return;
     }
     context = context_of(thread);
     part = part_of(breakdown, thread, context, what);
-    part->ticks += to - from;
-    progress->ticks[breakdown_kinds[what.kind].group] += to - from;
+    part->ticks += ticks;
+    progress->ticks[breakdown_kinds[what.kind].group] += ticks;
     part->count += counts_stretches(what.kind) &&
                    (progress->end != from || progress->key[0] != CONTEXT_KEY(context, what.kind) ||
                     progress->key[1] != what.detail);
@@ -130,7 +136,7 @@ static void on_enter(struct model_observer *self, const struct model_thread *thr
 {
     struct breakdown *breakdown = ANALYSIS_OF(self, struct breakdown);
 
-    if (frame->kind != ACTIVITY_FAULT && frame->kind != ACTIVITY_REQUEST &&
+    if (frame->kind != ACTIVITY_FAULT && !is_mark(frame->kind) &&
         analysis_wants(&breakdown->analysis, thread))
         part_of(breakdown, thread, context_of(thread), what_when_running(thread))->count++;
 }

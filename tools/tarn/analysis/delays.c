@@ -85,7 +85,7 @@ static void account(struct delays *delays, const struct model_thread *thread, ui
         from = end;
     }
     if (now->thread != NULL && !now->is_lost && now->thread->state == MODEL_RUNNING &&
-        now->thread != thread && now->thread->segment < to) {
+        now->thread != thread && now->thread->segment < to && !model_leaves_out(delays->model, now->thread)) {
         uint64_t begin = later(now->thread->segment, from);
 
         tell(delays, thread, NULL, cpu, from, begin);

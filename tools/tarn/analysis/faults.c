@@ -99,7 +99,7 @@ static void leave(struct model_observer *self, const struct model_thread *thread
                   const struct model_frame *frame, uint64_t end)
 {
     struct faults *faults = ANALYSIS_OF(self, struct faults);
-    uint64_t ticks = end - frame->begin;
+    uint64_t ticks = model_span(frame, end);
 
     if (frame->kind != ACTIVITY_FAULT || !analysis_wants(&faults->analysis, thread))
         return;

@@ -151,6 +151,7 @@ static void begin_interval(struct intervals *intervals, const struct cursor *cur
     if (!is_new)
         intervals_group(intervals, open->group, true)->restarted++;
     open->begin = cursor->ticks;
+    open->uncounted = thread->uncounted;
     open->thread = thread;
     open->group = intervals->group_field ? pair_value(intervals->group_field, &cursor->event) : 0;
 }
@@ -171,6 +172,8 @@ static void end_interval(struct intervals *intervals, const struct cursor *curso
         return;
     }
     ticks = cursor->ticks > open->begin ? cursor->ticks - open->begin : 0;
+    if (open->thread == thread)
+        ticks -= ticks < thread->uncounted - open->uncounted ? ticks : thread->uncounted - open->uncounted;
     group = intervals_group(intervals, open->group, true);
     distribution_add(&group->durations, &intervals->groups.arena, ticks);
     distribution_add(map_at(&intervals->threads, open->thread->number, 0, 0), &intervals->threads.arena,

@@ -16,8 +16,9 @@ struct group {
 
 /* An interval that has begun and not yet ended. */
 struct open_interval {
-    uint64_t begin; /* ticks */
-    uint64_t group; /* with which it is counted */
+    uint64_t begin;     /* ticks */
+    uint64_t group;     /* with which it is counted */
+    uint64_t uncounted; /* of the thread at the begin */
     const struct model_thread *thread;
 };
 

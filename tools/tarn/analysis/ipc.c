@@ -94,7 +94,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
         return;
     flight = slots_at(&ipc->flights, thread->serving->client->number);
     if (flight->id == thread->serving->id)
-        flight->parts[part_of(thread)] += to - from;
+        flight->parts[part_of(thread)] += model_segment_ticks(thread, from, to);
 }
 
 static struct ipc_node *node_of(struct ipc *ipc, const struct model_call *call)

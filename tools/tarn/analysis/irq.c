@@ -84,7 +84,7 @@ static void leave(struct model_observer *self, const struct model_thread *thread
         return;
     span_add(map_at(&irqs->spans, what, thread->number, thread->cpu), &irqs->spans.arena, frame, end, false);
     if (!frame->is_cut)
-        longest_add(&irqs->longest, &(struct longest){.ticks = end - frame->begin,
+        longest_add(&irqs->longest, &(struct longest){.ticks = model_span(frame, end),
                                                       .begin = frame->begin,
                                                       .thread = thread,
                                                       .what = what,

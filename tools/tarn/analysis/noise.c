@@ -35,13 +35,10 @@ static struct noise_thread *record_of(struct noises *noises, const struct model_
 /* Classifies a segment; WORK for work, NOISES for what is neither. */
 static enum noise kind_of(struct noise_thread *record, const struct model_thread *thread)
 {
-    static const uint8_t kinds[ACTIVITIES] = {[ACTIVITY_LIBC] = WORK,
-                                              [ACTIVITY_SYSCALL] = WORK,
-                                              [ACTIVITY_REQUEST] = WORK,
-                                              [ACTIVITY_FAULT] = NOISE_FAULT,
-                                              [ACTIVITY_EXCEPTION] = NOISE_EXCEPTION,
-                                              [ACTIVITY_IRQ] = NOISE_IRQ,
-                                              [ACTIVITY_IPI] = NOISE_IPI};
+    static const uint8_t kinds[ACTIVITIES] = {
+        [ACTIVITY_LIBC] = WORK,     [ACTIVITY_SYSCALL] = WORK,      [ACTIVITY_REQUEST] = WORK,
+        [ACTIVITY_DRAIN] = WORK,    [ACTIVITY_FAULT] = NOISE_FAULT, [ACTIVITY_EXCEPTION] = NOISE_EXCEPTION,
+        [ACTIVITY_IRQ] = NOISE_IRQ, [ACTIVITY_IPI] = NOISE_IPI};
 
     switch (thread->state) {
     case MODEL_RUNNING:
@@ -134,6 +131,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
 {
     struct noises *noises = ANALYSIS_OF(self, struct noises);
     struct noise_thread *record;
+    uint64_t ticks = model_segment_ticks(thread, from, to);
     enum noise kind;
 
     delays_segment(&noises->delays, thread, from, to);
@@ -142,16 +140,16 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     record = record_of(noises, thread);
     kind = kind_of(record, thread);
     if (kind != NOISES)
-        add_slice(noises, record, kind == WORK, to - from);
+        add_slice(noises, record, kind == WORK, ticks);
     if (kind == WORK) {
-        add_work(noises, record, to - from);
+        add_work(noises, record, ticks);
     } else if (kind < NOISES) {
-        record->taken[kind] += to - from;
-        record->lost[kind] += to - from;
+        record->taken[kind] += ticks;
+        record->lost[kind] += ticks;
         if (kind == NOISE_FAULT)
-            record->fault += to - from;
+            record->fault += ticks;
         if (kind == NOISE_PREEMPTED || kind == NOISE_DISPATCH)
-            add_cause(noises, thread, kind, 0, from, to - from);
+            add_cause(noises, thread, kind, 0, from, ticks);
     }
 }
 

@@ -46,7 +46,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct processes *processes = ANALYSIS_OF(self, struct processes);
 
     if (thread->state == MODEL_RUNNING && !thread->is_idle)
-        *(uint64_t *)slots_at(&processes->ran, thread->number) += to - from;
+        *(uint64_t *)slots_at(&processes->ran, thread->number) += model_segment_ticks(thread, from, to);
 }
 
 static bool open_processes(struct analysis *analysis, struct fail *fail)

@@ -57,14 +57,14 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
 
     if (thread->state == MODEL_RUNNING)
         *(model_is_asleep(thread) ? &sched->cpus[thread->cpu].idle : &sched->cpus[thread->cpu].busy) +=
-            to - from;
+            model_segment_ticks(thread, from, to);
     if (thread->state == MODEL_RUNNING && thread->is_booting)
-        sched->cpus[thread->cpu].boot += to - from;
+        sched->cpus[thread->cpu].boot += model_segment_ticks(thread, from, to);
     delays_segment(&sched->delays, thread, from, to);
     if (thread->is_idle || !analysis_wants(&sched->analysis, thread))
         return;
     if (thread->state == MODEL_RUNNING)
-        record_of(sched, thread)->ran += to - from;
+        record_of(sched, thread)->ran += model_segment_ticks(thread, from, to);
     else if (thread->state == MODEL_READY)
         keep_wait(sched, thread, from, to);
 }
@@ -94,14 +94,15 @@ static void end_run(struct sched *sched, const struct model_thread *thread, enum
 {
     struct sched_thread *record = record_of(sched, thread);
     enum run_end reason = reason_of(sched, thread, state);
+    uint64_t ran = model_state_ticks(thread, ticks);
 
     record->preempted += reason == RUN_PREEMPTED || reason == RUN_SLICE;
     record->is_woken = thread->has_pending_wakeup && state == MODEL_READY;
     if (thread->state != MODEL_RUNNING || !is_begin_known(sched, thread))
         return;
-    distribution_add(&record->runs, &sched->analysis.arena, ticks - thread->since);
-    distribution_add(&sched->runs, &sched->analysis.arena, ticks - thread->since);
-    distribution_add(&sched->ends[reason], &sched->analysis.arena, ticks - thread->since);
+    distribution_add(&record->runs, &sched->analysis.arena, ran);
+    distribution_add(&sched->runs, &sched->analysis.arena, ran);
+    distribution_add(&sched->ends[reason], &sched->analysis.arena, ran);
 }
 
 static void end_wait(struct sched *sched, uint32_t cpu, const struct model_thread *thread, uint64_t ticks)
@@ -133,9 +134,11 @@ static void on_switch(struct model_observer *self, uint32_t cpu, const struct mo
 {
     struct sched *sched = ANALYSIS_OF(self, struct sched);
 
-    sched->cpus[cpu].switches++;
-    if (prev != next && wants_on(sched, prev, cpu))
+    if (prev != next && wants_on(sched, prev, cpu) && !model_leaves_out(sched->analysis.model, prev))
         end_run(sched, prev, new_state, ticks);
+    if (model_leaves_out(sched->analysis.model, next))
+        return;
+    sched->cpus[cpu].switches++;
     if (wants_on(sched, next, cpu))
         record_of(sched, next)->switches++;
     if (prev != next && wants_on(sched, next, cpu)) {

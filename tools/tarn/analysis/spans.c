@@ -7,7 +7,7 @@
 void span_add(struct span *span, struct arena *arena, const struct model_frame *frame, uint64_t end,
               bool is_error)
 {
-    uint64_t ticks = end - frame->begin;
+    uint64_t ticks = model_span(frame, end);
 
     span->count++;
     span->errors += is_error;

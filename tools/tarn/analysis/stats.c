@@ -125,7 +125,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct stats *stats = ANALYSIS_OF(self, struct stats);
 
     if (thread->state == MODEL_RUNNING && analysis_wants(&stats->analysis, thread))
-        thread_at(stats, thread)->ran += to - from;
+        thread_at(stats, thread)->ran += model_segment_ticks(thread, from, to);
 }
 
 static void on_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
@@ -133,7 +133,7 @@ static void on_switch(struct model_observer *self, uint32_t cpu, const struct mo
 {
     struct stats *stats = ANALYSIS_OF(self, struct stats);
 
-    if (!analysis_wants_on(&stats->analysis, next, cpu))
+    if (!analysis_wants_on(&stats->analysis, next, cpu) || model_leaves_out(stats->analysis.model, next))
         return;
     thread_at(stats, next)->switches++;
     thread_at(stats, next)->migrations += next->has_run && next->cpu != cpu;

@@ -74,7 +74,7 @@ static void leave(struct model_observer *self, const struct model_thread *thread
     if (is_error)
         ++*(uint64_t *)map_at(&calls->errors, frame->detail, (uint64_t)frame->result, 0);
     if (!frame->is_cut)
-        longest_add(&calls->longest, &(struct longest){.ticks = end - frame->begin,
+        longest_add(&calls->longest, &(struct longest){.ticks = model_span(frame, end),
                                                        .begin = frame->begin,
                                                        .thread = thread,
                                                        .what = frame->detail,

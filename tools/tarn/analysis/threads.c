@@ -56,7 +56,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     if (!analysis_wants(&threads->analysis, thread))
         return;
     times = slots_at(&threads->slots, thread->number);
-    times->ticks[thread->state] += to - from;
+    times->ticks[thread->state] += model_segment_ticks(thread, from, to);
     times->times[thread->state] += !times->is_known || times->last != thread->state || times->end != from;
     times->last = thread->state;
     times->end = to;
@@ -69,7 +69,7 @@ static void on_switch(struct model_observer *self, uint32_t cpu, const struct mo
     struct threads *threads = ANALYSIS_OF(self, struct threads);
     struct times *times;
 
-    if (!analysis_wants_on(&threads->analysis, next, cpu))
+    if (!analysis_wants_on(&threads->analysis, next, cpu) || model_leaves_out(threads->analysis.model, next))
         return;
     times = slots_at(&threads->slots, next->number);
     times->switches++;

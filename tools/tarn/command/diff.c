@@ -55,6 +55,15 @@ bool diff_open_run(const struct diff *diff, struct run *run, struct fail *fail)
     return true;
 }
 
+static void complain_of_left_out(const struct run *run)
+{
+    char text[400];
+
+    analysis_describe_left_out(run->analyses[0], text, sizeof(text));
+    if (*text != '\0')
+        complain("%s: %s", run->directory, text);
+}
+
 static bool run_analyses_of(const struct diff *diff, struct run *run, struct fail *fail)
 {
     if (!diff_open_run(diff, run, fail))
@@ -62,8 +71,11 @@ static bool run_analyses_of(const struct diff *diff, struct run *run, struct fai
     model_lacks(&run->trace.schema, false, run->losses.lacks, sizeof(run->losses.lacks));
     if (uses_symbols(diff))
         run->symbols = symbols_open(run->directory, diff->symbols);
-    return analyses_ask(run->analyses, diff->count + 1, &run->trace, &run->filter, run->symbols,
-                        &run->losses.reporter, fail);
+    if (!analyses_ask(run->analyses, diff->count + 1, &run->trace, &run->filter, run->symbols,
+                      &run->losses.reporter, fail))
+        return false;
+    complain_of_left_out(run);
+    return true;
 }
 
 /* ---- units --------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/list.h>
+#include <tools/tarn/model/model.h>
 #include <tools/tarn/read/order.h>
 #include <unistd.h>
 
@@ -39,17 +40,32 @@ static void print_number(struct out *out, uint64_t number)
     out_commit(out, put_bytes(out_reserve(out, (size_t)length), text, (size_t)length));
 }
 
+/* Whether the event at CURSOR is the drain's. The model takes it. */
+static bool is_left_out(struct model *model, const struct cursor *cursor)
+{
+    bool is_drain = model_is_drain_event(model, cursor);
+
+    model_apply(model, cursor);
+    return is_drain;
+}
+
 uint64_t list_walk(const struct list *list, const struct trace *trace, const struct slice *slice,
                    struct reporter *reporter, struct printer *printer, uint64_t skip)
 {
     struct merge merge;
     struct names names;
+    struct model model; /* if without the drain */
     struct cursor *cursor;
     const bool *streams = list->filter.streams;
-    bool needs_names = list->filter.process != NULL, all = list->has_numbers;
-    uint64_t count = 0, number, next = 0;
+    bool needs_names = list->filter.process != NULL, has_model = list->filter.without_drain;
+    bool all = list->has_numbers || has_model;
+    uint64_t count = 0, number, next = 0, left_out = 0;
 
     names_open(&names, &trace->schema);
+    if (has_model) {
+        model_open(&model, trace, 0, UINT64_MAX);
+        model_leave_out_drain(&model);
+    }
     merge_open(&merge, trace, all ? NULL : streams, all ? 0 : slice->from, reporter);
     while ((count < skip || count - skip < list->limit) && (cursor = merge_next(&merge)) != NULL) {
         int64_t ns = cursor_ns(cursor);
@@ -59,10 +75,15 @@ uint64_t list_walk(const struct list *list, const struct trace *trace, const str
             names_learn(&names, &cursor->event);
         if (cursor->ticks >= list->filter.to_ticks || ns >= slice->to_ns)
             break;
+        bool is_drain = has_model && is_left_out(&model, cursor);
         if (ns < slice->from_ns || cursor->ticks < slice->from ||
             !filter_wants(&list->filter, cursor, &names) || (streams != NULL && !streams[cursor->rank]))
             continue;
-        if (printer != NULL && count >= skip && all)
+        if (is_drain) {
+            left_out++;
+            continue;
+        }
+        if (printer != NULL && count >= skip && list->has_numbers)
             print_number(printer->out, number);
         if (printer != NULL && count >= skip)
             print_event(printer, cursor);
@@ -70,6 +91,10 @@ uint64_t list_walk(const struct list *list, const struct trace *trace, const str
         if (printer != NULL && printer->out->failed)
             break;
     }
+    if (has_model)
+        model_close(&model);
+    if (has_model && printer != NULL)
+        complain("drain: %llu events left out", (unsigned long long)left_out);
     merge_close(&merge);
     names_close(&names);
     return count;
@@ -151,7 +176,7 @@ static int list_events(struct list *list, const struct trace *trace)
     losses.as_babeltrace = list->style == PRINT_BABELTRACE;
     losses_judge(&losses);
     if (list->limit == UINT64_MAX && list->tail == UINT64_MAX && list->filter.process == NULL &&
-        !list->has_numbers)
+        !list->has_numbers && !list->filter.without_drain)
         slices_plan(&slices, trace, &list->filter);
     ok = slices.count > 1 ? list_slices(list, trace, &slices, &losses, &count, &fail)
                           : list_in_order(list, trace, &losses, &count, &fail);

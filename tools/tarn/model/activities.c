@@ -13,7 +13,7 @@
 const char *const model_activity_names[ACTIVITIES] = {
     [ACTIVITY_LIBC] = "libc",           [ACTIVITY_SYSCALL] = "syscall", [ACTIVITY_FAULT] = "fault",
     [ACTIVITY_EXCEPTION] = "exception", [ACTIVITY_IRQ] = "irq",         [ACTIVITY_IPI] = "ipi",
-    [ACTIVITY_REQUEST] = "request"};
+    [ACTIVITY_REQUEST] = "request",     [ACTIVITY_DRAIN] = "drain"};
 
 const struct field *model_detail_field(const struct schema *schema, enum activity kind)
 {
@@ -24,7 +24,8 @@ const struct field *model_detail_field(const struct schema *schema, enum activit
                                                       [ACTIVITY_IRQ] = {"irq_handler_entry", "irq"},
                                                       [ACTIVITY_IPI] = {"irq_ipi_entry", "kind"},
                                                       [ACTIVITY_REQUEST] = {"fs_request_begin", "request"}};
-    const struct event_type *type = schema_find_event(schema, fields[kind][0]);
+    const struct event_type *type =
+        fields[kind][0] != NULL ? schema_find_event(schema, fields[kind][0]) : NULL;
 
     return type != NULL ? schema_find_field(type, fields[kind][1]) : NULL;
 }
@@ -32,7 +33,7 @@ const struct field *model_detail_field(const struct schema *schema, enum activit
 void activity_tell_enter(struct model *model, const struct model_thread *thread,
                          const struct model_frame *frame)
 {
-    if (!is_in_range(model))
+    if (!is_in_range(model) || (model->leaves_out_drain && frame->is_drain))
         return;
     TELL_OBSERVERS(model, enter, thread, frame);
 }
@@ -42,6 +43,12 @@ void activity_tell_leave(struct model *model, const struct model_thread *thread,
 {
     if (end < model->from)
         return;
+    model->subtracted.short_spans +=
+        model->subtracts_costs && !frame->is_cut && end - frame->begin < frame->uncounted;
+    if (model->leaves_out_drain && frame->is_drain) {
+        model->left_out.activities++;
+        return;
+    }
     TELL_OBSERVERS(model, leave, thread, frame, end);
 }
 
@@ -109,7 +116,8 @@ static void leave_unseen(struct model *model, struct model_thread *thread, enum 
                                 .begin = model->now,
                                 .args = {arg0},
                                 .is_cut = true,
-                                .result = result};
+                                .result = result,
+                                .is_drain = thread->is_draining && !activity_is_interrupt(kind)};
 
     activities_cut_kinds(model, thread, activity_excludes(kind));
     if (is_in_range(model))

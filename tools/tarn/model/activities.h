@@ -24,6 +24,7 @@ static inline uint8_t activity_excludes(enum activity kind)
         [ACTIVITY_FAULT] = KERNEL & ~(1 << ACTIVITY_SYSCALL),
         [ACTIVITY_EXCEPTION] = KERNEL,
         [ACTIVITY_REQUEST] = KERNEL,
+        [ACTIVITY_DRAIN] = KERNEL,
     };
 
     return excluded[kind];
@@ -42,9 +43,15 @@ static inline uint8_t activity_mode(uint32_t kind)
     static const uint8_t modes[ACTIVITY_AWAKE + 1] = {
         [ACTIVITY_LIBC] = MODE_USER,        [ACTIVITY_SYSCALL] = MODE_KERNEL, [ACTIVITY_FAULT] = MODE_KERNEL,
         [ACTIVITY_EXCEPTION] = MODE_KERNEL, [ACTIVITY_IRQ] = MODE_INTERRUPT,  [ACTIVITY_IPI] = MODE_INTERRUPT,
-        [ACTIVITY_REQUEST] = MODE_USER,     [ACTIVITIES] = MODE_USER,         [ACTIVITY_AWAKE] = MODE_KERNEL};
+        [ACTIVITY_REQUEST] = MODE_USER,     [ACTIVITY_DRAIN] = MODE_USER,     [ACTIVITIES] = MODE_USER,
+        [ACTIVITY_AWAKE] = MODE_KERNEL};
 
     return modes[kind];
+}
+
+static inline bool activity_is_interrupt(enum activity kind)
+{
+    return kind == ACTIVITY_IRQ || kind == ACTIVITY_IPI;
 }
 
 static inline bool activity_is_in(const struct model_thread *thread, uint8_t kinds)
@@ -85,8 +92,13 @@ static inline __attribute__((always_inline)) void activity_enter(struct model *m
     if (__builtin_expect(thread->depth > thread->frame_capacity, 0))
         activities_grow(thread);
     frame = &thread->frames[thread->depth - 1];
-    *frame = (struct model_frame){
-        .kind = kind, .detail = detail, .begin = model->now, .args = {arg0, arg1}, .ran = thread->ran};
+    *frame = (struct model_frame){.kind = kind,
+                                  .detail = detail,
+                                  .begin = model->now,
+                                  .args = {arg0, arg1},
+                                  .ran = thread->ran,
+                                  .uncounted = thread->uncounted,
+                                  .is_drain = !activity_is_interrupt(kind) && thread->is_draining};
     thread->mode = activity_mode(kind);
     if (model->wants_activities)
         activity_tell_enter(model, thread, frame);
@@ -104,7 +116,8 @@ static inline void activity_leave_top(struct model *model, struct model_thread *
         return;
     }
     frame = &thread->frames[--thread->depth];
-    is_interrupt = frame->kind == ACTIVITY_IRQ || frame->kind == ACTIVITY_IPI;
+    is_interrupt = activity_is_interrupt(frame->kind);
+    frame->uncounted = thread->uncounted - frame->uncounted;
     frame->ran = thread->ran - frame->ran;
     frame[-1].inner += frame->ran;
     frame[-1].interrupts += is_interrupt ? frame->ran : frame->interrupts;

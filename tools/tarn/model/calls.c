@@ -21,7 +21,7 @@ void serving_stop(struct model *model, struct model_thread *server)
         return;
     call = &server->serving->client->call;
     close_segment(model, server, model->now);
-    server->serving = NULL;
+    set_serving(server, NULL);
     if (call->replied != 0)
         return;
     close_segment(model, call->client, model->now);
@@ -35,7 +35,7 @@ static void end_call(struct model *model, struct model_call *call)
     close_segment(model, call->client, model->now);
     if (call->server != NULL && call->server->serving == call) {
         close_segment(model, call->server, model->now);
-        call->server->serving = NULL;
+        set_serving(call->server, NULL);
     }
     tell_call(model, call, true);
     call->client->calling = NULL;
@@ -57,6 +57,7 @@ void call_made(struct model *model, struct model_thread *client, uint64_t id, ui
                                        .endpoint = endpoint,
                                        .client = client,
                                        .called = model->now,
+                                       .is_drain = client->is_draining,
                                        .outer = client->serving};
     if (server_tid != 0)
         client->call.server = thread_find(model, server_tid, 0);
@@ -84,7 +85,7 @@ void call_received(struct model *model, struct model_thread *here, uint64_t id, 
     call->server = server;
     if (server != NULL) {
         close_segment(model, server, model->now);
-        server->serving = call;
+        set_serving(server, call);
     }
     tell_call(model, call, false);
 }
@@ -104,7 +105,7 @@ void call_replied(struct model *model, struct model_thread *here, uint64_t id, u
     tell_call(model, call, false);
     if (call->server != NULL && call->server->serving == call) {
         close_segment(model, call->server, model->now);
-        call->server->serving = NULL;
+        set_serving(call->server, NULL);
     }
 }
 

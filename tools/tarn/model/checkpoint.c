@@ -20,7 +20,7 @@ struct saved_head {
 
 struct saved_cpu {
     uint32_t thread, is_lost, expired_tid, exception_action;
-    uint64_t since, last, packet_end, busy, boot, idle, lost, switches;
+    uint64_t since, last, packet_end, busy, boot, idle, lost, switches, drained;
 };
 
 struct saved_name { /* of an ended thread */
@@ -34,6 +34,7 @@ struct saved_thread { /* followed by its frames */
     uint32_t waker, server, outer, serving;
     uint8_t has_run, was_created, is_stack_known, has_pending_wakeup, is_calling, is_asleep, is_booting,
         is_sleep_guessed;
+    uint64_t drains; /* bit 0: the thread; bit 1: its call is the drain's */
     char comm[TRACE_NAME_BYTES];
     uint64_t begin, since, segment, woken, ran, switches, migrations;
     struct model_call call; /* its pointers are not valid */
@@ -45,7 +46,7 @@ struct saved_thread { /* followed by its frames */
      (to)->exception_action = (from)->exception_action, (to)->since = (from)->since,              \
      (to)->last = (from)->last, (to)->packet_end = (from)->packet_end, (to)->busy = (from)->busy, \
      (to)->idle = (from)->idle, (to)->boot = (from)->boot, (to)->lost = (from)->lost,             \
-     (to)->switches = (from)->switches)
+     (to)->switches = (from)->switches, (to)->drained = (from)->drained)
 #define COPY_NAME(to, from)                                                           \
     ((to)->number = (from)->number, (to)->tid = (from)->tid, (to)->pid = (from)->pid, \
      (to)->cpu = (from)->cpu, memcpy((to)->comm, (from)->comm, TRACE_NAME_BYTES))
@@ -108,6 +109,8 @@ static void save_thread(const struct model_thread *thread, struct buffer *out)
                       : NONE;
     saved.serving = thread->serving != NULL ? thread->serving->client->number : NONE;
     saved.is_calling = thread->calling != NULL;
+    saved.drains = thread->drains | (uint64_t)thread->call.is_drain << 1;
+    saved.call.is_drain = false;
     saved.call.client = saved.call.server = NULL;
     saved.call.outer = NULL;
     buffer_add(out, &saved, sizeof(saved));
@@ -194,6 +197,15 @@ static bool restore_name(struct model *model, const struct saved_name *saved)
     return true;
 }
 
+/* Any byte may stand there. */
+static void clean_flag(bool *flag)
+{
+    uint8_t byte;
+
+    memcpy(&byte, flag, sizeof(byte));
+    *flag = byte & 1;
+}
+
 static bool restore_frames(struct model_thread *thread, uint32_t depth, struct buffer_reader *reader)
 {
     uint32_t kept = frames_kept(depth);
@@ -202,9 +214,13 @@ static bool restore_frames(struct model_thread *thread, uint32_t depth, struct b
         activities_reserve(thread, MODEL_DEPTH_MAX);
         buffer_get(reader, thread->frames, kept * sizeof(thread->frames[0]));
     }
-    for (uint32_t i = 0; i < kept; i++)
+    for (uint32_t i = 0; i < kept; i++) {
         if (thread->frames[i].kind >= ACTIVITIES)
             return false;
+        clean_flag(&thread->frames[i].is_cut);
+        clean_flag(&thread->frames[i].is_implied);
+        clean_flag(&thread->frames[i].is_drain);
+    }
     activities_set_depth(thread, depth);
     return true;
 }
@@ -225,6 +241,8 @@ static bool restore_thread(struct model *model, const struct saved_thread *saved
     COPY_THREAD(thread, saved);
     process_count_living(model, saved->pid, 1);
     thread->call.client = thread;
+    thread->drains = saved->drains & 1;
+    thread->call.is_drain = saved->drains >> 1 & 1;
     return restore_frames(thread, saved->depth, reader) && !reader->failed;
 }
 
@@ -244,7 +262,7 @@ static bool connect_thread(struct model *model, const struct saved_thread *saved
     thread->waker = thread_of(model, saved->waker);
     thread->call.server = thread_of(model, saved->server);
     thread->call.outer = saved->outer != NONE ? &model->threads[saved->outer]->call : NULL;
-    thread->serving = saved->serving != NONE ? &model->threads[saved->serving]->call : NULL;
+    set_serving(thread, saved->serving != NONE ? &model->threads[saved->serving]->call : NULL);
     return true;
 }
 
@@ -315,12 +333,13 @@ static void forget_counts(struct model *model)
     for (unsigned i = 0; i < model->trace->stream_count; i++) {
         struct model_cpu *cpu = &model->cpus[i];
 
-        cpu->busy = cpu->boot = cpu->idle = cpu->lost = cpu->switches = 0;
+        cpu->busy = cpu->boot = cpu->idle = cpu->lost = cpu->switches = cpu->drained = 0;
     }
     for (struct model_thread *thread = model->live; thread != NULL; thread = thread->next) {
         thread->ran = 0;
         for (uint32_t i = 0; i < frames_kept(thread->depth); i++)
-            thread->frames[i].ran = thread->frames[i].inner = thread->frames[i].interrupts = 0;
+            thread->frames[i].ran = thread->frames[i].inner = thread->frames[i].interrupts =
+                thread->frames[i].uncounted = 0;
     }
     if (model->nobody != NULL)
         model->nobody->ran = 0;

@@ -57,6 +57,7 @@ void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
         activities_cut(model, thread, 0, at);
         set_state(model, thread, MODEL_UNKNOWN, at);
         serving_stop(model, thread);
+        forget_drain(thread);
         thread->is_stack_known = false;
     }
     count_time(model, cpu, at);
@@ -84,6 +85,7 @@ void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at
             continue;
         }
         serving_stop(model, thread);
+        forget_drain(thread);
         thread->is_stack_known = false;
     }
 }

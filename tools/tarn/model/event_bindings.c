@@ -77,16 +77,23 @@ static const struct event_binding details[] = {
     {"ipc_return", on_return, {"call_id", "error"}, "88"},
 };
 
+/* Marks of the drain. Older schemas lack them, and only --without-drain needs them (filter_resolve). */
+static const struct event_binding marks[] = {
+    {"trace_drain_begin", on_drain_begin, {"tid", "cpu"}, "44"},
+    {"trace_drain_end", on_drain_end, {"tid", "is_last"}, "44"},
+};
+
 #define ROWS(table) table, sizeof(table) / sizeof(table[0])
 
 static const struct {
     const struct event_binding *rows;
     size_t count;
     bool is_detail;
-    const char *without; /* the effect on analyses */
+    const char *without; /* the effect on analyses; NULL: none */
 } groups[] = {{ROWS(scheduling), false, "states of threads (running, ready, waiting) are wrong"},
               {ROWS(names), false, "processes, programs or names are missing"},
-              {ROWS(details), true, "calls, faults, interrupts or requests are missing"}};
+              {ROWS(details), true, "calls, faults, interrupts or requests are missing"},
+              {ROWS(marks), true, NULL}};
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
 static bool has_width(const struct field *field, char width, bool swap)
@@ -179,7 +186,9 @@ bool model_lacks(const struct schema *schema, bool only_scheduling, char *text, 
     for (size_t g = 0; g < GROUPS; g++) {
         unsigned before = lacks.count;
 
-        for (size_t i = 0; i < groups[g].count && !(groups[g].is_detail && only_scheduling); i++)
+        for (size_t i = 0;
+             groups[g].without != NULL && i < groups[g].count && !(groups[g].is_detail && only_scheduling);
+             i++)
             find_lacks(schema, &groups[g].rows[i], &lacks);
         if (lacks.count > before)
             used += (size_t)snprintf(without + used, sizeof(without) - used, "%s%s", used > 0 ? ", " : "",

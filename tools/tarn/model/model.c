@@ -22,6 +22,8 @@ static bool only_scheduling(const struct model *model)
 {
     const struct model_observer *observer = model->observers;
 
+    if (model->leaves_out_drain)
+        return false; /* calls say which servers work for the drain */
     while (observer != NULL && observer->only_scheduling)
         observer = observer->next;
     return model->observers != NULL && observer == NULL;
@@ -58,7 +60,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->from = from;
     model->to = to;
     model->swap = trace->schema.swap;
-    model->counts_from = from;
+    model->counts_from = model->plain_from = from;
     model->stays_period = 1;
     names_open(&model->names, &trace->schema);
     executables_open(&model->executables);
@@ -105,6 +107,10 @@ static void tell_event(struct model *model, const struct cursor *cursor, const s
 {
     if (!is_in_range(model))
         return;
+    if (model->leaves_out_drain && model_is_drain_event(model, cursor)) {
+        model->left_out.events++;
+        return;
+    }
     TELL_OBSERVERS(model, event, cursor, thread);
 }
 
@@ -124,6 +130,8 @@ struct model_thread *model_apply_known(struct model *model, const struct cursor 
         names_learn_from(&model->names, &cursor->event);
     if (action->handle != NULL)
         action->handle(model, cpu, &cursor->event, action);
+    if (model->subtracts_costs)
+        subtract_cost(model, cpu->thread, cursor->event.type);
     cpu->last = cursor->ticks;
     return thread;
 }
@@ -172,6 +180,7 @@ void model_close(struct model *model)
     free(model->cpus);
     free(model->actions);
     free(model->limits);
+    free(model->subjects);
     free(model->threads);
     free(model->places);
     arena_free(&model->arena);

@@ -56,6 +56,7 @@ enum activity {
     ACTIVITY_IRQ,       /* detail: irq; args: ip */
     ACTIVITY_IPI,       /* detail: ipi_kind */
     ACTIVITY_REQUEST,   /* fs_request_begin and _end in a server; detail: request; args: client's pid, file */
+    ACTIVITY_DRAIN, /* a round in which packets of the trace are sent to a host; args: the first one's CPU */
     ACTIVITIES
 };
 extern const char *const model_activity_names[ACTIVITIES];
@@ -76,10 +77,12 @@ struct model_frame {
     uint64_t ran;        /* at its end: time that its thread ran since `begin`, including inner activities */
     uint64_t inner;      /* part of `ran` in completed inner activities */
     uint64_t interrupts; /* part of `ran` in inner interrupts (ACTIVITY_IRQ, ACTIVITY_IPI) */
+    uint64_t uncounted;  /* at its end: time since `begin` that does not count; see model_span */
     /* at its end: return value, action, or duration in ticks from the event that ends it */
     int64_t result;
     bool is_cut;     /* begin or end was not seen: before the trace or `from`, lost, or the thread died */
     bool is_implied; /* a system call whose entry and exit other events stand for: trace/schema/syscall.ev */
+    bool is_drain;   /* the drain's: its thread was draining when it began; never an interrupt */
 };
 
 /* One IPC call. Its four ends carry the same id. Times are 0 until known. */
@@ -95,6 +98,7 @@ struct model_call {
     /* The call that the client was serving when it made this one; valid while outer->id == outer_id. */
     const struct model_call *outer;
     uint64_t outer_id; /* 0: none */
+    bool is_drain;     /* the client was draining when it called */
 };
 
 struct model_thread {
@@ -124,12 +128,19 @@ struct model_thread {
     const struct model_call *calling; /* the call it waits for as a client, or NULL */
     /* the call it works on: received last, not yet replied to; or NULL */
     const struct model_call *serving;
+    bool drains;      /* it sends the trace to a host: from its first drain_begin to its last drain_end */
+    bool is_draining; /* `drains`, or it serves a call of such a thread, directly or through other servers */
     uint64_t ran, switches, migrations; /* ticks on a CPU; switches to it; those of them to a new CPU */
     /* Valid only while an observer has `state_interval`: ticks not yet reported to it. `run_ticks`: time run
      * on `cpu`, by enum model_mode; `waited`: time in other states, valid if model_has_waited. */
     uint64_t run_ticks[MODEL_MODES], waited[MODEL_STATES];
     /* private to the model */
-    struct model_call call;               /* its last call as client */
+    struct model_call call;    /* its last call as client */
+    uint64_t uncounted;        /* ticks so far that do not count */
+    uint64_t deducted;         /* part of `uncounted` that closed segments lack */
+    uint32_t cost_rest;        /* thousandths of a tick, to be added to `uncounted` */
+    uint64_t segment_deducted; /* the same, of the segment that is being reported */
+    uint64_t state_deducted;   /* `deducted` when this state began; valid after its first segment */
     struct model_thread *previous, *next; /* in the list of living threads */
     struct model_thread *same_place;      /* next in the hash bucket */
     /* period of the last interval reported; CPU of the last run reported */
@@ -146,6 +157,7 @@ struct model_cpu {
     uint64_t packet_end;         /* end of the last packet begun */
     uint64_t busy, idle, lost;   /* ticks; idle: see model_is_asleep */
     uint64_t boot;               /* part of `busy`: is_booting */
+    uint64_t drained;            /* part of `busy`: left out as the drain's; see model_leave_out_drain */
     uint64_t switches;
     /* private to the model */
     uint32_t expired_tid;      /* the thread of the last time-out */
@@ -236,6 +248,19 @@ struct model_observer {
     struct model_observer *next; /* private to the model */
 };
 
+/* What observers did not get, because it is the drain's (model_leave_out_drain). */
+struct model_left_out {
+    uint64_t events, activities, calls;
+    uint64_t waited; /* ticks that its threads waited; the time that they ran is in model_cpu */
+};
+
+/* What model_subtract_costs subtracted. */
+struct model_subtracted {
+    uint64_t events, ticks; /* that have a cost; their cost */
+    uint64_t without;       /* events whose type was not measured */
+    uint64_t short_spans;   /* activities that were shorter than the cost in them; they count as 0 */
+};
+
 struct model {
     const struct trace *trace;
     struct names names;
@@ -249,8 +274,13 @@ struct model {
     /* private to the model */
     struct model_observer *observers;
     bool wants_segments, wants_stays, wants_events, wants_activities, wants_switches, wants_wakeups;
-    bool swap;             /* the trace is not in host byte order */
-    uint64_t counts_from;  /* `from`, or the time of the last model_begin_stays */
+    bool swap;            /* the trace is not in host byte order */
+    uint64_t counts_from; /* `from`, or the time of the last model_begin_stays */
+    uint64_t plain_from;  /* the same, or UINT64_MAX if some time does not count */
+    bool leaves_out_drain, subtracts_costs;
+    struct model_subtracted subtracted;
+    struct model_left_out left_out;
+    uint16_t *subjects;    /* by event index: where an event says which thread it schedules; 0: nowhere */
     uint32_t stays_period; /* how often model_begin_stays was called */
     uint32_t thread_capacity;
     uint64_t now; /* time of the current event; never decreases, though ticks may within a nanosecond */
@@ -282,6 +312,27 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
  * their executables, names of locks and interrupts. Reads up to the end of the first statedump, or a maximum
  * number of events. False: the trace ended before, so a growing trace may contain more. */
 bool model_learn_beginning(struct model *model);
+/* Observers do not get what the drain causes: events, activities, calls and segments of a draining thread
+ * (model_thread.is_draining), and events that wake it or switch to it. Its time does not count: model_span,
+ * and `ran` of threads and frames, leave it out. Interrupts stay, because they come whatever thread runs; so
+ * do those of the link's device, which cannot be told from others. `switched` and `wakeup` stay, too: use
+ * model_leaves_out. Call it before model_observe. */
+void model_leave_out_drain(struct model *model);
+/* Whether THREAD is left out now. */
+bool model_is_left_out(const struct model *model, const struct model_thread *thread);
+static inline bool model_leaves_out(const struct model *model, const struct model_thread *thread)
+{
+    return __builtin_expect(model->leaves_out_drain, 0) && model_is_left_out(model, thread);
+}
+/* Whether the event at CURSOR, which the model has not taken yet, is the drain's. */
+bool model_is_drain_event(const struct model *model, const struct cursor *cursor);
+
+/* Subtracts what logging cost: of each event that a thread logs, the median of its type does not count in the
+ * thread's time from the event on. A thread whose segment is shorter than that has the rest subtracted later.
+ * So does the wait of a client for a server that logs while it serves the client's call; other waits stay as
+ * they are. Call it before model_observe. */
+void model_subtract_costs(struct model *model);
+
 /* Call it before the first event. */
 void model_observe(struct model *model, struct model_observer *observer);
 struct model_thread *model_apply_known(struct model *model, const struct cursor *cursor);
@@ -329,6 +380,28 @@ bool model_restore_snapshot(struct model *model, const void *bytes, size_t size,
 static inline uint64_t model_ran(const struct model_thread *thread, const struct model_frame *frame)
 {
     return thread->ran - frame->ran;
+}
+
+/* The duration of an activity at its end, and of the segment that is being reported, without what does not
+ * count. */
+static inline uint64_t model_span(const struct model_frame *frame, uint64_t end)
+{
+    uint64_t whole = end - frame->begin;
+
+    return whole > frame->uncounted ? whole - frame->uncounted : 0;
+}
+static inline uint64_t model_segment_ticks(const struct model_thread *thread, uint64_t from, uint64_t to)
+{
+    return to - from - thread->segment_deducted;
+}
+
+/* The time from the start of the thread's state to AT, for `switched`. */
+static inline uint64_t model_state_ticks(const struct model_thread *thread, uint64_t at)
+{
+    uint64_t before = thread->segment == thread->since ? thread->deducted : thread->state_deducted;
+    uint64_t whole = at - thread->since, rest = thread->uncounted - before;
+
+    return whole > rest ? whole - rest : 0;
 }
 
 /* The mode of a running thread. */

@@ -32,6 +32,10 @@ static inline void tell_call(struct model *model, const struct model_call *call,
 {
     if (!is_in_range(model))
         return;
+    if (model->leaves_out_drain && call->is_drain) {
+        model->left_out.calls += has_ended;
+        return;
+    }
     TELL_OBSERVERS(model, call, call, model->now, has_ended);
 }
 
@@ -61,16 +65,16 @@ void threads_reserve(struct model *model, uint32_t count);            /* for num
 void thread_forget(struct model *model, struct model_thread *thread); /* removes it from the tables */
 void thread_end(struct model *model, struct model_thread *thread);
 
-void tell_segment(struct model *model, const struct model_thread *thread, uint64_t from, uint64_t to);
+void tell_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
 /* Slow path of end_stay: reports to observers. */
 void tell_stay(struct model *model, struct model_thread *thread);
 void tell_move(struct model *model, struct model_thread *thread);
-/* Slow path of count_run: part of the segment may be outside the counted range. */
+/* Slow path of count_run: part of the segment may be outside the counted range, or not count. */
 void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
 
 static inline void count_run(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
 {
-    if (__builtin_expect(from < model->counts_from || to > model->to, 0)) {
+    if (__builtin_expect(from < model->plain_from || to > model->to, 0)) {
         count_run_slowly(model, thread, from, to);
         return;
     }
@@ -140,6 +144,25 @@ static inline bool is_interrupted(const struct model_thread *thread)
     enum activity top = activity_top(thread);
 
     return top == ACTIVITY_IRQ || top == ACTIVITY_IPI;
+}
+
+/* ---- costs.c ---- */
+
+/* The thread that runs after an event of that type. */
+void subtract_cost(struct model *model, struct model_thread *thread, const struct event_type *type);
+
+/* ---- drain.c ---- */
+
+/* Decides which part of a segment, cut to the range, does not count. Returns false if nothing does. */
+bool count_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to);
+/* It is not known any more whether the thread drains. */
+void forget_drain(struct model_thread *thread);
+
+/* CALL: the one that SERVER works on from now on; NULL: none. Its segment is closed. */
+static inline void set_serving(struct model_thread *server, const struct model_call *call)
+{
+    server->serving = call;
+    server->is_draining = server->drains || (call != NULL && call->is_drain);
 }
 
 /* ---- calls.c ---- */
@@ -236,10 +259,10 @@ typedef void model_handler(struct model *model, struct model_cpu *cpu, const str
 model_handler on_control, on_switch, on_wakeup, on_enqueue, on_thread_create, on_thread_exit, on_priority,
     on_expire, on_cpu_idle, on_syscall_entry, on_syscall_exit, on_libc_entry, on_libc_exit, on_fault_entry,
     on_fault_exit, on_exception_entry, on_exception_exit, on_irq_entry, on_irq_exit, on_ipi_entry,
-    on_ipi_exit, on_request_begin, on_request_end, on_call, on_receive, on_reply, on_return,
-    on_process_create, on_process_exec, on_process_exit, on_process_free, on_process_rename, on_state_process,
-    on_state_thread, on_state_image, on_state_irq, on_state_lock_class, on_lock_name, on_sampling,
-    on_event_sampling, on_event_threshold;
+    on_ipi_exit, on_request_begin, on_request_end, on_call, on_receive, on_reply, on_return, on_drain_begin,
+    on_drain_end, on_process_create, on_process_exec, on_process_exit, on_process_free, on_process_rename,
+    on_state_process, on_state_thread, on_state_image, on_state_irq, on_state_lock_class, on_lock_name,
+    on_sampling, on_event_sampling, on_event_threshold;
 
 /* The type that a trace_sampling or trace_threshold is about; NULL: the trace does not declare it. */
 const struct event_type *limited_type(const struct model *model, const struct event *event,

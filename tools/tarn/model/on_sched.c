@@ -7,7 +7,7 @@
 static void tell_wakeup(struct model *model, const struct model_thread *by, const struct model_thread *thread,
                         bool is_direct)
 {
-    if (!model->wants_wakeups || !is_in_range(model))
+    if (!model->wants_wakeups || !is_in_range(model) || model_leaves_out(model, thread))
         return;
     TELL_OBSERVERS(model, wakeup, by, thread, model->now, is_direct);
 }
@@ -120,7 +120,7 @@ void on_switch(struct model *model, struct model_cpu *cpu, const struct event *e
     if (activity_is_implied(next, model->number_reply_receive))
         activity_leave(model, next, ACTIVITY_SYSCALL, model->number_reply_receive, 0, 0);
     next->switches++;
-    cpu->switches += is_in_range(model);
+    cpu->switches += is_in_range(model) && !model_leaves_out(model, next);
     cpu->expired_tid = MODEL_NOBODY;
 }
 

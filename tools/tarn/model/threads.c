@@ -178,11 +178,11 @@ static uint64_t sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void tell_segment(struct model *model, const struct model_thread *thread, uint64_t from, uint64_t to)
+void tell_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
 {
     from = later(from, model->from);
     to = sooner(to, model->to);
-    if (from >= to)
+    if (from >= to || (model->plain_from == UINT64_MAX && !count_segment(model, thread, from, to)))
         return;
     TELL_OBSERVERS(model, segment, thread, from, to);
 }
@@ -223,8 +223,10 @@ void count_run_slowly(struct model *model, struct model_thread *thread, uint64_t
     uint64_t begin = later(from, model->from), counted = later(from, model->counts_from);
     uint64_t end = sooner(to, model->to);
 
+    if (model_leaves_out(model, thread))
+        return;
     if (begin < end)
-        thread->ran += end - begin;
+        thread->ran += model_segment_ticks(thread, begin, end);
     if (counted < end)
         thread->run_ticks[model_mode(thread)] += end - counted;
 }
@@ -235,6 +237,8 @@ void model_begin_stays(struct model *model, uint64_t at)
         if (model->cpus[i].thread != NULL)
             memset(model->cpus[i].thread->run_ticks, 0, sizeof(model->cpus[i].thread->run_ticks));
     model->counts_from = later(at, model->from);
+    if (model->plain_from != UINT64_MAX)
+        model->plain_from = model->counts_from;
     model->stays_period++;
 }
 

@@ -81,6 +81,12 @@ const struct command_option filter_options[FILTER_OPTIONS + 1] = {
           "only while a process or thread with this name runs\nA process's name is known from the event on "
           "that contains it")},
     {TEXT("tid", "LIST", struct filter, tids, "only while these threads run")},
+    {FLAG(
+        "without-drain", struct filter, without_drain,
+        "leave out what the drain of the trace caused\nThe guest's trace server marks the rounds in which it "
+        "sends packets. Its events, calls and time are left out, and those of servers while they work on its "
+        "calls. The output says how much that was. Interrupts of the link's device, and what they set off, "
+        "stay")},
     {.name = NULL}};
 
 /* Returns the first tick of a nanosecond on the trace's clock. */
@@ -164,6 +170,14 @@ bool filter_resolve(struct filter *filter, const struct trace *trace, struct fai
         (filter->cpus != NULL && !resolve_streams(filter, trace, fail)) ||
         ((filter->events != NULL || filter->classes != NULL) && !resolve_types(filter, &trace->schema, fail)))
         return false;
+    if (filter->without_drain && schema_find_event(&trace->schema, "trace_drain_begin") == NULL)
+        return fail_set(fail,
+                        "--without-drain: the trace is from an older version of Tarn, which did not mark "
+                        "its drain");
+    if (filter->subtract_cost && trace->schema.cost_count == 0)
+        return fail_set(fail,
+                        "--subtract-cost: the trace does not say what logging costs; run `trace bench` in "
+                        "the guest before the pull");
     filter->by_running = filter->pids || filter->tids || filter->process;
     return true;
 }

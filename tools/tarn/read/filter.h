@@ -15,6 +15,8 @@
 /* The option values as given. filter_resolve needs an open trace. */
 struct filter {
     const char *from, *to, *cpus, *pids, *process, *tids, *classes, *events;
+    bool without_drain; /* leave out what the drain causes: model_leave_out_drain */
+    bool subtract_cost; /* what logging costs: model_subtract_costs; an option of the analyses */
     /* set by filter_resolve */
     uint64_t from_ticks, to_ticks; /* from <= t < to */
     bool *streams;                 /* by rank; NULL: all */
@@ -23,7 +25,7 @@ struct filter {
 };
 
 /* The options that set them; and those that select by the running thread, without --class and --event. */
-#define FILTER_OPTIONS 8u
+#define FILTER_OPTIONS 9u
 extern const struct command_option filter_options[FILTER_OPTIONS + 1];
 #define filter_running_options (filter_options + 2)
 

@@ -264,6 +264,7 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
     for (unsigned class = 0; class < TRACE_CLASS_COUNT; class ++)
         name_class(schema, class);
     find_known_events(schema);
+    schema_read_costs(schema, text, length);
     return true;
 }
 

@@ -50,6 +50,8 @@ struct event_type {
     unsigned field_count;
     bool has_fields; /* declares a struct, which may be empty */
     unsigned index;  /* 0, 1, ... in metadata order */
+    /* What logging one costs, in thousandths; the least and the median. 0: not measured, or not counted. */
+    uint32_t cost_ticks[2], cost_instructions[2];
 };
 
 /* Events that the tool itself uses; NULL if absent. */
@@ -79,6 +81,7 @@ struct schema {
     struct known_events known;
     const struct field *context_fields; /* fields of the packet context that CTF gives no meaning */
     unsigned context_field_count;
+    unsigned cost_count; /* event types whose cost was measured (schema_costs.c) */
 };
 
 /* Reads DIR/metadata. */
@@ -87,6 +90,9 @@ bool schema_build(struct schema *schema, const char *text, size_t length, struct
 void schema_free(struct schema *schema);
 const struct field *schema_find_field(const struct event_type *type, const char *name);
 const struct event_type *schema_find_event(const struct schema *schema, const char *name);
+
+/* schema_costs.c: reads the costs of logging, which TEXT may have. */
+void schema_read_costs(struct schema *schema, const char *text, size_t length);
 
 /* Returns an environment entry; NULL: none of this name and type. */
 const char *schema_env(const struct schema *schema, const char *name, bool is_text);

@@ -96,6 +96,8 @@ static void set_filter(struct filter *filter, const struct request *request)
     filter->tids = request_text(request, "tid");
     filter->classes = request_text(request, "class");
     filter->events = request_text(request, "event");
+    filter->without_drain = request_text(request, "without-drain") != NULL;
+    filter->subtract_cost = request_text(request, "subtract-cost") != NULL;
 }
 
 static bool set_options(struct analysis *analysis, const struct request *request, struct fail *fail)
@@ -141,6 +143,8 @@ static bool walk_again(struct analysis_walker *walker, struct model *model, uint
     asker->gave_up = view->generation != asker->generation;
     if (!asker->gave_up) {
         range_walk_open(&again.walk, model, &again.range, &asker->trace, &view->index);
+        if (asker->filter.without_drain)
+            model_leave_out_drain(model);
         if (asker->job != NULL)
             asker->job->total += events_before(&again, to);
     }

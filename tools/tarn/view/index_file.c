@@ -12,7 +12,7 @@
 
 /* FORMAT changes with the index; BUILD depends on
  * everything else that determines the meaning of the bytes. */
-#define FORMAT 10u
+#define FORMAT 11u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
      sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \

@@ -34,6 +34,7 @@ const struct style_entry styles[STYLES] = {
     ACTION(IRQ, "irq", "interrupt"),
     ACTION(IPI, "ipi", "IPI"),
     ACTION(REQUEST, "request", "request"),
+    ACTION(DRAIN, "drain", "sends the trace"),
 };
 
 /* Rounds to one of 256 values as the page does, where cairo would truncate. */

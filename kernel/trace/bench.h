@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/bench.h - measures what logging an event costs; see bench.c.
+ *
+ * trace_lock: trace_bench takes it, trace_bench_write needs it.
+ */
+#ifndef KERNEL_TRACE_BENCH_H
+#define KERNEL_TRACE_BENCH_H
+
+#include <stdint.h>
+#include <trace/format/text.h>
+
+/* Measures the event ID (TRACE_ID). 0, or -E_NOT_FOUND: there is none, or this kernel does not log it. */
+int64_t trace_bench(uint64_t id);
+/* Writes the results as a part of the metadata. */
+void trace_bench_write(struct trace_text *text);
+/* registry.c: adds them to the metadata; what was added before no longer counts. -E_TOO_LARGE: no space. */
+int64_t trace_add_costs(void);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * drain.c - what the drain of the trace causes, and time that does not count; see model.h.
+ *
+ * A drain is a thread of the guest's trace server that sends packets to a host. It marks the rounds in which
+ * it sends (trace/schema/trace.ev). Between them it only waits for packets, so everything from its first mark
+ * to its last is the drain's. What a server does for a call of a draining thread is the drain's, too.
+ *
+ * After lost events it is unknown whether a thread still drains, until its next mark.
+ */
+#include <tools/tarn/model/activities.h>
+
+/* Events of the classes sched and timer are about one thread, which need not be the one that runs. */
+static uint16_t find_subject(const struct schema *schema, const struct event_type *type)
+{
+    const char *class = schema->classes[TRACE_ID_CLASS(type->id)].name;
+    const struct field *tid = schema_find_field(type, "tid");
+
+    if (strcmp(class, "sched") != 0 && strcmp(class, "timer") != 0)
+        return 0;
+    tid = tid != NULL ? tid : schema_find_field(type, "next_tid");
+    return tid != NULL && tid->width == 4 && tid->swap == schema->swap ? (uint16_t)tid->offset : 0;
+}
+
+void model_leave_out_drain(struct model *model)
+{
+    const struct schema *schema = &model->trace->schema;
+
+    model->subjects = alloc_zero(schema->event_count + 1, sizeof(model->subjects[0]));
+    for (unsigned i = 0; i < schema->event_count; i++)
+        model->subjects[i] = find_subject(schema, schema->events[i]);
+    model->leaves_out_drain = true;
+    model->plain_from = UINT64_MAX;
+    model->wants_segments = true;                         /* for count_segment */
+    model->wants_events = model->wants_activities = true; /* to count those left out */
+}
+
+bool model_is_left_out(const struct model *model, const struct model_thread *thread)
+{
+    return model->leaves_out_drain && thread->is_draining && !is_interrupted(thread);
+}
+
+static void set_drains(struct model_thread *thread, bool drains)
+{
+    thread->drains = drains;
+    set_serving(thread, thread->serving);
+}
+
+void forget_drain(struct model_thread *thread)
+{
+    set_drains(thread, false);
+}
+
+/* ---- events ---- */
+
+static const struct model_action *action_of(const struct model *model, const struct cursor *cursor)
+{
+    return &model->actions[cursor->event.type->index];
+}
+
+/* The server has not begun to work on the call that it receives. */
+static bool receives_drain_call(const struct model *model, const struct cursor *cursor)
+{
+    const struct model_action *action = action_of(model, cursor);
+    const struct model_thread *client =
+        thread_find(model, get32(model, &cursor->event, action->at[1]), cursor->rank);
+
+    return client != NULL && client->calling != NULL && client->call.is_drain &&
+           client->call.id == get64(model, &cursor->event, action->at[0]);
+}
+
+static bool is_about_drain(const struct model *model, const struct cursor *cursor)
+{
+    uint16_t at = model->subjects != NULL ? model->subjects[cursor->event.type->index] : 0;
+    const struct model_thread *thread =
+        at != 0 ? thread_find(model, get32(model, &cursor->event, at), cursor->rank) : NULL;
+
+    return thread != NULL && model_is_left_out(model, thread);
+}
+
+bool model_is_drain_event(const struct model *model, const struct cursor *cursor)
+{
+    const struct model_thread *thread = model->cpus[cursor->rank].thread;
+    model_handler *handle = action_of(model, cursor)->handle;
+
+    if (handle == on_drain_begin || handle == on_drain_end || is_about_drain(model, cursor))
+        return true;
+    if (handle == on_irq_entry || handle == on_ipi_entry || thread == NULL)
+        return false;
+    return model_is_left_out(model, thread) || (handle == on_receive && receives_drain_call(model, cursor));
+}
+
+void on_drain_begin(struct model *model, struct model_cpu *cpu, const struct event *event,
+                    const struct model_action *action)
+{
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
+
+    if (thread == NULL)
+        return;
+    close_segment(model, thread, model->now);
+    set_drains(thread, true);
+    activity_enter(model, thread, ACTIVITY_DRAIN, UINT32_MAX, get32(model, event, action->at[1]), 0);
+}
+
+static bool is_in_round(const struct model_thread *thread)
+{
+    uint32_t depth = thread->depth <= MODEL_DEPTH_MAX ? thread->depth : MODEL_DEPTH_MAX;
+
+    while (depth > 0 && thread->frames[depth - 1].kind != ACTIVITY_DRAIN)
+        depth--;
+    return depth > 0;
+}
+
+/* The last mark may come between rounds. Without an earlier mark, a round has begun before the trace. */
+void on_drain_end(struct model *model, struct model_cpu *cpu, const struct event *event,
+                  const struct model_action *action)
+{
+    struct model_thread *thread = get_thread(model, cpu, get32(model, event, action->at[0]));
+
+    if (thread == NULL)
+        return;
+    close_segment(model, thread, model->now);
+    if (is_in_round(thread) || !thread->drains) {
+        set_drains(thread, true);
+        activity_leave(model, thread, ACTIVITY_DRAIN, UINT32_MAX, 0, 0);
+    }
+    set_drains(thread, get32(model, event, action->at[1]) == 0);
+}
+
+/* ---- time ---- */
+
+static void leave_out_segment(struct model *model, struct model_thread *thread, uint64_t ticks)
+{
+    *(thread->state == MODEL_RUNNING ? &model->cpus[thread->cpu].drained : &model->left_out.waited) += ticks;
+    thread->uncounted += ticks;
+    thread->deducted = thread->uncounted;
+}
+
+bool count_segment(struct model *model, struct model_thread *thread, uint64_t from, uint64_t to)
+{
+    uint64_t rest = thread->uncounted - thread->deducted;
+
+    if (thread->segment == thread->since)
+        thread->state_deducted = thread->deducted;
+    thread->segment_deducted = 0;
+    if (model_leaves_out(model, thread)) {
+        leave_out_segment(model, thread, to - from);
+        return false;
+    }
+    thread->segment_deducted = rest < to - from ? rest : to - from; /* what is too much, the next one lacks */
+    thread->deducted += thread->segment_deducted;
+    return true;
+}
