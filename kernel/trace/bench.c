@@ -4,9 +4,10 @@
  *
  * The idea is KLogger's (Etsion, Tsafrir, Kirkpatrick and Feitelson, EuroSys 2007): dummy events of each
  * kind, by the code that logs real ones. Each event has a function here with a call site of its own: a site
- * that is on, the cold code behind it, and a block (trace/ring/restart.h). The sites are not in the table of
- * sites, so no mask switches them off. While a sample is taken, this CPU's ring is one of its own, which
- * nobody reads: dummy events are never in the trace. Interrupts are off; what an NMI logs meanwhile is lost.
+ * that is on, the cold code behind it (with a second site, which is off, if the event can be limited), and a
+ * block (trace/ring/restart.h). The sites are not in the table of sites, so no mask switches them off. While
+ * a sample is taken, this CPU's ring is one of its own, which nobody reads: dummy events are never in the
+ * trace. Interrupts are off; what an NMI logs meanwhile is lost.
  *
  * A sample is the mean of SAMPLE events, without what the loop costs. A system call takes the samples of one
  * event, so that none is long.

@@ -36,6 +36,7 @@ static inline const struct trace_info *arch_trace_info(void);
  * changes in place (<arch/trace_site.h>). */
 #ifndef TRACE_TESTED
 static inline bool arch_trace_site(uint32_t id);
+static inline void arch_trace_site_off(void); /* the same instruction, which is off and stays so */
 #endif
 
 /* The same by reading the info page: whether the class, and the event, are enabled. Constants. */

@@ -18,10 +18,11 @@
 #include <arch/trace_rings.h>
 
 /* A site as it is linked: on in the kernel, which logs before it can change its text. */
+#define PORT_TRACE_SITE_OFF "nop"
 #ifdef TARN_KERNEL
 #define PORT_TRACE_SITE "b %l[on]"
 #else
-#define PORT_TRACE_SITE "nop"
+#define PORT_TRACE_SITE PORT_TRACE_SITE_OFF
 #endif
 
 static inline __attribute__((always_inline)) bool arch_trace_site(uint32_t id)
@@ -31,6 +32,11 @@ static inline __attribute__((always_inline)) bool arch_trace_site(uint32_t id)
 on:
     __attribute__((cold));
     return true;
+}
+
+static inline __attribute__((always_inline)) void arch_trace_site_off(void)
+{
+    __asm__ volatile(PORT_TRACE_SITE_OFF);
 }
 
 /* The byte of a big-endian word with bit `number`. */

@@ -17,10 +17,11 @@
 #include <arch/trace_rings.h>
 
 /* A site as it is linked: on in the kernel, which logs before it can change its text. */
+#define PORT_TRACE_SITE_OFF ".byte 0xa9" /* testl $displacement, %eax */
 #ifdef TARN_KERNEL
 #define PORT_TRACE_SITE ".byte 0xe9" /* jmp */
 #else
-#define PORT_TRACE_SITE ".byte 0xa9" /* testl $displacement, %eax */
+#define PORT_TRACE_SITE PORT_TRACE_SITE_OFF
 #endif
 
 static inline __attribute__((always_inline)) bool arch_trace_site(uint32_t id)
@@ -35,6 +36,11 @@ static inline __attribute__((always_inline)) bool arch_trace_site(uint32_t id)
 on:
     __attribute__((cold));
     return true;
+}
+
+static inline __attribute__((always_inline)) void arch_trace_site_off(void)
+{
+    __asm__ volatile(PORT_TRACE_SITE_OFF "\n\t.long 0" : : : "cc");
 }
 
 #ifdef TARN_KERNEL
