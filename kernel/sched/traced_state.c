@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* traced_state.c - logs the end of a traced wait. Interface: traced_state.h. */
 #include <kernel/sched/traced_state.h>
+#include <trace/counter.h>
 #include <trace/ipc.h>
 #include <trace/syscall.h>
 
@@ -21,8 +22,8 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
     if (traced & TRACED_CALL)
         trace_return(thread);
     if (traced & TRACED_SYSCALL) {
+        trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
         if (TRACE_ON_COUNTER_SYSCALL())
             counters_leave(thread, traced & TRACED_NUMBER);
-        trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
     }
 }

@@ -4,7 +4,6 @@
 #define KERNEL_TRACED_STATE_H
 
 #include <kernel/sched/thread.h>
-#include <trace/counter.h>
 #include <trace/sched.h>
 #include <trace/syscall.h>
 
@@ -35,8 +34,6 @@ static inline void thread_trace_exit(struct thread *thread, int64_t result)
 {
     const uint32_t number = thread->traced & TRACED_NUMBER;
     thread->traced = 0;
-    if (TRACE_ON_COUNTER_SYSCALL())
-        counters_leave(thread, number);
     trace_syscall_exit(number, thread->tid, result);
 }
 

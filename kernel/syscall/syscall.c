@@ -27,29 +27,42 @@ static __attribute__((noinline, cold)) void open_window(const struct thread *sel
     profile_open_window();
 }
 
+static __attribute__((noinline, cold)) void enter_counted(struct thread *self)
+{
+    if (profile_period != 0)
+        open_window(self);
+    counters_enter(self);
+}
+
 /* Keeps the number in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
 void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t number)
 {
     self->traced = (uint32_t)number | TRACED_SYSCALL;
     trace_syscall_entry((uint32_t)number, self->tid, arg0, arg1);
     if (TRACE_ON_COUNTER_SYSCALL())
-        counters_enter(self);
-    if (__builtin_expect(profile_period != 0, 0))
+        enter_counted(self);
+    else if (__builtin_expect(profile_period != 0, 0))
         open_window(self);
 }
 
 /* Apart, so that syscall_left() needs no register that a call keeps. */
-static __attribute__((noinline, cold)) int64_t sampled_left(int64_t result, struct thread *self)
+static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, struct thread *self)
 {
-    profile_close_window();
+    const uint32_t number = self->traced & TRACED_NUMBER;
+    if (this_cpu()->profile.window)
+        profile_close_window();
     thread_trace_exit(self, result);
+    if (TRACE_ON_COUNTER_SYSCALL())
+        counters_leave(self, number);
     return result;
 }
 
 int64_t syscall_left(int64_t result, struct thread *self)
 {
+    if (TRACE_ON_COUNTER_SYSCALL())
+        return measured_left(result, self);
     if (__builtin_expect(this_cpu()->profile.window, 0))
-        return sampled_left(result, self);
+        return measured_left(result, self);
     thread_trace_exit(self, result);
     return result;
 }
