@@ -15,10 +15,10 @@
 struct stream_writer {
     int fd; /* -1: no file yet */
     bool started;
-    uint64_t packets; /* number written */
-    uint64_t next;    /* number of the packet expected next */
-    uint64_t begin;   /* start time of the last packet */
-    uint64_t end;     /* end time of the last packet */
+    uint64_t bytes; /* of the file: packets have different sizes */
+    uint64_t next;  /* number of the packet expected next */
+    uint64_t begin; /* start time of the last packet */
+    uint64_t end;   /* end time of the last packet */
     uint64_t discarded_first, discarded_last;
     uint64_t events;  /* logged up to the end of what was written of the last packet: as `events_before` */
     uint64_t cut_off; /* events so far; of the last packet when the next one tells */
