@@ -60,15 +60,17 @@ static int64_t set_mask(uint64_t mask)
     return 0;
 }
 
-/* Mode stream begins with the newest quarter of the packets not consumed yet, so that a consumer of a full
- * flight recorder gets a little history and no gap after it. Mode once begins with what is logged from now
- * on. */
+/* Mode stream begins with the newest quarter of the ring, as far as it is not consumed yet, so that a
+ * consumer of a full flight recorder gets a little history and no gap after it. Mode once begins with what is
+ * logged from now on. What lies before may be overwritten, but is not lost before it is: a snapshot has it.
+ */
 static uint64_t first_packet(uint32_t cpu, uint64_t mode)
 {
     const struct trace_info *info = &trace_info_page;
-    uint64_t head = trace_index_head(trace_trusted_index(cpu), info->buffer_mask + 1);
-    uint64_t history = mode == TRACE_MODE_STREAM ? info->buffer_count / 4 : 0;
-    uint64_t first = head > history ? head - history : 0;
+    const struct trace_reader reader = trace_reader_of(cpu);
+    const uint64_t head = trace_trusted_head(cpu);
+    const uint64_t history = mode == TRACE_MODE_STREAM ? trace_reader_ring_bytes(&reader) / 4 : 0;
+    const uint64_t first = trace_reader_back(&reader, head, history);
     return first > info->consumed[cpu] ? first : info->consumed[cpu];
 }
 
@@ -78,6 +80,10 @@ static int64_t set_mode(uint64_t mode)
     if (mode > TRACE_MODE_ONCE)
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);
+    if (trace_is_resizing()) {
+        spin_unlock(&trace_lock);
+        return -E_BUSY;
+    }
     if (mode != info->mode) {
         for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
             info->consumed[cpu] = first_packet(cpu, mode);
@@ -150,20 +156,21 @@ static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
     if (!trace_geometry_is_valid(buffer_bytes, buffer_count))
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);
-    int error = trace_set_geometry(buffer_bytes, buffer_count);
+    int result = trace_set_geometry(buffer_bytes, buffer_count);
     spin_unlock(&trace_lock);
-    if (!error)
-        trace_statedump();
-    return error;
+    return result;
 }
 
 static int64_t clear(void)
 {
     spin_lock(&trace_lock);
-    trace_clear();
+    const bool may = !trace_is_resizing();
+    if (may)
+        trace_clear();
     spin_unlock(&trace_lock);
-    trace_statedump();
-    return 0;
+    if (may)
+        trace_statedump();
+    return may ? 0 : -E_BUSY;
 }
 
 static bool has_content(uint32_t cpu)
@@ -249,12 +256,13 @@ int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
     if (cpu >= info->cpu_count)
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);
-    uint64_t head = trace_index_head(trace_trusted_index(cpu), info->buffer_mask + 1);
-    if (packet < info->consumed[cpu] || packet > head)
+    if (trace_is_resizing())
+        error = -E_BUSY;
+    else if (packet < info->consumed[cpu] || packet > trace_trusted_head(cpu))
         error = -E_BAD_ARGUMENT;
     else if (info->mode != TRACE_MODE_ONCE)
         /* release: the consumer has read the packet before a writer may take its buffer; pairs with the read
-         * in is_free() */
+         * in packet_is_free() */
         __atomic_store_n(&info->consumed[cpu], packet, __ATOMIC_RELEASE);
     spin_unlock(&trace_lock);
     return error;

@@ -75,10 +75,19 @@ extern struct spinlock trace_lock;
 /* control.c: 0 if the current space has that right to the trace; else -E_*. */
 int trace_check(cap_t trace, uint32_t right);
 
-/* rings.c; trace_lock held, sizes checked. 0 or -E_NO_MEMORY. */
+/* resize.c. trace_lock held, sizes checked. 0; 1: call again, there is more to do; -E_NO_MEMORY; -E_BUSY:
+ * other sizes are being set, or what a reader has not taken would be lost. */
 int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count);
+/* Whether sizes are being set: then indices and eras belong together only afterwards. trace_lock held. */
+bool trace_is_resizing(void);
+/* From the heartbeat: goes on with a change of sizes that its caller has left. */
+void trace_resume_resize(uint64_t now);
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);
 void trace_clear(void);
+/* Of the first `pages` of a ring, and the slack behind: how many have no memory yet. */
+uint64_t trace_missing_pages(uint32_t cpu, uint64_t pages);
+/* Provides them, at most `most`, in few pieces. Keeps what it got, also on failure. 0 or -E_NO_MEMORY. */
+int trace_extend_ring(uint32_t cpu, uint64_t pages, uint64_t most);
 void trace_on_every_cpu(void (*function)(void *unused)); /* as smp_call_urgently, and here */
 char *trace_ring(uint32_t cpu); /* the kernel's address; also works before trace_init */
 struct trace_reader trace_reader_of(uint32_t cpu);
@@ -140,6 +149,11 @@ void trace_previous_drop_if_scarce(void); /* no lock held */
  * other CPU. */
 void trace_silence(bool silent);
 
+/* heartbeat.c: sets the table of a ring in which nothing logs; the copy that programs cannot change. */
+void trace_set_eras(uint32_t cpu, const struct trace_eras *eras);
+void trace_trusted_eras(uint32_t cpu, uint64_t geometry, struct trace_eras *eras);
+/* Number of the packet that the next event goes to, as far as the control page is believed. */
+uint64_t trace_trusted_head(uint32_t cpu);
 /* heartbeat.c: the ring was set up again at `index`. */
 void trace_expect_index(uint32_t cpu, uint64_t index);
 /* That ring's index if it is plausible; else the last plausible one. */

@@ -9,7 +9,8 @@
  * - the index never decreases, and grows no faster than a CPU can log;
  * - the index of a closed ring is a packet's last word;
  * - the newest packet has its header within TRACE_PATIENCE_SECONDS;
- * - counters only grow.
+ * - counters only grow;
+ * - only the kernel changes the table of eras.
  *
  * It repairs what is impossible and logs it as trace_corrupt; what was logged in between is lost.
  *
@@ -32,7 +33,9 @@
  * interrupts. */
 #define SUM_BYTES_A_VISIT (256u << 10)
 
-enum damage { INDEX_BEHIND = 1, INDEX_AHEAD, PACKET_HEADER, TIME_LIMIT, LOSS_COUNTERS };
+enum damage { INDEX_BEHIND = 1, INDEX_AHEAD, PACKET_HEADER, TIME_LIMIT, LOSS_COUNTERS, ERAS };
+
+#define NEXT_LOOK_HZ 1000 /* while the sizes change */
 
 /* The last values known to be correct. The ring's CPU writes them, and under trace_lock whatever restarts the
  * ring. Then a heartbeat may see a mixture, and repair an intact ring, which is harmless. */
@@ -40,9 +43,10 @@ static struct shadow {
     uint64_t index; /* without TRACE_INDEX_CLOSED */
     uint64_t time;
     uint64_t discarded, torn;
-    uint64_t bad_header;   /* packet whose header was wrong last time, plus one */
-    uint64_t bad_geometry; /* as the rings were then */
-    uint64_t bad_since;    /* when it was first found wrong */
+    uint64_t bad_header;               /* packet whose header was wrong last time, plus one */
+    uint64_t bad_geometry;             /* as the rings were then */
+    uint64_t bad_since;                /* when it was first found wrong */
+    struct trace_era eras[TRACE_ERAS]; /* changed under trace_lock, while the ring's CPU logs nothing */
 } shadows[TRACE_CPUS_MAX];
 
 static uint64_t load(const uint64_t *word)
@@ -60,6 +64,26 @@ void trace_expect_index(uint32_t cpu, uint64_t index)
     store(&shadows[cpu].index, index & ~TRACE_INDEX_CLOSED);
     /* release: pairs with the acquire in trace_trusted_index() */
     __atomic_store_n(&shadows[cpu].time, arch_clock(), __ATOMIC_RELEASE);
+}
+
+void trace_set_eras(uint32_t cpu, const struct trace_eras *eras)
+{
+    struct trace_era *own = shadows[cpu].eras, *shown = trace_control_of(trace_ring(cpu))->eras;
+    for (uint32_t i = 0; i < TRACE_ERAS; i++)
+        own[i] = shown[i] = i < eras->count ? eras->era[i] : (struct trace_era){0};
+}
+
+void trace_trusted_eras(uint32_t cpu, uint64_t geometry, struct trace_eras *eras)
+{
+    memcpy(eras->era, shadows[cpu].eras, sizeof(eras->era));
+    trace_eras_check(eras, geometry);
+}
+
+uint64_t trace_trusted_head(uint32_t cpu)
+{
+    struct trace_eras eras;
+    trace_trusted_eras(cpu, trace_geometry_of(&trace_info_page), &eras);
+    return trace_eras_head(&eras, trace_trusted_index(cpu));
 }
 
 static uint64_t words_possible(const struct shadow *shadow, uint64_t now)
@@ -86,26 +110,29 @@ uint64_t trace_trusted_index(uint32_t cpu)
     return index_is_possible(index, known, possible) ? index : known;
 }
 
-/* A packet number after any that writers can have begun; headers show how far they came. */
-static uint64_t find_fresh_number(uint32_t cpu, const struct shadow *shadow, uint64_t now)
+/* The first word of a packet after any that writers can have begun; headers show how far they came. */
+static uint64_t find_fresh_start(uint32_t cpu, const struct shadow *shadow, uint64_t now)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    const uint64_t size = trace_reader_bytes(&reader) / 8, known = trace_index_words(shadow->index) / size;
+    const struct trace_era *era = &reader.eras.era[0];
+    const uint64_t known = trace_eras_newest(&reader.eras, shadow->index);
     const uint64_t consumed = load(&reader.info->consumed[cpu]);
     uint64_t last = consumed > known ? consumed : known;
-    for (uint64_t i = 0; i < trace_reader_buffers(&reader); i++) {
-        uint64_t number = load(&trace_packet_at(&reader, i)->packet_seq_num);
-        if (number > last && number - known <= words_possible(shadow, now) / size)
+    last = last > era->number ? last : era->number;
+    for (uint64_t at = 0; at < reader.eras.ring_words; at += era->words) {
+        const char *packet = reader.ring + TRACE_BUFFERS_OFFSET + at * 8;
+        const uint64_t number = load(&((const struct trace_packet *)packet)->packet_seq_num);
+        if (number > last && number - known <= words_possible(shadow, now) / era->words)
             last = number;
     }
-    return last + 2;
+    return trace_eras_start(&reader.eras, last + 2);
 }
 
 static void repair_index(uint32_t cpu, struct shadow *shadow, enum damage damage, uint64_t found,
                          uint64_t now)
 {
     struct trace_control *control = trace_control_of(trace_ring(cpu));
-    trace_ring_open(trace_ring(cpu), find_fresh_number(cpu, shadow, now));
+    trace_ring_open(trace_ring(cpu), find_fresh_start(cpu, shadow, now));
     trace_expect_index(cpu, load(&control->index));
     shadow->bad_header = 0;
     if (TRACE_ON_TRACE())
@@ -118,13 +145,15 @@ static bool header_stays_wrong(uint32_t cpu, struct shadow *shadow, uint64_t ind
 {
     const struct trace_reader reader = trace_reader_of(cpu);
     const uint64_t hz = reader.info->clock_hz, patience = hz ? TRACE_PATIENCE_SECONDS * hz : TRACE_TIME_SPAN;
-    const uint64_t newest = trace_index_newest(index, trace_reader_bytes(&reader) / 8);
+    const uint64_t newest = trace_eras_newest(&reader.eras, index);
     /* One that was wrong is watched even if the next one has begun: with compare-and-swap a fast clock's time
      * limit ends a packet earlier than we have waited. */
     const bool is_watched = shadow->bad_header && shadow->bad_geometry == reader.geometry &&
-                            newest - (shadow->bad_header - 1) < trace_reader_buffers(&reader);
+                            newest - (shadow->bad_header - 1) < trace_geometry_buffers(reader.geometry);
     const uint64_t number = is_watched ? shadow->bad_header - 1 : newest;
     const struct trace_packet *packet = trace_packet_at(&reader, number);
+    if (number < trace_eras_first(&reader.eras))
+        return false; /* nothing was logged since the rings were cleared */
     bool sound = __atomic_load_n(&packet->magic, __ATOMIC_RELAXED) == TRACE_CTF_MAGIC &&
                  __atomic_load_n(&packet->cpu_id, __ATOMIC_RELAXED) == cpu &&
                  load(&packet->packet_seq_num) == number; /* another CPU may restart the ring meanwhile */
@@ -147,6 +176,18 @@ static void check_index(uint32_t cpu, struct shadow *shadow, uint64_t now)
         repair_index(cpu, shadow, PACKET_HEADER, index, now);
     else
         trace_expect_index(cpu, index);
+}
+
+/* What is logged meanwhile is in the right place, but has wrong numbers. */
+static void check_eras(uint32_t cpu, const struct shadow *shadow)
+{
+    struct trace_era *shown = trace_control_of(trace_ring(cpu))->eras;
+    if (memcmp(shown, shadow->eras, sizeof(shadow->eras)) == 0)
+        return;
+    const uint64_t found = load(&shown[0].words);
+    memcpy(shown, shadow->eras, sizeof(shadow->eras));
+    if (TRACE_ON_TRACE())
+        trace_trace_corrupt(cpu, ERAS, found, shadow->eras[0].words);
 }
 
 static void check_limit(uint32_t cpu, uint64_t now)
@@ -185,7 +226,12 @@ uint64_t trace_heartbeat(uint64_t now)
     const uint32_t cpu = this_cpu()->index;
     struct trace_control *control = trace_control_of(trace_ring(cpu));
     struct shadow *shadow = &shadows[cpu];
+    if (trace_geometry_is_changing(trace_geometry_of(&trace_info_page))) {
+        trace_resume_resize(now);
+        return now + trace_info_page.clock_hz / NEXT_LOOK_HZ;
+    }
     uint64_t most = words_possible(shadow, arch_clock());
+    check_eras(cpu, shadow);
     check_counter(cpu, &control->discarded, &shadow->discarded, most);
     check_counter(cpu, &control->torn, &shadow->torn, most);
     check_limit(cpu, arch_clock());

@@ -7,10 +7,12 @@
 static bool begin_packet(uint32_t cpu, uint64_t number, struct trace_walk *walk)
 {
     struct trace_reader reader = trace_reader_of(cpu);
-    const uint64_t size = trace_reader_bytes(&reader) / 8, start = number * size;
     const struct trace_packet *packet = trace_packet_at(&reader, number);
     uint64_t index = __atomic_load_n(&trace_control_of(reader.ring)->index, __ATOMIC_ACQUIRE);
-    uint64_t words = index - start < size ? index - start : size; /* TRACE_INDEX_CLOSED: the whole buffer */
+    const uint64_t used = trace_index_open_words(index, reader.eras.era[0].words);
+    const uint64_t words = used && number == trace_eras_head(&reader.eras, index)
+                               ? used
+                               : trace_reader_bytes(&reader, number) / 8;
     if (packet->magic != TRACE_CTF_MAGIC || packet->packet_seq_num != number)
         return false;
     trace_walk_begin(walk, packet, words, arch_trace_clock());
@@ -29,12 +31,14 @@ static bool next_packet(void *context, uint32_t cpu, struct trace_walk *walk)
 void trace_newest_begin(struct trace_newest *newest, uint64_t cpus, uint64_t packets)
 {
     const struct trace_info *info = &trace_info_page;
-    const uint64_t geometry = trace_geometry_of(info), buffers = trace_geometry_buffers(geometry);
-    packets = packets < buffers ? packets : buffers;
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
-        uint64_t head = trace_index_newest(trace_trusted_index(cpu), trace_geometry_words(geometry));
+        const struct trace_reader reader = trace_reader_of(cpu);
+        const uint64_t index = trace_trusted_index(cpu), head = trace_eras_newest(&reader.eras, index);
+        const uint64_t oldest = trace_eras_oldest(&reader.eras, index);
         newest->range[cpu].head = head;
-        newest->range[cpu].number = !(cpus >> cpu & 1) ? head + 1 : head >= packets ? head - packets + 1 : 0;
+        newest->range[cpu].number = !(cpus >> cpu & 1)            ? head + 1
+                                    : head + 1 - oldest > packets ? head + 1 - packets
+                                                                  : oldest;
     }
     trace_merge_begin(&newest->merge, info->cpu_count, next_packet, newest);
 }

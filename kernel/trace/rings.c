@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/rings.c - every CPU's ring: its memory, its geometry, starting over.
+ * kernel/trace/rings.c - every CPU's ring: its memory, starting over. resize.c changes the sizes.
  *
  * A page once mapped in a ring stays there: a smaller ring leaves its surplus mapped and unused, and a
  * later larger one uses it again. So no TLB shootdown is ever needed, and with TRACE_CAS a program that was
  * stopped while it logged and continues with old masks still writes into memory of the trace. The price is
  * that trace memory only grows.
  *
- * When the rings start over each CPU stops and opens its own: nobody else may write its index. After a change
- * the indices continue beyond the old ones. With TRACE_CAS a swap that a writer prepared before fails. Words
+ * When the rings start over each CPU stops and opens its own: nobody else may write its index. The indices
+ * continue beyond the old ones. With TRACE_CAS a swap that a writer prepared before fails. Words
  * reserved before are written somewhere in the ring, and the count of the packet that they hit shows it.
  */
 #include <arch/boot.h>
@@ -41,7 +41,10 @@ char *trace_ring(uint32_t cpu)
 
 struct trace_reader trace_reader_of(uint32_t cpu)
 {
-    return trace_reader_open(&trace_info_page, trace_ring(cpu), cpu, 0);
+    struct trace_reader reader = {&trace_info_page, trace_ring(cpu), cpu, 0,
+                                  .geometry = trace_geometry_of(&trace_info_page)};
+    trace_trusted_eras(cpu, reader.geometry, &reader.eras);
+    return reader;
 }
 
 /* Returns how many of the consecutive frames were mapped. */
@@ -69,6 +72,12 @@ static uint64_t take_run(uint64_t pages, paddr_t *run)
     return pages;
 }
 
+uint64_t trace_missing_pages(uint32_t cpu, uint64_t pages)
+{
+    pages += TRACE_SLACK_BYTES / FRAME_SIZE;
+    return pages > mapped_pages[cpu] ? pages - mapped_pages[cpu] : 0;
+}
+
 static void free_run(paddr_t run, uint64_t first, uint64_t end)
 {
     for (uint64_t i = first; i < end; i++)
@@ -86,11 +95,11 @@ static int map_control_page(uint32_t cpu)
     return -E_NO_MEMORY;
 }
 
-/* Provides the first `pages` of a ring, and the slack behind, in few pieces. Keeps what it got, also on
- * failure. */
-static int extend_ring(uint32_t cpu, uint64_t pages)
+int trace_extend_ring(uint32_t cpu, uint64_t pages, uint64_t most)
 {
     pages += TRACE_SLACK_BYTES / FRAME_SIZE;
+    most += mapped_pages[cpu];
+    pages = pages < most ? pages : most;
     while (mapped_pages[cpu] < pages) {
         paddr_t run;
         uint64_t count = take_run(pages - mapped_pages[cpu], &run);
@@ -156,7 +165,7 @@ void trace_init(void)
     trace_previous_keep();
     trace_store_init(previous_place, previous_id);
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
-        if (map_control_page(cpu) || extend_ring(cpu, ring_bytes / FRAME_SIZE))
+        if (map_control_page(cpu) || trace_extend_ring(cpu, ring_bytes / FRAME_SIZE, ~0ull >> 1))
             panic("trace: no memory for a ring of %u KiB on each of %u CPUs", (unsigned)(ring_bytes >> 10),
                   boot_info.cpu_count);
     leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
@@ -169,41 +178,33 @@ void trace_init(void)
     trace_previous_increment_age();
 }
 
-bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count)
-{
-    return buffer_bytes >= TRACE_BUFFER_BYTES_MIN && buffer_bytes <= TRACE_BUFFER_BYTES_MAX &&
-           !(buffer_bytes & (buffer_bytes - 1)) && buffer_count >= 2 &&
-           !(buffer_count & (buffer_count - 1)) && buffer_count <= TRACE_RING_BYTES_MAX / buffer_bytes;
-}
-
 /* Invalidates the packets in a ring's buffers and writes off uncommitted words (TRACE_UNCOMMITTED_MARK). */
 static void forget_packets(uint32_t cpu)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    for (uint64_t i = 0; i < trace_reader_buffers(&reader); i++) {
-        struct trace_packet *packet = (struct trace_packet *)trace_packet_at(&reader, i);
+    const uint64_t words = reader.eras.era[0].words;
+    for (uint64_t at = 0; at < reader.eras.ring_words; at += words) {
+        struct trace_packet *packet = (struct trace_packet *)(reader.ring + TRACE_BUFFERS_OFFSET + at * 8);
         __atomic_store_n(&packet->packet_seq_num, TRACE_NO_PACKET, __ATOMIC_RELAXED);
-        __atomic_store_n(&packet->committed, trace_reader_bytes(&reader) / 8, __ATOMIC_RELAXED);
+        __atomic_store_n(&packet->committed, words, __ATOMIC_RELAXED);
     }
 }
 
 /* What start_over() asks every CPU to do with its own ring. */
-static uint64_t fresh_number[TRACE_CPUS_MAX];
+static uint64_t fresh_start[TRACE_CPUS_MAX];
 
-#ifndef TRACE_CAS
 static void stop_own(void *unused)
 {
     (void)unused;
-    trace_ring_stop();
+    trace_ring_stop(trace_ring(this_cpu()->index));
 }
-#endif
 
 static void open_own(void *unused)
 {
     (void)unused;
     const uint32_t cpu = this_cpu()->index;
     char *ring = trace_ring(cpu);
-    trace_ring_open(ring, fresh_number[cpu]);
+    trace_ring_open(ring, fresh_start[cpu]);
     trace_expect_index(cpu, __atomic_load_n(&trace_control_of(ring)->index, __ATOMIC_RELAXED));
 }
 
@@ -214,17 +215,17 @@ void trace_on_every_cpu(void (*function)(void *unused))
     function(NULL);
 }
 
-static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
+static void start_over(void)
 {
     struct trace_info *info = &trace_info_page;
+    const uint64_t buffer_bytes = trace_buffer_bytes(info), buffer_count = info->buffer_count;
     const uint32_t changes = trace_geometry_changes(info->geometry) + 1; /* odd */
     assert(spin_held(&trace_lock));
     uint64_t mask = __atomic_exchange_n(&info->mask, 0, __ATOMIC_ACQ_REL);
 #ifdef TRACE_CAS
     trace_sites_agree();
-#else
-    trace_on_every_cpu(stop_own);
 #endif
+    trace_on_every_cpu(stop_own);
     uint64_t trusted[TRACE_CPUS_MAX] = {0};
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
         trusted[cpu] = trace_trusted_index(cpu);
@@ -233,12 +234,17 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     /* The word before what follows: a reader of anything in the new rings sees that the word has changed.
      * Pairs with the fence in trace_reader_is_current(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    trace_set_masks(info, buffer_bytes, buffer_count);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
+        struct trace_eras eras;
+        trace_trusted_eras(cpu, info->geometry, &eras);
         /* one more than + 1, for a writer that is changing buffers now (TRACE_CAS) */
-        fresh_number[cpu] = trace_index_newest(trusted[cpu], info->buffer_mask + 1) + 2;
+        const uint64_t number = trace_eras_newest(&eras, trusted[cpu]) + 2;
+        fresh_start[cpu] = trace_eras_start(&eras, number);
         forget_packets(cpu);
-        __atomic_store_n(&info->consumed[cpu], fresh_number[cpu], __ATOMIC_RELAXED);
+        eras.era[0] = (struct trace_era){number, fresh_start[cpu], buffer_bytes / 8};
+        eras.count = 1;
+        trace_set_eras(cpu, &eras);
+        __atomic_store_n(&info->consumed[cpu], number, __ATOMIC_RELAXED);
     }
     trace_on_every_cpu(open_own);
     __atomic_store_n(&info->generation, info->generation + 1, __ATOMIC_RELEASE);
@@ -252,26 +258,8 @@ static void start_over(uint64_t buffer_bytes, uint64_t buffer_count)
     trace_sites_agree();
 }
 
-int trace_set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
-{
-    const struct trace_info *info = &trace_info_page;
-    assert(spin_held(&trace_lock));
-    /* Leave three quarters of the free frames to others. */
-    uint64_t pages = buffer_bytes * buffer_count / FRAME_SIZE, missing = 0;
-    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++)
-        missing += pages > mapped_pages[cpu] ? pages - mapped_pages[cpu] : 0;
-    if (missing > frame_count_free() / 4)
-        return -E_NO_MEMORY;
-    for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
-        int error = extend_ring(cpu, pages);
-        if (error)
-            return error;
-    }
-    start_over(buffer_bytes, buffer_count);
-    return 0;
-}
-
 void trace_clear(void)
 {
-    start_over(trace_buffer_bytes(&trace_info_page), trace_info_page.buffer_count);
+    assert(!trace_is_resizing());
+    start_over();
 }

@@ -34,15 +34,16 @@ static uint64_t sum_packet(const struct trace_packet *packet, uint64_t number, u
 void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
 {
     const struct trace_reader reader = trace_reader_of(cpu);
-    const uint64_t words = trace_reader_bytes(&reader) / 8, count = trace_reader_buffers(&reader);
-    const uint64_t head = trace_index_head(trace_trusted_index(cpu), words);
-    const uint64_t most = count - 1 < TRACE_SUMS ? count - 1 : TRACE_SUMS;
+    const uint64_t index = trace_trusted_index(cpu), head = trace_eras_head(&reader.eras, index);
+    const uint64_t count = head - trace_eras_oldest(&reader.eras, index);
+    const uint64_t most = count < TRACE_SUMS ? count : TRACE_SUMS;
     uint64_t *sums = trace_control_of(trace_ring(cpu))->sums;
     uint64_t done = 0;
-    for (uint64_t back = 1; back <= most && back <= head && done < bytes_most; back++) {
+    for (uint64_t back = 1; back <= most && done < bytes_most; back++) {
         uint64_t number = head - back, *entry = &sums[number % TRACE_SUMS];
         if (!trace_sum_is_of(__atomic_load_n(entry, __ATOMIC_RELAXED), number))
-            done += sum_packet(trace_packet_at(&reader, number), number, words, entry);
+            done += sum_packet(trace_packet_at(&reader, number), number,
+                               trace_reader_bytes(&reader, number) / 8, entry);
     }
 }
 
@@ -52,8 +53,8 @@ void trace_sum_ring(uint32_t cpu, uint64_t bytes_most)
 struct dead_ring {
     const struct trace_store *store;
     uint32_t cpu;
-    uint64_t words, newest; /* of a buffer; the newest packet that was begun */
-    bool newest_is_known;
+    struct trace_eras eras;
+    uint64_t first, newest; /* packets that may be there; the newest may be open */
 };
 
 static void *page_at(const struct dead_ring *ring, uint64_t offset)
@@ -69,7 +70,12 @@ static void *page_at(const struct dead_ring *ring, uint64_t offset)
 
 static uint64_t offset_of(const struct dead_ring *ring, uint64_t number)
 {
-    return TRACE_BUFFERS_OFFSET + (number & (ring->store->buffer_count - 1)) * ring->store->buffer_bytes;
+    return TRACE_BUFFERS_OFFSET + trace_eras_place(&ring->eras, trace_eras_start(&ring->eras, number));
+}
+
+static uint64_t bytes_of(const struct dead_ring *ring, uint64_t number)
+{
+    return trace_eras_words(&ring->eras, number) * 8;
 }
 
 static struct trace_packet *header_at(const struct dead_ring *ring, uint64_t number)
@@ -81,34 +87,40 @@ static bool has_header(const struct dead_ring *ring, uint64_t number)
 {
     const struct trace_packet *packet = header_at(ring, number);
     return packet->magic == TRACE_CTF_MAGIC && packet->packet_seq_num == number &&
-           packet->cpu_id == ring->cpu && packet->packet_size == ring->words * 64;
+           packet->cpu_id == ring->cpu && packet->packet_size == bytes_of(ring, number) * 8;
+}
+
+/* The newest packet by the headers, for an index that leads to none. */
+static void find_newest(struct dead_ring *ring)
+{
+    ring->newest = 0;
+    for (uint64_t at = 0; at < ring->eras.ring_words; at += ring->eras.era[0].words) {
+        const struct trace_packet *packet = page_at(ring, TRACE_BUFFERS_OFFSET + at * 8);
+        const uint64_t number = packet->packet_seq_num;
+        if (number > ring->newest && has_header(ring, number) && header_at(ring, number) == packet)
+            ring->newest = number;
+    }
 }
 
 static struct dead_ring open_dead_ring(const struct trace_store *store, uint32_t cpu)
 {
-    struct dead_ring ring = {.store = store, .cpu = cpu, .words = store->buffer_bytes / 8};
+    struct dead_ring ring = {.store = store, .cpu = cpu};
     const struct trace_control *control = page_at(&ring, TRACE_CONTROL_OFFSET);
-    ring.newest = trace_index_newest(control->index, ring.words);
-    ring.newest_is_known =
-        has_header(&ring, ring.newest) || (ring.newest > 0 && has_header(&ring, ring.newest - 1));
+    trace_eras_load(&ring.eras, control, trace_geometry_word(store->buffer_bytes, store->buffer_count, 0));
+    ring.newest = trace_eras_newest(&ring.eras, control->index);
+    if (!has_header(&ring, ring.newest) && !(ring.newest > 0 && has_header(&ring, ring.newest - 1)))
+        find_newest(&ring);
+    const uint64_t end = trace_eras_start(&ring.eras, ring.newest) + ring.eras.era[0].words;
+    ring.first = trace_eras_number(&ring.eras, end > ring.eras.ring_words ? end - ring.eras.ring_words : 0);
     return ring;
 }
 
 static bool sum_is_right(const struct dead_ring *ring, uint64_t number, uint64_t entry)
 {
     struct trace_sum sum = {0};
-    for (uint64_t at = 0; at < ring->store->buffer_bytes; at += FRAME_SIZE)
+    for (uint64_t at = 0; at < bytes_of(ring, number); at += FRAME_SIZE)
         trace_sum_add(&sum, page_at(ring, offset_of(ring, number) + at), FRAME_SIZE / 8);
     return trace_sum_entry(&sum, number) == entry;
-}
-
-/* The number of the packet in the buffer at this place of the ring, if it has one: from the index, else from
- * its header. */
-static uint64_t number_at(const struct dead_ring *ring, uint64_t place)
-{
-    if (!ring->newest_is_known)
-        return header_at(ring, place)->packet_seq_num;
-    return ring->newest - ((ring->newest - place) & (ring->store->buffer_count - 1));
 }
 
 static void verify_packet(const struct dead_ring *ring, uint64_t number, struct trace_store_kept *kept)
@@ -130,8 +142,8 @@ struct trace_store_kept trace_sums_verify(const struct trace_store *store)
     struct trace_store_kept kept = {0};
     for (uint32_t cpu = 0; cpu < store->cpu_count; cpu++) {
         const struct dead_ring ring = open_dead_ring(store, cpu);
-        for (uint64_t place = 0; place < store->buffer_count; place++)
-            verify_packet(&ring, number_at(&ring, place), &kept);
+        for (uint64_t number = ring.first; number <= ring.newest; number++)
+            verify_packet(&ring, number, &kept);
     }
     return kept;
 }

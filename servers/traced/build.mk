@@ -10,5 +10,5 @@ $(B)/host/sanobj/servers/traced/%.o $(B)/host/sanobj/tests/unit/traced/%.o $(B)/
     -Ikernel/abi '-DTRACED_RINGS=(uintptr_t)test_rings'
 UNIT_build/host/test/traced := seconds=300
 $(eval $(call host_test,traced,tests/unit/traced/traced_test.c $(TRACED_HOST) \
-    tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c trace/print/print.c trace/print/words.c trace/print/app_schema.c \
+    tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c trace/ring/resize.c trace/print/print.c trace/print/words.c trace/print/app_schema.c \
     trace/event/schemas.c trace/format/descriptor.c,,tarn))

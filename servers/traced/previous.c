@@ -85,8 +85,8 @@ static bool send_ring(struct connection *connection, const struct trace_reader *
         return true;
     for (uint64_t number = first; number <= last && !atomic_load(asked); number++) {
         struct salvage_job job = {.reader = reader, .number = number};
-        if (!send_frame(connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(reader), fill_packet,
-                        &job))
+        if (!send_frame(connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(reader, number),
+                        fill_packet, &job))
             return false;
         counts->cut += job.cut;
         any |= job.sent;

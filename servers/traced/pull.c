@@ -62,7 +62,8 @@ struct pull {
 
     uint32_t reason; /* 0, or why the pull is finishing (WIRE_ENDED_*) */
     uint32_t cpu_count, old_mode;
-    uint64_t geometry; /* of all rings during this pull; the pull ends if it changes */
+    uint32_t generation; /* of the rings; the pull ends if they are cleared */
+    uint64_t geometry;   /* of all rings; follow_sizes() */
     bool restore_mode;
     size_t metadata_bytes; /* size when last sent */
     uint64_t status_at, packet_at;
@@ -80,7 +81,7 @@ bool pull_is_running(void)
     return atomic_load(&owner) != NULL;
 }
 
-/* A reader with the geometry that the pull began with; sizes are not read again. */
+/* A reader that is not current if the geometry is not the one that the pull knows. */
 static struct trace_reader pull_ring(const struct pull *pull, uint32_t cpu)
 {
     struct trace_reader reader = ring_of(cpu);
@@ -88,11 +89,19 @@ static struct trace_reader pull_ring(const struct pull *pull, uint32_t cpu)
     return reader;
 }
 
-/* Whether the rings were cleared or resized. Then packets before and after do not belong together. */
+/* Whether the rings were cleared or resized. Then what was read of them may be wrong. */
 static bool is_changed(const struct pull *pull)
 {
     struct trace_reader reader = pull_ring(pull, 0);
     return !trace_reader_is_current(&reader);
+}
+
+/* False: the rings were cleared: packets before and after do not belong together. If they were only resized,
+ * the packets have kept their numbers, and the pull goes on. */
+static bool follow_sizes(struct pull *pull)
+{
+    pull->geometry = settled_geometry();
+    return trace_info()->generation == pull->generation;
 }
 
 /* ---- other frames ---------------------------------------------------------------------------------- */
@@ -106,8 +115,8 @@ static bool send_end(struct connection *connection, uint32_t reason, int64_t sta
     return send_payload(connection, WIRE_END, payload, sizeof(payload));
 }
 
-/* Sends the metadata if they have grown since they were last sent. Not if the rings were cleared or resized:
- * the new text may lack events that were sent. */
+/* Sends the metadata if they have grown since they were last sent. Not if the rings were cleared: the new
+ * text may lack events that were sent. */
 static bool send_metadata(struct pull *pull)
 {
     size_t size;
@@ -115,7 +124,7 @@ static bool send_metadata(struct pull *pull)
 
     if (!text)
         return false;
-    bool is_sent = size == pull->metadata_bytes || is_changed(pull) ||
+    bool is_sent = size == pull->metadata_bytes || trace_info()->generation != pull->generation ||
                    send_payload(pull->connection, WIRE_METADATA, text, size);
     pull->metadata_bytes = size;
     free(text);
@@ -218,19 +227,29 @@ static size_t fill_packet(void *context, uint8_t *payload)
     return job->bytes;
 }
 
+/* Bytes that are kept after they were sent, for a host that resumes. */
+static uint64_t bytes_kept(const struct pull *pull)
+{
+    uint64_t bytes = trace_geometry_words(pull->geometry) * 8 * trace_geometry_buffers(pull->geometry);
+    uint64_t wanted = __atomic_load_n(&trace_info()->ring_wanted, __ATOMIC_RELAXED);
+
+    return (wanted && wanted < bytes ? wanted : bytes) / 4;
+}
+
+/* Releases what lies `keep` bytes and more behind the last packet sent. */
 static void give_back(struct pull *pull, uint32_t cpu, uint64_t keep)
 {
     struct ring_state *ring = &pull->ring[cpu];
-    uint64_t batch = trace_geometry_buffers(pull->geometry) / 16;
+    struct trace_reader reader = pull_ring(pull, cpu);
+    uint64_t head = trace_reader_head(&reader);
+    /* the open packet may have been sent, too */
+    uint64_t consumed = trace_reader_back(&reader, ring->next < head ? ring->next : head, keep);
+    uint64_t words =
+        trace_eras_start(&reader.eras, consumed) - trace_eras_start(&reader.eras, ring->consumed);
 
     if (is_changed(pull) || trace_info()->mode != TRACE_MODE_STREAM ||
-        (pull->request.flags & WIRE_PULL_SNAPSHOT) || ring->next < keep)
-        return;
-    struct trace_reader reader = pull_ring(pull, cpu);
-    uint64_t consumed = ring->next - keep, head = trace_reader_head(&reader);
-    if (consumed > head)
-        consumed = head; /* the open packet was sent, too */
-    if (consumed < ring->consumed + (keep ? batch : 0) + 1)
+        (pull->request.flags & WIRE_PULL_SNAPSHOT) || consumed <= ring->consumed ||
+        (keep && words <= reader.eras.ring_words / 16))
         return;
     if (sys_trace_consume(SLOT_TRACE, cpu, consumed) >= 0)
         ring->consumed = consumed;
@@ -242,7 +261,7 @@ static void follow_repair(struct ring_state *ring, const struct trace_reader *re
 {
     uint64_t head = trace_reader_head(reader), oldest = trace_reader_oldest(reader);
 
-    if (head >= ring->next)
+    if (head >= ring->next || !trace_reader_is_current(reader))
         return;
     ring->waiting_since = ring->given_up = 0;
     ring->next = ring->sent_end > oldest && ring->sent_end <= head ? ring->sent_end : oldest;
@@ -315,9 +334,11 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
         drain_begin(&pull->drain, cpu);
     if (job.state != TRACE_PACKET_GONE &&
         !(send_new_metadata(pull) &&
-          send_frame(pull->connection, WIRE_PACKET, WIRE_PACKET_BYTES + trace_reader_bytes(&reader),
-                     fill_packet, &job)))
+          send_frame(pull->connection, WIRE_PACKET,
+                     WIRE_PACKET_BYTES + trace_reader_bytes(&reader, job.number), fill_packet, &job)))
         return false;
+    if (job.state != TRACE_PACKET_WHOLE && is_changed(pull))
+        return false; /* it may have moved */
     if (job.state == TRACE_PACKET_INCOMPLETE)
         return has_waited(ring, &reader, now); /* its header is damaged: try again later, then cut it */
     ring->waiting_since = 0;
@@ -326,14 +347,14 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
         ring->next = oldest > ring->next ? oldest : ring->next + 1;
         /* Skipped packets free buffers, too: a ring that a program has overwritten may hold nothing to send
          * while its writers wait for space. */
-        give_back(pull, cpu, trace_reader_buffers(&reader) / 4);
+        give_back(pull, cpu, bytes_kept(pull));
         return true;
     }
     ring->cut += (job.flags & TRACE_PACKET_CUT) != 0;
     drain_count(&pull->drain, WIRE_FRAME_BYTES + job.bytes);
     count_sent(ring, job.number);
     ring->sent_at = pull->packet_at = now;
-    give_back(pull, cpu, trace_reader_buffers(&reader) / 4);
+    give_back(pull, cpu, bytes_kept(pull));
     return true;
 }
 
@@ -341,7 +362,7 @@ static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
     struct trace_reader reader = pull_ring(pull, cpu);
-    uint64_t size = trace_reader_bytes(&reader) / 8, used = trace_open_words(&reader);
+    uint64_t size = trace_geometry_words(pull->geometry), used = trace_open_words(&reader);
     uint64_t since = now - ring->sent_at;
 
     if (trace_reader_head(&reader) != ring->next || used == 0)
@@ -354,17 +375,20 @@ static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 
 /* ---- the pull -------------------------------------------------------------------------------------- */
 
-/* In flight mode the oldest packets are about to be overwritten. Starting with them would leave a gap. */
+/* In flight mode the oldest packets are about to be overwritten. Starting with them would leave a gap. A
+ * snapshot has all that the rings hold, also what was consumed, or left behind by a change of the mode. */
 static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
 {
     const struct trace_info *info = reader->info;
     uint64_t tail = trace_reader_tail(reader), head = trace_reader_head(reader);
-    uint64_t count = trace_reader_buffers(reader);
+    uint64_t bytes = trace_reader_ring_bytes(reader);
 
-    if ((flags & WIRE_PULL_SNAPSHOT) || info->mode != TRACE_MODE_FLIGHT || info->mask == 0 ||
-        head - tail <= count / 2)
+    if (flags & WIRE_PULL_SNAPSHOT)
+        return trace_reader_oldest(reader);
+    if (info->mode != TRACE_MODE_FLIGHT || info->mask == 0 ||
+        tail >= trace_reader_back(reader, head, bytes / 2))
         return tail;
-    return head - count / 4;
+    return trace_reader_back(reader, head, bytes / 4);
 }
 
 static void place_rings(struct pull *pull)
@@ -456,6 +480,7 @@ static bool drain_rings(struct pull *pull)
                 break;
             any = true;
         }
+        give_back(pull, cpu, bytes_kept(pull)); /* less is kept when the rings get smaller, or are to */
         if (!pull->reason)
             flush_if_due(pull, cpu, now);
     }
@@ -474,6 +499,8 @@ static bool run_rounds(struct pull *pull)
         if (pull->connection->broken)
             return false;
         if (is_changed(pull)) {
+            if (follow_sizes(pull))
+                continue;
             pull->reason = WIRE_ENDED_CHANGED;
             return true;
         }
@@ -565,11 +592,12 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
         pull->wakeup = (cap_t)wakeup;
         pull->cpu_count = trace_info()->cpu_count;
         pull->geometry = settled_geometry();
+        pull->generation = trace_info()->generation;
         pull->status_at = pull->packet_at = clock_monotonic_ns();
         memcpy(pull->want, want, sizeof(pull->want));
         bool previous = request->flags & WIRE_PULL_PREVIOUS;
-        if (!previous && trace_geometry_changes(pull->geometry) != connection->generation)
-            reason = WIRE_ENDED_CHANGED; /* the sizes that HELLO announced are outdated */
+        if (!previous && pull->generation != connection->generation)
+            reason = WIRE_ENDED_CHANGED; /* what HELLO announced is outdated */
         else if (!previous && !become_owner(pull))
             reason = WIRE_ENDED_BUSY;
         else if (pthread_create(&pull->thread, NULL, previous ? run_previous : run_pull, pull) == 0)

@@ -7,6 +7,7 @@
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
 #include <trace/event/schemas.h>
+#include <trace/event/sizes.h>
 #include <trace/format/store.h>
 #include <unistd.h>
 
@@ -65,7 +66,7 @@ void get_hello(struct wire_hello *hello)
         .clock_offset_ns = info->clock_offset_ns,
         .mask = info->mask,
         .boot_id = boot_id(),
-        .generation = trace_geometry_changes(geometry),
+        .generation = info->generation,
         .flags = (pull_is_running() ? WIRE_HELLO_PULLING : 0) | (has_previous() ? WIRE_HELLO_PREVIOUS : 0),
         .machine = TARN_MACHINE,
     };
@@ -101,7 +102,7 @@ size_t put_statistics(uint8_t *to)
 size_t put_packet_header(uint8_t *payload, const struct trace_reader *reader, uint64_t number)
 {
     const struct trace_packet *packet = (const void *)(payload + WIRE_PACKET_BYTES);
-    uint64_t content = packet->content_size / 8, whole = trace_reader_bytes(reader);
+    uint64_t content = packet->content_size / 8, whole = packet->packet_size / 8;
 
     wire_put32(payload, reader->cpu);
     wire_put32(payload + 4, packet->flags);
@@ -147,7 +148,7 @@ int64_t control_trace(const struct wire_request *request)
     case WIRE_OP_SET_THRESHOLD:
         return set_events(request);
     case WIRE_OP_SET_GEOMETRY:
-        return pull_is_running() ? -E_BUSY : control(TRACE_OP_SET_GEOMETRY, request->a, request->b);
+        return trace_set_sizes(SLOT_TRACE, request->a, request->b);
     case WIRE_OP_CLEAR:
         return pull_is_running() ? -E_BUSY : control(TRACE_OP_CLEAR, 0, 0);
     case WIRE_OP_START:

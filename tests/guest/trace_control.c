@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <tests/guest/trace_help.h>
+#include <trace/event/sizes.h>
 #include <trace/format/store.h>
 
 static const struct trace_info *info;
@@ -165,7 +166,7 @@ static void test_geometry_under_load(void)
     check(start_loggers(thread), "threads log on all CPUs");
     for (unsigned i = 0; i < CHANGES; i++) {
         uint64_t bytes = shapes[i % 6].bytes, count = shapes[i % 6].count;
-        ok = ok && control(TRACE_OP_SET_GEOMETRY, bytes, count) == 0 && info->buffer_mask == bytes / 8 - 1 &&
+        ok = ok && trace_set_sizes(SLOT_TRACE, bytes, count) == 0 && info->buffer_mask == bytes / 8 - 1 &&
              info->buffer_count == count && info->ring_mask == bytes * count - 8;
         usleep(1000);
     }
@@ -201,7 +202,7 @@ static void test_bad_geometry(void)
 /* Four 16 KiB buffers, which are quickly filled and overwritten. */
 static void make_small_rings(void)
 {
-    check(control(TRACE_OP_SET_GEOMETRY, 16 << 10, 4) == 0, "small rings");
+    check(trace_set_sizes(SLOT_TRACE, 16 << 10, 4) == 0, "small rings");
 }
 
 /* ---- authority ------------------------------------------------------------------------------------- */

@@ -142,7 +142,7 @@ uint64_t host_events(void)
     uint64_t count = 0;
     for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
         const struct trace_control *control = trace_control_of(ring_of(cpu));
-        const uint64_t contexts = trace_index_newest(control->index, host_info.buffer_mask + 1) + 1;
+        const uint64_t contexts = trace_index_words(control->index) / (host_info.buffer_mask + 1) + 1;
         count += trace_index_events(control->index, control->events) - contexts;
     }
     return count;

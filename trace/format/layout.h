@@ -63,7 +63,7 @@ struct trace_info {
     uint64_t ring_mask;    /* bytes of a ring, minus 8: from any byte offset to that of a word in the ring */
     uint64_t buffer_count; /* buffers in a ring */
     uint32_t mode;         /* enum trace_mode */
-    uint32_t generation;   /* + 1 when the geometry changes or a ring is cleared */
+    uint32_t generation;   /* + 1 when the rings are cleared */
     uint64_t clock_hz;
     int64_t clock_offset_ns; /* wall time (ns since 1970) at tick 0 */
     uint64_t window_shift;
@@ -77,11 +77,14 @@ struct trace_info {
     uint64_t geometry;         /* the three masks and buffer_count in one word: trace_geometry_word() */
     uint32_t clock_error_ppm;  /* upper bound of the error of clock_hz */
     char clock_sources[TRACE_CLOCK_SOURCES_BYTES]; /* what clock_hz is derived from: words, NUL padded */
+    /* Bytes of a ring that was refused because a consumer had not given back enough, or 0: it keeps at most a
+     * quarter of that. */
+    uint64_t ring_wanted;
     /* By index in trace_limited: one in so many events is logged, or those whose field is at least this; 0 or
      * 1: all. */
     uint32_t event_limit[TRACE_LIMITED_MAX];
     uint8_t
-        reserved[512 - 132 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
+        reserved[512 - 144 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */
     uint64_t consumed[TRACE_CPUS_MAX];
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
@@ -139,7 +142,7 @@ static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_byte
     info->buffer_count = buffer_count;
 }
 
-/* packet_seq_num of a buffer without a packet: the ring was cleared or resized. */
+/* packet_seq_num of a buffer without a packet: the ring was cleared. */
 #define TRACE_NO_PACKET (~0ull)
 
 /*
@@ -216,23 +219,12 @@ static inline uint64_t trace_index_events(uint64_t index, uint64_t about)
     return first + ((index - first) & TRACE_EVENTS_KEPT);
 }
 
-/* Number of the newest packet that was begun, closed or open. `words`: of a buffer. */
-static inline uint64_t trace_index_newest(uint64_t index, uint64_t words)
+/* The first word of the buffer that the index is in; if none is open, of the next one. `words`: of a buffer.
+ */
+static inline uint64_t trace_index_head_start(uint64_t index, uint64_t words)
 {
-    return trace_index_words(index) / words;
-}
-
-/* Number of the packet that the next event goes to: the open one, or the first not yet begun. */
-static inline uint64_t trace_index_head(uint64_t index, uint64_t words)
-{
-    return trace_index_newest(index, words) + (index >> 63);
-}
-
-/* Number of the oldest packet whose buffer was not taken again. */
-static inline uint64_t trace_index_oldest(uint64_t index, uint64_t words, uint64_t buffer_count)
-{
-    const uint64_t newest = trace_index_newest(index, words);
-    return newest >= buffer_count ? newest - buffer_count + 1 : 0;
+    const uint64_t start = trace_index_words(index) & ~(words - 1);
+    return index & TRACE_INDEX_CLOSED ? start + words : start;
 }
 
 /* Words of the open packet, header included; 0: none is open. */
@@ -241,12 +233,26 @@ static inline uint64_t trace_index_open_words(uint64_t index, uint64_t words)
     return index & TRACE_INDEX_CLOSED ? 0 : trace_index_words(index) & (words - 1);
 }
 
+/*
+ * An *era* of a ring lies between two changes of sizes: all its packets have the same size. They lie one
+ * after another from word `start` on, and are numbered from `number` on. Numbers do not jump from one era to
+ * the next; words may, because a buffer begins at a multiple of its size.
+ */
+struct trace_era {
+    uint64_t number, start;
+    uint64_t words; /* of a buffer; 0: no era */
+};
+#define TRACE_ERAS 8u
+
 struct trace_control {
     /* Checksums of the newest whole packets, at number % TRACE_SUMS: trace_sum_entry() of sum.h, or 0. The
      * kernel writes them without the writers' knowledge: not of every packet, and never of the open one. */
     uint64_t sums[TRACE_SUMS];
     uint32_t skipped[TRACE_LIMITED_MAX]; /* by the same index: events since the last one that was logged */
-    uint64_t reserved[250 - TRACE_LIMITED_MAX / 2];
+    /* The newest first; packets before the oldest one are gone. None: all packets since boot have the
+     * geometry's size. Only the kernel changes them, while the geometry is odd. */
+    struct trace_era eras[TRACE_ERAS];
+    uint64_t reserved[250 - TRACE_LIMITED_MAX / 2 - TRACE_ERAS * 3];
     uint64_t events;    /* logged since boot, when the open packet began */
     uint64_t torn;      /* words of earlier laps that were uncommitted when their buffer was reused */
     uint64_t discarded; /* events that found no free buffer, since boot */

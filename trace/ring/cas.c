@@ -117,7 +117,8 @@ static void close_packet(char *ring, uint64_t words, uint64_t time)
 {
     const uint64_t buffer_mask = arch_trace_info()->buffer_mask;
     struct trace_packet *packet = packet_end(ring, words, time);
-    commit_and_mend(packet, words / (buffer_mask + 1), buffer_mask + 1 - (words & buffer_mask), 0);
+    commit_and_mend(packet, packet_number(ring, words & ~buffer_mask),
+                    buffer_mask + 1 - (words & buffer_mask), 0);
 }
 
 /* Opens the packet that begins there. Its `committed` already counts from 0; the opener will commit `words`
@@ -128,8 +129,9 @@ static void open_packet(char *ring, struct packet_begin begin, uint32_t words)
     struct trace_packet *packet = packet_begin(ring, begin);
     /* release: pairs with the acquire in trace_packet_state(); a reader of this number sees the header, and
      * the earlier lap's count removed */
-    __atomic_store_n(&packet->packet_seq_num, begin.start / size, __ATOMIC_RELEASE);
-    commit_and_mend(packet, begin.start / size, own, (int64_t)(size - own - words));
+    const uint64_t number = packet_number(ring, begin.start);
+    __atomic_store_n(&packet->packet_seq_num, number, __ATOMIC_RELEASE);
+    commit_and_mend(packet, number, own, (int64_t)(size - own - words));
 }
 
 static uint64_t low_bits(uint64_t value, unsigned bits)
@@ -224,7 +226,7 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     const uint64_t end = trace_index_words(r->index);
     const uint64_t start = (end | info->buffer_mask) + 1; /* the next buffer's first word */
     const uint64_t own = start + TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
-    if (!packet_is_free(r->ring, start / size))
+    if (trace_geometry_is_changing(info->geometry) || !packet_is_free(r->ring, start))
         return NO_SPACE;
     /* An event was discarded since we read the clock: the packet must begin after that. */
     if (__atomic_load_n(&r->control->discarded, __ATOMIC_RELAXED) != r->discarded)
@@ -234,9 +236,12 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
     uint64_t *committed = &first.packet->committed;
     /* acquire: pairs with release 3, orders the earlier lap's stores before ours */
     const uint64_t earlier_lap = __atomic_load_n(committed, __ATOMIC_ACQUIRE);
-    const bool is_fresh = !earlier_lap && !first.packet->magic; /* memory never used */
-    const uint64_t begin =
-        is_fresh ? 0 : first_count(first.packet, start / size - info->buffer_count, earlier_lap, r->now);
+    const uint64_t number = packet_number(r->ring, start) - info->buffer_count; /* of the earlier lap */
+    const bool is_fresh = !earlier_lap && !first.packet->magic;                 /* memory never used */
+    /* where an earlier packet of another size lies, the word is not a count */
+    const bool is_opened = first.packet->magic || first.packet->packet_size;
+    const bool is_counted = !is_fresh && (!is_opened || is_header_of_buffer(first.packet, number));
+    const uint64_t begin = is_fresh ? 0 : first_count(first.packet, number, earlier_lap, r->now);
 
     TRACE_TEST_POINT(TRACE_BEFORE_CHANGE);
     /* the context event and the caller's own */
@@ -250,7 +255,7 @@ static enum attempt change_buffer(struct reservation *r, uint32_t words, struct 
      * the fence in trace_packet_copy(). */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     const int64_t missing = (int64_t)size - words_of(earlier_lap);
-    if (!is_fresh && missing > 0)
+    if (is_counted && missing > 0)
         __atomic_fetch_add(&r->control->torn, (uint64_t)missing, __ATOMIC_RELAXED);
 
     if (!is_closed(r))
@@ -281,12 +286,18 @@ static enum attempt try_reserve(struct reservation *r, uint32_t words, struct tr
     return DONE;
 }
 
+/* The index at which the ring is closed at the end of its buffer. */
+static uint64_t closed_index(const struct reservation *r)
+{
+    const uint64_t last = trace_index_words(r->index) | arch_trace_info()->buffer_mask;
+    return last << TRACE_INDEX_SHIFT | (r->index & TRACE_INDEX_EVENTS) | TRACE_INDEX_CLOSED;
+}
+
 /* An event found no free buffer: counts it, and closes the open packet. A writer that later finds a free
  * buffer opens the next one. */
 static enum attempt discard(struct reservation *r)
 {
-    const uint64_t words = trace_index_words(r->index), last = words | arch_trace_info()->buffer_mask;
-    const uint64_t closed = last << TRACE_INDEX_SHIFT | (r->index & TRACE_INDEX_EVENTS) | TRACE_INDEX_CLOSED;
+    const uint64_t words = trace_index_words(r->index), closed = closed_index(r);
     TRACE_TEST_POINT(TRACE_BEFORE_STOP);
     if (!is_closed(r) && !swap_index(r, closed))
         return AGAIN;
@@ -344,10 +355,28 @@ bool trace_ring_flush(char *ring)
     return false;
 }
 
-void trace_ring_open(char *ring, uint64_t number)
+void trace_ring_stop(char *ring)
+{
+    struct reservation r = {.ring = ring};
+    for (unsigned i = 0; i < RESERVE_TRIES; i++) {
+        read_state_of(&r);
+        if (is_closed(&r))
+            return;
+        if (!swap_index(&r, closed_index(&r)))
+            continue;
+        close_packet(ring, trace_index_words(r.index), end_of_open(&r));
+        return;
+    }
+}
+
+void trace_ring_go_on(char *ring)
+{
+    (void)ring;
+}
+
+void trace_ring_open(char *ring, uint64_t start)
 {
     struct trace_control *control = trace_control_of(ring);
-    const uint64_t start = number * (arch_trace_info()->buffer_mask + 1);
     const uint64_t now = arch_trace_clock();
     const struct trace_slot slot = packet_place(ring, start);
     /* atomic: the ring may be another CPU's, where a writer that has begun goes on */

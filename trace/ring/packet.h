@@ -4,6 +4,7 @@
 #ifndef TRACE_RING_PACKET_H
 #define TRACE_RING_PACKET_H
 
+#include <trace/format/era.h>
 #include <trace/ring/place.h>
 
 static inline void packet_store_event(char *event, uint32_t minor, uint32_t words, uint64_t time)
@@ -18,16 +19,39 @@ static inline struct trace_slot packet_place(char *ring, uint64_t words)
     return slot;
 }
 
-/* Whether packet `number` may begin: its buffer was consumed, or may be overwritten. */
-static inline bool packet_is_free(const char *ring, uint64_t number)
+/* Number of the packet that begins at word `start` of the ring's newest era. */
+static inline uint64_t packet_number(const char *ring, uint64_t start)
+{
+    const uint64_t words = arch_trace_info()->buffer_mask + 1;
+    const struct trace_era era = trace_era_now(trace_control_of(ring), words);
+    return era.number + (start - era.start) / words;
+}
+
+/* First word of the oldest packet that was not consumed. */
+static inline uint64_t packet_consumed_start(const char *ring, uint64_t consumed)
 {
     const struct trace_info *info = arch_trace_info();
+    const uint64_t words = info->buffer_mask + 1;
+    const struct trace_era era = trace_era_now(trace_control_of(ring), words);
+    if (consumed >= era.number)
+        return era.start + (consumed - era.number) * words;
+    struct trace_eras eras;
+    trace_eras_load(&eras, trace_control_of(ring), trace_geometry_word(words * 8, info->buffer_count, 0));
+    return trace_eras_start(&eras, consumed);
+}
+
+/* Whether the packet that begins at word `start` may: its buffer was consumed, or may be overwritten. */
+static inline bool packet_is_free(const char *ring, uint64_t start)
+{
+    const struct trace_info *info = arch_trace_info();
+    const uint64_t ring_words = info->ring_mask / 8 + 1;
     /* Acquire of the mode: makes its `consumed` visible; pairs with the release in set_mode(). Acquire of
      * `consumed`: the consumer has read the buffer's last packet before we write into it; pairs with the
      * release in sys_trace_consume(). */
     return __atomic_load_n(&info->mode, __ATOMIC_ACQUIRE) == TRACE_MODE_FLIGHT ||
-           number - __atomic_load_n(&info->consumed[arch_trace_cpu(ring)], __ATOMIC_ACQUIRE) <
-               info->buffer_count;
+           start - packet_consumed_start(
+                       ring, __atomic_load_n(&info->consumed[arch_trace_cpu(ring)], __ATOMIC_ACQUIRE)) <=
+               ring_words - (info->buffer_mask + 1);
 }
 
 /* Ends the content of the packet that holds word `words`, up to there. */

@@ -13,14 +13,9 @@ typedef const struct trace_reader RING;
 
 /* ---- what the rules need -------------------------------------------------------------------------- */
 
-static uint64_t ring_words(RING *ring)
+static const struct trace_eras *ring_eras(RING *ring)
 {
-    return trace_geometry_words(ring->geometry);
-}
-
-static uint64_t ring_buffers(RING *ring)
-{
-    return trace_geometry_buffers(ring->geometry);
+    return &ring->eras;
 }
 
 static uint32_t ring_cpu(RING *ring)
@@ -74,7 +69,7 @@ static uint64_t ring_index(RING *ring)
 
 static uint64_t ring_head(RING *ring)
 {
-    return trace_index_head(ring_index(ring), ring_words(ring));
+    return trace_eras_head(&ring->eras, ring_index(ring));
 }
 
 /* The CPUs' clocks may differ a little. */
@@ -114,14 +109,20 @@ uint64_t trace_reader_head(const struct trace_reader *reader)
 
 uint64_t trace_open_words(const struct trace_reader *reader)
 {
-    const uint64_t used = trace_index_open_words(ring_index(reader), ring_words(reader));
+    const uint64_t used = trace_index_open_words(ring_index(reader), ring_buffer_words(reader));
     const uint64_t first = TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
     return used > first ? used - first : 0;
 }
 
 uint64_t trace_reader_oldest(const struct trace_reader *reader)
 {
-    return trace_index_oldest(ring_index(reader), ring_words(reader), ring_buffers(reader));
+    return trace_eras_oldest(&reader->eras, ring_index(reader));
+}
+
+uint64_t trace_reader_back(const struct trace_reader *reader, uint64_t number, uint64_t bytes)
+{
+    const uint64_t start = trace_eras_start(&reader->eras, number);
+    return trace_eras_number(&reader->eras, start > bytes / 8 ? start - bytes / 8 : 0);
 }
 
 uint64_t trace_reader_tail(const struct trace_reader *reader)
@@ -198,9 +199,10 @@ const struct trace_header *trace_walk_next(struct trace_walk *walk)
 static bool find_newest(const struct trace_reader *reader, uint64_t *newest)
 {
     bool found = false;
-    for (uint64_t place = 0; place < ring_buffers(reader); place++) {
-        uint64_t number = trace_packet_at(reader, place)->packet_seq_num;
-        if (number % ring_buffers(reader) != place || !ring_holds(reader, number))
+    for (uint64_t place = 0; place < reader->eras.ring_words; place += ring_buffer_words(reader)) {
+        const char *at = reader->ring + TRACE_BUFFERS_OFFSET + place * 8;
+        uint64_t number = ((const struct trace_packet *)at)->packet_seq_num;
+        if ((const char *)trace_packet_at(reader, number) != at || !ring_holds(reader, number))
             continue;
         if (!found || number > *newest)
             *newest = number;
@@ -216,11 +218,13 @@ uint64_t trace_salvage_discarded(const struct trace_reader *reader)
 
 bool trace_salvage_range(const struct trace_reader *reader, uint64_t *first, uint64_t *last)
 {
-    const uint64_t count = ring_buffers(reader), index = ring_index(reader);
-    *last = trace_index_newest(index, ring_words(reader));
+    const uint64_t index = ring_index(reader);
+    *last = ring_newest(reader, index);
     if (!ring_leads_to_packet(reader, index) && !find_newest(reader, last))
         return false;
-    *first = *last >= count ? *last - count + 1 : 0;
+    const uint64_t end = trace_eras_start(&reader->eras, *last) + ring_buffer_words(reader);
+    *first =
+        trace_eras_number(&reader->eras, end > reader->eras.ring_words ? end - reader->eras.ring_words : 0);
     return true;
 }
 

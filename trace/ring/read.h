@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <trace/format/layout.h>
+#include <trace/format/era.h>
 
 enum trace_packet_state {
     TRACE_PACKET_WHOLE,      /* closed, every word committed */
@@ -27,8 +27,9 @@ struct trace_reader {
     const struct trace_info *info;
     const char *ring;
     uint32_t cpu;
-    uint64_t latest;   /* no event is later, in ticks; 0: the current time. ~0 for a dead system */
-    uint64_t geometry; /* trace_geometry_word() when the reader began */
+    uint64_t latest;        /* no event is later, in ticks; 0: the current time. ~0 for a dead system */
+    uint64_t geometry;      /* trace_geometry_word() when the reader began */
+    struct trace_eras eras; /* then */
 };
 
 static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
@@ -39,13 +40,21 @@ static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
 static inline struct trace_reader trace_reader_open(const struct trace_info *info, const char *ring,
                                                     uint32_t cpu, uint64_t latest)
 {
-    return (struct trace_reader){info, ring, cpu, latest, trace_geometry_of(info)};
+    struct trace_reader reader = {info, ring, cpu, latest, .geometry = trace_geometry_of(info)};
+    trace_eras_load(&reader.eras, trace_control_of(ring), reader.geometry);
+    return reader;
 }
 
-/* Bytes of a buffer: what trace_packet_copy() and the other functions write. */
-static inline uint64_t trace_reader_bytes(const struct trace_reader *reader)
+/* Bytes of packet `number`: what trace_packet_copy() and the other functions write. Older packets may have
+ * another size than new ones. */
+static inline uint64_t trace_reader_bytes(const struct trace_reader *reader, uint64_t number)
 {
-    return trace_geometry_words(reader->geometry) * 8;
+    return trace_eras_words(&reader->eras, number) * 8;
+}
+
+static inline uint64_t trace_reader_ring_bytes(const struct trace_reader *reader)
+{
+    return reader->eras.ring_words * 8;
 }
 
 static inline uint64_t trace_reader_buffers(const struct trace_reader *reader)
@@ -53,7 +62,8 @@ static inline uint64_t trace_reader_buffers(const struct trace_reader *reader)
     return trace_geometry_buffers(reader->geometry);
 }
 
-/* False: the rings were cleared or resized since the reader began. Covers everything read before the call. */
+/* False: the rings were cleared or resized since the reader began; if resized, open another one and go on.
+ * Covers everything read before the call. */
 bool trace_reader_is_current(const struct trace_reader *reader);
 
 /* Number of the packet that is being written; if the ring is full, of the next one. */
@@ -63,6 +73,8 @@ uint64_t trace_reader_head(const struct trace_reader *reader);
 uint64_t trace_open_words(const struct trace_reader *reader);
 /* Number of the oldest packet that was not overwritten. */
 uint64_t trace_reader_oldest(const struct trace_reader *reader);
+/* Number of the oldest packet that lies within `bytes` before packet `number`. */
+uint64_t trace_reader_back(const struct trace_reader *reader, uint64_t number, uint64_t bytes);
 /* Number of the oldest packet that no consumer has taken; at most the head, which is not closed yet. */
 uint64_t trace_reader_tail(const struct trace_reader *reader);
 /* Events logged since boot. */
@@ -76,8 +88,8 @@ uint64_t trace_reader_events_before(const struct trace_reader *reader, uint64_t 
 /* The place of packet `number`; another packet may have its buffer. */
 const struct trace_packet *trace_packet_at(const struct trace_reader *reader, uint64_t number);
 enum trace_packet_state trace_packet_state(const struct trace_reader *reader, uint64_t number);
-/* Copies packet `number`, a whole buffer, to `copy`. WHOLE: the copy is valid. INCOMPLETE: try again; after
- * waiting long enough call trace_packet_cut. Otherwise `copy` is useless. */
+/* Copies packet `number`, trace_reader_bytes(), to `copy`. WHOLE: the copy is valid. INCOMPLETE: try again;
+ * after waiting long enough call trace_packet_cut. Otherwise `copy` is useless. */
 enum trace_packet_state trace_packet_copy(const struct trace_reader *reader, uint64_t number, void *copy);
 /* Makes an incomplete copy readable: ends the content before the first event that was not written, and sets
  * TRACE_PACKET_CUT. False: not even header and context are there. */

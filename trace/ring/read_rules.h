@@ -22,9 +22,8 @@
 #include <stddef.h>
 #include <trace/ring/read.h>
 
-/* Geometry: 64-bit words of a buffer, buffers of the ring. */
-static uint64_t ring_words(const RING *ring);
-static uint64_t ring_buffers(const RING *ring);
+/* Where packets lie. */
+static const struct trace_eras *ring_eras(const RING *ring);
 /* What every packet of the ring must say. */
 static uint32_t ring_cpu(const RING *ring);
 static const uint8_t *ring_uuid(const RING *ring);
@@ -51,9 +50,26 @@ static bool ring_is_current(RING *ring);
 
 /* ---- headers -------------------------------------------------------------------------------------- */
 
+/* 64-bit words of a buffer, now, and of that packet. */
+static uint64_t ring_buffer_words(const RING *ring)
+{
+    return ring_eras(ring)->era[0].words;
+}
+
+static uint64_t ring_packet_words(const RING *ring, uint64_t number)
+{
+    return trace_eras_words(ring_eras(ring), number);
+}
+
 static uint64_t ring_packet_offset(const RING *ring, uint64_t number)
 {
-    return TRACE_BUFFERS_OFFSET + (number & (ring_buffers(ring) - 1)) * ring_words(ring) * 8;
+    const struct trace_eras *eras = ring_eras(ring);
+    return TRACE_BUFFERS_OFFSET + trace_eras_place(eras, trace_eras_start(eras, number));
+}
+
+static uint64_t ring_newest(const RING *ring, uint64_t index)
+{
+    return trace_eras_newest(ring_eras(ring), index);
 }
 
 static struct trace_packet ring_swapped(const RING *ring, struct trace_packet p)
@@ -90,7 +106,7 @@ static bool header_is_sound(const RING *ring, uint64_t number, const struct trac
         if (packet->uuid[i] != ring_uuid(ring)[i])
             return false;
     return packet->magic == TRACE_CTF_MAGIC && packet->stream_id == TRACE_STREAM_ID &&
-           packet->packet_size == ring_words(ring) * 64 && packet->packet_seq_num == number &&
+           packet->packet_size == ring_packet_words(ring, number) * 64 && packet->packet_seq_num == number &&
            packet->cpu_id == ring_cpu(ring) && packet->timestamp_begin <= latest;
 }
 
@@ -121,7 +137,7 @@ static bool ring_holds(RING *ring, uint64_t number)
  * the previous packet is good enough. */
 static bool ring_leads_to_packet(RING *ring, uint64_t index)
 {
-    const uint64_t newest = trace_index_newest(index, ring_words(ring));
+    const uint64_t newest = ring_newest(ring, index);
     return ring_holds(ring, newest) || (newest > 0 && ring_holds(ring, newest - 1));
 }
 
@@ -130,8 +146,7 @@ static bool ring_leads_to_packet(RING *ring, uint64_t index)
 /* Whether the index has come round to the buffer of this packet. */
 static bool is_overwritten(RING *ring, uint64_t number)
 {
-    const uint64_t newest = trace_index_newest(ring_index(ring), ring_words(ring));
-    return newest >= number && newest - number >= ring_buffers(ring);
+    return trace_eras_has_lost(ring_eras(ring), ring_index(ring), number);
 }
 
 /* The events before packet `number`, or, if the ring is full, before the packet that comes next. */
@@ -144,7 +159,7 @@ static uint64_t ring_events_before(RING *ring, uint64_t number)
     if (is_there && !is_overwritten(ring, number))
         return packet.events_before;
     const uint64_t index = ring_index(ring);
-    if (!(index & TRACE_INDEX_CLOSED) || trace_index_head(index, ring_words(ring)) != number)
+    if (!(index & TRACE_INDEX_CLOSED) || trace_eras_head(ring_eras(ring), index) != number)
         return TRACE_EVENTS_UNKNOWN;
     return trace_index_events(index, ring_load(ring, TRACE_CONTROL_AT(events)));
 }
@@ -168,7 +183,7 @@ static enum trace_packet_state ring_packet_state(RING *ring, uint64_t number)
     const uint64_t committed = ring_committed(ring, number);
     if (trace_in_doubt(committed))
         return TRACE_PACKET_GONE;
-    return committed == ring_words(ring) ? TRACE_PACKET_WHOLE : TRACE_PACKET_INCOMPLETE;
+    return committed == ring_packet_words(ring, number) ? TRACE_PACKET_WHOLE : TRACE_PACKET_INCOMPLETE;
 }
 
 /* ---- copying -------------------------------------------------------------------------------------- */
@@ -212,7 +227,7 @@ static enum trace_packet_state ring_packet_copy(RING *ring, uint64_t number, uin
 {
     const enum trace_packet_state state = ring_packet_state(ring, number);
     const bool is_whole = state == TRACE_PACKET_WHOLE;
-    const uint64_t words = ring_words(ring);
+    const uint64_t words = ring_packet_words(ring, number);
     if (!is_whole && state != TRACE_PACKET_INCOMPLETE)
         return state;
     const uint64_t latest = ring_latest(ring, number);
@@ -244,7 +259,7 @@ struct cut {
 /* Ends the content of a copy there: an end event, then a filler up to the buffer's end. */
 static void end_content(const RING *ring, uint64_t *copy, struct trace_packet *packet, struct cut at)
 {
-    const uint64_t rest = ring_words(ring) - at.position - 1;
+    const uint64_t rest = packet->packet_size / 64 - at.position - 1;
     const bool is_little = ring_is_little(ring);
     copy[at.position] = ring_64(ring, trace_end_word(is_little, at.time));
     if (rest)
@@ -276,6 +291,7 @@ static bool cut_content(const RING *ring, uint64_t *copy, struct trace_packet *p
         event.id != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT) || event.length != TRACE_CONTEXT_WORDS)
         return false;
     const struct cut context = {walk.position, walk.time};
+    const uint64_t size = packet->packet_size / 64;
     struct cut before_last = context, last = context;
     while (ring_walk_next(ring, &walk, &event)) {
         is_closed = event.id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
@@ -288,8 +304,8 @@ static bool cut_content(const RING *ring, uint64_t *copy, struct trace_packet *p
         before_last = last; /* the packet is closed: what is missing may be anywhere */
     if (committed ==
         TRACE_IN_ORDER) /* the index is unknown: all that looks like an event of this packet is */
-        committed = is_closed ? ring_words(ring) : last.position;
-    const uint64_t missing = (is_closed ? ring_words(ring) : last.position) - committed;
+        committed = is_closed ? size : last.position;
+    const uint64_t missing = (is_closed ? size : last.position) - committed;
     if (walk.broken || missing)
         packet->flags |= TRACE_PACKET_CUT;
     end_content(ring, copy, packet, walk.broken ? last : choose_cut(missing, context, before_last, last));
@@ -306,21 +322,21 @@ static bool ring_packet_cut(RING *ring, uint64_t number, uint64_t *copy)
     /* The closer writes the packet's end; use it if it did. */
     const uint64_t end = content_is_sound(&packet, latest) ? packet.timestamp_end : ~0ull;
     /* leaves one word for the end event */
-    return cut_content(ring, copy, &packet, ring_words(ring) - 1, end, packet.committed) &&
+    return cut_content(ring, copy, &packet, ring_packet_words(ring, number) - 1, end, packet.committed) &&
            content_is_sound(&packet, latest);
 }
 
 /* Whether the index is behind the header and the context event of this packet. */
-static bool is_begun(uint64_t number, uint64_t index, uint64_t size)
+static bool is_begun(const RING *ring, uint64_t number, uint64_t index)
 {
-    return trace_index_newest(index, size) == number &&
-           trace_index_open_words(index, size) >= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
+    return ring_newest(ring, index) == number &&
+           trace_index_open_words(index, ring_buffer_words(ring)) >= TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
 }
 
 static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
 {
-    const uint64_t size = ring_words(ring);
-    if (!is_begun(number, ring_index(ring), size))
+    const uint64_t size = ring_buffer_words(ring);
+    if (!is_begun(ring, number, ring_index(ring)))
         return false; /* the buffer's count may be an earlier packet's */
     /* Acquire: pairs with release 3 of cas.h, of the commits that it counts. The index after the count: if
      * they agree, all writers have committed. In order: everything below the index is (restart.h), also when
@@ -329,7 +345,7 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
     const uint64_t index = ring_index(ring), limit = trace_index_open_words(index, size);
     const uint64_t committed = counted == TRACE_IN_ORDER || counted == size ? limit : counted;
     const uint64_t latest = ring_latest(ring, number);
-    if (!is_begun(number, index, size))
+    if (!is_begun(ring, number, index))
         return false;
     if (committed == limit)
         ring_copy(ring, number, copy, limit);
@@ -337,7 +353,7 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
         copy_with_hole(ring, number, copy, limit, latest);
     /* the copy before another check of the index: pairs with fence 1 of cas.h, as in ring_packet_copy() */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (trace_index_head(ring_index(ring), size) != number || trace_in_doubt(committed) ||
+    if (trace_eras_head(ring_eras(ring), ring_index(ring)) != number || trace_in_doubt(committed) ||
         trace_in_doubt(ring_committed(ring, number)) || !ring_is_current(ring))
         return false;
     struct trace_packet packet = get_header(ring, copy);
@@ -349,7 +365,7 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
 
 static bool ring_packet_salvage(RING *ring, uint64_t number, uint64_t *copy)
 {
-    const uint64_t words = ring_words(ring), latest = ring_latest(ring, number);
+    const uint64_t words = ring_packet_words(ring, number), latest = ring_latest(ring, number);
     if (!ring_holds(ring, number))
         return false;
     if (ring_head(ring) == number && ring_packet_snapshot(ring, number, copy))

@@ -26,7 +26,7 @@
 
 static struct state {
     bool busy;        /* being changed */
-    bool stopped;     /* trace_ring_stop */
+    bool stopped;     /* trace_ring_stop: nothing is logged, all is counted as discarded */
     uint32_t grants;  /* in a row */
     uint64_t granted; /* when the last one was */
     uint64_t time; /* of the last event that is known to be in the open packet: its begin, or a heartbeat */
@@ -89,7 +89,7 @@ static void open(char *ring, uint64_t start, uint64_t events, uint64_t now)
     struct trace_packet *packet =
         packet_begin(ring, (struct packet_begin){start, now, control->discarded, events});
     packet->committed = TRACE_IN_ORDER;
-    packet->packet_seq_num = start / (arch_trace_info()->buffer_mask + 1);
+    packet->packet_seq_num = packet_number(ring, start);
     control->time_limit = trace_time_limit(now);
     states[arch_trace_cpu(ring)].time = now;
     /* Release: a reader that sees the open packet sees its header. */
@@ -103,7 +103,7 @@ static uint64_t next_start(uint64_t index)
 
 static bool next_is_free(char *ring, uint64_t index)
 {
-    return packet_is_free(ring, next_start(index) / (arch_trace_info()->buffer_mask + 1));
+    return packet_is_free(ring, next_start(index));
 }
 
 /* Closes the open packet and opens the next. */
@@ -114,6 +114,17 @@ static void change(char *ring, uint64_t index, uint64_t now)
     open(ring, next_start(index), events, now);
 }
 
+/* Closes the open packet without opening another. */
+static void close_ring(char *ring, uint64_t index, uint64_t now)
+{
+    close(ring, index, now);
+    /* release: the packet is closed */
+    __atomic_store_n(&trace_control_of(ring)->index,
+                     (next_start(index) - 1) << TRACE_INDEX_SHIFT | (index & TRACE_INDEX_EVENTS) |
+                         TRACE_INDEX_CLOSED,
+                     __ATOMIC_RELEASE);
+}
+
 /* Goes on in the next buffer. False: the ring is full, and its open packet ends with the first loss. */
 static bool advance(char *ring, uint64_t index, uint64_t now)
 {
@@ -121,12 +132,7 @@ static bool advance(char *ring, uint64_t index, uint64_t now)
         change(ring, index, now);
         return true;
     }
-    close(ring, index, now);
-    /* release: the packet is closed */
-    __atomic_store_n(&trace_control_of(ring)->index,
-                     (next_start(index) - 1) << TRACE_INDEX_SHIFT | (index & TRACE_INDEX_EVENTS) |
-                         TRACE_INDEX_CLOSED,
-                     __ATOMIC_RELEASE);
+    close_ring(ring, index, now);
     return false;
 }
 
@@ -225,9 +231,7 @@ static bool make_space(char *ring)
 bool trace_ring_make_space(void)
 {
     char *ring = arch_trace_ring();
-    if (states[arch_trace_cpu(ring)].stopped)
-        return false;
-    if (!enter(ring)) {
+    if (states[arch_trace_cpu(ring)].stopped || !enter(ring)) {
         /* Who changes the ring may not have come to this: no shorter event may follow this loss. */
         set_bound(ring, 0);
         count_discarded(ring);
@@ -276,20 +280,30 @@ bool trace_ring_is_busy(void)
     return states[arch_trace_cpu(arch_trace_ring())].busy;
 }
 
-void trace_ring_stop(void)
+void trace_ring_stop(char *ring)
 {
-    char *ring = arch_trace_ring();
     states[arch_trace_cpu(ring)].stopped = true;
     set_bound(ring, 0);
+    close_ring(ring, trace_control_of(ring)->index, arch_trace_clock());
 }
 
-void trace_ring_open(char *ring, uint64_t number)
+void trace_ring_go_on(char *ring)
+{
+    states[arch_trace_cpu(ring)].busy = true;
+    states[arch_trace_cpu(ring)].stopped = false;
+    const uint64_t index = trace_control_of(ring)->index;
+    if (next_is_free(ring, index))
+        change(ring, index, arch_trace_clock());
+    leave(ring);
+}
+
+void trace_ring_open(char *ring, uint64_t start)
 {
     struct trace_control *control = trace_control_of(ring);
     states[arch_trace_cpu(ring)].busy = true;
     set_bound(ring, 0);
     const uint64_t events = trace_index_events(control->index, control->events);
-    open(ring, number * (arch_trace_info()->buffer_mask + 1), events, arch_trace_clock());
+    open(ring, start, events, arch_trace_clock());
     states[arch_trace_cpu(ring)].stopped = false;
     leave(ring);
 }

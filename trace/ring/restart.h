@@ -59,7 +59,5 @@ void trace_log_block(uint32_t id, const uint64_t *source, uint64_t count);
 bool trace_ring_make_space(void);
 /* Whether this CPU's ring is being changed: an event of an interrupt would be lost. */
 bool trace_ring_is_busy(void);
-/* From now on nothing is logged in this CPU's ring, and nothing is counted, until trace_ring_open. */
-void trace_ring_stop(void);
 
 #endif

@@ -92,8 +92,13 @@ void trace_log_words(uint32_t id, const uint64_t *fixed, uint32_t fixed_bytes, c
  * False: nothing to close, or no free buffer; then the open packet stays open. Not for another CPU's ring:
  * that CPU may already have read its clock for its next event, before the new packet begins. */
 bool trace_ring_flush(char *ring);
-/* Opens a ring's first packet, number `number`, on its CPU or while nothing logs there. */
-void trace_ring_open(char *ring, uint64_t number);
+/* Opens a ring's packet that begins at word `start`, on its CPU or while nothing logs there. */
+void trace_ring_open(char *ring, uint64_t start);
+/* Closes the open packet of a ring, on its CPU or while nothing logs there. From now on events are counted as
+ * discarded, until trace_ring_go_on, which opens the next packet if it may, or trace_ring_open. With
+ * TRACE_CAS only as long as the geometry is odd; afterwards the next event opens a packet. */
+void trace_ring_stop(char *ring);
+void trace_ring_go_on(char *ring);
 /* Logs an event that bounds the time since the last one, and raises the time limit. Ignores the mask. */
 void trace_ring_heartbeat(void);
 

@@ -18,6 +18,7 @@
 
 #include <arch/trace.h>
 #include <tarn/runtime.h>
+#include <trace/ring/read.h>
 #include <trace/user.h>
 
 #define THREADS_MAX 64
@@ -26,22 +27,21 @@
 static uint64_t end_time;
 static bool may_overflow;
 
-/* Number of buffers that the consumer has not taken yet, on this CPU. */
-static uint64_t backlog(void)
+/* Whether three quarters of this CPU's ring wait for the consumer. */
+static bool is_filled(void)
 {
-    const struct trace_info *info = arch_trace_info();
     const char *ring = arch_trace_ring();
-    const struct trace_control *control = trace_control_of(ring);
-    uint64_t index = __atomic_load_n(&control->index, __ATOMIC_RELAXED);
-    return trace_index_head(index, info->buffer_mask + 1) -
-           __atomic_load_n(&info->consumed[arch_trace_cpu(ring)], __ATOMIC_RELAXED);
+    const struct trace_reader reader = trace_reader_open(arch_trace_info(), ring, arch_trace_cpu(ring), 0);
+    const uint64_t head = trace_reader_head(&reader);
+    return trace_reader_tail(&reader) <
+           trace_reader_back(&reader, head, trace_reader_ring_bytes(&reader) / 4 * 3);
 }
 
 static void *flood(void *argument)
 {
     uint64_t logged = 0, thread = (uint64_t)(uintptr_t)argument;
     while (clock_monotonic_ns() < end_time) {
-        if (!may_overflow && backlog() >= arch_trace_info()->buffer_count * 3 / 4) {
+        if (!may_overflow && is_filled()) {
             usleep(1000);
             continue;
         }

@@ -16,6 +16,7 @@
 #include <arch/trace.h>
 #include <trace/counter.h>
 #include <trace/event/schemas.h>
+#include <trace/event/sizes.h>
 #include <trace/events.h>
 #include <trace/print/words.h>
 #include <trace/user.h>
@@ -43,7 +44,7 @@ static const char help[] =
     "  mode [MODE]            flight (overwrite the oldest), stream (wait for a reader), once (stop when "
     "full)\n"
     "  buffers COUNT [SIZE]   number of buffers per CPU, and their size (16k to 4m); powers of two.\n"
-    "                         Clears the rings\n"
+    "                         What they hold stays, as far as it fits\n"
     "  clear                  discard all logged events, and schemas of programs that have ended\n"
     "  flush                  close the open buffers, for readers of closed ones\n"
     "  statedump              log what exists: processes, threads, programs, locks, interrupts\n"
@@ -272,7 +273,14 @@ static int set_buffers(int argc, char **argv)
     uint64_t count, size = trace_buffer_bytes(info);
     if (!parse_number(argv[1], &count) || (argc == 3 && !parse_number(argv[2], &size)))
         return 1;
-    return control(TRACE_OP_SET_GEOMETRY, size, count);
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse("this process is not allowed to control the trace");
+    const int64_t error = trace_set_sizes(SLOT_TRACE, size, count);
+    if (error == -E_BUSY)
+        return refuse(
+            "refused: a reader has not taken what would not fit: pull it first, or `trace clear`; or "
+            "other sizes are just being set");
+    return error ? refuse("refused: %s", tarn_error_text((int)error)) : 0;
 }
 
 static int clear_rings(int argc, char **argv)

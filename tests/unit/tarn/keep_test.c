@@ -294,7 +294,8 @@ static void test_cuts(const char *order)
         for (uint32_t cpu = 0; cpu < CPUS; cpu++)
             examine(pulled, cpu, &before[cpu]);
         for (head_cut_begin(&cut, time); cut.is_active; wrong += !is_valid()) {
-            if (!head_cut_step(&cut, &writer, 1 + (unsigned)random() % 9, &fail))
+            if (!head_cut_step(&cut, &writer, writer.hello.buffer_bytes * (1 + (uint64_t)random() % 9),
+                               &fail))
                 bail_out(fail.text);
             if (random() % 3 == 0)
                 feed_one();
@@ -329,7 +330,7 @@ static void test_failure(void)
     snprintf(path, sizeof(path), "%s/" TRACE_NEW_STREAM_NAME "1", pulled);
     mkdir(path, 0777);
     head_cut_begin(&cut, sent[40].begin);
-    ok = head_cut_step(&cut, &writer, 1000, &fail);
+    ok = head_cut_step(&cut, &writer, UINT64_MAX, &fail);
     check(!ok && !cut.is_active && strstr(fail.text, "cannot create cpu1") != NULL,
           "a cut that fails is reported: %s", fail.text);
     while (fed < 80)
@@ -337,10 +338,10 @@ static void test_failure(void)
     check(is_valid(), "every file is whole, and the pull goes on");
     rmdir(path);
     head_cut_begin(&cut, sent[40].begin);
-    ok = head_cut_step(&cut, &writer, 1000, &fail);
+    ok = head_cut_step(&cut, &writer, UINT64_MAX, &fail);
     check(ok && is_valid() && begins_at(sent[40].begin, (uint64_t[CPUS]){0}), "the next attempt succeeds");
     head_cut_begin(&cut, sent[60].begin);
-    ok = head_cut_step(&cut, &writer, 3, &fail);
+    ok = head_cut_step(&cut, &writer, 3 * writer.hello.buffer_bytes, &fail);
     head_cut_drop(&cut, &writer);
     check(ok && is_valid() && disk_bytes(true) == disk_bytes(false), "a cut that is given up leaves nothing");
     close_trace_writer(&writer);
@@ -369,7 +370,7 @@ static void test_index(void)
     index_free(&loaded);
     trace_close(&trace);
     head_cut_begin(&cut, sent[40].begin);
-    if (!head_cut_step(&cut, &writer, 1000, &fail) || !trace_open(&trace, pulled, &fail))
+    if (!head_cut_step(&cut, &writer, UINT64_MAX, &fail) || !trace_open(&trace, pulled, &fail))
         bail_out(fail.text);
     loaded = (struct index){0};
     after = index_read(&loaded, &trace, bytes.bytes, bytes.used, &from);

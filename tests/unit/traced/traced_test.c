@@ -25,6 +25,7 @@
 #include <trace/event/previous.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
+#include <trace/ring/resize.h>
 #include <trace/user.h>
 #include <unistd.h>
 
@@ -348,13 +349,14 @@ static void count_mark(struct arrived *arrived, const struct trace_header *event
 static struct arrived count_arrived(uint32_t cpu)
 {
     struct arrived arrived = {.sound = true};
-    uint64_t bytes = trace_buffer_bytes(&test_info), discarded_first = 0;
-    char path[128], *buffer = malloc(bytes);
+    uint64_t discarded_first = 0;
+    char path[128], *buffer = malloc(TRACE_BUFFER_BYTES_MAX);
 
     snprintf(path, sizeof(path), "%s/out/cpu%u", scratch, cpu);
     FILE *file = fopen(path, "r");
-    while (file && fread(buffer, bytes, 1, file) == 1) {
-        const struct trace_packet *packet = (const struct trace_packet *)buffer;
+    const struct trace_packet *packet = (const struct trace_packet *)buffer;
+    while (file && fread(buffer, sizeof(*packet), 1, file) == 1 &&
+           fread(buffer + sizeof(*packet), packet->packet_size / 8 - sizeof(*packet), 1, file) == 1) {
         struct trace_walk walk;
         const struct trace_header *event;
         if (arrived.packets++ == 0)
@@ -502,32 +504,72 @@ static void test_torn(void)
           (unsigned long)arrived.packets);
 }
 
-/* Like start_over() of kernel/trace/rings.c: the same memory in larger buffers. */
-static void enlarge_buffers(void)
+/* Like start_over() of kernel/trace/rings.c. */
+static void clear_rings(void)
 {
-    const uint64_t bytes = 4 * trace_buffer_bytes(&test_info), count = test_info.buffer_count / 4;
-    const uint32_t changes = trace_geometry_changes(test_info.geometry) + 1;
-    const uint64_t mask = test_info.mask;
+    const uint64_t sizes = test_info.geometry & 0xffffffff, words = trace_geometry_words(sizes);
+    const uint64_t changes = trace_geometry_changes(test_info.geometry) + 1, mask = test_info.mask;
 
     test_info.mask = 0;
-    __atomic_store_n(&test_info.geometry, trace_geometry_word(bytes, count, changes), __ATOMIC_SEQ_CST);
-    trace_set_masks(&test_info, bytes, count);
+    __atomic_store_n(&test_info.geometry, sizes | changes << 32, __ATOMIC_SEQ_CST);
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
-        uint64_t number = control_of_cpu(cpu)->index / (bytes / 8) + 2;
-        for (uint64_t i = 0; i < count; i++)
-            ((struct trace_packet *)(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET + i * bytes))->packet_seq_num =
-                TRACE_NO_PACKET;
-        trace_ring_open(ring_of_cpu(cpu), number);
+        uint64_t number = trace_index_words(control_of_cpu(cpu)->index) / words + 2;
+        for (uint64_t i = 0; i < trace_geometry_buffers(sizes); i++) {
+            struct trace_packet *packet =
+                (struct trace_packet *)(ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET + i * words * 8);
+            packet->packet_seq_num = TRACE_NO_PACKET;
+            packet->committed = words;
+        }
+        trace_ring_open(ring_of_cpu(cpu), number * words);
         test_info.consumed[cpu] = number;
     }
     test_info.generation++;
-    __atomic_store_n(&test_info.geometry, trace_geometry_word(bytes, count, changes + 1), __ATOMIC_SEQ_CST);
+    __atomic_store_n(&test_info.geometry, sizes | (changes + 1) << 32, __ATOMIC_SEQ_CST);
     test_info.mask = mask;
-    for (uint32_t cpu = 0; cpu < TEST_CPUS;
-         /* until the packet number that is to be sent exists */
-         cpu++)
-        while (control_of_cpu(cpu)->index < 12 * (bytes / 8))
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static bool resizes_fit;
+
+/* Like kernel/trace/resize.c. The writers are stopped as long as the geometry is odd. */
+static void resize_rings(uint64_t bytes, uint64_t count)
+{
+    const uint64_t changes = trace_geometry_changes(test_info.geometry) + 1;
+    const uint64_t geometry = trace_geometry_word(bytes, count, changes + 1);
+    static struct trace_resize resize[TEST_CPUS];
+
+    __atomic_store_n(&test_info.geometry, (test_info.geometry & 0xffffffff) | changes << 32,
+                     __ATOMIC_SEQ_CST);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct trace_control *control = control_of_cpu(cpu);
+        uint64_t most = ~0ull;
+        struct trace_eras eras;
+        trace_ring_stop(ring_of_cpu(cpu));
+        nanosleep(&(struct timespec){.tv_nsec = 20000000},
+                  NULL); /* a writer may be in the middle of an event */
+        trace_eras_load(&eras, control, test_info.geometry);
+        resizes_fit &= trace_resize_plan(&resize[cpu], &eras, control->index,
+                                         trace_eras_start(&eras, test_info.consumed[cpu]), geometry, true);
+        trace_resize_move(&resize[cpu], ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, &most);
+    }
+    trace_set_masks(&test_info, bytes, count);
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+        struct trace_control *control = control_of_cpu(cpu);
+        trace_resize_forget(&resize[cpu], ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET);
+        for (uint32_t i = 0; i < TRACE_ERAS; i++)
+            control->eras[i] = i < resize[cpu].eras.count ? resize[cpu].eras.era[i] : (struct trace_era){0};
+        __atomic_store_n(&control->index, resize[cpu].index, __ATOMIC_SEQ_CST);
+    }
+    __atomic_store_n(&test_info.geometry, geometry, __ATOMIC_SEQ_CST);
+}
+
+static void enlarge_buffers(void)
+{
+    resize_rings(65536, 16);
+}
+
+static void shrink_buffers(void)
+{
+    resize_rings(16384, 64);
 }
 
 /* ---- losses at the end ----------------------------------------------------------------------------- */
@@ -589,22 +631,47 @@ static void test_last_losses(void)
     check_all_told("mode once, a snapshot", pull("--snapshot", NULL));
 }
 
-/* A host stops reading for a while, and a program in the guest resizes the rings: space was reserved for a
- * packet of the old size. */
-static void test_geometry(void)
+/* A host stops reading for a while, and a program in the guest gives the rings other sizes: space was
+ * reserved for a packet of the old size. The pull goes on, and nothing is missing. */
+static void *write_and_stop(void *argument)
+{
+    wait_for_pull();
+    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 500000000}, NULL);
+    stop_writers();
+    ctl("stop", NULL);
+    return argument;
+}
+
+static void test_resized(void (*resize)(void), uint64_t bytes, const char *what)
+{
+    pthread_t stopper;
+
+    new_rings(32768, 32, TRACE_MODE_STREAM);
+    resizes_fit = true;
+    on_reserve.action = resize;
+    on_reserve.countdown = 6;
+    start_writers(1000);
+    pthread_create(&stopper, NULL, write_and_stop, NULL);
+    int status = pull(NULL, NULL);
+    pthread_join(stopper, NULL);
+    check(resizes_fit && trace_buffer_bytes(&test_info) == bytes, "the rings get %s buffers", what);
+    check_all_told(what, status);
+}
+
+static void test_cleared(void)
 {
     new_rings(16384, 64, TRACE_MODE_STREAM);
-    on_reserve.action = enlarge_buffers;
+    on_reserve.action = clear_rings;
     on_reserve.countdown = 6;
     start_writers(1000);
     int status = pull("--duration", "20");
-    check(status == EXIT_DAMAGE && trace_buffer_bytes(&test_info) == 65536 && count_arrived(0).sound,
-          "the rings are resized while a packet is sent: the pull ends (status %d)", status);
+    check(status == EXIT_DAMAGE && count_arrived(0).sound,
+          "the rings are cleared while a packet is sent: the pull ends (status %d)", status);
     check(ctl("statistics", NULL) == 0 && ctl("mode", "stream") == 0, "traced still replies");
     status = pull("--duration", "1");
     stop_writers();
     struct arrived arrived = count_arrived(0);
-    check(status == 0 && arrived.sound && arrived.packets > 1, "the next pull has the new sizes (status %d)",
+    check(status == 0 && arrived.sound && arrived.packets > 1, "the next pull is complete (status %d)",
           status);
 }
 
@@ -663,7 +730,9 @@ int main(void)
     test_snapshot();
     test_torn();
     test_last_losses();
-    test_geometry();
+    test_resized(enlarge_buffers, 65536, "larger");
+    test_resized(shrink_buffers, 16384, "smaller");
+    test_cleared();
     test_hostile();
     test_marks();
     return finish_tests();

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tarn/error.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/ctl_counters.h>
 #include <tools/tarn/help.h>
@@ -96,7 +97,11 @@ static const struct ctl_command {
      "all. `trace "
      "threshold` in the guest lists the events that have a threshold"},
     {"geometry", "BYTES COUNT", WIRE_OP_SET_GEOMETRY, parse_number, parse_number,
-     "set the size and number of each CPU's buffers, powers of two; clears the trace; refused during a pull"},
+     "set the size and number of each CPU's buffers, powers of two. Nothing in the buffers is lost, also "
+     "during "
+     "a pull; a flight recorder that gets smaller keeps the newest. Refused (in use) if what no pull has "
+     "taken "
+     "would not fit: pull it first, or clear"},
     {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,
      "discard all logged events, and release the event classes of ended programs; refused during a pull"},
     {"flush", NULL, WIRE_OP_FLUSH, NULL, NULL, "close the open packets"},
@@ -241,10 +246,15 @@ static const char *what_is_missing(uint32_t operation)
 static bool run_request(struct ctl *ctl, const struct wire_request *request, struct fail *fail)
 {
     struct statistics statistics;
-    struct source_reply reply;
+    struct source_reply reply = {0};
 
-    if (!source_control(ctl->source, request, what_is_missing(request->operation), &reply, fail))
+    if (!source_control(ctl->source, request, what_is_missing(request->operation), &reply, fail)) {
+        if (request->operation == WIRE_OP_SET_GEOMETRY && reply.status == -E_BUSY)
+            fail_set(fail,
+                     "the smaller buffers do not hold what no reader has taken: pull it first, or clear "
+                     "the trace; or other sizes are just being set");
         return false;
+    }
     if (request->operation != WIRE_OP_STATISTICS) {
         if (ctl->json)
             printf("{\"status\": %d}\n", reply.status);

@@ -90,11 +90,11 @@ static bool begin(struct pull *pull, bool again, struct fail *fail)
     return pull->source->class->begin_pull(pull->source, flags, pull->mode, want, fail);
 }
 
-/* A trace belongs to one boot and one geometry. */
+/* A trace belongs to one boot, and ends when the rings are cleared. */
 static bool same_trace(const struct wire_hello *a, const struct wire_hello *b)
 {
-    return a->boot_id == b->boot_id && a->buffer_bytes == b->buffer_bytes && a->cpu_count == b->cpu_count &&
-           a->generation == b->generation && memcmp(a->uuid, b->uuid, 16) == 0;
+    return a->boot_id == b->boot_id && a->cpu_count == b->cpu_count && a->generation == b->generation &&
+           memcmp(a->uuid, b->uuid, 16) == 0;
 }
 
 /* Resumes the pull where it stopped. The guest forgot all requests with the connection, so an end is
@@ -304,7 +304,7 @@ static const char *end_text(const struct pull *pull)
     case WIRE_ENDED_SNAPSHOT:
         return pull->previous ? "the previous trace is complete" : "snapshot complete";
     case WIRE_ENDED_CHANGED:
-        return "the guest's buffers were cleared or changed";
+        return "the guest's buffers were cleared";
     case WIRE_ENDED_BUSY:
         return "another pull from this guest is running (--wait waits until it ends)";
     case WIRE_ENDED_GUEST:

@@ -79,8 +79,9 @@ static bool find_places(struct places *places, struct guest *guest, const struct
     struct fail ignored;
 
     if (aim->stream->cpu >= store->cpu_count || aim->buffer_bytes != store->buffer_bytes ||
-        !guest_ring_open(&ring, guest, aim->stream->cpu, &ignored))
-        return false;
+        !guest_ring_open(&ring, guest, aim->stream->cpu, &ignored) ||
+        trace_eras_start(&ring.eras, aim->packet) != aim->packet * (aim->buffer_bytes / 8))
+        return false; /* once the sizes have changed, a number does not tell the place in all of the run */
     places->is_at_boot = aim->stream->cpu == 0 && find_event_at_boot(places, guest, recipe->kernel.path, aim);
     if (!places->is_at_boot)
         find_event(places, &ring, aim);

@@ -77,14 +77,15 @@ static void take_difference(struct difference *difference, const struct sides *s
 
     if (stand_at(&cursor, &here, sides->trace, &losses) &&
         (!difference->found || cursor.ticks < difference->ticks)) {
-        uint64_t size = sides->ring.guest->store.buffer_bytes;
+        uint64_t size = sides->packet.packet_bytes;
 
         difference->found = true;
         difference->ticks = cursor.ticks;
         difference->stream = stream;
         difference->packet_at = here.packet_at;
         difference->offset = offset;
-        difference->bytes = difference->bytes != NULL ? difference->bytes : alloc_zero(1, size);
+        difference->bytes =
+            difference->bytes != NULL ? difference->bytes : alloc_zero(1, TRACE_BUFFER_BYTES_MAX);
         memcpy(difference->bytes, sides->copy, size);
     }
     cursor_close(&cursor);
@@ -116,7 +117,8 @@ static void compare_stream(struct difference *difference, struct sides *sides, c
         }
         at += sides->packet.packet_bytes;
         first = first == UINT64_MAX ? sides->packet.header.packet_seq_num : first;
-        if (sides->packet.packet_bytes != sides->ring.guest->store.buffer_bytes ||
+        if (sides->packet.packet_bytes !=
+                trace_eras_words(&sides->ring.eras, sides->packet.header.packet_seq_num) * 8 ||
             !copy_packet(&sides->ring, sides->packet.header.packet_seq_num, sides->copy))
             continue;
         is_shared = true;
@@ -141,7 +143,7 @@ bool verify_rings(struct difference *difference, const struct trace *trace, stru
     *difference = (struct difference){0};
     if (!guest_open(&guest, memory, 0, fail))
         return false;
-    sides.copy = alloc_zero(1, guest.store.buffer_bytes);
+    sides.copy = alloc_zero(1, TRACE_BUFFER_BYTES_MAX);
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct stream *stream = &trace->streams[i];
 

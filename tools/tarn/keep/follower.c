@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/keep/follower.h>
+#include <tools/tarn/source/head_cut.h>
 
 #define TEXT_BYTES (1u << 20) /* for the text of one event */
 
@@ -90,23 +91,22 @@ static bool refresh(struct follower *follower, struct fail *fail)
 
 static void place_streams(struct follower *follower, struct position *positions)
 {
-    const uint64_t bytes = follower->writer->hello.buffer_bytes;
-
     for (unsigned i = 0; i < follower->trace.stream_count; i++) {
         const uint32_t cpu = follower->trace.streams[i].cpu;
 
         positions[i] = (struct position){follower->trace.streams[i].size, 0};
         if (cpu >= WIRE_CPUS_MAX)
             continue; /* not a file of this pull */
-        const uint64_t removed = follower->writer->cpu[cpu].removed;
+        const struct stream_writer *stream = &follower->writer->cpu[cpu];
         const struct follower_place place = follower->places[cpu];
 
-        if (place.packet >= removed) {
-            positions[i] = (struct position){(place.packet - removed) * bytes, place.event};
+        if (place.packet >= stream->removed) {
+            positions[i] =
+                (struct position){stream_offset(stream, place.packet - stream->removed), place.event};
             continue;
         }
         positions[i] = (struct position){0, 0};
-        follower->skipped += removed - place.packet;
+        follower->skipped += stream->removed - place.packet;
     }
 }
 
@@ -117,9 +117,9 @@ static void keep_places(struct follower *follower, const struct position *positi
 
         if (cpu >= WIRE_CPUS_MAX)
             continue;
+        const struct stream_writer *stream = &follower->writer->cpu[cpu];
         follower->places[cpu] = (struct follower_place){
-            positions[i].packet / follower->writer->hello.buffer_bytes + follower->writer->cpu[cpu].removed,
-            positions[i].event};
+            stream_place(stream, positions[i].packet) + stream->removed, positions[i].event};
     }
 }
 

@@ -11,8 +11,8 @@ bool keep_open(struct keep *keep, const struct keep_amount *amount, const struct
     const uint64_t least = (uint64_t)PACKETS_LEAST * hello->cpu_count;
     const double ticks = amount->seconds * (double)hello->clock_hz;
 
-    *keep = (struct keep){.packets = amount->bytes / hello->buffer_bytes};
-    if (amount->bytes != 0 && keep->packets < least)
+    *keep = (struct keep){.bytes = amount->bytes};
+    if (amount->bytes != 0 && keep->bytes < least * hello->buffer_bytes)
         return fail_set(
             fail, "--keep: %llu bytes are too few; %u CPUs with buffers of %llu bytes need at least %lluK",
             (unsigned long long)amount->bytes, hello->cpu_count, (unsigned long long)hello->buffer_bytes,
@@ -26,7 +26,7 @@ bool keep_open(struct keep *keep, const struct keep_amount *amount, const struct
 bool keep_wants_dump(const struct keep *keep, uint64_t now, uint64_t arrived)
 {
     return (keep->ticks != 0 && now - keep->dump_time >= keep->ticks / KEEP_DUMP_TIME) ||
-           (keep->packets != 0 && arrived - keep->dump_packets >= keep->packets / KEEP_DUMP_PART + 1);
+           (keep->bytes != 0 && arrived - keep->dump_bytes >= keep->bytes / KEEP_DUMP_PART);
 }
 
 /* Returns the earliest time at which a cut removes a packet; UINT64_MAX: there is none. The last packet of a
@@ -41,15 +41,15 @@ static uint64_t find_first(const struct trace_writer *writer)
     return first;
 }
 
-/* Returns the earliest time in [FIRST, NOW] at which a cut leaves at most MOST packets. */
-static uint64_t find_by_count(const struct trace_writer *writer, uint64_t first, uint64_t now, uint64_t most)
+/* Returns the earliest time in [FIRST, NOW] at which a cut leaves at most MOST bytes. */
+static uint64_t find_by_bytes(const struct trace_writer *writer, uint64_t first, uint64_t now, uint64_t most)
 {
     uint64_t low = first, high = now; /* a cut at `high` leaves one packet for each CPU */
 
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
-        if (count_kept(writer, middle) <= most)
+        if (bytes_kept(writer, middle) <= most)
             high = middle;
         else
             low = middle + 1;
@@ -57,8 +57,8 @@ static uint64_t find_by_count(const struct trace_writer *writer, uint64_t first,
     return high;
 }
 
-/* Returns the place of a statedump to cut at: the first one that leaves at most MOST packets, but at least a
- * quarter of what is allowed. */
+/* Returns the place of a statedump to cut at: the first one that leaves at most half of what is allowed, but
+ * at least a quarter of what is allowed. */
 static uint64_t cut_by_bytes(const struct keep *keep, const struct trace_writer *writer,
                              const struct statedumps *dumps, uint64_t first, uint64_t now)
 {
@@ -67,12 +67,12 @@ static uint64_t cut_by_bytes(const struct keep *keep, const struct trace_writer 
 
         if (dumps->begins[i] < first)
             continue;
-        kept = count_kept(writer, dumps->begins[i]);
-        if (kept <= keep->packets / 2)
-            return kept >= keep->packets / 4 ? dumps->begins[i]
-                                             : find_by_count(writer, first, now, keep->packets / 2);
+        kept = bytes_kept(writer, dumps->begins[i]);
+        if (kept <= keep->bytes / 2)
+            return kept >= keep->bytes / 4 ? dumps->begins[i]
+                                           : find_by_bytes(writer, first, now, keep->bytes / 2);
     }
-    return find_by_count(writer, first, now, keep->packets / 2);
+    return find_by_bytes(writer, first, now, keep->bytes / 2);
 }
 
 /* The last statedump that leaves enough. */
@@ -90,14 +90,14 @@ static uint64_t cut_by_time(const struct keep *keep, const struct statedumps *du
 bool keep_wants_cut(const struct keep *keep, const struct trace_writer *writer,
                     const struct statedumps *dumps, uint64_t now, uint64_t *time, bool *is_forced)
 {
-    const uint64_t first = find_first(writer), held = count_in_files(writer);
+    const uint64_t first = find_first(writer), held = bytes_in_files(writer);
     const bool is_old = keep->ticks != 0 && now > first && (now - first) / KEEP_TIMES >= keep->ticks;
 
-    *is_forced = keep->packets != 0 && held >= keep->packets - keep->packets / 6;
+    *is_forced = keep->bytes != 0 && held >= keep->bytes - keep->bytes / 6;
     *time = 0;
     if (is_old)
         *time = cut_by_time(keep, dumps, first, now);
-    if (*is_forced && (*time == 0 || count_kept(writer, *time) > keep->packets / 2))
+    if (*is_forced && (*time == 0 || bytes_kept(writer, *time) > keep->bytes / 2))
         *time = cut_by_bytes(keep, writer, dumps, first, now);
-    return (is_old || *is_forced) && count_kept(writer, *time) < held;
+    return (is_old || *is_forced) && bytes_kept(writer, *time) < held;
 }

@@ -6,7 +6,7 @@
  * because a cut is where a statedump begins. Bytes: a cut begins when the streams have five sixths of what is
  * allowed, leaves at most half, and is over before they have all. The new file of one stream then exists
  * beside the old one, so the disk never has more than one and a half times the allowed bytes: a cut that
- * keeps K and copies KEEP_PACE packets for each that arrives ends after K / (KEEP_PACE - 1) have arrived.
+ * keeps K and copies KEEP_PACE bytes for each that arrives ends after K / (KEEP_PACE - 1) have arrived.
  * With K = 1/2 and a pace of 8, the streams reach 0.905, and the copy 0.571.
  */
 #ifndef TARN_KEEP_H
@@ -16,22 +16,22 @@
 #include <tools/tarn/keep/statedumps.h>
 #include <tools/tarn/source/head_cut.h>
 
-#define KEEP_PACE      8u /* packets copied for each packet that arrives */
+#define KEEP_PACE      8u /* bytes copied for each byte that arrives */
 #define KEEP_TIMES     2u
 #define KEEP_DUMP_PART 8u /* a statedump for this part of the bytes */
 #define KEEP_DUMP_TIME 4u /* and for this part of the time */
 
 struct keep {
-    uint64_t ticks;   /* 0: no bound */
-    uint64_t packets; /* 0: no bound */
+    uint64_t ticks; /* 0: no bound */
+    uint64_t bytes; /* 0: no bound */
     /* when the latest statedump was requested */
-    uint64_t dump_time, dump_packets;
+    uint64_t dump_time, dump_bytes;
 };
 
 /* False: AMOUNT is too small for the guest's buffers. */
 bool keep_open(struct keep *keep, const struct keep_amount *amount, const struct wire_hello *hello,
                struct fail *fail);
-/* Whether another statedump is due; NOW: the end of the last packet, ARRIVED: packets so far. */
+/* Whether another statedump is due; NOW: the end of the last packet, ARRIVED: bytes so far. */
 bool keep_wants_dump(const struct keep *keep, uint64_t now, uint64_t arrived);
 /* Whether a cut is due. Sets TIME to where, and IS_FORCED if the bytes demand it. */
 bool keep_wants_cut(const struct keep *keep, const struct trace_writer *writer,

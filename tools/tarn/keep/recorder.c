@@ -12,8 +12,8 @@
 /* Without a packet for so long, waiting parts are saved as they are: nothing is logged any more. Over a link
  * only; from memory, packets come when they are full. */
 #define QUIET_SECONDS 5.0
-#define IDLE_PACKETS  256u /* copied by a step when none arrived */
-#define RETRY_SECONDS 5.0  /* after a cut failed */
+#define IDLE_BYTES    (16u << 20) /* copied by a step when no packet arrived */
+#define RETRY_SECONDS 5.0         /* after a cut failed */
 /* A guest sends partly filled packets after a second. So all that is older than this has arrived, in the
  * guest's time. */
 #define LAG_SECONDS   1.3
@@ -176,7 +176,7 @@ static bool prepare_cut(struct recorder *recorder, uint64_t *time, bool is_force
         saved_write_before(&recorder->saved, *time, recorder->quiet);
     else if (saved_needs(&recorder->saved) < *time)
         *time = saved_needs(&recorder->saved);
-    return count_kept(recorder->writer, *time) < count_in_files(recorder->writer);
+    return bytes_kept(recorder->writer, *time) < bytes_in_files(recorder->writer);
 }
 
 static void begin_cut(struct recorder *recorder)
@@ -191,17 +191,25 @@ static void begin_cut(struct recorder *recorder)
         head_cut_begin(&recorder->cut, time);
 }
 
+/* Bytes of packets since the start. */
+static uint64_t bytes_arrived(const struct recorder *recorder)
+{
+    return bytes_in_files(recorder->writer) + recorder->cut.removed_bytes;
+}
+
 static void cut_head(struct recorder *recorder, bool has_packet)
 {
-    const uint64_t removed = recorder->cut.removed;
+    const uint64_t removed = recorder->cut.removed, arrived = bytes_arrived(recorder),
+                   most = has_packet ? KEEP_PACE * (arrived - recorder->arrived) : IDLE_BYTES;
     struct fail fail;
     bool ok;
 
+    recorder->arrived = arrived;
     if (!recorder->cut.is_active)
         begin_cut(recorder);
     if (!recorder->cut.is_active)
         return;
-    ok = head_cut_step(&recorder->cut, recorder->writer, has_packet ? KEEP_PACE : IDLE_PACKETS, &fail);
+    ok = head_cut_step(&recorder->cut, recorder->writer, most, &fail);
     if (recorder->cut.removed != removed)
         follower_release(&recorder->follower);
     if (ok) {
@@ -266,13 +274,13 @@ bool recorder_wants_dump(const struct recorder *recorder)
     if (!recorder->dumps.is_possible || recorder->dumps.is_asked || recorder->writer->packets == 0)
         return false;
     return saved_needs_dump(&recorder->saved) ||
-           keep_wants_dump(&recorder->keep, find_now(recorder), recorder->writer->packets);
+           keep_wants_dump(&recorder->keep, find_now(recorder), bytes_arrived(recorder));
 }
 
 void recorder_asked(struct recorder *recorder)
 {
     recorder->keep.dump_time = find_now(recorder);
-    recorder->keep.dump_packets = recorder->writer->packets;
+    recorder->keep.dump_bytes = bytes_arrived(recorder);
     statedumps_ask(&recorder->dumps, recorder->keep.dump_time);
 }
 
@@ -311,9 +319,8 @@ bool recorder_summarize(const struct recorder *recorder)
         first = recorder->cut.time; /* a CPU that was idle since long before keeps a packet */
     if (recorder->amount.seconds > 0 || recorder->amount.bytes > 0)
         fprintf(stderr, "kept: the last %.3f s, %.1f MB on disk; %.1f MB before were removed in %u cuts\n",
-                (double)(now - first) / (double)writer->hello.clock_hz,
-                (double)(count_in_files(writer) * writer->hello.buffer_bytes) * 1e-6,
-                (double)(recorder->cut.removed * writer->hello.buffer_bytes) * 1e-6, recorder->cut.count);
+                (double)(now - first) / (double)writer->hello.clock_hz, (double)bytes_in_files(writer) * 1e-6,
+                (double)recorder->cut.removed_bytes * 1e-6, recorder->cut.count);
     if (recorder->triggers.count > 0)
         fprintf(stderr, "saved: %" PRIu64 " parts in %s; %" PRIu64 " could not be saved", saved->count,
                 saved->place, saved->failed);

@@ -33,6 +33,7 @@ struct recorder {
     struct saved saved;
     double read_at, packet_at; /* when the events were read, when the last packet arrived */
     uint64_t read_packets;     /* packets that had arrived then */
+    uint64_t arrived;          /* bytes of packets, at the last step of a cut */
     double retry_at;           /* no cut before */
     bool has_failed;           /* the last cut has failed, and this was reported */
     bool has_requests;         /* the source is a link */

@@ -172,8 +172,10 @@ bool guest_is_changed(struct guest *guest)
     /* orders the earlier copy before the load of the word: pairs
      * with the fence in start_over() of kernel/trace/rings.c */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return guest_is_live(guest) && guest->info &&
-           guest_info64(guest, offsetof(struct trace_info, geometry)) != guest->geometry;
+    if (!guest_is_live(guest) || !guest->info)
+        return guest->is_between;
+    const uint64_t geometry = guest_info64(guest, offsetof(struct trace_info, geometry));
+    return geometry != guest->geometry || trace_geometry_is_changing(geometry);
 }
 
 static bool take_store(struct guest *guest, uint64_t physical, struct fail *fail)
@@ -348,16 +350,33 @@ uint64_t guest_info64(struct guest *guest, size_t offset)
 /* A kernel that boots finds its info page as in its executable: without the magic. */
 static enum guest_change look_at_info(struct guest *guest)
 {
+    uint32_t generation = 0;
+    struct fail ignored;
+
     if (!guest->info || info_belongs(guest, guest->info))
         return GUEST_SAME;
+    if (memory_read(guest->memory, guest->info + offsetof(struct trace_info, generation), &generation,
+                    sizeof(generation), &ignored) &&
+        guest_32(guest, generation) == guest->store.generation && guest_is_changed(guest))
+        return GUEST_SAME; /* it gets other sizes; the store will tell */
     return guest_info64(guest, offsetof(struct trace_info, magic)) == TRACE_INFO_MAGIC ? GUEST_CHANGED
                                                                                        : GUEST_ENDED;
 }
 
 static bool same_rings(const struct trace_store *a, const struct trace_store *b)
 {
-    return a->generation == b->generation && a->buffer_bytes == b->buffer_bytes &&
-           a->buffer_count == b->buffer_count && a->cpu_count == b->cpu_count;
+    return a->generation == b->generation && a->cpu_count == b->cpu_count;
+}
+
+/* Whether a kernel runs that the store may belong to. */
+static bool kernel_is_there(struct guest *guest)
+{
+    uint64_t magic = 0;
+    struct fail ignored;
+
+    return memory_read(guest->memory, guest->store.info + offsetof(struct trace_info, magic), &magic,
+                       sizeof(magic), &ignored) &&
+           guest_64(guest, magic) == TRACE_INFO_MAGIC;
 }
 
 enum guest_change guest_look(struct guest *guest)
@@ -377,7 +396,16 @@ enum guest_change guest_look(struct guest *guest)
         return GUEST_SAME; /* it is being changed: next time */
     if (!same_rings(&guest->store, &old))
         return GUEST_CHANGED;
-    return guest->store.age != old.age || guest->store.end != old.end ? GUEST_ENDED : GUEST_GROWN;
+    guest->is_between = guest_is_live(guest) && guest->store.info && !guest->info && kernel_is_there(guest);
+    if (guest->is_between) { /* the rings have other sizes by now: the store will tell */
+        guest->store.changes = old.changes;
+        return GUEST_SAME;
+    }
+    if (guest->store.age != old.age || guest->store.end != old.end)
+        return GUEST_ENDED;
+    return guest->store.buffer_bytes == old.buffer_bytes && guest->store.buffer_count == old.buffer_count
+               ? GUEST_GROWN
+               : GUEST_RESIZED;
 }
 
 char *guest_metadata(struct guest *guest, size_t *size)

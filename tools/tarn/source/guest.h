@@ -22,6 +22,7 @@ struct guest {
     struct trace_extent *extents;
     uint64_t info;     /* physical address of the info page that belongs to this store; 0: none */
     uint64_t geometry; /* `geometry` of the info page when the store was read; see layout.h */
+    bool is_between;   /* the store has old sizes, the info page new ones */
     bool broken;       /* existing memory could not be read; `fail` says why */
     struct fail fail;
 };
@@ -39,9 +40,10 @@ static inline bool guest_is_live(const struct guest *guest)
  *
  *     - GROWN: open the rings again; there may be more metadata.
  *     - ENDED: the system that wrote this panicked, shut down or rebooted; the rings still have its packets.
- *     - CHANGED: rings were cleared or resized; packets from before and after do not belong together.
+ *     - RESIZED: the same with other sizes; the packets keep their numbers.
+ *     - CHANGED: rings were cleared; packets from before and after do not belong together.
  */
-enum guest_change { GUEST_SAME, GUEST_GROWN, GUEST_ENDED, GUEST_CHANGED };
+enum guest_change { GUEST_SAME, GUEST_GROWN, GUEST_RESIZED, GUEST_ENDED, GUEST_CHANGED };
 enum guest_change guest_look(struct guest *guest);
 /* Returns the metadata, which the caller frees; NULL: none yet, or invalid. */
 char *guest_metadata(struct guest *guest, size_t *size);
@@ -72,6 +74,7 @@ struct guest_ring {
     bool index_is_guessed;
     const struct trace_extent *extents; /* of the control page and the buffers */
     size_t extent_count;
+    struct trace_eras eras; /* when the ring was opened */
 };
 
 /* False: FAIL says what is missing. Call it again when the store has grown. */
@@ -86,6 +89,8 @@ bool guest_ring_has_open(struct guest_ring *ring, uint64_t head);
 bool guest_ring_has_logged(struct guest_ring *ring, uint64_t head);
 /* Returns the number of the oldest packet that was not overwritten. */
 uint64_t guest_ring_oldest(struct guest_ring *ring);
+/* Returns the number of the oldest packet in the newer three quarters of the ring. */
+uint64_t guest_ring_kept(struct guest_ring *ring);
 /* Returns the number of the oldest packet that may still be there, even if it was consumed. */
 uint64_t guest_ring_tail(struct guest_ring *ring);
 uint64_t guest_ring_discarded(struct guest_ring *ring);
@@ -106,8 +111,9 @@ static inline uint64_t guest_packet_64(const struct guest *guest, const void *co
     return guest_64(guest, *(const uint64_t *)((const char *)copy + offset));
 }
 
-/* Copy a packet, a whole buffer in the guest's byte order; see trace_packet_copy, trace_packet_cut,
- * trace_packet_snapshot and, for memory that is not live, trace_packet_salvage in trace/ring/read.h. */
+/* Copy a packet, at most TRACE_BUFFER_BYTES_MAX, in the guest's byte order; see trace_packet_copy,
+ * trace_packet_cut, trace_packet_snapshot and, for memory that is not live, trace_packet_salvage in
+ * trace/ring/read.h. */
 enum trace_packet_state guest_packet_copy(struct guest_ring *ring, uint64_t number, void *copy);
 bool guest_packet_cut(struct guest_ring *ring, uint64_t number, void *copy);
 bool guest_packet_snapshot(struct guest_ring *ring, uint64_t *number, void *copy);

@@ -110,7 +110,7 @@ static bool prepare(struct guest_source *guest, struct fail *fail)
     if (!check_hello(&guest->source.hello, fail))
         return false;
     free(guest->copy);
-    guest->copy = alloc_zero(1, guest->source.hello.buffer_bytes);
+    guest->copy = alloc_zero(1, TRACE_BUFFER_BYTES_MAX);
     return guest_open_rings(guest, fail) && guest_read_metadata(guest, fail);
 }
 

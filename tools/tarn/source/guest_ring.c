@@ -19,6 +19,8 @@ typedef struct guest_ring RING;
 #define PIECES_MAX  64u
 #define INDEX_TRIES 100u /* an index that laps its reader this often changes at random */
 
+static void load_eras(struct guest_ring *ring);
+
 /* ---- memory of a ring ------------------------------------------------------------------------------ */
 
 bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu, struct fail *fail)
@@ -44,6 +46,7 @@ bool guest_ring_open(struct guest_ring *ring, struct guest *guest, uint32_t cpu,
     }
     if (at < end)
         return fail_set(fail, "the store does not describe all of CPU %u's buffers", cpu);
+    load_eras(ring);
     (void)guest_ring_head(ring);
     return true;
 }
@@ -123,14 +126,9 @@ static void copy_window(struct guest_ring *ring, uint64_t offset, void *to, uint
 
 /* ---- what the rules need --------------------------------------------------------------------------- */
 
-static uint64_t ring_words(const struct guest_ring *ring)
+static const struct trace_eras *ring_eras(const struct guest_ring *ring)
 {
-    return ring->guest->store.buffer_bytes / 8;
-}
-
-static uint64_t ring_buffers(const struct guest_ring *ring)
-{
-    return ring->guest->store.buffer_count;
+    return &ring->eras;
 }
 
 static uint32_t ring_cpu(const struct guest_ring *ring)
@@ -205,6 +203,20 @@ static bool ring_is_current(struct guest_ring *ring)
     return !ring->guest->broken && !guest_is_changed(ring->guest);
 }
 
+static void load_eras(struct guest_ring *ring)
+{
+    const struct trace_store *store = &ring->guest->store;
+
+    for (uint32_t i = 0; i < TRACE_ERAS; i++) {
+        const uint64_t at = TRACE_CONTROL_AT(eras) + i * sizeof(struct trace_era);
+        ring->eras.era[i] =
+            (struct trace_era){.number = ring_load(ring, at + offsetof(struct trace_era, number)),
+                               .start = ring_load(ring, at + offsetof(struct trace_era, start)),
+                               .words = ring_load(ring, at + offsetof(struct trace_era, words))};
+    }
+    trace_eras_check(&ring->eras, trace_geometry_word(store->buffer_bytes, store->buffer_count, 0));
+}
+
 /* ---- the index ------------------------------------------------------------------------------------- */
 
 bool guest_ring_has_packet(struct guest_ring *ring)
@@ -222,18 +234,20 @@ static int compare_numbers(const void *left, const void *right)
  * packets belong to, because headers may be corrupted, too. */
 static uint64_t guess_head(struct guest_ring *ring)
 {
-    const uint64_t count = ring->guest->store.buffer_count;
+    const struct trace_eras *eras = &ring->eras;
+    const uint64_t words = ring_buffer_words(ring), count = eras->ring_words / words;
     uint64_t *numbers = alloc_zero(count, sizeof(numbers[0])), found = 0, head = 0, most = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t number =
-            ring_load(ring, ring_packet_offset(ring, i) + offsetof(struct trace_packet, packet_seq_num));
-        if ((number & (count - 1)) == i && number < UINT64_MAX / 2 && ring_holds(ring, number))
+        uint64_t at = TRACE_BUFFERS_OFFSET + i * words * 8;
+        uint64_t number = ring_load(ring, at + offsetof(struct trace_packet, packet_seq_num));
+        if (ring_packet_offset(ring, number) == at && number < UINT64_MAX / 2 && ring_holds(ring, number))
             numbers[found++] = number;
     }
     qsort(numbers, found, sizeof(numbers[0]), compare_numbers);
     for (uint64_t first = 0, last = 0; last < found; last++) {
-        while (numbers[last] - numbers[first] >= count)
+        while (trace_eras_start(eras, numbers[last]) - trace_eras_start(eras, numbers[first]) >=
+               eras->ring_words)
             first++;
         if (last - first + 1 >= most) {
             most = last - first + 1;
@@ -242,7 +256,7 @@ static uint64_t guess_head(struct guest_ring *ring)
     }
     free(numbers);
     /* if that packet is closed, the head is the next one, whose header is not written yet */
-    bool closed = most > 0 && ring_committed(ring, head) == ring_words(ring);
+    bool closed = most > 0 && ring_committed(ring, head) == ring_packet_words(ring, head);
     return head + closed;
 }
 
@@ -252,7 +266,7 @@ uint64_t guest_ring_head(struct guest_ring *ring)
     const bool is_live = guest_is_live(ring->guest);
 
     if (!is_live && (ring->index_is_good || ring->index_is_guessed))
-        return trace_index_head(ring->index, ring_words(ring));
+        return trace_eras_head(&ring->eras, ring->index);
     uint64_t index = ring_load(ring, at), later = index;
     unsigned tries = 0;
     do { /* both may be overwritten since the index was read; then the index has moved */
@@ -263,16 +277,16 @@ uint64_t guest_ring_head(struct guest_ring *ring)
     if (ring->index_is_good) {
         ring->index = index;
     } else if (!is_live) {
-        ring->index = trace_index_at(guess_head(ring) * ring_words(ring), 0);
+        ring->index = trace_index_at(trace_eras_start(&ring->eras, guess_head(ring)), 0);
         ring->index_is_guessed = true;
     }
-    return trace_index_head(ring->index, ring_words(ring));
+    return trace_eras_head(&ring->eras, ring->index);
 }
 
 bool guest_ring_has_open(struct guest_ring *ring, uint64_t head)
 {
-    const uint64_t index = ring_index(ring), size = ring_words(ring);
-    return ring->index_is_good && trace_index_head(index, size) == head &&
+    const uint64_t index = ring_index(ring), size = ring_buffer_words(ring);
+    return ring->index_is_good && trace_eras_head(&ring->eras, index) == head &&
            trace_index_open_words(index, size) > TRACE_PACKET_WORDS + TRACE_CONTEXT_WORDS;
 }
 
@@ -282,7 +296,7 @@ bool guest_ring_has_open(struct guest_ring *ring, uint64_t head)
 bool guest_ring_has_logged(struct guest_ring *ring, uint64_t head)
 {
     const uint32_t committed = (uint32_t)ring_committed(ring, head);
-    const uint64_t size = ring_words(ring);
+    const uint64_t size = ring_buffer_words(ring);
     const uint64_t reserved = trace_index_open_words(ring_index(ring), size);
 
     return (committed != 0 && committed != size) ||
@@ -292,7 +306,15 @@ bool guest_ring_has_logged(struct guest_ring *ring, uint64_t head)
 uint64_t guest_ring_oldest(struct guest_ring *ring)
 {
     (void)guest_ring_head(ring); /* reads the index */
-    return trace_index_oldest(ring->index, ring_words(ring), ring_buffers(ring));
+    return trace_eras_oldest(&ring->eras, ring->index);
+}
+
+uint64_t guest_ring_kept(struct guest_ring *ring)
+{
+    const struct trace_eras *eras = &ring->eras;
+    const uint64_t end = trace_eras_start(eras, guest_ring_head(ring)) + ring_buffer_words(ring);
+    const uint64_t kept = eras->ring_words / 4 * 3;
+    return trace_eras_number(eras, end > kept ? end - kept : 0);
 }
 
 /* Starts at the consumed position and goes back while older packets are still there. It does not reach

@@ -25,12 +25,9 @@ static struct guest_source *guest_of(struct source *source)
 /* Skips the packets that a flight recorder is about to overwrite, so that the pull begins without a gap. */
 static uint64_t choose_start(struct guest_source *guest, struct guest_ring *ring, bool follow)
 {
-    uint64_t tail = guest_ring_tail(ring), head = guest_ring_head(ring);
-    uint64_t count = guest->source.hello.buffer_count, most = count - count / 4;
+    uint64_t tail = guest_ring_tail(ring), kept = guest_ring_kept(ring);
 
-    if (follow && guest->guest.store.mode == TRACE_MODE_FLIGHT && head - tail >= most)
-        return head - most + 1;
-    return tail;
+    return follow && guest->guest.store.mode == TRACE_MODE_FLIGHT && kept > tail ? kept : tail;
 }
 
 /* Begins the end of the pull, unless it has begun. */
@@ -79,7 +76,9 @@ static void hold_packet(struct guest_source *guest, uint32_t cpu, uint64_t numbe
     uint64_t content =
         guest_packet_64(&guest->guest, guest->copy, offsetof(struct trace_packet, content_size));
     uint32_t flags = guest_packet_32(&guest->guest, guest->copy, offsetof(struct trace_packet, flags));
-    uint64_t size = content / 8 + 8, buffer = guest->source.hello.buffer_bytes;
+    uint64_t buffer =
+        guest_packet_64(&guest->guest, guest->copy, offsetof(struct trace_packet, packet_size)) / 8;
+    uint64_t size = content / 8 + 8;
 
     if (number > due)
         drain->lost += number - due;
@@ -186,6 +185,8 @@ static bool take_packet(struct guest_source *guest, uint32_t cpu)
             hold_packet(guest, cpu, drain->next);
             return true;
         }
+        if (guest_is_changed(&guest->guest))
+            return false; /* look_around() says how */
         pass_over(guest, drain);
     }
     return false;
@@ -236,6 +237,11 @@ static void look_around(struct guest_source *guest)
         return;
     switch (guest_look(&guest->guest)) {
     case GUEST_SAME:
+        break;
+    case GUEST_RESIZED:
+        guest->source.hello.buffer_bytes = guest->guest.store.buffer_bytes;
+        guest->source.hello.buffer_count = guest->guest.store.buffer_count;
+        guest->dangling = !guest_open_rings(guest, &ignored);
         break;
     case GUEST_GROWN:
         guest->dangling = !guest_open_rings(guest, &ignored) || !guest_read_metadata(guest, &ignored);

@@ -35,7 +35,7 @@ struct guest_source {
     bool dangling;      /* the rings are no longer the store's: stop reading */
     double status_at, look_at;
     uint32_t turn; /* next CPU to read */
-    uint8_t *copy; /* one buffer */
+    uint8_t *copy; /* one packet of any size */
     struct wire_packet held;
     size_t held_size; /* bytes of `copy` to be returned next; 0: none */
     uint8_t statistics[WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES];

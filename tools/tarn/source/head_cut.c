@@ -10,6 +10,8 @@
 #include <trace/format/format.h>
 #include <unistd.h>
 
+#define PIECE_BYTES (64u << 10)
+
 /* ---- packets in the files ---- */
 
 static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
@@ -17,9 +19,24 @@ static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
     return hello_is_native(&writer->hello) ? value : __builtin_bswap64(value);
 }
 
-static off_t offset_of(const struct trace_writer *writer, uint64_t place)
+uint64_t stream_offset(const struct stream_writer *stream, uint64_t place)
 {
-    return (off_t)(place * writer->hello.buffer_bytes);
+    return place < stream->packets ? stream->places[place] : stream->bytes;
+}
+
+uint64_t stream_place(const struct stream_writer *stream, uint64_t offset)
+{
+    uint64_t low = 0, high = stream->packets;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (stream->places[middle] < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static bool read_word(const struct trace_writer *writer, int fd, off_t offset, uint64_t *value)
@@ -33,9 +50,10 @@ static bool read_word(const struct trace_writer *writer, int fd, off_t offset, u
 
 bool stream_discarded(const struct trace_writer *writer, uint32_t cpu, uint64_t place, uint64_t *count)
 {
-    off_t offset = offset_of(writer, place) + (off_t)offsetof(struct trace_packet, events_discarded);
+    const struct stream_writer *stream = &writer->cpu[cpu];
+    uint64_t offset = stream_offset(stream, place) + offsetof(struct trace_packet, events_discarded);
 
-    return read_word(writer, writer->cpu[cpu].fd, offset, count);
+    return read_word(writer, stream->fd, (off_t)offset, count);
 }
 
 uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t time)
@@ -46,9 +64,9 @@ uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t t
     /* Invariant: packet `low` begins at or before `time`, or is the first; packet `high` does not. */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2, begin;
-        off_t offset = offset_of(writer, middle) + (off_t)offsetof(struct trace_packet, timestamp_begin);
+        uint64_t offset = stream_offset(stream, middle) + offsetof(struct trace_packet, timestamp_begin);
 
-        if (read_word(writer, stream->fd, offset, &begin) && begin <= time)
+        if (read_word(writer, stream->fd, (off_t)offset, &begin) && begin <= time)
             low = middle;
         else
             high = middle;
@@ -56,26 +74,27 @@ uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t t
     return low;
 }
 
-uint64_t count_kept(const struct trace_writer *writer, uint64_t time)
+uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time)
 {
-    uint64_t count = 0;
+    uint64_t bytes = 0;
 
-    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        if (writer->cpu[cpu].packets > 0)
-            count += writer->cpu[cpu].packets - stream_find(writer, cpu, time);
-    return count;
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++) {
+        const struct stream_writer *stream = &writer->cpu[cpu];
+
+        if (stream->packets > 0)
+            bytes += stream->bytes - stream_offset(stream, stream_find(writer, cpu, time));
+    }
+    return bytes;
 }
 
 /* copy_file_range is not available between all file systems. */
-static bool copy_by_hand(const struct trace_writer *writer, int from_fd, off_t from, int to_fd, off_t to,
-                         uint64_t size)
+static bool copy_by_hand(int from_fd, off_t from, int to_fd, off_t to, uint64_t size)
 {
-    uint8_t *bytes = alloc_zero(1, writer->hello.buffer_bytes);
+    uint8_t *bytes = alloc_zero(1, PIECE_BYTES);
     ssize_t got = 1;
 
     while (size > 0 && got > 0) {
-        got = pread(from_fd, bytes, size < writer->hello.buffer_bytes ? size : writer->hello.buffer_bytes,
-                    from);
+        got = pread(from_fd, bytes, size < PIECE_BYTES ? size : PIECE_BYTES, from);
         errno = got == 0 ? EIO : errno;
         if (got > 0)
             got = pwrite(to_fd, bytes, (size_t)got, to);
@@ -86,15 +105,14 @@ static bool copy_by_hand(const struct trace_writer *writer, int from_fd, off_t f
     return size == 0;
 }
 
-static bool copy_bytes(const struct trace_writer *writer, int from_fd, off_t from, int to_fd, off_t to,
-                       uint64_t size)
+static bool copy_bytes(int from_fd, off_t from, int to_fd, off_t to, uint64_t size)
 {
     while (size > 0) {
         off_t at = from;
         ssize_t got = copy_file_range(from_fd, &at, to_fd, &(off_t){to}, size, 0);
 
         if (got < 0 && (errno == EXDEV || errno == ENOSYS || errno == EINVAL || errno == EOPNOTSUPP))
-            return copy_by_hand(writer, from_fd, from, to_fd, to, size);
+            return copy_by_hand(from_fd, from, to_fd, to, size);
         errno = got == 0 ? EIO : errno;
         if (got <= 0)
             return false;
@@ -103,11 +121,11 @@ static bool copy_bytes(const struct trace_writer *writer, int from_fd, off_t fro
     return true;
 }
 
-/* A count that is smaller, which is damage of the guest's, becomes 0: readers still find that it decreased.
- */
-static bool rebase(const struct trace_writer *writer, int fd, uint64_t place, uint64_t base)
+/* The packet begins at an offset of the file. A count that is smaller, which is damage of the guest's,
+ * becomes 0: readers still find that it decreased. */
+static bool rebase(const struct trace_writer *writer, int fd, uint64_t packet, uint64_t base)
 {
-    off_t offset = offset_of(writer, place) + (off_t)offsetof(struct trace_packet, events_discarded);
+    off_t offset = (off_t)(packet + offsetof(struct trace_packet, events_discarded));
     uint64_t count;
 
     if (!read_word(writer, fd, offset, &count))
@@ -119,11 +137,13 @@ static bool rebase(const struct trace_writer *writer, int fd, uint64_t place, ui
 bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from, uint64_t count, int fd,
                  uint64_t to, uint64_t base)
 {
-    if (!copy_bytes(writer, writer->cpu[cpu].fd, offset_of(writer, from), fd, offset_of(writer, to),
-                    count * writer->hello.buffer_bytes))
+    const struct stream_writer *stream = &writer->cpu[cpu];
+    const uint64_t begin = stream_offset(stream, from);
+
+    if (!copy_bytes(stream->fd, (off_t)begin, fd, (off_t)to, stream_offset(stream, from + count) - begin))
         return false;
     for (uint64_t i = 0; i < count && base != 0; i++)
-        if (!rebase(writer, fd, to + i, base))
+        if (!rebase(writer, fd, to + stream_offset(stream, from + i) - begin, base))
             return false;
     return true;
 }
@@ -188,13 +208,16 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
 {
     struct stream_writer *stream = &writer->cpu[cut->cpu];
     char old[24], new[24];
-    off_t begin = (off_t)offsetof(struct trace_packet, timestamp_begin);
+    const uint64_t from = stream_offset(stream, cut->from),
+                   begin = offsetof(struct trace_packet, timestamp_begin);
     uint64_t first, second = UINT64_MAX;
 
     name_new(cut->cpu, new);
     snprintf(old, sizeof(old), "cpu%u", cut->cpu);
-    if (!read_word(writer, cut->fd, begin, &first) ||
-        (cut->copied > 1 && !read_word(writer, cut->fd, begin + offset_of(writer, 1), &second)) ||
+    if (!read_word(writer, cut->fd, (off_t)begin, &first) ||
+        (cut->copied > 1 &&
+         !read_word(writer, cut->fd, (off_t)(begin + stream_offset(stream, cut->from + 1) - from),
+                    &second)) ||
         renameat(writer->directory_fd, new, writer->directory_fd, old) != 0)
         return false;
     close(stream->fd);
@@ -203,33 +226,49 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
     stream->first = first;
     stream->second = second;
     stream->packets -= cut->from;
+    for (uint64_t i = 0; i < stream->packets; i++)
+        stream->places[i] = stream->places[cut->from + i] - from;
+    stream->bytes -= from;
     stream->removed += cut->from;
+    cut->removed_bytes += from;
     stream->discarded_base += cut->base;
     cut->removed += cut->from;
     return true;
 }
 
-/* Returns the number of packets that were copied; 0: FAIL. */
+/* Returns how many packets, at least one, have about so many bytes. */
+static uint64_t packets_of(const struct stream_writer *stream, uint64_t from, uint64_t bytes)
+{
+    uint64_t count = 1;
+
+    while (from + count < stream->packets &&
+           stream_offset(stream, from + count) - stream_offset(stream, from) < bytes)
+        count++;
+    return count;
+}
+
+/* Returns the number of bytes that were copied; 0: FAIL. */
 static uint64_t copy_some(struct head_cut *cut, struct trace_writer *writer, uint64_t most, struct fail *fail)
 {
     const struct stream_writer *stream = &writer->cpu[cut->cpu];
-    uint64_t left = stream->packets - cut->from - cut->copied, count = left < most ? left : most;
+    const uint64_t place = cut->from + cut->copied, count = packets_of(stream, place, most);
+    const uint64_t to = stream_offset(stream, place) - stream_offset(stream, cut->from);
 
     if (cut->fd < 0 && !open_new(cut, writer)) {
         give_up(cut, writer, "create", fail);
         return 0;
     }
-    if (!stream_copy(writer, cut->cpu, cut->from + cut->copied, count, cut->fd, cut->copied, cut->base)) {
+    if (!stream_copy(writer, cut->cpu, place, count, cut->fd, to, cut->base)) {
         give_up(cut, writer, "copy", fail);
         return 0;
     }
     cut->copied += count;
-    return count;
+    return stream_offset(stream, place + count) - stream_offset(stream, place);
 }
 
-bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t packets, struct fail *fail)
+bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t bytes, struct fail *fail)
 {
-    while (cut->is_active && packets > 0) {
+    while (cut->is_active && bytes > 0) {
         if (cut->cpu == writer->hello.cpu_count) {
             cut->is_active = false;
             cut->count++;
@@ -239,10 +278,10 @@ bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t p
             cut->cpu++;
             continue;
         }
-        uint64_t count = copy_some(cut, writer, packets, fail);
-        if (count == 0)
+        uint64_t copied = copy_some(cut, writer, bytes, fail);
+        if (copied == 0)
             return false;
-        packets -= count;
+        bytes -= copied < bytes ? copied : bytes;
         if (cut->from + cut->copied < writer->cpu[cut->cpu].packets)
             continue;
         if (!replace_stream(cut, writer))

@@ -18,27 +18,31 @@
 struct head_cut {
     bool is_active;
     uint64_t time;
-    uint32_t cpu; /* whose stream is rewritten */
-    int fd;       /* its new file; -1: not yet created */
-    uint64_t from, copied, base;
-    uint64_t removed; /* packets of all cuts */
-    unsigned count;   /* cuts that are complete */
+    uint32_t cpu;                    /* whose stream is rewritten */
+    int fd;                          /* its new file; -1: not yet created */
+    uint64_t from, copied, base;     /* packets; events */
+    uint64_t removed, removed_bytes; /* packets of all cuts, and their bytes */
+    unsigned count;                  /* cuts that are complete */
 };
 
 /* Streams are cut at TIME (ticks) by the following steps. There is no other cut in progress. */
 void head_cut_begin(struct head_cut *cut, uint64_t time);
-/* Copies at most about PACKETS. On false, FAIL says why; the cut has ended, and every stream is as it was
+/* Copies at most about BYTES. On false, FAIL says why; the cut has ended, and every stream is as it was
  * before or cut completely. */
-bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t packets, struct fail *fail);
+bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t bytes, struct fail *fail);
 /* Gives up the cut and frees what it has taken of the disk. */
 void head_cut_drop(struct head_cut *cut, const struct trace_writer *writer);
 
+/* Offset in the file of the packet at PLACE, or of the file's end; the place of the packet at OFFSET, or the
+ * number of packets. */
+uint64_t stream_offset(const struct stream_writer *stream, uint64_t place);
+uint64_t stream_place(const struct stream_writer *stream, uint64_t offset);
 /* Returns the place in its file of the last packet of CPU's stream that begins at or before TIME, or 0. */
 uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t time);
-/* Returns how many packets all streams keep if they are cut at TIME. */
-uint64_t count_kept(const struct trace_writer *writer, uint64_t time);
+/* Returns how many bytes all streams keep if they are cut at TIME. */
+uint64_t bytes_kept(const struct trace_writer *writer, uint64_t time);
 
-/* Copies COUNT packets of CPU's stream from the place FROM on to the place TO of a file. Subtracts BASE from
+/* Copies COUNT packets of CPU's stream from the place FROM on to the offset TO of a file. Subtracts BASE from
  * their `events_discarded`. On false, errno is set. */
 bool stream_copy(const struct trace_writer *writer, uint32_t cpu, uint64_t from, uint64_t count, int fd,
                  uint64_t to, uint64_t base);

@@ -14,7 +14,7 @@
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/pull_cut.h>
 #include <tools/tarn/source/pull_writer.h>
-#include <trace/format/format.h>
+#include <trace/format/layout.h>
 #include <unistd.h>
 
 #define PACKET_BYTES sizeof(struct trace_packet)
@@ -85,7 +85,7 @@ bool open_trace_writer(struct trace_writer *writer, const char *directory, bool 
     if (writer->directory_fd < 0)
         return fail_set(fail, "cannot open %s: %s", directory, strerror(errno));
     writer->directory = strdup(directory);
-    writer->zeros = alloc_zero(1, hello->buffer_bytes);
+    writer->zeros = alloc_zero(1, TRACE_BUFFER_BYTES_MAX);
     if (clear_directory(writer->directory_fd, directory, force, fail))
         return true;
     close_trace_writer(writer);
@@ -102,6 +102,8 @@ void close_trace_writer(struct trace_writer *writer)
     if (writer->directory_fd >= 0)
         close(writer->directory_fd);
     free(writer->directory);
+    for (uint32_t cpu = 0; cpu < WIRE_CPUS_MAX; cpu++)
+        free(writer->cpu[cpu].places);
     free(writer->zeros);
     if (writer->have_schema)
         schema_free(&writer->schema);
@@ -135,8 +137,7 @@ bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
         const struct stream_writer *stream = &writer->cpu[cpu];
 
         snprintf(name, sizeof(name), "cpu%u", cpu);
-        if (stream->fd >= 0 &&
-            !check_file(writer, stream->fd, name, stream->packets * writer->hello.buffer_bytes, fail))
+        if (stream->fd >= 0 && !check_file(writer, stream->fd, name, stream->bytes, fail))
             return false;
     }
     return true;
@@ -238,7 +239,7 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
 
     if (place->cpu >= hello->cpu_count)
         return fail_set(fail, "a packet of CPU %u, but there are %u CPUs", place->cpu, hello->cpu_count);
-    if (item->size < PACKET_BYTES || item->size > hello->buffer_bytes)
+    if (item->size < PACKET_BYTES || item->size > TRACE_BUFFER_BYTES_MAX)
         return fail_set(fail, "a packet of %zu bytes", item->size);
     memcpy(header, item->bytes, PACKET_BYTES);
     uint64_t content = guest64(writer, header->content_size), size = guest64(writer, header->packet_size);
@@ -251,8 +252,10 @@ static bool check_packet(const struct trace_writer *writer, const struct source_
         return fail_set(fail, "a packet without the magic number");
     if (memcmp(header->uuid, hello->uuid, 16) != 0)
         return fail_set(fail, "a packet with another schema's UUID");
-    if (size != hello->buffer_bytes * 8 || content % 64 != 0 || content < PACKET_BYTES * 8 ||
-        content > size || content / 8 > item->size)
+    /* the sizes of buffers may change during the pull */
+    if (size < PACKET_BYTES * 8 || size > TRACE_BUFFER_BYTES_MAX * 8ull || size & (size - 1) ||
+        item->size > size / 8 || content % 64 != 0 || content < PACKET_BYTES * 8 || content > size ||
+        content / 8 > item->size)
         return fail_set(fail, "a packet with content %llu of %llu bits", (unsigned long long)content,
                         (unsigned long long)size);
     if (guest32(writer, header->cpu_id) != place->cpu || number != place->sequence)
@@ -295,9 +298,9 @@ static bool append_packet(struct trace_writer *writer, uint32_t cpu, const struc
                           struct fail *fail)
 {
     struct stream_writer *stream = &writer->cpu[cpu];
-    size_t size = writer->hello.buffer_bytes;
+    size_t size = guest64(writer, packet->header.packet_size) / 8;
     size_t rest = size - PACKET_BYTES - packet->body_bytes - packet->tail_bytes;
-    off_t place = (off_t)(stream->packets * size);
+    off_t place = (off_t)stream->bytes;
     struct trace_packet header = packet->header;
     struct iovec pieces[4] = {
         {&header, PACKET_BYTES},
@@ -331,7 +334,7 @@ static void settle_cut(struct trace_writer *writer, struct stream_writer *stream
 {
     const uint64_t before = guest64(writer, header->events_before);
     const bool is_known = before != TRACE_EVENTS_UNKNOWN && before >= stream->events &&
-                          before - stream->events <= writer->hello.buffer_bytes / 8;
+                          before - stream->events <= TRACE_BUFFER_BYTES_MAX / 8;
     uint64_t lost = stream->cut_guess;
 
     if (!stream->is_cut)
@@ -364,7 +367,10 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     stream->started = true;
     if (stream->packets <= 1)
         *(stream->packets == 0 ? &stream->first : &stream->second) = guest64(writer, header->timestamp_begin);
-    stream->packets++;
+    stream->places =
+        array_grow(stream->places, stream->packets, &stream->place_capacity, sizeof(stream->places[0]));
+    stream->places[stream->packets++] = stream->bytes;
+    stream->bytes += guest64(writer, header->packet_size) / 8;
     stream->next = number + 1;
     stream->begin = guest64(writer, header->timestamp_begin);
     stream->end = guest64(writer, header->timestamp_end);
@@ -387,7 +393,7 @@ static bool cut_packet(struct trace_writer *writer, const struct source_item *it
     struct trace_packet *header = &packet->header;
     const unsigned long long number = item->packet.sequence;
     const uint32_t cpu = item->packet.cpu;
-    const size_t content = found->bytes + 8, rest = (writer->hello.buffer_bytes - content) / 8;
+    const size_t content = found->bytes + 8, rest = (guest64(writer, header->packet_size) / 8 - content) / 8;
     const bool is_little = writer->hello.byte_order == 1;
 
     if (found->events == 0)
@@ -508,11 +514,11 @@ uint64_t count_discarded(const struct trace_writer *writer)
     return discarded;
 }
 
-uint64_t count_in_files(const struct trace_writer *writer)
+uint64_t bytes_in_files(const struct trace_writer *writer)
 {
-    uint64_t packets = 0;
+    uint64_t bytes = 0;
 
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
-        packets += writer->cpu[cpu].packets;
-    return packets;
+        bytes += writer->cpu[cpu].bytes;
+    return bytes;
 }

@@ -15,7 +15,10 @@
 struct stream_writer {
     int fd; /* -1: no file yet */
     bool started;
+    uint64_t bytes;   /* of the file: packets have different sizes */
     uint64_t packets; /* number in the file */
+    uint64_t *places; /* of each of them: its offset in the file */
+    size_t place_capacity;
     uint64_t removed; /* number that were before them in the file (head_cut.h) */
     uint64_t first;   /* start time of the first packet in the file */
     uint64_t second;  /* of the second; UINT64_MAX: there is none */
@@ -41,7 +44,7 @@ struct trace_writer {
     bool have_metadata;
     bool have_schema; /* `schema` is valid: events are checked, too */
     struct schema schema;
-    uint8_t *zeros; /* one buffer */
+    uint8_t *zeros; /* of the largest buffer */
     struct stream_writer cpu[WIRE_CPUS_MAX];
     /* totals */
     uint64_t packets, events, bytes; /* written; bytes: of content */
@@ -72,7 +75,7 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
 /* Removes the mark of an unfinished trace. */
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail);
 uint64_t count_discarded(const struct trace_writer *writer); /* events, during the pull */
-uint64_t count_in_files(const struct trace_writer *writer);  /* packets */
+uint64_t bytes_in_files(const struct trace_writer *writer);
 void close_trace_writer(struct trace_writer *writer);
 
 #endif

@@ -124,24 +124,26 @@ static void answer(int number)
     __atomic_store_n(&answered, number, __ATOMIC_RELEASE);
 }
 
-#define trace_reader_of(number)       reader_of_ring()
-#define trace_ring(number)            RING
-#define trace_trusted_index(number)   (trace_control_of(RING)->index)
-#define trace_expect_index(number, x) ((void)(x))
-#define trace_store_refresh()         ((void)0)
-#define trace_forget_classes()        ((void)0)
-#define trace_sites_agree()           ((void)0)
-#define spin_held(lock)               true
-#define this_cpu()                    (&(const struct { uint32_t index; }){0})
-#define trace_info_page               info_page
-#define assert(holds)                 ((void)0)
+#define trace_reader_of(number)                  reader_of_ring()
+#define trace_ring(number)                       RING
+#define trace_trusted_index(number)              (trace_control_of(RING)->index)
+#define trace_expect_index(number, x)            ((void)(x))
+#define trace_trusted_eras(number, geometry, to) trace_eras_load(to, trace_control_of(RING), geometry)
+#define trace_set_eras(number, from)             (trace_control_of(RING)->eras[0] = (from)->era[0])
+#define trace_store_refresh()                    ((void)0)
+#define trace_forget_classes()                   ((void)0)
+#define trace_sites_agree()                      ((void)0)
+#define spin_held(lock)                          true
+#define this_cpu()                               (&(const struct { uint32_t index; }){0})
+#define trace_info_page                          info_page
+#define assert(holds)                            ((void)0)
 #undef TRACE_CPUS_MAX
 #define TRACE_CPUS_MAX 1u
 #include "clear.h"
 
 static void *clearing(void *unused)
 {
-    start_over(WORDS * 8, BUFFERS);
+    start_over();
     return unused;
 }
 #endif
@@ -224,7 +226,7 @@ int main(void)
     for (unsigned i = 0; i < count; i++)
         __VERIFIER_thread_join(threads[i]);
 #ifdef CLEAR
-    check_quiet(fresh_number[0], events + logged);
+    check_quiet(fresh_start[0] / WORDS, events + logged);
 #else
     check_quiet(0, events + logged + entered);
 #endif

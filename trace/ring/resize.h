@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/resize.h - gives a ring other sizes and keeps its packets.
+ *
+ * A plan first, which changes nothing; then steps that move packets to their places in the ring of the new
+ * size; then the caller stores `eras` and `index`. Meanwhile nothing logs in the ring and nothing reads it.
+ *
+ * Only a ring of another size moves anything, and only what has another place there: word w of the trace lies
+ * at w modulo the ring's words (trace/format/era.h). A larger ring's new places are memory that the smaller
+ * one does not have. A smaller ring keeps the newest words, no more than it has, so no two have the same new
+ * place: a new place was that of the same word, or of one that is not kept. So each step's order does not
+ * matter.
+ *
+ * No locks: the caller's business.
+ */
+#ifndef TRACE_RING_RESIZE_H
+#define TRACE_RING_RESIZE_H
+
+#include <trace/format/era.h>
+
+#define TRACE_ALL_READ (~0ull)
+
+struct trace_resize {
+    struct trace_eras eras; /* of the ring with the new sizes */
+    uint64_t index;         /* and its index: no packet is open */
+    uint64_t old_words;     /* of the ring */
+    uint64_t kept;          /* first word that is kept */
+    uint64_t from, end;     /* words that are still to be moved */
+};
+
+/* Plans a change of a closed ring, whose index is `index`, to the sizes of `geometry`. Words before `unread`
+ * may get lost. `skip`: the next packet begins a buffer later than it could, so that the index is another
+ * one. False: words that must stay do not fit, or packets of too many sizes are in the ring. */
+bool trace_resize_plan(struct trace_resize *resize, const struct trace_eras *eras, uint64_t index,
+                       uint64_t unread, uint64_t geometry, bool skip);
+/* Moves words, and counts what is copied down from `most`; `buffers`: the ring's first. True: all are in
+ * their places. */
+bool trace_resize_move(struct trace_resize *resize, char *buffers, uint64_t *most);
+/* Invalidates the headers of buffers that keep no packet. */
+void trace_resize_forget(const struct trace_resize *resize, char *buffers);
+
+#endif
