@@ -21,7 +21,7 @@
 # take longest is started first.
 
 HOST_TESTS += tests/host/repeats tests/host/top tools/lint tests/host/previous tests/host/from_outside tests/host/compiled_out tests/host/trace_agrees tests/host/drain tests/host/costs tests/host/vandal tests/host/forger tests/host/sockets tests/host/link_cut tests/host/link_idle tests/host/serial tests/host/one_abi tests/host/debugger tests/host/gdb tests/host/watchdog tests/host/demo_bugs tests/host/nmi_at_entry tests/host/interrupted tests/host/cas tests/host/panic tests/host/locks
-HOST_TESTS += tests/host/profile tests/host/sampling tests/host/counters tests/host/view_live tests/host/view_page tests/host/view_use
+HOST_TESTS += tests/host/profile tests/host/study tests/host/sampling tests/host/counters tests/host/view_live tests/host/view_page tests/host/view_use
 HOST_TESTS += tests/host/lint_test tests/host/clock tests/host/figures
 HOST_TESTS += trace/model/prove trace/model/genmc/prove
 HOST_tests/host/figures := each
@@ -33,6 +33,7 @@ HOST_tests/host/one_abi := each
 HOST_tests/host/clock := seconds=300 each
 HOST_tests/host/profile := seconds=200 each
 HOST_tests/host/sampling := seconds=200 each
+HOST_tests/host/study := seconds=200 each
 HOST_tests/host/counters := seconds=200 each
 HOST_tests/host/gdb := seconds=300 each
 HOST_tests/host/previous := seconds=300 each

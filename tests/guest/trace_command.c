@@ -119,6 +119,39 @@ static void test_thresholds(void)
           "an event without duration");
 }
 
+static void write_study(const char *text)
+{
+    int fd = open("/tmp/own.study", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    check(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), "a study of one's own");
+    close(fd);
+}
+
+static void test_studies(const struct trace_info *info)
+{
+    const uint64_t locking = 1 << 0 | 1 << 1 | 1 << 10 | 1 << 11 | 1 << 17 | 1 << 18;
+    check(run("trace study") == 0 && says("locking      which locks are contended") && says("default"),
+          "study lists the studies");
+    check(run("trace study locking") == 0 && info->mask == locking && info->switches[1] == ~0x18ull,
+          "study locking sets mask and switches");
+    check(run("trace watch") == 0 && says("1 of 64"), "and the sampling of locks");
+    write_study("# my own\nmask user # and nothing else\n\ntry counters nonsense\nsample frame.alloc 8\n"
+                "analysis stats\n");
+    check(run("trace study /tmp/own.study") == 0 && says("/tmp/own.study:4: the study goes on without") &&
+              info->mask == 1ull << 17,
+          "a study of one's own, of which the machine lacks a part");
+    write_study("mask none\nclear\n");
+    check(fails_with("trace study /tmp/own.study", 1, "/tmp/own.study:2: no setting 'clear'") &&
+              info->mask == 1ull << 17,
+          "a wrong line changes nothing");
+    write_study("mask sched,nothing\nmask none\n");
+    check(fails_with("trace study /tmp/own.study", 1, "'mask' failed: what follows is not set"),
+          "a wrong word");
+    check(fails_with("trace study nothing", 1, "no study 'nothing'"), "an unknown study");
+    check(run("trace study default") == 0 && info->mask == ~0ull && info->switches[1] == ~0ull &&
+              run("trace sample") == 0 && !strstr(output, "1 of"),
+          "study default sets everything back");
+}
+
 static void test_rings(const struct trace_info *info)
 {
     uint32_t generation = info->generation;
@@ -179,6 +212,8 @@ int main(void)
     test_thresholds();
     test_rings(info);
     test_events();
+    test_studies(info);
+    run("trace mask none");
     test_bench();
     unlink(OUTPUT);
     return finish_tests();

@@ -25,6 +25,7 @@
 #include <user/bin/trace_list.h>
 #include <user/bin/trace_previous.h>
 #include <user/bin/trace_rings.h>
+#include <user/bin/trace_study.h>
 #include <user/bin/util.h>
 
 static const char help[] =
@@ -59,6 +60,9 @@ static const char help[] =
     "                         list the classes\n"
     "  bench                  measure what logging each of the system's events costs, and add that to the\n"
     "                         metadata of the trace, for `tarn --subtract-cost`. Logs nothing\n"
+    "  study [NAME]           set what a question needs, by the commands in /etc/studies/NAME.study or in a "
+    "file\n"
+    "                         (a path); `tarn study` on the host answers it. Without NAME: list them\n"
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
@@ -443,6 +447,13 @@ static int run_bench(int argc, char **argv)
     return bench_events();
 }
 
+static trace_run run_command;
+
+static int choose_study(int argc, char **argv)
+{
+    return argc == 1 ? list_studies() : run_study(argv[1], run_command);
+}
+
 static const struct command {
     const char *name;
     int least, most; /* arguments */
@@ -454,8 +465,21 @@ static const struct command {
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},       {"last", 0, 2, show_last},
     {"previous", 0, 2, show_previous}, {"profile", 1, 2, set_profile},     {"watch", 0, 2, sample_locks},
     {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold}, {"counters", 0, 1, bind_counters},
-    {"bench", 0, 0, run_bench},
+    {"bench", 0, 0, run_bench},        {"study", 0, 1, choose_study},
 };
+
+static int run_command(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const struct command *command = &commands[i];
+        if (strcmp(argv[0], command->name) != 0)
+            continue;
+        if (argc - 1 < command->least || argc - 1 > command->most)
+            return refuse("wrong number of arguments for %s; see trace --help", argv[0]), 2;
+        return command->run(argc, argv);
+    }
+    return refuse("no command '%s'; see trace --help", argv[0]), 2;
+}
 
 int main(int argc, char **argv)
 {
@@ -464,17 +488,7 @@ int main(int argc, char **argv)
     info = arch_trace_info();
     if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")))
         return fputs(help, stdout), 0;
-    char **words = argc > 1 ? argv + 1 : status_words;
-    int count = argc > 1 ? argc - 1 : 1;
     if (slot_is_filled(SLOT_TRACE))
         trace_schemas_load(SLOT_TRACE);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        const struct command *command = &commands[i];
-        if (strcmp(words[0], command->name) != 0)
-            continue;
-        if (count - 1 < command->least || count - 1 > command->most)
-            return refuse("wrong number of arguments for %s; see trace --help", words[0]), 2;
-        return command->run(count, words);
-    }
-    return refuse("no command '%s'; see trace --help", words[0]), 2;
+    return argc > 1 ? run_command(argc - 1, argv + 1) : run_command(1, status_words);
 }

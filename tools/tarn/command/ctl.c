@@ -96,12 +96,12 @@ static const struct ctl_command {
      "log only those of the events with these names that took at least so long (500ns, 10us, 2ms, 1s); 0: "
      "all. `trace "
      "threshold` in the guest lists the events that have a threshold"},
-    {"geometry", "BYTES COUNT", WIRE_OP_SET_GEOMETRY, parse_number, parse_number,
-     "set the size and number of each CPU's buffers, powers of two. Nothing in the buffers is lost, also "
-     "during "
-     "a pull; a flight recorder that gets smaller keeps the newest. Refused (in use) if what no pull has "
-     "taken "
-     "would not fit: pull it first, or clear"},
+    {"buffers", "COUNT [SIZE]", WIRE_OP_SET_GEOMETRY, NULL, NULL,
+     "set the number of each CPU's buffers, and their size (16k to 4m), powers of two. Nothing in the "
+     "buffers is "
+     "lost, also during a pull; a flight recorder that gets smaller keeps the newest. Refused (in use) if "
+     "what no "
+     "pull has taken would not fit: pull it first, or clear"},
     {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,
      "discard all logged events, and release the event classes of ended programs; refused during a pull"},
     {"flush", NULL, WIRE_OP_FLUSH, NULL, NULL, "close the open packets"},
@@ -438,6 +438,16 @@ static bool parse_threshold(int argc, char **argv, struct wire_request *request,
            fail_set(fail, "'%s' is not a duration, such as 500ns, 10us, 2ms or 1s; 0: log all", argv[2]);
 }
 
+/* Without SIZE, the guest keeps the size. */
+static bool parse_buffers(int argc, char **argv, struct wire_request *request, struct fail *fail)
+{
+    request->operation = WIRE_OP_SET_GEOMETRY;
+    if (argc != 2 && argc != 3)
+        return fail_set(fail, "buffers takes a number, and optionally a size; see tarn ctl --help");
+    return parse_number(argv[1], &request->b, fail) &&
+           (argc == 2 || parse_number(argv[2], &request->a, fail));
+}
+
 /* ---- running ------------------------------------------------------------------------------------- */
 
 static bool parse_request(int argc, char **argv, struct wire_request *request, struct fail *fail)
@@ -450,6 +460,8 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
         return parse_sample(argc, argv, request, fail);
     if (strcmp(argv[0], "threshold") == 0)
         return parse_threshold(argc, argv, request, fail);
+    if (strcmp(argv[0], "buffers") == 0)
+        return parse_buffers(argc, argv, request, fail);
     if (strcmp(argv[0], "counters") == 0) {
         request->operation = WIRE_OP_COUNTERS;
         return argc <= 2 || fail_set(fail, "counters takes at most one argument; see tarn ctl --help");

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * study.c - `tarn study`: sets what a guest traces for a question, pulls the trace, and answers the question.
+ *
+ * A study is a text with one command a line: those of `tarn ctl`, then analyses (trace/studies/README.md).
+ * The tool contains those of trace/studies. The whole text is checked before its first command runs. Each
+ * command runs as the subcommand that it names.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/analysis/analysis.h>
+#include <tools/tarn/command/commands.h>
+#include <tools/tarn/help.h>
+#include <tools/tarn/view/page.h>
+
+#define BYTES_MAX 65536u
+#define LINES_MAX 100u
+#define WORDS_MAX 24u
+#define SUFFIX    ".study"
+
+struct line {
+    unsigned number;
+    bool is_optional; /* `try`: a machine may lack it */
+    bool is_analysis;
+    int count;
+    char *words[WORDS_MAX + 1];
+};
+
+struct study {
+    const char *output, *duration;
+    bool force;
+    const char *name;
+    char *text; /* without its comments, split into words */
+    struct line lines[LINES_MAX];
+    unsigned count;
+};
+
+/* What a study may set; the shell's `trace` has the same commands. */
+static const char *const settings[] = {"mask",    "switch", "sample",   "threshold", "watch",
+                                       "profile", "mode",   "counters", "buffers",   "low-water"};
+
+/* ---- texts ---------------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path, struct fail *fail)
+{
+    FILE *file = fopen(path, "r");
+    char *text = file != NULL ? alloc_zero(1, BYTES_MAX + 1) : NULL;
+    size_t size = file != NULL ? fread(text, 1, BYTES_MAX + 1, file) : 0;
+    bool ok = file != NULL && !ferror(file);
+
+    if (!ok)
+        fail_set(fail, "cannot read the study %s: %s", path, strerror(errno));
+    else if (size > BYTES_MAX || memchr(text, '\0', size) != NULL)
+        ok = fail_set(fail, "%s is no study: it is too large, or no text", path);
+    if (file != NULL)
+        fclose(file);
+    if (!ok) {
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    return text;
+}
+
+static bool is_named(const struct page_file *file, const char *name)
+{
+    const size_t length = strlen(name);
+
+    return strncmp(file->name, name, length) == 0 && strcmp(file->name + length, SUFFIX) == 0;
+}
+
+static char *copy_text(const struct page_file *file)
+{
+    char *text = alloc_zero(1, file->size + 1);
+
+    memcpy(text, file->bytes, file->size);
+    return text;
+}
+
+/* The text of a study that the tool contains, or of a file; NULL: FAIL. */
+static char *find_text(const char *name, struct fail *fail)
+{
+    for (const struct page_file *file = study_files; file->name != NULL; file++)
+        if (is_named(file, name))
+            return copy_text(file);
+    if (strchr(name, '/') != NULL || strchr(name, '.') != NULL)
+        return read_file(name, fail);
+    fail_set(fail, "no study '%s'; `tarn study` lists them, and a path names a file", name);
+    return NULL;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------------- */
+
+static bool is_setting(const char *word)
+{
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+        if (strcmp(word, settings[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool split(struct line *line, char *text)
+{
+    char *rest = NULL;
+
+    text[strcspn(text, "#")] = '\0';
+    for (char *word = strtok_r(text, " \t\r", &rest); word != NULL; word = strtok_r(NULL, " \t\r", &rest)) {
+        if (line->count == (int)WORDS_MAX)
+            return false;
+        line->words[line->count++] = word;
+    }
+    return true;
+}
+
+static void drop_first(struct line *line)
+{
+    memmove(line->words, line->words + 1, (size_t)line->count * sizeof(line->words[0]));
+    line->count--;
+}
+
+static bool check_line(const struct study *study, struct line *line, struct fail *fail)
+{
+    line->is_optional = strcmp(line->words[0], "try") == 0;
+    line->is_analysis = strcmp(line->words[0], "analysis") == 0;
+    if (line->is_optional || line->is_analysis)
+        drop_first(line);
+    if (line->count == 0)
+        return fail_set(fail, "%s:%u: a command is missing", study->name, line->number);
+    if (line->is_analysis ? analysis_find(line->words[0]) != NULL : is_setting(line->words[0]))
+        return true;
+    return fail_set(fail, "%s:%u: no %s '%.100s'; %s", study->name, line->number,
+                    line->is_analysis ? "analysis" : "setting", line->words[0],
+                    line->is_analysis
+                        ? "`tarn --help` lists them"
+                        : "mask, switch, sample, threshold, watch, profile, mode, counters, buffers, "
+                          "low-water, try, analysis");
+}
+
+static bool parse(struct study *study, struct fail *fail)
+{
+    char *rest = study->text;
+
+    for (unsigned number = 1; rest != NULL; number++) {
+        char *text = strsep(&rest, "\n");
+        struct line *line = &study->lines[study->count];
+
+        if (study->count == LINES_MAX)
+            return fail_set(fail, "%s:%u: a study has at most %u commands", study->name, number, LINES_MAX);
+        *line = (struct line){.number = number};
+        if (!split(line, text))
+            return fail_set(fail, "%s:%u: a command has at most %u words", study->name, number, WORDS_MAX);
+        if (line->count == 0)
+            continue;
+        if (!check_line(study, line, fail))
+            return false;
+        study->count++;
+    }
+    return true;
+}
+
+/* ---- running -------------------------------------------------------------------------------------- */
+
+static int run_setting(const struct line *line, char *source)
+{
+    char *words[WORDS_MAX + 3] = {"ctl", source};
+
+    memcpy(words + 2, line->words, (size_t)line->count * sizeof(words[0]));
+    return ctl_command.run(line->count + 2, words);
+}
+
+static int run_analysis(const struct line *line, char *directory)
+{
+    const struct command command = analysis_command(analysis_find(line->words[0]));
+    char *words[WORDS_MAX + 2] = {NULL};
+
+    memcpy(words, line->words, (size_t)line->count * sizeof(words[0]));
+    words[line->count] = directory;
+    return command.run(line->count + 1, words);
+}
+
+static bool set_guest(const struct study *study, char *source)
+{
+    for (unsigned i = 0; i < study->count; i++) {
+        const struct line *line = &study->lines[i];
+
+        if (line->is_analysis || run_setting(line, source) == EXIT_OK)
+            continue;
+        if (!line->is_optional) {
+            complain("%s:%u: '%s' failed: what follows is not set", study->name, line->number,
+                     line->words[0]);
+            return false;
+        }
+        complain("%s:%u: the guest lacks this: the study goes on without", study->name, line->number);
+    }
+    return true;
+}
+
+static int pull(const struct study *study, char *source)
+{
+    char *words[10] = {"pull", source, "-o", (char *)study->output, "--quiet"};
+    int count = 5;
+
+    if (study->duration != NULL) {
+        words[count++] = "--duration";
+        words[count++] = (char *)study->duration;
+    }
+    if (study->force)
+        words[count++] = "--force";
+    return pull_command.run(count, words);
+}
+
+static int analyse(const struct study *study, char *directory)
+{
+    int status = EXIT_OK;
+
+    for (unsigned i = 0; i < study->count; i++) {
+        const struct line *line = &study->lines[i];
+
+        if (!line->is_analysis)
+            continue;
+        printf("\n== tarn");
+        for (int word = 0; word < line->count; word++)
+            printf(" %s", line->words[word]);
+        printf(" %s\n\n", directory);
+        fflush(stdout);
+        const int one = run_analysis(line, directory);
+        status = one > status ? one : status;
+        fflush(stdout);
+    }
+    return status;
+}
+
+static bool is_guest(const char *source)
+{
+    return strncmp(source, "tcp:", 4) == 0 || strncmp(source, "serial:", 7) == 0;
+}
+
+static int run(const struct study *study, char *source)
+{
+    if (!is_guest(source)) {
+        if (study->output == NULL)
+            return analyse(study, source);
+        complain("%s is no guest: without --output, the study analyses a trace directory", source);
+        return EXIT_USAGE;
+    }
+    if (!set_guest(study, source))
+        return EXIT_USAGE;
+    if (study->output == NULL)
+        return EXIT_OK;
+    const int status = pull(study, source);
+    if (status == EXIT_USAGE)
+        return status;
+    const int answer = analyse(study, (char *)study->output);
+    return answer > status ? answer : status;
+}
+
+/* ---- the command ---------------------------------------------------------------------------------- */
+
+/* The first line is a comment: what the study is for. */
+static void list_studies(void)
+{
+    for (const struct page_file *file = study_files; file->name != NULL; file++) {
+        const char *text = (const char *)file->bytes, *end = memchr(text, '\n', file->size);
+
+        printf("%-12.*s %.*s\n", (int)(strlen(file->name) - strlen(SUFFIX)), file->name,
+               (int)(end != NULL && end > text + 2 ? end - text - 2 : 0), text + 2);
+    }
+}
+
+static const struct command_option known[] = {
+    {TEXT("output", "DIR", struct study, output, "pull the trace to DIR, then analyse it"), .letter = 'o'},
+    {TEXT("duration", "SEC", struct study, duration, "end the pull SEC seconds after the first data"),
+     .need = "output"},
+    {FLAG("force", struct study, force, "replace the trace in DIR"), .need = "output"},
+    {.name = NULL}};
+
+static int run_study(int argc, char **argv)
+{
+    struct study study = {0};
+    struct fail fail;
+    int status = command_parse(&study_command, (void *[]){&study}, argc, argv);
+
+    if (status >= 0)
+        return status;
+    if (optind == argc) {
+        list_studies();
+        return EXIT_OK;
+    }
+    study.name = argv[optind];
+    char *source = optind + 1 < argc ? argv[optind + 1] : NULL;
+    study.text = find_text(study.name, &fail);
+    if (study.text != NULL && source == NULL)
+        fputs(study.text, stdout);
+    if (study.text == NULL || !parse(&study, &fail))
+        status = fail_report(&fail, EXIT_USAGE);
+    else
+        status = source != NULL ? run(&study, source) : EXIT_OK;
+    free(study.text);
+    return status;
+}
+
+const struct command study_command = {.name = "study",
+                                      .summary = "trace what a question needs, and answer it",
+                                      .forms = "[STUDY]\nSTUDY SOURCE [OPTION]...\nSTUDY DIRECTORY",
+                                      .groups = {{NULL, known}},
+                                      .least = 0,
+                                      .most = 2,
+                                      .run = run_study};
