@@ -87,12 +87,14 @@ void queue_remove(struct cpu *cpu, struct thread *thread)
 
 /* ---- Placement ---- */
 
+/* Makes the CPU check its queue. If need_resched is set, it will, by an interrupt on its way or at its kernel
+ * exit, which clears need_resched before it reads the queue: then a second interrupt would tell it nothing.
+ * Sequentially consistent for that; pairs with kernel_exit(). */
 static void interrupt(struct cpu *cpu)
 {
-    /* Release is enough: the interrupt, or the target's kernel exit, comes later. */
-    atomic_store_explicit(&cpu->need_resched, 1, memory_order_release);
+    const bool is_told = atomic_exchange(&cpu->need_resched, 1);
     explore_told(cpu);
-    if (cpu == this_cpu())
+    if (is_told || cpu == this_cpu())
         return;
     trace_irq_ipi_send(cpu->index, IPI_RESCHEDULE);
     arch_send_ipi(cpu, IPI_RESCHEDULE);

@@ -24,7 +24,11 @@ struct process {
     int status;
     uint32_t space, authority;
     unsigned death_bit;
-    bool orphan;                                         /* its parent ended: nobody will wait for it */
+    unsigned
+        killers;     /* threads that use `space` without the lock: until they have ended, the record stays, */
+    uint32_t unused; /* and this space, which was taken meanwhile; 0: none */
+    bool destroyed;  /* in no table any more */
+    bool orphan;     /* its parent ended: nobody will wait for it */
     struct process *parent, *children, *older, *younger; /* siblings */
     struct waiter *waiters;                              /* PROC_WAIT: word[0] = pid or PROC_ANY */
     char name[TARN_NAME_BYTES];
@@ -81,7 +85,9 @@ static void destroy(struct process *process)
         link = &(*link)->chain;
     *link = process->chain;
     leave_family(process);
-    free(process);
+    process->destroyed = true;
+    if (!process->killers)
+        free(process);
 }
 
 void process_init(uint32_t init_pid)
@@ -151,12 +157,34 @@ bool process_note_exit(uint32_t pid, int status)
     return is_first;
 }
 
+/* The lock is held. */
+static void end_killing(struct process *process)
+{
+    if (--process->killers)
+        return;
+    if (process->unused)
+        close_space(process->unused);
+    process->unused = 0;
+    if (process->destroyed)
+        free(process);
+}
+
+/* Without the lock, because killing takes thirty times as long as all else that is done under it. */
 void process_kill_noted(uint32_t pid)
 {
     pthread_mutex_lock(&table_lock);
     struct process *process = find(pid);
-    if (process && process->state == ENDING && process->space)
-        kill_space(process->space, process->status);
+    const bool kills = process && process->state == ENDING && process->space;
+    const uint32_t space = kills ? process->space : 0;
+    const int status = kills ? process->status : 0;
+    if (kills)
+        process->killers++;
+    pthread_mutex_unlock(&table_lock);
+    if (!kills)
+        return;
+    kill_space(space, status);
+    pthread_mutex_lock(&table_lock);
+    end_killing(process);
     pthread_mutex_unlock(&table_lock);
 }
 
@@ -219,6 +247,10 @@ uint32_t process_take_space(uint32_t pid)
     if (space) {
         process->space = 0;
         process->state = ENDING;
+        if (process->killers) {
+            process->unused = space;
+            space = 0;
+        }
     }
     pthread_mutex_unlock(&table_lock);
     return space;

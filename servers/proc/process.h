@@ -40,11 +40,12 @@ bool process_set_exit(uint32_t pid, int status);
 /* The same in two steps, for callers that must act in between and so may end the process themselves. */
 bool process_note_exit(uint32_t pid, int status);
 void process_kill_noted(uint32_t pid);
-/* Provided by reap.c. Called with the table's lock held, so the slot still names that process's space. */
+/* Provided by reap.c. The slot names that process's space until all threads that kill it have returned. */
 void kill_space(uint32_t space, int status);
+void close_space(uint32_t space);
 
 /* The space is dead and must not be killed any more. Returns it, to be closed by the caller, or 0 if it was
- * returned already. */
+ * returned already, or a thread that still uses it will close it. */
 uint32_t process_take_space(uint32_t pid);
 /* All servers know of the death: replies to waiters. */
 bool process_finish(uint32_t pid);

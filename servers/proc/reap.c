@@ -22,6 +22,11 @@ void kill_space(uint32_t space, int status)
     sys_space_kill(space, signal ? -signal : status >> 8);
 }
 
+void close_space(uint32_t space)
+{
+    sys_cap_close(space);
+}
+
 void client_is_gone(uint32_t pid)
 {
     for (unsigned i = 0; i < server_count; i++)
@@ -43,7 +48,7 @@ static void reap(uint32_t pid, cap_t dead_space)
     process_note_exit(pid, status_of_dead(dead_space));
     cap_t space = process_take_space(pid);
     if (space)
-        sys_cap_close(space);
+        close_space(space);
     process_forget_waits(pid);
     client_is_gone(pid);
     process_finish(pid);

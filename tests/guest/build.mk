@@ -78,6 +78,9 @@ BOOT_FILES += test/last_words=$(BA)/user/test_last_words test/scarce=$(BA)/user/
 $(eval $(call user_program,test_trace_locks,tests/guest/trace_locks.c))
 BOOT_FILES += test/trace_locks=$(BA)/user/test_trace_locks
 
+# Run by tests/host/study.
+BOOT_FILES += test/study.rc=tests/guest/study.rc
+
 # Run by tests/host/sampling.
 $(eval $(call user_program,test_sampled,tests/guest/sampled.c))
 BOOT_FILES += test/sampled=$(BA)/user/test_sampled test/sampled.rc=tests/guest/sampled.rc

@@ -9,13 +9,24 @@
 
 #define INIT 1u
 
-static uint32_t killed_space;
+static uint32_t killed_space, closed_space;
 static unsigned kills;
+static uint32_t reaped_meanwhile; /* the process that the reaper finds dead while it is killed; 0: none */
 
 void kill_space(uint32_t space, int status)
 {
     killed_space = space;
     kills++;
+    if (reaped_meanwhile) {
+        check(process_take_space(reaped_meanwhile) == 0 && !closed_space);
+        check(process_finish(reaped_meanwhile) && process_parent(reaped_meanwhile) == -ESRCH);
+        check(!closed_space);
+    }
+}
+
+void close_space(uint32_t space)
+{
+    closed_space = space;
 }
 
 static int add(uint32_t pid, uint32_t parent)
@@ -53,6 +64,19 @@ static void test_exit_then_wait(void)
     check(wait_now(10, 11, &status) == 0); /* still ending */
     check(finish(11) && !process_finish(11) && !process_exists(11));
     check(wait_now(10, 11, &status) == 11 && status == 3 << 8 && wait_now(10, 11, &status) == -ECHILD);
+}
+
+/* The slot is closed, and the record is freed, when the kill has returned: the sanitizers see it. */
+static void test_reaped_while_killed(void)
+{
+    check(add(80, INIT) == 0 && add(81, 80) == 0);
+    check(wait_later(80, 81) == SERVER_LATER);
+    cap_t reply = fake_last_reply();
+    reaped_meanwhile = 81;
+    check(process_set_exit(81, 5 << 8) && killed_space == 1081 && closed_space == 1081);
+    reaped_meanwhile = 0;
+    check(fake_replied(reply) && fake_result(reply) == 81 && fake_word(reply) == 5 << 8);
+    check(add(81, 80) == 0 && finish(81) && finish(80));
 }
 
 static void test_names(void)
@@ -142,6 +166,7 @@ int main(void)
     uint32_t pids[8], spaces[8];
     process_init(INIT);
     test_exit_then_wait();
+    test_reaped_while_killed();
     test_names();
     test_wait_then_exit();
     test_two_waits();
@@ -149,6 +174,6 @@ int main(void)
     test_waiter_dies();
     test_deaths();
     check(finish(10) && wait_now(INIT, 10, &status) == 10 && wait_now(INIT, 60, &status) == 60);
-    check(process_with_bits(~0ull, pids, spaces, 8) == 0 && kills == 3);
+    check(process_with_bits(~0ull, pids, spaces, 8) == 0 && kills == 4);
     return finish_tests();
 }
