@@ -60,6 +60,9 @@ SELECT c.name AS name, count(*) AS contentions, count(*) AS items, sum(wait_ns) 
        max(wait_ns) AS wait_max_ns
 FROM lock_contended JOIN lock_class c ON c.number = lock_class GROUP BY c.name;
 
+-- tarn counters: thread, by tid
+SELECT tid, count(*) AS items, sum(count0) AS count0, sum(count1) AS count1 FROM counter_run WHERE tid > 0 GROUP BY tid;
+
 -- tarn profile: function, by name, executable, mode
 SELECT function AS name, executable, iif(mode = 'user', 'user', 'kernel') AS mode, count(*) AS samples, count(*) AS items,
        sum(busy_ns) AS self_ns

@@ -35,7 +35,7 @@ typedef void dummy_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, cons
                             const uint64_t *words);
 
 #define TRACE_DUMMY(id, name, call)                                                              \
-    static __attribute__((noinline, aligned(256))) void dummy_##name(                            \
+    static __attribute__((noinline, aligned(32))) void dummy_##name(                             \
         uint64_t a, uint64_t b, uint64_t c, uint64_t d, const char *text, const uint64_t *words) \
     {                                                                                            \
         call;                                                                                    \
@@ -43,9 +43,8 @@ typedef void dummy_function(uint64_t a, uint64_t b, uint64_t c, uint64_t d, cons
 #include "trace/dummies.h"
 #undef TRACE_DUMMY
 
-static __attribute__((noinline, aligned(256))) void log_nothing(uint64_t a, uint64_t b, uint64_t c,
-                                                                uint64_t d, const char *text,
-                                                                const uint64_t *words)
+static __attribute__((noinline, aligned(32))) void log_nothing(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                                                               const char *text, const uint64_t *words)
 {
     __asm__ volatile("");
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/keep/follower.h>
-#include <tools/tarn/source/head_cut.h>
 
 #define TEXT_BYTES (1u << 20) /* for the text of one event */
 
@@ -97,16 +96,13 @@ static void place_streams(struct follower *follower, struct position *positions)
         positions[i] = (struct position){follower->trace.streams[i].size, 0};
         if (cpu >= WIRE_CPUS_MAX)
             continue; /* not a file of this pull */
-        const struct stream_writer *stream = &follower->writer->cpu[cpu];
+        const uint64_t removed = follower->writer->cpu[cpu].removed_bytes;
         const struct follower_place place = follower->places[cpu];
 
-        if (place.packet >= stream->removed) {
-            positions[i] =
-                (struct position){stream_offset(stream, place.packet - stream->removed), place.event};
-            continue;
-        }
-        positions[i] = (struct position){0, 0};
-        follower->skipped += stream->removed - place.packet;
+        if (place.packet >= removed)
+            positions[i] = (struct position){place.packet - removed, place.event};
+        else /* removed before it was read */
+            positions[i] = (struct position){0, 0};
     }
 }
 
@@ -117,9 +113,8 @@ static void keep_places(struct follower *follower, const struct position *positi
 
         if (cpu >= WIRE_CPUS_MAX)
             continue;
-        const struct stream_writer *stream = &follower->writer->cpu[cpu];
         follower->places[cpu] = (struct follower_place){
-            stream_place(stream, positions[i].packet) + stream->removed, positions[i].event};
+            positions[i].packet + follower->writer->cpu[cpu].removed_bytes, positions[i].event};
     }
 }
 

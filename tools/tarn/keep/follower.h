@@ -15,7 +15,7 @@
 #include <tools/tarn/source/pull_writer.h>
 
 struct follower_place {
-    uint64_t packet; /* since the start of the pull */
+    uint64_t packet; /* bytes of the stream before it, since the start of the pull */
     uint64_t event;  /* offset in it, or 0 */
 };
 
@@ -28,7 +28,6 @@ struct follower {
     uint64_t until; /* ticks: events before have been read, unless they arrived later */
     /* the last complete statedump, in ticks; end 0: none yet */
     uint64_t dump_begin, dump_end;
-    uint64_t skipped; /* packets that were removed before they were read */
     /* private */
     struct reporter reporter;
     bool is_open;

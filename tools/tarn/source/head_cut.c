@@ -19,24 +19,10 @@ static uint64_t guest64(const struct trace_writer *writer, uint64_t value)
     return hello_is_native(&writer->hello) ? value : __builtin_bswap64(value);
 }
 
-uint64_t stream_offset(const struct stream_writer *stream, uint64_t place)
+/* Of the packet at PLACE, or of the end of the file. */
+static uint64_t stream_offset(const struct stream_writer *stream, uint64_t place)
 {
     return place < stream->packets ? stream->places[place] : stream->bytes;
-}
-
-uint64_t stream_place(const struct stream_writer *stream, uint64_t offset)
-{
-    uint64_t low = 0, high = stream->packets;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (stream->places[middle] < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static bool read_word(const struct trace_writer *writer, int fd, off_t offset, uint64_t *value)
@@ -230,6 +216,7 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
         stream->places[i] = stream->places[cut->from + i] - from;
     stream->bytes -= from;
     stream->removed += cut->from;
+    stream->removed_bytes += from;
     cut->removed_bytes += from;
     stream->discarded_base += cut->base;
     cut->removed += cut->from;

@@ -33,10 +33,6 @@ bool head_cut_step(struct head_cut *cut, struct trace_writer *writer, uint64_t b
 /* Gives up the cut and frees what it has taken of the disk. */
 void head_cut_drop(struct head_cut *cut, const struct trace_writer *writer);
 
-/* Offset in the file of the packet at PLACE, or of the file's end; the place of the packet at OFFSET, or the
- * number of packets. */
-uint64_t stream_offset(const struct stream_writer *stream, uint64_t place);
-uint64_t stream_place(const struct stream_writer *stream, uint64_t offset);
 /* Returns the place in its file of the last packet of CPU's stream that begins at or before TIME, or 0. */
 uint64_t stream_find(const struct trace_writer *writer, uint32_t cpu, uint64_t time);
 /* Returns how many bytes all streams keep if they are cut at TIME. */

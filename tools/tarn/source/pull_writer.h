@@ -19,12 +19,13 @@ struct stream_writer {
     uint64_t packets; /* number in the file */
     uint64_t *places; /* of each of them: its offset in the file */
     size_t place_capacity;
-    uint64_t removed; /* number that were before them in the file (head_cut.h) */
-    uint64_t first;   /* start time of the first packet in the file */
-    uint64_t second;  /* of the second; UINT64_MAX: there is none */
-    uint64_t next;    /* number of the packet expected next */
-    uint64_t begin;   /* start time of the last packet */
-    uint64_t end;     /* end time of the last packet */
+    /* how many were before them in the file, and their bytes (head_cut.h) */
+    uint64_t removed, removed_bytes;
+    uint64_t first;  /* start time of the first packet in the file */
+    uint64_t second; /* of the second; UINT64_MAX: there is none */
+    uint64_t next;   /* number of the packet expected next */
+    uint64_t begin;  /* start time of the last packet */
+    uint64_t end;    /* end time of the last packet */
     uint64_t discarded_first, discarded_last;
     uint64_t discarded_base; /* what `events_discarded` in the file is less than the count, because of cuts of
                                 the head */
