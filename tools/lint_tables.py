@@ -31,6 +31,7 @@ AGAINST = [
     ("kernel/cpu/smp_call.c", "kernel/space/tlb.c", "a CPU that waits for others replies to their TLB shootdowns and calls"),
     ("kernel/cpu/smp_call.c", "kernel/sched/schedule.c", "an IPI ends the idle CPU's sleep"),
     ("kernel/cpu/smp_call.c", "kernel/debug/enter.c", "an IPI may come to stop this CPU for the debugger"),
+    ("kernel/cpu/smp_call.c", "kernel/trace/drain.c", "a CPU interrupts itself to wake the drain of the trace"),
     ("kernel/ipc/irq.c", "kernel/syscall/machine.*", "interrupts are the machine object's, and one is the console's"),
     ("kernel/memory/scarce.c", "kernel/*", "to find the program that ends, it counts what every space holds"),
     ("kernel/space/space*.c", "kernel/ipc/*", "a space holds capabilities, its fault handler's endpoint and a watcher's notification"),

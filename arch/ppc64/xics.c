@@ -71,6 +71,11 @@ void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
     hcall(H_IPI, target->arch.hardware_id, PRIORITY_IPI, 0, 0, NULL);
 }
 
+void arch_interrupt_self(void)
+{
+    arch_send_ipi(this_cpu(), IPI_RESCHEDULE); /* each step is one hcall or one atomic operation */
+}
+
 void arch_break_in(struct cpu *target)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* its memory is ready before the reset */

@@ -30,6 +30,7 @@ enum apic_register {
 #define DIVIDE_BY_1       0xbu
 #define COMMAND_PENDING   (1u << 12)
 #define COMMAND_ASSERT    (1u << 14)
+#define COMMAND_SELF      (1u << 18)
 #define COMMAND_NMI       (4u << 8)
 #define COMMAND_INIT      (5u << 8)
 #define COMMAND_START     (6u << 8)
@@ -90,6 +91,15 @@ void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
     } else {
         send_command(target->arch.apic_id, COMMAND_ASSERT | (VECTOR_IPI_FIRST + (uint32_t)kind));
     }
+}
+
+/* A command to the CPU itself uses no APIC_COMMAND_HIGH, so a send_command that an NMI interrupted still
+ * reaches its target. */
+void arch_interrupt_self(void)
+{
+    while (apic_read(APIC_COMMAND_LOW) & COMMAND_PENDING)
+        arch_relax();
+    apic_write(APIC_COMMAND_LOW, COMMAND_SELF | COMMAND_ASSERT | (VECTOR_IPI_FIRST + IPI_RESCHEDULE));
 }
 
 /* May interrupt a send_command on this CPU: the register is restored, so that command still reaches its

@@ -11,6 +11,7 @@
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/space/space.h>
+#include <kernel/trace/drain.h>
 #include <trace/irq.h>
 
 static struct call {
@@ -103,7 +104,9 @@ void handle_ipi(uint32_t kind)
         debugger_poll();
     } else if (kind == IPI_STOP) {
         arch_stop_forever();
+    } else if (kind == IPI_RESCHEDULE) {
+        trace_wake_drain();
     }
-    /* IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
+    /* The rest of IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
     trace_irq_ipi_exit(kind);
 }

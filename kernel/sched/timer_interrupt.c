@@ -14,6 +14,7 @@
 #include <kernel/sched/timer.h>
 #include <kernel/syscall/machine.h>
 #include <kernel/trace/control.h>
+#include <kernel/trace/drain.h>
 
 #define RECLAIM_AT_ONCE 1024u /* page frames; interrupts are off meanwhile */
 
@@ -46,6 +47,7 @@ void handle_timer(void)
     queue->programmed = TIMER_NEVER;
     if (now >= queue->periodic)
         run_periodic(queue, now);
+    trace_check_mark_now_and_then();
     if (explore_timer(now) || now >= queue->slice_end)
         sched_slice_end();
     struct timer *timer;

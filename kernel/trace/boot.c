@@ -51,9 +51,21 @@ static void choose_mask(void)
         log_line("trace: trace.mask=%s: '%s' is no class of events; tracing all", text, bad);
 }
 
+static void choose_low_water(void)
+{
+    uint64_t percent;
+    if (!boot_number("trace.low_water=", &percent))
+        return;
+    if (percent <= 100)
+        trace_info_page.low_water = (uint32_t)percent;
+    else
+        log_line("trace: trace.low_water=%lu: it is a percentage of a ring, 0 to 100", percent);
+}
+
 void trace_boot_options(void)
 {
     choose_mode();
+    choose_low_water();
     choose_mask();
     trace_sites_agree();
     update_entry_paths();
@@ -70,6 +82,7 @@ void trace_boot_init(void)
     trace_set_masks(info, TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS);
     info->geometry = trace_geometry_word(TRACE_BUFFER_BYTES_DEFAULT, TRACE_BOOT_BUFFERS, 0);
     info->mode = TRACE_MODE_FLIGHT;
+    info->low_water = TRACE_LOW_WATER_DEFAULT;
     info->window_shift = TRACE_RING_SHIFT;
     info->buffers_offset = TRACE_BUFFERS_OFFSET;
     memcpy(info->uuid, uuid, sizeof(uuid));

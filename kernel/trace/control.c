@@ -19,6 +19,7 @@
 #include <kernel/space/user_copy.h>
 #include <kernel/trace/bench.h>
 #include <kernel/trace/control.h>
+#include <kernel/trace/drain.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <tarn/trace_control.h>
@@ -92,6 +93,7 @@ static int64_t set_mode(uint64_t mode)
         trace_store_refresh();
     }
     spin_unlock(&trace_lock);
+    trace_tell_drain();
     return 0;
 }
 
@@ -158,6 +160,8 @@ static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
     spin_lock(&trace_lock);
     int result = trace_set_geometry(buffer_bytes, buffer_count);
     spin_unlock(&trace_lock);
+    if (result <= 0)
+        trace_tell_drain(); /* of the new sizes, or to give more back (ring_wanted) */
     return result;
 }
 
@@ -168,9 +172,11 @@ static int64_t clear(void)
     if (may)
         trace_clear();
     spin_unlock(&trace_lock);
-    if (may)
-        trace_statedump();
-    return may ? 0 : -E_BUSY;
+    if (!may)
+        return -E_BUSY;
+    trace_statedump();
+    trace_tell_drain();
+    return 0;
 }
 
 static bool has_content(uint32_t cpu)
@@ -185,6 +191,7 @@ static void flush_own(void *closed)
 {
     if (trace_ring_flush(trace_ring(this_cpu()->index)))
         __atomic_fetch_add((int64_t *)closed, 1, __ATOMIC_RELAXED);
+    trace_check_mark();
 }
 
 /* Returns the number of packets closed. Each CPU closes its own: another CPU's clock reading may be later
@@ -235,6 +242,10 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
     case TRACE_OP_BIND_COUNTERS:
         return b ? -E_BAD_ARGUMENT : counters_bind(a);
+    case TRACE_OP_SET_LOW_WATER:
+        return b ? -E_BAD_ARGUMENT : trace_set_low_water(a);
+    case TRACE_OP_SET_DRAIN:
+        return a > UINT32_MAX ? -E_BAD_CAP : trace_set_drain((cap_t)a, b);
     case TRACE_OP_SAMPLE_EVENTS:
         return limit_events(a, false, b);
     case TRACE_OP_SET_THRESHOLD:

@@ -21,6 +21,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
+#include <kernel/trace/drain.h>
 #include <trace/ring/ring.h>
 #include <trace/trace.h>
 
@@ -238,8 +239,11 @@ uint64_t trace_heartbeat(uint64_t now)
     check_index(cpu, shadow, arch_clock());
     if (trace_info_page.mask)
         trace_ring_heartbeat();
+    trace_check_mark();
     trace_sum_ring(cpu, SUM_BYTES_A_VISIT);
-    if (cpu == 0)
+    if (cpu == 0) {
         trace_previous_drop_if_scarce();
+        trace_forget_drain();
+    }
     return next_heartbeat(now);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kernel/trace/restart.c - restarts interrupted blocks of logging; see restart.h. */
+#include <kernel/trace/drain.h>
 #include <kernel/trace/restart.h>
 #include <trace/ring/ring.h>
 
@@ -19,7 +20,10 @@ uint64_t trace_restart(uint64_t ip)
 
 uint64_t trace_asked(uint64_t ip)
 {
-    return trace_ring_make_space() ? ip & ~(uint64_t)(TRACE_CELL_BYTES - 1) : exit_of(ip);
+    if (!trace_ring_make_space())
+        return exit_of(ip);
+    trace_check_mark(); /* a packet may have been begun */
+    return ip & ~(uint64_t)(TRACE_CELL_BYTES - 1);
 }
 
 #endif

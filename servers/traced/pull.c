@@ -14,6 +14,10 @@
  *
  * Each round that sends packets is marked in the trace (drain.h).
  *
+ * After a round without packets the pull sleeps until the kernel wakes it: a ring has reached the low-water
+ * mark (TRACE_OP_SET_DRAIN). It looks by itself when an open buffer is to be flushed, and at least every
+ * LOOK_NS, so that little that is logged arrives soon, too. Where nothing wakes it, it polls (must_poll).
+ *
  * Locking: owner_lock covers `owner`. The fields of a pull belong to its thread, except `asked`.
  */
 #include "drain.h"
@@ -26,9 +30,10 @@
 #include <tarn/trace_control.h>
 #include <trace/format/store.h>
 
-#define ROUND_PACKETS  16u         /* sent per CPU before the next CPU */
-#define BUSY_WAIT_NS   5000000ull  /* pause after a round without packets */
-#define IDLE_WAIT_NS   50000000ull /* the same, if there were none for IDLE_AFTER_NS */
+#define ROUND_PACKETS  16u          /* sent per CPU before the next CPU */
+#define LOOK_NS        100000000ull /* longest pause after a round without packets */
+#define BUSY_WAIT_NS   5000000ull   /* the same, if the pull must poll */
+#define IDLE_WAIT_NS   50000000ull  /* and if then there were none for IDLE_AFTER_NS */
 #define IDLE_AFTER_NS  500000000ull
 #define FLUSH_NS       200000000ull  /* an open buffer with events is flushed after this time */
 #define FLUSH_SMALL_NS 1000000000ull /* and one with few events after this */
@@ -36,6 +41,10 @@
 #define TAKE_OVER_NS   3000000000ull /* time that the previous pull gets to end */
 /* after this time an incomplete packet is cut */
 #define TORN_NS        (TRACE_PATIENCE_SECONDS * 1000000000ull)
+
+/* bits of the pull's notification */
+#define WAKE_END       1u
+#define WAKE_LOW_WATER 2u
 
 struct ring_state {
     uint64_t next;          /* next packet to send */
@@ -65,6 +74,7 @@ struct pull {
     uint32_t generation; /* of the rings; the pull ends if they are cleared */
     uint64_t geometry;   /* of all rings; follow_sizes() */
     bool restore_mode;
+    bool is_woken;         /* by the kernel, at the low-water mark */
     size_t metadata_bytes; /* size when last sent */
     uint64_t status_at, packet_at;
     struct drain drain;
@@ -358,16 +368,23 @@ static bool send_packet(struct pull *pull, uint32_t cpu, uint64_t now)
     return true;
 }
 
+/* When the open buffer is to be flushed; ~0: not as it is now. */
+static uint64_t flush_time(const struct pull *pull, uint32_t cpu)
+{
+    const struct ring_state *ring = &pull->ring[cpu];
+    struct trace_reader reader = pull_ring(pull, cpu);
+    uint64_t size = trace_geometry_words(pull->geometry), used = trace_open_words(&reader);
+
+    if (trace_reader_head(&reader) != ring->next || used == 0)
+        return ~0ull;
+    return ring->sent_at + (used > size / 4 ? FLUSH_NS : FLUSH_SMALL_NS);
+}
+
 static void flush_if_due(struct pull *pull, uint32_t cpu, uint64_t now)
 {
     struct ring_state *ring = &pull->ring[cpu];
-    struct trace_reader reader = pull_ring(pull, cpu);
-    uint64_t size = trace_geometry_words(pull->geometry), used = trace_open_words(&reader);
-    uint64_t since = now - ring->sent_at;
 
-    if (trace_reader_head(&reader) != ring->next || used == 0)
-        return;
-    if (since < (used > size / 4 ? FLUSH_NS : FLUSH_SMALL_NS))
+    if (now < flush_time(pull, cpu))
         return;
     sys_trace_control(SLOT_TRACE, TRACE_OP_FLUSH, cpu, 0);
     ring->sent_at = now;
@@ -488,6 +505,32 @@ static bool drain_rings(struct pull *pull)
     return any;
 }
 
+/* In mode flight no mark is reached, and packets that are not sent soon are overwritten. An incomplete packet
+ * becomes complete, or is to be cut, without a new one. */
+static bool must_poll(const struct pull *pull)
+{
+    bool must = !pull->is_woken || pull->reason || trace_info()->mode == TRACE_MODE_FLIGHT;
+
+    for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++)
+        must |= pull->ring[cpu].waiting_since != 0;
+    return must;
+}
+
+static void wait_for_packets(struct pull *pull, uint64_t now)
+{
+    uint64_t until = now + LOOK_NS;
+
+    if (must_poll(pull)) {
+        until = now + (now - pull->packet_at < IDLE_AFTER_NS ? BUSY_WAIT_NS : IDLE_WAIT_NS);
+    } else {
+        for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
+            uint64_t flush = flush_time(pull, cpu);
+            until = flush < until ? flush : until;
+        }
+    }
+    sys_notification_wait(pull->wakeup, until);
+}
+
 /* Runs rounds until the end. Returns false if the link broke. */
 static bool run_rounds(struct pull *pull)
 {
@@ -513,8 +556,7 @@ static bool run_rounds(struct pull *pull)
                 return false;
         }
         if (!any)
-            sys_notification_wait(
-                pull->wakeup, now + (now - pull->packet_at < IDLE_AFTER_NS ? BUSY_WAIT_NS : IDLE_WAIT_NS));
+            wait_for_packets(pull, now);
     }
 }
 
@@ -522,7 +564,9 @@ static void *run_pull(void *argument)
 {
     struct pull *pull = argument;
 
+    pull->is_woken = sys_trace_control(SLOT_TRACE, TRACE_OP_SET_DRAIN, pull->wakeup, WAKE_LOW_WATER) >= 0;
     bool is_whole = begin_pull(pull) && run_rounds(pull);
+    sys_trace_control(SLOT_TRACE, TRACE_OP_SET_DRAIN, pull->wakeup, 0);
     for (uint32_t cpu = 0; cpu < pull->cpu_count && !pull->connection->broken; cpu++)
         give_back(pull, cpu, 0);
     if (pull->restore_mode && trace_info()->mode == pull->request.mode)
@@ -618,7 +662,7 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
 void ask_end_of_pull(struct pull *pull)
 {
     atomic_store(&pull->asked, true);
-    sys_notification_signal(pull->wakeup, 1);
+    sys_notification_signal(pull->wakeup, WAKE_END);
 }
 
 void finish_pull(struct pull *pull)

@@ -82,7 +82,7 @@ size_t put_statistics(uint8_t *to)
     get_hello(&hello);
     wire_put_hello(at, &hello);
     wire_put32(at + WIRE_HELLO_BYTES, info->cpu_count);
-    wire_put32(at + WIRE_HELLO_BYTES + 4, 0);
+    wire_put32(at + WIRE_HELLO_BYTES + 4, __atomic_load_n(&info->low_water, __ATOMIC_RELAXED));
     at += WIRE_HELLO_BYTES + 8;
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
         struct trace_reader ring = ring_of(cpu);
@@ -150,6 +150,8 @@ int64_t control_trace(const struct wire_request *request)
     case WIRE_OP_SET_GEOMETRY:
         return trace_set_sizes(SLOT_TRACE, request->a ? request->a : trace_buffer_bytes(trace_info()),
                                request->b);
+    case WIRE_OP_SET_LOW_WATER:
+        return control(TRACE_OP_SET_LOW_WATER, request->a, 0);
     case WIRE_OP_CLEAR:
         return pull_is_running() ? -E_BUSY : control(TRACE_OP_CLEAR, 0, 0);
     case WIRE_OP_START:

@@ -164,6 +164,14 @@ static void test_rings(const struct trace_info *info)
     check(run("trace mode") == 0 && says("once"), "mode");
     check(run("trace mode flight") == 0 && info->mode == TRACE_MODE_FLIGHT, "mode flight");
     check(fails_with("trace mode slow", 1, "flight, stream and once"), "mode slow");
+    check(run("trace low-water 30") == 0 && info->low_water == 30 && run("trace low-water") == 0 &&
+              says("30"),
+          "low-water");
+    check(fails_with("trace low-water 101", 1, "not a percentage") &&
+              fails_with("trace low-water low", 1, "not a percentage") && info->low_water == 30,
+          "low-water of more than a ring");
+    check(run("trace status") == 0 && says("low-water mark   30 %"), "status shows it");
+    run("trace low-water 50");
     check(run("trace status") == 0 && says("8 of 32 KiB") && says("mode             flight") &&
               says("0 events discarded"),
           "status");

@@ -208,6 +208,83 @@ static void make_small_rings(void)
     check(trace_set_sizes(SLOT_TRACE, 16 << 10, 4) == 0, "small rings");
 }
 
+/* ---- the low-water mark ---------------------------------------------------------------------------- */
+
+#define STEP    100u        /* events: far fewer than a buffer holds */
+#define STEP_NS 30000000ull /* more than a time slice: with TRACE_CAS the timer looks */
+#define BITS    4u
+
+static bool is_signalled(cap_t notification, uint64_t ns)
+{
+    return sys_notification_wait(notification, deadline_after(ns)) == BITS;
+}
+
+/* Which packet of an empty ring was begun when the drain was woken. 9: it was not. */
+static uint64_t packet_at_wake_up(cap_t notification, uint64_t percent)
+{
+    control(TRACE_OP_SET_LOW_WATER, percent, 0);
+    control(TRACE_OP_CLEAR, 0, 0);
+    is_signalled(notification, 0); /* both tell the drain, too */
+    const struct trace_reader ring = ring_of(0);
+    const uint64_t first = trace_reader_head(&ring), discarded = discarded_on(0);
+    while (discarded_on(0) == discarded) {
+        log_run(0, STEP);
+        if (is_signalled(notification, STEP_NS))
+            return trace_reader_head(&ring) - first;
+    }
+    return 9;
+}
+
+static void test_mark_values(void)
+{
+    check(info->low_water == TRACE_LOW_WATER_DEFAULT, "the low-water mark has a default");
+    check(control(TRACE_OP_SET_LOW_WATER, 0, 0) == 0 && info->low_water == 0 &&
+              control(TRACE_OP_SET_LOW_WATER, 100, 0) == 0 && info->low_water == 100,
+          "it is set");
+    check(control(TRACE_OP_SET_LOW_WATER, 101, 0) == -E_BAD_ARGUMENT &&
+              control(TRACE_OP_SET_LOW_WATER, 1, 1) == -E_BAD_ARGUMENT &&
+              control(TRACE_OP_SET_LOW_WATER, ~0ull, 0) == -E_BAD_ARGUMENT && info->low_water == 100,
+          "what is no percentage is refused");
+}
+
+static void test_low_water(void)
+{
+    const cap_t first = (cap_t)sys_notification_create(), second = (cap_t)sys_notification_create();
+    test_mark_values();
+    control(TRACE_OP_SET_MODE, TRACE_MODE_STREAM, 0);
+    check(control(TRACE_OP_SET_DRAIN, SLOT_SPACE, BITS) == -E_BAD_TYPE &&
+              control(TRACE_OP_SET_DRAIN, first, ~0ull) == -E_BAD_ARGUMENT &&
+              control(TRACE_OP_SET_DRAIN, 1ull << 40, BITS) == -E_BAD_CAP,
+          "the drain registers a notification, nothing else");
+    check(control(TRACE_OP_SET_DRAIN, first, BITS) == 0 && is_signalled(first, 0),
+          "it is told at once to look at the rings");
+    /* four buffers, of which the open one is not free */
+    check(packet_at_wake_up(first, 100) <= 1, "mark 100: woken always");
+    check(packet_at_wake_up(first, 50) == 1, "mark 50: when 2 of 4 buffers are free");
+    check(packet_at_wake_up(first, 49) == 2, "mark 49: when one is");
+    check(packet_at_wake_up(first, 25) == 2, "mark 25: the same");
+    check(packet_at_wake_up(first, 0) == 3, "mark 0: when none is");
+    check(control(TRACE_OP_SET_DRAIN, second, BITS) == 0 && is_signalled(second, 0) &&
+              packet_at_wake_up(second, 0) == 3 && !is_signalled(first, 0),
+          "another drain takes its place");
+    check(control(TRACE_OP_SET_DRAIN, first, 0) == 0 && packet_at_wake_up(second, 0) == 3,
+          "the earlier one cannot end it");
+    check(control(TRACE_OP_SET_DRAIN, second, 0) == 0 && packet_at_wake_up(second, 0) == 9,
+          "it can end itself");
+    control(TRACE_OP_SET_DRAIN, first, BITS);
+    control(TRACE_OP_SET_MODE, TRACE_MODE_ONCE, 0);
+    check(packet_at_wake_up(first, 100) == 9, "in another mode nothing is woken");
+    control(TRACE_OP_SET_MODE, TRACE_MODE_STREAM, 0);
+    sys_cap_close(first);
+    sys_cap_close(second);
+    control(TRACE_OP_CLEAR, 0, 0);
+    uint64_t number = log_run(0, MANY);
+    check(find_numbers(number, number + MANY).lowest == number, "a drain that has gone is not missed");
+    control(TRACE_OP_SET_LOW_WATER, TRACE_LOW_WATER_DEFAULT, 0);
+    control(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
+    control(TRACE_OP_CLEAR, 0, 0);
+}
+
 /* ---- authority ------------------------------------------------------------------------------------- */
 
 static void test_authority(void)
@@ -238,6 +315,7 @@ int main(void)
     test_flight();
     test_once();
     test_stream();
+    test_low_water();
     test_geometry_under_load();
     test_bad_geometry();
     return finish_tests();

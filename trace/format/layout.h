@@ -48,6 +48,8 @@
 
 #define TRACE_CLOCK_SOURCES_BYTES 48u
 
+#define TRACE_LOW_WATER_DEFAULT 50u /* percent; servers/traced/README.md has the measurements */
+
 enum trace_mode {
     TRACE_MODE_FLIGHT = 0, /* overwrite the oldest buffer */
     TRACE_MODE_STREAM = 1, /* a consumer drains; events that find no free buffer are discarded */
@@ -83,8 +85,10 @@ struct trace_info {
     /* By index in trace_limited: one in so many events is logged, or those whose field is at least this; 0 or
      * 1: all. */
     uint32_t event_limit[TRACE_LIMITED_MAX];
+    uint32_t
+        low_water; /* percent: in mode stream the consumer is woken when at most so much of a ring is free */
     uint8_t
-        reserved[512 - 144 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
+        reserved[512 - 148 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */
     uint64_t consumed[TRACE_CPUS_MAX];
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */

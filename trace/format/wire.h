@@ -120,8 +120,8 @@ enum wire_operation {
     WIRE_OP_CLEAR = 5,
     WIRE_OP_START = 6, /* the mask from before the last stop, or all classes */
     WIRE_OP_STOP = 7,  /* mask 0; a running pull then sends what is left and ends */
-    /* reply data: struct wire_hello, u32 count, u32 0, struct wire_cpu_status each, then WIRE_CLASSES
-     * switches as u64 */
+    /* reply data: struct wire_hello, u32 count, u32 low-water mark in percent, struct wire_cpu_status each,
+     * then WIRE_CLASSES switches as u64 */
     WIRE_OP_STATISTICS = 8,
     WIRE_OP_STATEDUMP = 9,
     WIRE_OP_FLUSH = 10,
@@ -147,6 +147,7 @@ enum wire_operation {
     /* A byte of a for each slot, slot 0 the lowest: 1 + number of the counter that it gets; 0 ends the list
      */
     WIRE_OP_BIND_COUNTERS = 20,
+    WIRE_OP_SET_LOW_WATER = 22, /* a = percent of a ring, 0 to 100; -E_BAD_ARGUMENT */
 };
 #define WIRE_CLASSES 64u
 

@@ -44,6 +44,8 @@ static const char help[] =
     "                         Without arguments: list the events that have a threshold\n"
     "  mode [MODE]            flight (overwrite the oldest), stream (wait for a reader), once (stop when "
     "full)\n"
+    "  low-water [PERCENT]    in mode stream, wake the trace server when at most so much of a CPU's ring is\n"
+    "                         free (0: nothing; 100: at every packet). Without PERCENT: print it\n"
     "  buffers COUNT [SIZE]   number of buffers per CPU, and their size (16k to 4m); powers of two.\n"
     "                         What they hold stays, as far as it fits\n"
     "  clear                  discard all logged events, and schemas of programs that have ended\n"
@@ -140,6 +142,7 @@ static int show_status(int argc, char **argv)
         print_classes("not traced      ", ~info->mask);
     print_switched_off();
     printf("mode             %s\n", trace_mode_name(info->mode));
+    printf("low-water mark   %u %%\n", (unsigned)info->low_water);
     printf("buffers          %" PRIu64 " of %" PRIu64 " KiB on each of %u CPUs\n", info->buffer_count,
            trace_buffer_bytes(info) >> 10, (unsigned)info->cpu_count);
     printf("clock            %" PRIu64 " kHz\n\n", info->clock_hz / 1000);
@@ -270,6 +273,16 @@ static int set_mode(int argc, char **argv)
     if (!trace_parse_mode(argv[1], &mode))
         return refuse("'%s' is not a mode; modes are flight, stream and once", argv[1]);
     return control(TRACE_OP_SET_MODE, mode, 0);
+}
+
+static int set_low_water(int argc, char **argv)
+{
+    uint64_t percent;
+    if (argc == 1)
+        return printf("%u\n", (unsigned)info->low_water), 0;
+    if (!trace_parse_number(argv[1], strlen(argv[1]), &percent) || percent > 100)
+        return refuse("'%s' is not a percentage of a ring, 0 to 100", argv[1]);
+    return control(TRACE_OP_SET_LOW_WATER, percent, 0);
 }
 
 static int set_buffers(int argc, char **argv)
@@ -465,7 +478,7 @@ static const struct command {
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},       {"last", 0, 2, show_last},
     {"previous", 0, 2, show_previous}, {"profile", 1, 2, set_profile},     {"watch", 0, 2, sample_locks},
     {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold}, {"counters", 0, 1, bind_counters},
-    {"bench", 0, 0, run_bench},        {"study", 0, 1, choose_study},
+    {"bench", 0, 0, run_bench},        {"study", 0, 1, choose_study},      {"low-water", 0, 1, set_low_water},
 };
 
 static int run_command(int argc, char **argv)

@@ -61,6 +61,9 @@ static inline void arch_window_close(void);
 /* The target sees all earlier stores when it handles the interrupt, and so do CPUs that synchronize with it.
  */
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind);
+/* Sends IPI_RESCHEDULE to this CPU, which takes it when interrupts are on. Also from an NMI that came during
+ * arch_send_ipi(). */
+void arch_interrupt_self(void);
 
 /* Fills `chain` with return addresses, innermost first, from the caller's frame pointer on; returns their
  * number. Never faults, whatever the stack contains. Other chains: arch/debug.h. */

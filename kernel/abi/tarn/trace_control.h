@@ -36,6 +36,13 @@ enum trace_operation {
      * counter (SYSTEM_COUNTERS); 0 ends the list. -E_NOT_FOUND: there is no such counter. -E_UNSUPPORTED: the
      * CPU cannot count these at a time. */
     TRACE_OP_BIND_COUNTERS = 11,
+    /* a = low-water mark, in percent, 0 to 100: in mode stream the drain is woken when a packet was begun and
+     * at most so much of its CPU's ring is free. -E_BAD_ARGUMENT. */
+    TRACE_OP_SET_LOW_WATER = 17,
+    /* a = a notification: the caller is the drain from now on, and another one no longer. It is signalled
+     * with the bits b at the low-water mark, and after a change of mode, mark or sizes, and a clear.
+     * Without bits: the caller is the drain no longer, if it was. RIGHT_WRITE on the notification. */
+    TRACE_OP_SET_DRAIN = 18,
     /* Measures what logging the event a (TRACE_ID) costs; -E_NOT_FOUND: this kernel has no such event. ~0:
      * adds all that was measured to the metadata; -E_TOO_LARGE: no space until the rings are cleared. */
     TRACE_OP_BENCH = 16,

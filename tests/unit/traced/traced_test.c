@@ -64,10 +64,34 @@ int64_t sys_notification_signal(cap_t notification, uint64_t bits)
 {
     return 0;
 }
+
+/* The pull in its wait, at the low-water mark. */
+static _Atomic uint64_t drain_bits;
+static _Atomic unsigned waits;
+
+/* Half of a ring is full, and a packet was begun since `seen`. */
+static bool is_low(uint64_t seen[TEST_CPUS])
+{
+    bool is = false;
+    for (uint32_t cpu = 0; cpu < TEST_CPUS && !trace_geometry_is_changing(test_info.geometry); cpu++) {
+        struct trace_reader reader = ring_of(cpu);
+        uint64_t head = trace_reader_head(&reader);
+        is |= head != seen[cpu] && head - test_info.consumed[cpu] >= test_info.buffer_count / 2;
+        seen[cpu] = head;
+    }
+    return is && test_info.mode == TRACE_MODE_STREAM;
+}
+
 int64_t sys_notification_wait(cap_t notification, uint64_t deadline)
 {
-    uint64_t now = clock_monotonic_ns(), wait = deadline > now ? deadline - now : 0;
-    nanosleep(&(struct timespec){.tv_nsec = (long)(wait < 100000000 ? wait : 100000000)}, NULL);
+    static _Thread_local uint64_t seen[TEST_CPUS];
+
+    waits++;
+    while (clock_monotonic_ns() < deadline) {
+        if (drain_bits && is_low(seen))
+            return (int64_t)drain_bits;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
     return -E_TIMEOUT;
 }
 int64_t sys_cap_close(cap_t slot)
@@ -127,6 +151,9 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return 0;
     case TRACE_OP_STATEDUMP:
         statedumps++;
+        return 0;
+    case TRACE_OP_SET_DRAIN:
+        drain_bits = b;
         return 0;
     default:
         return -E_BAD_ARGUMENT;
@@ -424,6 +451,19 @@ static void test_stream(void)
     }
     check(test_info.mode == TRACE_MODE_FLIGHT, "the mode from before the pull is restored");
     check(statedumps > 0, "a pull begins with a statedump");
+}
+
+/* A pull of a quiet system wakes up to look for little that was logged, ten times a second, and for STATUS.
+ */
+static void test_quiet(void)
+{
+    new_rings(16384, 64, TRACE_MODE_STREAM);
+    check(drain_bits == 0, "after a pull no drain is registered");
+    waits = 0;
+    int status = pull("--duration", "2");
+    unsigned counted = waits;
+    check(status == 0 && counted > 10 && counted < 50,
+          "a pull of a quiet system sleeps (status %d, %u waits)", status, counted);
 }
 
 /* Writers that keep running; every buffer has been written. */
@@ -727,6 +767,7 @@ int main(void)
     setup_rings(16384, 64, TRACE_MODE_FLIGHT);
     open_listener();
     test_stream();
+    test_quiet();
     test_snapshot();
     test_torn();
     test_last_losses();

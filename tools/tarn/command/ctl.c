@@ -67,6 +67,13 @@ static bool parse_mode_word(const char *text, uint64_t *mode, struct fail *fail)
     return ok;
 }
 
+static bool parse_percent(const char *text, uint64_t *percent, struct fail *fail)
+{
+    struct fail ignored;
+    return (parse_number(text, percent, &ignored) && *percent <= 100) ||
+           fail_set(fail, "'%s' is not a percentage of a ring, 0 to 100", text);
+}
+
 static const struct ctl_command {
     const char *name, *arguments; /* NULL: none */
     uint32_t operation;
@@ -81,6 +88,9 @@ static const struct ctl_command {
      "separated by commas"},
     {"mode", "MODE", WIRE_OP_SET_MODE, parse_mode_word, NULL,
      "flight (overwrite the oldest), stream (wait for a pull), once (stop when full)"},
+    {"low-water", "PERCENT", WIRE_OP_SET_LOW_WATER, parse_percent, NULL,
+     "set the low-water mark: in mode stream, wake the trace server when at most so much of a CPU's ring is "
+     "free; 0: nothing, 100: at every packet. It may change during a pull"},
     {"start", NULL, WIRE_OP_START, NULL, NULL,
      "resume tracing with the mask from before the last stop, or with all classes"},
     {"stop", NULL, WIRE_OP_STOP, NULL, NULL, "stop tracing; a running pull copies what is left and ends"},
@@ -140,7 +150,7 @@ static void describe_commands(struct page *page, const struct command *self)
 
 struct statistics {
     struct wire_hello hello;
-    uint32_t count;
+    uint32_t count, low_water;
     struct wire_cpu_status cpu[WIRE_CPUS_MAX];
     uint64_t switches[WIRE_CLASSES];
 };
@@ -152,6 +162,7 @@ static bool parse_statistics(struct statistics *statistics, const uint8_t *data,
         return fail_set(fail, "the guest's statistics are only %zu bytes long", WIRE_HELLO_BYTES + 8 - size);
     wire_get_hello(data, &statistics->hello);
     statistics->count = wire_get32(data + WIRE_HELLO_BYTES);
+    statistics->low_water = wire_get32(data + WIRE_HELLO_BYTES + 4);
     if (statistics->count > WIRE_CPUS_MAX ||
         size < WIRE_HELLO_BYTES + 8 + statistics->count * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES)
         return fail_set(fail, "the guest's statistics are invalid");
@@ -171,6 +182,7 @@ static void print_statistics(const struct statistics *statistics)
            hello->byte_order == 1 ? "little" : "big", (double)hello->clock_hz * 1e-6);
     printf("mode      %s%s\n", trace_mode_name(hello->mode),
            hello->flags & WIRE_HELLO_PULLING ? ", being pulled" : "");
+    printf("low water %u %% of a CPU's ring\n", statistics->low_water);
     if (hello->flags & WIRE_HELLO_PREVIOUS)
         printf("previous  the trace of the previous boot is in memory: tarn pull --previous\n");
     printf("buffers   %llu of %llu KiB per CPU\n", (unsigned long long)hello->buffer_count,
@@ -204,12 +216,14 @@ static void print_statistics_json(const struct statistics *statistics)
             machine[to++] = hello->machine[i];
     printf(
         "{\"machine\": \"%s\", \"cpus\": %u, \"byte_order\": \"%s\", \"clock_hz\": %llu, \"mode\": \"%s\", "
-        "\"pulling\": %s, \"buffer_bytes\": %llu, \"buffer_count\": %llu, \"mask\": \"0x%016llx\", "
+        "\"pulling\": %s, \"low_water\": %u, \"buffer_bytes\": %llu, \"buffer_count\": %llu, \"mask\": "
+        "\"0x%016llx\", "
         "\"switches\": {",
         machine, hello->cpu_count, hello->byte_order == 1 ? "little" : "big",
         (unsigned long long)hello->clock_hz, trace_mode_name(hello->mode),
-        hello->flags & WIRE_HELLO_PULLING ? "true" : "false", (unsigned long long)hello->buffer_bytes,
-        (unsigned long long)hello->buffer_count, (unsigned long long)hello->mask);
+        hello->flags & WIRE_HELLO_PULLING ? "true" : "false", statistics->low_water,
+        (unsigned long long)hello->buffer_bytes, (unsigned long long)hello->buffer_count,
+        (unsigned long long)hello->mask);
     for (uint32_t class = 0; class < WIRE_CLASSES; class ++)
         if (trace_class_table[class].name) {
             printf("%s\"%s\": \"0x%016llx\"", comma, trace_class_table[class].name,

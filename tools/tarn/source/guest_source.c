@@ -367,7 +367,8 @@ static size_t fill_statistics(struct guest_source *guest)
 
     wire_put_hello(to, &guest->source.hello);
     wire_put32(to + WIRE_HELLO_BYTES, count);
-    wire_put32(to + WIRE_HELLO_BYTES + 4, 0);
+    wire_put32(to + WIRE_HELLO_BYTES + 4,
+               guest_info32(&guest->guest, offsetof(struct trace_info, low_water)));
     to += WIRE_HELLO_BYTES + 8;
     for (uint32_t cpu = 0; cpu < count; cpu++, to += WIRE_CPU_STATUS_BYTES) {
         struct wire_cpu_status status;
