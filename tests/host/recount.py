@@ -91,6 +91,7 @@ class Serving:
 
     def __init__(self):
         self.clients, self.servers, self.serving = {}, {}, {}
+        self.early = set()  # servers that a client found waiting, and that may not have been switched away from yet
 
     def follow(self, event):
         fields, call = event.fields, event.fields.get("call_id")
@@ -98,13 +99,20 @@ class Serving:
             self.clients[call], self.servers[call] = event.tid, fields["server_tid"]
         elif event.name == "ipc_receive":
             # A client that found the server waiting logs it, too.
-            self.serving[self.servers.get(call, 0) if event.tid == fields["client_tid"] else event.tid] = call
+            by_client = event.tid == fields["client_tid"]
+            server = self.servers.get(call, 0) if by_client else event.tid
+            self.serving[server] = call
+            if by_client:
+                self.early.add(server)
         elif event.name == "ipc_reply" and self.serving.get(event.tid) == call:
             del self.serving[event.tid]
         elif event.name == "ipc_return":
             self.clients.pop(call, None)
-        elif event.name == "sched_switch" and fields["prev_state"] in ("dead", "blocked_ipc_receive"):
-            self.serving.pop(fields["prev_tid"], None)
+        elif event.name == "sched_switch":
+            waits = fields["prev_state"] == "blocked_ipc_receive" and fields["prev_tid"] not in self.early
+            if waits or fields["prev_state"] == "dead":
+                self.serving.pop(fields["prev_tid"], None)
+            self.early.discard(fields["next_tid"])
         elif event.name == "syscall_entry" and fields["number"] == "ipc_receive":
             self.serving.pop(fields["tid"], None)
 
@@ -131,13 +139,21 @@ class Drain:
     """What the drain of the trace caused (`tarn --without-drain`). A thread drains from its first mark to its last, a server
     while it works on a call of a draining thread. Interrupts belong to nobody.
 
-    events: all of it; ran, pieces: {tid: ticks, number of pieces} that draining threads ran; served: a server did."""
+    events: all of it; ran, pieces: {tid: ticks, number of pieces} that draining threads ran; served: a server did. unclear: ticks
+    that a server was still on its way to sleep after a client had given it a call."""
 
     def __init__(self, trace):
         self.events, self.ran, self.pieces, self.served = set(), collections.Counter(), collections.Counter(), False
         self.drains, self.calls, self.serving = set(), set(), Serving()
+        self.unclear, given = collections.Counter(), {}
         inside, last = collections.Counter(), {}
         for event in trace.events:
+            if event.name == "ipc_receive" and event.tid == event.fields["client_tid"]:
+                given[self.serving.servers.get(event.fields["call_id"], 0)] = event.ticks
+            elif event.name == "sched_switch":
+                since = given.pop(event.fields["prev_tid"], None)
+                self.unclear[event.fields["prev_tid"]] += event.ticks - since if since is not None else 0
+                given.pop(event.fields["next_tid"], None)
             if event.cpu in last:
                 before, tid, counts = last[event.cpu]
                 self.ran[tid] += event.ticks - before if counts else 0

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace/print/words.h>
 #include <user/bin/trace_study.h>
 #include <user/bin/util.h>
 
@@ -16,9 +17,6 @@
 #define TEXT_MAX  256
 #define WORDS_MAX 24
 
-static const char *const settings[] = {"mask",    "switch", "sample",   "threshold", "watch",
-                                       "profile", "mode",   "counters", "buffers",   "low-water"};
-
 struct line {
     unsigned number;
     bool is_optional;
@@ -26,14 +24,6 @@ struct line {
     char *words[WORDS_MAX + 1];
     char text[TEXT_MAX];
 };
-
-static bool is_setting(const char *word)
-{
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (!strcmp(word, settings[i]))
-            return true;
-    return false;
-}
 
 /* The words of the next setting, without `try`. 1: there is one; 0: the end; -1: refused, and reported. */
 static int next_setting(FILE *file, const char *name, struct line *line)
@@ -56,7 +46,7 @@ static int next_setting(FILE *file, const char *name, struct line *line)
             memmove(line->words, line->words + 1, (size_t)line->count-- * sizeof *line->words);
         if (!line->count || !strcmp(line->words[0], "analysis"))
             continue;
-        if (is_setting(line->words[0]))
+        if (trace_is_setting(line->words[0]))
             return 1;
         refuse("%s:%u: no setting '%s'; trace study --help", name, line->number, line->words[0]);
         return -1;

@@ -444,7 +444,9 @@ static void test_stream(void)
     stop_writers();
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         struct arrived arrived = count_arrived(cpu);
-        check(status == 0 && arrived.sound && arrived.events > 1000 && arrived.jumps == arrived.discarded,
+        /* What is discarded after the last event that arrived leaves no gap between events: check_all_told()
+         * counts it elsewhere. */
+        check(status == 0 && arrived.sound && arrived.events > 1000 && arrived.jumps <= arrived.discarded,
               "stream, cpu %u: status %d, %lu events in %lu packets, %lu left out, %lu discarded", cpu,
               status, (unsigned long)arrived.events, (unsigned long)arrived.packets,
               (unsigned long)arrived.jumps, (unsigned long)arrived.discarded);
@@ -570,6 +572,23 @@ static void clear_rings(void)
 
 static bool resizes_fit;
 
+static bool is_incomplete(uint32_t cpu)
+{
+    const struct trace_reader reader = ring_of(cpu);
+    for (uint64_t n = trace_reader_oldest(&reader); n < trace_reader_head(&reader); n++)
+        if (trace_packet_state(&reader, n) == TRACE_PACKET_INCOMPLETE)
+            return true;
+    return false;
+}
+
+/* The ring is stopped, but on a busy host a writer may stay in the middle of an event for long. What it
+ * writes after the packets have moved is lost, and a packet with a hole is cut. */
+static void wait_for_writers(uint32_t cpu)
+{
+    for (unsigned turn = 0; turn < 20 || (turn < 10000 && is_incomplete(cpu)); turn++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 /* Like kernel/trace/resize.c. The writers are stopped as long as the geometry is odd. */
 static void resize_rings(uint64_t bytes, uint64_t count)
 {
@@ -584,8 +603,7 @@ static void resize_rings(uint64_t bytes, uint64_t count)
         uint64_t most = ~0ull;
         struct trace_eras eras;
         trace_ring_stop(ring_of_cpu(cpu));
-        nanosleep(&(struct timespec){.tv_nsec = 20000000},
-                  NULL); /* a writer may be in the middle of an event */
+        wait_for_writers(cpu);
         trace_eras_load(&eras, control, test_info.geometry);
         resizes_fit &= trace_resize_plan(&resize[cpu], &eras, control->index,
                                          trace_eras_start(&eras, test_info.consumed[cpu]), geometry, true);

@@ -156,7 +156,7 @@ const struct column_text column_texts[] = {
     {"counters", "number", "system call number"},
     {"faults", "number", "number of the fault type"},
     {"syscalls", "number", "system call number"},
-    {NULL, "one_of", "of so many events one was logged, at last"},
+    {NULL, "one_of", "latest sampling factor N: one in N events was logged"},
     {NULL, "own_ns", "part of the total in which the thread ran the activity itself, not a nested one"},
     {NULL, "p50_ns", "median of those seen from begin to end"},
     {NULL, "p90_ns", "90th percentile of those seen from begin to end"},

@@ -71,8 +71,8 @@ static const struct table tables[TABLES] = {
     [BY_CPU] = TABLE("cpu", "CPU", "CPUs", cpu_columns, "cpu", "events and use of each CPU"),
     [BY_CLASS] = TABLE("class", "event class", "classes", class_columns, "events", "event classes"),
     [BY_EVENT] = TABLE("event", "event", "events", event_columns, "events", "event types"),
-    [BY_SAMPLED] = TABLE("sampled", "sampled event", "sampled events", sampled_columns, "estimated",
-                         "events of which one in N was logged, and how many there were"),
+    [BY_SAMPLED] = TABLE_EXTRA("sampled", "sampled event", "sampled events", sampled_columns, "estimated",
+                               "events of which one in N was logged, and how many there were"),
     [BY_PROGRAM] = TABLE("program", "program", "programs", program_columns, "events",
                          "programs: all processes of one name"),
     [BY_PROCESS] = TABLE("process", "process", "processes", process_columns, "events", "processes"),
@@ -206,6 +206,7 @@ static void fill_events(struct stats *stats)
 static void fill_sampled(struct stats *stats)
 {
     const struct schema *schema = &stats->analysis.trace->schema;
+    unsigned count = 0;
 
     for (unsigned i = 0; i < schema->event_count; i++) {
         const struct sampled_count *sampled = &stats->sampled[i];
@@ -218,7 +219,12 @@ static void fill_sampled(struct stats *stats)
         row->cells[SAMPLED_EVERY].count = sampled->every;
         row->cells[SAMPLED_TOTAL].count = sampled->estimate.total;
         row->cells[SAMPLED_ERROR].count = estimate_error(&sampled->estimate);
+        count++;
     }
+    if (count > 0)
+        snprintf(stats->analysis.note, sizeof(stats->analysis.note),
+                 "of %u types of events only one in N was logged: --by sampled estimates how many there were",
+                 count);
 }
 
 static void fill_cpus(struct stats *stats)

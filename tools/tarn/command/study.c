@@ -15,6 +15,7 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/view/page.h>
+#include <trace/print/words.h>
 
 #define BYTES_MAX 65536u
 #define LINES_MAX 100u
@@ -37,10 +38,6 @@ struct study {
     struct line lines[LINES_MAX];
     unsigned count;
 };
-
-/* What a study may set; the shell's `trace` has the same commands. */
-static const char *const settings[] = {"mask",    "switch", "sample",   "threshold", "watch",
-                                       "profile", "mode",   "counters", "buffers",   "low-water"};
 
 /* ---- texts ---------------------------------------------------------------------------------------- */
 
@@ -94,14 +91,6 @@ static char *find_text(const char *name, struct fail *fail)
 
 /* ---- lines ---------------------------------------------------------------------------------------- */
 
-static bool is_setting(const char *word)
-{
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-        if (strcmp(word, settings[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool split(struct line *line, char *text)
 {
     char *rest = NULL;
@@ -129,14 +118,14 @@ static bool check_line(const struct study *study, struct line *line, struct fail
         drop_first(line);
     if (line->count == 0)
         return fail_set(fail, "%s:%u: a command is missing", study->name, line->number);
-    if (line->is_analysis ? analysis_find(line->words[0]) != NULL : is_setting(line->words[0]))
+    if (line->is_analysis ? analysis_find(line->words[0]) != NULL : trace_is_setting(line->words[0]))
         return true;
     return fail_set(fail, "%s:%u: no %s '%.100s'; %s", study->name, line->number,
                     line->is_analysis ? "analysis" : "setting", line->words[0],
                     line->is_analysis
                         ? "`tarn --help` lists them"
                         : "mask, switch, sample, threshold, watch, profile, mode, counters, buffers, "
-                          "low-water, try, analysis");
+                          "try, analysis");
 }
 
 static bool parse(struct study *study, struct fail *fail)

@@ -203,8 +203,8 @@ struct model_sampling {
 
 /* Of which events of a type not all are logged (trace.ev); 0: all. */
 struct model_limit {
-    uint32_t every;     /* one in so many */
-    uint32_t threshold; /* those whose duration has at least so many ticks */
+    uint32_t every;     /* N: one in N is logged */
+    uint32_t threshold; /* ticks: those are logged whose duration is at least this */
 };
 
 /* Callbacks of an observer; NULL: not wanted. Embed it: `self` is the observer. Callbacks see the state

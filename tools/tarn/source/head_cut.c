@@ -223,7 +223,7 @@ static bool replace_stream(struct head_cut *cut, struct trace_writer *writer)
     return true;
 }
 
-/* Returns how many packets, at least one, have about so many bytes. */
+/* Returns the number of packets, at least one, that hold about BYTES. */
 static uint64_t packets_of(const struct stream_writer *stream, uint64_t from, uint64_t bytes)
 {
     uint64_t count = 1;
