@@ -33,9 +33,9 @@
 #define LEFT_HZ    10 /* a caller that does not come back for so long has ended */
 
 #ifdef TRACE_CAS
-#define SKIPS true /* a writer that prepared a swap with the old sizes must find another index */
+#define WRITERS_RUN true /* a program on another CPU may log, and has not been told to stop */
 #else
-#define SKIPS false
+#define WRITERS_RUN false
 #endif
 
 static struct change {
@@ -147,7 +147,7 @@ static bool plan_all(void)
         const uint64_t index = trace_trusted_index(cpu) | (trace_info_page.buffer_mask << TRACE_INDEX_SHIFT) |
                                TRACE_INDEX_CLOSED;
         fits = trace_resize_plan(&change.ring[cpu], &eras, index, first_unread(cpu, &eras), new_geometry(),
-                                 SKIPS);
+                                 WRITERS_RUN);
     }
     return fits;
 }
@@ -184,13 +184,15 @@ static bool begin(void)
 static void finish(void)
 {
     struct trace_info *info = &trace_info_page;
-    trace_set_masks(info, change.buffer_bytes, change.buffer_count);
     for (uint32_t cpu = 0; cpu < info->cpu_count; cpu++) {
         const struct trace_resize *resize = &change.ring[cpu];
         trace_resize_forget(resize, trace_ring(cpu) + TRACE_BUFFERS_OFFSET);
         trace_set_eras(cpu, &resize->eras);
         __atomic_store_n(&trace_control_of(trace_ring(cpu))->index, resize->index, __ATOMIC_RELEASE);
     }
+    /* A writer with the new masks and an old index could find space where there is none. */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    trace_set_masks(info, change.buffer_bytes, change.buffer_count);
     go_on_all();
     change.is_on = false;
     set_word(new_geometry(), trace_geometry_changes(info->geometry) + 1);

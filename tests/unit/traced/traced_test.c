@@ -609,7 +609,6 @@ static void resize_rings(uint64_t bytes, uint64_t count)
                                          trace_eras_start(&eras, test_info.consumed[cpu]), geometry, true);
         trace_resize_move(&resize[cpu], ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, &most);
     }
-    trace_set_masks(&test_info, bytes, count);
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         struct trace_control *control = control_of_cpu(cpu);
         trace_resize_forget(&resize[cpu], ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET);
@@ -617,6 +616,7 @@ static void resize_rings(uint64_t bytes, uint64_t count)
             control->eras[i] = i < resize[cpu].eras.count ? resize[cpu].eras.era[i] : (struct trace_era){0};
         __atomic_store_n(&control->index, resize[cpu].index, __ATOMIC_SEQ_CST);
     }
+    trace_set_masks(&test_info, bytes, count);
     __atomic_store_n(&test_info.geometry, geometry, __ATOMIC_SEQ_CST);
 }
 

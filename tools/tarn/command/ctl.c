@@ -100,18 +100,14 @@ static const struct ctl_command {
      "traced"},
     {"sample", "EVENTS N", WIRE_OP_SAMPLE_EVENTS, NULL, NULL,
      "log only one in N of the events with these names on each CPU; 1: all. `trace sample` in the guest "
-     "lists the "
-     "events that can be sampled, `tarn stats` estimates how many there were"},
+     "lists the events that can be sampled, `tarn stats` estimates how many there were"},
     {"threshold", "EVENTS DURATION", WIRE_OP_SET_THRESHOLD, NULL, NULL,
      "log only those of the events with these names that took at least so long (500ns, 10us, 2ms, 1s); 0: "
-     "all. `trace "
-     "threshold` in the guest lists the events that have a threshold"},
+     "all. `trace threshold` in the guest lists the events that have a threshold"},
     {"buffers", "COUNT [SIZE]", WIRE_OP_SET_GEOMETRY, NULL, NULL,
      "set the number of each CPU's buffers, and their size (16k to 4m), powers of two. Nothing in the "
-     "buffers is "
-     "lost, also during a pull; a flight recorder that gets smaller keeps the newest. Refused (in use) if "
-     "what no "
-     "pull has taken would not fit: pull it first, or clear"},
+     "buffers is lost, also during a pull; a flight recorder that gets smaller keeps the newest. Refused (in "
+     "use) if what no pull has taken would not fit: pull it first, or clear"},
     {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,
      "discard all logged events, and release the event classes of ended programs; refused during a pull"},
     {"flush", NULL, WIRE_OP_FLUSH, NULL, NULL, "close the open packets"},

@@ -125,7 +125,7 @@ static bool check_line(const struct study *study, struct line *line, struct fail
                     line->is_analysis
                         ? "`tarn --help` lists them"
                         : "mask, switch, sample, threshold, watch, profile, mode, counters, buffers, "
-                          "try, analysis");
+                          "low-water, try, analysis");
 }
 
 static bool parse(struct study *study, struct fail *fail)
