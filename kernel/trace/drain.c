@@ -133,12 +133,13 @@ void trace_check_mark(void)
 
 void trace_wake_drain(void)
 {
-    _Atomic bool *due = &is_due[this_cpu()->index];
-    if (!atomic_load_explicit(due, memory_order_relaxed))
+    const uint32_t cpu = this_cpu()->index;
+    if (!atomic_load_explicit(&is_due[cpu], memory_order_relaxed))
         return;
     /* First: what is found low from now on interrupts again. */
-    atomic_store_explicit(due, false, memory_order_relaxed);
-    trace_tell_drain();
+    atomic_store_explicit(&is_due[cpu], false, memory_order_relaxed);
+    if (is_low(cpu)) /* still: the interrupt may come late */
+        trace_tell_drain();
 }
 
 int trace_set_low_water(uint64_t percent)
