@@ -231,6 +231,8 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return trace_previous_drop(TRACE_TRACE_ASKED);
     case TRACE_OP_BENCH:
         return a == ~0ull ? trace_add_costs() : trace_bench(a);
+    case TRACE_OP_SET_COST:
+        return trace_set_cost(a, b);
     case TRACE_OP_SET_PROFILE:
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
     case TRACE_OP_BIND_COUNTERS:

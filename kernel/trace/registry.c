@@ -243,6 +243,45 @@ void trace_forget_classes(void)
             remove_class(class);
 }
 
+/* NULL: that class is not registered. */
+static const struct app_class *class_with(uint32_t class_number)
+{
+    const uint32_t index = class_number - TRACE_CLASS_APP_FIRST;
+    return index < APPS_MAX && registry.classes[index].is_used ? &registry.classes[index] : NULL;
+}
+
+static const struct trace_descriptor *descriptor_of(const struct app_class *class)
+{
+    const char *descriptors = registry.part[TRACE_METADATA_DESCRIPTORS].bytes;
+    const struct trace_app_entry *entry =
+        (const void *)(descriptors + class->piece[TRACE_METADATA_DESCRIPTORS].begin);
+    return &entry->descriptor;
+}
+
+bool trace_find_app_event(uint32_t id, struct trace_app_event *event)
+{
+    assert(spin_held(&trace_lock));
+    const struct app_class *class = class_with(TRACE_ID_CLASS(id));
+    const struct trace_event_record *record =
+        class ? trace_descriptor_find(descriptor_of(class), TRACE_ID_MINOR(id)) : NULL;
+    if (!record)
+        return false;
+    const char *name = trace_descriptor_text(descriptor_of(class), record->name);
+    memset(event->name, 0, sizeof(event->name));
+    memcpy(event->name, name, strlen(name)); /* checked: at most 32 */
+    memcpy(event->uuid, class->uuid, sizeof(event->uuid));
+    return true;
+}
+
+bool trace_is_registered(const struct trace_app_event *event)
+{
+    assert(spin_held(&trace_lock));
+    for (const struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
+        if (class->is_used && !memcmp(class->uuid, event->uuid, sizeof(event->uuid)))
+            return true;
+    return false;
+}
+
 static uint64_t join_bytes(const uint8_t *bytes)
 {
     uint64_t value = 0;

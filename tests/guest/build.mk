@@ -107,5 +107,5 @@ GUEST_TESTS += shared_buffers
 GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there meets in another order
 
 # Workload of tests/host/costs.
-$(eval $(call user_program,test_costs,tests/guest/costs.c))
+$(eval $(call user_program,test_costs,tests/guest/costs.c $(call event_dummies,sample)))
 BOOT_FILES += test/costs=$(BA)/user/test_costs test/costs.rc=tests/guest/costs.rc

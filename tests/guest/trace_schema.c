@@ -197,8 +197,84 @@ static void test_ended(const char *self)
     check(count_sample_events() == 1, "and these programs can still log");
 }
 
+/* ---- costs ----------------------------------------------------------------------------------------- */
+
+enum { WIDE_EVENTS = 64, WIDE_CLASSES = TRACE_APP_COSTS_MAX / WIDE_EVENTS };
+
+static int64_t set_cost(uint64_t id)
+{
+    return control(TRACE_OP_SET_COST, id, 1ull << 32 | 1);
+}
+
+/* Registers a class with 64 events. Returns its number. */
+static int64_t register_wide(uint8_t number)
+{
+    static struct {
+        struct trace_descriptor head;
+        struct trace_event_record event[WIDE_EVENTS];
+        char class_name[16], event_name[WIDE_EVENTS][16];
+    } wide;
+    const uint8_t uuid[16] = {0x77, number};
+    wide.head =
+        (struct trace_descriptor){TRACE_DESCRIPTOR_MAGIC, sizeof wide, offsetof(typeof(wide), class_name),
+                                  offsetof(typeof(wide), class_name), WIDE_EVENTS};
+    snprintf(wide.class_name, sizeof wide.class_name, "wide%u", number);
+    for (uint32_t i = 0; i < WIDE_EVENTS; i++) {
+        wide.event[i].minor = i;
+        wide.event[i].name = (uint32_t)(wide.event_name[i] - (char *)&wide);
+        snprintf(wide.event_name[i], sizeof wide.event_name[i], "wide%u_e%u", number, (unsigned)i);
+    }
+    return sys_trace_register(&wide, sizeof wide, uuid);
+}
+
+/* Returns how many of the class's costs were taken. */
+static unsigned set_wide_costs(uint8_t number)
+{
+    unsigned taken = 0;
+    const int64_t class_number = register_wide(number);
+    for (uint32_t i = 0; class_number > 0 && i < WIDE_EVENTS; i++)
+        taken += set_cost(TRACE_ID((uint32_t)class_number, i)) == 0;
+    return taken;
+}
+
+static bool set_costs_elsewhere(const char *self, unsigned number, unsigned expected)
+{
+    pid_t pid;
+    int status = -1;
+    char digits[16], *argv[] = {(char *)self, "wide", digits, NULL};
+    snprintf(digits, sizeof digits, "%u", number);
+    return !posix_spawn(&pid, self, NULL, NULL, argv, environ) && waitpid(pid, &status, 0) == pid &&
+           WEXITSTATUS(status) == (int)expected;
+}
+
+static void test_costs(const char *self)
+{
+    const uint64_t own = TRACE_ID(trace_class_sample, 1);
+    bool ok = true;
+    check(set_cost(own) == 0 && set_cost(own | TRACE_COST_INSTRUCTIONS) == 0, "costs of an event are taken");
+    check(set_cost(TRACE_ID(trace_class_sample, 4)) == -E_NOT_FOUND && set_cost(1) == -E_NOT_FOUND &&
+              set_cost(TRACE_ID(TRACE_CLASS_COUNT - 1, 1)) == -E_NOT_FOUND &&
+              set_cost(own | 1ull << 33) == -E_BAD_ARGUMENT,
+          "but not of others, or of the system's events");
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (unsigned i = 0; i + 1 < WIDE_CLASSES; i++)
+        ok = ok && set_costs_elsewhere(self, i, WIDE_EVENTS);
+    check(ok && set_costs_elsewhere(self, WIDE_CLASSES - 1, WIDE_EVENTS - 1), "until there are 256");
+    control(TRACE_OP_CLEAR, 0, 0);
+    check(set_costs_elsewhere(self, WIDE_CLASSES, WIDE_EVENTS),
+          "then those of classes that are gone make space");
+    check(control(TRACE_OP_BENCH, ~0ull, 0) == 0, "costs are added to the metadata");
+    read_metadata();
+    check(strstr(metadata, " * sample_numbers 1 1 ") && strstr(metadata, " * wide4_e63 1 1 ") &&
+              !strstr(metadata, " * wide3_"),
+          "of the events that are left");
+    control(TRACE_OP_CLEAR, 0, 0);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "wide"))
+        return (int)set_wide_costs((uint8_t)atoi(argv[2]));
     if (argc == 3)
         return be_gone(argv[2]);
     if (argc == 2) { /* the other process */
@@ -210,6 +286,7 @@ int main(int argc, char **argv)
     test_registration(argv[0]);
     test_bad_descriptors();
     test_ended(argv[0]);
+    test_costs(argv[0]);
     test_limit();
     return finish_tests();
 }

@@ -7,7 +7,6 @@
 #include <trace/format/format.h>
 #include <trace/format/text.h>
 
-#define WORD_MAX       32u
 #define BODY_BYTES_MAX (8u * (TRACE_LENGTH_MAX - 1))
 
 /* ---- the check ------------------------------------------------------------------------------------- */
@@ -76,7 +75,7 @@ static bool check_values(struct records *records, const struct trace_field_recor
     uint64_t last = 0;
     for (uint32_t i = 0; i < field->value_count; i++) {
         const struct trace_value_record *value = take(records, sizeof(*value));
-        if (!value || !check_name(records->descriptor, value->name, WORD_MAX) ||
+        if (!value || !check_name(records->descriptor, value->name, TRACE_DESCRIPTOR_NAME_MAX) ||
             trace_value_of(value) > largest || (i > 0 && trace_value_of(value) <= last))
             return false;
         last = trace_value_of(value);
@@ -122,7 +121,7 @@ static bool has_counter(const struct fields *fields, uint32_t index)
 static bool check_field(struct records *records, struct fields *fields, bool is_last)
 {
     const struct trace_field_record *field = take(records, sizeof(*field));
-    const char *name = field ? check_name(records->descriptor, field->name, WORD_MAX) : 0;
+    const char *name = field ? check_name(records->descriptor, field->name, TRACE_DESCRIPTOR_NAME_MAX) : 0;
     if (!name || trace_name_is_reserved(name) || !check_type(field, is_last) || !check_values(records, field))
         return false;
     if (field->kind == TRACE_FIELD_ARRAY && !has_counter(fields, field->count_field))
@@ -148,7 +147,7 @@ static bool check_event(struct records *records, const char *class_name, uint64_
 {
     const struct trace_event_record *event = take(records, sizeof(*event));
     struct fields fields = {.count = 0};
-    const char *name = event ? check_name(records->descriptor, event->name, WORD_MAX) : 0;
+    const char *name = event ? check_name(records->descriptor, event->name, TRACE_DESCRIPTOR_NAME_MAX) : 0;
     if (!name || !begins_with_class(name, class_name) || event->minor >= TRACE_MINORS_SWITCHED ||
         *minors >> event->minor & 1 || event->field_count > TRACE_DESCRIPTOR_FIELDS_MAX)
         return false;
@@ -174,6 +173,26 @@ bool trace_descriptor_check(const struct trace_descriptor *descriptor, uint64_t 
         if (!check_event(&records, class_name, &minors))
             return false;
     return minors != 0 && records.at == descriptor->texts;
+}
+
+/* ---- looking up ------------------------------------------------------------------------------------ */
+
+static const void *end_of(const struct trace_event_record *event)
+{
+    const void *next = trace_event_fields(event);
+    for (uint32_t i = 0; i < event->field_count; i++)
+        next = trace_field_end(next);
+    return next;
+}
+
+const struct trace_event_record *trace_descriptor_find(const struct trace_descriptor *descriptor,
+                                                       uint32_t minor)
+{
+    const struct trace_event_record *event = trace_descriptor_events(descriptor);
+    for (uint32_t i = 0; i < descriptor->event_count; i++, event = end_of(event))
+        if (event->minor == minor)
+            return event;
+    return 0;
 }
 
 /* ---- TSDL ------------------------------------------------------------------------------------------ */

@@ -18,6 +18,7 @@
 #define TRACE_DESCRIPTOR_MAGIC      0x54617244u /* "TarD" */
 #define TRACE_DESCRIPTOR_BYTES_MAX  16384u
 #define TRACE_DESCRIPTOR_FIELDS_MAX 24u /* of one event */
+#define TRACE_DESCRIPTOR_NAME_MAX   32u /* characters of a name */
 
 struct trace_descriptor {
     uint32_t magic;
@@ -46,6 +47,10 @@ struct trace_value_record {
  * beginning with that of the class, minors below 64, natural alignment, a string or array only at the end.
  * DESCRIPTOR is aligned to 4. */
 bool trace_descriptor_check(const struct trace_descriptor *descriptor, uint64_t size);
+
+/* Of a checked descriptor: the event with that minor, or NULL. */
+const struct trace_event_record *trace_descriptor_find(const struct trace_descriptor *descriptor,
+                                                       uint32_t minor);
 
 /* Whether NAME is a keyword of TSDL, or a type that the metadata defines: not a field's name. */
 bool trace_name_is_reserved(const char *name);

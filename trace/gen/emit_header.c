@@ -256,16 +256,21 @@ void emit_app_header(FILE *out, const struct schema *schema, const struct class 
         snprintf(id, sizeof(id), "TRACE_ID(trace_class_%s, %u)", class->name, event->minor);
         emit_event(out, class, event, id);
     }
-    fprintf(out, "\n#ifdef TRACE_DEFINE_%s\nuint32_t trace_class_%s = TRACE_CLASS_COUNT;\n", upper,
-            class->name);
+    fprintf(out,
+            "\n#ifdef TRACE_DEFINE_%s\n#include <trace/cost/dummies.h>\nuint32_t trace_class_%s = "
+            "TRACE_CLASS_COUNT;\n",
+            upper, class->name);
     emit_descriptor(out, class);
+    fprintf(out,
+            "extern const struct trace_dummy trace_dummies_%s[] __attribute__((weak)); /* linked or not */\n",
+            class->name);
     fprintf(out, "const struct trace_schema trace_schema_%s = {\n    .class_number = &trace_class_%s,\n",
             class->name, class->name);
     fprintf(out, "    .uuid = {");
     for (unsigned i = 0; i < 16; i++)
         fprintf(out, "%s0x%02x", i ? ", " : "", schema->uuid[i]);
     fprintf(out,
-            "},\n    .descriptor = (const struct trace_descriptor "
-            "*)&trace_descriptor_%s,\n};\n#endif\n\n#endif\n",
-            class->name);
+            "},\n    .descriptor = (const struct trace_descriptor *)&trace_descriptor_%s,\n"
+            "    .dummies = trace_dummies_%s,\n};\n#endif\n\n#endif\n",
+            class->name, class->name);
 }

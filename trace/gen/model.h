@@ -105,6 +105,7 @@ void emit_table_header(FILE *out, const struct schema *schema);
 void emit_table_source(FILE *out, const struct schema *schema);
 /* emit_dummies.c */
 void emit_dummies(FILE *out, const struct schema *schema);
+void emit_app_dummies(FILE *out, const struct class *class, const char *header); /* in app/ */
 /* emit_docs.c */
 void emit_docs(FILE *out, const struct schema *schema);
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,9 @@ static const char help[] =
     "  watch [CLASS [EVERY]]  log every EVERY-th (1) acquisition per CPU of the locks of a class, and\n"
     "                         their hold times; 0: none. CLASS may be all or none. Without CLASS:\n"
     "                         list the classes\n"
-    "  bench                  measure what logging each of the system's events costs, and add that to the\n"
-    "                         metadata of the trace, for `tarn --subtract-cost`. Logs nothing\n"
+    "  bench [PROGRAM [ARGUMENT]...]  measure what logging each of the system's events costs, and add that\n"
+    "                         to the metadata of the trace, for `tarn --subtract-cost`. Logs nothing. With\n"
+    "                         PROGRAM: run it; it measures its own events when it registers them\n"
     "  study [NAME]           set what a question needs, by the commands in /etc/studies/NAME.study or in a "
     "file\n"
     "                         (a path); `tarn study` on the host answers it. Without NAME: list them\n"
@@ -444,7 +446,7 @@ static int show_previous(int argc, char **argv)
 
 static int run_bench(int argc, char **argv)
 {
-    return bench_events();
+    return bench_events(argv + 1);
 }
 
 static trace_run run_command;
@@ -465,7 +467,7 @@ static const struct command {
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},       {"last", 0, 2, show_last},
     {"previous", 0, 2, show_previous}, {"profile", 1, 2, set_profile},     {"watch", 0, 2, sample_locks},
     {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold}, {"counters", 0, 1, bind_counters},
-    {"bench", 0, 0, run_bench},        {"study", 0, 1, choose_study},
+    {"bench", 0, INT_MAX, run_bench},  {"study", 0, 1, choose_study},
 };
 
 static int run_command(int argc, char **argv)
