@@ -119,6 +119,11 @@ struct trace_app_event {
 bool trace_find_app_event(uint32_t id, struct trace_app_event *event);
 /* Whether its schema is registered. */
 bool trace_is_registered(const struct trace_app_event *event);
+/* Where the info page has the limit of the event with that id; NULL: there is none, or it is not declared so.
+ */
+uint32_t *trace_find_app_limit(uint32_t id, bool is_threshold);
+/* Calls `call` for each event of which not all are logged. */
+void trace_for_each_app_limit(void (*call)(uint32_t id, bool is_threshold, uint32_t limit));
 
 /* registry.c: the schemas of applications. Takes no lock: call on one CPU while the others are stopped. */
 struct trace_app_schemas;

@@ -82,7 +82,8 @@ BOOT_FILES += test/trace_locks=$(BA)/user/test_trace_locks
 BOOT_FILES += test/study.rc=tests/guest/study.rc
 
 # Run by tests/host/sampling.
-$(eval $(call user_program,test_sampled,tests/guest/sampled.c))
+$(eval $(call application_events,tests/guest/limits.ev))
+$(eval $(call user_program,test_sampled,tests/guest/sampled.c $(call event_dummies,limits)))
 BOOT_FILES += test/sampled=$(BA)/user/test_sampled test/sampled.rc=tests/guest/sampled.rc
 
 # Run by tests/host/counters.

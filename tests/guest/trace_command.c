@@ -216,6 +216,24 @@ static void test_app_bench(void)
           "a program that runs by itself is not delayed");
 }
 
+static void test_app_limits(void)
+{
+    check(run("trace clear") == 0 && run("trace sample") == 0 && !strstr(output, "market"),
+          "a class that is not registered has no limits");
+    check(run("market 1 1") == 0 && run("trace sample") == 0 && says("market.book           all"),
+          "sample lists an application's events");
+    check(run("trace sample market.* 4") == 0 && run("trace sample") == 0 &&
+              says("market.book           1 of 4"),
+          "which are sampled by patterns");
+    check(fails_with("trace sample market.trade 4", 1, "none of these events can be sampled"),
+          "if they are declared so");
+    check(run("market 1 1") == 0 && run("trace sample") == 0 && says("market.book           1 of 4"),
+          "the limit stays with the class");
+    check(run("trace clear") == 0 && run("market 1 1") == 0 && run("trace sample") == 0 &&
+              says("market.book           all"),
+          "and ends with it");
+}
+
 int main(void)
 {
     const struct trace_info *info = arch_trace_info();
@@ -233,6 +251,7 @@ int main(void)
     run("trace mask none");
     test_bench();
     test_app_bench();
+    test_app_limits();
     unlink(OUTPUT);
     return finish_tests();
 }

@@ -98,7 +98,7 @@ static int64_t register_class(const char *name, uint8_t hash)
 /* Each differs from a good one in one thing. */
 static void test_bad_descriptors(void)
 {
-    enum { BAD = 9 };
+    enum { BAD = 10 };
     struct small_descriptor bad[BAD];
     unsigned refused = 0;
     for (unsigned i = 0; i < BAD; i++)
@@ -112,6 +112,7 @@ static void test_bad_descriptors(void)
     bad[6].field.kind = TRACE_FIELD_ARRAY; /* counted by itself */
     bad[7].field.bytes = 3;
     memcpy(bad[8].field_name, "a;}", 4);
+    bad[9].event.limit = TRACE_LIMIT_ABOVE + 1;
     read_metadata();
     size_t before = strlen(metadata);
     for (unsigned i = 0; i < BAD; i++)
@@ -141,11 +142,11 @@ static void test_limit(void)
         snprintf(name, sizeof name, "many%u", i);
         result = register_class(name, i);
     }
-    check(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1,
+    check(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 2,
           "after 16 classes of applications the next is refused");
     check(register_class("many0", 0) >= TRACE_CLASS_APP_FIRST, "existing ones stay registered");
     read_metadata();
-    check(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and are in the metadata");
+    check(metadata_has("many13_e", TRACE_CLASS_COUNT - 1, 1), "and are in the metadata");
 }
 
 /* ---- programs that end ----------------------------------------------------------------------------- */
@@ -206,8 +207,8 @@ static int64_t set_cost(uint64_t id)
     return control(TRACE_OP_SET_COST, id, 1ull << 32 | 1);
 }
 
-/* Registers a class with 64 events. Returns its number. */
-static int64_t register_wide(uint8_t number)
+/* Registers a class with 64 events, of which so many can be sampled. Returns its number. */
+static int64_t register_wide(uint8_t number, uint32_t limited)
 {
     static struct {
         struct trace_descriptor head;
@@ -221,6 +222,7 @@ static int64_t register_wide(uint8_t number)
     snprintf(wide.class_name, sizeof wide.class_name, "wide%u", number);
     for (uint32_t i = 0; i < WIDE_EVENTS; i++) {
         wide.event[i].minor = i;
+        wide.event[i].limit = i < limited ? TRACE_LIMIT_SAMPLED : TRACE_LIMIT_NONE;
         wide.event[i].name = (uint32_t)(wide.event_name[i] - (char *)&wide);
         snprintf(wide.event_name[i], sizeof wide.event_name[i], "wide%u_e%u", number, (unsigned)i);
     }
@@ -231,7 +233,7 @@ static int64_t register_wide(uint8_t number)
 static unsigned set_wide_costs(uint8_t number)
 {
     unsigned taken = 0;
-    const int64_t class_number = register_wide(number);
+    const int64_t class_number = register_wide(number, 0);
     for (uint32_t i = 0; class_number > 0 && i < WIDE_EVENTS; i++)
         taken += set_cost(TRACE_ID((uint32_t)class_number, i)) == 0;
     return taken;
@@ -271,6 +273,33 @@ static void test_costs(const char *self)
     control(TRACE_OP_CLEAR, 0, 0);
 }
 
+/* ---- limits ---------------------------------------------------------------------------------------- */
+
+static void test_limits(void)
+{
+    const struct trace_info *info = arch_trace_info();
+    const uint32_t first = trace_app_limit_index(trace_class_sample, 0);
+    const uint64_t numbers = TRACE_ID(trace_class_sample, 1), named = TRACE_ID(trace_class_sample, 2),
+                   list = TRACE_ID(trace_class_sample, 63);
+    check(control(TRACE_OP_SAMPLE_EVENTS, numbers, 3) == 0 && control(TRACE_OP_SET_THRESHOLD, list, 7) == 0 &&
+              info->app_limit[first] == 3 && info->app_limit[first + 1] == 7,
+          "events of an application are limited");
+    check(control(TRACE_OP_SAMPLE_EVENTS, named, 3) == -E_NOT_FOUND &&
+              control(TRACE_OP_SAMPLE_EVENTS, list, 3) == -E_NOT_FOUND &&
+              control(TRACE_OP_SET_THRESHOLD, numbers, 3) == -E_NOT_FOUND &&
+              control(TRACE_OP_SAMPLE_EVENTS, 1ull << 32 | numbers, 3) == -E_NOT_FOUND &&
+              control(TRACE_OP_SAMPLE_EVENTS, TRACE_ID(TRACE_CLASS_COUNT - 1, 1), 3) == -E_NOT_FOUND,
+          "as they are declared");
+    control(TRACE_OP_SAMPLE_EVENTS, numbers, 1);
+    control(TRACE_OP_SET_THRESHOLD, list, 0);
+    check(register_wide(50, TRACE_APP_LIMITED_MAX + 1) == -E_BAD_ARGUMENT, "17 of a class are too many");
+    const int64_t wide = register_wide(51, TRACE_APP_LIMITED_MAX);
+    const uint32_t last = trace_app_limit_index((uint32_t)wide, TRACE_APP_LIMITED_MAX - 1);
+    check(wide > 0 && control(TRACE_OP_SAMPLE_EVENTS, TRACE_ID((uint32_t)wide, 15), 9) == 0 &&
+              info->app_limit[last] == 9 && info->app_limit[last + 1] == 0,
+          "16 are not");
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "wide"))
@@ -287,6 +316,7 @@ int main(int argc, char **argv)
     test_bad_descriptors();
     test_ended(argv[0]);
     test_costs(argv[0]);
+    test_limits();
     test_limit();
     return finish_tests();
 }

@@ -39,7 +39,7 @@ static struct trace_control *map_scratch(void)
     memcpy(info, arch_trace_info(), sizeof *info);
     info->mask = ~0ull;
     memset(info->switches, 0xff, sizeof info->switches);
-    memset(info->event_limit, 0, sizeof info->event_limit);
+    memset(info->app_limit, 0, sizeof info->app_limit);
     *(uint64_t *)USER_TRACE_SCRATCH_LAST = USER_TRACE_SCRATCH_RING;
     return (struct trace_control *)(USER_TRACE_SCRATCH_RING - sizeof(struct trace_control));
 }

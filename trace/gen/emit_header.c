@@ -248,8 +248,13 @@ void emit_app_header(FILE *out, const struct schema *schema, const struct class 
             "extern uint32_t trace_class_%s;\nextern const struct trace_schema trace_schema_%s;\n"
             "#define TRACE_ON_%s() trace_app_enabled(trace_class_%s)\n"
             "#define TRACE_EVENT_ON_%s(minor) (TRACE_ON_%s() && trace_app_event_enabled(trace_class_%s, "
-            "minor))\n",
-            upper, class->name, class->name, class->name, upper, class->name, upper, upper, class->name);
+            "minor))\n"
+            "#define TRACE_SAMPLE_ON_%s(minor, limit) \\\n"
+            "    (TRACE_EVENT_ON_%s(minor) && trace_app_is_sample(trace_class_%s, limit))\n"
+            "#define TRACE_ABOVE_ON_%s(minor, limit, value) \\\n"
+            "    (TRACE_EVENT_ON_%s(minor) && trace_app_is_above(trace_class_%s, limit, value))\n",
+            upper, class->name, class->name, class->name, upper, class->name, upper, upper, class->name,
+            upper, upper, class->name, upper, upper, class->name);
     emit_enums(out, class);
     for (unsigned i = 0; i < class->event_count; i++) {
         const struct event *event = &class->events[i];

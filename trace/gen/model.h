@@ -46,7 +46,7 @@ struct event {
     char *description;
     char *format;
     unsigned minor;
-    int limit;   /* declared `sampled` or `above`: its index in trace_limited; else -1 */
+    int limit; /* declared `sampled` or `above`: its number in trace_limited or in the application; else -1 */
     char *above; /* declared so: name of the field; else NULL */
     unsigned line;
     struct field fields[FIELDS_MAX];

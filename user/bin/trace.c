@@ -195,13 +195,13 @@ static int switch_events(int argc, char **argv)
     return error ? refuse("refused: %s", tarn_error_text(error)) : 0;
 }
 
-static void print_limit(uint32_t index)
+static void print_limit(const struct trace_event_info *event)
 {
-    const uint64_t limit = info->event_limit[index];
+    const uint64_t limit = trace_known_limit(event);
     if (limit <= 1)
         puts("all");
-    else if (trace_limited[index].above)
-        printf("%s from %" PRIu64 " ns\n", trace_limited[index].above, limit * 1000000000 / info->clock_hz);
+    else if (event->above)
+        printf("%s from %" PRIu64 " ns\n", event->above, limit * 1000000000 / info->clock_hz);
     else
         printf("1 of %" PRIu64 "\n", limit);
 }
@@ -209,14 +209,15 @@ static void print_limit(uint32_t index)
 static int list_limited(bool is_threshold)
 {
     puts("event                 logged");
-    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
-        const struct trace_event_info *event = trace_known_event(trace_limited[i].id);
+    for (uint32_t i = 0; i < TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED; i++) {
+        const struct trace_event_info *event =
+            trace_known_event(TRACE_ID(i / TRACE_MINORS_SWITCHED, i % TRACE_MINORS_SWITCHED));
         char name[64];
-        if (!trace_limited[i].above == is_threshold)
+        if (!event || event->limit_kind != (is_threshold ? TRACE_LIMIT_ABOVE : TRACE_LIMIT_SAMPLED))
             continue;
         snprintf(name, sizeof name, "%s.%s", event->class_name, event->name);
         printf("%-21s ", name);
-        print_limit(i);
+        print_limit(event);
     }
     return 0;
 }
