@@ -105,7 +105,8 @@ static int64_t set_switches(uint64_t class_number, uint64_t minors)
     return 0;
 }
 
-static void log_limit(uint32_t id, bool is_threshold, uint32_t old, uint32_t now)
+/* Not inline: each copy has two sites. */
+static __attribute__((noinline)) void log_limit(uint32_t id, bool is_threshold, uint32_t old, uint32_t now)
 {
     if (is_threshold)
         trace_trace_threshold(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old, now);
@@ -149,7 +150,7 @@ static int64_t limit_events(uint64_t id, bool is_threshold, uint64_t limit)
     return place ? 0 : -E_NOT_FOUND;
 }
 
-static void dump_app_limit(uint32_t id, bool is_threshold, uint32_t limit)
+static void dump_limit(uint32_t id, bool is_threshold, uint32_t limit)
 {
     log_limit(id, is_threshold, limit, limit);
 }
@@ -159,10 +160,10 @@ void trace_limits_statedump(void)
     for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
         const uint32_t limit = __atomic_load_n(&trace_info_page.event_limit[i], __ATOMIC_RELAXED);
         if (limit > 1)
-            log_limit(trace_limited[i].id, trace_limited[i].above, limit, limit);
+            dump_limit(trace_limited[i].id, trace_limited[i].above, limit);
     }
     spin_lock(&trace_lock);
-    trace_for_each_app_limit(dump_app_limit);
+    trace_for_each_app_limit(dump_limit);
     spin_unlock(&trace_lock);
 }
 
