@@ -41,10 +41,10 @@ USER_CFLAGS += -DTRACE_TESTED
 else ifneq ($(TRACE_SWITCH),sites)
 $(error TRACE_SWITCH is "$(TRACE_SWITCH)"; there are sites and tested)
 endif
-TRACE_COMMON := $(addprefix trace/,$(TRACE_WRITER) ring/read.c print/print.c print/merge.c print/words.c print/app_schema.c cost/cost.c format/descriptor.c) \
+TRACE_COMMON := $(addprefix trace/,$(TRACE_WRITER) ring/read.c print/print.c print/merge.c print/words.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) $(TRACE_KERNEL_WRITER) trace/ring/resize.c trace/format/metadata.c
-$(eval $(call user_library,trace,$(TRACE_COMMON) trace/event/register.c trace/event/previous.c trace/event/schemas.c))
+$(eval $(call user_library,trace,$(TRACE_COMMON) trace/ring/scratch.c trace/event/bench.c trace/event/register.c trace/event/previous.c trace/event/schemas.c))
 USER_LIBS += $(BA)/lib/libtrace.a
 
 

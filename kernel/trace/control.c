@@ -107,7 +107,8 @@ static int64_t set_switches(uint64_t class_number, uint64_t minors)
     return 0;
 }
 
-static void log_limit(uint32_t id, bool is_threshold, uint32_t old, uint32_t now)
+/* Not inline: each copy has two sites. */
+static __attribute__((noinline)) void log_limit(uint32_t id, bool is_threshold, uint32_t old, uint32_t now)
 {
     if (is_threshold)
         trace_trace_threshold(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old, now);
@@ -115,33 +116,45 @@ static void log_limit(uint32_t id, bool is_threshold, uint32_t old, uint32_t now
         trace_trace_sampling(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old, now);
 }
 
-/* The change is logged even if class trace is off: no reader of these events can do without. */
-static void set_limit(uint32_t index, uint32_t limit)
+/* Where the limit of a type of events is, if it can have such one. NULL: it cannot. */
+static uint32_t *find_limit(uint32_t id, bool is_threshold)
 {
-    const struct trace_limited *type = &trace_limited[index];
-    const uint64_t class = 1ull << TRACE_ID_CLASS(type->id);
-    spin_lock(&trace_lock);
-    const uint32_t old = __atomic_exchange_n(&trace_info_page.event_limit[index], limit, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++)
+        if (trace_limited[i].id == id && !trace_limited[i].above != is_threshold)
+            return &trace_info_page.event_limit[i];
+    return trace_find_app_limit(id, is_threshold);
+}
+
+/* The change is logged even if class trace is off: no reader of these events can do without. */
+static void set_limit(uint32_t *place, uint32_t id, bool is_threshold, uint32_t limit)
+{
+    const uint32_t old = __atomic_exchange_n(place, limit, __ATOMIC_RELAXED);
     const uint64_t mask = trace_info_page.mask;
     trace_sites_agree();
-    if (mask & class) {
+    if (mask >> TRACE_ID_CLASS(id) & 1) {
         use_mask(mask | 1ull << TRACE_CLASS_TRACE);
-        log_limit(type->id, type->above, old, limit);
+        log_limit(id, is_threshold, old, limit);
         use_mask(mask);
     }
-    spin_unlock(&trace_lock);
 }
 
 static int64_t limit_events(uint64_t id, bool is_threshold, uint64_t limit)
 {
     if (limit > (is_threshold ? UINT32_MAX : TRACE_SAMPLE_EVERY_MAX) || (!is_threshold && !limit))
         return -E_BAD_ARGUMENT;
-    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++)
-        if (trace_limited[i].id == id && !trace_limited[i].above != is_threshold) {
-            set_limit(i, (uint32_t)limit);
-            return 0;
-        }
-    return -E_NOT_FOUND;
+    if (id > UINT32_MAX)
+        return -E_NOT_FOUND;
+    spin_lock(&trace_lock);
+    uint32_t *place = find_limit((uint32_t)id, is_threshold);
+    if (place)
+        set_limit(place, (uint32_t)id, is_threshold, (uint32_t)limit);
+    spin_unlock(&trace_lock);
+    return place ? 0 : -E_NOT_FOUND;
+}
+
+static void dump_limit(uint32_t id, bool is_threshold, uint32_t limit)
+{
+    log_limit(id, is_threshold, limit, limit);
 }
 
 void trace_limits_statedump(void)
@@ -149,8 +162,11 @@ void trace_limits_statedump(void)
     for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
         const uint32_t limit = __atomic_load_n(&trace_info_page.event_limit[i], __ATOMIC_RELAXED);
         if (limit > 1)
-            log_limit(trace_limited[i].id, trace_limited[i].above, limit, limit);
+            dump_limit(trace_limited[i].id, trace_limited[i].above, limit);
     }
+    spin_lock(&trace_lock);
+    trace_for_each_app_limit(dump_limit);
+    spin_unlock(&trace_lock);
 }
 
 static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
@@ -238,6 +254,8 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return trace_previous_drop(TRACE_TRACE_ASKED);
     case TRACE_OP_BENCH:
         return a == ~0ull ? trace_add_costs() : trace_bench(a);
+    case TRACE_OP_SET_COST:
+        return trace_set_cost(a, b);
     case TRACE_OP_SET_PROFILE:
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
     case TRACE_OP_BIND_COUNTERS:

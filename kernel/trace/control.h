@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <tarn/abi.h>
+#include <trace/format/descriptor.h>
 #include <trace/format/layout.h>
 #include <trace/format/store.h>
 #include <trace/ring/read.h>
@@ -108,6 +109,21 @@ struct space;
 void trace_leave_classes(struct space *space);
 /* registry.c: frees classes without holders. trace_lock held, while the rings start over. */
 void trace_forget_classes(void);
+
+/* registry.c: an event of an application, by what does not depend on its class number. */
+struct trace_app_event {
+    uint8_t uuid[16];                         /* of the schema */
+    char name[TRACE_DESCRIPTOR_NAME_MAX + 1]; /* the whole one */
+};
+/* Of the registered event with that id; false: there is none. trace_lock held, as for the next one. */
+bool trace_find_app_event(uint32_t id, struct trace_app_event *event);
+/* Whether its schema is registered. */
+bool trace_is_registered(const struct trace_app_event *event);
+/* Where the info page has the limit of the event with that id; NULL: there is none, or it is not declared so.
+ */
+uint32_t *trace_find_app_limit(uint32_t id, bool is_threshold);
+/* Calls `call` for each event of which not all are logged. */
+void trace_for_each_app_limit(void (*call)(uint32_t id, bool is_threshold, uint32_t limit));
 
 /* registry.c: the schemas of applications. Takes no lock: call on one CPU while the others are stopped. */
 struct trace_app_schemas;

@@ -36,7 +36,7 @@
 #include <trace/print/words.h>
 #include <trace/trace.h>
 
-#define APPS_MAX         (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
+#define APPS_MAX         TRACE_APP_CLASSES
 #define METADATA_BYTES   (512u << 10) /* the system's TSDL, and some 29 KiB of it for each class */
 #define TABLES_BYTES     (128u << 10) /* for the debugger: made of descriptors */
 #define DESCRIPTOR_ORDER 2            /* frames for a descriptor while it is checked */
@@ -205,6 +205,11 @@ static void remove_class(struct app_class *gone)
     for (unsigned number = 0; number < TRACE_METADATA_PARTS; number++)
         take_out_piece(number, gone->piece[number]);
     registry.changes++;
+    /* the next class with this number begins with all its events */
+    __atomic_store_n(&trace_info_page.switches[TRACE_CLASS_APP_FIRST + (gone - registry.classes)], ~0ull,
+                     __ATOMIC_RELAXED);
+    memset(&trace_info_page.app_limit[(gone - registry.classes) * TRACE_APP_LIMITED_MAX], 0,
+           TRACE_APP_LIMITED_MAX * sizeof(trace_info_page.app_limit[0]));
     *gone = (struct app_class){.is_used = false};
 }
 
@@ -241,6 +246,86 @@ void trace_forget_classes(void)
     for (struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
         if (class->is_used && class->holders == 0)
             remove_class(class);
+}
+
+/* NULL: that class is not registered. */
+static const struct app_class *class_with(uint32_t class_number)
+{
+    const uint32_t index = class_number - TRACE_CLASS_APP_FIRST;
+    return index < APPS_MAX && registry.classes[index].is_used ? &registry.classes[index] : NULL;
+}
+
+static const struct trace_descriptor *descriptor_of(const struct app_class *class)
+{
+    const char *descriptors = registry.part[TRACE_METADATA_DESCRIPTORS].bytes;
+    const struct trace_app_entry *entry =
+        (const void *)(descriptors + class->piece[TRACE_METADATA_DESCRIPTORS].begin);
+    return &entry->descriptor;
+}
+
+bool trace_find_app_event(uint32_t id, struct trace_app_event *event)
+{
+    assert(spin_held(&trace_lock));
+    const struct app_class *class = class_with(TRACE_ID_CLASS(id));
+    const struct trace_event_record *record =
+        class ? trace_descriptor_find(descriptor_of(class), TRACE_ID_MINOR(id)) : NULL;
+    if (!record)
+        return false;
+    const char *name = trace_descriptor_text(descriptor_of(class), record->name);
+    memset(event->name, 0, sizeof(event->name));
+    memcpy(event->name, name, strlen(name)); /* checked: at most 32 */
+    memcpy(event->uuid, class->uuid, sizeof(event->uuid));
+    return true;
+}
+
+static uint32_t *limit_of(const struct app_class *class, const struct trace_event_record *event)
+{
+    const uint32_t number = TRACE_CLASS_APP_FIRST + (uint32_t)(class - registry.classes);
+    return &trace_info_page.app_limit[trace_app_limit_index(
+        number, trace_descriptor_limit(descriptor_of(class), event))];
+}
+
+uint32_t *trace_find_app_limit(uint32_t id, bool is_threshold)
+{
+    assert(spin_held(&trace_lock));
+    const struct app_class *class = class_with(TRACE_ID_CLASS(id));
+    const struct trace_event_record *event =
+        class ? trace_descriptor_find(descriptor_of(class), TRACE_ID_MINOR(id)) : NULL;
+    const enum trace_limit_kind kind = is_threshold ? TRACE_LIMIT_ABOVE : TRACE_LIMIT_SAMPLED;
+    return event && trace_event_limit_kind(event) == kind ? limit_of(class, event) : NULL;
+}
+
+static void for_each_limit(const struct app_class *class,
+                           void (*call)(uint32_t id, bool is_threshold, uint32_t limit))
+{
+    const struct trace_descriptor *descriptor = descriptor_of(class);
+    const struct trace_event_record *event = trace_descriptor_events(descriptor);
+    const uint32_t number = TRACE_CLASS_APP_FIRST + (uint32_t)(class - registry.classes);
+    uint32_t limited = 0;
+    for (uint32_t i = 0; i < descriptor->event_count; i++, event = trace_event_end(event)) {
+        if (event->limit == TRACE_LIMIT_NONE)
+            continue;
+        const uint32_t limit = trace_info_page.app_limit[trace_app_limit_index(number, limited++)];
+        if (limit > 1)
+            call(TRACE_ID(number, event->minor), trace_event_limit_kind(event) == TRACE_LIMIT_ABOVE, limit);
+    }
+}
+
+void trace_for_each_app_limit(void (*call)(uint32_t id, bool is_threshold, uint32_t limit))
+{
+    assert(spin_held(&trace_lock));
+    for (const struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
+        if (class->is_used)
+            for_each_limit(class, call);
+}
+
+bool trace_is_registered(const struct trace_app_event *event)
+{
+    assert(spin_held(&trace_lock));
+    for (const struct app_class *class = registry.classes; class < registry.classes + APPS_MAX; class ++)
+        if (class->is_used && !memcmp(class->uuid, event->uuid, sizeof(event->uuid)))
+            return true;
+    return false;
 }
 
 static uint64_t join_bytes(const uint8_t *bytes)

@@ -82,7 +82,8 @@ BOOT_FILES += test/trace_locks=$(BA)/user/test_trace_locks
 BOOT_FILES += test/study.rc=tests/guest/study.rc
 
 # Run by tests/host/sampling.
-$(eval $(call user_program,test_sampled,tests/guest/sampled.c))
+$(eval $(call application_events,tests/guest/limits.ev))
+$(eval $(call user_program,test_sampled,tests/guest/sampled.c $(call event_dummies,limits)))
 BOOT_FILES += test/sampled=$(BA)/user/test_sampled test/sampled.rc=tests/guest/sampled.rc
 
 # Run by tests/host/counters.
@@ -107,5 +108,5 @@ GUEST_TESTS += shared_buffers
 GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there meets in another order
 
 # Workload of tests/host/costs.
-$(eval $(call user_program,test_costs,tests/guest/costs.c))
+$(eval $(call user_program,test_costs,tests/guest/costs.c $(call event_dummies,sample)))
 BOOT_FILES += test/costs=$(BA)/user/test_costs test/costs.rc=tests/guest/costs.rc

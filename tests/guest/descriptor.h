@@ -20,7 +20,7 @@ static inline struct small_descriptor make_descriptor(const char *class_name)
     struct small_descriptor made = {
         .head = {TRACE_DESCRIPTOR_MAGIC, sizeof made, offsetof(struct small_descriptor, class_name),
                  offsetof(struct small_descriptor, class_name), 1},
-        .event = {1, offsetof(struct small_descriptor, event_name), 1},
+        .event = {1, offsetof(struct small_descriptor, event_name), 1, TRACE_LIMIT_NONE},
         .field = {offsetof(struct small_descriptor, field_name), TRACE_FIELD_UNSIGNED, 8, 0, 0},
         .field_name = "a",
     };

@@ -207,6 +207,41 @@ static void test_bench(void)
           "after clear there is space");
 }
 
+static void test_app_bench(void)
+{
+    check(!strstr(output, "market_"), "an application's events are not measured before it runs");
+    check(run("trace bench market 1 1") == 0 && says("market_trade") && says("market_order") &&
+              says("user_mark"),
+          "bench with a program measures its events, too");
+    check(run("trace clear") == 0 && run("trace bench") == 0 && says("market_trade"),
+          "and they stay when the class is gone");
+    check(fails_with("trace bench true", 1, "true measured no events: it registers none"),
+          "a program without events");
+    check(fails_with("trace bench false", 1, "false failed"), "one that fails");
+    check(fails_with("trace bench nothing", 1, "cannot run nothing"), "and one that does not exist");
+    check(run("trace clear") == 0 && run("market 1 1") == 0 && run("trace bench") == 0 &&
+              says("market_trade"),
+          "a program that runs by itself is not delayed");
+}
+
+static void test_app_limits(void)
+{
+    check(run("trace clear") == 0 && run("trace sample") == 0 && !strstr(output, "market"),
+          "a class that is not registered has no limits");
+    check(run("market 1 1") == 0 && run("trace sample") == 0 && says("market.book           all"),
+          "sample lists an application's events");
+    check(run("trace sample market.* 4") == 0 && run("trace sample") == 0 &&
+              says("market.book           1 of 4"),
+          "which are sampled by patterns");
+    check(fails_with("trace sample market.trade 4", 1, "none of these events can be sampled"),
+          "if they are declared so");
+    check(run("market 1 1") == 0 && run("trace sample") == 0 && says("market.book           1 of 4"),
+          "the limit stays with the class");
+    check(run("trace clear") == 0 && run("market 1 1") == 0 && run("trace sample") == 0 &&
+              says("market.book           all"),
+          "and ends with it");
+}
+
 int main(void)
 {
     const struct trace_info *info = arch_trace_info();
@@ -223,6 +258,8 @@ int main(void)
     test_studies(info);
     run("trace mask none");
     test_bench();
+    test_app_bench();
+    test_app_limits();
     unlink(OUTPUT);
     return finish_tests();
 }

@@ -98,7 +98,7 @@ static int64_t register_class(const char *name, uint8_t hash)
 /* Each differs from a good one in one thing. */
 static void test_bad_descriptors(void)
 {
-    enum { BAD = 9 };
+    enum { BAD = 10 };
     struct small_descriptor bad[BAD];
     unsigned refused = 0;
     for (unsigned i = 0; i < BAD; i++)
@@ -112,6 +112,7 @@ static void test_bad_descriptors(void)
     bad[6].field.kind = TRACE_FIELD_ARRAY; /* counted by itself */
     bad[7].field.bytes = 3;
     memcpy(bad[8].field_name, "a;}", 4);
+    bad[9].event.limit = TRACE_LIMIT_ABOVE + 1;
     read_metadata();
     size_t before = strlen(metadata);
     for (unsigned i = 0; i < BAD; i++)
@@ -141,11 +142,11 @@ static void test_limit(void)
         snprintf(name, sizeof name, "many%u", i);
         result = register_class(name, i);
     }
-    check(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 1,
+    check(result == -E_NO_SLOT && registered == TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST - 2,
           "after 16 classes of applications the next is refused");
     check(register_class("many0", 0) >= TRACE_CLASS_APP_FIRST, "existing ones stay registered");
     read_metadata();
-    check(metadata_has("many14_e", TRACE_CLASS_COUNT - 1, 1), "and are in the metadata");
+    check(metadata_has("many13_e", TRACE_CLASS_COUNT - 1, 1), "and are in the metadata");
 }
 
 /* ---- programs that end ----------------------------------------------------------------------------- */
@@ -197,8 +198,127 @@ static void test_ended(const char *self)
     check(count_sample_events() == 1, "and these programs can still log");
 }
 
+/* ---- costs ----------------------------------------------------------------------------------------- */
+
+enum { WIDE_EVENTS = 64, WIDE_CLASSES = TRACE_APP_COSTS_MAX / WIDE_EVENTS };
+
+static int64_t set_cost(uint64_t id)
+{
+    return control(TRACE_OP_SET_COST, id, 1ull << 32 | 1);
+}
+
+/* Registers a class with 64 events, of which so many can be sampled. Returns its number. */
+static int64_t register_wide(uint8_t number, uint32_t limited)
+{
+    static struct {
+        struct trace_descriptor head;
+        struct trace_event_record event[WIDE_EVENTS];
+        char class_name[16], event_name[WIDE_EVENTS][16];
+    } wide;
+    const uint8_t uuid[16] = {0x77, number};
+    wide.head =
+        (struct trace_descriptor){TRACE_DESCRIPTOR_MAGIC, sizeof wide, offsetof(typeof(wide), class_name),
+                                  offsetof(typeof(wide), class_name), WIDE_EVENTS};
+    snprintf(wide.class_name, sizeof wide.class_name, "wide%u", number);
+    for (uint32_t i = 0; i < WIDE_EVENTS; i++) {
+        wide.event[i].minor = i;
+        wide.event[i].limit = i < limited ? TRACE_LIMIT_SAMPLED : TRACE_LIMIT_NONE;
+        wide.event[i].name = (uint32_t)(wide.event_name[i] - (char *)&wide);
+        snprintf(wide.event_name[i], sizeof wide.event_name[i], "wide%u_e%u", number, (unsigned)i);
+    }
+    return sys_trace_register(&wide, sizeof wide, uuid);
+}
+
+/* Returns how many of the class's costs were taken. */
+static unsigned set_wide_costs(uint8_t number)
+{
+    unsigned taken = 0;
+    const int64_t class_number = register_wide(number, 0);
+    for (uint32_t i = 0; class_number > 0 && i < WIDE_EVENTS; i++)
+        taken += set_cost(TRACE_ID((uint32_t)class_number, i)) == 0;
+    return taken;
+}
+
+static bool set_costs_elsewhere(const char *self, unsigned number, unsigned expected)
+{
+    pid_t pid;
+    int status = -1;
+    char digits[16], *argv[] = {(char *)self, "wide", digits, NULL};
+    snprintf(digits, sizeof digits, "%u", number);
+    return !posix_spawn(&pid, self, NULL, NULL, argv, environ) && waitpid(pid, &status, 0) == pid &&
+           WEXITSTATUS(status) == (int)expected;
+}
+
+/* Of the classes of programs that have ended. */
+static void test_switches_of_gone(void)
+{
+    const struct trace_info *info = arch_trace_info();
+    unsigned on = 0;
+    for (uint32_t class = trace_class_sample + 1; class < TRACE_CLASS_COUNT; class ++)
+        control(TRACE_OP_SET_SWITCHES, class, 0);
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (uint32_t class = trace_class_sample + 1; class < TRACE_CLASS_COUNT; class ++) {
+        on += info->switches[class] == ~0ull;
+        control(TRACE_OP_SET_SWITCHES, class, ~0ull);
+    }
+    check(on >= WIDE_CLASSES, "the next class of a number begins with all its events: %u", on);
+}
+
+static void test_costs(const char *self)
+{
+    const uint64_t own = TRACE_ID(trace_class_sample, 1);
+    bool ok = true;
+    check(set_cost(own) == 0 && set_cost(own | TRACE_COST_INSTRUCTIONS) == 0, "costs of an event are taken");
+    check(set_cost(TRACE_ID(trace_class_sample, 4)) == -E_NOT_FOUND && set_cost(1) == -E_NOT_FOUND &&
+              set_cost(TRACE_ID(TRACE_CLASS_COUNT - 1, 1)) == -E_NOT_FOUND &&
+              set_cost(own | 1ull << 33) == -E_BAD_ARGUMENT,
+          "but not of others, or of the system's events");
+    control(TRACE_OP_CLEAR, 0, 0);
+    for (unsigned i = 0; i + 1 < WIDE_CLASSES; i++)
+        ok = ok && set_costs_elsewhere(self, i, WIDE_EVENTS);
+    check(ok && set_costs_elsewhere(self, WIDE_CLASSES - 1, WIDE_EVENTS - 1), "until there are 256");
+    test_switches_of_gone();
+    check(set_costs_elsewhere(self, WIDE_CLASSES, WIDE_EVENTS),
+          "then those of classes that are gone make space");
+    check(control(TRACE_OP_BENCH, ~0ull, 0) == 0, "costs are added to the metadata");
+    read_metadata();
+    check(strstr(metadata, " * sample_numbers 1 1 ") && strstr(metadata, " * wide4_e63 1 1 ") &&
+              !strstr(metadata, " * wide3_"),
+          "of the events that are left");
+    control(TRACE_OP_CLEAR, 0, 0);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------------- */
+
+static void test_limits(void)
+{
+    const struct trace_info *info = arch_trace_info();
+    const uint32_t first = trace_app_limit_index(trace_class_sample, 0);
+    const uint64_t numbers = TRACE_ID(trace_class_sample, 1), named = TRACE_ID(trace_class_sample, 2),
+                   list = TRACE_ID(trace_class_sample, 63);
+    check(control(TRACE_OP_SAMPLE_EVENTS, numbers, 3) == 0 && control(TRACE_OP_SET_THRESHOLD, list, 7) == 0 &&
+              info->app_limit[first] == 3 && info->app_limit[first + 1] == 7,
+          "events of an application are limited");
+    check(control(TRACE_OP_SAMPLE_EVENTS, named, 3) == -E_NOT_FOUND &&
+              control(TRACE_OP_SAMPLE_EVENTS, list, 3) == -E_NOT_FOUND &&
+              control(TRACE_OP_SET_THRESHOLD, numbers, 3) == -E_NOT_FOUND &&
+              control(TRACE_OP_SAMPLE_EVENTS, 1ull << 32 | numbers, 3) == -E_NOT_FOUND &&
+              control(TRACE_OP_SAMPLE_EVENTS, TRACE_ID(TRACE_CLASS_COUNT - 1, 1), 3) == -E_NOT_FOUND,
+          "as they are declared");
+    control(TRACE_OP_SAMPLE_EVENTS, numbers, 1);
+    control(TRACE_OP_SET_THRESHOLD, list, 0);
+    check(register_wide(50, TRACE_APP_LIMITED_MAX + 1) == -E_BAD_ARGUMENT, "17 of a class are too many");
+    const int64_t wide = register_wide(51, TRACE_APP_LIMITED_MAX);
+    const uint32_t last = trace_app_limit_index((uint32_t)wide, TRACE_APP_LIMITED_MAX - 1);
+    check(wide > 0 && control(TRACE_OP_SAMPLE_EVENTS, TRACE_ID((uint32_t)wide, 15), 9) == 0 &&
+              info->app_limit[last] == 9 && info->app_limit[last + 1] == 0,
+          "16 are not");
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "wide"))
+        return (int)set_wide_costs((uint8_t)atoi(argv[2]));
     if (argc == 3)
         return be_gone(argv[2]);
     if (argc == 2) { /* the other process */
@@ -210,6 +330,8 @@ int main(int argc, char **argv)
     test_registration(argv[0]);
     test_bad_descriptors();
     test_ended(argv[0]);
+    test_costs(argv[0]);
+    test_limits();
     test_limit();
     return finish_tests();
 }

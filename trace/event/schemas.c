@@ -94,6 +94,23 @@ static uint64_t ticks_of(uint64_t ns)
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
+static bool can_be_limited(uint32_t id, bool is_threshold)
+{
+    const struct trace_event_info *event = trace_known_event(id);
+    return event && event->limit_kind == (is_threshold ? TRACE_LIMIT_ABOVE : TRACE_LIMIT_SAMPLED);
+}
+
+uint32_t trace_known_limit(const struct trace_event_info *event)
+{
+    const struct trace_info *info = arch_trace_info();
+    const uint32_t class_number = TRACE_ID_CLASS(event->id);
+    if (event->limit_kind == TRACE_LIMIT_NONE)
+        return 0;
+    return class_number < TRACE_CLASS_APP_FIRST
+               ? info->event_limit[event->limit]
+               : info->app_limit[trace_app_limit_index(class_number, event->limit)];
+}
+
 int64_t trace_limit(cap_t trace, const char *names, bool is_threshold, uint64_t limit, const char **bad)
 {
     uint64_t meant[TRACE_CLASS_COUNT] = {0};
@@ -102,9 +119,10 @@ int64_t trace_limit(cap_t trace, const char *names, bool is_threshold, uint64_t 
         return -E_NOT_FOUND;
     *bad = NULL;
     limit = is_threshold ? ticks_of(limit) : limit;
-    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
-        const uint32_t id = trace_limited[i].id;
-        if (!trace_limited[i].above == is_threshold || !(meant[TRACE_ID_CLASS(id)] >> TRACE_ID_MINOR(id) & 1))
+    for (uint32_t i = 0; i < TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED; i++) {
+        const uint32_t class_number = i / TRACE_MINORS_SWITCHED, minor = i % TRACE_MINORS_SWITCHED,
+                       id = TRACE_ID(class_number, minor);
+        if (!(meant[class_number] >> minor & 1) || !can_be_limited(id, is_threshold))
             continue;
         error = sys_trace_control(trace, is_threshold ? TRACE_OP_SET_THRESHOLD : TRACE_OP_SAMPLE_EVENTS, id,
                                   limit);

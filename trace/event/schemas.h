@@ -32,5 +32,7 @@ int64_t trace_switch(cap_t trace, const char *names, bool on, const char **bad);
  * nanoseconds; 0: all. Others with such a name stay as they are. -E_NOT_FOUND: there is none with the name at
  * *bad, or, with *bad NULL, none of them all can be limited so. Or the kernel's error. */
 int64_t trace_limit(cap_t trace, const char *names, bool is_threshold, uint64_t limit, const char **bad);
+/* The limit of that type of events: N, or ticks; 0 or 1: all are logged. */
+uint32_t trace_known_limit(const struct trace_event_info *event);
 
 #endif

@@ -5,9 +5,9 @@
 #include <trace/format/descriptor.h>
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
+#include <trace/format/layout.h>
 #include <trace/format/text.h>
 
-#define WORD_MAX       32u
 #define BODY_BYTES_MAX (8u * (TRACE_LENGTH_MAX - 1))
 
 /* ---- the check ------------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static bool check_values(struct records *records, const struct trace_field_recor
     uint64_t last = 0;
     for (uint32_t i = 0; i < field->value_count; i++) {
         const struct trace_value_record *value = take(records, sizeof(*value));
-        if (!value || !check_name(records->descriptor, value->name, WORD_MAX) ||
+        if (!value || !check_name(records->descriptor, value->name, TRACE_DESCRIPTOR_NAME_MAX) ||
             trace_value_of(value) > largest || (i > 0 && trace_value_of(value) <= last))
             return false;
         last = trace_value_of(value);
@@ -122,7 +122,7 @@ static bool has_counter(const struct fields *fields, uint32_t index)
 static bool check_field(struct records *records, struct fields *fields, bool is_last)
 {
     const struct trace_field_record *field = take(records, sizeof(*field));
-    const char *name = field ? check_name(records->descriptor, field->name, WORD_MAX) : 0;
+    const char *name = field ? check_name(records->descriptor, field->name, TRACE_DESCRIPTOR_NAME_MAX) : 0;
     if (!name || trace_name_is_reserved(name) || !check_type(field, is_last) || !check_values(records, field))
         return false;
     if (field->kind == TRACE_FIELD_ARRAY && !has_counter(fields, field->count_field))
@@ -144,25 +144,39 @@ static bool begins_with_class(const char *name, const char *class_name)
     return !*class_name && name[0] == '_' && name[1];
 }
 
-static bool check_event(struct records *records, const char *class_name, uint64_t *minors)
+static bool check_limit(const struct trace_event_record *event, const struct fields *fields)
+{
+    const uint32_t above = event->limit - TRACE_LIMIT_ABOVE;
+    return event->limit < TRACE_LIMIT_ABOVE ||
+           (above < fields->count && fields->field[above]->kind == TRACE_FIELD_UNSIGNED);
+}
+
+/* What is known of the events before one. */
+struct events {
+    uint64_t minors;
+    uint32_t limited;
+};
+
+static bool check_event(struct records *records, const char *class_name, struct events *events)
 {
     const struct trace_event_record *event = take(records, sizeof(*event));
     struct fields fields = {.count = 0};
-    const char *name = event ? check_name(records->descriptor, event->name, WORD_MAX) : 0;
+    const char *name = event ? check_name(records->descriptor, event->name, TRACE_DESCRIPTOR_NAME_MAX) : 0;
     if (!name || !begins_with_class(name, class_name) || event->minor >= TRACE_MINORS_SWITCHED ||
-        *minors >> event->minor & 1 || event->field_count > TRACE_DESCRIPTOR_FIELDS_MAX)
+        events->minors >> event->minor & 1 || event->field_count > TRACE_DESCRIPTOR_FIELDS_MAX)
         return false;
-    *minors |= 1ull << event->minor;
+    events->minors |= 1ull << event->minor;
+    events->limited += event->limit != TRACE_LIMIT_NONE;
     for (uint32_t i = 0; i < event->field_count; i++)
         if (!check_field(records, &fields, i + 1 == event->field_count))
             return false;
-    return true;
+    return check_limit(event, &fields) && events->limited <= TRACE_APP_LIMITED_MAX;
 }
 
 bool trace_descriptor_check(const struct trace_descriptor *descriptor, uint64_t size)
 {
     struct records records = {descriptor, sizeof(*descriptor)};
-    uint64_t minors = 0;
+    struct events events = {0};
     if (size <= sizeof(*descriptor) || descriptor->magic != TRACE_DESCRIPTOR_MAGIC ||
         descriptor->bytes != size || descriptor->texts < sizeof(*descriptor) || descriptor->texts >= size ||
         descriptor->texts % 4 || *trace_descriptor_text(descriptor, descriptor->bytes - 1))
@@ -171,9 +185,31 @@ bool trace_descriptor_check(const struct trace_descriptor *descriptor, uint64_t 
     if (!class_name)
         return false;
     for (uint32_t i = 0; i < descriptor->event_count; i++)
-        if (!check_event(&records, class_name, &minors))
+        if (!check_event(&records, class_name, &events))
             return false;
-    return minors != 0 && records.at == descriptor->texts;
+    return events.minors != 0 && records.at == descriptor->texts;
+}
+
+/* ---- looking up ------------------------------------------------------------------------------------ */
+
+const struct trace_event_record *trace_descriptor_find(const struct trace_descriptor *descriptor,
+                                                       uint32_t minor)
+{
+    const struct trace_event_record *event = trace_descriptor_events(descriptor);
+    for (uint32_t i = 0; i < descriptor->event_count; i++, event = trace_event_end(event))
+        if (event->minor == minor)
+            return event;
+    return 0;
+}
+
+uint32_t trace_descriptor_limit(const struct trace_descriptor *descriptor,
+                                const struct trace_event_record *event)
+{
+    uint32_t number = 0;
+    for (const struct trace_event_record *other = trace_descriptor_events(descriptor); other != event;
+         other = trace_event_end(other))
+        number += other->limit != TRACE_LIMIT_NONE;
+    return number;
 }
 
 /* ---- TSDL ------------------------------------------------------------------------------------------ */

@@ -14,10 +14,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <trace/format/event_table.h>
 
-#define TRACE_DESCRIPTOR_MAGIC      0x54617244u /* "TarD" */
+#define TRACE_DESCRIPTOR_MAGIC      0x54617245u /* "TarE" */
 #define TRACE_DESCRIPTOR_BYTES_MAX  16384u
 #define TRACE_DESCRIPTOR_FIELDS_MAX 24u /* of one event */
+#define TRACE_DESCRIPTOR_NAME_MAX   32u /* characters of a name */
 
 struct trace_descriptor {
     uint32_t magic;
@@ -30,6 +32,8 @@ struct trace_descriptor {
 struct trace_event_record {
     uint32_t minor, name; /* the whole name: "market_trade" */
     uint32_t field_count;
+    /* TRACE_LIMIT_NONE, TRACE_LIMIT_SAMPLED, or TRACE_LIMIT_ABOVE plus the index of the field */
+    uint32_t limit;
 };
 
 struct trace_field_record {
@@ -43,9 +47,18 @@ struct trace_value_record {
 };
 
 /* Whether SIZE bytes are a descriptor that an application may register: names that CTF allows, each event's
- * beginning with that of the class, minors below 64, natural alignment, a string or array only at the end.
+ * beginning with that of the class, minors below 64, natural alignment, a string or array only at the end, at
+ * most TRACE_APP_LIMITED_MAX events with a limit, a threshold only for a number without sign.
  * DESCRIPTOR is aligned to 4. */
 bool trace_descriptor_check(const struct trace_descriptor *descriptor, uint64_t size);
+
+/* Of a checked descriptor: the event with that minor, or NULL. */
+const struct trace_event_record *trace_descriptor_find(const struct trace_descriptor *descriptor,
+                                                       uint32_t minor);
+
+/* Of an event that can be limited: its number among those of the descriptor, in their order. */
+uint32_t trace_descriptor_limit(const struct trace_descriptor *descriptor,
+                                const struct trace_event_record *event);
 
 /* Whether NAME is a keyword of TSDL, or a type that the metadata defines: not a field's name. */
 bool trace_name_is_reserved(const char *name);
@@ -70,6 +83,11 @@ static inline const struct trace_field_record *trace_event_fields(const struct t
     return (const struct trace_field_record *)(event + 1);
 }
 
+static inline enum trace_limit_kind trace_event_limit_kind(const struct trace_event_record *event)
+{
+    return event->limit < TRACE_LIMIT_ABOVE ? (enum trace_limit_kind)event->limit : TRACE_LIMIT_ABOVE;
+}
+
 static inline const struct trace_value_record *trace_field_values(const struct trace_field_record *field)
 {
     return (const struct trace_value_record *)(field + 1);
@@ -84,6 +102,14 @@ static inline uint64_t trace_value_of(const struct trace_value_record *value)
 static inline const void *trace_field_end(const struct trace_field_record *field)
 {
     return trace_field_values(field) + field->value_count;
+}
+
+static inline const struct trace_event_record *trace_event_end(const struct trace_event_record *event)
+{
+    const void *next = trace_event_fields(event);
+    for (uint32_t i = 0; i < event->field_count; i++)
+        next = trace_field_end((const struct trace_field_record *)next);
+    return (const struct trace_event_record *)next;
 }
 
 #endif

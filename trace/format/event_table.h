@@ -41,6 +41,13 @@ struct trace_field_info {
     const struct trace_enum_table *enumeration;
 };
 
+/* Whether not all events of a type need be logged. */
+enum trace_limit_kind {
+    TRACE_LIMIT_NONE,    /* all are */
+    TRACE_LIMIT_SAMPLED, /* one in N can be */
+    TRACE_LIMIT_ABOVE,   /* those can be in which a field is at least a threshold */
+};
+
 struct trace_event_info {
     uint32_t id; /* TRACE_ID(class, minor) */
     const char *class_name;
@@ -51,6 +58,9 @@ struct trace_event_info {
     const struct trace_field_info *fields;
     uint16_t field_count;
     uint16_t fixed_bytes; /* body without a final string or array: the shortest event */
+    uint8_t limit_kind;   /* enum trace_limit_kind */
+    uint8_t limit;     /* if it can be limited: its number, in trace_limited or in its application's class */
+    const char *above; /* TRACE_LIMIT_ABOVE: name of the field; else NULL */
 };
 
 /* A type of events of which not all need be logged. */

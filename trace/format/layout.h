@@ -44,7 +44,11 @@
 #define TRACE_TIME_SPAN (1ull << 31)
 
 #define TRACE_USER_LOCKS_MAX 16u
-#define TRACE_LIMITED_MAX    60u /* types of events that can be limited */
+#define TRACE_LIMITED_MAX    60u /* types of the system's events that can be limited */
+
+#define TRACE_APP_CLASSES     (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
+#define TRACE_APP_LIMITED_MAX 16u /* types of events of one application's class that can be limited */
+#define TRACE_APP_LIMITS      (TRACE_APP_CLASSES * TRACE_APP_LIMITED_MAX)
 
 #define TRACE_CLOCK_SOURCES_BYTES 48u
 
@@ -92,9 +96,18 @@ struct trace_info {
     /* packet_seq_num that the consumer wants next; buffers before it are free */
     uint64_t consumed[TRACE_CPUS_MAX];
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
+    /* As event_limit, by trace_app_limit_index(). */
+    uint32_t app_limit[TRACE_APP_LIMITS];
 };
 _Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
 _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to readers of memory dumps");
+
+/* Of the type that is its class's `limit`th that can be limited. Within the tables for every number. */
+static inline uint32_t trace_app_limit_index(uint32_t class_number, uint32_t limit)
+{
+    return (class_number - TRACE_CLASS_APP_FIRST) % TRACE_APP_CLASSES * TRACE_APP_LIMITED_MAX +
+           limit % TRACE_APP_LIMITED_MAX;
+}
 
 /*
  * The geometry of all rings in one word: bits 0 to 7 the binary logarithm of a buffer's 64-bit words, 8 to 15
@@ -256,7 +269,8 @@ struct trace_control {
     /* The newest first; packets before the oldest one are gone. None: all packets since boot have the
      * geometry's size. Only the kernel changes them, while the geometry is odd. */
     struct trace_era eras[TRACE_ERAS];
-    uint64_t reserved[250 - TRACE_LIMITED_MAX / 2 - TRACE_ERAS * 3];
+    uint32_t app_skipped[TRACE_APP_LIMITS]; /* as skipped, by trace_app_limit_index() */
+    uint64_t reserved[250 - TRACE_LIMITED_MAX / 2 - TRACE_ERAS * 3 - TRACE_APP_LIMITS / 2];
     uint64_t events;    /* logged since boot, when the open packet began */
     uint64_t torn;      /* words of earlier laps that were uncommitted when their buffer was reused */
     uint64_t discarded; /* events that found no free buffer, since boot */

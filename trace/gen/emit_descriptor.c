@@ -55,6 +55,16 @@ static void add_field(struct builder *builder, const struct field *field)
     }
 }
 
+static uint64_t limit_of(const struct event *event)
+{
+    unsigned field = 0;
+    if (event->limit < 0 || !event->above)
+        return event->limit < 0 ? TRACE_LIMIT_NONE : TRACE_LIMIT_SAMPLED;
+    while (strcmp(event->fields[field].name, event->above))
+        field++;
+    return TRACE_LIMIT_ABOVE + field;
+}
+
 static void build(struct builder *builder, const struct class *class)
 {
     *builder = (struct builder){.count = count_words(class)};
@@ -69,6 +79,7 @@ static void build(struct builder *builder, const struct class *class)
         add(builder, event->minor);
         add_name(builder, event->full_name);
         add(builder, event->field_count);
+        add(builder, limit_of(event));
         for (unsigned f = 0; f < event->field_count; f++)
             add_field(builder, &event->fields[f]);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/gen/emit_dummies.c - writes build/gen/trace/dummies.h: a call of each event's function with dummy
- * arguments, for who measures what logging costs (kernel/trace/bench.c).
+ * trace/gen/emit_dummies.c - writes a call of each event's function with dummy arguments, to measure what
+ * logging costs (trace/cost/dummies.h): build/gen/trace/dummies.h, for kernel/trace/bench.c, and for each
+ * application's class a source of its own, which defines trace_dummies_CLASS.
  *
  *     TRACE_DUMMY(id, full_name, call)
  *
@@ -27,12 +28,11 @@ static void emit_argument(FILE *out, const struct event *event, unsigned number)
         fprintf(out, "%c", "abcd"[number % 4]);
 }
 
-static void emit_dummy(FILE *out, const struct class *class, const struct event *event)
+static void emit_call(FILE *out, const struct class *class, const struct event *event)
 {
     const char *comma = "";
 
-    fprintf(out, "TRACE_DUMMY(%u, %s, trace_%s_%s(", TRACE_ID(class->number, event->minor), event->full_name,
-            class->name, event->name);
+    fprintf(out, "trace_%s_%s(", class->name, event->name);
     for (unsigned i = 0; i < event->field_count; i++) {
         if (!strncmp(event->fields[i].name, "reserved", 8))
             continue;
@@ -40,7 +40,14 @@ static void emit_dummy(FILE *out, const struct class *class, const struct event 
         emit_argument(out, event, i);
         comma = ", ";
     }
-    fprintf(out, "))\n");
+    fprintf(out, ")");
+}
+
+static void emit_dummy(FILE *out, const struct class *class, const struct event *event)
+{
+    fprintf(out, "TRACE_DUMMY(%u, %s, ", TRACE_ID(class->number, event->minor), event->full_name);
+    emit_call(out, class, event);
+    fprintf(out, ")\n");
 }
 
 void emit_dummies(FILE *out, const struct schema *schema)
@@ -55,4 +62,21 @@ void emit_dummies(FILE *out, const struct schema *schema)
         for (unsigned k = 0; k < schema->classes[i].event_count; k++)
             emit_dummy(out, &schema->classes[i], &schema->classes[i].events[k]);
     fprintf(out, "#endif\n");
+}
+
+void emit_app_dummies(FILE *out, const struct class *class, const char *header)
+{
+    fprintf(out, "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from %s. */\n", generated_note,
+            class->file);
+    fprintf(out, "#define TRACE_SCRATCH\n#include <app/%s>\n#include <trace/cost/dummies.h>\n\n", header);
+    for (unsigned i = 0; i < class->event_count; i++) {
+        fprintf(out, "TRACE_DUMMY_FUNCTION(%s, ", class->events[i].full_name);
+        emit_call(out, class, &class->events[i]);
+        fprintf(out, ")\n");
+    }
+    fprintf(out, "\nextern const struct trace_dummy trace_dummies_%s[];\n", class->name);
+    fprintf(out, "const struct trace_dummy trace_dummies_%s[] = {\n", class->name);
+    for (unsigned i = 0; i < class->event_count; i++)
+        fprintf(out, "    {%u, dummy_%s},\n", class->events[i].minor, class->events[i].full_name);
+    fprintf(out, "    {0, 0},\n};\n");
 }

@@ -248,24 +248,34 @@ void emit_app_header(FILE *out, const struct schema *schema, const struct class 
             "extern uint32_t trace_class_%s;\nextern const struct trace_schema trace_schema_%s;\n"
             "#define TRACE_ON_%s() trace_app_enabled(trace_class_%s)\n"
             "#define TRACE_EVENT_ON_%s(minor) (TRACE_ON_%s() && trace_app_event_enabled(trace_class_%s, "
-            "minor))\n",
-            upper, class->name, class->name, class->name, upper, class->name, upper, upper, class->name);
+            "minor))\n"
+            "#define TRACE_SAMPLE_ON_%s(minor, limit) \\\n"
+            "    (TRACE_EVENT_ON_%s(minor) && trace_app_is_sample(trace_class_%s, limit))\n"
+            "#define TRACE_ABOVE_ON_%s(minor, limit, value) \\\n"
+            "    (TRACE_EVENT_ON_%s(minor) && trace_app_is_above(trace_class_%s, limit, value))\n",
+            upper, class->name, class->name, class->name, upper, class->name, upper, upper, class->name,
+            upper, upper, class->name, upper, upper, class->name);
     emit_enums(out, class);
     for (unsigned i = 0; i < class->event_count; i++) {
         const struct event *event = &class->events[i];
         snprintf(id, sizeof(id), "TRACE_ID(trace_class_%s, %u)", class->name, event->minor);
         emit_event(out, class, event, id);
     }
-    fprintf(out, "\n#ifdef TRACE_DEFINE_%s\nuint32_t trace_class_%s = TRACE_CLASS_COUNT;\n", upper,
-            class->name);
+    fprintf(out,
+            "\n#ifdef TRACE_DEFINE_%s\n#include <trace/cost/dummies.h>\nuint32_t trace_class_%s = "
+            "TRACE_CLASS_COUNT;\n",
+            upper, class->name);
     emit_descriptor(out, class);
+    fprintf(out,
+            "extern const struct trace_dummy trace_dummies_%s[] __attribute__((weak)); /* linked or not */\n",
+            class->name);
     fprintf(out, "const struct trace_schema trace_schema_%s = {\n    .class_number = &trace_class_%s,\n",
             class->name, class->name);
     fprintf(out, "    .uuid = {");
     for (unsigned i = 0; i < 16; i++)
         fprintf(out, "%s0x%02x", i ? ", " : "", schema->uuid[i]);
     fprintf(out,
-            "},\n    .descriptor = (const struct trace_descriptor "
-            "*)&trace_descriptor_%s,\n};\n#endif\n\n#endif\n",
-            class->name);
+            "},\n    .descriptor = (const struct trace_descriptor *)&trace_descriptor_%s,\n"
+            "    .dummies = trace_dummies_%s,\n};\n#endif\n\n#endif\n",
+            class->name, class->name);
 }

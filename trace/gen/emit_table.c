@@ -94,7 +94,14 @@ static void emit_event_table(FILE *out, const struct class *class, const struct 
         fprintf(out, "fields_%s_%s", class->name, event->name);
     else
         fprintf(out, "0");
-    fprintf(out, ", %u, %u,\n};\n", event->field_count, event->fixed_bytes);
+    fprintf(out, ", %u, %u,", event->field_count, event->fixed_bytes);
+    if (event->limit >= 0 && event->above)
+        fprintf(out, " TRACE_LIMIT_ABOVE, %d, \"%s\",", event->limit, event->above);
+    else if (event->limit >= 0)
+        fprintf(out, " TRACE_LIMIT_SAMPLED, %d, 0,", event->limit);
+    else
+        fprintf(out, " TRACE_LIMIT_NONE, 0, 0,");
+    fprintf(out, "\n};\n");
 }
 
 static void emit_class_table(FILE *out, const struct class *class)

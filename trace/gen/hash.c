@@ -4,12 +4,24 @@
  * version 5 UUID.
  *
  * The canonical text is the events' part of the metadata: the UUID changes when the layout of bytes changes,
- * not when a description does. sha1sum (coreutils) computes the hash.
+ * not when a description does. Of an application's class it has also which events can be limited, because
+ * the kernel takes that from the descriptor, and takes each UUID for one descriptor. sha1sum (coreutils)
+ * computes the hash.
  */
 #include "model.h"
 
 #include <stdlib.h>
 #include <unistd.h>
+
+static void emit_app_limits(FILE *out, const struct schema *schema)
+{
+    for (unsigned i = 0; i < schema->class_count; i++)
+        for (unsigned k = 0; schema->classes[i].number < 0 && k < schema->classes[i].event_count; k++) {
+            const struct event *event = &schema->classes[i].events[k];
+            if (event->limit >= 0)
+                fprintf(out, "%s limited %s\n", event->full_name, event->above ? event->above : "");
+        }
+}
 
 void hash_schema(struct schema *schema)
 {
@@ -17,6 +29,7 @@ void hash_schema(struct schema *schema)
     if (!text)
         abort();
     emit_events_tsdl(text, schema);
+    emit_app_limits(text, schema);
     rewind(text);
     if (dup2(fileno(text), STDIN_FILENO) < 0 || !(sum = popen("sha1sum", "r")))
         abort();

@@ -7,7 +7,8 @@
  *         DIR/trace/events.[ch]         the events as data, metadata template, schema UUID
  *         DIR/trace/metadata.tsdl       the same template as a file
  *         DIR/docs/events.md            reference page
- *     evgen --app FILE.ev -o HEADER                   an application's class: one header
+ *     evgen --app FILE.ev -o HEADER [--dummies SOURCE]    an application's class: one header, and a source
+ *         with dummy events, for `trace bench`
  *
  * Replaces a file only when its text changes, so that nothing is recompiled needlessly. Read next: model.h,
  * parse.c, then the emit_ files.
@@ -137,10 +138,24 @@ static void write_system(const struct schema *schema, const char *dir)
     end_output(out, join_path(dir, "/docs/events.md", "", ""));
 }
 
+/* `dummies` may be NULL. */
+static void write_app(const struct schema *schema, const char *header, const char *dummies)
+{
+    const char *slash = strrchr(header, '/');
+    FILE *out = begin_output();
+    emit_app_header(out, schema, &schema->classes[0]);
+    end_output(out, header);
+    if (!dummies)
+        return;
+    out = begin_output();
+    emit_app_dummies(out, &schema->classes[0], slash ? slash + 1 : header);
+    end_output(out, dummies);
+}
+
 __attribute__((noreturn)) static void explain_usage(void)
 {
     fprintf(stderr, "usage: evgen [--enum KEY=FILE]... -o DIR FILE.ev...\n"
-                    "       evgen --app [--enum KEY=FILE]... -o HEADER FILE.ev\n");
+                    "       evgen --app [--enum KEY=FILE]... -o HEADER [--dummies SOURCE] FILE.ev\n");
     exit(2);
 }
 
@@ -149,7 +164,7 @@ int main(int argc, char **argv)
     struct schema schema = {0};
     struct enum_source sources[8];
     unsigned source_count = 0, file_count = 0;
-    const char *output = NULL;
+    const char *output = NULL, *dummies = NULL;
     const char **files = allocate(argc * sizeof(*files));
     bool app = false;
     for (int i = 1; i < argc; i++) {
@@ -157,6 +172,8 @@ int main(int argc, char **argv)
             app = true;
         } else if (!strcmp(argv[i], "-o") && i + 1 < argc) {
             output = argv[++i];
+        } else if (!strcmp(argv[i], "--dummies") && i + 1 < argc) {
+            dummies = argv[++i];
         } else if (!strcmp(argv[i], "--enum") && i + 1 < argc && source_count < 8) {
             char *equals = strchr(argv[++i], '=');
             if (!equals)
@@ -169,18 +186,15 @@ int main(int argc, char **argv)
             files[file_count++] = argv[i];
         }
     }
-    if (!output || !file_count || (app && file_count != 1))
+    if (!output || !file_count || (app ? file_count != 1 : dummies != NULL))
         explain_usage();
     for (unsigned i = 0; i < file_count; i++)
         parse_file(&schema, files[i], app, sources, source_count);
     finish_schema(&schema);
     hash_schema(&schema);
-    if (app) {
-        FILE *out = begin_output();
-        emit_app_header(out, &schema, &schema.classes[0]);
-        end_output(out, output);
-    } else {
+    if (app)
+        write_app(&schema, output, dummies);
+    else
         write_system(&schema, output);
-    }
     return 0;
 }

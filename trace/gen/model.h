@@ -46,7 +46,7 @@ struct event {
     char *description;
     char *format;
     unsigned minor;
-    int limit;   /* declared `sampled` or `above`: its index in trace_limited; else -1 */
+    int limit; /* declared `sampled` or `above`: its number in trace_limited or in the application; else -1 */
     char *above; /* declared so: name of the field; else NULL */
     unsigned line;
     struct field fields[FIELDS_MAX];
@@ -105,6 +105,7 @@ void emit_table_header(FILE *out, const struct schema *schema);
 void emit_table_source(FILE *out, const struct schema *schema);
 /* emit_dummies.c */
 void emit_dummies(FILE *out, const struct schema *schema);
+void emit_app_dummies(FILE *out, const struct class *class, const char *header); /* in app/ */
 /* emit_docs.c */
 void emit_docs(FILE *out, const struct schema *schema);
 

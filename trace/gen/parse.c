@@ -463,11 +463,8 @@ static void read_attributes(struct reader *r, struct event *event)
         char *word = take_word(r, "'as', 'sampled', 'above' or the event's description");
         if (strcmp(word, "as") && strcmp(word, "sampled") && strcmp(word, "above"))
             REFUSE(r, "expected 'as', 'sampled', 'above' or the event's description before '%s'", word);
-        if (r->app)
-            REFUSE(r,
-                   "an application's events are not limited, and their names begin with its class: remove "
-                   "'%s'",
-                   word);
+        if (r->app && !strcmp(word, "as"))
+            REFUSE(r, "the names of an application's events begin with its class: remove 'as'");
         if (!strcmp(word, "as")) {
             event->full_name = take_name(r, "the event's name in the metadata");
             continue;
@@ -586,13 +583,13 @@ static void check_full_names(const struct class *class, const struct class *othe
                        class->events[i].full_name, other->file, other->events[k].line);
 }
 
-static void number_sampled(struct schema *schema, struct class *class)
+static void number_limited(struct schema *schema, struct class *class)
 {
+    const unsigned most = class->number < 0 ? TRACE_APP_LIMITED_MAX : TRACE_LIMITED_MAX;
     for (unsigned i = 0; i < class->event_count; i++)
         if (class->events[i].limit >= 0) {
-            if (schema->limited_count == TRACE_LIMITED_MAX)
-                refuse(class->file, class->events[i].line, "only %u events can be limited",
-                       TRACE_LIMITED_MAX);
+            if (schema->limited_count == most)
+                refuse(class->file, class->events[i].line, "only %u events can be limited", most);
             class->events[i].limit = (int)schema->limited_count++;
         }
 }
@@ -603,7 +600,7 @@ void finish_schema(struct schema *schema)
     for (unsigned i = 0; i < schema->class_count; i++) {
         struct class *class = &schema->classes[i];
         qsort(class->events, class->event_count, sizeof(*class->events), compare_events);
-        number_sampled(schema, class);
+        number_limited(schema, class);
         for (unsigned k = 0; k <= i; k++)
             check_full_names(class, &schema->classes[k]);
         for (unsigned k = 0; k < i; k++) {

@@ -107,6 +107,12 @@ static const struct trace_event_info *load_event(struct loader *loader, const st
     *next = trace_event_fields(from);
     for (uint32_t i = 0; i < from->field_count; i++, *next = trace_field_end(*next))
         fits = fits && load_field(loader, *next, event, &fields[i]);
+    if (fits && from->limit != TRACE_LIMIT_NONE) {
+        event->limit_kind = (uint8_t)trace_event_limit_kind(from);
+        event->limit = (uint8_t)trace_descriptor_limit(loader->descriptor, from);
+        event->above =
+            event->limit_kind == TRACE_LIMIT_ABOVE ? fields[from->limit - TRACE_LIMIT_ABOVE].name : NULL;
+    }
     if (fits)
         event->format = make_format(loader, fields, event->field_count);
     return fits && event->format ? event : NULL;

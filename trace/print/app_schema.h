@@ -9,8 +9,7 @@
 #include <trace/format/descriptor.h>
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
-
-#define TRACE_APP_CLASSES (TRACE_CLASS_COUNT - TRACE_CLASS_APP_FIRST)
+#include <trace/format/layout.h>
 
 struct trace_app_schemas {
     char names[TRACE_APP_CLASSES][TRACE_NAME_BYTES]; /* empty: not registered */

@@ -48,6 +48,20 @@ typedef uint32_t __attribute__((may_alias)) trace_word_32;
 typedef uint64_t __attribute__((may_alias)) trace_word_64;
 typedef uint64_t __attribute__((may_alias, aligned(1))) trace_word_name;
 
+/* A source that defines TRACE_SCRATCH logs to a ring of its own, for measurements: the port has other
+ * addresses for info page and ring, and scratch.c has these functions once more. */
+#ifdef TRACE_SCRATCH
+#define trace_log_string     trace_scratch_log_string
+#define trace_log_words      trace_scratch_log_words
+#define trace_log_block      trace_scratch_log_block
+#define trace_log_slow       trace_scratch_log_slow
+#define trace_ring_flush     trace_scratch_ring_flush
+#define trace_ring_open      trace_scratch_ring_open
+#define trace_ring_stop      trace_scratch_ring_stop
+#define trace_ring_go_on     trace_scratch_ring_go_on
+#define trace_ring_heartbeat trace_scratch_ring_heartbeat
+#endif
+
 #ifdef TRACE_CAS
 #include <trace/ring/cas.h>
 #else
@@ -129,13 +143,18 @@ static inline __attribute__((always_inline)) bool trace_event_on(unsigned class_
 /* Whether this event of a sampled type is the one in N that is logged. Counts per CPU, and up, so that a
  * count that a program has overwritten is over at once. A thread that is interrupted in between may lose a
  * count. */
-static inline bool trace_is_sample(unsigned index)
+static inline bool trace_is_one_in(uint32_t limit, uint32_t *skipped)
 {
-    uint32_t *skipped = &trace_control_of(arch_trace_ring())->skipped[index];
     const uint32_t count = __atomic_load_n(skipped, __ATOMIC_RELAXED) + 1;
-    const bool is_sample = count >= __atomic_load_n(&arch_trace_info()->event_limit[index], __ATOMIC_RELAXED);
+    const bool is_sample = count >= limit;
     __atomic_store_n(skipped, is_sample ? 0 : count, __ATOMIC_RELAXED);
     return is_sample;
+}
+
+static inline bool trace_is_sample(unsigned index)
+{
+    return trace_is_one_in(__atomic_load_n(&arch_trace_info()->event_limit[index], __ATOMIC_RELAXED),
+                           &trace_control_of(arch_trace_ring())->skipped[index]);
 }
 
 /* Whether not all events of the type, with this index in trace_limited, are to be logged. */
@@ -179,6 +198,23 @@ static inline bool trace_app_enabled(uint32_t class_number)
 static inline bool trace_app_event_enabled(uint32_t class_number, unsigned minor)
 {
     return arch_trace_info()->switches[class_number % TRACE_CLASS_COUNT] >> minor & 1;
+}
+
+/* Of an enabled event that is its class's `limit`th that can be limited: whether this one is logged. As there
+ * are no sites, the limit is read. */
+static inline bool trace_app_is_sample(uint32_t class_number, unsigned limit)
+{
+    const uint32_t index = trace_app_limit_index(class_number, limit),
+                   every = __atomic_load_n(&arch_trace_info()->app_limit[index], __ATOMIC_RELAXED);
+    return __builtin_expect(every <= 1, 1) ||
+           trace_is_one_in(every, &trace_control_of(arch_trace_ring())->app_skipped[index]);
+}
+
+static inline bool trace_app_is_above(uint32_t class_number, unsigned limit, uint64_t value)
+{
+    const uint32_t index = trace_app_limit_index(class_number, limit),
+                   threshold = __atomic_load_n(&arch_trace_info()->app_limit[index], __ATOMIC_RELAXED);
+    return __builtin_expect(threshold <= 1, 1) || value >= threshold;
 }
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,9 @@ static const char help[] =
     "  watch [CLASS [EVERY]]  log every EVERY-th (1) acquisition per CPU of the locks of a class, and\n"
     "                         their hold times; 0: none. CLASS may be all or none. Without CLASS:\n"
     "                         list the classes\n"
-    "  bench                  measure what logging each of the system's events costs, and add that to the\n"
-    "                         metadata of the trace, for `tarn --subtract-cost`. Logs nothing\n"
+    "  bench [PROGRAM [ARGUMENT]...]  measure what logging each of the system's events costs, and add that\n"
+    "                         to the metadata of the trace, for `tarn --subtract-cost`. Logs nothing. With\n"
+    "                         PROGRAM: run it; it measures its own events when it registers them\n"
     "  study [NAME]           set what a question needs, by the commands in /etc/studies/NAME.study or in a "
     "file\n"
     "                         (a path); `tarn study` on the host answers it. Without NAME: list them\n"
@@ -196,13 +198,13 @@ static int switch_events(int argc, char **argv)
     return error ? refuse("refused: %s", tarn_error_text(error)) : 0;
 }
 
-static void print_limit(uint32_t index)
+static void print_limit(const struct trace_event_info *event)
 {
-    const uint64_t limit = info->event_limit[index];
+    const uint64_t limit = trace_known_limit(event);
     if (limit <= 1)
         puts("all");
-    else if (trace_limited[index].above)
-        printf("%s from %" PRIu64 " ns\n", trace_limited[index].above, limit * 1000000000 / info->clock_hz);
+    else if (event->above)
+        printf("%s from %" PRIu64 " ns\n", event->above, limit * 1000000000 / info->clock_hz);
     else
         printf("1 of %" PRIu64 "\n", limit);
 }
@@ -210,14 +212,15 @@ static void print_limit(uint32_t index)
 static int list_limited(bool is_threshold)
 {
     puts("event                 logged");
-    for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++) {
-        const struct trace_event_info *event = trace_known_event(trace_limited[i].id);
+    for (uint32_t i = 0; i < TRACE_CLASS_COUNT * TRACE_MINORS_SWITCHED; i++) {
+        const struct trace_event_info *event =
+            trace_known_event(TRACE_ID(i / TRACE_MINORS_SWITCHED, i % TRACE_MINORS_SWITCHED));
         char name[64];
-        if (!trace_limited[i].above == is_threshold)
+        if (!event || event->limit_kind != (is_threshold ? TRACE_LIMIT_ABOVE : TRACE_LIMIT_SAMPLED))
             continue;
         snprintf(name, sizeof name, "%s.%s", event->class_name, event->name);
         printf("%-21s ", name);
-        print_limit(i);
+        print_limit(event);
     }
     return 0;
 }
@@ -457,7 +460,7 @@ static int show_previous(int argc, char **argv)
 
 static int run_bench(int argc, char **argv)
 {
-    return bench_events();
+    return bench_events(argv + 1);
 }
 
 static trace_run run_command;
@@ -478,7 +481,7 @@ static const struct command {
     {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},       {"last", 0, 2, show_last},
     {"previous", 0, 2, show_previous}, {"profile", 1, 2, set_profile},     {"watch", 0, 2, sample_locks},
     {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold}, {"counters", 0, 1, bind_counters},
-    {"bench", 0, 0, run_bench},        {"study", 0, 1, choose_study},      {"low-water", 0, 1, set_low_water},
+    {"bench", 0, INT_MAX, run_bench},  {"study", 0, 1, choose_study},      {"low-water", 0, 1, set_low_water},
 };
 
 static int run_command(int argc, char **argv)

@@ -3,6 +3,8 @@
 #ifndef TRACE_BENCH_H
 #define TRACE_BENCH_H
 
-int bench_events(void); /* the exit status */
+/* Measures the system's events, and, if `program` has words before its NULL, those of that program. Returns
+ * the exit status. */
+int bench_events(char **program);
 
 #endif

@@ -123,18 +123,23 @@ enum fault_reason {
 #define MAP_FIXED    16u /* at exactly the given address; else the kernel chooses */
 #define MAP_UNCACHED 32u
 
-#define USER_BASE           0x0000000000010000ull
+#define USER_BASE               0x0000000000010000ull
 /* Trace info page, read-only. A 32-bit displacement reaches it. */
-#define USER_TRACE_INFO     0x0000000000100000ull
-#define USER_LINK_ADDRESS   0x0000000000200000ull /* programs are linked to this address */
+#define USER_TRACE_INFO         0x0000000000100000ull
+/* Where a program maps what stands in for info page and ring while it measures its own events
+ * (trace/event/bench.c): the page, then a control page, then a buffer. */
+#define USER_TRACE_SCRATCH      0x0000000000140000ull
+#define USER_TRACE_SCRATCH_LAST 0x0000000000140ff8ull /* the page's last word: the buffer's address */
+#define USER_TRACE_SCRATCH_RING 0x0000000000150000ull /* the buffer */
+#define USER_LINK_ADDRESS       0x0000000000200000ull /* programs are linked to this address */
 /* Between these two only blocks of restartable logging (trace/ring/restart.h). */
-#define USER_TRACE_TEXT     0x0000000000210000ull
-#define USER_TRACE_TEXT_END 0x0000000000404000ull /* text begins here: user.ld */
-#define USER_MMAP_BASE      0x0000001000000000ull /* space_map places mappings without a fixed address here */
-#define USER_MMAP_END       0x0000600000000000ull
-#define USER_THREAD_BLOCKS  0x0000600000000000ull /* struct thread_block, one per thread, read-only */
-#define USER_END            0x0000600000000000ull /* space_map refuses addresses from here on */
-#define USER_TRACE_RINGS    0x0000700000000000ull /* trace rings of all CPUs */
+#define USER_TRACE_TEXT         0x0000000000210000ull
+#define USER_TRACE_TEXT_END     0x0000000000404000ull /* text begins here: user.ld */
+#define USER_MMAP_BASE          0x0000001000000000ull /* space_map places mappings without a fixed address here */
+#define USER_MMAP_END           0x0000600000000000ull
+#define USER_THREAD_BLOCKS      0x0000600000000000ull /* struct thread_block, one per thread, read-only */
+#define USER_END                0x0000600000000000ull /* space_map refuses addresses from here on */
+#define USER_TRACE_RINGS        0x0000700000000000ull /* trace rings of all CPUs */
 
 /* ---- Threads and processes ---- */
 

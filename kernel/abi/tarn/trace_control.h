@@ -46,7 +46,15 @@ enum trace_operation {
     /* Measures what logging the event a (TRACE_ID) costs; -E_NOT_FOUND: this kernel has no such event. ~0:
      * adds all that was measured to the metadata; -E_TOO_LARGE: no space until the rings are cleared. */
     TRACE_OP_BENCH = 16,
+    /* What logging an application's event a (TRACE_ID) costs, in ticks, or, with TRACE_COST_INSTRUCTIONS, in
+     * instructions: thousandths, the least in the low half of b, the median in the high half. The next
+     * TRACE_OP_BENCH ~0 adds it to the metadata. -E_NOT_FOUND: no registered class has the event.
+     * -E_TOO_LARGE: there are TRACE_APP_COSTS_MAX already. With a = ~0: returns how often this was done since
+     * boot. */
+    TRACE_OP_SET_COST = 19,
 };
+#define TRACE_COST_INSTRUCTIONS (1ull << 32)
+#define TRACE_APP_COSTS_MAX     256u
 
 /* A site of a trace point (arch/trace_site.h), in the table of the kernel or of an executable. Both distances
  * are from the field itself. */

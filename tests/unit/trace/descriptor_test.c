@@ -99,7 +99,7 @@ static void load_all(void)
         struct trace_descriptor head;
         struct trace_event_record event;
         char class_name[8], event_name[16];
-    } bare = {{TRACE_DESCRIPTOR_MAGIC, sizeof(bare), 32, 32, 1}, {0, 40, 0}, "samples", "samples_bare"};
+    } bare = {{TRACE_DESCRIPTOR_MAGIC, sizeof(bare), 36, 36, 1}, {0, 44, 0, 0}, "samples", "samples_bare"};
     add_entry(trace_schema_sample.descriptor, SAMPLE);
     add_entry(&bare.head, OTHER);
     trace_load_app_schemas(&schemas, entries.bytes, entries_size, tables, sizeof(tables));
@@ -161,6 +161,58 @@ static void test_names(void)
               !trace_find_event(&schemas, TRACE_ID(SAMPLE, 64)) &&
               !trace_find_event(&schemas, TRACE_ID(TRACE_CLASS_COUNT, 1)),
           "an undeclared class is not found");
+}
+
+/* ---- limits --------------------------------------------------------------------------------------- */
+
+/* Events that are logged of 9 `numbers` and of `list`s with 0 to 3 words. */
+static unsigned count_limited(uint32_t every, uint32_t threshold)
+{
+    const uint64_t words[3] = {1, 2, 3};
+    setup_rings(TRACE_BUFFER_BYTES_MIN, 4, TRACE_MODE_FLIGHT);
+    test_info.app_limit[trace_app_limit_index(SAMPLE, 0)] = every;
+    test_info.app_limit[trace_app_limit_index(SAMPLE, 1)] = threshold;
+    for (unsigned i = 0; i < 9; i++)
+        trace_sample_numbers(255, -128, 0xbeef, -5, 1, 0xffffffffffffffff);
+    for (uint64_t count = 0; count <= 3; count++)
+        trace_sample_list(count, words);
+    return (unsigned)read_all(NULL, NULL, NULL).events;
+}
+
+static void test_limits(void)
+{
+    const struct trace_event_info *numbers = trace_find_event(&schemas, TRACE_ID(SAMPLE, 1)),
+                                  *named = trace_find_event(&schemas, TRACE_ID(SAMPLE, 2)),
+                                  *list = trace_find_event(&schemas, TRACE_ID(SAMPLE, 63));
+    check(numbers->limit_kind == TRACE_LIMIT_SAMPLED && numbers->limit == 0 && !numbers->above &&
+              named->limit_kind == TRACE_LIMIT_NONE && list->limit_kind == TRACE_LIMIT_ABOVE &&
+              list->limit == 1 && !strcmp(list->above, "count"),
+          "which events can be limited is in the descriptor");
+    check(count_limited(0, 0) == 9 + 4 && count_limited(1, 1) == 9 + 4, "without limits all are logged");
+    check(count_limited(3, 0) == 3 + 4, "sampled: one in 3");
+    check(count_limited(0, 2) == 9 + 2, "above a threshold: 2 and more");
+    check(count_limited(10, 4) == 0, "neither often nor long enough");
+}
+
+static bool is_accepted(uint32_t minor, uint32_t limit)
+{
+    const struct trace_descriptor *from = trace_schema_sample.descriptor;
+    struct trace_descriptor *copy = malloc(from->bytes);
+    memcpy(copy, from, from->bytes);
+    ((struct trace_event_record *)trace_descriptor_find(copy, minor))->limit = limit;
+    bool ok = trace_descriptor_check(copy, from->bytes);
+    free(copy);
+    return ok;
+}
+
+static void test_bad_limits(void)
+{
+    check(is_accepted(2, TRACE_LIMIT_SAMPLED) && is_accepted(2, TRACE_LIMIT_ABOVE + 1),
+          "an event with another limit is accepted");
+    check(!is_accepted(2, TRACE_LIMIT_ABOVE) && !is_accepted(2, TRACE_LIMIT_ABOVE + 3) &&
+              !is_accepted(1, TRACE_LIMIT_ABOVE + 1) && !is_accepted(1, TRACE_LIMIT_ABOVE + 6) &&
+              !is_accepted(1, ~0u),
+          "a threshold for a name, a text, a number with sign or no field is refused");
 }
 
 /* ---- less than all -------------------------------------------------------------------------------- */
@@ -300,6 +352,8 @@ int main(void)
     load_all();
     test_lines();
     test_names();
+    test_limits();
+    test_bad_limits();
     test_memory();
     test_cut();
     test_damaged_entries();

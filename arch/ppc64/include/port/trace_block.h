@@ -15,15 +15,13 @@
 
 #define ARCH_TRACE_EXIT_BYTES 4
 
+#define PORT_TRACE_RING PORT_TRACE_LOAD_RING("%[ring]")
 #ifdef TARN_KERNEL
-#define PORT_TRACE_RING "ld %[ring], 8(13)"
-_Static_assert(THREAD_BLOCK_RING == 8, "written out in PORT_TRACE_RING");
 #define PORT_TRACE_MASK                                                                     \
     "addis %[word], 2, trace_info_page + %c[mask]@toc@ha\n\tld %[word], trace_info_page + " \
     "%c[mask]@toc@l(%[word])"
 #else
-#define PORT_TRACE_RING "mfspr %[ring], 259"
-#define PORT_TRACE_MASK "lis %[word], 0x10\n\tld %[word], %c[mask](%[word])"
+#define PORT_TRACE_MASK "lis %[word], " PORT_TRACE_INFO_HIGH "\n\tld %[word], %c[mask](%[word])"
 #endif
 
 /* Words of the control page, relative to the ring's first buffer. */

@@ -51,29 +51,48 @@ static inline const struct trace_info *arch_trace_info(void)
     return &trace_info_page;
 }
 #else
-#define PORT_TRACE_TEST "testb %0, 0x100000+%c1"
-_Static_assert(USER_TRACE_INFO == 0x100000, "written out in PORT_TRACE_TEST");
+#ifdef TRACE_SCRATCH
+#define PORT_TRACE_INFO_AT "0x140000"
+_Static_assert(USER_TRACE_SCRATCH == 0x140000, "written out in PORT_TRACE_INFO_AT");
+#else
+#define PORT_TRACE_INFO_AT "0x100000"
+_Static_assert(USER_TRACE_INFO == 0x100000, "written out in PORT_TRACE_INFO_AT");
+#endif
+#define PORT_TRACE_TEST "testb %0, " PORT_TRACE_INFO_AT "+%c1"
 static inline const struct trace_info *arch_trace_info(void)
 {
+#ifdef TRACE_SCRATCH
+    return (const struct trace_info *)USER_TRACE_SCRATCH;
+#else
     return (const struct trace_info *)USER_TRACE_INFO;
+#endif
 }
 #endif
 
 #include <arch/x86_64/trace_machine.h>
 
+/* Where the ring's address is: operand 1. */
+#ifdef TRACE_SCRATCH
+#define PORT_TRACE_RING_WORD "%c1"
+#define PORT_TRACE_RING_AT   USER_TRACE_SCRATCH_LAST
+#else
+#define PORT_TRACE_RING_WORD "%%gs:%c1"
+#define PORT_TRACE_RING_AT   THREAD_BLOCK_RING
+#endif
+
 static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {
     char *ring;
-    __asm__ volatile("movq %%gs:%c1, %0" : "=r"(ring) : "i"(THREAD_BLOCK_RING) : "memory");
+    __asm__ volatile("movq " PORT_TRACE_RING_WORD ", %0" : "=r"(ring) : "i"(PORT_TRACE_RING_AT) : "memory");
     return ring - TRACE_BUFFERS_OFFSET; /* the compiler adds it to what follows */
 }
 
 #ifndef TARN_KERNEL
 static inline __attribute__((always_inline)) bool arch_trace_same_ring(const char *ring)
 {
-    __asm__ goto("cmpq %%gs:%c1, %0\n\tjne %l[moved]"
+    __asm__ goto("cmpq " PORT_TRACE_RING_WORD ", %0\n\tjne %l[moved]"
                  :
-                 : "r"(ring + TRACE_BUFFERS_OFFSET), "i"(THREAD_BLOCK_RING)
+                 : "r"(ring + TRACE_BUFFERS_OFFSET), "i"(PORT_TRACE_RING_AT)
                  : "cc", "memory"
                  : moved);
     return true;
