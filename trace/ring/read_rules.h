@@ -197,16 +197,20 @@ static bool ring_walk_next(const RING *ring, struct trace_walk *walk, struct tra
     return trace_walk_take(walk, *event);
 }
 
-/* The first word of a copy where no event was found. */
+/* The first word of a copy where no event was found. An old event may seem to be later than the one before
+ * it, by chance. Then the walk breaks behind it, at a new event that seems to be earlier, and could go on
+ * from before the old one. */
 static uint64_t find_hole(const RING *ring, const uint64_t *copy, uint64_t limit, uint64_t latest)
 {
     const struct trace_packet packet = get_header(ring, copy);
     const uint64_t end = content_is_sound(&packet, latest) ? packet.timestamp_end : ~0ull;
-    struct trace_walk walk = trace_walk_of(copy, packet.timestamp_begin, limit, end);
+    struct trace_walk walk = trace_walk_of(copy, packet.timestamp_begin, limit, end), last = walk;
     struct trace_header event;
-    while (ring_walk_next(ring, &walk, &event))
-        ;
-    return walk.position;
+    for (struct trace_walk here = walk; ring_walk_next(ring, &walk, &event); here = walk)
+        last = here;
+    struct trace_walk without_last = walk;
+    without_last.time = last.time;
+    return walk.broken && ring_walk_next(ring, &without_last, &event) ? last.position : walk.position;
 }
 
 /* Copies `words` of a packet that is not completely committed, and sets the first word without a complete
@@ -374,8 +378,10 @@ static bool ring_packet_salvage(RING *ring, uint64_t number, uint64_t *copy)
     const struct trace_packet packet = get_header(ring, copy);
     if (trace_in_doubt(packet.committed) || !ring_is_current(ring))
         return false;
-    return (packet.committed == words && content_is_sound(&packet, latest)) ||
-           ring_packet_cut(ring, number, copy);
+    if (packet.committed == words && content_is_sound(&packet, latest))
+        return true;
+    copy_with_hole(ring, number, copy, words, latest);
+    return ring_packet_cut(ring, number, copy);
 }
 
 #endif

@@ -545,6 +545,24 @@ static struct findings salvage(void)
     return f;
 }
 
+/* A writer is stopped before it writes, and interrupts log after it. The event of an earlier lap in its place
+ * looks as if it came next: its time is 2^32 ticks ago, and some. The events behind it do not. */
+static void test_old_event_in_hole(void)
+{
+    setup_rings(SMALL, 16, TRACE_MODE_FLIGHT);
+    log_numbers(0, 20 * EVENTS_PER_BUFFER);
+    jump_clock((1ull << 32) - (1u << 29));
+    log_numbers(100000, 100000 + 2 * EVENTS_PER_BUFFER);
+    set_hook(TRACE_AFTER_RESERVE, 30, die);
+    if (!setjmp(death))
+        log_numbers(200000, 200000 + EVENTS_PER_BUFFER);
+    log_numbers(300000, 300003);
+    struct findings f = salvage();
+    check(hook_was_run() && f.cut == 1 && !f.disorder && !wrong_order &&
+              seen_once(100000, 100000 + 2 * EVENTS_PER_BUFFER) && seen_once(200000, 200028),
+          "an event of an earlier lap in a hole is not taken for a new one");
+}
+
 /* Resets the machine in each window: everything logged before is there. */
 static void test_dead_system(void)
 {
@@ -1171,6 +1189,7 @@ int main(void)
     test_commit_while_copied();
     test_snapshot_in_doubt();
     test_dead_system();
+    test_old_event_in_hole();
     test_migration();
     test_migration_slow();
     test_stream(0);
