@@ -6,6 +6,7 @@
  * space's lock, and flushes.
  */
 #include <arch/page_table.h>
+#include <base/sparse.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <tarn/abi.h>
@@ -29,25 +30,27 @@ uint64_t *page_table_find(paddr_t root, uint64_t address, bool create)
     return &table[page_table_index(address, 1)];
 }
 
+static uint32_t free_tables(paddr_t table_frame, unsigned level);
+
+/* Above level 1 an entry is zero or points to a table. */
+static uint32_t free_tables_below(const uint64_t *table, uint64_t entries, unsigned level)
+{
+    uint32_t freed = 0;
+    for (uint64_t i = 0; (i = sparse_next(table, i, entries)) < entries; i++)
+        freed += free_tables(page_entry_address(table[i]), level - 1);
+    return freed;
+}
+
 static uint32_t free_tables(paddr_t table_frame, unsigned level)
 {
-    uint32_t freed = 1;
-    const uint64_t *table = phys_to_virt(table_frame);
-    for (unsigned i = 0; level > 1 && i < FRAME_SIZE / sizeof *table; i++)
-        if (page_entry_present(table[i]))
-            freed += free_tables(page_entry_address(table[i]), level - 1);
+    const uint32_t below = level > 1 ? free_tables_below(phys_to_virt(table_frame), TABLE_ENTRIES, level) : 0;
     frame_free(table_frame);
-    return freed;
+    return below + 1;
 }
 
 uint32_t page_table_free(paddr_t root, uint64_t end)
 {
-    uint32_t freed = 0;
-    const uint64_t *table = phys_to_virt(root);
-    for (unsigned i = 0; i < page_table_index(end, PAGE_TABLE_LEVELS); i++)
-        if (page_entry_present(table[i]))
-            freed += free_tables(page_entry_address(table[i]), PAGE_TABLE_LEVELS - 1);
-    return freed;
+    return free_tables_below(phys_to_virt(root), page_table_index(end, PAGE_TABLE_LEVELS), PAGE_TABLE_LEVELS);
 }
 
 static inline void set_page(uint64_t *entry, paddr_t frame, uint32_t flags)

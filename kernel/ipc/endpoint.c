@@ -386,15 +386,29 @@ int64_t sys_ipc_receive(uint64_t slot)
     return error ? error : receive(self, &cap);
 }
 
-static int64_t reply_receive(struct thread *self, cap_t slot)
+/* IPC_CLOSE_SENT. No lock is held, and `self` runs: it is a cap_close like any other. The woken caller, which
+ * this thread owns until sched_wake, may be killed by it; like any kill that then finds no wait, this only
+ * sets `pending` (thread.h). */
+static void close_sent(struct thread *self)
+{
+    uint64_t caps = frame_caps(&self->frame);
+    for (; caps; caps >>= 16) {
+        if ((uint16_t)caps)
+            cap_close(self->space, (uint16_t)caps);
+    }
+}
+
+static int64_t reply_receive(struct thread *self, uint64_t slot)
 {
     struct cap cap;
     struct thread *woken = NULL;
-    int64_t error = cap_lookup(self->space, slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
+    int64_t error = cap_lookup(self->space, (cap_t)slot, CAP_ENDPOINT, RIGHT_RECEIVE, &cap);
     if (!error && self->reply_target.caller) {
         error = ipc_answer_own(self, &woken);
         if (error == -E_DEAD) /* the caller is gone; there may be others */
             error = 0;
+        if (!error && slot & IPC_CLOSE_SENT)
+            close_sent(self);
     }
     if (error)
         return error;
@@ -406,10 +420,10 @@ static int64_t reply_receive(struct thread *self, cap_t slot)
     return result;
 }
 
-int64_t ipc_reply_receive_general(cap_t slot)
+int64_t ipc_reply_receive_general(uint64_t slot)
 {
     struct thread *self = current_thread();
-    const bool logged = log_entry(self, SYS_ipc_reply_receive, slot);
+    const bool logged = log_entry(self, SYS_ipc_reply_receive, (cap_t)slot);
     int64_t result = reply_receive(self, slot);
     return logged ? log_exit(self, result) : result;
 }

@@ -19,7 +19,7 @@ static inline uint64_t ipc_new_call_id(void)
 
 /* The cases that the fast path does not handle. */
 int64_t ipc_call_general(cap_t slot);
-int64_t ipc_reply_receive_general(cap_t slot);
+int64_t ipc_reply_receive_general(uint64_t slot); /* may have IPC_CLOSE_SENT */
 
 /* Sends a faulting thread's prepared message to a thread that waits for it, and switches to that thread on
  * this CPU; self's trap frame is then out of reach. `*where` holds the endpoint with a reference, and may

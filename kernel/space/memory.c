@@ -8,6 +8,7 @@
  * Locking: memory->lock covers size and table. A frame stays while a mapping may reach it. So its address
  * is valid after the lock is released, as long as the caller holds a mapping or reference.
  */
+#include <base/sparse.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
@@ -82,24 +83,34 @@ static int deepen(struct memory *memory, uint64_t size)
     return 0;
 }
 
+/* Frees pages [first, end) of a lowest table. Ends with the object's last page: most have few. */
+static void free_leaf(struct memory *memory, paddr_t *entries, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; memory->frames && (i = sparse_next(entries, i, end)) < end; i++) {
+        frame_free(entries[i]);
+        entries[i] = 0;
+        memory->frames--;
+    }
+}
+
 /* Frees pages [first, end) below a table, and tables that this empties. Numbers begin at the table's first
  * page. */
-static void free_pages(struct memory *memory, paddr_t table, uint32_t level, uint64_t first, uint64_t end)
+static void free_pages(struct memory *memory, paddr_t *entries, uint32_t level, uint64_t first, uint64_t end)
 {
-    paddr_t *entries = phys_to_virt(table);
-    uint64_t each = 1ull << FANOUT_BITS * (level - 1); /* pages per entry */
-    for (uint64_t at = first & ~(each - 1); at < end; at += each) {
-        paddr_t *entry = &entries[at / each];
-        if (*entry == 0)
-            continue;
+    if (level == 1) {
+        free_leaf(memory, entries, first, end);
+        return;
+    }
+    const uint32_t shift = FANOUT_BITS * (level - 1);
+    const uint64_t each = 1ull << shift; /* pages per entry */
+    const uint64_t entries_end = (end + each - 1) >> shift;
+    for (uint64_t i = first >> shift; (i = sparse_next(entries, i, entries_end)) < entries_end; i++) {
+        const uint64_t at = i << shift;
         uint64_t from = at < first ? first - at : 0, to = end - at < each ? end - at : each;
-        if (level > 1)
-            free_pages(memory, *entry, level - 1, from, to);
-        else
-            memory->frames--;
+        free_pages(memory, phys_to_virt(entries[i]), level - 1, from, to);
         if (to - from == each) {
-            frame_free(*entry);
-            *entry = 0;
+            frame_free(entries[i]);
+            entries[i] = 0;
         }
     }
 }
@@ -111,7 +122,7 @@ static void free_frames(struct memory *memory, uint64_t first, uint64_t end)
         end = all;
     if (memory->table == 0 || first >= end)
         return;
-    free_pages(memory, memory->table, memory->depth, first, end);
+    free_pages(memory, phys_to_virt(memory->table), memory->depth, first, end);
     if (end - first == all) {
         frame_free(memory->table);
         memory->table = 0;

@@ -167,28 +167,31 @@ static int64_t handle_request(struct server_request *request)
     }
 }
 
-/* Sends a reply that carries capabilities at once, because that can fail: the client's table may be full, and
- * then the client gets -EMFILE instead. Returns false if there are no capabilities; such a reply is sent with
- * the next receive. */
-static bool send_capabilities(struct ipc_message *message, const struct server_request *request)
+/* A reply is always sent with the next receive: so the kernel hands over to the client on this CPU, instead
+ * of waking it on another one while this worker is still on its way to sleep. */
+enum reply { REPLY_NONE, REPLY, REPLY_CLOSING /* and close the capabilities that it carries */ };
+
+static int64_t exchange(enum reply reply, struct ipc_message *message)
 {
-    bool any = false;
-    for (int i = 0; i < IPC_CAPS; i++)
-        any |= request->send[i] != 0;
-    if (!any)
-        return false;
-    int64_t error = ipc_reply(message);
-    if (error < 0 && error != -E_DEAD)
-        ipc_reply(&(struct ipc_message){.label = (uint64_t)-EMFILE});
-    for (int i = 0; i < IPC_CAPS && request->close_sent; i++)
-        if (request->send[i])
-            sys_cap_close(request->send[i]);
-    return true;
+    return reply == REPLY_NONE ? ipc_receive(the_endpoint, message)
+           : reply == REPLY    ? ipc_reply_receive(the_endpoint, message)
+                               : ipc_reply_receive_closing(the_endpoint, message);
 }
 
-/* Makes a request from the message, handles it, and puts the result into the message. Returns true if a reply
- * is to be sent now. */
-static bool serve(struct ipc_message *message)
+/* An exchange failed whose reply had these capabilities. The client's table may be full: then it gets -EMFILE
+ * instead. If the receive failed, the client has its reply, and nobody gets this one. */
+static enum reply reply_without(uint64_t caps, enum reply reply, int64_t error, struct ipc_message *message)
+{
+    bool unsent = error == -E_NO_SLOT || error == -E_NO_MEMORY;
+    for (; unsent && reply == REPLY_CLOSING && caps; caps >>= 16)
+        if ((uint16_t)caps)
+            sys_cap_close((uint16_t)caps);
+    *message = (struct ipc_message){.label = (uint64_t)-EMFILE};
+    return REPLY;
+}
+
+/* Makes a request from the message, handles it, and puts the result into the message. */
+static enum reply serve(struct ipc_message *message)
 {
     struct server_request request = {.client = (uint32_t)message->badge, .label = message->label};
     memcpy(request.word, message->word, sizeof(request.word));
@@ -203,7 +206,9 @@ static bool serve(struct ipc_message *message)
     }
     memcpy(message->word, request.word, sizeof(message->word));
     message->label = (uint64_t)result;
-    return result != SERVER_LATER && !send_capabilities(message, &request);
+    return result == SERVER_LATER                     ? REPLY_NONE
+           : message->caps != 0 && request.close_sent ? REPLY_CLOSING
+                                                      : REPLY;
 }
 
 static void on_notification(uint64_t bits)
@@ -216,19 +221,23 @@ static void on_notification(uint64_t bits)
 
 static void *worker_main(void *argument)
 {
-    struct ipc_message message;
-    bool must_reply = false;
+    struct ipc_message message = {.caps = 0};
+    enum reply reply = REPLY_NONE;
     self = &workers[(uintptr_t)argument];
     for (;;) {
-        int64_t error =
-            must_reply ? ipc_reply_receive(the_endpoint, &message) : ipc_receive(the_endpoint, &message);
-        must_reply = false;
+        const uint64_t caps = reply == REPLY_NONE ? 0 : message.caps;
+        int64_t error = exchange(reply, &message);
+        if (error < 0 && caps) {
+            reply = reply_without(caps, reply, error, &message);
+            continue;
+        }
+        reply = REPLY_NONE;
         if (error == -E_BAD_CAP || error == -E_BAD_RIGHT || error == -E_BAD_TYPE)
             break;
         if (error < 0)
             continue; /* the caller died before the reply, or this thread was cancelled */
         if (message.label != IPC_LABEL_NOTIFICATION || message.badge != 0) /* a client's badge is its pid */
-            must_reply = serve(&message);
+            reply = serve(&message);
         else
             on_notification(message.word[0]);
     }

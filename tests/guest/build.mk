@@ -79,7 +79,9 @@ $(eval $(call user_program,test_trace_locks,tests/guest/trace_locks.c))
 BOOT_FILES += test/trace_locks=$(BA)/user/test_trace_locks
 
 # Run by tests/host/study.
-BOOT_FILES += test/study.rc=tests/guest/study.rc
+$(eval $(call user_program,test_stages,tests/guest/stages.c))
+BOOT_FILES += test/stages=$(BA)/user/test_stages test/stages.rc=tests/guest/stages.rc
+BOOT_FILES += test/scheduler.rc=tests/guest/scheduler.rc test/study.rc=tests/guest/study.rc
 
 # Run by tests/host/sampling.
 $(eval $(call application_events,tests/guest/limits.ev))

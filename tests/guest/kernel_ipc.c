@@ -23,6 +23,7 @@ enum {
     TAKE_CAPS, /* replies with the number of capabilities and their types */
     GIVE_CAP,  /* replies with a memory object */
     GIVE_BAD,  /* tries to reply with an empty slot */
+    MOVE_CAP,  /* replies with a memory object, and closes its own slot, which word[0] tells */
     SAVE,      /* replies through a saved reply, after the next message */
     DROP,      /* closes the saved reply instead */
     TOO_LATE,  /* replies after the caller has timed out */
@@ -43,13 +44,21 @@ static uint64_t count_caps(struct ipc_message *message)
     return types;
 }
 
-static void give_bad(struct ipc_message *message)
+static void give_bad(struct ipc_message *message, cap_t memory)
 {
     struct ipc_message reply = {.label = 5, .cap = {0, 60000}};
     int64_t error = ipc_reply(&reply);
-    reply.cap[1] = 0;
-    reply.label = (uint64_t)-error;
-    *message = reply;
+    reply = (struct ipc_message){.label = 5, .cap = {(uint16_t)memory, 60000}};
+    int64_t closing_error = ipc_reply_receive_closing(endpoint, &reply);
+    *message = (struct ipc_message){.label = (uint64_t)-error,
+                                    .word = {(uint64_t)-closing_error, sys_cap_info(memory) >= 0}};
+}
+
+static int64_t move_cap(struct ipc_message *message)
+{
+    cap_t memory = must(sys_memory_create(8192));
+    *message = (struct ipc_message){.word = {memory}, .cap = {0, (uint16_t)memory}};
+    return ipc_reply_receive_closing(endpoint, message);
 }
 
 static void *serve(void *argument)
@@ -69,9 +78,11 @@ static void *serve(void *argument)
         if (label == GIVE_CAP)
             reply.cap[2] = (uint16_t)memory;
         if (label == GIVE_BAD)
-            give_bad(&reply);
+            give_bad(&reply, memory);
         while (label == TOO_LATE && !has_given_up)
             sys_thread_sleep(deadline_after(MS));
+        if (label == MOVE_CAP && must(move_cap(&message)) == 0)
+            continue;
         if (label == SAVE || label == DROP) {
             saved = must(ipc_save_reply());
             must(ipc_receive(endpoint, &message));
@@ -170,8 +181,14 @@ static void test_caps(void)
           "a reply carries one");
     sys_cap_close(message.cap[2]);
     message = (struct ipc_message){.label = GIVE_BAD};
-    check(ipc_call(endpoint, &message) == 0 && message.label == E_BAD_CAP,
-          "a bad reply fails, and the server can still reply");
+    check(ipc_call(endpoint, &message) == 0 && message.label == E_BAD_CAP && message.word[0] == E_BAD_CAP &&
+              message.word[1],
+          "a bad reply fails and closes nothing, and the server can still reply");
+    message = (struct ipc_message){.label = MOVE_CAP};
+    check(ipc_call(endpoint, &message) == 0 && message.cap[1] && message.cap[1] != message.word[0] &&
+              sys_memory_size(message.cap[1]) == 8192 && sys_cap_info((cap_t)message.word[0]) == -E_BAD_CAP,
+          "a reply moves one: the server's slot is closed");
+    sys_cap_close(message.cap[1]);
     sys_cap_close(kept);
     sys_cap_close(memory);
 }

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <tarn/errno_of.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 #include <tests/guest/tap.h>
 #include <time.h>
 #include <unistd.h>
@@ -245,6 +246,65 @@ static void test_hostile(void)
     check(good == 4, "the servers still reply after so many random requests");
 }
 
+static int64_t ask_executable(struct ipc_message *message, const struct shared_buffer *shared,
+                              const char *path)
+{
+    memcpy(shared->base, path, strlen(path));
+    *message = (struct ipc_message){.label = FS_EXECUTABLE, .word = {buffer_span(shared, 0, strlen(path))}};
+    return ipc_call(SLOT_FS, message) < 0 ? -1000 : (int64_t)message->label;
+}
+
+/* Takes all of this program's slots for capabilities; their number. */
+static unsigned fill_table(cap_t *slots, unsigned max)
+{
+    int64_t slot;
+    unsigned count = 0;
+    while (count < max && (slot = sys_cap_copy(SLOT_SPACE, SLOT_FS, 0, RIGHT_SEND, 0)) > 0)
+        slots[count++] = (cap_t)slot;
+    return count;
+}
+
+enum { FULL_SLOTS = 65536, FULL_FILES = 20 };
+
+static bool make_full_file(int i, char path[32])
+{
+    snprintf(path, 32, "/tmp/full%d", i);
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    bool good = fd >= 0 && write(fd, path, 1) == 1;
+    close(fd);
+    return good;
+}
+
+/* The capability of a reply finds no slot. It would keep the memory of a file that is removed. */
+static void test_full_table(void)
+{
+    cap_t *slots = malloc(FULL_SLOTS * sizeof *slots);
+    char paths[FULL_FILES][32];
+    struct shared_buffer shared;
+    struct ipc_message message;
+    int made = 0, full = 0;
+    check(slots && borrow_buffer(SLOT_FS, &shared) == 0, "memory and a shared buffer");
+    struct figures before = take_figures();
+    for (int i = 0; i < FULL_FILES; i++)
+        made += make_full_file(i, paths[i]);
+    unsigned count = fill_table(slots, FULL_SLOTS);
+    for (int i = 0; i < FULL_FILES; i++)
+        full += ask_executable(&message, &shared, paths[i]) == -EMFILE && !message.caps;
+    int64_t attached = ask(SLOT_FS, SERVER_ATTACH, 0, 0, 0);
+    while (count)
+        sys_cap_close(slots[--count]);
+    check(made == FULL_FILES && full == FULL_FILES && attached == -EMFILE,
+          "a client that has no slot for a capability gets EMFILE");
+    check(ask_executable(&message, &shared, SELF) == 0 && message.cap[0],
+          "and the capability once it has one");
+    sys_cap_close(message.cap[0]);
+    for (int i = 0; i < FULL_FILES; i++)
+        unlink(paths[i]);
+    return_buffer(&shared);
+    check_settled(&before, "the server does not keep what it could not send");
+    free(slots);
+}
+
 /* Kills children at any point: starting, opening, waiting, exiting. */
 static void test_kill_anywhere(void)
 {
@@ -265,6 +325,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         return play_role(argv[1]);
     test_refused();
+    test_full_table();
     test_hostile();
     test_running_executable(); /* the first run also makes what stays: shared buffers, heaps */
     test_kill_anywhere();

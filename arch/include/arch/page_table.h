@@ -13,6 +13,8 @@
 
 #include <arch/mmu.h>
 
+#define TABLE_ENTRIES 512u /* of a table that is one frame: all but the root are */
+
 /* The index of an address in a table of this level. */
 static inline uint64_t page_table_index(uint64_t address, unsigned level);
 
@@ -36,7 +38,7 @@ static inline void page_sync_instructions(paddr_t frame);
 
 static inline uint64_t page_table_span(unsigned level)
 {
-    return 1ull << (12 + 9 * (level - 1)); /* tables of one frame, all but the root, have 512 entries */
+    return 1ull << (12 + 9 * (level - 1));
 }
 
 /* The last-level entry of an address; `create` allocates missing tables. NULL: none, or no memory. The

@@ -83,6 +83,9 @@ enum {
 
 #define IPC_WORDS              6
 #define IPC_CAPS               4
+/* Added to the endpoint of ipc_reply_receive: the reply's capabilities are moved, not copied. Once it is
+ * sent, or its caller is gone, the sender's slots are closed. */
+#define IPC_CLOSE_SENT         (1ull << 32)
 /* Received in place of a message: word[0] holds the bits of the bound notification. */
 #define IPC_LABEL_NOTIFICATION (~0ull)
 /* Sent to a fault handler. Words: reason, address, ip, access, tid, pid. */

@@ -20,7 +20,7 @@
 /* Sends the message and replaces it by the one that comes back. The registers are those of the port
  * (<arch/syscall_stub.h>). A copy of the message feeds them: in a build that calls a function before each
  * access to memory, none may come between their assignments. */
-IPC_INLINE int64_t ipc_exchange(uint64_t number, cap_t cap, struct ipc_message *message, uint64_t deadline)
+IPC_INLINE int64_t ipc_exchange(uint64_t number, uint64_t cap, struct ipc_message *message, uint64_t deadline)
 {
     struct ipc_message copy = *message;
     register uint64_t r_number __asm__(ARCH_IPC_NUMBER) = number;
@@ -110,6 +110,12 @@ IPC_INLINE int64_t ipc_reply_receive_deadline(cap_t endpoint, struct ipc_message
 IPC_INLINE int64_t ipc_reply_receive(cap_t endpoint, struct ipc_message *message)
 {
     return ipc_reply_receive_deadline(endpoint, message, TARN_FOREVER);
+}
+/* The same for a reply whose capabilities the sender does not keep. -E_NO_SLOT, -E_NO_MEMORY: they were not
+ * sent, and the sender still has them. */
+IPC_INLINE int64_t ipc_reply_receive_closing(cap_t endpoint, struct ipc_message *message)
+{
+    return ipc_exchange(SYS_ipc_reply_receive, endpoint | IPC_CLOSE_SENT, message, TARN_FOREVER);
 }
 
 #endif

@@ -18,8 +18,6 @@
 #define PTE_NO_EXECUTE (1ull << 63)
 #define PTE_ADDRESS    0x000ffffffffff000ull
 
-#define TABLE_ENTRIES 512u
-
 static inline uint64_t page_table_index(uint64_t address, unsigned level)
 {
     return address >> (12 + 9 * (level - 1)) & (TABLE_ENTRIES - 1);
