@@ -89,8 +89,8 @@ struct trace_info {
     /* By index in trace_limited: one in so many events is logged, or those whose field is at least this; 0 or
      * 1: all. */
     uint32_t event_limit[TRACE_LIMITED_MAX];
-    uint32_t
-        low_water; /* percent: in mode stream the consumer is woken when at most so much of a ring is free */
+    /* Percent: in mode stream the consumer is woken when at most so much of a ring is free. */
+    uint32_t low_water;
     uint8_t
         reserved[512 - 148 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */

@@ -10,6 +10,7 @@
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
 
+#include <port/trace_where.h>
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
@@ -46,22 +47,11 @@ static inline __attribute__((always_inline)) void arch_trace_site_off(void)
 extern struct trace_info trace_info_page; /* kernel/trace: a page of the kernel's data */
 #define PORT_TRACE_LOAD_BYTE \
     "addis %0, 2, trace_info_page + %1@toc@ha\n\tlbz %0, trace_info_page + %1@toc@l(%0)"
-#define PORT_TRACE_LOAD_RING(to) "ld " to ", 8(13)"
-_Static_assert(THREAD_BLOCK_RING == 8, "written out in PORT_TRACE_LOAD_RING");
 static inline __attribute__((always_inline)) const struct trace_info *arch_trace_info(void)
 {
     return &trace_info_page;
 }
 #else
-#ifdef TRACE_SCRATCH /* one instruction for each, too */
-#define PORT_TRACE_INFO_HIGH     "0x14"
-#define PORT_TRACE_LOAD_RING(to) "lis " to ", 0x15"
-_Static_assert(USER_TRACE_SCRATCH == 0x14 << 16 && USER_TRACE_SCRATCH_RING == 0x15 << 16, "written out here");
-#else
-#define PORT_TRACE_INFO_HIGH     "0x10"
-#define PORT_TRACE_LOAD_RING(to) "mfspr " to ", 259"
-_Static_assert(USER_TRACE_INFO == 0x10 << 16, "written out here");
-#endif
 #define PORT_TRACE_LOAD_BYTE "lis %0, " PORT_TRACE_INFO_HIGH "\n\tlbz %0, %1(%0)"
 /* Hidden from the compiler, which would otherwise compute each field's address from scratch. */
 static inline __attribute__((always_inline)) const struct trace_info *arch_trace_info(void)

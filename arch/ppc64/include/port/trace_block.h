@@ -11,7 +11,7 @@
 #ifndef PORT_TRACE_BLOCK_H
 #define PORT_TRACE_BLOCK_H
 
-#include <tarn/thread_block.h>
+#include <port/trace_where.h>
 
 #define ARCH_TRACE_EXIT_BYTES 4
 

@@ -9,6 +9,7 @@
 #ifndef PORT_TRACE_H
 #define PORT_TRACE_H
 
+#include <port/trace_where.h>
 #include <tarn/abi.h>
 #include <tarn/thread_block.h>
 
@@ -51,13 +52,6 @@ static inline const struct trace_info *arch_trace_info(void)
     return &trace_info_page;
 }
 #else
-#ifdef TRACE_SCRATCH
-#define PORT_TRACE_INFO_AT "0x140000"
-_Static_assert(USER_TRACE_SCRATCH == 0x140000, "written out in PORT_TRACE_INFO_AT");
-#else
-#define PORT_TRACE_INFO_AT "0x100000"
-_Static_assert(USER_TRACE_INFO == 0x100000, "written out in PORT_TRACE_INFO_AT");
-#endif
 #define PORT_TRACE_TEST "testb %0, " PORT_TRACE_INFO_AT "+%c1"
 static inline const struct trace_info *arch_trace_info(void)
 {
@@ -70,15 +64,6 @@ static inline const struct trace_info *arch_trace_info(void)
 #endif
 
 #include <arch/x86_64/trace_machine.h>
-
-/* Where the ring's address is: operand 1. */
-#ifdef TRACE_SCRATCH
-#define PORT_TRACE_RING_WORD "%c1"
-#define PORT_TRACE_RING_AT   USER_TRACE_SCRATCH_LAST
-#else
-#define PORT_TRACE_RING_WORD "%%gs:%c1"
-#define PORT_TRACE_RING_AT   THREAD_BLOCK_RING
-#endif
 
 static inline __attribute__((always_inline)) char *arch_trace_ring(void)
 {

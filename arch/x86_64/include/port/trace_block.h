@@ -21,13 +21,8 @@
 #ifdef PORT_TRACE_HOST /* a process of Linux: arch/x86_64/linux */
 #include <port/trace_block_host.h>
 #else
-#ifdef TRACE_SCRATCH
-#define PORT_TRACE_RING "movq 0x140ff8, %[ring]"
-_Static_assert(USER_TRACE_SCRATCH_LAST == 0x140ff8, "written out in PORT_TRACE_RING");
-#else
-#define PORT_TRACE_RING "movq %%gs:8, %[ring]"
-_Static_assert(THREAD_BLOCK_RING == 8, "written out in PORT_TRACE_RING");
-#endif
+#include <port/trace_where.h>
+#define PORT_TRACE_RING PORT_TRACE_LOAD_RING
 #ifdef TARN_KERNEL
 #define PORT_TRACE_INFO "trace_info_page+%c[mask](%%rip)"
 #define PORT_TRACE_ASK  "call trace_ask"
