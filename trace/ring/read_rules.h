@@ -270,6 +270,7 @@ static void end_content(const RING *ring, uint64_t *copy, struct trace_packet *p
         copy[at.position + 1] = ring_64(ring, trace_filler_word(is_little, rest, at.time));
     packet->timestamp_end = at.time;
     packet->content_size = (at.position + 1) * 64;
+    packet->committed = packet->packet_size / 64; /* what was missing is not in it any more */
 }
 
 /* No event is broken, but `missing` words of what was walked were not committed. Either all is written and
@@ -363,7 +364,6 @@ static bool ring_packet_snapshot(RING *ring, uint64_t number, uint64_t *copy)
     struct trace_packet packet = get_header(ring, copy);
     if (!header_is_sound(ring, number, &packet, latest))
         return false;
-    packet.committed = size;
     return cut_content(ring, copy, &packet, limit, ~0ull, committed);
 }
 

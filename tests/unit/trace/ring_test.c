@@ -540,6 +540,7 @@ static struct findings salvage(void)
         }
         f.whole++;
         f.cut += ((struct trace_packet *)copy)->flags & TRACE_PACKET_CUT;
+        f.disorder += ((struct trace_packet *)copy)->committed != SMALL / 8; /* readers take it for damaged */
         visit_packet((struct trace_packet *)copy, note_number, NULL, &f);
     }
     return f;
