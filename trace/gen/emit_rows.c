@@ -36,16 +36,16 @@ void emit_tables_tsdl(FILE *out, const struct schema *schema)
 {
     if (schema->table_count == 0)
         return;
-    fprintf(out,
-            "/* tables: name number offset rows row_words form, then its words: kind name unit word words\n");
+    fprintf(out, "/* tables: name number offset rows row_words form text, then its words: kind name unit "
+                 "word words\n");
     for (unsigned i = 0; i < schema->table_count; i++) {
         const struct table *table = &schema->tables[i];
-        fprintf(out, " * table %s %u %u %u %u %s\n", table->name, table->number, table->offset, table->rows,
-                table->row_words, table->is_hashed ? "hashed" : "direct");
+        fprintf(out, " * table %s %u %u %u %u %s %s\n", table->name, table->number, table->offset,
+                table->rows, table->row_words, table->is_hashed ? "hashed" : "direct", table->description);
         for (unsigned c = 0; c < table->column_count; c++) {
             const struct column *column = &table->columns[c];
-            fprintf(out, " *  %s %s %s %u %u\n", kind_names[column->kind], column->name, unit_or(column, "-"),
-                    column->word, column->words);
+            fprintf(out, " *  %s %s %s %u %u\n", kind_names[column->kind], column->name,
+                    column->is_hex ? "hex" : unit_or(column, "-"), column->word, column->words);
         }
     }
     fprintf(out, " */\n");
