@@ -6,9 +6,11 @@
  */
 #include "guest_make.h"
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
 #include <tools/tarn/command/commands.h>
@@ -18,8 +20,9 @@
 #include <trace/format/metadata.h>
 #include <unistd.h>
 
-#define MUTATIONS 3000u
-#define HOSTILE   40u
+#define MUTATIONS  3000u
+#define HOSTILE    40u
+#define LIVE_READS 300u
 
 static struct made made;
 static char core_path[96];
@@ -435,6 +438,116 @@ static void test_hostile(void)
     check(ended == HOSTILE, "random contents are reported as damaged, and read to the end");
 }
 
+static void begin(bool big)
+{
+    made.big = big;
+    made.has_tables = true;
+    make_guest(&made);
+}
+
+/* ---- a running guest ------------------------------------------------------------------------------- */
+
+static uint8_t *shared; /* memory that the guest shares with this host */
+static uint32_t live_row;
+static _Atomic bool live_stop;
+static _Atomic uint64_t live_updates;
+
+static uint64_t *live_word(uint64_t word)
+{
+    const uint8_t *at = made_table_word(&made, 0, row_word(locks, live_row) + word);
+    return (uint64_t *)(void *)(shared + (at - made.ram));
+}
+
+/* Each update adds the same to columns at both ends of the row. */
+static void *run_guest(void *argument)
+{
+    while (!live_stop) {
+        __atomic_fetch_add(live_word(TRACE_ROW_BEGUN), 1, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+        __atomic_fetch_add(live_word(word_of(locks, "contended")), 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(live_word(word_of(locks, "wait")), 10, __ATOMIC_RELAXED);
+        __atomic_fetch_add(live_word(word_of(locks, "holds")), 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(live_word(word_of(locks, "held")), 20, __ATOMIC_RELAXED);
+        __atomic_fetch_add(live_word(locks->row_words - 1), 1, __ATOMIC_RELEASE);
+        live_updates++;
+        for (volatile unsigned pause = 0; pause < 100; pause++)
+            ;
+    }
+    return argument;
+}
+
+static bool is_one_moment(const uint64_t *row)
+{
+    const uint64_t count = row[word_of(locks, "contended")];
+
+    return row[word_of(locks, "wait")] == 10 * count && row[word_of(locks, "holds")] == count &&
+           row[word_of(locks, "held")] == 20 * count;
+}
+
+/* Reads until the guest has made many updates, and once more when it has stopped. */
+static void follow_guest(struct source *source, const struct declared *declared, pthread_t thread)
+{
+    uint64_t whole = 0, marked = 0, wrong = 0, last = 0, words[TRACE_TABLE_ROW_WORDS_MAX];
+    bool is_last = false;
+
+    for (unsigned i = 0; !is_last; i++) {
+        struct moment moment;
+        struct fail fail;
+
+        is_last = i >= LIVE_READS && live_updates > LIVE_READS;
+        if (is_last) {
+            live_stop = true;
+            pthread_join(thread, NULL);
+        }
+        if (!moment_read(&moment, source, declared, &fail)) {
+            wrong++;
+            continue;
+        }
+        const enum trace_row_state state = moment_row(&moment, 0, locks, live_row, words);
+        whole += state == TRACE_ROW_WHOLE;
+        marked += state == TRACE_ROW_CHANGING;
+        wrong += state == TRACE_ROW_DAMAGED || (state == TRACE_ROW_WHOLE && !is_one_moment(words));
+        last = words[word_of(locks, "contended")];
+        moment_free(&moment);
+    }
+    check(wrong == 0 && whole > 0 && last == live_updates,
+          "ram: a row that is updated meanwhile is of one moment, or marked (%llu, %llu, wrong: %llu)",
+          (unsigned long long)whole, (unsigned long long)marked, (unsigned long long)wrong);
+}
+
+static void test_live(void)
+{
+    char path[100], name[120];
+    struct declared declared;
+    struct fail fail = {""};
+    pthread_t thread;
+    size_t size;
+    char *text = read_metadata(&size);
+
+    begin(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    live_row = put_lock(0, 0x1000, 7, 0);
+    for (unsigned word = TRACE_ROW_KEYS + 3; word < locks->row_words; word++)
+        put_word(0, row_word(locks, live_row) + word, 0);
+    put_word(0, row_word(locks, live_row) + TRACE_ROW_BEGUN, 0);
+    snprintf(path, sizeof(path), "%s/ram", scratch);
+    write_file(path, made.ram, MAKE_BYTES);
+    int file = open(path, O_RDWR);
+    shared = mmap(NULL, MAKE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    snprintf(name, sizeof(name), "ram:%s", path);
+    struct source *source = open_source(name, 0, &fail);
+    bool ok = source != NULL && declared_read(&declared, text, size, &fail);
+    check(ok, "ram: is opened %s", fail.text);
+    if (ok && pthread_create(&thread, NULL, run_guest, NULL) == 0)
+        follow_guest(source, &declared, thread);
+    if (source != NULL)
+        source->class->close(source);
+    if (ok)
+        declared_free(&declared);
+    free(text);
+    munmap(shared, MAKE_BYTES);
+    close(file);
+}
+
 static void test_missing(void)
 {
     static char output[4096];
@@ -444,14 +557,6 @@ static void test_missing(void)
     check(run(output, sizeof(output), "locks", NULL, NULL) == EXIT_USAGE && output[0] == '\0',
           "memory in which the store lists no tables is refused");
 }
-
-static void begin(bool big)
-{
-    made.big = big;
-    made.has_tables = true;
-    make_guest(&made);
-}
-
 int main(void)
 {
     make_scratch();
@@ -472,6 +577,7 @@ int main(void)
         test_interval(order);
         test_hostile();
     }
+    test_live();
     test_missing();
     free(made.ram);
     return finish_tests();

@@ -166,6 +166,8 @@ static bool sort_table(struct table *table, const struct options *options, struc
 /* What is missing from the rows, to standard error. */
 static void complain_of_rows(const char *name, const struct counted *counted)
 {
+    if (counted->count == 0 && counted->damaged == 0)
+        complain("%s: no rows: nothing was counted; `tarn tables --help` says when these are", name);
     if (counted->damaged != 0)
         complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
                  counted->damaged, counted->damaged == 1 ? " is" : "s are");
