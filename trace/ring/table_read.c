@@ -7,8 +7,6 @@
  * key are found without an index, and the walk needs no memory of what it has visited: it visits a key at its
  * first row in order of CPU and place.
  */
-#include "trace/events.h" /* generated */
-#include <stddef.h>
 #include <trace/format/layout.h>
 #include <trace/ring/table_read.h>
 
@@ -65,9 +63,11 @@ enum trace_row_state trace_table_read_row(const struct trace_table_info *table, 
         if (trace_row_unfinished(table, copy) == 0)
             break;
     }
-    if (copy[TRACE_ROW_BEGUN] == 0 && copy[table->row_words - 1] == 0)
-        return TRACE_ROW_FREE; /* its keys may not be there yet */
-    if (copy[table->row_words - 1] > copy[TRACE_ROW_BEGUN] || !keys_are_sound(table, row, copy))
+    const uint64_t begun = copy[TRACE_ROW_BEGUN], ended = copy[table->row_words - 1];
+    const bool is_sound = keys_are_sound(table, row, copy);
+    if (ended == 0 && (begun == 0 || !is_sound))
+        return TRACE_ROW_FREE; /* of its first update the keys may not be there yet */
+    if (ended > begun || !is_sound)
         return TRACE_ROW_DAMAGED;
     return trace_row_unfinished(table, copy) == 0 ? TRACE_ROW_WHOLE : TRACE_ROW_CHANGING;
 }
@@ -108,10 +108,14 @@ static uint32_t probe_at(const struct trace_table_info *table, const uint64_t *k
                       table->rows);
 }
 
-/* Whether the row of `cpu` has the keys of `sum`; then it is in walk->copy. */
+/* Whether the row of `cpu` has the keys of `sum`; then it is in walk->copy. Most have not: the tag tells. */
 static bool read_same(struct trace_table_walk *walk, uint32_t cpu, uint32_t row, const uint64_t *sum)
 {
-    const enum trace_row_state state = trace_table_read_row(walk->table, walk->ring_of(cpu), row, walk->copy);
+    const char *ring = walk->ring_of(cpu);
+    if (__atomic_load_n(&row_at(walk->table, ring, row)[TRACE_ROW_TAG], __ATOMIC_RELAXED) !=
+        sum[TRACE_ROW_TAG])
+        return false;
+    const enum trace_row_state state = trace_table_read_row(walk->table, ring, row, walk->copy);
     return (state == TRACE_ROW_WHOLE || state == TRACE_ROW_CHANGING) &&
            same_keys(walk->table, walk->copy, sum);
 }
@@ -153,21 +157,6 @@ uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word
     for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++)
         sum += __atomic_load_n(&head_of(walk->table, walk->ring_of(cpu))[word], __ATOMIC_RELAXED);
     return sum;
-}
-
-static bool is_same_text(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
-}
-
-const struct trace_table_info *trace_table_named(const char *name)
-{
-    for (const struct trace_table_info *table = trace_table_list; table->name; table++)
-        if (is_same_text(table->name, name))
-            return table;
-    return NULL;
 }
 
 uint64_t trace_histogram_percentile(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent)
