@@ -119,6 +119,10 @@ const struct debug_command debug_commands[] = {
      "the last N events that a thread logged, or that name it; takes the filters of trace", debug_follow,
      trace_words, DEBUG_WORDS_MAX - 1},
     {"stat", "", "events and losses of each CPU's ring; and events of each class", debug_stat, NULL, 0},
+    {"tables", "[NAME]",
+     "tables of counters: rows used, and updates lost; with NAME, the rows with the most, of all CPUs "
+     "together",
+     debug_tables, NULL, 1},
     {"mask", "[show | set MASK]",
      "traced classes; MASK as in the shell: all, basic, off, sched,ipc, +lock, -frame", debug_mask,
      mask_words, 2},
@@ -228,6 +232,8 @@ const char *debug_complete(const char *line, const char *start, uint32_t length,
         return NULL;
     if (command->run == help)
         return complete_name(command_nth, start, length, index);
+    if (command->run == debug_tables)
+        return complete_name(debug_table_nth, start, length, index);
     if (start[-1] != ' ' || begins_with(line + name_length, " set ", 5))
         return complete_value(command, line, start, length, index);
     if (command->run == debug_memory || command->run == debug_symbols) {

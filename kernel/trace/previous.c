@@ -81,13 +81,19 @@ static bool extent_makes_sense(const struct trace_store *store, const struct tra
            extent->bytes % FRAME_SIZE == 0 && extent->offset < TRACE_BUFFERS_OFFSET + TRACE_RING_BYTES_MAX;
 }
 
+/* Whether it lies below the control page: tables of counters, which no reader of events needs. */
+static bool has_tables(const struct trace_extent *extent)
+{
+    return extent->offset + extent->bytes <= TRACE_CONTROL_OFFSET;
+}
+
 /* Whether a ring's control page and ring are listed completely, from the start without a gap. */
 static bool ring_is_complete(const struct trace_store *store, uint32_t cpu)
 {
     uint64_t next = TRACE_CONTROL_OFFSET;
     for (uint32_t i = 0; i < store->extent_count; i++) {
         const struct trace_extent *extent = &store->extents[i];
-        if (extent->kind != TRACE_EXTENT_RING || extent->number != cpu)
+        if (extent->kind != TRACE_EXTENT_RING || extent->number != cpu || has_tables(extent))
             continue;
         if (extent->offset != next)
             return false;

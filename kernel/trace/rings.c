@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel/trace/rings.c - every CPU's ring: its memory, starting over. resize.c changes the sizes.
+ * kernel/trace/rings.c - every CPU's ring and tables: their memory, starting over. resize.c changes the
+ * sizes.
  *
  * A page once mapped in a ring stays there: a smaller ring leaves its surplus mapped and unused, and a
  * later larger one uses it again. So no TLB shootdown is ever needed, and with TRACE_CAS a program that was
  * stopped while it logged and continues with old masks still writes into memory of the trace. The price is
  * that trace memory only grows.
  *
+ * The tables of counters (trace/format/table.h) are mapped and zeroed once, at boot. They count from then on:
+ * nothing clears them. Before that, or if there is no memory for them, trace_info.table_bytes is 0, and
+ * updates do nothing.
+ *
  * When the rings start over each CPU stops and opens its own: nobody else may write its index. The indices
  * continue beyond the old ones. With TRACE_CAS a swap that a writer prepared before fails. Words
  * reserved before are written somewhere in the ring, and the count of the packet that they hit shows it.
  */
+#include "trace/events.h" /* generated */
 #include <arch/boot.h>
 #include <arch/mmu.h>
 #include <arch/trace.h>
@@ -25,6 +31,7 @@
 
 #define RING_BYTES_LEAST       (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)
 #define RING_BYTES_DEFAULT_MAX (4ull << 20)
+#define TABLES_PART            16 /* all tables together take at most this fraction of memory */
 
 static LOCK_CLASS(trace_lock_class, "trace");
 struct spinlock trace_lock = SPINLOCK(&trace_lock_class);
@@ -84,15 +91,24 @@ static void free_run(paddr_t run, uint64_t first, uint64_t end)
         frame_free(run + i * FRAME_SIZE);
 }
 
-static int map_control_page(uint32_t cpu)
+/* Adds consecutive frames to the ring; returns how many pages, 0: no memory. */
+static uint64_t add_run(uint32_t cpu, uint64_t offset, uint64_t pages)
 {
     paddr_t run;
-    if (take_run(1, &run) == 0)
-        return -E_NO_MEMORY;
-    if (map_run(cpu, TRACE_CONTROL_OFFSET, run, 1) == 1)
-        return 0;
-    frame_free(run);
-    return -E_NO_MEMORY;
+    const uint64_t count = take_run(pages, &run), mapped = count ? map_run(cpu, offset, run, count) : 0;
+    free_run(run, mapped, count);
+    return mapped;
+}
+
+/* False: no memory; what was mapped stays. */
+static bool map_tables(uint32_t cpu)
+{
+    for (uint64_t at = 0, pages; at < TRACE_TABLES_BYTES; at += pages * FRAME_SIZE) {
+        pages = add_run(cpu, TRACE_TABLES_OFFSET + at, (TRACE_TABLES_BYTES - at) / FRAME_SIZE);
+        if (pages == 0)
+            return false;
+    }
+    return true;
 }
 
 int trace_extend_ring(uint32_t cpu, uint64_t pages, uint64_t most)
@@ -101,13 +117,10 @@ int trace_extend_ring(uint32_t cpu, uint64_t pages, uint64_t most)
     most += mapped_pages[cpu];
     pages = pages < most ? pages : most;
     while (mapped_pages[cpu] < pages) {
-        paddr_t run;
-        uint64_t count = take_run(pages - mapped_pages[cpu], &run);
-        uint64_t mapped =
-            count ? map_run(cpu, TRACE_BUFFERS_OFFSET + mapped_pages[cpu] * FRAME_SIZE, run, count) : 0;
-        mapped_pages[cpu] += mapped;
-        free_run(run, mapped, count);
-        if (count == 0 || mapped < count)
+        const uint64_t added =
+            add_run(cpu, TRACE_BUFFERS_OFFSET + mapped_pages[cpu] * FRAME_SIZE, pages - mapped_pages[cpu]);
+        mapped_pages[cpu] += added;
+        if (added == 0)
             return -E_NO_MEMORY;
     }
     return 0;
@@ -143,6 +156,26 @@ static uint64_t choose_ring_bytes(void)
     return bytes;
 }
 
+/* Returns the bytes of each CPU's tables, or 0: there are none. */
+static uint32_t choose_table_bytes(void)
+{
+    const uint64_t bytes = (uint64_t)TRACE_TABLES_BYTES * boot_info.cpu_count;
+    if (bytes <= frame_count_total() * FRAME_SIZE / TABLES_PART)
+        return TRACE_TABLES_BYTES;
+    log_line("trace: no tables of counters: %u KiB for %u CPUs are more than a sixteenth of memory",
+             (unsigned)(bytes >> 10), boot_info.cpu_count);
+    return 0;
+}
+
+/* The tables first: the store lists a ring in order. */
+static void map_ring(uint32_t cpu, uint64_t ring_bytes, uint32_t table_bytes)
+{
+    if ((table_bytes > 0 && !map_tables(cpu)) || add_run(cpu, TRACE_CONTROL_OFFSET, 1) == 0 ||
+        trace_extend_ring(cpu, ring_bytes / FRAME_SIZE, ~0ull >> 1))
+        panic("trace: no memory for a ring of %u KiB on each of %u CPUs", (unsigned)(ring_bytes >> 10),
+              boot_info.cpu_count);
+}
+
 /* Interrupts are off and no other CPU runs: no event is logged between these statements. */
 static void leave_boot_ring(uint64_t buffer_count)
 {
@@ -164,11 +197,12 @@ void trace_init(void)
     paddr_t previous_place = trace_previous_place(&previous_id);
     trace_previous_keep();
     trace_store_init(previous_place, previous_id);
+    const uint32_t table_bytes = choose_table_bytes();
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
-        if (map_control_page(cpu) || trace_extend_ring(cpu, ring_bytes / FRAME_SIZE, ~0ull >> 1))
-            panic("trace: no memory for a ring of %u KiB on each of %u CPUs", (unsigned)(ring_bytes >> 10),
-                  boot_info.cpu_count);
+        map_ring(cpu, ring_bytes, table_bytes);
     leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
+    /* from now on updates find the tables; no other CPU runs yet */
+    __atomic_store_n(&trace_info_page.table_bytes, table_bytes, __ATOMIC_RELAXED);
     for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {
         trace_ring_open(trace_ring(cpu), 0);
         trace_expect_index(cpu, trace_control_of(trace_ring(cpu))->index);

@@ -5,7 +5,7 @@ $(foreach f,$(filter servers/%,$(TRACED_SOURCES)),$(eval CFLAGS_$f := -DTARN_MAC
 $(eval $(call server_program,traced,$(TRACED_SOURCES),$(BA)/lib/libvirtio.a))
 
 # Tests traced against `tarn pull`, both on the host; the test plays the kernel.
-TRACED_HOST := $(addprefix servers/traced/,connection.c previous.c pull.c rings.c)
+TRACED_HOST := $(addprefix servers/traced/,connection.c request.c previous.c pull.c rings.c)
 $(B)/host/sanobj/servers/traced/%.o $(B)/host/sanobj/tests/unit/traced/%.o $(B)/host/sanobj/trace/event/%.o: HOST_CFLAGS += -Itests/unit/traced/host -Itests/unit/trace/host -Iarch/include \
     -Ikernel/abi '-DTRACED_RINGS=(uintptr_t)test_rings'
 UNIT_build/host/test/traced := seconds=300

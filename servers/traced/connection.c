@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * connection.c - connections to hosts: frames in both directions, requests, the start of pulls.
+ * connection.c - connections to hosts: frames in both directions, the start of pulls; requests: request.c.
  *
  * A thread per connection reads frames and replies. Input from the peer is untrusted: it is limited to one
  * frame of the maximum size, and any invalid input ends the connection.
@@ -81,57 +81,7 @@ static bool send_hello(struct connection *connection)
     return send_payload(connection, WIRE_HELLO, payload, sizeof(payload));
 }
 
-/* ---- requests -------------------------------------------------------------------------------------- */
-
-/* Returns -E_NOT_FOUND if there is no previous trace; then no data follow. */
-static int64_t put_previous(uint8_t *to, size_t *size)
-{
-    struct wire_previous previous;
-    int error = get_previous(&previous);
-
-    if (error)
-        return error;
-    wire_put_previous(to, &previous);
-    *size += WIRE_PREVIOUS_BYTES;
-    return 0;
-}
-
-static bool handle_request(struct connection *connection, const uint8_t *payload, uint32_t length)
-{
-    static const size_t reply_bytes =
-        WIRE_REPLY_BYTES +
-        (STATISTICS_BYTES_MAX > LOCK_CLASSES_BYTES_MAX ? STATISTICS_BYTES_MAX : LOCK_CLASSES_BYTES_MAX);
-    struct wire_request request;
-    size_t size = WIRE_REPLY_BYTES;
-    int64_t status = 0;
-
-    char text[WIRE_TEXT_MAX + 1];
-
-    if (length < WIRE_REQUEST_BYTES || length - WIRE_REQUEST_BYTES > WIRE_TEXT_MAX)
-        return false;
-    memcpy(text, payload + WIRE_REQUEST_BYTES, length - WIRE_REQUEST_BYTES);
-    text[length - WIRE_REQUEST_BYTES] = '\0';
-    request = (struct wire_request){wire_get32(payload), wire_get32(payload + 4), wire_get64(payload + 8),
-                                    wire_get64(payload + 16), text};
-    uint8_t *reply = malloc(reply_bytes);
-    if (!reply)
-        return false;
-    if (request.operation == WIRE_OP_STATISTICS)
-        size += put_statistics(reply + WIRE_REPLY_BYTES);
-    else if (request.operation == WIRE_OP_LOCK_CLASSES)
-        status = put_lock_classes(reply + WIRE_REPLY_BYTES, &size);
-    else if (request.operation == WIRE_OP_COUNTERS)
-        status = put_counters(reply + WIRE_REPLY_BYTES, &size);
-    else if (request.operation == WIRE_OP_PREVIOUS)
-        status = put_previous(reply + WIRE_REPLY_BYTES, &size);
-    else
-        status = control_trace(&request);
-    wire_put32(reply, request.tag);
-    wire_put32(reply + 4, (uint32_t)(status < 0 ? status : 0));
-    bool is_sent = send_payload(connection, WIRE_REPLY, reply, size);
-    free(reply);
-    return is_sent;
-}
+/* ---- frames ---------------------------------------------------------------------------------------- */
 
 static bool handle_pull(struct connection *connection, const uint8_t *payload, uint32_t length)
 {

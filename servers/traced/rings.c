@@ -99,6 +99,25 @@ size_t put_statistics(uint8_t *to)
     return (size_t)(at - to);
 }
 
+uint64_t tables_bytes(void)
+{
+    const uint64_t bytes = __atomic_load_n(&trace_info()->table_bytes, __ATOMIC_RELAXED);
+    return bytes < TRACE_TABLES_BYTES_MAX ? bytes : TRACE_TABLES_BYTES_MAX;
+}
+
+/* From the last word to the first: a row's `ended` is read before its columns, and `begun` after them. Each
+ * load is ordered before the next; pairs with trace_row_begin() and trace_row_end(). */
+void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes)
+{
+    const uint64_t ring = TRACED_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT);
+    const uint64_t *from = (const uint64_t *)(uintptr_t)(ring + TRACE_TABLES_OFFSET);
+
+    for (uint64_t word = bytes / 8; word-- > 0;) {
+        const uint64_t value = __atomic_load_n(&from[word], __ATOMIC_ACQUIRE);
+        memcpy(to + 8 * word, &value, sizeof(value));
+    }
+}
+
 size_t put_packet_header(uint8_t *payload, const struct trace_reader *reader, uint64_t number)
 {
     const struct trace_packet *packet = (const void *)(payload + WIRE_PACKET_BYTES);

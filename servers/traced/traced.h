@@ -2,8 +2,9 @@
 /*
  * traced.h - what the files of the trace server share: connections, the pull, the rings.
  *
- * connection.c runs one thread per link: HELLO, then requests. pull.c runs another one during a pull. rings.c
- * reads the memory that the kernel shares. README.md follows a packet through the server.
+ * connection.c runs one thread per link: HELLO, then requests, to which request.c replies. pull.c runs
+ * another one during a pull. rings.c reads the memory that the kernel shares. README.md follows a packet
+ * through the server.
  */
 #ifndef TRACED_H
 #define TRACED_H
@@ -46,6 +47,9 @@ bool send_frame(struct connection *connection, uint16_t type, size_t limit,
                 size_t (*fill)(void *context, uint8_t *payload), void *context);
 bool send_payload(struct connection *connection, uint16_t type, const void *payload, size_t size);
 
+/* request.c: replies to a request. False: the link broke, or the request is invalid. */
+bool handle_request(struct connection *connection, const uint8_t *payload, uint32_t length);
+
 /* pull.c */
 struct pull *start_pull(struct connection *connection, const struct wire_pull *request, const uint64_t *want);
 void ask_end_of_pull(struct pull *pull);
@@ -74,6 +78,9 @@ int64_t put_lock_classes(uint8_t *to, size_t *size);
 #define LOCK_CLASSES_BYTES_MAX (8u + WIRE_LOCK_CLASSES_MAX * WIRE_LOCK_CLASS_BYTES)
 int64_t put_counters(uint8_t *to, size_t *size); /* likewise, of WIRE_OP_COUNTERS; it is shorter */
 int64_t control_trace(const struct wire_request *request);
+uint64_t tables_bytes(void); /* of a CPU's tables of counters; 0: there are none */
+/* Copies so many of them to any address. */
+void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes);
 char *read_metadata(size_t *size); /* NULL: out of memory; size is a multiple of 8; free() it */
 
 /* Reported by TRACED_STATUS. Independent counters; relaxed. */

@@ -33,7 +33,7 @@ BOOT_FILES += test/greedy=$(BA)/user/test_greedy
 GUEST_kernel_scarce := free memory=256M seconds=600
 
 # Tests of the trace. trace_rings.c reads the rings.
-$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_sites trace_counters,\
+$(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_sites trace_counters trace_tables,\
     $(eval $(call guest_test_program,$t,tests/guest/$t.c user/bin/trace_rings.c)))
 # Its vandal's races are what it is about.
 GUEST_trace_damage := plain

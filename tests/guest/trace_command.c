@@ -9,6 +9,7 @@
 
 #include <tests/guest/trace_help.h>
 #include <trace/events.h>
+#include <trace/tables.h>
 
 #define WORDS_MAX 8
 #define OUTPUT    "/tmp/trace_command.out"
@@ -242,6 +243,20 @@ static void test_app_limits(void)
           "and ends with it");
 }
 
+static void test_tables(void)
+{
+    struct trace_lock_sites_row *row = trace_lock_sites_row(arch_trace_ring(), 0xabcd0123, 60, 1, 0);
+    check(run("trace tables") == 0 && says("updates lost") && says("\nlocks "), "tables lists them");
+    trace_row_begin(&row->begun);
+    trace_row_add(&row->times, 2);
+    trace_row_add(&row->ticks, arch_trace_info()->clock_hz * 20);
+    trace_row_end(&row->ended);
+    check(run("trace tables lock_sites") == 0 && says("lock_class") && says("0xabcd0123          60 ") &&
+              says("20.0s") && says(" rows\n"),
+          "tables prints the rows of one, with times");
+    check(fails_with("trace tables bogus", 1, "no table has that name"), "there is no other table");
+}
+
 int main(void)
 {
     const struct trace_info *info = arch_trace_info();
@@ -260,6 +275,7 @@ int main(void)
     test_bench();
     test_app_bench();
     test_app_limits();
+    test_tables();
     unlink(OUTPUT);
     return finish_tests();
 }

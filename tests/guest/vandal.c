@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * vandal.c - does the worst that a program can do to the trace: fills control
- * pages and buffers of all CPUs with garbage while other threads log. The
+ * pages, buffers and tables of all CPUs with garbage while other threads log. The
  * system must not be affected; the host must detect the damage (tests/host/vandal).
  *
  *     vandal [milliseconds]
@@ -38,13 +38,13 @@ static uint64_t next_random(void)
     return state;
 }
 
-/* Damages a control page, a packet header, or events. */
+/* Damages a control page, a packet header, a table, or events. */
 static void damage(void)
 {
     const struct trace_info *info = arch_trace_info();
     char *ring = (char *)USER_TRACE_RINGS + ((next_random() % info->cpu_count) << TRACE_RING_SHIFT);
     uint64_t ring_bytes = info->ring_mask + 8, buffer_bytes = (info->buffer_mask + 1) * 8, offset;
-    switch (next_random() % 4) {
+    switch (next_random() % 5) {
     case 0:
         offset = TRACE_CONTROL_AT(events) + next_random() % (TRACE_BUFFERS_OFFSET - TRACE_CONTROL_AT(events));
         break;
@@ -54,6 +54,9 @@ static void damage(void)
     case 2:
         offset = TRACE_BUFFERS_OFFSET + next_random() % (ring_bytes / buffer_bytes) * buffer_bytes +
                  next_random() % sizeof(struct trace_packet);
+        break;
+    case 3:
+        offset = TRACE_TABLES_OFFSET + next_random() % info->table_bytes;
         break;
     default:
         offset = TRACE_BUFFERS_OFFSET + next_random() % ring_bytes;

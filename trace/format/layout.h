@@ -8,6 +8,7 @@
  * a ring.
  *
  *     ring of CPU n = PORT_TRACE_RINGS + (n << TRACE_RING_SHIFT)
+ *       + TRACE_TABLES_OFFSET   tables of counters (table.h); trace_info.table_bytes of them are mapped
  *       + TRACE_CONTROL_OFFSET  struct trace_control
  *       + TRACE_BUFFERS_OFFSET  buffer 0, buffer 1, ...   (a power of two in all), then TRACE_SLACK_BYTES
  *
@@ -30,6 +31,9 @@
 #define TRACE_RING_SHIFT           30
 #define TRACE_BUFFERS_OFFSET       0x200000ull /* 2 MiB: large pages can map the ring */
 #define TRACE_CONTROL_OFFSET       (TRACE_BUFFERS_OFFSET - 4096)
+#define TRACE_TABLES_OFFSET        0x100000ull
+/* a page is left before the control page, so that no extent of a store has both (store.h) */
+#define TRACE_TABLES_BYTES_MAX     (TRACE_CONTROL_OFFSET - 4096 - TRACE_TABLES_OFFSET)
 /* Mapped behind the last buffer, because a program may corrupt a ring's bound: the longest event fits. */
 #define TRACE_SLACK_BYTES          0x2000ull
 #define TRACE_RING_BYTES_MAX       (1ull << 29)
@@ -91,8 +95,9 @@ struct trace_info {
     uint32_t event_limit[TRACE_LIMITED_MAX];
     /* Percent: in mode stream the consumer is woken when at most so much of a ring is free. */
     uint32_t low_water;
+    uint32_t table_bytes; /* of the tables beside each ring; 0: there are none, or not yet */
     uint8_t
-        reserved[512 - 148 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
+        reserved[512 - 152 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */
     uint64_t consumed[TRACE_CPUS_MAX];
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */

@@ -31,7 +31,7 @@
 #define TRACE_STORE_PLACES    2u /* where a kernel may put its store, see kernel/trace/store.c */
 
 enum trace_extent_kind {
-    TRACE_EXTENT_RING = 1,     /* pages of CPU `number`'s ring; offset: from the ring's start */
+    TRACE_EXTENT_RING = 1,     /* pages of CPU `number`'s tables and ring; offset: from the ring's start */
     TRACE_EXTENT_METADATA = 2, /* part `number` of the metadata; may be empty; offset: from its start */
 };
 

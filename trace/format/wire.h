@@ -148,6 +148,13 @@ enum wire_operation {
      */
     WIRE_OP_BIND_COUNTERS = 20,
     WIRE_OP_SET_LOW_WATER = 22, /* a = percent of a ring, 0 to 100; -E_BAD_ARGUMENT */
+    /* a = CPU; -E_BAD_ARGUMENT: there is none. Reply data: the clock in ticks when the copy began, as u64,
+     * then the CPU's tables of counters in the guest's byte order, as many bytes as the info page says. The
+     * words are copied from the last to the first: so a row's counts of updates say whether it is of one
+     * moment (table.h).
+     */
+    WIRE_OP_TABLES = 23,
+    WIRE_OP_METADATA = 24, /* reply data: TSDL text, as in WIRE_METADATA, but without a pull */
 };
 #define WIRE_CLASSES 64u
 
@@ -175,6 +182,8 @@ struct wire_previous {
     char reason[WIRE_REASON_BYTES];      /* NUL padded */
 };
 #define WIRE_PREVIOUS_BYTES (WIRE_HELLO_BYTES + 16 + WIRE_REASON_BYTES)
+
+#define WIRE_TABLES_CLOCK_BYTES 8u /* before the tables in the reply to WIRE_OP_TABLES */
 
 /* A lock class, and how it is sampled. */
 #define WIRE_LOCK_NAME_BYTES 32u

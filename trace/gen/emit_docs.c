@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/gen/emit_docs.c - writes build/gen/docs/events.md, the reference page of all events. */
+/* trace/gen/emit_docs.c - writes build/gen/docs/events.md, the reference page of all events and tables. */
 #include "model.h"
 
 static void emit_type(FILE *out, const struct event *event, const struct field *f)
@@ -56,4 +56,5 @@ void emit_docs(FILE *out, const struct schema *schema)
         for (unsigned e = 0; e < class->event_count; e++)
             emit_event_docs(out, class, &class->events[e]);
     }
+    emit_tables_docs(out, schema);
 }

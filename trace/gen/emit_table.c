@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace/gen/emit_table.c - writes build/gen/trace/events.[ch]: the events as data
- * (trace/format/event_table.h) for the kernel's printer and the host's decoder, the metadata template, the
- * schema's UUID. */
+ * (trace/format/event_table.h) for the kernel's printer and the host's decoder, the tables of counters, the
+ * metadata template, the schema's UUID. */
 #include "model.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ void emit_table_header(FILE *out, const struct schema *schema)
     fprintf(out, "/* SPDX-License-Identifier: BSD-2-Clause */\n/* %s from trace/schema. */\n",
             generated_note);
     fprintf(out, "#ifndef TRACE_EVENTS_H\n#define TRACE_EVENTS_H\n\n#include <trace/format/event_table.h>\n"
-                 "#include <trace/format/format.h>\n\n");
+                 "#include <trace/format/format.h>\n#include <trace/format/table.h>\n\n");
     fprintf(out, "#define TRACE_SCHEMA_UUID \"%s\"\n#define TRACE_SCHEMA_UUID_BYTES {", uuid);
     for (unsigned i = 0; i < 16; i++)
         fprintf(out, "%s0x%02x", i ? ", " : "", schema->uuid[i]);
@@ -52,6 +52,7 @@ void emit_table_header(FILE *out, const struct schema *schema)
         "/* the types of events that are declared `sampled` or `above` */\n#define TRACE_LIMITED_COUNT %uu\n"
         "extern const struct trace_limited trace_limited[TRACE_LIMITED_COUNT];\n\n",
         schema->limited_count);
+    emit_table_constants(out, schema);
     fprintf(out, "static inline const struct trace_event_info *trace_event_find(uint32_t id)\n{\n"
                  "    uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);\n"
                  "    if (class_number >= TRACE_CLASS_COUNT)\n        return 0;\n"
@@ -156,6 +157,7 @@ void emit_table_source(FILE *out, const struct schema *schema)
     }
     fprintf(out, "};\n");
     emit_limited(out, schema);
+    emit_table_list(out, schema);
     size_t length;
     char *text = make_metadata(schema, &length);
     fprintf(out,

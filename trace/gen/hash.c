@@ -3,10 +3,10 @@
  * trace/gen/hash.c - computes a schema's UUID: SHA-1 of its canonical text, cut and marked as an RFC 4122
  * version 5 UUID.
  *
- * The canonical text is the events' part of the metadata: the UUID changes when the layout of bytes changes,
- * not when a description does. Of an application's class it has also which events can be limited, because
- * the kernel takes that from the descriptor, and takes each UUID for one descriptor. sha1sum (coreutils)
- * computes the hash.
+ * The canonical text is the events' and the tables' part of the metadata: the UUID changes when the layout of
+ * bytes changes, not when a description does. Of an application's class it has also which events can be
+ * limited, because the kernel takes that from the descriptor, and takes each UUID for one descriptor. sha1sum
+ * (coreutils) computes the hash.
  */
 #include "model.h"
 
@@ -29,6 +29,7 @@ void hash_schema(struct schema *schema)
     if (!text)
         abort();
     emit_events_tsdl(text, schema);
+    emit_tables_tsdl(text, schema);
     emit_app_limits(text, schema);
     rewind(text);
     if (dup2(fileno(text), STDIN_FILENO) < 0 || !(sum = popen("sha1sum", "r")))

@@ -4,7 +4,8 @@
  *
  *     evgen [--enum KEY=FILE]... -o DIR FILE.ev...    the system's events:
  *         DIR/include/trace/CLASS.h     typed inline log functions
- *         DIR/trace/events.[ch]         the events as data, metadata template, schema UUID
+ *         DIR/include/trace/tables.h    tables of counters: rows, and functions that find them
+ *         DIR/trace/events.[ch]         events and tables as data, metadata template, schema UUID
  *         DIR/trace/metadata.tsdl       the same template as a file
  *         DIR/docs/events.md            reference page
  *     evgen --app FILE.ev -o HEADER [--dummies SOURCE]    an application's class: one header, and a source
@@ -121,6 +122,9 @@ static void write_system(const struct schema *schema, const char *dir)
         emit_class_header(out, schema, &schema->classes[i]);
         end_output(out, join_path(dir, "/include/trace/", schema->classes[i].name, ".h"));
     }
+    out = begin_output();
+    emit_tables_header(out, schema);
+    end_output(out, join_path(dir, "/include/trace/tables.h", "", ""));
     out = begin_output();
     emit_table_header(out, schema);
     end_output(out, join_path(dir, "/trace/events.h", "", ""));

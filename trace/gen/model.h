@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/gen/model.h - the generator's model: classes, events, fields, enumerations.
+ * trace/gen/model.h - the generator's model: classes, events, fields, enumerations, tables.
  *
  * parse.c reads the files of trace/schema into this model and rejects errors; each emit_ file writes one kind
  * of output without further checks; main.c calls them. A host program of the build: it never frees memory.
@@ -16,6 +16,7 @@
 #include <trace/format/event_table.h>
 #include <trace/format/format.h>
 #include <trace/format/layout.h>
+#include <trace/format/table.h>
 
 #define FIELDS_MAX ((int)TRACE_DESCRIPTOR_FIELDS_MAX)
 
@@ -67,9 +68,31 @@ struct class
     unsigned event_count;
 };
 
+struct column {
+    char *name, *description;
+    char *unit; /* or "" */
+    enum trace_column_kind kind;
+    unsigned key_bytes; /* of the C argument of a key: 4 or 8 */
+    bool is_hex;
+    unsigned word, words;
+};
+
+struct table {
+    char *name, *description;
+    const char *file;
+    unsigned line, number;
+    unsigned rows, row_words;
+    bool is_hashed;
+    struct column columns[TRACE_TABLE_COLUMNS_MAX];
+    unsigned column_count, key_count;
+    unsigned offset; /* bytes, set by finish_tables() */
+};
+
 struct schema {
     struct class *classes; /* sorted by number; events sorted by minor */
     unsigned class_count;
+    struct table *tables; /* sorted by number, which is the index */
+    unsigned table_count;
     unsigned limited_count; /* types of events */
     uint8_t uuid[16];
 };
@@ -86,6 +109,8 @@ void parse_file(struct schema *schema, const char *file, bool app, const struct 
 /* parse.c: checks across files; sorts. */
 void finish_schema(struct schema *schema);
 const struct field *tail_field(const struct event *event);
+/* parse_table.c: the same for tables. */
+void finish_tables(struct schema *schema);
 
 /* hash.c: sets the schema's uuid, in the style of RFC 4122 version 5, from its canonical text. */
 void hash_schema(struct schema *schema);
@@ -106,6 +131,12 @@ void emit_table_source(FILE *out, const struct schema *schema);
 /* emit_dummies.c */
 void emit_dummies(FILE *out, const struct schema *schema);
 void emit_app_dummies(FILE *out, const struct class *class, const char *header); /* in app/ */
+/* emit_rows.c: all that is made from tables */
+void emit_tables_tsdl(FILE *out, const struct schema *schema); /* a comment; nothing if there are none */
+void emit_tables_header(FILE *out, const struct schema *schema);
+void emit_table_constants(FILE *out, const struct schema *schema);
+void emit_table_list(FILE *out, const struct schema *schema);
+void emit_tables_docs(FILE *out, const struct schema *schema);
 /* emit_docs.c */
 void emit_docs(FILE *out, const struct schema *schema);
 

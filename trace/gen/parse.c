@@ -5,25 +5,12 @@
  * trace/schema/README.md has the grammar. One line is one statement, except for an enumeration, whose braces
  * may span lines. Every error message names file and line, the error and the remedy.
  */
-#include "model.h"
+#include "parse.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The position: one file, one line, a cursor in it. */
-struct reader {
-    const char *file;
-    unsigned line;
-    char *at;
-    char *next_line;
-    bool app;
-    const struct enum_source *sources;
-    unsigned source_count;
-    struct class *class;
-    struct event *event; /* its fields are being read; or NULL */
-};
 
 /* Words of C that are not also reserved in the metadata language (trace_name_is_reserved), and what the log
  * functions use. */
@@ -33,8 +20,7 @@ static const char *const reserved_words[] = {
     "static", "switch", "union", "volatile", "while",    "slot",
 };
 
-__attribute__((noreturn, format(printf, 3, 4))) static void refuse(const char *file, unsigned line,
-                                                                   const char *format, ...)
+void refuse(const char *file, unsigned line, const char *format, ...)
 {
     va_list arguments;
     fprintf(stderr, "%s:%u: ", file, line);
@@ -44,8 +30,6 @@ __attribute__((noreturn, format(printf, 3, 4))) static void refuse(const char *f
     fputc('\n', stderr);
     exit(1);
 }
-
-#define REFUSE(reader, ...) refuse((reader)->file, (reader)->line, __VA_ARGS__)
 
 static char *read_whole_file(const char *file)
 {
@@ -70,7 +54,7 @@ static char *read_whole_file(const char *file)
 
 /* ---- words ---------------------------------------------------------------------------------------- */
 
-static void skip_space(struct reader *r)
+void skip_space(struct reader *r)
 {
     while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
         r->at++;
@@ -78,7 +62,7 @@ static void skip_space(struct reader *r)
         r->at += strlen(r->at);
 }
 
-static bool at_end(struct reader *r)
+bool at_end(struct reader *r)
 {
     skip_space(r);
     return *r->at == 0;
@@ -116,13 +100,13 @@ static void expect_char(struct reader *r, char c)
         REFUSE(r, "expected '%c' before '%.20s'", c, r->at);
 }
 
-static void expect_end(struct reader *r)
+void expect_end(struct reader *r)
 {
     if (!at_end(r))
         REFUSE(r, "'%.20s' is more than belongs on this line: remove it", r->at);
 }
 
-static char *take_word(struct reader *r, const char *what)
+char *take_word(struct reader *r, const char *what)
 {
     skip_space(r);
     char *start = r->at;
@@ -133,7 +117,7 @@ static char *take_word(struct reader *r, const char *what)
     return strndup(start, r->at - start);
 }
 
-static char *take_name(struct reader *r, const char *what)
+char *take_name(struct reader *r, const char *what)
 {
     char *name = take_word(r, what);
     if (name[0] == '_')
@@ -141,7 +125,7 @@ static char *take_name(struct reader *r, const char *what)
     return name;
 }
 
-static uint64_t take_number(struct reader *r, const char *what)
+uint64_t take_number(struct reader *r, const char *what)
 {
     skip_space(r);
     if (!isdigit((unsigned char)*r->at))
@@ -152,7 +136,7 @@ static uint64_t take_number(struct reader *r, const char *what)
     return value;
 }
 
-static char *take_quoted(struct reader *r, const char *what)
+char *take_quoted(struct reader *r, const char *what)
 {
     skip_space(r);
     if (*r->at != '"')
@@ -318,7 +302,7 @@ static void place_field(struct reader *r, struct event *event, struct field *f)
         event->fixed_bytes += f->bytes;
 }
 
-static void check_name(struct reader *r, const char *name)
+void check_name(struct reader *r, const char *name)
 {
     bool reserved = trace_name_is_reserved(name);
     for (unsigned i = 0; i < sizeof(reserved_words) / sizeof(*reserved_words); i++)
@@ -504,21 +488,27 @@ static void read_event(struct reader *r)
 
 static void read_statement(struct reader *r)
 {
-    char *word = take_word(r, "class, enum, event, format or a type");
+    char *word = take_word(r, "class, enum, event, table, format or a type");
     bool is_class = !strcmp(word, "class"), is_enum = !strcmp(word, "enum"),
-         is_event = !strcmp(word, "event");
+         is_event = !strcmp(word, "event"), is_table = !strcmp(word, "table");
     if (!is_class && !r->class->name)
         REFUSE(r, "the file must begin with its class: class NAME NUMBER \"what it is about\"");
-    if (is_class || is_enum || is_event)
+    if (is_class || is_enum || is_event || is_table) {
         finish_event(r);
+        finish_table(r);
+    }
     if (is_class) {
         read_class(r);
     } else if (is_enum) {
         read_enum(r);
     } else if (is_event) {
         read_event(r);
+    } else if (is_table) {
+        read_table(r);
+    } else if (r->table) {
+        read_column(r, word);
     } else if (!r->event) {
-        REFUSE(r, "'%s' outside an event: expected class, enum or event", word);
+        REFUSE(r, "'%s' outside an event or a table: expected class, enum, event or table", word);
     } else if (!strcmp(word, "format")) {
         if (r->event->format)
             REFUSE(r, "event %s has a second format: remove one", r->event->name);
@@ -539,6 +529,7 @@ void parse_file(struct schema *schema, const char *file, bool app, const struct 
     struct reader r = {.file = file,
                        .next_line = read_whole_file(file),
                        .app = app,
+                       .schema = schema,
                        .sources = sources,
                        .source_count = source_count,
                        .class = &class};
@@ -546,6 +537,7 @@ void parse_file(struct schema *schema, const char *file, bool app, const struct 
         if (!at_end(&r))
             read_statement(&r);
     finish_event(&r);
+    finish_table(&r);
     if (!class.name)
         refuse(file, r.line, "no class in this file: begin with class NAME NUMBER \"what it is about\"");
     if (!class.event_count)
@@ -596,6 +588,7 @@ static void number_limited(struct schema *schema, struct class *class)
 
 void finish_schema(struct schema *schema)
 {
+    finish_tables(schema);
     qsort(schema->classes, schema->class_count, sizeof(*schema->classes), compare_classes);
     for (unsigned i = 0; i < schema->class_count; i++) {
         struct class *class = &schema->classes[i];

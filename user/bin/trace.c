@@ -27,6 +27,7 @@
 #include <user/bin/trace_previous.h>
 #include <user/bin/trace_rings.h>
 #include <user/bin/trace_study.h>
+#include <user/bin/trace_tables.h>
 #include <user/bin/util.h>
 
 static const char help[] =
@@ -70,6 +71,8 @@ static const char help[] =
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
+    "  tables [NAME]          print a table of counters, all CPUs together, the rows with the most first.\n"
+    "                         Without NAME: list them, with rows used and updates lost\n"
     "  last [COUNT] [MASK]    print the newest events (20) of all CPUs, of the classes in MASK\n"
     "  previous [COUNT] [MASK]  the same for the previous boot, whose trace survived a reset\n"
     "  previous drop          free the memory of the previous boot's trace\n";
@@ -463,6 +466,11 @@ static int run_bench(int argc, char **argv)
     return bench_events(argv + 1);
 }
 
+static int print_tables(int argc, char **argv)
+{
+    return show_tables(argc > 1 ? argv[1] : NULL);
+}
+
 static trace_run run_command;
 
 static int choose_study(int argc, char **argv)
@@ -482,6 +490,7 @@ static const struct command {
     {"previous", 0, 2, show_previous}, {"profile", 1, 2, set_profile},     {"watch", 0, 2, sample_locks},
     {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold}, {"counters", 0, 1, bind_counters},
     {"bench", 0, INT_MAX, run_bench},  {"study", 0, 1, choose_study},      {"low-water", 0, 1, set_low_water},
+    {"tables", 0, 1, print_tables},
 };
 
 static int run_command(int argc, char **argv)

@@ -8,12 +8,16 @@
 #include <trace/events.h>
 #include <trace/format/metadata.h>
 
+_Static_assert(TRACE_TABLES_BYTES >= 2 * 4096, "two extents");
+
 #define METADATA_AT 0x10000u
 #define RINGS_AT    0x200000u
 #define RING_BYTES  (MAKE_BUFFER_BYTES * MAKE_BUFFERS)
 #define WINDOW      (2 * RING_BYTES) /* capacity for one ring */
 #define WORDS       (MAKE_BUFFER_BYTES / 8)
 #define EVENT_WORDS 3u
+#define TABLES_AT   0x280000u
+#define TABLES_HALF (TRACE_TABLES_BYTES / 8192 * 4096) /* whole pages */
 
 static bool foreign(const struct made *made)
 {
@@ -62,6 +66,14 @@ uint8_t *made_packet(struct made *made, uint32_t cpu, uint64_t number)
 uint8_t *made_store(struct made *made)
 {
     return made->ram + (made->store_at - made->base);
+}
+
+uint8_t *made_table_word(struct made *made, uint32_t cpu, uint64_t word)
+{
+    const uint64_t at = 8 * word, rest = TRACE_TABLES_BYTES - TABLES_HALF;
+
+    return made->ram + TABLES_AT + cpu * TRACE_TABLES_BYTES +
+           (at < TABLES_HALF ? rest + at : at - TABLES_HALF);
 }
 
 uint64_t made_id(uint32_t cpu, uint64_t number, uint32_t event)
@@ -171,6 +183,20 @@ static void add_extent(struct made *made, uint32_t number, uint32_t kind, uint64
     PUT(made, extent, struct trace_extent, number, kind >> 8);
 }
 
+/* Returns how many extents there are then. */
+static uint32_t add_tables(struct made *made, uint32_t extents)
+{
+    const uint64_t rest = TRACE_TABLES_BYTES - TABLES_HALF;
+
+    for (uint32_t cpu = 0; cpu < MAKE_CPUS && made->has_tables; cpu++) {
+        const uint64_t at = made->base + TABLES_AT + cpu * TRACE_TABLES_BYTES;
+        const uint32_t kind = TRACE_EXTENT_RING | cpu << 8;
+        add_extent(made, extents++, kind, TRACE_TABLES_OFFSET + TABLES_HALF, at, rest);
+        add_extent(made, extents++, kind, TRACE_TABLES_OFFSET, at + rest, TABLES_HALF);
+    }
+    return extents;
+}
+
 void make_store(struct made *made, uint32_t age)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
@@ -185,6 +211,7 @@ void make_store(struct made *made, uint32_t age)
         add_extent(made, extents++, kind, TRACE_BUFFERS_OFFSET, ring + RING_BYTES / 2, RING_BYTES / 2);
         add_extent(made, extents++, kind, TRACE_BUFFERS_OFFSET + RING_BYTES / 2, ring, RING_BYTES / 2);
     }
+    extents = add_tables(made, extents);
     PUT(made, store, struct trace_store, magic, TRACE_STORE_MAGIC);
     PUT(made, store, struct trace_store, self, made->store_at);
     PUT(made, store, struct trace_store, changes, 8);

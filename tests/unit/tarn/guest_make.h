@@ -27,6 +27,7 @@ struct made {
     uint64_t store_at;
     uint64_t base;      /* physical address of ram[0] */
     uint64_t ring_base; /* the same for the rings, which may be elsewhere */
+    bool has_tables;    /* of counters, beside each ring */
 };
 
 enum made_state { MADE_WHOLE, MADE_OPEN, MADE_TORN };
@@ -44,6 +45,9 @@ uint64_t made_id(uint32_t cpu, uint64_t number, uint32_t event);
 uint8_t *made_control(struct made *made, uint32_t cpu);
 uint8_t *made_packet(struct made *made, uint32_t cpu, uint64_t number);
 uint8_t *made_store(struct made *made);
+/* TRACE_TABLES_BYTES, of which the second half lies in front of the first: WORD counts from the tables'
+ * start. */
+uint8_t *made_table_word(struct made *made, uint32_t cpu, uint64_t word);
 
 void put32(const struct made *made, void *at, uint32_t value);
 void put64(const struct made *made, void *at, uint64_t value);

@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
@@ -22,10 +23,12 @@
 #include <tests/unit/trace/ring_harness.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
+#include <tools/tarn/tables/moment.h>
 #include <trace/event/previous.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
 #include <trace/ring/resize.h>
+#include <trace/tables.h>
 #include <trace/user.h>
 #include <unistd.h>
 
@@ -766,6 +769,141 @@ static void test_hostile(void)
     check(ctl("statistics", NULL) == 0, "traced still replies after 300 hostile connections");
 }
 
+/* ---- tables of counters ---------------------------------------------------------------------------- */
+
+#define UPDATERS  4u /* two on each CPU */
+#define LOCKS     8u
+#define WAIT      100u
+#define SAMPLE_AT 0x1000u
+
+static _Atomic bool updaters_stop, readers_stop;
+static _Atomic uint64_t updates;
+
+/* Each update adds the same to several columns, so that a row of one moment has them in proportion. */
+static void *run_updater(void *argument)
+{
+    char *ring = ring_of_cpu((uint32_t)((uintptr_t)argument % TEST_CPUS));
+
+    for (uint64_t i = 0; !updaters_stop; i++) {
+        struct trace_locks_row *row = trace_locks_row(ring, SAMPLE_AT + i % LOCKS * 8, 3, 7);
+        trace_row_begin(&row->begun);
+        trace_row_add(&row->contended, 1);
+        trace_row_add(&row->wait, WAIT);
+        trace_row_raise(&row->wait_longest, WAIT + i % 28);
+        trace_row_bucket(row->wait_times, WAIT);
+        trace_row_add(&row->held, 3 * WAIT);
+        trace_row_end(&row->ended);
+        updates++;
+    }
+    return argument;
+}
+
+/* What moments have shown. */
+struct moments {
+    uint64_t read, whole, under_way, wrong, counted;
+};
+
+static void judge_row(struct moments *moments, enum trace_row_state state, const struct trace_locks_row *row)
+{
+    const uint64_t count = row->contended;
+    const bool agrees = row->wait == WAIT * count && row->held == 3 * WAIT * count &&
+                        row->wait_times[trace_table_bucket(WAIT)] == count;
+
+    moments->whole += state == TRACE_ROW_WHOLE;
+    moments->under_way += state == TRACE_ROW_CHANGING;
+    moments->wrong += state == TRACE_ROW_DAMAGED || (state == TRACE_ROW_WHOLE && !agrees);
+    moments->counted += state == TRACE_ROW_WHOLE ? count : 0;
+}
+
+static bool read_moments(struct moments *moments, struct source *source, const struct declared *declared)
+{
+    const struct trace_table_info *table = declared_find(declared, "locks");
+    struct moment moment;
+    struct fail fail;
+    union {
+        uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
+        struct trace_locks_row row;
+    } copy;
+
+    if (!moment_read(&moment, source, declared, &fail))
+        return false;
+    moments->read++;
+    moments->counted = 0;
+    for (unsigned cpu = 0; cpu < moment.cpu_count; cpu++)
+        for (uint32_t row = 0; row < table->rows; row++) {
+            const enum trace_row_state state = moment_row(&moment, cpu, table, row, copy.words);
+            if (state != TRACE_ROW_FREE)
+                judge_row(moments, state, &copy.row);
+        }
+    moments->wrong += moment.clock[0] == 0;
+    moment_free(&moment);
+    return true;
+}
+
+/* Reads moments until it is told to stop, and a last one. */
+static void *run_reader(void *argument)
+{
+    struct moments *moments = argument;
+    struct wire_request request = {.operation = WIRE_OP_METADATA};
+    struct source_reply reply;
+    struct declared declared;
+    struct fail fail;
+    struct source *source = open_source(source_name, 0, &fail);
+
+    if (!source || !source_control(source, &request, "", &reply, &fail) ||
+        !declared_read(&declared, (const char *)reply.data, reply.size, &fail))
+        return NULL;
+    bool ok = true, is_last = false;
+    while (ok && !is_last) {
+        is_last = readers_stop;
+        ok = read_moments(moments, source, &declared);
+    }
+    request = (struct wire_request){.operation = WIRE_OP_TABLES, .a = TEST_CPUS};
+    ok = ok && !source_control(source, &request, "", &reply, &fail) && reply.status == -E_BAD_ARGUMENT;
+    declared_free(&declared);
+    source->class->close(source);
+    return ok ? argument : NULL;
+}
+
+static int tables(void)
+{
+    char *words[] = {"tables", source_name, NULL};
+    return command_run(2, words);
+}
+
+static void test_tables(void)
+{
+    struct moments moments = {0};
+    pthread_t updater[UPDATERS], reader;
+    void *result;
+
+    new_rings(16384, 64, TRACE_MODE_STREAM);
+    check(tables() == EXIT_USAGE, "a guest without tables of counters is refused");
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+        mprotect(ring_of_cpu(cpu) + TRACE_TABLES_OFFSET, TRACE_TABLES_BYTES, PROT_READ | PROT_WRITE);
+    test_info.table_bytes = TRACE_TABLES_BYTES;
+    for (uintptr_t i = 0; i < UPDATERS; i++)
+        pthread_create(&updater[i], NULL, run_updater, (void *)i);
+    pthread_create(&reader, NULL, run_reader, &moments);
+    start_writers(1000);
+    int status = pull("--duration", "2");
+    stop_writers();
+    check(status == 0 && count_arrived(0).sound, "a pull is complete while others read tables (status %d)",
+          status);
+    updaters_stop = true;
+    for (unsigned i = 0; i < UPDATERS; i++)
+        pthread_join(updater[i], NULL);
+    readers_stop = true;
+    pthread_join(reader, &result);
+    check(result != NULL && moments.read > 3 && moments.wrong == 0,
+          "each row of a moment is of one moment, or marked: %llu moments, %llu rows of one, %llu marked, "
+          "%llu wrong",
+          (unsigned long long)moments.read, (unsigned long long)moments.whole,
+          (unsigned long long)moments.under_way, (unsigned long long)moments.wrong);
+    check(moments.counted == updates, "the last moment has all updates");
+    check(tables() == EXIT_OK, "tarn tables lists the tables");
+}
+
 static void test_marks(void)
 {
     uint64_t sent = atomic_load(&packets_sent), marked = atomic_load(&marked_packets);
@@ -792,6 +930,7 @@ int main(void)
     test_resized(enlarge_buffers, 65536, "larger");
     test_resized(shrink_buffers, 16384, "smaller");
     test_cleared();
+    test_tables();
     test_hostile();
     test_marks();
     return finish_tests();

@@ -14,7 +14,7 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/ctl_counters.h>
 #include <tools/tarn/help.h>
-#include <tools/tarn/source/source.h>
+#include <tools/tarn/source/lock_classes.h>
 #include <trace/events.h>
 #include <trace/print/words.h>
 
@@ -278,39 +278,6 @@ static bool run_request(struct ctl *ctl, const struct wire_request *request, str
 
 /* ---- classes of locks ---------------------------------------------------------------------------- */
 
-struct lock_classes {
-    uint32_t count;
-    struct wire_lock_class class[WIRE_LOCK_CLASSES_MAX];
-};
-
-static bool parse_lock_classes(struct lock_classes *classes, const uint8_t *data, size_t size,
-                               struct fail *fail)
-{
-    classes->count = size >= 8 ? wire_get32(data) : UINT32_MAX;
-    if (classes->count > WIRE_LOCK_CLASSES_MAX || size < 8 + classes->count * WIRE_LOCK_CLASS_BYTES)
-        return fail_set(fail, "the guest's list of lock classes is invalid");
-    data += 8;
-    for (uint32_t i = 0; i < classes->count; i++, data += WIRE_LOCK_CLASS_BYTES) {
-        struct wire_lock_class *class = &classes->class[i];
-
-        *class = (struct wire_lock_class){wire_get32(data), wire_get32(data + 4), wire_get64(data + 8), ""};
-        memcpy(class->name, data + 16, WIRE_LOCK_NAME_BYTES - 1);
-        for (char *at = class->name; *at != '\0'; at++)
-            if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\')
-                *at = '?';
-    }
-    return true;
-}
-
-static bool ask_lock_classes(struct ctl *ctl, struct lock_classes *classes, struct fail *fail)
-{
-    const struct wire_request request = {.operation = WIRE_OP_LOCK_CLASSES};
-    struct source_reply reply;
-
-    return source_control(ctl->source, &request, "", &reply, fail) &&
-           parse_lock_classes(classes, reply.data, reply.size, fail);
-}
-
 static void print_lock_classes(const struct lock_classes *classes)
 {
     printf("%-20s %12s %14s\n", "class", "logged", "contended");
@@ -354,7 +321,7 @@ static bool sample_locks(struct ctl *ctl, const char *word, const struct wire_re
 
     if (strcmp(word, "all") == 0 || strcmp(word, "none") == 0)
         return run_request(ctl, wanted, fail);
-    if (!ask_lock_classes(ctl, &classes, fail))
+    if (!lock_classes_ask(ctl->source, &classes, fail))
         return false;
     for (uint32_t i = 0; i < classes.count && ok; i++) {
         if (!is_lock_class(classes.class[i].name, word))
@@ -370,7 +337,7 @@ static bool list_locks(struct ctl *ctl, struct fail *fail)
 {
     struct lock_classes classes;
 
-    if (!ask_lock_classes(ctl, &classes, fail))
+    if (!lock_classes_ask(ctl->source, &classes, fail))
         return false;
     (ctl->json ? print_lock_classes_json : print_lock_classes)(&classes);
     return true;

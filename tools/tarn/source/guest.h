@@ -106,6 +106,14 @@ uint64_t guest_ring_events_before(struct guest_ring *ring,
 /* Whether a packet lies where `index` says. */
 bool guest_ring_has_packet(struct guest_ring *ring);
 
+/* Returns how many bytes of its CPU's tables of counters the store describes, from TRACE_TABLES_OFFSET on; 0:
+ * none.
+ */
+uint64_t guest_ring_tables_bytes(const struct guest_ring *ring);
+/* Copies so many of them, in the guest's byte order. Live memory: in the order in which rows are read
+ * (wire.h, WIRE_OP_TABLES). */
+void guest_ring_copy_tables(struct guest_ring *ring, void *to, uint64_t bytes);
+
 /* Returns a field of a packet's copy: OFFSET in struct trace_packet. */
 static inline uint32_t guest_packet_32(const struct guest *guest, const void *copy, size_t offset)
 {

@@ -101,6 +101,7 @@ void guest_source_close(struct source *source)
         guest->memory->class->close(guest->memory);
     free(guest->metadata);
     free(guest->copy);
+    free(guest->tables);
     free(guest);
 }
 

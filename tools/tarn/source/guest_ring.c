@@ -16,8 +16,9 @@
 typedef struct guest_ring RING;
 #include <trace/ring/read_rules.h>
 
-#define PIECES_MAX  64u
-#define INDEX_TRIES 100u /* an index that laps its reader this often changes at random */
+#define PIECES_MAX   64u
+#define TABLES_PIECE 4096u /* bytes: a page, which no extent divides */
+#define INDEX_TRIES  100u  /* an index that laps its reader this often changes at random */
 
 static void load_eras(struct guest_ring *ring);
 
@@ -122,6 +123,49 @@ static void copy_window(struct guest_ring *ring, uint64_t offset, void *to, uint
         to = (char *)to + part;
     }
     read_pieces(ring, pieces, count);
+}
+
+/* ---- tables of counters ---------------------------------------------------------------------------- */
+
+uint64_t guest_ring_tables_bytes(const struct guest_ring *ring)
+{
+    uint64_t at = TRACE_TABLES_OFFSET;
+
+    for (size_t i = 0; i < ring->extent_count; i++) {
+        const struct trace_extent *extent = &ring->extents[i];
+        if (extent->offset <= at && at - extent->offset < extent->bytes)
+            at = extent->offset + extent->bytes;
+    }
+    return (at < TRACE_CONTROL_OFFSET ? at : TRACE_CONTROL_OFFSET) - TRACE_TABLES_OFFSET;
+}
+
+/* From the last word to the first, each load ordered before the next: a row's `ended` is read before its
+ * columns, and `begun` after them. The words are in one page. */
+static void copy_live_backward(const struct guest_ring *ring, uint64_t physical, uint8_t *to, uint64_t bytes)
+{
+    const uint64_t *from = memory_at(ring->guest->memory, physical, bytes);
+
+    for (uint64_t word = bytes / 8; word-- > 0;) {
+        const uint64_t value = from ? __atomic_load_n(&from[word], __ATOMIC_ACQUIRE) : 0;
+        memcpy(to + 8 * word, &value, sizeof(value));
+    }
+}
+
+void guest_ring_copy_tables(struct guest_ring *ring, void *to, uint64_t bytes)
+{
+    if (!ring->guest->memory->live) {
+        copy_window(ring, TRACE_TABLES_OFFSET, to, bytes);
+        return;
+    }
+    while (bytes > 0) {
+        const uint64_t first = (bytes - 1) / TABLES_PIECE * TABLES_PIECE;
+        const uint64_t offset = TRACE_TABLES_OFFSET + first;
+        const struct trace_extent *extent = extent_at(ring, offset);
+
+        copy_live_backward(ring, extent->physical + (offset - extent->offset), (uint8_t *)to + first,
+                           bytes - first);
+        bytes = first;
+    }
 }
 
 /* ---- what the rules need --------------------------------------------------------------------------- */

@@ -262,7 +262,7 @@ static void look_around(struct guest_source *guest)
     }
 }
 
-static void fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu)
+void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu)
 {
     struct drain *drain = &guest->drain[cpu];
 
@@ -283,7 +283,7 @@ static void give_status(struct guest_source *guest, struct source_item *item)
     item->kind = SOURCE_STATUS;
     item->status = (struct wire_status){.count = guest->source.hello.cpu_count};
     for (uint32_t cpu = 0; cpu < item->status.count; cpu++)
-        fill_status(guest, &item->cpu[cpu], cpu);
+        guest_fill_status(guest, &item->cpu[cpu], cpu);
 }
 
 static bool take_status(struct guest_source *guest, struct source_item *item)
@@ -355,65 +355,6 @@ static enum source_got guest_next(struct source *source, struct source_item *ite
         if (now_seconds() >= until)
             return SOURCE_NOTHING;
         nanosleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
-    }
-}
-
-/* ---- requests ---- */
-
-static size_t fill_statistics(struct guest_source *guest)
-{
-    uint8_t *to = guest->statistics;
-    uint32_t count = guest->source.hello.cpu_count;
-
-    wire_put_hello(to, &guest->source.hello);
-    wire_put32(to + WIRE_HELLO_BYTES, count);
-    wire_put32(to + WIRE_HELLO_BYTES + 4,
-               guest_info32(&guest->guest, offsetof(struct trace_info, low_water)));
-    to += WIRE_HELLO_BYTES + 8;
-    for (uint32_t cpu = 0; cpu < count; cpu++, to += WIRE_CPU_STATUS_BYTES) {
-        struct wire_cpu_status status;
-        fill_status(guest, &status, cpu);
-        wire_put_cpu_status(to, &status);
-    }
-    for (uint32_t class = 0; class < WIRE_CLASSES; class ++, to += 8)
-        wire_put64(to, guest_info64(&guest->guest, offsetof(struct trace_info, switches) + 8ull * class));
-    return (size_t)(to - guest->statistics);
-}
-
-static bool fill_previous(struct guest_source *guest, struct fail *fail)
-{
-    const struct trace_store *store = &guest->guest.store;
-    struct wire_previous previous;
-
-    if (!guest_turn_to_previous(guest, fail))
-        return false;
-    previous = (struct wire_previous){.hello = guest->source.hello,
-                                      .end = store->end,
-                                      .packets = store->kept.packets,
-                                      .unsummed = store->kept.unsummed,
-                                      .damaged = store->kept.damaged};
-    memcpy(previous.reason, store->reason, sizeof(previous.reason));
-    wire_put_previous(guest->statistics, &previous);
-    return true;
-}
-
-static enum source_got guest_control(struct source *source, const struct wire_request *request,
-                                     int32_t *status, const uint8_t **data, size_t *size, struct fail *fail)
-{
-    struct guest_source *guest = guest_of(source);
-
-    *status = 0;
-    *data = guest->statistics;
-    switch (request->operation) {
-    case WIRE_OP_STATISTICS:
-        *size = fill_statistics(guest);
-        return SOURCE_ITEM;
-    case WIRE_OP_PREVIOUS:
-        *size = WIRE_PREVIOUS_BYTES;
-        return fill_previous(guest, fail) ? SOURCE_ITEM : SOURCE_BROKEN;
-    default:
-        fail_set(fail, "guest memory is only read, never changed: this requires a link to the guest");
-        return SOURCE_BROKEN;
     }
 }
 

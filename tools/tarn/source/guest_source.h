@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * guest_source.h - shared by the sources that read guest memory: guest_open.c opens them, guest_source.c
- * pulls from them.
+ * pulls from them, guest_control.c replies to requests.
  */
 #ifndef TARN_GUEST_SOURCE_H
 #define TARN_GUEST_SOURCE_H
@@ -39,6 +39,7 @@ struct guest_source {
     struct wire_packet held;
     size_t held_size; /* bytes of `copy` to be returned next; 0: none */
     uint8_t statistics[WIRE_HELLO_BYTES + 8 + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES + 8 * WIRE_CLASSES];
+    uint8_t *tables; /* the reply to WIRE_OP_TABLES; NULL: none yet */
     struct drain drain[WIRE_CPUS_MAX];
 };
 
@@ -47,6 +48,11 @@ struct guest_source {
 struct source *open_guest(const struct source_class *class, const char *address, double wait_seconds,
                           struct fail *fail);
 void guest_source_close(struct source *source);
+/* The `control` of source_class. */
+enum source_got guest_control(struct source *source, const struct wire_request *request, int32_t *status,
+                              const uint8_t **data, size_t *size, struct fail *fail);
+/* What a status of the pull says about CPU. */
+void guest_fill_status(struct guest_source *guest, struct wire_cpu_status *status, uint32_t cpu);
 /* Switches to the trace of the previous boot. False: FAIL, and only closing is possible. */
 bool guest_turn_to_previous(struct guest_source *guest, struct fail *fail);
 /* Read the rings or the metadata again after they have grown. False: FAIL. */

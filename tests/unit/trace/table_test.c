@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/unit/trace/table_test.c - tables of counters: threads that update and read at once, updates that are
+ * interrupted, full tables, and garbage in all writable memory, whose surroundings are not mapped.
+ */
+#include "trace/events.h" /* generated */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <tests/tap.h>
+#include <trace/print/tables.h>
+#include <trace/tables.h>
+
+#define CPUS    4u
+#define WRITERS 4u
+#define UPDATES 40000u
+#define LOCKS   8u /* of the threads */
+
+struct trace_info test_info; /* of the port */
+
+static char *rings[CPUS];
+static const struct trace_table_info *const locks = &trace_table_list[TRACE_TABLE_LOCKS];
+static const struct trace_table_info *const classes = &trace_table_list[TRACE_TABLE_LOCK_CLASSES];
+
+static const char *ring_of(uint32_t cpu)
+{
+    return rings[cpu];
+}
+
+/* Only the tables are mapped: whatever is read or written outside ends the test. */
+static void setup(void)
+{
+    for (unsigned i = 0; i < CPUS; i++) {
+        if (!rings[i]) {
+            rings[i] = mmap(NULL, TRACE_BUFFERS_OFFSET, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (rings[i] == MAP_FAILED ||
+                mprotect(rings[i] + TRACE_TABLES_OFFSET, TRACE_TABLES_BYTES, PROT_READ | PROT_WRITE))
+                abort();
+        }
+        memset(rings[i] + TRACE_TABLES_OFFSET, 0, TRACE_TABLES_BYTES);
+    }
+    test_info.table_bytes = TRACE_TABLES_BYTES;
+}
+
+static void change_columns(struct trace_locks_row *row, uint64_t value)
+{
+    trace_row_add(&row->sampled, 1);
+    trace_row_add(&row->acquisitions, 3);
+    trace_row_add(&row->wait, value);
+    trace_row_raise(&row->wait_longest, value);
+    trace_row_bucket(row->wait_times, value);
+}
+
+static bool update(char *ring, uint64_t lock, uint32_t pid, uint64_t value)
+{
+    struct trace_locks_row *row = trace_locks_row(ring, lock, 5, pid);
+    if (!row)
+        return false;
+    trace_row_begin(&row->begun);
+    change_columns(row, value);
+    trace_row_end(&row->ended);
+    return true;
+}
+
+static struct trace_table_walk walk_of(const struct trace_table_info *table)
+{
+    return (struct trace_table_walk){.table = table, .ring_of = ring_of, .cpu_count = CPUS};
+}
+
+/* The place of a row in its CPU's table. */
+static uint32_t place_of(const struct trace_locks_row *row, uint32_t cpu)
+{
+    const char *first =
+        rings[cpu] + TRACE_TABLES_OFFSET + locks->offset + TRACE_TABLE_HEAD_WORDS * sizeof(uint64_t);
+    return (uint32_t)((size_t)((const char *)row - first) / sizeof(*row));
+}
+
+static enum trace_row_state read_row(const struct trace_locks_row *row, uint32_t cpu,
+                                     struct trace_locks_row *copy)
+{
+    return trace_table_read_row(locks, rings[cpu], place_of(row, cpu), (uint64_t *)copy);
+}
+
+/* ---- threads ---------------------------------------------------------------------------------------- */
+
+static uint64_t times_updated[LOCKS], sums[LOCKS], largest[LOCKS];
+static unsigned running;
+
+static void *write_rows(void *argument)
+{
+    unsigned seed = (unsigned)(uintptr_t)argument;
+    for (unsigned i = 0; i < UPDATES; i++) {
+        const unsigned lock = (unsigned)rand_r(&seed) % LOCKS, cpu = (unsigned)rand_r(&seed) % CPUS;
+        const uint64_t value = (uint64_t)rand_r(&seed);
+        if (!update(rings[cpu], lock * 64, 7, value))
+            continue; /* the sums do not agree then */
+        __atomic_fetch_add(&times_updated[lock], 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&sums[lock], value, __ATOMIC_RELAXED);
+        trace_row_raise(&largest[lock], value);
+    }
+    __atomic_fetch_sub(&running, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static bool is_of_one_moment(const struct trace_locks_row *row)
+{
+    uint64_t in_buckets = 0;
+    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
+        in_buckets += row->wait_times[b];
+    return row->acquisitions == 3 * row->sampled && in_buckets == row->sampled &&
+           row->sampled == row->ended && row->begun == row->ended && row->lock_class == 5 && row->pid == 7 &&
+           row->lock < LOCKS * 64;
+}
+
+static void test_threads(void)
+{
+    pthread_t threads[WRITERS];
+    struct trace_locks_row row;
+    uint64_t whole = 0, wrong = 0, damaged = 0, found = 0;
+    setup();
+    running = WRITERS;
+    for (unsigned i = 0; i < WRITERS; i++)
+        pthread_create(&threads[i], NULL, write_rows, (void *)(uintptr_t)(i + 1));
+    while (__atomic_load_n(&running, __ATOMIC_ACQUIRE) > 0)
+        for (unsigned i = 0; i < CPUS * locks->rows; i++) {
+            const enum trace_row_state state =
+                trace_table_read_row(locks, rings[i / locks->rows], i % locks->rows, (uint64_t *)&row);
+            damaged += state == TRACE_ROW_DAMAGED;
+            whole += state == TRACE_ROW_WHOLE;
+            wrong += state == TRACE_ROW_WHOLE && !is_of_one_moment(&row);
+        }
+    for (unsigned i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+    check(whole > 0 && wrong == 0 && damaged == 0,
+          "rows that are read while threads update them are of one moment");
+
+    struct trace_table_walk walk = walk_of(locks);
+    for (wrong = 0; trace_table_next(&walk, (uint64_t *)&row); found++) {
+        const uint64_t lock = row.lock / 64;
+        wrong += row.sampled != times_updated[lock] || row.wait != sums[lock] ||
+                 row.wait_longest != largest[lock] || row.begun != row.ended;
+    }
+    check(found == LOCKS && wrong == 0 && walk.damaged == 0,
+          "no update of any thread is lost, or counted twice");
+    check(trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE) == 0 &&
+              trace_table_head_sum(&walk, TRACE_TABLE_USED) >= LOCKS,
+          "and the heads say so");
+}
+
+/* ---- interruptions ---------------------------------------------------------------------------------- */
+
+static void test_interrupted(void)
+{
+    struct trace_locks_row copy, *row;
+    setup();
+    row = trace_locks_row(rings[0], 64, 5, 7);
+    check(read_row(row, 0, &copy) == TRACE_ROW_FREE,
+          "a row that was taken, and not updated, is free for readers");
+    row->lock = row->lock_class = row->pid = 0;
+    check(read_row(row, 0, &copy) == TRACE_ROW_FREE, "also if its keys were not stored");
+    trace_row_begin(&row->begun);
+    check(read_row(row, 0, &copy) == TRACE_ROW_FREE, "or are not seen yet, in its first update");
+    row->begun = 0;
+    update(rings[0], 64, 7, 10);
+    check(read_row(row, 0, &copy) == TRACE_ROW_WHOLE && copy.lock == 64 && copy.pid == 7,
+          "the next update stores them");
+
+    trace_row_begin(&row->begun);
+    trace_row_add(&row->sampled, 1);
+    check(read_row(row, 0, &copy) == TRACE_ROW_CHANGING &&
+              trace_row_unfinished(locks, (uint64_t *)&copy) == 1,
+          "an update under way is reported");
+    update(rings[0], 64, 7, 20); /* an interrupt */
+    check(read_row(row, 0, &copy) == TRACE_ROW_CHANGING && copy.wait == 30, "another one in between counts");
+    trace_row_end(&row->ended);
+    check(read_row(row, 0, &copy) == TRACE_ROW_WHOLE && copy.sampled == 3, "and the first one can end");
+
+    update(rings[2], 64, 7, 5);
+    trace_row_begin(&trace_locks_row(rings[3], 64, 5, 7)->begun); /* its thread is killed */
+    struct trace_table_walk walk = walk_of(locks);
+    check(trace_table_next(&walk, (uint64_t *)&copy) && copy.wait == 35 && copy.wait_longest == 20 &&
+              copy.sampled == 4 && trace_row_unfinished(locks, (uint64_t *)&copy) == 1,
+          "the rows of one key on several CPUs are added");
+    check(!trace_table_next(&walk, (uint64_t *)&copy), "and visited once");
+
+    /* as after a swap that failed spuriously */
+    const struct trace_locks_row *twin =
+        row + (place_of(row, 0) + 1 < locks->rows ? 1 : 1 - (int)locks->rows);
+    memcpy((void *)twin, row, sizeof(*row));
+    walk = walk_of(locks);
+    check(trace_table_next(&walk, (uint64_t *)&copy) && copy.sampled == 7 &&
+              !trace_table_next(&walk, (uint64_t *)&copy),
+          "so are two rows of one table");
+}
+
+/* ---- limits ----------------------------------------------------------------------------------------- */
+
+static void test_full(void)
+{
+    static bool has_row[4096];
+    struct trace_locks_row row;
+    uint64_t refused = 0, found = 0, wrong = 0;
+    setup();
+    for (unsigned i = 0; i < 4096; i++) {
+        has_row[i] = update(rings[1], i, 7, i);
+        refused += !has_row[i];
+    }
+    struct trace_table_walk walk = walk_of(locks);
+    for (; trace_table_next(&walk, (uint64_t *)&row); found++)
+        wrong += row.lock >= 4096 || !has_row[row.lock] || row.wait != row.lock;
+    check(refused > 4096 - 512 - 1 && refused + found == 4096 && wrong == 0,
+          "a full table refuses keys, and keeps those that it has");
+    check(trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE) == refused &&
+              trace_table_head_sum(&walk, TRACE_TABLE_USED) == found && found > 500,
+          "and counts both");
+
+    check(trace_lock_classes_row(rings[0], 63) && !trace_lock_classes_row(rings[0], 64) &&
+              !trace_lock_classes_row(rings[0], ~0u),
+          "a direct table has as many rows as declared");
+    walk = walk_of(classes);
+    check(trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE) == 2, "and counts what it refuses");
+    test_info.table_bytes = 0;
+    check(!trace_lock_classes_row(rings[0], 1) && !trace_locks_row(rings[0], 1, 2, 3),
+          "without tables there is no row");
+}
+
+static void test_values(void)
+{
+    uint64_t histogram[TRACE_TABLE_BUCKETS] = {0}, word = 5;
+    check(trace_table_bucket(0) == 0 && trace_table_bucket(1) == 0 && trace_table_bucket(2) == 1 &&
+              trace_table_bucket(1023) == 9 && trace_table_bucket(1024) == 10 &&
+              trace_table_bucket((1ull << 31) - 1) == 30 && trace_table_bucket(~0ull) == 31,
+          "buckets are powers of two");
+    check(trace_histogram_percentile(histogram, 50) == 0, "an empty histogram has no percentile");
+    for (unsigned i = 0; i < 100; i++)
+        trace_row_bucket(histogram, i < 98 ? 1024 : 1 << 20);
+    check(trace_histogram_percentile(histogram, 50) >= 1024 &&
+              trace_histogram_percentile(histogram, 50) < 2048 &&
+              trace_histogram_percentile(histogram, 99) >= 1 << 20,
+          "percentiles lie in their bucket");
+    trace_row_raise(&word, 4);
+    check(word == 5, "a maximum stays");
+    trace_row_raise(&word, 6);
+    check(word == 6, "or is raised");
+}
+
+/* ---- hostile programs ------------------------------------------------------------------------------- */
+
+static void test_damaged(void)
+{
+    struct trace_locks_row copy, *row;
+    uint64_t sum[TRACE_TABLE_ROW_WORDS_MAX];
+    setup();
+    update(rings[0], 64, 7, 10);
+    row = trace_locks_row(rings[0], 64, 5, 7);
+    row->ended += 2;
+    check(read_row(row, 0, &copy) == TRACE_ROW_DAMAGED, "more ended than begun: damaged");
+    row->ended -= 2;
+    row->pid = 8;
+    check(read_row(row, 0, &copy) == TRACE_ROW_DAMAGED, "keys that do not belong to their tag: damaged");
+    row->pid = 7;
+    struct trace_locks_row *elsewhere = row + (place_of(row, 0) < locks->rows / 2 ? 100 : -100);
+    memcpy(elsewhere, row, sizeof(*row));
+    check(read_row(elsewhere, 0, &copy) == TRACE_ROW_DAMAGED,
+          "a row that is not where its keys belong: damaged");
+    struct trace_table_walk walk = walk_of(locks);
+    check(trace_table_next(&walk, sum) && !trace_table_next(&walk, sum) && walk.damaged == 1,
+          "the walk counts it, and leaves it out");
+
+    struct trace_lock_classes_row *class_row = trace_lock_classes_row(rings[0], 3);
+    trace_row_begin(&class_row->begun);
+    trace_row_end(&class_row->ended);
+    class_row->lock_class = 4;
+    check(trace_table_read_row(classes, rings[0], 3, sum) == TRACE_ROW_DAMAGED,
+          "in a direct table, a key that is not the row's index: damaged");
+}
+
+static char printed[1 << 20];
+static size_t printed_bytes;
+
+static void put_text(const char *text)
+{
+    for (; *text && printed_bytes < sizeof(printed) - 1; text++)
+        printed[printed_bytes++] = *text;
+    printed[printed_bytes] = 0;
+}
+
+static struct trace_table_print *new_print(uint32_t capacity)
+{
+    static uint64_t rows[64 * TRACE_TABLE_ROW_WORDS_MAX];
+    static uint16_t order[64];
+    static struct trace_table_print print;
+    print = (struct trace_table_print){.ring_of = ring_of,
+                                       .cpu_count = CPUS,
+                                       .clock_hz = 1000000000,
+                                       .put = put_text,
+                                       .rows = rows,
+                                       .order = order,
+                                       .capacity = capacity};
+    printed_bytes = 0;
+    return &print;
+}
+
+/* Reads and updates everything. */
+static void use_all(void)
+{
+    for (const struct trace_table_info *table = trace_table_list; table->name; table++)
+        trace_table_print(new_print(64), table);
+    trace_tables_list(new_print(1));
+    for (unsigned i = 0; i < 1000; i++) {
+        update(rings[i % CPUS], (uint64_t)i << 32 | i, i, i);
+        struct trace_lock_sites_row *site = trace_lock_sites_row(rings[i % CPUS], i, i, i, i & 1);
+        if (site)
+            trace_row_raise(&site->longest, i);
+    }
+}
+
+static void test_garbage(void)
+{
+    unsigned seed = 1;
+    setup();
+    for (unsigned round = 0; round < 8; round++) {
+        for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+            uint64_t *words = (uint64_t *)(void *)(rings[cpu] + TRACE_TABLES_OFFSET);
+            for (unsigned i = 0; i < TRACE_TABLES_BYTES / 8; i++)
+                words[i] = round == 0   ? ~0ull
+                           : round == 1 ? 1
+                                        : (uint64_t)rand_r(&seed) << (rand_r(&seed) % 64);
+        }
+        use_all();
+    }
+    check(true, "garbage in all tables leads nowhere");
+}
+
+/* ---- text ------------------------------------------------------------------------------------------- */
+
+static void test_print(void)
+{
+    setup();
+    for (unsigned i = 0; i < 5; i++)
+        for (unsigned k = 0; k <= i; k++)
+            update(rings[k % CPUS], 0xabc0 + i, 7, 12345);
+    trace_table_print(new_print(2), locks);
+    const char *most = strstr(printed, "\n0xabc4 "), *next = strstr(printed, "\n0xabc3 ");
+    check(most && next && most < next && !strstr(printed, "0xabc2"),
+          "the rows with the most are printed, the most first");
+    check(strstr(printed, "5 rows\n3 of them, with less, are not shown\n") != NULL, "and how many are not");
+    check(strstr(printed, " wait_longest ") && strstr(printed, " 12.3us "), "ticks become times");
+    check(strchr(printed, '\n') && strchr(printed, '\n') - printed ==
+                                       strchr(strchr(printed, '\n') + 1, '\n') - strchr(printed, '\n') - 1,
+          "headings and rows are aligned");
+    unsigned used = 0, all = 0, lost = 1;
+    trace_tables_list(new_print(1));
+    const char *line = strstr(printed, "\nlocks ");
+    check(line && sscanf(line, "\nlocks %u %u %u", &used, &all, &lost) == 3 && used == 14 &&
+              all == CPUS * 512 && lost == 0,
+          "the list has rows used, of all CPUs, and lost updates");
+}
+
+int main(void)
+{
+    test_values();
+    test_threads();
+    test_interrupted();
+    test_full();
+    test_damaged();
+    test_garbage();
+    test_print();
+    return finish_tests();
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * counted.h - the rows of a table of counters, added over CPUs, at one moment or between two.
+ */
+#ifndef TARN_TABLES_COUNTED_H
+#define TARN_TABLES_COUNTED_H
+
+#include <tools/tarn/tables/moment.h>
+
+/* A largest value that is not known to belong to the interval: no larger one than before it occurred. */
+#define COUNTED_UNKNOWN UINT64_MAX
+
+struct counted_row {
+    uint32_t cpu;       /* of the first one, if rows of several CPUs were added */
+    uint64_t under_way; /* updates that the row has only in part, or not at all */
+    uint64_t words[];   /* as in memory */
+};
+
+struct counted {
+    struct counted_row **rows; /* in ascending order of keys and CPUs */
+    size_t count, size;
+    uint64_t damaged; /* rows that were left out */
+    uint64_t no_row;  /* updates that found no row */
+    struct arena arena;
+};
+
+/* Collects the rows of TABLE. BEFORE: an earlier moment, of which all is subtracted, and rows that did not
+ * change are left out; or NULL. BY_CPU: rows of different CPUs are not added. */
+void counted_collect(struct counted *counted, const struct trace_table_info *table, const struct moment *now,
+                     const struct moment *before, bool by_cpu);
+void counted_free(struct counted *counted);
+
+#endif

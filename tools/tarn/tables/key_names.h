@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * key_names.h - names for the keys of tables of counters: lock classes, processes, locks, functions.
+ *
+ * A key is recognised by its name in trace/schema: lock_class, pid, lock, site, what. Names come from the
+ * guest (lock classes, over a link) and from a trace of the same system, if there is one.
+ */
+#ifndef TARN_TABLES_KEY_NAMES_H
+#define TARN_TABLES_KEY_NAMES_H
+
+#include <tools/tarn/model/model.h>
+#include <tools/tarn/source/lock_classes.h>
+#include <tools/tarn/symbols/symbols.h>
+
+struct key_names {
+    struct lock_classes classes; /* of the guest; none: not asked */
+    bool has_trace;
+    struct trace trace;
+    struct model model;
+    struct symbols *symbols;
+};
+
+#define KEY_NAME_BYTES SYMBOL_NAME_BYTES
+
+/* Reads the names that SOURCE can give, and those of the trace in DIRECTORY (NULL: none). PATH: where to
+ * search executables first, or NULL. False: FAIL, and nothing to close. */
+bool key_names_open(struct key_names *names, struct source *source, const char *directory, const char *path,
+                    struct fail *fail);
+void key_names_close(struct key_names *names);
+/* Returns the name of a key's value; NULL: it has none. PID is that of the row, 0 if it has none. The result
+ * is in TEXT, or constant. */
+const char *key_name(struct key_names *names, const char *key, uint64_t value, uint32_t pid,
+                     char text[KEY_NAME_BYTES]);
+
+#endif

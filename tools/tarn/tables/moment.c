@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * moment.c - requests the tables of each CPU, and reads rows that were being updated once more; see moment.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/tables/moment.h>
+#include <trace/format/layout.h>
+
+#define READ_AGAIN_MAX 3u
+
+/* Readers of mapped rings (trace/ring/table_read.h) take the address of the ring, of which only the tables
+ * are there. */
+static const char *ring_of_area(const uint64_t *area)
+{
+    return (const char *)((uintptr_t)area - TRACE_TABLES_OFFSET);
+}
+
+enum trace_row_state moment_row(const struct moment *moment, unsigned cpu,
+                                const struct trace_table_info *table, uint32_t row, uint64_t *copy)
+{
+    return trace_table_read_row(table, ring_of_area(moment->area[cpu]), row, copy);
+}
+
+uint64_t moment_no_row(const struct moment *moment, unsigned cpu, const struct trace_table_info *table)
+{
+    return moment->area[cpu][table->offset / 8 + TRACE_TABLE_NO_SPACE];
+}
+
+/* Copies the tables of CPU to AREA. */
+static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint64_t *area, uint64_t *clock,
+                      struct fail *fail)
+{
+    const struct wire_request request = {.operation = WIRE_OP_TABLES, .a = cpu};
+    struct source_reply reply = {0};
+
+    if (!source_control(source, &request, "the tables of counters: ", &reply, fail))
+        return false;
+    if (reply.size < WIRE_TABLES_CLOCK_BYTES + bytes)
+        return fail_set(fail,
+                        "the tables of CPU %u have %zu bytes instead of the %llu that the metadata declare",
+                        cpu, reply.size < WIRE_TABLES_CLOCK_BYTES ? 0 : reply.size - WIRE_TABLES_CLOCK_BYTES,
+                        (unsigned long long)bytes);
+    *clock = wire_get64(reply.data);
+    memcpy(area, reply.data + WIRE_TABLES_CLOCK_BYTES, bytes);
+    for (uint64_t i = 0; i < bytes / 8 && !hello_is_native(&source->hello); i++)
+        area[i] = __builtin_bswap64(area[i]);
+    return true;
+}
+
+/* Replaces the rows of AREA that were being updated by those of AGAIN, read later. Returns whether another
+ * attempt may help: one of them has changed, and is still being updated. */
+static bool replace_rows(const struct declared *declared, uint64_t *area, const uint64_t *again)
+{
+    uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
+    bool may_help = false;
+
+    for (unsigned t = 0; t < declared->count; t++) {
+        const struct trace_table_info *table = &declared->tables[t];
+        for (uint32_t row = 0; row < table->rows; row++) {
+            const uint64_t word =
+                table->offset / 8 + TRACE_TABLE_HEAD_WORDS + (uint64_t)row * table->row_words;
+            if (trace_table_read_row(table, ring_of_area(area), row, copy) != TRACE_ROW_CHANGING ||
+                memcmp(&area[word], &again[word], 8ull * table->row_words) == 0)
+                continue;
+            memcpy(&area[word], &again[word], 8ull * table->row_words);
+            may_help |= trace_table_read_row(table, ring_of_area(area), row, copy) == TRACE_ROW_CHANGING;
+        }
+    }
+    return may_help;
+}
+
+static bool has_changing(const struct declared *declared, const uint64_t *area)
+{
+    uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
+
+    for (unsigned t = 0; t < declared->count; t++)
+        for (uint32_t row = 0; row < declared->tables[t].rows; row++)
+            if (trace_table_read_row(&declared->tables[t], ring_of_area(area), row, copy) ==
+                TRACE_ROW_CHANGING)
+                return true;
+    return false;
+}
+
+static bool read_cpu(struct moment *moment, struct source *source, const struct declared *declared,
+                     uint32_t cpu, struct fail *fail)
+{
+    uint64_t ignored, *area = moment->area[cpu];
+    bool ok = read_area(source, cpu, declared->bytes, area, &moment->clock[cpu], fail);
+
+    if (!ok || !has_changing(declared, area))
+        return ok;
+    uint64_t *again = alloc_zero(1, declared->bytes);
+    for (unsigned i = 0; i < READ_AGAIN_MAX; i++) {
+        ok = read_area(source, cpu, declared->bytes, again, &ignored, fail);
+        if (!ok || !replace_rows(declared, area, again))
+            break;
+    }
+    free(again);
+    return ok;
+}
+
+bool moment_read(struct moment *moment, struct source *source, const struct declared *declared,
+                 struct fail *fail)
+{
+    *moment = (struct moment){.cpu_count = source->hello.cpu_count, .time = now_seconds()};
+    for (uint32_t cpu = 0; cpu < moment->cpu_count; cpu++) {
+        moment->area[cpu] = alloc_zero(1, declared->bytes);
+        if (!read_cpu(moment, source, declared, cpu, fail)) {
+            moment_free(moment);
+            return false;
+        }
+    }
+    return true;
+}
+
+void moment_free(struct moment *moment)
+{
+    for (unsigned cpu = 0; cpu < moment->cpu_count; cpu++)
+        free(moment->area[cpu]);
+    *moment = (struct moment){0};
+}

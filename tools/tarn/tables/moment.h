@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * moment.h - copies of the tables of counters of all CPUs, read from any source (source/source.h).
+ *
+ * The guest goes on while they are copied: each row is of one moment, or known not to be (moment_row), and
+ * the moments of two rows differ. A copy is in this machine's byte order. Its contents are untrusted.
+ */
+#ifndef TARN_TABLES_MOMENT_H
+#define TARN_TABLES_MOMENT_H
+
+#include <tools/tarn/source/source.h>
+#include <tools/tarn/tables/declared.h>
+#include <trace/ring/table_read.h>
+
+struct moment {
+    unsigned cpu_count;
+    uint64_t clock[WIRE_CPUS_MAX]; /* ticks when a CPU's tables were copied; 0: unknown */
+    double time;                   /* now_seconds() when that began */
+    uint64_t *area[WIRE_CPUS_MAX]; /* declared->bytes of each CPU */
+};
+
+/* Reads the tables that DECLARED lists. False: FAIL, and nothing to free. */
+bool moment_read(struct moment *moment, struct source *source, const struct declared *declared,
+                 struct fail *fail);
+void moment_free(struct moment *moment);
+
+/* Copies a row to COPY, table->row_words words. */
+enum trace_row_state moment_row(const struct moment *moment, unsigned cpu,
+                                const struct trace_table_info *table, uint32_t row, uint64_t *copy);
+/* Updates of the table that found no row, on that CPU. */
+uint64_t moment_no_row(const struct moment *moment, unsigned cpu, const struct trace_table_info *table);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* show.c - columns and cells of printed tables of counters; see show.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <tools/tarn/tables/show.h>
+
+enum what {
+    SHOWS_NUMBER, /* a key */
+    SHOWS_NAME,   /* the name of a key */
+    SHOWS_VALUE,
+    SHOWS_P50, /* of a histogram */
+    SHOWS_P90,
+    SHOWS_P99,
+    SHOWS_LARGEST,
+    SHOWS_CPU,
+    SHOWS_UNDER_WAY,
+};
+
+/* Keys whose names have a column of their own, if they are not the first. */
+static const struct {
+    const char *key, *named;
+} named_keys[] = {{"lock_class", "class"}, {"pid", "process"}, {"what", "kind"}};
+
+/* ---- columns --------------------------------------------------------------------------------------- */
+
+static bool is_time(const struct trace_column_info *column)
+{
+    return strcmp(column->unit, "ticks") == 0;
+}
+
+static const char *key_of(struct shown *shown, const struct trace_column_info *column, const char *part)
+{
+    return table_format(&shown->table, "%s%s%s", column->name, part, is_time(column) ? "_ns" : "");
+}
+
+static bool add_column(struct shown *shown, unsigned column, enum what what, struct table_column head,
+                       struct fail *fail)
+{
+    if (shown->count == TABLE_COLUMNS_MAX)
+        return fail_set(fail, "table %s has more columns than can be shown: %u", shown->counters->name,
+                        TABLE_COLUMNS_MAX);
+    shown->columns[shown->count] = head;
+    shown->shows[shown->count++] = (struct shown_column){(uint16_t)column, (uint8_t)what};
+    return true;
+}
+
+static bool add_key(struct shown *shown, unsigned number, struct fail *fail)
+{
+    const struct trace_column_info *column = &shown->counters->columns[number];
+    const enum column_kind kind = column->is_hex ? COLUMN_HEX : COLUMN_NUMBER;
+
+    if (!add_column(shown, number, SHOWS_NUMBER,
+                    (struct table_column){.key = column->name, .kind = kind, .sum = SUM_NOTHING}, fail))
+        return false;
+    for (unsigned i = 0; number > 0 && i < sizeof(named_keys) / sizeof(named_keys[0]); i++)
+        if (strcmp(named_keys[i].key, column->name) == 0)
+            return add_column(shown, number, SHOWS_NAME,
+                              (struct table_column){.key = named_keys[i].named, .kind = COLUMN_TEXT}, fail);
+    return true;
+}
+
+static bool add_histogram(struct shown *shown, unsigned number, struct fail *fail)
+{
+    static const char *const parts[] = {"_p50", "_p90", "_p99", "_max"};
+    const struct trace_column_info *column = &shown->counters->columns[number];
+
+    shown->has_histogram = true;
+    for (unsigned i = 0; i < 4; i++) {
+        const enum what what = SHOWS_P50 + i;
+        const struct table_column head = {.key = key_of(shown, column, parts[i]),
+                                          .kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT,
+                                          .sum = what == SHOWS_LARGEST ? SUM_LARGEST : SUM_NOTHING};
+        if (!add_column(shown, number, what, head, fail))
+            return false;
+    }
+    return true;
+}
+
+static bool add_value(struct shown *shown, unsigned number, struct fail *fail)
+{
+    const struct trace_column_info *column = &shown->counters->columns[number];
+    const struct table_column head = {.key = key_of(shown, column, ""),
+                                      .kind = is_time(column) ? COLUMN_TIME : COLUMN_COUNT,
+                                      .sum = column->kind == TRACE_COLUMN_MAX ? SUM_LARGEST : SUM_ADDED};
+
+    return add_column(shown, number, SHOWS_VALUE, head, fail);
+}
+
+static bool add_columns(struct shown *shown, bool by_cpu, struct fail *fail)
+{
+    const struct table_column cpu = NUMBER_COLUMN("cpu");
+    const struct table_column under_way = COLUMN_CALLED("", "under_way", COLUMN_COUNT, SUM_ADDED, 0);
+    bool ok = true;
+
+    for (unsigned c = 0; c < shown->counters->column_count && ok; c++) {
+        const unsigned kind = shown->counters->columns[c].kind;
+        if (c == shown->counters->key_count && by_cpu)
+            ok = add_column(shown, 0, SHOWS_CPU, cpu, fail);
+        ok = ok && (kind == TRACE_COLUMN_KEY         ? add_key
+                    : kind == TRACE_COLUMN_HISTOGRAM ? add_histogram
+                                                     : add_value)(shown, c, fail);
+    }
+    return ok && add_column(shown, 0, SHOWS_UNDER_WAY, under_way, fail);
+}
+
+/* Returns the column by which rows are sorted: the first sum of times, or else the first that counts. */
+static const char *choose_order(const struct shown *shown)
+{
+    const char *first = NULL;
+
+    for (unsigned i = 0; i < shown->count; i++) {
+        if (shown->shows[i].what == SHOWS_VALUE && shown->columns[i].kind == COLUMN_TIME)
+            return shown->columns[i].key;
+        if (shown->shows[i].what == SHOWS_VALUE && first == NULL)
+            first = shown->columns[i].key;
+    }
+    return first;
+}
+
+bool shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz, bool by_cpu,
+                struct fail *fail)
+{
+    *shown = (struct shown){
+        .counters = counters,
+        .clock_hz = clock_hz,
+        .table = {.key = counters->name, .others = "rows", .text = counters->description, .is_wanted = true}};
+    shown->table.heading = table_text(&shown->table, counters->columns[0].name);
+    for (char *at = (char *)shown->table.heading; *at != '\0'; at++)
+        *at = *at == '_' ? ' ' : *at;
+    shown->table.columns = shown->columns;
+    if (!add_columns(shown, by_cpu, fail)) {
+        table_free(&shown->table);
+        return false;
+    }
+    shown->table.column_count = shown->count;
+    shown->table.order = choose_order(shown);
+    return true;
+}
+
+void shown_close(struct shown *shown)
+{
+    table_free(&shown->table);
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------- */
+
+/* Numbers beyond what a cell can show are no counts of anything. */
+static uint64_t in_cell(unsigned __int128 value)
+{
+    return value < TABLE_NONE ? (uint64_t)value : TABLE_NONE - 1;
+}
+
+static uint64_t value_of(const struct shown *shown, const struct trace_column_info *column, uint64_t value)
+{
+    if (value == COUNTED_UNKNOWN && column->kind == TRACE_COLUMN_MAX)
+        return TABLE_NONE;
+    return in_cell(is_time(column) ? (unsigned __int128)value * 1000000000 / shown->clock_hz : value);
+}
+
+/* The upper bound of the bucket with the value that PERCENT of all do not exceed. */
+static uint64_t bound_of(const struct shown *shown, const struct trace_column_info *column,
+                         const uint64_t *buckets, unsigned percent)
+{
+    uint64_t total = 0, below = 0;
+
+    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
+        total += buckets[b];
+    const uint64_t wanted = total / 100 * percent + (total % 100 * percent + 99) / 100;
+    for (unsigned b = 0; total != 0 && b + 1 < TRACE_TABLE_BUCKETS; b++) {
+        below += buckets[b];
+        if (below >= wanted)
+            return value_of(shown, column, (2ull << b) - 1);
+    }
+    return TABLE_NONE;
+}
+
+static uint32_t pid_of(const struct trace_table_info *counters, const uint64_t *words)
+{
+    for (unsigned k = 0; k < counters->key_count; k++)
+        if (strcmp(counters->columns[k].name, "pid") == 0)
+            return (uint32_t)words[counters->columns[k].word];
+    return 0;
+}
+
+static union table_cell cell_of(struct shown *shown, const struct shown_column *shows,
+                                const struct counted_row *row, struct key_names *names)
+{
+    const struct trace_column_info *column = &shown->counters->columns[shows->column];
+    const uint64_t *words = &row->words[column->word];
+    char text[KEY_NAME_BYTES];
+    const char *name;
+
+    switch ((enum what)shows->what) {
+    case SHOWS_NAME:
+        name = key_name(names, column->name, *words, pid_of(shown->counters, row->words), text);
+        return (union table_cell){.text = name != NULL ? table_text(&shown->table, name) : NULL};
+    case SHOWS_NUMBER:
+        return (union table_cell){.count = column->is_hex ? *words : in_cell(*words)};
+    case SHOWS_VALUE:
+        return (union table_cell){.count = value_of(shown, column, *words)};
+    case SHOWS_CPU:
+        return (union table_cell){.count = row->cpu};
+    case SHOWS_UNDER_WAY:
+        return (union table_cell){.count = in_cell(row->under_way)};
+    default:
+        return (union table_cell){
+            .count = bound_of(shown, column, words,
+                              ((const unsigned[]){50, 90, 99, 100})[shows->what - SHOWS_P50])};
+    }
+}
+
+/* Returns the row's name: that of its first key. */
+static const char *row_name(struct shown *shown, const struct counted_row *row, struct key_names *names,
+                            char text[KEY_NAME_BYTES])
+{
+    const struct trace_column_info *key = &shown->counters->columns[0];
+    const uint64_t value = row->words[key->word];
+    const char *name = key_name(names, key->name, value, pid_of(shown->counters, row->words), text);
+
+    shown->has_names |= name != NULL;
+    if (name != NULL)
+        return name;
+    snprintf(text, KEY_NAME_BYTES, key->is_hex ? "0x%" PRIx64 : "%" PRIu64, value);
+    return text;
+}
+
+/* Whether text shows a key's number: not if all rows have a name in its place. JSON and CSV have both. */
+static bool needs_number(const struct shown *shown, unsigned place)
+{
+    const struct trace_column_info *key = &shown->counters->columns[shown->shows[place].column];
+
+    if (place == 0)
+        return key->is_hex && shown->has_names;
+    if (strcmp(key->name, "pid") == 0 || shown->shows[place + 1].what != SHOWS_NAME)
+        return true;
+    for (size_t r = 0; r < shown->table.count; r++)
+        if (shown->table.rows[r]->cells[place + 1].text == NULL)
+            return true;
+    return false;
+}
+
+void shown_fill(struct shown *shown, const struct counted *counted, struct key_names *names)
+{
+    char text[KEY_NAME_BYTES];
+    bool is_under_way = false;
+
+    for (size_t r = 0; r < counted->count; r++) {
+        const struct counted_row *from = counted->rows[r];
+        struct table_row *row = table_add(&shown->table, row_name(shown, from, names, text));
+
+        for (unsigned i = 0; i < shown->count; i++)
+            row->cells[i] = cell_of(shown, &shown->shows[i], from, names);
+        is_under_way |= from->under_way != 0;
+    }
+    for (unsigned i = 0; i + 1 < shown->count; i++)
+        if (shown->shows[i].what == SHOWS_NUMBER && !needs_number(shown, i))
+            shown->columns[i].heading = "";
+    if (is_under_way)
+        shown->columns[shown->count - 1].heading = NULL;
+}
+
+/* ---- the list of tables ---------------------------------------------------------------------------- */
+
+static const struct table_column list_columns[] = {COUNT_COLUMN("rows_used"), COUNT_COLUMN("fullest_cpu"),
+                                                   COUNT_COLUMN("rows"),      COUNT_COLUMN("no_row"),
+                                                   COUNT_COLUMN("damaged"),   TEXT_COLUMN("text")};
+
+static uint64_t count_used(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
+                           uint64_t *damaged)
+{
+    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX], used = 0;
+
+    for (uint32_t row = 0; row < table->rows; row++) {
+        const enum trace_row_state state = moment_row(moment, cpu, table, row, words);
+        used += state != TRACE_ROW_FREE;
+        *damaged += state == TRACE_ROW_DAMAGED;
+    }
+    return used;
+}
+
+void shown_list(struct table *list, const struct declared *declared, const struct moment *moment)
+{
+    *list = (struct table)TABLE("table", "table", "tables", list_columns, TABLE_AS_FILLED);
+    for (unsigned t = 0; t < declared->count; t++) {
+        const struct trace_table_info *table = &declared->tables[t];
+        uint64_t used = 0, fullest = 0, no_row = 0, damaged = 0;
+        struct table_row *row = table_add(list, table->name);
+
+        for (unsigned cpu = 0; cpu < moment->cpu_count; cpu++) {
+            const uint64_t of_cpu = count_used(moment, cpu, table, &damaged);
+            used += of_cpu;
+            fullest = of_cpu > fullest ? of_cpu : fullest;
+            no_row += moment_no_row(moment, cpu, table);
+        }
+        cells_put(row->cells, {.count = used}, {.count = fullest}, {.count = table->rows},
+                  {.count = in_cell(no_row)}, {.count = damaged},
+                  {.text = table_text(list, table->description)});
+    }
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * show.h - tables of counters as tables to print (table.h).
+ *
+ * Ticks become nanoseconds of the guest's clock. Of a histogram, the table has the 50th, 90th and 99th
+ * percentile and the largest value: each the upper bound of its bucket, and unknown in the last bucket, which
+ * has none.
+ */
+#ifndef TARN_TABLES_SHOW_H
+#define TARN_TABLES_SHOW_H
+
+#include <tools/tarn/table.h>
+#include <tools/tarn/tables/counted.h>
+#include <tools/tarn/tables/key_names.h>
+
+/* What a column of the printed table shows. */
+struct shown_column {
+    uint16_t column; /* of the table of counters */
+    uint8_t what;
+};
+
+struct shown {
+    struct table table;
+    const struct trace_table_info *counters;
+    uint64_t clock_hz;
+    unsigned count;
+    struct table_column columns[TABLE_COLUMNS_MAX];
+    struct shown_column shows[TABLE_COLUMNS_MAX];
+    bool has_histogram;
+    bool has_names; /* some row's first key has a name */
+};
+
+/* Begins a table of the rows of COUNTERS, with its columns. False: FAIL. */
+bool shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz, bool by_cpu,
+                struct fail *fail);
+void shown_fill(struct shown *shown, const struct counted *counted, struct key_names *names);
+void shown_close(struct shown *shown);
+
+/* Fills a table, to be freed by table_free, with a row for each table of counters. */
+void shown_list(struct table *list, const struct declared *declared, const struct moment *moment);
+
+#endif

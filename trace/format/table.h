@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/format/table.h - tables of counters beside each CPU's ring: how a table and its rows lie in memory.
+ *
+ * trace/schema declares the tables. They lie one after another from TRACE_TABLES_OFFSET of a ring on
+ * (layout.h). Everything is 64-bit words in the byte order of the machine. A table:
+ *
+ *     head    TRACE_TABLE_HEAD_WORDS words: enum trace_table_head_word, the others 0
+ *     rows    each: begun, tag, the keys, the columns, ended (enum trace_row_word; `ended` is the last word)
+ *
+ * A *direct* table has one key, which is the row's index; `tag` is 1 once the row is used. In a *hashed* one
+ * `tag` is trace_table_tag() of the keys, and the row is one of TRACE_TABLE_PROBES from tag % rows on. Tag 0:
+ * the row is free.
+ *
+ * `begun` and `ended` count updates. A reader loads `ended`, then the row, then `begun`: if both agree the
+ * row is of one moment (trace/ring/table_read.c has the fences). Every program can write here, so a reader
+ * bounds everything by the declaration, never by what it reads.
+ */
+#ifndef TRACE_FORMAT_TABLE_H
+#define TRACE_FORMAT_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACE_TABLE_HEAD_WORDS    8u
+#define TRACE_TABLE_PROBES        16u
+#define TRACE_TABLE_KEYS_MAX      4u
+#define TRACE_TABLE_COLUMNS_MAX   24u  /* keys included */
+#define TRACE_TABLE_ROW_WORDS_MAX 256u /* a row */
+#define TRACE_TABLE_BUCKETS       32u  /* of a histogram */
+
+enum trace_table_head_word {
+    TRACE_TABLE_NO_SPACE = 0, /* updates that found no row, and were lost */
+    TRACE_TABLE_USED = 1,     /* rows in use; about: a thread that is killed may not have counted its row */
+};
+
+enum trace_row_word {
+    TRACE_ROW_BEGUN = 0, /* updates begun */
+    TRACE_ROW_TAG = 1,
+    TRACE_ROW_KEYS = 2, /* the first key */
+};
+
+enum trace_column_kind {
+    TRACE_COLUMN_KEY,
+    TRACE_COLUMN_COUNT,     /* a sum of occurrences */
+    TRACE_COLUMN_SUM,       /* a sum of values in `unit` */
+    TRACE_COLUMN_MAX,       /* the largest value */
+    TRACE_COLUMN_HISTOGRAM, /* TRACE_TABLE_BUCKETS words: trace_table_bucket() */
+};
+
+/* How the generator's table describes them; constant. */
+struct trace_column_info {
+    const char *name, *description;
+    const char *unit; /* ticks, bytes, instructions; "": none */
+    uint8_t kind;     /* enum trace_column_kind */
+    bool is_hex;      /* a key to print in hexadecimal */
+    uint16_t word;    /* of a row: the first */
+    uint16_t words;
+};
+
+struct trace_table_info {
+    const char *name, *description; /* NULL, in the entry behind the last one */
+    uint32_t number;
+    uint32_t offset; /* bytes from TRACE_TABLES_OFFSET to the head */
+    uint32_t rows, row_words;
+    bool is_hashed;
+    uint8_t key_count;
+    uint16_t column_count; /* keys included; they come first */
+    const struct trace_column_info *columns;
+};
+
+/* Never 0. Keys with the same tag are taken for the same: it has 64 bits, mixed as in MurmurHash3. */
+static inline uint64_t trace_table_tag(const uint64_t *keys, unsigned count)
+{
+    uint64_t hash = count;
+    for (unsigned i = 0; i < count; i++) {
+        hash = (hash ^ keys[i]) * 0xff51afd7ed558ccdull;
+        hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53ull;
+        hash ^= hash >> 33;
+    }
+    return hash ? hash : 1;
+}
+
+/* Bucket b has the values with that binary logarithm, rounded down; 0 is in bucket 0, and all from 2^31 on in
+ * the last. */
+static inline unsigned trace_table_bucket(uint64_t value)
+{
+    const unsigned log = 63u - (unsigned)__builtin_clzll(value | 1);
+    return log < TRACE_TABLE_BUCKETS ? log : TRACE_TABLE_BUCKETS - 1;
+}
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/table_read.c - copies rows of tables, and adds those of all CPUs; see table_read.h.
+ * Freestanding.
+ *
+ * A key's row lies within TRACE_TABLE_PROBES rows of the same place in every CPU's table. So the rows of one
+ * key are found without an index, and the walk needs no memory of what it has visited: it visits a key at its
+ * first row in order of CPU and place.
+ */
+#include <trace/format/layout.h>
+#include <trace/ring/table_read.h>
+
+#define READ_TRIES 8
+
+static const uint64_t *head_of(const struct trace_table_info *table, const char *ring)
+{
+    return (const uint64_t *)(const void *)(ring + TRACE_TABLES_OFFSET + table->offset);
+}
+
+static const uint64_t *row_at(const struct trace_table_info *table, const char *ring, uint32_t row)
+{
+    return head_of(table, ring) + TRACE_TABLE_HEAD_WORDS + (uint64_t)row * table->row_words;
+}
+
+static uint64_t tag_of(const struct trace_table_info *table, const uint64_t *copy)
+{
+    return table->is_hashed ? trace_table_tag(&copy[TRACE_ROW_KEYS], table->key_count) : 1;
+}
+
+/* ---- one row ---------------------------------------------------------------------------------------- */
+
+/* Whether the keys are those of this row. */
+static bool keys_are_sound(const struct trace_table_info *table, uint32_t row, const uint64_t *copy)
+{
+    const uint64_t tag = copy[TRACE_ROW_TAG];
+    if (tag != tag_of(table, copy))
+        return false;
+    if (!table->is_hashed)
+        return copy[TRACE_ROW_KEYS] == row;
+    return (row - tag) % table->rows < TRACE_TABLE_PROBES; /* rows: a power of two */
+}
+
+static void copy_row(const struct trace_table_info *table, const uint64_t *from, uint64_t *copy)
+{
+    const uint32_t last = table->row_words - 1;
+    /* acquire: every update that the count has is in the copy; pairs with trace_row_end() */
+    copy[last] = __atomic_load_n(&from[last], __ATOMIC_ACQUIRE);
+    for (uint32_t i = TRACE_ROW_TAG; i < last; i++)
+        copy[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+    /* an update of which any part is in the copy is in the count; pairs with trace_row_begin() */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    copy[TRACE_ROW_BEGUN] = __atomic_load_n(&from[TRACE_ROW_BEGUN], __ATOMIC_RELAXED);
+}
+
+enum trace_row_state trace_table_read_row(const struct trace_table_info *table, const char *ring,
+                                          uint32_t row, uint64_t *copy)
+{
+    const uint64_t *from = row_at(table, ring, row);
+    if (__atomic_load_n(&from[TRACE_ROW_TAG], __ATOMIC_RELAXED) == 0)
+        return TRACE_ROW_FREE;
+    for (int i = 0; i < READ_TRIES; i++) {
+        copy_row(table, from, copy);
+        if (trace_row_unfinished(table, copy) == 0)
+            break;
+    }
+    const uint64_t begun = copy[TRACE_ROW_BEGUN], ended = copy[table->row_words - 1];
+    const bool is_sound = keys_are_sound(table, row, copy);
+    if (ended == 0 && (begun == 0 || !is_sound))
+        return TRACE_ROW_FREE; /* of its first update the keys may not be there yet */
+    if (ended > begun || !is_sound)
+        return TRACE_ROW_DAMAGED;
+    return trace_row_unfinished(table, copy) == 0 ? TRACE_ROW_WHOLE : TRACE_ROW_CHANGING;
+}
+
+void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row)
+{
+    for (uint32_t c = table->key_count; c < table->column_count; c++) {
+        const struct trace_column_info *column = &table->columns[c];
+        for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++)
+            if (column->kind != TRACE_COLUMN_MAX)
+                sum[i] += row[i];
+            else if (sum[i] < row[i])
+                sum[i] = row[i];
+    }
+    sum[TRACE_ROW_BEGUN] += row[TRACE_ROW_BEGUN];
+    sum[table->row_words - 1] += row[table->row_words - 1];
+}
+
+/* ---- all rows --------------------------------------------------------------------------------------- */
+
+static bool same_keys(const struct trace_table_info *table, const uint64_t *a, const uint64_t *b)
+{
+    for (unsigned i = 0; i < table->key_count; i++)
+        if (a[TRACE_ROW_KEYS + i] != b[TRACE_ROW_KEYS + i])
+            return false;
+    return true;
+}
+
+static unsigned probe_count(const struct trace_table_info *table)
+{
+    return table->is_hashed ? TRACE_TABLE_PROBES : 1;
+}
+
+/* The place of the key's row, at that probe. */
+static uint32_t probe_at(const struct trace_table_info *table, const uint64_t *keys_row, unsigned probe)
+{
+    return (uint32_t)((table->is_hashed ? keys_row[TRACE_ROW_TAG] + probe : keys_row[TRACE_ROW_KEYS]) %
+                      table->rows);
+}
+
+/* Whether the row of `cpu` has the keys of `sum`; then it is in walk->copy. Most have not: the tag tells. */
+static bool read_same(struct trace_table_walk *walk, uint32_t cpu, uint32_t row, const uint64_t *sum)
+{
+    const char *ring = walk->ring_of(cpu);
+    if (__atomic_load_n(&row_at(walk->table, ring, row)[TRACE_ROW_TAG], __ATOMIC_RELAXED) !=
+        sum[TRACE_ROW_TAG])
+        return false;
+    const enum trace_row_state state = trace_table_read_row(walk->table, ring, row, walk->copy);
+    return (state == TRACE_ROW_WHOLE || state == TRACE_ROW_CHANGING) &&
+           same_keys(walk->table, walk->copy, sum);
+}
+
+/* Adds to `sum`, a copy of row `row` of CPU `cpu`, all others of its keys. False: one of them comes before
+ * it, so the key was visited there. */
+static bool add_others(struct trace_table_walk *walk, uint32_t cpu, uint32_t row, uint64_t *sum)
+{
+    const struct trace_table_info *table = walk->table;
+    bool is_first = true;
+    for (uint32_t other = 0; other < walk->cpu_count && is_first; other++)
+        for (unsigned i = 0; i < probe_count(table) && is_first; i++) {
+            const uint32_t at = probe_at(table, sum, i);
+            if ((other == cpu && at == row) || !read_same(walk, other, at, sum))
+                continue;
+            is_first = other > cpu || (other == cpu && at > row);
+            trace_table_add_row(table, sum, walk->copy);
+        }
+    return is_first;
+}
+
+bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum)
+{
+    while (walk->cpu < walk->cpu_count) {
+        const uint32_t cpu = walk->cpu, row = walk->row;
+        const enum trace_row_state state = trace_table_read_row(walk->table, walk->ring_of(cpu), row, sum);
+        if (++walk->row == walk->table->rows)
+            walk->row = 0, walk->cpu++;
+        walk->damaged += state == TRACE_ROW_DAMAGED;
+        if ((state == TRACE_ROW_WHOLE || state == TRACE_ROW_CHANGING) && add_others(walk, cpu, row, sum))
+            return true;
+    }
+    return false;
+}
+
+uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word)
+{
+    uint64_t sum = 0;
+    for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++)
+        sum += __atomic_load_n(&head_of(walk->table, walk->ring_of(cpu))[word], __ATOMIC_RELAXED);
+    return sum;
+}
+
+uint64_t trace_histogram_percentile(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent)
+{
+    uint64_t total = 0, below = 0;
+    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
+        total += histogram[b];
+    const uint64_t wanted = total / 100 * percent + (total % 100 * percent + 99) / 100;
+    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++) {
+        if (histogram[b] > 0 && below + histogram[b] >= wanted) {
+            const uint64_t first = b ? 1ull << b : 0, width = b ? 1ull << b : 2;
+            return first + (uint64_t)((unsigned __int128)width * (wanted - below) / histogram[b]);
+        }
+        below += histogram[b];
+    }
+    return 0;
+}

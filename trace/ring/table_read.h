@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/table_read.h - reads tables of counters (trace/format/table.h) where they are mapped: kernel,
+ * servers, programs.
+ *
+ *     struct trace_table_walk walk = {.table = table, .ring_of = ring_of, .cpu_count = cpus};
+ *     while (trace_table_next(&walk, sum))
+ *         ...                           the row of one key, added over all CPUs
+ *
+ * No locks; writers continue. A row is copied as it is at one moment, or, if updates come too fast, with the
+ * number of those that were under way. No memory but the caller's. Any contents are safe to read.
+ */
+#ifndef TRACE_RING_TABLE_READ_H
+#define TRACE_RING_TABLE_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/format/table.h>
+
+enum trace_row_state {
+    TRACE_ROW_FREE,     /* or claimed, and not yet updated */
+    TRACE_ROW_WHOLE,    /* of one moment */
+    TRACE_ROW_CHANGING, /* updates are under way, or their threads were killed: trace_row_unfinished() */
+    TRACE_ROW_DAMAGED,  /* nothing that updates as it should leaves this */
+};
+
+/* Copies a row, below table->rows, to `copy` of table->row_words words. */
+enum trace_row_state trace_table_read_row(const struct trace_table_info *table, const char *ring,
+                                          uint32_t row, uint64_t *copy);
+
+/* Updates of a copied row, or of a sum of some, that are in it only in part, or not at all. */
+static inline uint64_t trace_row_unfinished(const struct trace_table_info *table, const uint64_t *row)
+{
+    return row[TRACE_ROW_BEGUN] - row[table->row_words - 1];
+}
+
+/* Adds a row to another one of the same keys. */
+void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row);
+
+/* Visits all keys. Set the first three. */
+struct trace_table_walk {
+    const struct trace_table_info *table;
+    const char *(*ring_of)(uint32_t cpu); /* the same as long as the walk lasts */
+    uint32_t cpu_count;
+    uint32_t cpu, row; /* the next one */
+    uint64_t damaged;  /* rows that were left out; complete when the walk has ended */
+    uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
+};
+
+/* Stores the sum of the next key's rows, table->row_words words, in `sum`. False: no more. */
+bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum);
+
+/* Words of the table's heads, added over all CPUs: enum trace_table_head_word. */
+uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word);
+
+/* The value below which `percent` of a histogram's values are, about: within its bucket they are taken for
+ * evenly spread. 0: it has none. */
+uint64_t trace_histogram_percentile(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent);
+
+#endif
