@@ -32,7 +32,7 @@ static const char *unit_or(const struct column *column, const char *none)
 /* ---- metadata --------------------------------------------------------------------------------------- */
 
 /* FORMAT.md, "Tables". Begins with TRACE_TABLES_BEGIN of metadata.h. */
-void emit_tables_tsdl(FILE *out, const struct schema *schema)
+void emit_tables_tsdl(FILE *out, const struct schema *schema, bool has_text)
 {
     if (schema->table_count == 0)
         return;
@@ -40,8 +40,9 @@ void emit_tables_tsdl(FILE *out, const struct schema *schema)
                  "word words\n");
     for (unsigned i = 0; i < schema->table_count; i++) {
         const struct table *table = &schema->tables[i];
-        fprintf(out, " * table %s %u %u %u %u %s %s\n", table->name, table->number, table->offset,
-                table->rows, table->row_words, table->is_hashed ? "hashed" : "direct", table->description);
+        fprintf(out, " * table %s %u %u %u %u %s%s%s\n", table->name, table->number, table->offset,
+                table->rows, table->row_words, table->is_hashed ? "hashed" : "direct", has_text ? " " : "",
+                has_text ? table->description : "");
         for (unsigned c = 0; c < table->column_count; c++) {
             const struct column *column = &table->columns[c];
             fprintf(out, " *  %s %s %s %u %u\n", kind_names[column->kind], column->name,

@@ -96,5 +96,5 @@ void emit_metadata(FILE *out, const struct schema *schema)
         fprintf(out, "    class_%d = \"%s\";\n", schema->classes[i].number, schema->classes[i].name);
     fprintf(out, "%s\n", streams);
     emit_events_tsdl(out, schema);
-    emit_tables_tsdl(out, schema);
+    emit_tables_tsdl(out, schema, true);
 }

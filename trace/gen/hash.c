@@ -29,7 +29,7 @@ void hash_schema(struct schema *schema)
     if (!text)
         abort();
     emit_events_tsdl(text, schema);
-    emit_tables_tsdl(text, schema);
+    emit_tables_tsdl(text, schema, false);
     emit_app_limits(text, schema);
     rewind(text);
     if (dup2(fileno(text), STDIN_FILENO) < 0 || !(sum = popen("sha1sum", "r")))

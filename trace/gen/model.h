@@ -132,7 +132,8 @@ void emit_table_source(FILE *out, const struct schema *schema);
 void emit_dummies(FILE *out, const struct schema *schema);
 void emit_app_dummies(FILE *out, const struct class *class, const char *header); /* in app/ */
 /* emit_rows.c: all that is made from tables */
-void emit_tables_tsdl(FILE *out, const struct schema *schema); /* a comment; nothing if there are none */
+/* A comment; HAS_TEXT: with what the tables are. Nothing if there are none. */
+void emit_tables_tsdl(FILE *out, const struct schema *schema, bool has_text);
 void emit_tables_header(FILE *out, const struct schema *schema);
 void emit_table_constants(FILE *out, const struct schema *schema);
 void emit_table_list(FILE *out, const struct schema *schema);

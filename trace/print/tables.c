@@ -198,7 +198,7 @@ void trace_table_print(struct trace_table_print *print, const struct trace_table
     for (uint32_t i = 0; i < print->count; i++)
         do_line(print, kept_row(print, i), false);
     put_number(print, print->keys, 0);
-    print->put(" rows\n");
+    print->put(print->keys == 1 ? " row\n" : " rows\n");
     put_if_any(print, print->keys - print->count, " of them, with less, are not shown\n");
     put_if_any(print, unfinished,
                " updates are under way, or their threads were killed: they are counted in part\n");

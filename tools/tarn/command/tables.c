@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tarn/error.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/print/print_table.h>
@@ -85,9 +86,11 @@ static bool read_declared(struct source *source, struct declared *declared, stru
     const struct wire_request request = {.operation = WIRE_OP_METADATA};
     struct source_reply reply = {0};
 
-    return source_control(source, &request, "this system does not list its tables of counters: ", &reply,
-                          fail) &&
-           check_metadata(&source->hello, reply.data, reply.size, fail) &&
+    if (!source_control(source, &request, "the metadata: ", &reply, fail))
+        return reply.status == -E_BAD_ARGUMENT
+                   ? fail_set(fail, "this system has no tables of counters: its version of Tarn is older")
+                   : false;
+    return check_metadata(&source->hello, reply.data, reply.size, fail) &&
            declared_read(declared, (const char *)reply.data, reply.size, fail);
 }
 

@@ -36,11 +36,12 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
 
     if (!source_control(source, &request, "the tables of counters: ", &reply, fail))
         return false;
+    if (reply.size <= WIRE_TABLES_CLOCK_BYTES)
+        return fail_set(fail, "this guest has no tables of counters: they would take too much of its memory");
     if (reply.size < WIRE_TABLES_CLOCK_BYTES + bytes)
         return fail_set(fail,
                         "the tables of CPU %u have %zu bytes instead of the %llu that the metadata declare",
-                        cpu, reply.size < WIRE_TABLES_CLOCK_BYTES ? 0 : reply.size - WIRE_TABLES_CLOCK_BYTES,
-                        (unsigned long long)bytes);
+                        cpu, reply.size - WIRE_TABLES_CLOCK_BYTES, (unsigned long long)bytes);
     *clock = wire_get64(reply.data);
     memcpy(area, reply.data + WIRE_TABLES_CLOCK_BYTES, bytes);
     for (uint64_t i = 0; i < bytes / 8 && !hello_is_native(&source->hello); i++)
