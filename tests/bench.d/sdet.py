@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One run of sdet in a guest on one CPU under -icount (tests/bench.d/sdet.rc), for 15-sdet and 16-watch."""
+import os
+import re
+
+import guest
+
+ARCH = os.environ.get("ARCH", "x86_64")
+SCRIPTS, ROUNDS = 8, 6  # tests/bench.d/sdet.rc
+COUNTS = re.compile(r"^ *0 +(\d+) +(\d+) +(\d+) +\d+ +0 +0$")
+
+
+class Run:
+    """seconds of the guest; events, words and packets that were logged meanwhile."""
+
+    def __init__(self, directory, options, script="sdet", **machine):
+        with guest.Guest(log=os.path.join(directory, "serial.log"), options=f"run=/test/{script} exit=1 {options}", arch=ARCH, smp=1,
+                         icount=True, network=False, **machine) as vm:
+            if status := vm.wait_exit(400):
+                raise guest.GuestError(f"ended with status {status}\n{vm.tail()}")
+            counts = [[int(number) for number in found.groups()] for line in vm.lines if (found := COUNTS.match(line))]
+            elapsed = [float(found[1]) for line in vm.lines if (found := re.search(r"^sdet: .*: ([0-9.]+) s, \d+ scripts/hour$", line))]
+        if len(counts) != 2 or len(elapsed) != 1:
+            raise guest.GuestError(f"no result of sdet with {options}\n{vm.tail()}")
+        self.instructions = elapsed[0] * 1e9
+        self.words, self.packets, self.events = (last - first for first, last in zip(*counts))
