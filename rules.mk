@@ -176,7 +176,7 @@ $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/ge
 # access. Excluded: ports (they run before a CPU is set up), the exploration itself, and code that
 # observes the kernel or reports its end.
 EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosis/% $(addprefix kernel/,lib/format.c lib/string.c \
-                 cpu/lock.c syscall/machine.c) trace/event/% trace/print/% trace/cost/%
+                 cpu/lock.c cpu/lock_watch.c syscall/machine.c) trace/event/% trace/print/% trace/cost/%
 EXPLORE_ACCESSES := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan
 EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES))) \
                   $(call objects,$(BA)/kernel/obj,$(filter %.S,$(KERNEL_SOURCES)))

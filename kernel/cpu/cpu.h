@@ -24,8 +24,9 @@ struct cpu {
     /* First: the logging path finds its ring here, as in a thread's block. Only self, window and cpu are
      * valid; see current->block for the thread. */
     struct thread_block block;
-    struct arch_cpu arch;   /* second: ports use it before this struct is declared */
-    struct thread *current; /* its registers are in the machine, or were at kernel entry */
+    struct arch_cpu arch;         /* second: ports use it before this struct is declared */
+    struct lock_watch lock_watch; /* third: found before this struct is declared */
+    struct thread *current;       /* its registers are in the machine, or were at kernel entry */
     struct thread *idle;
     uint64_t kernel_stack_top;
     uint64_t stack_low, stack_high; /* all kernel stacks of this CPU: call chains stay inside */
@@ -53,15 +54,15 @@ struct cpu {
     bool working;
     _Atomic uint64_t quiescent_epoch; /* quiescent.c: last epoch in which it was outside the kernel */
     const struct spinlock *_Atomic waiting_lock; /* the lock it spins for (lock.c); for the debugger */
-    /* by class number: acquisitions of sampled classes since the last one logged */
-    uint32_t acquired[LOCK_CLASSES_MAX];
-    bool wants_yield; /* current goes behind its equals */
+    bool wants_yield;                            /* current goes behind its equals */
     struct profile profile;
     struct counters counters;
     /* For this size &cpus[i] is one multiplication; for some others compilers prefer shifts and additions,
      * two or three instructions more. */
     uint64_t padding;
 };
+
+_Static_assert(offsetof(struct cpu, lock_watch) == LOCK_WATCH_OFFSET, "this_lock_watch()");
 
 extern struct cpu cpus[CPUS_MAX];
 extern uint32_t cpu_count; /* CPUs that are online or will be */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* lock.c - the contended path of spinlocks: waiting, and logging. Interface: lock.h. */
+/* lock.c - lock classes, and the contended path of spinlocks. Interface: lock.h. */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
@@ -65,10 +65,26 @@ static bool is_of_user(const struct lock_class *class)
 
 static void set_sampling(struct lock_class *class, uint32_t every)
 {
-    class->sampled_since = arch_clock();
+    if (every > LOCK_SAMPLE_MAX)
+        every = LOCK_SAMPLE_MAX;
     class->sample_every = every;
     if (is_of_user(class))
         __atomic_store_n(&trace_info_page.lock_sample[class - user_classes], every, __ATOMIC_RELAXED);
+}
+
+/* The smallest N of the kernel's sampled classes. */
+static uint32_t find_period(void)
+{
+    uint32_t least = UINT32_MAX;
+    for (const struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
+        if (!is_of_user(class) && class->sample_every && class->sample_every < least)
+            least = class->sample_every;
+    return least == UINT32_MAX ? 0 : least;
+}
+
+static void restart_watch(void *unused)
+{
+    restart_lock_watch(&this_cpu()->lock_watch, find_period());
 }
 
 void lock_init(void)
@@ -82,6 +98,8 @@ void lock_init(void)
         class->number = is_of_user(class) ? (uint32_t)(class - user_classes) : number++;
         set_sampling(class, is_meant(class->name, option) ? every : 0);
     }
+    for (uint32_t i = 0; i < CPUS_MAX; i++)
+        restart_lock_watch(&cpus[i].lock_watch, find_period());
 }
 
 void lock_class_log(const struct lock_class *class)
@@ -101,6 +119,10 @@ int lock_sample(uint64_t number, uint32_t every)
         if (TRACE_ON_STATE())
             lock_class_log(class);
     }
+    /* Each CPU reads all classes, after the last change of one. */
+    smp_call_urgently(atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit,
+                      restart_watch, NULL);
+    restart_watch(NULL);
     return found ? 0 : -E_NOT_FOUND;
 }
 
@@ -163,10 +185,13 @@ void spin_lock_contended(struct spinlock *lock)
     explore_lock_taken(lock);
     atomic_store_explicit(&cpu->waiting_lock, outer, memory_order_relaxed);
     atomic_fetch_add_explicit(&lock->class->contended, 1, memory_order_relaxed);
-    if (TRACE_ON_LOCK())
-        log_contended(lock, &holder, arch_clock() - since, spins);
+    const uint64_t waited = arch_clock() - since, site = (uint64_t)__builtin_return_address(0);
     if (lock->class->sample_every)
-        spin_note_taken(lock);
+        spin_count_wait(lock, site, waited, spins);
+    if (TRACE_ON_LOCK())
+        log_contended(lock, &holder, waited, spins);
+    if (arch_cpu_count_down(LOCKS_LEFT))
+        spin_note_taken_at(lock, site);
 }
 
 struct cpu *spin_holder(const struct spinlock *lock)
@@ -174,32 +199,4 @@ struct cpu *spin_holder(const struct spinlock *lock)
     uint32_t offset = atomic_load_explicit(&lock->held, memory_order_relaxed) - (uint32_t)(uintptr_t)cpus;
     uint32_t index = offset / sizeof cpus[0];
     return offset % sizeof cpus[0] == 0 && index < cpu_count ? &cpus[index] : NULL;
-}
-
-/* ---- Sampled classes ---- */
-
-static __attribute__((noinline)) void log_acquired(struct spinlock *lock, uint32_t acquisitions)
-{
-    uint64_t chain[CHAIN_MAX];
-    uint32_t depth = arch_backtrace(chain, CHAIN_MAX);
-    trace_lock_acquired((uint64_t)lock, lock->class->number, 0, acquisitions, depth, chain);
-}
-
-void spin_note_taken(struct spinlock *lock)
-{
-    const struct lock_class *class = lock->class;
-    uint32_t *acquired = &this_cpu()->acquired[class->number];
-    if (!TRACE_ON_LOCK() || ++*acquired < class->sample_every)
-        return;
-    log_acquired(lock, *acquired);
-    *acquired = 0;
-    lock->since = arch_clock();
-}
-
-/* The lock may have been taken before its class was sampled. */
-void spin_note_released(struct spinlock *lock)
-{
-    if (lock->since != 0 && lock->since >= lock->class->sampled_since)
-        trace_lock_held((uint64_t)lock, arch_clock() - lock->since, lock->class->number, 0);
-    lock->since = 0;
 }

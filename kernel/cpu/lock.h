@@ -7,8 +7,8 @@
  * (the holder may be waiting for this CPU's), and logs lock_contended. Classes are registered statically
  * and are part of every statedump.
  *
- * Of a sampled class, every Nth acquisition per CPU is logged: lock_acquired with N and a call chain, and
- * lock_held at its release. kernel/README.md gives the costs.
+ * Of a sampled class, one of N acquisitions is noted, and its waits are (lock_watch.h). kernel/README.md
+ * gives the costs.
  *
  * Lock order, outermost first:
  *   futex bucket -> space -> memory object -> notification -> endpoint -> thread -> capability table
@@ -25,11 +25,8 @@
 
 struct lock_class {
     const char *name;
-    uint32_t number; /* in the trace; assigned by lock_init */
-    /* Every Nth acquisition per CPU is logged; 0: none. May change at any time. Not atomic, so that the
-     * compiler may load it once for lock and unlock; they may still differ, see spin_note_released. */
-    uint32_t sample_every;
-    uint64_t sampled_since;     /* ticks: when `sample_every` was set */
+    uint32_t number;            /* in the trace; assigned by lock_init */
+    uint32_t sample_every;      /* one of N acquisitions is sampled; 0: none. May change at any time. */
     _Atomic uint64_t contended; /* contended acquisitions */
     bool is_event;              /* programs wait for it, but it has no holder: see state_lock_class */
 };
@@ -41,9 +38,8 @@ struct lock_class {
 
 struct spinlock {
     _Atomic uint32_t held; /* spin_owner() of the CPU that holds it; 0: free */
-    uint32_t reserved;
+    uint32_t note;         /* 1 + place of the holder's note (lock_watch.h); 0: none */
     struct lock_class *class;
-    uint64_t since; /* ticks, if the hold time is to be logged; else 0, or a leftover */
 };
 #define SPINLOCK(lock_class)  \
     {                         \

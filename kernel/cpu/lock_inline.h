@@ -4,12 +4,10 @@
 #define KERNEL_LOCK_INLINE_H
 
 #include <arch/cpu.h>
+#include <kernel/cpu/lock_watch.h>
 #include <kernel/explore/explore.h>
 
 void spin_lock_contended(struct spinlock *lock); /* lock.c: waits for the lock, and logs */
-/* lock.c: log acquisitions and hold times of sampled classes. */
-void spin_note_taken(struct spinlock *lock);
-void spin_note_released(struct spinlock *lock);
 
 /* Not 0, and different for each CPU: they are side by side in the kernel's data. */
 static inline uint32_t spin_owner(void)
@@ -31,7 +29,7 @@ static inline bool spin_try_lock(struct spinlock *lock)
     if (!spin_take_free(lock))
         return false;
     explore_lock_taken(lock);
-    if (__builtin_expect(lock->class->sample_every, 0))
+    if (__builtin_expect(arch_cpu_count_down(LOCKS_LEFT), 0))
         spin_note_taken(lock);
     return true;
 }
@@ -43,24 +41,38 @@ static inline void spin_lock(struct spinlock *lock)
         spin_lock_contended(lock);
 }
 
+/* Before the lock is released. */
+static inline void spin_look_at_release(struct spinlock *lock)
+{
+    if (__builtin_expect(arch_cpu_is_negative(LOCKS_LEFT), 0))
+        spin_note_released(lock);
+}
+
 static inline void spin_unlock(struct spinlock *lock)
 {
-    if (__builtin_expect(lock->class->sample_every, 0))
-        spin_note_released(lock);
+    spin_look_at_release(lock);
     explore_lock_released(lock);
     /* Release: pairs with the acquire of the next holder. */
     atomic_store_explicit(&lock->held, 0, memory_order_release);
 }
 
-/* For paths that count instructions: fails for sampled classes, so that spin_unlock_unsampled need not test
- * again. */
+/* Takes back the count of an acquisition, because the caller starts over and takes the lock again. */
+static inline void spin_uncount(void)
+{
+    ++*(volatile int64_t *)&this_lock_watch()->left; /* in order with arch_cpu_count_down() */
+}
+
+/* For paths that count instructions: fails, and counts nothing, if the lock is held, or if the acquisition or
+ * its release is to be looked at. So spin_unlock_unsampled need not test again. */
 static inline bool spin_try_lock_unsampled(struct spinlock *lock)
 {
     uint32_t free = 0;
-    if (__builtin_expect(lock->class->sample_every, 0) ||
+    if (__builtin_expect(arch_cpu_count_down(LOCKS_LEFT), 0) ||
         !atomic_compare_exchange_strong_explicit(&lock->held, &free, spin_owner(), memory_order_relaxed,
-                                                 memory_order_relaxed))
+                                                 memory_order_relaxed)) {
+        spin_uncount();
         return false;
+    }
     explore_lock_taken(lock);
     /* Acquire: as in spin_take_free. As a fence it also orders loads from before the lock. */
     atomic_thread_fence(memory_order_acquire);

@@ -229,12 +229,13 @@ void debug_each_object(const char *name, void (*visit)(void *object, void *conte
 extern const char data_start[], kernel_end[];                   /* from the link script */
 extern struct lock_class lock_class_first[], lock_class_last[]; /* from the link script */
 
-/* A lock has a pointer to its class: nothing else in the kernel has that after the number of a CPU. */
+/* A lock has a pointer to its class: nothing else in the kernel has that after the number of a CPU and that
+ * of a note. */
 static bool is_held_lock(const struct spinlock *lock)
 {
     uint64_t class = (uint64_t)lock->class, first = (uint64_t)lock_class_first;
     return class >= first && class < (uint64_t)lock_class_last &&
-           (class - first) % sizeof(struct lock_class) == 0 && lock->reserved == 0 && spin_holder(lock);
+           (class - first) % sizeof(struct lock_class) == 0 && lock->note <= LOCK_NOTES && spin_holder(lock);
 }
 
 /* At most one page. */

@@ -9,12 +9,17 @@
 #include <tarn/error.h>
 #include <trace/ipc.h>
 
-bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
+static bool send_fault_sampled(struct thread *self, struct endpoint **where);
+
+static inline __attribute__((always_inline)) bool send_fault(struct thread *self, struct endpoint **where,
+                                                             const bool is_sampled)
 {
     struct cpu *cpu = this_cpu();
     struct endpoint *endpoint = __atomic_load_n(where, __ATOMIC_RELAXED);
-    if (!endpoint || !spin_try_lock_unsampled(&endpoint->lock))
+    if (!endpoint)
         return false;
+    if (!fast_try_lock(&endpoint->lock, is_sampled))
+        return !is_sampled && send_fault_sampled(self, where);
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
     /* `endpoint` may be stale, but it is still an endpoint (slab.h), so locking it was safe. If `*where`
@@ -22,7 +27,7 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
      * last put takes the lock. */
     if (__atomic_load_n(where, __ATOMIC_RELAXED) != endpoint || link == &endpoint->receivers ||
         !can_run_here(cpu, server) || TRACE_ON_IPC()) {
-        spin_unlock_unsampled(&endpoint->lock);
+        fast_unlock(&endpoint->lock, is_sampled);
         return false;
     }
     list_remove(link);
@@ -31,9 +36,19 @@ bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
         trace_fast_switch(self, server, THREAD_BLOCKED_FAULT);
     ipc_put_fault_message(self, server);
     begin_wait(self, THREAD_BLOCKED_FAULT, &self->reply_lock);
-    spin_unlock_fenced(&endpoint->lock);
+    fast_unlock_fenced(&endpoint->lock, is_sampled);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     switch_to_partner(cpu, self, server);
     return true;
+}
+
+static __attribute__((noinline)) bool send_fault_sampled(struct thread *self, struct endpoint **where)
+{
+    return send_fault(self, where, true);
+}
+
+bool ipc_send_fault_fast(struct thread *self, struct endpoint **where)
+{
+    return send_fault(self, where, false);
 }

@@ -6,6 +6,8 @@
  * are no capabilities and no deadline. The message goes from trap frame to trap frame, and this CPU
  * switches to the other thread without a queue. All other cases go to the general path (endpoint.c) before
  * anything has changed. The order of steps is the same there, and its comments apply. Locks are only tried.
+ *
+ * Each path exists twice (ipc_fast.h, Locks).
  */
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/entry_paths.h>
@@ -25,25 +27,29 @@
 #define META_RECEIVE ((uint64_t)CAP_ENDPOINT | (uint64_t)RIGHT_RECEIVE << 8)
 #define META_TYPE    0xffull
 
-/* Returns a slot's endpoint, locked, with the capability checked again; NULL: use the general path. */
-static inline struct endpoint *lock_endpoint(struct thread *self, cap_t number, uint64_t wanted,
-                                             uint64_t *badge)
+/* How a path goes on. */
+enum path { PATH_FAST, PATH_SAMPLED, PATH_GENERAL };
+
+/* Locks a slot's endpoint, and checks the capability again. */
+static inline __attribute__((always_inline)) enum path lock_endpoint(struct thread *self, cap_t number,
+                                                                     uint64_t wanted, bool is_sampled,
+                                                                     struct endpoint **found, uint64_t *badge)
 {
     struct cap cap;
     uint64_t meta = cap_read(&self->space->caps, number, &cap);
     if (unlikely((meta & (META_TYPE | (wanted & ~META_TYPE))) != wanted))
-        return NULL;
-    struct endpoint *endpoint = cap.object;
+        return PATH_GENERAL;
+    struct endpoint *endpoint = *found = cap.object;
     *badge = cap.badge;
-    if (unlikely(!spin_try_lock_unsampled(&endpoint->lock)))
-        return NULL;
+    if (unlikely(!fast_try_lock(&endpoint->lock, is_sampled)))
+        return PATH_SAMPLED;
     /* No need to test for a dead endpoint: a capability to receive keeps it alive, and a call that finds a
      * waiting receiver counts as made before its death. The lock's fence orders this load, as in
      * cap_revalidate. */
     if (likely(atomic_load_explicit(&cap.slot->meta, memory_order_relaxed) == meta))
-        return endpoint;
-    spin_unlock_unsampled(&endpoint->lock);
-    return NULL;
+        return PATH_FAST;
+    fast_unlock(&endpoint->lock, is_sampled);
+    return PATH_GENERAL;
 }
 
 static inline bool is_plain(const struct thread *self)
@@ -82,18 +88,23 @@ static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self
 
 /* ---- Call ---- */
 
-int64_t sys_ipc_call(uint64_t slot)
+static int64_t call_sampled(uint64_t slot);
+
+static inline __attribute__((always_inline)) int64_t call(uint64_t slot, const bool is_sampled)
 {
     struct cpu *cpu = this_cpu();
     struct thread *self = cpu->current;
     uint64_t badge;
     struct endpoint *endpoint;
-    if (unlikely(!is_plain(self)) || unlikely(!(endpoint = lock_endpoint(self, slot, META_SEND, &badge))))
+    if (unlikely(!is_plain(self)))
         return ipc_call_general(slot);
+    const enum path path = lock_endpoint(self, slot, META_SEND, is_sampled, &endpoint, &badge);
+    if (unlikely(path != PATH_FAST))
+        return path == PATH_SAMPLED && !is_sampled ? call_sampled(slot) : ipc_call_general(slot);
     struct list *link = endpoint->receivers.next;
     struct thread *server = list_object(link, struct thread, link);
     if (unlikely(link == &endpoint->receivers) || unlikely(!can_run_here(cpu, server))) {
-        spin_unlock_unsampled(&endpoint->lock);
+        fast_unlock(&endpoint->lock, is_sampled);
         return ipc_call_general(slot);
     }
     uint64_t call_id = ++cpu->next_call_id;
@@ -108,11 +119,21 @@ int64_t sys_ipc_call(uint64_t slot)
     self->call_id = call_id;
     self->message_kind = MESSAGE_CALL;
     begin_wait(self, THREAD_BLOCKED_REPLY, &self->reply_lock);
-    spin_unlock_fenced(&endpoint->lock); /* fenced by begin_wait */
+    fast_unlock_fenced(&endpoint->lock, is_sampled); /* fenced by begin_wait */
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     switch_to_partner(cpu, self, server);
     return arch_switched();
+}
+
+static __attribute__((noinline)) int64_t call_sampled(uint64_t slot)
+{
+    return call(slot, true);
+}
+
+int64_t sys_ipc_call(uint64_t slot)
+{
+    return call(slot, false);
 }
 
 /* ---- Reply and receive ---- */
@@ -123,18 +144,12 @@ static inline bool is_plain_resume(const struct thread *self)
     return frame_label(&self->frame) == FAULT_REPLY_RESUME && !TRACE_ON_FAULT() && !TRACE_ON_EXCEPTION();
 }
 
-/* Returns the target's caller, locked, if it waits for this reply; NULL: use the general path. */
-static inline struct thread *lock_caller(const struct cpu *cpu, struct reply_target target)
+/* Whether the caller, which is locked, waits for this reply and may run here. */
+static inline bool awaits(const struct cpu *cpu, const struct thread *caller, struct reply_target target)
 {
-    struct thread *caller = target.caller;
-    if (unlikely(!caller) || unlikely(!spin_try_lock_unsampled(&caller->reply_lock)))
-        return NULL;
     /* Acquire, by the fence in can_run_here: as in reply.c's lock_caller. */
-    if (likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->reply_lock &&
-               can_run_here(cpu, caller) && caller->call_id == target.call_id))
-        return caller;
-    spin_unlock_unsampled(&caller->reply_lock);
-    return NULL;
+    return likely(atomic_load_explicit(&caller->wait_lock, memory_order_relaxed) == &caller->reply_lock &&
+                  can_run_here(cpu, caller) && caller->call_id == target.call_id);
 }
 
 static inline bool has_bound_bits(const struct thread *self)
@@ -142,24 +157,37 @@ static inline bool has_bound_bits(const struct thread *self)
     return self->bound && atomic_load(&self->bound->bits) != 0;
 }
 
-int64_t sys_ipc_reply_receive(uint64_t slot)
+static int64_t reply_receive_sampled(uint64_t slot);
+
+static inline __attribute__((always_inline)) int64_t reply_receive(uint64_t slot, const bool is_sampled)
 {
     struct cpu *cpu = this_cpu();
-    struct thread *self = cpu->current, *caller;
+    struct thread *self = cpu->current;
     uint64_t badge;
     struct endpoint *endpoint;
-    if (unlikely(!is_plain(self)) || unlikely(!(endpoint = lock_endpoint(self, slot, META_RECEIVE, &badge))))
+    if (unlikely(!is_plain(self)))
         return ipc_reply_receive_general(slot);
+    const enum path path = lock_endpoint(self, slot, META_RECEIVE, is_sampled, &endpoint, &badge);
+    if (unlikely(path != PATH_FAST))
+        return path == PATH_SAMPLED && !is_sampled ? reply_receive_sampled(slot)
+                                                   : ipc_reply_receive_general(slot);
     struct reply_target target = self->reply_target;
-    if (unlikely(!list_empty(&endpoint->senders)) || unlikely(has_bound_bits(self)) ||
-        unlikely(!(caller = lock_caller(cpu, target)))) {
-        spin_unlock_unsampled(&endpoint->lock);
+    struct thread *caller = target.caller;
+    if (unlikely(!list_empty(&endpoint->senders)) || unlikely(has_bound_bits(self)) || unlikely(!caller)) {
+        fast_unlock(&endpoint->lock, is_sampled);
         return ipc_reply_receive_general(slot);
     }
+    if (unlikely(!fast_try_lock(&caller->reply_lock, is_sampled))) {
+        fast_unlock(&endpoint->lock, is_sampled);
+        if (is_sampled)
+            return ipc_reply_receive_general(slot);
+        spin_uncount();
+        return reply_receive_sampled(slot);
+    }
     bool called = likely(caller->message_kind == MESSAGE_CALL);
-    if (!called && !is_plain_resume(self)) {
-        spin_unlock_unsampled(&caller->reply_lock);
-        spin_unlock_unsampled(&endpoint->lock);
+    if (unlikely(!awaits(cpu, caller, target)) || (!called && !is_plain_resume(self))) {
+        fast_unlock(&caller->reply_lock, is_sampled);
+        fast_unlock(&endpoint->lock, is_sampled);
         return ipc_reply_receive_general(slot);
     }
     take_over(cpu, caller);
@@ -168,8 +196,8 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
     self->reply_target.caller = NULL;
     list_add_head(&endpoint->receivers, &self->link);
     begin_wait(self, THREAD_BLOCKED_RECEIVE, &endpoint->lock);
-    spin_unlock_fenced(&caller->reply_lock);
-    spin_unlock_fenced(&endpoint->lock);
+    fast_unlock_fenced(&caller->reply_lock, is_sampled);
+    fast_unlock_fenced(&endpoint->lock, is_sampled);
     if (TRACE_ON_IPC())
         trace_fast_reply(self, caller, target.call_id);
     else if (TRACE_ON_SCHED())
@@ -181,4 +209,14 @@ int64_t sys_ipc_reply_receive(uint64_t slot)
         notification_deliver_bound(self->bound, self);
     switch_to_partner(cpu, self, caller);
     return arch_switched();
+}
+
+static __attribute__((noinline)) int64_t reply_receive_sampled(uint64_t slot)
+{
+    return reply_receive(slot, true);
+}
+
+int64_t sys_ipc_reply_receive(uint64_t slot)
+{
+    return reply_receive(slot, false);
 }

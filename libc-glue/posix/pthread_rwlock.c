@@ -68,6 +68,7 @@ static int rwlock_wait(pthread_rwlock_t *lock, const struct side *side, uint64_t
         }
     }
     __atomic_fetch_sub(&lock->waiters, 1, __ATOMIC_SEQ_CST);
+    wait.slept = sleep.slept;
     if (!error)
         end_lock_wait(&wait);
     return error;
@@ -84,13 +85,13 @@ static int rwlock_wait_to_write(pthread_rwlock_t *lock, uint64_t deadline)
 static int rwlock_read_until(pthread_rwlock_t *lock, uint64_t deadline)
 {
     int error = take_read(lock) ? 0 : rwlock_wait(lock, &readers, deadline);
-    return error || !lock_sample_interval(TARN_LOCK_READ) ? error : log_acquisition(TARN_LOCK_READ, lock);
+    return error || !is_to_be_noted(TARN_LOCK_READ) ? error : note_acquisition(TARN_LOCK_READ, lock);
 }
 
 static int rwlock_write_until(pthread_rwlock_t *lock, uint64_t deadline)
 {
     int error = take_write(lock) ? 0 : rwlock_wait_to_write(lock, deadline);
-    return error || !lock_sample_interval(TARN_LOCK_WRITE) ? error : log_acquisition(TARN_LOCK_WRITE, lock);
+    return error || !is_to_be_noted(TARN_LOCK_WRITE) ? error : note_acquisition(TARN_LOCK_WRITE, lock);
 }
 
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
@@ -107,14 +108,14 @@ int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
     if (!take_read(lock))
         return EBUSY;
-    return lock_sample_interval(TARN_LOCK_READ) ? log_acquisition(TARN_LOCK_READ, lock) : 0;
+    return is_to_be_noted(TARN_LOCK_READ) ? note_acquisition(TARN_LOCK_READ, lock) : 0;
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
     if (!take_write(lock))
         return EBUSY;
-    return lock_sample_interval(TARN_LOCK_WRITE) ? log_acquisition(TARN_LOCK_WRITE, lock) : 0;
+    return is_to_be_noted(TARN_LOCK_WRITE) ? note_acquisition(TARN_LOCK_WRITE, lock) : 0;
 }
 
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)

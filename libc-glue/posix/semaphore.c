@@ -38,7 +38,7 @@ static bool take_one(sem_t *semaphore)
 
 static int semaphore_note_taken(sem_t *semaphore)
 {
-    return lock_sample_interval(TARN_LOCK_SEMAPHORE) ? log_acquisition(TARN_LOCK_SEMAPHORE, semaphore) : 0;
+    return is_to_be_noted(TARN_LOCK_SEMAPHORE) ? note_acquisition(TARN_LOCK_SEMAPHORE, semaphore) : 0;
 }
 
 int sem_trywait(sem_t *semaphore)

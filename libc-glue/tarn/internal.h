@@ -14,7 +14,9 @@
 struct lock_note {
     const void *lock; /* NULL: unused */
     uint64_t since;   /* ticks */
+    uint64_t site;    /* return address, outside of the locks' own functions */
     enum tarn_lock_class lock_class;
+    uint32_t acquisitions; /* that it stands for; 0: it was not sampled, but had to wait */
 };
 #define LOCK_NOTES 4u
 
@@ -33,8 +35,7 @@ struct pthread {
     uint32_t next_lock_note;
     uint32_t read_notes; /* notes for read-write locks held for reading */
     uint32_t tid;        /* 0 until it runs; atomic, read by joining threads */
-    /* Acquisitions since the last one logged, for sampled classes. */
-    uint32_t locks_taken[TARN_LOCK_CLASSES_USER];
+    uint32_t random;     /* which acquisitions are sampled */
 };
 
 /* tarn/thread.c: the lower half of pthreads */

@@ -72,7 +72,7 @@ static int sleep_for_free(uint32_t *word, struct lock_wait *wait, uint64_t deadl
 /* A separate function, so that callers that tail-call it need no stack frame. */
 static __attribute__((noinline)) int note_taken(uint32_t *word)
 {
-    return log_acquisition(TARN_LOCK_MUTEX, word);
+    return note_acquisition(TARN_LOCK_MUTEX, word);
 }
 
 static __attribute__((noinline)) int acquire_contended(uint32_t *word, uint64_t deadline)
@@ -84,7 +84,7 @@ static __attribute__((noinline)) int acquire_contended(uint32_t *word, uint64_t 
         return result;
     wait.holder = first_holder;
     end_lock_wait(&wait);
-    return lock_sample_interval(TARN_LOCK_MUTEX) ? note_taken(word) : 0;
+    return is_to_be_noted(TARN_LOCK_MUTEX) ? note_taken(word) : 0;
 }
 
 /* Rare cases are tail calls, so that the fast path needs no stack frame. */
@@ -92,14 +92,14 @@ int lock_word_acquire(uint32_t *word, uint64_t deadline)
 {
     if (!take_free(word, held_by_me()))
         return acquire_contended(word, deadline);
-    return __builtin_expect(lock_sample_interval(TARN_LOCK_MUTEX) != 0, 0) ? note_taken(word) : 0;
+    return is_to_be_noted(TARN_LOCK_MUTEX) ? note_taken(word) : 0;
 }
 
 bool lock_word_try_acquire(uint32_t *word)
 {
     if (!take_free(word, held_by_me()))
         return false;
-    return __builtin_expect(lock_sample_interval(TARN_LOCK_MUTEX) == 0, 1) || note_taken(word) == 0;
+    return !is_to_be_noted(TARN_LOCK_MUTEX) || note_taken(word) == 0;
 }
 
 static __attribute__((noinline)) void release_timed(uint32_t *word)

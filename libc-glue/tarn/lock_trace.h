@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lock_trace.h - events of locks and of other objects that threads wait for.
+ * lock_trace.h - events and tables of locks and of other objects that threads wait for.
+ *
+ * Events, while they are on:
  *
  *   - lock_sleep: before each sleep.
  *   - lock_contended: after a wait.
  *   - lock_held: at the release of a lock whose acquisition had to wait.
- *   - lock_acquired and lock_held: for every Nth acquisition per thread of a sampled class
- *     (trace_info.lock_sample).
+ *   - lock_acquired and lock_held: for sampled acquisitions.
+ *
+ * While a class is sampled (trace_info.lock_sample), its waits and its sampled acquisitions are counted in
+ * the tables of trace/schema/lock.ev, too, whichever events are on. Of each N acquisitions of a thread one is
+ * sampled, at a random place, so that a thread that makes few of them is as likely to be seen as one that
+ * makes many.
  *
  * Classes are enum tarn_lock_class. A new kind of waiting uses:
  *
@@ -36,6 +42,7 @@ struct lock_wait {
     uint32_t readers; /* number of readers of a read-write lock */
     uint64_t since;   /* ticks */
     uint64_t spins;
+    bool slept;
 };
 
 /* The holder's tid in a lock word (LOCK_WORD_*), or LOCK_NOBODY. */
@@ -47,18 +54,34 @@ static inline uint32_t lock_word_holder(uint32_t word)
 /* `word`: the value of a lock word, 0 for other objects. */
 struct lock_wait begin_lock_wait(enum tarn_lock_class lock_class, void *lock, uint32_t word);
 /* Calls sys_futex_wait and returns its result. */
-int sleep_for_lock(const struct lock_wait *wait, const uint32_t *word, uint32_t value, uint64_t deadline);
-/* Call after the wait: acquired, event occurred, or timed out. If the caller now holds the lock, it is timed
- * (LOCK_WORD_TIMED), and the release must call end_lock_timing. */
+int sleep_for_lock(struct lock_wait *wait, const uint32_t *word, uint32_t value, uint64_t deadline);
+/* Call after the wait: acquired, event occurred, or timed out. If the caller now holds the lock, it may be
+ * timed (LOCK_WORD_TIMED), and the release must call end_lock_timing. */
 void end_lock_wait(const struct lock_wait *wait);
 
-/* One of this many acquisitions of the class is logged; 0: none. */
+/* One of this many acquisitions of the class is sampled; 0: none. */
 static inline uint32_t lock_sample_interval(enum tarn_lock_class lock_class)
 {
     return __atomic_load_n(&arch_trace_info()->lock_sample[lock_class], __ATOMIC_RELAXED);
 }
-/* Call after taking a lock of a sampled class. Returns 0, as acquire functions do. */
-int log_acquisition(enum tarn_lock_class lock_class, void *lock);
+/* Of each `every` acquisitions of a class that a thread makes, one is sampled, a random one. */
+struct lock_turn {
+    uint32_t every; /* as it was when the count began */
+    uint32_t left;  /* acquisitions to the next sample, with this */
+    uint32_t rest;  /* those that follow it of the same `every` */
+};
+extern _Thread_local struct lock_turn lock_turns[TARN_LOCK_CLASSES_USER]
+    __attribute__((tls_model("local-exec")));
+
+/* Call after taking a lock. True: call note_acquisition() before anything else. Off, one load and a test. */
+static inline bool is_to_be_noted(enum tarn_lock_class lock_class)
+{
+    const uint32_t every = lock_sample_interval(lock_class);
+    struct lock_turn *turn = &lock_turns[lock_class];
+    return __builtin_expect(every != 0, 0) && (turn->every != every || --turn->left == 0);
+}
+/* Returns 0, as acquire functions do. */
+int note_acquisition(enum tarn_lock_class lock_class, void *lock);
 /* Call before releasing a lock that may be timed, so that events are in order. */
 void end_lock_timing(const void *lock);
 /* Whether the caller times any lock that it holds for reading; such a lock has no flag. */

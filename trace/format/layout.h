@@ -80,7 +80,7 @@ struct trace_info {
     uint64_t buffers_offset;
     uint8_t uuid[16];     /* of the system's schema */
     uint64_t packet_mask; /* from a byte offset in the ring to the start of its buffer */
-    /* By enum tarn_lock_class: a thread logs one of this many acquisitions; 0: none. */
+    /* By enum tarn_lock_class: a thread samples one of this many acquisitions; 0: none. */
     uint32_t lock_sample[TRACE_USER_LOCKS_MAX];
     uint32_t statedumps;       /* their number: a program with names of its own logs them again after each */
     uint32_t clock_is_certain; /* 1: two sources agree on the rate, or the architecture fixes it; else 0 */

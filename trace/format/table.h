@@ -73,6 +73,7 @@ struct trace_table_info {
 static inline uint64_t trace_table_tag(const uint64_t *keys, unsigned count)
 {
     uint64_t hash = count;
+#pragma GCC unroll 4 /* TRACE_TABLE_KEYS_MAX: keys stay in registers */
     for (unsigned i = 0; i < count; i++) {
         hash = (hash ^ keys[i]) * 0xff51afd7ed558ccdull;
         hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53ull;

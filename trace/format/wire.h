@@ -180,7 +180,7 @@ struct wire_previous {
 #define WIRE_LOCK_NAME_BYTES 32u
 struct wire_lock_class {
     uint32_t number;                 /* as in the trace; 0: programs' mutexes */
-    uint32_t sample_every;           /* one of this many acquisitions is logged; 0: none */
+    uint32_t sample_every;           /* one of this many acquisitions is sampled; 0: none */
     uint64_t contended;              /* contended acquisitions; not counted for programs' mutexes */
     char name[WIRE_LOCK_NAME_BYTES]; /* NUL padded */
 };

@@ -92,6 +92,7 @@ static inline bool trace_row_claim(uint64_t *head, uint64_t *row, uint64_t tag)
 /* All that update a row store its keys if they are not there: what claimed it may be interrupted before. */
 static inline uint64_t *trace_row_set_keys(uint64_t *row, const uint64_t *keys, unsigned key_count)
 {
+#pragma GCC unroll 4
     for (unsigned i = 0; i < key_count; i++)
         if (__atomic_load_n(&row[TRACE_ROW_KEYS + i], __ATOMIC_RELAXED) != keys[i])
             __atomic_store_n(&row[TRACE_ROW_KEYS + i], keys[i], __ATOMIC_RELAXED);

@@ -183,7 +183,7 @@ struct system_counter {
 struct system_lock_class {
     char name[32];
     uint32_t number;       /* as in the trace */
-    uint32_t sample_every; /* of each `sample_every` acquisitions one is logged; 0: none */
+    uint32_t sample_every; /* of each `sample_every` acquisitions one is sampled; 0: none */
     uint64_t contended;    /* contended acquisitions; not counted for programs' mutexes */
 };
 
@@ -221,7 +221,7 @@ enum machine_debug_panic {
  * these words. */
 #define LOCK_WORD_HELD   0x40000000u
 #define LOCK_WORD_WANTED 0x80000000u
-#define LOCK_WORD_TIMED  0x20000000u /* the hold time will be logged */
+#define LOCK_WORD_TIMED  0x20000000u /* the hold time is measured */
 #define LOCK_WORD_TID    0x1fffffffu
 
 /* The trace numbers them differently: kernel/sched/traced_state.h. */

@@ -61,9 +61,11 @@ void spin_lock_contended(struct spinlock *lock)
     while (!spin_try_lock(lock))
         arch_relax();
 }
+/* None is sampled, so fast paths are taken. */
 void spin_note_taken(struct spinlock *lock)
 {
     (void)lock;
+    this_lock_watch()->left = INT32_MAX;
 }
 void spin_note_released(struct spinlock *lock)
 {

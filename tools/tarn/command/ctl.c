@@ -127,7 +127,9 @@ static const struct ctl_command {
     {"locks", NULL, WIRE_OP_LOCK_CLASSES, NULL, NULL,
      "list lock classes, their sampling, and how many acquisitions had to wait"},
     {"watch", "CLASS [N]", WIRE_OP_SAMPLE_LOCKS, NULL, NULL,
-     "log every Nth acquisition per CPU of a lock class, with its hold time; without N: each one; 0: none. "
+     "sample one of N acquisitions of a lock class, with its hold time; without N: each one; 0: none. They "
+     "are "
+     "counted in the tables, and logged if class lock is on. "
      "CLASS is a name, in which spaces may be written as underscores, or all or none. `tarn locks` shows the "
      "results"},
     {"snapshot", "DIR", 0, NULL, NULL,

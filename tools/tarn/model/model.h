@@ -179,7 +179,7 @@ struct model_process {
 #define MODEL_LOCK_CLASSES 128u
 struct model_lock_class {
     char name[28];         /* empty: unknown */
-    uint32_t sample_every; /* every Nth acquisition is logged; 0: none */
+    uint32_t sample_every; /* one of N acquisitions is sampled; 0: none */
     uint32_t kind;
 };
 enum model_lock_kind {

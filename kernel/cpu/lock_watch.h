@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lock_watch.h - which acquisitions of spinlocks are sampled, and what is noted of them.
+ *
+ * Every CPU counts its acquisitions, of whatever class, down to the next one to look at: two or three
+ * instructions that take the place of a test, so watching costs only what is sampled. Of each `period`
+ * consecutive acquisitions one is looked at, a random one; `period` is the smallest N of the sampled classes.
+ * Of what is looked at, one in N / period is sampled, at random, and stands for N. So each acquisition of a
+ * class is sampled with a probability of 1 / N, and the sum of what samples stand for is an unbiased
+ * estimate.
+ *
+ * A sampled acquisition makes a note. At the release the tables lock_classes, locks and lock_sites
+ * (trace/schema/lock.ev) get acquisition and hold time together. Waits are counted there, too, all of those
+ * of sampled classes. The events are logged beside, if they are on.
+ *
+ * Only its CPU uses a struct lock_watch, with interrupts off; restart_lock_watch() is run there.
+ */
+#ifndef KERNEL_LOCK_WATCH_H
+#define KERNEL_LOCK_WATCH_H
+
+#include <arch/cpu.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tarn/thread_block.h>
+
+struct spinlock;
+struct lock_class;
+
+struct lock_note {
+    uint64_t since; /* ticks */
+    uint64_t site;  /* return address into the function that took the lock */
+    uint64_t acquisitions;
+};
+#define LOCK_SAMPLE_MAX (1u << 28) /* the largest N, so that sums of two or three fit 32 bits */
+#define LOCK_NOTES      7u         /* more nested locks are counted without their hold times */
+
+struct lock_watch {
+    /* 64 bits, because powerpc64 then needs one instruction less. */
+    int64_t left;    /* to the next acquisition to look at; negative: that one, or a note is in use */
+    int64_t due;     /* the value of `left` at which to look; -1 while no note is in use */
+    uint32_t period; /* 0: no class is sampled */
+    uint32_t rest;   /* acquisitions of the current period that follow the one looked at */
+    uint32_t random;
+    uint32_t notes_used; /* bits */
+    struct lock_note notes[LOCK_NOTES];
+};
+
+/* The place in struct cpu, which is declared later. */
+#define LOCK_WATCH_OFFSET ((sizeof(struct thread_block) + sizeof(struct arch_cpu) + 7) & ~(size_t)7)
+#define LOCKS_LEFT        (LOCK_WATCH_OFFSET + offsetof(struct lock_watch, left)) /* for arch_cpu_count_down() */
+static inline struct lock_watch *this_lock_watch(void)
+{
+    return (struct lock_watch *)((char *)this_cpu() + LOCK_WATCH_OFFSET);
+}
+
+/* This CPU took the lock, and `left` has become negative. */
+void spin_note_taken(struct spinlock *lock);
+void spin_note_taken_at(struct spinlock *lock, uint64_t site);
+/* This CPU is about to release the lock while `left` is negative. */
+void spin_note_released(struct spinlock *lock);
+/* A wait for the lock, of a sampled class, has ended. */
+void spin_count_wait(const struct spinlock *lock, uint64_t site, uint64_t ticks, uint64_t spins);
+
+/* Begins a new period. */
+void restart_lock_watch(struct lock_watch *watch, uint32_t period);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lock_tables.c - takes locks of the kernel and of this program a known number of times, and finds the
+ * numbers in the tables lock_classes, locks and lock_sites. No event is logged.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/lock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tests/guest/trace_help.h>
+#include <tests/guest/wait.h>
+#include <trace/event/lock_tables.h>
+#include <trace/events.h>
+#include <trace/print/tables.h>
+#include <trace/ring/table_read.h>
+
+/* ---- reading --------------------------------------------------------------------------------------- */
+
+static const char *table_ring(uint32_t cpu)
+{
+    return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
+}
+
+static struct trace_table_walk walk_table(const char *name)
+{
+    return (struct trace_table_walk){
+        .table = trace_table_named(name), .ring_of = table_ring, .cpu_count = arch_trace_info()->cpu_count};
+}
+
+union row {
+    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
+    struct trace_lock_classes_row of_class;
+    struct trace_locks_row of_lock;
+    struct trace_lock_sites_row site;
+};
+
+static struct trace_lock_classes_row find_class_row(uint32_t lock_class)
+{
+    struct trace_table_walk walk = walk_table("lock_classes");
+    for (union row row; trace_table_next(&walk, row.words);)
+        if (row.of_class.lock_class == lock_class)
+            return row.of_class;
+    return (struct trace_lock_classes_row){0};
+}
+
+static struct trace_locks_row find_lock_row(const void *lock, uint32_t lock_class)
+{
+    struct trace_table_walk walk = walk_table("locks");
+    for (union row row; trace_table_next(&walk, row.words);)
+        if (row.of_lock.lock == (uint64_t)lock && row.of_lock.lock_class == lock_class &&
+            row.of_lock.pid == process_id())
+            return row.of_lock;
+    return (struct trace_locks_row){0};
+}
+
+/* The kernel's lock of that class with the most acquisitions. */
+static struct trace_locks_row find_busiest(uint32_t lock_class)
+{
+    struct trace_locks_row busiest = {0};
+    struct trace_table_walk walk = walk_table("locks");
+    for (union row row; trace_table_next(&walk, row.words);)
+        if (row.of_lock.lock_class == lock_class && row.of_lock.pid == 0 &&
+            row.of_lock.acquisitions >= busiest.acquisitions)
+            busiest = row.of_lock;
+    return busiest;
+}
+
+/* Of this program's sites: those with an address in the function of that name, of which the next one is
+ * `end`. */
+static uint64_t count_at(uint32_t lock_class, enum lock_site_kind what, const void *begin, const void *end)
+{
+    uint64_t times = 0;
+    struct trace_table_walk walk = walk_table("lock_sites");
+    for (union row row; trace_table_next(&walk, row.words);)
+        if (row.site.lock_class == lock_class && row.site.pid == process_id() && row.site.what == what &&
+            row.site.site > (uint64_t)begin && row.site.site < (uint64_t)end)
+            times += row.site.times;
+    return times;
+}
+
+static uint64_t sum_of(const uint64_t histogram[TRACE_TABLE_BUCKETS])
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
+        sum += histogram[i];
+    return sum;
+}
+
+static void sample(uint64_t lock_class, uint64_t every)
+{
+    control(TRACE_OP_SAMPLE_LOCKS, lock_class, every);
+}
+
+static uint32_t find_class(const char *name)
+{
+    static struct system_lock_class classes[64];
+    int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof classes);
+    for (uint64_t i = 0; bytes > 0 && i < (uint64_t)bytes / sizeof *classes; i++)
+        if (!strcmp(classes[i].name, name))
+            return classes[i].number;
+    printf("Bail out! no class %s\n", name);
+    return 0;
+}
+
+/* ---- programs -------------------------------------------------------------------------------------- */
+
+#define ROUNDS 400u
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t tickets;
+
+/* Called by address, so that it stays a function of its own. */
+static __attribute__((noinline)) void take_mutex(pthread_mutex_t *which, unsigned rounds)
+{
+    for (unsigned i = 0; i < rounds; i++) {
+        pthread_mutex_lock(which);
+        pthread_mutex_unlock(which);
+    }
+}
+
+static void check_row(const char *name, struct trace_locks_row row, uint64_t sampled, uint64_t acquisitions,
+                      uint64_t holds)
+{
+    bool is_right = row.sampled == sampled && row.acquisitions == acquisitions && row.holds == holds &&
+                    sum_of(row.hold_times) == holds;
+    check(is_right, "%s: %llu acquisitions, %llu of them sampled, %llu holds", name,
+          (unsigned long long)acquisitions, (unsigned long long)sampled, (unsigned long long)holds);
+    if (!is_right)
+        printf("# is: %llu, %llu, %llu\n", (unsigned long long)row.acquisitions,
+               (unsigned long long)row.sampled, (unsigned long long)row.holds);
+}
+
+static void test_mutex(void)
+{
+    sample(TARN_LOCK_MUTEX, 1);
+    take_mutex(&mutex, ROUNDS);
+    pthread_mutex_lock(&mutex);
+    bool is_busy = pthread_mutex_trylock(&mutex) != 0;
+    pthread_mutex_unlock(&mutex);
+    bool is_free = pthread_mutex_trylock(&mutex) == 0;
+    pthread_mutex_unlock(&mutex);
+    sample(TARN_LOCK_MUTEX, 0);
+    take_mutex(&mutex, ROUNDS);
+    check(is_busy && is_free, "try_lock fails and succeeds");
+    struct trace_locks_row row = find_lock_row(&mutex, TARN_LOCK_MUTEX);
+    check_row("mutex, sampled 1 of 1", row, ROUNDS + 2, ROUNDS + 2, ROUNDS + 2);
+    check(row.held >= row.held_longest && row.contended == 0 && row.wait == 0, "nobody waited for it");
+    check(count_at(TARN_LOCK_MUTEX, LOCK_SITE_HELD, (const void *)take_mutex,
+                   (const char *)take_mutex + 512) >= ROUNDS,
+          "the site is the program's function");
+    sample(TARN_LOCK_MUTEX, 8);
+    take_mutex(&mutex, 8 * ROUNDS);
+    sample(TARN_LOCK_MUTEX, 0);
+    check_row("mutex, sampled 1 of 8", find_lock_row(&mutex, TARN_LOCK_MUTEX), 2 * ROUNDS + 2, 9 * ROUNDS + 2,
+              2 * ROUNDS + 2);
+}
+
+static void test_freed(void)
+{
+    pthread_mutex_t *short_lived = calloc(1, sizeof *short_lived);
+    pthread_mutex_init(short_lived, NULL);
+    sample(TARN_LOCK_MUTEX, 1);
+    take_mutex(short_lived, ROUNDS);
+    sample(TARN_LOCK_MUTEX, 0);
+    pthread_mutex_destroy(short_lived);
+    free(short_lived);
+    check_row("freed mutex", find_lock_row(short_lived, TARN_LOCK_MUTEX), ROUNDS, ROUNDS, ROUNDS);
+}
+
+static void test_rwlock(void)
+{
+    sample(TARN_LOCK_READ, 1);
+    sample(TARN_LOCK_WRITE, 8);
+    for (unsigned i = 0; i < 8 * ROUNDS; i++) {
+        pthread_rwlock_wrlock(&shelf);
+        pthread_rwlock_unlock(&shelf);
+    }
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        pthread_rwlock_rdlock(&shelf);
+        bool is_shared = pthread_rwlock_tryrdlock(&shelf) == 0;
+        pthread_rwlock_unlock(&shelf);
+        if (is_shared)
+            pthread_rwlock_unlock(&shelf);
+    }
+    sample(TARN_LOCK_READ, 0);
+    sample(TARN_LOCK_WRITE, 0);
+    check_row("read-write lock, by writers, 1 of 8", find_lock_row(&shelf, TARN_LOCK_WRITE), ROUNDS,
+              8 * ROUNDS, ROUNDS);
+    /* a second hold of one thread takes the note of the first */
+    check_row("read-write lock, by readers", find_lock_row(&shelf, TARN_LOCK_READ), 2 * ROUNDS, 2 * ROUNDS,
+              ROUNDS);
+}
+
+static void test_semaphore(void)
+{
+    sem_init(&tickets, 0, ROUNDS);
+    sample(TARN_LOCK_SEMAPHORE, 1);
+    for (unsigned i = 0; i < ROUNDS; i++)
+        sem_wait(&tickets);
+    bool is_empty = sem_trywait(&tickets) != 0;
+    sample(TARN_LOCK_SEMAPHORE, 0);
+    check(is_empty, "the semaphore is used up");
+    check_row("semaphore", find_lock_row(&tickets, TARN_LOCK_SEMAPHORE), ROUNDS, ROUNDS, 0);
+}
+
+extern struct __lock __lock___malloc_recursive_mutex;
+
+static void test_newlib(void)
+{
+    sample(TARN_LOCK_MUTEX, 1);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        void *volatile memory = malloc(16);
+        free(memory);
+    }
+    sample(TARN_LOCK_MUTEX, 0);
+    struct trace_locks_row row = find_lock_row(&__lock___malloc_recursive_mutex, TARN_LOCK_MUTEX);
+    check(row.acquisitions >= 2 * ROUNDS && row.holds == row.sampled,
+          "the lock of newlib's malloc is one of them");
+}
+
+/* ---- waits ----------------------------------------------------------------------------------------- */
+
+#define HOLD_MS 20
+
+static uint32_t waiter_tid;
+
+static void *want(void *which)
+{
+    __atomic_store_n(&waiter_tid, thread_id(), __ATOMIC_RELEASE);
+    pthread_mutex_lock(which);
+    pthread_mutex_unlock(which);
+    return NULL;
+}
+
+static void test_wait(void)
+{
+    static pthread_mutex_t wanted = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t waiter;
+    sample(TARN_LOCK_MUTEX, 1);
+    pthread_mutex_lock(&wanted);
+    pthread_create(&waiter, NULL, want, &wanted);
+    while (!__atomic_load_n(&waiter_tid, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    wait_until(process_id(), waiter_tid, THREAD_BLOCKED_FUTEX);
+    usleep(HOLD_MS * 1000);
+    pthread_mutex_unlock(&wanted);
+    pthread_join(waiter, NULL);
+    sample(TARN_LOCK_MUTEX, 0);
+    struct trace_locks_row row = find_lock_row(&wanted, TARN_LOCK_MUTEX);
+    const uint64_t least = arch_trace_info()->clock_hz / 1000 * HOLD_MS;
+    check_row("mutex for which a thread waits", row, 2, 2, 2);
+    check(row.contended == 1 && row.blocked == 1 && row.spins > 0 && row.wait >= least &&
+              row.wait == row.wait_longest && sum_of(row.wait_times) == 1,
+          "it waited once, and slept");
+    check(row.held_longest >= least, "as long as the other one held it");
+    check(count_at(TARN_LOCK_MUTEX, LOCK_SITE_WAITED, (const void *)want, (const char *)want + 256) == 1,
+          "the site of the wait is the thread's function");
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------------ */
+
+/* Takes one lock, of a bucket that only this process has, once for each call. */
+static void wake_nobody(unsigned rounds)
+{
+    static uint32_t word;
+    for (unsigned i = 0; i < rounds; i++)
+        sys_futex_wake(&word, 1);
+}
+
+static bool is_about(uint64_t value, uint64_t right, uint64_t error)
+{
+    return value + error >= right && value <= right + error;
+}
+
+static void test_kernel(void)
+{
+    const uint32_t futex = find_class("futex bucket");
+    sample(futex, 1);
+    wake_nobody(ROUNDS);
+    sample(futex, 0);
+    wake_nobody(ROUNDS);
+    struct trace_locks_row row = find_busiest(futex);
+    check_row("kernel lock, sampled 1 of 1", row, ROUNDS, ROUNDS, ROUNDS);
+    check(row.contended == 0 && row.held >= row.held_longest, "nobody waited for it");
+    struct trace_lock_classes_row of_class = find_class_row(futex);
+    check(of_class.acquisitions >= ROUNDS && of_class.sampled == of_class.acquisitions &&
+              of_class.holds == of_class.sampled,
+          "so is its class");
+    sample(futex, 8);
+    wake_nobody(16 * ROUNDS);
+    sample(futex, 0);
+    /* Each is sampled with a probability of 1/8: the error is five times the deviation at most. */
+    const uint64_t deviation = 214; /* sqrt(16 * ROUNDS * 7) */
+    row = find_busiest(futex);
+    check(is_about(row.acquisitions, 17 * ROUNDS, 5 * deviation) && row.holds == row.sampled &&
+              row.acquisitions == ROUNDS + 8 * (row.sampled - ROUNDS),
+          "sampled 1 of 8: about as many, from 1 of 8");
+    printf("# %llu of %u\n", (unsigned long long)row.acquisitions, 17 * ROUNDS);
+    /* Two classes at a time, of which the other one is sampled more often. */
+    sample(find_class("run queue"), 2);
+    sample(futex, 8);
+    wake_nobody(16 * ROUNDS);
+    sample(futex, 0);
+    sample(find_class("run queue"), 0);
+    const uint64_t before = row.acquisitions;
+    row = find_busiest(futex);
+    check(is_about(row.acquisitions - before, 16 * ROUNDS, 5 * deviation),
+          "also while another class is sampled more often");
+    printf("# %llu of %u\n", (unsigned long long)(row.acquisitions - before), 16 * ROUNDS);
+}
+
+/* Two CPUs want the same lock, and each holds it for a while (boot option debug.hang=1). */
+static void test_kernel_wait(void)
+{
+    static char *argv[] = {"debug", "lock", "50", NULL};
+    int status = 1;
+    pid_t pid;
+    const uint32_t hang = find_class("debug hang");
+    process_set_affinity(0);
+    sample(hang, 1);
+    bool is_done = posix_spawn(&pid, "/bin/debug", NULL, NULL, argv, environ) == 0 &&
+                   waitpid(pid, &status, 0) == pid && status == 0;
+    sample(hang, 0);
+    struct trace_lock_classes_row row = find_class_row(hang);
+    const uint64_t least = arch_trace_info()->clock_hz / 1000 * 25;
+    check(is_done && row.sampled == 2 && row.acquisitions == 2 && row.holds == 2 && row.held_longest >= least,
+          "a kernel lock that two CPUs want was taken twice, and held long");
+    check(row.contended == 1 && row.blocked == 0 && row.spins > 0 && row.wait >= least &&
+              sum_of(row.wait_times) == 1,
+          "one of them waited");
+}
+
+int main(void)
+{
+    control(TRACE_OP_SET_MASK, 0, 0);
+    move_to(0);
+    test_mutex();
+    test_freed();
+    test_rwlock();
+    test_semaphore();
+    test_newlib();
+    test_kernel();
+    test_wait();
+    test_kernel_wait();
+    return finish_tests();
+}
