@@ -6,7 +6,7 @@
  * trace/cost/dummies.h says how it is measured. Each event has a function here with a call site of its own: a
  * site that is on, the cold code behind it (with a second site, which is off, if the event can be limited),
  * and a block (trace/ring/restart.h). The sites are not in the table of sites, so no mask switches them off.
- * While samples are taken, this CPU's ring is one of its own, which nobody reads. Interrupts are off; what an
+ * While samples are taken, this CPU logs to a scratch ring, which nobody reads. Interrupts are off; what an
  * NMI logs meanwhile is lost. A system call takes the samples of one event, so that none is long.
  *
  * An application's events are measured in the program (trace/event/bench.c), which reports the figures.

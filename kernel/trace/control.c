@@ -116,7 +116,7 @@ static __attribute__((noinline)) void log_limit(uint32_t id, bool is_threshold, 
         trace_trace_sampling(TRACE_ID_CLASS(id), TRACE_ID_MINOR(id), old, now);
 }
 
-/* Where the limit of a type of events is, if it can have such one. NULL: it cannot. */
+/* Where the limit of a type of events is. NULL: it cannot have one. */
 static uint32_t *find_limit(uint32_t id, bool is_threshold)
 {
     for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++)

@@ -207,7 +207,7 @@ static int64_t set_cost(uint64_t id)
     return control(TRACE_OP_SET_COST, id, 1ull << 32 | 1);
 }
 
-/* Registers a class with 64 events, of which so many can be sampled. Returns its number. */
+/* Registers a class with 64 events, of which the first `limited` can be sampled. Returns its number. */
 static int64_t register_wide(uint8_t number, uint32_t limited)
 {
     static struct {

@@ -4,8 +4,8 @@
  * in the kernel (kernel/trace/bench.c), for an application's in the program (trace/event/bench.c).
  *
  * The idea is KLogger's (Etsion, Tsafrir, Kirkpatrick and Feitelson, EuroSys 2007): dummy events of each
- * kind, by the code that logs real ones. Each event has a function with a call site of its own, which evgen
- * writes. They are logged to a ring that nobody reads, so that they are never in the trace.
+ * kind, by the code that logs real ones. For each event evgen writes a function with a call site of its own.
+ * Dummies are logged to a ring that nobody reads, so they are never in the trace.
  *
  * A sample is the mean of SAMPLE events, without what the loop costs.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/gen/emit_dummies.c - writes a call of each event's function with dummy arguments, to measure what
- * logging costs (trace/cost/dummies.h): build/gen/trace/dummies.h, for kernel/trace/bench.c, and for each
- * application's class a source of its own, which defines trace_dummies_CLASS.
+ * logging costs (trace/cost/dummies.h): build/gen/trace/dummies.h, for kernel/trace/bench.c; and for each
+ * application's class a source file that defines trace_dummies_CLASS.
  *
  *     TRACE_DUMMY(id, full_name, call)
  *

@@ -48,8 +48,8 @@ typedef uint32_t __attribute__((may_alias)) trace_word_32;
 typedef uint64_t __attribute__((may_alias)) trace_word_64;
 typedef uint64_t __attribute__((may_alias, aligned(1))) trace_word_name;
 
-/* A source that defines TRACE_SCRATCH logs to a ring of its own, for measurements: the port has other
- * addresses for info page and ring, and scratch.c has these functions once more. */
+/* A source file that defines TRACE_SCRATCH logs to a scratch ring, to be measured: info page and ring are at
+ * other addresses (port/trace_where.h), and scratch.c compiles these functions a second time. */
 #ifdef TRACE_SCRATCH
 #define trace_log_string     trace_scratch_log_string
 #define trace_log_words      trace_scratch_log_words

@@ -111,8 +111,8 @@ IPC_INLINE int64_t ipc_reply_receive(cap_t endpoint, struct ipc_message *message
 {
     return ipc_reply_receive_deadline(endpoint, message, TARN_FOREVER);
 }
-/* The same for a reply whose capabilities the sender does not keep. -E_NO_SLOT, -E_NO_MEMORY: they were not
- * sent, and the sender still has them. */
+/* The same, and closes the capabilities that the reply carries once it is sent. -E_NO_SLOT, -E_NO_MEMORY: it
+ * was not sent, and the sender still has them. */
 IPC_INLINE int64_t ipc_reply_receive_closing(cap_t endpoint, struct ipc_message *message)
 {
     return ipc_exchange(SYS_ipc_reply_receive, endpoint | IPC_CLOSE_SENT, message, TARN_FOREVER);
