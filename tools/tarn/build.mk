@@ -38,7 +38,7 @@ UNIT_build/host/test/fuzz_tarn := seconds=300
 UNIT_build/host/test/view := seconds=300
 UNIT_build/host/test/link := seconds=300
 $(foreach test,pull_cut stages breakdown view,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC),,tarn)))
-$(foreach test,table columns symbols,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
+$(foreach test,table columns symbols step,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
 $(foreach test,model model_walk,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC) tests/unit/tarn/tiling.c,,tarn)))
 $(eval $(call host_test,keep,tests/unit/tarn/keep_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
 $(eval $(call host_test,lockstep,tests/unit/tarn/lockstep_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))

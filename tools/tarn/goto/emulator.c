@@ -160,6 +160,15 @@ bool emulator_start_at(struct emulator *emulator, const struct checkpoint *check
     return ok && open_memory(emulator, fail);
 }
 
+uint64_t emulator_word(const struct emulator *emulator, uint64_t place)
+{
+    uint64_t word = 0;
+    struct memory_piece piece = {place, &word, sizeof(word)};
+    struct fail ignored;
+
+    return emulator->memory->class->read(emulator->memory, &piece, 1, &ignored) ? word : 0;
+}
+
 double emulator_seconds(const struct emulator *emulator)
 {
     return emulator->seconds + process_seconds(emulator->pid);

@@ -31,6 +31,9 @@ bool emulator_start(struct emulator *emulator, const struct recipe *recipe, stru
 /* Starts one from a checkpoint; FREEZER gets its threads, all stopped. Ends an earlier one. */
 bool emulator_start_at(struct emulator *emulator, const struct checkpoint *checkpoint,
                        struct freezer *freezer, struct fail *fail);
+/* Returns the 8 bytes at an offset in the guest's memory, as they are there. 0 if they cannot be read: the
+ * emulator has ended. */
+uint64_t emulator_word(const struct emulator *emulator, uint64_t place);
 /* Returns the CPU time that it has used since the start of the run. */
 double emulator_seconds(const struct emulator *emulator);
 /* Ends it, and closes its memory. */

@@ -11,6 +11,7 @@
 #include <tools/tarn/goto/guest_memory.h>
 #include <tools/tarn/goto/journey.h>
 #include <tools/tarn/goto/places.h>
+#include <tools/tarn/goto/step.h>
 #include <tools/tarn/goto/tracee.h>
 #include <tools/tarn/source/source.h>
 #include <trace/format/store.h>
@@ -20,7 +21,6 @@
 #define LOOK_MICROSECONDS 100000 /* between checks whether a checkpoint is due */
 #define IDLE_LOOKS        600u   /* consecutive checks without work: it has no timer and waits forever */
 #define WORK_SECONDS      1e-3   /* less CPU time is no work */
-#define STEPS_MAX         200000u /* from an event's reservation to its commit; long texts are copied bytewise */
 
 /* ---- where the rings are ---- */
 
@@ -55,22 +55,17 @@ static enum journey_end scout(struct journey *journey, struct freezer *freezer, 
 
 /* ---- up to the reservation ---- */
 
-/* 0 if it cannot be read: the emulator has ended. */
-static uint64_t word_at(const struct emulator *emulator, bool big_endian, uint64_t place)
+static uint64_t word_at(const struct journey *journey, uint64_t place)
 {
-    uint64_t word = 0;
-    struct memory_piece piece = {place, &word, sizeof(word)};
-    struct fail ignored;
+    uint64_t word = emulator_word(journey->emulator, place);
 
-    if (!emulator->memory->class->read(emulator->memory, &piece, 1, &ignored))
-        return 0;
-    return big_endian ? be64toh(word) : le64toh(word);
+    return journey->big_endian ? be64toh(word) : le64toh(word);
 }
 
 /* Before that, their addresses may contain anything. */
 static bool has_rings(const struct journey *journey, const struct places *places)
 {
-    return word_at(journey->emulator, journey->big_endian, places->store) == TRACE_STORE_MAGIC;
+    return word_at(journey, places->store) == TRACE_STORE_MAGIC;
 }
 
 /* False: none is due. Otherwise all threads are stopped, and watch nothing: a copy would inherit it. */
@@ -88,7 +83,7 @@ static bool leave_checkpoint(struct journey *journey, struct freezer *freezer, c
     freezer_stop(freezer);
     freezer_watch(freezer, 0, &ignored);
     for (unsigned cpu = 0; cpu < places->cpus; cpu++)
-        here.index[cpu] = word_at(emulator, journey->big_endian, places->indexes[cpu]);
+        here.index[cpu] = word_at(journey, places->indexes[cpu]);
     if (has_rings(journey, places) && !freezer_is_ending(freezer))
         checkpoints_add(journey->checkpoints, freezer, &here);
     return true;
@@ -96,8 +91,7 @@ static bool leave_checkpoint(struct journey *journey, struct freezer *freezer, c
 
 static bool is_past(const struct journey *journey, const struct places *places)
 {
-    return checkpoint_passed(word_at(journey->emulator, journey->big_endian, places->index),
-                             aim_words(journey->aim));
+    return checkpoint_passed(word_at(journey, places->index), aim_words(journey->aim));
 }
 
 /* Whether it is later than the whole trace. A new packet sets its CPU's time limit, and idle CPUs begin
@@ -109,8 +103,8 @@ static bool is_too_late(const struct journey *journey, const struct places *plac
     if (!has_rings(journey, places))
         return false;
     for (unsigned cpu = 0; cpu < places->cpus; cpu++)
-        if (word_at(journey->emulator, journey->big_endian,
-                    places->indexes[cpu] - TRACE_CONTROL_AT(index) + TRACE_CONTROL_AT(time_limit)) > latest)
+        if (word_at(journey, places->indexes[cpu] - TRACE_CONTROL_AT(index) + TRACE_CONTROL_AT(time_limit)) >
+            latest)
             return true;
     return false;
 }
@@ -142,8 +136,7 @@ static uint64_t choose_watch(const struct journey *journey, const struct places 
 {
     if (watched == places->store && !has_rings(journey, places))
         return places->store;
-    if (watched != places->index &&
-        word_at(journey->emulator, journey->big_endian, places->packet) != journey->aim->packet)
+    if (watched != places->index && word_at(journey, places->packet) != journey->aim->packet)
         return places->packet;
     return places->index;
 }
@@ -219,34 +212,9 @@ static bool stop(struct emulator *emulator, struct freezer *freezer, struct fail
 
 /* ---- the last steps ---- */
 
-/* Executes one instruction on the event's CPU only. */
-static bool step_once(struct emulator *emulator, const struct aim *aim, struct fail *fail)
-{
-    char request[40];
-
-    snprintf(request, sizeof(request), "vCont;s:%x", aim->stream->cpu + 1);
-    return gdb_client_send(&emulator->client, request, fail) &&
-           gdb_client_stopped(&emulator->client, STOP_SECONDS, fail);
-}
-
-/* Steps until the word at PLACE changes. MISSED: it does not. */
-static enum journey_end step_until_stored(struct emulator *emulator, const struct aim *aim, uint64_t place,
-                                          struct fail *fail)
-{
-    uint64_t before = word_at(emulator, true, place);
-
-    for (unsigned i = 0; i < STEPS_MAX; i++) {
-        if (!step_once(emulator, aim, fail))
-            return JOURNEY_FAILED;
-        if (word_at(emulator, true, place) != before)
-            return JOURNEY_THERE;
-    }
-    return JOURNEY_MISSED;
-}
-
 static bool is_stored(const struct emulator *emulator, const struct aim *aim, const struct places *places)
 {
-    uint64_t header = htobe64(word_at(emulator, true, places->event));
+    uint64_t header = emulator_word(emulator, places->event);
 
     return memcmp(&header, aim->header, sizeof(header)) == 0;
 }
@@ -258,10 +226,12 @@ static enum journey_end step(struct emulator *emulator, const struct aim *aim, c
 {
     if (is_stored(emulator, aim, places))
         return JOURNEY_THERE;
-    enum journey_end end = step_until_stored(emulator, aim, places->event, fail);
-    if (end == JOURNEY_THERE)
-        end = step_until_stored(emulator, aim, places->count, fail);
-    return end != JOURNEY_THERE || is_stored(emulator, aim, places) ? end : JOURNEY_MISSED;
+    enum step_end end = step_until_stored(emulator, aim->stream->cpu, places->event, fail);
+    if (end == STEP_STORED)
+        end = step_until_stored(emulator, aim->stream->cpu, places->count, fail);
+    if (end == STEP_FAILED)
+        return JOURNEY_FAILED;
+    return end == STEP_STORED && is_stored(emulator, aim, places) ? JOURNEY_THERE : JOURNEY_MISSED;
 }
 
 /* ---- all together ---- */

@@ -9,7 +9,8 @@
  *   2. The host watches the index of the event's ring (freezer.h), and stops the machine when the event's
  * words are reserved, some instructions before the event is stored.
  *   3. Then only the event's CPU steps, instruction by instruction, while no time passes, until the event's
- *      header is stored and its words are counted. So other CPUs are not disturbed at all.
+ *      header is stored and its words are counted. So other CPUs are not disturbed at all. If that CPU halts
+ *      instead, the run is another one (step.h).
  */
 #ifndef TARN_GOTO_JOURNEY_H
 #define TARN_GOTO_JOURNEY_H

@@ -194,6 +194,20 @@ bool gdb_client_wait_read(struct gdb_client *client, double seconds, struct fail
     return true;
 }
 
+bool gdb_client_wait_packet(struct gdb_client *client, double seconds)
+{
+    double until = now_seconds() + seconds;
+    struct fail ignored; /* the caller meets it again */
+    char c;
+
+    do
+        if (!next_byte(client, until, &c, &ignored))
+            return now_seconds() < until;
+    while (c != '$');
+    client->start--;
+    return true;
+}
+
 bool gdb_client_stopped(struct gdb_client *client, double seconds, struct fail *fail)
 {
     double until = now_seconds() + seconds;

@@ -36,6 +36,8 @@ char *gdb_client_monitor(struct gdb_client *client, const char *command, double 
 bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail);
 /* Waits until the server behind a socket's path has read all that was sent. */
 bool gdb_client_wait_read(struct gdb_client *client, double seconds, struct fail *fail);
+/* Waits until a packet begins to arrive, or the connection fails. False: neither within SECONDS. */
+bool gdb_client_wait_packet(struct gdb_client *client, double seconds);
 bool gdb_client_stopped(struct gdb_client *client, double seconds, struct fail *fail);
 /* -1: not a digit. */
 int gdb_hex_digit(char c);
