@@ -31,6 +31,7 @@ struct spinlock trace_lock = SPINLOCK(&trace_lock_class);
 
 static uint64_t mapped_pages[TRACE_CPUS_MAX]; /* of each ring, from its start; under trace_lock */
 static bool windows_work;
+uint64_t trace_boot_buffers;
 
 char *trace_ring(uint32_t cpu)
 {
@@ -168,7 +169,8 @@ void trace_init(void)
         if (map_control_page(cpu) || trace_extend_ring(cpu, ring_bytes / FRAME_SIZE, ~0ull >> 1))
             panic("trace: no memory for a ring of %u KiB on each of %u CPUs", (unsigned)(ring_bytes >> 10),
                   boot_info.cpu_count);
-    leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
+    trace_boot_buffers = ring_bytes / TRACE_BUFFER_BYTES_DEFAULT;
+    leave_boot_ring(trace_boot_buffers);
     for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {
         trace_ring_open(trace_ring(cpu), 0);
         trace_expect_index(cpu, trace_control_of(trace_ring(cpu))->index);
