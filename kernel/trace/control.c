@@ -171,6 +171,10 @@ void trace_limits_statedump(void)
 
 static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
 {
+    if (!buffer_bytes && !buffer_count) {
+        buffer_bytes = TRACE_BUFFER_BYTES_DEFAULT;
+        buffer_count = trace_boot_buffers;
+    }
     if (!trace_geometry_is_valid(buffer_bytes, buffer_count))
         return -E_BAD_ARGUMENT;
     spin_lock(&trace_lock);

@@ -84,6 +84,8 @@ bool trace_is_resizing(void);
 /* From the heartbeat: goes on with a change of sizes that its caller has left. */
 void trace_resume_resize(uint64_t now);
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);
+/* rings.c: each ring's buffers after the boot, of TRACE_BUFFER_BYTES_DEFAULT. Constant after trace_init. */
+extern uint64_t trace_boot_buffers;
 void trace_clear(void);
 /* Of the first `pages` of a ring, and the slack behind: how many have no memory yet. */
 uint64_t trace_missing_pages(uint32_t cpu, uint64_t pages);

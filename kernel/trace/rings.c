@@ -38,6 +38,7 @@ struct spinlock trace_lock = SPINLOCK(&trace_lock_class);
 
 static uint64_t mapped_pages[TRACE_CPUS_MAX]; /* of each ring, from its start; under trace_lock */
 static bool windows_work;
+uint64_t trace_boot_buffers;
 
 char *trace_ring(uint32_t cpu)
 {
@@ -200,7 +201,8 @@ void trace_init(void)
     const uint32_t table_bytes = choose_table_bytes();
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)
         map_ring(cpu, ring_bytes, table_bytes);
-    leave_boot_ring(ring_bytes / TRACE_BUFFER_BYTES_DEFAULT);
+    trace_boot_buffers = ring_bytes / TRACE_BUFFER_BYTES_DEFAULT;
+    leave_boot_ring(trace_boot_buffers);
     /* from now on updates find the tables; no other CPU runs yet */
     __atomic_store_n(&trace_info_page.table_bytes, table_bytes, __ATOMIC_RELAXED);
     for (uint32_t cpu = 1; cpu < boot_info.cpu_count; cpu++) {

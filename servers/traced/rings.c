@@ -167,7 +167,8 @@ int64_t control_trace(const struct wire_request *request)
     case WIRE_OP_SET_THRESHOLD:
         return set_events(request);
     case WIRE_OP_SET_GEOMETRY:
-        return trace_set_sizes(SLOT_TRACE, request->a ? request->a : trace_buffer_bytes(trace_info()),
+        return trace_set_sizes(SLOT_TRACE,
+                               request->a || !request->b ? request->a : trace_buffer_bytes(trace_info()),
                                request->b);
     case WIRE_OP_SET_LOW_WATER:
         return control(TRACE_OP_SET_LOW_WATER, request->a, 0);

@@ -129,12 +129,17 @@ static void write_study(const char *text)
 
 static void test_studies(const struct trace_info *info)
 {
+    const uint64_t booted = (run("trace buffers boot"), info->buffer_count);
     const uint64_t locking = 1 << 0 | 1 << 1 | 1 << 10 | 1 << 11 | 1 << 17 | 1 << 18;
     check(run("trace study") == 0 && says("locking      which locks are contended") && says("default"),
           "study lists the studies");
     check(run("trace study locking") == 0 && info->mask == locking && info->switches[1] == ~0x18ull,
           "study locking sets mask and switches");
     check(run("trace watch") == 0 && says("1 of 64"), "and the sampling of locks");
+    check(run("trace threshold") == 0 && says("lock.contended        wait from ") &&
+              says("lock.held             all"),
+          "and a threshold for waits");
+    check(info->buffer_count == 128 && trace_buffer_bytes(info) == 64 << 10, "and rings of a fitting size");
     write_study("# my own\nmask user # and nothing else\n\ntry counters nonsense\nsample frame.alloc 8\n"
                 "analysis stats\n");
     check(run("trace study /tmp/own.study") == 0 && says("/tmp/own.study:4: the study goes on without") &&
@@ -151,14 +156,19 @@ static void test_studies(const struct trace_info *info)
     check(run("trace study default") == 0 && info->mask == ~0ull && info->switches[1] == ~0ull &&
               run("trace sample") == 0 && !strstr(output, "1 of"),
           "study default sets everything back");
+    check(run("trace threshold") == 0 && !strstr(output, "from"), "thresholds, too");
+    check(info->buffer_count == booted && trace_buffer_bytes(info) == TRACE_BUFFER_BYTES_DEFAULT,
+          "and the sizes of the rings");
 }
 
 static void test_rings(const struct trace_info *info)
 {
-    uint32_t generation = info->generation;
+    const uint32_t generation = info->generation;
+    const uint64_t booted = info->buffer_count;
     check(run("trace buffers 8 32k") == 0 && info->buffer_count == 8 && info->buffer_mask == 4095,
           "buffers 8 32k");
     check(fails_with("trace buffers 7", 1, "refused"), "buffers 7");
+    check(fails_with("trace buffers boot 64k", 1, "not a number"), "buffers boot 64k");
     check(fails_with("trace buffers seven", 1, "not a number"), "buffers seven");
     check(run("trace clear") == 0 && info->generation == generation + 1, "clear");
     check(run("trace mode once") == 0 && info->mode == TRACE_MODE_ONCE, "mode once");
@@ -176,6 +186,8 @@ static void test_rings(const struct trace_info *info)
     check(run("trace status") == 0 && says("8 of 32 KiB") && says("mode             flight") &&
               says("0 events discarded"),
           "status");
+    check(run("trace buffers boot") == 0 && info->buffer_count == booted && info->buffer_mask == 8191,
+          "buffers boot");
 }
 
 static void test_events(void)

@@ -224,13 +224,18 @@ static uint64_t packet_at_wake_up(cap_t notification, uint64_t percent)
 {
     control(TRACE_OP_SET_LOW_WATER, percent, 0);
     control(TRACE_OP_CLEAR, 0, 0);
-    is_signalled(notification, 0); /* both tell the drain, too */
+    /* both tell the drain, too, and another CPU may look at its ring while it is cleared */
+    for (int i = 0; i < 5 && is_signalled(notification, STEP_NS); i++)
+        ;
     const struct trace_reader ring = ring_of(0);
     const uint64_t first = trace_reader_head(&ring), discarded = discarded_on(0);
     while (discarded_on(0) == discarded) {
         log_run(0, STEP);
-        if (is_signalled(notification, STEP_NS))
-            return trace_reader_head(&ring) - first;
+        if (is_signalled(notification, STEP_NS)) {
+            const uint64_t packet = trace_reader_head(&ring) - first;
+            printf("# woken at packet %u with mark %u\n", (unsigned)packet, (unsigned)percent);
+            return packet;
+        }
     }
     return 9;
 }

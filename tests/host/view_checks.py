@@ -172,10 +172,12 @@ def check_lanes(page):
           painted += Math.abs(data[i] - ground[0]) + Math.abs(data[i + 1] - ground[1]) + Math.abs(data[i + 2] - ground[2]) > 60;
         return painted; }})()""")
     picture(page, "folded")
-    e2e.check(folded[0] > 3 and folded[1] and column > 20, "X folds all processes, and each shows when its threads ran", (folded, column))
+    # how many pixels: that depends on how long the host let the guest idle
+    e2e.check(folded[0] > 3 and folded[1] and column > 3, "X folds all processes, and each shows when its threads ran", (folded, column))
     page.key("X")
     page.wait("tarnView.rows.moving.filter(r => r.kind === 'process').every(r => !r.folded)")
     hidden = page.value("""tarnView.trace.threads.filter(t => !t.idle && !tarnView.rows.row('t' + t.n)).map(t => t.tid)""")
+    e2e.check(hidden, "the trace has more threads than get a lane")
     tid = hidden[len(hidden) // 2]
     page.value(f"tarnView.state.change({{filter: '{tid}'}})")
     page.wait(f"tarnView.rows.moving.some(r => r.kind === 'thread' && tarnView.trace.thread(r.n).tid === {tid})")

@@ -115,8 +115,9 @@ struct wire_end {
 enum wire_operation {
     WIRE_OP_SET_MASK = 1, /* a = class mask */
     WIRE_OP_SET_MODE = 2, /* a = enum trace_mode */
-    WIRE_OP_SET_GEOMETRY =
-        4, /* a = bytes of a buffer, 0: as before, b = buffers of a ring; nothing is lost */
+    /* a = bytes of a buffer, 0: as before, b = buffers of a ring; both 0: the sizes after the boot. Nothing
+     * is lost. */
+    WIRE_OP_SET_GEOMETRY = 4,
     WIRE_OP_CLEAR = 5,
     WIRE_OP_START = 6, /* the mask from before the last stop, or all classes */
     WIRE_OP_STOP = 7,  /* mask 0; a running pull then sends what is left and ends */

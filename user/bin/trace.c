@@ -49,7 +49,7 @@ static const char help[] =
     "  low-water [PERCENT]    in mode stream, wake the trace server when at most so much of a CPU's ring is\n"
     "                         free (0: nothing; 100: at every packet). Without PERCENT: print it\n"
     "  buffers COUNT [SIZE]   number of buffers per CPU, and their size (16k to 4m); powers of two.\n"
-    "                         What they hold stays, as far as it fits\n"
+    "                         What they hold stays, as far as it fits. `buffers boot`: as after the boot\n"
     "  clear                  discard all logged events, and schemas of programs that have ended\n"
     "  flush                  close the open buffers, for readers of closed ones\n"
     "  statedump              log what exists: processes, threads, programs, locks, interrupts\n"
@@ -293,8 +293,9 @@ static int set_low_water(int argc, char **argv)
 
 static int set_buffers(int argc, char **argv)
 {
-    uint64_t count, size = trace_buffer_bytes(info);
-    if (!parse_number(argv[1], &count) || (argc == 3 && !parse_number(argv[2], &size)))
+    const bool as_after_boot = argc == 2 && !strcmp(argv[1], "boot");
+    uint64_t count = 0, size = as_after_boot ? 0 : trace_buffer_bytes(info);
+    if (!as_after_boot && (!parse_number(argv[1], &count) || (argc == 3 && !parse_number(argv[2], &size))))
         return 1;
     if (!slot_is_filled(SLOT_TRACE))
         return refuse("this process is not allowed to control the trace");

@@ -13,9 +13,10 @@ enum trace_operation {
     TRACE_OP_SET_MASK = 1,     /* a = class mask; a change from 0 logs a statedump */
     TRACE_OP_SET_MODE = 2,     /* a = enum trace_mode */
     TRACE_OP_SET_SWITCHES = 3, /* a = class, b = bits of its minors */
-    /* a = bytes of a buffer, b = buffers of a ring. Loses nothing that the rings hold, but a smaller flight
-     * recorder holds less. 1: there is more to do, repeat it; trace_set_sizes() does. -E_BUSY: a reader has
-     * not taken what would not fit, or other sizes are being set. -E_NO_MEMORY. */
+    /* a = bytes of a buffer, b = buffers of a ring; both 0: the sizes after the boot. Loses nothing that the
+     * rings hold, but a smaller flight recorder holds less. 1: there is more to do, repeat it;
+     * trace_set_sizes() does. -E_BUSY: a reader has not taken what would not fit, or other sizes are being
+     * set. -E_NO_MEMORY. */
     TRACE_OP_SET_GEOMETRY = 4,
     TRACE_OP_CLEAR = 5,         /* drops all logged events */
     TRACE_OP_FLUSH = 6,         /* closes the open packet of CPU a (~0: all) */

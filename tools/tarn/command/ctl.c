@@ -104,8 +104,9 @@ static const struct ctl_command {
     {"threshold", "EVENTS DURATION", WIRE_OP_SET_THRESHOLD, NULL, NULL,
      "log only those of the events with these names that took at least so long (500ns, 10us, 2ms, 1s); 0: "
      "all. `trace threshold` in the guest lists the events that have a threshold"},
-    {"buffers", "COUNT [SIZE]", WIRE_OP_SET_GEOMETRY, NULL, NULL,
-     "set the number of each CPU's buffers, and their size (16k to 4m), powers of two. Nothing in the "
+    {"buffers", "COUNT [SIZE]|boot", WIRE_OP_SET_GEOMETRY, NULL, NULL,
+     "set the number of each CPU's buffers, and their size (16k to 4m), powers of two; boot: as after the "
+     "boot. Nothing in the "
      "buffers is lost, also during a pull; a flight recorder that gets smaller keeps the newest. Refused (in "
      "use) if what no pull has taken would not fit: pull it first, or clear"},
     {"clear", NULL, WIRE_OP_CLEAR, NULL, NULL,
@@ -417,12 +418,14 @@ static bool parse_threshold(int argc, char **argv, struct wire_request *request,
            fail_set(fail, "'%s' is not a duration, such as 500ns, 10us, 2ms or 1s; 0: log all", argv[2]);
 }
 
-/* Without SIZE, the guest keeps the size. */
+/* Without SIZE, the guest keeps the size. `boot`: both stay 0. */
 static bool parse_buffers(int argc, char **argv, struct wire_request *request, struct fail *fail)
 {
     request->operation = WIRE_OP_SET_GEOMETRY;
     if (argc != 2 && argc != 3)
-        return fail_set(fail, "buffers takes a number, and optionally a size; see tarn ctl --help");
+        return fail_set(fail, "buffers takes a number, and optionally a size, or boot; see tarn ctl --help");
+    if (argc == 2 && strcmp(argv[1], "boot") == 0)
+        return true;
     return parse_number(argv[1], &request->b, fail) &&
            (argc == 2 || parse_number(argv[2], &request->a, fail));
 }
