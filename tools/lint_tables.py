@@ -23,6 +23,9 @@ SHARED = {
     "kernel/diagnosis/watchdog.h": "a CPU that spins checks its neighbour (watchdog_spin)",
     "kernel/diagnosis/counters.c": "threads and CPUs are what is counted, and heartbeats count on",
     "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
+    "kernel/diagnosis/profiles.h": "the tests whether they are counted",
+    "kernel/diagnosis/profiles.c": "routines are counted where they begin and end",
+    "kernel/diagnosis/profiles_end.c": "threads and spaces hand on their profiles when they end",
     "kernel/diagnosis/entry_paths.c": "mask and period decide which paths the entries take",
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # User programs: shell, utilities, benchmarks, demonstrations; each in /bin of the archive.
+$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c))
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \

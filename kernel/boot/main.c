@@ -16,6 +16,7 @@
 #include <kernel/diagnosis/measure.h>
 #include <kernel/diagnosis/panic.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
@@ -49,6 +50,7 @@ static void init_cpu(struct cpu *cpu)
     profile_init_cpu(cpu);
     arch_timer_init();
     sched_init_cpu(cpu);
+    profiles_init_cpu(cpu);
     timer_program();
     cpu->online = true;
 }
@@ -105,6 +107,7 @@ void kernel_main(void)
     counters_boot();
     profile_boot();
     init_cpu(this_cpu());
+    profiles_boot();
     console_init();
     watchdog_init();
     explore_boot();

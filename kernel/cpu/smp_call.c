@@ -8,6 +8,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/space/space.h>
@@ -92,10 +93,8 @@ void smp_call_urgently(uint64_t targets, void (*function)(void *argument), void 
     }
 }
 
-void handle_ipi(uint32_t kind)
+static inline void handle_kind(uint32_t kind)
 {
-    handle_wake();
-    trace_irq_ipi_entry(kind);
     if (kind == IPI_SHOOTDOWN) {
         tlb_handle_request();
     } else if (kind == IPI_CALL) {
@@ -108,5 +107,24 @@ void handle_ipi(uint32_t kind)
         trace_wake_drain();
     }
     /* The rest of IPI_RESCHEDULE: need_resched is set, and tested at the kernel exit. */
+}
+
+static __attribute__((noinline, cold)) void handle_measured(uint32_t kind)
+{
+    trace_irq_ipi_entry(kind);
+    if (PROFILES_ON())
+        profiles_begin_interrupt(TRACE_ROUTINE_IPI, kind);
+    handle_kind(kind);
     trace_irq_ipi_exit(kind);
+    if (PROFILES_ON())
+        profiles_end_interrupt();
+}
+
+void handle_ipi(uint32_t kind)
+{
+    handle_wake();
+    if (PROFILES_OR(TRACE_CLASS_IRQ))
+        handle_measured(kind);
+    else
+        handle_kind(kind);
 }

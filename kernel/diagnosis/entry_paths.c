@@ -8,6 +8,7 @@
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/profiles.h>
 #include <tarn/syscall.h>
 #include <trace/counter.h>
 #include <trace/fault.h>
@@ -27,7 +28,7 @@ static void set(uint8_t *watched, bool on)
 void update_entry_paths(void)
 {
     const bool counted = counters_are_bound() && TRACE_ON_COUNTER_SYSCALL();
-    const bool traced = TRACE_ON_SYSCALL() || counted, sampled = profile_period != 0;
+    const bool traced = TRACE_ON_SYSCALL() || counted, sampled = profile_period != 0 || profiles_on;
     const bool replaceable = TRACE_ON_SYSCALL_ENTRY() && !sampled && !counted;
     /* a call ends with ipc_return, the wait for the next message with the switch to the thread */
     call_is_entry = replaceable && TRACE_ON_IPC_CALL() && TRACE_ON_IPC_RETURN();

@@ -12,6 +12,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/fault.h>
 #include <kernel/ipc/ipc.h>
@@ -142,12 +143,32 @@ static inline __attribute__((always_inline)) bool handle_unresolved(struct threa
     return true;
 }
 
+/* The fault will end, in profiles, when the thread runs again. A copy of the kernel ends at once. */
+static void await_end(struct thread *self, uint32_t kind, bool from_kernel)
+{
+    self->fault_kind = kind;
+    if (!from_kernel)
+        self->traced |= TRACED_FAULT;
+}
+
+static bool is_waiting(const struct thread *self)
+{
+    return self != current_thread() ||
+           atomic_load_explicit(&self->state, memory_order_relaxed) != THREAD_RUNNING;
+}
+
 /* Apart, so that handle_watched() needs few registers that calls keep. */
 static __attribute__((noinline)) bool hand_on_watched(struct thread *self, struct fault_request *request,
                                                       enum fault_result result, uint64_t ip, uint64_t since,
                                                       bool from_kernel)
 {
-    return handle_unresolved(self, request, result, ip, since, from_kernel);
+    const bool counted = PROFILES_ON();
+    if (counted)
+        await_end(self, TRACE_FAULT_BAD, from_kernel);
+    const bool handled = handle_unresolved(self, request, result, ip, since, from_kernel);
+    if (counted && !is_waiting(self)) /* else it ends when the thread runs again */
+        profiles_end_as(self, TRACE_ROUTINE_FAULT, TRACE_FAULT_BAD, arch_clock());
+    return handled;
 }
 
 /* Faults are traced, or samples are taken. */
@@ -158,11 +179,16 @@ static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t 
     const uint64_t since = arch_clock();
     struct fault_request request = {.address = address, .access = access};
     trace_fault_entry(address, ip, self->tid, access);
+    if (PROFILES_ON())
+        profiles_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, since);
     enum fault_result result =
         profile_period && !from_kernel ? resolve_sampled(self, &request) : resolve(self, &request);
     if (__builtin_expect(result != FAULT_RESOLVED, 0))
         return hand_on_watched(self, &request, result, ip, since, from_kernel);
-    trace_fault_exit(request.address, arch_clock() - since, request.kind, self->tid);
+    const uint64_t now = arch_clock();
+    trace_fault_exit(request.address, now - since, request.kind, self->tid);
+    if (PROFILES_ON())
+        profiles_end_as(self, TRACE_ROUTINE_FAULT, request.kind, now);
     return true;
 }
 
@@ -181,10 +207,16 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t 
 {
     struct thread *self = current_thread();
     trace_exception_entry(vector, self->tid, ip, code);
+    if (PROFILES_ON()) {
+        profiles_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector, arch_clock());
+        self->traced |= TRACED_FAULT;
+    }
     self->fault_kind = vector;
     self->fault_since = 0;
     if (!ask_handler(self, reason, ip, ip, 0)) {
         kill_faulter(self, reason, ip, ip);
         trace_exception_exit(vector, 2);
+        if (PROFILES_ON())
+            profiles_end(self, arch_clock());
     }
 }

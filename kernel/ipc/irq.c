@@ -7,6 +7,7 @@
  */
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/irq.h>
@@ -80,15 +81,31 @@ bool irq_deliver(uint32_t number)
     return irq ? signal_object(irq, number) : console_interrupt(number);
 }
 
+static inline bool deliver(uint32_t number)
+{
+    arch_irq_mask(number);
+    arch_irq_end(number);
+    return explore_put_off(number) || irq_deliver(number);
+}
+
+static __attribute__((noinline, cold)) void deliver_measured(uint32_t number, uint64_t ip)
+{
+    if (TRACE_ON_IRQ())
+        trace_entry(number, ip);
+    if (PROFILES_ON())
+        profiles_begin_interrupt(TRACE_ROUTINE_INTERRUPT, number);
+    trace_irq_handler_exit(number, deliver(number));
+    if (PROFILES_ON())
+        profiles_end_interrupt();
+}
+
 void handle_interrupt(uint32_t number, uint64_t ip)
 {
     handle_wake();
-    if (TRACE_ON_IRQ())
-        trace_entry(number, ip);
-    arch_irq_mask(number);
-    arch_irq_end(number);
-    bool wanted = explore_put_off(number) || irq_deliver(number);
-    trace_irq_handler_exit(number, wanted);
+    if (PROFILES_OR(TRACE_CLASS_IRQ))
+        deliver_measured(number, ip);
+    else
+        deliver(number);
 }
 
 /* ---- Objects ---- */

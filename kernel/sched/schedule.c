@@ -8,7 +8,9 @@
  * preserve any.
  */
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>
@@ -16,6 +18,7 @@
 #include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <trace/counter.h>
 #include <trace/sched.h>
 
 /* Returns true if the current thread can continue. */
@@ -118,6 +121,14 @@ static struct thread *steal(struct cpu *cpu)
     return NULL;
 }
 
+__attribute__((cold)) void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    if (TRACE_ON_COUNTER())
+        counters_switch(cpu, prev);
+    if (PROFILES_ON())
+        profiles_switched(cpu, prev, next);
+}
+
 static void start_slice(struct cpu *cpu, struct thread *thread)
 {
     uint64_t slice = sched_slice;
@@ -150,6 +161,20 @@ void sched_reschedule(void)
 
 enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* states as in Linux's cpu_idle event */
 
+static __attribute__((cold)) void note_sleep(struct cpu *cpu)
+{
+    trace_sched_idle(IDLE_SLEEPS, cpu->index);
+    if (PROFILES_ON())
+        profiles_begin(cpu->idle, false, TRACE_ROUTINE_IDLE, 0, arch_clock());
+}
+
+static __attribute__((cold)) void note_wake(struct cpu *cpu)
+{
+    trace_sched_idle(IDLE_WAKES, cpu->index);
+    if (PROFILES_ON())
+        profiles_end(cpu->idle, arch_clock());
+}
+
 void handle_wake(void)
 {
     struct cpu *cpu = this_cpu();
@@ -157,7 +182,8 @@ void handle_wake(void)
         return;
     cpu->sleeps = false;
     explore_wakes(cpu);
-    trace_sched_idle(IDLE_WAKES, cpu->index);
+    if (PROFILES_OR(TRACE_CLASS_SCHED))
+        note_wake(cpu);
 }
 
 static void say_idle(struct cpu *cpu)
@@ -177,7 +203,8 @@ static void idle(struct cpu *cpu)
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
         space_unload(cpu);
-        trace_sched_idle(IDLE_SLEEPS, cpu->index);
+        if (PROFILES_OR(TRACE_CLASS_SCHED))
+            note_sleep(cpu);
         if (profile_period)
             profile_sleep();
         cpu->sleeps = true;

@@ -11,7 +11,7 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/diagnosis/counters.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/explore/explore.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
@@ -31,6 +31,9 @@ static inline __attribute__((always_inline)) void trace_switch(const struct thre
                        (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
 }
 
+/* Apart, for what is measured of runs (schedule.c). */
+void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
+
 /* Accounting and registers. The next thread's space is active already. */
 static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, struct thread *prev,
                                                              struct thread *next)
@@ -44,8 +47,8 @@ static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, st
     atomic_signal_fence(
         memory_order_release); /* ends the switch (switch_logged_at), as seen by an interrupt */
     cpu->switched_at = now;
-    if (TRACE_ON_COUNTER())
-        counters_switch(cpu, prev);
+    if (PROFILES_OR(TRACE_CLASS_COUNTER))
+        measure_switch(cpu, prev, next);
     /* Release: the thread's registers are in memory. Pairs with wait_until_free and other loads of on_cpu. */
     atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);
     explore_movable(prev);

@@ -55,6 +55,8 @@ static void reset_thread(struct thread *thread)
     thread->bound = NULL;
     thread->run_ticks = thread->slice_used = 0;
     thread->traced = 0;
+    thread->routines.depth = 0;
+    thread->profile = NULL;
     atomic_store_explicit(&thread->references, 2, memory_order_relaxed); /* alive, and the caller's */
 }
 
@@ -244,6 +246,8 @@ void thread_finish(struct thread *thread)
     spin_lock(&thread_list_lock);
     list_remove(&thread->all);
     spin_unlock(&thread_list_lock);
+    if (thread->profile)
+        profiles_end_thread(thread);
     space_free_block(space, thread->block_user);
     if (leave_space(thread, space))
         space_finish(space);

@@ -5,6 +5,7 @@
 #include <kernel/cpu/quiescent.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
@@ -39,11 +40,9 @@ static void run_periodic(struct timer_queue *queue, uint64_t now)
         beat(now);
 }
 
-void handle_timer(void)
+static void handle(uint64_t now)
 {
     struct timer_queue *queue = &this_cpu()->timer_queue;
-    uint64_t now = arch_clock();
-    handle_wake();
     queue->programmed = TIMER_NEVER;
     if (now >= queue->periodic)
         run_periodic(queue, now);
@@ -56,4 +55,17 @@ void handle_timer(void)
         thread_expire(thread, now);
     }
     timer_program();
+}
+
+void handle_timer(void)
+{
+    uint64_t now = arch_clock();
+    handle_wake();
+    if (PROFILES_ON()) {
+        profiles_begin_interrupt(TRACE_ROUTINE_TIMER, 0);
+        handle(now);
+        profiles_end_interrupt();
+    } else {
+        handle(now);
+    }
 }

@@ -13,6 +13,14 @@ static inline void trace_return(const struct thread *thread)
         trace_ipc_return(thread->call_id, frame_label(&thread->frame), frame_result(&thread->frame));
 }
 
+static __attribute__((noinline, cold)) void measure_resumed(struct thread *thread, uint32_t traced)
+{
+    if (TRACE_ON_COUNTER_SYSCALL() && traced & TRACED_SYSCALL)
+        counters_leave(thread, traced & TRACED_NUMBER);
+    if (PROFILES_ON())
+        profiles_resume(thread, traced);
+}
+
 /* While messages are traced, most switches call it. `cold` is for what the compiler makes of it: less code,
  * and no frame pointer. */
 __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
@@ -21,9 +29,8 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
     thread->traced = 0;
     if (traced & TRACED_CALL)
         trace_return(thread);
-    if (traced & TRACED_SYSCALL) {
+    if (traced & TRACED_SYSCALL)
         trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
-        if (TRACE_ON_COUNTER_SYSCALL())
-            counters_leave(thread, traced & TRACED_NUMBER);
-    }
+    if (PROFILES_OR(TRACE_CLASS_COUNTER))
+        measure_resumed(thread, traced);
 }

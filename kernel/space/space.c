@@ -78,6 +78,9 @@ static void reset_space(struct space *space)
     space->thread_count = 0;
     space->dying = space->released = space->is_parent = space->returned = false;
     space->status = 0;
+    space->profiles[0] = space->profiles[1] = NULL;
+    space->heir = NULL;
+    space->has_profiles = false;
     space->fault_handler = NULL;
     space->watcher = NULL;
     space->executable_path[0] = 0;

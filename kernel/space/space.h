@@ -13,6 +13,7 @@
 #include <tarn/abi.h>
 
 struct thread;
+struct routine_profile;
 struct endpoint;
 struct notification;
 
@@ -55,8 +56,12 @@ struct space {
     bool released;          /* its memory is freed */
     bool returned;          /* it is dead, and everything is freed */
     int32_t status;
-    struct endpoint *fault_handler; /* a reference, or NULL; fault_fast.c reads it without the lock */
-    struct notification *watcher;   /* a reference, or NULL */
+    /* profiles_end.c, under profiles_lock: */
+    struct routine_profile *profiles[2]; /* of ended threads, and of ended children */
+    struct space *heir;                  /* a reference, or NULL: its children's profile gets these */
+    bool has_profiles;                   /* or may get some from others */
+    struct endpoint *fault_handler;      /* a reference, or NULL; fault_fast.c reads it without the lock */
+    struct notification *watcher;        /* a reference, or NULL */
     uint64_t watcher_bits;
     char executable_path[128]; /* from trace_image, for statedumps */
     uint64_t executable_base, executable_size, build_id[2];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* syscall.c - tracing of system calls, and the system calls without an object. */
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
@@ -27,11 +29,14 @@ static __attribute__((noinline, cold)) void open_window(const struct thread *sel
     profile_open_window();
 }
 
-static __attribute__((noinline, cold)) void enter_counted(struct thread *self)
+static __attribute__((noinline, cold)) void enter_measured(struct thread *self)
 {
+    if (TRACE_ON_COUNTER_SYSCALL())
+        counters_enter(self);
+    if (PROFILES_ON())
+        profiles_enter_syscall(self, self->traced & TRACED_NUMBER);
     if (profile_period != 0)
         open_window(self);
-    counters_enter(self);
 }
 
 /* Keeps the number in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
@@ -39,8 +44,8 @@ void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t
 {
     self->traced = (uint32_t)number | TRACED_SYSCALL;
     trace_syscall_entry((uint32_t)number, self->tid, arg0, arg1);
-    if (TRACE_ON_COUNTER_SYSCALL())
-        enter_counted(self);
+    if (PROFILES_OR(TRACE_CLASS_COUNTER))
+        enter_measured(self);
     else if (__builtin_expect(profile_period != 0, 0))
         open_window(self);
 }
@@ -54,12 +59,14 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
     thread_trace_exit(self, result);
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_leave(self, number);
+    if (PROFILES_ON())
+        profiles_leave_syscall(self, number, result);
     return result;
 }
 
 int64_t syscall_left(int64_t result, struct thread *self)
 {
-    if (TRACE_ON_COUNTER_SYSCALL())
+    if (PROFILES_OR(TRACE_CLASS_COUNTER))
         return measured_left(result, self);
     if (__builtin_expect(this_cpu()->profile.window, 0))
         return measured_left(result, self);

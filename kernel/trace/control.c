@@ -11,6 +11,7 @@
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -262,6 +263,11 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
         return trace_set_cost(a, b);
     case TRACE_OP_SET_PROFILE:
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
+    case TRACE_OP_SET_PROFILES:
+        if (a > 1 || b)
+            return -E_BAD_ARGUMENT;
+        profiles_switch(a != 0);
+        return 0;
     case TRACE_OP_BIND_COUNTERS:
         return b ? -E_BAD_ARGUMENT : counters_bind(a);
     case TRACE_OP_SET_LOW_WATER:

@@ -4,10 +4,11 @@
  *
  * A site (arch/trace_site.h) decides alone whether its event is logged: it is on if the info page's mask has
  * its class and the class's switches have its minor (class counter is off while no counter is bound). A
- * second one, behind it, decides whether the event is limited (trace_is_limited). A class or an event that
- * changes changes its sites in the text of the kernel, and then every CPU drops what it fetched before. When
- * the system call returns, no CPU begins to log what is off. A thread that was stopped behind a site, before
- * its event is logged, still logs it later.
+ * second one, behind it, decides whether the event is limited (trace_is_limited). Places where routines are
+ * counted have sites that are on if profiles are, or the class is, too (diagnosis/profiles.h). A class or an
+ * event that changes changes its sites in the text of the kernel, and then every CPU drops what it fetched
+ * before. When the system call returns, no CPU begins to log what is off. A thread that was stopped behind a
+ * site, before its event is logged, still logs it later.
  *
  * Each site is stored to twice, with a call of all CPUs after each time. A CPU sees the first store at the
  * latest in its call. The second is for emulators: one that translates a page while it changes may keep a
@@ -25,6 +26,8 @@
 #include <arch/trace_site.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
+#include <kernel/diagnosis/profiles.h>
+
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
@@ -49,9 +52,11 @@ static struct switches {
     uint64_t mask;
     uint64_t minors[TRACE_CLASS_COUNT];
     uint64_t limited[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
+    bool profiles;                       /* routines are counted */
 } now = {.mask = ~0ull,
          .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
-         .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull}},
+         .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
+         .profiles = true},
   before;
 
 /* The sites in a memory object, in frames of their own. */
@@ -70,10 +75,14 @@ static struct program_sites *programs; /* under sites_lock */
 static bool is_on(const struct switches *switches, uint32_t id)
 {
     const uint32_t class_number = TRACE_ID_CLASS(id), minor = TRACE_ID_MINOR(id);
+    const bool has_class = switches->mask >> class_number & 1;
+    if (minor < TRACE_MINORS_SWITCHED)
+        return has_class && switches->minors[class_number] >> minor & 1;
     if (minor >= TRACE_SITE_LIMITED)
         return switches->limited[class_number] >> (minor - TRACE_SITE_LIMITED) % 64 & 1;
-    return switches->mask >> class_number & 1 &&
-           (minor >= TRACE_MINORS_SWITCHED || switches->minors[class_number] >> minor & 1);
+    if (minor == TRACE_SITE_PROFILES)
+        return switches->profiles;
+    return has_class || (minor == TRACE_SITE_OR_PROFILES && switches->profiles);
 }
 
 static uint64_t changed_classes; /* those in which `before` and `now` differ */
@@ -85,7 +94,7 @@ static bool has_changed(uint32_t id)
 
 static void compare_classes(void)
 {
-    changed_classes = before.mask ^ now.mask;
+    changed_classes = before.profiles != now.profiles ? ~0ull : before.mask ^ now.mask;
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         if (before.minors[i] != now.minors[i] || before.limited[i] != now.limited[i])
             changed_classes |= 1ull << i;
@@ -122,6 +131,7 @@ static bool begin_change(void)
     now.mask = __atomic_load_n(&info->mask, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
+    now.profiles = profiles_on;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
     memset(now.limited, 0, sizeof now.limited);

@@ -120,6 +120,8 @@ int process_add(uint32_t pid, const char *name, uint32_t parent_pid, uint32_t sp
         process->authority = authority & parent->authority;
         *death_bit = process->death_bit = next_bit++ % PROCESS_DEATH_BITS;
         adopt(parent, process);
+        if (parent->space) /* init has none here */
+            inherit_profiles(space, parent->space);
     }
     pthread_mutex_unlock(&table_lock);
     return error;

@@ -8,6 +8,7 @@
  */
 #include "proc.h"
 #include "process.h"
+#include <arch/trace.h>
 #include <pthread.h>
 #include <tarn/runtime.h>
 #include <tarn/server.h>
@@ -25,6 +26,13 @@ void kill_space(uint32_t space, int status)
 void close_space(uint32_t space)
 {
     sys_cap_close(space);
+}
+
+/* If it fails, one of the two has just ended. */
+void inherit_profiles(uint32_t space, uint32_t heir)
+{
+    if (arch_trace_info()->profiles)
+        sys_profile_inherit(space, heir);
 }
 
 void client_is_gone(uint32_t pid)

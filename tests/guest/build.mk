@@ -35,6 +35,14 @@ GUEST_kernel_scarce := free memory=256M seconds=600
 # Tests of the trace. trace_rings.c reads the rings.
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_sites trace_counters trace_tables,\
     $(eval $(call guest_test_program,$t,tests/guest/$t.c user/bin/trace_rings.c)))
+$(eval $(call user_program,test_profiles,tests/guest/profiles.c,$(BA)/lib/libtarnprof.a))
+# On so many CPUs.
+define profiles_on_cpus
+BOOT_FILES += test/profiles_$(1)=$(BA)/user/test_profiles
+GUEST_TESTS += profiles_$(1)
+GUEST_profiles_$(1) := smp=$(1) append=profiles=1
+endef
+$(foreach n,1 2 4 8,$(eval $(call profiles_on_cpus,$n)))
 $(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c))
 GUEST_lock_tables := plain append=debug.hang=1
 # Its vandal's races are what it is about.

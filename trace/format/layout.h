@@ -96,8 +96,9 @@ struct trace_info {
     /* Percent: in mode stream the consumer is woken when at most so much of a ring is free. */
     uint32_t low_water;
     uint32_t table_bytes; /* of the tables beside each ring; 0: there are none, or not yet */
+    uint32_t profiles;    /* 1: routines are counted (trace/format/profile.h) */
     uint8_t
-        reserved[512 - 152 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
+        reserved[512 - 156 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */
     uint64_t consumed[TRACE_CPUS_MAX];
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */

@@ -59,6 +59,8 @@ static const char help[] =
     "  counters [NAMES]       log what up to 4 hardware counters count, for each run of a thread and each\n"
     "                         system call: class counter. NAMES is instructions,cycles or none. Without\n"
     "                         NAMES: list which there are\n"
+    "  profiles on|off        count how often and how long each thread is in each routine of the kernel;\n"
+    "                         on begins anew\n"
     "  watch [CLASS [EVERY]]  sample one of EVERY (1) acquisitions of the locks of a class, with its hold\n"
     "                         time, and count all waits: in the tables, and in the trace if class lock is\n"
     "                         on; 0: none. CLASS may be all or none. Without CLASS: list the classes\n"
@@ -322,6 +324,15 @@ static int set_profile(int argc, char **argv)
     return control(TRACE_OP_SET_PROFILE, period, counter);
 }
 
+static int switch_profiles(int argc, char **argv)
+{
+    (void)argc;
+    const bool on = !strcmp(argv[1], "on");
+    if (!on && strcmp(argv[1], "off") != 0)
+        return refuse("'%s' is neither on nor off", argv[1]);
+    return control(TRACE_OP_SET_PROFILES, on, 0);
+}
+
 static int bind_counters(int argc, char **argv)
 {
     uint64_t packed;
@@ -484,14 +495,29 @@ static const struct command {
     int least, most; /* arguments */
     int (*run)(int argc, char **argv);
 } commands[] = {
-    {"status", 0, 0, show_status},     {"mask", 0, 1, set_mask},           {"switch", 2, 2, switch_events},
-    {"mode", 0, 1, set_mode},          {"buffers", 1, 2, set_buffers},     {"clear", 0, 0, clear_rings},
-    {"flush", 0, 0, flush_rings},      {"statedump", 0, 0, dump_state},    {"mark", 1, 2, log_mark},
-    {"text", 1, 1, log_text},          {"stats", 0, 0, show_counts},       {"last", 0, 2, show_last},
-    {"previous", 0, 2, show_previous}, {"profile", 1, 2, set_profile},     {"watch", 0, 2, sample_locks},
-    {"sample", 0, 2, sample_events},   {"threshold", 0, 2, set_threshold}, {"counters", 0, 1, bind_counters},
-    {"bench", 0, INT_MAX, run_bench},  {"study", 0, 1, choose_study},      {"low-water", 0, 1, set_low_water},
+    {"status", 0, 0, show_status},
+    {"mask", 0, 1, set_mask},
+    {"switch", 2, 2, switch_events},
+    {"mode", 0, 1, set_mode},
+    {"buffers", 1, 2, set_buffers},
+    {"clear", 0, 0, clear_rings},
+    {"flush", 0, 0, flush_rings},
+    {"statedump", 0, 0, dump_state},
+    {"mark", 1, 2, log_mark},
+    {"text", 1, 1, log_text},
+    {"stats", 0, 0, show_counts},
+    {"last", 0, 2, show_last},
+    {"previous", 0, 2, show_previous},
+    {"profile", 1, 2, set_profile},
+    {"watch", 0, 2, sample_locks},
+    {"sample", 0, 2, sample_events},
+    {"threshold", 0, 2, set_threshold},
+    {"counters", 0, 1, bind_counters},
+    {"bench", 0, INT_MAX, run_bench},
+    {"study", 0, 1, choose_study},
+    {"low-water", 0, 1, set_low_water},
     {"tables", 0, 1, print_tables},
+    {"profiles", 1, 1, switch_profiles},
 };
 
 static int run_command(int argc, char **argv)

@@ -53,6 +53,8 @@ enum trace_operation {
      * -E_TOO_LARGE: there are TRACE_APP_COSTS_MAX already. With a = ~0: returns how often this was done since
      * boot. */
     TRACE_OP_SET_COST = 19,
+    /* a = 1: counts routines in profiles, from now on anew; 0: stops. Profiles stay until the next start. */
+    TRACE_OP_SET_PROFILES = 20,
 };
 #define TRACE_COST_INSTRUCTIONS (1ull << 32)
 #define TRACE_APP_COSTS_MAX     256u

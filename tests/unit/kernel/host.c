@@ -7,6 +7,7 @@
 
 #include <arch/boot.h>
 #include <arch/mmu.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
@@ -88,6 +89,34 @@ void trace_check_mark(void)
 void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
 {
     (void)target, (void)kind;
+}
+
+/* ---- Profiles are off ---- */
+
+bool profiles_on;
+void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
+                    uint64_t now)
+{
+    (void)self, (void)from_kernel, (void)kind, (void)argument, (void)now;
+}
+void profiles_end(struct thread *self, uint64_t now)
+{
+    (void)self, (void)now;
+}
+void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument)
+{
+    (void)kind, (void)argument;
+}
+void profiles_end_interrupt(void)
+{
+}
+void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    (void)cpu, (void)prev, (void)next;
+}
+void profiles_end_thread(struct thread *thread)
+{
+    (void)thread;
 }
 
 /* ---- Page tables as a list ---- */

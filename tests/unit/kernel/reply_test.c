@@ -25,6 +25,7 @@
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/sched/sched.h>
+#include <kernel/sched/switch.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
@@ -90,6 +91,10 @@ int format_text(char *buffer, size_t size, const char *format, ...)
 void arch_thread_init(struct thread *thread, uint64_t tls)
 {
     (void)thread, (void)tls;
+}
+void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    (void)cpu, (void)prev, (void)next;
 }
 void thread_trace_resumed(struct thread *thread)
 {

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * profiles.c - counts routines: begins and ends of what the kernel does. Interface: profiles.h.
+ *
+ * Switching on makes a new epoch. A profile of an earlier one counts for nothing, and is used again by its
+ * thread. What a thread has open from before is older than its profile, and is dropped at its end.
+ */
+#include <arch/clock.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/cpu/smp_call.h>
+#include <kernel/diagnosis/entry_paths.h>
+#include <kernel/diagnosis/profile_rows.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/sched.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/trace/control.h>
+#include <tarn/syscall_kernel.h>
+
+bool profiles_on;
+uint64_t profiles_since, profiles_until, profiles_epoch;
+
+/* ---- A thread's profile ---- */
+
+/* Counting of the thread begins at `born`, when it had run for `ran_before`. */
+static void begin_life(struct routine_profile *profile, struct thread *thread, uint64_t born,
+                       uint64_t ran_before)
+{
+    profile->thread = thread;
+    profile->space = thread->space;
+    profile->pid = thread->block->pid;
+    profile->tid = thread->tid;
+    profile->threads = 1;
+    profile->born = born;
+    profile->ran_before = ran_before;
+    profile->served_since = 0;
+    thread->routines.depth = 0;
+}
+
+/* NULL: no memory, or profiles are not on yet. */
+static __attribute__((noinline, cold)) struct routine_profile *make_profile(struct thread *thread,
+                                                                            uint64_t born,
+                                                                            uint64_t ran_before)
+{
+    struct routine_profile *profile = thread->profile;
+    const uint64_t since = __atomic_load_n(&profiles_since, __ATOMIC_RELAXED);
+    if (!since)
+        return NULL;
+    if (profile) {
+        spin_lock(&profiles_lock);
+        profile_clear(profile);
+        begin_life(profile, thread, born, ran_before);
+        spin_unlock(&profiles_lock);
+        return profile;
+    }
+    profile = profile_new(TRACE_PROFILE_THREAD);
+    if (!profile)
+        return NULL;
+    begin_life(profile, thread, born, ran_before);
+    spin_lock(&profiles_lock);
+    profile_link(profile);
+    spin_unlock(&profiles_lock);
+    return thread->profile = profile;
+}
+
+static bool is_current(const struct routine_profile *profile)
+{
+    return profile && profile->epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+}
+
+/* That of a thread that runs on this CPU. NULL: none. */
+static inline struct routine_profile *profile_of(struct thread *thread, uint64_t now)
+{
+    struct routine_profile *profile = thread->profile;
+    if (__builtin_expect(profile != NULL, 1))
+        return profile;
+    return make_profile(thread, now, thread->run_ticks + now - this_cpu()->switched_at);
+}
+
+__attribute__((cold)) void profile_update_slowly(struct thread *thread, struct trace_profile_row *row,
+                                                 const struct open_routine *open, uint64_t elapsed)
+{
+    if (open->since < thread->profile->born)
+        return;
+    const uint64_t times = row->begun + 1, bucket = 63 - (uint64_t)__builtin_clzll(elapsed | 1);
+    row->begun = times;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in routine_end() */
+    row->inclusive += elapsed;
+    row->exclusive += elapsed - open->nested;
+    if (elapsed < row->least)
+        row->least = elapsed;
+    if (elapsed > row->greatest)
+        row->greatest = elapsed;
+    row->limit = row->greatest < 1ull << (TRACE_PROFILE_BUCKETS - 1)
+                     ? row->greatest
+                     : (1ull << (TRACE_PROFILE_BUCKETS - 1)) - 1;
+    row->times[bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1]++;
+    __atomic_store_n(&row->ended, times, __ATOMIC_RELEASE);
+}
+
+/* ---- Begins and ends ---- */
+
+/* Ends the innermost one, if there is any. */
+static inline void end_innermost(struct thread *thread, uint64_t now)
+{
+    const uint32_t depth = thread->routines.depth;
+    struct routine_profile *profile;
+    if (depth && (profile = profile_of(thread, now)))
+        routine_end(thread, &profile->rows, &thread->routines, depth - 1, now);
+}
+
+void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
+                    uint64_t now)
+{
+    const uint32_t depth = from_kernel ? self->routines.depth : 0;
+    if (depth < OPEN_ROUTINES_MAX - 1)
+        routine_begin(&self->routines, depth, trace_routine_key(kind, argument), now);
+}
+
+void profiles_end(struct thread *self, uint64_t now)
+{
+    end_innermost(self, now);
+}
+
+void profiles_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t argument, uint64_t now)
+{
+    const uint32_t depth = self->routines.depth;
+    if (!depth)
+        return;
+    self->traced &= ~TRACED_FAULT;
+    self->routines.at[depth - 1].key = trace_routine_key(kind, argument);
+    end_innermost(self, now);
+}
+
+void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument)
+{
+    profiles_begin(this_cpu()->current, false, kind, argument, arch_clock());
+}
+
+void profiles_end_interrupt(void)
+{
+    end_innermost(this_cpu()->current, arch_clock());
+}
+
+/* ---- System calls and messages ---- */
+
+/* The thread serves a message from the time at which it has received it. */
+static void begin_serving(struct thread *self, uint32_t number, int64_t result, uint64_t now)
+{
+    if (self->profile && (number == SYS_ipc_receive || number == SYS_ipc_reply_receive) && result == 0 &&
+        self->reply_target.caller) {
+        self->profile->served_since = now;
+        self->profile->served_label = frame_label(&self->frame);
+    }
+}
+
+/* Counts what was served; what is saved to be replied to later is not counted. */
+static __attribute__((noinline)) void end_serving(struct thread *self, uint32_t number, uint64_t now)
+{
+    struct routine_profile *profile = self->profile;
+    if (!profile || !profile->served_since)
+        return;
+    /* not nested in anything, and no time of its own */
+    struct open_routines served;
+    routine_begin(&served, 0, trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label), now);
+    served.at[0].since = profile->served_since;
+    served.at[0].nested = now - profile->served_since;
+    profile->served_since = 0;
+    if (number == SYS_ipc_reply || number == SYS_ipc_reply_receive)
+        routine_end(self, &profile->rows, &served, 0, now);
+}
+
+static inline bool is_message(uint32_t number)
+{
+    return number >= SYS_ipc_call && number <= SYS_ipc_reply_to;
+}
+
+__attribute__((noinline)) static void enter_message(struct thread *self, uint32_t number, uint64_t now)
+{
+    if (number == SYS_ipc_call)
+        routine_begin(&self->routines, 1, trace_routine_key(TRACE_ROUTINE_CALL, frame_label(&self->frame)),
+                      now);
+    else if (number != SYS_ipc_send)
+        end_serving(self, number, now);
+}
+
+void profiles_enter_syscall(struct thread *self, uint32_t number)
+{
+    const uint64_t now = arch_clock();
+    routine_begin(&self->routines, 0, trace_routine_key(TRACE_ROUTINE_SYSCALL, number), now);
+    if (__builtin_expect(is_message(number), 0))
+        enter_message(self, number, now);
+}
+
+/* A call that was not sent is no call; its time is the system call's. */
+static void drop_unsent(struct open_routines *routines)
+{
+    routines->at[0].nested += routines->at[1].nested;
+    routines->depth = 1;
+}
+
+void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result)
+{
+    const uint64_t now = arch_clock();
+    if (self->routines.depth == 2)
+        drop_unsent(&self->routines);
+    end_innermost(self, now);
+    if (__builtin_expect(is_message(number), 0))
+        begin_serving(self, number, result, now);
+}
+
+void profiles_resume(struct thread *thread, uint32_t traced)
+{
+    const uint64_t now = arch_clock();
+    struct open_routines *routines = &thread->routines;
+    if (traced & TRACED_FAULT && routines->depth &&
+        trace_routine_kind(routines->at[0].key) == TRACE_ROUTINE_FAULT)
+        routines->at[0].key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
+    while (routines->depth)
+        end_innermost(thread, now);
+    if (traced & TRACED_SYSCALL)
+        begin_serving(thread, traced & TRACED_NUMBER, frame_result(&thread->frame), now);
+}
+
+/* ---- Switches ---- */
+
+static void begin_out(struct thread *thread, uint64_t now)
+{
+    const uint32_t depth = thread->routines.depth,
+                   state = atomic_load_explicit(&thread->state, memory_order_relaxed);
+    if (depth < OPEN_ROUTINES_MAX)
+        routine_begin(&thread->routines, depth, trace_routine_key(TRACE_ROUTINE_OUT, state), now);
+}
+
+static void switch_in(struct thread *next, uint64_t now)
+{
+    const uint32_t depth = next->routines.depth;
+    if (!is_current(next->profile))
+        make_profile(next, now, next->run_ticks);
+    else if (depth && trace_routine_kind(next->routines.at[depth - 1].key) == TRACE_ROUTINE_OUT)
+        routine_end(next, &next->profile->rows, &next->routines, depth - 1, now);
+}
+
+void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    const uint64_t now = cpu->switched_at;
+    if (!is_current(prev->profile))
+        make_profile(prev, now, prev->run_ticks);
+    begin_out(prev, now);
+    switch_in(next, now);
+}
+
+/* ---- The switch ---- */
+
+static void begin_idle_out(struct thread *idle)
+{
+    if (!is_current(idle->profile) && make_profile(idle, profiles_since, idle->run_ticks))
+        begin_out(idle, profiles_since);
+}
+
+/* On each CPU: counting of its thread begins when profiles were switched on, or when it began to run; that of
+ * its idle thread, too, so the idle threads' lives are the CPUs' times. */
+static void begin_here(void *unused)
+{
+    (void)unused;
+    struct cpu *cpu = this_cpu();
+    struct thread *thread = cpu->current;
+    const uint64_t born = cpu->switched_at > profiles_since ? cpu->switched_at : profiles_since;
+    if (!is_current(thread->profile))
+        make_profile(thread, born, thread->run_ticks + born - cpu->switched_at);
+    if (thread != cpu->idle)
+        begin_idle_out(cpu->idle);
+}
+
+void profiles_init_cpu(struct cpu *cpu)
+{
+    (void)cpu;
+    if (profiles_on)
+        begin_here(NULL);
+}
+
+static void agree(bool on)
+{
+    __atomic_store_n(&profiles_on, on, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_info_page.profiles, on, __ATOMIC_RELAXED);
+    trace_sites_agree();
+    update_entry_paths();
+}
+
+/* trace_lock held. */
+static void switch_on(void)
+{
+    const uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
+    __atomic_store_n(&profiles_since, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&profiles_epoch, profiles_epoch + 1, __ATOMIC_RELAXED);
+    agree(true);
+    __atomic_store_n(&profiles_since, arch_clock(), __ATOMIC_RELAXED);
+    if (others)
+        smp_call(others, begin_here, NULL);
+    begin_here(NULL);
+}
+
+/* trace_lock held. What happens while the sites are switched may be counted, or not. */
+static void switch_off(void)
+{
+    __atomic_store_n(&profiles_until, arch_clock(), __ATOMIC_RELAXED);
+    agree(false);
+}
+
+void profiles_switch(bool on)
+{
+    spin_lock(&trace_lock);
+    if (on && !profiles_on)
+        switch_on();
+    else if (!on && profiles_on)
+        switch_off();
+    spin_unlock(&trace_lock);
+}
+
+void profiles_boot(void)
+{
+    uint64_t number;
+    if (boot_number("profiles=", &number) && number)
+        profiles_switch(true);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * profiles.h - profiles of routines: how often, and how long, each thread was inside each pair of begin and
+ * end. Rows and times: trace/format/profile.h and FORMAT.md, "Profiles". (profile.h is the sampling
+ * profiler.)
+ *
+ * While profiles are on, the places that log a begin or an end also call routine_begin() or routine_end().
+ * Routines nest, and each ends before what it is nested in. What is open is in the thread; a row is updated
+ * at the end. A thread that does not run is inside the routine TRACE_ROUTINE_OUT, so all times are of one
+ * clock, and exclusive times add up to the thread's life whatever it did.
+ *
+ * One writer: what is open, and the rows, belong to the CPU on which the thread is current. The kernel is not
+ * preempted, so nothing is atomic. Readers copy a row between `ended` and `begun` (profiles_read.c).
+ *
+ * A thread's profile is made when it first runs while profiles are on, and begins anew when they are switched
+ * on again. At its end its rows are added to its process's, at the process's end to its creator's
+ * (profiles_end.c). A profile without space for another row counts in the row TRACE_ROUTINE_OTHERS.
+ *
+ * Off, the sites are off (trace/sites.c): PROFILES_ON() is one instruction. Places that have a trace point of
+ * a class anyway test PROFILES_OR(class), which is on if either is, in place of it.
+ */
+#ifndef KERNEL_PROFILES_H
+#define KERNEL_PROFILES_H
+
+#include <arch/cpu.h>
+#include <arch/trace.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/format/profile.h>
+#include <trace/ring/ring.h>
+
+struct cpu;
+struct space;
+struct thread;
+struct routine_profile;
+
+#define OPEN_ROUTINES_MAX 4u /* a system call, a call in it, not running; or a fault in a user copy */
+
+/* Inside struct thread. */
+struct open_routines {
+    struct open_routine {
+        uint64_t since;  /* ticks; 0: since unknown */
+        uint64_t nested; /* ticks inside of what was nested */
+        uint64_t key;    /* without context */
+    } at[OPEN_ROUTINES_MAX];
+    uint32_t depth;
+};
+
+#define PROFILE_CACHE 64u
+
+/* The part that routine_end() uses. Only the thread's CPU. */
+struct profile_rows {
+    struct trace_profile_row *cache[PROFILE_CACHE]; /* by profile_slot(): rows used last; never NULL */
+    const uint64_t *context; /* where the program says in which of its routines it is; a kernel address */
+};
+
+extern bool profiles_on; /* the switch; the sites follow it */
+
+#ifdef TRACE_TESTED
+static inline bool PROFILES_ON(void)
+{
+    return profiles_on;
+}
+static inline bool PROFILES_OR(unsigned class_number)
+{
+    return profiles_on || arch_trace_enabled(class_number);
+}
+#else
+static inline __attribute__((always_inline)) bool PROFILES_ON(void)
+{
+    return arch_trace_site(TRACE_ID(0, TRACE_SITE_PROFILES));
+}
+static inline __attribute__((always_inline)) bool PROFILES_OR(unsigned class_number)
+{
+    return arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_PROFILES));
+}
+#endif
+
+static inline uint32_t profile_slot(uint64_t key)
+{
+    return (uint32_t)key * 0x9e3779b1u >> 26;
+}
+_Static_assert(PROFILE_CACHE == 1u << (32 - 26), "profile_slot()");
+
+/* The row of a key that is not in its slot of the cache. */
+struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key);
+/* The rest of an update that has a new greatest time, or comes from a routine that is older than the profile,
+ * which counts for nothing. */
+void profile_update_slowly(struct thread *thread, struct trace_profile_row *row,
+                           const struct open_routine *open, uint64_t elapsed);
+
+/* Begins a routine in the thread, which is current; `depth` others are open. */
+static inline __attribute__((always_inline)) void routine_begin(struct open_routines *routines,
+                                                                uint32_t depth, uint64_t key, uint64_t now)
+{
+    struct open_routine *open = &routines->at[depth];
+    open->since = now;
+    open->nested = 0;
+    open->key = key;
+    routines->depth = depth + 1;
+}
+
+/* Ends the innermost one, at this depth. */
+static inline __attribute__((always_inline)) void routine_end(struct thread *thread,
+                                                              struct profile_rows *rows,
+                                                              struct open_routines *routines, uint32_t depth,
+                                                              uint64_t now)
+{
+    struct open_routine *open = &routines->at[depth];
+    const uint64_t elapsed = now - open->since,
+                   key = open->key | *rows->context << TRACE_PROFILE_CONTEXT_SHIFT;
+    struct trace_profile_row *row = rows->cache[profile_slot(key)];
+    routines->depth = depth;
+    if (depth)
+        open[-1].nested += elapsed;
+    if (__builtin_expect(row->key != key, 0))
+        row = profile_find_row(rows, key);
+    if (__builtin_expect(elapsed > row->limit, 0)) {
+        profile_update_slowly(thread, row, open, elapsed);
+        return;
+    }
+    const uint64_t times = row->begun + 1;
+    row->begun = times;
+    /* a reader that sees a change sees that it has begun; pairs with the fence in copy_row() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    row->inclusive += elapsed;
+    row->exclusive += elapsed - open->nested;
+    if (elapsed < row->least)
+        row->least = elapsed;
+    row->times[63 - __builtin_clzll(elapsed | 1)]++;
+    __atomic_store_n(&row->ended, times, __ATOMIC_RELEASE); /* pairs with the load in copy_row() */
+}
+
+/* profiles.c */
+void profiles_boot(void); /* boot option `profiles=1`; on the boot CPU, when it has its idle thread */
+void profiles_init_cpu(struct cpu *cpu);
+/* Switches them on, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
+void profiles_switch(bool on);
+
+/* The steps below are behind PROFILES_ON() or PROFILES_OR(), and do nothing while profiles are off. */
+void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */
+void profiles_enter_syscall(struct thread *self, uint32_t number);
+void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result); /* did not block */
+/* It runs again, so what it blocked in ends; `traced`: thread->traced. */
+void profiles_resume(struct thread *thread, uint32_t traced);
+/* Begins a routine of the current thread in which nothing, or in `from_kernel` a system call, is open. */
+void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
+                    uint64_t now);
+void profiles_end(struct thread *self, uint64_t now);
+/* The same when it becomes known only at the end which one it was. */
+void profiles_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t argument, uint64_t now);
+
+void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument);
+void profiles_end_interrupt(void);
+
+/* profiles_end.c */
+void profiles_end_thread(struct thread *thread); /* it will not run again */
+void profiles_end_space(struct space *space);    /* it has no threads */
+
+#endif

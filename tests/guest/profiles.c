@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * profiles.c - profiles of routines: each kind of routine is counted, exclusive times add up to the threads'
+ * and the CPUs' times to the tick, and a thread's and a process's profile goes to its process and its parent.
+ *
+ * Booted with `profiles=1`.
+ */
+#include "start.h"
+#include "tap.h"
+
+#include <arch/trace.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <tarn/error.h>
+#include <tarn/ipc.h>
+#include <tarn/runtime.h>
+#include <tarn/syscall.h>
+#include <tarn/trace_control.h>
+#include <trace/fault.h>
+#include <user/tarnprof/tarnprof.h>
+
+#define CALLS    10u
+#define LABEL    0x7e57u
+#define PAGES    8u
+#define SLEEPS   3u
+#define MS       1000000ull
+#define ATTEMPTS 50
+
+static struct tarnprof profile;
+
+/* The next of `of`; ends the test if the kernel refuses. */
+static bool next(cap_t of)
+{
+    const int result = tarnprof_next(&profile, of);
+    if (result < 0) {
+        printf("Bail out! profile_read: %d\n", result);
+        exit(2);
+    }
+    return result > 0;
+}
+
+/* Leaves the first profile of that kind in `profile`: that of thread `tid`, if it is a thread's. */
+static bool find(cap_t of, enum trace_profile_of kind, uint32_t tid)
+{
+    profile.serial = 0;
+    while (next(of))
+        if (profile.head->of == kind && (kind != TRACE_PROFILE_THREAD || profile.head->tid == tid))
+            return true;
+    return false;
+}
+
+static uint32_t own_tid(void)
+{
+    return arch_thread_block()->tid;
+}
+
+static uint64_t times_of(enum trace_routine_kind kind, uint64_t argument)
+{
+    const struct trace_profile_row *row = tarnprof_find(&profile, kind, argument, 0);
+    return row ? row->ended : 0;
+}
+
+static uint64_t own_times(enum trace_routine_kind kind, uint64_t argument)
+{
+    return find(TARNPROF_OWN, TRACE_PROFILE_THREAD, own_tid()) ? times_of(kind, argument) : UINT64_MAX;
+}
+
+/* ---- kinds of routines ------------------------------------------------------------------------------------
+ */
+
+static void test_syscalls(void)
+{
+    const uint64_t before = own_times(TRACE_ROUTINE_SYSCALL, SYS_null);
+    for (unsigned i = 0; i < CALLS; i++)
+        sys_null();
+    check(own_times(TRACE_ROUTINE_SYSCALL, SYS_null) - before == CALLS, "each system call is counted");
+    const struct trace_profile_row *row = tarnprof_find(&profile, TRACE_ROUTINE_SYSCALL, SYS_null, 0);
+    uint64_t in_buckets = 0;
+    for (unsigned i = 0; row && i < TRACE_PROFILE_BUCKETS; i++)
+        in_buckets += row->times[i];
+    check(row && in_buckets == row->ended, "all are in the histogram");
+    check(row && row->least <= row->inclusive / row->ended && row->greatest >= row->inclusive / row->ended,
+          "the mean is between least and greatest");
+    check(row && row->exclusive == row->inclusive, "nothing is nested in them");
+}
+
+static void test_faults(void)
+{
+    const uint64_t before = own_times(TRACE_ROUTINE_FAULT, TRACE_FAULT_ZERO);
+    volatile char *pages =
+        mmap(NULL, PAGES * TARN_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (unsigned i = 0; i < PAGES; i++)
+        pages[i * TARN_PAGE_SIZE] = 1;
+    check(own_times(TRACE_ROUTINE_FAULT, TRACE_FAULT_ZERO) - before >= PAGES,
+          "each page fault is counted by its kind");
+}
+
+static void test_waits(void)
+{
+    const uint64_t before = own_times(TRACE_ROUTINE_OUT, THREAD_SLEEPING), since = arch_trace_clock();
+    for (unsigned i = 0; i < SLEEPS; i++)
+        sys_thread_sleep(deadline_after(MS));
+    const uint64_t elapsed = arch_trace_clock() - since;
+    check(own_times(TRACE_ROUTINE_OUT, THREAD_SLEEPING) - before == SLEEPS,
+          "each wait is counted by its reason");
+    const struct trace_profile_row *out = tarnprof_find(&profile, TRACE_ROUTINE_OUT, THREAD_SLEEPING, 0),
+                                   *call =
+                                       tarnprof_find(&profile, TRACE_ROUTINE_SYSCALL, SYS_thread_sleep, 0);
+    check(out && call && out->inclusive <= call->inclusive && call->inclusive <= elapsed,
+          "for as long as it lasted");
+    check(out && call && call->inclusive - call->exclusive == out->inclusive,
+          "inside of the system call that waited");
+}
+
+static cap_t endpoint;
+static uint32_t served_tid;
+static bool has_served, was_read;
+
+static void *serve(void *unused)
+{
+    struct ipc_message message;
+    (void)unused;
+    served_tid = own_tid();
+    int64_t result = ipc_receive(endpoint, &message);
+    for (unsigned i = 1; result == 0 && i < CALLS; i++)
+        result = ipc_reply_receive(endpoint, &message);
+    ipc_reply(&message);
+    __atomic_store_n(&has_served, true, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&was_read, __ATOMIC_ACQUIRE))
+        sys_thread_sleep(deadline_after(MS));
+    return NULL;
+}
+
+static void test_messages(void)
+{
+    pthread_t server;
+    endpoint = (cap_t)sys_endpoint_create();
+    start_thread(&server, serve, NULL);
+    const uint64_t before = own_times(TRACE_ROUTINE_CALL, LABEL);
+    for (unsigned i = 0; i < CALLS; i++) {
+        struct ipc_message message = ipc_label_only(LABEL);
+        if (ipc_call(endpoint, &message) != 0)
+            check(false, "a call");
+    }
+    check(own_times(TRACE_ROUTINE_CALL, LABEL) - before == CALLS, "each call is counted by its label");
+    const struct trace_profile_row *row = tarnprof_find(&profile, TRACE_ROUTINE_CALL, LABEL, 0),
+                                   *call = tarnprof_find(&profile, TRACE_ROUTINE_SYSCALL, SYS_ipc_call, 0);
+    check(row && call && row->inclusive <= call->inclusive, "inside of its system call");
+    struct ipc_message message = ipc_label_only(LABEL);
+    check(ipc_call(1, &message) < 0 && own_times(TRACE_ROUTINE_CALL, LABEL) - before == CALLS,
+          "a call that is not sent is not counted");
+    while (!__atomic_load_n(&has_served, __ATOMIC_ACQUIRE))
+        sys_thread_sleep(deadline_after(MS));
+    check(find(TARNPROF_OWN, TRACE_PROFILE_THREAD, served_tid) &&
+              times_of(TRACE_ROUTINE_SERVED, LABEL) == CALLS,
+          "each message that is served is counted by its label");
+    __atomic_store_n(&was_read, true, __ATOMIC_RELEASE);
+    pthread_join(server, NULL);
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t exclusive_of_all(void)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < profile.head->rows; i++)
+        if (trace_routine_kind(profile.rows[i].key) != TRACE_ROUTINE_SERVED)
+            time += profile.rows[i].exclusive;
+    return time;
+}
+
+static bool has_no_negative_time(void)
+{
+    for (uint32_t i = 0; i < profile.head->rows; i++)
+        if (profile.rows[i].exclusive > profile.head->life)
+            return false;
+    return true;
+}
+
+/* What the scheduler counts, and what the switches count, were measured apart. A thread that runs on another
+ * CPU may be switched away from while it is read. */
+static void test_thread_sums(void)
+{
+    unsigned profiles = 0, right = 0, adds_up = 0, without_negative = 0;
+    profile.serial = 0;
+    while (next(SLOT_TRACE)) {
+        profiles++;
+        right += profile.head->life - tarnprof_time_in(&profile, TRACE_ROUTINE_OUT) == profile.head->ran;
+        adds_up += exclusive_of_all() == profile.head->life;
+        without_negative += has_no_negative_time();
+        if (profile.head->life - tarnprof_time_in(&profile, TRACE_ROUTINE_OUT) != profile.head->ran)
+            printf("# %s/%u of %u: life %llu, out %llu, ran %llu\n", profile.head->name,
+                   (unsigned)profile.head->tid, (unsigned)profile.head->of,
+                   (unsigned long long)profile.head->life,
+                   (unsigned long long)tarnprof_time_in(&profile, TRACE_ROUTINE_OUT),
+                   (unsigned long long)profile.head->ran);
+    }
+    check(profiles > 5, "all profiles can be read: %u", profiles);
+    check(adds_up == profiles, "exclusive times add up to each thread's life");
+    check(without_negative == profiles, "none is negative");
+    check(right == profiles,
+          "without the time in which it did not run, to what the scheduler counts, to the tick");
+}
+
+/* Over all threads, ended ones included, what ran is what the CPUs had: from each idle thread's birth, which
+ * is its CPU's start, to the moment at which the thread that ran there was read. Only on this CPU is that
+ * another thread than the idle one. Fails if a CPU switches threads meanwhile. */
+static bool read_cpu_sums(uint64_t *ran, uint64_t *had)
+{
+    uint64_t own_until = 0, idle_until = 0;
+    const uint32_t cpu = arch_thread_block()->cpu;
+    *ran = *had = 0;
+    profile.serial = 0;
+    while (next(SLOT_TRACE)) {
+        const struct trace_profile *head = profile.head;
+        const bool is_thread = head->of == TRACE_PROFILE_THREAD;
+        *ran += head->ran;
+        if (is_thread && head->tid == 0)
+            *had += head->life;
+        char idle[16];
+        snprintf(idle, sizeof idle, "idle/%u", (unsigned)cpu);
+        if (is_thread && head->tid == 0 && !strncmp(head->name, idle, sizeof idle))
+            idle_until = head->until;
+        if (is_thread && head->tid == own_tid())
+            own_until = head->until;
+    }
+    *had += own_until - idle_until;
+    return arch_thread_block()->cpu == cpu;
+}
+
+static void test_cpu_sums(void)
+{
+    uint64_t ran = 0, had = 1;
+    for (int attempt = 0; attempt < ATTEMPTS && ran != had; attempt++) {
+        sys_thread_sleep(deadline_after(20 * MS)); /* until nothing else runs */
+        if (!read_cpu_sums(&ran, &had))
+            ran = had + 1;
+    }
+    check(ran == had, "over all threads and idle, times on CPUs add up to the CPUs' time, to the tick");
+    if (ran != had)
+        printf("# ran %llu, CPUs had %llu\n", (unsigned long long)ran, (unsigned long long)had);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------------------
+ */
+
+/* A thread is joined shortly before it ends. */
+static void wait_for_others(void)
+{
+    for (unsigned living = 2; living > 1;) {
+        sys_thread_sleep(deadline_after(MS));
+        living = 0;
+        profile.serial = 0;
+        while (next(TARNPROF_OWN))
+            living += profile.head->of == TRACE_PROFILE_THREAD;
+    }
+}
+
+static void *call_null(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < CALLS; i++)
+        sys_null();
+    return NULL;
+}
+
+static void test_thread_end(void)
+{
+    pthread_t thread;
+    wait_for_others();
+    const uint64_t before = find(TARNPROF_OWN, TRACE_PROFILE_ENDED, 0)
+                                ? times_of(TRACE_ROUTINE_SYSCALL, SYS_null)
+                                : 0,
+                   threads = profile.head ? profile.head->threads : 0;
+    start_thread(&thread, call_null, NULL);
+    pthread_join(thread, NULL);
+    wait_for_others();
+    check(find(TARNPROF_OWN, TRACE_PROFILE_ENDED, 0) &&
+              times_of(TRACE_ROUTINE_SYSCALL, SYS_null) - before == CALLS &&
+              profile.head->threads == threads + 1,
+          "a thread's profile is kept for its process when it ends");
+}
+
+static void test_process_end(void)
+{
+    char *const arguments[] = {"true", NULL};
+    pid_t pid;
+    int status = 1;
+    const uint64_t threads = find(TARNPROF_OWN, TRACE_PROFILE_CHILDREN, 0) ? profile.head->threads : 0;
+    check(posix_spawn(&pid, "/bin/true", NULL, NULL, arguments, NULL) == 0 &&
+              waitpid(pid, &status, 0) == pid && status == 0,
+          "a child runs");
+    check(find(TARNPROF_OWN, TRACE_PROFILE_CHILDREN, 0) && profile.head->threads == threads + 1 &&
+              times_of(TRACE_ROUTINE_SYSCALL, SYS_ipc_call) > 0,
+          "a process's profile is kept for its parent when it ends");
+}
+
+/* ---- the switch -------------------------------------------------------------------------------------------
+ */
+
+static int64_t switch_profiles(uint64_t on)
+{
+    return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_PROFILES, on, 0);
+}
+
+static void test_switch(void)
+{
+    check(switch_profiles(2) == -E_BAD_ARGUMENT, "only 0 and 1 switch");
+    check(switch_profiles(0) == 0, "profiles are switched off");
+    const uint64_t off = own_times(TRACE_ROUTINE_SYSCALL, SYS_null);
+    sys_null();
+    check(own_times(TRACE_ROUTINE_SYSCALL, SYS_null) == off, "what happens then is not counted");
+    check(switch_profiles(1) == 0, "they are switched on again");
+    sys_null();
+    check(own_times(TRACE_ROUTINE_SYSCALL, SYS_null) == 1, "and begin anew");
+    test_cpu_sums();
+}
+
+static void test_refusals(void)
+{
+    char small[16];
+    check(sys_profile_read(0, 0, small, sizeof small) == -E_TOO_LARGE,
+          "a buffer that is too small is refused");
+    check(sys_profile_read(0, 0, (void *)8, TRACE_PROFILE_BYTES_MAX) < 0, "so is one that is not there");
+    check(sys_profile_read(1, 0, small, sizeof small) < 0, "and a slot without a space or the trace");
+    check(sys_profile_read(0, UINT64_MAX, small, sizeof small) == 0, "behind the last profile there is none");
+}
+
+int main(void)
+{
+    test_syscalls();
+    test_faults();
+    test_waits();
+    test_messages();
+    test_thread_end();
+    test_process_end();
+    test_thread_sums();
+    test_cpu_sums();
+    test_refusals();
+    test_switch();
+    tarnprof_free(&profile);
+    return finish_tests();
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/format/profile.h - profiles of routines: rows in memory, and what profile_read returns.
+ *
+ * A *routine* is a pair of begin and end that the kernel counts: a system call, a fault of one kind, and so
+ * on. Each thread has a profile: a row for each routine and *context*, the routine of the program from which
+ * it was entered. FORMAT.md, "Profiles", explains times and reading.
+ *
+ * All times are in ticks.
+ */
+#ifndef TRACE_FORMAT_PROFILE_H
+#define TRACE_FORMAT_PROFILE_H
+
+#include <stdint.h>
+
+/* What a routine is; `argument` distinguishes routines of one kind. At most 16. */
+enum trace_routine_kind {
+    TRACE_ROUTINE_SYSCALL = 0,   /* number */
+    TRACE_ROUTINE_FAULT = 1,     /* enum fault_kind of fault.ev */
+    TRACE_ROUTINE_EXCEPTION = 2, /* the CPU's vector */
+    TRACE_ROUTINE_INTERRUPT = 3, /* its number */
+    TRACE_ROUTINE_IPI = 4,       /* enum ipi_kind of irq.ev */
+    TRACE_ROUTINE_TIMER = 5,     /* 0 */
+    TRACE_ROUTINE_IDLE = 6,      /* 0: an idle CPU sleeps */
+    TRACE_ROUTINE_CALL = 7,      /* label of a message, from the call to its return; inside of ipc_call */
+    TRACE_ROUTINE_OUT = 8,       /* enum thread_state: the thread does not run; inside of what it waits in */
+    TRACE_ROUTINE_SERVED = 9,    /* label of a message, from its receipt to the reply; inside of nothing */
+    TRACE_ROUTINE_OTHERS = 10,   /* 0: all routines that found no row of their own */
+    TRACE_ROUTINE_PROGRAM = 11,  /* 0: outside of all others. Only in what profile_read returns. */
+};
+#define TRACE_ROUTINE_KINDS 12u
+
+/* A row's key. Bits 0 to 15 and 32 to 63: argument, of which 48 bits count; 16 to 19: kind; 20 to 31:
+ * context. The lower half is enough to find nearly all rows in one step. */
+#define TRACE_PROFILE_CONTEXT_SHIFT 20u
+#define TRACE_PROFILE_CONTEXT_MAX   0xfffu
+#define TRACE_PROFILE_NO_KEY        (~0ull)
+
+static inline uint64_t trace_routine_key(enum trace_routine_kind kind, uint64_t argument)
+{
+    return (argument & 0xffff) | (uint64_t)kind << 16 | (argument >> 16) << 32;
+}
+
+static inline enum trace_routine_kind trace_routine_kind(uint64_t key)
+{
+    return (enum trace_routine_kind)(key >> 16 & 0xf);
+}
+
+static inline uint32_t trace_routine_context(uint64_t key)
+{
+    return (uint32_t)(key >> TRACE_PROFILE_CONTEXT_SHIFT & TRACE_PROFILE_CONTEXT_MAX);
+}
+
+/* Extends the sign: labels of the kernel's messages are small negative numbers. */
+static inline uint64_t trace_routine_argument(uint64_t key)
+{
+    return (uint64_t)((int64_t)((key >> 32) << 32) >> 16) | (key & 0xffff);
+}
+
+#define TRACE_PROFILE_BUCKETS 32u
+
+struct trace_profile_row {
+    uint64_t key;
+    uint64_t begun;           /* updates begun */
+    uint64_t inclusive;       /* sum of the times from begin to end */
+    uint64_t exclusive;       /* the same without what was nested */
+    uint64_t least, greatest; /* inclusive times; least is 2^64 - 1 while there is none */
+    uint64_t limit;           /* for the writer: times up to this need no more than an addition */
+    uint64_t
+        times[TRACE_PROFILE_BUCKETS]; /* inclusive times by floor(log2), 0 in 0, from 2^31 on in the last */
+    uint64_t ended;                   /* updates ended: how often the routine ended */
+};
+#define TRACE_PROFILE_ROW_BYTES (8u + 7u * 8u - 8u + TRACE_PROFILE_BUCKETS * 8u + 8u)
+_Static_assert(sizeof(struct trace_profile_row) == TRACE_PROFILE_ROW_BYTES, "words without gaps");
+
+/* Whose profile it is. */
+enum trace_profile_of {
+    TRACE_PROFILE_THREAD = 0,   /* a thread that exists; tid 0: an idle thread */
+    TRACE_PROFILE_ENDED = 1,    /* the threads of a process that have ended, together */
+    TRACE_PROFILE_CHILDREN = 2, /* the processes that a process created and that have ended, and theirs */
+    TRACE_PROFILE_ORPHANS = 3,  /* ended processes whose creators ended before them */
+};
+
+/* What profile_read returns, at one moment; `rows` rows follow. What is open at this moment counts: the
+ * exclusive times of all rows but TRACE_ROUTINE_SERVED add up to `life`. */
+struct trace_profile {
+    uint64_t serial; /* of this profile, never reused; the next read's argument */
+    uint32_t of;     /* enum trace_profile_of */
+    uint32_t pid, tid;
+    uint32_t threads; /* whose times it adds */
+    char name[16];
+    uint64_t life;  /* from the first to the last moment that is counted */
+    uint64_t ran;   /* time on CPUs, as the scheduler counts it */
+    uint64_t until; /* the moment of the copy: ticks; a thread was born `life` before */
+    uint32_t rows;
+    uint32_t row_bytes;
+};
+
+/* A buffer of this size suffices for every profile. */
+#define TRACE_PROFILE_BYTES_MAX (128u * 1024u)
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tarnprof.c - reads profiles of routines, and adds them. Interface: tarnprof.h. */
+#include <stdlib.h>
+#include <tarn/error.h>
+#include <tarn/syscall.h>
+#include <user/tarnprof/tarnprof.h>
+
+int tarnprof_next(struct tarnprof *profile, cap_t of)
+{
+    if (!profile->memory && !(profile->memory = malloc(TRACE_PROFILE_BYTES_MAX)))
+        return -E_NO_MEMORY;
+    const int64_t bytes = sys_profile_read(of, profile->serial, profile->memory, TRACE_PROFILE_BYTES_MAX);
+    profile->head = bytes > 0 ? profile->memory : NULL;
+    profile->rows = bytes > 0 ? (const struct trace_profile_row *)(profile->head + 1) : NULL;
+    profile->serial = bytes > 0 ? profile->head->serial : 0;
+    return bytes > 0 ? 1 : (int)bytes;
+}
+
+void tarnprof_free(struct tarnprof *profile)
+{
+    free(profile->memory);
+    *profile = (struct tarnprof){0};
+}
+
+const struct trace_profile_row *tarnprof_find(const struct tarnprof *profile, enum trace_routine_kind kind,
+                                              uint64_t argument, uint32_t context)
+{
+    const uint64_t key = trace_routine_key(kind, argument) | (uint64_t)context << TRACE_PROFILE_CONTEXT_SHIFT;
+    for (uint32_t i = 0; i < profile->head->rows; i++)
+        if (profile->rows[i].key == key)
+            return &profile->rows[i];
+    return NULL;
+}
+
+uint64_t tarnprof_time_in(const struct tarnprof *profile, enum trace_routine_kind kind)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < profile->head->rows; i++)
+        if (trace_routine_kind(profile->rows[i].key) == kind)
+            time += profile->rows[i].exclusive;
+    return time;
+}
+
+/* NULL: no memory. */
+static struct trace_profile_row *find_or_add(struct tarnprof_sum *sum, uint64_t key)
+{
+    for (uint32_t i = 0; i < sum->count; i++)
+        if (sum->rows[i].key == key)
+            return &sum->rows[i];
+    if (sum->count == sum->capacity) {
+        const uint32_t capacity = sum->capacity ? 2 * sum->capacity : 64;
+        struct trace_profile_row *rows = realloc(sum->rows, capacity * sizeof *rows);
+        if (!rows)
+            return NULL;
+        sum->rows = rows;
+        sum->capacity = capacity;
+    }
+    struct trace_profile_row *row = &sum->rows[sum->count++];
+    *row = (struct trace_profile_row){.key = key, .least = UINT64_MAX};
+    return row;
+}
+
+static void add_row(struct trace_profile_row *to, const struct trace_profile_row *from)
+{
+    to->begun += from->begun;
+    to->ended += from->ended;
+    to->inclusive += from->inclusive;
+    to->exclusive += from->exclusive;
+    if (from->least < to->least)
+        to->least = from->least;
+    if (from->greatest > to->greatest)
+        to->greatest = from->greatest;
+    for (unsigned i = 0; i < TRACE_PROFILE_BUCKETS; i++)
+        to->times[i] += from->times[i];
+}
+
+bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile)
+{
+    for (uint32_t i = 0; i < profile->head->rows; i++) {
+        struct trace_profile_row *row = find_or_add(sum, profile->rows[i].key);
+        if (!row)
+            return false;
+        add_row(row, &profile->rows[i]);
+    }
+    sum->profiles++;
+    sum->threads += profile->head->threads;
+    sum->life += profile->head->life;
+    sum->ran += profile->head->ran;
+    return true;
+}
+
+void tarnprof_free_sum(struct tarnprof_sum *sum)
+{
+    free(sum->rows);
+    *sum = (struct tarnprof_sum){0};
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tarnprof.h - profiles of routines, for programs: libtarnprof.
+ *
+ *     struct tarnprof profile = {0};
+ *     while (tarnprof_next(&profile, TARNPROF_OWN) > 0)
+ *         for (uint32_t i = 0; i < profile.head->rows; i++)
+ *             ... profile.rows[i] ...
+ *     tarnprof_free(&profile);
+ *
+ * Profiles exist while they are counted: boot option `profiles=1`, `trace profiles on`. What a row is, and
+ * what its times mean: trace/format/profile.h. A process may read its own without any right.
+ *
+ * No locks: a struct tarnprof belongs to the thread that uses it.
+ */
+#ifndef TARNPROF_H
+#define TARNPROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tarn/abi.h>
+#include <trace/format/profile.h>
+
+#define TARNPROF_OWN                                                                      \
+    ((cap_t)0) /* the profiles of the own process; else a space, or the trace object: all \
+                */
+
+/* A copy of one profile; zero at first. */
+struct tarnprof {
+    const struct trace_profile *head;
+    const struct trace_profile_row *rows; /* head->rows of them */
+    void *memory;                         /* the rest is the library's */
+    uint64_t serial;
+};
+
+/* Copies the next profile of `of`. 1: done; 0: there is none, so the next call begins with the first again;
+ * else an error of the kernel, -E_NO_MEMORY for example. */
+int tarnprof_next(struct tarnprof *profile, cap_t of);
+void tarnprof_free(struct tarnprof *profile);
+
+/* The row of a routine of the kernel, entered from the program's routine `context`; NULL: none. */
+const struct trace_profile_row *tarnprof_find(const struct tarnprof *profile, enum trace_routine_kind kind,
+                                              uint64_t argument, uint32_t context);
+/* The exclusive times of all rows of a kind, in ticks. */
+uint64_t tarnprof_time_in(const struct tarnprof *profile, enum trace_routine_kind kind);
+
+/* Sums, over several profiles. `rows` is allocated; zero at first. */
+struct tarnprof_sum {
+    struct trace_profile_row *rows;
+    uint32_t count, capacity, profiles, threads;
+    uint64_t life, ran;
+};
+/* Adds a profile. False: no memory. */
+bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile);
+void tarnprof_free_sum(struct tarnprof_sum *sum);
+
+#endif
