@@ -191,7 +191,7 @@ void spin_lock_contended(struct spinlock *lock)
     if (TRACE_ON_LOCK())
         log_contended(lock, &holder, waited, spins);
     if (arch_cpu_count_down(LOCKS_LEFT))
-        spin_note_taken_at(lock, site);
+        spin_note_taken_after_wait(lock, site);
 }
 
 struct cpu *spin_holder(const struct spinlock *lock)

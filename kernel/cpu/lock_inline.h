@@ -26,19 +26,26 @@ static inline bool spin_take_free(struct spinlock *lock)
 
 static inline bool spin_try_lock(struct spinlock *lock)
 {
-    if (!spin_take_free(lock))
+    if (__builtin_expect(!spin_take_free(lock), 0)) {
+        spin_count_failed(lock);
         return false;
+    }
     explore_lock_taken(lock);
     if (__builtin_expect(arch_cpu_count_down(LOCKS_LEFT), 0))
-        spin_note_taken(lock);
+        spin_note_tried(lock);
     return true;
 }
 
 static inline void spin_lock(struct spinlock *lock)
 {
     explore_lock_wanted(lock);
-    if (__builtin_expect(!spin_try_lock(lock), 0))
+    if (__builtin_expect(!spin_take_free(lock), 0)) {
         spin_lock_contended(lock);
+        return;
+    }
+    explore_lock_taken(lock);
+    if (__builtin_expect(arch_cpu_count_down(LOCKS_LEFT), 0))
+        spin_note_taken(lock);
 }
 
 /* Before the lock is released. */

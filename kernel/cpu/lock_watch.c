@@ -4,7 +4,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/kernel.h>
-#include <trace/event/lock_tables.h>
 #include <trace/lock.h>
 
 #define CHAIN_MAX 8
@@ -21,17 +20,17 @@ static uint32_t draw(struct lock_watch *watch, uint32_t bound)
 /* From the one looked at to the next, which is at a random place of the next period. */
 static uint32_t draw_distance(struct lock_watch *watch)
 {
-    if (watch->period <= 1)
-        return watch->period ? 1 : LOCK_SAMPLE_MAX;
+    if (!watch->period)
+        return LOCK_SAMPLE_MAX;
     const uint32_t place = draw(watch, watch->period), distance = watch->rest + 1 + place;
     watch->rest = watch->period - 1 - place;
     return distance;
 }
 
 /* While no note is in use, no release needs to be looked at. */
-static void settle(struct lock_watch *watch)
+static inline void settle(struct lock_watch *watch)
 {
-    if (watch->notes_used)
+    if (watch->notes_used || watch->period == 1)
         return;
     watch->left = watch->left - watch->due - 1;
     watch->due = -1;
@@ -43,6 +42,10 @@ void restart_lock_watch(struct lock_watch *watch, uint32_t period)
     watch->rest = 0;
     if (!watch->random)
         watch->random = (uint32_t)(uintptr_t)watch; /* each CPU draws others */
+    if (period == 1) {
+        watch->left = watch->due = -1;
+        return;
+    }
     watch->due = watch->left - draw_distance(watch);
     settle(watch);
 }
@@ -56,11 +59,6 @@ static uint32_t draw_sample(struct lock_watch *watch, const struct lock_class *c
 
 /* ---- What is noted ---- */
 
-static struct lock_key key_of(const struct spinlock *lock)
-{
-    return (struct lock_key){.lock = (uint64_t)lock, .lock_class = lock->class->number};
-}
-
 static __attribute__((noinline)) void log_acquired(struct spinlock *lock, uint32_t acquisitions)
 {
     uint64_t chain[CHAIN_MAX];
@@ -68,54 +66,153 @@ static __attribute__((noinline)) void log_acquired(struct spinlock *lock, uint32
     trace_lock_acquired((uint64_t)lock, lock->class->number, 0, acquisitions, depth, chain);
 }
 
-static void make_note(struct lock_watch *watch, struct spinlock *lock, uint64_t site, uint32_t acquisitions)
+static struct lock_key key_of(const struct spinlock *lock)
 {
-    const uint32_t place = (uint32_t)__builtin_ctz(~watch->notes_used);
-    if (TRACE_ON_LOCK())
-        log_acquired(lock, acquisitions);
-    if (place >= LOCK_NOTES) {
-        lock_tables_add_sample(arch_trace_ring(), key_of(lock), acquisitions);
-        return;
-    }
-    watch->notes_used |= 1u << place;
-    watch->notes[place] =
-        (struct lock_note){.since = arch_clock(), .site = site, .acquisitions = acquisitions};
-    lock->note = place + 1;
+    return (struct lock_key){.lock = (uint64_t)lock, .lock_class = lock->class->number};
 }
 
-void spin_note_taken_at(struct spinlock *lock, uint64_t site)
+/* ---- Where rows are ---- */
+
+static inline uint32_t hash_place(uint64_t address)
+{
+    return (uint32_t)(address >> 2) * 0x9e3779b1u >> (32 - LOCK_PLACES_BITS);
+}
+
+static __attribute__((noinline)) void find_lock_place(struct lock_place *place, const struct spinlock *lock)
+{
+    char *ring = arch_trace_ring();
+    const struct lock_class *class = lock->class;
+    if (place->lock == ((uintptr_t)lock | LOCK_HAS_NO_ROW) && place->class == class) {
+        trace_table_count_lost(trace_locks_head(ring));
+        return;
+    }
+    struct trace_locks_row *row = trace_locks_row(ring, (uint64_t)lock, class->number, 0);
+    place->lock = (uintptr_t)lock | (row ? 0 : LOCK_HAS_NO_ROW);
+    place->class = class;
+    place->row = lock_row_or_class(row, ring, class->number);
+}
+
+static __attribute__((noinline)) void find_site_place(struct site_place *place, uint64_t site,
+                                                      const struct lock_class *class)
+{
+    char *ring = arch_trace_ring();
+    if (place->site == site && place->class == class && !place->row) {
+        trace_table_count_lost(trace_lock_sites_head(ring));
+        return;
+    }
+    place->site = site;
+    place->class = class;
+    place->row = trace_lock_sites_row(ring, site, class->number, 0, LOCK_SITE_HELD);
+}
+
+/* Counts a hold in both tables. The second call of each pair is rare. */
+static inline void count_hold(struct lock_watch *watch, const struct spinlock *lock,
+                              const struct lock_note *note, uint64_t held)
+{
+    const struct lock_class *class = lock->class;
+    struct lock_place *place = &watch->lock_places[hash_place((uintptr_t)lock)];
+    if (__builtin_expect(place->lock != (uintptr_t)lock || place->class != class, 0))
+        find_lock_place(place, lock);
+    lock_row_add_hold(place->row, note->sample, held, TRACE_ROW_OF_ONE);
+    struct site_place *at = &watch->site_places[hash_place(note->site)];
+    if (__builtin_expect(at->site != note->site || at->class != class || !at->row, 0))
+        find_site_place(at, note->site, class);
+    lock_site_add(at->row, held, TRACE_ROW_OF_ONE);
+}
+
+/* ---- Notes ---- */
+
+static __attribute__((noinline)) void count_without_note(const struct spinlock *lock,
+                                                         struct lock_sample sample)
+{
+    lock_row_add_sample(lock_row_of(arch_trace_ring(), key_of(lock)), sample, TRACE_ROW_OF_MANY);
+}
+
+static inline void make_note(struct lock_watch *watch, struct spinlock *lock, uint64_t site,
+                             struct lock_sample sample)
+{
+    const uint32_t place = (uint32_t)__builtin_ctz(~watch->notes_used);
+    struct lock_note *note = &watch->notes[place];
+    watch->notes_used |= 1u << place;
+    lock->note = place + 1;
+    note->site = site;
+    note->sample = sample;
+    note->since = arch_clock();
+}
+
+static __attribute__((noinline)) void note_with_care(struct spinlock *lock, uint64_t site, bool is_tried)
+{
+    struct lock_watch *watch = this_lock_watch();
+    if (watch->period != 1)
+        watch->due = watch->left - draw_distance(watch);
+    const struct lock_sample sample = {draw_sample(watch, lock->class), is_tried};
+    if (sample.acquisitions) {
+        if (TRACE_ON_LOCK())
+            log_acquired(lock, sample.acquisitions);
+        if (watch->notes_used == (1u << LOCK_NOTES) - 1)
+            count_without_note(lock, sample);
+        else
+            make_note(watch, lock, site, sample);
+    }
+    settle(watch);
+}
+
+/* The usual case, if each acquisition is sampled, is here; the others are in note_with_care(), as a tail
+ * call. */
+static inline __attribute__((always_inline)) void note_taken(struct spinlock *lock, uint64_t site,
+                                                             bool is_tried)
 {
     struct lock_watch *watch = this_lock_watch();
     if (watch->left > watch->due)
         return;
-    watch->due = watch->left - draw_distance(watch);
-    const uint32_t acquisitions = draw_sample(watch, lock->class);
-    if (acquisitions)
-        make_note(watch, lock, site, acquisitions);
-    settle(watch);
+    if (watch->period == 1 && lock->class->sample_every == 1 && !TRACE_ON_LOCK() &&
+        watch->notes_used != (1u << LOCK_NOTES) - 1)
+        make_note(watch, lock, site, (struct lock_sample){1, is_tried});
+    else
+        note_with_care(lock, site, is_tried);
 }
 
 void spin_note_taken(struct spinlock *lock)
 {
-    spin_note_taken_at(lock, (uint64_t)__builtin_return_address(0));
+    note_taken(lock, (uint64_t)__builtin_return_address(0), false);
+}
+
+void spin_note_tried(struct spinlock *lock)
+{
+    note_taken(lock, (uint64_t)__builtin_return_address(0), true);
+}
+
+void spin_note_taken_after_wait(struct spinlock *lock, uint64_t site)
+{
+    note_taken(lock, site, false);
+}
+
+static __attribute__((noinline)) void end_note(struct spinlock *lock)
+{
+    struct lock_watch *watch = this_lock_watch();
+    const uint32_t place = lock->note - 1;
+    const uint64_t held = arch_clock() - watch->notes[place].since;
+    count_hold(watch, lock, &watch->notes[place], held);
+    watch->notes_used &= ~(1u << place);
+    lock->note = 0;
+    settle(watch);
+    trace_lock_held((uint64_t)lock, held, lock->class->number, 0);
 }
 
 void spin_note_released(struct spinlock *lock)
 {
-    struct lock_watch *watch = this_lock_watch();
-    if (!lock->note)
-        return;
-    const uint64_t now = arch_clock();
-    const struct lock_note note = watch->notes[lock->note - 1];
-    watch->notes_used &= ~(1u << (lock->note - 1));
-    lock->note = 0;
-    settle(watch);
-    lock_tables_add_hold(arch_trace_ring(), key_of(lock), note.site, note.acquisitions, now - note.since);
-    trace_lock_held((uint64_t)lock, now - note.since, lock->class->number, 0);
+    if (lock->note)
+        end_note(lock);
 }
 
 void spin_count_wait(const struct spinlock *lock, uint64_t site, uint64_t ticks, uint64_t spins)
 {
     lock_tables_add_wait(arch_trace_ring(), key_of(lock), site,
                          (struct lock_waited){.ticks = ticks, .spins = spins});
+}
+
+void spin_count_failed(const struct spinlock *lock)
+{
+    if (lock->class->sample_every)
+        lock_row_add_failed(lock_row_of(arch_trace_ring(), key_of(lock)));
 }

@@ -107,15 +107,15 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
     if (!take_read(lock))
-        return EBUSY;
-    return is_to_be_noted(TARN_LOCK_READ) ? note_acquisition(TARN_LOCK_READ, lock) : 0;
+        return count_failed_try(TARN_LOCK_READ, lock);
+    return is_to_be_noted(TARN_LOCK_READ) ? note_tried(TARN_LOCK_READ, lock) : 0;
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
     if (!take_write(lock))
-        return EBUSY;
-    return is_to_be_noted(TARN_LOCK_WRITE) ? note_acquisition(TARN_LOCK_WRITE, lock) : 0;
+        return count_failed_try(TARN_LOCK_WRITE, lock);
+    return is_to_be_noted(TARN_LOCK_WRITE) ? note_tried(TARN_LOCK_WRITE, lock) : 0;
 }
 
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)

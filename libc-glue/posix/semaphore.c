@@ -43,7 +43,10 @@ static int semaphore_note_taken(sem_t *semaphore)
 
 int sem_trywait(sem_t *semaphore)
 {
-    return take_one(semaphore) ? semaphore_note_taken(semaphore) : fail_with(EAGAIN);
+    if (take_one(semaphore))
+        return is_to_be_noted(TARN_LOCK_SEMAPHORE) ? note_tried(TARN_LOCK_SEMAPHORE, semaphore) : 0;
+    count_failed_try(TARN_LOCK_SEMAPHORE, semaphore);
+    return fail_with(EAGAIN);
 }
 
 static int semaphore_wait(sem_t *semaphore, uint64_t deadline)

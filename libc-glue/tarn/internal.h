@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/reent.h>
 #include <tarn/runtime.h>
+#include <trace/event/lock_tables.h>
 
 #define KEYS_MAX 64
 
@@ -16,7 +17,7 @@ struct lock_note {
     uint64_t since;   /* ticks */
     uint64_t site;    /* return address, outside of the locks' own functions */
     enum tarn_lock_class lock_class;
-    uint32_t acquisitions; /* that it stands for; 0: it was not sampled, but had to wait */
+    struct lock_sample sample; /* stands for 0 acquisitions: it was not sampled, but had to wait */
 };
 #define LOCK_NOTES 4u
 
@@ -40,7 +41,11 @@ struct pthread {
 
 /* tarn/thread.c: the lower half of pthreads */
 void init_first_thread(const struct startup *startup);
-struct pthread *current_thread(void);
+extern _Thread_local struct pthread *this_thread __attribute__((tls_model("local-exec")));
+static inline struct pthread *current_thread(void)
+{
+    return this_thread;
+}
 /* Makes a suspended thread; sys_thread_resume starts it. Returns 0 or -E_*. */
 int create_thread(struct pthread *thread, const pthread_attr_t *attr);
 /* Ends the calling thread and frees its stack and variables. */

@@ -95,11 +95,21 @@ int lock_word_acquire(uint32_t *word, uint64_t deadline)
     return is_to_be_noted(TARN_LOCK_MUTEX) ? note_taken(word) : 0;
 }
 
+static __attribute__((noinline)) bool note_word_tried(uint32_t *word)
+{
+    return note_tried(TARN_LOCK_MUTEX, word) == 0;
+}
+
+static __attribute__((noinline)) bool refuse_word(uint32_t *word)
+{
+    return count_failed_try(TARN_LOCK_MUTEX, word) == 0;
+}
+
 bool lock_word_try_acquire(uint32_t *word)
 {
     if (!take_free(word, held_by_me()))
-        return false;
-    return !is_to_be_noted(TARN_LOCK_MUTEX) || note_taken(word) == 0;
+        return refuse_word(word);
+    return !is_to_be_noted(TARN_LOCK_MUTEX) || note_word_tried(word);
 }
 
 static __attribute__((noinline)) void release_timed(uint32_t *word)

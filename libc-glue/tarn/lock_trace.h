@@ -82,6 +82,10 @@ static inline bool is_to_be_noted(enum tarn_lock_class lock_class)
 }
 /* Returns 0, as acquire functions do. */
 int note_acquisition(enum tarn_lock_class lock_class, void *lock);
+/* The same, in a function that only tries. */
+int note_tried(enum tarn_lock_class lock_class, void *lock);
+/* Call if such a function failed because the lock was held. Returns EBUSY. */
+int count_failed_try(enum tarn_lock_class lock_class, const void *lock);
 /* Call before releasing a lock that may be timed, so that events are in order. */
 void end_lock_timing(const void *lock);
 /* Whether the caller times any lock that it holds for reading; such a lock has no flag. */

@@ -18,18 +18,13 @@
 extern const char __tls_data[], __tls_data_end[], __tls_end[], __tls_align[];
 
 static __thread struct _reent state;
-static __thread struct pthread *current;
+_Thread_local struct pthread *this_thread;
 
 static struct pthread first_thread = {.slot = SLOT_THREAD};
 
 struct _reent *__getreent(void)
 {
     return &state;
-}
-
-struct pthread *current_thread(void)
-{
-    return current;
 }
 
 uint32_t thread_id(void)
@@ -51,7 +46,7 @@ uint64_t process_affinity(void)
 
 int process_set_affinity(uint64_t cpus)
 {
-    int64_t result = sys_thread_set_affinity(current->slot, cpus ? cpus : ~0ull);
+    int64_t result = sys_thread_set_affinity(this_thread->slot, cpus ? cpus : ~0ull);
     if (result >= 0)
         __atomic_store_n(&affinity, cpus, __ATOMIC_RELAXED);
     return (int)result;
@@ -85,7 +80,7 @@ static uint64_t init_variables(void *block)
 static void begin_thread(struct pthread *thread)
 {
     _REENT_INIT_PTR_ZEROED(&state);
-    current = thread;
+    this_thread = thread;
     __atomic_store_n(&thread->tid, thread_id(), __ATOMIC_RELAXED);
 }
 

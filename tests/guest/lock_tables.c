@@ -150,6 +150,8 @@ static void test_mutex(void)
     check(is_busy && is_free, "try_lock fails and succeeds");
     struct trace_locks_row row = find_lock_row(&mutex, TARN_LOCK_MUTEX);
     check_row("mutex, sampled 1 of 1", row, ROUNDS + 2, ROUNDS + 2, ROUNDS + 2);
+    check(row.tried == 1 && row.failed == 1 && row.variance == 0,
+          "one of them by a function that only tries, which also failed once; all is exact");
     check(row.held >= row.held_longest && row.contended == 0 && row.wait == 0, "nobody waited for it");
     check(count_at(TARN_LOCK_MUTEX, LOCK_SITE_HELD, (const void *)take_mutex,
                    (const char *)take_mutex + 512) >= ROUNDS,
@@ -157,8 +159,10 @@ static void test_mutex(void)
     sample(TARN_LOCK_MUTEX, 8);
     take_mutex(&mutex, 8 * ROUNDS);
     sample(TARN_LOCK_MUTEX, 0);
-    check_row("mutex, sampled 1 of 8", find_lock_row(&mutex, TARN_LOCK_MUTEX), 2 * ROUNDS + 2, 9 * ROUNDS + 2,
-              2 * ROUNDS + 2);
+    row = find_lock_row(&mutex, TARN_LOCK_MUTEX);
+    check_row("mutex, sampled 1 of 8", row, 2 * ROUNDS + 2, 9 * ROUNDS + 2, 2 * ROUNDS + 2);
+    check(row.variance == ROUNDS * 8 * 7 && row.tried == 1,
+          "each of these stands for 8, with their variance");
 }
 
 static void test_freed(void)
@@ -183,7 +187,10 @@ static void test_rwlock(void)
     }
     for (unsigned i = 0; i < ROUNDS; i++) {
         pthread_rwlock_rdlock(&shelf);
-        bool is_shared = pthread_rwlock_tryrdlock(&shelf) == 0;
+        bool is_shared = pthread_rwlock_tryrdlock(&shelf) == 0,
+             is_mine = pthread_rwlock_trywrlock(&shelf) == 0;
+        if (is_mine)
+            printf("Bail out! a writer beside a reader\n");
         pthread_rwlock_unlock(&shelf);
         if (is_shared)
             pthread_rwlock_unlock(&shelf);
@@ -192,9 +199,11 @@ static void test_rwlock(void)
     sample(TARN_LOCK_WRITE, 0);
     check_row("read-write lock, by writers, 1 of 8", find_lock_row(&shelf, TARN_LOCK_WRITE), ROUNDS,
               8 * ROUNDS, ROUNDS);
+    check(find_lock_row(&shelf, TARN_LOCK_WRITE).failed == ROUNDS, "which only try beside readers, and fail");
     /* a second hold of one thread takes the note of the first */
-    check_row("read-write lock, by readers", find_lock_row(&shelf, TARN_LOCK_READ), 2 * ROUNDS, 2 * ROUNDS,
-              ROUNDS);
+    struct trace_locks_row row = find_lock_row(&shelf, TARN_LOCK_READ);
+    check_row("read-write lock, by readers", row, 2 * ROUNDS, 2 * ROUNDS, ROUNDS);
+    check(row.tried == ROUNDS && row.failed == 0, "half of which only try");
 }
 
 static void test_semaphore(void)
@@ -206,7 +215,9 @@ static void test_semaphore(void)
     bool is_empty = sem_trywait(&tickets) != 0;
     sample(TARN_LOCK_SEMAPHORE, 0);
     check(is_empty, "the semaphore is used up");
-    check_row("semaphore", find_lock_row(&tickets, TARN_LOCK_SEMAPHORE), ROUNDS, ROUNDS, 0);
+    struct trace_locks_row row = find_lock_row(&tickets, TARN_LOCK_SEMAPHORE);
+    check_row("semaphore", row, ROUNDS, ROUNDS, 0);
+    check(row.failed == 1 && row.tried == 0, "and a try that failed");
 }
 
 extern struct __lock __lock___malloc_recursive_mutex;
@@ -256,7 +267,7 @@ static void test_wait(void)
     const uint64_t least = arch_trace_info()->clock_hz / 1000 * HOLD_MS;
     check_row("mutex for which a thread waits", row, 2, 2, 2);
     check(row.contended == 1 && row.blocked == 1 && row.spins > 0 && row.wait >= least &&
-              row.wait == row.wait_longest && sum_of(row.wait_times) == 1,
+              row.wait == row.wait_longest && row.blocked_wait == row.wait && sum_of(row.wait_times) == 1,
           "it waited once, and slept");
     check(row.held_longest >= least, "as long as the other one held it");
     check(count_at(TARN_LOCK_MUTEX, LOCK_SITE_WAITED, (const void *)want, (const char *)want + 256) == 1,
@@ -331,8 +342,8 @@ static void test_kernel_wait(void)
     const uint64_t least = arch_trace_info()->clock_hz / 1000 * 25;
     check(is_done && row.sampled == 2 && row.acquisitions == 2 && row.holds == 2 && row.held_longest >= least,
           "a kernel lock that two CPUs want was taken twice, and held long");
-    check(row.contended == 1 && row.blocked == 0 && row.spins > 0 && row.wait >= least &&
-              sum_of(row.wait_times) == 1,
+    check(row.contended == 1 && row.blocked == 0 && row.blocked_wait == 0 && row.spins > 0 &&
+              row.wait >= least && sum_of(row.wait_times) == 1,
           "one of them waited");
 }
 

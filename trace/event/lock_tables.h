@@ -4,8 +4,11 @@
  * for kernel and programs.
  *
  * An acquisition that is sampled is counted once, with its hold time if it has one: at its release. A wait is
- * counted where it ends. `lock`: address; `pid`: 0 kernel; `site`: return address into the function that took
- * the lock; times are in ticks. No lock; trace/ring/table.h says what happens meanwhile.
+ * counted where it ends. Each changes one row: that of the lock, or, if it has none and none may be taken,
+ * that of its class, so that sums over a class are complete (readers add both; trace/format/table.h).
+ *
+ * `lock`: address; `pid`: 0 kernel; `site`: return address into the function that took the lock; times are in
+ * ticks. No lock; trace/ring/table.h says what happens meanwhile, and what `writers` are.
  */
 #ifndef TRACE_EVENT_LOCK_TABLES_H
 #define TRACE_EVENT_LOCK_TABLES_H
@@ -21,43 +24,94 @@ enum lock_site_kind { LOCK_SITE_WAITED = 0, LOCK_SITE_HELD = 1 }; /* column `wha
 
 /* The columns that lock_classes and locks have in common. */
 struct lock_columns {
-    uint64_t sampled, acquisitions, contended, blocked, spins, wait, wait_longest;
+    uint64_t sampled, acquisitions, variance, tried, failed;
+    uint64_t contended, blocked, spins, wait, blocked_wait, wait_longest;
     uint64_t wait_times[TRACE_TABLE_BUCKETS];
     uint64_t holds, held, held_longest;
     uint64_t hold_times[TRACE_TABLE_BUCKETS];
     uint64_t ended;
 };
-#define LOCK_COLUMNS_FIT(row)                                                              \
-    _Static_assert(offsetof(struct row, ended) - offsetof(struct row, sampled) ==          \
-                           offsetof(struct lock_columns, ended) &&                         \
-                       offsetof(struct row, contended) - offsetof(struct row, sampled) ==  \
-                           offsetof(struct lock_columns, contended) &&                     \
-                       offsetof(struct row, hold_times) - offsetof(struct row, sampled) == \
-                           offsetof(struct lock_columns, hold_times),                      \
+#define LOCK_COLUMNS_FIT(row, column) \
+    (offsetof(struct row, column) - offsetof(struct row, sampled) == offsetof(struct lock_columns, column))
+#define LOCK_ROW_FITS(row)                                                                         \
+    _Static_assert(LOCK_COLUMNS_FIT(row, tried) && LOCK_COLUMNS_FIT(row, contended) &&             \
+                       LOCK_COLUMNS_FIT(row, blocked_wait) && LOCK_COLUMNS_FIT(row, wait_times) && \
+                       LOCK_COLUMNS_FIT(row, held) && LOCK_COLUMNS_FIT(row, ended),                \
                    "as trace/schema/lock.ev declares them")
-LOCK_COLUMNS_FIT(trace_lock_classes_row);
-LOCK_COLUMNS_FIT(trace_locks_row);
+LOCK_ROW_FITS(trace_lock_classes_row);
+LOCK_ROW_FITS(trace_locks_row);
+#undef LOCK_ROW_FITS
 #undef LOCK_COLUMNS_FIT
 
-static inline void lock_row_add_sample(uint64_t *begun, struct lock_columns *columns, uint64_t acquisitions)
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+/* The row that an update of a lock changes. */
+struct lock_row {
+    uint64_t *begun;
+    struct lock_columns *columns; /* NULL: there are no tables (yet) */
+};
+
+static inline struct lock_row lock_class_row(char *ring, uint32_t lock_class)
 {
-    trace_row_begin(begun);
-    trace_row_add(&columns->sampled, 1);
-    trace_row_add(&columns->acquisitions, acquisitions);
-    trace_row_end(&columns->ended);
+    struct trace_lock_classes_row *row = trace_lock_classes_row(ring, lock_class);
+    return row ? (struct lock_row){&row->begun, (struct lock_columns *)&row->sampled}
+               : (struct lock_row){NULL, NULL};
 }
 
-static inline void lock_row_add_hold(uint64_t *begun, struct lock_columns *columns, uint64_t acquisitions,
-                                     uint64_t held)
+static inline struct lock_row lock_row_or_class(struct trace_locks_row *row, char *ring, uint32_t lock_class)
 {
-    trace_row_begin(begun);
-    trace_row_add(&columns->sampled, 1);
-    trace_row_add(&columns->acquisitions, acquisitions);
-    trace_row_add(&columns->holds, 1);
-    trace_row_add(&columns->held, held);
-    trace_row_raise(&columns->held_longest, held);
-    trace_row_bucket(columns->hold_times, held);
-    trace_row_end(&columns->ended);
+    return row ? (struct lock_row){&row->begun, (struct lock_columns *)&row->sampled}
+               : lock_class_row(ring, lock_class);
+}
+
+static inline struct lock_row lock_row_of(char *ring, struct lock_key key)
+{
+    return lock_row_or_class(trace_locks_row(ring, key.lock, key.lock_class, key.pid), ring, key.lock_class);
+}
+
+/* ---- updates ---------------------------------------------------------------------------------------- */
+
+/* A sampled acquisition. */
+struct lock_sample {
+    uint32_t acquisitions; /* that it stands for */
+    bool is_tried;         /* by a function that only tries */
+};
+
+static inline void lock_columns_add_sample(struct lock_columns *columns, struct lock_sample sample,
+                                           enum trace_row_writers writers)
+{
+    const uint64_t acquisitions = sample.acquisitions;
+    trace_row_add_as(&columns->sampled, 1, writers);
+    trace_row_add_as(&columns->acquisitions, acquisitions, writers);
+    if (acquisitions != 1)
+        trace_row_add_as(&columns->variance, acquisitions * (acquisitions - 1), writers);
+    if (sample.is_tried)
+        trace_row_add_as(&columns->tried, acquisitions, writers);
+}
+
+/* An acquisition without a hold time. */
+static inline void lock_row_add_sample(struct lock_row row, struct lock_sample sample,
+                                       enum trace_row_writers writers)
+{
+    if (!row.columns)
+        return;
+    trace_row_begin_as(row.begun, writers);
+    lock_columns_add_sample(row.columns, sample, writers);
+    trace_row_end_as(&row.columns->ended, writers);
+}
+
+static inline void lock_row_add_hold(struct lock_row row, struct lock_sample sample, uint64_t held,
+                                     enum trace_row_writers writers)
+{
+    if (!row.columns)
+        return;
+    trace_row_begin_as(row.begun, writers);
+    lock_columns_add_sample(row.columns, sample, writers);
+    trace_row_add_as(&row.columns->holds, 1, writers);
+    trace_row_add_as(&row.columns->held, held, writers);
+    trace_row_raise_as(&row.columns->held_longest, held, writers);
+    trace_row_bucket_as(row.columns->hold_times, held, writers);
+    trace_row_end_as(&row.columns->ended, writers);
 }
 
 struct lock_waited {
@@ -65,66 +119,51 @@ struct lock_waited {
     bool slept;
 };
 
-static inline void lock_row_add_wait(uint64_t *begun, struct lock_columns *columns, struct lock_waited waited)
+static inline void lock_row_add_wait(struct lock_row row, struct lock_waited waited)
 {
-    trace_row_begin(begun);
-    trace_row_add(&columns->contended, 1);
-    if (waited.slept)
-        trace_row_add(&columns->blocked, 1);
+    if (!row.columns)
+        return;
+    trace_row_begin(row.begun);
+    trace_row_add(&row.columns->contended, 1);
+    if (waited.slept) {
+        trace_row_add(&row.columns->blocked, 1);
+        trace_row_add(&row.columns->blocked_wait, waited.ticks);
+    }
     if (waited.spins)
-        trace_row_add(&columns->spins, waited.spins);
-    trace_row_add(&columns->wait, waited.ticks);
-    trace_row_raise(&columns->wait_longest, waited.ticks);
-    trace_row_bucket(columns->wait_times, waited.ticks);
-    trace_row_end(&columns->ended);
+        trace_row_add(&row.columns->spins, waited.spins);
+    trace_row_add(&row.columns->wait, waited.ticks);
+    trace_row_raise(&row.columns->wait_longest, waited.ticks);
+    trace_row_bucket(row.columns->wait_times, waited.ticks);
+    trace_row_end(&row.columns->ended);
 }
 
-static inline void lock_site_add(char *ring, struct lock_key key, uint64_t site, enum lock_site_kind what,
-                                 uint64_t ticks)
+static inline void lock_row_add_failed(struct lock_row row)
 {
-    struct trace_lock_sites_row *row = trace_lock_sites_row(ring, site, key.lock_class, key.pid, what);
+    if (!row.columns)
+        return;
+    trace_row_begin(row.begun);
+    trace_row_add(&row.columns->failed, 1);
+    trace_row_end(&row.columns->ended);
+}
+
+static inline void lock_site_add(struct trace_lock_sites_row *row, uint64_t ticks,
+                                 enum trace_row_writers writers)
+{
     if (!row)
         return;
-    trace_row_begin(&row->begun);
-    trace_row_add(&row->times, 1);
-    trace_row_add(&row->ticks, ticks);
-    trace_row_raise(&row->longest, ticks);
-    trace_row_end(&row->ended);
-}
-
-/* A sample without a hold time. */
-static inline void lock_tables_add_sample(char *ring, struct lock_key key, uint64_t acquisitions)
-{
-    struct trace_lock_classes_row *of_class = trace_lock_classes_row(ring, key.lock_class);
-    struct trace_locks_row *of_lock = trace_locks_row(ring, key.lock, key.lock_class, key.pid);
-    if (of_class)
-        lock_row_add_sample(&of_class->begun, (struct lock_columns *)&of_class->sampled, acquisitions);
-    if (of_lock)
-        lock_row_add_sample(&of_lock->begun, (struct lock_columns *)&of_lock->sampled, acquisitions);
-}
-
-static inline void lock_tables_add_hold(char *ring, struct lock_key key, uint64_t site, uint64_t acquisitions,
-                                        uint64_t held)
-{
-    struct trace_lock_classes_row *of_class = trace_lock_classes_row(ring, key.lock_class);
-    struct trace_locks_row *of_lock = trace_locks_row(ring, key.lock, key.lock_class, key.pid);
-    if (of_class)
-        lock_row_add_hold(&of_class->begun, (struct lock_columns *)&of_class->sampled, acquisitions, held);
-    if (of_lock)
-        lock_row_add_hold(&of_lock->begun, (struct lock_columns *)&of_lock->sampled, acquisitions, held);
-    lock_site_add(ring, key, site, LOCK_SITE_HELD, held);
+    trace_row_begin_as(&row->begun, writers);
+    trace_row_add_as(&row->times, 1, writers);
+    trace_row_add_as(&row->ticks, ticks, writers);
+    trace_row_raise_as(&row->longest, ticks, writers);
+    trace_row_end_as(&row->ended, writers);
 }
 
 static inline void lock_tables_add_wait(char *ring, struct lock_key key, uint64_t site,
                                         struct lock_waited waited)
 {
-    struct trace_lock_classes_row *of_class = trace_lock_classes_row(ring, key.lock_class);
-    struct trace_locks_row *of_lock = trace_locks_row(ring, key.lock, key.lock_class, key.pid);
-    if (of_class)
-        lock_row_add_wait(&of_class->begun, (struct lock_columns *)&of_class->sampled, waited);
-    if (of_lock)
-        lock_row_add_wait(&of_lock->begun, (struct lock_columns *)&of_lock->sampled, waited);
-    lock_site_add(ring, key, site, LOCK_SITE_WAITED, waited.ticks);
+    lock_row_add_wait(lock_row_of(ring, key), waited);
+    lock_site_add(trace_lock_sites_row(ring, site, key.lock_class, key.pid, LOCK_SITE_WAITED), waited.ticks,
+                  TRACE_ROW_OF_MANY);
 }
 
 #endif

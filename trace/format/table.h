@@ -12,6 +12,10 @@
  * `tag` is trace_table_tag() of the keys, and the row is one of TRACE_TABLE_PROBES from tag % rows on. Tag 0:
  * the row is free.
  *
+ * A direct table may *add* another one, which has its key among others, and the same columns: readers add to
+ * each row all rows of the other table with that key. So an update changes one row only: that of the other
+ * table, or, if none is free there, that of the direct one.
+ *
  * `begun` and `ended` count updates. A reader loads `ended`, then the row, then `begun`: if both agree the
  * row is of one moment (trace/ring/table_read.c has the fences). Every program can write here, so a reader
  * bounds everything by the declaration, never by what it reads.
@@ -22,12 +26,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TRACE_TABLE_HEAD_WORDS    8u
-#define TRACE_TABLE_PROBES        16u
-#define TRACE_TABLE_KEYS_MAX      4u
-#define TRACE_TABLE_COLUMNS_MAX   24u  /* keys included */
-#define TRACE_TABLE_ROW_WORDS_MAX 256u /* a row */
-#define TRACE_TABLE_BUCKETS       32u  /* of a histogram */
+#define TRACE_TABLE_HEAD_WORDS      8u
+#define TRACE_TABLE_PROBES          16u
+/* Of a hashed table of so many rows, at most so many are taken: beyond, searches become long. */
+#define TRACE_TABLE_ROWS_USED(rows) ((rows) - (rows) / 4)
+#define TRACE_TABLE_KEYS_MAX        4u
+#define TRACE_TABLE_COLUMNS_MAX     24u  /* keys included */
+#define TRACE_TABLE_ROW_WORDS_MAX   256u /* a row */
+#define TRACE_TABLE_BUCKETS         32u  /* of a histogram */
 
 enum trace_table_head_word {
     TRACE_TABLE_NO_SPACE = 0, /* updates that found no row, and were lost */
@@ -67,18 +73,22 @@ struct trace_table_info {
     uint8_t key_count;
     uint16_t column_count; /* keys included; they come first */
     const struct trace_column_info *columns;
+    const struct trace_table_info *adds; /* the table whose rows readers add to this one's; NULL: none */
+    uint8_t adds_key;                    /* which of its keys is this table's */
 };
 
-/* Never 0. Keys with the same tag are taken for the same: it has 64 bits, mixed as in MurmurHash3. */
+/* Never 0. Keys with the same tag are taken for the same: it has 64 bits. A sum of products by odd numbers,
+ * whose bits are then mixed as in MurmurHash3. */
 static inline uint64_t trace_table_tag(const uint64_t *keys, unsigned count)
 {
+    static const uint64_t factors[TRACE_TABLE_KEYS_MAX] = {0xff51afd7ed558ccdull, 0xc4ceb9fe1a85ec53ull,
+                                                           0x9e3779b97f4a7c15ull, 0xd6e8feb86659fd93ull};
     uint64_t hash = count;
 #pragma GCC unroll 4 /* TRACE_TABLE_KEYS_MAX: keys stay in registers */
-    for (unsigned i = 0; i < count; i++) {
-        hash = (hash ^ keys[i]) * 0xff51afd7ed558ccdull;
-        hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53ull;
-        hash ^= hash >> 33;
-    }
+    for (unsigned i = 0; i < count; i++)
+        hash += keys[i] * factors[i];
+    hash = (hash ^ hash >> 33) * factors[0];
+    hash ^= hash >> 33;
     return hash ? hash : 1;
 }
 

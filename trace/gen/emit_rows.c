@@ -40,8 +40,9 @@ void emit_tables_tsdl(FILE *out, const struct schema *schema, bool has_text)
                  "word words\n");
     for (unsigned i = 0; i < schema->table_count; i++) {
         const struct table *table = &schema->tables[i];
-        fprintf(out, " * table %s %u %u %u %u %s%s%s\n", table->name, table->number, table->offset,
-                table->rows, table->row_words, table->is_hashed ? "hashed" : "direct", has_text ? " " : "",
+        fprintf(out, " * table %s %u %u %u %u %s%s%s%s%s\n", table->name, table->number, table->offset,
+                table->rows, table->row_words, table->is_hashed ? "hashed" : "direct",
+                table->adds_name ? "+" : "", table->adds_name ? table->adds_name : "", has_text ? " " : "",
                 has_text ? table->description : "");
         for (unsigned c = 0; c < table->column_count; c++) {
             const struct column *column = &table->columns[c];
@@ -75,27 +76,85 @@ static void emit_place(FILE *out, const struct table *table)
     fprintf(out, "ring, %u, %u, %u", table->offset, table->rows, table->row_words);
 }
 
+static void emit_key_arguments(FILE *out, const struct table *table)
+{
+    for (unsigned i = 0; i < table->key_count; i++)
+        fprintf(out, ", uint%u_t %s", table->columns[i].key_bytes * 8, table->columns[i].name);
+}
+
+static void emit_keys(FILE *out, const struct table *table)
+{
+    fprintf(out, "    const uint64_t keys[] = {");
+    for (unsigned i = 0; i < table->key_count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", table->columns[i].name);
+    fprintf(out, "};\n");
+}
+
+static void emit_find_hashed(FILE *out, const struct table *table)
+{
+    fprintf(out, "static inline struct trace_%s_row *trace_%s_row(char *ring", table->name, table->name);
+    emit_key_arguments(out, table);
+    fprintf(out, ")\n{\n");
+    emit_keys(out, table);
+    fprintf(out, "    return (struct trace_%s_row *)trace_table_find(", table->name);
+    emit_place(out, table);
+    fprintf(out, ", keys, %u);\n}\n", table->key_count);
+}
+
+/* For programs: what is known is compared here, the rest is a call. */
+static void emit_find_again(FILE *out, const struct table *table)
+{
+    fprintf(out,
+            "/* The same, if `places` know where; else NULL. */\n"
+            "static inline struct trace_%s_row *trace_%s_row_known(char *ring",
+            table->name, table->name);
+    emit_key_arguments(out, table);
+    fprintf(out,
+            ", struct trace_places *places)\n{\n    struct trace_%s_row *row =\n"
+            "        (struct trace_%s_row *)trace_table_known(",
+            table->name, table->name);
+    emit_place(out, table);
+    fprintf(out, ", places, %s);\n    return row", table->columns[0].name);
+    for (unsigned i = 0; i < table->key_count; i++)
+        fprintf(out, " &&\n                   __atomic_load_n(&row->%s, __ATOMIC_RELAXED) == %s",
+                table->columns[i].name, table->columns[i].name);
+    fprintf(out,
+            "\n               ? row\n               : NULL;\n}\n"
+            "/* The same, and `places` will know. */\n"
+            "static inline struct trace_%s_row *trace_%s_row_again(char *ring",
+            table->name, table->name);
+    emit_key_arguments(out, table);
+    fprintf(out, ", struct trace_places *places)\n{\n");
+    emit_keys(out, table);
+    fprintf(out, "    return (struct trace_%s_row *)trace_table_find_again(", table->name);
+    emit_place(out, table);
+    fprintf(out, ", keys, %u, places);\n}\n", table->key_count);
+}
+
+static void emit_find_direct(FILE *out, const struct table *table)
+{
+    fprintf(out, "static inline struct trace_%s_row *trace_%s_row(char *ring", table->name, table->name);
+    emit_key_arguments(out, table);
+    fprintf(out, ")\n{\n    return (struct trace_%s_row *)trace_table_index(", table->name);
+    emit_place(out, table);
+    fprintf(out, ", %s);\n}\n", table->columns[0].name);
+}
+
 static void emit_find(FILE *out, const struct table *table)
 {
     fprintf(out, "\n/* NULL: %s, or there are no tables (yet). */\n",
-            table->is_hashed ? "no row is free, which is counted" : "there is no such row, which is counted");
-    fprintf(out, "static inline struct trace_%s_row *trace_%s_row(char *ring", table->name, table->name);
-    for (unsigned i = 0; i < table->key_count; i++)
-        fprintf(out, ", uint%u_t %s", table->columns[i].key_bytes * 8, table->columns[i].name);
-    fprintf(out, ")\n{\n");
-    if (table->is_hashed) {
-        fprintf(out, "    const uint64_t keys[] = {");
-        for (unsigned i = 0; i < table->key_count; i++)
-            fprintf(out, "%s%s", i ? ", " : "", table->columns[i].name);
-        fprintf(out, "};\n");
+            table->is_hashed ? "no row may be taken, which is counted"
+                             : "there is no such row, which is counted");
+    if (!table->is_hashed) {
+        emit_find_direct(out, table);
+        return;
     }
-    fprintf(out, "    return (struct trace_%s_row *)trace_table_%s(", table->name,
-            table->is_hashed ? "find" : "index");
+    emit_find_hashed(out, table);
+    emit_find_again(out, table);
+    fprintf(out, "static inline uint64_t *trace_%s_head(char *ring)\n{\n    return trace_table_head(",
+            table->name);
     emit_place(out, table);
-    if (table->is_hashed)
-        fprintf(out, ", keys, %u);\n}\n", table->key_count);
-    else
-        fprintf(out, ", %s);\n}\n", table->columns[0].name);
+    fprintf(out, ");\n}\n");
 }
 
 void emit_tables_header(FILE *out, const struct schema *schema)
@@ -146,9 +205,14 @@ void emit_table_list(FILE *out, const struct schema *schema)
     fprintf(out, "\nconst struct trace_table_info trace_table_list[TRACE_TABLE_COUNT + 1] = {\n");
     for (unsigned i = 0; i < schema->table_count; i++) {
         const struct table *table = &schema->tables[i];
-        fprintf(out, "    {\"%s\", \"%s\", %u, %u, %u, %u, %d, %u, %u, columns_%s},\n", table->name,
+        fprintf(out, "    {\"%s\", \"%s\", %u, %u, %u, %u, %d, %u, %u, columns_%s", table->name,
                 table->description, i, table->offset, table->rows, table->row_words, table->is_hashed,
                 table->key_count, table->column_count, table->name);
+        if (table->adds_name)
+            fprintf(out, ", &trace_table_list[%u], %u", table->adds, table->adds_key);
+        else
+            fprintf(out, ", 0, 0");
+        fprintf(out, "},\n");
     }
     fprintf(out, "    {0},\n};\n");
 }
@@ -175,9 +239,13 @@ void emit_tables_docs(FILE *out, const struct schema *schema)
         (unsigned long long)tables_bytes(schema) >> 10);
     for (unsigned i = 0; i < schema->table_count; i++) {
         const struct table *table = &schema->tables[i];
-        fprintf(out, "### `%s` (table %u)\n\n%s. %u rows of %u words, %s; at byte %u. Declared in `%s`.\n\n",
+        fprintf(out, "### `%s` (table %u)\n\n%s. %u rows of %u words, %s; at byte %u. Declared in `%s`.",
                 table->name, table->number, table->description, table->rows, table->row_words,
                 table->is_hashed ? "hashed" : "direct", table->offset, table->file);
+        if (table->adds_name)
+            fprintf(out, " Readers add the rows of `%s` with the same `%s`.", table->adds_name,
+                    table->columns[0].name);
+        fprintf(out, "\n\n");
         fprintf(out, "| word | kind | column | unit | meaning |\n|---|---|---|---|---|\n");
         for (unsigned c = 0; c < table->column_count; c++)
             emit_column_docs(out, &table->columns[c]);

@@ -83,6 +83,8 @@ struct table {
     unsigned line, number;
     unsigned rows, row_words;
     bool is_hashed;
+    char *adds_name;         /* of the table that readers add to this one, or NULL */
+    unsigned adds, adds_key; /* its index, and that of its key; set by finish_tables() */
     struct column columns[TRACE_TABLE_COLUMNS_MAX];
     unsigned column_count, key_count;
     unsigned offset; /* bytes, set by finish_tables() */

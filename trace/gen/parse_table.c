@@ -32,6 +32,18 @@ static void expect_word(struct reader *r, const char *expected)
         REFUSE(r, "'%s': a table is declared `table NAME NUMBER rows ROWS direct|hashed \"...\"`", word);
 }
 
+/* hashed, direct, or direct+OTHER. */
+static void read_form(struct reader *r, struct table *table)
+{
+    char *form = take_word(r, "'direct' or 'hashed'");
+    const bool adds = *r->at == '+';
+    if (strcmp(form, "direct") && (adds || strcmp(form, "hashed")))
+        REFUSE(r, "'%s': a table is 'direct' (its key is the row's index), 'direct+OTHER' or 'hashed'", form);
+    table->is_hashed = form[0] == 'h';
+    r->at += adds;
+    table->adds_name = adds ? take_name(r, "the table to add") : NULL;
+}
+
 void read_table(struct reader *r)
 {
     struct schema *schema = r->schema;
@@ -43,10 +55,7 @@ void read_table(struct reader *r)
     table.number = (unsigned)take_number(r, "the table's number");
     expect_word(r, "rows");
     const uint64_t rows = take_number(r, "the number of rows");
-    char *form = take_word(r, "'direct' or 'hashed'");
-    if (strcmp(form, "direct") && strcmp(form, "hashed"))
-        REFUSE(r, "'%s': a table is 'direct' (its key is the row's index) or 'hashed'", form);
-    table.is_hashed = form[0] == 'h';
+    read_form(r, &table);
     check_rows(r, &table, rows);
     table.rows = (unsigned)rows;
     table.description = take_quoted(r, "the table's description");
@@ -152,6 +161,38 @@ static unsigned table_bytes(const struct table *table)
     return (words + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS * 8;
 }
 
+static bool same_columns(const struct table *a, const struct table *b)
+{
+    const unsigned count = a->column_count - a->key_count;
+    bool same = count == b->column_count - b->key_count;
+    for (unsigned i = 0; same && i < count; i++) {
+        const struct column *x = &a->columns[a->key_count + i], *y = &b->columns[b->key_count + i];
+        same = x->kind == y->kind && !strcmp(x->name, y->name) && !strcmp(x->unit, y->unit);
+    }
+    return same;
+}
+
+/* Finds the table that readers add to this one. */
+static void find_added(const struct schema *schema, struct table *table)
+{
+    const struct table *other = schema->tables, *end = other + schema->table_count;
+    if (!table->adds_name)
+        return;
+    while (other < end && strcmp(other->name, table->adds_name))
+        other++;
+    if (other == end || other == table || other->adds_name)
+        refuse(table->file, table->line, "table %s adds %s: name another table, which adds none itself",
+               table->name, table->adds_name);
+    table->adds = (unsigned)(other - schema->tables);
+    while (table->adds_key < other->key_count &&
+           strcmp(other->columns[table->adds_key].name, table->columns[0].name))
+        table->adds_key++;
+    if (table->adds_key == other->key_count || !same_columns(table, other))
+        refuse(table->file, table->line,
+               "table %s adds %s: it needs the key %s among its keys, and the same columns in the same order",
+               table->name, other->name, table->columns[0].name);
+}
+
 void finish_tables(struct schema *schema)
 {
     uint64_t end = 0;
@@ -178,4 +219,6 @@ void finish_tables(struct schema *schema)
                    "give it fewer rows",
                    table->name, (unsigned long long)end, (unsigned long long)TRACE_TABLES_BYTES_MAX);
     }
+    for (unsigned i = 0; i < schema->table_count; i++)
+        find_added(schema, &schema->tables[i]);
 }

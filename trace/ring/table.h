@@ -12,7 +12,8 @@
  * <trace/tables.h>, generated, has the rows and the functions that find them.
  *
  * No lock and no system call. Any CPU may update any row at any time, also an interrupt or an NMI in the
- * middle of an update: every word is changed by one atomic instruction, whichever discipline logs events. A
+ * middle of an update: every word is changed by one atomic instruction, whichever discipline logs events (for
+ * rows that only one CPU updates see trace_row_writers). A
  * thread that migrates between arch_trace_ring() and the update counts in another CPU's table, which is
  * harmless: readers add all CPUs. One that is killed in an update leaves `begun` ahead of `ended`.
  *
@@ -32,23 +33,46 @@
 
 #define TRACE_RAISE_TRIES 16 /* each that fails was overtaken by another update of the same word */
 
-static inline void trace_row_add(uint64_t *word, uint64_t value)
+/* Rows that one CPU alone updates, without interruption, need no atomic instructions: the kernel's, whose
+ * keys no program uses. Words of 64 bits are stored at once, so that readers see no half of one. */
+enum trace_row_writers { TRACE_ROW_OF_MANY, TRACE_ROW_OF_ONE };
+
+static inline void trace_row_add_as(uint64_t *word, uint64_t value, enum trace_row_writers writers)
 {
-    __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+    if (writers == TRACE_ROW_OF_ONE)
+        *word += value; /* one instruction where the machine has it, which an atomic load and store are not */
+    else
+        __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
 }
 
-static inline void trace_row_begin(uint64_t *begun)
+static inline void trace_row_add(uint64_t *word, uint64_t value)
 {
-    trace_row_add(begun, 1);
+    trace_row_add_as(word, value, TRACE_ROW_OF_MANY);
+}
+
+static inline void trace_row_begin_as(uint64_t *begun, enum trace_row_writers writers)
+{
+    trace_row_add_as(begun, 1, writers);
     /* a reader that sees a change of a column sees that the update has begun; pairs with the acquire fence in
      * trace_table_read_row() */
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-static inline void trace_row_end(uint64_t *ended)
+static inline void trace_row_begin(uint64_t *begun)
+{
+    trace_row_begin_as(begun, TRACE_ROW_OF_MANY);
+}
+
+static inline void trace_row_end_as(uint64_t *ended, enum trace_row_writers writers)
 {
     /* a reader that sees the count sees the whole update; pairs with the acquire load there */
-    __atomic_fetch_add(ended, 1, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    trace_row_add_as(ended, 1, writers);
+}
+
+static inline void trace_row_end(uint64_t *ended)
+{
+    trace_row_end_as(ended, TRACE_ROW_OF_MANY);
 }
 
 /* The largest value: of column kind `max`. */
@@ -60,9 +84,23 @@ static inline void trace_row_raise(uint64_t *word, uint64_t value)
             return;
 }
 
+static inline void trace_row_raise_as(uint64_t *word, uint64_t value, enum trace_row_writers writers)
+{
+    if (writers == TRACE_ROW_OF_MANY)
+        trace_row_raise(word, value);
+    else if (__builtin_expect(*word < value, 0))
+        *word = value;
+}
+
+static inline void trace_row_bucket_as(uint64_t histogram[TRACE_TABLE_BUCKETS], uint64_t value,
+                                       enum trace_row_writers writers)
+{
+    trace_row_add_as(&histogram[trace_table_bucket(value)], 1, writers);
+}
+
 static inline void trace_row_bucket(uint64_t histogram[TRACE_TABLE_BUCKETS], uint64_t value)
 {
-    trace_row_add(&histogram[trace_table_bucket(value)], 1);
+    trace_row_bucket_as(histogram, value, TRACE_ROW_OF_MANY);
 }
 
 /* ---- for the generated functions: `offset`, `rows` and `row_words` are the declaration's -------------- */
@@ -74,6 +112,12 @@ static inline uint64_t *trace_table_head(char *ring, uint32_t offset, uint32_t r
     if (__atomic_load_n(&arch_trace_info()->table_bytes, __ATOMIC_RELAXED) < end)
         return NULL;
     return (uint64_t *)(uintptr_t)(ring + TRACE_TABLES_OFFSET + offset);
+}
+
+/* Whether no more rows may be taken. */
+static inline bool trace_table_is_filled(const uint64_t *head, uint32_t rows)
+{
+    return __atomic_load_n(&head[TRACE_TABLE_USED], __ATOMIC_RELAXED) >= TRACE_TABLE_ROWS_USED(rows);
 }
 
 /* Whether the row belongs to the tag, now or already. The swap may fail spuriously. Then the keys get another
@@ -99,20 +143,106 @@ static inline uint64_t *trace_row_set_keys(uint64_t *row, const uint64_t *keys, 
     return row;
 }
 
-/* NULL: none of the probed rows is free or the keys', which is counted; or there are no tables. */
+static inline void trace_table_count_lost(uint64_t *head)
+{
+    if (head)
+        trace_row_add(&head[TRACE_TABLE_NO_SPACE], 1);
+}
+
+/* The place of the row, or TRACE_ROW_NONE: the keys have none, and none may be taken for them. */
+#define TRACE_ROW_NONE 0xffffu
+static inline uint32_t trace_table_search(uint64_t *head, uint32_t rows, uint32_t row_words, uint64_t tag,
+                                          const uint64_t *keys, unsigned key_count)
+{
+    uint32_t place = (uint32_t)(tag % rows);
+    for (unsigned i = 0; i < TRACE_TABLE_PROBES; i++, place = (place + 1) % rows) {
+        uint64_t *row = head + TRACE_TABLE_HEAD_WORDS + place * row_words;
+        const uint64_t found = __atomic_load_n(&row[TRACE_ROW_TAG], __ATOMIC_RELAXED);
+        if (found == 0 && trace_table_is_filled(head, rows))
+            break; /* rows are taken in order: the keys have none further on */
+        if (found == tag || (found == 0 && trace_row_claim(head, row, tag))) {
+            trace_row_set_keys(row, keys, key_count);
+            return place;
+        }
+    }
+    return TRACE_ROW_NONE;
+}
+
+static inline uint64_t *trace_table_row(uint64_t *head, uint32_t row_words, uint32_t place)
+{
+    if (__builtin_expect(place == TRACE_ROW_NONE, 0)) {
+        trace_table_count_lost(head);
+        return NULL;
+    }
+    return head + TRACE_TABLE_HEAD_WORDS + place * row_words;
+}
+
+/* NULL: the keys have no row, and none may be taken for them, which is counted; or there are no tables. */
 static inline uint64_t *trace_table_find(char *ring, uint32_t offset, uint32_t rows, uint32_t row_words,
                                          const uint64_t *keys, unsigned key_count)
 {
     uint64_t *head = trace_table_head(ring, offset, rows, row_words);
-    const uint64_t tag = trace_table_tag(keys, key_count);
-    for (unsigned i = 0; head && i < TRACE_TABLE_PROBES; i++) {
-        uint64_t *row = head + TRACE_TABLE_HEAD_WORDS + (tag + i) % rows * row_words;
-        if (trace_row_claim(head, row, tag))
-            return trace_row_set_keys(row, keys, key_count);
+    return head ? trace_table_row(head, row_words,
+                                  trace_table_search(head, rows, row_words, trace_table_tag(keys, key_count),
+                                                     keys, key_count))
+                : NULL;
+}
+
+/* ---- rows that a program looks up again and again ---- */
+
+/* What a process knows of the rows of a table, in its own memory, zero at first; all its threads use it. */
+#define TRACE_PLACES_BITS 7u
+#define TRACE_NONE_BITS   3u
+struct trace_places {
+    bool is_used; /* there are tables, and the process may have rows in that of some CPU */
+    /* by a hash of the first key, where a row was: the keys there decide */
+    uint16_t place[1u << TRACE_PLACES_BITS];
+    /* by a hash of all keys and the ring, that hash: they have no row, and never will */
+    uint64_t none[1u << TRACE_NONE_BITS];
+};
+
+static inline uint16_t *trace_table_place(struct trace_places *places, uint64_t key)
+{
+    return &places->place[(uint32_t)(key >> 2) * 0x9e3779b1u >> (32 - TRACE_PLACES_BITS)];
+}
+
+/* The row that was known; the caller compares its keys. NULL: none. */
+static inline uint64_t *trace_table_known(char *ring, uint32_t offset, uint32_t rows, uint32_t row_words,
+                                          struct trace_places *places, uint64_t key)
+{
+    uint64_t *head = (uint64_t *)(uintptr_t)(ring + TRACE_TABLES_OFFSET + offset);
+    const uint32_t place = __atomic_load_n(trace_table_place(places, key), __ATOMIC_RELAXED);
+    return __builtin_expect(__atomic_load_n(&places->is_used, __ATOMIC_RELAXED), 1)
+               ? head + TRACE_TABLE_HEAD_WORDS + place % rows * row_words
+               : NULL;
+}
+
+/* As trace_table_find(), and remembers the result. */
+static __attribute__((noinline, unused)) uint64_t *trace_table_find_again(char *ring, uint32_t offset,
+                                                                          uint32_t rows, uint32_t row_words,
+                                                                          const uint64_t *keys,
+                                                                          unsigned key_count,
+                                                                          struct trace_places *places)
+{
+    uint64_t *head = trace_table_head(ring, offset, rows, row_words);
+    if (!head)
+        return NULL;
+    /* Where no row may be taken, a process that has none need not search: most are short. */
+    if (!__atomic_load_n(&places->is_used, __ATOMIC_RELAXED)) {
+        if (trace_table_is_filled(head, rows))
+            return trace_table_row(head, row_words, TRACE_ROW_NONE);
+        __atomic_store_n(&places->is_used, true, __ATOMIC_RELAXED);
     }
-    if (head)
-        trace_row_add(&head[TRACE_TABLE_NO_SPACE], 1);
-    return NULL;
+    const uint64_t tag = trace_table_tag(keys, key_count), hash = tag ^ (uint64_t)(uintptr_t)ring;
+    uint64_t *none = &places->none[tag >> (64 - TRACE_NONE_BITS)];
+    if (__atomic_load_n(none, __ATOMIC_RELAXED) == hash)
+        return trace_table_row(head, row_words, TRACE_ROW_NONE);
+    const uint32_t place = trace_table_search(head, rows, row_words, tag, keys, key_count);
+    if (place == TRACE_ROW_NONE)
+        __atomic_store_n(none, hash, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(trace_table_place(places, keys[0]), (uint16_t)place, __ATOMIC_RELAXED);
+    return trace_table_row(head, row_words, place);
 }
 
 /* NULL: there is no such row, which is counted; or there are no tables. */
@@ -123,7 +253,7 @@ static inline uint64_t *trace_table_index(char *ring, uint32_t offset, uint32_t 
     if (!head)
         return NULL;
     if (index >= rows) {
-        trace_row_add(&head[TRACE_TABLE_NO_SPACE], 1);
+        trace_table_count_lost(head);
         return NULL;
     }
     uint64_t *row = head + TRACE_TABLE_HEAD_WORDS + index * row_words;

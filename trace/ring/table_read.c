@@ -72,18 +72,30 @@ enum trace_row_state trace_table_read_row(const struct trace_table_info *table, 
     return trace_row_unfinished(table, copy) == 0 ? TRACE_ROW_WHOLE : TRACE_ROW_CHANGING;
 }
 
-void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row)
+/* In `row` the columns, and `ended`, lie `shift` words further behind. */
+static void add_shifted(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row,
+                        uint32_t shift)
 {
     for (uint32_t c = table->key_count; c < table->column_count; c++) {
         const struct trace_column_info *column = &table->columns[c];
         for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++)
             if (column->kind != TRACE_COLUMN_MAX)
-                sum[i] += row[i];
-            else if (sum[i] < row[i])
-                sum[i] = row[i];
+                sum[i] += row[i + shift];
+            else if (sum[i] < row[i + shift])
+                sum[i] = row[i + shift];
     }
     sum[TRACE_ROW_BEGUN] += row[TRACE_ROW_BEGUN];
-    sum[table->row_words - 1] += row[table->row_words - 1];
+    sum[table->row_words - 1] += row[table->row_words - 1 + shift];
+}
+
+void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row)
+{
+    add_shifted(table, sum, row, 0);
+}
+
+void trace_table_add_other(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row)
+{
+    add_shifted(table, sum, row, table->adds->row_words - table->row_words);
 }
 
 /* ---- all rows --------------------------------------------------------------------------------------- */
@@ -137,8 +149,59 @@ static bool add_others(struct trace_table_walk *walk, uint32_t cpu, uint32_t row
     return is_first;
 }
 
+/* ---- a table that adds another one ------------------------------------------------------------------ */
+
+/* Adds a row, which is in walk->copy in that state. */
+static bool add_if_sound(struct trace_table_walk *walk, enum trace_row_state state, bool is_other,
+                         uint64_t *sum)
+{
+    walk->damaged += state == TRACE_ROW_DAMAGED;
+    if (state != TRACE_ROW_WHOLE && state != TRACE_ROW_CHANGING)
+        return false;
+    (is_other ? trace_table_add_other : trace_table_add_row)(walk->table, sum, walk->copy);
+    return true;
+}
+
+/* Adds the rows of the other table with the key `index`, of one CPU. */
+static bool add_other_rows(struct trace_table_walk *walk, const char *ring, uint32_t index, uint64_t *sum)
+{
+    const struct trace_table_info *other = walk->table->adds;
+    bool is_found = false;
+    for (uint32_t i = 0; i < other->rows; i++) {
+        const uint64_t *row = row_at(other, ring, i);
+        const uint32_t key = TRACE_ROW_KEYS + walk->table->adds_key;
+        if (__atomic_load_n(&row[TRACE_ROW_TAG], __ATOMIC_RELAXED) &&
+            __atomic_load_n(&row[key], __ATOMIC_RELAXED) == index)
+            is_found |= add_if_sound(walk, trace_table_read_row(other, ring, i, walk->copy), true, sum);
+    }
+    return is_found;
+}
+
+/* Visits the keys in order: each is a row's index. */
+static bool next_with_other(struct trace_table_walk *walk, uint64_t *sum)
+{
+    const struct trace_table_info *table = walk->table;
+    while (walk->row < table->rows) {
+        const uint32_t index = walk->row++;
+        bool is_found = false;
+        for (uint32_t i = 0; i < table->row_words; i++)
+            sum[i] = 0;
+        sum[TRACE_ROW_TAG] = 1, sum[TRACE_ROW_KEYS] = index;
+        for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++) {
+            const char *ring = walk->ring_of(cpu);
+            is_found |= add_if_sound(walk, trace_table_read_row(table, ring, index, walk->copy), false, sum);
+            is_found |= add_other_rows(walk, ring, index, sum);
+        }
+        if (is_found)
+            return true;
+    }
+    return false;
+}
+
 bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum)
 {
+    if (walk->table->adds)
+        return next_with_other(walk, sum);
     while (walk->cpu < walk->cpu_count) {
         const uint32_t cpu = walk->cpu, row = walk->row;
         const enum trace_row_state state = trace_table_read_row(walk->table, walk->ring_of(cpu), row, sum);

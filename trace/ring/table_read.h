@@ -37,6 +37,9 @@ static inline uint64_t trace_row_unfinished(const struct trace_table_info *table
 /* Adds a row to another one of the same keys. */
 void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row);
 
+/* Adds a row of table->adds, which is of the same key. */
+void trace_table_add_other(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row);
+
 /* Visits all keys. Set the first three. */
 struct trace_table_walk {
     const struct trace_table_info *table;

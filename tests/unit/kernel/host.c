@@ -68,6 +68,14 @@ void spin_note_taken(struct spinlock *lock)
     (void)lock;
     this_lock_watch()->left = INT32_MAX;
 }
+void spin_note_tried(struct spinlock *lock)
+{
+    spin_note_taken(lock);
+}
+void spin_count_failed(const struct spinlock *lock)
+{
+    (void)lock;
+}
 void spin_note_released(struct spinlock *lock)
 {
     (void)lock;

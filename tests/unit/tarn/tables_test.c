@@ -55,7 +55,8 @@ static bool same_table(const struct trace_table_info *a, const struct trace_tabl
     bool is = strcmp(a->name, b->name) == 0 && strcmp(a->description, b->description) == 0 &&
               a->number == b->number && a->offset == b->offset && a->rows == b->rows &&
               a->row_words == b->row_words && a->is_hashed == b->is_hashed && a->key_count == b->key_count &&
-              a->column_count == b->column_count;
+              a->column_count == b->column_count && (a->adds != NULL) == (b->adds != NULL) &&
+              a->adds_key == b->adds_key;
 
     for (unsigned c = 0; is && c < a->column_count; c++)
         is = same_column(&a->columns[c], &b->columns[c]);
@@ -79,10 +80,13 @@ static void test_list(void)
     free(text);
 }
 
-#define BEGIN      "text\n" TRACE_TABLES_BEGIN "and so on\n"
-#define TABLE_LINE " * table t 0 0 16 8 hashed some text\n"
-#define KEY_LINE   " *  key k hex 2 1\n"
-#define COUNT_LINE " *  count c - 3 1\n"
+#define BEGIN       "text\n" TRACE_TABLES_BEGIN "and so on\n"
+#define TABLE_LINE  " * table t 0 0 16 8 hashed some text\n"
+#define KEY_LINE    " *  key k hex 2 1\n"
+#define COUNT_LINE  " *  count c - 3 1\n"
+/* Together these, with a key and a column each, are right. */
+#define ADDING_LINE " * table d 0 0 16 8 direct+t\n"
+#define OTHER_LINE  " * table t 1 4096 16 8 hashed\n"
 
 static void test_wrong_lists(void)
 {
@@ -123,6 +127,15 @@ static void test_wrong_lists(void)
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 70000 1\n", "not NAME UNIT"},
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 3\n", "lacks words"},
         {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " *  count c - 4 1\n", "two columns are called c"},
+        {BEGIN " * table t 0 0 16 8 hashed+u\n", "not NAME NUMBER"},
+        {BEGIN ADDING_LINE KEY_LINE COUNT_LINE " */\n", "d cannot add t"},
+        {BEGIN " * table d 0 0 16 8 direct+d\n" KEY_LINE COUNT_LINE " */\n", "d cannot add d"},
+        {BEGIN ADDING_LINE KEY_LINE COUNT_LINE OTHER_LINE " *  key l - 2 1\n" COUNT_LINE " */\n",
+         "d cannot add t"},
+        {BEGIN ADDING_LINE KEY_LINE COUNT_LINE OTHER_LINE KEY_LINE " *  count x - 3 1\n */\n",
+         "d cannot add t"},
+        {BEGIN ADDING_LINE KEY_LINE COUNT_LINE OTHER_LINE KEY_LINE " *  count c - 4 1\n */\n",
+         "d cannot add t"},
     };
     unsigned right = 0;
 
@@ -138,6 +151,15 @@ static void test_wrong_lists(void)
             declared_free(&declared);
     }
     check(right == sizeof(wrong) / sizeof(wrong[0]), "wrong lists are refused, with the reason");
+
+    static const char good[] = BEGIN ADDING_LINE KEY_LINE COUNT_LINE OTHER_LINE KEY_LINE COUNT_LINE " */\n";
+    struct declared declared;
+    struct fail fail = {""};
+    bool is_read = declared_read(&declared, good, sizeof(good) - 1, &fail);
+    check(is_read && declared.tables[0].adds == &declared.tables[1], "a table that adds another one %s",
+          fail.text);
+    if (is_read)
+        declared_free(&declared);
 }
 
 /* Of a list that is accepted, everything lies where it may. */
@@ -314,6 +336,13 @@ static void test_sums(const char *order)
               value(&counted, 1, "wait") == 200 && counted.rows[1]->cpu == 1,
           "%s: by CPU they stay apart", order);
     counted_free(&counted);
+    counted_collect(&counted, &declared.tables[TRACE_TABLE_LOCK_CLASSES], &moment, NULL, false);
+    const uint64_t *row = counted.count == 1 ? counted.rows[0]->words : NULL;
+    check(row != NULL && row[TRACE_ROW_KEYS] == 3 && row[word_of(classes, "contended")] == 5 &&
+              row[word_of(classes, "wait")] == 655 && row[word_of(classes, "wait_longest")] == 300 &&
+              counted.rows[0]->under_way == 2,
+          "%s: a class has the sums of its locks", order);
+    counted_free(&counted);
     moment_free(&moment);
     declared_free(&declared);
 }
@@ -382,8 +411,9 @@ static void test_printed(const char *order)
 {
     static char output[1 << 16];
     const char *says =
-        "\"pid\":7,\"process\":null,\"sampled\":0,\"acquisitions\":0,\"contended\":3,\"blocked\":0,"
-        "\"spins\":0,\"wait_ns\":600,\"wait_longest_ns\":300,\"wait_times_p50_ns\":255,"
+        "\"pid\":7,\"process\":null,\"sampled\":0,\"acquisitions\":0,\"variance\":0,\"tried\":0,"
+        "\"failed\":0,\"contended\":3,\"blocked\":0,\"spins\":0,\"wait_ns\":600,\"blocked_wait_ns\":0,"
+        "\"wait_longest_ns\":300,\"wait_times_p50_ns\":255,"
         "\"wait_times_p90_ns\":511,\"wait_times_p99_ns\":511,\"wait_times_max_ns\":511,\"holds\":0,"
         "\"held_ns\":0,\"held_longest_ns\":0,\"hold_times_p50_ns\":null,";
     int status = run(output, sizeof(output), "--json", "locks", NULL);

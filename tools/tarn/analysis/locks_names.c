@@ -45,8 +45,8 @@ static bool is_part_of_locking(const char *function)
 {
     static const char *const parts[] = {
         /* the kernel's */
-        "spin_lock", "spin_try_lock", "spin_lock_contended", "spin_note_taken", "spin_note_taken_at",
-        "log_contended", "make_note", "log_acquired",
+        "spin_lock", "spin_try_lock", "spin_lock_contended", "spin_note_taken", "spin_note_tried",
+        "spin_note_taken_after_wait", "log_contended", "make_note", "log_acquired",
         /* libc-glue's: shared ones, then locks, then events */
         "end_lock_wait", "note_acquisition", "note_sample", "acquire_contended", "lock_acquire", "note_taken",
         "lock_word_acquire", "lock_word_try_acquire", "lock_until", "pthread_mutex_lock",

@@ -119,6 +119,25 @@ static void add_up(struct counted *counted, const struct trace_table_info *table
     counted->count = kept;
 }
 
+/* Adds the rows of the table that TABLE adds, each as one of TABLE's own. */
+static void collect_other(struct counted *counted, const struct trace_table_info *table,
+                          const struct moment *now, const struct moment *before, unsigned cpu)
+{
+    const struct trace_table_info *other = table->adds;
+    const size_t from = counted->count;
+
+    for (uint32_t row = 0; row < other->rows; row++)
+        collect_row(counted, other, now, before, cpu, row);
+    for (size_t i = from; i < counted->count; i++) {
+        struct counted_row *row = counted->rows[i];
+        uint64_t words[TRACE_TABLE_ROW_WORDS_MAX] = {[TRACE_ROW_TAG] = 1};
+
+        words[TRACE_ROW_KEYS] = row->words[TRACE_ROW_KEYS + table->adds_key];
+        trace_table_add_other(table, words, row->words);
+        memcpy(row->words, words, 8ull * table->row_words); /* which is shorter: it has fewer keys */
+    }
+}
+
 void counted_collect(struct counted *counted, const struct trace_table_info *table, const struct moment *now,
                      const struct moment *before, bool by_cpu)
 {
@@ -129,6 +148,8 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
 
         for (uint32_t row = 0; row < table->rows; row++)
             collect_row(counted, table, now, before, cpu, row);
+        if (table->adds != NULL)
+            collect_other(counted, table, now, before, cpu);
         counted->no_row += no_row > earlier ? no_row - earlier : 0;
     }
     if (counted->count > 0)

@@ -97,16 +97,21 @@ static bool read_table(struct declared *declared, struct words *words, struct fa
     struct trace_table_info *table = &declared->tables[declared->count];
     struct words rest = split(words->count == WORDS_MAX ? words->word[7] : "", 2);
     const char *form = rest.count > 0 ? rest.word[0] : "";
+    char *other = rest.count > 0 ? strchr(rest.word[0], '+') : NULL;
 
+    if (other != NULL)
+        *other++ = '\0';
     if (declared->count == DECLARED_MAX)
         return fail_set(fail, "there are more than %u", DECLARED_MAX);
     *table = (struct trace_table_info){.is_hashed = strcmp(form, "hashed") == 0};
     if ((!table->is_hashed && strcmp(form, "direct") != 0) || !is_name(words->word[2]) ||
+        (other != NULL && (table->is_hashed || !is_name(other))) ||
         !read_number(words->word[3], UINT32_MAX, &table->number) ||
         !read_number(words->word[4], TRACE_TABLES_BYTES_MAX, &table->offset) ||
         !read_number(words->word[5], TRACE_TABLES_BYTES_MAX / 8, &table->rows) ||
         !read_number(words->word[6], TRACE_TABLES_BYTES_MAX / 8, &table->row_words))
         return fail_set(fail, "its line is not NAME NUMBER OFFSET ROWS ROW_WORDS direct|hashed");
+    declared->adds[declared->count] = other != NULL ? copy(declared, other) : NULL;
     table->name = copy(declared, words->word[2]);
     table->description = copy(declared, rest.count == 2 ? rest.word[1] : "");
     table->columns = arena_alloc(&declared->arena, TRACE_TABLE_COLUMNS_MAX * sizeof(table->columns[0]));
@@ -217,7 +222,41 @@ static bool read_line(struct declared *declared, const char *line, size_t size, 
                              : fail_set(why, "the line of a %s lacks words", kinds[kind]);
 }
 
-static bool check_whole(const struct declared *declared, struct fail *fail)
+static bool same_columns(const struct trace_table_info *a, const struct trace_table_info *b)
+{
+    const unsigned count = a->column_count - a->key_count;
+    const struct trace_column_info *x = &a->columns[a->key_count], *y = &b->columns[b->key_count];
+
+    if (count != (unsigned)(b->column_count - b->key_count) || a->row_words > b->row_words ||
+        a->row_words - x->word != b->row_words - y->word)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(x[i].name, y[i].name) != 0 || strcmp(x[i].unit, y[i].unit) != 0 ||
+            x[i].kind != y[i].kind || x[i].word - x->word != y[i].word - y->word)
+            return false;
+    return true;
+}
+
+/* Finds the table that a table adds, if it names one. */
+static bool find_added(struct declared *declared, unsigned number, struct fail *fail)
+{
+    struct trace_table_info *table = &declared->tables[number];
+    const char *name = declared->adds[number];
+    const struct trace_table_info *other = name != NULL ? declared_find(declared, name) : NULL;
+
+    if (name == NULL)
+        return true;
+    for (unsigned k = 0; other != NULL && k < other->key_count; k++)
+        if (strcmp(other->columns[k].name, table->columns[0].name) == 0 &&
+            declared->adds[other - declared->tables] == NULL && same_columns(table, other)) {
+            table->adds = other;
+            table->adds_key = (uint8_t)k;
+            return true;
+        }
+    return fail_set(fail, "the metadata's list of tables is damaged: %s cannot add %s", table->name, name);
+}
+
+static bool check_whole(struct declared *declared, struct fail *fail)
 {
     if (declared->count == 0)
         return fail_set(fail, "the metadata list no table of counters");
@@ -227,6 +266,9 @@ static bool check_whole(const struct declared *declared, struct fail *fail)
             return fail_set(fail, "the metadata's list of tables is damaged: %s has no %s", table->name,
                             table->key_count == 0 ? "key" : "column that counts");
     }
+    for (unsigned i = 0; i < declared->count; i++)
+        if (!find_added(declared, i, fail))
+            return false;
     return true;
 }
 

@@ -97,6 +97,26 @@ static inline __attribute__((always_inline)) uint64_t arch_walk_stack(uint64_t l
     return count;
 }
 
+/* The first return address of such a chain, of `max` at most, that lies outside of [first, last); 0: there is
+ * none. */
+static inline __attribute__((always_inline)) uint64_t arch_find_caller(uint64_t low, uint64_t high,
+                                                                       uint64_t first, uint64_t last,
+                                                                       uint64_t max)
+{
+    uint64_t address = (uint64_t)__builtin_return_address(0);
+    const uint64_t *frame = __builtin_frame_address(0), *outer;
+    if ((uint64_t)frame < low || (uint64_t)frame > high - 24)
+        return 0;
+    frame = arch_outer_frame(frame, high);
+    for (; max > 1 && frame && address - first < last - first; max--, frame = outer) {
+        outer = arch_outer_frame(frame, high);
+        if (!outer || !outer[2])
+            break;
+        address = outer[2];
+    }
+    return address;
+}
+
 void arch_thread_entry(void); /* entry of libc-glue's threads; passes its argument to run_thread() */
 /* Unmaps the stack that the caller runs on and ends the thread. */
 void arch_thread_leave(cap_t space, uint64_t address, uint64_t size) __attribute__((noreturn));

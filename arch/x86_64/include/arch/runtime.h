@@ -79,6 +79,24 @@ static inline uint64_t arch_walk_stack(uint64_t low, uint64_t high, uint64_t *ch
     return count;
 }
 
+/* The first return address of such a chain, of `max` at most, that lies outside of [first, last); 0: there is
+ * none. */
+static inline __attribute__((always_inline)) uint64_t arch_find_caller(uint64_t low, uint64_t high,
+                                                                       uint64_t first, uint64_t last,
+                                                                       uint64_t max)
+{
+    const uint64_t *frame = __builtin_frame_address(0);
+    uint64_t address = frame[1];
+    while (address - first < last - first && --max > 0) {
+        const uint64_t outer = frame[0];
+        if (outer <= (uint64_t)frame || outer < low || outer > high - 16)
+            break;
+        frame = (const uint64_t *)outer;
+        address = frame[1];
+    }
+    return address;
+}
+
 void arch_thread_entry(void); /* entry of libc-glue's threads; passes its argument to run_thread() */
 /* Unmaps the stack that the caller runs on and ends the thread. */
 void arch_thread_leave(cap_t space, uint64_t address, uint64_t size) __attribute__((noreturn));
