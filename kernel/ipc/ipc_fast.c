@@ -184,8 +184,10 @@ static inline __attribute__((always_inline)) int64_t reply_receive(uint64_t slot
         spin_uncount();
         return reply_receive_sampled(slot);
     }
-    bool called = likely(caller->message_kind == MESSAGE_CALL);
-    if (unlikely(!awaits(cpu, caller, target)) || (!called && !is_plain_resume(self))) {
+    /* what does not wait may be sending already */
+    const bool waits = likely(awaits(cpu, caller, target)),
+               called = waits && likely(caller->message_kind == MESSAGE_CALL);
+    if (unlikely(!waits) || (!called && !is_plain_resume(self))) {
         fast_unlock(&caller->reply_lock, is_sampled);
         fast_unlock(&endpoint->lock, is_sampled);
         return ipc_reply_receive_general(slot);
