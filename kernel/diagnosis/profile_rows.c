@@ -4,6 +4,7 @@
 #include <kernel/diagnosis/profile_rows.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
 
 static LOCK_CLASS(profiles_class, "profiles");
 struct spinlock profiles_lock = SPINLOCK(&profiles_class);
@@ -107,6 +108,13 @@ struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t k
 }
 
 /* ---- Profiles ---- */
+
+void profile_use_context(struct routine_profile *profile, const struct thread *thread)
+{
+    const uint64_t *word =
+        thread && thread->space ? space_context_of(thread->space, thread->block_user) : NULL;
+    profile->rows.context = word ? word : &no_context;
+}
 
 struct routine_profile *profile_new(enum trace_profile_of of)
 {

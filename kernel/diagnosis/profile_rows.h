@@ -63,6 +63,10 @@ extern uint64_t profiles_epoch;
 extern struct spinlock profiles_lock;
 extern struct list profiles_list;
 
+/* The row of a key, also for its slot of the cache. */
+struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key);
+/* The context of its rows is what the thread's program says from now on; NULL: none. */
+void profile_use_context(struct routine_profile *profile, const struct thread *thread);
 /* NULL: no memory. Not in the list yet. */
 struct routine_profile *profile_new(enum trace_profile_of of);
 void profile_free(struct routine_profile *profile);

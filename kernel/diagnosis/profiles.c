@@ -17,7 +17,7 @@
 #include <kernel/trace/control.h>
 #include <tarn/syscall_kernel.h>
 
-bool profiles_on;
+bool profiles_on, profiles_alone;
 uint64_t profiles_since, profiles_until, profiles_epoch;
 
 /* ---- A thread's profile ---- */
@@ -35,6 +35,7 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
     profile->ran_before = ran_before;
     profile->served_since = 0;
     thread->routines.depth = 0;
+    profile_use_context(profile, thread);
 }
 
 /* NULL: no memory, or profiles are not on yet. */
@@ -77,11 +78,13 @@ static inline struct routine_profile *profile_of(struct thread *thread, uint64_t
     return make_profile(thread, now, thread->run_ticks + now - this_cpu()->switched_at);
 }
 
-__attribute__((cold)) void profile_update_slowly(struct thread *thread, struct trace_profile_row *row,
-                                                 const struct open_routine *open, uint64_t elapsed)
+__attribute__((noinline)) void profile_update_slowly(struct thread *thread, struct profile_rows *rows,
+                                                     const struct open_routine *open, uint64_t elapsed)
 {
     if (open->since < thread->profile->born)
         return;
+    struct trace_profile_row *row =
+        profile_find_row(rows, open->key | *rows->context << TRACE_PROFILE_CONTEXT_SHIFT);
     const uint64_t times = row->begun + 1, bucket = 63 - (uint64_t)__builtin_clzll(elapsed | 1);
     row->begun = times;
     __atomic_thread_fence(__ATOMIC_RELEASE); /* as in routine_end() */
@@ -145,7 +148,7 @@ void profiles_end_interrupt(void)
 /* ---- System calls and messages ---- */
 
 /* The thread serves a message from the time at which it has received it. */
-static void begin_serving(struct thread *self, uint32_t number, int64_t result, uint64_t now)
+static inline void begin_serving(struct thread *self, uint32_t number, int64_t result, uint64_t now)
 {
     if (self->profile && (number == SYS_ipc_receive || number == SYS_ipc_reply_receive) && result == 0 &&
         self->reply_target.caller) {
@@ -154,16 +157,13 @@ static void begin_serving(struct thread *self, uint32_t number, int64_t result, 
     }
 }
 
-/* Counts what was served; what is saved to be replied to later is not counted. */
-static __attribute__((noinline)) void end_serving(struct thread *self, uint32_t number, uint64_t now)
+/* Counts what was served; what is saved to be replied to later is not counted. It is nested in nothing, and
+ * has no time of its own. */
+static void end_serving(struct thread *self, struct routine_profile *profile, uint32_t number, uint64_t now)
 {
-    struct routine_profile *profile = self->profile;
-    if (!profile || !profile->served_since)
-        return;
-    /* not nested in anything, and no time of its own */
     struct open_routines served;
-    routine_begin(&served, 0, trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label), now);
-    served.at[0].since = profile->served_since;
+    routine_begin(&served, 0, trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label),
+                  profile->served_since);
     served.at[0].nested = now - profile->served_since;
     profile->served_since = 0;
     if (number == SYS_ipc_reply || number == SYS_ipc_reply_receive)
@@ -172,82 +172,84 @@ static __attribute__((noinline)) void end_serving(struct thread *self, uint32_t 
 
 static inline bool is_message(uint32_t number)
 {
-    return number >= SYS_ipc_call && number <= SYS_ipc_reply_to;
+    return number - SYS_ipc_call <= SYS_ipc_reply_to - SYS_ipc_call;
 }
 
-__attribute__((noinline)) static void enter_message(struct thread *self, uint32_t number, uint64_t now)
+/* A call is counted by its label instead of as a system call. */
+static __attribute__((noinline)) void enter_message(struct thread *self, uint32_t number, uint64_t now)
 {
     if (number == SYS_ipc_call)
-        routine_begin(&self->routines, 1, trace_routine_key(TRACE_ROUTINE_CALL, frame_label(&self->frame)),
-                      now);
-    else if (number != SYS_ipc_send)
-        end_serving(self, number, now);
+        self->routines.at[0].key = trace_routine_key(TRACE_ROUTINE_CALL, frame_label(&self->frame));
+    else if (number != SYS_ipc_send && self->profile && self->profile->served_since)
+        end_serving(self, self->profile, number, now);
 }
 
 void profiles_enter_syscall(struct thread *self, uint32_t number)
 {
     const uint64_t now = arch_clock();
-    routine_begin(&self->routines, 0, trace_routine_key(TRACE_ROUTINE_SYSCALL, number), now);
+    routine_begin(&self->routines, 0, number, now); /* its key: the kind is 0 */
     if (__builtin_expect(is_message(number), 0))
         enter_message(self, number, now);
 }
+_Static_assert(TRACE_ROUTINE_SYSCALL == 0, "profiles_enter_syscall()");
 
-/* A call that was not sent is no call; its time is the system call's. */
-static void drop_unsent(struct open_routines *routines)
+/* Of a message, or without a profile. A call that was not sent is only a system call. */
+static __attribute__((noinline)) int64_t leave_slowly(struct thread *self, int64_t result, uint64_t now)
 {
-    routines->at[0].nested += routines->at[1].nested;
-    routines->depth = 1;
+    const uint32_t number = self->traced & TRACED_NUMBER;
+    if (self->routines.depth)
+        self->routines.at[0].key = number;
+    end_innermost(self, now);
+    begin_serving(self, number, result, now);
+    self->traced = 0;
+    return result;
 }
 
-void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result)
+int64_t profiles_leave_syscall(struct thread *self, int64_t result)
 {
     const uint64_t now = arch_clock();
-    if (self->routines.depth == 2)
-        drop_unsent(&self->routines);
-    end_innermost(self, now);
-    if (__builtin_expect(is_message(number), 0))
-        begin_serving(self, number, result, now);
+    struct routine_profile *profile = self->profile;
+    if (__builtin_expect(is_message(self->traced & TRACED_NUMBER), 0) || __builtin_expect(!profile, 0))
+        return leave_slowly(self, result, now);
+    self->traced = 0;
+    routine_end(self, &profile->rows, &self->routines, 0, now);
+    return result;
 }
 
 void profiles_resume(struct thread *thread, uint32_t traced)
 {
     const uint64_t now = arch_clock();
     struct open_routines *routines = &thread->routines;
-    if (traced & TRACED_FAULT && routines->depth &&
-        trace_routine_kind(routines->at[0].key) == TRACE_ROUTINE_FAULT)
+    if (!routines->depth || !thread->profile)
+        return;
+    if (traced & TRACED_FAULT && trace_routine_kind(routines->at[0].key) == TRACE_ROUTINE_FAULT)
         routines->at[0].key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
-    while (routines->depth)
-        end_innermost(thread, now);
-    if (traced & TRACED_SYSCALL)
+    routine_end(thread, &thread->profile->rows, routines, 0, now);
+    if (traced & TRACED_SYSCALL && is_message(traced & TRACED_NUMBER))
         begin_serving(thread, traced & TRACED_NUMBER, frame_result(&thread->frame), now);
 }
 
 /* ---- Switches ---- */
 
-static void begin_out(struct thread *thread, uint64_t now)
+static inline void begin_out(struct thread *thread, uint64_t now)
 {
     const uint32_t depth = thread->routines.depth,
                    state = atomic_load_explicit(&thread->state, memory_order_relaxed);
-    if (depth < OPEN_ROUTINES_MAX)
-        routine_begin(&thread->routines, depth, trace_routine_key(TRACE_ROUTINE_OUT, state), now);
+    routine_begin(&thread->routines, depth < OPEN_ROUTINES_MAX ? depth : OPEN_ROUTINES_MAX - 1,
+                  trace_routine_key(TRACE_ROUTINE_OUT, state), now);
 }
 
-static void switch_in(struct thread *next, uint64_t now)
-{
-    const uint32_t depth = next->routines.depth;
-    if (!is_current(next->profile))
-        make_profile(next, now, next->run_ticks);
-    else if (depth && trace_routine_kind(next->routines.at[depth - 1].key) == TRACE_ROUTINE_OUT)
-        routine_end(next, &next->profile->rows, &next->routines, depth - 1, now);
-}
-
+/* A thread with a profile of this epoch was switched away from in it, so the innermost that it is in is OUT.
+ */
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
     const uint64_t now = cpu->switched_at;
-    if (!is_current(prev->profile))
-        make_profile(prev, now, prev->run_ticks);
+    const uint32_t depth = next->routines.depth;
     begin_out(prev, now);
-    switch_in(next, now);
+    if (__builtin_expect(!is_current(next->profile), 0))
+        make_profile(next, now, next->run_ticks);
+    else if (depth)
+        routine_end(next, &next->profile->rows, &next->routines, depth - 1, now);
 }
 
 /* ---- The switch ---- */

@@ -34,7 +34,7 @@ struct space;
 struct thread;
 struct routine_profile;
 
-#define OPEN_ROUTINES_MAX 4u /* a system call, a call in it, not running; or a fault in a user copy */
+#define OPEN_ROUTINES_MAX 4u /* a system call, a fault in its user copy, not running; and one in reserve */
 
 /* Inside struct thread. */
 struct open_routines {
@@ -55,6 +55,9 @@ struct profile_rows {
 };
 
 extern bool profiles_on; /* the switch; the sites follow it */
+/* They are on, and system calls are neither traced nor sampled nor counted otherwise (entry_paths.c): entry
+ * and exit have a shorter path then. */
+extern bool profiles_alone;
 
 #ifdef TRACE_TESTED
 static inline bool PROFILES_ON(void)
@@ -82,12 +85,10 @@ static inline uint32_t profile_slot(uint64_t key)
 }
 _Static_assert(PROFILE_CACHE == 1u << (32 - 26), "profile_slot()");
 
-/* The row of a key that is not in its slot of the cache. */
-struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key);
-/* The rest of an update that has a new greatest time, or comes from a routine that is older than the profile,
- * which counts for nothing. */
-void profile_update_slowly(struct thread *thread, struct trace_profile_row *row,
-                           const struct open_routine *open, uint64_t elapsed);
+/* The rest of an update that finds another row in the key's slot of the cache, or has a new greatest time, or
+ * comes from a routine that is older than the profile, which counts for nothing. */
+void profile_update_slowly(struct thread *thread, struct profile_rows *rows, const struct open_routine *open,
+                           uint64_t elapsed);
 
 /* Begins a routine in the thread, which is current; `depth` others are open. */
 static inline __attribute__((always_inline)) void routine_begin(struct open_routines *routines,
@@ -113,10 +114,8 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
     routines->depth = depth;
     if (depth)
         open[-1].nested += elapsed;
-    if (__builtin_expect(row->key != key, 0))
-        row = profile_find_row(rows, key);
-    if (__builtin_expect(elapsed > row->limit, 0)) {
-        profile_update_slowly(thread, row, open, elapsed);
+    if (__builtin_expect(row->key != key, 0) || __builtin_expect(elapsed > row->limit, 0)) {
+        profile_update_slowly(thread, rows, open, elapsed);
         return;
     }
     const uint64_t times = row->begun + 1;
@@ -140,7 +139,8 @@ void profiles_switch(bool on);
 /* The steps below are behind PROFILES_ON() or PROFILES_OR(), and do nothing while profiles are off. */
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */
 void profiles_enter_syscall(struct thread *self, uint32_t number);
-void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result); /* did not block */
+/* It did not block. The number is in self->traced, which this clears; returns the result. */
+int64_t profiles_leave_syscall(struct thread *self, int64_t result);
 /* It runs again, so what it blocked in ends; `traced`: thread->traced. */
 void profiles_resume(struct thread *thread, uint32_t traced);
 /* Begins a routine of the current thread in which nothing, or in `from_kernel` a system call, is open. */

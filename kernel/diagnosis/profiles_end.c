@@ -57,6 +57,10 @@ static void end_life(struct thread *thread, struct routine_profile *profile)
     profile->life = now - profile->born;
     profile->ran = thread->run_ticks - profile->ran_before;
     profile->thread = NULL;
+    profile_use_context(profile, NULL); /* the space may end before what becomes of it */
+    uint64_t *word = space_context_of(thread->space, thread->block_user);
+    if (word)
+        __atomic_store_n(word, 0, __ATOMIC_RELAXED); /* for the next thread with this block */
 }
 
 void profiles_end_thread(struct thread *thread)

@@ -253,6 +253,19 @@ static int64_t read_next(const struct selection *selection, uint64_t serial, voi
     return bytes;
 }
 
+/* Also before there is a profile: it takes the word over. */
+int64_t sys_profile_context(void)
+{
+    struct thread *self = current_thread();
+    int error = space_map_contexts(self->space);
+    if (error)
+        return error;
+    if (self->profile)
+        profile_use_context(self->profile, self);
+    return (int64_t)(USER_PROFILE_CONTEXTS + (self->block_user - USER_THREAD_BLOCKS) /
+                                                 sizeof(struct thread_block) * sizeof(uint64_t));
+}
+
 int64_t sys_profile_read(cap_t slot, uint64_t serial, void *user_buffer, uint64_t size)
 {
     struct selection selection;

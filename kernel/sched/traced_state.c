@@ -27,6 +27,10 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
 {
     const uint32_t traced = thread->traced;
     thread->traced = 0;
+    if (__builtin_expect(profiles_alone, 0)) {
+        profiles_resume(thread, traced);
+        return;
+    }
     if (traced & TRACED_CALL)
         trace_return(thread);
     if (traced & TRACED_SYSCALL)

@@ -48,6 +48,7 @@ struct space {
     uint64_t mapping_count, private_frames;
     uint64_t resident;         /* pages of its mappings that are in its tables */
     uint64_t block_frames[16]; /* thread blocks: 32 per page frame, up to 512 threads */
+    uint64_t context_frame;    /* profile_context: a word for each thread block; 0: none */
     uint64_t block_used[8];
     struct thread *threads; /* see thread.h (the list's lock is the space's) */
     uint32_t thread_count;
@@ -119,6 +120,12 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
 struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
+/* Maps a word for each thread, writable, at USER_PROFILE_CONTEXTS. -E_NO_MEMORY, -E_DEAD. Takes the lock. */
+int space_map_contexts(struct space *space);
+/* That of the thread with this block: a kernel address; NULL: they are not mapped. Valid while the thread
+ * lives.
+ */
+uint64_t *space_context_of(const struct space *space, uint64_t block_user);
 
 #define SPACE_CHANGING ((struct space *)1)
 void space_add_cpu(struct space *space, struct cpu *cpu); /* on the first run on that CPU */

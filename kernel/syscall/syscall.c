@@ -42,6 +42,11 @@ static __attribute__((noinline, cold)) void enter_measured(struct thread *self)
 /* Keeps the number in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
 void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t number)
 {
+    if (__builtin_expect(profiles_alone, 0)) {
+        self->traced = (uint32_t)number | TRACED_SYSCALL;
+        profiles_enter_syscall(self, (uint32_t)number);
+        return;
+    }
     self->traced = (uint32_t)number | TRACED_SYSCALL;
     trace_syscall_entry((uint32_t)number, self->tid, arg0, arg1);
     if (PROFILES_OR(TRACE_CLASS_COUNTER))
@@ -59,13 +64,17 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
     thread_trace_exit(self, result);
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_leave(self, number);
-    if (PROFILES_ON())
-        profiles_leave_syscall(self, number, result);
+    if (PROFILES_ON()) {
+        self->traced = number;
+        profiles_leave_syscall(self, result);
+    }
     return result;
 }
 
 int64_t syscall_left(int64_t result, struct thread *self)
 {
+    if (__builtin_expect(profiles_alone, 0))
+        return profiles_leave_syscall(self, result);
     if (PROFILES_OR(TRACE_CLASS_COUNTER))
         return measured_left(result, self);
     if (__builtin_expect(this_cpu()->profile.window, 0))

@@ -43,6 +43,12 @@ GUEST_TESTS += profiles_$(1)
 GUEST_profiles_$(1) := smp=$(1) append=profiles=1
 endef
 $(foreach n,1 2 4 8,$(eval $(call profiles_on_cpus,$n)))
+$(eval $(call user_program,test_profiles_program,tests/guest/profiles_program.c tests/guest/profiles_functions.c,$(BA)/lib/libtarnprof.a))
+BOOT_FILES += test/profiles_program=$(BA)/user/test_profiles_program
+GUEST_TESTS += profiles_program
+GUEST_profiles_program := append=profiles=1
+# Not the stubs of system calls, which are inline.
+CFLAGS_tests/guest/profiles_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
 $(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c))
 GUEST_lock_tables := plain append=debug.hang=1
 # Its vandal's races are what it is about.

@@ -147,11 +147,13 @@ static void test_messages(void)
     }
     check(own_times(TRACE_ROUTINE_CALL, LABEL) - before == CALLS, "each call is counted by its label");
     const struct trace_profile_row *row = tarnprof_find(&profile, TRACE_ROUTINE_CALL, LABEL, 0),
-                                   *call = tarnprof_find(&profile, TRACE_ROUTINE_SYSCALL, SYS_ipc_call, 0);
-    check(row && call && row->inclusive <= call->inclusive, "inside of its system call");
+                                   *out = tarnprof_find(&profile, TRACE_ROUTINE_OUT, THREAD_BLOCKED_REPLY, 0);
+    check(row && out && row->exclusive < row->inclusive && out->ended >= CALLS, "the wait is nested in it");
+    const uint64_t unsent = times_of(TRACE_ROUTINE_SYSCALL, SYS_ipc_call);
     struct ipc_message message = ipc_label_only(LABEL);
     check(ipc_call(1, &message) < 0 && own_times(TRACE_ROUTINE_CALL, LABEL) - before == CALLS,
-          "a call that is not sent is not counted");
+          "a call that is not sent is not counted by its label");
+    check(times_of(TRACE_ROUTINE_SYSCALL, SYS_ipc_call) == unsent + 1, "but as a system call");
     while (!__atomic_load_n(&has_served, __ATOMIC_ACQUIRE))
         sys_thread_sleep(deadline_after(MS));
     check(find(TARNPROF_OWN, TRACE_PROFILE_THREAD, served_tid) &&
@@ -295,7 +297,7 @@ static void test_process_end(void)
               waitpid(pid, &status, 0) == pid && status == 0,
           "a child runs");
     check(find(TARNPROF_OWN, TRACE_PROFILE_CHILDREN, 0) && profile.head->threads == threads + 1 &&
-              times_of(TRACE_ROUTINE_SYSCALL, SYS_ipc_call) > 0,
+              times_of(TRACE_ROUTINE_FAULT, TRACE_FAULT_ZERO) > 0,
           "a process's profile is kept for its parent when it ends");
 }
 

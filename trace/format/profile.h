@@ -22,7 +22,7 @@ enum trace_routine_kind {
     TRACE_ROUTINE_IPI = 4,       /* enum ipi_kind of irq.ev */
     TRACE_ROUTINE_TIMER = 5,     /* 0 */
     TRACE_ROUTINE_IDLE = 6,      /* 0: an idle CPU sleeps */
-    TRACE_ROUTINE_CALL = 7,      /* label of a message, from the call to its return; inside of ipc_call */
+    TRACE_ROUTINE_CALL = 7,      /* label of a message, from the call to its return: ipc_call that sent one */
     TRACE_ROUTINE_OUT = 8,       /* enum thread_state: the thread does not run; inside of what it waits in */
     TRACE_ROUTINE_SERVED = 9,    /* label of a message, from its receipt to the reply; inside of nothing */
     TRACE_ROUTINE_OTHERS = 10,   /* 0: all routines that found no row of their own */

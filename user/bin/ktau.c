@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktau.c - whose time it was: `ktau run COMMAND [ARGUMENT]...` runs a command, and then prints the profile of
+ * its processes, by routine of the kernel. Without `run`: `ktau` prints that of all processes.
+ *
+ * Needs profiles to be on: boot option `profiles=1`, or `trace profiles on`.
+ */
+#include <arch/trace.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <tarn/error.h>
+#include <tarn/runtime.h>
+#include <user/bin/util.h>
+#include <user/tarnprof/show.h>
+
+extern char **environ;
+
+static const char synopsis[] =
+    "[-a] [run COMMAND [ARGUMENT]...]\n"
+    "  run COMMAND  run it, and print in which routines of the kernel its processes were, how\n"
+    "               often and how long; of those that have ended when it ends\n"
+    "  without it   the same of all processes, since profiles were switched on\n"
+    "  -a           all routines, not only the 30 with the most time\n";
+
+/* Adds all profiles of `of` that are of this kind; ~0: of any. */
+static int add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kind)
+{
+    struct tarnprof profile = {0};
+    int result;
+    while ((result = tarnprof_next(&profile, of)) > 0)
+        if ((kind == ~0u || profile.head->of == kind) && !tarnprof_add(sum, &profile))
+            die("no memory");
+    tarnprof_free(&profile);
+    return result < 0 ? refuse("the profiles cannot be read: %s", tarn_error_text(result)) : 0;
+}
+
+static int show_all(uint32_t lines)
+{
+    struct tarnprof_sum sum = {0};
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse("this process may not read the profiles of others");
+    const int status = add_all(&sum, SLOT_TRACE, ~0u);
+    if (!status)
+        tarnprof_show(&sum, lines);
+    tarnprof_free_sum(&sum);
+    return status;
+}
+
+/* This program had no children before, so its children's profile is the command's. */
+static int run(char **arguments, uint32_t lines)
+{
+    struct tarnprof_sum sum = {0};
+    int status = 0;
+    pid_t pid;
+    if ((errno = posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environ)) != 0)
+        return complain("%s", arguments[0]), 127;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            die("waiting for %s", arguments[0]);
+    fflush(stdout);
+    if (add_all(&sum, TARNPROF_OWN, TRACE_PROFILE_CHILDREN))
+        return 1;
+    tarnprof_show(&sum, lines);
+    tarnprof_free_sum(&sum);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+    program_name = argv[0];
+    const int first = argc > 1 && !strcmp(argv[1], "-a") ? 2 : 1;
+    const uint32_t lines = first == 2 ? UINT_MAX : 30;
+    const bool runs = first < argc && !strcmp(argv[first], "run");
+    if ((first < argc && !runs) || (runs && first + 1 == argc))
+        usage(synopsis);
+    if (!arch_trace_info()->profiles)
+        return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
+    return runs ? run(argv + first + 1, lines) : show_all(lines);
+}
