@@ -35,7 +35,7 @@ GUEST_kernel_scarce := free memory=256M seconds=600
 # Tests of the trace. trace_rings.c reads the rings.
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_sites trace_counters trace_tables,\
     $(eval $(call guest_test_program,$t,tests/guest/$t.c user/bin/trace_rings.c)))
-$(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c))
+$(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c user/bin/trace_rings.c))
 GUEST_lock_tables := plain append=debug.hang=1
 # Its vandal's races are what it is about.
 GUEST_trace_damage := plain
