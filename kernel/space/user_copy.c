@@ -123,7 +123,7 @@ int64_t user_read_name(char name[TARN_NAME_BYTES], const char *user_from)
 
 /* ---- System calls on memory objects ---- */
 
-#define CHUNK    1024u
+#define CHUNK    4096u        /* of the kernel stack, so that a page needs the object's lock once */
 #define COPY_MAX (1ull << 20) /* maximum per system call, because the kernel is not preempted */
 
 /* Copies up to CHUNK bytes. Returns their number, 0 at the end of the object, or an error. */

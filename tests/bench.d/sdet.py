@@ -10,8 +10,19 @@ SCRIPTS, ROUNDS = 8, 6  # tests/bench.d/sdet.rc
 COUNTS = re.compile(r"^ *0 +(\d+) +(\d+) +(\d+) +\d+ +0 +0$")
 
 
+def count_samples(lines):
+    """Of locks, in the tables that the script prints before and after: the difference."""
+    sums = []
+    for line in lines:
+        if re.match(r"^ *lock_class +sampled", line):
+            sums.append(0)
+        elif sums and (found := re.match(r"^ *[a-z][a-z -]*[a-z] +(\d+) +\d+", line)):
+            sums[-1] += int(found[1])
+    return sums[-1] - sums[0] if len(sums) == 2 else 0
+
+
 class Run:
-    """seconds of the guest; events, words and packets that were logged meanwhile."""
+    """instructions of the guest; events, words and packets that were logged meanwhile; sampled acquisitions of locks."""
 
     def __init__(self, directory, options, script="sdet", **machine):
         with guest.Guest(log=os.path.join(directory, "serial.log"), options=f"run=/test/{script} exit=1 {options}", arch=ARCH, smp=1,
@@ -23,4 +34,5 @@ class Run:
         if len(counts) != 2 or len(elapsed) != 1:
             raise guest.GuestError(f"no result of sdet with {options}\n{vm.tail()}")
         self.instructions = elapsed[0] * 1e9
+        self.samples = count_samples(vm.lines)
         self.words, self.packets, self.events = (last - first for first, last in zip(*counts))

@@ -49,7 +49,7 @@ GUEST_TESTS += profiles_program
 GUEST_profiles_program := append=profiles=1
 # Not the stubs of system calls, which are inline.
 CFLAGS_tests/guest/profiles_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
-$(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c))
+$(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c user/bin/trace_rings.c))
 GUEST_lock_tables := plain append=debug.hang=1
 # Its vandal's races are what it is about.
 GUEST_trace_damage := plain

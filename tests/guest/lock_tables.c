@@ -15,7 +15,9 @@
 #include <tests/guest/trace_help.h>
 #include <tests/guest/wait.h>
 #include <trace/event/lock_tables.h>
+#include <trace/event/schemas.h>
 #include <trace/events.h>
+#include <trace/lock.h>
 #include <trace/print/tables.h>
 #include <trace/ring/table_read.h>
 
@@ -326,6 +328,26 @@ static void test_kernel(void)
     printf("# %llu of %u\n", (unsigned long long)(row.acquisitions - before), 16 * ROUNDS);
 }
 
+/* docs/studies.md, "Lock tables". */
+static void test_memory_copy(void)
+{
+    static char page[TARN_PAGE_SIZE];
+    const uint32_t class = find_class("memory object");
+    const int64_t memory = sys_memory_create(sizeof page);
+    page[0] = 1; /* it and the object have their frames before they are counted */
+    sys_memory_write((cap_t)memory, 0, page, sizeof page);
+    sample(class, 1);
+    for (unsigned i = 0; i < ROUNDS; i++)
+        if (sys_memory_read((cap_t)memory, 0, page, sizeof page) != sizeof page)
+            printf("Bail out! the object cannot be read\n");
+    sample(class, 0);
+    sys_cap_close((cap_t)memory);
+    const struct trace_locks_row row = find_busiest(class);
+    check(row.acquisitions >= ROUNDS && row.acquisitions < ROUNDS + ROUNDS / 2,
+          "to copy a page takes the lock of its memory object once");
+    printf("# %llu of %u\n", (unsigned long long)row.acquisitions, ROUNDS);
+}
+
 /* Two CPUs want the same lock, and each holds it for a while (boot option debug.hang=1). */
 static void test_kernel_wait(void)
 {
@@ -347,6 +369,50 @@ static void test_kernel_wait(void)
           "one of them waited");
 }
 
+struct held {
+    uint64_t lock, count;
+};
+
+static void note_held(void *context, uint32_t cpu, const struct trace_header *event, uint64_t time)
+{
+    struct held *held = context;
+    held->count += event->id == TRACE_ID(TRACE_CLASS_LOCK, 2) && event->length > 1 &&
+                   *(const uint64_t *)(event + 1) == held->lock;
+}
+
+/* Events lock_held of that lock in the rings. */
+static uint64_t count_held(const void *lock)
+{
+    struct held held = {.lock = (uint64_t)lock};
+    struct ring_findings findings;
+    if (!visit_rings(note_held, &held, &findings))
+        printf("Bail out! no memory to read the rings\n");
+    return held.count;
+}
+
+/* Of events from a threshold on, only long waits and holds are logged; the tables count all. */
+static void test_threshold(void)
+{
+    static pthread_mutex_t timed = PTHREAD_MUTEX_INITIALIZER;
+    control(TRACE_OP_SET_MASK, 1ull << TRACE_CLASS_LOCK, 0);
+    const char *bad;
+    const bool is_set = trace_limit(SLOT_TRACE, "lock.held", true, HOLD_MS * 1000000 / 2, &bad) == 0;
+    sample(TARN_LOCK_MUTEX, 1);
+    take_mutex(&timed, ROUNDS);
+    pthread_mutex_lock(&timed);
+    usleep(HOLD_MS * 1000);
+    pthread_mutex_unlock(&timed);
+    sample(TARN_LOCK_MUTEX, 0);
+    control(TRACE_OP_SET_MASK, 0, 0);
+    trace_limit(SLOT_TRACE, "lock.held", true, 0, &bad);
+    check_row("mutex, while only long holds are logged", find_lock_row(&timed, TARN_LOCK_MUTEX), ROUNDS + 1,
+              ROUNDS + 1, ROUNDS + 1);
+    /* The host may take a CPU away from a holder, so that others are long, too. */
+    const uint64_t logged = count_held(&timed);
+    check(is_set && logged >= 1 && logged < ROUNDS / 8, "of its holds only the long one is logged");
+    printf("# %llu logged\n", (unsigned long long)logged);
+}
+
 int main(void)
 {
     control(TRACE_OP_SET_MASK, 0, 0);
@@ -357,7 +423,9 @@ int main(void)
     test_semaphore();
     test_newlib();
     test_kernel();
+    test_memory_copy();
     test_wait();
     test_kernel_wait();
+    test_threshold();
     return finish_tests();
 }

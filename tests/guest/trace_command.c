@@ -263,9 +263,27 @@ static void test_tables(void)
     trace_row_add(&row->times, 2);
     trace_row_add(&row->ticks, arch_trace_info()->clock_hz * 20);
     trace_row_end(&row->ended);
-    check(run("trace tables lock_sites") == 0 && says("lock_class") && says("0xabcd0123          60 ") &&
-              says("20.0s") && says(" row"),
+    check(run("trace tables lock_sites") == 0 && says("lock_class") && says("0xabcd0123 ") && says("20.0s") &&
+              says(" row"),
           "tables prints the rows of one, with times");
+    check(says(" mean\n") && says("10.0s"), "and what is derived from them");
+    row = trace_lock_sites_row(arch_trace_ring(), 0xabcd0124, TARN_LOCK_MUTEX, 1, 1);
+    trace_row_begin(&row->begun);
+    trace_row_add(&row->times, 1000000);
+    trace_row_add(&row->ticks, arch_trace_info()->clock_hz);
+    trace_row_end(&row->ended);
+    check(run("trace tables lock_sites --by times --top 1") == 0 && says("0xabcd0124  user mutex") &&
+              says("  hold ") && !says("0xabcd0123"),
+          "sorted by another column, only the first row, with names");
+    check(run("trace tables lock_sites --top 1 --by mean") == 0 && says("0xabcd0123") && !says("0xabcd0124"),
+          "sorted by a derived column");
+    check(run("trace tables lock_sites --interval 10ms") == 0 && !says("0xabcd"),
+          "an interval has only what was counted in it");
+    check(fails_with("trace tables lock_sites --by bogus", 1, "no such column") &&
+              fails_with("trace tables lock_sites --top 0", 1, "'--top 0': options are") &&
+              fails_with("trace tables lock_sites --interval", 1, "'--interval ': options are") &&
+              fails_with("trace tables lock_sites --bogus 1", 1, "options are"),
+          "wrong options are refused");
     check(fails_with("trace tables bogus", 1, "no table has that name"), "there is no other table");
 }
 

@@ -56,8 +56,11 @@ static void damage(void)
                  next_random() % sizeof(struct trace_packet);
         break;
     case 3:
-        offset = TRACE_TABLES_OFFSET + next_random() % info->table_bytes;
-        break;
+        if (info->table_bytes) {
+            offset = TRACE_TABLES_OFFSET + next_random() % info->table_bytes;
+            break;
+        }
+        __attribute__((fallthrough)); /* a system with too many CPUs for its memory has none */
     default:
         offset = TRACE_BUFFERS_OFFSET + next_random() % ring_bytes;
     }

@@ -11,7 +11,7 @@
 
 #include <tools/tarn/map.h>
 
-#define TABLE_COLUMNS_MAX 32u
+#define TABLE_COLUMNS_MAX 48u
 
 enum column_kind {
     COLUMN_COUNT,  /* uses `count`; adds up */

@@ -2,9 +2,9 @@
 /*
  * trace/print/tables.c - tables of counters as text; see tables.h. Freestanding.
  *
- * A cell is the text of a key or of a column; a histogram has two cells. Rows are kept in the caller's
- * memory, and `order` has their numbers, the largest first. If there are more rows than fit, the smallest
- * goes.
+ * A cell is the text of a key, of a column, or of what is derived from some; a histogram has two cells. Rows
+ * are kept in the caller's memory, and `order` has their numbers, the largest first. If there are more rows
+ * than fit, the smallest goes.
  */
 #include "trace/events.h" /* generated */
 #include <stddef.h>
@@ -55,29 +55,94 @@ static void put_value(struct trace_text *text, const struct trace_column_info *c
         trace_text_number(text, value);
 }
 
-static unsigned cells_of(const struct trace_column_info *column)
+static void put_percent(struct trace_text *text, uint64_t hundredths)
 {
-    return column->kind == TRACE_COLUMN_HISTOGRAM ? 2 : 1;
+    trace_text_number(text, hundredths / 100);
+    trace_text_char(text, '.');
+    trace_text_char(text, (char)('0' + hundredths / 10 % 10));
+    trace_text_char(text, (char)('0' + hundredths % 10));
+    trace_text_char(text, '%');
 }
 
-/* The text of one cell, `upper` if it is a histogram's second one; `row` NULL: its heading. */
-static void make_cell(char out[CELL_BYTES], const struct trace_column_info *column, unsigned upper,
-                      const uint64_t *row, uint64_t hz)
+/* What a cell shows: a column, of a histogram one of two percentiles, or what is derived. */
+struct cell {
+    const struct trace_column_info *column; /* NULL: derived */
+    unsigned percent;                       /* of a histogram; 0: it is none */
+    const struct trace_derived *derived;
+};
+
+/* The cell of that number. False: there are no more. */
+static bool cell_at(const struct trace_table_print *print, unsigned number, struct cell *cell)
 {
-    const unsigned percent = upper ? PERCENTILE_TOP : PERCENTILE_LOW;
+    const struct trace_table_info *table = print->walk.table;
+    for (unsigned c = 0; c < table->column_count; c++) {
+        const bool is_histogram = table->columns[c].kind == TRACE_COLUMN_HISTOGRAM;
+        if (number < 1u + is_histogram) {
+            const unsigned percent = number ? PERCENTILE_TOP : PERCENTILE_LOW;
+            *cell = (struct cell){.column = &table->columns[c], .percent = is_histogram ? percent : 0};
+            return true;
+        }
+        number -= 1u + is_histogram;
+    }
+    if (number >= print->derived_count)
+        return false;
+    *cell = (struct cell){.derived = print->derived[number]};
+    return true;
+}
+
+/* The cell's number; TRACE_NO_VALUE: unknown. */
+static uint64_t cell_value(const struct trace_table_print *print, const struct cell *cell,
+                           const uint64_t *row)
+{
+    if (!cell->column)
+        return trace_derive(cell->derived, print->walk.table, row, print->elapsed);
+    return cell->percent ? trace_histogram_bound(&row[cell->column->word], cell->percent)
+                         : row[cell->column->word];
+}
+
+static bool is_key(const struct cell *cell)
+{
+    return cell->column && cell->column->kind == TRACE_COLUMN_KEY;
+}
+
+static const char *cell_name(const struct cell *cell)
+{
+    return cell->column ? cell->column->name : cell->derived->name;
+}
+
+static void put_cell(struct trace_text *text, const struct trace_table_print *print, const struct cell *cell,
+                     const uint64_t *row)
+{
+    static const struct trace_column_info ticks = {.unit = "ticks"}, number = {.unit = ""};
+    const uint64_t value = cell_value(print, cell, row);
+    const char *name = is_key(cell) && print->name_of ? print->name_of(cell_name(cell), value) : NULL;
+    if (name)
+        trace_text_add(text, name);
+    else if (value == TRACE_NO_VALUE && !is_key(cell))
+        trace_text_char(text, '-');
+    else if (cell->column)
+        put_value(text, cell->column, value, print->clock_hz);
+    else if (cell->derived->kind == TRACE_DERIVED_PERCENT)
+        put_percent(text, value);
+    else
+        put_value(text, cell->derived->kind == TRACE_DERIVED_TICKS ? &ticks : &number, value,
+                  print->clock_hz);
+}
+
+/* The text of a cell; `row` NULL: its heading. */
+static void make_cell(char out[CELL_BYTES], const struct trace_table_print *print, const struct cell *cell,
+                      const uint64_t *row)
+{
     struct trace_text text = {.bytes = out, .capacity = CELL_BYTES - 1};
-    if (column->kind != TRACE_COLUMN_HISTOGRAM) {
-        if (row)
-            put_value(&text, column, row[column->word], hz);
-        else
-            trace_text_add(&text, column->name);
-    } else if (row) {
-        put_value(&text, column, trace_histogram_percentile(&row[column->word], percent), hz);
+    if (row) {
+        put_cell(&text, print, cell, row);
     } else {
-        trace_text_add(&text, column->name);
-        trace_text_char(&text, ' ');
-        trace_text_number(&text, percent);
-        trace_text_char(&text, '%');
+        trace_text_add(&text, cell_name(cell));
+        if (cell->percent) {
+            trace_text_char(&text, ' ');
+            trace_text_number(&text, cell->percent);
+            trace_text_char(&text, '%');
+        }
     }
     out[text.length < CELL_BYTES - 1 ? text.length : CELL_BYTES - 1] = 0;
 }
@@ -96,37 +161,74 @@ static void put_spaces(const struct trace_table_print *print, unsigned count)
         print->put(" ");
 }
 
-/* Prints the cells of a row, or the headings, or (`measures`) makes the columns wide enough for them. */
-static void do_line(struct trace_table_print *print, const uint64_t *row, bool measures)
+/* Makes the columns wide enough for the cells of a row. Those that are 0 or unknown need no width. */
+static void measure_row(struct trace_table_print *print, const uint64_t *row)
 {
-    const struct trace_table_info *table = print->walk.table;
-    char cell[CELL_BYTES];
-    unsigned place = 0;
-    for (unsigned c = 0; c < table->column_count; c++)
-        for (unsigned i = 0; i < cells_of(&table->columns[c]); i++, place++) {
-            make_cell(cell, &table->columns[c], i, row, print->clock_hz);
-            const unsigned length = length_of(cell);
-            if (measures && print->widths[place] < length)
-                print->widths[place] = (uint8_t)length;
-            if (measures)
-                continue;
-            put_spaces(print, print->widths[place] - length + (place ? 2 : 0));
-            print->put(cell);
-        }
-    if (!measures)
-        print->put("\n");
+    char text[CELL_BYTES];
+    struct cell cell;
+    for (unsigned place = 0; cell_at(print, place, &cell); place++) {
+        const uint64_t value = cell_value(print, &cell, row);
+        make_cell(text, print, &cell, row);
+        if ((is_key(&cell) || (value != 0 && value != TRACE_NO_VALUE)) &&
+            print->widths[place] < length_of(text))
+            print->widths[place] = (uint8_t)length_of(text);
+    }
+}
+
+/* Columns without width are left out, but not keys. */
+static void measure_headings(struct trace_table_print *print)
+{
+    char text[CELL_BYTES];
+    struct cell cell;
+    for (unsigned place = 0; cell_at(print, place, &cell); place++) {
+        make_cell(text, print, &cell, NULL);
+        if ((is_key(&cell) || print->widths[place]) && print->widths[place] < length_of(text))
+            print->widths[place] = (uint8_t)length_of(text);
+    }
+}
+
+/* `row` NULL: the headings. */
+static void print_line(const struct trace_table_print *print, const uint64_t *row)
+{
+    char text[CELL_BYTES];
+    struct cell cell;
+    for (unsigned place = 0; cell_at(print, place, &cell); place++) {
+        if (!print->widths[place])
+            continue;
+        make_cell(text, print, &cell, row);
+        const unsigned length = length_of(text);
+        put_spaces(print,
+                   (length < print->widths[place] ? print->widths[place] - length : 0) + (place ? 2 : 0));
+        print->put(text);
+    }
+    print->put("\n");
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------- */
 
-static uint32_t sort_word(const struct trace_table_info *table)
+static bool is_same_text(const char *a, const char *b)
 {
-    const enum trace_column_kind kinds[] = {TRACE_COLUMN_SUM, TRACE_COLUMN_COUNT};
-    for (unsigned k = 0; k < 2; k++)
-        for (unsigned c = 0; c < table->column_count; c++)
-            if (table->columns[c].kind == kinds[k])
-                return table->columns[c].word;
-    return TRACE_ROW_BEGUN;
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+/* The cell by which rows are sorted: print->by, or the first sum, or else the first count. */
+static bool find_order(const struct trace_table_print *print, struct cell *order)
+{
+    const enum trace_column_kind kinds[] = {TRACE_COLUMN_SUM, TRACE_COLUMN_COUNT, TRACE_COLUMN_KEY};
+    for (unsigned k = 0; k < 3; k++)
+        for (unsigned place = 0; cell_at(print, place, order); place++)
+            if (print->by ? is_same_text(cell_name(order), print->by)
+                          : order->column && order->column->kind == kinds[k])
+                return true;
+    return false;
+}
+
+static uint64_t order_of(const struct trace_table_print *print, const struct cell *order, const uint64_t *row)
+{
+    const uint64_t value = cell_value(print, order, row);
+    return value == TRACE_NO_VALUE && !is_key(order) ? 0 : value;
 }
 
 static uint64_t *kept_row(const struct trace_table_print *print, uint32_t place)
@@ -135,11 +237,11 @@ static uint64_t *kept_row(const struct trace_table_print *print, uint32_t place)
 }
 
 /* Keeps print->sum at its place. */
-static void keep_row(struct trace_table_print *print, uint32_t word)
+static void keep_row(struct trace_table_print *print, const struct cell *order)
 {
-    const uint64_t value = print->sum[word];
+    const uint64_t value = order_of(print, order, print->sum);
     uint32_t place = print->count;
-    while (place > 0 && kept_row(print, place - 1)[word] < value)
+    while (place > 0 && order_of(print, order, kept_row(print, place - 1)) < value)
         place--;
     if (place == print->capacity)
         return;
@@ -179,24 +281,27 @@ static void put_if_any(const struct trace_table_print *print, uint64_t count, co
     print->put(what);
 }
 
-void trace_table_print(struct trace_table_print *print, const struct trace_table_info *table)
+bool trace_table_print(struct trace_table_print *print, const struct trace_table_info *table)
 {
-    const uint32_t word = sort_word(table);
+    struct cell order;
     uint64_t unfinished = 0;
     begin_walk(print, table);
     print->count = 0, print->keys = 0;
+    print->derived_count = trace_table_derived(table, print->derived);
+    if (!find_order(print, &order))
+        return false;
     for (unsigned i = 0; i < TRACE_TABLE_CELLS_MAX; i++)
         print->widths[i] = 0;
     for (; trace_table_next(&print->walk, print->sum); print->keys++) {
         unfinished += trace_row_unfinished(table, print->sum);
-        keep_row(print, word);
+        keep_row(print, &order);
     }
-    do_line(print, NULL, true);
     for (uint32_t i = 0; i < print->count; i++)
-        do_line(print, kept_row(print, i), true);
-    do_line(print, NULL, false);
+        measure_row(print, kept_row(print, i));
+    measure_headings(print);
+    print_line(print, NULL);
     for (uint32_t i = 0; i < print->count; i++)
-        do_line(print, kept_row(print, i), false);
+        print_line(print, kept_row(print, i));
     put_number(print, print->keys, 0);
     print->put(print->keys == 1 ? " row\n" : " rows\n");
     put_if_any(print, print->keys - print->count, " of them, with less, are not shown\n");
@@ -204,7 +309,8 @@ void trace_table_print(struct trace_table_print *print, const struct trace_table
                " updates are under way, or their threads were killed: they are counted in part\n");
     put_if_any(print, print->walk.damaged, " rows are damaged, and left out\n");
     put_if_any(print, trace_table_head_sum(&print->walk, TRACE_TABLE_NO_SPACE),
-               " updates were lost: their table was full\n");
+               " updates found no row: no more may be used, and other keys are missing\n");
+    return true;
 }
 
 void trace_tables_list(struct trace_table_print *print)
@@ -221,13 +327,6 @@ void trace_tables_list(struct trace_table_print *print)
         print->put(table->description);
         print->put("\n");
     }
-}
-
-static bool is_same_text(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
 }
 
 const struct trace_table_info *trace_table_named(const char *name)

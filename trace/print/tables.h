@@ -8,22 +8,30 @@
 #ifndef TRACE_PRINT_TABLES_H
 #define TRACE_PRINT_TABLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <trace/ring/table_derive.h>
 #include <trace/ring/table_read.h>
 
-#define TRACE_TABLE_CELLS_MAX (TRACE_TABLE_COLUMNS_MAX * 2) /* a histogram has two */
+#define TRACE_TABLE_CELLS_MAX (TRACE_TABLE_COLUMNS_MAX * 2 + TRACE_DERIVED_MAX) /* a histogram has two */
 
 struct trace_table_print {
     /* the caller's */
     const char *(*ring_of)(uint32_t cpu);
     uint32_t cpu_count;
     uint64_t clock_hz;
+    uint64_t elapsed;              /* ticks in which rows were counted; 0: unknown */
     void (*put)(const char *text); /* parts of lines */
-    uint64_t *rows;                /* capacity * TRACE_TABLE_ROW_WORDS_MAX words */
-    uint16_t *order;               /* `capacity` of them */
-    uint32_t capacity;             /* rows that are printed, at least 1: those with the most */
+    const char *by;                /* the column to sort by, also a derived one; NULL: see below */
+    /* a name to print in place of a key's value, or NULL; may be NULL itself */
+    const char *(*name_of)(const char *key, uint64_t value);
+    uint64_t *rows;    /* capacity * TRACE_TABLE_ROW_WORDS_MAX words */
+    uint16_t *order;   /* `capacity` of them */
+    uint32_t capacity; /* rows that are printed, at least 1: those with the most */
     /* its own */
     struct trace_table_walk walk;
+    const struct trace_derived *derived[TRACE_DERIVED_MAX];
+    unsigned derived_count;
     uint32_t count; /* rows kept */
     uint64_t keys;  /* all rows */
     uint64_t sum[TRACE_TABLE_ROW_WORDS_MAX];
@@ -35,8 +43,9 @@ const struct trace_table_info *trace_table_named(const char *name);
 
 /* A line for each table. */
 void trace_tables_list(struct trace_table_print *print);
-/* The rows of a table, sorted by its first sum (if it has none, its first count), largest first. Of a
- * histogram it prints the values below which 50 % and 99 % lie, about. */
-void trace_table_print(struct trace_table_print *print, const struct trace_table_info *table);
+/* The rows of a table, sorted by a column (default: its first sum, or else its first count), largest first.
+ * Columns in which all are 0 or unknown are left out. Of a histogram it prints the values that 50 % and 99 %
+ * do not exceed: upper bounds of buckets. False: it has no column `by`. */
+bool trace_table_print(struct trace_table_print *print, const struct trace_table_info *table);
 
 #endif

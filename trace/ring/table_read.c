@@ -221,19 +221,3 @@ uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word
         sum += __atomic_load_n(&head_of(walk->table, walk->ring_of(cpu))[word], __ATOMIC_RELAXED);
     return sum;
 }
-
-uint64_t trace_histogram_percentile(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent)
-{
-    uint64_t total = 0, below = 0;
-    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
-        total += histogram[b];
-    const uint64_t wanted = total / 100 * percent + (total % 100 * percent + 99) / 100;
-    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++) {
-        if (histogram[b] > 0 && below + histogram[b] >= wanted) {
-            const uint64_t first = b ? 1ull << b : 0, width = b ? 1ull << b : 2;
-            return first + (uint64_t)((unsigned __int128)width * (wanted - below) / histogram[b]);
-        }
-        below += histogram[b];
-    }
-    return 0;
-}

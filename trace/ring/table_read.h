@@ -56,8 +56,4 @@ bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum);
 /* Words of the table's heads, added over all CPUs: enum trace_table_head_word. */
 uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word);
 
-/* The value below which `percent` of a histogram's values are, about: within its bucket they are taken for
- * evenly spread. 0: it has none. */
-uint64_t trace_histogram_percentile(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent);
-
 #endif

@@ -73,7 +73,9 @@ static const char help[] =
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
-    "  tables [NAME]          print a table of counters, all CPUs together, the rows with the most first.\n"
+    "  tables [NAME [--by COLUMN] [--top N] [--interval DURATION]]\n"
+    "                         print a table of counters, all CPUs together, the rows with the most first:\n"
+    "                         by COLUMN, at most N, only what was counted in the next DURATION (500ms, 5s).\n"
     "                         Without NAME: list them, with rows used and updates lost\n"
     "  last [COUNT] [MASK]    print the newest events (20) of all CPUs, of the classes in MASK\n"
     "  previous [COUNT] [MASK]  the same for the previous boot, whose trace survived a reset\n"
@@ -358,12 +360,12 @@ static int read_lock_classes(struct system_lock_class classes[LOCK_CLASSES_MAX])
 
 static int list_lock_classes(const struct system_lock_class *classes, int count)
 {
-    puts("class                 logged     contended");
+    puts("class                sampled     contended");
     for (int i = 0; i < count; i++) {
-        char logged[32] = "-";
+        char sampled[32] = "-";
         if (classes[i].sample_every)
-            snprintf(logged, sizeof logged, "1 of %" PRIu32, classes[i].sample_every);
-        printf("%-18s %10s", classes[i].name, logged);
+            snprintf(sampled, sizeof sampled, "1 of %" PRIu32, classes[i].sample_every);
+        printf("%-18s %10s", classes[i].name, sampled);
         if (classes[i].number >= TARN_LOCK_CLASSES_USER)
             printf(" %13" PRIu64, classes[i].contended);
         putchar('\n');
@@ -480,7 +482,7 @@ static int run_bench(int argc, char **argv)
 
 static int print_tables(int argc, char **argv)
 {
-    return show_tables(argc > 1 ? argv[1] : NULL);
+    return show_tables(argc, argv);
 }
 
 static trace_run run_command;
@@ -516,7 +518,7 @@ static const struct command {
     {"bench", 0, INT_MAX, run_bench},
     {"study", 0, 1, choose_study},
     {"low-water", 0, 1, set_low_water},
-    {"tables", 0, 1, print_tables},
+    {"tables", 0, 7, print_tables},
     {"profiles", 1, 1, switch_profiles},
 };
 

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_tables.c - prints tables of counters; see trace_tables.h. They are read where they are mapped. */
+/*
+ * trace_tables.c - prints tables of counters; see trace_tables.h.
+ *
+ * They are read where they are mapped. For an interval they are copied at its begin and at its end; then the
+ * second copy becomes the difference, which is printed as if it were mapped.
+ */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tarn/abi.h>
+#include <tarn/runtime.h>
+#include <unistd.h>
 
 #include <arch/trace.h>
+#include <trace/events.h>
 #include <trace/print/tables.h>
+#include <trace/print/words.h>
 #include <user/bin/trace_tables.h>
 #include <user/bin/util.h>
 
-#define ROWS_SHOWN 1000u
+#define ROWS_SHOWN  1000u
+#define CLASSES_MAX 128u
 
 static const char *ring_at(uint32_t cpu)
 {
@@ -21,27 +32,180 @@ static void put_text(const char *text)
     fputs(text, stdout);
 }
 
-int show_tables(const char *name)
+/* ---- names ----------------------------------------------------------------------------------------- */
+
+static struct system_lock_class classes[CLASSES_MAX];
+static uint64_t class_count;
+
+static void read_classes(void)
 {
-    static struct trace_table_print print = {.ring_of = ring_at, .put = put_text, .capacity = ROWS_SHOWN};
+    const int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof classes);
+    class_count = bytes < 0 ? 0 : (uint64_t)bytes / sizeof *classes;
+}
+
+static const char *name_of(const char *key, uint64_t value)
+{
+    if (!strcmp(key, "what") && value < 2)
+        return value ? "hold" : "wait";
+    for (uint64_t i = 0; i < class_count && !strcmp(key, "lock_class"); i++)
+        if (classes[i].number == value)
+            return classes[i].name;
+    return NULL;
+}
+
+/* ---- an interval ----------------------------------------------------------------------------------- */
+
+static char *copies[2]; /* of all CPUs' tables: before, now */
+
+static const char *copied_ring(uint32_t cpu)
+{
+    return copies[1] + (uint64_t)cpu * TRACE_TABLES_BYTES - TRACE_TABLES_OFFSET;
+}
+
+static uint64_t *copied_row(unsigned copy, const struct trace_table_info *table, uint32_t cpu, uint32_t row)
+{
+    return (uint64_t *)(copies[copy] + (uint64_t)cpu * TRACE_TABLES_BYTES + table->offset) +
+           TRACE_TABLE_HEAD_WORDS + (uint64_t)row * table->row_words;
+}
+
+static void copy_table(unsigned copy, const struct trace_table_info *table, uint32_t cpu_count)
+{
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
+        uint64_t *head = copied_row(copy, table, cpu, 0) - TRACE_TABLE_HEAD_WORDS;
+        memcpy(head, ring_at(cpu) + TRACE_TABLES_OFFSET + table->offset, TRACE_TABLE_HEAD_WORDS * 8);
+        for (uint32_t row = 0; row < table->rows; row++) {
+            uint64_t *words = copied_row(copy, table, cpu, row);
+            if (trace_table_read_row(table, ring_at(cpu), row, words) == TRACE_ROW_FREE)
+                words[TRACE_ROW_TAG] = 0;
+        }
+    }
+}
+
+/* A largest value counts if it occurred meanwhile. */
+static void subtract_row(const struct trace_table_info *table, uint64_t *now, const uint64_t *before)
+{
+    if (now[TRACE_ROW_BEGUN] == before[TRACE_ROW_BEGUN])
+        now[TRACE_ROW_TAG] = 0;
+    if (!now[TRACE_ROW_TAG] || !before[TRACE_ROW_TAG])
+        return;
+    for (unsigned c = table->key_count; c < table->column_count; c++)
+        for (unsigned i = table->columns[c].word, end = i + table->columns[c].words; i < end; i++)
+            if (table->columns[c].kind != TRACE_COLUMN_MAX)
+                now[i] -= before[i];
+            else if (now[i] == before[i])
+                now[i] = 0;
+    now[TRACE_ROW_BEGUN] -= before[TRACE_ROW_BEGUN];
+    now[table->row_words - 1] -= before[table->row_words - 1];
+}
+
+static void subtract_table(const struct trace_table_info *table, uint32_t cpu_count)
+{
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
+        uint64_t *now = copied_row(1, table, cpu, 0), *before = copied_row(0, table, cpu, 0);
+        now[TRACE_TABLE_NO_SPACE - (int)TRACE_TABLE_HEAD_WORDS] -=
+            before[TRACE_TABLE_NO_SPACE - (int)TRACE_TABLE_HEAD_WORDS];
+        for (uint32_t row = 0; row < table->rows; row++)
+            subtract_row(table, copied_row(1, table, cpu, row), copied_row(0, table, cpu, row));
+    }
+}
+
+static void copy_tables(unsigned copy, const struct trace_table_info *table, uint32_t cpu_count)
+{
+    copy_table(copy, table, cpu_count);
+    if (table->adds)
+        copy_table(copy, table->adds, cpu_count);
+}
+
+/* Returns false if there is no memory. */
+static bool watch_interval(struct trace_table_print *print, const struct trace_table_info *table, uint64_t ns)
+{
+    for (unsigned i = 0; i < 2; i++)
+        copies[i] = calloc(print->cpu_count, TRACE_TABLES_BYTES);
+    if (!copies[0] || !copies[1])
+        return false;
+    const uint64_t begin = arch_trace_clock();
+    copy_tables(0, table, print->cpu_count);
+    usleep((useconds_t)(ns / 1000));
+    copy_tables(1, table, print->cpu_count);
+    print->elapsed = arch_trace_clock() - begin;
+    subtract_table(table, print->cpu_count);
+    if (table->adds)
+        subtract_table(table->adds, print->cpu_count);
+    print->ring_of = copied_ring;
+    return true;
+}
+
+/* ---- the command ----------------------------------------------------------------------------------- */
+
+struct options {
+    const char *name, *by;
+    uint64_t top, interval_ns;
+};
+
+static bool read_option(struct options *options, const char *word, const char *value)
+{
+    if (!strcmp(word, "--by")) {
+        options->by = value;
+        return true;
+    }
+    if (!strcmp(word, "--top"))
+        return trace_parse_number(value, strlen(value), &options->top) && options->top > 0 &&
+               options->top <= ROWS_SHOWN;
+    return !strcmp(word, "--interval") && trace_parse_duration(value, strlen(value), &options->interval_ns) &&
+           options->interval_ns / 1000 > 0 && options->interval_ns / 1000 <= UINT32_MAX;
+}
+
+static int refuse_option(const char *word, const char *value)
+{
+    return refuse(
+        "'%s %s': options are --by COLUMN, --top N (1 to %u) and --interval DURATION, such as 500ms or "
+        "5s",
+        word, value ? value : "", ROWS_SHOWN);
+}
+
+static int print_rows(struct trace_table_print *print, const struct trace_table_info *table,
+                      const struct options *options)
+{
+    read_classes();
+    if (options->interval_ns && !watch_interval(print, table, options->interval_ns))
+        return refuse("no memory to copy the tables");
+    if (trace_table_print(print, table))
+        return 0;
+    return refuse("'%s': table %s has no such column; without --by it prints those that are not 0",
+                  options->by, table->name);
+}
+
+static int show_table(struct trace_table_print *print, const struct options *options)
+{
+    const struct trace_table_info *table = trace_table_named(options->name);
+    if (!table)
+        return refuse("'%s': no table has that name; `trace tables` lists them", options->name);
+    print->by = options->by;
+    print->capacity = (uint32_t)options->top;
+    print->rows = malloc(options->top * TRACE_TABLE_ROW_WORDS_MAX * sizeof *print->rows);
+    print->order = malloc(options->top * sizeof *print->order);
+    const int status =
+        print->rows && print->order ? print_rows(print, table, options) : refuse("no memory for the rows");
+    free(print->rows);
+    free(print->order);
+    for (unsigned i = 0; i < 2; i++)
+        free(copies[i]);
+    return status;
+}
+
+int show_tables(int argc, char **argv)
+{
+    static struct trace_table_print print = {.ring_of = ring_at, .put = put_text, .name_of = name_of};
     const struct trace_info *info = arch_trace_info();
-    const struct trace_table_info *table = name ? trace_table_named(name) : NULL;
-    if (name && !table)
-        return refuse("'%s': no table has that name; `trace tables` lists them", name);
+    struct options options = {.name = argc > 1 ? argv[1] : NULL, .top = ROWS_SHOWN};
+    for (int i = 2; i < argc; i += 2)
+        if (i + 1 == argc || !read_option(&options, argv[i], argv[i + 1]))
+            return refuse_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL);
     if (info->table_bytes == 0)
         return refuse("this system has no tables of counters: for so many CPUs it has not enough memory");
     print.cpu_count = info->cpu_count;
     print.clock_hz = info->clock_hz;
-    if (!table)
+    if (!options.name)
         return trace_tables_list(&print), 0;
-    print.rows = malloc(ROWS_SHOWN * TRACE_TABLE_ROW_WORDS_MAX * sizeof *print.rows);
-    print.order = malloc(ROWS_SHOWN * sizeof *print.order);
-    if (print.rows && print.order)
-        trace_table_print(&print, table);
-    else
-        complain("no memory for the rows");
-    const int status = print.rows && print.order ? 0 : 1;
-    free(print.rows);
-    free(print.order);
-    return status;
+    return show_table(&print, &options);
 }

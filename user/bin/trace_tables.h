@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_tables.h - `trace tables`: tables of counters. */
-#ifndef USER_BIN_TRACE_TABLES_H
-#define USER_BIN_TRACE_TABLES_H
+/* trace_tables.h - `trace tables`: prints tables of counters (trace/format/table.h). */
+#ifndef TRACE_TABLES_COMMAND_H
+#define TRACE_TABLES_COMMAND_H
 
-/* Prints the table with that name, or (NULL) lists all. Returns an exit status. */
-int show_tables(const char *name);
+/* `tables [NAME [--by COLUMN] [--top N] [--interval DURATION]]`. Returns an exit status. */
+int show_tables(int argc, char **argv);
 
 #endif

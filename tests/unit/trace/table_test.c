@@ -222,6 +222,58 @@ static void test_again(void)
     check(known == 4, "a place is that of the same keys on the same CPU");
 }
 
+/* ---- derived columns ---------------------------------------------------------------------------------- */
+
+static uint64_t derived_of(const char *name, const struct trace_locks_row *row, uint64_t elapsed)
+{
+    const struct trace_derived *list[TRACE_DERIVED_MAX];
+    const unsigned count = trace_table_derived(locks, list);
+    for (unsigned i = 0; i < count; i++)
+        if (!strcmp(list[i]->name, name))
+            return trace_derive(list[i], locks, (const uint64_t *)row, elapsed);
+    return 12345;
+}
+
+static void test_derived(void)
+{
+    /* 100 samples that stand for 64 each, held 10 or 100 ticks; 50 waits, of which 10 slept */
+    struct trace_locks_row row = {.sampled = 100,
+                                  .acquisitions = 6400,
+                                  .variance = 100 * 64 * 63,
+                                  .contended = 50,
+                                  .blocked = 10,
+                                  .wait = 5000,
+                                  .blocked_wait = 4000,
+                                  .holds = 100,
+                                  .held = 5500,
+                                  .held_longest = 100};
+    row.hold_times[3] = row.hold_times[6] = 50;
+    check(derived_of("acquisitions_error", &row, 0) == 1269,
+          "the error of an estimate is twice its deviation");
+    check(derived_of("spun", &row, 0) == 40 && derived_of("spun_wait", &row, 0) == 1000,
+          "what did not sleep only spun");
+    check(derived_of("contended_percent", &row, 0) == 78 && derived_of("wait_mean", &row, 0) == 100 &&
+              derived_of("hold_mean", &row, 0) == 55,
+          "ratios and means");
+    check(derived_of("held_all", &row, 0) == 352000 && derived_of("use_percent", &row, 704000) == 5000 &&
+              derived_of("between", &row, 640000) == 100,
+          "estimates of the time held, of its share, and of the time between acquisitions");
+    /* 2 * sqrt(64 * 63 * 50 * (15^2 + 100^2)) = 90807 */
+    const uint64_t error = derived_of("held_all_error", &row, 0);
+    check(error > 90000 && error < 91500, "the error of the time held has each hold's square");
+    check(derived_of("use_percent", &row, 0) == TRACE_NO_VALUE &&
+              derived_of("between", &row, 0) == TRACE_NO_VALUE,
+          "without an interval there is no share of it");
+    row = (struct trace_locks_row){0};
+    check(derived_of("wait_mean", &row, 1) == TRACE_NO_VALUE &&
+              derived_of("acquisitions_error", &row, 1) == 0,
+          "the mean of nothing is unknown");
+    memset(&row, 0xff, sizeof(row));
+    check(derived_of("held_all", &row, 1) && derived_of("held_all_error", &row, 1) &&
+              derived_of("use_percent", &row, 1),
+          "numbers that are too large lead nowhere");
+}
+
 /* ---- a table that adds another one ------------------------------------------------------------------ */
 
 static void put_class(char *ring, uint32_t lock_class, uint64_t wait)
@@ -295,13 +347,14 @@ static void test_values(void)
               trace_table_bucket(1023) == 9 && trace_table_bucket(1024) == 10 &&
               trace_table_bucket((1ull << 31) - 1) == 30 && trace_table_bucket(~0ull) == 31,
           "buckets are powers of two");
-    check(trace_histogram_percentile(histogram, 50) == 0, "an empty histogram has no percentile");
+    check(trace_histogram_bound(histogram, 50) == TRACE_NO_VALUE, "an empty histogram has no percentile");
     for (unsigned i = 0; i < 100; i++)
         trace_row_bucket(histogram, i < 98 ? 1024 : 1 << 20);
-    check(trace_histogram_percentile(histogram, 50) >= 1024 &&
-              trace_histogram_percentile(histogram, 50) < 2048 &&
-              trace_histogram_percentile(histogram, 99) >= 1 << 20,
-          "percentiles lie in their bucket");
+    check(trace_histogram_bound(histogram, 50) == 2047 && trace_histogram_bound(histogram, 98) == 2047 &&
+              trace_histogram_bound(histogram, 99) == (1 << 21) - 1,
+          "percentiles are the upper bounds of their buckets");
+    trace_row_bucket(histogram, 1ull << 40);
+    check(trace_histogram_bound(histogram, 100) == TRACE_NO_VALUE, "of which the last has none");
     trace_row_raise(&word, 4);
     check(word == 5, "a maximum stays");
     trace_row_raise(&word, 6);
@@ -429,6 +482,7 @@ int main(void)
     test_full();
     test_again();
     test_added();
+    test_derived();
     test_damaged();
     test_garbage();
     test_print();

@@ -46,7 +46,7 @@ static bool is_part_of_locking(const char *function)
     static const char *const parts[] = {
         /* the kernel's */
         "spin_lock", "spin_try_lock", "spin_lock_contended", "spin_note_taken", "spin_note_tried",
-        "spin_note_taken_after_wait", "log_contended", "make_note", "log_acquired",
+        "spin_note_taken_after_wait", "note_with_care", "log_contended", "make_note", "log_acquired",
         /* libc-glue's: shared ones, then locks, then events */
         "end_lock_wait", "note_acquisition", "note_sample", "acquire_contended", "lock_acquire", "note_taken",
         "lock_word_acquire", "lock_word_try_acquire", "lock_until", "pthread_mutex_lock",
@@ -60,7 +60,7 @@ static bool is_part_of_locking(const char *function)
         "pthread_cond_timedwait", "pthread_cond_clockwait", "pthread_barrier_wait", "join_wait",
         "join_pthread", "pthread_join", "wait_for_window", "borrow_window",
         /* from older versions */
-        "note_acquired"};
+        "note_acquired", "note_tried", "note_word_tried"};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(function, parts[i]) == 0)

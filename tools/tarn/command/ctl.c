@@ -283,16 +283,16 @@ static bool run_request(struct ctl *ctl, const struct wire_request *request, str
 
 static void print_lock_classes(const struct lock_classes *classes)
 {
-    printf("%-20s %12s %14s\n", "class", "logged", "contended");
+    printf("%-20s %12s %14s\n", "class", "sampled", "contended");
     for (uint32_t i = 0; i < classes->count; i++) {
         const struct wire_lock_class *class = &classes->class[i];
-        char logged[32] = "-", contended[32] = "-";
+        char sampled[32] = "-", contended[32] = "-";
 
         if (class->sample_every != 0)
-            snprintf(logged, sizeof(logged), "1 of %u", class->sample_every);
+            snprintf(sampled, sizeof(sampled), "1 of %u", class->sample_every);
         if (strncmp(class->name, "user ", 5) != 0) /* contention in programs is not counted */
             snprintf(contended, sizeof(contended), "%llu", (unsigned long long)class->contended);
-        printf("%-20s %12s %14s\n", class->name, logged, contended);
+        printf("%-20s %12s %14s\n", class->name, sampled, contended);
     }
 }
 

@@ -175,8 +175,9 @@ static void complain_of_rows(const char *name, const struct counted *counted)
         complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
                  counted->damaged, counted->damaged == 1 ? " is" : "s are");
     if (counted->no_row != 0)
-        complain("%s: %" PRIu64 " update%s found no row, because the table is full: other keys are missing",
-                 name, counted->no_row, counted->no_row == 1 ? "" : "s");
+        complain("%s: %" PRIu64 " update%s found no row, and none was free for %s: other keys are missing",
+                 name, counted->no_row, counted->no_row == 1 ? "" : "s",
+                 counted->no_row == 1 ? "it" : "them");
 }
 
 static void print_rows(const struct options *options, const struct shown *shown,
@@ -213,15 +214,16 @@ static bool show_rows(const struct options *options, struct source *source,
 
     if (!key_names_open(&names, source, options->trace, options->symbols, fail))
         return false;
-    bool ok = shown_open(&shown, counters, source->hello.clock_hz, options->by_cpu, fail);
+    const double seconds = before != NULL ? seconds_between(before, now, source->hello.clock_hz) : 0;
+    bool ok = shown_open(&shown, counters, source->hello.clock_hz,
+                         (uint64_t)(seconds * (double)source->hello.clock_hz), options->by_cpu, fail);
     if (ok) {
         counted_collect(&counted, counters, now, before, options->by_cpu);
         shown_fill(&shown, &counted, &names);
         ok = sort_table(&shown.table, options, fail);
         if (ok) {
             complain_of_rows(counters->name, &counted);
-            print_rows(options, &shown, &counted, now->cpu_count,
-                       before != NULL ? seconds_between(before, now, source->hello.clock_hz) : 0);
+            print_rows(options, &shown, &counted, now->cpu_count, seconds);
             *status = counted.damaged != 0 ? EXIT_DAMAGE : EXIT_OK;
         }
         counted_free(&counted);

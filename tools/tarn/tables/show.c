@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* show.c - columns and cells of printed tables of counters; see show.h. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/tables/show.h>
@@ -14,6 +15,7 @@ enum what {
     SHOWS_P99,
     SHOWS_LARGEST,
     SHOWS_CPU,
+    SHOWS_DERIVED, /* `column` is its index in shown->derived */
     SHOWS_UNDER_WAY,
 };
 
@@ -87,6 +89,22 @@ static bool add_value(struct shown *shown, unsigned number, struct fail *fail)
     return add_column(shown, number, SHOWS_VALUE, head, fail);
 }
 
+static bool add_derived(struct shown *shown, unsigned number, struct fail *fail)
+{
+    static const enum column_kind kinds[] = {[TRACE_DERIVED_COUNT] = COLUMN_COUNT,
+                                             [TRACE_DERIVED_TICKS] = COLUMN_TIME,
+                                             [TRACE_DERIVED_PERCENT] = COLUMN_REAL};
+    const struct trace_derived *derived = shown->derived[number];
+    const bool is_ticks = derived->kind == TRACE_DERIVED_TICKS;
+    const struct table_column head = {.key = is_ticks ? table_format(&shown->table, "%s_ns", derived->name)
+                                                      : derived->name,
+                                      .kind = kinds[derived->kind],
+                                      .sum = SUM_NOTHING,
+                                      .decimals = 2};
+
+    return add_column(shown, number, SHOWS_DERIVED, head, fail);
+}
+
 static bool add_columns(struct shown *shown, bool by_cpu, struct fail *fail)
 {
     const struct table_column cpu = NUMBER_COLUMN("cpu");
@@ -101,6 +119,9 @@ static bool add_columns(struct shown *shown, bool by_cpu, struct fail *fail)
                     : kind == TRACE_COLUMN_HISTOGRAM ? add_histogram
                                                      : add_value)(shown, c, fail);
     }
+    const unsigned derived_count = trace_table_derived(shown->counters, shown->derived);
+    for (unsigned i = 0; i < derived_count && ok; i++)
+        ok = add_derived(shown, i, fail);
     return ok && add_column(shown, 0, SHOWS_UNDER_WAY, under_way, fail);
 }
 
@@ -118,12 +139,13 @@ static const char *choose_order(const struct shown *shown)
     return first;
 }
 
-bool shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz, bool by_cpu,
-                struct fail *fail)
+bool shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz,
+                uint64_t elapsed, bool by_cpu, struct fail *fail)
 {
     *shown = (struct shown){
         .counters = counters,
         .clock_hz = clock_hz,
+        .elapsed = elapsed,
         .table = {.key = counters->name, .others = "rows", .text = counters->description, .is_wanted = true}};
     shown->table.heading = table_text(&shown->table, counters->columns[0].name);
     for (char *at = (char *)shown->table.heading; *at != '\0'; at++)
@@ -158,21 +180,34 @@ static uint64_t value_of(const struct shown *shown, const struct trace_column_in
     return in_cell(is_time(column) ? (unsigned __int128)value * 1000000000 / shown->clock_hz : value);
 }
 
-/* The upper bound of the bucket with the value that PERCENT of all do not exceed. */
 static uint64_t bound_of(const struct shown *shown, const struct trace_column_info *column,
                          const uint64_t *buckets, unsigned percent)
 {
-    uint64_t total = 0, below = 0;
+    const uint64_t bound = trace_histogram_bound(buckets, percent);
 
-    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
-        total += buckets[b];
-    const uint64_t wanted = total / 100 * percent + (total % 100 * percent + 99) / 100;
-    for (unsigned b = 0; total != 0 && b + 1 < TRACE_TABLE_BUCKETS; b++) {
-        below += buckets[b];
-        if (below >= wanted)
-            return value_of(shown, column, (2ull << b) - 1);
-    }
-    return TABLE_NONE;
+    return bound == TRACE_NO_VALUE ? TABLE_NONE : value_of(shown, column, bound);
+}
+
+/* A largest value that is not known is none for what is derived from it. */
+static union table_cell derived_cell(const struct shown *shown, const struct trace_derived *derived,
+                                     const struct counted_row *row)
+{
+    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
+    const struct trace_table_info *counters = shown->counters;
+
+    memcpy(words, row->words, 8ull * counters->row_words);
+    for (unsigned c = counters->key_count; c < counters->column_count; c++)
+        if (counters->columns[c].kind == TRACE_COLUMN_MAX &&
+            words[counters->columns[c].word] == COUNTED_UNKNOWN)
+            words[counters->columns[c].word] = UINT32_MAX; /* above the bound of any bucket */
+    const uint64_t value = trace_derive(derived, counters, words, shown->elapsed);
+    if (derived->kind == TRACE_DERIVED_PERCENT)
+        return (union table_cell){.real = value == TRACE_NO_VALUE ? NAN : (double)value / 100};
+    if (value == TRACE_NO_VALUE)
+        return (union table_cell){.count = TABLE_NONE};
+    return (union table_cell){.count = in_cell(derived->kind == TRACE_DERIVED_TICKS
+                                                   ? (unsigned __int128)value * 1000000000 / shown->clock_hz
+                                                   : value)};
 }
 
 static uint32_t pid_of(const struct trace_table_info *counters, const uint64_t *words)
@@ -201,6 +236,8 @@ static union table_cell cell_of(struct shown *shown, const struct shown_column *
         return (union table_cell){.count = value_of(shown, column, *words)};
     case SHOWS_CPU:
         return (union table_cell){.count = row->cpu};
+    case SHOWS_DERIVED:
+        return derived_cell(shown, shown->derived[shows->column], row);
     case SHOWS_UNDER_WAY:
         return (union table_cell){.count = in_cell(row->under_way)};
     default:

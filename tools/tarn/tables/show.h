@@ -4,7 +4,7 @@
  *
  * Ticks become nanoseconds of the guest's clock. Of a histogram, the table has the 50th, 90th and 99th
  * percentile and the largest value: each the upper bound of its bucket, and unknown in the last bucket, which
- * has none.
+ * has none. Derived columns (trace/ring/table_derive.h) follow.
  */
 #ifndef TARN_TABLES_SHOW_H
 #define TARN_TABLES_SHOW_H
@@ -12,6 +12,7 @@
 #include <tools/tarn/table.h>
 #include <tools/tarn/tables/counted.h>
 #include <tools/tarn/tables/key_names.h>
+#include <trace/ring/table_derive.h>
 
 /* What a column of the printed table shows. */
 struct shown_column {
@@ -22,7 +23,8 @@ struct shown_column {
 struct shown {
     struct table table;
     const struct trace_table_info *counters;
-    uint64_t clock_hz;
+    uint64_t clock_hz, elapsed;
+    const struct trace_derived *derived[TRACE_DERIVED_MAX];
     unsigned count;
     struct table_column columns[TABLE_COLUMNS_MAX];
     struct shown_column shows[TABLE_COLUMNS_MAX];
@@ -30,9 +32,10 @@ struct shown {
     bool has_names; /* some row's first key has a name */
 };
 
-/* Begins a table of the rows of COUNTERS, with its columns. False: FAIL. */
-bool shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz, bool by_cpu,
-                struct fail *fail);
+/* Begins a table of the rows of COUNTERS, with its columns. ELAPSED: ticks in which they were counted; 0: not
+ * known. False: FAIL. */
+bool shown_open(struct shown *shown, const struct trace_table_info *counters, uint64_t clock_hz,
+                uint64_t elapsed, bool by_cpu, struct fail *fail);
 void shown_fill(struct shown *shown, const struct counted *counted, struct key_names *names);
 void shown_close(struct shown *shown);
 

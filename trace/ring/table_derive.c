@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/table_derive.c - derived columns; see table_derive.h. Freestanding.
+ *
+ * Errors are twice the standard deviation: in 95 of 100 cases the truth is nearer. A sample that stands for N
+ * adds N (N - 1) to `variance`, which is the variance of the sum of what samples stand for, if each
+ * acquisition is sampled with a probability of 1 / N, also where N changed meanwhile. Of hold times, each
+ * counts with its square, which the histogram bounds.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <trace/ring/table_derive.h>
+
+typedef unsigned __int128 wide;
+
+static uint64_t clip(wide value)
+{
+    return value < TRACE_NO_VALUE ? (uint64_t)value : TRACE_NO_VALUE - 1;
+}
+
+static uint64_t ratio(wide value, uint64_t of)
+{
+    return of ? clip(value / of) : TRACE_NO_VALUE;
+}
+
+static uint64_t square_root(wide value)
+{
+    uint64_t root = 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        const wide next = root | (wide)1 << bit;
+        if (next * next <= value)
+            root = (uint64_t)next;
+    }
+    return root;
+}
+
+/* ---- columns ---------------------------------------------------------------------------------------- */
+
+static uint64_t compute_difference(const uint64_t *const in[], uint64_t elapsed)
+{
+    (void)elapsed;
+    return *in[0] > *in[1] ? *in[0] - *in[1] : 0;
+}
+
+static uint64_t compute_mean(const uint64_t *const in[], uint64_t elapsed)
+{
+    (void)elapsed;
+    return ratio(*in[0], *in[1]);
+}
+
+static uint64_t compute_percent(const uint64_t *const in[], uint64_t elapsed)
+{
+    (void)elapsed;
+    return ratio((wide)*in[0] * 10000, *in[1]);
+}
+
+static uint64_t compute_error(const uint64_t *const in[], uint64_t elapsed)
+{
+    (void)elapsed;
+    return square_root((wide)*in[0] * 4);
+}
+
+/* What was held in all acquisitions, of which some were measured. */
+static uint64_t compute_total(const uint64_t *const in[], uint64_t elapsed)
+{
+    (void)elapsed;
+    return ratio((wide)*in[0] * *in[2], *in[1]);
+}
+
+static uint64_t compute_total_error(const uint64_t *const in[], uint64_t elapsed)
+{
+    const uint64_t *histogram = in[0], longest = *in[1], variance = *in[2], sampled = *in[3];
+    wide squares = 0;
+    (void)elapsed;
+    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++) {
+        const uint64_t bound = (2ull << b) - 1;
+        uint64_t most = bound < longest && b + 1 < TRACE_TABLE_BUCKETS ? bound : longest;
+        most = most < UINT32_MAX ? most : UINT32_MAX; /* so that no sum overflows */
+        squares += (wide)(most * most) * (histogram[b] & UINT32_MAX);
+    }
+    /* the root of the mean of N (N - 1), in 1/256 */
+    const uint64_t factor = sampled ? square_root(((wide)variance << 16) / sampled) : 0;
+    return sampled ? clip((wide)square_root(squares) * factor >> 7) : TRACE_NO_VALUE;
+}
+
+static uint64_t compute_use(const uint64_t *const in[], uint64_t elapsed)
+{
+    const uint64_t total = compute_total(in, 0);
+    return total == TRACE_NO_VALUE ? total : ratio((wide)total * 10000, elapsed);
+}
+
+static uint64_t compute_between(const uint64_t *const in[], uint64_t elapsed)
+{
+    return elapsed ? ratio(elapsed, *in[0]) : TRACE_NO_VALUE;
+}
+
+static const struct trace_derived all[] = {
+    {"acquisitions_error", TRACE_DERIVED_COUNT, {"variance"}, compute_error},
+    {"spun", TRACE_DERIVED_COUNT, {"contended", "blocked"}, compute_difference},
+    {"spun_wait", TRACE_DERIVED_TICKS, {"wait", "blocked_wait"}, compute_difference},
+    {"contended_percent", TRACE_DERIVED_PERCENT, {"contended", "acquisitions"}, compute_percent},
+    {"wait_mean", TRACE_DERIVED_TICKS, {"wait", "contended"}, compute_mean},
+    {"hold_mean", TRACE_DERIVED_TICKS, {"held", "holds"}, compute_mean},
+    {"held_all", TRACE_DERIVED_TICKS, {"held", "holds", "acquisitions"}, compute_total},
+    {"held_all_error",
+     TRACE_DERIVED_TICKS,
+     {"hold_times", "held_longest", "variance", "sampled"},
+     compute_total_error},
+    {"use_percent", TRACE_DERIVED_PERCENT, {"held", "holds", "acquisitions"}, compute_use},
+    {"between", TRACE_DERIVED_TICKS, {"acquisitions"}, compute_between},
+    {"mean", TRACE_DERIVED_TICKS, {"ticks", "times"}, compute_mean},
+};
+
+/* ---- tables ----------------------------------------------------------------------------------------- */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+/* The column of that name, whose words are as many as the computation reads; NULL: none. */
+static const struct trace_column_info *find_input(const struct trace_table_info *table, const char *name)
+{
+    const bool is_histogram = is_same_text(name, "hold_times");
+    for (unsigned c = table->key_count; c < table->column_count; c++)
+        if (is_same_text(table->columns[c].name, name) &&
+            (table->columns[c].kind == TRACE_COLUMN_HISTOGRAM) == is_histogram)
+            return &table->columns[c];
+    return NULL;
+}
+
+unsigned trace_table_derived(const struct trace_table_info *table,
+                             const struct trace_derived *list[TRACE_DERIVED_MAX])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        bool has_all = true;
+        for (unsigned k = 0; k < TRACE_DERIVED_INPUTS && all[i].inputs[k]; k++)
+            has_all = has_all && find_input(table, all[i].inputs[k]);
+        if (has_all)
+            list[count++] = &all[i];
+    }
+    return count;
+}
+
+uint64_t trace_derive(const struct trace_derived *derived, const struct trace_table_info *table,
+                      const uint64_t *row, uint64_t elapsed)
+{
+    const uint64_t *in[TRACE_DERIVED_INPUTS] = {0};
+    for (unsigned k = 0; k < TRACE_DERIVED_INPUTS && derived->inputs[k]; k++)
+        in[k] = &row[find_input(table, derived->inputs[k])->word];
+    return derived->compute(in, elapsed);
+}
+
+uint64_t trace_histogram_bound(const uint64_t histogram[TRACE_TABLE_BUCKETS], unsigned percent)
+{
+    uint64_t total = 0, below = 0;
+    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
+        total += histogram[b];
+    const uint64_t wanted = total / 100 * percent + (total % 100 * percent + 99) / 100;
+    for (unsigned b = 0; total && b + 1 < TRACE_TABLE_BUCKETS; b++) {
+        below += histogram[b];
+        if (below >= wanted)
+            return (2ull << b) - 1;
+    }
+    return TRACE_NO_VALUE;
+}
