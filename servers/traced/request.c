@@ -2,15 +2,16 @@
 /*
  * request.c - replies to the requests of hosts (WIRE.md).
  *
- * A short reply is put together in memory. A large one, the tables of counters of a CPU or the metadata, is
- * written where it is sent from. A request comes from an untrusted peer: it is checked here, except for what
- * the kernel checks.
+ * A short reply is put together in memory. A large one, the tables of counters of a CPU, a profile or the
+ * metadata, is written where it is sent from. A request comes from an untrusted peer: it is checked here,
+ * except for what the kernel checks.
  */
 #include "traced.h"
 #include <arch/trace.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
+#include <trace/format/profile.h>
 
 /* Returns -E_NOT_FOUND if there is no previous trace; then no data follow. */
 static int64_t put_previous(uint8_t *to, size_t *size)
@@ -88,6 +89,41 @@ static bool send_metadata(struct connection *connection, const struct wire_reque
     return is_sent;
 }
 
+struct profile_reply {
+    const struct wire_request *request;
+    const void *profile;
+    size_t size;
+};
+
+static size_t fill_profile(void *context, uint8_t *payload)
+{
+    const struct profile_reply *reply = context;
+
+    put_reply(payload, reply->request, 0);
+    memcpy(payload + WIRE_REPLY_BYTES, reply->profile, reply->size);
+    return WIRE_REPLY_BYTES + reply->size;
+}
+
+static bool send_profile(struct connection *connection, const struct wire_request *request)
+{
+    struct profile_reply reply = {.request = request};
+    uint8_t refusal[WIRE_REPLY_BYTES];
+    void *profile = malloc(TRACE_PROFILE_BYTES_MAX);
+    int64_t bytes =
+        profile ? sys_profile_read(SLOT_TRACE, request->a, profile, TRACE_PROFILE_BYTES_MAX) : -E_NO_MEMORY;
+    bool is_sent;
+
+    reply.profile = profile;
+    reply.size = bytes > 0 ? (size_t)bytes : 0;
+    put_reply(refusal, request, bytes);
+    if (bytes > 0)
+        is_sent = send_frame(connection, WIRE_REPLY, WIRE_REPLY_BYTES + reply.size, fill_profile, &reply);
+    else
+        is_sent = send_payload(connection, WIRE_REPLY, refusal, sizeof(refusal));
+    free(profile);
+    return is_sent;
+}
+
 /* Everything else: executes the request, and sends a short reply. */
 static bool send_result(struct connection *connection, const struct wire_request *request)
 {
@@ -133,5 +169,7 @@ bool handle_request(struct connection *connection, const uint8_t *payload, uint3
         return send_tables(connection, &request);
     if (request.operation == WIRE_OP_METADATA)
         return send_metadata(connection, &request);
+    if (request.operation == WIRE_OP_PROFILES)
+        return send_profile(connection, &request);
     return send_result(connection, &request);
 }

@@ -186,6 +186,8 @@ int64_t control_trace(const struct wire_request *request)
         return control(TRACE_OP_DROP_PREVIOUS, 0, 0);
     case WIRE_OP_SET_PROFILE:
         return control(TRACE_OP_SET_PROFILE, request->a, request->b);
+    case WIRE_OP_SET_PROFILES:
+        return control(TRACE_OP_SET_PROFILES, request->a, 0);
     case WIRE_OP_BIND_COUNTERS:
         return control(TRACE_OP_BIND_COUNTERS, request->a, 0);
     case WIRE_OP_SAMPLE_LOCKS:

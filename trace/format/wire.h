@@ -156,6 +156,10 @@ enum wire_operation {
      */
     WIRE_OP_TABLES = 23,
     WIRE_OP_METADATA = 24, /* reply data: TSDL text, as in WIRE_METADATA, but without a pull */
+    /* The profile of routines that follows the one with serial number a (0: the first); reply data: struct
+     * trace_profile and its rows (profile.h) in the guest's byte order; nothing: there is none. */
+    WIRE_OP_PROFILES = 25,
+    WIRE_OP_SET_PROFILES = 26, /* a = 1: counts routines, from now on anew; 0: stops */
 };
 #define WIRE_CLASSES 64u
 

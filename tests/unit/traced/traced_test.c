@@ -24,6 +24,7 @@
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/tables/moment.h>
+#include <tools/tarn/tables/profiles.h>
 #include <trace/event/previous.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
@@ -175,6 +176,26 @@ int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
         return -E_BAD_ARGUMENT;
     __atomic_store_n(&test_info.consumed[cpu], packet, __ATOMIC_RELEASE);
     return 0;
+}
+
+/* Two profiles, with serial numbers 3 and 9, of one and two rows. */
+int64_t sys_profile_read(cap_t of, uint64_t serial, void *buffer, uint64_t size)
+{
+    struct trace_profile *head = buffer;
+    struct trace_profile_row *rows = (struct trace_profile_row *)(head + 1);
+    (void)of, (void)size;
+    if (serial >= 9)
+        return 0;
+    *head = (struct trace_profile){.serial = serial < 3 ? 3 : 9,
+                                   .rows = serial < 3 ? 1 : 2,
+                                   .row_bytes = sizeof *rows,
+                                   .name = "served",
+                                   .life = 1000};
+    for (uint32_t i = 0; i < head->rows; i++)
+        rows[i] = (struct trace_profile_row){
+            .key = trace_routine_key(i ? TRACE_ROUTINE_OUT : TRACE_ROUTINE_CALL, 0x123456),
+            .exclusive = 100 + i};
+    return (int64_t)(sizeof *head + head->rows * sizeof *rows);
 }
 
 int64_t sys_trace_metadata(cap_t trace, uint32_t part, uint64_t offset, void *buffer, uint64_t size)
@@ -871,6 +892,31 @@ static int tables(void)
     return command_run(2, words);
 }
 
+/* Two come from sys_profile_read(). */
+static bool profiles_arrive(void)
+{
+    struct profiles profiles;
+    struct fail fail;
+    struct source *source = open_source(source_name, 0, &fail);
+    bool ok = source && profiles_read(&profiles, source, &fail);
+
+    if (!ok)
+        return false;
+    ok = profiles.count == 2 && profiles.copies[0].head.serial == 3 && profiles.copies[1].head.serial == 9 &&
+         profiles.copies[1].head.rows == 2 && profiles.copies[1].rows[1].exclusive == 101 &&
+         profile_time_out(&profiles.copies[1]) == 101 &&
+         trace_routine_argument(profiles.copies[0].rows[0].key) == 0x123456;
+    profiles_free(&profiles);
+    source->class->close(source);
+    return ok;
+}
+
+static void test_profiles(void)
+{
+    new_rings(16384, 4, TRACE_MODE_STREAM);
+    check(profiles_arrive(), "profiles arrive one after another");
+}
+
 static void test_tables(void)
 {
     struct moments moments = {0};
@@ -930,6 +976,7 @@ int main(void)
     test_resized(enlarge_buffers, 65536, "larger");
     test_resized(shrink_buffers, 16384, "smaller");
     test_cleared();
+    test_profiles();
     test_tables();
     test_hostile();
     test_marks();

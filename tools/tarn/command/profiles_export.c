@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* profiles_export.c - profiles for flame graphs and TAU; see profiles_export.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tools/tarn/command/profiles_export.h>
+#include <trace/events.h>
+
+void profile_names_open(struct profile_names *names, const struct wire_hello *hello)
+{
+    static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
+
+    names->are_known = memcmp(hello->uuid, uuid, sizeof(uuid)) == 0;
+}
+
+static const struct trace_event_info *find_nothing(uint32_t id)
+{
+    (void)id;
+    return NULL;
+}
+
+const char *profile_routine_name(const struct profile_names *names, uint64_t key,
+                                 char name[TRACE_ROUTINE_NAME_BYTES])
+{
+    return trace_routine_name(key, names->are_known ? trace_event_find : find_nothing, name);
+}
+
+static double in_us(uint64_t ticks, uint64_t clock_hz)
+{
+    return (double)ticks * 1e6 / (double)(clock_hz ? clock_hz : 1);
+}
+
+/* ---- flame graphs ---------------------------------------------------------------------------------- */
+
+void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names,
+                          uint64_t clock_hz)
+{
+    char process[PROFILE_NAME_BYTES], name[TRACE_ROUTINE_NAME_BYTES], context[32] = "";
+
+    for (size_t i = 0; i < profiles->count; i++) {
+        const struct profile_copy *copy = &profiles->copies[i];
+        for (uint32_t r = 0; r < copy->head.rows; r++) {
+            const struct trace_profile_row *row = &copy->rows[r];
+            const double time = in_us(row->exclusive, clock_hz);
+            if (trace_routine_kind(row->key) == TRACE_ROUTINE_OUT || time < 0.5)
+                continue;
+            snprintf(context, sizeof(context), trace_routine_context(row->key) ? ";routine %u" : "",
+                     trace_routine_context(row->key));
+            printf("%s%s;%s %.0f\n", profile_name(&copy->head, process), context,
+                   profile_routine_name(names, row->key, name), time);
+        }
+    }
+}
+
+/* ---- TAU ------------------------------------------------------------------------------------------- */
+
+static bool is_nested(uint64_t key)
+{
+    return trace_routine_kind(key) != TRACE_ROUTINE_SERVED &&
+           trace_routine_kind(key) != TRACE_ROUTINE_PROGRAM;
+}
+
+#define TAU_NO_THREAD 1000000u /* numbers from here on are no threads' */
+
+/* The program is the routine in which all others are. */
+static void write_routines(FILE *file, const struct profile_copy *copy, const struct profile_names *names,
+                           uint64_t clock_hz)
+{
+    char name[TRACE_ROUTINE_NAME_BYTES];
+    uint64_t own = 0, calls = 0;
+    uint32_t count = 1;
+
+    for (uint32_t i = 0; i < copy->head.rows; i++) {
+        const struct trace_profile_row *row = &copy->rows[i];
+        count += is_nested(row->key);
+        calls += is_nested(row->key) ? row->ended : 0;
+        own += trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM ? row->exclusive : 0;
+    }
+    fprintf(file, "%u templated_functions\n# Name Calls Subrs Excl Incl ProfileCalls\n", count);
+    fprintf(file, "\"program\" 1 %" PRIu64 " %.3f %.3f 0 GROUP=\"PROGRAM\"\n", calls, in_us(own, clock_hz),
+            in_us(copy->head.life, clock_hz));
+    for (uint32_t i = 0; i < copy->head.rows; i++) {
+        const struct trace_profile_row *row = &copy->rows[i];
+        if (!is_nested(row->key))
+            continue;
+        fprintf(file, "\"%s", profile_routine_name(names, row->key, name));
+        if (trace_routine_context(row->key))
+            fprintf(file, " in routine %u", trace_routine_context(row->key));
+        fprintf(file, "\" %" PRIu64 " 0 %.3f %.3f 0 GROUP=\"KERNEL_%s\"\n", row->ended,
+                in_us(row->exclusive, clock_hz),
+                in_us(row->inclusive > row->exclusive ? row->inclusive : row->exclusive, clock_hz),
+                trace_routine_kind_name(trace_routine_kind(row->key)));
+    }
+    fprintf(file, "0 aggregates\n0 userevents\n");
+}
+
+static bool write_file(const struct profile_copy *copy, const struct profile_names *names, uint64_t clock_hz,
+                       const char *directory, struct fail *fail)
+{
+    char path[4200];
+    const bool is_thread = copy->head.of == TRACE_PROFILE_THREAD && copy->head.tid != 0;
+
+    /* node, context, thread: the system, the process, and the thread, or the number of a profile that is no
+     * thread's */
+    snprintf(path, sizeof(path), "%s/profile.0.%u.%" PRIu64, directory, copy->head.pid,
+             is_thread ? copy->head.tid : TAU_NO_THREAD + copy->head.serial);
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return fail_set(fail, "%s: %s", path, strerror(errno));
+    write_routines(file, copy, names, clock_hz);
+    const bool failed = ferror(file) != 0;
+    return (fclose(file) == 0 && !failed) || fail_set(fail, "%s: %s", path, strerror(errno));
+}
+
+bool profiles_write_tau(const struct profiles *profiles, const struct profile_names *names, uint64_t clock_hz,
+                        const char *directory, struct fail *fail)
+{
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return fail_set(fail, "%s: %s", directory, strerror(errno));
+    for (size_t i = 0; i < profiles->count; i++)
+        if (!write_file(&profiles->copies[i], names, clock_hz, directory, fail))
+            return false;
+    return true;
+}
