@@ -309,7 +309,7 @@ bool trace_table_print(struct trace_table_print *print, const struct trace_table
                " updates are under way, or their threads were killed: they are counted in part\n");
     put_if_any(print, print->walk.damaged, " rows are damaged, and left out\n");
     put_if_any(print, trace_table_head_sum(&print->walk, TRACE_TABLE_NO_SPACE),
-               " updates found no row: no more may be used, and other keys are missing\n");
+               " of the updates found no row, because no more may be used: their keys are missing\n");
     return true;
 }
 

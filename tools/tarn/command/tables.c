@@ -175,9 +175,9 @@ static void complain_of_rows(const char *name, const struct counted *counted)
         complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
                  counted->damaged, counted->damaged == 1 ? " is" : "s are");
     if (counted->no_row != 0)
-        complain("%s: %" PRIu64 " update%s found no row, and none was free for %s: other keys are missing",
+        complain("%s: %" PRIu64 " update%s found no row, because no more may be used: %s keys are missing",
                  name, counted->no_row, counted->no_row == 1 ? "" : "s",
-                 counted->no_row == 1 ? "it" : "them");
+                 counted->no_row == 1 ? "its" : "their");
 }
 
 static void print_rows(const struct options *options, const struct shown *shown,
