@@ -17,6 +17,8 @@
 #include <kernel/trace/control.h>
 #include <tarn/syscall_kernel.h>
 
+#define STAMP_AGE_MAX (1u << 26) /* ticks; an event that was just logged is younger */
+
 bool profiles_on, profiles_alone;
 uint64_t profiles_since, profiles_until, profiles_epoch;
 
@@ -103,6 +105,18 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
 
 /* ---- Begins and ends ---- */
 
+uint64_t profiles_time_of(uint32_t id, uint32_t words)
+{
+    const char *ring = arch_trace_ring();
+    const uint64_t now = arch_clock(), index = trace_control_of(ring)->index;
+    const uint64_t place = (trace_index_words(index) - words) * 8 & trace_info_page.ring_mask;
+    const struct trace_header *event = (const void *)(ring + TRACE_BUFFERS_OFFSET + place);
+    if (index & TRACE_INDEX_CLOSED || event->id != id || event->length != words)
+        return now;
+    const uint32_t age = (uint32_t)now - event->timestamp;
+    return age < STAMP_AGE_MAX ? now - age : now; /* programs can write to rings */
+}
+
 /* Ends the innermost one, if there is any. */
 static inline void end_innermost(struct thread *thread, uint64_t now)
 {
@@ -184,9 +198,8 @@ static __attribute__((noinline)) void enter_message(struct thread *self, uint32_
         end_serving(self, self->profile, number, now);
 }
 
-void profiles_enter_syscall(struct thread *self, uint32_t number)
+void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
 {
-    const uint64_t now = arch_clock();
     routine_begin(&self->routines, 0, number, now); /* its key: the kind is 0 */
     if (__builtin_expect(is_message(number), 0))
         enter_message(self, number, now);
@@ -205,9 +218,8 @@ static __attribute__((noinline)) int64_t leave_slowly(struct thread *self, int64
     return result;
 }
 
-int64_t profiles_leave_syscall(struct thread *self, int64_t result)
+int64_t profiles_leave_syscall(struct thread *self, int64_t result, uint64_t now)
 {
-    const uint64_t now = arch_clock();
     struct routine_profile *profile = self->profile;
     if (__builtin_expect(is_message(self->traced & TRACED_NUMBER), 0) || __builtin_expect(!profile, 0))
         return leave_slowly(self, result, now);
@@ -216,9 +228,8 @@ int64_t profiles_leave_syscall(struct thread *self, int64_t result)
     return result;
 }
 
-void profiles_resume(struct thread *thread, uint32_t traced)
+void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
 {
-    const uint64_t now = arch_clock();
     struct open_routines *routines = &thread->routines;
     if (!routines->depth || !thread->profile)
         return;

@@ -138,11 +138,14 @@ void profiles_switch(bool on);
 
 /* The steps below are behind PROFILES_ON() or PROFILES_OR(), and do nothing while profiles are off. */
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */
-void profiles_enter_syscall(struct thread *self, uint32_t number);
+void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
 /* It did not block. The number is in self->traced, which this clears; returns the result. */
-int64_t profiles_leave_syscall(struct thread *self, int64_t result);
+int64_t profiles_leave_syscall(struct thread *self, int64_t result, uint64_t now);
 /* It runs again, so what it blocked in ends; `traced`: thread->traced. */
-void profiles_resume(struct thread *thread, uint32_t traced);
+void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now);
+/* The time that an event has in the trace which this CPU has logged last, if it has that id and length in
+ * words; else the present. So a routine's times are those of its events while they are logged. */
+uint64_t profiles_time_of(uint32_t id, uint32_t words);
 /* Begins a routine of the current thread in which nothing, or in `from_kernel` a system call, is open. */
 void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
                     uint64_t now);

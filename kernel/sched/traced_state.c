@@ -15,10 +15,10 @@ static inline void trace_return(const struct thread *thread)
 
 static __attribute__((noinline, cold)) void measure_resumed(struct thread *thread, uint32_t traced)
 {
+    if (PROFILES_ON())
+        profiles_resume(thread, traced, traced & TRACED_SYSCALL ? traced_exit_time() : arch_clock());
     if (TRACE_ON_COUNTER_SYSCALL() && traced & TRACED_SYSCALL)
         counters_leave(thread, traced & TRACED_NUMBER);
-    if (PROFILES_ON())
-        profiles_resume(thread, traced);
 }
 
 /* While messages are traced, most switches call it. `cold` is for what the compiler makes of it: less code,
@@ -28,7 +28,7 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
     const uint32_t traced = thread->traced;
     thread->traced = 0;
     if (__builtin_expect(profiles_alone, 0)) {
-        profiles_resume(thread, traced);
+        profiles_resume(thread, traced, arch_clock());
         return;
     }
     if (traced & TRACED_CALL)

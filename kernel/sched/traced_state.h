@@ -3,6 +3,8 @@
 #ifndef KERNEL_TRACED_STATE_H
 #define KERNEL_TRACED_STATE_H
 
+#include <arch/clock.h>
+#include <kernel/diagnosis/profiles.h>
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
 #include <trace/syscall.h>
@@ -27,6 +29,12 @@ static inline uint16_t traced_state(enum thread_state state)
         [THREAD_DEAD] = TRACE_SCHED_DEAD,
     };
     return states[state];
+}
+
+/* The time of an exit that has just been logged, or, if exits are not, the present. For profiles. */
+static inline uint64_t traced_exit_time(void)
+{
+    return TRACE_ON_SYSCALL_EXIT() ? profiles_time_of(TRACE_ID(TRACE_CLASS_SYSCALL, 2), 3) : arch_clock();
 }
 
 /* Logs the exit of the system call in thread->traced. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* syscall.c - tracing of system calls, and the system calls without an object. */
+#include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
@@ -31,10 +32,12 @@ static __attribute__((noinline, cold)) void open_window(const struct thread *sel
 
 static __attribute__((noinline, cold)) void enter_measured(struct thread *self)
 {
+    if (PROFILES_ON())
+        profiles_enter_syscall(
+            self, self->traced & TRACED_NUMBER,
+            TRACE_ON_SYSCALL_ENTRY() ? profiles_time_of(TRACE_ID(TRACE_CLASS_SYSCALL, 1), 4) : arch_clock());
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_enter(self);
-    if (PROFILES_ON())
-        profiles_enter_syscall(self, self->traced & TRACED_NUMBER);
     if (profile_period != 0)
         open_window(self);
 }
@@ -44,7 +47,7 @@ void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t
 {
     if (__builtin_expect(profiles_alone, 0)) {
         self->traced = (uint32_t)number | TRACED_SYSCALL;
-        profiles_enter_syscall(self, (uint32_t)number);
+        profiles_enter_syscall(self, (uint32_t)number, arch_clock());
         return;
     }
     self->traced = (uint32_t)number | TRACED_SYSCALL;
@@ -62,19 +65,19 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
     if (this_cpu()->profile.window)
         profile_close_window();
     thread_trace_exit(self, result);
-    if (TRACE_ON_COUNTER_SYSCALL())
-        counters_leave(self, number);
     if (PROFILES_ON()) {
         self->traced = number;
-        profiles_leave_syscall(self, result);
+        profiles_leave_syscall(self, result, traced_exit_time());
     }
+    if (TRACE_ON_COUNTER_SYSCALL())
+        counters_leave(self, number);
     return result;
 }
 
 int64_t syscall_left(int64_t result, struct thread *self)
 {
     if (__builtin_expect(profiles_alone, 0))
-        return profiles_leave_syscall(self, result);
+        return profiles_leave_syscall(self, result, arch_clock());
     if (PROFILES_OR(TRACE_CLASS_COUNTER))
         return measured_left(result, self);
     if (__builtin_expect(this_cpu()->profile.window, 0))
