@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * measure.c - measures trace points in the kernel for `make bench`, if booted with measure=1.
+ * measure.c - measures trace points and profiles in the kernel for `make bench`, if booted with measure=1.
  * trace/cost/cost.h describes the method; user/bench/micro.c measures programs.
  */
+#include <arch/clock.h>
+#include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/measure.h>
+#include <kernel/diagnosis/profile_rows.h>
 #include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
 #include <trace/cost/cost.h>
 #include <trace/user.h>
+
+#define PAIRS 1000
 
 static void report(const char *name, struct cost cost, const struct cost *nothing)
 {
@@ -25,6 +31,28 @@ static void set_mask(uint64_t mask)
     trace_sites_agree();
 }
 
+static __attribute__((noinline)) void count_pair(struct thread *thread)
+{
+    routine_begin(&thread->routines, 0, trace_routine_key(TRACE_ROUTINE_SYSCALL, 1), arch_clock());
+    __asm__ volatile("" : : : "memory"); /* elsewhere, other code comes in between */
+    routine_end(thread, &thread->profile->rows, &thread->routines, 0, arch_clock());
+}
+
+/* Begin and end of a routine of this thread, in a profile of its own. */
+static void measure_profiles(const struct cost *nothing)
+{
+    struct thread *thread = this_cpu()->current;
+    struct routine_profile *own = thread->profile, *profile = profile_new(TRACE_PROFILE_THREAD);
+    const struct open_routines open = thread->routines;
+    if (!profile)
+        return;
+    thread->profile = profile;
+    report("profiles.pair", COST_OF(PAIRS, count_pair(thread)), nothing);
+    thread->profile = own;
+    thread->routines = open;
+    profile_free(profile);
+}
+
 void measure_trace_points(void)
 {
     char value[8];
@@ -38,5 +66,7 @@ void measure_trace_points(void)
     set_mask(1ull << TRACE_CLASS_USER);
     report("trace.enabled1.kernel", cost_of_one_word(), &nothing);
     report("trace.enabled4.kernel", cost_of_four_words(), &nothing);
+    set_mask(0);
+    measure_profiles(&nothing);
     set_mask(mask);
 }

@@ -118,16 +118,18 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
         profile_update_slowly(thread, rows, open, elapsed);
         return;
     }
-    const uint64_t times = row->begun + 1;
-    row->begun = times;
+    const uint64_t own = elapsed - open->nested;
+    row->begun++;
     /* a reader that sees a change sees that it has begun; pairs with the fence in copy_row() */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     row->inclusive += elapsed;
-    row->exclusive += elapsed - open->nested;
+    row->exclusive += own;
     if (elapsed < row->least)
         row->least = elapsed;
-    row->times[63 - __builtin_clzll(elapsed | 1)]++;
-    __atomic_store_n(&row->ended, times, __ATOMIC_RELEASE); /* pairs with the load in copy_row() */
+    row->times[(uint32_t)(63 ^ __builtin_clzll(elapsed | 1))]++;
+    /* a reader that sees the count sees the whole update; pairs with the load in copy_row() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    row->ended++;
 }
 
 /* profiles.c */
