@@ -279,6 +279,8 @@ static void begin_here(void *unused)
     struct cpu *cpu = this_cpu();
     struct thread *thread = cpu->current;
     const uint64_t born = cpu->switched_at > profiles_since ? cpu->switched_at : profiles_since;
+    if (!profiles_since) /* just switched on once more */
+        return;
     if (!is_current(thread->profile))
         make_profile(thread, born, thread->run_ticks + born - cpu->switched_at);
     if (thread != cpu->idle)
@@ -303,11 +305,16 @@ static void agree(bool on)
 /* trace_lock held. */
 static void switch_on(void)
 {
-    const uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
     __atomic_store_n(&profiles_since, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&profiles_epoch, profiles_epoch + 1, __ATOMIC_RELAXED);
     agree(true);
     __atomic_store_n(&profiles_since, arch_clock(), __ATOMIC_RELAXED);
+}
+
+/* Without trace_lock: a CPU that spins for it would not respond. */
+static void begin_everywhere(void)
+{
+    const uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
     if (others)
         smp_call(others, begin_here, NULL);
     begin_here(NULL);
@@ -323,11 +330,14 @@ static void switch_off(void)
 void profiles_switch(bool on)
 {
     spin_lock(&trace_lock);
-    if (on && !profiles_on)
+    const bool begins = on && !profiles_on;
+    if (begins)
         switch_on();
     else if (!on && profiles_on)
         switch_off();
     spin_unlock(&trace_lock);
+    if (begins)
+        begin_everywhere();
 }
 
 void profiles_boot(void)

@@ -33,7 +33,8 @@ struct selection {
 struct copy {
     struct trace_profile *head;
     struct trace_profile_row *rows; /* behind it */
-    uint32_t capacity;              /* of rows */
+    uint32_t capacity;              /* of rows, without those of what is open and of the program */
+    bool is_cut;                    /* there are more rows */
     uint64_t now;
 };
 
@@ -131,6 +132,11 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     bool whole = true;
     /* acquire: the row of the last number counted is there; pairs with the release in find_or_add() */
     copy->head->rows = __atomic_load_n(&profile->count, __ATOMIC_ACQUIRE);
+    if (copy->head->rows > copy->capacity) {
+        copy->head->rows = copy->capacity;
+        copy->is_cut = true;
+        return true;
+    }
     for (uint32_t i = 0; i < copy->head->rows; i++)
         whole &= copy_row(&copy->rows[i], profile_row(profile, i));
     copy->now = arch_clock();
@@ -172,6 +178,8 @@ static void copy_profile(struct copy *copy, struct routine_profile *profile)
     *copy->head = (struct trace_profile){0};
     for (int tries = COPY_TRIES; tries && !try_copy(copy, profile); tries--)
         continue;
+    if (copy->is_cut)
+        return;
     add_program(copy);
     drop_empty(copy);
     describe(copy->head, profile, copy->now);
@@ -211,22 +219,19 @@ static int select_profiles(cap_t slot, struct selection *selection)
     return error;
 }
 
-/* Returns the bytes of the copy; 0: no more; -E_TOO_LARGE: they do not fit. */
-static int64_t copy_next(const struct selection *selection, uint64_t serial, void *buffer, uint64_t capacity)
+/* Returns the bytes of the copy; 0: no more; -E_TOO_LARGE: they do not fit in `size` bytes. */
+static int64_t copy_next(const struct selection *selection, uint64_t serial, void *buffer, uint64_t size)
 {
     struct copy copy = {.head = buffer,
                         .rows = (struct trace_profile_row *)((struct trace_profile *)buffer + 1)};
+    copy.capacity = (uint32_t)((size - sizeof *copy.head) / sizeof *copy.rows) - OPEN_ROUTINES_MAX - 1;
     int64_t bytes = 0;
     spin_lock(&profiles_lock);
     struct routine_profile *profile = find_next(selection, serial);
-    /* it may get more rows meanwhile */
-    if (profile &&
-        sizeof *copy.head + (2ull * profile->count + OPEN_ROUTINES_MAX + 1) * sizeof *copy.rows > capacity &&
-        capacity < TRACE_PROFILE_BYTES_MAX) {
-        bytes = -E_TOO_LARGE;
-    } else if (profile) {
+    if (profile) {
         copy_profile(&copy, profile);
-        bytes = (int64_t)(sizeof *copy.head + copy.head->rows * sizeof *copy.rows);
+        bytes =
+            copy.is_cut ? -E_TOO_LARGE : (int64_t)(sizeof *copy.head + copy.head->rows * sizeof *copy.rows);
     }
     spin_unlock(&profiles_lock);
     return bytes;

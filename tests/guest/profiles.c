@@ -11,6 +11,7 @@
 #include <arch/trace.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,14 +21,18 @@
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
 #include <trace/fault.h>
+#include <trace/ring/read.h>
 #include <user/tarnprof/tarnprof.h>
 
-#define CALLS    10u
-#define LABEL    0x7e57u
-#define PAGES    8u
-#define SLEEPS   3u
-#define MS       1000000ull
-#define ATTEMPTS 50
+#define CALLS     10u
+#define LABEL     0x7e57u
+#define PAGES     8u
+#define SLEEPS    3u
+#define MS        1000000ull
+#define ATTEMPTS  50
+#define SWITCHES  100u
+#define READS     300u
+#define ROWS_MANY 2000u /* more than a profile has */
 
 static struct tarnprof profile;
 
@@ -322,6 +327,63 @@ static void test_switch(void)
     test_cpu_sums();
 }
 
+static atomic_bool stop;
+
+/* Takes the trace's lock again and again. */
+static void *set_same_sizes(void *unused)
+{
+    const struct trace_info *info = arch_trace_info();
+    (void)unused;
+    while (!atomic_load(&stop))
+        sys_trace_control(SLOT_TRACE, TRACE_OP_SET_GEOMETRY, trace_buffer_bytes(info), info->buffer_count);
+    return NULL;
+}
+
+/* Each switch interrupts all CPUs, of which one spins for that lock. */
+static void test_switch_under_load(void)
+{
+    pthread_t thread;
+    bool done = true;
+    atomic_store(&stop, false);
+    check(pthread_create(&thread, NULL, set_same_sizes, NULL) == 0, "another thread controls the trace");
+    for (unsigned i = 0; i < SWITCHES && done; i++)
+        done = switch_profiles(0) == 0 && switch_profiles(1) == 0;
+    atomic_store(&stop, true);
+    check(done && pthread_join(thread, NULL) == 0, "meanwhile profiles are switched");
+}
+
+static void *make_rows(void *unused)
+{
+    uint64_t *context = (uint64_t *)sys_profile_context();
+    (void)unused;
+    for (uint64_t i = 1; (int64_t)context > 0 && (i <= ROWS_MANY || !atomic_load(&stop)); i++) {
+        *(volatile uint64_t *)context = i * 0x9e3779b97f4a7c15ull;
+        sys_null();
+    }
+    return NULL;
+}
+
+/* Also one that writes anything where the kernel looks for its routine. */
+static void test_read_under_load(void)
+{
+    pthread_t thread;
+    bool fits = true;
+    atomic_store(&stop, false);
+    check(pthread_create(&thread, NULL, make_rows, NULL) == 0, "another thread makes rows");
+    for (unsigned i = 0; i < READS; i++)
+        for (profile.serial = 0; next(TARNPROF_OWN);)
+            fits = fits && sizeof *profile.head + profile.head->rows * sizeof *profile.rows <=
+                               TRACE_PROFILE_BYTES_MAX;
+    atomic_store(&stop, true);
+    check(fits && pthread_join(thread, NULL) == 0, "meanwhile profiles are read");
+    bool counted = false;
+    for (int attempt = 0; attempt < ATTEMPTS && !counted; attempt++) {
+        sys_thread_sleep(deadline_after(5 * MS)); /* it ends a little later than it is joined */
+        counted = find(TARNPROF_OWN, TRACE_PROFILE_ENDED, 0) && times_of(TRACE_ROUTINE_OTHERS, 0) > 0;
+    }
+    check(counted, "what found no row is counted together");
+}
+
 static void test_refusals(void)
 {
     char small[16];
@@ -344,6 +406,8 @@ int main(void)
     test_cpu_sums();
     test_refusals();
     test_switch();
+    test_switch_under_load();
+    test_read_under_load();
     tarnprof_free(&profile);
     return finish_tests();
 }
