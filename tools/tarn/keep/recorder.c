@@ -14,8 +14,8 @@
 #define QUIET_SECONDS 5.0
 #define IDLE_BYTES    (16u << 20) /* copied by a step when no packet arrived */
 #define RETRY_SECONDS 5.0         /* after a cut failed */
-/* A guest sends partly filled packets after a second. So all that is older than this has arrived, in the
- * guest's time. */
+/* Over a link a guest sends partly filled packets after a second. So all that is older than this has arrived,
+ * in the guest's time. From memory, packets come when they are full, however old they are by then. */
 #define LAG_SECONDS   1.3
 
 /* ---- options ---- */
@@ -101,12 +101,16 @@ static uint64_t find_now(const struct recorder *recorder)
 /* Returns the time before which the packets of all CPUs have arrived. */
 static uint64_t find_known(const struct recorder *recorder, uint64_t now)
 {
-    const uint64_t lag = ticks_of(recorder, LAG_SECONDS), late = now > lag ? now - lag : 0;
+    const uint64_t lag = ticks_of(recorder, LAG_SECONDS),
+                   late = recorder->has_requests && now > lag ? now - lag : 0;
     uint64_t known = now;
 
-    for (uint32_t cpu = 0; cpu < recorder->writer->hello.cpu_count; cpu++)
-        if (recorder->writer->cpu[cpu].started && recorder->writer->cpu[cpu].end < known)
-            known = recorder->writer->cpu[cpu].end;
+    for (uint32_t cpu = 0; cpu < recorder->writer->hello.cpu_count; cpu++) {
+        const bool started = recorder->writer->cpu[cpu].started;
+        /* every CPU logs, so that from memory the first packet of one that has sent none is still to come */
+        if (started ? recorder->writer->cpu[cpu].end < known : !recorder->has_requests)
+            known = started ? recorder->writer->cpu[cpu].end : 0;
+    }
     return known > late ? known : late;
 }
 
