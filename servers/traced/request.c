@@ -49,19 +49,30 @@ static size_t fill_tables(void *context, uint8_t *payload)
     return WIRE_REPLY_BYTES + WIRE_TABLES_CLOCK_BYTES + reply->bytes;
 }
 
-struct metadata_reply {
+struct data_reply {
     const struct wire_request *request;
-    const char *text;
+    int64_t status;
+    const void *data;
     size_t size;
 };
 
-static size_t fill_metadata(void *context, uint8_t *payload)
+static size_t fill_data(void *context, uint8_t *payload)
 {
-    const struct metadata_reply *reply = context;
+    const struct data_reply *reply = context;
 
-    put_reply(payload, reply->request, 0);
-    memcpy(payload + WIRE_REPLY_BYTES, reply->text, reply->size);
+    put_reply(payload, reply->request, reply->status);
+    if (reply->size > 0)
+        memcpy(payload + WIRE_REPLY_BYTES, reply->data, reply->size);
     return WIRE_REPLY_BYTES + reply->size;
+}
+
+/* No data if `status` is an error. */
+static bool send_data(struct connection *connection, const struct wire_request *request, int64_t status,
+                      const void *data, size_t size)
+{
+    struct data_reply reply = {request, status, data, status < 0 ? 0 : size};
+
+    return send_frame(connection, WIRE_REPLY, WIRE_REPLY_BYTES + reply.size, fill_data, &reply);
 }
 
 static bool send_tables(struct connection *connection, const struct wire_request *request)
@@ -74,52 +85,22 @@ static bool send_tables(struct connection *connection, const struct wire_request
 
 static bool send_metadata(struct connection *connection, const struct wire_request *request)
 {
-    struct metadata_reply reply = {.request = request};
-    uint8_t refusal[WIRE_REPLY_BYTES];
-    char *text = read_metadata(&reply.size);
-    bool fits = text && reply.size <= WIRE_PAYLOAD_MAX - WIRE_REPLY_BYTES, is_sent;
+    size_t size = 0;
+    char *text = read_metadata(&size);
+    int64_t status = !text ? -E_NO_MEMORY : size > WIRE_PAYLOAD_MAX - WIRE_REPLY_BYTES ? -E_TOO_LARGE : 0;
+    bool is_sent = send_data(connection, request, status, text, size);
 
-    reply.text = text;
-    put_reply(refusal, request, text ? -E_TOO_LARGE : -E_NO_MEMORY);
-    if (fits)
-        is_sent = send_frame(connection, WIRE_REPLY, WIRE_REPLY_BYTES + reply.size, fill_metadata, &reply);
-    else
-        is_sent = send_payload(connection, WIRE_REPLY, refusal, sizeof(refusal));
     free(text);
     return is_sent;
 }
 
-struct profile_reply {
-    const struct wire_request *request;
-    const void *profile;
-    size_t size;
-};
-
-static size_t fill_profile(void *context, uint8_t *payload)
-{
-    const struct profile_reply *reply = context;
-
-    put_reply(payload, reply->request, 0);
-    memcpy(payload + WIRE_REPLY_BYTES, reply->profile, reply->size);
-    return WIRE_REPLY_BYTES + reply->size;
-}
-
 static bool send_profile(struct connection *connection, const struct wire_request *request)
 {
-    struct profile_reply reply = {.request = request};
-    uint8_t refusal[WIRE_REPLY_BYTES];
     void *profile = malloc(TRACE_PROFILE_BYTES_MAX);
     int64_t bytes =
         profile ? sys_profile_read(SLOT_TRACE, request->a, profile, TRACE_PROFILE_BYTES_MAX) : -E_NO_MEMORY;
-    bool is_sent;
+    bool is_sent = send_data(connection, request, bytes, profile, (size_t)bytes);
 
-    reply.profile = profile;
-    reply.size = bytes > 0 ? (size_t)bytes : 0;
-    put_reply(refusal, request, bytes);
-    if (bytes > 0)
-        is_sent = send_frame(connection, WIRE_REPLY, WIRE_REPLY_BYTES + reply.size, fill_profile, &reply);
-    else
-        is_sent = send_payload(connection, WIRE_REPLY, refusal, sizeof(refusal));
     free(profile);
     return is_sent;
 }

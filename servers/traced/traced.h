@@ -79,7 +79,7 @@ int64_t put_lock_classes(uint8_t *to, size_t *size);
 int64_t put_counters(uint8_t *to, size_t *size); /* likewise, of WIRE_OP_COUNTERS; it is shorter */
 int64_t control_trace(const struct wire_request *request);
 uint64_t tables_bytes(void); /* of a CPU's tables of counters; 0: there are none */
-/* Copies so many of them to any address. */
+/* Copies the first `bytes` of them. `to` need not be aligned. */
 void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes);
 char *read_metadata(size_t *size); /* NULL: out of memory; size is a multiple of 8; free() it */
 

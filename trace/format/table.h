@@ -28,7 +28,7 @@
 
 #define TRACE_TABLE_HEAD_WORDS      8u
 #define TRACE_TABLE_PROBES          16u
-/* Of a hashed table of so many rows, at most so many are taken: beyond, searches become long. */
+/* How many rows of a hashed table may be taken: in a fuller one, searches are long. */
 #define TRACE_TABLE_ROWS_USED(rows) ((rows) - (rows) / 4)
 #define TRACE_TABLE_KEYS_MAX        4u
 #define TRACE_TABLE_COLUMNS_MAX     24u  /* keys included */

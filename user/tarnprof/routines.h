@@ -15,7 +15,7 @@
  * Times of routines are of the clock: what the kernel did in them, and what the thread waited, is in their
  * raw time. The kernel's rows of the same context say how much that was; the rest is the routine's own time.
  *
- * Each thread writes rows of its own, without locks. When it ends they are added to those of the process.
+ * Each thread has rows of its own, so it needs no lock. At its end they are added to those of its process.
  * With TARNPROF=1 in the environment, a program prints them when it exits.
  */
 #ifndef TARNPROF_ROUTINES_H

@@ -110,7 +110,7 @@ bool guest_ring_has_packet(struct guest_ring *ring);
  * none.
  */
 uint64_t guest_ring_tables_bytes(const struct guest_ring *ring);
-/* Copies so many of them, in the guest's byte order. Live memory: in the order in which rows are read
+/* Copies the first BYTES of them, in the guest's byte order. Live memory: in the order in which rows are read
  * (wire.h, WIRE_OP_TABLES). */
 void guest_ring_copy_tables(struct guest_ring *ring, void *to, uint64_t bytes);
 

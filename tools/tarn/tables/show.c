@@ -19,7 +19,7 @@ enum what {
     SHOWS_UNDER_WAY,
 };
 
-/* Keys whose names have a column of their own, if they are not the first. */
+/* Keys that also have a column for their names, unless they are the first column. */
 static const struct {
     const char *key, *named;
 } named_keys[] = {{"lock_class", "class"}, {"pid", "process"}, {"what", "kind"}};
