@@ -54,36 +54,6 @@ number = number + 1
 
 #define GPR(n) (FRAME_GPR + 8 * (n))
 
-/* Calls the handler of r0 with r3 to r8, which are in the frame, too. Logs entry and, if there is a result, exit. */
-.macro CALL_TRACED
-        ld      %r5, CPU_CURRENT(%r13)
-        mr      %r6, %r0
-        ld      %r1, CPU_KERNEL_STACK(%r13)
-        bl      syscall_entered
-        ld      %r10, CPU_CURRENT(%r13)
-        ld      %r0, GPR(0)(%r10)
-        addis   %r9, %r2, syscall_table@toc@ha
-        addi    %r9, %r9, syscall_table@toc@l
-        sldi    %r12, %r0, 3
-        ldx     %r12, %r9, %r12
-        mtctr   %r12
-        LOAD    3, 8, %r10, GPR(0)
-        bctrl
-        rotldi  %r9, %r3, 1
-        cmpdi   %r9, 1                  /* SYSCALL_NO_RESULT */
-        beq     1f
-        ld      %r4, CPU_CURRENT(%r13)
-        bl      syscall_left
-        b       2f
-1:      lbz     %r9, CPU_WINDOW(%r13)
-        cmpwi   %r9, 0
-        beq     2f
-        bl      profile_close_window
-        li      %r3, 1
-        sldi    %r3, %r3, 63            /* SYSCALL_NO_RESULT */
-2:
-.endm
-
 /* If the system call in r0, or NUMBER, is watched. Change r9, CR0. */
 .macro TO_IF_WATCHED label
         addis   %r9, %r2, syscall_watched@toc@ha
@@ -215,7 +185,7 @@ syscall_srr0_read:
         ld      %r2, CPU_TOC(%r13)
         cmpldi  %r0, SYS_COUNT
         bge     syscall_unknown
-        TO_IF_WATCHED syscall_slow
+        TO_IF_WATCHED syscall_watched_call
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r0, 3
@@ -253,8 +223,11 @@ syscall_unknown:
         li      %r3, -E_BAD_SYSCALL
         b       syscall_result
 
-syscall_slow:
-        CALL_TRACED
+syscall_watched_call:
+        ld      %r3, CPU_CURRENT(%r13)
+        mr      %r4, %r0
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      syscall_call_watched
         b       syscall_result
 
 /* Another thread may run next. */
@@ -280,7 +253,7 @@ syscall_message:
         beq     message_call            /* condition: r0 - SYS_ipc_call */
         cmpwi   %r0, SYS_ipc_reply_receive
         beq     message_reply_receive
-        TO_IF_WATCHED message_slow
+        TO_IF_WATCHED message_watched_call
         addis   %r9, %r2, syscall_table@toc@ha
         addi    %r9, %r9, syscall_table@toc@l
         sldi    %r12, %r0, 3
@@ -351,22 +324,25 @@ restore_end:
 
 /* The two most frequent messages need no table, and no second load of the table of contents. */
 message_call:
-        TO_IF_NUMBER_WATCHED SYS_ipc_call, message_slow
+        TO_IF_NUMBER_WATCHED SYS_ipc_call, message_watched_call
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      sys_ipc_call
         b       message_result
 
 message_reply_receive:
-        TO_IF_NUMBER_WATCHED SYS_ipc_reply_receive, message_slow
+        TO_IF_NUMBER_WATCHED SYS_ipc_reply_receive, message_watched_call
         ld      %r1, CPU_KERNEL_STACK(%r13)
         bl      sys_ipc_reply_receive
         b       message_result
 
-message_slow:
-        ld      %r4, CPU_CURRENT(%r13)
-        std     %r0, GPR(0)(%r4)
-        std     %r3, GPR(3)(%r4)
-        CALL_TRACED
+message_watched_call:
+        mr      %r4, %r0
+        mr      %r9, %r3
+        ld      %r3, CPU_CURRENT(%r13)
+        std     %r0, GPR(0)(%r3)
+        std     %r9, GPR(3)(%r3)
+        ld      %r1, CPU_KERNEL_STACK(%r13)
+        bl      syscall_call_watched
         b       message_result
 
 /* void arch_return_to_user(void): drops the stack. */

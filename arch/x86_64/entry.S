@@ -57,7 +57,7 @@ syscall_entry:
         cmpq    $SYS_COUNT, %rax
         jae     syscall_unknown
         cmpb    $0, syscall_watched(%rax)
-        jnz     syscall_slow
+        jnz     syscall_watched_call
         movq    %r10, %rcx
         call    *syscall_table(, %rax, 8)
 syscall_result:
@@ -103,29 +103,11 @@ syscall_unknown:
         movq    $-E_BAD_SYSCALL, %rax
         jmp     syscall_result
 
-syscall_slow:
-        movq    %rbx, %rdx
-        movq    %rax, %rcx
-        call    syscall_entered
-        movq    FRAME_RDI(%rbx), %rdi
-        movq    FRAME_RSI(%rbx), %rsi
-        movq    FRAME_RDX(%rbx), %rdx
-        movq    FRAME_R10(%rbx), %rcx
-        movq    FRAME_R8(%rbx), %r8
-        movq    FRAME_R9(%rbx), %r9
-        movq    FRAME_RAX(%rbx), %rax
-        call    *syscall_table(, %rax, 8)
-        cmpq    $1, %rax                /* as above */
-        jo      1f
-        movq    %rax, %rdi
-        movq    %rbx, %rsi
-        call    syscall_left
-        movq    %rax, FRAME_RAX(%rbx)
-        jmp     return_to_user
-1:      cmpb    $0, %gs:CPU_WINDOW
-        je      return_to_user
-        call    profile_close_window
-        jmp     return_to_user
+syscall_watched_call:
+        movq    %rbx, %rdi
+        movq    %rax, %rsi
+        call    syscall_call_watched
+        jmp     syscall_result
 
 /* void arch_return_to_user(void): drops the stack. */
         .global arch_return_to_user

@@ -20,9 +20,16 @@ uint8_t syscall_watched[SYS_COUNT] = {[0 ... SYS_COUNT - 1] = 1}; /* all classes
 uint8_t fault_watched = 1;
 bool call_is_entry, reply_is_entry;
 
-static void set(uint8_t *watched, bool on)
+static void set(uint8_t *watched, uint8_t how)
 {
-    __atomic_store_n(watched, on, __ATOMIC_RELAXED);
+    __atomic_store_n(watched, how, __ATOMIC_RELAXED);
+}
+
+static uint8_t how_to_watch(unsigned number, bool on)
+{
+    if (!on || !profiles_alone)
+        return on ? SYSCALL_WATCHED : SYSCALL_FAST;
+    return number >= SYS_ipc_call && number <= SYS_ipc_reply_to ? SYSCALL_COUNTED_MESSAGE : SYSCALL_COUNTED;
 }
 
 void update_entry_paths(void)
@@ -34,11 +41,11 @@ void update_entry_paths(void)
     /* a call ends with ipc_return, the wait for the next message with the switch to the thread */
     call_is_entry = replaceable && TRACE_ON_IPC_CALL() && TRACE_ON_IPC_RETURN();
     reply_is_entry = replaceable && TRACE_ON_IPC_REPLY() && TRACE_ON_SCHED_SWITCH();
-    for (unsigned number = 0; number < SYS_COUNT; number++)
-        if (number != SYS_ipc_call && number != SYS_ipc_reply_receive)
-            set(&syscall_watched[number], traced || sampled);
-    set(&syscall_watched[SYS_ipc_call], (traced || sampled) && !call_is_entry);
-    set(&syscall_watched[SYS_ipc_reply_receive], (traced || sampled) && !reply_is_entry);
+    for (unsigned number = 0; number < SYS_COUNT; number++) {
+        const bool is_entry =
+            (number == SYS_ipc_call && call_is_entry) || (number == SYS_ipc_reply_receive && reply_is_entry);
+        set(&syscall_watched[number], how_to_watch(number, (traced || sampled) && !is_entry));
+    }
     set(&fault_watched, TRACE_ON_FAULT() || sampled);
     counters_follow_mask();
 }

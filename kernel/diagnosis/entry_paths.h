@@ -13,8 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* By number of the system call; not 0: it calls syscall_entered() and syscall_left(). The entry code reads
- * it. */
+/* By number of the system call; not SYSCALL_FAST: the entry calls syscall_call_watched(). */
+enum {
+    SYSCALL_FAST = 0,
+    SYSCALL_WATCHED = 1,
+    SYSCALL_COUNTED = 2, /* by profiles alone */
+    SYSCALL_COUNTED_MESSAGE = 3,
+};
 extern uint8_t syscall_watched[];
 extern uint8_t fault_watched;
 

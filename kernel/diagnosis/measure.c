@@ -31,7 +31,8 @@ static void set_mask(uint64_t mask)
     trace_sites_agree();
 }
 
-static __attribute__((noinline)) void count_pair(struct thread *thread)
+/* As where the kernel does it: in line. */
+static inline void count_pair(struct thread *thread)
 {
     routine_begin(&thread->routines, 0, trace_routine_key(TRACE_ROUTINE_SYSCALL, 1), arch_clock());
     __asm__ volatile("" : : : "memory"); /* elsewhere, other code comes in between */

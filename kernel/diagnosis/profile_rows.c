@@ -12,7 +12,11 @@ struct list profiles_list = {&profiles_list, &profiles_list};
 static uint64_t last_serial; /* under profiles_lock */
 static const uint64_t no_context;
 
-_Static_assert(PROFILE_LARGE_INDEX * sizeof(uint16_t) <= FRAME_SIZE, "a page frame");
+#define KEPT_MAX 8u
+static struct routine_profile *kept[KEPT_MAX]; /* under profiles_lock */
+static uint32_t kept_count;
+
+_Static_assert(PROFILE_LARGE_INDEX * sizeof(struct trace_profile_row *) <= FRAME_SIZE, "a page frame");
 _Static_assert(PROFILE_ROWS_MAX < PROFILE_LARGE_INDEX * 3 / 4, "the index always has free entries");
 
 /* ---- Rows ---- */
@@ -22,35 +26,27 @@ static void begin_row(struct trace_profile_row *row, uint64_t key)
     *row = (struct trace_profile_row){.key = key, .least = ~0ull};
 }
 
-static uint32_t hash(uint64_t key)
-{
-    return (uint32_t)((key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> 40);
-}
-
 /* The entry of the index that leads to the key, or that is free. */
-static uint16_t *find_entry(struct routine_profile *profile, uint64_t key)
+static inline struct trace_profile_row **find_entry(struct routine_profile *profile, uint64_t key)
 {
-    for (uint32_t i = hash(key);; i++) {
-        uint16_t *entry = &profile->index[i & profile->index_mask];
-        if (!*entry || profile_row(profile, *entry - 1u)->key == key)
+    for (uint64_t i = (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> 40;; i++) {
+        struct trace_profile_row **entry = &profile->index[i & profile->index_mask];
+        if (!*entry || (*entry)->key == key)
             return entry;
     }
-}
-
-static void add_to_index(struct routine_profile *profile, uint32_t number)
-{
-    *find_entry(profile, profile_row(profile, number)->key) = (uint16_t)(number + 1);
 }
 
 /* Row 0 is that of all that find no other. */
 static void reset_rows(struct routine_profile *profile)
 {
-    begin_row(&profile->first[0], trace_routine_key(TRACE_ROUTINE_OTHERS, 0));
+    struct trace_profile_row *others = &profile->first[0];
+    begin_row(others, trace_routine_key(TRACE_ROUTINE_OTHERS, 0));
+#pragma GCC unroll 8
     for (uint32_t i = 0; i < PROFILE_CACHE; i++)
-        profile->rows.cache[i] = &profile->first[0];
+        profile->rows.cache[i] = others;
     memset(profile->index, 0, (profile->index_mask + 1) * sizeof profile->index[0]);
     profile->count = 1;
-    add_to_index(profile, 0);
+    *find_entry(profile, others->key) = others;
 }
 
 static bool grow_index(struct routine_profile *profile)
@@ -61,44 +57,46 @@ static bool grow_index(struct routine_profile *profile)
     profile->index = phys_to_virt(frame);
     profile->index_mask = PROFILE_LARGE_INDEX - 1;
     for (uint32_t i = 0; i < profile->count; i++)
-        add_to_index(profile, i);
+        *find_entry(profile, profile_row(profile, i)->key) = profile_row(profile, i);
     return true;
 }
 
-/* Whether there is memory for another row. */
-static bool has_space(struct routine_profile *profile)
+/* Where the next row is to be; NULL: no memory, or there are too many. */
+static struct trace_profile_row *next_row(struct routine_profile *profile)
 {
     const uint32_t number = profile->count;
-    if (number == PROFILE_ROWS_MAX)
-        return false;
-    if (profile->index == profile->small_index && number >= PROFILE_SMALL_INDEX * 3 / 4 &&
-        !grow_index(profile))
-        return false;
     if (number < PROFILE_FIRST_ROWS)
-        return true;
+        return &profile->first[number];
+    if (number == PROFILE_ROWS_MAX || (profile->index == profile->small_index &&
+                                       number >= PROFILE_SMALL_INDEX * 3 / 4 && !grow_index(profile)))
+        return NULL;
     struct trace_profile_row **page = &profile->page[(number - PROFILE_FIRST_ROWS) / PROFILE_PAGE_ROWS];
     if (!*page) {
         const paddr_t frame = frame_alloc();
-        if (frame != FRAME_NONE)
-            *page = phys_to_virt(frame);
+        if (frame == FRAME_NONE)
+            return NULL;
+        *page = phys_to_virt(frame);
     }
-    return *page != NULL;
+    return *page + (number - PROFILE_FIRST_ROWS) % PROFILE_PAGE_ROWS;
 }
 
-/* Never NULL: without memory, the row of others. */
-static struct trace_profile_row *find_or_add(struct routine_profile *profile, uint64_t key)
+static __attribute__((noinline)) struct trace_profile_row *add_row(struct routine_profile *profile,
+                                                                   uint64_t key)
 {
-    uint16_t *entry = find_entry(profile, key);
-    if (*entry)
-        return profile_row(profile, *entry - 1u);
-    if (!has_space(profile))
+    struct trace_profile_row *row = next_row(profile);
+    if (!row)
         return &profile->first[0];
-    struct trace_profile_row *row = profile_row(profile, profile->count);
     begin_row(row, key);
     /* release: a reader that sees the count finds the row; pairs with the load in profiles_read.c */
     __atomic_store_n(&profile->count, profile->count + 1, __ATOMIC_RELEASE);
-    add_to_index(profile, profile->count - 1);
-    return row;
+    return *find_entry(profile, key) = row;
+}
+
+/* Never NULL: without memory, the row of others. */
+static inline struct trace_profile_row *find_or_add(struct routine_profile *profile, uint64_t key)
+{
+    struct trace_profile_row *row = *find_entry(profile, key);
+    return row ? row : add_row(profile, key);
 }
 
 struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key)
@@ -116,28 +114,45 @@ void profile_use_context(struct routine_profile *profile, const struct thread *t
     profile->rows.context = word ? word : &no_context;
 }
 
+static struct routine_profile *begin_profile(struct routine_profile *profile, enum trace_profile_of of)
+{
+    profile->of = of;
+    profile->epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+    return profile;
+}
+
+/* One that is empty, but has the rows of a process that has ended: another process needs most of them, too,
+ * and finds them without a search. */
+static struct routine_profile *take_kept(void)
+{
+    struct routine_profile *profile = kept[--kept_count];
+    profile->life = profile->ran = 0;
+    profile->space = NULL;
+    return profile;
+}
+
 struct routine_profile *profile_new(enum trace_profile_of of)
 {
+    if (kept_count)
+        return begin_profile(take_kept(), of);
     const paddr_t frame = frame_alloc();
     if (frame == FRAME_NONE)
         return NULL;
     struct routine_profile *profile = phys_to_virt(frame);
     memset(profile, 0, offsetof(struct routine_profile, first));
-    profile->of = of;
     profile->rows.context = &no_context;
     profile->index = profile->small_index;
     profile->index_mask = PROFILE_SMALL_INDEX - 1;
-    profile->epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
     reset_rows(profile);
-    return profile;
+    return begin_profile(profile, of);
 }
 
 void profile_clear(struct routine_profile *profile)
 {
-    profile->epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
     profile->life = profile->ran = 0;
     profile->threads = 0;
     reset_rows(profile);
+    begin_profile(profile, profile->of);
 }
 
 void profile_link(struct routine_profile *profile)
@@ -155,16 +170,23 @@ void profile_free(struct routine_profile *profile)
     frame_free(virt_to_phys(profile));
 }
 
+void profiles_free_kept(void)
+{
+    while (kept_count)
+        profile_free(kept[--kept_count]);
+}
+
 static uint32_t bucket_of(uint64_t time)
 {
     const uint32_t bucket = 63 - (uint32_t)__builtin_clzll(time | 1);
     return bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1;
 }
 
-/* Only the buckets between the least and the greatest time can have counts. */
-static void add_row(struct trace_profile_row *to, const struct trace_profile_row *from)
+/* Moves the counts. Only the buckets between the least and the greatest time can have any. */
+static inline void move_counts(struct trace_profile_row *to, struct trace_profile_row *from)
 {
     to->exclusive += from->exclusive; /* of what was open at the end, too */
+    from->exclusive = 0;
     if (!from->ended)
         return;
     to->inclusive += from->inclusive;
@@ -172,18 +194,45 @@ static void add_row(struct trace_profile_row *to, const struct trace_profile_row
         to->least = from->least;
     if (from->greatest > to->greatest)
         to->greatest = from->greatest;
-    for (uint32_t i = bucket_of(from->least); i <= bucket_of(from->greatest); i++)
+    for (uint32_t i = bucket_of(from->least), last = bucket_of(from->greatest); i <= last; i++) {
         to->times[i] += from->times[i];
+        from->times[i] = 0;
+    }
     to->begun += from->ended;
     to->ended += from->ended;
+    from->begun = from->ended = from->inclusive = from->greatest = from->limit = 0;
+    from->least = ~0ull;
+}
+
+void profile_keep(struct routine_profile *profile)
+{
+    if (profiles_on && kept_count < KEPT_MAX && profile->index == profile->small_index)
+        kept[kept_count++] = profile;
+    else
+        profile_free(profile);
+}
+
+static inline void move_rows(struct routine_profile *to, struct trace_profile_row *rows, uint32_t count)
+{
+    for (struct trace_profile_row *row = rows; row < rows + count; row++)
+        if (row->ended || row->exclusive)
+            move_counts(find_or_add(to, row->key), row);
+}
+
+static inline uint32_t at_most(uint32_t count, uint32_t limit)
+{
+    return count < limit ? count : limit;
 }
 
 void profile_add(struct routine_profile *to, struct routine_profile *from)
 {
-    for (uint32_t i = 0; i < from->count; i++) {
-        const struct trace_profile_row *row = profile_row(from, i);
-        if (row->ended || row->exclusive)
-            add_row(find_or_add(to, row->key), row);
+    const uint32_t first = at_most(from->count, PROFILE_FIRST_ROWS);
+    uint32_t left = from->count - first;
+    move_rows(to, from->first, first);
+    for (uint32_t i = 0; left; i++) {
+        const uint32_t count = at_most(left, PROFILE_PAGE_ROWS);
+        move_rows(to, from->page[i], count);
+        left -= count;
     }
     to->life += from->life;
     to->ran += from->ran;

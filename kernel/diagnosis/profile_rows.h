@@ -14,8 +14,8 @@
 #include <kernel/memory/frame.h>
 
 #define PROFILE_PAGES       31u
-#define PROFILE_SMALL_INDEX 128u
-#define PROFILE_LARGE_INDEX 1024u
+#define PROFILE_SMALL_INDEX 64u
+#define PROFILE_LARGE_INDEX 512u
 
 struct routine_profile {
     struct profile_rows rows; /* first */
@@ -32,8 +32,8 @@ struct routine_profile {
     struct list all;                     /* under profiles_lock; in order of serial */
     uint32_t count;                      /* of rows */
     uint32_t index_mask;                 /* entries of the index, minus one */
-    uint16_t *index;                     /* by hash: 1 + number of a row; 0: free */
-    uint16_t small_index[PROFILE_SMALL_INDEX];
+    struct trace_profile_row **index;    /* by hash of the key; NULL: free */
+    struct trace_profile_row *small_index[PROFILE_SMALL_INDEX];
     struct trace_profile_row *page[PROFILE_PAGES]; /* rows behind the first ones */
     struct trace_profile_row first[];
 };
@@ -67,13 +67,26 @@ extern struct list profiles_list;
 struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key);
 /* The context of its rows is what the thread's program says from now on; NULL: none. */
 void profile_use_context(struct routine_profile *profile, const struct thread *thread);
+/* All with profiles_lock held: */
 /* NULL: no memory. Not in the list yet. */
 struct routine_profile *profile_new(enum trace_profile_of of);
-void profile_free(struct routine_profile *profile);
-void profile_link(struct routine_profile *profile);  /* profiles_lock held */
+void profile_link(struct routine_profile *profile);
 void profile_clear(struct routine_profile *profile); /* drops its rows, and counts anew */
-/* Adds `from` to a row of `to`; any thread's that does not run, or under profiles_lock. */
-void profile_add(struct routine_profile *to, struct routine_profile *from);
+void profile_add(struct routine_profile *to, struct routine_profile *from); /* empties `from` */
+/* Not in the list any more: */
+void profile_free(struct routine_profile *profile);
+void profile_keep(struct routine_profile *profile); /* an empty one, for profile_new(), or frees it */
+void profiles_free_kept(void);
+
+/* The thread's profile, made or begun anew: counting begins at `born`, when it had run for `ran_before`. The
+ * thread is current here, or does not run. NULL: no memory, or profiles are not on yet. */
+struct routine_profile *profile_make(struct thread *thread, uint64_t born, uint64_t ran_before);
+void profile_begin_out(struct thread *thread, uint64_t now); /* it does not run from now on */
+
+static inline bool profile_is_current(const struct routine_profile *profile)
+{
+    return profile && profile->epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+}
 /* Time in the routines that are open is no longer open: adds it to the exclusive times of their rows. */
 void profile_close_open(struct thread *thread, struct routine_profile *profile, uint64_t now);
 

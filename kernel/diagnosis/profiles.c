@@ -15,7 +15,6 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
-#include <tarn/syscall_kernel.h>
 
 #define STAMP_AGE_MAX (1u << 26) /* ticks; an event that was just logged is younger */
 
@@ -40,35 +39,21 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
     profile_use_context(profile, thread);
 }
 
-/* NULL: no memory, or profiles are not on yet. */
-static __attribute__((noinline, cold)) struct routine_profile *make_profile(struct thread *thread,
-                                                                            uint64_t born,
-                                                                            uint64_t ran_before)
+__attribute__((noinline, cold)) struct routine_profile *profile_make(struct thread *thread, uint64_t born,
+                                                                     uint64_t ran_before)
 {
     struct routine_profile *profile = thread->profile;
-    const uint64_t since = __atomic_load_n(&profiles_since, __ATOMIC_RELAXED);
-    if (!since)
+    if (!__atomic_load_n(&profiles_since, __ATOMIC_RELAXED))
         return NULL;
-    if (profile) {
-        spin_lock(&profiles_lock);
-        profile_clear(profile);
-        begin_life(profile, thread, born, ran_before);
-        spin_unlock(&profiles_lock);
-        return profile;
-    }
-    profile = profile_new(TRACE_PROFILE_THREAD);
-    if (!profile)
-        return NULL;
-    begin_life(profile, thread, born, ran_before);
     spin_lock(&profiles_lock);
-    profile_link(profile);
+    if (profile)
+        profile_clear(profile);
+    else if ((profile = profile_new(TRACE_PROFILE_THREAD)))
+        profile_link(profile);
+    if (profile)
+        begin_life(profile, thread, born, ran_before);
     spin_unlock(&profiles_lock);
     return thread->profile = profile;
-}
-
-static bool is_current(const struct routine_profile *profile)
-{
-    return profile && profile->epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
 }
 
 /* That of a thread that runs on this CPU. NULL: none. */
@@ -77,21 +62,23 @@ static inline struct routine_profile *profile_of(struct thread *thread, uint64_t
     struct routine_profile *profile = thread->profile;
     if (__builtin_expect(profile != NULL, 1))
         return profile;
-    return make_profile(thread, now, thread->run_ticks + now - this_cpu()->switched_at);
+    return profile_make(thread, now, thread->run_ticks + now - this_cpu()->switched_at);
 }
 
 __attribute__((noinline)) void profile_update_slowly(struct thread *thread, struct profile_rows *rows,
-                                                     const struct open_routine *open, uint64_t elapsed)
+                                                     uint64_t key, uint64_t since, uint64_t elapsed,
+                                                     uint64_t own)
 {
-    if (open->since < thread->profile->born)
+    struct trace_profile_row *row = rows->cache[profile_slot(key)];
+    if (since < thread->profile->born)
         return;
-    struct trace_profile_row *row =
-        profile_find_row(rows, open->key | *rows->context << TRACE_PROFILE_CONTEXT_SHIFT);
+    if (row->key != key)
+        row = profile_find_row(rows, key);
     const uint64_t times = row->begun + 1, bucket = 63 - (uint64_t)__builtin_clzll(elapsed | 1);
     row->begun = times;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in routine_end() */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in profile_count() */
     row->inclusive += elapsed;
-    row->exclusive += elapsed - open->nested;
+    row->exclusive += own;
     if (elapsed < row->least)
         row->least = elapsed;
     if (elapsed > row->greatest)
@@ -159,116 +146,12 @@ void profiles_end_interrupt(void)
     end_innermost(this_cpu()->current, arch_clock());
 }
 
-/* ---- System calls and messages ---- */
-
-/* The thread serves a message from the time at which it has received it. */
-static inline void begin_serving(struct thread *self, uint32_t number, int64_t result, uint64_t now)
-{
-    if (self->profile && (number == SYS_ipc_receive || number == SYS_ipc_reply_receive) && result == 0 &&
-        self->reply_target.caller) {
-        self->profile->served_since = now;
-        self->profile->served_label = frame_label(&self->frame);
-    }
-}
-
-/* Counts what was served; what is saved to be replied to later is not counted. It is nested in nothing, and
- * has no time of its own. */
-static void end_serving(struct thread *self, struct routine_profile *profile, uint32_t number, uint64_t now)
-{
-    struct open_routines served;
-    routine_begin(&served, 0, trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label),
-                  profile->served_since);
-    served.at[0].nested = now - profile->served_since;
-    profile->served_since = 0;
-    if (number == SYS_ipc_reply || number == SYS_ipc_reply_receive)
-        routine_end(self, &profile->rows, &served, 0, now);
-}
-
-static inline bool is_message(uint32_t number)
-{
-    return number - SYS_ipc_call <= SYS_ipc_reply_to - SYS_ipc_call;
-}
-
-/* A call is counted by its label instead of as a system call. */
-static __attribute__((noinline)) void enter_message(struct thread *self, uint32_t number, uint64_t now)
-{
-    if (number == SYS_ipc_call)
-        self->routines.at[0].key = trace_routine_key(TRACE_ROUTINE_CALL, frame_label(&self->frame));
-    else if (number != SYS_ipc_send && self->profile && self->profile->served_since)
-        end_serving(self, self->profile, number, now);
-}
-
-void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
-{
-    routine_begin(&self->routines, 0, number, now); /* its key: the kind is 0 */
-    if (__builtin_expect(is_message(number), 0))
-        enter_message(self, number, now);
-}
-_Static_assert(TRACE_ROUTINE_SYSCALL == 0, "profiles_enter_syscall()");
-
-/* Of a message, or without a profile. A call that was not sent is only a system call. */
-static __attribute__((noinline)) int64_t leave_slowly(struct thread *self, int64_t result, uint64_t now)
-{
-    const uint32_t number = self->traced & TRACED_NUMBER;
-    if (self->routines.depth)
-        self->routines.at[0].key = number;
-    end_innermost(self, now);
-    begin_serving(self, number, result, now);
-    self->traced = 0;
-    return result;
-}
-
-int64_t profiles_leave_syscall(struct thread *self, int64_t result, uint64_t now)
-{
-    struct routine_profile *profile = self->profile;
-    if (__builtin_expect(is_message(self->traced & TRACED_NUMBER), 0) || __builtin_expect(!profile, 0))
-        return leave_slowly(self, result, now);
-    self->traced = 0;
-    routine_end(self, &profile->rows, &self->routines, 0, now);
-    return result;
-}
-
-void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
-{
-    struct open_routines *routines = &thread->routines;
-    if (!routines->depth || !thread->profile)
-        return;
-    if (traced & TRACED_FAULT && trace_routine_kind(routines->at[0].key) == TRACE_ROUTINE_FAULT)
-        routines->at[0].key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
-    routine_end(thread, &thread->profile->rows, routines, 0, now);
-    if (traced & TRACED_SYSCALL && is_message(traced & TRACED_NUMBER))
-        begin_serving(thread, traced & TRACED_NUMBER, frame_result(&thread->frame), now);
-}
-
-/* ---- Switches ---- */
-
-static inline void begin_out(struct thread *thread, uint64_t now)
-{
-    const uint32_t depth = thread->routines.depth,
-                   state = atomic_load_explicit(&thread->state, memory_order_relaxed);
-    routine_begin(&thread->routines, depth < OPEN_ROUTINES_MAX ? depth : OPEN_ROUTINES_MAX - 1,
-                  trace_routine_key(TRACE_ROUTINE_OUT, state), now);
-}
-
-/* A thread with a profile of this epoch was switched away from in it, so the innermost that it is in is OUT.
- */
-void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
-{
-    const uint64_t now = cpu->switched_at;
-    const uint32_t depth = next->routines.depth;
-    begin_out(prev, now);
-    if (__builtin_expect(!is_current(next->profile), 0))
-        make_profile(next, now, next->run_ticks);
-    else if (depth)
-        routine_end(next, &next->profile->rows, &next->routines, depth - 1, now);
-}
-
 /* ---- The switch ---- */
 
 static void begin_idle_out(struct thread *idle)
 {
-    if (!is_current(idle->profile) && make_profile(idle, profiles_since, idle->run_ticks))
-        begin_out(idle, profiles_since);
+    if (!profile_is_current(idle->profile) && profile_make(idle, profiles_since, idle->run_ticks))
+        profile_begin_out(idle, profiles_since);
 }
 
 /* On each CPU: counting of its thread begins when profiles were switched on, or when it began to run; that of
@@ -281,8 +164,8 @@ static void begin_here(void *unused)
     const uint64_t born = cpu->switched_at > profiles_since ? cpu->switched_at : profiles_since;
     if (!profiles_since) /* just switched on once more */
         return;
-    if (!is_current(thread->profile))
-        make_profile(thread, born, thread->run_ticks + born - cpu->switched_at);
+    if (!profile_is_current(thread->profile))
+        profile_make(thread, born, thread->run_ticks + born - cpu->switched_at);
     if (thread != cpu->idle)
         begin_idle_out(cpu->idle);
 }
@@ -325,6 +208,9 @@ static void switch_off(void)
 {
     __atomic_store_n(&profiles_until, arch_clock(), __ATOMIC_RELAXED);
     agree(false);
+    spin_lock(&profiles_lock);
+    profiles_free_kept();
+    spin_unlock(&profiles_lock);
 }
 
 void profiles_switch(bool on)

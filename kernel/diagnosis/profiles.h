@@ -55,9 +55,8 @@ struct profile_rows {
 };
 
 extern bool profiles_on; /* the switch; the sites follow it */
-/* They are on, and system calls are neither traced nor sampled nor counted otherwise (entry_paths.c): entry
- * and exit have a shorter path then. */
-extern bool profiles_alone;
+extern bool
+    profiles_alone; /* they are on, and what may block is neither traced nor sampled (entry_paths.c) */
 
 #ifdef TRACE_TESTED
 static inline bool PROFILES_ON(void)
@@ -87,8 +86,8 @@ _Static_assert(PROFILE_CACHE == 1u << (32 - 26), "profile_slot()");
 
 /* The rest of an update that finds another row in the key's slot of the cache, or has a new greatest time, or
  * comes from a routine that is older than the profile, which counts for nothing. */
-void profile_update_slowly(struct thread *thread, struct profile_rows *rows, const struct open_routine *open,
-                           uint64_t elapsed);
+void profile_update_slowly(struct thread *thread, struct profile_rows *rows, uint64_t key, uint64_t since,
+                           uint64_t elapsed, uint64_t own);
 
 /* Begins a routine in the thread, which is current; `depth` others are open. */
 static inline __attribute__((always_inline)) void routine_begin(struct open_routines *routines,
@@ -101,24 +100,19 @@ static inline __attribute__((always_inline)) void routine_begin(struct open_rout
     routines->depth = depth + 1;
 }
 
-/* Ends the innermost one, at this depth. */
-static inline __attribute__((always_inline)) void routine_end(struct thread *thread,
-                                                              struct profile_rows *rows,
-                                                              struct open_routines *routines, uint32_t depth,
-                                                              uint64_t now)
+/* Counts a routine that began at `since` and took so long, `own` of it in nothing nested. `key`: without
+ * context. */
+static inline __attribute__((always_inline)) void profile_count(struct thread *thread,
+                                                                struct profile_rows *rows, uint64_t key,
+                                                                uint64_t since, uint64_t elapsed,
+                                                                uint64_t own)
 {
-    struct open_routine *open = &routines->at[depth];
-    const uint64_t elapsed = now - open->since,
-                   key = open->key | *rows->context << TRACE_PROFILE_CONTEXT_SHIFT;
+    key |= *rows->context << TRACE_PROFILE_CONTEXT_SHIFT;
     struct trace_profile_row *row = rows->cache[profile_slot(key)];
-    routines->depth = depth;
-    if (depth)
-        open[-1].nested += elapsed;
     if (__builtin_expect(row->key != key, 0) || __builtin_expect(elapsed > row->limit, 0)) {
-        profile_update_slowly(thread, rows, open, elapsed);
+        profile_update_slowly(thread, rows, key, since, elapsed, own);
         return;
     }
-    const uint64_t own = elapsed - open->nested;
     row->begun++;
     /* a reader that sees a change sees that it has begun; pairs with the fence in copy_row() */
     __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -132,6 +126,20 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
     row->ended++;
 }
 
+/* Ends the innermost one, at this depth. */
+static inline __attribute__((always_inline)) void routine_end(struct thread *thread,
+                                                              struct profile_rows *rows,
+                                                              struct open_routines *routines, uint32_t depth,
+                                                              uint64_t now)
+{
+    struct open_routine *open = &routines->at[depth];
+    const uint64_t since = open->since, elapsed = now - since;
+    routines->depth = depth;
+    if (depth)
+        open[-1].nested += elapsed;
+    profile_count(thread, rows, open->key, since, elapsed, elapsed - open->nested);
+}
+
 /* profiles.c */
 void profiles_boot(void); /* boot option `profiles=1`; on the boot CPU, when it has its idle thread */
 void profiles_init_cpu(struct cpu *cpu);
@@ -139,12 +147,6 @@ void profiles_init_cpu(struct cpu *cpu);
 void profiles_switch(bool on);
 
 /* The steps below are behind PROFILES_ON() or PROFILES_OR(), and do nothing while profiles are off. */
-void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */
-void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
-/* It did not block. The number is in self->traced, which this clears; returns the result. */
-int64_t profiles_leave_syscall(struct thread *self, int64_t result, uint64_t now);
-/* It runs again, so what it blocked in ends; `traced`: thread->traced. */
-void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now);
 /* The time that an event has in the trace which this CPU has logged last, if it has that id and length in
  * words; else the present. So a routine's times are those of its events while they are logged. */
 uint64_t profiles_time_of(uint32_t id, uint32_t words);
@@ -157,6 +159,17 @@ void profiles_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t
 
 void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument);
 void profiles_end_interrupt(void);
+
+/* profiles_call.c; profiles are on */
+/* Calls the handler of the system call, and counts that; nothing but profiles is on. */
+int64_t profiles_call(struct thread *self, uint32_t number);
+int64_t profiles_call_message(struct thread *self, uint32_t number); /* the same of one for messages */
+/* The same in steps. */
+void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
+void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now);
+void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */
+/* The thread runs again, so what it blocked in ends; `traced`: thread->traced. */
+void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now);
 
 /* profiles_end.c */
 void profiles_end_thread(struct thread *thread); /* it will not run again */

@@ -19,30 +19,29 @@ static struct routine_profile *orphans; /* under profiles_lock */
 
 enum { OF_THREADS, OF_CHILDREN }; /* in space->profiles */
 
-static bool is_current(const struct routine_profile *profile)
-{
-    return profile->epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
-}
-
-/* profiles_lock held. Empties `from`, or makes it `*to`, of another kind. */
+/* profiles_lock held. Adds `from` to `*to`, or makes it `*to`, of another kind. */
 static void hand_on(struct routine_profile **to, struct routine_profile *from, enum trace_profile_of of,
                     struct space *space)
 {
-    if (*to && !is_current(*to))
+    if (*to && !profile_is_current(*to))
         profile_clear(*to);
-    if (*to && is_current(from)) {
-        profile_add(*to, from);
-    } else if (!*to && is_current(from)) {
-        *to = from;
-        from->of = of;
-        from->space = space;
-        from->pid = space ? space->pid : 0;
-        from->tid = 0;
-        memset(from->name, 0, sizeof from->name);
+    if (!profile_is_current(from)) {
+        list_remove(&from->all);
+        profile_free(from);
         return;
     }
-    list_remove(&from->all);
-    profile_free(from);
+    if (*to) {
+        list_remove(&from->all);
+        profile_add(*to, from);
+        profile_keep(from);
+        return;
+    }
+    *to = from;
+    from->of = of;
+    from->space = space;
+    from->pid = space ? space->pid : 0;
+    from->tid = 0;
+    memset(from->name, 0, sizeof from->name);
 }
 
 /* Ends the life of the thread, which was switched away from at cpu->switched_at and has OUT open since then.

@@ -171,6 +171,24 @@ static __attribute__((noinline)) bool hand_on_watched(struct thread *self, struc
     return handled;
 }
 
+/* Nothing but profiles is on. */
+static __attribute__((noinline)) bool handle_counted(uint64_t address, uint32_t access, uint64_t ip,
+                                                     bool from_kernel)
+{
+    struct thread *self = current_thread();
+    const uint64_t since = arch_clock();
+    const uint32_t depth = from_kernel ? self->routines.depth : 0;
+    struct fault_request request = {.address = address, .access = access};
+    routine_begin(&self->routines, depth, trace_routine_key(TRACE_ROUTINE_FAULT, 0), since);
+    const enum fault_result result = resolve(self, &request);
+    if (__builtin_expect(result != FAULT_RESOLVED, 0))
+        return hand_on_watched(self, &request, result, ip, since, from_kernel);
+    self->routines.at[depth].key = trace_routine_key(TRACE_ROUTINE_FAULT, (uint16_t)request.kind);
+    if (self->profile)
+        routine_end(self, (struct profile_rows *)self->profile, &self->routines, depth, arch_clock());
+    return true;
+}
+
 /* Faults are traced, or samples are taken. */
 static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t access, uint64_t ip,
                                                      bool from_kernel)
@@ -195,7 +213,8 @@ static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t 
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
 {
     if (__builtin_expect(fault_watched, 0))
-        return handle_watched(address, access, ip, from_kernel);
+        return profiles_alone && !TRACE_ON_FAULT() ? handle_counted(address, access, ip, from_kernel)
+                                                   : handle_watched(address, access, ip, from_kernel);
     struct thread *self = current_thread();
     const uint64_t since = arch_clock();
     struct fault_request request = {.address = address, .access = access};

@@ -121,14 +121,6 @@ static struct thread *steal(struct cpu *cpu)
     return NULL;
 }
 
-__attribute__((cold)) void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
-{
-    if (TRACE_ON_COUNTER())
-        counters_switch(cpu, prev);
-    if (PROFILES_ON())
-        profiles_switched(cpu, prev, next);
-}
-
 static void start_slice(struct cpu *cpu, struct thread *thread)
 {
     uint64_t slice = sched_slice;

@@ -31,9 +31,6 @@ static inline __attribute__((always_inline)) void trace_switch(const struct thre
                        (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
 }
 
-/* Apart, for what is measured of runs (schedule.c). */
-void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
-
 /* Accounting and registers. The next thread's space is active already. */
 static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, struct thread *prev,
                                                              struct thread *next)

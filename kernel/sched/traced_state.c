@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* traced_state.c - logs the end of a traced wait. Interface: traced_state.h. */
+/* traced_state.c - logs the end of a traced wait, and counts switches. Interface: traced_state.h. */
+#include <kernel/diagnosis/counters.h>
 #include <kernel/sched/traced_state.h>
 #include <trace/counter.h>
 #include <trace/ipc.h>
@@ -37,4 +38,21 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
         trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
     if (PROFILES_OR(TRACE_CLASS_COUNTER))
         measure_resumed(thread, traced);
+}
+
+static __attribute__((noinline, cold)) void count_switch(struct cpu *cpu, struct thread *prev,
+                                                         struct thread *next)
+{
+    counters_switch(cpu, prev);
+    if (PROFILES_ON())
+        profiles_switched(cpu, prev, next);
+}
+
+/* One of the two is on. */
+void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    if (TRACE_ON_COUNTER())
+        count_switch(cpu, prev, next);
+    else
+        profiles_switched(cpu, prev, next);
 }

@@ -12,6 +12,9 @@
 /* Logs the end of what the thread blocked in (thread->traced): it runs again. */
 void thread_trace_resumed(struct thread *thread);
 
+/* Counts a switch at cpu->switched_at: counters or profiles are on. */
+void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
+
 /* The number of a state in the trace (trace/schema/sched.ev). */
 static inline uint16_t traced_state(enum thread_state state)
 {

@@ -3,6 +3,8 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
+#include <kernel/diagnosis/entry_paths.h>
+#include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/profiles.h>
 #include <kernel/kernel.h>
@@ -42,48 +44,67 @@ static __attribute__((noinline, cold)) void enter_measured(struct thread *self)
         open_window(self);
 }
 
-/* Keeps the number in the thread: if it blocks, the exit is logged when it runs again (switch_to). */
-void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t number)
+static inline void note_entry(struct thread *self, uint32_t number)
 {
-    if (__builtin_expect(profiles_alone, 0)) {
-        self->traced = (uint32_t)number | TRACED_SYSCALL;
-        profiles_enter_syscall(self, (uint32_t)number, arch_clock());
-        return;
-    }
-    self->traced = (uint32_t)number | TRACED_SYSCALL;
-    trace_syscall_entry((uint32_t)number, self->tid, arg0, arg1);
+    const struct arch_frame *frame = &self->frame;
+    self->traced = number | TRACED_SYSCALL;
+    trace_syscall_entry(number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
     if (PROFILES_OR(TRACE_CLASS_COUNTER))
         enter_measured(self);
     else if (__builtin_expect(profile_period != 0, 0))
         open_window(self);
 }
 
-/* Apart, so that syscall_left() needs no register that a call keeps. */
+/* Apart, so that note_exit() needs no register that a call keeps. */
 static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, struct thread *self)
 {
     const uint32_t number = self->traced & TRACED_NUMBER;
     if (this_cpu()->profile.window)
         profile_close_window();
     thread_trace_exit(self, result);
-    if (PROFILES_ON()) {
-        self->traced = number;
-        profiles_leave_syscall(self, result, traced_exit_time());
-    }
+    if (PROFILES_ON())
+        profiles_leave_syscall(self, number, result, traced_exit_time());
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_leave(self, number);
     return result;
 }
 
-int64_t syscall_left(int64_t result, struct thread *self)
+static inline int64_t note_exit(struct thread *self, int64_t result)
 {
-    if (__builtin_expect(profiles_alone, 0))
-        return profiles_leave_syscall(self, result, arch_clock());
     if (PROFILES_OR(TRACE_CLASS_COUNTER))
         return measured_left(result, self);
     if (__builtin_expect(this_cpu()->profile.window, 0))
         return measured_left(result, self);
     thread_trace_exit(self, result);
     return result;
+}
+
+/* If it blocks, its end is noted when the thread runs again (switch_to), by the number in the thread. */
+static int64_t call_traced(struct thread *self, uint32_t number)
+{
+    note_entry(self, number);
+    const int64_t result = syscall_handle(self, number);
+    if (result != SYSCALL_NO_RESULT)
+        return note_exit(self, result);
+    if (this_cpu()->profile.window)
+        profile_close_window();
+    return result;
+}
+
+static int64_t call_plainly(struct thread *self, uint32_t number)
+{
+    return syscall_handle(self, number);
+}
+
+int64_t syscall_call_watched(struct thread *self, uint64_t number)
+{
+    static int64_t (*const ways[])(struct thread *, uint32_t) = {
+        [SYSCALL_FAST] = call_plainly, /* was just switched off */
+        [SYSCALL_WATCHED] = call_traced,
+        [SYSCALL_COUNTED] = profiles_call,
+        [SYSCALL_COUNTED_MESSAGE] = profiles_call_message,
+    };
+    return ways[__atomic_load_n(&syscall_watched[number], __ATOMIC_RELAXED)](self, (uint32_t)number);
 }
 
 /* ---- System calls without an object ---- */

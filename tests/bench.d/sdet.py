@@ -21,8 +21,20 @@ def count_samples(lines):
     return sums[-1] - sums[0] if len(sums) == 2 else 0
 
 
+def count_routines(lines):
+    """Ends of routines, but for those of idle threads, in the profiles that the script prints before and after: the difference."""
+    sums = []
+    for line in lines:
+        if re.match(r"^ *exclusive us ", line):
+            sums.append(0)
+        elif sums and (found := re.match(r"^ *[0-9.]+ +[0-9.-]+ +(\d+) .* {2}(.+)$", line)) and found[2] not in ("idle", "timer", "out idle"):
+            sums[-1] += int(found[1])
+    return sums[-1] - sums[0] if len(sums) == 2 else 0
+
+
 class Run:
-    """instructions of the guest; events, words and packets that were logged meanwhile; sampled acquisitions of locks."""
+    """instructions of the guest; events, words and packets that were logged meanwhile; sampled acquisitions of locks; counted
+    routines."""
 
     def __init__(self, directory, options, script="sdet", **machine):
         with guest.Guest(log=os.path.join(directory, "serial.log"), options=f"run=/test/{script} exit=1 {options}", arch=ARCH, smp=1,
@@ -35,4 +47,5 @@ class Run:
             raise guest.GuestError(f"no result of sdet with {options}\n{vm.tail()}")
         self.instructions = elapsed[0] * 1e9
         self.samples = count_samples(vm.lines)
+        self.routines = count_routines(vm.lines)
         self.words, self.packets, self.events = (last - first for first, last in zip(*counts))

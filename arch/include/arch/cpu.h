@@ -38,9 +38,9 @@ void arch_return_to_user(void) __attribute__((noreturn));
 /*
  * System calls are dispatched as syscall_table[number](arguments). The result goes to the caller's frame
  * unless it is SYSCALL_NO_RESULT (the handler blocked the caller or wrote its registers). While
- * syscall_watched[number] is not 0 (kernel/diagnosis/entry_paths.h), the entry calls syscall_entered() first,
- * which logs the entry. If there is a result, it then calls syscall_left(result), which logs the exit and
- * returns it; else profile_close_window(), if cpu->profile.window is set.
+ * syscall_watched[number] is not 0 (kernel/diagnosis/entry_paths.h), the entry calls
+ * syscall_call_watched(number) instead, with number and arguments in the frame: it calls the handler, and
+ * logs or counts that.
  *
  * Message handlers (SYS_ipc_*) find all user registers in the frame, and may continue with another thread.
  * All others never switch threads, use no register but their arguments, and have set need_resched when they
@@ -55,8 +55,7 @@ static inline int64_t arch_switched(void);
 struct arch_frame;
 struct thread;
 /* `self` is the calling thread. */
-void syscall_entered(uint64_t arg0, uint64_t arg1, struct thread *self, uint64_t number);
-int64_t syscall_left(int64_t result, struct thread *self);
+int64_t syscall_call_watched(struct thread *self, uint64_t number);
 
 /* From open to close only the timer, of all maskable interrupts, may interrupt the kernel. It calls
  * profile_kernel() (kernel/diagnosis/profile.h), and from then on interrupts stay off. */

@@ -118,10 +118,6 @@ void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument)
 void profiles_end_interrupt(void)
 {
 }
-void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
-{
-    (void)cpu, (void)prev, (void)next;
-}
 void profiles_end_thread(struct thread *thread)
 {
     (void)thread;
