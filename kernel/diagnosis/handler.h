@@ -17,4 +17,7 @@ static inline int64_t syscall_handle(const struct thread *self, uint32_t number)
                                                       frame_argument(frame, 4), frame_argument(frame, 5));
 }
 
+/* The same, logged as mask and switches say, counted, and sampled. */
+int64_t syscall_call_traced(struct thread *self, uint32_t number);
+
 #endif

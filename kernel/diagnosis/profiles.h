@@ -161,10 +161,7 @@ void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument);
 void profiles_end_interrupt(void);
 
 /* profiles_call.c; profiles are on */
-/* Calls the handler of the system call, and counts that; nothing but profiles is on. */
-int64_t profiles_call(struct thread *self, uint32_t number);
-int64_t profiles_call_message(struct thread *self, uint32_t number); /* the same of one for messages */
-/* The same in steps. */
+/* A system call that is traced, too. */
 void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
 void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now);
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */

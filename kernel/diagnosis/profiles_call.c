@@ -7,6 +7,7 @@
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile_rows.h>
 #include <kernel/sched/thread.h>
@@ -68,7 +69,7 @@ static __attribute__((noinline)) void leave_message(struct thread *self, uint32_
 /* The key of a system call is its number. */
 _Static_assert(TRACE_ROUTINE_SYSCALL == 0, "trace_routine_key()");
 
-int64_t profiles_call(struct thread *self, uint32_t number)
+static __attribute__((noinline)) int64_t call(struct thread *self, uint32_t number)
 {
     self->traced = number | TRACED_SYSCALL;
     routine_begin(&self->routines, 0, number, arch_clock());
@@ -81,7 +82,7 @@ int64_t profiles_call(struct thread *self, uint32_t number)
     return result;
 }
 
-int64_t profiles_call_message(struct thread *self, uint32_t number)
+static __attribute__((noinline)) int64_t call_message(struct thread *self, uint32_t number)
 {
     self->traced = number | TRACED_SYSCALL;
     const uint64_t now = arch_clock();
@@ -93,6 +94,17 @@ int64_t profiles_call_message(struct thread *self, uint32_t number)
         leave_message(self, number, result, arch_clock());
     }
     return result;
+}
+
+/* Here, so that counting one takes no further call. */
+int64_t syscall_call_watched(struct thread *self, uint64_t number)
+{
+    const uint8_t watched = __atomic_load_n(&syscall_watched[number], __ATOMIC_RELAXED);
+    if (watched == SYSCALL_COUNTED)
+        return call(self, (uint32_t)number);
+    if (watched == SYSCALL_COUNTED_MESSAGE)
+        return call_message(self, (uint32_t)number);
+    return syscall_call_traced(self, (uint32_t)number);
 }
 
 void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)

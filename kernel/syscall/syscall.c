@@ -3,7 +3,6 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/profiles.h>
@@ -80,7 +79,7 @@ static inline int64_t note_exit(struct thread *self, int64_t result)
 }
 
 /* If it blocks, its end is noted when the thread runs again (switch_to), by the number in the thread. */
-static int64_t call_traced(struct thread *self, uint32_t number)
+int64_t syscall_call_traced(struct thread *self, uint32_t number)
 {
     note_entry(self, number);
     const int64_t result = syscall_handle(self, number);
@@ -89,22 +88,6 @@ static int64_t call_traced(struct thread *self, uint32_t number)
     if (this_cpu()->profile.window)
         profile_close_window();
     return result;
-}
-
-static int64_t call_plainly(struct thread *self, uint32_t number)
-{
-    return syscall_handle(self, number);
-}
-
-int64_t syscall_call_watched(struct thread *self, uint64_t number)
-{
-    static int64_t (*const ways[])(struct thread *, uint32_t) = {
-        [SYSCALL_FAST] = call_plainly, /* was just switched off */
-        [SYSCALL_WATCHED] = call_traced,
-        [SYSCALL_COUNTED] = profiles_call,
-        [SYSCALL_COUNTED_MESSAGE] = profiles_call_message,
-    };
-    return ways[__atomic_load_n(&syscall_watched[number], __ATOMIC_RELAXED)](self, (uint32_t)number);
 }
 
 /* ---- System calls without an object ---- */
