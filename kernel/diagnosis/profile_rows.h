@@ -81,7 +81,8 @@ void profiles_free_kept(void);
 /* The thread's profile, made or begun anew: counting begins at `born`, when it had run for `ran_before`. The
  * thread is current here, or does not run. NULL: no memory, or profiles are not on yet. */
 struct routine_profile *profile_make(struct thread *thread, uint64_t born, uint64_t ran_before);
-void profile_begin_out(struct thread *thread, uint64_t now); /* it does not run from now on */
+/* It does not run from now on. */
+void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t now);
 
 static inline bool profile_is_current(const struct routine_profile *profile)
 {

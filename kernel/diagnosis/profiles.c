@@ -16,8 +16,6 @@
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 
-#define STAMP_AGE_MAX (1u << 26) /* ticks; an event that was just logged is younger */
-
 bool profiles_on, profiles_alone;
 uint64_t profiles_since, profiles_until, profiles_epoch;
 
@@ -92,18 +90,6 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
 
 /* ---- Begins and ends ---- */
 
-uint64_t profiles_time_of(uint32_t id, uint32_t words)
-{
-    const char *ring = arch_trace_ring();
-    const uint64_t now = arch_clock(), index = trace_control_of(ring)->index;
-    const uint64_t place = (trace_index_words(index) - words) * 8 & trace_info_page.ring_mask;
-    const struct trace_header *event = (const void *)(ring + TRACE_BUFFERS_OFFSET + place);
-    if (index & TRACE_INDEX_CLOSED || event->id != id || event->length != words)
-        return now;
-    const uint32_t age = (uint32_t)now - event->timestamp;
-    return age < STAMP_AGE_MAX ? now - age : now; /* programs can write to rings */
-}
-
 /* Ends the innermost one, if there is any. */
 static inline void end_innermost(struct thread *thread, uint64_t now)
 {
@@ -136,14 +122,14 @@ void profiles_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t
     end_innermost(self, now);
 }
 
-void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument)
+void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now)
 {
-    profiles_begin(this_cpu()->current, false, kind, argument, arch_clock());
+    profiles_begin(this_cpu()->current, false, kind, argument, now);
 }
 
-void profiles_end_interrupt(void)
+void profiles_end_interrupt(uint64_t now)
 {
-    end_innermost(this_cpu()->current, arch_clock());
+    end_innermost(this_cpu()->current, now);
 }
 
 /* ---- The switch ---- */
@@ -151,7 +137,7 @@ void profiles_end_interrupt(void)
 static void begin_idle_out(struct thread *idle)
 {
     if (!profile_is_current(idle->profile) && profile_make(idle, profiles_since, idle->run_ticks))
-        profile_begin_out(idle, profiles_since);
+        profile_begin_out(idle, THREAD_RUNNING, profiles_since);
 }
 
 /* On each CPU: counting of its thread begins when profiles were switched on, or when it began to run; that of

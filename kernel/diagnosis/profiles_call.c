@@ -11,6 +11,7 @@
 #include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile_rows.h>
 #include <kernel/sched/thread.h>
+#include <trace/sched.h>
 
 static inline bool is_message(uint32_t number)
 {
@@ -122,6 +123,16 @@ void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result
         routine_end(self, &self->profile->rows, &self->routines, 0, now);
 }
 
+void profiles_restart_syscall(struct thread *self, uint64_t now)
+{
+    struct routine_profile *profile = self->profile;
+    const uint32_t depth = self->routines.depth;
+    if (!profile || !depth)
+        return;
+    self->routines.at[0].key = self->traced & TRACED_NUMBER;
+    routine_end(self, &profile->rows, &self->routines, depth - 1, now);
+}
+
 static __attribute__((noinline)) void resume_fault(struct thread *thread, struct routine_profile *profile,
                                                    uint32_t traced, uint64_t now)
 {
@@ -147,16 +158,15 @@ void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
 /* ---- Switches ---- */
 
 /* A thread that runs can begin one more. */
-static inline void begin_out(struct thread *thread, uint64_t now)
+static inline void begin_out(struct thread *thread, uint16_t state, uint64_t now)
 {
-    const uint16_t state = (uint16_t)atomic_load_explicit(&thread->state, memory_order_relaxed);
     routine_begin(&thread->routines, thread->routines.depth, trace_routine_key(TRACE_ROUTINE_OUT, state),
                   now);
 }
 
-void profile_begin_out(struct thread *thread, uint64_t now)
+void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t now)
 {
-    begin_out(thread, now);
+    begin_out(thread, (uint16_t)state, now);
 }
 
 /* The thread was OUT in a system call. Both end now, because nothing logs them apart. */
@@ -174,16 +184,32 @@ static __attribute__((noinline)) void end_wait(struct thread *thread, struct rou
 
 /* A thread with a profile of this epoch was switched away from in it, so the innermost that it is in is OUT.
  */
-void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
+static inline __attribute__((always_inline)) void count_switch(struct cpu *cpu, struct thread *prev,
+                                                               struct thread *next, uint16_t state)
 {
     const uint64_t now = cpu->switched_at;
     const uint32_t depth = next->routines.depth;
     struct routine_profile *profile = next->profile;
-    begin_out(prev, now);
+    begin_out(prev, state, now);
     if (__builtin_expect(!profile_is_current(profile), 0))
         profile_make(next, now, next->run_ticks);
     else if (depth == 2 && next->traced & TRACED_SYSCALL && profiles_alone)
         end_wait(next, profile, now);
     else if (depth)
         routine_end(next, &profile->rows, &next->routines, depth - 1, now);
+}
+
+static __attribute__((noinline, cold)) void count_logged_switch(struct cpu *cpu, struct thread *prev,
+                                                                struct thread *next)
+{
+    const uint32_t state = profiles_take_logged_switch(cpu, prev, next);
+    count_switch(cpu, prev, next, (uint16_t)state);
+}
+
+void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    if (TRACE_ON_SCHED_SWITCH())
+        count_logged_switch(cpu, prev, next);
+    else
+        count_switch(cpu, prev, next, (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed));
 }

@@ -34,9 +34,8 @@ static __attribute__((noinline, cold)) void open_window(const struct thread *sel
 static __attribute__((noinline, cold)) void enter_measured(struct thread *self)
 {
     if (PROFILES_ON())
-        profiles_enter_syscall(
-            self, self->traced & TRACED_NUMBER,
-            TRACE_ON_SYSCALL_ENTRY() ? profiles_time_of(TRACE_ID(TRACE_CLASS_SYSCALL, 1), 4) : arch_clock());
+        profiles_enter_syscall(self, self->traced & TRACED_NUMBER,
+                               PROFILES_TIME_OF(SYSCALL_ENTRY, arch_clock()));
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_enter(self);
     if (profile_period != 0)
@@ -62,7 +61,7 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
         profile_close_window();
     thread_trace_exit(self, result);
     if (PROFILES_ON())
-        profiles_leave_syscall(self, number, result, traced_exit_time());
+        profiles_leave_syscall(self, number, result, PROFILES_TIME_OF(SYSCALL_EXIT, arch_clock()));
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_leave(self, number);
     return result;

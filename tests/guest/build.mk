@@ -108,6 +108,10 @@ BOOT_FILES += test/sampled=$(BA)/user/test_sampled test/sampled.rc=tests/guest/s
 $(eval $(call user_program,test_counted,tests/guest/counted.c))
 BOOT_FILES += test/counted=$(BA)/user/test_counted
 
+# Run by tests/host/profiles_equal.
+$(eval $(call user_program,test_profiles_work,tests/guest/profiles_work.c tests/guest/child.c,$(BA)/lib/libtarnprof.a))
+BOOT_FILES += test/profiles_work=$(BA)/user/test_profiles_work test/profiles_stop.rc=tests/guest/profiles_stop.rc
+
 # Run by tests/host/profile.
 $(eval $(call user_program,test_hot,tests/guest/hot.c))
 BOOT_FILES += test/hot=$(BA)/user/test_hot
