@@ -8,64 +8,33 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/profiles_export.h>
-#include <tools/tarn/print/print_table.h>
+#include <tools/tarn/command/row_options.h>
 #include <tools/tarn/table.h>
 #include <tools/tarn/tables/profiles.h>
-#include <trace/print/words.h>
 
-#define TEXT_TOP 25u
-
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_FLAME };
+#define ROWS_AS_FLAME ROWS_AS_OTHER
 
 struct options {
-    const char *sort, *tau;
-    unsigned format;
-    bool by_thread, reverse;
-    uint64_t top, interval_ns, pid;
-    double wait;
+    struct row_options rows; /* first */
+    const char *tau;
+    bool by_thread;
+    uint64_t pid;
 };
-
-static bool set_interval(void *context, const struct command_option *option, const char *value,
-                         struct fail *fail)
-{
-    struct options *options = context;
-
-    return (trace_parse_duration(value, strlen(value), &options->interval_ns) && options->interval_ns > 0) ||
-           fail_set(fail, "expected a duration, such as 500ms or 5s");
-}
 
 static const struct command_option known[] = {
     {FLAG("by-thread", struct options, by_thread,
           "rows for each thread and process, instead of sums over all of them")},
     {COUNT("pid", "PID", struct options, pid, 0, UINT32_MAX,
            "only those of this process; 0: of idle threads and orphans")},
-    {CALL("interval", "DURATION", set_interval,
-          "show what was counted between now and DURATION (500ms, 5s) later\nLeast and greatest times are "
-          "those since "
-          "profiles were switched on")},
-    {CHOICE("flame", struct options, format, FORMAT_FLAME,
+    {CHOICE("flame", struct options, rows.format, ROWS_AS_FLAME,
             "print folded stacks for flame graphs: process, routine of the program, routine of the kernel, "
             "and their "
             "exclusive microseconds")},
     {TEXT(
         "tau", "DIRECTORY", struct options, tau,
         "write a profile of TAU for each thread into DIRECTORY, for pprof and ParaProf: profile.0.PID.TID")},
-    {TEXT("sort", "COLUMN", struct options, sort,
-          "sort by COLUMN: its heading, or its name in JSON (times end in _ns), or `name` for the first "
-          "column. "
-          "Amounts sort largest first. Default: exclusive")},
-    {FLAG("reverse", struct options, reverse, "reverse the order")},
-    {COUNT("top", "N", struct options, top, 0, COUNT_MAX,
-           "print at most N rows; 0: all. Text defaults to 25 and sums up the rest")},
-    {CHOICE("json", struct options, format, FORMAT_JSON,
-            "print one JSON object\nIts `tables` has the rows, with times in nanoseconds. Unknown values are "
-            "null")},
-    {CHOICE("csv", struct options, format, FORMAT_CSV, "print comma-separated values")},
-    {REAL("wait", "SEC", struct options, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
     {.name = NULL}};
 
 /* ---- the table ------------------------------------------------------------------------------------- */
@@ -179,36 +148,18 @@ static void fill_cells(const struct view *view, struct table_row *line)
 
 static void print_view(const struct view *view)
 {
-    const struct options *options = view->options;
-    uint64_t top = options->top == UINT64_MAX && options->format == FORMAT_TEXT ? TEXT_TOP : options->top;
+    const struct row_options *options = &view->options->rows;
 
-    top = top == 0 ? UINT64_MAX : top;
-    if (options->format == FORMAT_CSV) {
-        table_print_csv(stdout, &view->table, top);
-    } else if (options->format == FORMAT_JSON) {
+    if (options->format == ROWS_AS_JSON)
         printf("{\"threads\":%" PRIu64 ",\"life_ns\":%" PRIu64 ",\"ran_ns\":%" PRIu64 ",\"clock_hz\":%" PRIu64
                ",\"tables\":{",
                view->threads, in_ns(view, view->life), in_ns(view, view->ran), view->clock_hz);
-        table_print_json(stdout, &view->table, top);
-        printf("}}\n");
-    } else {
+    else if (options->format == ROWS_AS_TEXT)
         printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", view->threads,
                (double)in_ns(view, view->life) / 1e6, (double)in_ns(view, view->ran) / 1e6);
-        table_print_text(stdout, &view->table, top);
-    }
-}
-
-static bool sort_view(struct view *view, struct fail *fail)
-{
-    const char *sort = view->options->sort;
-    const int column = sort != NULL ? table_find_column(&view->table, sort) : table_order(&view->table);
-
-    if (column == TABLE_NO_COLUMN)
-        return fail_set(fail, "no column '%.60s'; --json shows their names", sort);
-    table_sort(&view->table, column);
-    if (view->options->reverse)
-        table_reverse(&view->table);
-    return true;
+    rows_print(options, &view->table);
+    if (options->format == ROWS_AS_JSON)
+        printf("}}\n");
 }
 
 static bool is_chosen(const struct options *options, const struct trace_profile *head)
@@ -227,7 +178,7 @@ static bool show_table(const struct options *options, const struct profiles *pro
             add_profile(&view, &profiles->copies[i]);
     for (size_t i = 0; i < view.table.count; i++)
         fill_cells(&view, view.table.rows[i]);
-    bool ok = sort_view(&view, fail);
+    bool ok = rows_sort(&options->rows, &view.table, fail);
     if (ok)
         print_view(&view);
     table_free(&view.table);
@@ -266,7 +217,7 @@ static bool show(const struct options *options, struct source *source, struct pr
     if (options->tau != NULL &&
         !profiles_write_tau(profiles, &names, source->hello.clock_hz, options->tau, fail))
         return false;
-    if (options->format == FORMAT_FLAME)
+    if (options->rows.format == ROWS_AS_FLAME)
         profiles_print_flame(profiles, &names, source->hello.clock_hz);
     else if (options->tau == NULL)
         return show_table(options, profiles, &names, source->hello.clock_hz, fail);
@@ -279,11 +230,14 @@ static bool read_and_show(const struct options *options, struct source *source, 
 
     if (source->class->link == NULL)
         return fail_set(fail, "profiles are read over a link: tcp: or serial:");
-    if (options->interval_ns != 0) {
-        const uint64_t ns = options->interval_ns;
+    if (options->rows.interval_ns != 0) {
+        const double end = now_seconds() + (double)options->rows.interval_ns * 1e-9;
         if (!profiles_read(&before, source, fail))
             return false;
-        nanosleep(&(struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}, NULL);
+        if (!rows_wait(source, end, fail)) {
+            profiles_free(&before);
+            return false;
+        }
     }
     bool ok = profiles_read(&now, source, fail);
     if (ok) {
@@ -297,13 +251,13 @@ static bool read_and_show(const struct options *options, struct source *source, 
 
 static int run_profiles(int argc, char **argv)
 {
-    struct options options = {.top = UINT64_MAX, .pid = UINT64_MAX};
+    struct options options = {.rows = ROW_OPTIONS_DEFAULT, .pid = UINT64_MAX};
     struct fail fail;
-    int status = command_parse(&profiles_command, (void *[]){&options}, argc, argv);
+    int status = command_parse(&profiles_command, (void *[]){&options, &options.rows}, argc, argv);
 
     if (status >= 0)
         return status;
-    struct source *source = open_source(argv[optind], options.wait, &fail);
+    struct source *source = open_source(argv[optind], options.rows.wait, &fail);
     bool ok = source != NULL && read_and_show(&options, source, &fail);
     if (source != NULL)
         source->class->close(source);
@@ -314,7 +268,7 @@ const struct command profiles_command = {
     .name = "profiles",
     .summary = "show how often and how long threads were in routines of the kernel",
     .forms = "[OPTION]... SOURCE",
-    .groups = {{NULL, known}},
+    .groups = {{NULL, known}, {ROW_OPTIONS_HEADING, row_options}},
     .least = 1,
     .most = 1,
     .run = run_profiles};
