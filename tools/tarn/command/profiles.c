@@ -185,6 +185,18 @@ static bool show_table(const struct options *options, const struct profiles *pro
     return ok;
 }
 
+/* What is missing or not exact, to standard error. */
+static void complain_of_profiles(const struct profiles *profiles)
+{
+    const uint64_t unfinished = profiles_unfinished(profiles);
+
+    if (unfinished != 0)
+        complain("%" PRIu64 " row%s updated while they were read: they may lack a part of an update",
+                 unfinished, unfinished == 1 ? " was being" : "s were being");
+    if (profiles->is_cut)
+        complain("only %zu profiles could be read: %s", profiles->count, profiles->why.text);
+}
+
 /* ---- running --------------------------------------------------------------------------------------- */
 
 /* Drops those of other processes. */
@@ -228,8 +240,6 @@ static bool read_and_show(const struct options *options, struct source *source, 
 {
     struct profiles now = {0}, before = {0};
 
-    if (source->class->link == NULL)
-        return fail_set(fail, "profiles are read over a link: tcp: or serial:");
     if (options->rows.interval_ns != 0) {
         const double end = now_seconds() + (double)options->rows.interval_ns * 1e-9;
         if (!profiles_read(&before, source, fail))
@@ -241,6 +251,7 @@ static bool read_and_show(const struct options *options, struct source *source, 
     }
     bool ok = profiles_read(&now, source, fail);
     if (ok) {
+        complain_of_profiles(&now);
         profiles_subtract(&now, &before);
         ok = show(options, source, &now, fail);
     }

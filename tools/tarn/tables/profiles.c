@@ -87,10 +87,25 @@ bool profiles_read(struct profiles *profiles, struct source *source, struct fail
     *profiles = (struct profiles){0};
     while (more)
         if (!read_next(profiles, source, &more, fail)) {
+            profiles->is_cut = profiles->count > 0 && source->class->link == NULL;
+            if (profiles->is_cut)
+                break;
             profiles_free(profiles);
             return false;
         }
+    if (profiles->is_cut)
+        profiles->why = *fail;
     return true;
+}
+
+uint64_t profiles_unfinished(const struct profiles *profiles)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < profiles->count; i++)
+        for (uint32_t r = 0; r < profiles->copies[i].head.rows; r++)
+            count += profiles->copies[i].rows[r].begun != profiles->copies[i].rows[r].ended;
+    return count;
 }
 
 void profiles_free(struct profiles *profiles)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profiles.h - copies profiles of routines (trace/format/profile.h) from a guest, over a link.
+ * profiles.h - copies profiles of routines (trace/format/profile.h) from a guest, from any source.
  *
  * Everything that comes from the guest is checked: sizes, and that rows fit. Other values are only numbers.
  */
@@ -18,10 +18,14 @@ struct profile_copy {
 struct profiles {
     struct profile_copy *copies; /* in order of serial number */
     size_t count;
+    bool is_cut; /* there were more, which could not be read */
+    struct fail why;
 };
 
-/* Copies all profiles; each is of one moment. False: FAIL, and nothing to free. */
+/* Copies all profiles. Each is of one moment, but for rows with more updates begun than ended. Profiles
+ * before damage in guest memory are kept. False: FAIL, and nothing to free. */
 bool profiles_read(struct profiles *profiles, struct source *source, struct fail *fail);
+uint64_t profiles_unfinished(const struct profiles *profiles); /* rows that are not of one moment */
 /* Subtracts what was there before. Least and greatest times stay those of the whole. */
 void profiles_subtract(struct profiles *now, const struct profiles *before);
 void profiles_free(struct profiles *profiles);
