@@ -9,6 +9,13 @@
 static LOCK_CLASS(profiles_class, "profiles");
 struct spinlock profiles_lock = SPINLOCK(&profiles_class);
 struct list profiles_list = {&profiles_list, &profiles_list};
+struct trace_profile_list profile_list = {
+    .magic = TRACE_PROFILE_LIST_MAGIC,
+    .row_bytes = sizeof(struct trace_profile_row),
+    .rows_at = offsetof(struct routine_profile, first) - offsetof(struct routine_profile, head),
+    .first_rows = PROFILE_FIRST_ROWS,
+    .page_rows = PROFILE_PAGE_ROWS,
+};
 static uint64_t last_serial; /* under profiles_lock */
 static const uint64_t no_context;
 
@@ -45,7 +52,7 @@ static void reset_rows(struct routine_profile *profile)
     for (uint32_t i = 0; i < PROFILE_CACHE; i++)
         profile->rows.cache[i] = others;
     memset(profile->index, 0, (profile->index_mask + 1) * sizeof profile->index[0]);
-    profile->count = 1;
+    profile->head.count = 1;
     *find_entry(profile, others->key) = others;
 }
 
@@ -56,7 +63,7 @@ static bool grow_index(struct routine_profile *profile)
         return false;
     profile->index = phys_to_virt(frame);
     profile->index_mask = PROFILE_LARGE_INDEX - 1;
-    for (uint32_t i = 0; i < profile->count; i++)
+    for (uint32_t i = 0; i < profile->head.count; i++)
         *find_entry(profile, profile_row(profile, i)->key) = profile_row(profile, i);
     return true;
 }
@@ -64,20 +71,20 @@ static bool grow_index(struct routine_profile *profile)
 /* Where the next row is to be; NULL: no memory, or there are too many. */
 static struct trace_profile_row *next_row(struct routine_profile *profile)
 {
-    const uint32_t number = profile->count;
+    const uint32_t number = profile->head.count;
     if (number < PROFILE_FIRST_ROWS)
         return &profile->first[number];
     if (number == PROFILE_ROWS_MAX || (profile->index == profile->small_index &&
                                        number >= PROFILE_SMALL_INDEX * 3 / 4 && !grow_index(profile)))
         return NULL;
-    struct trace_profile_row **page = &profile->page[(number - PROFILE_FIRST_ROWS) / PROFILE_PAGE_ROWS];
-    if (!*page) {
+    const uint32_t page = (number - PROFILE_FIRST_ROWS) / PROFILE_PAGE_ROWS;
+    if (!profile->head.page[page]) {
         const paddr_t frame = frame_alloc();
         if (frame == FRAME_NONE)
             return NULL;
-        *page = phys_to_virt(frame);
+        profile->head.page[page] = frame;
     }
-    return *page + (number - PROFILE_FIRST_ROWS) % PROFILE_PAGE_ROWS;
+    return profile_page(profile, page) + (number - PROFILE_FIRST_ROWS) % PROFILE_PAGE_ROWS;
 }
 
 static __attribute__((noinline)) struct trace_profile_row *add_row(struct routine_profile *profile,
@@ -88,7 +95,7 @@ static __attribute__((noinline)) struct trace_profile_row *add_row(struct routin
         return &profile->first[0];
     begin_row(row, key);
     /* release: a reader that sees the count finds the row; pairs with the load in profiles_read.c */
-    __atomic_store_n(&profile->count, profile->count + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&profile->head.count, profile->head.count + 1, __ATOMIC_RELEASE);
     return *find_entry(profile, key) = row;
 }
 
@@ -112,12 +119,13 @@ void profile_use_context(struct routine_profile *profile, const struct thread *t
     const uint64_t *word =
         thread && thread->space ? space_context_of(thread->space, thread->block_user) : NULL;
     profile->rows.context = word ? word : &no_context;
+    profile->head.context = word ? virt_to_phys(word) : 0;
 }
 
 static struct routine_profile *begin_profile(struct routine_profile *profile, enum trace_profile_of of)
 {
-    profile->of = of;
-    profile->epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+    profile->head.of = of;
+    profile->head.epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
     return profile;
 }
 
@@ -126,7 +134,7 @@ static struct routine_profile *begin_profile(struct routine_profile *profile, en
 static struct routine_profile *take_kept(void)
 {
     struct routine_profile *profile = kept[--kept_count];
-    profile->life = profile->ran = 0;
+    profile->head.life = profile->head.ran = profile->head.next = 0;
     profile->space = NULL;
     return profile;
 }
@@ -149,22 +157,56 @@ struct routine_profile *profile_new(enum trace_profile_of of)
 
 void profile_clear(struct routine_profile *profile)
 {
-    profile->life = profile->ran = 0;
-    profile->threads = 0;
+    profile->head.life = profile->head.ran = 0;
+    profile->head.threads = 0;
     reset_rows(profile);
-    begin_profile(profile, profile->of);
+    begin_profile(profile, profile->head.of);
+}
+
+/* Where readers of guest memory find the address of what follows `link` in the list. */
+static uint64_t *next_of(struct list *link)
+{
+    return link == &profiles_list ? &profile_list.first
+                                  : &list_object(link, struct routine_profile, all)->head.next;
 }
 
 void profile_link(struct routine_profile *profile)
 {
-    profile->serial = ++last_serial;
+    profile->head.serial = ++last_serial;
+    profile->head.self = virt_to_phys(&profile->head);
+    profile->head.magic = TRACE_PROFILE_HEAD_MAGIC;
     list_add_tail(&profiles_list, &profile->all);
+    profile_end_change(profile);
+    /* release: a reader that finds it finds its head; pairs with the reader's loads, in this order */
+    __atomic_store_n(next_of(profile->all.previous), profile->head.self, __ATOMIC_RELEASE);
+}
+
+void profile_unlink(struct routine_profile *profile)
+{
+    __atomic_store_n(next_of(profile->all.previous), profile->head.next, __ATOMIC_RELAXED);
+    list_remove(&profile->all);
+    profile->head.magic = 0;
+    /* a reader that copies what comes into these frames sees that it is gone */
+    profile_begin_change(profile);
+}
+
+void profile_begin_change(struct routine_profile *profile)
+{
+    __atomic_store_n(&profile->head.changes, profile->head.changes | 1, __ATOMIC_RELAXED);
+    /* a reader of any part of the change sees the odd number; pairs with its second check of the number */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+void profile_end_change(struct routine_profile *profile)
+{
+    /* release: a reader that sees the even number sees the whole change */
+    __atomic_store_n(&profile->head.changes, (profile->head.changes | 1) + 1, __ATOMIC_RELEASE);
 }
 
 void profile_free(struct routine_profile *profile)
 {
-    for (uint32_t i = 0; i < PROFILE_PAGES && profile->page[i]; i++)
-        frame_free(virt_to_phys(profile->page[i]));
+    for (uint32_t i = 0; i < PROFILE_PAGES && profile->head.page[i]; i++)
+        frame_free(profile->head.page[i]);
     if (profile->index != profile->small_index)
         frame_free(virt_to_phys(profile->index));
     frame_free(virt_to_phys(profile));
@@ -226,17 +268,17 @@ static inline uint32_t at_most(uint32_t count, uint32_t limit)
 
 void profile_add(struct routine_profile *to, struct routine_profile *from)
 {
-    const uint32_t first = at_most(from->count, PROFILE_FIRST_ROWS);
-    uint32_t left = from->count - first;
+    const uint32_t first = at_most(from->head.count, PROFILE_FIRST_ROWS);
+    uint32_t left = from->head.count - first;
     move_rows(to, from->first, first);
     for (uint32_t i = 0; left; i++) {
         const uint32_t count = at_most(left, PROFILE_PAGE_ROWS);
-        move_rows(to, from->page[i], count);
+        move_rows(to, profile_page(from, i), count);
         left -= count;
     }
-    to->life += from->life;
-    to->ran += from->ran;
-    to->threads += from->threads;
+    to->head.life += from->head.life;
+    to->head.ran += from->head.ran;
+    to->head.threads += from->head.threads;
 }
 
 /* Their contexts are those of now, as at an ordinary end. */
@@ -246,7 +288,7 @@ void profile_close_open(struct thread *thread, struct routine_profile *profile, 
     while (routines->depth) {
         struct open_routine *open = &routines->at[--routines->depth];
         const uint64_t key = open->key | *profile->rows.context << TRACE_PROFILE_CONTEXT_SHIFT;
-        if (open->since < profile->born)
+        if (open->since < profile->head.born)
             continue;
         find_or_add(profile, key)->exclusive += now - open->since - open->nested;
         if (routines->depth)

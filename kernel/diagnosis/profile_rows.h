@@ -3,7 +3,8 @@
  * profile_rows.h - what the files of profiles.h share: a profile's memory, and the list of all profiles.
  *
  * A profile is a page frame that begins with struct routine_profile, followed by its first rows; more frames
- * have more rows, and, if there are many, a larger index.
+ * have more rows, and, if there are many, a larger index. Readers of guest memory find it by its head
+ * (trace/format/profile.h).
  */
 #ifndef KERNEL_PROFILE_ROWS_H
 #define KERNEL_PROFILE_ROWS_H
@@ -13,28 +14,21 @@
 #include <kernel/lib/list.h>
 #include <kernel/memory/frame.h>
 
-#define PROFILE_PAGES       31u
+#define PROFILE_PAGES       TRACE_PROFILE_PAGES
 #define PROFILE_SMALL_INDEX 64u
 #define PROFILE_LARGE_INDEX 512u
 
 struct routine_profile {
-    struct profile_rows rows; /* first */
-    uint64_t epoch, serial;
-    uint32_t of; /* enum trace_profile_of */
-    uint32_t pid, tid, threads;
-    char name[16];
+    struct profile_rows rows;            /* first */
+    struct trace_profile_head head;      /* what readers of guest memory need */
     struct thread *thread;               /* TRACE_PROFILE_THREAD, until it ends */
     struct space *space;                 /* whose it is; NULL: idle threads, orphans */
-    uint64_t born;                       /* a living thread's: ticks */
-    uint64_t ran_before;                 /* its run_ticks when it was born */
-    uint64_t life, ran;                  /* of those that have ended */
+    uint64_t ran_before;                 /* a living thread's run_ticks when it was born */
     uint64_t served_since, served_label; /* the message that the thread serves; 0: none */
     struct list all;                     /* under profiles_lock; in order of serial */
-    uint32_t count;                      /* of rows */
     uint32_t index_mask;                 /* entries of the index, minus one */
     struct trace_profile_row **index;    /* by hash of the key; NULL: free */
     struct trace_profile_row *small_index[PROFILE_SMALL_INDEX];
-    struct trace_profile_row *page[PROFILE_PAGES]; /* rows behind the first ones */
     struct trace_profile_row first[];
 };
 
@@ -45,12 +39,17 @@ struct routine_profile {
 _Static_assert(sizeof(struct routine_profile) + 4 * sizeof(struct trace_profile_row) <= FRAME_SIZE,
                "some rows in the first page");
 
+static inline struct trace_profile_row *profile_page(struct routine_profile *profile, uint32_t number)
+{
+    return phys_to_virt(profile->head.page[number]);
+}
+
 static inline struct trace_profile_row *profile_row(struct routine_profile *profile, uint32_t number)
 {
     if (number < PROFILE_FIRST_ROWS)
         return &profile->first[number];
     number -= PROFILE_FIRST_ROWS;
-    return &profile->page[number / PROFILE_PAGE_ROWS][number % PROFILE_PAGE_ROWS];
+    return profile_page(profile, number / PROFILE_PAGE_ROWS) + number % PROFILE_PAGE_ROWS;
 }
 
 /* When profiles were switched on last, in ticks; 0: never, or just now being switched on. */
@@ -62,6 +61,7 @@ extern uint64_t profiles_epoch;
  * that of page frames, which are freed under it. */
 extern struct spinlock profiles_lock;
 extern struct list profiles_list;
+extern struct trace_profile_list profile_list; /* the same, for readers of guest memory */
 
 /* The row of a key, also for its slot of the cache. */
 struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key);
@@ -71,6 +71,10 @@ void profile_use_context(struct routine_profile *profile, const struct thread *t
 /* NULL: no memory. Not in the list yet. */
 struct routine_profile *profile_new(enum trace_profile_of of);
 void profile_link(struct routine_profile *profile);
+void profile_unlink(struct routine_profile *profile);
+/* Readers of guest memory reject what they copy between the two. */
+void profile_begin_change(struct routine_profile *profile);
+void profile_end_change(struct routine_profile *profile);
 void profile_clear(struct routine_profile *profile); /* drops its rows, and counts anew */
 void profile_add(struct routine_profile *to, struct routine_profile *from); /* empties `from` */
 /* Not in the list any more: */
@@ -86,7 +90,7 @@ void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t 
 
 static inline bool profile_is_current(const struct routine_profile *profile)
 {
-    return profile && profile->epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+    return profile && profile->head.epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
 }
 /* Time in the routines that are open is no longer open: adds it to the exclusive times of their rows. */
 void profile_close_open(struct thread *thread, struct routine_profile *profile, uint64_t now);

@@ -27,11 +27,13 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
 {
     profile->thread = thread;
     profile->space = thread->space;
-    profile->pid = thread->block->pid;
-    profile->tid = thread->tid;
-    profile->threads = 1;
-    profile->born = born;
+    profile->head.pid = thread->block->pid;
+    profile->head.tid = thread->tid;
+    profile->head.threads = 1;
+    profile->head.born = born;
     profile->ran_before = ran_before;
+    profile->head.name = virt_to_phys(thread->block->name);
+    profile->head.open = virt_to_phys(&thread->routines);
     profile->served_since = 0;
     thread->routines.depth = 0;
     profile_use_context(profile, thread);
@@ -44,12 +46,15 @@ __attribute__((noinline, cold)) struct routine_profile *profile_make(struct thre
     if (!__atomic_load_n(&profiles_since, __ATOMIC_RELAXED))
         return NULL;
     spin_lock(&profiles_lock);
-    if (profile)
+    if (profile) {
+        profile_begin_change(profile);
         profile_clear(profile);
-    else if ((profile = profile_new(TRACE_PROFILE_THREAD)))
-        profile_link(profile);
-    if (profile)
         begin_life(profile, thread, born, ran_before);
+        profile_end_change(profile);
+    } else if ((profile = profile_new(TRACE_PROFILE_THREAD))) {
+        begin_life(profile, thread, born, ran_before);
+        profile_link(profile);
+    }
     spin_unlock(&profiles_lock);
     return thread->profile = profile;
 }
@@ -68,7 +73,7 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
                                                      uint64_t own)
 {
     struct trace_profile_row *row = rows->cache[profile_slot(key)];
-    if (since < thread->profile->born)
+    if (since < thread->profile->head.born)
         return;
     if (row->key != key)
         row = profile_find_row(rows, key);
@@ -176,8 +181,11 @@ static void switch_on(void)
 {
     __atomic_store_n(&profiles_since, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&profiles_epoch, profiles_epoch + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&profile_list.epoch, profiles_epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&profile_list.until, 0, __ATOMIC_RELAXED);
     agree(true);
     __atomic_store_n(&profiles_since, arch_clock(), __ATOMIC_RELAXED);
+    profiles_beat(profiles_since);
 }
 
 /* Without trace_lock: a CPU that spins for it would not respond. */
@@ -193,6 +201,7 @@ static void begin_everywhere(void)
 static void switch_off(void)
 {
     __atomic_store_n(&profiles_until, arch_clock(), __ATOMIC_RELAXED);
+    __atomic_store_n(&profile_list.until, profiles_until, __ATOMIC_RELAXED);
     agree(false);
     spin_lock(&profiles_lock);
     profiles_free_kept();
@@ -212,9 +221,15 @@ void profiles_switch(bool on)
         begin_everywhere();
 }
 
+void profiles_beat(uint64_t now)
+{
+    __atomic_store_n(&profile_list.latest, now, __ATOMIC_RELAXED);
+}
+
 void profiles_boot(void)
 {
     uint64_t number;
+    trace_info_page.profile_list = virt_to_phys(&profile_list);
     if (boot_number("profiles=", &number) && number)
         profiles_switch(true);
 }

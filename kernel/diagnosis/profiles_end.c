@@ -23,25 +23,27 @@ enum { OF_THREADS, OF_CHILDREN }; /* in space->profiles */
 static void hand_on(struct routine_profile **to, struct routine_profile *from, enum trace_profile_of of,
                     struct space *space)
 {
-    if (*to && !profile_is_current(*to))
-        profile_clear(*to);
     if (!profile_is_current(from)) {
-        list_remove(&from->all);
+        profile_unlink(from);
         profile_free(from);
-        return;
-    }
-    if (*to) {
-        list_remove(&from->all);
+    } else if (*to) {
+        profile_unlink(from);
+        profile_begin_change(*to);
+        if (!profile_is_current(*to))
+            profile_clear(*to);
         profile_add(*to, from);
+        profile_end_change(*to);
         profile_keep(from);
-        return;
+    } else {
+        *to = from;
+        profile_begin_change(from);
+        from->head.of = of;
+        from->space = space;
+        from->head.pid = space ? space->pid : 0;
+        from->head.tid = 0;
+        from->head.name = space ? virt_to_phys(space->name) : 0;
+        profile_end_change(from);
     }
-    *to = from;
-    from->of = of;
-    from->space = space;
-    from->pid = space ? space->pid : 0;
-    from->tid = 0;
-    memset(from->name, 0, sizeof from->name);
 }
 
 /* Ends the life of the thread, which was switched away from at cpu->switched_at and has OUT open since then.
@@ -50,12 +52,14 @@ static void end_life(struct thread *thread, struct routine_profile *profile)
 {
     struct open_routines *routines = &thread->routines;
     uint64_t now = arch_clock();
+    profile_begin_change(profile); /* until it is handed on */
     if (routines->depth && trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
         now = routines->at[--routines->depth].since;
     profile_close_open(thread, profile, now);
-    profile->life = now - profile->born;
-    profile->ran = thread->run_ticks - profile->ran_before;
+    profile->head.life = now - profile->head.born;
+    profile->head.ran = thread->run_ticks - profile->ran_before;
     profile->thread = NULL;
+    profile->head.open = 0;
     profile_use_context(profile, NULL); /* the space may end before what becomes of it */
     uint64_t *word = space_context_of(thread->space, thread->block_user);
     if (word)

@@ -16,6 +16,7 @@
 #include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/ring/profile_copy.h>
 
 #define COPY_TRIES 16 /* each that fails was overtaken by an update */
 
@@ -31,11 +32,9 @@ struct selection {
 };
 
 struct copy {
-    struct trace_profile *head;
-    struct trace_profile_row *rows; /* behind it */
-    uint32_t capacity;              /* of rows, without those of what is open and of the program */
-    bool is_cut;                    /* there are more rows */
-    uint64_t now;
+    struct trace_profile_copy to;
+    uint32_t capacity; /* of rows, without those of what is open and of the program */
+    bool is_cut;       /* there are more rows */
 };
 
 /* ---- Copying ---- */
@@ -61,58 +60,12 @@ static bool copy_row(struct trace_profile_row *to, const struct trace_profile_ro
 /* Whether no row has changed since it was copied. */
 static bool is_unchanged(struct routine_profile *profile, const struct copy *copy)
 {
-    if (__atomic_load_n(&profile->count, __ATOMIC_RELAXED) != copy->head->rows)
+    if (__atomic_load_n(&profile->head.count, __ATOMIC_RELAXED) != copy->to.head->rows)
         return false;
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (load(&profile_row(profile, i)->begun) != copy->rows[i].ended)
+    for (uint32_t i = 0; i < copy->to.head->rows; i++)
+        if (load(&profile_row(profile, i)->begun) != copy->to.rows[i].ended)
             return false;
     return true;
-}
-
-static struct trace_profile_row *row_of(struct copy *copy, uint64_t key)
-{
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (copy->rows[i].key == key)
-            return &copy->rows[i];
-    struct trace_profile_row *row = &copy->rows[copy->head->rows++];
-    *row = (struct trace_profile_row){.key = key, .least = ~0ull};
-    return row;
-}
-
-/* What a living thread is inside of, up to now. */
-static void add_open(struct copy *copy, const struct routine_profile *profile,
-                     const struct open_routines *open, uint64_t context)
-{
-    for (uint32_t i = 0; i < open->depth && i < OPEN_ROUTINES_MAX; i++) {
-        const struct open_routine *routine = &open->at[i];
-        const uint64_t inner =
-            i + 1 < open->depth && i + 1 < OPEN_ROUTINES_MAX ? open->at[i + 1].since : copy->now;
-        if (routine->since >= profile->born && inner >= routine->since)
-            row_of(copy, routine->key | context << TRACE_PROFILE_CONTEXT_SHIFT)->exclusive +=
-                inner - routine->since - routine->nested;
-    }
-}
-
-/* The rest of its life. */
-static void add_program(struct copy *copy)
-{
-    uint64_t time = copy->head->life;
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED)
-            time -= copy->rows[i].exclusive;
-    row_of(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = time;
-}
-
-/* Moves the rows that have any time together. */
-static void drop_empty(struct copy *copy)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < copy->head->rows; i++) {
-        const struct trace_profile_row *row = &copy->rows[i];
-        if (row->ended || row->exclusive || trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM)
-            copy->rows[kept++] = *row;
-    }
-    copy->head->rows = kept;
 }
 
 /* The thread's time on CPUs up to now, which it spends where `cpu` says, if it runs. */
@@ -131,58 +84,60 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     struct open_routines open = {0};
     bool whole = true;
     /* acquire: the row of the last number counted is there; pairs with the release in find_or_add() */
-    copy->head->rows = __atomic_load_n(&profile->count, __ATOMIC_ACQUIRE);
-    if (copy->head->rows > copy->capacity) {
-        copy->head->rows = copy->capacity;
+    copy->to.head->rows = __atomic_load_n(&profile->head.count, __ATOMIC_ACQUIRE);
+    if (copy->to.head->rows > copy->capacity) {
+        copy->to.head->rows = copy->capacity;
         copy->is_cut = true;
         return true;
     }
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        whole &= copy_row(&copy->rows[i], profile_row(profile, i));
-    copy->now = arch_clock();
-    copy->head->life = load(&profile->life);
-    copy->head->ran = load(&profile->ran);
+    for (uint32_t i = 0; i < copy->to.head->rows; i++)
+        whole &= copy_row(&copy->to.rows[i], profile_row(profile, i));
+    copy->to.now = arch_clock();
+    copy->to.head->life = load(&profile->head.life);
+    copy->to.head->ran = load(&profile->head.ran);
     if (thread) {
         const uint64_t *words = (const uint64_t *)&thread->routines;
         for (unsigned i = 0; i < sizeof open / 8; i++)
             ((uint64_t *)&open)[i] = load(&words[i]);
-        if (!profiles_on && profiles_until < copy->now)
-            copy->now = profiles_until;
-        copy->head->ran = ran_until(thread, copy->now) - profile->ran_before;
-        copy->head->life = copy->now - profile->born;
+        if (!profiles_on && profiles_until < copy->to.now)
+            copy->to.now = profiles_until;
+        copy->to.head->ran = ran_until(thread, copy->to.now) - profile->ran_before;
+        copy->to.head->life = copy->to.now - profile->head.born;
         whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
     }
     whole &= is_unchanged(profile, copy);
     if (thread)
-        add_open(copy, profile, &open, *profile->rows.context);
+        trace_profile_add_open(&copy->to, profile->head.born, &open, *profile->rows.context);
     return whole;
 }
+
+static const char no_name[16];
 
 static void describe(struct trace_profile *head, const struct routine_profile *profile, uint64_t now)
 {
     const char *name = profile->thread  ? profile->thread->block->name
                        : profile->space ? profile->space->name
-                                        : profile->name;
-    head->serial = profile->serial;
+                                        : no_name;
+    head->serial = profile->head.serial;
     head->until = now;
-    head->of = profile->of;
-    head->pid = profile->pid;
-    head->tid = profile->tid;
-    head->threads = profile->threads;
+    head->of = profile->head.of;
+    head->pid = profile->head.pid;
+    head->tid = profile->head.tid;
+    head->threads = profile->head.threads;
     head->row_bytes = sizeof(struct trace_profile_row);
     memcpy(head->name, name, sizeof head->name);
 }
 
 static void copy_profile(struct copy *copy, struct routine_profile *profile)
 {
-    *copy->head = (struct trace_profile){0};
+    *copy->to.head = (struct trace_profile){0};
     for (int tries = COPY_TRIES; tries && !try_copy(copy, profile); tries--)
         continue;
     if (copy->is_cut)
         return;
-    add_program(copy);
-    drop_empty(copy);
-    describe(copy->head, profile, copy->now);
+    trace_profile_add_program(&copy->to);
+    trace_profile_drop_empty(&copy->to);
+    describe(copy->to.head, profile, copy->to.now);
 }
 
 /* ---- The system call ---- */
@@ -192,7 +147,7 @@ static struct routine_profile *find_next(const struct selection *selection, uint
 {
     for (struct list *link = profiles_list.next; link != &profiles_list; link = link->next) {
         struct routine_profile *profile = list_object(link, struct routine_profile, all);
-        if (profile->serial > serial && profile->epoch == profiles_epoch &&
+        if (profile->head.serial > serial && profile->head.epoch == profiles_epoch &&
             (selection->all || profile->space == selection->space))
             return profile;
     }
@@ -222,16 +177,16 @@ static int select_profiles(cap_t slot, struct selection *selection)
 /* Returns the bytes of the copy; 0: no more; -E_TOO_LARGE: they do not fit in `size` bytes. */
 static int64_t copy_next(const struct selection *selection, uint64_t serial, void *buffer, uint64_t size)
 {
-    struct copy copy = {.head = buffer,
-                        .rows = (struct trace_profile_row *)((struct trace_profile *)buffer + 1)};
-    copy.capacity = (uint32_t)((size - sizeof *copy.head) / sizeof *copy.rows) - OPEN_ROUTINES_MAX - 1;
+    struct copy copy = {
+        .to = {.head = buffer, .rows = (struct trace_profile_row *)((struct trace_profile *)buffer + 1)}};
+    copy.capacity = (uint32_t)((size - sizeof *copy.to.head) / sizeof *copy.to.rows) - OPEN_ROUTINES_MAX - 1;
     int64_t bytes = 0;
     spin_lock(&profiles_lock);
     struct routine_profile *profile = find_next(selection, serial);
     if (profile) {
         copy_profile(&copy, profile);
-        bytes =
-            copy.is_cut ? -E_TOO_LARGE : (int64_t)(sizeof *copy.head + copy.head->rows * sizeof *copy.rows);
+        bytes = copy.is_cut ? -E_TOO_LARGE
+                            : (int64_t)(sizeof *copy.to.head + copy.to.head->rows * sizeof *copy.to.rows);
     }
     spin_unlock(&profiles_lock);
     return bytes;

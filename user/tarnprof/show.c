@@ -8,9 +8,11 @@
 #include <trace/print/routines.h>
 #include <user/tarnprof/show.h>
 
+static uint64_t clock_hz; /* of the sum that is shown */
+
 static double in_us(uint64_t ticks)
 {
-    return (double)ticks * 1e6 / (double)arch_trace_info()->clock_hz;
+    return (double)ticks * 1e6 / (double)clock_hz;
 }
 
 static int compare_exclusive(const void *a, const void *b)
@@ -58,6 +60,7 @@ static void show_row(const struct trace_profile_row *row, uint64_t ran)
 void tarnprof_show(struct tarnprof_sum *sum, uint32_t lines)
 {
     const uint64_t ran = sum->life - time_out(sum);
+    clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     printf("threads %u, life %.1f us, on CPUs %.1f us\n", (unsigned)sum->threads, in_us(sum->life),
            in_us(ran));
     printf("%12s %6s %9s %12s %9s %9s %10s  %s\n", "exclusive us", "%", "times", "inclusive us", "mean",

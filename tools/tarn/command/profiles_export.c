@@ -8,11 +8,11 @@
 #include <tools/tarn/command/profiles_export.h>
 #include <trace/events.h>
 
-void profile_names_open(struct profile_names *names, const struct wire_hello *hello)
+void profile_names_open(struct profile_names *names, const struct profiles *profiles)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
 
-    names->are_known = memcmp(hello->uuid, uuid, sizeof(uuid)) == 0;
+    names->are_known = memcmp(profiles->begin.uuid, uuid, sizeof(uuid)) == 0;
 }
 
 static const struct trace_event_info *find_nothing(uint32_t id)
@@ -34,8 +34,7 @@ static double in_us(uint64_t ticks, uint64_t clock_hz)
 
 /* ---- flame graphs ---------------------------------------------------------------------------------- */
 
-void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names,
-                          uint64_t clock_hz)
+void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names)
 {
     char process[PROFILE_NAME_BYTES], name[TRACE_ROUTINE_NAME_BYTES], context[32] = "";
 
@@ -43,8 +42,9 @@ void profiles_print_flame(const struct profiles *profiles, const struct profile_
         const struct profile_copy *copy = &profiles->copies[i];
         for (uint32_t r = 0; r < copy->head.rows; r++) {
             const struct trace_profile_row *row = &copy->rows[r];
-            const double time = in_us(row->exclusive, clock_hz);
-            if (trace_routine_kind(row->key) == TRACE_ROUTINE_OUT || time < 0.5)
+            const double time = in_us(row->exclusive, profiles->begin.clock_hz);
+            if ((int64_t)row->exclusive < 0 || trace_routine_kind(row->key) == TRACE_ROUTINE_OUT ||
+                time < 0.5)
                 continue;
             snprintf(context, sizeof(context), trace_routine_context(row->key) ? ";routine %u" : "",
                      trace_routine_context(row->key));
@@ -114,13 +114,13 @@ static bool write_file(const struct profile_copy *copy, const struct profile_nam
     return (fclose(file) == 0 && !failed) || fail_set(fail, "%s: %s", path, strerror(errno));
 }
 
-bool profiles_write_tau(const struct profiles *profiles, const struct profile_names *names, uint64_t clock_hz,
+bool profiles_write_tau(const struct profiles *profiles, const struct profile_names *names,
                         const char *directory, struct fail *fail)
 {
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return fail_set(fail, "%s: %s", directory, strerror(errno));
     for (size_t i = 0; i < profiles->count; i++)
-        if (!write_file(&profiles->copies[i], names, clock_hz, directory, fail))
+        if (!write_file(&profiles->copies[i], names, profiles->begin.clock_hz, directory, fail))
             return false;
     return true;
 }
