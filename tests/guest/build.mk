@@ -112,6 +112,10 @@ BOOT_FILES += test/counted=$(BA)/user/test_counted
 $(eval $(call user_program,test_profiles_work,tests/guest/profiles_work.c tests/guest/child.c,$(BA)/lib/libtarnprof.a))
 BOOT_FILES += test/profiles_work=$(BA)/user/test_profiles_work test/profiles_stop.rc=tests/guest/profiles_stop.rc
 
+# Run by tests/host/tables_equal.
+$(eval $(call user_program,test_tables_work,tests/guest/tables_work.c user/bin/trace_rings.c))
+BOOT_FILES += test/tables_work=$(BA)/user/test_tables_work
+
 # Run by tests/host/profile.
 $(eval $(call user_program,test_hot,tests/guest/hot.c))
 BOOT_FILES += test/hot=$(BA)/user/test_hot
