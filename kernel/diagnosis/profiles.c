@@ -28,7 +28,6 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
                        uint64_t ran_before)
 {
     profile->thread = thread;
-    profile->space = thread->space;
     profile->pid = thread->block->pid;
     profile->tid = thread->tid;
     profile->threads = 1;
@@ -55,7 +54,7 @@ static __attribute__((noinline, cold)) struct routine_profile *make_profile(stru
         spin_unlock(&profiles_lock);
         return profile;
     }
-    profile = profile_new(TRACE_PROFILE_THREAD);
+    profile = profile_new(TRACE_PROFILE_THREAD, thread->space);
     if (!profile)
         return NULL;
     begin_life(profile, thread, born, ran_before);

@@ -35,7 +35,7 @@ static void hand_on(struct routine_profile **to, struct routine_profile *from, e
     } else if (!*to && is_current(from)) {
         *to = from;
         from->of = of;
-        from->space = space;
+        profile_give(from, space);
         from->pid = space ? space->pid : 0;
         from->tid = 0;
         memset(from->name, 0, sizeof from->name);
