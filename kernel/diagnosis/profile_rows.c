@@ -56,12 +56,47 @@ static void reset_rows(struct routine_profile *profile)
     *find_entry(profile, others->key) = others;
 }
 
+/* ---- Page frames ---- */
+
+static void count_frames(struct space *space, int32_t frames)
+{
+    if (space) /* relaxed: an amount, which orders nothing */
+        atomic_fetch_add_explicit(&space->profile_frames, (uint32_t)frames, memory_order_relaxed);
+}
+
+/* Several threads that find the last one free may all take one. */
+static bool may_grow(const struct space *space)
+{
+    return !space || atomic_load_explicit(&space->profile_frames, memory_order_relaxed) <
+                         PROFILE_MORE_FRAMES_MAX + __atomic_load_n(&space->thread_count, __ATOMIC_RELAXED);
+}
+
+/* One more frame of the profile; FRAME_NONE: none. */
+static paddr_t add_frame(struct routine_profile *profile)
+{
+    const paddr_t frame = may_grow(profile->space) ? frame_alloc() : FRAME_NONE;
+    if (frame != FRAME_NONE) {
+        profile->frames++;
+        count_frames(profile->space, 1);
+    }
+    return frame;
+}
+
+void profile_give(struct routine_profile *profile, struct space *space)
+{
+    count_frames(profile->space, -(int32_t)profile->frames);
+    count_frames(space, (int32_t)profile->frames);
+    profile->space = space;
+}
+
+/* ---- More rows ---- */
+
 static bool grow_index(struct routine_profile *profile)
 {
-    const paddr_t frame = frame_alloc_zeroed();
+    const paddr_t frame = add_frame(profile);
     if (frame == FRAME_NONE)
         return false;
-    profile->index = phys_to_virt(frame);
+    profile->index = memset(phys_to_virt(frame), 0, FRAME_SIZE);
     profile->index_mask = PROFILE_LARGE_INDEX - 1;
     for (uint32_t i = 0; i < profile->head.count; i++)
         *find_entry(profile, profile_row(profile, i)->key) = profile_row(profile, i);
@@ -79,7 +114,7 @@ static struct trace_profile_row *next_row(struct routine_profile *profile)
         return NULL;
     const uint32_t page = (number - PROFILE_FIRST_ROWS) / PROFILE_PAGE_ROWS;
     if (!profile->head.page[page]) {
-        const paddr_t frame = frame_alloc();
+        const paddr_t frame = add_frame(profile);
         if (frame == FRAME_NONE)
             return NULL;
         profile->head.page[page] = frame;
@@ -135,23 +170,30 @@ static struct routine_profile *take_kept(void)
 {
     struct routine_profile *profile = kept[--kept_count];
     profile->head.life = profile->head.ran = profile->head.next = 0;
-    profile->space = NULL;
     return profile;
 }
 
-struct routine_profile *profile_new(enum trace_profile_of of)
+static struct routine_profile *make_profile(void)
 {
-    if (kept_count)
-        return begin_profile(take_kept(), of);
     const paddr_t frame = frame_alloc();
     if (frame == FRAME_NONE)
         return NULL;
     struct routine_profile *profile = phys_to_virt(frame);
     memset(profile, 0, offsetof(struct routine_profile, first));
+    profile->frames = 1;
     profile->rows.context = &no_context;
     profile->index = profile->small_index;
     profile->index_mask = PROFILE_SMALL_INDEX - 1;
     reset_rows(profile);
+    return profile;
+}
+
+struct routine_profile *profile_new(enum trace_profile_of of, struct space *space)
+{
+    struct routine_profile *profile = kept_count ? take_kept() : make_profile();
+    if (!profile)
+        return NULL;
+    profile_give(profile, space);
     return begin_profile(profile, of);
 }
 
@@ -209,6 +251,7 @@ void profile_free(struct routine_profile *profile)
         frame_free(profile->head.page[i]);
     if (profile->index != profile->small_index)
         frame_free(virt_to_phys(profile->index));
+    profile_give(profile, NULL);
     frame_free(virt_to_phys(profile));
 }
 
@@ -248,10 +291,12 @@ static inline void move_counts(struct trace_profile_row *to, struct trace_profil
 
 void profile_keep(struct routine_profile *profile)
 {
-    if (profiles_on && kept_count < KEPT_MAX && profile->index == profile->small_index)
+    if (profiles_on && kept_count < KEPT_MAX && profile->index == profile->small_index) {
+        profile_give(profile, NULL);
         kept[kept_count++] = profile;
-    else
+    } else {
         profile_free(profile);
+    }
 }
 
 static inline void move_rows(struct routine_profile *to, struct trace_profile_row *rows, uint32_t count)

@@ -26,7 +26,6 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
                        uint64_t ran_before)
 {
     profile->thread = thread;
-    profile->space = thread->space;
     profile->head.pid = thread->block->pid;
     profile->head.tid = thread->tid;
     profile->head.threads = 1;
@@ -51,7 +50,7 @@ __attribute__((noinline, cold)) struct routine_profile *profile_make(struct thre
         profile_clear(profile);
         begin_life(profile, thread, born, ran_before);
         profile_end_change(profile);
-    } else if ((profile = profile_new(TRACE_PROFILE_THREAD))) {
+    } else if ((profile = profile_new(TRACE_PROFILE_THREAD, thread->space))) {
         begin_life(profile, thread, born, ran_before);
         profile_link(profile);
     }
