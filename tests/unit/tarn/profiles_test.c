@@ -206,6 +206,20 @@ static void test_unfinished(void)
     profiles_free(&profiles);
 }
 
+/* The machine stopped while a thread's rows were handed on. */
+static void test_changing(bool big)
+{
+    struct profiles profiles = {0};
+    struct fail fail = {""};
+
+    make_profiles(big);
+    PUT(head_at(1), struct trace_profile_head, changes, 3);
+    bool ok = read_made(&profiles, &fail) && profiles.count == PROFILES;
+    check(ok && profiles_unfinished(&profiles) == 1, "a profile in the middle of a change is marked %s",
+          fail.text);
+    profiles_free(&profiles);
+}
+
 static void expect(const char *what, size_t count, const char *says)
 {
     struct profiles profiles = {0};
@@ -429,6 +443,7 @@ int main(void)
         make_profiles(big);
         test_values(big ? "big-endian" : "little-endian");
         test_unfinished();
+        test_changing(big);
         test_damage(big);
         test_random(big);
     }
