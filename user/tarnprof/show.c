@@ -63,8 +63,8 @@ void tarnprof_show(struct tarnprof_sum *sum, uint32_t lines)
     clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     printf("threads %u, life %.1f us, on CPUs %.1f us\n", (unsigned)sum->threads, in_us(sum->life),
            in_us(ran));
-    printf("%12s %6s %9s %12s %9s %9s %10s  %s\n", "exclusive us", "%", "times", "inclusive us", "mean",
-           "least", "greatest", "routine");
+    printf("%12s %6s %9s %12s %9s %9s %10s  %s\n", "own us", "%", "count", "total us", "mean", "min", "max",
+           "routine");
     if (sum->count)
         qsort(sum->rows, sum->count, sizeof *sum->rows, compare_exclusive);
     for (uint32_t i = 0; i < sum->count && i < lines; i++)

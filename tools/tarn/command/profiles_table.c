@@ -5,22 +5,18 @@
 #include <stdio.h>
 #include <tools/tarn/command/profiles_table.h>
 
-enum { EXCLUSIVE, PERCENT, TIMES, INCLUSIVE, MEAN, LEAST, P50, P99, GREATEST, CONTEXT, PID, TID, PROCESS };
+enum { OWN, PERCENT, COUNT, TOTAL, MIN, MEAN, P50, P90, P99, MAX, CONTEXT, PID, TID, PROCESS };
 
+/* Called as in the analyses of a trace (analysis/spans.h): a total is an inclusive time, an own time an
+ * exclusive one. */
 static const struct table_column columns[] = {
-    [EXCLUSIVE] = TIME_COLUMN("exclusive_ns"),
-    [PERCENT] = REAL_COLUMN("ran_percent", 2),
-    [TIMES] = COUNT_COLUMN("times"),
-    [INCLUSIVE] = TIME_COLUMN("inclusive_ns"),
-    [MEAN] = TIME_OF_ONE("mean_ns"),
-    [LEAST] = TIME_SMALLEST("least_ns"),
-    [P50] = TIME_OF_ONE("p50_ns"),
-    [P99] = TIME_OF_ONE("p99_ns"),
-    [GREATEST] = TIME_LARGEST("greatest_ns"),
-    [CONTEXT] = NUMBER_COLUMN("context"),
-    [PID] = NUMBER_COLUMN("pid"),
-    [TID] = NUMBER_COLUMN("tid"),
-    [PROCESS] = TEXT_COLUMN("process"),
+    [OWN] = TIME_COLUMN("own_ns"),        [PERCENT] = REAL_COLUMN("ran_percent", 2),
+    [COUNT] = COUNT_COLUMN("count"),      [TOTAL] = TIME_COLUMN("total_ns"),
+    [MIN] = TIME_SMALLEST("min_ns"),      [MEAN] = TIME_OF_ONE("mean_ns"),
+    [P50] = TIME_OF_ONE("p50_ns"),        [P90] = TIME_OF_ONE("p90_ns"),
+    [P99] = TIME_OF_ONE("p99_ns"),        [MAX] = TIME_LARGEST("max_ns"),
+    [CONTEXT] = NUMBER_COLUMN("context"), [PID] = NUMBER_COLUMN("pid"),
+    [TID] = NUMBER_COLUMN("tid"),         [PROCESS] = TEXT_COLUMN("process"),
 };
 
 struct view {
@@ -100,16 +96,17 @@ static void fill_cells(const struct view *view, struct table_row *line)
     const struct trace_profile_row *sum = line->sum;
     union table_cell *cells = line->cells;
 
-    cells[EXCLUSIVE].count = in_ns(view, sum->exclusive);
+    cells[OWN].count = in_ns(view, sum->exclusive);
     cells[PERCENT].real =
         is_apart(sum->key) || view->ran == 0 ? NAN : 100 * (double)sum->exclusive / (double)view->ran;
-    cells[TIMES].count = sum->ended;
-    cells[INCLUSIVE].count = in_ns(view, sum->inclusive);
+    cells[COUNT].count = sum->ended;
+    cells[TOTAL].count = in_ns(view, sum->inclusive);
     cells[MEAN].count = sum->ended ? in_ns(view, sum->inclusive / sum->ended) : TABLE_NONE;
-    cells[LEAST].count = sum->ended ? in_ns(view, sum->least) : TABLE_NONE;
+    cells[MIN].count = sum->ended ? in_ns(view, sum->least) : TABLE_NONE;
     cells[P50].count = percentile(view, sum, 50);
+    cells[P90].count = percentile(view, sum, 90);
     cells[P99].count = percentile(view, sum, 99);
-    cells[GREATEST].count = sum->ended ? in_ns(view, sum->greatest) : TABLE_NONE;
+    cells[MAX].count = sum->ended ? in_ns(view, sum->greatest) : TABLE_NONE;
 }
 
 static void print_view(const struct view *view)
@@ -123,7 +120,7 @@ static void print_view(const struct view *view)
                ",\"seconds\":",
                view->threads, in_ns(view, view->life), in_ns(view, view->ran), view->clock_hz);
         printf(view->options->seconds > 0 ? "%.9f" : "null", view->options->seconds);
-        printf(",\"tables\":{");
+        printf(",\"unfinished_rows\":%" PRIu64 ",\"tables\":{", view->options->unfinished);
     } else if (options->format == ROWS_AS_TEXT)
         printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", view->threads,
                (double)in_ns(view, view->life) / 1e6, (double)in_ns(view, view->ran) / 1e6);
@@ -165,7 +162,7 @@ bool profiles_print_table(const struct profiles_view *options, const struct prof
 {
     struct view view = {.options = options, .names = names, .clock_hz = profiles->begin.clock_hz};
 
-    view.table = (struct table)TABLE("routines", "routine", "routines", columns, "exclusive_ns");
+    view.table = (struct table)TABLE("routines", "routine", "routines", columns, "own_ns");
     for (size_t i = 0; i < profiles->count; i++)
         add_profile(&view, &profiles->copies[i]);
     for (size_t i = 0; i < profiles->gone_count && !options->by_thread; i++)

@@ -8,9 +8,9 @@
 #include <tools/tarn/print/print_table.h>
 #include <trace/print/words.h>
 
-#define TEXT_TOP     20u
+#define TEXT_TOP 20u
 /* The guest ends a connection without requests after 30 s (WIRE.md, "Silence"). */
-#define SILENCE_SECS 10.0
+_Static_assert(ROWS_SILENCE_SECONDS < 30, "in time");
 
 bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail)
 {
@@ -76,16 +76,20 @@ bool rows_sort(const struct row_options *options, struct table *table, struct fa
     return true;
 }
 
-bool rows_wait(struct source *source, double end, struct fail *fail)
+bool rows_keep_link(struct source *source, struct fail *fail)
 {
     const struct wire_request request = {.operation = WIRE_OP_STATISTICS};
     struct source_reply reply;
 
+    return source->class->link == NULL || source_control(source, &request, "", &reply, fail);
+}
+
+bool rows_wait(struct source *source, double end, struct fail *fail)
+{
     for (double left; (left = end - now_seconds()) > 0;) {
-        const double pause = left < SILENCE_SECS ? left : SILENCE_SECS;
+        const double pause = left < ROWS_SILENCE_SECONDS ? left : ROWS_SILENCE_SECONDS;
         nanosleep(&(struct timespec){.tv_sec = (time_t)pause, .tv_nsec = (long)(fmod(pause, 1) * 1e9)}, NULL);
-        if (source->class->link != NULL && left > SILENCE_SECS &&
-            !source_control(source, &request, "", &reply, fail))
+        if (left > ROWS_SILENCE_SECONDS && !rows_keep_link(source, fail))
             return false;
     }
     return true;

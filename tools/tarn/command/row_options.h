@@ -46,5 +46,8 @@ void rows_print(const struct row_options *options, const struct table *table);
 bool rows_sort(const struct row_options *options, struct table *table, struct fail *fail);
 /* Waits until END (now_seconds()). A link gets a request now and then, so that the guest does not end it. */
 bool rows_wait(struct source *source, double end, struct fail *fail);
+/* That request. Needed at least every ROWS_SILENCE_SECONDS; guest memory needs none. False: FAIL. */
+#define ROWS_SILENCE_SECONDS 10.0
+bool rows_keep_link(struct source *source, struct fail *fail);
 
 #endif

@@ -316,18 +316,19 @@ static void add_living(struct guest_profiles *profiles, struct guest *guest, str
     copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
 }
 
-/* Of times that are of different moments, the program's may be less than nothing. */
-static void add_program(struct trace_profile_copy *copy)
+/* Of times that are of different moments, the program's may be less than nothing. IS_CHANGING: memory that
+ * does not change any more has a profile in the middle of a change. */
+static void add_program(struct trace_profile_copy *copy, bool is_changing)
 {
     const bool fits = trace_profile_time(copy) <= copy->head->life;
 
     trace_profile_add_program(copy);
-    if (!fits) {
-        struct trace_profile_row *program =
-            trace_profile_row_of(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0));
-        program->exclusive = 0;
-        program->begun = program->ended + 1;
-    }
+    if (fits && !is_changing)
+        return;
+    struct trace_profile_row *program =
+        trace_profile_row_of(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0));
+    program->exclusive = fits ? program->exclusive : 0;
+    program->begun = program->ended + 1;
 }
 
 static void put_in_guest_order(const struct guest *guest, struct trace_profile *head, size_t bytes)
@@ -363,7 +364,7 @@ static size_t complete(struct guest_profiles *profiles, struct guest *guest)
     copy.now = profiles->now;
     if (raw->head.open != 0)
         add_living(profiles, guest, raw, &copy);
-    add_program(&copy);
+    add_program(&copy, raw->head.changes % 2 != 0);
     trace_profile_drop_empty(&copy);
     head->until = copy.now;
     const size_t bytes = sizeof(*head) + head->rows * sizeof(copy.rows[0]);
