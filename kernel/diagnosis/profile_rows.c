@@ -10,7 +10,6 @@ static LOCK_CLASS(profiles_class, "profiles");
 struct spinlock profiles_lock = SPINLOCK(&profiles_class);
 struct list profiles_list = {&profiles_list, &profiles_list};
 static uint64_t last_serial; /* under profiles_lock */
-static const uint64_t no_context;
 
 _Static_assert(PROFILE_LARGE_INDEX * sizeof(uint16_t) <= FRAME_SIZE, "a page frame");
 _Static_assert(PROFILE_ROWS_MAX < PROFILE_LARGE_INDEX * 3 / 4, "the index always has free entries");
@@ -85,8 +84,7 @@ static bool has_space(struct routine_profile *profile)
     return *page != NULL;
 }
 
-/* Never NULL: without memory, the row of others. */
-static struct trace_profile_row *find_or_add(struct routine_profile *profile, uint64_t key)
+struct trace_profile_row *profile_find_or_add(struct routine_profile *profile, uint64_t key)
 {
     uint16_t *entry = find_entry(profile, key);
     if (*entry)
@@ -104,17 +102,10 @@ static struct trace_profile_row *find_or_add(struct routine_profile *profile, ui
 struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key)
 {
     struct routine_profile *profile = (struct routine_profile *)rows;
-    return rows->cache[profile_slot(key)] = find_or_add(profile, key);
+    return rows->cache[profile_slot(key)] = profile_find_or_add(profile, key);
 }
 
 /* ---- Profiles ---- */
-
-void profile_use_context(struct routine_profile *profile, const struct thread *thread)
-{
-    const uint64_t *word =
-        thread && thread->space ? space_context_of(thread->space, thread->block_user) : NULL;
-    profile->rows.context = word ? word : &no_context;
-}
 
 struct routine_profile *profile_new(enum trace_profile_of of)
 {
@@ -124,7 +115,7 @@ struct routine_profile *profile_new(enum trace_profile_of of)
     struct routine_profile *profile = phys_to_virt(frame);
     memset(profile, 0, offsetof(struct routine_profile, first));
     profile->of = of;
-    profile->rows.context = &no_context;
+    profile->rows.program = &profile->no_program;
     profile->index = profile->small_index;
     profile->index_mask = PROFILE_SMALL_INDEX - 1;
     profile->epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
@@ -135,7 +126,7 @@ struct routine_profile *profile_new(enum trace_profile_of of)
 void profile_clear(struct routine_profile *profile)
 {
     profile->epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
-    profile->life = profile->ran = 0;
+    profile->life = profile->ran = profile->refused = 0;
     profile->threads = 0;
     reset_rows(profile);
 }
@@ -155,12 +146,6 @@ void profile_free(struct routine_profile *profile)
     frame_free(virt_to_phys(profile));
 }
 
-static uint32_t bucket_of(uint64_t time)
-{
-    const uint32_t bucket = 63 - (uint32_t)__builtin_clzll(time | 1);
-    return bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1;
-}
-
 /* Only the buckets between the least and the greatest time can have counts. */
 static void add_row(struct trace_profile_row *to, const struct trace_profile_row *from)
 {
@@ -172,7 +157,7 @@ static void add_row(struct trace_profile_row *to, const struct trace_profile_row
         to->least = from->least;
     if (from->greatest > to->greatest)
         to->greatest = from->greatest;
-    for (uint32_t i = bucket_of(from->least); i <= bucket_of(from->greatest); i++)
+    for (uint32_t i = profile_bucket(from->least); i <= profile_bucket(from->greatest); i++)
         to->times[i] += from->times[i];
     to->begun += from->ended;
     to->ended += from->ended;
@@ -183,9 +168,10 @@ void profile_add(struct routine_profile *to, struct routine_profile *from)
     for (uint32_t i = 0; i < from->count; i++) {
         const struct trace_profile_row *row = profile_row(from, i);
         if (row->ended || row->exclusive)
-            add_row(find_or_add(to, row->key), row);
+            add_row(profile_find_or_add(to, row->key), row);
     }
     to->life += from->life;
+    to->refused += from->refused;
     to->ran += from->ran;
     to->threads += from->threads;
 }
@@ -196,10 +182,10 @@ void profile_close_open(struct thread *thread, struct routine_profile *profile, 
     struct open_routines *routines = &thread->routines;
     while (routines->depth) {
         struct open_routine *open = &routines->at[--routines->depth];
-        const uint64_t key = open->key | *profile->rows.context << TRACE_PROFILE_CONTEXT_SHIFT;
+        const uint64_t key = open->key | profile->rows.program->context << TRACE_PROFILE_CONTEXT_SHIFT;
         if (open->since < profile->born)
             continue;
-        find_or_add(profile, key)->exclusive += now - open->since - open->nested;
+        profile_find_or_add(profile, key)->exclusive += now - open->since - open->nested;
         if (routines->depth)
             open[-1].nested += now - open->since;
     }

@@ -20,6 +20,7 @@
 #define STAMP_AGE_MAX (1u << 26) /* ticks; an event that was just logged is younger */
 
 bool profiles_on, profiles_alone;
+enum profiles_level profiles_level;
 uint64_t profiles_since, profiles_until, profiles_epoch;
 
 /* ---- A thread's profile ---- */
@@ -37,7 +38,7 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
     profile->ran_before = ran_before;
     profile->served_since = 0;
     thread->routines.depth = 0;
-    profile_use_context(profile, thread);
+    profile_use_program(profile, thread);
 }
 
 /* NULL: no memory, or profiles are not on yet. */
@@ -86,7 +87,7 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
     if (open->since < thread->profile->born)
         return;
     struct trace_profile_row *row =
-        profile_find_row(rows, open->key | *rows->context << TRACE_PROFILE_CONTEXT_SHIFT);
+        profile_find_row(rows, open->key | rows->program->context << TRACE_PROFILE_CONTEXT_SHIFT);
     const uint64_t times = row->begun + 1, bucket = 63 - (uint64_t)__builtin_clzll(elapsed | 1);
     row->begun = times;
     __atomic_thread_fence(__ATOMIC_RELEASE); /* as in routine_end() */
@@ -175,13 +176,14 @@ static inline void begin_serving(struct thread *self, uint32_t number, int64_t r
  * has no time of its own. */
 static void end_serving(struct thread *self, struct routine_profile *profile, uint32_t number, uint64_t now)
 {
-    struct open_routines served;
-    routine_begin(&served, 0, trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label),
+    struct open_routines served; /* depth 1: it is not time of the kernel */
+    served.at[0].nested = 0;
+    routine_begin(&served, 1, trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label),
                   profile->served_since);
-    served.at[0].nested = now - profile->served_since;
+    served.at[1].nested = now - profile->served_since;
     profile->served_since = 0;
     if (number == SYS_ipc_reply || number == SYS_ipc_reply_receive)
-        routine_end(self, &profile->rows, &served, 0, now);
+        routine_end(self, &profile->rows, &served, 1, now);
 }
 
 static inline bool is_message(uint32_t number)
@@ -294,20 +296,21 @@ void profiles_init_cpu(struct cpu *cpu)
         begin_here(NULL);
 }
 
-static void agree(bool on)
+static void agree(enum profiles_level level)
 {
-    __atomic_store_n(&profiles_on, on, __ATOMIC_RELAXED);
-    __atomic_store_n(&trace_info_page.profiles, on, __ATOMIC_RELAXED);
+    __atomic_store_n(&profiles_level, level, __ATOMIC_RELAXED);
+    __atomic_store_n(&profiles_on, level != PROFILES_OFF, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_info_page.profiles, level, __ATOMIC_RELAXED);
     trace_sites_agree();
     update_entry_paths();
 }
 
 /* trace_lock held. */
-static void switch_on(void)
+static void switch_on(enum profiles_level level)
 {
     __atomic_store_n(&profiles_since, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&profiles_epoch, profiles_epoch + 1, __ATOMIC_RELAXED);
-    agree(true);
+    agree(level);
     __atomic_store_n(&profiles_since, arch_clock(), __ATOMIC_RELAXED);
 }
 
@@ -324,16 +327,16 @@ static void begin_everywhere(void)
 static void switch_off(void)
 {
     __atomic_store_n(&profiles_until, arch_clock(), __ATOMIC_RELAXED);
-    agree(false);
+    agree(PROFILES_OFF);
 }
 
-void profiles_switch(bool on)
+void profiles_switch(enum profiles_level level)
 {
     spin_lock(&trace_lock);
-    const bool begins = on && !profiles_on;
+    const bool begins = level != PROFILES_OFF && level != profiles_level;
     if (begins)
-        switch_on();
-    else if (!on && profiles_on)
+        switch_on(level);
+    else if (level == PROFILES_OFF && profiles_on)
         switch_off();
     spin_unlock(&trace_lock);
     if (begins)
@@ -344,5 +347,5 @@ void profiles_boot(void)
 {
     uint64_t number;
     if (boot_number("profiles=", &number) && number)
-        profiles_switch(true);
+        profiles_switch(number >= PROFILES_ALL ? PROFILES_ALL : PROFILES_KERNEL);
 }

@@ -16,6 +16,8 @@
  * on again. At its end its rows are added to its process's, at the process's end to its creator's
  * (profiles_end.c). A profile without space for another row counts in the row TRACE_ROUTINE_OTHERS.
  *
+ * Programs count their own routines in page frames that they share with the kernel (profiles_program.c).
+ *
  * Off, the sites are off (trace/sites.c): PROFILES_ON() is one instruction. Places that have a trace point of
  * a class anyway test PROFILES_OR(class), which is on if either is, in place of it.
  */
@@ -51,10 +53,18 @@ struct open_routines {
 /* The part that routine_end() uses. Only the thread's CPU. */
 struct profile_rows {
     struct trace_profile_row *cache[PROFILE_CACHE]; /* by profile_slot(): rows used last; never NULL */
-    const uint64_t *context; /* where the program says in which of its routines it is; a kernel address */
+    struct trace_program_clock
+        *program; /* of its routines: a kernel address; the program writes there, too */
 };
 
-extern bool profiles_on; /* the switch; the sites follow it */
+/* The switch; the sites follow it. */
+enum profiles_level {
+    PROFILES_OFF = 0,
+    PROFILES_KERNEL = 1, /* routines of the kernel, and those that programs declare */
+    PROFILES_ALL = 2,    /* also POSIX calls, requests to servers, and allocation, in all programs */
+};
+extern bool profiles_on;
+extern enum profiles_level profiles_level;
 /* They are on, and system calls are neither traced nor sampled nor counted otherwise (entry_paths.c): entry
  * and exit have a shorter path then. */
 extern bool profiles_alone;
@@ -109,11 +119,13 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
 {
     struct open_routine *open = &routines->at[depth];
     const uint64_t elapsed = now - open->since,
-                   key = open->key | *rows->context << TRACE_PROFILE_CONTEXT_SHIFT;
+                   key = open->key | rows->program->context << TRACE_PROFILE_CONTEXT_SHIFT;
     struct trace_profile_row *row = rows->cache[profile_slot(key)];
     routines->depth = depth;
     if (depth)
         open[-1].nested += elapsed;
+    else
+        rows->program->kernel += elapsed;
     if (__builtin_expect(row->key != key, 0) || __builtin_expect(elapsed > row->limit, 0)) {
         profile_update_slowly(thread, rows, open, elapsed);
         return;
@@ -135,8 +147,8 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
 /* profiles.c */
 void profiles_boot(void); /* boot option `profiles=1`; on the boot CPU, when it has its idle thread */
 void profiles_init_cpu(struct cpu *cpu);
-/* Switches them on, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
-void profiles_switch(bool on);
+/* Switches them on, or to another level, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
+void profiles_switch(enum profiles_level level);
 
 /* The steps below are behind PROFILES_ON() or PROFILES_OR(), and do nothing while profiles are off. */
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */

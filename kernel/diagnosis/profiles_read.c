@@ -17,12 +17,14 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-#define COPY_TRIES 16 /* each that fails was overtaken by an update */
+#define COPY_TRIES   16 /* each that fails was overtaken by an update */
+/* Besides those of kernel and program: of what is open, and of the program's code in none of its routines. */
+#define ROWS_BESIDES (OPEN_ROUTINES_MAX + 1)
 
-_Static_assert(sizeof(struct trace_profile) +
-                       (PROFILE_ROWS_MAX + OPEN_ROUTINES_MAX + 1) * sizeof(struct trace_profile_row) <=
+_Static_assert(sizeof(struct trace_profile) + (PROFILE_ROWS_MAX + TRACE_PROGRAM_ROWS_MAX + ROWS_BESIDES) *
+                                                  sizeof(struct trace_profile_row) <=
                    TRACE_PROFILE_BYTES_MAX,
-               "a copy with what is open, and the program's own time");
+               "a copy with what is open, and the program's rows");
 
 /* Profiles that the caller may read. */
 struct selection {
@@ -33,7 +35,9 @@ struct selection {
 struct copy {
     struct trace_profile *head;
     struct trace_profile_row *rows; /* behind it */
-    uint32_t capacity;              /* of rows, without those of what is open and of the program */
+    uint32_t capacity;              /* of rows */
+    uint32_t counted;               /* rows of the kernel that are in memory, first in the copy */
+    uint32_t of_program;            /* rows that its program has now */
     bool is_cut;                    /* there are more rows */
     uint64_t now;
 };
@@ -61,12 +65,19 @@ static bool copy_row(struct trace_profile_row *to, const struct trace_profile_ro
 /* Whether no row has changed since it was copied. */
 static bool is_unchanged(struct routine_profile *profile, const struct copy *copy)
 {
-    if (__atomic_load_n(&profile->count, __ATOMIC_RELAXED) != copy->head->rows)
+    if (__atomic_load_n(&profile->count, __ATOMIC_RELAXED) != copy->counted)
         return false;
-    for (uint32_t i = 0; i < copy->head->rows; i++)
+    for (uint32_t i = 0; i < copy->counted; i++)
         if (load(&profile_row(profile, i)->begun) != copy->rows[i].ended)
             return false;
     return true;
+}
+
+static struct trace_profile_row *append_row(struct copy *copy, uint64_t key)
+{
+    struct trace_profile_row *row = &copy->rows[copy->head->rows++];
+    *row = (struct trace_profile_row){.key = key, .least = ~0ull};
+    return row;
 }
 
 static struct trace_profile_row *row_of(struct copy *copy, uint64_t key)
@@ -74,9 +85,7 @@ static struct trace_profile_row *row_of(struct copy *copy, uint64_t key)
     for (uint32_t i = 0; i < copy->head->rows; i++)
         if (copy->rows[i].key == key)
             return &copy->rows[i];
-    struct trace_profile_row *row = &copy->rows[copy->head->rows++];
-    *row = (struct trace_profile_row){.key = key, .least = ~0ull};
-    return row;
+    return append_row(copy, key);
 }
 
 /* What a living thread is inside of, up to now. */
@@ -93,14 +102,42 @@ static void add_open(struct copy *copy, const struct routine_profile *profile,
     }
 }
 
-/* The rest of its life. */
-static void add_program(struct copy *copy)
+/* Routines of its program, which may change meanwhile. */
+static void add_program_rows(struct copy *copy, const struct routine_profile *profile,
+                             const struct open_routines *open)
+{
+    uint32_t current;
+    uint64_t rest = profile_program_open(profile, open, copy->now, &current);
+    for (uint32_t i = 0; i < copy->of_program; i++) {
+        const uint64_t key = profile_program_key(profile, i);
+        const uint32_t context = trace_routine_context(key);
+        if (!context)
+            continue;
+        struct trace_profile_row *row = append_row(copy, key);
+        row->exclusive = profile_add_program_row(row, profile, i, copy->head->life);
+        if (context == current) {
+            row->exclusive += rest;
+            rest = 0;
+        }
+    }
+}
+
+/* What the kernel's rows leave of its life is the program's, and what its rows leave of that is outside of
+ * them. */
+static void divide_rest(struct copy *copy)
 {
     uint64_t time = copy->head->life;
     for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED)
+        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
+            !profile_is_program_row(&copy->rows[i]))
             time -= copy->rows[i].exclusive;
-    row_of(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = time;
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (profile_is_program_row(&copy->rows[i])) {
+            if (copy->rows[i].exclusive > time)
+                copy->rows[i].exclusive = time;
+            time -= copy->rows[i].exclusive;
+        }
+    append_row(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = time;
 }
 
 /* Moves the rows that have any time together. */
@@ -109,7 +146,7 @@ static void drop_empty(struct copy *copy)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < copy->head->rows; i++) {
         const struct trace_profile_row *row = &copy->rows[i];
-        if (row->ended || row->exclusive || trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM)
+        if (row->ended || row->exclusive || row->key == trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))
             copy->rows[kept++] = *row;
     }
     copy->head->rows = kept;
@@ -131,13 +168,15 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     struct open_routines open = {0};
     bool whole = true;
     /* acquire: the row of the last number counted is there; pairs with the release in find_or_add() */
-    copy->head->rows = __atomic_load_n(&profile->count, __ATOMIC_ACQUIRE);
-    if (copy->head->rows > copy->capacity) {
-        copy->head->rows = copy->capacity;
+    copy->counted = __atomic_load_n(&profile->count, __ATOMIC_ACQUIRE);
+    copy->of_program = profile_program_rows(profile);
+    if (copy->counted + copy->of_program + ROWS_BESIDES > copy->capacity) {
         copy->is_cut = true;
         return true;
     }
-    for (uint32_t i = 0; i < copy->head->rows; i++)
+    copy->head->rows = copy->counted;
+    const uint64_t program_moved = profile_program_moved(profile);
+    for (uint32_t i = 0; i < copy->counted; i++)
         whole &= copy_row(&copy->rows[i], profile_row(profile, i));
     copy->now = arch_clock();
     copy->head->life = load(&profile->life);
@@ -152,9 +191,11 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
         copy->head->life = copy->now - profile->born;
         whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
     }
-    whole &= is_unchanged(profile, copy);
-    if (thread)
-        add_open(copy, profile, &open, *profile->rows.context);
+    if (thread) {
+        add_open(copy, profile, &open, load(&profile->rows.program->context) & TRACE_PROFILE_CONTEXT_MAX);
+        add_program_rows(copy, profile, &open);
+    }
+    whole &= is_unchanged(profile, copy) && profile_program_moved(profile) == program_moved;
     return whole;
 }
 
@@ -169,6 +210,7 @@ static void describe(struct trace_profile *head, const struct routine_profile *p
     head->pid = profile->pid;
     head->tid = profile->tid;
     head->threads = profile->threads;
+    head->refused = profile_refused(profile);
     head->row_bytes = sizeof(struct trace_profile_row);
     memcpy(head->name, name, sizeof head->name);
 }
@@ -180,7 +222,7 @@ static void copy_profile(struct copy *copy, struct routine_profile *profile)
         continue;
     if (copy->is_cut)
         return;
-    add_program(copy);
+    divide_rest(copy);
     drop_empty(copy);
     describe(copy->head, profile, copy->now);
 }
@@ -224,7 +266,7 @@ static int64_t copy_next(const struct selection *selection, uint64_t serial, voi
 {
     struct copy copy = {.head = buffer,
                         .rows = (struct trace_profile_row *)((struct trace_profile *)buffer + 1)};
-    copy.capacity = (uint32_t)((size - sizeof *copy.head) / sizeof *copy.rows) - OPEN_ROUTINES_MAX - 1;
+    copy.capacity = (uint32_t)((size - sizeof *copy.head) / sizeof *copy.rows);
     int64_t bytes = 0;
     spin_lock(&profiles_lock);
     struct routine_profile *profile = find_next(selection, serial);
@@ -256,19 +298,6 @@ static int64_t read_next(const struct selection *selection, uint64_t serial, voi
             return error;
     }
     return bytes;
-}
-
-/* Also before there is a profile: it takes the word over. */
-int64_t sys_profile_context(void)
-{
-    struct thread *self = current_thread();
-    int error = space_map_contexts(self->space);
-    if (error)
-        return error;
-    if (self->profile)
-        profile_use_context(self->profile, self);
-    return (int64_t)(USER_PROFILE_CONTEXTS + (self->block_user - USER_THREAD_BLOCKS) /
-                                                 sizeof(struct thread_block) * sizeof(uint64_t));
 }
 
 int64_t sys_profile_read(cap_t slot, uint64_t serial, void *user_buffer, uint64_t size)

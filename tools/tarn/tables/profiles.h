@@ -9,6 +9,7 @@
 
 #include <tools/tarn/source/source.h>
 #include <trace/format/profile.h>
+#include <trace/print/routines.h>
 
 struct profile_copy {
     struct trace_profile head;
@@ -18,6 +19,7 @@ struct profile_copy {
 struct profiles {
     struct profile_copy *copies; /* in order of serial number */
     size_t count;
+    struct trace_routine_names names; /* of routines of programs; allocated */
 };
 
 /* Copies all profiles; each is of one moment. False: FAIL, and nothing to free. */
