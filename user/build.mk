@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # User programs: shell, utilities, benchmarks, demonstrations; each in /bin of the archive.
-$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/routines.c trace/print/routines.c))
+$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/routines.c user/tarnprof/save.c trace/print/routines.c trace/print/profile_file.c trace/print/shares.c))
+CFLAGS_user/tarnprof/save.c := -DTARN_MACHINE='"$(ARCH)"'
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 
 $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/util.c \
@@ -8,6 +9,8 @@ $(foreach u,$(UTILITIES),$(eval $(call bin_program,$u,user/bin/$u.c user/bin/uti
 BOOT_FILES += $(foreach s,$(wildcard trace/studies/*.study),etc/studies/$(notdir $s)=$s)
 $(eval $(call bin_program,trace,$(addprefix user/bin/,trace.c trace_bench.c trace_counters.c trace_list.c trace_previous.c trace_rings.c trace_study.c trace_tables.c util.c)))
 $(eval $(call bin_program,ktau,user/bin/ktau.c user/bin/util.c,$(BA)/lib/libtarnprof.a))
+$(eval $(call bin_program,top,user/bin/top.c user/bin/util.c,$(BA)/lib/libtarnprof.a))
+$(eval $(call bin_program,ktaud,user/bin/ktaud.c user/bin/util.c,$(BA)/lib/libtarnprof.a))
 $(eval $(call bin_program,sh,$(wildcard user/sh/*.c) base/line_edit.c))
 $(foreach s,user/sh/edit.c tests/unit/sh/edit_test.c base/line_edit.c,$(eval CFLAGS_$s += -Ikernel/abi))
 $(eval $(call host_test,sh_edit,tests/unit/sh/edit_test.c user/sh/edit.c base/line_edit.c))

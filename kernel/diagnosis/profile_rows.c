@@ -5,10 +5,18 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <trace/ring/profile_copy.h>
 
 static LOCK_CLASS(profiles_class, "profiles");
 struct spinlock profiles_lock = SPINLOCK(&profiles_class);
 struct list profiles_list = {&profiles_list, &profiles_list};
+struct trace_profile_list profile_list = {
+    .magic = TRACE_PROFILE_LIST_MAGIC,
+    .row_bytes = sizeof(struct trace_profile_row),
+    .rows_at = offsetof(struct routine_profile, first) - offsetof(struct routine_profile, head),
+    .first_rows = PROFILE_FIRST_ROWS,
+    .page_rows = PROFILE_PAGE_ROWS,
+};
 static uint64_t last_serial; /* under profiles_lock */
 
 _Static_assert(PROFILE_LARGE_INDEX * sizeof(uint16_t) <= FRAME_SIZE, "a page frame");
@@ -48,7 +56,7 @@ static void reset_rows(struct routine_profile *profile)
     for (uint32_t i = 0; i < PROFILE_CACHE; i++)
         profile->rows.cache[i] = &profile->first[0];
     memset(profile->index, 0, (profile->index_mask + 1) * sizeof profile->index[0]);
-    profile->count = 1;
+    profile->head.count = 1;
     add_to_index(profile, 0);
 }
 
@@ -59,7 +67,7 @@ static bool grow_index(struct routine_profile *profile)
         return false;
     profile->index = phys_to_virt(frame);
     profile->index_mask = PROFILE_LARGE_INDEX - 1;
-    for (uint32_t i = 0; i < profile->count; i++)
+    for (uint32_t i = 0; i < profile->head.count; i++)
         add_to_index(profile, i);
     return true;
 }
@@ -67,7 +75,7 @@ static bool grow_index(struct routine_profile *profile)
 /* Whether there is memory for another row. */
 static bool has_space(struct routine_profile *profile)
 {
-    const uint32_t number = profile->count;
+    const uint32_t number = profile->head.count;
     if (number == PROFILE_ROWS_MAX)
         return false;
     if (profile->index == profile->small_index && number >= PROFILE_SMALL_INDEX * 3 / 4 &&
@@ -75,13 +83,13 @@ static bool has_space(struct routine_profile *profile)
         return false;
     if (number < PROFILE_FIRST_ROWS)
         return true;
-    struct trace_profile_row **page = &profile->page[(number - PROFILE_FIRST_ROWS) / PROFILE_PAGE_ROWS];
+    uint64_t *page = &profile->head.page[(number - PROFILE_FIRST_ROWS) / PROFILE_PAGE_ROWS];
     if (!*page) {
         const paddr_t frame = frame_alloc();
         if (frame != FRAME_NONE)
-            *page = phys_to_virt(frame);
+            *page = frame;
     }
-    return *page != NULL;
+    return *page != 0;
 }
 
 struct trace_profile_row *profile_find_or_add(struct routine_profile *profile, uint64_t key)
@@ -91,11 +99,11 @@ struct trace_profile_row *profile_find_or_add(struct routine_profile *profile, u
         return profile_row(profile, *entry - 1u);
     if (!has_space(profile))
         return &profile->first[0];
-    struct trace_profile_row *row = profile_row(profile, profile->count);
+    struct trace_profile_row *row = profile_row(profile, profile->head.count);
     begin_row(row, key);
     /* release: a reader that sees the count finds the row; pairs with the load in profiles_read.c */
-    __atomic_store_n(&profile->count, profile->count + 1, __ATOMIC_RELEASE);
-    add_to_index(profile, profile->count - 1);
+    __atomic_store_n(&profile->head.count, profile->head.count + 1, __ATOMIC_RELEASE);
+    add_to_index(profile, profile->head.count - 1);
     return row;
 }
 
@@ -114,33 +122,67 @@ struct routine_profile *profile_new(enum trace_profile_of of)
         return NULL;
     struct routine_profile *profile = phys_to_virt(frame);
     memset(profile, 0, offsetof(struct routine_profile, first));
-    profile->of = of;
+    profile->head.of = of;
     profile->rows.program = &profile->no_program;
     profile->index = profile->small_index;
     profile->index_mask = PROFILE_SMALL_INDEX - 1;
-    profile->epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+    profile->head.epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
     reset_rows(profile);
     return profile;
 }
 
 void profile_clear(struct routine_profile *profile)
 {
-    profile->epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
-    profile->life = profile->ran = profile->refused = 0;
-    profile->threads = 0;
+    profile->head.epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+    profile->head.life = profile->head.ran = profile->head.refused = 0;
+    profile->head.threads = 0;
     reset_rows(profile);
+}
+
+/* Where readers of guest memory find the address of what follows `link` in the list. */
+static uint64_t *next_of(struct list *link)
+{
+    return link == &profiles_list ? &profile_list.first
+                                  : &list_object(link, struct routine_profile, all)->head.next;
 }
 
 void profile_link(struct routine_profile *profile)
 {
-    profile->serial = ++last_serial;
+    profile->head.serial = ++last_serial;
+    profile->head.self = virt_to_phys(&profile->head);
+    profile->head.magic = TRACE_PROFILE_HEAD_MAGIC;
     list_add_tail(&profiles_list, &profile->all);
+    /* release: a reader that finds it finds its head; pairs with the reader's loads, in this order */
+    __atomic_store_n(next_of(profile->all.previous), profile->head.self, __ATOMIC_RELEASE);
+}
+
+void profile_drop(struct routine_profile *profile)
+{
+    __atomic_store_n(next_of(profile->all.previous), profile->head.next, __ATOMIC_RELAXED);
+    list_remove(&profile->all);
+    profile_free(profile);
+}
+
+void profile_begin_change(struct routine_profile *profile)
+{
+    __atomic_store_n(&profile->head.changes, profile->head.changes | 1, __ATOMIC_RELAXED);
+    /* a reader of any part of the change sees the odd number; pairs with its second check of the number */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+void profile_end_change(struct routine_profile *profile)
+{
+    /* release: a reader that sees the even number sees the whole change */
+    __atomic_store_n(&profile->head.changes, (profile->head.changes | 1) + 1, __ATOMIC_RELEASE);
 }
 
 void profile_free(struct routine_profile *profile)
 {
-    for (uint32_t i = 0; i < PROFILE_PAGES && profile->page[i]; i++)
-        frame_free(virt_to_phys(profile->page[i]));
+    profile->head.magic = 0;
+    /* a reader that copies what comes into these frames sees that it is gone; pairs as above */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < PROFILE_PAGES && profile->head.page[i]; i++)
+        frame_free(profile->head.page[i]);
     if (profile->index != profile->small_index)
         frame_free(virt_to_phys(profile->index));
     frame_free(virt_to_phys(profile));
@@ -157,7 +199,7 @@ static void add_row(struct trace_profile_row *to, const struct trace_profile_row
         to->least = from->least;
     if (from->greatest > to->greatest)
         to->greatest = from->greatest;
-    for (uint32_t i = profile_bucket(from->least); i <= profile_bucket(from->greatest); i++)
+    for (uint32_t i = trace_profile_bucket(from->least); i <= trace_profile_bucket(from->greatest); i++)
         to->times[i] += from->times[i];
     to->begun += from->ended;
     to->ended += from->ended;
@@ -165,15 +207,15 @@ static void add_row(struct trace_profile_row *to, const struct trace_profile_row
 
 void profile_add(struct routine_profile *to, struct routine_profile *from)
 {
-    for (uint32_t i = 0; i < from->count; i++) {
+    for (uint32_t i = 0; i < from->head.count; i++) {
         const struct trace_profile_row *row = profile_row(from, i);
         if (row->ended || row->exclusive)
             add_row(profile_find_or_add(to, row->key), row);
     }
-    to->life += from->life;
-    to->refused += from->refused;
-    to->ran += from->ran;
-    to->threads += from->threads;
+    to->head.life += from->head.life;
+    to->head.refused += from->head.refused;
+    to->head.ran += from->head.ran;
+    to->head.threads += from->head.threads;
 }
 
 /* Their contexts are those of now, as at an ordinary end. */
@@ -183,7 +225,7 @@ void profile_close_open(struct thread *thread, struct routine_profile *profile, 
     while (routines->depth) {
         struct open_routine *open = &routines->at[--routines->depth];
         const uint64_t key = open->key | profile->rows.program->context << TRACE_PROFILE_CONTEXT_SHIFT;
-        if (open->since < profile->born)
+        if (open->since < profile->head.born)
             continue;
         profile_find_or_add(profile, key)->exclusive += now - open->since - open->nested;
         if (routines->depth)

@@ -31,11 +31,13 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
 {
     profile->thread = thread;
     profile->space = thread->space;
-    profile->pid = thread->block->pid;
-    profile->tid = thread->tid;
-    profile->threads = 1;
-    profile->born = born;
+    profile->head.pid = thread->block->pid;
+    profile->head.tid = thread->tid;
+    profile->head.threads = 1;
+    profile->head.born = born;
     profile->ran_before = ran_before;
+    profile->head.name = virt_to_phys(thread->block->name);
+    profile->head.open = virt_to_phys(&thread->routines);
     profile->served_since = 0;
     thread->routines.depth = 0;
     profile_use_program(profile, thread);
@@ -52,8 +54,10 @@ static __attribute__((noinline, cold)) struct routine_profile *make_profile(stru
         return NULL;
     if (profile) {
         spin_lock(&profiles_lock);
+        profile_begin_change(profile);
         profile_clear(profile);
         begin_life(profile, thread, born, ran_before);
+        profile_end_change(profile);
         spin_unlock(&profiles_lock);
         return profile;
     }
@@ -69,7 +73,7 @@ static __attribute__((noinline, cold)) struct routine_profile *make_profile(stru
 
 static bool is_current(const struct routine_profile *profile)
 {
-    return profile && profile->epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+    return profile && profile->head.epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
 }
 
 /* That of a thread that runs on this CPU. NULL: none. */
@@ -84,7 +88,7 @@ static inline struct routine_profile *profile_of(struct thread *thread, uint64_t
 __attribute__((noinline)) void profile_update_slowly(struct thread *thread, struct profile_rows *rows,
                                                      const struct open_routine *open, uint64_t elapsed)
 {
-    if (open->since < thread->profile->born)
+    if (open->since < thread->profile->head.born)
         return;
     struct trace_profile_row *row =
         profile_find_row(rows, open->key | rows->program->context << TRACE_PROFILE_CONTEXT_SHIFT);
@@ -310,8 +314,11 @@ static void switch_on(enum profiles_level level)
 {
     __atomic_store_n(&profiles_since, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&profiles_epoch, profiles_epoch + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&profile_list.epoch, profiles_epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&profile_list.until, 0, __ATOMIC_RELAXED);
     agree(level);
     __atomic_store_n(&profiles_since, arch_clock(), __ATOMIC_RELAXED);
+    profiles_beat(profiles_since);
 }
 
 /* Without trace_lock: a CPU that spins for it would not respond. */
@@ -327,6 +334,7 @@ static void begin_everywhere(void)
 static void switch_off(void)
 {
     __atomic_store_n(&profiles_until, arch_clock(), __ATOMIC_RELAXED);
+    __atomic_store_n(&profile_list.until, profiles_until, __ATOMIC_RELAXED);
     agree(PROFILES_OFF);
 }
 
@@ -343,9 +351,16 @@ void profiles_switch(enum profiles_level level)
         begin_everywhere();
 }
 
+void profiles_beat(uint64_t now)
+{
+    __atomic_store_n(&profile_list.latest, now, __ATOMIC_RELAXED);
+}
+
 void profiles_boot(void)
 {
     uint64_t number;
+    profile_list.routines = virt_to_phys(&trace_routine_list);
+    trace_info_page.profile_list = virt_to_phys(&profile_list);
     if (boot_number("profiles=", &number) && number)
         profiles_switch(number >= PROFILES_ALL ? PROFILES_ALL : PROFILES_KERNEL);
 }

@@ -36,18 +36,6 @@ struct space;
 struct thread;
 struct routine_profile;
 
-#define OPEN_ROUTINES_MAX 4u /* a system call, a fault in its user copy, not running; and one in reserve */
-
-/* Inside struct thread. */
-struct open_routines {
-    struct open_routine {
-        uint64_t since;  /* ticks; 0: since unknown */
-        uint64_t nested; /* ticks inside of what was nested */
-        uint64_t key;    /* without context */
-    } at[OPEN_ROUTINES_MAX];
-    uint32_t depth;
-};
-
 #define PROFILE_CACHE 64u
 
 /* The part that routine_end() uses. Only the thread's CPU. */
@@ -149,6 +137,8 @@ void profiles_boot(void); /* boot option `profiles=1`; on the boot CPU, when it 
 void profiles_init_cpu(struct cpu *cpu);
 /* Switches them on, or to another level, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
 void profiles_switch(enum profiles_level level);
+/* Readers of guest memory cannot read the clock: says how late it is, a few times a second and in a panic. */
+void profiles_beat(uint64_t now);
 
 /* The steps below are behind PROFILES_ON() or PROFILES_OR(), and do nothing while profiles are off. */
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */

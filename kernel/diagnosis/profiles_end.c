@@ -21,28 +21,32 @@ enum { OF_THREADS, OF_CHILDREN }; /* in space->profiles */
 
 static bool is_current(const struct routine_profile *profile)
 {
-    return profile->epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+    return profile->head.epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
 }
 
 /* profiles_lock held. Empties `from`, or makes it `*to`, of another kind. */
 static void hand_on(struct routine_profile **to, struct routine_profile *from, enum trace_profile_of of,
                     struct space *space)
 {
-    if (*to && !is_current(*to))
-        profile_clear(*to);
-    if (*to && is_current(from)) {
-        profile_add(*to, from);
-    } else if (!*to && is_current(from)) {
+    if (*to) {
+        profile_begin_change(*to);
+        if (!is_current(*to))
+            profile_clear(*to);
+        if (is_current(from))
+            profile_add(*to, from);
+        profile_end_change(*to);
+    } else if (is_current(from)) {
         *to = from;
-        from->of = of;
+        profile_begin_change(from);
+        from->head.of = of;
         from->space = space;
-        from->pid = space ? space->pid : 0;
-        from->tid = 0;
-        memset(from->name, 0, sizeof from->name);
+        from->head.pid = space ? space->pid : 0;
+        from->head.tid = 0;
+        from->head.name = space ? virt_to_phys(space->name) : 0;
+        profile_end_change(from);
         return;
     }
-    list_remove(&from->all);
-    profile_free(from);
+    profile_drop(from);
 }
 
 /* Ends the life of the thread, which was switched away from at cpu->switched_at and has OUT open since then.
@@ -51,14 +55,16 @@ static void end_life(struct thread *thread, struct routine_profile *profile)
 {
     struct open_routines *routines = &thread->routines;
     uint64_t now = arch_clock();
+    profile_begin_change(profile); /* until it is handed on */
     if (routines->depth && trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
         now = routines->at[--routines->depth].since;
     const struct open_routines open = *routines;
     profile_close_open(thread, profile, now);
-    profile->life = now - profile->born;
-    profile->ran = thread->run_ticks - profile->ran_before;
+    profile->head.life = now - profile->head.born;
+    profile->head.ran = thread->run_ticks - profile->ran_before;
     profile_end_program(profile, &open, now);
     profile->thread = NULL;
+    profile->head.open = 0;
 }
 
 void profiles_end_thread(struct thread *thread)

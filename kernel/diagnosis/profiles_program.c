@@ -14,24 +14,9 @@
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
-
-static uint64_t load(const uint64_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_RELAXED);
-}
-
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+#include <trace/ring/profile_copy.h>
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
-
-/* NULL: the thread counts nothing. */
-static struct trace_program *program_of(const struct routine_profile *profile)
-{
-    return profile->program_pages ? phys_to_virt(profile->program_page[0]) : NULL;
-}
 
 void profile_use_program(struct routine_profile *profile, const struct thread *thread)
 {
@@ -39,14 +24,15 @@ void profile_use_program(struct routine_profile *profile, const struct thread *t
     paddr_t frame;
     while (thread && thread->space && pages < TRACE_PROGRAM_PAGES &&
            (frame = space_counting_frame(thread->space, thread->block_user, pages)) != FRAME_NONE)
-        profile->program_page[pages++] = frame;
-    profile->program_pages = pages;
-    struct trace_program *program = program_of(profile);
+        profile->head.program_page[pages++] = frame;
+    profile->head.program_pages = pages;
+    struct trace_program *program = profile_program(profile);
     profile->rows.program = program ? &program->clock : &profile->no_program;
+    profile->head.context = pages ? profile->head.program_page[0] : 0; /* it begins with that word */
     if (!program)
         return;
     __atomic_store_n(&program->pages, pages, __ATOMIC_RELAXED);
-    __atomic_store_n(&program->epoch, profile->epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&program->epoch, profile->head.epoch, __ATOMIC_RELAXED);
 }
 
 int64_t sys_profile_map(uint32_t pages)
@@ -58,7 +44,7 @@ int64_t sys_profile_map(uint32_t pages)
     if (!profile || !profiles_on)
         return -E_NOT_FOUND;
     int error = 0;
-    for (uint32_t i = profile->program_pages; !error && i < pages; i++)
+    for (uint32_t i = profile->head.program_pages; !error && i < pages; i++)
         error = space_map_counting(self->space, self->block_user, i);
     profile_use_program(profile,
                         self); /* also those that a thread before it had, or that came before an error */
@@ -67,91 +53,32 @@ int64_t sys_profile_map(uint32_t pages)
 
 /* ---- Rows ---------------------------------------------------------------------------------------------- */
 
-/* Whether the program has begun to count in this epoch. */
-static bool has_rows(const struct routine_profile *profile, const struct trace_program *program)
-{
-    return program && load(&program->rows_epoch) == profile->epoch;
-}
-
 uint32_t profile_program_rows(const struct routine_profile *profile)
 {
-    const struct trace_program *program = program_of(profile);
-    if (!has_rows(profile, program))
-        return 0;
-    const uint32_t rows = __atomic_load_n(&program->rows, __ATOMIC_RELAXED),
-                   most = TRACE_PROGRAM_FIRST_ROWS + (profile->program_pages - 1) * TRACE_PROGRAM_PAGE_ROWS;
-    return rows < most ? rows : most;
+    return trace_program_rows(profile_program(profile), profile->head.program_pages, profile->head.epoch);
 }
 
-static const struct trace_profile_row *program_row(const struct routine_profile *profile, uint32_t number)
+const struct trace_profile_row *profile_program_row(const struct routine_profile *profile, uint32_t number)
 {
-    if (number < TRACE_PROGRAM_FIRST_ROWS)
-        return &program_of(profile)->first[number];
-    number -= TRACE_PROGRAM_FIRST_ROWS;
+    const uint32_t page = trace_program_row_page(number);
     const struct trace_profile_row *rows =
-        phys_to_virt(profile->program_page[1 + number / TRACE_PROGRAM_PAGE_ROWS]);
-    return &rows[number % TRACE_PROGRAM_PAGE_ROWS];
-}
-
-/* Adds what is credible of a row. Each call takes at least a tick, so there are no more calls than ticks of
- * life. */
-static void add_row(struct trace_profile_row *to, const struct trace_profile_row *from, uint64_t life)
-{
-    const uint64_t greatest = least_of(load(&from->greatest), life),
-                   least = least_of(load(&from->least), greatest);
-    uint64_t calls = 0;
-    for (uint32_t i = profile_bucket(least); i <= profile_bucket(greatest); i++) {
-        const uint64_t times = least_of(load(&from->times[i]), life - calls);
-        calls += times;
-        to->times[i] += times;
-    }
-    if (!calls)
-        return;
-    to->begun += calls;
-    to->ended += calls;
-    to->inclusive += least_of(load(&from->inclusive), life);
-    to->greatest = to->greatest > greatest ? to->greatest : greatest;
-    to->least = least_of(to->least, least);
-}
-
-uint64_t profile_program_key(const struct routine_profile *profile, uint32_t number)
-{
-    const uint64_t context = trace_routine_context(load(&program_row(profile, number)->key));
-    return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) | context << TRACE_PROFILE_CONTEXT_SHIFT;
-}
-
-uint64_t profile_add_program_row(struct trace_profile_row *to, const struct routine_profile *profile,
-                                 uint32_t number, uint64_t life)
-{
-    const struct trace_profile_row *from = program_row(profile, number);
-    add_row(to, from, life);
-    return least_of(load(&from->exclusive), life);
-}
-
-uint64_t profile_program_open(const struct routine_profile *profile, const struct open_routines *open,
-                              uint64_t now, uint32_t *context)
-{
-    const struct trace_program *program = program_of(profile);
-    *context = 0;
-    if (!has_rows(profile, program))
-        return 0;
-    const uint64_t until = (open->depth ? open->at[0].since : now) - load(&program->clock.kernel),
-                   since = load(&program->since);
-    *context = (uint32_t)(load(&program->clock.context) & TRACE_PROFILE_CONTEXT_MAX);
-    return *context && until > since ? until - since : 0;
+        page ? phys_to_virt(profile->head.program_page[page]) : profile_program(profile)->first;
+    return &rows[trace_program_row_index(number)];
 }
 
 uint64_t profile_program_moved(const struct routine_profile *profile)
 {
-    const struct trace_program *program = program_of(profile);
-    return program ? load(&program->since) : 0;
+    const struct trace_program *program = profile_program(profile);
+    return program ? trace_profile_load(&program->since) : 0;
 }
 
 uint64_t profile_refused(const struct routine_profile *profile)
 {
-    const struct trace_program *program = program_of(profile);
-    return profile->refused +
-           (has_rows(profile, program) ? least_of(load(&program->refused), UINT32_MAX) : 0);
+    const struct trace_program *program = profile_program(profile);
+    return profile->head.refused +
+           (trace_program_counts(program, profile->head.epoch)
+                ? trace_profile_least(trace_profile_load(&program->refused), UINT32_MAX)
+                : 0);
 }
 
 /* ---- Ends ---------------------------------------------------------------------------------------------- */
@@ -159,8 +86,8 @@ uint64_t profile_refused(const struct routine_profile *profile)
 /* The part of the thread's life in which it was not in the kernel. */
 static uint64_t time_outside(struct routine_profile *profile)
 {
-    uint64_t time = profile->life;
-    for (uint32_t i = 0; i < profile->count; i++) {
+    uint64_t time = profile->head.life;
+    for (uint32_t i = 0; i < profile->head.count; i++) {
         const struct trace_profile_row *row = profile_row(profile, i);
         if (trace_routine_kind(row->key) != TRACE_ROUTINE_SERVED)
             time -= row->exclusive;
@@ -172,28 +99,30 @@ static void add_program(struct routine_profile *profile, const struct open_routi
 {
     const uint32_t rows = profile_program_rows(profile);
     uint32_t current;
-    uint64_t left = time_outside(profile), rest = profile_program_open(profile, open, now, &current);
+    uint64_t left = time_outside(profile),
+             rest = trace_program_open(profile_program(profile), profile->head.epoch, open, now, &current);
     for (uint32_t i = 0; i < rows; i++) {
-        const uint64_t key = profile_program_key(profile, i);
-        const uint32_t context = trace_routine_context(key);
-        if (!context)
+        const struct trace_profile_row *from = profile_program_row(profile, i);
+        const uint64_t key = trace_program_key(from);
+        const bool is_current = trace_routine_context(key) == current;
+        if (!trace_routine_context(key))
             continue;
         struct trace_profile_row *row = profile_find_or_add(profile, key);
-        const uint64_t own = least_of(left, profile_add_program_row(row, profile, i, profile->life) +
-                                                (context == current ? rest : 0));
+        const uint64_t own = trace_profile_least(left, trace_program_add_row(row, from, profile->head.life) +
+                                                           (is_current ? rest : 0));
         row->exclusive += own;
         left -= own;
-        rest = context == current ? 0 : rest;
+        rest = is_current ? 0 : rest;
     }
 }
 
 void profile_end_program(struct routine_profile *profile, const struct open_routines *open, uint64_t now)
 {
-    struct trace_program *program = program_of(profile);
+    struct trace_program *program = profile_program(profile);
     if (!program)
         return;
-    profile->refused = profile_refused(profile);
-    if (has_rows(profile, program))
+    profile->head.refused = profile_refused(profile);
+    if (trace_program_counts(program, profile->head.epoch))
         add_program(profile, open, now);
     /* for the next thread with this block */
     __atomic_store_n(&program->rows_epoch, 0, __ATOMIC_RELAXED);

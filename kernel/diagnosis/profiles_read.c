@@ -16,13 +16,13 @@
 #include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/ring/profile_copy.h>
 
-#define COPY_TRIES   16 /* each that fails was overtaken by an update */
-/* Besides those of kernel and program: of what is open, and of the program's code in none of its routines. */
-#define ROWS_BESIDES (OPEN_ROUTINES_MAX + 1)
+#define COPY_TRIES 16 /* each that fails was overtaken by an update */
 
-_Static_assert(sizeof(struct trace_profile) + (PROFILE_ROWS_MAX + TRACE_PROGRAM_ROWS_MAX + ROWS_BESIDES) *
-                                                  sizeof(struct trace_profile_row) <=
+_Static_assert(sizeof(struct trace_profile) +
+                       (PROFILE_ROWS_MAX + TRACE_PROGRAM_ROWS_MAX + TRACE_PROFILE_ROWS_BESIDES) *
+                           sizeof(struct trace_profile_row) <=
                    TRACE_PROFILE_BYTES_MAX,
                "a copy with what is open, and the program's rows");
 
@@ -33,13 +33,11 @@ struct selection {
 };
 
 struct copy {
-    struct trace_profile *head;
-    struct trace_profile_row *rows; /* behind it */
-    uint32_t capacity;              /* of rows */
-    uint32_t counted;               /* rows of the kernel that are in memory, first in the copy */
-    uint32_t of_program;            /* rows that its program has now */
-    bool is_cut;                    /* there are more rows */
-    uint64_t now;
+    struct trace_profile_copy to;
+    uint32_t capacity;   /* of rows */
+    uint32_t counted;    /* rows of the kernel that are in memory, first in the copy */
+    uint32_t of_program; /* rows that its program has now */
+    bool is_cut;         /* there are more rows */
 };
 
 /* ---- Copying ---- */
@@ -65,91 +63,12 @@ static bool copy_row(struct trace_profile_row *to, const struct trace_profile_ro
 /* Whether no row has changed since it was copied. */
 static bool is_unchanged(struct routine_profile *profile, const struct copy *copy)
 {
-    if (__atomic_load_n(&profile->count, __ATOMIC_RELAXED) != copy->counted)
+    if (__atomic_load_n(&profile->head.count, __ATOMIC_RELAXED) != copy->counted)
         return false;
     for (uint32_t i = 0; i < copy->counted; i++)
-        if (load(&profile_row(profile, i)->begun) != copy->rows[i].ended)
+        if (load(&profile_row(profile, i)->begun) != copy->to.rows[i].ended)
             return false;
     return true;
-}
-
-static struct trace_profile_row *append_row(struct copy *copy, uint64_t key)
-{
-    struct trace_profile_row *row = &copy->rows[copy->head->rows++];
-    *row = (struct trace_profile_row){.key = key, .least = ~0ull};
-    return row;
-}
-
-static struct trace_profile_row *row_of(struct copy *copy, uint64_t key)
-{
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (copy->rows[i].key == key)
-            return &copy->rows[i];
-    return append_row(copy, key);
-}
-
-/* What a living thread is inside of, up to now. */
-static void add_open(struct copy *copy, const struct routine_profile *profile,
-                     const struct open_routines *open, uint64_t context)
-{
-    for (uint32_t i = 0; i < open->depth && i < OPEN_ROUTINES_MAX; i++) {
-        const struct open_routine *routine = &open->at[i];
-        const uint64_t inner =
-            i + 1 < open->depth && i + 1 < OPEN_ROUTINES_MAX ? open->at[i + 1].since : copy->now;
-        if (routine->since >= profile->born && inner >= routine->since)
-            row_of(copy, routine->key | context << TRACE_PROFILE_CONTEXT_SHIFT)->exclusive +=
-                inner - routine->since - routine->nested;
-    }
-}
-
-/* Routines of its program, which may change meanwhile. */
-static void add_program_rows(struct copy *copy, const struct routine_profile *profile,
-                             const struct open_routines *open)
-{
-    uint32_t current;
-    uint64_t rest = profile_program_open(profile, open, copy->now, &current);
-    for (uint32_t i = 0; i < copy->of_program; i++) {
-        const uint64_t key = profile_program_key(profile, i);
-        const uint32_t context = trace_routine_context(key);
-        if (!context)
-            continue;
-        struct trace_profile_row *row = append_row(copy, key);
-        row->exclusive = profile_add_program_row(row, profile, i, copy->head->life);
-        if (context == current) {
-            row->exclusive += rest;
-            rest = 0;
-        }
-    }
-}
-
-/* What the kernel's rows leave of its life is the program's, and what its rows leave of that is outside of
- * them. */
-static void divide_rest(struct copy *copy)
-{
-    uint64_t time = copy->head->life;
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
-            !profile_is_program_row(&copy->rows[i]))
-            time -= copy->rows[i].exclusive;
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (profile_is_program_row(&copy->rows[i])) {
-            if (copy->rows[i].exclusive > time)
-                copy->rows[i].exclusive = time;
-            time -= copy->rows[i].exclusive;
-        }
-    append_row(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = time;
-}
-
-/* Moves the rows that have any time together. */
-static void drop_empty(struct copy *copy)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < copy->head->rows; i++) {
-        const struct trace_profile_row *row = &copy->rows[i];
-        if (row->ended || row->exclusive || row->key == trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))
-            copy->rows[kept++] = *row;
-    }
-    copy->head->rows = kept;
 }
 
 /* The thread's time on CPUs up to now, which it spends where `cpu` says, if it runs. */
@@ -161,6 +80,25 @@ static uint64_t ran_until(const struct thread *thread, uint64_t now)
                                                                                      : ran;
 }
 
+/* Routines of its program, which may change meanwhile. */
+static void add_program_rows(struct copy *copy, const struct routine_profile *profile,
+                             const struct open_routines *open)
+{
+    uint32_t current;
+    uint64_t rest =
+        trace_program_open(profile_program(profile), profile->head.epoch, open, copy->to.now, &current);
+    for (uint32_t i = 0; i < copy->of_program; i++) {
+        const struct trace_profile_row *from = profile_program_row(profile, i);
+        const uint64_t key = trace_program_key(from);
+        const bool is_current = trace_routine_context(key) == current;
+        if (!trace_routine_context(key))
+            continue;
+        struct trace_profile_row *row = trace_profile_append(&copy->to, key);
+        row->exclusive = trace_program_add_row(row, from, copy->to.head->life) + (is_current ? rest : 0);
+        rest = is_current ? 0 : rest;
+    }
+}
+
 /* False: it changed meanwhile. */
 static bool try_copy(struct copy *copy, struct routine_profile *profile)
 {
@@ -168,48 +106,50 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     struct open_routines open = {0};
     bool whole = true;
     /* acquire: the row of the last number counted is there; pairs with the release in find_or_add() */
-    copy->counted = __atomic_load_n(&profile->count, __ATOMIC_ACQUIRE);
+    copy->counted = __atomic_load_n(&profile->head.count, __ATOMIC_ACQUIRE);
     copy->of_program = profile_program_rows(profile);
-    if (copy->counted + copy->of_program + ROWS_BESIDES > copy->capacity) {
+    if (copy->counted + copy->of_program + TRACE_PROFILE_ROWS_BESIDES > copy->capacity) {
         copy->is_cut = true;
         return true;
     }
-    copy->head->rows = copy->counted;
+    copy->to.head->rows = copy->counted;
     const uint64_t program_moved = profile_program_moved(profile);
     for (uint32_t i = 0; i < copy->counted; i++)
-        whole &= copy_row(&copy->rows[i], profile_row(profile, i));
-    copy->now = arch_clock();
-    copy->head->life = load(&profile->life);
-    copy->head->ran = load(&profile->ran);
+        whole &= copy_row(&copy->to.rows[i], profile_row(profile, i));
+    copy->to.now = arch_clock();
+    copy->to.head->life = load(&profile->head.life);
+    copy->to.head->ran = load(&profile->head.ran);
     if (thread) {
         const uint64_t *words = (const uint64_t *)&thread->routines;
         for (unsigned i = 0; i < sizeof open / 8; i++)
             ((uint64_t *)&open)[i] = load(&words[i]);
-        if (!profiles_on && profiles_until < copy->now)
-            copy->now = profiles_until;
-        copy->head->ran = ran_until(thread, copy->now) - profile->ran_before;
-        copy->head->life = copy->now - profile->born;
+        if (!profiles_on && profiles_until < copy->to.now)
+            copy->to.now = profiles_until;
+        copy->to.head->ran = ran_until(thread, copy->to.now) - profile->ran_before;
+        copy->to.head->life = copy->to.now - profile->head.born;
         whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
     }
     if (thread) {
-        add_open(copy, profile, &open, load(&profile->rows.program->context) & TRACE_PROFILE_CONTEXT_MAX);
+        trace_profile_add_open(&copy->to, profile->head.born, &open,
+                               load(&profile->rows.program->context) & TRACE_PROFILE_CONTEXT_MAX);
         add_program_rows(copy, profile, &open);
     }
-    whole &= is_unchanged(profile, copy) && profile_program_moved(profile) == program_moved;
-    return whole;
+    return is_unchanged(profile, copy) && profile_program_moved(profile) == program_moved && whole;
 }
+
+static const char no_name[16];
 
 static void describe(struct trace_profile *head, const struct routine_profile *profile, uint64_t now)
 {
     const char *name = profile->thread  ? profile->thread->block->name
                        : profile->space ? profile->space->name
-                                        : profile->name;
-    head->serial = profile->serial;
+                                        : no_name;
+    head->serial = profile->head.serial;
     head->until = now;
-    head->of = profile->of;
-    head->pid = profile->pid;
-    head->tid = profile->tid;
-    head->threads = profile->threads;
+    head->of = profile->head.of;
+    head->pid = profile->head.pid;
+    head->tid = profile->head.tid;
+    head->threads = profile->head.threads;
     head->refused = profile_refused(profile);
     head->row_bytes = sizeof(struct trace_profile_row);
     memcpy(head->name, name, sizeof head->name);
@@ -217,14 +157,14 @@ static void describe(struct trace_profile *head, const struct routine_profile *p
 
 static void copy_profile(struct copy *copy, struct routine_profile *profile)
 {
-    *copy->head = (struct trace_profile){0};
+    *copy->to.head = (struct trace_profile){0};
     for (int tries = COPY_TRIES; tries && !try_copy(copy, profile); tries--)
         continue;
     if (copy->is_cut)
         return;
-    divide_rest(copy);
-    drop_empty(copy);
-    describe(copy->head, profile, copy->now);
+    trace_profile_add_program(&copy->to);
+    trace_profile_drop_empty(&copy->to);
+    describe(copy->to.head, profile, copy->to.now);
 }
 
 /* ---- The system call ---- */
@@ -234,7 +174,7 @@ static struct routine_profile *find_next(const struct selection *selection, uint
 {
     for (struct list *link = profiles_list.next; link != &profiles_list; link = link->next) {
         struct routine_profile *profile = list_object(link, struct routine_profile, all);
-        if (profile->serial > serial && profile->epoch == profiles_epoch &&
+        if (profile->head.serial > serial && profile->head.epoch == profiles_epoch &&
             (selection->all || profile->space == selection->space))
             return profile;
     }
@@ -264,16 +204,16 @@ static int select_profiles(cap_t slot, struct selection *selection)
 /* Returns the bytes of the copy; 0: no more; -E_TOO_LARGE: they do not fit in `size` bytes. */
 static int64_t copy_next(const struct selection *selection, uint64_t serial, void *buffer, uint64_t size)
 {
-    struct copy copy = {.head = buffer,
-                        .rows = (struct trace_profile_row *)((struct trace_profile *)buffer + 1)};
-    copy.capacity = (uint32_t)((size - sizeof *copy.head) / sizeof *copy.rows);
+    struct copy copy = {
+        .to = {.head = buffer, .rows = (struct trace_profile_row *)((struct trace_profile *)buffer + 1)}};
+    copy.capacity = (uint32_t)((size - sizeof *copy.to.head) / sizeof *copy.to.rows);
     int64_t bytes = 0;
     spin_lock(&profiles_lock);
     struct routine_profile *profile = find_next(selection, serial);
     if (profile) {
         copy_profile(&copy, profile);
-        bytes =
-            copy.is_cut ? -E_TOO_LARGE : (int64_t)(sizeof *copy.head + copy.head->rows * sizeof *copy.rows);
+        bytes = copy.is_cut ? -E_TOO_LARGE
+                            : (int64_t)(sizeof *copy.to.head + copy.to.head->rows * sizeof *copy.to.rows);
     }
     spin_unlock(&profiles_lock);
     return bytes;

@@ -26,6 +26,7 @@ static void beat(uint64_t now)
     timer_set_heartbeat(trace_heartbeat(now));
     counters_beat();
     console_poll();
+    profiles_beat(now);
     watchdog_beat(now);
     quiescent_report(); /* the timer interrupted a program or this CPU's sleep */
     slab_reclaim(RECLAIM_AT_ONCE);

@@ -104,6 +104,7 @@ struct trace_info {
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
     /* As event_limit, by trace_app_limit_index(). */
     uint32_t app_limit[TRACE_APP_LIMITS];
+    uint64_t profile_list; /* physical address of struct trace_profile_list (profile.h); 0: not yet */
 };
 _Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
 _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to readers of memory dumps");

@@ -5,7 +5,7 @@
  * A *routine* is a pair of begin and end that the kernel counts: a system call, a fault of one kind, and so
  * on. Each thread has a profile: a row for each routine and *context*, the routine of the program from which
  * it was entered. Routines of programs have rows, too, which the programs fill (struct trace_program).
- * FORMAT.md, "Profiles", explains times and reading.
+ * FORMAT.md, "Profiles", explains times and reading, also that of guest memory.
  *
  * All times are in ticks.
  */
@@ -194,5 +194,58 @@ _Static_assert(__builtin_offsetof(struct trace_program, first) % TRACE_PROGRAM_U
                    TRACE_PROFILE_ROW_BYTES % TRACE_PROGRAM_UNIT == 0,
                "units");
 _Static_assert(TRACE_PROGRAM_ROWS_MAX < TRACE_PROGRAM_INDEX * 3 / 4, "the index always has free entries");
+
+/* ---- In the kernel's memory ---- */
+
+#define OPEN_ROUTINES_MAX 4u /* a system call, a fault in its user copy, not running; and one in reserve */
+
+/* What a thread is inside of. */
+struct open_routines {
+    struct open_routine {
+        uint64_t since;  /* ticks; 0: since unknown */
+        uint64_t nested; /* ticks inside of what was nested */
+        uint64_t key;    /* without context */
+    } at[OPEN_ROUTINES_MAX];
+    uint32_t depth;
+};
+
+#define TRACE_PROFILE_LIST_MAGIC 0x5461726e50726f73ull /* "TarnPros" */
+#define TRACE_PROFILE_HEAD_MAGIC 0x5461726e50726f66ull /* "TarnProf" */
+#define TRACE_PROFILE_PAGES      31u
+
+/* Where readers of guest memory begin: `profile_list` of the info page is its physical address. All addresses
+ * in it, and in the heads, are physical. */
+struct trace_profile_list {
+    uint64_t magic;
+    uint64_t first;      /* head of the first profile; 0: none. They are in order of serial. */
+    uint64_t epoch;      /* profiles of another epoch count for nothing */
+    uint64_t until;      /* ticks when profiles were switched off; 0: they are on */
+    uint64_t latest;     /* ticks: a moment in the last fraction of a second; of a panic, the moment itself */
+    uint64_t routines;   /* struct trace_routine_list: names of routines of programs */
+    uint32_t row_bytes;  /* of struct trace_profile_row */
+    uint32_t rows_at;    /* bytes from a head to its first rows */
+    uint32_t first_rows; /* rows there */
+    uint32_t page_rows;  /* in each page behind them */
+};
+
+/* Each profile has a head, and a page frame begins somewhere before it. */
+struct trace_profile_head {
+    uint64_t magic;   /* while it is in the list; else 0 */
+    uint64_t self;    /* its own address */
+    uint64_t next;    /* head of the next profile; 0: none */
+    uint64_t changes; /* odd while more changes than rows, their number and what is open */
+    uint64_t serial, epoch;
+    uint32_t of; /* enum trace_profile_of */
+    uint32_t pid, tid, threads;
+    uint64_t name;               /* address of 16 bytes; 0: none */
+    uint64_t born;               /* a living thread's: ticks */
+    uint64_t life, ran, refused; /* of those that have ended */
+    uint64_t open;               /* address of a living thread's struct open_routines; else 0 */
+    uint64_t context; /* address of the word with the context that the thread is in; 0: context 0 */
+    uint32_t count;   /* of rows. Each is complete when it is counted. */
+    uint32_t program_pages;
+    uint64_t program_page[TRACE_PROGRAM_PAGES]; /* page frames with a living thread's struct trace_program */
+    uint64_t page[TRACE_PROFILE_PAGES];         /* page frames with the rows behind the first ones */
+};
 
 #endif

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktau.c - whose time it was: `ktau run COMMAND [ARGUMENT]...` runs a command, and then prints the profile of
- * its processes, by routine of the kernel. Without `run`: `ktau` prints that of all processes.
+ * its processes, by routine of the kernel. Without `run`: `ktau` prints that of all processes, `ktau FILE`
+ * the last snapshot in a file of profiles, which ktaud writes.
  *
- * Needs profiles to be on: boot option `profiles=1`, or `trace profiles on`.
+ * All but FILE need profiles to be on: boot option `profiles=1`, or `trace profiles on`.
  */
 #include <arch/trace.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <tarn/error.h>
 #include <tarn/runtime.h>
 #include <user/bin/util.h>
+#include <user/tarnprof/save.h>
 #include <user/tarnprof/show.h>
 
 extern char **environ;
 
 static const char synopsis[] =
-    "[-a] [run COMMAND [ARGUMENT]...]\n"
+    "[-a] [run COMMAND [ARGUMENT]... | FILE [NUMBER]]\n"
     "  run COMMAND  run it, and print in which routines of the kernel its processes were, how\n"
     "               often and how long; of those that have ended when it ends\n"
-    "  without it   the same of all processes, since profiles were switched on\n"
+    "  FILE NUMBER  show this snapshot, from 1, of a file that ktaud wrote; the last one without NUMBER\n"
+    "  neither      of all processes, since profiles were switched on\n"
     "  -a           all routines, not only the 30 with the most time\n";
 
 /* Adds all profiles of `of` that are of this kind; ~0: of any. */
@@ -68,14 +72,37 @@ static int run(char **arguments, uint32_t lines)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static int show_file(const char *path, uint64_t number, uint32_t lines)
+{
+    struct tarnprof_sum sum = {0};
+    char wrong[80];
+    const bool ok = tarnprof_load(&sum, path, number, wrong);
+    if (ok)
+        tarnprof_show(&sum, lines);
+    fflush(stdout);
+    tarnprof_free_sum(&sum);
+    return wrong[0] ? refuse("%s: %s", path, wrong) : !ok;
+}
+
+/* 0: it is no number. */
+static uint64_t number_of(const char *text)
+{
+    char *end;
+    const unsigned long number = strtoul(text, &end, 10);
+    return end == text || *end ? 0 : number;
+}
+
 int main(int argc, char **argv)
 {
     program_name = argv[0];
     const int first = argc > 1 && !strcmp(argv[1], "-a") ? 2 : 1;
     const uint32_t lines = first == 2 ? UINT_MAX : 30;
     const bool runs = first < argc && !strcmp(argv[first], "run");
-    if ((first < argc && !runs) || (runs && first + 1 == argc))
+    const int operands = argc - first;
+    if (runs ? operands < 2 : operands > 2 || (operands == 2 && !number_of(argv[first + 1])))
         usage(synopsis);
+    if (operands && !runs)
+        return show_file(argv[first], operands == 2 ? number_of(argv[first + 1]) : 0, lines);
     if (!arch_trace_info()->profiles)
         return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
     return runs ? run(argv + first + 1, lines) : show_all(lines);

@@ -8,9 +8,11 @@
 #include <trace/events.h>
 #include <user/tarnprof/show.h>
 
+static uint64_t clock_hz; /* of the sum that is shown */
+
 static double in_us(uint64_t ticks)
 {
-    return (double)ticks * 1e6 / (double)arch_trace_info()->clock_hz;
+    return (double)ticks * 1e6 / (double)clock_hz;
 }
 
 static int compare_exclusive(const void *a, const void *b)
@@ -84,11 +86,12 @@ void tarnprof_show(struct tarnprof_sum *sum, uint32_t lines)
     struct trace_routine_names names = {0};
     const uint64_t ran = sum->life - time_out(sum);
     read_names(&names);
+    clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     printf("threads %u, life %.1f us, on CPUs %.1f us\n", (unsigned)sum->threads, in_us(sum->life),
            in_us(ran));
     warn_refused(stdout, sum->refused);
-    printf("%12s %6s %9s %12s %9s %9s %10s  %s\n", "exclusive us", "%", "times", "inclusive us", "mean",
-           "least", "greatest", "routine");
+    printf("%12s %6s %9s %12s %9s %9s %10s  %s\n", "own us", "%", "count", "total us", "mean", "min", "max",
+           "routine");
     sort_rows(sum);
     for (uint32_t i = 0; i < sum->count && i < lines; i++)
         show_row(&sum->rows[i], &names, ran);
@@ -122,9 +125,10 @@ void tarnprof_show_merged(FILE *file, struct tarnprof_sum *sum)
     struct trace_routine_names names = {0};
     char name[TRACE_ROUTINE_NAME_BYTES];
     read_names(&names);
+    clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     sort_rows(sum);
     warn_refused(file, sum->refused);
-    fprintf(file, "%12s %9s %12s  %s\n", "own us", "times", "inclusive us", "routine");
+    fprintf(file, "%12s %9s %12s  %s\n", "own us", "count", "total us", "routine");
     for (uint32_t i = 0; i < sum->count; i++) {
         const struct trace_profile_row *row = &sum->rows[i];
         if (trace_routine_kind(row->key) != TRACE_ROUTINE_PROGRAM)

@@ -60,6 +60,7 @@ struct tarnprof_sum {
     struct trace_profile_row *rows;
     uint32_t count, capacity, profiles, threads;
     uint64_t life, ran, refused;
+    uint64_t clock_hz; /* of its times; 0: this machine's */
 };
 /* Adds a profile. False: no memory. */
 bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile);

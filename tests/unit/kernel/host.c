@@ -111,6 +111,11 @@ void profiles_end(struct thread *self, uint64_t now)
 {
     (void)self, (void)now;
 }
+void profiles_beat(uint64_t now)
+{
+    (void)now;
+}
+
 void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument)
 {
     (void)kind, (void)argument;

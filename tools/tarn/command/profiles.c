@@ -1,320 +1,263 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profiles.c - `tarn profiles SOURCE`: how often and how long each thread was in each routine of the kernel.
+ * profiles.c - `tarn profiles SOURCE|FILE`: how often and how long each thread was in each routine of kernel
+ * and programs.
  *
- * tables/profiles.h copies the profiles; profiles_export.h writes them for other tools.
+ * tables/profiles.h copies the profiles, tables/profiles_file.h has files of them; profiles_table.h and
+ * profiles_export.h print them, profiles_record.h writes files.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/command/profiles_export.h>
+#include <tools/tarn/command/profiles_record.h>
+#include <tools/tarn/command/profiles_table.h>
 #include <tools/tarn/print/print_table.h>
-#include <tools/tarn/table.h>
-#include <tools/tarn/tables/profiles.h>
-#include <trace/print/words.h>
+#include <tools/tarn/view/puller.h>
 
-#define TEXT_TOP 25u
-
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_FLAME };
+#define ROWS_AS_FLAME ROWS_AS_OTHER
 
 struct options {
-    const char *sort, *tau;
-    unsigned format;
-    bool by_thread, reverse;
-    uint64_t top, interval_ns, pid;
-    double wait;
+    struct row_options rows; /* first */
+    struct profiles_record record;
+    const char *tau, *symbols;
+    bool by_thread, lists;
+    uint64_t from, to; /* snapshots of a file, from 1; 0: not given */
 };
-
-static bool set_interval(void *context, const struct command_option *option, const char *value,
-                         struct fail *fail)
-{
-    struct options *options = context;
-
-    return (trace_parse_duration(value, strlen(value), &options->interval_ns) && options->interval_ns > 0) ||
-           fail_set(fail, "expected a duration, such as 500ms or 5s");
-}
 
 static const struct command_option known[] = {
     {FLAG("by-thread", struct options, by_thread,
           "rows for each thread and process, instead of sums over all of them")},
-    {COUNT("pid", "PID", struct options, pid, 0, UINT32_MAX,
+    {COUNT("pid", "PID", struct options, record.pid, 0, UINT32_MAX,
            "only those of this process; 0: of idle threads and orphans")},
-    {CALL("interval", "DURATION", set_interval,
-          "show what was counted between now and DURATION (500ms, 5s) later\nLeast and greatest times are "
-          "those since "
-          "profiles were switched on")},
-    {CHOICE("flame", struct options, format, FORMAT_FLAME,
+    {CHOICE("flame", struct options, rows.format, ROWS_AS_FLAME,
             "print folded stacks for flame graphs: process, routine of the program, routine of the kernel, "
             "and their "
             "exclusive microseconds")},
     {TEXT(
         "tau", "DIRECTORY", struct options, tau,
         "write a profile of TAU for each thread into DIRECTORY, for pprof and ParaProf: profile.0.PID.TID")},
-    {TEXT("sort", "COLUMN", struct options, sort,
-          "sort by COLUMN: its heading, or its name in JSON (times end in _ns), or `name` for the first "
-          "column. "
-          "Amounts sort largest first. Default: exclusive")},
-    {FLAG("reverse", struct options, reverse, "reverse the order")},
-    {COUNT("top", "N", struct options, top, 0, COUNT_MAX,
-           "print at most N rows; 0: all. Text defaults to 25 and sums up the rest")},
-    {CHOICE("json", struct options, format, FORMAT_JSON,
-            "print one JSON object\nIts `tables` has the rows, with times in nanoseconds. Unknown values are "
-            "null")},
-    {CHOICE("csv", struct options, format, FORMAT_CSV, "print comma-separated values")},
-    {REAL("wait", "SEC", struct options, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
+    {TEXT("save", "FILE", struct options, record.path,
+          "add a snapshot of SOURCE to FILE instead of printing it; with --interval one every DURATION"),
+     .with = "pid,interval,count,listen,wait"},
+    {COUNT("count", "N", struct options, record.count, 1, COUNT_MAX,
+           "end after N snapshots (default: with --interval until Ctrl-C)"),
+     .need = "save"},
+    {TEXT("listen", "[HOST:]PORT", struct options, record.listen,
+          "save what `ktaud` in a guest sends to this port, until it closes the connection\nWithout SOURCE. "
+          "HOST "
+          "is 127.0.0.1 by default, which is 10.0.2.2 for a guest in QEMU's user network. Port 0: any, it is "
+          "printed"),
+     .with = "save,count", .need = "save"},
+    {TEXT(
+        "symbols", "DIR[:DIR]", struct options, symbols,
+        "search for the programs' executables here, by build-id: they name functions that were compiled with "
+        "-finstrument-functions")},
+    {FLAG("list", struct options, lists, "list the snapshots of FILE")},
+    {COUNT("to", "N", struct options, to, 1, COUNT_MAX, "show snapshot N of FILE (default: the last)")},
+    {COUNT("from", "N", struct options, from, 1, COUNT_MAX,
+           "show what was counted between snapshot N of FILE and that of --to")},
     {.name = NULL}};
 
-/* ---- the table ------------------------------------------------------------------------------------- */
+/* ---- showing --------------------------------------------------------------------------------------- */
 
-enum { EXCLUSIVE, PERCENT, TIMES, INCLUSIVE, MEAN, LEAST, P50, P99, GREATEST, CONTEXT, PID, TID, PROCESS };
-
-static const struct table_column columns[] = {
-    [EXCLUSIVE] = TIME_COLUMN("exclusive_ns"),
-    [PERCENT] = REAL_COLUMN("ran_percent", 2),
-    [TIMES] = COUNT_COLUMN("times"),
-    [INCLUSIVE] = TIME_COLUMN("inclusive_ns"),
-    [MEAN] = TIME_OF_ONE("mean_ns"),
-    [LEAST] = TIME_SMALLEST("least_ns"),
-    [P50] = TIME_OF_ONE("p50_ns"),
-    [P99] = TIME_OF_ONE("p99_ns"),
-    [GREATEST] = TIME_LARGEST("greatest_ns"),
-    [CONTEXT] = NUMBER_COLUMN("context"),
-    [PID] = NUMBER_COLUMN("pid"),
-    [TID] = NUMBER_COLUMN("tid"),
-    [PROCESS] = TEXT_COLUMN("process"),
-};
-
-struct view {
-    const struct options *options;
-    struct table table;
-    const struct profile_names *names;
-    uint64_t clock_hz, life, ran, threads;
-};
-
-static uint64_t in_ns(const struct view *view, uint64_t ticks)
+static double seconds_between(const struct profiles *before, const struct profiles *now)
 {
-    const unsigned __int128 ns =
-        (unsigned __int128)ticks * 1000000000 / (view->clock_hz ? view->clock_hz : 1);
-    return ns < TABLE_NONE ? (uint64_t)ns : TABLE_NONE - 1;
+    return now->begin.clock_hz != 0 && now->begin.moment > before->begin.moment
+               ? (double)(now->begin.moment - before->begin.moment) / (double)now->begin.clock_hz
+               : 0;
 }
 
-/* The upper bound of the bucket of the value that PERCENT of all do not exceed; unknown in the last one. */
-static uint64_t percentile(const struct view *view, const struct trace_profile_row *row, unsigned percent)
+static bool show(const struct options *options, struct profiles *profiles, double seconds, struct fail *fail)
 {
-    uint64_t below = 0;
-
-    for (unsigned b = 0; b + 1 < TRACE_PROFILE_BUCKETS && row->ended > 0; b++) {
-        below += row->times[b];
-        if (below >= row->ended - row->ended / 100 * (100 - percent))
-            return in_ns(view, (2ull << b) - 1);
-    }
-    return TABLE_NONE;
-}
-
-static bool is_apart(uint64_t key)
-{
-    return trace_routine_kind(key) == TRACE_ROUTINE_OUT || trace_routine_kind(key) == TRACE_ROUTINE_SERVED;
-}
-
-static void add_to_sum(struct trace_profile_row *sum, const struct trace_profile_row *row)
-{
-    if (sum->ended == 0 || (row->ended > 0 && row->least < sum->least))
-        sum->least = row->least;
-    if (row->greatest > sum->greatest)
-        sum->greatest = row->greatest;
-    sum->key = row->key;
-    sum->ended += row->ended;
-    sum->inclusive += row->inclusive;
-    sum->exclusive += row->exclusive;
-    for (unsigned b = 0; b < TRACE_PROFILE_BUCKETS; b++)
-        sum->times[b] += row->times[b];
-}
-
-/* A row of the table for each routine, by its context, and by the profile if each has its own. */
-static void add_profile(struct view *view, const struct profile_copy *copy)
-{
-    char name[TRACE_ROUTINE_NAME_BYTES], process[PROFILE_NAME_BYTES];
-
-    view->life += copy->head.life;
-    view->ran += copy->head.life - profile_time_out(copy);
-    view->threads += copy->head.threads;
-    for (uint32_t i = 0; i < copy->head.rows; i++) {
-        const struct trace_profile_row *row = &copy->rows[i];
-        if (row->ended == 0 && row->exclusive == 0)
-            continue;
-        const bool by_thread = view->options->by_thread;
-        const uint64_t key = trace_routine_context(row->key) | (by_thread ? copy->head.serial << 12 : 0);
-        struct table_row *line =
-            table_row(&view->table, key, profile_routine_name(view->names, row->key, name));
-        add_to_sum(table_sum(&view->table, line, sizeof(*row)), row);
-        line->cells[CONTEXT].count = trace_routine_context(row->key);
-        line->cells[PID].count = by_thread ? copy->head.pid : TABLE_NONE;
-        line->cells[TID].count =
-            by_thread && copy->head.of == TRACE_PROFILE_THREAD ? copy->head.tid : TABLE_NONE;
-        line->cells[PROCESS].text =
-            by_thread ? table_text(&view->table, profile_name(&copy->head, process)) : NULL;
-    }
-}
-
-static void fill_cells(const struct view *view, struct table_row *line)
-{
-    const struct trace_profile_row *sum = line->sum;
-    union table_cell *cells = line->cells;
-
-    cells[EXCLUSIVE].count = in_ns(view, sum->exclusive);
-    cells[PERCENT].real =
-        is_apart(sum->key) || view->ran == 0 ? NAN : 100 * (double)sum->exclusive / (double)view->ran;
-    cells[TIMES].count = sum->ended;
-    cells[INCLUSIVE].count = in_ns(view, sum->inclusive);
-    cells[MEAN].count = sum->ended ? in_ns(view, sum->inclusive / sum->ended) : TABLE_NONE;
-    cells[LEAST].count = sum->ended ? in_ns(view, sum->least) : TABLE_NONE;
-    cells[P50].count = percentile(view, sum, 50);
-    cells[P99].count = percentile(view, sum, 99);
-    cells[GREATEST].count = sum->ended ? in_ns(view, sum->greatest) : TABLE_NONE;
-}
-
-static void print_view(const struct view *view)
-{
-    const struct options *options = view->options;
-    uint64_t top = options->top == UINT64_MAX && options->format == FORMAT_TEXT ? TEXT_TOP : options->top;
-
-    top = top == 0 ? UINT64_MAX : top;
-    if (options->format == FORMAT_CSV) {
-        table_print_csv(stdout, &view->table, top);
-    } else if (options->format == FORMAT_JSON) {
-        printf("{\"threads\":%" PRIu64 ",\"life_ns\":%" PRIu64 ",\"ran_ns\":%" PRIu64 ",\"clock_hz\":%" PRIu64
-               ",\"tables\":{",
-               view->threads, in_ns(view, view->life), in_ns(view, view->ran), view->clock_hz);
-        table_print_json(stdout, &view->table, top);
-        printf("}}\n");
-    } else {
-        printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", view->threads,
-               (double)in_ns(view, view->life) / 1e6, (double)in_ns(view, view->ran) / 1e6);
-        table_print_text(stdout, &view->table, top);
-    }
-}
-
-static bool sort_view(struct view *view, struct fail *fail)
-{
-    const char *sort = view->options->sort;
-    const int column = sort != NULL ? table_find_column(&view->table, sort) : table_order(&view->table);
-
-    if (column == TABLE_NO_COLUMN)
-        return fail_set(fail, "no column '%.60s'; --json shows their names", sort);
-    table_sort(&view->table, column);
-    if (view->options->reverse)
-        table_reverse(&view->table);
-    return true;
-}
-
-static bool is_chosen(const struct options *options, const struct trace_profile *head)
-{
-    return options->pid == UINT64_MAX || head->pid == options->pid;
-}
-
-static bool show_table(const struct options *options, const struct profiles *profiles,
-                       const struct profile_names *names, uint64_t clock_hz, struct fail *fail)
-{
-    struct view view = {.options = options, .names = names, .clock_hz = clock_hz};
-
-    view.table = (struct table)TABLE("routines", "routine", "routines", columns, "exclusive_ns");
-    for (size_t i = 0; i < profiles->count; i++)
-        if (is_chosen(options, &profiles->copies[i].head))
-            add_profile(&view, &profiles->copies[i]);
-    for (size_t i = 0; i < view.table.count; i++)
-        fill_cells(&view, view.table.rows[i]);
-    bool ok = sort_view(&view, fail);
-    if (ok)
-        print_view(&view);
-    table_free(&view.table);
-    return ok;
-}
-
-/* ---- running --------------------------------------------------------------------------------------- */
-
-/* Drops those of other processes. */
-static void keep_chosen(const struct options *options, struct profiles *profiles)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < profiles->count; i++) {
-        if (is_chosen(options, &profiles->copies[i].head))
-            profiles->copies[kept++] = profiles->copies[i];
-        else
-            free(profiles->copies[i].rows);
-    }
-    profiles->count = kept;
-}
-
-static bool show(const struct options *options, struct source *source, struct profiles *profiles,
-                 struct fail *fail)
-{
+    const struct profiles_view view = {
+        .rows = &options->rows, .by_thread = options->by_thread, .seconds = seconds};
     struct profile_names names;
 
-    keep_chosen(options, profiles);
     if (profiles->count == 0)
         return fail_set(
             fail,
-            options->pid == UINT64_MAX
+            options->record.pid == UINT64_MAX
                 ? "no profiles: they are off; `tarn ctl SOURCE profiles on` counts routines from then on"
                 : "that process has no profiles");
-    profile_names_open(&names, &source->hello);
-    if (options->tau != NULL &&
-        !profiles_write_tau(profiles, &names, source->hello.clock_hz, options->tau, fail))
-        return false;
-    if (options->format == FORMAT_FLAME)
-        profiles_print_flame(profiles, &names, source->hello.clock_hz);
-    else if (options->tau == NULL)
-        return show_table(options, profiles, &names, source->hello.clock_hz, fail);
-    return true;
+    profile_names_open(&names, profiles, options->symbols);
+    bool ok = options->tau == NULL || profiles_write_tau(profiles, &names, options->tau, fail);
+    if (ok && options->rows.format == ROWS_AS_FLAME)
+        profiles_print_flame(profiles, &names);
+    else if (ok && options->tau == NULL)
+        ok = profiles_print_table(&view, profiles, &names, fail);
+    profile_names_close(&names);
+    return ok;
 }
+
+/* Shows what was counted from BEFORE, which it takes, if there is one, to NOW. */
+static bool show_between(const struct options *options, struct profiles *before, struct profiles *now,
+                         struct fail *fail)
+{
+    const double seconds = before != NULL ? seconds_between(before, now) : 0;
+
+    profiles_complain(now);
+    if (before != NULL) {
+        profiles_keep(before, options->record.pid);
+        profiles_keep(now, options->record.pid);
+        return profiles_subtract(now, before, fail) && show(options, now, seconds, fail);
+    }
+    profiles_keep(now, options->record.pid);
+    return show(options, now, 0, fail);
+}
+
+/* ---- a source -------------------------------------------------------------------------------------- */
 
 static bool read_and_show(const struct options *options, struct source *source, struct fail *fail)
 {
+    const bool has_interval = options->rows.interval_ns != 0;
+    const double end = now_seconds() + (double)options->rows.interval_ns * 1e-9;
     struct profiles now = {0}, before = {0};
 
-    if (source->class->link == NULL)
-        return fail_set(fail, "profiles are read over a link: tcp: or serial:");
-    if (options->interval_ns != 0) {
-        const uint64_t ns = options->interval_ns;
-        if (!profiles_read(&before, source, fail))
-            return false;
-        nanosleep(&(struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}, NULL);
-    }
-    bool ok = profiles_read(&now, source, fail);
-    if (ok) {
-        profiles_subtract(&now, &before);
-        ok = show(options, source, &now, fail);
-    }
+    if (options->record.path != NULL)
+        return profiles_record(&options->record, source, fail);
+    bool ok = !has_interval || (profiles_read(&before, source, fail) && rows_wait(source, end, fail));
+    ok = ok && profiles_read(&now, source, fail) &&
+         show_between(options, has_interval ? &before : NULL, &now, fail);
     profiles_free(&before);
     profiles_free(&now);
     return ok;
 }
 
-static int run_profiles(int argc, char **argv)
+static int run_source(const struct options *options, const char *name)
 {
-    struct options options = {.top = UINT64_MAX, .pid = UINT64_MAX};
     struct fail fail;
-    int status = command_parse(&profiles_command, (void *[]){&options}, argc, argv);
+    struct source *source = open_source(name, options->rows.wait, &fail);
+    bool ok = source != NULL && read_and_show(options, source, &fail);
 
-    if (status >= 0)
-        return status;
-    struct source *source = open_source(argv[optind], options.wait, &fail);
-    bool ok = source != NULL && read_and_show(&options, source, &fail);
     if (source != NULL)
         source->class->close(source);
     return ok ? EXIT_OK : fail_report(&fail, EXIT_USAGE);
 }
 
+/* ---- a file ---------------------------------------------------------------------------------------- */
+
+enum { AT, PROFILES, BYTES };
+
+static const struct table_column snapshot_columns[] = {
+    [AT] = TEXT_COLUMN("at"),
+    [PROFILES] = COUNT_COLUMN("profiles"),
+    [BYTES] = COUNT_COLUMN("bytes"),
+};
+
+/* The time of the guest's clock. */
+static const char *describe_time(struct table *table, const struct trace_profile_begin *begin)
+{
+    const double at = (double)begin->clock_offset_ns * 1e-9 + (double)begin->moment / (double)begin->clock_hz;
+    const time_t seconds = at > -1e11 && at < 1e11 ? (time_t)at : 0;
+    struct tm parts;
+    char text[40];
+
+    if (gmtime_r(&seconds, &parts) == NULL || strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        return NULL;
+    return table_format(table, "%s.%03u", text, (unsigned)((at - (double)seconds) * 1000) % 1000);
+}
+
+static bool list_snapshots(const struct options *options, const struct profiles_file *file, struct fail *fail)
+{
+    struct table table =
+        TABLE_AS("snapshots", "snapshot", "snapshots", snapshot_columns, TABLE_AS_FILLED, false, true);
+
+    for (size_t i = 0; i < file->count; i++) {
+        const struct trace_profile_snapshot *snapshot = &file->snapshots[i];
+        struct table_row *row = table_add(&table, table_format(&table, "%zu", i + 1));
+        cells_put(&row->cells[AT], {.text = describe_time(&table, &snapshot->begin)},
+                  {.count = snapshot->end.profiles}, {.count = snapshot->bytes});
+    }
+    bool ok = rows_sort(&options->rows, &table, fail);
+    if (ok) {
+        printf(options->rows.format == ROWS_AS_JSON ? "{\"tables\":{" : "");
+        rows_print(&options->rows, &table);
+        printf(options->rows.format == ROWS_AS_JSON ? "}}\n" : "");
+    }
+    table_free(&table);
+    return ok;
+}
+
+static bool show_snapshots(const struct options *options, struct profiles_file *file, struct fail *fail)
+{
+    const uint64_t to = options->to != 0 ? options->to : file->count, from = options->from;
+    struct profiles now = {0}, before = {0};
+
+    if (to > file->count || from > file->count)
+        return fail_set(fail, "%s has %zu snapshots; --list shows them", file->path, file->count);
+    if (from != 0 && from >= to)
+        return fail_set(fail, "snapshot %" PRIu64 " is not before %" PRIu64, from, to);
+    bool ok = (from == 0 || profiles_file_load(file, from - 1, &before, fail)) &&
+              profiles_file_load(file, to - 1, &now, fail) &&
+              show_between(options, from != 0 ? &before : NULL, &now, fail);
+    profiles_free(&before);
+    profiles_free(&now);
+    return ok;
+}
+
+static int run_file(const struct options *options, const char *path)
+{
+    struct profiles_file file;
+    struct fail fail;
+
+    if (!profiles_file_open(&file, path, &fail))
+        return fail_report(&fail, EXIT_USAGE);
+    if (file.is_damaged)
+        complain("%s", file.why.text);
+    bool ok = options->lists ? list_snapshots(options, &file, &fail) : show_snapshots(options, &file, &fail);
+    const int status = file.is_damaged ? EXIT_DAMAGE : EXIT_OK;
+    profiles_file_close(&file);
+    return ok ? status : fail_report(&fail, EXIT_USAGE);
+}
+
+/* ---- running --------------------------------------------------------------------------------------- */
+
+static int run_listening(const struct options *options)
+{
+    struct fail fail;
+
+    return profiles_receive(&options->record, &fail) ? EXIT_OK : fail_report(&fail, EXIT_DAMAGE);
+}
+
+/* Returns what is wrong with the arguments, or NULL. */
+static const char *check_options(const struct options *options, const char *name)
+{
+    if (options->record.listen != NULL)
+        return name == NULL ? NULL : "--listen takes no SOURCE: the guest connects";
+    if (name == NULL)
+        return "an argument is missing: SOURCE or FILE";
+    if (!is_source(name) && (options->record.path != NULL || options->rows.interval_ns != 0))
+        return "--save and --interval require a SOURCE; of a FILE, use --from and --to";
+    if (is_source(name) && (options->lists || options->from != 0 || options->to != 0))
+        return "--list, --from and --to require a FILE of profiles; of a SOURCE, use --interval";
+    if (options->record.count > 1 && options->rows.interval_ns == 0)
+        return "--count requires --interval";
+    return NULL;
+}
+
+static int run_profiles(int argc, char **argv)
+{
+    struct options options = {.rows = ROW_OPTIONS_DEFAULT, .record = {.pid = UINT64_MAX}};
+    int status = command_parse(&profiles_command, (void *[]){&options, &options.rows}, argc, argv);
+
+    if (status >= 0)
+        return status;
+    const char *name = optind < argc ? argv[optind] : NULL, *wrong = check_options(&options, name);
+    if (wrong != NULL)
+        return complain_of_words(&profiles_command, wrong);
+    options.record.interval_ns = options.rows.interval_ns;
+    if (name == NULL)
+        return run_listening(&options);
+    return is_source(name) ? run_source(&options, name) : run_file(&options, name);
+}
+
 const struct command profiles_command = {
     .name = "profiles",
     .summary = "show how often and how long threads were in routines of the kernel",
-    .forms = "[OPTION]... SOURCE",
-    .groups = {{NULL, known}},
-    .least = 1,
+    .forms = "[OPTION]... SOURCE|FILE\n--listen [HOST:]PORT --save FILE",
+    .groups = {{NULL, known}, {ROW_OPTIONS_HEADING, row_options}},
+    .least = 0,
     .most = 1,
     .run = run_profiles};

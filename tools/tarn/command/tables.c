@@ -6,46 +6,22 @@
  * tables/show.h makes the table that is printed.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tarn/error.h>
-#include <time.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/print/print_table.h>
+#include <tools/tarn/command/row_options.h>
 #include <tools/tarn/tables/show.h>
-#include <trace/print/words.h>
-
-#define TEXT_TOP     15u
-/* The guest ends a connection without requests after 30 s (WIRE.md, "Silence"). */
-#define SILENCE_SECS 10.0
-
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 
 struct options {
-    const char *name; /* of the table; NULL: list all */
-    const char *sort, *trace, *symbols;
-    unsigned format;
-    bool by_cpu, reverse, previous;
-    uint64_t top, interval_ns;
-    double wait;
+    struct row_options rows; /* first */
+    const char *name;        /* of the table; NULL: list all */
+    const char *trace, *symbols;
+    bool by_cpu, previous;
 };
-
-static bool set_interval(void *context, const struct command_option *option, const char *value,
-                         struct fail *fail)
-{
-    struct options *options = context;
-
-    return (trace_parse_duration(value, strlen(value), &options->interval_ns) && options->interval_ns > 0) ||
-           fail_set(fail, "expected a duration, such as 500ms or 5s");
-}
 
 static const struct command_option known[] = {
     {FLAG("by-cpu", struct options, by_cpu, "a row for each CPU, instead of sums over all of them")},
-    {CALL(
-        "interval", "DURATION", set_interval,
-        "show what was counted between now and DURATION (500ms, 5s) later\nRows that did not change are left "
-        "out. A largest value is shown only if it occurred in the interval")},
     {TEXT("trace", "DIRECTORY", struct options, trace,
           "take the names of lock classes, locks, processes and functions from a trace of the same boot")},
     {TEXT("symbols", "DIR[:DIR]", struct options, symbols,
@@ -53,18 +29,6 @@ static const struct command_option known[] = {
      .need = "trace"},
     {FLAG("previous", struct options, previous,
           "show the tables that the previous boot left in memory\nFrom guest memory only, not over a link")},
-    {TEXT("sort", "COLUMN", struct options, sort,
-          "sort by COLUMN: its heading, or its name in JSON (times end in _ns), or `name` for the first "
-          "column. "
-          "Amounts sort largest first. Default: the first sum of times")},
-    {FLAG("reverse", struct options, reverse, "reverse the order")},
-    {COUNT("top", "N", struct options, top, 0, COUNT_MAX,
-           "print at most N rows; 0: all. Text defaults to 15 and sums up the rest")},
-    {CHOICE("json", struct options, format, FORMAT_JSON,
-            "print one JSON object\nIts `tables` has the rows, with times in nanoseconds. Unknown values are "
-            "null")},
-    {CHOICE("csv", struct options, format, FORMAT_CSV, "print comma-separated values")},
-    {REAL("wait", "SEC", struct options, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
     {.name = NULL}};
 
 /* ---- reading --------------------------------------------------------------------------------------- */
@@ -104,22 +68,6 @@ static bool refuse_name(const struct declared *declared, const char *name, struc
     return fail_set(fail, "no table '%.60s'; there are %s", name, list);
 }
 
-/* Waits, with a request now and then, so that a link is not taken for silent. */
-static bool wait_for_end(struct source *source, double end, struct fail *fail)
-{
-    const struct wire_request request = {.operation = WIRE_OP_STATISTICS};
-    struct source_reply reply;
-
-    for (double left; (left = end - now_seconds()) > 0;) {
-        const double pause = left < SILENCE_SECS ? left : SILENCE_SECS;
-        nanosleep(&(struct timespec){.tv_sec = (time_t)pause, .tv_nsec = (long)(fmod(pause, 1) * 1e9)}, NULL);
-        if (source->class->link != NULL && left > SILENCE_SECS &&
-            !source_control(source, &request, "", &reply, fail))
-            return false;
-    }
-    return true;
-}
-
 /* Returns how long it is from one moment to the other: by the guest's clock, if it is known. */
 static double seconds_between(const struct moment *before, const struct moment *now, uint64_t clock_hz)
 {
@@ -129,42 +77,6 @@ static double seconds_between(const struct moment *before, const struct moment *
 }
 
 /* ---- printing -------------------------------------------------------------------------------------- */
-
-static void print_table(const struct options *options, const struct table *table)
-{
-    uint64_t top = options->top == UINT64_MAX && options->format == FORMAT_TEXT ? TEXT_TOP : options->top;
-
-    top = top == 0 ? UINT64_MAX : top;
-    if (options->format == FORMAT_TEXT)
-        table_print_text(stdout, table, top);
-    else if (options->format == FORMAT_CSV)
-        table_print_csv(stdout, table, top);
-    else
-        table_print_json(stdout, table, top);
-}
-
-/* Columns are also found by their name in the schema, without the unit that JSON adds. */
-static int find_column(const struct table *table, const char *called)
-{
-    char key[200];
-    int column = table_find_column(table, called);
-
-    snprintf(key, sizeof(key), "%.190s_ns", called);
-    return column != TABLE_NO_COLUMN ? column : table_find_column(table, key);
-}
-
-static bool sort_table(struct table *table, const struct options *options, struct fail *fail)
-{
-    int column = options->sort != NULL ? find_column(table, options->sort) : table_order(table);
-
-    if (options->sort != NULL && column == TABLE_NO_COLUMN)
-        return fail_set(fail, "no column '%.60s' in table %s; --json shows their names", options->sort,
-                        table->key);
-    table_sort(table, column);
-    if (options->reverse)
-        table_reverse(table);
-    return true;
-}
 
 /* What is missing from the rows, to standard error. */
 static void complain_of_rows(const char *name, const struct counted *counted)
@@ -183,19 +95,19 @@ static void complain_of_rows(const char *name, const struct counted *counted)
 static void print_rows(const struct options *options, const struct shown *shown,
                        const struct counted *counted, unsigned cpu_count, double seconds)
 {
-    if (options->format == FORMAT_JSON) {
+    if (options->rows.format == ROWS_AS_JSON) {
         printf("{\"table\":\"%s\",\"cpus\":%u,\"clock_hz\":%" PRIu64 ",\"no_row\":%" PRIu64
                ",\"damaged_rows\":%" PRIu64 ",\"seconds\":",
                shown->counters->name, cpu_count, shown->clock_hz, counted->no_row, counted->damaged);
         printf(seconds > 0 ? "%.9f" : "null", seconds);
         printf(",\"tables\":{");
-    } else if (options->format == FORMAT_TEXT && seconds > 0) {
+    } else if (options->rows.format == ROWS_AS_TEXT && seconds > 0) {
         printf("between two moments %.3f s apart\n", seconds);
     }
-    print_table(options, &shown->table);
-    if (options->format == FORMAT_JSON)
+    rows_print(&options->rows, &shown->table);
+    if (options->rows.format == ROWS_AS_JSON)
         printf("}}\n");
-    else if (options->format == FORMAT_TEXT && shown->has_histogram)
+    else if (options->rows.format == ROWS_AS_TEXT && shown->has_histogram)
         printf(
             "\np50, p90, p99 and max of a histogram are upper bounds of its buckets, each twice as wide as "
             "the one before\n");
@@ -220,7 +132,7 @@ static bool show_rows(const struct options *options, struct source *source,
     if (ok) {
         counted_collect(&counted, counters, now, before, options->by_cpu);
         shown_fill(&shown, &counted, &names);
-        ok = sort_table(&shown.table, options, fail);
+        ok = rows_sort(&options->rows, &shown.table, fail);
         if (ok) {
             complain_of_rows(counters->name, &counted);
             print_rows(options, &shown, &counted, now->cpu_count, seconds);
@@ -241,11 +153,11 @@ static bool show_table(const struct options *options, struct source *source, con
 
     if (counters == NULL)
         return refuse_name(declared, options->name, fail);
-    if (options->interval_ns == 0)
+    if (options->rows.interval_ns == 0)
         return show_rows(options, source, counters, now, NULL, status, fail);
     before = *now;
     *now = (struct moment){0};
-    bool ok = wait_for_end(source, before.time + (double)options->interval_ns * 1e-9, fail) &&
+    bool ok = rows_wait(source, before.time + (double)options->rows.interval_ns * 1e-9, fail) &&
               moment_read(now, source, declared, fail) &&
               show_rows(options, source, counters, now, &before, status, fail);
     moment_free(&before);
@@ -258,11 +170,11 @@ static bool show_list(const struct options *options, const struct declared *decl
     struct table list;
 
     shown_list(&list, declared, moment);
-    bool ok = sort_table(&list, options, fail);
+    bool ok = rows_sort(&options->rows, &list, fail);
     if (ok) {
-        printf(options->format == FORMAT_JSON ? "{\"cpus\":%u,\"tables\":{" : "", moment->cpu_count);
-        print_table(options, &list);
-        printf(options->format == FORMAT_JSON ? "}}\n" : "");
+        printf(options->rows.format == ROWS_AS_JSON ? "{\"cpus\":%u,\"tables\":{" : "", moment->cpu_count);
+        rows_print(&options->rows, &list);
+        printf(options->rows.format == ROWS_AS_JSON ? "}}\n" : "");
     }
     table_free(&list);
     return ok;
@@ -287,17 +199,17 @@ static bool show(const struct options *options, struct source *source, int *stat
 
 static int run_tables(int argc, char **argv)
 {
-    struct options options = {.top = UINT64_MAX};
+    struct options options = {.rows = ROW_OPTIONS_DEFAULT};
     struct fail fail;
-    int status = command_parse(&tables_command, (void *[]){&options}, argc, argv);
+    int status = command_parse(&tables_command, (void *[]){&options, &options.rows}, argc, argv);
 
     if (status >= 0)
         return status;
     options.name = optind + 1 < argc ? argv[optind + 1] : NULL;
-    if (options.name == NULL && (options.interval_ns != 0 || options.by_cpu || options.trace != NULL))
+    if (options.name == NULL && (options.rows.interval_ns != 0 || options.by_cpu || options.trace != NULL))
         return complain_of_words(&tables_command,
                                  "--interval, --by-cpu and --trace require the NAME of a table");
-    struct source *source = open_source(argv[optind], options.wait, &fail);
+    struct source *source = open_source(argv[optind], options.rows.wait, &fail);
     status = EXIT_OK;
     bool ok = source != NULL && show(&options, source, &status, &fail);
     if (source != NULL)
@@ -308,7 +220,7 @@ static int run_tables(int argc, char **argv)
 const struct command tables_command = {.name = "tables",
                                        .summary = "show the tables of counters of a guest",
                                        .forms = "[OPTION]... SOURCE [NAME]",
-                                       .groups = {{NULL, known}},
+                                       .groups = {{NULL, known}, {ROW_OPTIONS_HEADING, row_options}},
                                        .least = 1,
                                        .most = 2,
                                        .run = run_tables};

@@ -240,6 +240,12 @@ static const struct command_option known[] = {
     {FLAG("threads", struct top, screen.by_thread, "show threads instead of processes")},
     {CALL("filter", "PATTERN", set_pattern,
           "show only processes or threads whose name matches; the second line shows the pattern")},
+    {FLAG("profiles", struct top, has_profiles,
+          "show what processes do with their time: system calls, faults, IPC calls, each kind of wait\nFrom "
+          "profiles, which must be on (tarn-profiles(1)): no trace is pulled, and nothing need be traced. Of "
+          "a "
+          "SOURCE, or of a file of profiles, snapshot by snapshot"),
+     .with = "interval,batch,json,csv,top,sort,filter"},
     {TEXT("output", "DIR", struct top, output,
           "keep the trace of a SOURCE in DIR (default: delete it at the end)"),
      .letter = 'o'},
@@ -276,7 +282,9 @@ static int run_top(int argc, char **argv)
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
     top->screen.pattern = top->pattern;
-    if (!start(top, &fail))
+    if (top->has_profiles)
+        status = top_profiles(top);
+    else if (!start(top, &fail))
         status = fail_report(&fail, EXIT_DAMAGE);
     else
         status = top->batch >= 0 ? run_batch(top) : run_terminal(top);
@@ -289,7 +297,8 @@ static int run_top(int argc, char **argv)
 
 const struct command top_command = {.name = "top",
                                     .summary = "show what a running guest does, refreshed in the terminal",
-                                    .forms = "[OPTION]... SOURCE|DIRECTORY",
+                                    .forms =
+                                        "[OPTION]... SOURCE|DIRECTORY\n--profiles [OPTION]... SOURCE|FILE",
                                     .groups = {{NULL, known}},
                                     .least = 1,
                                     .most = 1,

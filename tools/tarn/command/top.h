@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top.h - shared declarations of `tarn top`: top.c handles options, keys and output; top_trace.c the link and
- * the trace, interval by interval.
+ * the trace, interval by interval; top_profiles.c shows profiles instead.
  */
 #ifndef TARN_TOP_H
 #define TARN_TOP_H
@@ -20,6 +20,7 @@ struct top {
     enum analysis_format format; /* of batch output */
     uint64_t rows;               /* of batch tables; 0: all */
     struct puller puller;
+    bool has_profiles; /* --profiles */
     bool is_source, has_help, asks_pattern, is_paused, is_at_end, is_connecting;
     bool has_broken; /* the link broke: the screen shows what came before */
     FILE *log;       /* the pull's messages while the screen is in use; NULL: standard error */
@@ -52,5 +53,8 @@ int top_next(struct top *top, struct fail *fail);
 /* Reports losses, damage and a broken link; returns the exit status. */
 int top_status(struct top *top);
 void top_close(struct top *top);
+
+/* Runs `tarn top --profiles`; returns the exit status. */
+int top_profiles(struct top *top);
 
 #endif

@@ -37,6 +37,8 @@ static void make_native(const struct source *source, struct trace_profile *head)
 static bool take_profile(struct source *source, const struct source_reply *reply, uint64_t after,
                          struct profile_copy *copy, struct fail *fail)
 {
+    if (reply->size > TRACE_PROFILE_BYTES_MAX)
+        return fail_set(fail, "a profile of %zu bytes, which is more than the largest one", reply->size);
     if (reply->size < sizeof(copy->head))
         return fail_set(fail, "a profile of %zu bytes, which is less than its head", reply->size);
     memcpy(&copy->head, reply->data, sizeof(copy->head));
@@ -57,6 +59,36 @@ static bool take_profile(struct source *source, const struct source_reply *reply
     return true;
 }
 
+static struct profile_copy *next_copy(struct profiles *profiles)
+{
+    if (profiles->count % 64 == 0)
+        profiles->copies = alloc_more(profiles->copies, profiles->count + 64, sizeof(*profiles->copies));
+    return &profiles->copies[profiles->count++];
+}
+
+void profiles_append(struct profiles *profiles, const struct trace_profile *head,
+                     const struct trace_profile_row *rows)
+{
+    struct profile_copy *copy = next_copy(profiles);
+
+    copy->head = *head;
+    copy->rows = alloc_zero(head->rows + 1ull, sizeof(*rows));
+    memcpy(copy->rows, rows, head->rows * sizeof(*rows));
+}
+
+static void describe_source(struct profiles *profiles, const struct wire_hello *hello)
+{
+    profiles->begin =
+        (struct trace_profile_begin){.version = TRACE_PROFILE_FILE_VERSION,
+                                     .row_bytes = sizeof(struct trace_profile_row),
+                                     .moment = profiles->count > 0 ? profiles->copies[0].head.until : 0,
+                                     .clock_hz = hello->clock_hz,
+                                     .clock_offset_ns = hello->clock_offset_ns,
+                                     .cpu_count = hello->cpu_count};
+    memcpy(profiles->begin.uuid, hello->uuid, sizeof(hello->uuid));
+    memcpy(profiles->begin.machine, hello->machine, sizeof(hello->machine));
+}
+
 /* Adds the next one; *more: whether there was any. */
 static bool read_next(struct profiles *profiles, struct source *source, bool *more, struct fail *fail)
 {
@@ -73,11 +105,10 @@ static bool read_next(struct profiles *profiles, struct source *source, bool *mo
         return true;
     if (profiles->count == PROFILES_MAX)
         return fail_set(fail, "more than %u profiles", PROFILES_MAX);
-    if (profiles->count % 64 == 0)
-        profiles->copies = alloc_more(profiles->copies, profiles->count + 64, sizeof(*profiles->copies));
-    if (!take_profile(source, &reply, after, &profiles->copies[profiles->count], fail))
+    struct profile_copy copy;
+    if (!take_profile(source, &reply, after, &copy, fail))
         return false;
-    profiles->count++;
+    *next_copy(profiles) = copy;
     return true;
 }
 
@@ -107,7 +138,7 @@ static bool take_names(struct source *source, const struct source_reply *reply,
     return true;
 }
 
-/* A guest that knows nothing of names has none. */
+/* A guest that knows nothing of names has none, and damaged memory no more. */
 static bool read_names(struct source *source, struct trace_routine_names *names, struct fail *fail)
 {
     struct source_reply reply;
@@ -117,7 +148,7 @@ static bool read_names(struct source *source, struct trace_routine_names *names,
                                              .a = TRACE_CONTEXT_NAMED + names->count};
         reply = (struct source_reply){0};
         if (!source_control(source, &request, "names of routines: ", &reply, fail))
-            return reply.status == -E_BAD_ARGUMENT;
+            return reply.status == -E_BAD_ARGUMENT || source->class->link == NULL;
         if (!take_names(source, &reply, names, fail))
             return false;
     } while (reply.size >= sizeof(struct trace_routine));
@@ -131,28 +162,47 @@ bool profiles_read(struct profiles *profiles, struct source *source, struct fail
     *profiles = (struct profiles){0};
     while (more)
         if (!read_next(profiles, source, &more, fail)) {
+            profiles->is_cut = profiles->count > 0 && source->class->link == NULL;
+            if (profiles->is_cut)
+                break;
             profiles_free(profiles);
             return false;
         }
-    if (!read_names(source, &profiles->names, fail)) {
+    if (profiles->is_cut)
+        profiles->why = *fail;
+    else if (!read_names(source, &profiles->names, fail)) {
         profiles_free(profiles);
         return false;
     }
+    describe_source(profiles, &source->hello);
     return true;
+}
+
+uint64_t profiles_unfinished(const struct profiles *profiles)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < profiles->count; i++)
+        for (uint32_t r = 0; r < profiles->copies[i].head.rows; r++)
+            count += profiles->copies[i].rows[r].begun != profiles->copies[i].rows[r].ended;
+    return count;
 }
 
 void profiles_free(struct profiles *profiles)
 {
     for (size_t i = 0; i < profiles->count; i++)
         free(profiles->copies[i].rows);
+    for (size_t i = 0; i < profiles->gone_count; i++)
+        free(profiles->gone[i].rows);
     free(profiles->copies);
+    free(profiles->gone);
     free((void *)profiles->names.list);
     *profiles = (struct profiles){0};
 }
 
 /* ---- differences ----------------------------------------------------------------------------------- */
 
-static const struct profile_copy *find_copy(const struct profiles *profiles, uint64_t serial)
+static struct profile_copy *find_copy(const struct profiles *profiles, uint64_t serial)
 {
     for (size_t low = 0, high = profiles->count; low < high;) {
         const size_t middle = (low + high) / 2;
@@ -166,7 +216,16 @@ static const struct profile_copy *find_copy(const struct profiles *profiles, uin
     return NULL;
 }
 
-static const struct trace_profile_row *find_row(const struct profile_copy *copy, uint64_t key)
+/* The profile that got the times of those of PID that ended. */
+static struct profile_copy *find_ended(const struct profiles *profiles, uint32_t pid)
+{
+    for (size_t i = 0; i < profiles->count; i++)
+        if (profiles->copies[i].head.of == TRACE_PROFILE_ENDED && profiles->copies[i].head.pid == pid)
+            return &profiles->copies[i];
+    return NULL;
+}
+
+static struct trace_profile_row *find_row(const struct profile_copy *copy, uint64_t key)
 {
     for (uint32_t i = 0; i < copy->head.rows; i++)
         if (copy->rows[i].key == key)
@@ -174,31 +233,75 @@ static const struct trace_profile_row *find_row(const struct profile_copy *copy,
     return NULL;
 }
 
-static void subtract_copy(struct profile_copy *now, const struct profile_copy *before)
+void profile_subtract_row(struct trace_profile_row *row, const struct trace_profile_row *old)
 {
-    now->head.life -= before->head.life;
-    now->head.ran -= before->head.ran;
-    for (uint32_t i = 0; i < now->head.rows; i++) {
-        struct trace_profile_row *row = &now->rows[i];
-        const struct trace_profile_row *old = find_row(before, row->key);
-        if (old == NULL)
-            continue;
-        row->begun -= old->begun;
-        row->ended -= old->ended;
-        row->inclusive -= old->inclusive;
-        row->exclusive -= old->exclusive;
-        for (unsigned b = 0; b < TRACE_PROFILE_BUCKETS; b++)
-            row->times[b] -= old->times[b];
+    row->begun -= old->begun;
+    row->ended -= old->ended;
+    row->inclusive -= old->inclusive;
+    row->exclusive -= old->exclusive;
+    for (unsigned b = 0; b < TRACE_PROFILE_BUCKETS; b++)
+        row->times[b] -= old->times[b];
+}
+
+/* Whether NOW has all that OLD had. Counting begins anew when profiles are switched on. */
+static bool continues(const struct profile_copy *now, const struct profile_copy *old)
+{
+    if (now->head.life < old->head.life)
+        return false;
+    for (uint32_t i = 0; i < old->head.rows; i++) {
+        const struct trace_profile_row *row = find_row(now, old->rows[i].key);
+        if (old->rows[i].ended != 0 && (row == NULL || row->ended < old->rows[i].ended))
+            return false;
+    }
+    return true;
+}
+
+/* The program's own time is what is left, so it may be less than nothing where a thread has handed its rows
+ * on; sums are right. */
+static void subtract_copy(struct profile_copy *now, const struct profile_copy *old)
+{
+    now->head.life -= old->head.life;
+    now->head.ran -= old->head.ran;
+    for (uint32_t i = 0; i < old->head.rows; i++) {
+        struct trace_profile_row *row = find_row(now, old->rows[i].key);
+        if (row != NULL)
+            profile_subtract_row(row, &old->rows[i]);
     }
 }
 
-void profiles_subtract(struct profiles *now, const struct profiles *before)
+static void subtract(struct profiles *now, struct profile_copy *old, bool *is_anew)
 {
-    for (size_t i = 0; i < now->count; i++) {
-        const struct profile_copy *old = find_copy(before, now->copies[i].head.serial);
-        if (old != NULL && old->head.of == now->copies[i].head.of)
-            subtract_copy(&now->copies[i], old);
+    struct profile_copy *heir = find_copy(now, old->head.serial);
+
+    if (heir == NULL)
+        heir = find_ended(now, old->head.pid);
+    if (heir != NULL && continues(heir, old)) {
+        subtract_copy(heir, old);
+    } else if (heir == NULL) {
+        now->gone = alloc_more(now->gone, now->gone_count + 1, sizeof(*now->gone));
+        now->gone[now->gone_count++] = *old;
+        old->rows = NULL;
+    } else {
+        *is_anew = true;
     }
+}
+
+bool profiles_subtract(struct profiles *now, struct profiles *before, struct fail *fail)
+{
+    bool is_anew = false;
+
+    if (now->begin.clock_offset_ns != before->begin.clock_offset_ns ||
+        now->begin.clock_hz != before->begin.clock_hz)
+        return fail_set(fail, "the two moments are of different boots: they have no difference");
+    for (size_t i = 0; i < before->count; i++)
+        subtract(now, &before->copies[i], &is_anew);
+    if (is_anew) { /* what is gone was of before, too */
+        for (size_t i = 0; i < now->gone_count; i++)
+            free(now->gone[i].rows);
+        now->gone_count = 0;
+    }
+    profiles_free(before);
+    return true;
 }
 
 /* ---- what they say --------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profiles.h - copies profiles of routines (trace/format/profile.h) from a guest, over a link.
+ * profiles.h - copies profiles of routines (trace/format/profile.h) from a guest, from any source.
  *
  * Everything that comes from the guest is checked: sizes, and that rows fit. Other values are only numbers.
  */
@@ -8,7 +8,7 @@
 #define TARN_TABLES_PROFILES_H
 
 #include <tools/tarn/source/source.h>
-#include <trace/format/profile.h>
+#include <trace/format/profile_file.h>
 #include <trace/print/routines.h>
 
 struct profile_copy {
@@ -17,15 +17,28 @@ struct profile_copy {
 };
 
 struct profiles {
-    struct profile_copy *copies; /* in order of serial number */
+    struct trace_profile_begin begin; /* where and when they were copied */
+    struct profile_copy *copies;      /* in order of serial number */
     size_t count;
     struct trace_routine_names names; /* of routines of programs; allocated */
+    struct profile_copy *gone;        /* profiles_subtract(): to be subtracted from sums over all */
+    size_t gone_count;
+    bool is_cut; /* there were more, which could not be read */
+    struct fail why;
 };
 
-/* Copies all profiles; each is of one moment. False: FAIL, and nothing to free. */
+/* Copies all profiles. Each is of one moment, but for rows with more updates begun than ended. Profiles
+ * before damage in guest memory are kept. False: FAIL, and nothing to free. */
 bool profiles_read(struct profiles *profiles, struct source *source, struct fail *fail);
-/* Subtracts what was there before. Least and greatest times stay those of the whole. */
-void profiles_subtract(struct profiles *now, const struct profiles *before);
+uint64_t profiles_unfinished(const struct profiles *profiles); /* rows that are not of one moment */
+/* Adds a profile behind the others. */
+void profiles_append(struct profiles *profiles, const struct trace_profile *head,
+                     const struct trace_profile_row *rows);
+/* Subtracts what was there before, and takes it. Least and greatest times stay those of the whole. What ended
+ * meanwhile is subtracted from the ended threads of its process; if that has ended too, it is `gone`: the
+ * profile that got its times cannot be told. False: FAIL, both are not of one boot. */
+bool profiles_subtract(struct profiles *now, struct profiles *before, struct fail *fail);
+void profile_subtract_row(struct trace_profile_row *row, const struct trace_profile_row *old);
 void profiles_free(struct profiles *profiles);
 
 /* Time in which the thread did not run, or of a part of it. */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* row_options.c - options of subcommands that print rows counted in a guest; see row_options.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <tools/tarn/command/row_options.h>
+#include <tools/tarn/print/print_table.h>
+#include <trace/print/words.h>
+
+#define TEXT_TOP 20u
+/* The guest ends a connection without requests after 30 s (WIRE.md, "Silence"). */
+_Static_assert(ROWS_SILENCE_SECONDS < 30, "in time");
+
+bool take_duration(void *context, const struct command_option *option, const char *value, struct fail *fail)
+{
+    uint64_t *ns = (uint64_t *)((char *)context + option->place);
+
+    return (trace_parse_duration(value, strlen(value), ns) && *ns > 0) ||
+           fail_set(fail, "expected a duration, such as 500ms or 5s");
+}
+
+const struct command_option row_options[] = {
+    {CALL("interval", "DURATION", take_duration,
+          "show what was counted between now and DURATION (500ms, 5s) later\nRows that did not change are "
+          "left "
+          "out"),
+     .place = offsetof(struct row_options, interval_ns)},
+    {TEXT("sort", "COLUMN", struct row_options, sort,
+          "sort by COLUMN: its heading, or its name in JSON (times end in _ns), or `name` for the first "
+          "column. "
+          "Amounts sort largest first. Default: the first sum of times")},
+    {FLAG("reverse", struct row_options, reverse, "reverse the order")},
+    {COUNT("top", "N", struct row_options, top, 0, COUNT_MAX,
+           "print at most N rows; 0: all. Text defaults to 20 and sums up the rest")},
+    {CHOICE("json", struct row_options, format, ROWS_AS_JSON,
+            "print one JSON object\nIts `tables` has the rows, with times in nanoseconds. Unknown values are "
+            "null")},
+    {CHOICE("csv", struct row_options, format, ROWS_AS_CSV, "print comma-separated values")},
+    {REAL("wait", "SEC", struct row_options, wait, 0, 1e9, "keep trying to connect for SEC seconds (0)")},
+    {.name = NULL}};
+
+void rows_print(const struct row_options *options, const struct table *table)
+{
+    uint64_t top = options->top == UINT64_MAX && options->format == ROWS_AS_TEXT ? TEXT_TOP : options->top;
+
+    top = top == 0 ? UINT64_MAX : top;
+    if (options->format == ROWS_AS_TEXT)
+        table_print_text(stdout, table, top);
+    else if (options->format == ROWS_AS_CSV)
+        table_print_csv(stdout, table, top);
+    else
+        table_print_json(stdout, table, top);
+}
+
+/* Columns are also found by their name in the schema, without the unit that JSON adds. */
+static int find_column(const struct table *table, const char *called)
+{
+    char key[200];
+    int column = table_find_column(table, called);
+
+    snprintf(key, sizeof(key), "%.190s_ns", called);
+    return column != TABLE_NO_COLUMN ? column : table_find_column(table, key);
+}
+
+bool rows_sort(const struct row_options *options, struct table *table, struct fail *fail)
+{
+    int column = options->sort != NULL ? find_column(table, options->sort) : table_order(table);
+
+    if (options->sort != NULL && column == TABLE_NO_COLUMN)
+        return fail_set(fail, "no column '%.60s' in table %s; --json shows their names", options->sort,
+                        table->key);
+    table_sort(table, column);
+    if (options->reverse)
+        table_reverse(table);
+    return true;
+}
+
+bool rows_keep_link(struct source *source, struct fail *fail)
+{
+    const struct wire_request request = {.operation = WIRE_OP_STATISTICS};
+    struct source_reply reply;
+
+    return source->class->link == NULL || source_control(source, &request, "", &reply, fail);
+}
+
+bool rows_wait(struct source *source, double end, struct fail *fail)
+{
+    for (double left; (left = end - now_seconds()) > 0;) {
+        const double pause = left < ROWS_SILENCE_SECONDS ? left : ROWS_SILENCE_SECONDS;
+        nanosleep(&(struct timespec){.tv_sec = (time_t)pause, .tv_nsec = (long)(fmod(pause, 1) * 1e9)}, NULL);
+        if (left > ROWS_SILENCE_SECONDS && !rows_keep_link(source, fail))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guest_profiles.c - copies profiles of routines out of guest memory; see guest_profiles.h.
+ *
+ * guest_profiles_next -> find_next follows the list of heads; copy_steadily copies a profile; complete adds
+ * what is open at that moment, as the kernel does (trace/ring/profile_copy.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <tools/tarn/source/guest_profiles.h>
+#include <trace/ring/profile_copy.h>
+
+#define HEADS_MAX    1000000u /* more are a list that leads nowhere */
+#define RESTARTS_MAX 100u     /* of a list that changes while it is followed */
+#define COPY_TRIES   64u
+#define LATE_SECONDS 60u /* nothing is so much later than the moment that the kernel last noted */
+#define ROWS_MAX                                                           \
+    ((uint32_t)((TRACE_PROFILE_BYTES_MAX - sizeof(struct trace_profile)) / \
+                    sizeof(struct trace_profile_row) -                     \
+                TRACE_PROGRAM_ROWS_MAX - TRACE_PROFILE_ROWS_BESIDES))
+#define PAGE_BYTES 4096u
+
+/* All that is copied of a profile, in the guest's byte order but for the head. */
+struct profile_raw {
+    struct trace_profile_head head;
+    struct open_routines open;
+    uint64_t context;
+    char name[16];
+    struct trace_profile_row rows[]; /* head.count */
+};
+#define RAW_BYTES(count) (sizeof(struct profile_raw) + (count) * sizeof(struct trace_profile_row))
+
+/* Behind the most rows: head.program_pages pages of what the thread's program writes. */
+static struct trace_program *program_of(struct profile_raw *raw)
+{
+    return (struct trace_program *)((char *)raw + RAW_BYTES(ROWS_MAX));
+}
+
+/* ---- words ----------------------------------------------------------------------------------------- */
+
+/* Live memory: each word with one load, in order. */
+static bool copy_words(struct guest *guest, uint64_t physical, void *to, size_t bytes, struct fail *fail)
+{
+    if (physical % 8 != 0)
+        return fail_set(fail, "%#llx is no address of a profile", (unsigned long long)physical);
+    if (!guest->memory->live)
+        return memory_read(guest->memory, physical, to, bytes, fail);
+    const uint64_t *from = memory_at(guest->memory, physical, bytes);
+    if (from == NULL)
+        return fail_set(fail, "there is no memory at physical address %#llx", (unsigned long long)physical);
+    for (size_t i = 0; i < bytes / 8; i++) {
+        const uint64_t word = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+        memcpy((char *)to + 8 * i, &word, sizeof(word));
+    }
+    return true;
+}
+
+static void swap_words(const struct guest *guest, void *words, size_t bytes)
+{
+    for (size_t i = 0; guest->swap && i < bytes / 8; i++)
+        ((uint64_t *)words)[i] = __builtin_bswap64(((uint64_t *)words)[i]);
+}
+
+/* Of words that have been swapped: two 32-bit fields in each. */
+static void swap_halves(const struct guest *guest, void *pairs, size_t bytes)
+{
+    for (size_t i = 0; guest->swap && i < bytes / 8; i++) {
+        uint64_t *word = (uint64_t *)pairs + i;
+        *word = *word >> 32 | *word << 32;
+    }
+}
+
+static bool read_list(struct guest *guest, struct trace_profile_list *list, struct fail *fail)
+{
+    const uint64_t address = guest_info64(guest, offsetof(struct trace_info, profile_list));
+
+    if (address == 0)
+        return fail_set(
+            fail, "this guest has no profiles in memory: its version of Tarn is older, or it is booting");
+    if (!copy_words(guest, address, list, sizeof(*list), fail))
+        return false;
+    swap_words(guest, list, sizeof(*list));
+    swap_halves(guest, &list->row_bytes, 16);
+    if (list->magic != TRACE_PROFILE_LIST_MAGIC || list->row_bytes != sizeof(struct trace_profile_row) ||
+        list->rows_at % 8 != 0 || list->rows_at > 4096 || list->first_rows > ROWS_MAX ||
+        list->page_rows == 0 || list->page_rows > ROWS_MAX)
+        return fail_set(fail, "the list of profiles at %#llx is damaged", (unsigned long long)address);
+    return true;
+}
+
+/* False: there is none; FAIL. */
+static bool read_head(struct guest *guest, uint64_t address, struct trace_profile_head *head,
+                      struct fail *fail)
+{
+    if (!copy_words(guest, address, head, sizeof(*head), fail))
+        return false;
+    swap_words(guest, head, sizeof(*head));
+    swap_halves(guest, &head->of, 16);
+    swap_halves(guest, &head->count, 8);
+    return (head->magic == TRACE_PROFILE_HEAD_MAGIC && head->self == address && head->count <= ROWS_MAX &&
+            head->of <= TRACE_PROFILE_ORPHANS && head->program_pages <= TRACE_PROGRAM_PAGES) ||
+           fail_set(fail, "the profile at %#llx is damaged", (unsigned long long)address);
+}
+
+/* ---- the list -------------------------------------------------------------------------------------- */
+
+/* The clock, as far as what is open shows. A time that is far from the others is not believed. */
+static void learn_time(struct guest_profiles *profiles, struct guest *guest, uint64_t time)
+{
+    const uint64_t latest = profiles->list.latest;
+
+    if (time > profiles->now && time >= latest && time - latest < LATE_SECONDS * guest->store.clock_hz)
+        profiles->now = time;
+}
+
+static bool read_open(struct guest *guest, const struct trace_profile_head *head, struct open_routines *open,
+                      struct fail *fail)
+{
+    memset(open, 0, sizeof(*open));
+    return head->open == 0 || copy_words(guest, head->open, open, sizeof(*open), fail);
+}
+
+static void make_open_native(const struct guest *guest, struct open_routines *open)
+{
+    swap_words(guest, open, sizeof(*open));
+    swap_halves(guest, (char *)open + sizeof(open->at), sizeof(*open) - sizeof(open->at));
+}
+
+static void learn_open(struct guest_profiles *profiles, struct guest *guest,
+                       const struct trace_profile_head *head)
+{
+    struct open_routines open;
+    struct fail ignored;
+
+    if (!read_open(guest, head, &open, &ignored))
+        return;
+    make_open_native(guest, &open);
+    for (uint32_t i = 0; i < open.depth && i < OPEN_ROUTINES_MAX; i++)
+        if (open.at[i].nested < LATE_SECONDS * guest->store.clock_hz)
+            learn_time(profiles, guest, open.at[i].since + open.at[i].nested);
+}
+
+/* Follows the list from ADDRESS to the first head behind serial number AFTER. *address is its address, or 0:
+ * there is none. LEARNS: learns the time from all heads on the way. False: FAIL, the list is damaged, or
+ * has changed. */
+static bool follow(struct guest_profiles *profiles, struct guest *guest, uint64_t *address, uint64_t after,
+                   bool learns, struct fail *fail)
+{
+    struct trace_profile_head head;
+    uint64_t last = 0;
+
+    for (unsigned i = 0; i < HEADS_MAX && *address != 0; i++) {
+        if (!read_head(guest, *address, &head, fail))
+            return false;
+        if (head.serial <= last)
+            return fail_set(fail, "the list of profiles leads back at %#llx", (unsigned long long)*address);
+        if (learns)
+            learn_open(profiles, guest, &head);
+        else if (head.serial > after && head.epoch == profiles->list.epoch)
+            return true;
+        last = head.serial;
+        *address = head.next;
+    }
+    return *address == 0 || fail_set(fail, "the list of profiles does not end");
+}
+
+/* Whether the profile copied last is still in the list; then *address is that of its successor. */
+static bool successor(const struct guest_profiles *profiles, struct guest *guest, uint64_t after,
+                      uint64_t *address)
+{
+    struct trace_profile_head head;
+    struct fail ignored;
+
+    if (profiles->at == 0 || profiles->serial != after || !read_head(guest, profiles->at, &head, &ignored) ||
+        head.serial != after)
+        return false;
+    *address = head.next;
+    return true;
+}
+
+static bool find_next(struct guest_profiles *profiles, struct guest *guest, uint64_t after, uint64_t *address,
+                      struct fail *fail)
+{
+    for (unsigned i = 0; i < RESTARTS_MAX; i++) {
+        if (!read_list(guest, &profiles->list, fail))
+            return false;
+        if (!successor(profiles, guest, after, address))
+            *address = profiles->list.first;
+        if (follow(profiles, guest, address, after, false, fail))
+            return true;
+        if (!guest->memory->live)
+            return false;
+        profiles->at = 0;
+    }
+    return false;
+}
+
+/* ---- copying --------------------------------------------------------------------------------------- */
+
+/* Rows of one page, or the first ones. */
+static bool copy_rows(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
+                      struct fail *fail)
+{
+    const struct trace_profile_list *list = &profiles->list;
+    const uint32_t count = raw->head.count;
+    uint64_t from = raw->head.self + list->rows_at;
+    uint32_t done = 0, part = list->first_rows;
+
+    for (unsigned page = 0; done < count; page++) {
+        part = part < count - done ? part : count - done;
+        if (!copy_words(guest, from, &raw->rows[done], part * sizeof(raw->rows[0]), fail))
+            return false;
+        done += part;
+        if (done < count && page == TRACE_PROFILE_PAGES)
+            return fail_set(fail, "a profile says that it has %u rows", count);
+        from = page < TRACE_PROFILE_PAGES ? raw->head.page[page] : 0;
+        part = list->page_rows;
+    }
+    return true;
+}
+
+/* Without memory for what the program has, it has no rows. */
+static void copy_program(struct guest *guest, struct profile_raw *raw)
+{
+    struct fail ignored;
+
+    for (uint32_t i = 0; i < raw->head.program_pages; i++)
+        if (!copy_words(guest, raw->head.program_page[i], (char *)program_of(raw) + i * PAGE_BYTES,
+                        PAGE_BYTES, &ignored))
+            raw->head.program_pages = 0;
+}
+
+/* Without memory for what the program has, there is no context and no name. */
+static bool copy_profile(struct guest_profiles *profiles, struct guest *guest, uint64_t address,
+                         struct profile_raw *raw, struct fail *fail)
+{
+    struct fail ignored;
+
+    if (!read_head(guest, address, &raw->head, fail) || !read_open(guest, &raw->head, &raw->open, fail) ||
+        !copy_rows(profiles, guest, raw, fail))
+        return false;
+    if (raw->head.context == 0 || !copy_words(guest, raw->head.context, &raw->context, 8, &ignored))
+        raw->context = 0;
+    if (raw->head.name == 0 ||
+        !memory_read(guest->memory, raw->head.name, raw->name, sizeof(raw->name), &ignored))
+        memset(raw->name, 0, sizeof(raw->name));
+    copy_program(guest, raw);
+    return true;
+}
+
+static bool has_unfinished(const struct profile_raw *raw)
+{
+    for (uint32_t i = 0; i < raw->head.count; i++)
+        if (raw->rows[i].begun != raw->rows[i].ended)
+            return true;
+    return raw->head.changes % 2 != 0;
+}
+
+static bool has_same_program(struct profile_raw *a, struct profile_raw *b)
+{
+    return a->head.program_pages == b->head.program_pages &&
+           memcmp(program_of(a), program_of(b), a->head.program_pages * PAGE_BYTES) == 0;
+}
+
+static bool is_same(struct profile_raw *a, struct profile_raw *b)
+{
+    return a->head.count == b->head.count && memcmp(a, b, RAW_BYTES(a->head.count)) == 0 &&
+           has_same_program(a, b);
+}
+
+/* A row that changed from one copy to the other has no moment. The bytes are in the guest's order. */
+static void mark_changed(const struct guest *guest, struct profile_raw *raw, const struct profile_raw *other)
+{
+    for (uint32_t i = 0; i < raw->head.count; i++) {
+        struct trace_profile_row *row = &raw->rows[i];
+        if (row->begun == row->ended &&
+            (i >= other->head.count || memcmp(row, &other->rows[i], sizeof(*row)) != 0))
+            row->begun = guest_64(guest, guest_64(guest, row->ended) + 1);
+    }
+}
+
+/* Copies to raw[0]. */
+static bool copy_steadily(struct guest_profiles *profiles, struct guest *guest, uint64_t address,
+                          struct fail *fail)
+{
+    struct profile_raw **raw = profiles->raw;
+
+    profiles->program_changed = false;
+    if (!copy_profile(profiles, guest, address, raw[0], fail))
+        return false;
+    for (unsigned tries = 1; guest->memory->live; tries++) {
+        if (!copy_profile(profiles, guest, address, raw[1], fail))
+            return false;
+        if (is_same(raw[0], raw[1]) && !has_unfinished(raw[0]))
+            return true;
+        struct profile_raw *older = raw[0];
+        raw[0] = raw[1], raw[1] = older;
+        if (tries == COPY_TRIES)
+            break;
+        if (tries % 8 == 0)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    if (guest->memory->live) {
+        mark_changed(guest, raw[0], raw[1]);
+        profiles->program_changed = !has_same_program(raw[0], raw[1]);
+    }
+    return true;
+}
+
+/* ---- the reply ------------------------------------------------------------------------------------- */
+
+/* A living thread's moment: not before anything that its rows show. */
+static uint64_t moment_of(struct guest_profiles *profiles, struct guest *guest, const struct profile_raw *raw,
+                          const struct trace_profile_copy *copy)
+{
+    if (profiles->list.until != 0)
+        return profiles->list.until;
+    for (uint32_t i = 0; i < raw->open.depth && i < OPEN_ROUTINES_MAX; i++)
+        learn_time(profiles, guest, raw->open.at[i].since + raw->open.at[i].nested);
+    learn_time(profiles, guest, raw->head.born + trace_profile_time(copy));
+    return profiles->now;
+}
+
+static uint64_t time_out(const struct trace_profile_copy *copy)
+{
+    uint64_t time = 0;
+
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
+            time += copy->rows[i].exclusive;
+    return time;
+}
+
+static void make_program_native(const struct guest *guest, struct profile_raw *raw)
+{
+    struct trace_program *program = program_of(raw);
+
+    swap_words(guest, program, raw->head.program_pages * PAGE_BYTES);
+    swap_halves(guest, &program->rows, 16);
+}
+
+/* Routines of a living thread's program. Those that changed while they were copied have no moment. */
+static void add_program_rows(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
+                             struct trace_profile_copy *copy)
+{
+    struct trace_program *program = program_of(raw);
+    uint32_t current;
+
+    if (raw->head.program_pages == 0)
+        return;
+    make_program_native(guest, raw);
+    const uint32_t rows = trace_program_rows(program, raw->head.program_pages, raw->head.epoch);
+    const uint64_t rest = trace_program_open(program, raw->head.epoch, &raw->open, copy->now, &current);
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint32_t page = trace_program_row_page(i);
+        const struct trace_profile_row *first =
+            page == 0 ? program->first : (const void *)((char *)program + page * PAGE_BYTES);
+        const struct trace_profile_row *from = &first[trace_program_row_index(i)];
+        const uint64_t key = trace_program_key(from);
+        if (trace_routine_context(key) == 0)
+            continue;
+        struct trace_profile_row *row = trace_profile_append(copy, key);
+        row->exclusive = trace_program_add_row(row, from, copy->head->life) +
+                         (trace_routine_context(key) == current ? rest : 0);
+        row->begun += profiles->program_changed;
+    }
+}
+
+/* What the scheduler counts lies elsewhere: a thread ran while it was not out. */
+static void add_living(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
+                       struct trace_profile_copy *copy)
+{
+    make_open_native(guest, &raw->open);
+    copy->now = moment_of(profiles, guest, raw, copy);
+    copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
+    trace_profile_add_open(copy, raw->head.born, &raw->open,
+                           guest_64(guest, raw->context) & TRACE_PROFILE_CONTEXT_MAX);
+    add_program_rows(profiles, guest, raw, copy);
+    const uint64_t out = time_out(copy);
+    copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
+}
+
+/* Of times that are of different moments, the program's may be less than nothing. */
+static void add_program(struct trace_profile_copy *copy)
+{
+    const bool fits = trace_profile_time(copy) <= copy->head->life;
+
+    trace_profile_add_program(copy);
+    if (!fits) {
+        struct trace_profile_row *program =
+            trace_profile_row_of(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0));
+        program->exclusive = 0;
+        program->begun = program->ended + 1;
+    }
+}
+
+static void put_in_guest_order(const struct guest *guest, struct trace_profile *head, size_t bytes)
+{
+    char name[sizeof(head->name)];
+
+    memcpy(name, head->name, sizeof(name));
+    swap_halves(guest, &head->of, 16);
+    swap_halves(guest, &head->rows, 8);
+    swap_words(guest, head, bytes);
+    memcpy(head->name, name, sizeof(name));
+}
+
+/* Makes the reply of raw[0]. Returns its size. */
+static size_t complete(struct guest_profiles *profiles, struct guest *guest)
+{
+    struct profile_raw *raw = profiles->raw[0];
+    struct trace_profile *head = (struct trace_profile *)profiles->reply;
+    struct trace_profile_copy copy = {.head = head, .rows = (struct trace_profile_row *)(head + 1)};
+
+    *head = (struct trace_profile){.serial = raw->head.serial,
+                                   .of = raw->head.of,
+                                   .pid = raw->head.pid,
+                                   .tid = raw->head.tid,
+                                   .threads = raw->head.threads,
+                                   .life = raw->head.life,
+                                   .ran = raw->head.ran,
+                                   .refused = raw->head.refused,
+                                   .rows = raw->head.count,
+                                   .row_bytes = sizeof(copy.rows[0])};
+    memcpy(head->name, raw->name, sizeof(head->name));
+    memcpy(copy.rows, raw->rows, raw->head.count * sizeof(copy.rows[0]));
+    swap_words(guest, copy.rows, raw->head.count * sizeof(copy.rows[0]));
+    copy.now = profiles->now;
+    if (raw->head.open != 0)
+        add_living(profiles, guest, raw, &copy);
+    add_program(&copy);
+    trace_profile_drop_empty(&copy);
+    head->until = copy.now;
+    const size_t bytes = sizeof(*head) + head->rows * sizeof(copy.rows[0]);
+    put_in_guest_order(guest, head, bytes);
+    return bytes;
+}
+
+/* The moment of all profiles of a reading is the same, if memory does not change. */
+static bool begin_reading(struct guest_profiles *profiles, struct guest *guest, struct fail *fail)
+{
+    struct fail ignored;
+
+    for (unsigned i = 0; i < 2 && profiles->raw[i] == NULL; i++)
+        profiles->raw[i] = alloc_zero(1, RAW_BYTES(ROWS_MAX) + TRACE_PROGRAM_PAGES * PAGE_BYTES);
+    if (profiles->reply == NULL)
+        profiles->reply = alloc_zero(1, TRACE_PROFILE_BYTES_MAX);
+    profiles->at = profiles->now = 0;
+    if (!read_list(guest, &profiles->list, fail))
+        return false;
+    profiles->now = profiles->list.latest;
+    uint64_t address = profiles->list.first;
+    follow(profiles, guest, &address, 0, true, &ignored); /* damage is found again */
+    return true;
+}
+
+bool guest_profiles_next(struct guest_profiles *profiles, struct guest *guest, uint64_t after, size_t *size,
+                         struct fail *fail)
+{
+    uint64_t address = 0;
+
+    *size = 0;
+    if ((after == 0 || profiles->reply == NULL) && !begin_reading(profiles, guest, fail))
+        return false;
+    for (unsigned i = 0; i < RESTARTS_MAX; i++) {
+        if (!find_next(profiles, guest, after, &address, fail))
+            return false;
+        if (address == 0)
+            return true;
+        if (copy_steadily(profiles, guest, address, fail) && profiles->raw[0]->head.serial > after) {
+            profiles->at = address;
+            profiles->serial = profiles->raw[0]->head.serial;
+            *size = complete(profiles, guest);
+            return true;
+        }
+        if (!guest->memory->live)
+            return false;
+        profiles->at = 0; /* it ended meanwhile */
+    }
+    return fail_set(fail, "the list of profiles keeps changing; try again");
+}
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+static bool read_routines(struct guest_profiles *profiles, struct guest *guest,
+                          struct trace_routine_list *list, struct fail *fail)
+{
+    if (!copy_words(guest, profiles->list.routines, list, sizeof(*list), fail))
+        return false;
+    swap_words(guest, list, sizeof(*list));
+    swap_halves(guest, &list->count, 8);
+    if (list->epoch != profiles->list.epoch)
+        list->count = 0;
+    return list->count <= TRACE_ROUTINE_PAGES * TRACE_ROUTINES_PER_PAGE ||
+           fail_set(fail, "the list of names of routines is damaged");
+}
+
+bool guest_profiles_names(struct guest_profiles *profiles, struct guest *guest, uint64_t from, size_t *size,
+                          struct fail *fail)
+{
+    const size_t bytes = sizeof(struct trace_routine), most = TRACE_PROFILE_BYTES_MAX / bytes;
+    struct trace_routine_list list;
+
+    *size = 0;
+    if (profiles->reply == NULL && !begin_reading(profiles, guest, fail))
+        return false;
+    if (!read_routines(profiles, guest, &list, fail))
+        return false;
+    uint64_t index = from > TRACE_CONTEXT_NAMED ? from - TRACE_CONTEXT_NAMED : 0;
+    for (size_t i = 0; i < most && index < list.count; i++, index++) {
+        const uint64_t page = list.page[index / TRACE_ROUTINES_PER_PAGE];
+        if (!copy_words(guest, page + index % TRACE_ROUTINES_PER_PAGE * bytes, profiles->reply + *size, bytes,
+                        fail))
+            return false;
+        *size += bytes;
+    }
+    return true;
+}
+
+void guest_profiles_free(struct guest_profiles *profiles)
+{
+    free(profiles->raw[0]);
+    free(profiles->raw[1]);
+    free(profiles->reply);
+    *profiles = (struct guest_profiles){0};
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* shares.c - what each process did with its time; see shares.h. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tools/tarn/print/print_table.h>
+#include <tools/tarn/top/shares.h>
+
+#define NAMES_CUT 16u
+#define COLUMNS   ((unsigned)SHARES_COLUMNS)
+
+enum { PID, THREADS, INTERVAL, RUNNING, FIRST_SHARE };
+
+/* Keys of columns: nanoseconds, and percent. */
+static char ns_keys[COLUMNS][32], percent_keys[COLUMNS][32];
+
+static void make_keys(void)
+{
+    for (unsigned c = RUNNING; c < COLUMNS; c++) {
+        const char *name = c == RUNNING ? "running" : trace_share_names[c - FIRST_SHARE];
+        snprintf(ns_keys[c], sizeof(ns_keys[c]), "%s_ns", name);
+        snprintf(percent_keys[c], sizeof(percent_keys[c]), "%s_percent", name);
+    }
+}
+
+/* ---- processes ------------------------------------------------------------------------------------- */
+
+struct processes {
+    struct trace_process_shares *list; /* by pid */
+    size_t count, size;
+};
+
+static struct trace_process_shares *find(const struct processes *processes, uint32_t pid)
+{
+    for (size_t i = processes->count; i-- > 0;)
+        if (processes->list[i].pid == pid)
+            return &processes->list[i];
+    return NULL;
+}
+
+static void collect(struct processes *processes, const struct profiles *profiles)
+{
+    *processes = (struct processes){0};
+    for (size_t i = 0; i < profiles->count; i++) {
+        const struct profile_copy *copy = &profiles->copies[i];
+        if (!trace_shares_are_of_process(&copy->head))
+            continue;
+        struct trace_process_shares *process = find(processes, copy->head.pid);
+        if (process == NULL) {
+            processes->list =
+                array_grow(processes->list, processes->count, &processes->size, sizeof(*process));
+            process = &processes->list[processes->count++];
+            *process = (struct trace_process_shares){0};
+        }
+        trace_shares_add(process, &copy->head, copy->rows);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+static double in_ns(const struct profiles *profiles, uint64_t ticks)
+{
+    return (double)ticks * 1e9 / (double)(profiles->begin.clock_hz ? profiles->begin.clock_hz : 1);
+}
+
+static const char *name_of(const struct trace_process_shares *process, char name[PROFILE_NAME_BYTES])
+{
+    struct trace_profile head = {.of = TRACE_PROFILE_THREAD};
+
+    memcpy(head.name, process->name, sizeof(head.name));
+    return process->pid == 0 ? "idle" : profile_name(&head, name);
+}
+
+static void add_row(struct table *table, const struct profiles *profiles,
+                    const struct trace_process_shares *process, bool in_percent, double seconds)
+{
+    char name[PROFILE_NAME_BYTES];
+    struct table_row *row = table_add(table, name_of(process, name));
+
+    row->cells[PID].count = process->pid;
+    row->cells[THREADS].count = process->threads;
+    const double interval = process->interval != 0 ? in_ns(profiles, process->interval) : seconds * 1e9;
+    row->cells[INTERVAL].count = (uint64_t)interval;
+    for (unsigned c = RUNNING; c < COLUMNS; c++) {
+        const double ns =
+            in_ns(profiles, c == RUNNING ? trace_shares_running(process) : process->ticks[c - FIRST_SHARE]);
+        if (in_percent)
+            row->cells[c].real = interval > 0 ? ns / interval * 100 : NAN;
+        else
+            row->cells[c].count = ns < (double)TABLE_NONE ? (uint64_t)ns : TABLE_NONE - 1;
+    }
+}
+
+void shares_fill(struct table *table, struct table_column columns[SHARES_COLUMNS], const struct profiles *now,
+                 const struct profiles *before, const char *pattern, bool in_percent, double *seconds)
+{
+    struct processes processes, earlier = {0};
+    char name[PROFILE_NAME_BYTES];
+
+    make_keys();
+    *table = (struct table){.key = "process",
+                            .heading = "process",
+                            .others = "processes",
+                            .columns = columns,
+                            .column_count = COLUMNS};
+    columns[PID] = (struct table_column)NUMBER_COLUMN("pid");
+    columns[THREADS] = (struct table_column)NUMBER_COLUMN("threads");
+    columns[INTERVAL] = (struct table_column)TIME_OF_ONE("interval_ns");
+    for (unsigned c = RUNNING; c < COLUMNS; c++)
+        columns[c] = in_percent ? (struct table_column)REAL_COLUMN(percent_keys[c], 1)
+                                : (struct table_column)TIME_COLUMN(ns_keys[c]);
+    collect(&processes, now);
+    if (before != NULL)
+        collect(&earlier, before);
+    *seconds = before != NULL && now->begin.moment > before->begin.moment
+                   ? in_ns(now, now->begin.moment - before->begin.moment) * 1e-9
+                   : 0;
+    for (size_t i = 0; i < processes.count; i++) {
+        struct trace_process_shares *process = &processes.list[i];
+        const struct trace_process_shares *old = find(&earlier, process->pid);
+        if (old != NULL)
+            trace_shares_subtract(process, old);
+        if (*pattern == '\0' || match_glob(pattern, name_of(process, name)))
+            add_row(table, now, process, in_percent, *seconds);
+    }
+    free(processes.list);
+    free(earlier.list);
+}
+
+/* ---- output ---------------------------------------------------------------------------------------- */
+
+static void sort_rows(struct table *table, enum screen_sort sort, bool in_percent)
+{
+    const unsigned column = sort == SORT_READY ? FIRST_SHARE + TRACE_SHARE_READY : RUNNING;
+
+    table_sort(table, sort == SORT_NAME
+                          ? TABLE_BY_NAME
+                          : table_find_column(table, (in_percent ? percent_keys : ns_keys)[column]));
+}
+
+/* In this order columns are left out on narrow screens. */
+static void choose_drops(const char *drops[COLUMNS + 1])
+{
+    static const uint8_t order[] = {
+        TRACE_SHARE_AWAY,   TRACE_SHARE_SUSPENDED, TRACE_SHARE_OTHERS,     TRACE_SHARE_FAULT,
+        TRACE_SHARE_IDLE,   TRACE_SHARE_SEND,      TRACE_SHARE_FUTEX,      TRACE_SHARE_NOTIFICATION,
+        TRACE_SHARE_SLEEP,  TRACE_SHARE_RECEIVE,   TRACE_SHARE_INTERRUPTS, TRACE_SHARE_REPLY,
+        TRACE_SHARE_FAULTS, TRACE_SHARE_CALLS,     TRACE_SHARE_SYSCALLS,   TRACE_SHARE_PROGRAM};
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < sizeof(order); i++)
+        drops[count++] = percent_keys[FIRST_SHARE + order[i]];
+    drops[count] = NULL;
+}
+
+/* Takes columns out in which no process has any time, and that of the intervals. */
+static void drop_empty(struct table *table, struct table_column columns[SHARES_COLUMNS])
+{
+    unsigned kept = INTERVAL;
+
+    for (unsigned c = RUNNING; c < COLUMNS; c++) {
+        bool has_any = c == RUNNING;
+        for (size_t i = 0; i < table->count; i++)
+            has_any |= table->rows[i]->cells[c].real >= 0.05;
+        if (!has_any)
+            continue;
+        columns[kept] = columns[c];
+        for (size_t i = 0; i < table->count; i++)
+            table->rows[i]->cells[kept] = table->rows[i]->cells[c];
+        kept++;
+    }
+    table->column_count = kept;
+}
+
+void shares_print(FILE *to, const struct shares_view *view, const struct profiles *now,
+                  const struct profiles *before, unsigned width, unsigned height, uint64_t top)
+{
+    struct table_column columns[SHARES_COLUMNS];
+    const char *drops[COLUMNS + 1];
+    unsigned lines = 2 + (view->line != NULL);
+    struct table table;
+    double seconds;
+
+    shares_fill(&table, columns, now, before, view->pattern, true, &seconds);
+    sort_rows(&table, view->sort, true);
+    drop_empty(&table, columns);
+    choose_drops(drops);
+    fprintf(to, "%s%s%s%s: %.2f s, %zu processes\n", view->state != NULL ? "(" : "",
+            view->state != NULL ? view->state : "", view->state != NULL ? ") " : "", view->source, seconds,
+            table.count);
+    if (view->line != NULL)
+        fprintf(to, "%s\n", view->line);
+    if (view->pattern[0] != '\0') {
+        fprintf(to, "only processes matching %s\n", view->pattern);
+        lines++;
+    }
+    const uint64_t rows = height == 0 ? top : height > lines + 2 ? height - lines - 2 : 1;
+    table_print_text_within(to, &table, rows,
+                            &(struct table_limits){height != 0 ? width : UINT_MAX, NAMES_CUT, drops});
+    table_free(&table);
+}
+
+void shares_write(FILE *to, const struct shares_view *view, const struct profiles *now,
+                  const struct profiles *before, enum analysis_format format, uint64_t top)
+{
+    struct table_column columns[SHARES_COLUMNS];
+    struct table table;
+    double seconds;
+
+    shares_fill(&table, columns, now, before, view->pattern, false, &seconds);
+    sort_rows(&table, view->sort, false);
+    if (format == ANALYSIS_JSON)
+        fprintf(to, "{\"seconds\":%.9f,", seconds);
+    (format == ANALYSIS_JSON ? table_print_json : table_print_csv)(to, &table, top);
+    if (format == ANALYSIS_JSON)
+        fputs("}\n", to);
+    table_free(&table);
+}

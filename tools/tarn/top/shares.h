@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * shares.h - what `tarn top --profiles` shows of an interval: what each process did with its time, as the
+ * profiles of two moments say (trace/print/shares.h).
+ */
+#ifndef TARN_SHARES_H
+#define TARN_SHARES_H
+
+#include <tools/tarn/table.h>
+#include <tools/tarn/tables/profiles.h>
+#include <tools/tarn/top/screen.h>
+#include <trace/print/shares.h>
+
+#define SHARES_COLUMNS (TRACE_SHARES + 4u) /* pid, threads, interval, running, and all shares */
+
+struct shares_view {
+    const char *source;
+    const char *state;     /* shown first; NULL: nothing */
+    const char *line;      /* below the first line; NULL: none */
+    const char *pattern;   /* of names; "": all */
+    enum screen_sort sort; /* running, ready or name */
+};
+
+/* Makes a table of the processes at NOW, to be freed by table_free: times since BEFORE, or NULL: since
+ * profiles were switched on. In nanoseconds; IN_PERCENT: of *seconds, the time between. COLUMNS is the
+ * table's. */
+void shares_fill(struct table *table, struct table_column columns[SHARES_COLUMNS], const struct profiles *now,
+                 const struct profiles *before, const char *pattern, bool in_percent, double *seconds);
+/* Prints the table of an interval, within WIDTH and HEIGHT; HEIGHT 0: as text, at most TOP rows. */
+void shares_print(FILE *to, const struct shares_view *view, const struct profiles *now,
+                  const struct profiles *before, unsigned width, unsigned height, uint64_t top);
+/* JSON, an object on one line, or CSV. */
+void shares_write(FILE *to, const struct shares_view *view, const struct profiles *now,
+                  const struct profiles *before, enum analysis_format format, uint64_t top);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace/print/shares.c - what each process did with its time; see shares.h. */
+#include <trace/print/shares.h>
+
+const char *const trace_share_names[TRACE_SHARES] = {
+    [TRACE_SHARE_PROGRAM] = "program",
+    [TRACE_SHARE_SYSCALLS] = "syscalls",
+    [TRACE_SHARE_CALLS] = "calls",
+    [TRACE_SHARE_FAULTS] = "faults",
+    [TRACE_SHARE_INTERRUPTS] = "interrupts",
+    [TRACE_SHARE_IDLE] = "idle",
+    [TRACE_SHARE_OTHERS] = "others",
+    [TRACE_SHARE_READY] = "ready",
+    [TRACE_SHARE_SEND] = "send",
+    [TRACE_SHARE_RECEIVE] = "receive",
+    [TRACE_SHARE_REPLY] = "reply",
+    [TRACE_SHARE_NOTIFICATION] = "notification",
+    [TRACE_SHARE_FUTEX] = "futex",
+    [TRACE_SHARE_SLEEP] = "sleep",
+    [TRACE_SHARE_FAULT] = "fault",
+    [TRACE_SHARE_SUSPENDED] = "suspended",
+    [TRACE_SHARE_AWAY] = "away",
+};
+
+/* By enum thread_state of tarn/abi.h: what a thread that is switched away from does. */
+static const uint8_t out_shares[] = {TRACE_SHARE_AWAY,     TRACE_SHARE_READY, TRACE_SHARE_SEND,
+                                     TRACE_SHARE_RECEIVE,  TRACE_SHARE_REPLY, TRACE_SHARE_NOTIFICATION,
+                                     TRACE_SHARE_FUTEX,    TRACE_SHARE_SLEEP, TRACE_SHARE_FAULT,
+                                     TRACE_SHARE_SUSPENDED};
+
+static enum trace_share share_of(uint64_t key)
+{
+    const uint64_t argument = trace_routine_argument(key);
+    switch (trace_routine_kind(key)) {
+    case TRACE_ROUTINE_PROGRAM:
+        return TRACE_SHARE_PROGRAM;
+    case TRACE_ROUTINE_SYSCALL:
+        return TRACE_SHARE_SYSCALLS;
+    case TRACE_ROUTINE_CALL:
+        return TRACE_SHARE_CALLS;
+    case TRACE_ROUTINE_FAULT:
+    case TRACE_ROUTINE_EXCEPTION:
+        return TRACE_SHARE_FAULTS;
+    case TRACE_ROUTINE_INTERRUPT:
+    case TRACE_ROUTINE_IPI:
+    case TRACE_ROUTINE_TIMER:
+        return TRACE_SHARE_INTERRUPTS;
+    case TRACE_ROUTINE_IDLE:
+        return TRACE_SHARE_IDLE;
+    case TRACE_ROUTINE_OUT:
+        return argument < sizeof out_shares ? (enum trace_share)out_shares[argument] : TRACE_SHARE_SUSPENDED;
+    default:
+        return TRACE_SHARE_OTHERS;
+    }
+}
+
+bool trace_shares_add(struct trace_process_shares *process, const struct trace_profile *head,
+                      const struct trace_profile_row *rows)
+{
+    if (!trace_shares_are_of_process(head))
+        return false;
+    process->pid = head->pid;
+    if (head->until > process->until)
+        process->until = head->until;
+    process->threads += head->of == TRACE_PROFILE_THREAD;
+    if (head->of == TRACE_PROFILE_THREAD || !process->name[0])
+        for (unsigned i = 0; i < sizeof process->name; i++)
+            process->name[i] = head->name[i];
+    for (uint32_t i = 0; i < head->rows; i++)
+        if (trace_routine_kind(rows[i].key) != TRACE_ROUTINE_SERVED)
+            process->ticks[share_of(rows[i].key)] += rows[i].exclusive;
+    return true;
+}
+
+uint64_t trace_shares_running(const struct trace_process_shares *process)
+{
+    uint64_t ticks = 0;
+    for (unsigned i = 0; i < TRACE_SHARE_READY; i++)
+        ticks += process->ticks[i];
+    return ticks;
+}
+
+void trace_shares_subtract(struct trace_process_shares *now, const struct trace_process_shares *before)
+{
+    for (unsigned i = 0; i < TRACE_SHARES; i++)
+        if (now->ticks[i] < before->ticks[i])
+            return;
+    for (unsigned i = 0; i < TRACE_SHARES; i++)
+        now->ticks[i] -= before->ticks[i];
+    now->interval = now->until - before->until;
+}

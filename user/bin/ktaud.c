@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktaud.c - takes snapshots of profiles periodically, of all processes or of chosen ones, and adds them to a
+ * file, or sends them to the host.
+ *
+ * `ktau FILE` shows the last snapshot. On the host, `tarn profiles --listen PORT --save FILE` receives what
+ * is sent, and `tarn profiles FILE` shows it (trace/format/FORMAT.md, "Files of profiles"). Memory is that of
+ * one profile. If a write fails, the snapshots before are whole.
+ *
+ * Needs profiles to be on, and the trace object.
+ */
+#include <arch/trace.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <tarn/runtime.h>
+#include <time.h>
+#include <unistd.h>
+#include <user/bin/util.h>
+#include <user/tarnprof/save.h>
+
+#define CHOSEN_MAX 32u
+
+static const char synopsis[] =
+    "[-i SECONDS] [-n COUNT] [-p PID]... [-c NAME]... FILE|tcp:ADDRESS:PORT\n"
+    "  -i SECONDS  between two snapshots; 5 if not given, parts of seconds as in 0.5\n"
+    "  -n COUNT    end after so many\n"
+    "  -p PID      only this process, and its children that have ended\n"
+    "  -c NAME     only processes of this name, and theirs\n"
+    "  FILE        is created, or snapshots are added to it\n"
+    "  tcp:...     the host is 10.0.2.2 in QEMU's user network; there, run\n"
+    "              tarn profiles --listen PORT --save FILE\n";
+
+struct chosen {
+    uint32_t pids[CHOSEN_MAX];
+    const char *names[CHOSEN_MAX];
+    unsigned pid_count, name_count;
+};
+
+struct plan {
+    double seconds;
+    unsigned long count; /* 0: until it is killed */
+    struct chosen chosen;
+    const char *to;
+};
+
+/* ---- Options ---- */
+
+static double number_of(const char *text, double least, double most)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !(value >= least && value <= most))
+        usage(synopsis);
+    return value;
+}
+
+static void take_option(struct plan *plan, char letter, const char *value)
+{
+    struct chosen *chosen = &plan->chosen;
+    if (letter == 'i')
+        plan->seconds = number_of(value, 0.001, 1e6);
+    else if (letter == 'n')
+        plan->count = (unsigned long)number_of(value, 1, 1e9);
+    else if (letter == 'p' && chosen->pid_count < CHOSEN_MAX)
+        chosen->pids[chosen->pid_count++] = (uint32_t)number_of(value, 0, 4294967295.0);
+    else if (letter == 'c' && chosen->name_count < CHOSEN_MAX)
+        chosen->names[chosen->name_count++] = value;
+    else
+        usage(synopsis);
+}
+
+static struct plan read_plan(int argc, char **argv)
+{
+    struct plan plan = {.seconds = 5};
+    int at = 1;
+    for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+        if (!argv[at][1] || argv[at][2])
+            usage(synopsis);
+        take_option(&plan, argv[at][1], argv[at + 1]);
+    }
+    if (at + 1 != argc || argv[at][0] == '-')
+        usage(synopsis);
+    plan.to = argv[at];
+    return plan;
+}
+
+static bool is_chosen(void *context, const struct trace_profile *head)
+{
+    const struct chosen *chosen = context;
+    for (unsigned i = 0; i < chosen->pid_count; i++)
+        if (chosen->pids[i] == head->pid)
+            return true;
+    for (unsigned i = 0; i < chosen->name_count; i++)
+        if (!strncmp(chosen->names[i], head->name, sizeof head->name))
+            return true;
+    return false;
+}
+
+/* ---- Where snapshots go ---- */
+
+static int connect_to(const char *address)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    const char *colon = strrchr(address, ':');
+    char host[40] = "", *end;
+    if (!colon || (size_t)(colon - address) >= sizeof host)
+        usage(synopsis);
+    memcpy(host, address, (size_t)(colon - address));
+    const unsigned long port = strtoul(colon + 1, &end, 10);
+    if (end == colon + 1 || *end || port < 1 || port > 65535 || inet_pton(AF_INET, host, &to.sin_addr) != 1)
+        usage(synopsis);
+    to.sin_port = htons((uint16_t)port);
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
+        die("no connection to %s: does `tarn profiles --listen %lu --save FILE` run there?", address, port);
+    return fd;
+}
+
+/* Opens it behind its last snapshot, and says how many bytes are before. */
+static int open_file(const char *path, uint64_t *bytes)
+{
+    struct tarnprof_sum sum = {0};
+    struct stat about;
+    char wrong[80];
+    const int fd = open(path, O_RDWR | O_CREAT, 0666);
+    if (fd < 0 || fstat(fd, &about) < 0)
+        die("%s", path);
+    *bytes = (uint64_t)about.st_size;
+    if (about.st_size && (!tarnprof_load(&sum, path, 0, wrong) || wrong[0])) {
+        refuse("%s: %s; nothing can be added to it", path, wrong);
+        exit(1);
+    }
+    tarnprof_free_sum(&sum);
+    if (lseek(fd, 0, SEEK_END) < 0)
+        die("%s", path);
+    return fd;
+}
+
+/* ---- Running ---- */
+
+static void wait_until(const struct timespec *due)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double left = (double)(due->tv_sec - now.tv_sec) + (double)(due->tv_nsec - now.tv_nsec) / 1e9;
+    if (left > 0)
+        nanosleep(&(struct timespec){(time_t)left, (long)((left - (double)(time_t)left) * 1e9)}, NULL);
+}
+
+static void move_on(struct timespec *due, double seconds)
+{
+    const double part = seconds - (double)(time_t)seconds;
+    due->tv_sec += (time_t)seconds;
+    due->tv_nsec += (long)(part * 1e9);
+    if (due->tv_nsec >= 1000000000) {
+        due->tv_nsec -= 1000000000;
+        due->tv_sec++;
+    }
+}
+
+static int take_snapshots(const struct plan *plan, struct tarnprof_saver *saver)
+{
+    struct timespec due;
+    clock_gettime(CLOCK_MONOTONIC, &due);
+    while (!plan->count || saver->snapshots < plan->count) {
+        if (!tarnprof_save(saver))
+            return refuse("%s: %s; %llu snapshots before are whole", plan->to, saver->wrong,
+                          (unsigned long long)saver->snapshots);
+        move_on(&due, plan->seconds);
+        if (!plan->count || saver->snapshots < plan->count)
+            wait_until(&due);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    program_name = argv[0];
+    struct plan plan = read_plan(argc, argv);
+    if (!slot_is_filled(SLOT_TRACE))
+        return refuse("this process may not read the profiles of others");
+    if (!arch_trace_info()->profiles)
+        return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
+    struct tarnprof_saver saver = {.of = SLOT_TRACE, .context = &plan.chosen};
+    if (plan.chosen.pid_count || plan.chosen.name_count)
+        saver.choose = is_chosen;
+    saver.fd = strncmp(plan.to, "tcp:", 4) ? open_file(plan.to, &saver.bytes) : connect_to(plan.to + 4);
+    const int status = take_snapshots(&plan, &saver);
+    if (close(saver.fd) < 0 && !status)
+        return complain("%s", plan.to);
+    return status;
+}

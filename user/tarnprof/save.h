@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * save.h - writes snapshots of profiles to a file or a connection (trace/format/profile_file.h), and reads
+ * files of them: libtarnprof.
+ *
+ * Memory is that of one profile, whatever the snapshot has.
+ */
+#ifndef TARNPROF_SAVE_H
+#define TARNPROF_SAVE_H
+
+#include <trace/print/profile_file.h>
+#include <user/tarnprof/tarnprof.h>
+
+struct tarnprof_saver {
+    int fd;
+    cap_t of; /* as for tarnprof_next() */
+    /* Whether a profile is saved; NULL: all are. */
+    bool (*choose)(void *context, const struct trace_profile *head);
+    void *context;
+    uint64_t snapshots, bytes; /* whole ones, so far; with whatever the file began with */
+    char wrong[80];            /* of the last failure */
+};
+
+/* Adds a snapshot. False: saver->wrong says why. A file then ends with the last whole snapshot. */
+bool tarnprof_save(struct tarnprof_saver *saver);
+
+/* Adds all profiles of snapshot `number` of a file, from 1, to the sum; 0: of the last one. False: wrong has
+ * the reason. If only what follows the snapshot is damaged, it is true, and `wrong` says so. */
+bool tarnprof_load(struct tarnprof_sum *sum, const char *path, uint64_t number, char wrong[80]);
+
+#endif
