@@ -185,7 +185,7 @@ $(BA)/explore/obj/%.o: %.c rules.mk | $$(GENERATED)
 	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
 # Programs: libraries, servers and all other sources of Tarn, with calls of libc-glue/explore/point.c. Excluded: newlib,
 # the first instructions, the runtime itself and its clock, and the printer of events.
-EXPLORE_USER_PLAIN := arch/% $(GEN)/% kernel/% libc-glue/explore/% libc-glue/tarn/clock.c trace/event/% trace/print/% trace/cost/%
+EXPLORE_USER_PLAIN := arch/% $(GEN)/% kernel/% libc-glue/explore/% libc-glue/tarn/clock.c libc-glue/tarn/routine.c trace/event/% trace/print/% trace/cost/%
 $(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
 	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_USER_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<

@@ -5,6 +5,7 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <trace/ring/profile_copy.h>
 
 static LOCK_CLASS(profiles_class, "profiles");
 struct spinlock profiles_lock = SPINLOCK(&profiles_class);
@@ -17,7 +18,6 @@ struct trace_profile_list profile_list = {
     .page_rows = PROFILE_PAGE_ROWS,
 };
 static uint64_t last_serial; /* under profiles_lock */
-static const uint64_t no_context;
 
 #define KEPT_MAX 8u
 static struct routine_profile *kept[KEPT_MAX]; /* under profiles_lock */
@@ -134,11 +134,15 @@ static __attribute__((noinline)) struct trace_profile_row *add_row(struct routin
     return *find_entry(profile, key) = row;
 }
 
-/* Never NULL: without memory, the row of others. */
 static inline struct trace_profile_row *find_or_add(struct routine_profile *profile, uint64_t key)
 {
     struct trace_profile_row *row = *find_entry(profile, key);
     return row ? row : add_row(profile, key);
+}
+
+struct trace_profile_row *profile_find_or_add(struct routine_profile *profile, uint64_t key)
+{
+    return find_or_add(profile, key);
 }
 
 struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key)
@@ -148,14 +152,6 @@ struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t k
 }
 
 /* ---- Profiles ---- */
-
-void profile_use_context(struct routine_profile *profile, const struct thread *thread)
-{
-    const uint64_t *word =
-        thread && thread->space ? space_context_of(thread->space, thread->block_user) : NULL;
-    profile->rows.context = word ? word : &no_context;
-    profile->head.context = word ? virt_to_phys(word) : 0;
-}
 
 static struct routine_profile *begin_profile(struct routine_profile *profile, enum trace_profile_of of)
 {
@@ -169,7 +165,7 @@ static struct routine_profile *begin_profile(struct routine_profile *profile, en
 static struct routine_profile *take_kept(void)
 {
     struct routine_profile *profile = kept[--kept_count];
-    profile->head.life = profile->head.ran = profile->head.next = 0;
+    profile->head.life = profile->head.ran = profile->head.refused = profile->head.next = 0;
     return profile;
 }
 
@@ -181,7 +177,7 @@ static struct routine_profile *make_profile(void)
     struct routine_profile *profile = phys_to_virt(frame);
     memset(profile, 0, offsetof(struct routine_profile, first));
     profile->frames = 1;
-    profile->rows.context = &no_context;
+    profile->rows.program = &profile->no_program;
     profile->index = profile->small_index;
     profile->index_mask = PROFILE_SMALL_INDEX - 1;
     reset_rows(profile);
@@ -199,7 +195,7 @@ struct routine_profile *profile_new(enum trace_profile_of of, struct space *spac
 
 void profile_clear(struct routine_profile *profile)
 {
-    profile->head.life = profile->head.ran = 0;
+    profile->head.life = profile->head.ran = profile->head.refused = 0;
     profile->head.threads = 0;
     reset_rows(profile);
     begin_profile(profile, profile->head.of);
@@ -261,12 +257,6 @@ void profiles_free_kept(void)
         profile_free(kept[--kept_count]);
 }
 
-static uint32_t bucket_of(uint64_t time)
-{
-    const uint32_t bucket = 63 - (uint32_t)__builtin_clzll(time | 1);
-    return bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1;
-}
-
 /* Moves the counts. Only the buckets between the least and the greatest time can have any. */
 static inline void move_counts(struct trace_profile_row *to, struct trace_profile_row *from)
 {
@@ -279,7 +269,8 @@ static inline void move_counts(struct trace_profile_row *to, struct trace_profil
         to->least = from->least;
     if (from->greatest > to->greatest)
         to->greatest = from->greatest;
-    for (uint32_t i = bucket_of(from->least), last = bucket_of(from->greatest); i <= last; i++) {
+    for (uint32_t i = trace_profile_bucket(from->least), last = trace_profile_bucket(from->greatest);
+         i <= last; i++) {
         to->times[i] += from->times[i];
         from->times[i] = 0;
     }
@@ -322,6 +313,7 @@ void profile_add(struct routine_profile *to, struct routine_profile *from)
         left -= count;
     }
     to->head.life += from->head.life;
+    to->head.refused += from->head.refused;
     to->head.ran += from->head.ran;
     to->head.threads += from->head.threads;
 }
@@ -332,7 +324,7 @@ void profile_close_open(struct thread *thread, struct routine_profile *profile, 
     struct open_routines *routines = &thread->routines;
     while (routines->depth) {
         struct open_routine *open = &routines->at[--routines->depth];
-        const uint64_t key = open->key | *profile->rows.context << TRACE_PROFILE_CONTEXT_SHIFT;
+        const uint64_t key = open->key | profile->rows.program->context << TRACE_PROFILE_CONTEXT_SHIFT;
         if (open->since < profile->head.born)
             continue;
         find_or_add(profile, key)->exclusive += now - open->since - open->nested;

@@ -37,6 +37,7 @@ struct routine_profile {
     uint32_t index_mask;                 /* entries of the index, minus one */
     struct trace_profile_row **index;    /* by hash of the key; NULL: free */
     struct trace_profile_row *small_index[PROFILE_SMALL_INDEX];
+    struct trace_program_clock no_program; /* for those without one */
     struct trace_profile_row first[];
 };
 
@@ -73,8 +74,8 @@ extern struct trace_profile_list profile_list; /* the same, for readers of guest
 
 /* The row of a key, also for its slot of the cache. */
 struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key);
-/* The context of its rows is what the thread's program says from now on; NULL: none. */
-void profile_use_context(struct routine_profile *profile, const struct thread *thread);
+/* The row with this key; never NULL: without memory, the row of others. */
+struct trace_profile_row *profile_find_or_add(struct routine_profile *profile, uint64_t key);
 /* All with profiles_lock held: */
 /* NULL: no memory. Not in the list yet. `space`: whose it is, or NULL. */
 struct routine_profile *profile_new(enum trace_profile_of of, struct space *space);
@@ -104,5 +105,25 @@ static inline bool profile_is_current(const struct routine_profile *profile)
 }
 /* Time in the routines that are open is no longer open: adds it to the exclusive times of their rows. */
 void profile_close_open(struct thread *thread, struct routine_profile *profile, uint64_t now);
+
+extern struct trace_routine_list trace_routine_list; /* routine_names.c, under its lock */
+
+/* profiles_program.c: what programs write (trace/ring/profile_copy.h). */
+/* From now on the profile belongs to the thread's program; NULL: to none. The thread's CPU. */
+void profile_use_program(struct routine_profile *profile, const struct thread *thread);
+static inline struct trace_program *profile_program(const struct routine_profile *profile) /* NULL: none */
+{
+    return profile->head.program_pages ? phys_to_virt(profile->head.program_page[0]) : NULL;
+}
+/* The number of rows of its program, which may be written meanwhile; and one of them. */
+uint32_t profile_program_rows(const struct routine_profile *profile);
+const struct trace_profile_row *profile_program_row(const struct routine_profile *profile, uint32_t number);
+/* Changes whenever the program enters or leaves a routine. */
+uint64_t profile_program_moved(const struct routine_profile *profile);
+/* How often routines of it found no number or row, so far. */
+uint64_t profile_refused(const struct routine_profile *profile);
+/* Ends the program's part of a profile: adds its rows to those of the kernel, as far as the time suffices in
+ * which the thread was not in the kernel. */
+void profile_end_program(struct routine_profile *profile, const struct open_routines *open, uint64_t now);
 
 #endif

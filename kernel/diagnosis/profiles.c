@@ -17,6 +17,7 @@
 #include <kernel/trace/control.h>
 
 bool profiles_on, profiles_alone;
+enum profiles_level profiles_level;
 uint64_t profiles_since, profiles_until, profiles_epoch;
 
 /* ---- A thread's profile ---- */
@@ -35,7 +36,7 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
     profile->head.open = virt_to_phys(&thread->routines);
     profile->served_since = 0;
     thread->routines.depth = 0;
-    profile_use_context(profile, thread);
+    profile_use_program(profile, thread);
 }
 
 __attribute__((noinline, cold)) struct routine_profile *profile_make(struct thread *thread, uint64_t born,
@@ -167,22 +168,23 @@ void profiles_init_cpu(struct cpu *cpu)
         begin_here(NULL);
 }
 
-static void agree(bool on)
+static void agree(enum profiles_level level)
 {
-    __atomic_store_n(&profiles_on, on, __ATOMIC_RELAXED);
-    __atomic_store_n(&trace_info_page.profiles, on, __ATOMIC_RELAXED);
+    __atomic_store_n(&profiles_level, level, __ATOMIC_RELAXED);
+    __atomic_store_n(&profiles_on, level != PROFILES_OFF, __ATOMIC_RELAXED);
+    __atomic_store_n(&trace_info_page.profiles, level, __ATOMIC_RELAXED);
     trace_sites_agree();
     update_entry_paths();
 }
 
 /* trace_lock held. */
-static void switch_on(void)
+static void switch_on(enum profiles_level level)
 {
     __atomic_store_n(&profiles_since, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&profiles_epoch, profiles_epoch + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&profile_list.epoch, profiles_epoch, __ATOMIC_RELAXED);
     __atomic_store_n(&profile_list.until, 0, __ATOMIC_RELAXED);
-    agree(true);
+    agree(level);
     __atomic_store_n(&profiles_since, arch_clock(), __ATOMIC_RELAXED);
     profiles_beat(profiles_since);
 }
@@ -201,19 +203,19 @@ static void switch_off(void)
 {
     __atomic_store_n(&profiles_until, arch_clock(), __ATOMIC_RELAXED);
     __atomic_store_n(&profile_list.until, profiles_until, __ATOMIC_RELAXED);
-    agree(false);
+    agree(PROFILES_OFF);
     spin_lock(&profiles_lock);
     profiles_free_kept();
     spin_unlock(&profiles_lock);
 }
 
-void profiles_switch(bool on)
+void profiles_switch(enum profiles_level level)
 {
     spin_lock(&trace_lock);
-    const bool begins = on && !profiles_on;
+    const bool begins = level != PROFILES_OFF && level != profiles_level;
     if (begins)
-        switch_on();
-    else if (!on && profiles_on)
+        switch_on(level);
+    else if (level == PROFILES_OFF && profiles_on)
         switch_off();
     spin_unlock(&trace_lock);
     if (begins)
@@ -228,7 +230,8 @@ void profiles_beat(uint64_t now)
 void profiles_boot(void)
 {
     uint64_t number;
+    profile_list.routines = virt_to_phys(&trace_routine_list);
     trace_info_page.profile_list = virt_to_phys(&profile_list);
     if (boot_number("profiles=", &number) && number)
-        profiles_switch(true);
+        profiles_switch(number >= PROFILES_ALL ? PROFILES_ALL : PROFILES_KERNEL);
 }

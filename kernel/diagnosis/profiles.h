@@ -16,6 +16,8 @@
  * on again. At its end its rows are added to its process's, at the process's end to its creator's
  * (profiles_end.c). A profile without space for another row counts in the row TRACE_ROUTINE_OTHERS.
  *
+ * Programs count their own routines in page frames that they share with the kernel (profiles_program.c).
+ *
  * Off, the sites are off (trace/sites.c): PROFILES_ON() is one instruction. Places that have a trace point of
  * a class anyway test PROFILES_OR(class), which is on if either is, in place of it.
  */
@@ -39,10 +41,18 @@ struct routine_profile;
 /* The part that routine_end() uses. Only the thread's CPU. */
 struct profile_rows {
     struct trace_profile_row *cache[PROFILE_CACHE]; /* by profile_slot(): rows used last; never NULL */
-    const uint64_t *context; /* where the program says in which of its routines it is; a kernel address */
+    struct trace_program_clock
+        *program; /* of its routines: a kernel address; the program writes there, too */
 };
 
-extern bool profiles_on; /* the switch; the sites follow it */
+/* The switch; the sites follow it. */
+enum profiles_level {
+    PROFILES_OFF = 0,
+    PROFILES_KERNEL = 1, /* routines of the kernel, and those that programs declare */
+    PROFILES_ALL = 2,    /* also POSIX calls, requests to servers, and allocation, in all programs */
+};
+extern bool profiles_on;
+extern enum profiles_level profiles_level;
 extern bool
     profiles_alone; /* they are on, and what may block is neither traced nor sampled (entry_paths.c) */
 
@@ -95,7 +105,7 @@ static inline __attribute__((always_inline)) void profile_count(struct thread *t
                                                                 uint64_t since, uint64_t elapsed,
                                                                 uint64_t own)
 {
-    key |= *rows->context << TRACE_PROFILE_CONTEXT_SHIFT;
+    key |= rows->program->context << TRACE_PROFILE_CONTEXT_SHIFT;
     struct trace_profile_row *row = rows->cache[profile_slot(key)];
     if (__builtin_expect(row->key != key, 0) || __builtin_expect(elapsed > row->limit, 0)) {
         profile_update_slowly(thread, rows, key, since, elapsed, own);
@@ -125,14 +135,16 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
     routines->depth = depth;
     if (depth)
         open[-1].nested += elapsed;
+    else
+        rows->program->kernel += elapsed;
     profile_count(thread, rows, open->key, since, elapsed, elapsed - open->nested);
 }
 
 /* profiles.c */
 void profiles_boot(void); /* boot option `profiles=1`; on the boot CPU, when it has its idle thread */
 void profiles_init_cpu(struct cpu *cpu);
-/* Switches them on, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
-void profiles_switch(bool on);
+/* Switches them on, or to another level, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
+void profiles_switch(enum profiles_level level);
 /* Readers of guest memory cannot read the clock: says how late it is, a few times a second and in a panic. */
 void profiles_beat(uint64_t now);
 

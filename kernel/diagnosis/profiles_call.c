@@ -178,6 +178,7 @@ static __attribute__((noinline)) void end_wait(struct thread *thread, struct rou
     begin_serving(thread, profile, thread->traced & TRACED_NUMBER, frame_result(&thread->frame), now);
     thread->traced = 0;
     thread->routines.depth = 0;
+    profile->rows.program->kernel += elapsed;
     profile_count(thread, &profile->rows, out->key, out->since, waited, waited);
     profile_count(thread, &profile->rows, call->key, call->since, elapsed, elapsed - call->nested - waited);
 }

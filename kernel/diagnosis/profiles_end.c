@@ -55,15 +55,13 @@ static void end_life(struct thread *thread, struct routine_profile *profile)
     profile_begin_change(profile); /* until it is handed on */
     if (routines->depth && trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
         now = routines->at[--routines->depth].since;
+    const struct open_routines open = *routines;
     profile_close_open(thread, profile, now);
     profile->head.life = now - profile->head.born;
     profile->head.ran = thread->run_ticks - profile->ran_before;
+    profile_end_program(profile, &open, now);
     profile->thread = NULL;
     profile->head.open = 0;
-    profile_use_context(profile, NULL); /* the space may end before what becomes of it */
-    uint64_t *word = space_context_of(thread->space, thread->block_user);
-    if (word)
-        __atomic_store_n(word, 0, __ATOMIC_RELAXED); /* for the next thread with this block */
 }
 
 void profiles_end_thread(struct thread *thread)

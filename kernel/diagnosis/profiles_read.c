@@ -21,9 +21,10 @@
 #define COPY_TRIES 16 /* each that fails was overtaken by an update */
 
 _Static_assert(sizeof(struct trace_profile) +
-                       (PROFILE_ROWS_MAX + OPEN_ROUTINES_MAX + 1) * sizeof(struct trace_profile_row) <=
+                       (PROFILE_ROWS_MAX + TRACE_PROGRAM_ROWS_MAX + TRACE_PROFILE_ROWS_BESIDES) *
+                           sizeof(struct trace_profile_row) <=
                    TRACE_PROFILE_BYTES_MAX,
-               "a copy with what is open, and the program's own time");
+               "a copy with what is open, and the program's rows");
 
 /* Profiles that the caller may read. */
 struct selection {
@@ -33,8 +34,10 @@ struct selection {
 
 struct copy {
     struct trace_profile_copy to;
-    uint32_t capacity; /* of rows, without those of what is open and of the program */
-    bool is_cut;       /* there are more rows */
+    uint32_t capacity;   /* of rows */
+    uint32_t counted;    /* rows of the kernel that are in memory, first in the copy */
+    uint32_t of_program; /* rows that its program has now */
+    bool is_cut;         /* there are more rows */
 };
 
 /* ---- Copying ---- */
@@ -60,9 +63,9 @@ static bool copy_row(struct trace_profile_row *to, const struct trace_profile_ro
 /* Whether no row has changed since it was copied. */
 static bool is_unchanged(struct routine_profile *profile, const struct copy *copy)
 {
-    if (__atomic_load_n(&profile->head.count, __ATOMIC_RELAXED) != copy->to.head->rows)
+    if (__atomic_load_n(&profile->head.count, __ATOMIC_RELAXED) != copy->counted)
         return false;
-    for (uint32_t i = 0; i < copy->to.head->rows; i++)
+    for (uint32_t i = 0; i < copy->counted; i++)
         if (load(&profile_row(profile, i)->begun) != copy->to.rows[i].ended)
             return false;
     return true;
@@ -77,6 +80,25 @@ static uint64_t ran_until(const struct thread *thread, uint64_t now)
                                                                                      : ran;
 }
 
+/* Routines of its program, which may change meanwhile. */
+static void add_program_rows(struct copy *copy, const struct routine_profile *profile,
+                             const struct open_routines *open)
+{
+    uint32_t current;
+    uint64_t rest =
+        trace_program_open(profile_program(profile), profile->head.epoch, open, copy->to.now, &current);
+    for (uint32_t i = 0; i < copy->of_program; i++) {
+        const struct trace_profile_row *from = profile_program_row(profile, i);
+        const uint64_t key = trace_program_key(from);
+        const bool is_current = trace_routine_context(key) == current;
+        if (!trace_routine_context(key))
+            continue;
+        struct trace_profile_row *row = trace_profile_append(&copy->to, key);
+        row->exclusive = trace_program_add_row(row, from, copy->to.head->life) + (is_current ? rest : 0);
+        rest = is_current ? 0 : rest;
+    }
+}
+
 /* False: it changed meanwhile. */
 static bool try_copy(struct copy *copy, struct routine_profile *profile)
 {
@@ -84,13 +106,15 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     struct open_routines open = {0};
     bool whole = true;
     /* acquire: the row of the last number counted is there; pairs with the release in find_or_add() */
-    copy->to.head->rows = __atomic_load_n(&profile->head.count, __ATOMIC_ACQUIRE);
-    if (copy->to.head->rows > copy->capacity) {
-        copy->to.head->rows = copy->capacity;
+    copy->counted = __atomic_load_n(&profile->head.count, __ATOMIC_ACQUIRE);
+    copy->of_program = profile_program_rows(profile);
+    if (copy->counted + copy->of_program + TRACE_PROFILE_ROWS_BESIDES > copy->capacity) {
         copy->is_cut = true;
         return true;
     }
-    for (uint32_t i = 0; i < copy->to.head->rows; i++)
+    copy->to.head->rows = copy->counted;
+    const uint64_t program_moved = profile_program_moved(profile);
+    for (uint32_t i = 0; i < copy->counted; i++)
         whole &= copy_row(&copy->to.rows[i], profile_row(profile, i));
     copy->to.now = arch_clock();
     copy->to.head->life = load(&profile->head.life);
@@ -105,10 +129,12 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
         copy->to.head->life = copy->to.now - profile->head.born;
         whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
     }
-    whole &= is_unchanged(profile, copy);
-    if (thread)
-        trace_profile_add_open(&copy->to, profile->head.born, &open, *profile->rows.context);
-    return whole;
+    if (thread) {
+        trace_profile_add_open(&copy->to, profile->head.born, &open,
+                               load(&profile->rows.program->context) & TRACE_PROFILE_CONTEXT_MAX);
+        add_program_rows(copy, profile, &open);
+    }
+    return is_unchanged(profile, copy) && profile_program_moved(profile) == program_moved && whole;
 }
 
 static const char no_name[16];
@@ -124,6 +150,7 @@ static void describe(struct trace_profile *head, const struct routine_profile *p
     head->pid = profile->head.pid;
     head->tid = profile->head.tid;
     head->threads = profile->head.threads;
+    head->refused = profile_refused(profile);
     head->row_bytes = sizeof(struct trace_profile_row);
     memcpy(head->name, name, sizeof head->name);
 }
@@ -179,7 +206,7 @@ static int64_t copy_next(const struct selection *selection, uint64_t serial, voi
 {
     struct copy copy = {
         .to = {.head = buffer, .rows = (struct trace_profile_row *)((struct trace_profile *)buffer + 1)}};
-    copy.capacity = (uint32_t)((size - sizeof *copy.to.head) / sizeof *copy.to.rows) - OPEN_ROUTINES_MAX - 1;
+    copy.capacity = (uint32_t)((size - sizeof *copy.to.head) / sizeof *copy.to.rows);
     int64_t bytes = 0;
     spin_lock(&profiles_lock);
     struct routine_profile *profile = find_next(selection, serial);
@@ -211,19 +238,6 @@ static int64_t read_next(const struct selection *selection, uint64_t serial, voi
             return error;
     }
     return bytes;
-}
-
-/* Also before there is a profile: it takes the word over. */
-int64_t sys_profile_context(void)
-{
-    struct thread *self = current_thread();
-    int error = space_map_contexts(self->space);
-    if (error)
-        return error;
-    if (self->profile)
-        profile_use_context(self->profile, self);
-    return (int64_t)(USER_PROFILE_CONTEXTS + (self->block_user - USER_THREAD_BLOCKS) /
-                                                 sizeof(struct thread_block) * sizeof(uint64_t));
 }
 
 int64_t sys_profile_read(cap_t slot, uint64_t serial, void *user_buffer, uint64_t size)

@@ -74,7 +74,9 @@ static void reset_space(struct space *space)
     space->mappings = NULL;
     space->mapping_count = space->private_frames = space->resident = 0;
     memset(space->block_frames, 0, sizeof space->block_frames);
-    space->context_frame = 0;
+    memset(space->counting_blocks, 0, sizeof space->counting_blocks);
+    space->counting_frames = space->named_routines = 0;
+    space->named_epoch = 0;
     memset(space->block_used, 0, sizeof space->block_used);
     space->threads = NULL;
     space->thread_count = 0;
@@ -144,6 +146,7 @@ void space_release_memory(struct space *space)
     space->released = true;
     /* No thread is left. Only a CPU that has not switched yet may still use these tables. */
     tlb_shootdown(space, 0, 0);
+    space_free_counting(space);
     uint32_t frames = arch_space_destroy(&space->arch) + (uint32_t)space->private_frames;
     struct tree_node *mappings =
         space->mappings; /* ours alone: nobody reads the mappings of a released space */
@@ -155,11 +158,6 @@ void space_release_memory(struct space *space)
             space->block_frames[i] = 0;
             frames++;
         }
-    }
-    if (space->context_frame) {
-        frame_free(space->context_frame);
-        space->context_frame = 0;
-        frames++;
     }
     spin_unlock(&space->lock);
     for (struct mapping *mapping; (mapping = mapping_take_any(&mappings));)
@@ -508,31 +506,6 @@ void space_free_block(struct space *space, uint64_t user_address)
     assert(space->block_used[number / 64] >> number % 64 & 1);
     space->block_used[number / 64] &= ~(1ull << number % 64);
     spin_unlock(&space->lock);
-}
-
-int space_map_contexts(struct space *space)
-{
-    spin_lock(&space->lock);
-    int error = space->released ? -E_DEAD : 0;
-    if (!error && !space->context_frame) {
-        const paddr_t frame = frame_alloc_zeroed();
-        if (frame == FRAME_NONE ||
-            arch_map_page(&space->arch, USER_PROFILE_CONTEXTS, frame, MAP_READ | MAP_WRITE) < 0)
-            error = -E_NO_MEMORY;
-        if (!error)
-            __atomic_store_n(&space->context_frame, frame, __ATOMIC_RELAXED);
-        else if (frame != FRAME_NONE)
-            frame_free(frame);
-    }
-    spin_unlock(&space->lock);
-    return error;
-}
-
-uint64_t *space_context_of(const struct space *space, uint64_t block_user)
-{
-    const paddr_t frame = __atomic_load_n(&space->context_frame, __ATOMIC_RELAXED);
-    const uint64_t number = (block_user - USER_THREAD_BLOCKS) / sizeof(struct thread_block);
-    return frame ? (uint64_t *)phys_to_virt(frame) + number : NULL;
 }
 
 /* ---- All spaces ---- */

@@ -48,8 +48,11 @@ struct space {
     uint64_t mapping_count, private_frames;
     uint64_t resident;         /* pages of its mappings that are in its tables */
     uint64_t block_frames[16]; /* thread blocks: 32 per page frame, up to 512 threads */
-    uint64_t context_frame;    /* profile_context: a word for each thread block; 0: none */
     uint64_t block_used[8];
+    uint64_t counting_blocks[8]; /* those with page frames of profile_map, which are private frames */
+    uint32_t counting_frames;
+    uint32_t named_routines; /* in this epoch of profiles (routine_names.c, under its lock) */
+    uint64_t named_epoch;
     struct thread *threads; /* see thread.h (the list's lock is the space's) */
     uint32_t thread_count;
     uint16_t trace_classes; /* application classes that it registered, a bit each: trace_lock */
@@ -121,12 +124,15 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
 struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
-/* Maps a word for each thread, writable, at USER_PROFILE_CONTEXTS. -E_NO_MEMORY, -E_DEAD. Takes the lock. */
-int space_map_contexts(struct space *space);
-/* That of the thread with this block: a kernel address; NULL: they are not mapped. Valid while the thread
- * lives.
- */
-uint64_t *space_context_of(const struct space *space, uint64_t block_user);
+/* counting.c. What the thread with a block counts of its program's routines (profile_map) lies in the page
+ * frames from this user address on. They stay until the space ends, also for the block's next thread. */
+uint64_t space_counting_address(uint64_t block_user);
+/* Maps the page frame with this number there. -E_NO_MEMORY, also if the space has too many; -E_DEAD. Takes
+ * the lock. */
+int space_map_counting(struct space *space, uint64_t block_user, uint32_t number);
+/* FRAME_NONE: it is not mapped. For the thread itself, or when it runs no more: needs no lock. */
+paddr_t space_counting_frame(struct space *space, uint64_t block_user, uint32_t number);
+void space_free_counting(struct space *space); /* all of them; the space has no threads. Lock held */
 
 #define SPACE_CHANGING ((struct space *)1)
 void space_add_cpu(struct space *space, struct cpu *cpu); /* on the first run on that CPU */

@@ -5,7 +5,7 @@
  * A site (arch/trace_site.h) decides alone whether its event is logged: it is on if the info page's mask has
  * its class and the class's switches have its minor (class counter is off while no counter is bound). A
  * second one, behind it, decides whether the event is limited (trace_is_limited). Places where routines are
- * counted have sites that are on if profiles are, or the class is, too (diagnosis/profiles.h). A class or an
+ * counted have sites that are on if profiles are, or the class is, too (trace/ring/ring.h). A class or an
  * event that changes changes its sites in the text of the kernel, and then every CPU drops what it fetched
  * before. When the system call returns, no CPU begins to log what is off. A thread that was stopped behind a
  * site, before its event is logged, still logs it later.
@@ -52,11 +52,11 @@ static struct switches {
     uint64_t mask;
     uint64_t minors[TRACE_CLASS_COUNT];
     uint64_t limited[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
-    bool profiles;                       /* routines are counted */
+    uint32_t profiles;                   /* routines are counted: enum profiles_level */
 } now = {.mask = ~0ull,
          .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
          .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
-         .profiles = true},
+         .profiles = PROFILES_ALL},
   before;
 
 /* The sites in a memory object, in frames of their own. */
@@ -81,8 +81,12 @@ static bool is_on(const struct switches *switches, uint32_t id)
     if (minor >= TRACE_SITE_LIMITED)
         return switches->limited[class_number] >> (minor - TRACE_SITE_LIMITED) % 64 & 1;
     if (minor == TRACE_SITE_PROFILES)
-        return switches->profiles;
-    return has_class || (minor == TRACE_SITE_OR_PROFILES && switches->profiles);
+        return switches->profiles != PROFILES_OFF;
+    if (minor == TRACE_SITE_OR_PROFILES)
+        return has_class || switches->profiles != PROFILES_OFF;
+    if (minor == TRACE_SITE_ALL_PROFILES)
+        return switches->profiles == PROFILES_ALL;
+    return has_class || (minor == TRACE_SITE_OR_ALL_PROFILES && switches->profiles == PROFILES_ALL);
 }
 
 static uint64_t changed_classes; /* those in which `before` and `now` differ */
@@ -131,7 +135,7 @@ static bool begin_change(void)
     now.mask = __atomic_load_n(&info->mask, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
-    now.profiles = profiles_on;
+    now.profiles = profiles_level;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
     memset(now.limited, 0, sizeof now.limited);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * call.h - what each POSIX call does first and last.
+ * call.h - what each POSIX call does first and last: logs events, and counts itself in the thread's profile.
  *
  *     int rmdir(const char *path)
  *     {
@@ -17,16 +17,17 @@
 
 #include <errno.h>
 #include <tarn/errno_of.h>
+#include <tarn/routine.h>
 #include <trace/libc.h>
 
-/* They log; calls share them, so that a program that is traced touches few pages of code for it. */
+/* They log and count; calls share them, so that a program that is traced touches few pages of code for it. */
 void log_call_entry(enum trace_libc_libc_call call, uint64_t a, uint64_t b);
 void log_call_exit(enum trace_libc_libc_call call, int64_t result);
 void log_call_path(enum trace_libc_libc_call call, const char *path);
 
 static inline void enter_call(enum trace_libc_libc_call call, uint64_t a, uint64_t b)
 {
-    if (TRACE_ON_LIBC())
+    if (ROUTINES_OR(TRACE_CLASS_LIBC))
         log_call_entry(call, a, b);
 }
 
@@ -40,7 +41,7 @@ static inline void name_path(enum trace_libc_libc_call call, const char *path)
 /* For calls that return their error instead of setting errno (pthreads). */
 static inline int64_t leave_plain(enum trace_libc_libc_call call, int64_t result)
 {
-    if (TRACE_ON_LIBC())
+    if (ROUTINES_OR(TRACE_CLASS_LIBC))
         log_call_exit(call, result);
     return result;
 }

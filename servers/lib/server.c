@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <tarn/error.h>
+#include <tarn/routine.h>
 #include <tarn/runtime.h>
 
 static const struct server *the_server;
@@ -151,7 +152,7 @@ static int64_t handle_attach(struct server_request *request)
     return buffer_attach(request->client, &request->send[0]);
 }
 
-static int64_t handle_request(struct server_request *request)
+static int64_t choose_handler(struct server_request *request)
 {
     switch (request->label) {
     case SERVER_ATTACH:
@@ -165,6 +166,24 @@ static int64_t handle_request(struct server_request *request)
     default:
         return the_server->handle(request);
     }
+}
+
+/* The request's routine of profiles; 0: its label is not one of the system's. */
+static uint32_t routine_of(uint64_t label)
+{
+    return label >= SERVER_LABEL_MIN && label < TRACE_CONTEXT_NAMED ? (uint32_t)label
+           : label < TRACE_CONTEXT_REQUESTS - TRACE_CONTEXT_COMMON  ? TRACE_CONTEXT_COMMON + (uint32_t)label
+                                                                    : 0;
+}
+
+static int64_t handle_request(struct server_request *request)
+{
+    if (!ROUTINES_COUNTED())
+        return choose_handler(request);
+    routine_enter(routine_of(request->label));
+    int64_t result = choose_handler(request);
+    routine_leave();
+    return result;
 }
 
 /* A reply is always sent with the next receive: so the kernel hands over to the client on this CPU, instead

@@ -105,6 +105,21 @@ static bool send_profile(struct connection *connection, const struct wire_reques
     return is_sent;
 }
 
+#define ROUTINES_AT_ONCE 256u
+
+static bool send_routines(struct connection *connection, const struct wire_request *request)
+{
+    struct trace_routine *routines = malloc(ROUTINES_AT_ONCE * sizeof(*routines));
+    int64_t bytes =
+        request->a > UINT32_MAX ? -E_BAD_ARGUMENT
+        : routines ? sys_profile_names((uint32_t)request->a, routines, ROUTINES_AT_ONCE * sizeof(*routines))
+                   : -E_NO_MEMORY;
+    bool is_sent = send_data(connection, request, bytes, routines, (size_t)bytes);
+
+    free(routines);
+    return is_sent;
+}
+
 /* Everything else: executes the request, and sends a short reply. */
 static bool send_result(struct connection *connection, const struct wire_request *request)
 {
@@ -152,5 +167,7 @@ bool handle_request(struct connection *connection, const uint8_t *payload, uint3
         return send_metadata(connection, &request);
     if (request.operation == WIRE_OP_PROFILES)
         return send_profile(connection, &request);
+    if (request.operation == WIRE_OP_ROUTINES)
+        return send_routines(connection, &request);
     return send_result(connection, &request);
 }

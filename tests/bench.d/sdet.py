@@ -25,7 +25,7 @@ def count_routines(lines):
     """Ends of routines, but for those of idle threads, in the profiles that the script prints before and after: the difference."""
     sums = []
     for line in lines:
-        if re.match(r"^ *exclusive us ", line):
+        if re.match(r"^ *own us ", line):
             sums.append(0)
         elif sums and (found := re.match(r"^ *[0-9.]+ +[0-9.-]+ +(\d+) .* {2}(.+)$", line)) and found[2] not in ("idle", "timer", "out idle"):
             sums[-1] += int(found[1])

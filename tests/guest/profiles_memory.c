@@ -26,12 +26,12 @@
 #include <user/tarnprof/tarnprof.h>
 
 #define THREADS    400u
-#define ROWS       100u  /* for each: more than fit */
-#define LIMIT      1424u /* page frames: one for each thread, and PROFILE_MORE_FRAMES_MAX (profile_rows.h) */
-#define SLACK      64u   /* page frames that others may use meanwhile */
-#define SMALL_PART 64u   /* of memory: the reserve, and what counts as little (scarce.c) */
-#define FREE_MORE  700u  /* page frames that are left besides; the file server leaves more */
-#define TOO_MANY   100u  /* pages: the modest program uses more than are left */
+#define ROWS       100u              /* for each: more than fit */
+#define LIMIT      (1424u + THREADS) /* page frames: two for each thread, and PROFILE_MORE_FRAMES_MAX */
+#define SLACK      64u               /* page frames that others may use meanwhile */
+#define SMALL_PART 64u               /* of memory: the reserve, and what counts as little (scarce.c) */
+#define FREE_MORE  700u              /* page frames that are left besides; the file server leaves more */
+#define TOO_MANY   100u              /* pages: the modest program uses more than are left */
 #define PIECE      (64u << 10)
 #define MS         1000000ull
 
@@ -41,7 +41,8 @@ static pthread_barrier_t begin, end, stay;
 
 static void *make_rows(void *unused)
 {
-    volatile uint64_t *context = (volatile uint64_t *)sys_profile_context();
+    volatile uint64_t *context =
+        (volatile uint64_t *)sys_profile_map(1); /* struct trace_program begins with it */
     (void)unused;
     pthread_barrier_wait(&begin);
     for (uint64_t i = 1; i <= ROWS && (int64_t)context > 0; i++) {

@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * profiles_program.c - profiles of a program's own routines: counted by a macro and by
- * -finstrument-functions, and merged with the kernel's rows, which know in which routine of the program they
- * were entered.
+ * -finstrument-functions, merged with the kernel's rows, which know in which routine of the program they were
+ * entered, and kept at the ends of threads and processes. What a hostile program writes there hurts nobody.
  *
- * Booted with `profiles=1`.
+ * Booted with `profiles=1`. With an argument it is the hostile program, or one that names routines.
  */
 #include "start.h"
 #include "tap.h"
 
 #include <arch/trace.h>
+#include <spawn.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <tarn/error.h>
 #include <tarn/runtime.h>
 #include <tarn/syscall.h>
+#include <tarn/trace_control.h>
 #include <tests/guest/profiles_functions.h>
+#include <trace/events.h>
 #include <user/tarnprof/routines.h>
 #include <user/tarnprof/tarnprof.h>
 
-#define CALLS  10u
-#define ROUNDS 3u
-#define SLEEPS 5u
-#define MS     1000000ull
+#define CALLS    10u
+#define ROUNDS   3u
+#define SLEEPS   5u
+#define MS       1000000ull
+#define DEEP     100u /* deeper than is counted */
+#define MANY     1100u
+#define ATTEMPTS 200u
+#define READS    300u
+
+static struct tarnprof profile;
 
 static void call_kernel(void)
 {
@@ -51,61 +62,119 @@ static void recurse(unsigned depth)
         recurse(depth - 1);
 }
 
-/* The routine with that name, or function. */
-static bool find(const char *name, const void *function, struct tarnprof_times *times)
+/* ---- reading --------------------------------------------------------------------------------------------
+ */
+
+static uint32_t number_of(const char *name, const void *function)
 {
-    for (uint32_t number = 1; tarnprof_times(number, times); number++)
-        if (name ? times->routine->name && !strcmp(times->routine->name, name)
-                 : times->routine->function == function)
+    struct trace_routine_names names = {0};
+    const int error = tarnprof_read_names(&names);
+    const uint32_t number = error ? 0 : tarnprof_find_name(&names, name, function);
+    tarnprof_free_names(&names);
+    return number;
+}
+
+/* Leaves that profile of the own process in `profile`. */
+static bool read_own(enum trace_profile_of of)
+{
+    profile.serial = 0;
+    while (tarnprof_next(&profile, TARNPROF_OWN) > 0)
+        if (profile.head->of == of &&
+            (of != TRACE_PROFILE_THREAD || profile.head->tid == arch_thread_block()->tid))
             return true;
     return false;
 }
 
-/* How often the kernel's routine was entered from the program's, by the calling thread. */
-static uint64_t times_in(enum trace_routine_kind kind, uint64_t argument, uint32_t context)
+static struct trace_profile_row row_of(enum trace_routine_kind kind, uint64_t argument, uint32_t context)
 {
-    struct tarnprof profile = {0};
-    uint64_t times = 0;
-    while (tarnprof_next(&profile, TARNPROF_OWN) > 0) {
-        const struct trace_profile_row *row = tarnprof_find(&profile, kind, argument, context);
-        if (profile.head->of == TRACE_PROFILE_THREAD && profile.head->tid == arch_thread_block()->tid && row)
-            times = row->ended;
-    }
-    tarnprof_free(&profile);
-    return times;
+    const struct trace_profile_row *row =
+        profile.head ? tarnprof_find(&profile, kind, argument, context) : NULL;
+    return row ? *row : (struct trace_profile_row){0};
 }
+
+static struct trace_profile_row program_row(const char *name, const void *function)
+{
+    return row_of(TRACE_ROUTINE_PROGRAM, 0, number_of(name, function));
+}
+
+/* Of all rows with that context, or of those of the kernel in it. */
+static uint64_t time_in(uint32_t context, bool with_program)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < profile.head->rows; i++) {
+        const enum trace_routine_kind kind = trace_routine_kind(profile.rows[i].key);
+        if (trace_routine_context(profile.rows[i].key) == context && kind != TRACE_ROUTINE_SERVED &&
+            (with_program || kind != TRACE_ROUTINE_PROGRAM))
+            time += profile.rows[i].exclusive;
+    }
+    return time;
+}
+
+static bool adds_up(void)
+{
+    uint64_t time = 0;
+    bool is_small = true;
+    for (uint32_t i = 0; i < profile.head->rows; i++) {
+        if (trace_routine_kind(profile.rows[i].key) == TRACE_ROUTINE_SERVED)
+            continue;
+        time += profile.rows[i].exclusive;
+        is_small = is_small && profile.rows[i].exclusive <= profile.head->life;
+    }
+    if (time != profile.head->life || !is_small)
+        printf("# %s/%u of %u: life %llu, rows %llu\n", profile.head->name, (unsigned)profile.head->tid,
+               (unsigned)profile.head->of, (unsigned long long)profile.head->life, (unsigned long long)time);
+    return time == profile.head->life && is_small;
+}
+
+/* ---- routines -------------------------------------------------------------------------------------------
+ */
 
 static void test_macro(void)
 {
-    struct tarnprof_times all, kernel, sleeping;
     do_all();
-    if (!find("do_all", NULL, &all) || !find("call_kernel", NULL, &kernel) ||
-        !find("sleep_often", NULL, &sleeping)) {
-        check(false, "the routines are known");
+    if (!read_own(TRACE_PROFILE_THREAD)) {
+        check(false, "the profile");
         return;
     }
-    check(all.times == 1 && kernel.times == ROUNDS && sleeping.times == 1,
+    const uint32_t all_number = number_of("do_all", NULL), kernel_number = number_of("call_kernel", NULL),
+                   sleep_number = number_of("sleep_often", NULL);
+    const struct trace_profile_row all = program_row("do_all", NULL),
+                                   kernel = program_row("call_kernel", NULL),
+                                   sleeping = program_row("sleep_often", NULL);
+    check(all_number >= TRACE_CONTEXT_NAMED && kernel_number && sleep_number, "the routines have numbers");
+    check(all.ended == 1 && kernel.ended == ROUNDS && sleeping.ended == 1,
           "each call of a routine is counted");
-    check(all.inclusive == all.raw + kernel.raw + sleeping.raw,
-          "raw times add up to the outermost's, to the tick");
-    check(kernel.inclusive == kernel.raw && kernel.least <= kernel.greatest,
-          "a routine that calls none is only in itself");
-    check(times_in(TRACE_ROUTINE_SYSCALL, SYS_null, kernel.routine->number) == ROUNDS * CALLS,
+    check(all.inclusive ==
+              time_in(all_number, true) + time_in(kernel_number, true) + time_in(sleep_number, true),
+          "times of the routines, and of the kernel in them, add up to the outermost's, to the tick");
+    check(kernel.inclusive == time_in(kernel_number, true) && kernel.least <= kernel.greatest,
+          "a routine that calls none is only in itself and in the kernel");
+    check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, kernel_number).ended == ROUNDS * CALLS,
           "the kernel counts system calls in the routine that made them");
-    check(times_in(TRACE_ROUTINE_SYSCALL, SYS_null, all.routine->number) == 0, "and not in its caller");
-    check(times_in(TRACE_ROUTINE_OUT, THREAD_SLEEPING, sleeping.routine->number) == SLEEPS, "waits too");
-    check(sleeping.out <= sleeping.raw && sleeping.kernel <= sleeping.raw - sleeping.out,
-          "what the kernel and waits took is part of the raw time");
-    check(sleeping.out > 0, "and known by routine");
-    check(kernel.kernel > 0 && kernel.kernel + kernel.out < kernel.raw, "what is left is the routine's own");
+    check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, all_number).ended == 0, "and not in its caller");
+    check(row_of(TRACE_ROUTINE_OUT, THREAD_SLEEPING, sleep_number).ended == SLEEPS, "waits too");
+    check(kernel.exclusive > 0 && time_in(kernel_number, false) > 0 && sleeping.exclusive > 0,
+          "each has time of its own");
+    check(sleeping.exclusive < sleeping.inclusive / 2, "which is not that of its waits");
+    check(adds_up(), "all rows add up to the thread's life, to the tick");
 }
 
 static void test_recursion(void)
 {
-    struct tarnprof_times times;
     recurse(CALLS);
-    check(find("recurse", NULL, &times) && times.times == CALLS + 1, "recursive calls are counted");
-    check(times.inclusive == times.raw && times.inclusive == times.greatest, "their time is counted once");
+    read_own(TRACE_PROFILE_THREAD);
+    const uint64_t refused = profile.head ? profile.head->refused : 0;
+    struct trace_profile_row row = program_row("recurse", NULL);
+    check(row.ended == CALLS + 1, "recursive calls are counted");
+    check(row.inclusive == time_in(number_of("recurse", NULL), true) && row.inclusive == row.greatest,
+          "their time is counted once");
+    recurse(DEEP);
+    read_own(TRACE_PROFILE_THREAD);
+    row = program_row("recurse", NULL);
+    check(row.ended == CALLS + 1 + TRACE_PROGRAM_DEPTH &&
+              profile.head->refused == refused + DEEP + 1 - TRACE_PROGRAM_DEPTH,
+          "those that are nested too deep are part of the others, and told of");
+    check(adds_up(), "nevertheless all rows add up");
 }
 
 static void *call_in_thread(void *unused)
@@ -117,30 +186,213 @@ static void *call_in_thread(void *unused)
 
 static void test_threads(void)
 {
-    struct tarnprof_times before, after;
+    struct trace_profile_row after = {0};
     pthread_t thread;
-    find("call_kernel", NULL, &before);
     start_thread(&thread, call_in_thread, NULL);
     pthread_join(thread, NULL);
-    check(find("call_kernel", NULL, &after) && after.times == before.times + 1,
-          "a thread's rows are kept when it ends");
+    for (unsigned attempt = 0; attempt < ATTEMPTS && !after.ended; attempt++) { /* it ends a little later */
+        sys_thread_sleep(deadline_after(MS));
+        if (read_own(TRACE_PROFILE_ENDED))
+            after = program_row("call_kernel", NULL);
+    }
+    check(after.ended == 1 &&
+              row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number_of("call_kernel", NULL)).ended == CALLS,
+          "a thread's routines are kept when it ends");
+    check(after.ended && adds_up(), "and add up with the kernel's");
 }
 
 static void test_functions(void)
 {
-    struct tarnprof_times times;
+    const void *function = (const void *)(uintptr_t)function_address();
     for (unsigned i = 0; i < CALLS; i++)
         instrumented(i);
-    check(find(NULL, (const void *)(uintptr_t)function_address(), &times) && times.times == CALLS,
-          "functions are counted by their address");
-    check(times_in(TRACE_ROUTINE_SYSCALL, SYS_null, times.routine->number) == CALLS, "and merged");
+    read_own(TRACE_PROFILE_THREAD);
+    check(program_row(NULL, function).ended == CALLS, "functions are counted by their address");
+    check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number_of(NULL, function)).ended == CALLS, "and merged");
 }
 
-int main(void)
+/* ---- names ----------------------------------------------------------------------------------------------
+ */
+
+static int run_child(const char *what)
 {
+    char *const arguments[] = {"profiles_program", (char *)what, NULL};
+    pid_t pid;
+    int status = 1;
+    return posix_spawn(&pid, "/test/profiles_program", NULL, NULL, arguments, NULL) == 0 &&
+                   waitpid(pid, &status, 0) == pid
+               ? status
+               : -1;
+}
+
+static void test_names(void)
+{
+    char name[TRACE_ROUTINE_NAME_BYTES];
+    struct trace_routine_names names = {0};
+    check(tarnprof_read_names(&names) == 0 && names.count > 3, "all names can be read");
+    const struct trace_routine *routine =
+        trace_routine_find(&names, tarnprof_find_name(&names, "do_all", NULL));
+    check(routine && !strcmp(routine->program, "profiles_program"), "with their program");
+    check(!strcmp(trace_context_name(1, &names, trace_event_find, name), "open()") &&
+              !strcmp(trace_context_name(TRACE_HEAP_FREE, &names, trace_event_find, name), "free()") &&
+              !strcmp(trace_context_name(0x201, &names, trace_event_find, name), "serve fs_close") &&
+              !strcmp(trace_context_name(4000, &names, trace_event_find, name), "routine 4000"),
+          "common routines have names, too");
+    tarnprof_free_names(&names);
+    const uint32_t number = number_of("call_kernel", NULL);
+    check(run_child("call") == 0 && read_own(TRACE_PROFILE_CHILDREN) &&
+              row_of(TRACE_ROUTINE_PROGRAM, 0, number).ended == 1 &&
+              row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number).ended == CALLS,
+          "another process of the program has the same numbers, and its parent gets its rows");
+    check(profile.head && adds_up(), "which add up");
+    check(sys_profile_name("", 0) == -E_BAD_ARGUMENT && sys_profile_name((char *)8, 0) < 0 &&
+              sys_profile_names(0, (void *)8, 4096) < 0 && sys_profile_names(0, name, 8) == -E_TOO_LARGE &&
+              sys_profile_map(TRACE_PROGRAM_PAGES + 1) == -E_TOO_LARGE,
+          "what makes no sense is refused");
+    check(run_child("names") == 0, "a program may add only so many names");
+}
+
+static int add_names(void)
+{
+    unsigned added = 0;
+    for (unsigned i = 0; i < MANY; i++)
+        added += sys_profile_name("", 0x1000 + i) > 0;
+    return !(added > 500 && added < MANY && sys_profile_name("", 0x1000) > 0);
+}
+
+/* ---- hostile programs -----------------------------------------------------------------------------------
+ */
+
+static void write_anything(struct trace_program *program)
+{
+    static uint64_t random = 1;
+    uint64_t *words = (uint64_t *)program;
+    const uint64_t epoch = program->epoch;
+    for (unsigned i = 0; i < 8 * TARN_PAGE_SIZE / sizeof *words; i++)
+        words[i] = random = random * 6364136223846793005ull + 1442695040888963407ull;
+    program->epoch = program->rows_epoch = epoch;
+    program->rows = UINT32_MAX;
+    program->clock.context &= TRACE_PROFILE_CONTEXT_MAX;
+}
+
+static int be_hostile(void)
+{
+    struct trace_program *program = (struct trace_program *)sys_profile_map(8);
+    for (unsigned i = 0; i < READS && (int64_t)program > 0; i++) {
+        write_anything(program);
+        if (!read_own(TRACE_PROFILE_THREAD) || !adds_up())
+            return 1;
+        for (uint32_t r = 0; r < profile.head->rows; r++)
+            if (profile.rows[r].inclusive > profile.head->life || profile.rows[r].ended > profile.head->life)
+                return 2;
+    }
+    write_anything(program);
+    return (int64_t)program > 0 ? 0 : 3;
+}
+
+static void test_hostile(void)
+{
+    check(run_child("hostile") == 0, "nothing that a program writes makes its rows not add up");
+    check(read_own(TRACE_PROFILE_CHILDREN) && adds_up(), "nor those that its parent gets");
+}
+
+/* ---- switching ------------------------------------------------------------------------------------------
+ */
+
+static bool switch_profiles(uint64_t level)
+{
+    return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_PROFILES, level, 0) == 0;
+}
+
+static void test_switch(void)
+{
+    const uint32_t number = number_of("recurse", NULL);
+    check(switch_profiles(0), "profiles are switched off");
+    call_kernel();
+    read_own(TRACE_PROFILE_THREAD);
+    const uint64_t off = program_row("call_kernel", NULL).ended;
+    call_kernel();
+    check(read_own(TRACE_PROFILE_THREAD) && program_row("call_kernel", NULL).ended == off,
+          "then routines are not counted");
+    check(switch_profiles(1) && number_of("call_kernel", NULL) == 0, "on again, there are no names");
+    call_kernel();
+    check(read_own(TRACE_PROFILE_THREAD) && program_row("call_kernel", NULL).ended == 1 &&
+              number_of("call_kernel", NULL) == TRACE_CONTEXT_NAMED && number > TRACE_CONTEXT_NAMED,
+          "routines are counted anew, with new numbers");
+    check(adds_up(), "and add up");
+}
+
+/* ---- calls and allocation -------------------------------------------------------------------------------
+ */
+
+static void test_calls(void)
+{
+    struct tarnprof all = {0};
+    uint64_t served = 0;
+    check(switch_profiles(2), "routines of all programs are counted");
+    for (unsigned i = 0; i < CALLS; i++)
+        free(malloc(100));
+    FILE *file = fopen("/test/profiles_program", "r");
+    const int c = file ? getc(file) : EOF;
+    if (file)
+        fclose(file);
+    check(read_own(TRACE_PROFILE_THREAD) && c != EOF, "a file is read");
+    const struct trace_profile_row reading = row_of(TRACE_ROUTINE_PROGRAM, 0, 3);
+    check(row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended >= CALLS &&
+              row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_FREE).ended >= CALLS,
+          "allocation is counted");
+    check(row_of(TRACE_ROUTINE_PROGRAM, 0, 1).ended == 1 && reading.ended >= 1, "POSIX calls are counted");
+    check(reading.inclusive == time_in(3, true) && time_in(3, false) > 0,
+          "and merged with the kernel's routines");
+    check(adds_up(), "all rows add up");
+    while (tarnprof_next(&all, SLOT_TRACE) > 0)
+        for (uint32_t i = 0; i < all.head->rows; i++)
+            if (!strncmp(all.head->name, "fs", 3) &&
+                trace_routine_kind(all.rows[i].key) == TRACE_ROUTINE_PROGRAM &&
+                trace_routine_context(all.rows[i].key) >= TRACE_CONTEXT_REQUESTS)
+                served += all.rows[i].ended;
+    tarnprof_free(&all);
+    check(served > 1, "requests are counted in their server");
+    check(switch_profiles(1), "no longer");
+    free(malloc(100));
+    check(read_own(TRACE_PROFILE_THREAD) && row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended == 0,
+          "allocation is not counted");
+}
+
+/* Of all threads that live, while they run. */
+static void test_all_add_up(void)
+{
+    bool right = true;
+    unsigned count = 0;
+    switch_profiles(2);
+    for (unsigned i = 0; i < CALLS; i++) {
+        profile.serial = 0;
+        run_child("call");
+        while (tarnprof_next(&profile, SLOT_TRACE) > 0) {
+            right = adds_up() && right;
+            count++;
+        }
+    }
+    check(right && count > 5 * CALLS, "the rows of all profiles add up");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        const char *what = argv[1];
+        if (!strcmp(what, "call"))
+            return call_kernel(), 0;
+        return !strcmp(what, "names") ? add_names() : be_hostile();
+    }
     test_macro();
     test_recursion();
     test_threads();
     test_functions();
+    test_names();
+    test_hostile();
+    test_switch();
+    test_calls();
+    test_all_add_up();
+    tarnprof_free(&profile);
     return finish_tests();
 }

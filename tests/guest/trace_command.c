@@ -289,7 +289,7 @@ static void test_tables(void)
 
 static void test_profiles(void)
 {
-    check(fails_with("trace profiles maybe", 1, "trace: 'maybe' is neither on nor off\n"),
+    check(fails_with("trace profiles maybe", 1, "trace: 'maybe' is none of on, all and off\n"),
           "profiles are on or off");
     check(run("trace profiles off") == 0 &&
               fails_with("ktau", 1, "ktau: profiles are off: switch them on with"),

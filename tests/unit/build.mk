@@ -3,7 +3,7 @@
 KERNEL_HOST := tests/unit/kernel/host.c
 KERNEL_HOST_FLAGS := -Itests/unit/kernel -Iarch/include -Ikernel/abi -DTARN_KERNEL -pthread
 
-MEMORY_TEST := base/tree.c $(addprefix kernel/,memory/frame.c memory/slab.c cpu/quiescent.c space/memory.c space/mapping.c space/space.c space/space_fault.c space/tlb.c)
+MEMORY_TEST := base/tree.c $(addprefix kernel/,memory/frame.c memory/slab.c cpu/quiescent.c space/memory.c space/mapping.c space/space.c space/counting.c space/space_fault.c space/tlb.c)
 $(eval $(call host_test,memory,tests/unit/kernel/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),-pthread))
 $(foreach s,tests/unit/kernel/memory_test.c $(KERNEL_HOST) $(MEMORY_TEST),$(eval CFLAGS_$s += $(KERNEL_HOST_FLAGS)))
 

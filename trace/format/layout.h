@@ -96,7 +96,7 @@ struct trace_info {
     /* Percent: in mode stream the consumer is woken when at most so much of a ring is free. */
     uint32_t low_water;
     uint32_t table_bytes; /* of the tables beside each ring; 0: there are none, or not yet */
-    uint32_t profiles;    /* 1: routines are counted (trace/format/profile.h) */
+    uint32_t profiles; /* routines are counted (trace/format/profile.h): a of TRACE_OP_SET_PROFILES; 0: not */
     uint8_t
         reserved[512 - 156 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */

@@ -4,7 +4,8 @@
  *
  * A *routine* is a pair of begin and end that the kernel counts: a system call, a fault of one kind, and so
  * on. Each thread has a profile: a row for each routine and *context*, the routine of the program from which
- * it was entered. FORMAT.md, "Profiles", explains times and reading, also that of guest memory.
+ * it was entered. Routines of programs have rows, too, which the programs fill (struct trace_program).
+ * FORMAT.md, "Profiles", explains times and reading, also that of guest memory.
  *
  * All times are in ticks.
  */
@@ -26,7 +27,9 @@ enum trace_routine_kind {
     TRACE_ROUTINE_OUT = 8,       /* enum thread_state: the thread does not run; inside of what it waits in */
     TRACE_ROUTINE_SERVED = 9,    /* label of a message, from its receipt to the reply; inside of nothing */
     TRACE_ROUTINE_OTHERS = 10,   /* 0: all routines that found no row of their own */
-    TRACE_ROUTINE_PROGRAM = 11,  /* 0: outside of all others. Only in what profile_read returns. */
+    /* 0: code of the program, in its routine `context`. Context 0, which is in none of them, is only in what
+     * profile_read returns. */
+    TRACE_ROUTINE_PROGRAM = 11,
 };
 #define TRACE_ROUTINE_KINDS 12u
 
@@ -94,10 +97,103 @@ struct trace_profile {
     uint64_t until; /* the moment of the copy: ticks; a thread was born `life` before */
     uint32_t rows;
     uint32_t row_bytes;
+    uint64_t refused; /* how often its programs entered a routine that found no number or no row */
 };
 
 /* A buffer of this size suffices for every profile. */
-#define TRACE_PROFILE_BYTES_MAX (128u * 1024u)
+#define TRACE_PROFILE_BYTES_MAX (256u * 1024u)
+
+/* ---- Routines of programs --------------------------------------------------------------------------------
+ */
+
+/* Contexts. 0 is none. Those below TRACE_CONTEXT_NAMED mean the same in all programs: */
+#define TRACE_CONTEXT_CALLS    0x001u /* POSIX calls: enum libc_call of libc.ev */
+#define TRACE_CONTEXT_HEAP     0x0e0u /* enum trace_heap_routine */
+#define TRACE_CONTEXT_COMMON   0x0f0u /* requests that all servers serve: 0xf0 + label */
+#define TRACE_CONTEXT_REQUESTS 0x100u /* requests of one server: their labels */
+#define TRACE_CONTEXT_NAMED    0x600u /* from here on: the kernel gives them to names (struct trace_routine) */
+#define TRACE_CONTEXTS         (TRACE_PROFILE_CONTEXT_MAX + 1)
+
+enum trace_heap_routine {
+    TRACE_HEAP_MALLOC = TRACE_CONTEXT_HEAP,
+    TRACE_HEAP_FREE,
+    TRACE_HEAP_CALLOC,
+    TRACE_HEAP_REALLOC,
+    TRACE_HEAP_MEMALIGN,
+};
+
+/* The routine of a program that has the number; the whole system has one list of them, which begins anew when
+ * profiles are switched on. A name, or the address of a function: other programs use the same number for the
+ * same name only if they are of the same file. */
+struct trace_routine {
+    uint32_t number;
+    uint32_t reserved;
+    uint64_t address;     /* 0: it has a name */
+    uint64_t base, size;  /* of the executable, where it is mapped */
+    uint8_t build_id[16]; /* the first bytes of the executable's; zeros: unknown */
+    char program[32];     /* the executable's name without folders, NUL-terminated */
+    char name[48];        /* NUL-terminated */
+};
+_Static_assert(sizeof(struct trace_routine) == 128, "32 in a page");
+
+/* Where the list is, in the kernel's memory: in the order of their numbers, from TRACE_CONTEXT_NAMED on. */
+#define TRACE_ROUTINES_PER_PAGE 32u
+#define TRACE_ROUTINE_PAGES     ((TRACE_CONTEXTS - TRACE_CONTEXT_NAMED) / TRACE_ROUTINES_PER_PAGE)
+struct trace_routine_list {
+    uint64_t epoch;   /* how often profiles were switched on; another one: the list is empty */
+    uint32_t count;   /* routines in it */
+    uint32_t refused; /* that found no number */
+    uint64_t page[TRACE_ROUTINE_PAGES]; /* physical addresses */
+};
+
+/*
+ * What a thread writes about routines of its program, in page frames that profile_map maps for it. The kernel
+ * reads it when it copies or ends the profile, and believes nothing: times of routines of the kernel do not
+ * depend on it.
+ *
+ * Own time is time of the *program clock*: the clock less the time in routines of the kernel, and in which
+ * the thread did not run. The kernel counts that in `kernel`. So the exclusive time of a row is only in its
+ * routine, and is never negative; rows of programs and of the kernel add up. The inclusive
+ * time is of the clock, and of outermost calls only: those of a routine inside of itself are part of it.
+ * `begun` counts entries.
+ */
+#define TRACE_PROGRAM_PAGES 32u
+#define TRACE_PROGRAM_INDEX 512u
+#define TRACE_PROGRAM_DEPTH 64u
+#define TRACE_PROGRAM_UNIT  64u /* bytes; rows begin at multiples */
+struct trace_program {
+    /* The kernel uses these two each time that a routine of its own ends. */
+    struct trace_program_clock {
+        uint64_t context; /* written by the program: the routine that it is in */
+        uint64_t kernel;  /* by the kernel: ticks in its routines, and not running */
+    } clock;
+    uint64_t since;      /* by the program: program clock; `context` has no time from here on */
+    uint64_t epoch;      /* by the kernel: changes when profiles begin anew */
+    uint64_t rows_epoch; /* by the program: the epoch that its rows are of; another one: there are none */
+    uint64_t refused;    /* by the program: entries that found no number or no row */
+    uint32_t rows;       /* by the program: in use */
+    uint32_t pages;      /* by the kernel: mapped page frames, this one included */
+    /* The rest is for the program itself. */
+    uint32_t depth;                      /* routines that it is inside of */
+    uint32_t current;                    /* row of `context`, in units; 0: none */
+    uint16_t index[TRACE_PROGRAM_INDEX]; /* where the row of a routine is, in units; 0: free */
+    struct {
+        uint64_t since;   /* clock */
+        uint32_t context; /* that it was entered from */
+        uint16_t row;     /* in units; 0: it found none, and counts as part of `context` */
+        uint16_t from;    /* row of `context` */
+    } stack[TRACE_PROGRAM_DEPTH];
+    struct trace_profile_row first[6];
+};
+#define TRACE_PROGRAM_FIRST_ROWS 6u
+#define TRACE_PROGRAM_PAGE_ROWS  (4096u / TRACE_PROFILE_ROW_BYTES)
+#define TRACE_PROGRAM_ROWS_MAX \
+    (TRACE_PROGRAM_FIRST_ROWS + (TRACE_PROGRAM_PAGES - 1) * TRACE_PROGRAM_PAGE_ROWS)
+_Static_assert(sizeof(struct trace_program) <= 4096, "one page frame");
+_Static_assert(__builtin_offsetof(struct trace_program, first) % TRACE_PROGRAM_UNIT == 0 &&
+                   TRACE_PROFILE_ROW_BYTES % TRACE_PROGRAM_UNIT == 0,
+               "units");
+_Static_assert(TRACE_PROGRAM_ROWS_MAX < TRACE_PROGRAM_INDEX * 3 / 4, "the index always has free entries");
 
 /* ---- In the kernel's memory ---- */
 
@@ -125,6 +221,7 @@ struct trace_profile_list {
     uint64_t epoch;      /* profiles of another epoch count for nothing */
     uint64_t until;      /* ticks when profiles were switched off; 0: they are on */
     uint64_t latest;     /* ticks: a moment in the last fraction of a second; of a panic, the moment itself */
+    uint64_t routines;   /* struct trace_routine_list: names of routines of programs */
     uint32_t row_bytes;  /* of struct trace_profile_row */
     uint32_t rows_at;    /* bytes from a head to its first rows */
     uint32_t first_rows; /* rows there */
@@ -140,14 +237,15 @@ struct trace_profile_head {
     uint64_t serial, epoch;
     uint32_t of; /* enum trace_profile_of */
     uint32_t pid, tid, threads;
-    uint64_t name;      /* address of 16 bytes; 0: none */
-    uint64_t born;      /* a living thread's: ticks */
-    uint64_t life, ran; /* of those that have ended */
-    uint64_t open;      /* address of a living thread's struct open_routines; else 0 */
-    uint64_t context;   /* address of the word with the context that the thread is in; 0: context 0 */
-    uint32_t count;     /* of rows. Each is complete when it is counted. */
-    uint32_t reserved;
-    uint64_t page[TRACE_PROFILE_PAGES]; /* page frames with the rows behind the first ones */
+    uint64_t name;               /* address of 16 bytes; 0: none */
+    uint64_t born;               /* a living thread's: ticks */
+    uint64_t life, ran, refused; /* of those that have ended */
+    uint64_t open;               /* address of a living thread's struct open_routines; else 0 */
+    uint64_t context; /* address of the word with the context that the thread is in; 0: context 0 */
+    uint32_t count;   /* of rows. Each is complete when it is counted. */
+    uint32_t program_pages;
+    uint64_t program_page[TRACE_PROGRAM_PAGES]; /* page frames with a living thread's struct trace_program */
+    uint64_t page[TRACE_PROFILE_PAGES];         /* page frames with the rows behind the first ones */
 };
 
 #endif

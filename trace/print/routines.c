@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* routines.c - names of routines. Interface: routines.h. No C library: also for the kernel. */
+/* routines.c - names of routines. Interface: routines.h. No C library. */
 #include <stddef.h>
 #include <trace/format/format.h>
 #include <trace/format/text.h>
@@ -58,13 +58,13 @@ static const char *find_value(const struct trace_enum_table *table, uint64_t val
     return NULL;
 }
 
-/* NULL: it has none. */
-static const char *argument_name(const struct argument_names *names, uint64_t argument, trace_find_info *find)
+/* What an event's field calls a value; NULL: nothing. */
+static const char *find_word(const char *event_name, const char *field, uint64_t value, trace_find_info *find)
 {
-    const struct trace_event_info *event = names->event ? find_named(names->event, find) : NULL;
+    const struct trace_event_info *event = event_name ? find_named(event_name, find) : NULL;
     for (uint32_t i = 0; event && i < event->field_count; i++)
-        if (is_same(event->fields[i].name, names->field))
-            return find_value(event->fields[i].enumeration, argument);
+        if (is_same(event->fields[i].name, field))
+            return find_value(event->fields[i].enumeration, value);
     return NULL;
 }
 
@@ -85,7 +85,8 @@ const char *trace_routine_name(uint64_t key, trace_find_info *find, char name[TR
     struct trace_text text = {.bytes = name, .capacity = TRACE_ROUTINE_NAME_BYTES - 1};
     trace_text_add(&text, trace_routine_kind_name(kind));
     if (has_argument(kind)) {
-        const char *word = kind != TRACE_ROUTINE_OUT ? argument_name(&kinds[kind], argument, find)
+        const char *word = kind != TRACE_ROUTINE_OUT
+                               ? find_word(kinds[kind].event, kinds[kind].field, argument, find)
                            : argument < sizeof out_reasons / sizeof *out_reasons ? out_reasons[argument]
                                                                                  : NULL;
         trace_text_char(&text, ' ');
@@ -96,4 +97,78 @@ const char *trace_routine_name(uint64_t key, trace_find_info *find, char name[TR
     }
     name[text.length < text.capacity ? text.length : text.capacity] = 0;
     return name;
+}
+
+/* ---- Routines of programs ---- */
+
+const struct trace_routine *trace_routine_find(const struct trace_routine_names *names, uint32_t context)
+{
+    const uint32_t index = context - TRACE_CONTEXT_NAMED;
+    return context >= TRACE_CONTEXT_NAMED && index < names->count ? &names->list[index] : NULL;
+}
+
+/* `words` of at most `bytes` bytes; what no terminal shows becomes '?'. */
+static void add_words(struct trace_text *text, const char *words, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes && words[i]; i++)
+        trace_text_char(text, words[i] < ' ' || words[i] > '~' || words[i] == ';' ? '?' : words[i]);
+}
+
+static void add_named(struct trace_text *text, const struct trace_routine *routine)
+{
+    if (routine->name[0]) {
+        add_words(text, routine->name, sizeof routine->name);
+        return;
+    }
+    add_words(text, routine->program, sizeof routine->program);
+    trace_text_add(text, " 0x");
+    for (int shift = (63 - __builtin_clzll(routine->address | 1)) & ~3; shift >= 0; shift -= 4)
+        trace_text_char(text, "0123456789abcdef"[routine->address >> shift & 0xf]);
+}
+
+/* Of those that mean the same in all programs: what is before and behind the word. NULL: it has none. */
+static const char *find_common(uint32_t context, trace_find_info *find, const char **before,
+                               const char **behind)
+{
+    static const char *const heap[] = {"malloc", "free", "calloc", "realloc", "memalign"};
+    const bool is_request = context >= TRACE_CONTEXT_COMMON;
+    *before = is_request ? "serve " : "";
+    *behind = is_request ? "" : "()";
+    if (is_request)
+        return find_word("ipc_call", "label",
+                         context < TRACE_CONTEXT_REQUESTS ? context - TRACE_CONTEXT_COMMON : context, find);
+    if (context >= TRACE_CONTEXT_HEAP)
+        return context <= TRACE_HEAP_MEMALIGN ? heap[context - TRACE_CONTEXT_HEAP] : NULL;
+    return find_word("libc_entry", "call", context, find);
+}
+
+const char *trace_context_name(uint32_t context, const struct trace_routine_names *names,
+                               trace_find_info *find, char name[TRACE_ROUTINE_NAME_BYTES])
+{
+    struct trace_text text = {.bytes = name, .capacity = TRACE_ROUTINE_NAME_BYTES - 1};
+    const struct trace_routine *routine = trace_routine_find(names, context);
+    const char *before, *behind, *word = NULL;
+    if (context < TRACE_CONTEXT_NAMED)
+        word = find_common(context, find, &before, &behind);
+    if (routine) {
+        add_named(&text, routine);
+    } else if (word) {
+        trace_text_add(&text, before);
+        trace_text_add(&text, word);
+        trace_text_add(&text, behind);
+    } else {
+        trace_text_add(&text, "routine ");
+        trace_text_number(&text, context);
+    }
+    name[text.length < text.capacity ? text.length : text.capacity] = 0;
+    return name;
+}
+
+const char *trace_row_name(uint64_t key, const struct trace_routine_names *names, trace_find_info *find,
+                           char name[TRACE_ROUTINE_NAME_BYTES])
+{
+    const uint32_t context = trace_routine_context(key);
+    return trace_routine_kind(key) == TRACE_ROUTINE_PROGRAM && context
+               ? trace_context_name(context, names, find, name)
+               : trace_routine_name(key, find, name);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * trace/ring/profile_copy.h - completes a copy of a profile's rows (trace/format/profile.h): with what is
- * open at its moment, and with the program's own time. For the kernel, and for readers of its memory.
+ * open at its moment, with routines of the program, and with the rest of the program's time. For the kernel,
+ * and for readers of its memory.
  *
- * The copy has space for OPEN_ROUTINES_MAX + 1 more rows. Any contents are safe; sums may wrap.
+ * The copy has space for TRACE_PROFILE_ROWS_BESIDES more rows, and those of the program. Any contents are
+ * safe; sums may wrap. What a program has written is checked: nothing of it is more than the thread's life.
  */
 #ifndef TRACE_RING_PROFILE_COPY_H
 #define TRACE_RING_PROFILE_COPY_H
 
+#include <stdbool.h>
 #include <trace/format/profile.h>
 
 struct trace_profile_copy {
@@ -16,14 +19,22 @@ struct trace_profile_copy {
     uint64_t now; /* the moment */
 };
 
+/* Of what is open, and of the program in none of its routines. */
+#define TRACE_PROFILE_ROWS_BESIDES (OPEN_ROUTINES_MAX + 1u)
+
+static inline struct trace_profile_row *trace_profile_append(struct trace_profile_copy *copy, uint64_t key)
+{
+    struct trace_profile_row *row = &copy->rows[copy->head->rows++];
+    *row = (struct trace_profile_row){.key = key, .least = ~0ull};
+    return row;
+}
+
 static inline struct trace_profile_row *trace_profile_row_of(struct trace_profile_copy *copy, uint64_t key)
 {
     for (uint32_t i = 0; i < copy->head->rows; i++)
         if (copy->rows[i].key == key)
             return &copy->rows[i];
-    struct trace_profile_row *row = &copy->rows[copy->head->rows++];
-    *row = (struct trace_profile_row){.key = key, .least = ~0ull};
-    return row;
+    return trace_profile_append(copy, key);
 }
 
 /* What a living thread is inside of, up to now. */
@@ -40,21 +51,127 @@ static inline void trace_profile_add_open(struct trace_profile_copy *copy, uint6
     }
 }
 
-/* The exclusive times of all rows so far. */
+/* ---- Routines of the program ---- */
+
+static inline uint64_t trace_profile_load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t trace_profile_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The bucket of a row's histogram that a time is in. */
+static inline uint32_t trace_profile_bucket(uint64_t time)
+{
+    const uint32_t bucket = 63 - (uint32_t)__builtin_clzll(time | 1);
+    return bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1;
+}
+
+/* Whether a program has begun to count in this epoch. */
+static inline bool trace_program_counts(const struct trace_program *program, uint64_t epoch)
+{
+    return program && trace_profile_load(&program->rows_epoch) == epoch;
+}
+
+/* How many rows a program has, in as many page frames. */
+static inline uint32_t trace_program_rows(const struct trace_program *program, uint32_t pages, uint64_t epoch)
+{
+    if (!pages || !trace_program_counts(program, epoch))
+        return 0;
+    const uint32_t rows = __atomic_load_n(&program->rows, __ATOMIC_RELAXED),
+                   most = TRACE_PROGRAM_FIRST_ROWS + (pages - 1) * TRACE_PROGRAM_PAGE_ROWS;
+    return rows < most ? rows : most;
+}
+
+/* A row of the program is at this index in this page frame; 0 is that of struct trace_program. */
+static inline uint32_t trace_program_row_page(uint32_t number)
+{
+    return number < TRACE_PROGRAM_FIRST_ROWS
+               ? 0
+               : 1 + (number - TRACE_PROGRAM_FIRST_ROWS) / TRACE_PROGRAM_PAGE_ROWS;
+}
+
+static inline uint32_t trace_program_row_index(uint32_t number)
+{
+    return number < TRACE_PROGRAM_FIRST_ROWS ? number
+                                             : (number - TRACE_PROGRAM_FIRST_ROWS) % TRACE_PROGRAM_PAGE_ROWS;
+}
+
+/* The key of a program's row; with context 0 it counts for nothing. */
+static inline uint64_t trace_program_key(const struct trace_profile_row *from)
+{
+    return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) |
+           (uint64_t)trace_routine_context(trace_profile_load(&from->key)) << TRACE_PROFILE_CONTEXT_SHIFT;
+}
+
+/* Adds what is credible of a program's row, but not its exclusive time: returns that. Each call takes at
+ * least a tick, so there are no more calls than ticks of life. */
+static inline uint64_t trace_program_add_row(struct trace_profile_row *to,
+                                             const struct trace_profile_row *from, uint64_t life)
+{
+    const uint64_t greatest = trace_profile_least(trace_profile_load(&from->greatest), life),
+                   least = trace_profile_least(trace_profile_load(&from->least), greatest);
+    uint64_t calls = 0;
+    for (uint32_t i = trace_profile_bucket(least); i <= trace_profile_bucket(greatest); i++) {
+        const uint64_t times = trace_profile_least(trace_profile_load(&from->times[i]), life - calls);
+        calls += times;
+        to->times[i] += times;
+    }
+    if (calls) {
+        to->begun += calls;
+        to->ended += calls;
+        to->inclusive += trace_profile_least(trace_profile_load(&from->inclusive), life);
+        to->greatest = to->greatest > greatest ? to->greatest : greatest;
+        to->least = trace_profile_least(to->least, least);
+    }
+    return trace_profile_least(trace_profile_load(&from->exclusive), life);
+}
+
+/* The time that the program's current routine has not been given yet, at `now`; *context: which it is. */
+static inline uint64_t trace_program_open(const struct trace_program *program, uint64_t epoch,
+                                          const struct open_routines *open, uint64_t now, uint32_t *context)
+{
+    *context = 0;
+    if (!trace_program_counts(program, epoch))
+        return 0;
+    const uint64_t until =
+                       (open->depth ? open->at[0].since : now) - trace_profile_load(&program->clock.kernel),
+                   since = trace_profile_load(&program->since);
+    *context = (uint32_t)(trace_profile_load(&program->clock.context) & TRACE_PROFILE_CONTEXT_MAX);
+    return *context && until > since ? until - since : 0;
+}
+
+/* Whether a row is of a routine of a program, but not of what is in none of them. */
+static inline bool trace_profile_is_program(const struct trace_profile_row *row)
+{
+    return trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM && trace_routine_context(row->key);
+}
+
+/* The exclusive times of all rows of the kernel. */
 static inline uint64_t trace_profile_time(const struct trace_profile_copy *copy)
 {
     uint64_t time = 0;
     for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED)
+        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
+            !trace_profile_is_program(&copy->rows[i]))
             time += copy->rows[i].exclusive;
     return time;
 }
 
-/* The rest of its life is the program's. */
+/* What the kernel's rows leave of the life is the program's: its rows get at most that, and what they leave
+ * is of none of its routines. */
 static inline void trace_profile_add_program(struct trace_profile_copy *copy)
 {
-    const uint64_t time = copy->head->life - trace_profile_time(copy);
-    trace_profile_row_of(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = time;
+    uint64_t time = copy->head->life - trace_profile_time(copy);
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (trace_profile_is_program(&copy->rows[i])) {
+            copy->rows[i].exclusive = trace_profile_least(copy->rows[i].exclusive, time);
+            time -= copy->rows[i].exclusive;
+        }
+    trace_profile_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = time;
 }
 
 /* Moves the rows that have any time together. */
@@ -63,7 +180,7 @@ static inline void trace_profile_drop_empty(struct trace_profile_copy *copy)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < copy->head->rows; i++) {
         const struct trace_profile_row *row = &copy->rows[i];
-        if (row->ended || row->exclusive || trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM)
+        if (row->ended || row->exclusive || row->key == trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))
             copy->rows[kept++] = *row;
     }
     copy->head->rows = kept;

@@ -59,8 +59,9 @@ static const char help[] =
     "  counters [NAMES]       log what up to 4 hardware counters count, for each run of a thread and each\n"
     "                         system call: class counter. NAMES is instructions,cycles or none. Without\n"
     "                         NAMES: list which there are\n"
-    "  profiles on|off        count how often and how long each thread is in each routine of the kernel;\n"
-    "                         on begins anew\n"
+    "  profiles on|all|off    count how often and how long each thread is in each routine of the kernel,\n"
+    "                         and of programs that declare theirs; all: also in POSIX calls, requests to\n"
+    "                         servers and allocation. Begins anew\n"
     "  watch [CLASS [EVERY]]  sample one of EVERY (1) acquisitions of the locks of a class, with its hold\n"
     "                         time, and count all waits: in the tables, and in the trace if class lock is\n"
     "                         on; 0: none. CLASS may be all or none. Without CLASS: list the classes\n"
@@ -329,10 +330,11 @@ static int set_profile(int argc, char **argv)
 static int switch_profiles(int argc, char **argv)
 {
     (void)argc;
-    const bool on = !strcmp(argv[1], "on");
-    if (!on && strcmp(argv[1], "off") != 0)
-        return refuse("'%s' is neither on nor off", argv[1]);
-    return control(TRACE_OP_SET_PROFILES, on, 0);
+    static const char *const levels[] = {"off", "on", "all"};
+    for (uint64_t level = 0; level < 3; level++)
+        if (!strcmp(argv[1], levels[level]))
+            return control(TRACE_OP_SET_PROFILES, level, 0);
+    return refuse("'%s' is none of on, all and off", argv[1]);
 }
 
 static int bind_counters(int argc, char **argv)

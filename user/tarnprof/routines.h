@@ -8,15 +8,14 @@
  *         ...
  *     }
  *
- * Or compile with -finstrument-functions: then each function is a
- * routine. A thread writes the number of the routine that it is in where the kernel finds it
- * (profile_context), so the kernel's rows say in which routine of the program it was entered.
+ * Or compile with -finstrument-functions: then each function is a routine.
  *
- * Times of routines are of the clock: what the kernel did in them, and what the thread waited, is in their
- * raw time. The kernel's rows of the same context say how much that was; the rest is the routine's own time.
+ * While profiles are on, each thread has a row for each routine in its profile, beside the kernel's rows,
+ * which say in which routine of the program they were entered. Everybody who may read the profile sees them,
+ * with their names: profile_name gives them numbers that are the same in the whole system. Off, a routine
+ * costs two calls of a function that returns at once.
  *
- * Each thread has rows of its own, so it needs no lock. At its end they are added to those of its process.
- * With TARNPROF=1 in the environment, a program prints them when it exits.
+ * With TARNPROF=1 in the environment, a program prints its profile when it exits.
  */
 #ifndef TARNPROF_ROUTINES_H
 #define TARNPROF_ROUTINES_H
@@ -27,10 +26,9 @@
 
 /* A routine. Static, zero but for the name or the function. */
 struct tarnprof_routine {
-    const char *name;     /* NULL: a function */
+    const char *name;     /* NULL: a function. The first 47 bytes count */
     const void *function; /* address, if there is no name */
-    uint32_t number;      /* its context; 0: none yet */
-    struct tarnprof_routine *next;
+    uint64_t number;      /* the library's: routine_number() of tarn/routine.h */
 };
 
 /* The thread enters or leaves a routine. A routine that finds no number, or is nested too deep, counts as
@@ -52,20 +50,5 @@ static inline void tarnprof_leave_scope(const int *unused)
     const int TARNPROF_JOIN(tarnprof_scope_, __LINE__) __attribute__((cleanup(tarnprof_leave_scope))) = 0; \
     (void)TARNPROF_JOIN(tarnprof_scope_, __LINE__);                                                        \
     tarnprof_enter(&TARNPROF_JOIN(tarnprof_routine_, __LINE__))
-
-/* What is known of a routine: of the calling thread and of those that have ended. */
-struct tarnprof_times {
-    const struct tarnprof_routine *routine;
-    uint64_t times;           /* how often it ended */
-    uint64_t inclusive;       /* of its outermost calls */
-    uint64_t raw;             /* in it and not in routines that it called */
-    uint64_t least, greatest; /* inclusive */
-    uint64_t histogram[TRACE_PROFILE_BUCKETS];
-    uint64_t kernel, out; /* exclusive times of the kernel's rows of this context: running, and not running */
-};
-/* The routine with that number, or the first one behind it. False: no more. */
-bool tarnprof_times(uint32_t number, struct tarnprof_times *times);
-/* Prints routines of program and kernel, merged, on standard error. */
-void tarnprof_show_merged(void);
 
 #endif

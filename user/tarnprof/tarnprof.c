@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tarnprof.c - reads profiles of routines, and adds them. Interface: tarnprof.h. */
 #include <stdlib.h>
+#include <string.h>
 #include <tarn/error.h>
 #include <tarn/syscall.h>
 #include <user/tarnprof/tarnprof.h>
@@ -40,6 +41,43 @@ uint64_t tarnprof_time_in(const struct tarnprof *profile, enum trace_routine_kin
             time += profile->rows[i].exclusive;
     return time;
 }
+
+/* ---- Names ---- */
+
+#define NAMES_AT_ONCE 64u
+
+int tarnprof_read_names(struct trace_routine_names *names)
+{
+    struct trace_routine *list = NULL;
+    int64_t bytes;
+    uint32_t count = 0;
+    do {
+        struct trace_routine *more = realloc(list, (count + NAMES_AT_ONCE) * sizeof *more);
+        bytes =
+            more ? sys_profile_names(TRACE_CONTEXT_NAMED + count, more + count, NAMES_AT_ONCE * sizeof *more)
+                 : -E_NO_MEMORY;
+        list = more ? more : list;
+        count += bytes > 0 ? (uint32_t)((uint64_t)bytes / sizeof *list) : 0;
+    } while (bytes > 0);
+    *names = (struct trace_routine_names){list, count};
+    return (int)bytes;
+}
+
+void tarnprof_free_names(struct trace_routine_names *names)
+{
+    free((void *)names->list);
+    *names = (struct trace_routine_names){0};
+}
+
+uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char *name, const void *function)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        if (name ? !strcmp(names->list[i].name, name) : names->list[i].address == (uintptr_t)function)
+            return names->list[i].number;
+    return 0;
+}
+
+/* ---- Sums ---- */
 
 /* NULL: no memory. */
 static struct trace_profile_row *find_or_add(struct tarnprof_sum *sum, uint64_t key)
@@ -86,6 +124,7 @@ bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile)
     sum->threads += profile->head->threads;
     sum->life += profile->head->life;
     sum->ran += profile->head->ran;
+    sum->refused += profile->head->refused;
     return true;
 }
 

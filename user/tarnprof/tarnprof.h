@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 #include <trace/format/profile.h>
+#include <trace/print/routines.h>
 
 #define TARNPROF_OWN                                                                      \
     ((cap_t)0) /* the profiles of the own process; else a space, or the trace object: all \
@@ -39,17 +40,26 @@ struct tarnprof {
 int tarnprof_next(struct tarnprof *profile, cap_t of);
 void tarnprof_free(struct tarnprof *profile);
 
-/* The row of a routine of the kernel, entered from the program's routine `context`; NULL: none. */
+/* The row of a routine of the kernel, entered from the program's routine `context`; with
+ * TRACE_ROUTINE_PROGRAM and argument 0, that of this routine. NULL: none. */
 const struct trace_profile_row *tarnprof_find(const struct tarnprof *profile, enum trace_routine_kind kind,
                                               uint64_t argument, uint32_t context);
 /* The exclusive times of all rows of a kind, in ticks. */
 uint64_t tarnprof_time_in(const struct tarnprof *profile, enum trace_routine_kind kind);
 
+/* The names of routines of programs; zero at first. tarnprof_read_names() returns 0 or an error of the
+ * kernel. */
+int tarnprof_read_names(struct trace_routine_names *names);
+void tarnprof_free_names(struct trace_routine_names *names);
+/* The number of a program's routine, of any program, with this name, or, if it is NULL, of that function; 0:
+ * none. */
+uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char *name, const void *function);
+
 /* Sums, over several profiles. `rows` is allocated; zero at first. */
 struct tarnprof_sum {
     struct trace_profile_row *rows;
     uint32_t count, capacity, profiles, threads;
-    uint64_t life, ran;
+    uint64_t life, ran, refused;
     uint64_t clock_hz; /* of its times; 0: this machine's */
 };
 /* Adds a profile. False: no memory. */

@@ -53,7 +53,9 @@ enum trace_operation {
      * -E_TOO_LARGE: there are TRACE_APP_COSTS_MAX already. With a = ~0: returns how often this was done since
      * boot. */
     TRACE_OP_SET_COST = 19,
-    /* a = 1: counts routines in profiles, from now on anew; 0: stops. Profiles stay until the next start. */
+    /* Counts routines in profiles, from now on anew: a = 1 those of the kernel and those that programs
+     * declare, 2 also POSIX calls, requests to servers and allocation. 0: stops; profiles stay until the next
+     * start. */
     TRACE_OP_SET_PROFILES = 20,
 };
 #define TRACE_COST_INSTRUCTIONS (1ull << 32)

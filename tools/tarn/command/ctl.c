@@ -74,10 +74,14 @@ static bool parse_percent(const char *text, uint64_t *percent, struct fail *fail
            fail_set(fail, "'%s' is not a percentage of a ring, 0 to 100", text);
 }
 
-static bool parse_on_off(const char *text, uint64_t *on, struct fail *fail)
+static bool parse_profiles(const char *text, uint64_t *level, struct fail *fail)
 {
-    *on = strcmp(text, "on") == 0;
-    return *on || strcmp(text, "off") == 0 || fail_set(fail, "'%s' is neither on nor off", text);
+    static const char *const levels[] = {"off", "on", "all"};
+
+    for (*level = 0; *level < 3; ++*level)
+        if (strcmp(text, levels[*level]) == 0)
+            return true;
+    return fail_set(fail, "'%s' is none of on, all and off", text);
 }
 
 static const struct ctl_command {
@@ -127,9 +131,12 @@ static const struct ctl_command {
      "profile` shows the samples"},
     {"profile", "COUNT COUNTER", WIRE_OP_SET_PROFILE, NULL, NULL,
      "sample every busy CPU each COUNT counts (20000 to 10^12) of a hardware counter, such as instructions"},
-    {"profiles", "on|off", WIRE_OP_SET_PROFILES, parse_on_off, NULL,
-     "count how often and how long each thread is in each routine of the kernel; on begins anew. `tarn "
-     "profiles` shows the result"},
+    {"profiles", "on|all|off", WIRE_OP_SET_PROFILES, parse_profiles, NULL,
+     "count how often and how long each thread is in each routine of the kernel, and of programs that "
+     "declare "
+     "theirs; all: also in POSIX calls, requests to servers and allocation. Begins anew. `tarn profiles` "
+     "shows "
+     "the result"},
     {"counters", "[NAMES]", WIRE_OP_COUNTERS, NULL, NULL,
      "log what up to 4 hardware counters count, for each run of a thread and each system call, as events of "
      "class counter; NAMES is a list such as instructions,cycles, or none. Without NAMES: list which there "

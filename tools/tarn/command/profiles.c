@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * profiles.c - `tarn profiles SOURCE|FILE`: how often and how long each thread was in each routine of the
- * kernel.
+ * profiles.c - `tarn profiles SOURCE|FILE`: how often and how long each thread was in each routine of kernel
+ * and programs.
  *
  * tables/profiles.h copies the profiles, tables/profiles_file.h has files of them; profiles_table.h and
  * profiles_export.h print them, profiles_record.h writes files.
@@ -21,7 +21,7 @@
 struct options {
     struct row_options rows; /* first */
     struct profiles_record record;
-    const char *tau;
+    const char *tau, *symbols;
     bool by_thread, lists;
     uint64_t from, to; /* snapshots of a file, from 1; 0: not given */
 };
@@ -50,6 +50,10 @@ static const struct command_option known[] = {
           "is 127.0.0.1 by default, which is 10.0.2.2 for a guest in QEMU's user network. Port 0: any, it is "
           "printed"),
      .with = "save,count", .need = "save"},
+    {TEXT(
+        "symbols", "DIR[:DIR]", struct options, symbols,
+        "search for the programs' executables here, by build-id: they name functions that were compiled with "
+        "-finstrument-functions")},
     {FLAG("list", struct options, lists, "list the snapshots of FILE")},
     {COUNT("to", "N", struct options, to, 1, COUNT_MAX, "show snapshot N of FILE (default: the last)")},
     {COUNT("from", "N", struct options, from, 1, COUNT_MAX,
@@ -76,14 +80,14 @@ static bool show(const struct options *options, const struct profiles_view *view
             options->record.pid == UINT64_MAX
                 ? "no profiles: they are off; `tarn ctl SOURCE profiles on` counts routines from then on"
                 : "that process has no profiles");
-    profile_names_open(&names, profiles);
-    if (options->tau != NULL && !profiles_write_tau(profiles, &names, options->tau, fail))
-        return false;
-    if (options->rows.format == ROWS_AS_FLAME)
+    profile_names_open(&names, profiles, options->symbols);
+    bool ok = options->tau == NULL || profiles_write_tau(profiles, &names, options->tau, fail);
+    if (ok && options->rows.format == ROWS_AS_FLAME)
         profiles_print_flame(profiles, &names);
-    else if (options->tau == NULL)
-        return profiles_print_table(view, profiles, &names, fail);
-    return true;
+    else if (ok && options->tau == NULL)
+        ok = profiles_print_table(view, profiles, &names, fail);
+    profile_names_close(&names);
+    return ok;
 }
 
 /* Shows what was counted from BEFORE, which it takes, if there is one, to NOW. */

@@ -6,13 +6,21 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tools/tarn/command/profiles_export.h>
+#include <tools/tarn/symbols/symbols.h>
 #include <trace/events.h>
 
-void profile_names_open(struct profile_names *names, const struct profiles *profiles)
+void profile_names_open(struct profile_names *names, const struct profiles *profiles, const char *path)
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
 
     names->are_known = memcmp(profiles->begin.uuid, uuid, sizeof(uuid)) == 0;
+    names->routines = &profiles->names;
+    names->symbols = symbols_open(NULL, path);
+}
+
+void profile_names_close(struct profile_names *names)
+{
+    symbols_close(names->symbols);
 }
 
 static const struct trace_event_info *find_nothing(uint32_t id)
@@ -21,10 +29,49 @@ static const struct trace_event_info *find_nothing(uint32_t id)
     return NULL;
 }
 
+/* NULL: the routine is no function, or its executable is not found. */
+static const char *find_function(const struct profile_names *names, uint32_t context)
+{
+    const struct trace_routine *routine = trace_routine_find(names->routines, context);
+
+    if (routine == NULL || routine->name[0] != '\0')
+        return NULL;
+    struct executable executable = {
+        .pid = 1, .base = routine->base, .size = routine->size, .path = (char *)routine->program};
+    memcpy(executable.build_id, routine->build_id, sizeof(executable.build_id));
+    return symbol_outermost(symbols_find(names->symbols, &executable, routine->address))->function;
+}
+
+static const char *context_name(const struct profile_names *names, uint32_t context,
+                                char name[TRACE_ROUTINE_NAME_BYTES])
+{
+    const char *function = find_function(names, context);
+
+    if (function == NULL)
+        return trace_context_name(context, names->routines,
+                                  names->are_known ? trace_event_find : find_nothing, name);
+    snprintf(name, TRACE_ROUTINE_NAME_BYTES, "%s", function);
+    for (char *c = name; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == ';' || *c == '"' || (unsigned char)*c > '~')
+            *c = '?';
+    return name;
+}
+
 const char *profile_routine_name(const struct profile_names *names, uint64_t key,
                                  char name[TRACE_ROUTINE_NAME_BYTES])
 {
+    const uint32_t context = trace_routine_context(key);
+
+    if (trace_routine_kind(key) == TRACE_ROUTINE_PROGRAM && context != 0)
+        return context_name(names, context, name);
     return trace_routine_name(key, names->are_known ? trace_event_find : find_nothing, name);
+}
+
+const char *profile_context_name(const struct profile_names *names, uint64_t key,
+                                 char name[TRACE_ROUTINE_NAME_BYTES])
+{
+    name[0] = '\0';
+    return trace_routine_context(key) == 0 ? name : context_name(names, trace_routine_context(key), name);
 }
 
 static double in_us(uint64_t ticks, uint64_t clock_hz)
@@ -32,11 +79,16 @@ static double in_us(uint64_t ticks, uint64_t clock_hz)
     return (double)ticks * 1e6 / (double)(clock_hz ? clock_hz : 1);
 }
 
+static bool is_of_program(uint64_t key)
+{
+    return trace_routine_kind(key) == TRACE_ROUTINE_PROGRAM;
+}
+
 /* ---- flame graphs ---------------------------------------------------------------------------------- */
 
 void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names)
 {
-    char process[PROFILE_NAME_BYTES], name[TRACE_ROUTINE_NAME_BYTES], context[32] = "";
+    char process[PROFILE_NAME_BYTES], name[TRACE_ROUTINE_NAME_BYTES], context[TRACE_ROUTINE_NAME_BYTES];
 
     for (size_t i = 0; i < profiles->count; i++) {
         const struct profile_copy *copy = &profiles->copies[i];
@@ -46,9 +98,9 @@ void profiles_print_flame(const struct profiles *profiles, const struct profile_
             if ((int64_t)row->exclusive < 0 || trace_routine_kind(row->key) == TRACE_ROUTINE_OUT ||
                 time < 0.5)
                 continue;
-            snprintf(context, sizeof(context), trace_routine_context(row->key) ? ";routine %u" : "",
-                     trace_routine_context(row->key));
-            printf("%s%s;%s %.0f\n", profile_name(&copy->head, process), context,
+            const bool is_nested = trace_routine_context(row->key) != 0 && !is_of_program(row->key);
+            printf("%s%s%s;%s %.0f\n", profile_name(&copy->head, process), is_nested ? ";" : "",
+                   is_nested ? profile_context_name(names, row->key, context) : "",
                    profile_routine_name(names, row->key, name), time);
         }
     }
@@ -56,10 +108,11 @@ void profiles_print_flame(const struct profiles *profiles, const struct profile_
 
 /* ---- TAU ------------------------------------------------------------------------------------------- */
 
+/* All but what is outside of the others, and beside them. */
 static bool is_nested(uint64_t key)
 {
     return trace_routine_kind(key) != TRACE_ROUTINE_SERVED &&
-           trace_routine_kind(key) != TRACE_ROUTINE_PROGRAM;
+           (!is_of_program(key) || trace_routine_context(key) != 0);
 }
 
 #define TAU_NO_THREAD 1000000u /* numbers from here on are no threads' */
@@ -76,7 +129,7 @@ static void write_routines(FILE *file, const struct profile_copy *copy, const st
         const struct trace_profile_row *row = &copy->rows[i];
         count += is_nested(row->key);
         calls += is_nested(row->key) ? row->ended : 0;
-        own += trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM ? row->exclusive : 0;
+        own += is_of_program(row->key) && !is_nested(row->key) ? row->exclusive : 0;
     }
     fprintf(file, "%u templated_functions\n# Name Calls Subrs Excl Incl ProfileCalls\n", count);
     fprintf(file, "\"program\" 1 %" PRIu64 " %.3f %.3f 0 GROUP=\"PROGRAM\"\n", calls, in_us(own, clock_hz),
@@ -86,12 +139,13 @@ static void write_routines(FILE *file, const struct profile_copy *copy, const st
         if (!is_nested(row->key))
             continue;
         fprintf(file, "\"%s", profile_routine_name(names, row->key, name));
-        if (trace_routine_context(row->key))
-            fprintf(file, " in routine %u", trace_routine_context(row->key));
-        fprintf(file, "\" %" PRIu64 " 0 %.3f %.3f 0 GROUP=\"KERNEL_%s\"\n", row->ended,
+        if (trace_routine_context(row->key) != 0 && !is_of_program(row->key))
+            fprintf(file, " in %s", profile_context_name(names, row->key, name));
+        fprintf(file, "\" %" PRIu64 " 0 %.3f %.3f 0 GROUP=\"%s%s\"\n", row->ended,
                 in_us(row->exclusive, clock_hz),
                 in_us(row->inclusive > row->exclusive ? row->inclusive : row->exclusive, clock_hz),
-                trace_routine_kind_name(trace_routine_kind(row->key)));
+                is_of_program(row->key) ? "" : "KERNEL_",
+                is_of_program(row->key) ? "PROGRAM" : trace_routine_kind_name(trace_routine_kind(row->key)));
     }
     fprintf(file, "0 aggregates\n0 userevents\n");
 }

@@ -10,20 +10,20 @@ enum { OWN, PERCENT, COUNT, TOTAL, MIN, MEAN, P50, P90, P99, MAX, CONTEXT, PID, 
 /* Called as in the analyses of a trace (analysis/spans.h): a total is an inclusive time, an own time an
  * exclusive one. */
 static const struct table_column columns[] = {
-    [OWN] = TIME_COLUMN("own_ns"),        [PERCENT] = REAL_COLUMN("ran_percent", 2),
-    [COUNT] = COUNT_COLUMN("count"),      [TOTAL] = TIME_COLUMN("total_ns"),
-    [MIN] = TIME_SMALLEST("min_ns"),      [MEAN] = TIME_OF_ONE("mean_ns"),
-    [P50] = TIME_OF_ONE("p50_ns"),        [P90] = TIME_OF_ONE("p90_ns"),
-    [P99] = TIME_OF_ONE("p99_ns"),        [MAX] = TIME_LARGEST("max_ns"),
-    [CONTEXT] = NUMBER_COLUMN("context"), [PID] = NUMBER_COLUMN("pid"),
-    [TID] = NUMBER_COLUMN("tid"),         [PROCESS] = TEXT_COLUMN("process"),
+    [OWN] = TIME_COLUMN("own_ns"),      [PERCENT] = REAL_COLUMN("ran_percent", 2),
+    [COUNT] = COUNT_COLUMN("count"),    [TOTAL] = TIME_COLUMN("total_ns"),
+    [MIN] = TIME_SMALLEST("min_ns"),    [MEAN] = TIME_OF_ONE("mean_ns"),
+    [P50] = TIME_OF_ONE("p50_ns"),      [P90] = TIME_OF_ONE("p90_ns"),
+    [P99] = TIME_OF_ONE("p99_ns"),      [MAX] = TIME_LARGEST("max_ns"),
+    [CONTEXT] = TEXT_COLUMN("context"), [PID] = NUMBER_COLUMN("pid"),
+    [TID] = NUMBER_COLUMN("tid"),       [PROCESS] = TEXT_COLUMN("process"),
 };
 
 struct view {
     const struct profiles_view *options;
     struct table table;
     const struct profile_names *names;
-    uint64_t clock_hz, life, ran, threads;
+    uint64_t clock_hz, life, ran, threads, refused;
 };
 
 static uint64_t in_ns(const struct view *view, uint64_t ticks)
@@ -51,6 +51,12 @@ static bool is_apart(uint64_t key)
     return trace_routine_kind(key) == TRACE_ROUTINE_OUT || trace_routine_kind(key) == TRACE_ROUTINE_SERVED;
 }
 
+/* A routine of the kernel that was entered from one of the program. */
+static bool is_in_context(uint64_t key)
+{
+    return trace_routine_context(key) != 0 && trace_routine_kind(key) != TRACE_ROUTINE_PROGRAM;
+}
+
 static void add_to_sum(struct trace_profile_row *sum, const struct trace_profile_row *row)
 {
     if (sum->ended == 0 || (row->ended > 0 && row->least < sum->least))
@@ -73,6 +79,7 @@ static void add_profile(struct view *view, const struct profile_copy *copy)
     view->life += copy->head.life;
     view->ran += copy->head.life - profile_time_out(copy);
     view->threads += copy->head.threads;
+    view->refused += copy->head.refused;
     for (uint32_t i = 0; i < copy->head.rows; i++) {
         const struct trace_profile_row *row = &copy->rows[i];
         if (row->ended == 0 && row->exclusive == 0)
@@ -82,7 +89,10 @@ static void add_profile(struct view *view, const struct profile_copy *copy)
         struct table_row *line =
             table_row(&view->table, key, profile_routine_name(view->names, row->key, name));
         add_to_sum(table_sum(&view->table, line, sizeof(*row)), row);
-        line->cells[CONTEXT].count = trace_routine_context(row->key);
+        line->cells[CONTEXT].text =
+            is_in_context(row->key)
+                ? table_text(&view->table, profile_context_name(view->names, row->key, name))
+                : NULL;
         line->cells[PID].count = by_thread ? copy->head.pid : TABLE_NONE;
         line->cells[TID].count =
             by_thread && copy->head.of == TRACE_PROFILE_THREAD ? copy->head.tid : TABLE_NONE;
@@ -124,6 +134,11 @@ static void print_view(const struct view *view)
     } else if (options->format == ROWS_AS_TEXT)
         printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", view->threads,
                (double)in_ns(view, view->life) / 1e6, (double)in_ns(view, view->ran) / 1e6);
+    if (options->format == ROWS_AS_TEXT && view->refused > 0)
+        printf("%" PRIu64
+               " entries into routines of programs count as part of their callers: too many names, "
+               "too many routines of a thread, or nested too deep\n",
+               view->refused);
     rows_print(options, &view->table);
     if (options->format == ROWS_AS_JSON)
         printf("}}\n");

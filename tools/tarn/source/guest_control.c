@@ -110,6 +110,11 @@ enum source_got guest_control(struct source *source, const struct wire_request *
             return SOURCE_BROKEN;
         *data = guest->profiles.reply;
         return SOURCE_ITEM;
+    case WIRE_OP_ROUTINES:
+        if (!guest_profiles_names(&guest->profiles, &guest->guest, request->a, size, fail))
+            return SOURCE_BROKEN;
+        *data = guest->profiles.reply;
+        return SOURCE_ITEM;
     default:
         fail_set(fail, "guest memory is only read, never changed: this requires a link to the guest");
         return SOURCE_BROKEN;

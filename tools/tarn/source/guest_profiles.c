@@ -18,7 +18,8 @@
 #define ROWS_MAX                                                           \
     ((uint32_t)((TRACE_PROFILE_BYTES_MAX - sizeof(struct trace_profile)) / \
                     sizeof(struct trace_profile_row) -                     \
-                OPEN_ROUTINES_MAX - 1))
+                TRACE_PROGRAM_ROWS_MAX - TRACE_PROFILE_ROWS_BESIDES))
+#define PAGE_BYTES 4096u
 
 /* All that is copied of a profile, in the guest's byte order but for the head. */
 struct profile_raw {
@@ -29,6 +30,12 @@ struct profile_raw {
     struct trace_profile_row rows[]; /* head.count */
 };
 #define RAW_BYTES(count) (sizeof(struct profile_raw) + (count) * sizeof(struct trace_profile_row))
+
+/* Behind the most rows: head.program_pages pages of what the thread's program writes. */
+static struct trace_program *program_of(struct profile_raw *raw)
+{
+    return (struct trace_program *)((char *)raw + RAW_BYTES(ROWS_MAX));
+}
 
 /* ---- words ----------------------------------------------------------------------------------------- */
 
@@ -92,7 +99,7 @@ static bool read_head(struct guest *guest, uint64_t address, struct trace_profil
     swap_halves(guest, &head->of, 16);
     swap_halves(guest, &head->count, 8);
     return (head->magic == TRACE_PROFILE_HEAD_MAGIC && head->self == address && head->count <= ROWS_MAX &&
-            head->of <= TRACE_PROFILE_ORPHANS) ||
+            head->of <= TRACE_PROFILE_ORPHANS && head->program_pages <= TRACE_PROGRAM_PAGES) ||
            fail_set(fail, "the profile at %#llx is damaged", (unsigned long long)address);
 }
 
@@ -213,6 +220,17 @@ static bool copy_rows(struct guest_profiles *profiles, struct guest *guest, stru
     return true;
 }
 
+/* Without memory for what the program has, it has no rows. */
+static void copy_program(struct guest *guest, struct profile_raw *raw)
+{
+    struct fail ignored;
+
+    for (uint32_t i = 0; i < raw->head.program_pages; i++)
+        if (!copy_words(guest, raw->head.program_page[i], (char *)program_of(raw) + i * PAGE_BYTES,
+                        PAGE_BYTES, &ignored))
+            raw->head.program_pages = 0;
+}
+
 /* Without memory for what the program has, there is no context and no name. */
 static bool copy_profile(struct guest_profiles *profiles, struct guest *guest, uint64_t address,
                          struct profile_raw *raw, struct fail *fail)
@@ -227,6 +245,7 @@ static bool copy_profile(struct guest_profiles *profiles, struct guest *guest, u
     if (raw->head.name == 0 ||
         !memory_read(guest->memory, raw->head.name, raw->name, sizeof(raw->name), &ignored))
         memset(raw->name, 0, sizeof(raw->name));
+    copy_program(guest, raw);
     return true;
 }
 
@@ -238,9 +257,16 @@ static bool has_unfinished(const struct profile_raw *raw)
     return raw->head.changes % 2 != 0;
 }
 
-static bool is_same(const struct profile_raw *a, const struct profile_raw *b)
+static bool has_same_program(struct profile_raw *a, struct profile_raw *b)
 {
-    return a->head.count == b->head.count && memcmp(a, b, RAW_BYTES(a->head.count)) == 0;
+    return a->head.program_pages == b->head.program_pages &&
+           memcmp(program_of(a), program_of(b), a->head.program_pages * PAGE_BYTES) == 0;
+}
+
+static bool is_same(struct profile_raw *a, struct profile_raw *b)
+{
+    return a->head.count == b->head.count && memcmp(a, b, RAW_BYTES(a->head.count)) == 0 &&
+           has_same_program(a, b);
 }
 
 /* A row that changed from one copy to the other has no moment. The bytes are in the guest's order. */
@@ -260,6 +286,7 @@ static bool copy_steadily(struct guest_profiles *profiles, struct guest *guest, 
 {
     struct profile_raw **raw = profiles->raw;
 
+    profiles->program_changed = false;
     if (!copy_profile(profiles, guest, address, raw[0], fail))
         return false;
     for (unsigned tries = 1; guest->memory->live; tries++) {
@@ -274,8 +301,10 @@ static bool copy_steadily(struct guest_profiles *profiles, struct guest *guest, 
         if (tries % 8 == 0)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    if (guest->memory->live)
+    if (guest->memory->live) {
         mark_changed(guest, raw[0], raw[1]);
+        profiles->program_changed = !has_same_program(raw[0], raw[1]);
+    }
     return true;
 }
 
@@ -303,6 +332,41 @@ static uint64_t time_out(const struct trace_profile_copy *copy)
     return time;
 }
 
+static void make_program_native(const struct guest *guest, struct profile_raw *raw)
+{
+    struct trace_program *program = program_of(raw);
+
+    swap_words(guest, program, raw->head.program_pages * PAGE_BYTES);
+    swap_halves(guest, &program->rows, 16);
+}
+
+/* Routines of a living thread's program. Those that changed while they were copied have no moment. */
+static void add_program_rows(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
+                             struct trace_profile_copy *copy)
+{
+    struct trace_program *program = program_of(raw);
+    uint32_t current;
+
+    if (raw->head.program_pages == 0)
+        return;
+    make_program_native(guest, raw);
+    const uint32_t rows = trace_program_rows(program, raw->head.program_pages, raw->head.epoch);
+    const uint64_t rest = trace_program_open(program, raw->head.epoch, &raw->open, copy->now, &current);
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint32_t page = trace_program_row_page(i);
+        const struct trace_profile_row *first =
+            page == 0 ? program->first : (const void *)((char *)program + page * PAGE_BYTES);
+        const struct trace_profile_row *from = &first[trace_program_row_index(i)];
+        const uint64_t key = trace_program_key(from);
+        if (trace_routine_context(key) == 0)
+            continue;
+        struct trace_profile_row *row = trace_profile_append(copy, key);
+        row->exclusive = trace_program_add_row(row, from, copy->head->life) +
+                         (trace_routine_context(key) == current ? rest : 0);
+        row->begun += profiles->program_changed;
+    }
+}
+
 /* What the scheduler counts lies elsewhere: a thread ran while it was not out. */
 static void add_living(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
                        struct trace_profile_copy *copy)
@@ -312,6 +376,7 @@ static void add_living(struct guest_profiles *profiles, struct guest *guest, str
     copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
     trace_profile_add_open(copy, raw->head.born, &raw->open,
                            guest_64(guest, raw->context) & TRACE_PROFILE_CONTEXT_MAX);
+    add_program_rows(profiles, guest, raw, copy);
     const uint64_t out = time_out(copy);
     copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
 }
@@ -356,6 +421,7 @@ static size_t complete(struct guest_profiles *profiles, struct guest *guest)
                                    .threads = raw->head.threads,
                                    .life = raw->head.life,
                                    .ran = raw->head.ran,
+                                   .refused = raw->head.refused,
                                    .rows = raw->head.count,
                                    .row_bytes = sizeof(copy.rows[0])};
     memcpy(head->name, raw->name, sizeof(head->name));
@@ -378,7 +444,7 @@ static bool begin_reading(struct guest_profiles *profiles, struct guest *guest, 
     struct fail ignored;
 
     for (unsigned i = 0; i < 2 && profiles->raw[i] == NULL; i++)
-        profiles->raw[i] = alloc_zero(1, RAW_BYTES(ROWS_MAX));
+        profiles->raw[i] = alloc_zero(1, RAW_BYTES(ROWS_MAX) + TRACE_PROGRAM_PAGES * PAGE_BYTES);
     if (profiles->reply == NULL)
         profiles->reply = alloc_zero(1, TRACE_PROFILE_BYTES_MAX);
     profiles->at = profiles->now = 0;
@@ -414,6 +480,43 @@ bool guest_profiles_next(struct guest_profiles *profiles, struct guest *guest, u
         profiles->at = 0; /* it ended meanwhile */
     }
     return fail_set(fail, "the list of profiles keeps changing; try again");
+}
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+static bool read_routines(struct guest_profiles *profiles, struct guest *guest,
+                          struct trace_routine_list *list, struct fail *fail)
+{
+    if (!copy_words(guest, profiles->list.routines, list, sizeof(*list), fail))
+        return false;
+    swap_words(guest, list, sizeof(*list));
+    swap_halves(guest, &list->count, 8);
+    if (list->epoch != profiles->list.epoch)
+        list->count = 0;
+    return list->count <= TRACE_ROUTINE_PAGES * TRACE_ROUTINES_PER_PAGE ||
+           fail_set(fail, "the list of names of routines is damaged");
+}
+
+bool guest_profiles_names(struct guest_profiles *profiles, struct guest *guest, uint64_t from, size_t *size,
+                          struct fail *fail)
+{
+    const size_t bytes = sizeof(struct trace_routine), most = TRACE_PROFILE_BYTES_MAX / bytes;
+    struct trace_routine_list list;
+
+    *size = 0;
+    if (profiles->reply == NULL && !begin_reading(profiles, guest, fail))
+        return false;
+    if (!read_routines(profiles, guest, &list, fail))
+        return false;
+    uint64_t index = from > TRACE_CONTEXT_NAMED ? from - TRACE_CONTEXT_NAMED : 0;
+    for (size_t i = 0; i < most && index < list.count; i++, index++) {
+        const uint64_t page = list.page[index / TRACE_ROUTINES_PER_PAGE];
+        if (!copy_words(guest, page + index % TRACE_ROUTINES_PER_PAGE * bytes, profiles->reply + *size, bytes,
+                        fail))
+            return false;
+        *size += bytes;
+    }
+    return true;
 }
 
 void guest_profiles_free(struct guest_profiles *profiles)

@@ -23,12 +23,16 @@ struct guest_profiles {
     uint64_t at, serial;            /* head of the profile copied last; 0: none */
     struct profile_raw *raw[2];     /* two copies */
     uint8_t *reply;
+    bool program_changed; /* what its program wrote, while it was copied */
 };
 
 /* Copies the profile that follows serial number AFTER, 0 at first. *size 0: there is none. The reply is valid
  * until the next call. False: FAIL. */
 bool guest_profiles_next(struct guest_profiles *profiles, struct guest *guest, uint64_t after, size_t *size,
                          struct fail *fail);
+/* Copies names of routines of programs from this number on, as many as the reply has. *size 0: no more. */
+bool guest_profiles_names(struct guest_profiles *profiles, struct guest *guest, uint64_t from, size_t *size,
+                          struct fail *fail);
 void guest_profiles_free(struct guest_profiles *profiles);
 
 #endif

@@ -30,6 +30,7 @@ static void make_native(const struct source *source, struct trace_profile *head)
     head->until = native64(source, head->until);
     head->rows = native32(source, head->rows);
     head->row_bytes = native32(source, head->row_bytes);
+    head->refused = native64(source, head->refused);
 }
 
 /* False: FAIL. */
@@ -111,6 +112,49 @@ static bool read_next(struct profiles *profiles, struct source *source, bool *mo
     return true;
 }
 
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+/* Takes what is in the order of numbers, so that readers find each by its number. */
+static bool take_names(struct source *source, const struct source_reply *reply,
+                       struct trace_routine_names *names, struct fail *fail)
+{
+    const size_t count = reply->size / sizeof(struct trace_routine);
+    struct trace_routine *list =
+        alloc_more((void *)names->list, names->count + count + 1, sizeof(struct trace_routine));
+
+    names->list = list;
+    memcpy(list + names->count, reply->data, count * sizeof(*list));
+    for (const size_t end = names->count + count; names->count < end; names->count++) {
+        struct trace_routine *routine = &list[names->count];
+        routine->number = native32(source, routine->number);
+        routine->address = native64(source, routine->address);
+        routine->base = native64(source, routine->base);
+        routine->size = native64(source, routine->size);
+        if (routine->number != TRACE_CONTEXT_NAMED + names->count || routine->number >= TRACE_CONTEXTS)
+            return fail_set(fail, "damaged names of routines: number %u in place of %u", routine->number,
+                            TRACE_CONTEXT_NAMED + names->count);
+        routine->program[sizeof(routine->program) - 1] = routine->name[sizeof(routine->name) - 1] = '\0';
+    }
+    return true;
+}
+
+/* A guest that knows nothing of names has none, and damaged memory no more. */
+static bool read_names(struct source *source, struct trace_routine_names *names, struct fail *fail)
+{
+    struct source_reply reply;
+
+    do {
+        const struct wire_request request = {.operation = WIRE_OP_ROUTINES,
+                                             .a = TRACE_CONTEXT_NAMED + names->count};
+        reply = (struct source_reply){0};
+        if (!source_control(source, &request, "names of routines: ", &reply, fail))
+            return reply.status == -E_BAD_ARGUMENT || source->class->link == NULL;
+        if (!take_names(source, &reply, names, fail))
+            return false;
+    } while (reply.size >= sizeof(struct trace_routine));
+    return true;
+}
+
 bool profiles_read(struct profiles *profiles, struct source *source, struct fail *fail)
 {
     bool more = true;
@@ -126,6 +170,10 @@ bool profiles_read(struct profiles *profiles, struct source *source, struct fail
         }
     if (profiles->is_cut)
         profiles->why = *fail;
+    else if (!read_names(source, &profiles->names, fail)) {
+        profiles_free(profiles);
+        return false;
+    }
     describe_source(profiles, &source->hello);
     return true;
 }
@@ -148,6 +196,7 @@ void profiles_free(struct profiles *profiles)
         free(profiles->gone[i].rows);
     free(profiles->copies);
     free(profiles->gone);
+    free((void *)profiles->names.list);
     *profiles = (struct profiles){0};
 }
 

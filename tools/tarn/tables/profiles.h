@@ -9,6 +9,7 @@
 
 #include <tools/tarn/source/source.h>
 #include <trace/format/profile_file.h>
+#include <trace/print/routines.h>
 
 struct profile_copy {
     struct trace_profile head;
@@ -19,7 +20,8 @@ struct profiles {
     struct trace_profile_begin begin; /* where and when they were copied */
     struct profile_copy *copies;      /* in order of serial number */
     size_t count;
-    struct profile_copy *gone; /* profiles_subtract(): to be subtracted from sums over all */
+    struct trace_routine_names names; /* of routines of programs; allocated */
+    struct profile_copy *gone;        /* profiles_subtract(): to be subtracted from sums over all */
     size_t gone_count;
     bool is_cut; /* there were more, which could not be read */
     struct fail why;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/event/routines.h - whether routines of programs are counted in profiles (trace/format/profile.h), at
+ * the price of a trace point. For programs; class_number is a constant.
+ */
+#ifndef TRACE_EVENT_ROUTINES_H
+#define TRACE_EVENT_ROUTINES_H
+
+#include <trace/ring/ring.h>
+
+/* Those of all programs, by reading the info page. */
+static inline bool routines_are_counted(void)
+{
+    return arch_trace_info()->profiles > 1;
+}
+
+#ifdef TRACE_TESTED
+#define ROUTINES_OR(class_number) (routines_are_counted() || arch_trace_enabled(class_number))
+#define ROUTINES_COUNTED()        routines_are_counted()
+#define DECLARED_COUNTED()        (arch_trace_info()->profiles != 0)
+#else
+/* Those of all programs are, or the class is on. */
+#define ROUTINES_OR(class_number) arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_ALL_PROFILES))
+/* Those of all programs are. */
+#define ROUTINES_COUNTED()        arch_trace_site(TRACE_ID(0, TRACE_SITE_ALL_PROFILES))
+/* Those that programs declare themselves are. */
+#define DECLARED_COUNTED()        arch_trace_site(TRACE_ID(0, TRACE_SITE_PROFILES))
+#endif
+
+#endif
