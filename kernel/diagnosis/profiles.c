@@ -241,19 +241,34 @@ static inline void begin_out(struct thread *thread, uint32_t state, uint64_t now
                   trace_routine_key(TRACE_ROUTINE_OUT, state), now);
 }
 
-/* A thread with a profile of this epoch was switched away from in it, so the innermost that it is in is OUT.
- */
-void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
+/* At cpu->switched_at. A thread with a profile of this epoch was switched away from in it, so the innermost
+ * that it is in is OUT. */
+static inline __attribute__((always_inline)) void switched(const struct cpu *cpu, struct thread *prev,
+                                                           struct thread *next, uint32_t state)
 {
-    const uint32_t depth = next->routines.depth,
-                   state = TRACE_ON_SCHED_SWITCH() ? profiles_take_logged_switch(cpu, prev, next)
-                                                   : atomic_load_explicit(&prev->state, memory_order_relaxed);
     const uint64_t now = cpu->switched_at;
+    const uint32_t depth = next->routines.depth;
     begin_out(prev, state, now);
     if (__builtin_expect(!is_current(next->profile), 0))
         make_profile(next, now, next->run_ticks);
     else if (depth)
         routine_end(next, &next->profile->rows, &next->routines, depth - 1, now);
+}
+
+/* Apart, so that profiles_switched() calls nothing that needs its registers kept. */
+static __attribute__((noinline, cold)) void switched_and_logged(struct cpu *cpu, struct thread *prev,
+                                                                struct thread *next)
+{
+    const uint32_t state = profiles_take_logged_switch(cpu, prev, next);
+    switched(cpu, prev, next, state);
+}
+
+void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    if (TRACE_ON_SCHED_SWITCH())
+        switched_and_logged(cpu, prev, next);
+    else
+        switched(cpu, prev, next, atomic_load_explicit(&prev->state, memory_order_relaxed));
 }
 
 /* ---- The switch ---- */
