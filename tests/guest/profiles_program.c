@@ -247,7 +247,7 @@ static void test_names(void)
     check(profile.head && adds_up(), "which add up");
     check(sys_profile_name("", 0) == -E_BAD_ARGUMENT && sys_profile_name((char *)8, 0) < 0 &&
               sys_profile_names(0, (void *)8, 4096) < 0 && sys_profile_names(0, name, 8) == -E_TOO_LARGE &&
-              sys_profile_map(TRACE_PROGRAM_PAGES + 1) == -E_TOO_LARGE,
+              sys_profile_map(TRACE_PROGRAM_PAGES + 1) == -E_TOO_LARGE && sys_profile_map(0) == -E_TOO_LARGE,
           "what makes no sense is refused");
     check(run_child("names") == 0, "a program may add only so many names");
 }

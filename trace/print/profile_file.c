@@ -35,7 +35,8 @@ static void swap_begin(struct trace_profile_begin *begin)
 
 static void swap_profile(struct trace_profile *head, uint32_t bytes)
 {
-    swap64(&head->serial), swap64(&head->life), swap64(&head->ran), swap64(&head->until);
+    swap64(&head->serial), swap64(&head->life), swap64(&head->ran), swap64(&head->until),
+        swap64(&head->refused);
     swap32(&head->of), swap32(&head->pid), swap32(&head->tid), swap32(&head->threads);
     swap32(&head->rows), swap32(&head->row_bytes);
     for (uint32_t at = sizeof *head; at < bytes; at += 8)
