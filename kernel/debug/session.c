@@ -123,6 +123,10 @@ const struct debug_command debug_commands[] = {
      "tables of counters: rows used, and updates lost; with NAME, the rows with the most, of all CPUs "
      "together",
      debug_tables, NULL, 1},
+    {"profiles", "[TID]",
+     "profiles of routines: time in the kernel and time out of each thread, and what it is in; with TID, its "
+     "routines with the most time of their own",
+     debug_profiles, NULL, 1},
     {"mask", "[show | set MASK]",
      "traced classes; MASK as in the shell: all, basic, off, sched,ipc, +lock, -frame", debug_mask,
      mask_words, 2},

@@ -60,9 +60,10 @@ bool trace_shares_add(struct trace_process_shares *process, const struct trace_p
     if (!trace_shares_are_of_process(head))
         return false;
     process->pid = head->pid;
-    if (head->until > process->until)
+    if (head->of == TRACE_PROFILE_THREAD)
+        process->until += (uint64_t)((int64_t)(head->until - process->until) / (int64_t)++process->threads);
+    else if (process->threads == 0)
         process->until = head->until;
-    process->threads += head->of == TRACE_PROFILE_THREAD;
     if (head->of == TRACE_PROFILE_THREAD || !process->name[0])
         for (unsigned i = 0; i < sizeof process->name; i++)
             process->name[i] = head->name[i];

@@ -41,7 +41,7 @@ struct trace_process_shares {
     uint32_t pid; /* 0: the idle threads */
     uint32_t threads;
     char name[16];     /* NUL padded */
-    uint64_t until;    /* the moment of its last profile: profiles are copied one after another */
+    uint64_t until;    /* mean moment of its threads' profiles, which are copied one after another */
     uint64_t interval; /* after trace_shares_subtract(): ticks between its moments; 0: unknown */
     uint64_t ticks[TRACE_SHARES];
 };

@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * profiles_test.c - profiles of routines in guest memory that this program makes, in both byte orders: what
- * is read is what was written, and damaged or random memory neither crashes nor stops the reader. Built with
- * sanitizers; prints TAP.
+ * is read is what was written, and damaged or random memory neither crashes nor stops the reader. Then memory
+ * that changes while it is read. Built with sanitizers; prints TAP.
  */
 #include "guest_make.h"
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
+#include <time.h>
 #include <tools/tarn/tables/profiles.h>
 #include <trace/ring/profile_copy.h>
+#include <unistd.h>
 
-#define LIST_AT    0x2000u
-#define HEADS_AT   0x20000u /* a frame each, with the head somewhere in it */
-#define HEAD_SHIFT 0x40u
-#define PAGE_AT    0x30000u
-#define OPEN_AT    0x40008u
-#define NAME_AT    0x41000u
-#define ROWS_AT    (sizeof(struct trace_profile_head) + 64)
-#define FIRST_ROWS 3u
-#define PAGE_ROWS  12u
-#define PROFILES   3u
-#define ROWS       17u /* of the second profile: its pages are used */
-#define BORN       1000u
-#define LATEST     500000u
-#define MUTATIONS  4000u
+#define LIST_AT      0x2000u
+#define HEADS_AT     0x20000u /* a frame each, with the head somewhere in it */
+#define HEAD_SHIFT   0x40u
+#define PAGE_AT      0x30000u
+#define OPEN_AT      0x40008u
+#define NAME_AT      0x41000u
+#define ROWS_AT      (sizeof(struct trace_profile_head) + 64)
+#define FIRST_ROWS   3u
+#define PAGE_ROWS    12u
+#define PROFILES     3u
+#define ROWS         17u /* of the second profile: its pages are used */
+#define BORN         1000u
+#define LATEST       500000u
+#define MUTATIONS    250u
+#define READINGS     400u /* of memory that changes */
+#define CHANGES      50u  /* at least so many of them find something new */
+#define READINGS_MAX 200000u
 
 static struct made made;
 static char core_path[96];
@@ -200,6 +208,20 @@ static void test_unfinished(void)
     profiles_free(&profiles);
 }
 
+/* The machine stopped while a thread's rows were handed on. */
+static void test_changing(bool big)
+{
+    struct profiles profiles = {0};
+    struct fail fail = {""};
+
+    make_profiles(big);
+    PUT(head_at(1), struct trace_profile_head, changes, 3);
+    bool ok = read_made(&profiles, &fail) && profiles.count == PROFILES;
+    check(ok && profiles_unfinished(&profiles) == 1, "a profile in the middle of a change is marked %s",
+          fail.text);
+    profiles_free(&profiles);
+}
+
 static void expect(const char *what, size_t count, const char *says)
 {
     struct profiles profiles = {0};
@@ -253,7 +275,7 @@ static void test_random(bool big)
     unsigned whole = 0, cut = 0;
 
     srandom(big + 1);
-    for (unsigned i = 0; i < MUTATIONS / 16; i++) {
+    for (unsigned i = 0; i < MUTATIONS; i++) {
         make_profiles(big);
         for (unsigned n = 0; n <= i % 4; n++) {
             const unsigned place = (unsigned)random() % 5;
@@ -274,6 +296,145 @@ static void test_random(bool big)
           cut);
 }
 
+/* ---- memory that changes ---- */
+
+static uint8_t *shared;
+static bool is_over;
+
+static uint64_t *word_of(uint64_t at)
+{
+    return (uint64_t *)(shared + at);
+}
+
+static void store(uint64_t at, uint64_t value)
+{
+    __atomic_store_n(word_of(at), value, __ATOMIC_RELEASE);
+}
+
+#define FIELD(at, type, field) ((at) + offsetof(type, field))
+
+/* As routine_end() of the kernel. */
+static void update_row(uint64_t at)
+{
+    store(FIELD(at, struct trace_profile_row, begun),
+          *word_of(FIELD(at, struct trace_profile_row, begun)) + 1);
+    store(FIELD(at, struct trace_profile_row, inclusive),
+          *word_of(FIELD(at, struct trace_profile_row, inclusive)) + 200);
+    store(FIELD(at, struct trace_profile_row, exclusive),
+          *word_of(FIELD(at, struct trace_profile_row, exclusive)) + 100);
+    store(FIELD(at, struct trace_profile_row, times[5]),
+          *word_of(FIELD(at, struct trace_profile_row, times[5])) + 1);
+    store(FIELD(at, struct trace_profile_row, ended),
+          *word_of(FIELD(at, struct trace_profile_row, ended)) + 1);
+}
+
+/* Takes the last profile out of the list, writes something else into its frame, and puts another one there.
+ */
+static void replace_last(uint64_t serial)
+{
+    const uint64_t at = head_at(2);
+
+    store(FIELD(head_at(1), struct trace_profile_head, next), 0);
+    store(FIELD(at, struct trace_profile_head, magic), 0);
+    for (uint64_t word = row_at(2, 0); word < row_at(2, 2); word += 8)
+        store(word, 0x6261646261646261);
+    for (uint32_t row = 0; row < 2; row++)
+        for (uint64_t word = 0; word < sizeof(struct trace_profile_row); word += 8)
+            store(row_at(2, row) + word, *(uint64_t *)(made.ram + row_at(2, row) + word));
+    store(FIELD(at, struct trace_profile_head, serial), serial);
+    store(FIELD(at, struct trace_profile_head, magic), TRACE_PROFILE_HEAD_MAGIC);
+    store(FIELD(head_at(1), struct trace_profile_head, next), at);
+}
+
+/* The row in the second page is always updated after that in the first one. */
+static void *run_guest(void *unused)
+{
+    (void)unused;
+    for (uint64_t turn = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); turn++) {
+        update_row(row_at(1, 4));
+        update_row(row_at(1, ROWS - 1));
+        if (turn % 8 == 0)
+            replace_last(31 + turn);
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+    return NULL;
+}
+
+static bool is_of_one_moment(const struct profile_copy *copy)
+{
+    const struct trace_profile_row *first = find_row(copy, key_of(4)),
+                                   *second = find_row(copy, key_of(ROWS - 1));
+    const uint64_t ahead = (first->ended - 5) - (second->ended - ROWS);
+
+    return ahead <= 1 && first->inclusive == 200 * first->ended && second->exclusive == 100 * second->ended &&
+           first->times[5] == first->ended && second->inclusive == 200 * second->ended;
+}
+
+static bool is_as_made(const struct profile_copy *copy)
+{
+    const struct trace_profile_row *row = find_row(copy, key_of(0));
+
+    return row != NULL && row->inclusive == 200 && copy->rows[0].ended <= 2 && copy->head.threads == 3;
+}
+
+static void follow_guest(struct source *source)
+{
+    unsigned done = 0, wrong = 0, marked = 0, changed = 0, failed = 0, without = 0;
+    uint64_t last = 0;
+
+    for (; done < READINGS || (changed < CHANGES && done < READINGS_MAX); done++) {
+        struct profiles profiles = {0};
+        struct fail fail;
+        if (!profiles_read(&profiles, source, &fail)) {
+            failed++;
+            continue;
+        }
+        const bool is_marked = profiles.count > 1 && profiles_unfinished(&profiles) != 0;
+        marked += is_marked;
+        wrong += profiles.count < 2 || profiles.count > 4 ||
+                 (!is_marked && !is_of_one_moment(&profiles.copies[1]));
+        for (size_t n = 2; n < profiles.count; n++)
+            wrong += !is_as_made(&profiles.copies[n]);
+        without += profiles.count == 2;
+        if (profiles.count > 1) {
+            changed += profiles.copies[1].rows[4].ended != last;
+            last = profiles.copies[1].rows[4].ended;
+        }
+        profiles_free(&profiles);
+    }
+    check(wrong == 0 && changed >= CHANGES,
+          "of memory that changes, each copy is of one moment, or marked: %u of %u marked, %u failed, %u "
+          "without the "
+          "last profile, %u wrong",
+          marked, done, failed, without, wrong);
+    check(marked + failed < done / 2, "most readings are of one moment");
+}
+
+static void test_live(void)
+{
+    char path[100], name[120];
+    struct fail fail = {""};
+    pthread_t thread;
+
+    make_profiles(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    snprintf(path, sizeof(path), "%s/ram", scratch);
+    write_file(path, made.ram, MAKE_BYTES);
+    int file = open(path, O_RDWR);
+    shared = mmap(NULL, MAKE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    snprintf(name, sizeof(name), "ram:%s", path);
+    struct source *source = open_source(name, 0, &fail);
+    check(source != NULL, "ram: is opened %s", fail.text);
+    if (source != NULL && pthread_create(&thread, NULL, run_guest, NULL) == 0) {
+        follow_guest(source);
+        __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+        pthread_join(thread, NULL);
+    }
+    if (source != NULL)
+        source->class->close(source);
+    munmap(shared, MAKE_BYTES);
+    close(file);
+}
+
 int main(void)
 {
     make_scratch();
@@ -284,9 +445,11 @@ int main(void)
         make_profiles(big);
         test_values(big ? "big-endian" : "little-endian");
         test_unfinished();
+        test_changing(big);
         test_damage(big);
         test_random(big);
     }
+    test_live();
     free(made.ram);
     return finish_tests();
 }

@@ -69,10 +69,9 @@ static double seconds_between(const struct profiles *before, const struct profil
                : 0;
 }
 
-static bool show(const struct options *options, struct profiles *profiles, double seconds, struct fail *fail)
+static bool show(const struct options *options, const struct profiles_view *view,
+                 const struct profiles *profiles, struct fail *fail)
 {
-    const struct profiles_view view = {
-        .rows = &options->rows, .by_thread = options->by_thread, .seconds = seconds};
     struct profile_names names;
 
     if (profiles->count == 0)
@@ -86,7 +85,7 @@ static bool show(const struct options *options, struct profiles *profiles, doubl
     if (ok && options->rows.format == ROWS_AS_FLAME)
         profiles_print_flame(profiles, &names);
     else if (ok && options->tau == NULL)
-        ok = profiles_print_table(&view, profiles, &names, fail);
+        ok = profiles_print_table(view, profiles, &names, fail);
     profile_names_close(&names);
     return ok;
 }
@@ -95,16 +94,19 @@ static bool show(const struct options *options, struct profiles *profiles, doubl
 static bool show_between(const struct options *options, struct profiles *before, struct profiles *now,
                          struct fail *fail)
 {
-    const double seconds = before != NULL ? seconds_between(before, now) : 0;
+    const struct profiles_view view = {.rows = &options->rows,
+                                       .by_thread = options->by_thread,
+                                       .seconds = before != NULL ? seconds_between(before, now) : 0,
+                                       .unfinished = profiles_unfinished(now)};
 
     profiles_complain(now);
+    profiles_keep(now, options->record.pid);
     if (before != NULL) {
         profiles_keep(before, options->record.pid);
-        profiles_keep(now, options->record.pid);
-        return profiles_subtract(now, before, fail) && show(options, now, seconds, fail);
+        if (!profiles_subtract(now, before, fail))
+            return false;
     }
-    profiles_keep(now, options->record.pid);
-    return show(options, now, 0, fail);
+    return show(options, &view, now, fail);
 }
 
 /* ---- a source -------------------------------------------------------------------------------------- */

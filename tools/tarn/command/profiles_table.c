@@ -130,7 +130,7 @@ static void print_view(const struct view *view)
                ",\"seconds\":",
                view->threads, in_ns(view, view->life), in_ns(view, view->ran), view->clock_hz);
         printf(view->options->seconds > 0 ? "%.9f" : "null", view->options->seconds);
-        printf(",\"tables\":{");
+        printf(",\"unfinished_rows\":%" PRIu64 ",\"tables\":{", view->options->unfinished);
     } else if (options->format == ROWS_AS_TEXT)
         printf("threads %" PRIu64 ", life %.3f ms, on CPUs %.3f ms\n", view->threads,
                (double)in_ns(view, view->life) / 1e6, (double)in_ns(view, view->ran) / 1e6);

@@ -8,8 +8,9 @@
 
 struct profiles_view {
     const struct row_options *rows;
-    bool by_thread; /* rows for each profile, instead of sums */
-    double seconds; /* between two moments; 0: there is one */
+    bool by_thread;      /* rows for each profile, instead of sums */
+    double seconds;      /* between two moments; 0: there is one */
+    uint64_t unfinished; /* rows that were being updated */
 };
 
 /* False: FAIL. */

@@ -2,40 +2,17 @@
 /*
  * guest_profiles.c - copies profiles of routines out of guest memory; see guest_profiles.h.
  *
- * guest_profiles_next -> find_next follows the list of heads; copy_steadily copies a profile; complete adds
- * what is open at that moment, as the kernel does (trace/ring/profile_copy.h).
+ * guest_profiles_next -> find_next follows the list of heads; copy_steadily copies a profile;
+ * guest_profiles_complete makes the reply of it.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <tools/tarn/source/guest_profiles.h>
-#include <trace/ring/profile_copy.h>
+#include <tools/tarn/source/guest_profiles_raw.h>
 
 #define HEADS_MAX    1000000u /* more are a list that leads nowhere */
 #define RESTARTS_MAX 100u     /* of a list that changes while it is followed */
 #define COPY_TRIES   64u
-#define LATE_SECONDS 60u /* nothing is so much later than the moment that the kernel last noted */
-#define ROWS_MAX                                                           \
-    ((uint32_t)((TRACE_PROFILE_BYTES_MAX - sizeof(struct trace_profile)) / \
-                    sizeof(struct trace_profile_row) -                     \
-                TRACE_PROGRAM_ROWS_MAX - TRACE_PROFILE_ROWS_BESIDES))
-#define PAGE_BYTES 4096u
-
-/* All that is copied of a profile, in the guest's byte order but for the head. */
-struct profile_raw {
-    struct trace_profile_head head;
-    struct open_routines open;
-    uint64_t context;
-    char name[16];
-    struct trace_profile_row rows[]; /* head.count */
-};
-#define RAW_BYTES(count) (sizeof(struct profile_raw) + (count) * sizeof(struct trace_profile_row))
-
-/* Behind the most rows: head.program_pages pages of what the thread's program writes. */
-static struct trace_program *program_of(struct profile_raw *raw)
-{
-    return (struct trace_program *)((char *)raw + RAW_BYTES(ROWS_MAX));
-}
 
 /* ---- words ----------------------------------------------------------------------------------------- */
 
@@ -54,21 +31,6 @@ static bool copy_words(struct guest *guest, uint64_t physical, void *to, size_t 
         memcpy((char *)to + 8 * i, &word, sizeof(word));
     }
     return true;
-}
-
-static void swap_words(const struct guest *guest, void *words, size_t bytes)
-{
-    for (size_t i = 0; guest->swap && i < bytes / 8; i++)
-        ((uint64_t *)words)[i] = __builtin_bswap64(((uint64_t *)words)[i]);
-}
-
-/* Of words that have been swapped: two 32-bit fields in each. */
-static void swap_halves(const struct guest *guest, void *pairs, size_t bytes)
-{
-    for (size_t i = 0; guest->swap && i < bytes / 8; i++) {
-        uint64_t *word = (uint64_t *)pairs + i;
-        *word = *word >> 32 | *word << 32;
-    }
 }
 
 static bool read_list(struct guest *guest, struct trace_profile_list *list, struct fail *fail)
@@ -105,26 +67,11 @@ static bool read_head(struct guest *guest, uint64_t address, struct trace_profil
 
 /* ---- the list -------------------------------------------------------------------------------------- */
 
-/* The clock, as far as what is open shows. A time that is far from the others is not believed. */
-static void learn_time(struct guest_profiles *profiles, struct guest *guest, uint64_t time)
-{
-    const uint64_t latest = profiles->list.latest;
-
-    if (time > profiles->now && time >= latest && time - latest < LATE_SECONDS * guest->store.clock_hz)
-        profiles->now = time;
-}
-
 static bool read_open(struct guest *guest, const struct trace_profile_head *head, struct open_routines *open,
                       struct fail *fail)
 {
     memset(open, 0, sizeof(*open));
     return head->open == 0 || copy_words(guest, head->open, open, sizeof(*open), fail);
-}
-
-static void make_open_native(const struct guest *guest, struct open_routines *open)
-{
-    swap_words(guest, open, sizeof(*open));
-    swap_halves(guest, (char *)open + sizeof(open->at), sizeof(*open) - sizeof(open->at));
 }
 
 static void learn_open(struct guest_profiles *profiles, struct guest *guest,
@@ -138,7 +85,7 @@ static void learn_open(struct guest_profiles *profiles, struct guest *guest,
     make_open_native(guest, &open);
     for (uint32_t i = 0; i < open.depth && i < OPEN_ROUTINES_MAX; i++)
         if (open.at[i].nested < LATE_SECONDS * guest->store.clock_hz)
-            learn_time(profiles, guest, open.at[i].since + open.at[i].nested);
+            guest_profiles_learn(profiles, guest, open.at[i].since + open.at[i].nested);
 }
 
 /* Follows the list from ADDRESS to the first head behind serial number AFTER. *address is its address, or 0:
@@ -308,135 +255,6 @@ static bool copy_steadily(struct guest_profiles *profiles, struct guest *guest, 
     return true;
 }
 
-/* ---- the reply ------------------------------------------------------------------------------------- */
-
-/* A living thread's moment: not before anything that its rows show. */
-static uint64_t moment_of(struct guest_profiles *profiles, struct guest *guest, const struct profile_raw *raw,
-                          const struct trace_profile_copy *copy)
-{
-    if (profiles->list.until != 0)
-        return profiles->list.until;
-    for (uint32_t i = 0; i < raw->open.depth && i < OPEN_ROUTINES_MAX; i++)
-        learn_time(profiles, guest, raw->open.at[i].since + raw->open.at[i].nested);
-    learn_time(profiles, guest, raw->head.born + trace_profile_time(copy));
-    return profiles->now;
-}
-
-static uint64_t time_out(const struct trace_profile_copy *copy)
-{
-    uint64_t time = 0;
-
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
-            time += copy->rows[i].exclusive;
-    return time;
-}
-
-static void make_program_native(const struct guest *guest, struct profile_raw *raw)
-{
-    struct trace_program *program = program_of(raw);
-
-    swap_words(guest, program, raw->head.program_pages * PAGE_BYTES);
-    swap_halves(guest, &program->rows, 16);
-}
-
-/* Routines of a living thread's program. Those that changed while they were copied have no moment. */
-static void add_program_rows(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
-                             struct trace_profile_copy *copy)
-{
-    struct trace_program *program = program_of(raw);
-    uint32_t current;
-
-    if (raw->head.program_pages == 0)
-        return;
-    make_program_native(guest, raw);
-    const uint32_t rows = trace_program_rows(program, raw->head.program_pages, raw->head.epoch);
-    const uint64_t rest = trace_program_open(program, raw->head.epoch, &raw->open, copy->now, &current);
-    for (uint32_t i = 0; i < rows; i++) {
-        const uint32_t page = trace_program_row_page(i);
-        const struct trace_profile_row *first =
-            page == 0 ? program->first : (const void *)((char *)program + page * PAGE_BYTES);
-        const struct trace_profile_row *from = &first[trace_program_row_index(i)];
-        const uint64_t key = trace_program_key(from);
-        if (trace_routine_context(key) == 0)
-            continue;
-        struct trace_profile_row *row = trace_profile_append(copy, key);
-        row->exclusive = trace_program_add_row(row, from, copy->head->life) +
-                         (trace_routine_context(key) == current ? rest : 0);
-        row->begun += profiles->program_changed;
-    }
-}
-
-/* What the scheduler counts lies elsewhere: a thread ran while it was not out. */
-static void add_living(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
-                       struct trace_profile_copy *copy)
-{
-    make_open_native(guest, &raw->open);
-    copy->now = moment_of(profiles, guest, raw, copy);
-    copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
-    trace_profile_add_open(copy, raw->head.born, &raw->open,
-                           guest_64(guest, raw->context) & TRACE_PROFILE_CONTEXT_MAX);
-    add_program_rows(profiles, guest, raw, copy);
-    const uint64_t out = time_out(copy);
-    copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
-}
-
-/* Of times that are of different moments, the program's may be less than nothing. */
-static void add_program(struct trace_profile_copy *copy)
-{
-    const bool fits = trace_profile_time(copy) <= copy->head->life;
-
-    trace_profile_add_program(copy);
-    if (!fits) {
-        struct trace_profile_row *program =
-            trace_profile_row_of(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0));
-        program->exclusive = 0;
-        program->begun = program->ended + 1;
-    }
-}
-
-static void put_in_guest_order(const struct guest *guest, struct trace_profile *head, size_t bytes)
-{
-    char name[sizeof(head->name)];
-
-    memcpy(name, head->name, sizeof(name));
-    swap_halves(guest, &head->of, 16);
-    swap_halves(guest, &head->rows, 8);
-    swap_words(guest, head, bytes);
-    memcpy(head->name, name, sizeof(name));
-}
-
-/* Makes the reply of raw[0]. Returns its size. */
-static size_t complete(struct guest_profiles *profiles, struct guest *guest)
-{
-    struct profile_raw *raw = profiles->raw[0];
-    struct trace_profile *head = (struct trace_profile *)profiles->reply;
-    struct trace_profile_copy copy = {.head = head, .rows = (struct trace_profile_row *)(head + 1)};
-
-    *head = (struct trace_profile){.serial = raw->head.serial,
-                                   .of = raw->head.of,
-                                   .pid = raw->head.pid,
-                                   .tid = raw->head.tid,
-                                   .threads = raw->head.threads,
-                                   .life = raw->head.life,
-                                   .ran = raw->head.ran,
-                                   .refused = raw->head.refused,
-                                   .rows = raw->head.count,
-                                   .row_bytes = sizeof(copy.rows[0])};
-    memcpy(head->name, raw->name, sizeof(head->name));
-    memcpy(copy.rows, raw->rows, raw->head.count * sizeof(copy.rows[0]));
-    swap_words(guest, copy.rows, raw->head.count * sizeof(copy.rows[0]));
-    copy.now = profiles->now;
-    if (raw->head.open != 0)
-        add_living(profiles, guest, raw, &copy);
-    add_program(&copy);
-    trace_profile_drop_empty(&copy);
-    head->until = copy.now;
-    const size_t bytes = sizeof(*head) + head->rows * sizeof(copy.rows[0]);
-    put_in_guest_order(guest, head, bytes);
-    return bytes;
-}
-
 /* The moment of all profiles of a reading is the same, if memory does not change. */
 static bool begin_reading(struct guest_profiles *profiles, struct guest *guest, struct fail *fail)
 {
@@ -471,7 +289,7 @@ bool guest_profiles_next(struct guest_profiles *profiles, struct guest *guest, u
         if (copy_steadily(profiles, guest, address, fail) && profiles->raw[0]->head.serial > after) {
             profiles->at = address;
             profiles->serial = profiles->raw[0]->head.serial;
-            *size = complete(profiles, guest);
+            *size = guest_profiles_complete(profiles, guest);
             return true;
         }
         if (!guest->memory->live)

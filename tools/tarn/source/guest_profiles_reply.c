@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guest_profiles_reply.c - completes the copy of a profile: what is open at its moment, the program's own
+ * time, and the guest's byte order; see guest_profiles_raw.h.
+ */
+#include <string.h>
+#include <tools/tarn/source/guest_profiles_raw.h>
+
+void guest_profiles_learn(struct guest_profiles *profiles, const struct guest *guest, uint64_t time)
+{
+    const uint64_t latest = profiles->list.latest;
+
+    if (time > profiles->now && time >= latest && time - latest < LATE_SECONDS * guest->store.clock_hz)
+        profiles->now = time;
+}
+
+/* A living thread's moment: not before anything that its rows show. */
+static uint64_t moment_of(struct guest_profiles *profiles, struct guest *guest, const struct profile_raw *raw,
+                          const struct trace_profile_copy *copy)
+{
+    if (profiles->list.until != 0)
+        return profiles->list.until;
+    for (uint32_t i = 0; i < raw->open.depth && i < OPEN_ROUTINES_MAX; i++)
+        guest_profiles_learn(profiles, guest, raw->open.at[i].since + raw->open.at[i].nested);
+    guest_profiles_learn(profiles, guest, raw->head.born + trace_profile_time(copy));
+    return profiles->now;
+}
+
+static uint64_t time_out(const struct trace_profile_copy *copy)
+{
+    uint64_t time = 0;
+
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
+            time += copy->rows[i].exclusive;
+    return time;
+}
+
+static void make_program_native(const struct guest *guest, struct profile_raw *raw)
+{
+    struct trace_program *program = program_of(raw);
+
+    swap_words(guest, program, raw->head.program_pages * PAGE_BYTES);
+    swap_halves(guest, &program->rows, 16);
+}
+
+/* Routines of a living thread's program. Those that changed while they were copied have no moment. */
+static void add_program_rows(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
+                             struct trace_profile_copy *copy)
+{
+    struct trace_program *program = program_of(raw);
+    uint32_t current;
+
+    if (raw->head.program_pages == 0)
+        return;
+    make_program_native(guest, raw);
+    const uint32_t rows = trace_program_rows(program, raw->head.program_pages, raw->head.epoch);
+    const uint64_t rest = trace_program_open(program, raw->head.epoch, &raw->open, copy->now, &current);
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint32_t page = trace_program_row_page(i);
+        const struct trace_profile_row *first =
+            page == 0 ? program->first : (const void *)((char *)program + page * PAGE_BYTES);
+        const struct trace_profile_row *from = &first[trace_program_row_index(i)];
+        const uint64_t key = trace_program_key(from);
+        if (trace_routine_context(key) == 0)
+            continue;
+        struct trace_profile_row *row = trace_profile_append(copy, key);
+        row->exclusive = trace_program_add_row(row, from, copy->head->life) +
+                         (trace_routine_context(key) == current ? rest : 0);
+        row->begun += profiles->program_changed;
+    }
+}
+
+/* What the scheduler counts lies elsewhere: a thread ran while it was not out. */
+static void add_living(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
+                       struct trace_profile_copy *copy)
+{
+    make_open_native(guest, &raw->open);
+    copy->now = moment_of(profiles, guest, raw, copy);
+    copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
+    trace_profile_add_open(copy, raw->head.born, &raw->open,
+                           guest_64(guest, raw->context) & TRACE_PROFILE_CONTEXT_MAX);
+    add_program_rows(profiles, guest, raw, copy);
+    const uint64_t out = time_out(copy);
+    copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
+}
+
+/* Of times that are of different moments, the program's may be less than nothing. IS_CHANGING: memory that
+ * does not change any more has a profile in the middle of a change. */
+static void add_program(struct trace_profile_copy *copy, bool is_changing)
+{
+    const bool fits = trace_profile_time(copy) <= copy->head->life;
+
+    trace_profile_add_program(copy);
+    if (fits && !is_changing)
+        return;
+    struct trace_profile_row *program =
+        trace_profile_row_of(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0));
+    program->exclusive = fits ? program->exclusive : 0;
+    program->begun = program->ended + 1;
+}
+
+static void put_in_guest_order(const struct guest *guest, struct trace_profile *head, size_t bytes)
+{
+    char name[sizeof(head->name)];
+
+    memcpy(name, head->name, sizeof(name));
+    swap_halves(guest, &head->of, 16);
+    swap_halves(guest, &head->rows, 8);
+    swap_words(guest, head, bytes);
+    memcpy(head->name, name, sizeof(name));
+}
+
+size_t guest_profiles_complete(struct guest_profiles *profiles, struct guest *guest)
+{
+    struct profile_raw *raw = profiles->raw[0];
+    struct trace_profile *head = (struct trace_profile *)profiles->reply;
+    struct trace_profile_copy copy = {.head = head, .rows = (struct trace_profile_row *)(head + 1)};
+
+    *head = (struct trace_profile){.serial = raw->head.serial,
+                                   .of = raw->head.of,
+                                   .pid = raw->head.pid,
+                                   .tid = raw->head.tid,
+                                   .threads = raw->head.threads,
+                                   .life = raw->head.life,
+                                   .ran = raw->head.ran,
+                                   .refused = raw->head.refused,
+                                   .rows = raw->head.count,
+                                   .row_bytes = sizeof(copy.rows[0])};
+    memcpy(head->name, raw->name, sizeof(head->name));
+    memcpy(copy.rows, raw->rows, raw->head.count * sizeof(copy.rows[0]));
+    swap_words(guest, copy.rows, raw->head.count * sizeof(copy.rows[0]));
+    copy.now = profiles->now;
+    if (raw->head.open != 0)
+        add_living(profiles, guest, raw, &copy);
+    add_program(&copy, raw->head.changes % 2 != 0);
+    trace_profile_drop_empty(&copy);
+    head->until = copy.now;
+    const size_t bytes = sizeof(*head) + head->rows * sizeof(copy.rows[0]);
+    put_in_guest_order(guest, head, bytes);
+    return bytes;
+}
