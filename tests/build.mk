@@ -22,7 +22,7 @@
 
 HOST_TESTS += tests/host/repeats tests/host/top tools/lint tests/host/previous tests/host/from_outside tests/host/compiled_out tests/host/trace_agrees tests/host/drain tests/host/costs tests/host/vandal tests/host/forger tests/host/sockets tests/host/link_cut tests/host/link_idle tests/host/serial tests/host/one_abi tests/host/debugger tests/host/gdb tests/host/watchdog tests/host/demo_bugs tests/host/nmi_at_entry tests/host/interrupted tests/host/cas tests/host/panic tests/host/locks
 HOST_TESTS += tests/host/profile tests/host/study tests/host/sampling tests/host/counters tests/host/view_live tests/host/view_page tests/host/view_use
-HOST_TESTS += tests/host/lint_test tests/host/clock tests/host/figures tests/host/tables tests/host/profiles tests/host/profiles_in_place tests/host/profiles_file tests/host/profiles_top
+HOST_TESTS += tests/host/lint_test tests/host/clock tests/host/figures tests/host/tables tests/host/profiles tests/host/profiles_in_place tests/host/profiles_file tests/host/profiles_top tests/host/profiles_equal tests/host/tables_equal
 HOST_TESTS += trace/model/prove trace/model/genmc/prove
 HOST_tests/host/figures := each
 HOST_tests/host/view_page := seconds=300 each
@@ -61,6 +61,8 @@ HOST_tests/host/profiles := seconds=200 each
 HOST_tests/host/profiles_in_place := seconds=300 each
 HOST_tests/host/profiles_file := seconds=300 each
 HOST_tests/host/profiles_top := seconds=300 each
+HOST_tests/host/profiles_equal := seconds=200 each
+HOST_tests/host/tables_equal := seconds=200 each
 HOST_tests/host/again := seconds=500 each
 HOST_tests/host/one_fault := seconds=200 each
 HOST_tests/host/panic := seconds=300 each

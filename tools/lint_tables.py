@@ -25,6 +25,7 @@ SHARED = {
     "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
     "kernel/diagnosis/profiles.h": "the tests whether they are counted",
     "kernel/diagnosis/profiles.c": "routines are counted where they begin and end",
+    "kernel/diagnosis/profiles_events.c": "routines begin and end when their events say",
     "kernel/diagnosis/profiles_end.c": "threads and spaces hand on their profiles when they end",
     "kernel/diagnosis/entry_paths.c": "mask and period decide which paths the entries take",
 }

@@ -5,6 +5,7 @@
  * Requests work like those of TLB shootdowns (tlb.c), but a CPU that spins for a lock handles only urgent
  * ones: the function of others may do anything that an interrupt handler may.
  */
+#include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debugger.h>
@@ -113,11 +114,11 @@ static __attribute__((noinline, cold)) void handle_measured(uint32_t kind)
 {
     trace_irq_ipi_entry(kind);
     if (PROFILES_ON())
-        profiles_begin_interrupt(TRACE_ROUTINE_IPI, kind);
+        profiles_begin_interrupt(TRACE_ROUTINE_IPI, kind, PROFILES_TIME_OF(IRQ_IPI_ENTRY, arch_clock()));
     handle_kind(kind);
     trace_irq_ipi_exit(kind);
     if (PROFILES_ON())
-        profiles_end_interrupt();
+        profiles_end_interrupt(PROFILES_TIME_OF(IRQ_IPI_EXIT, arch_clock()));
 }
 
 void handle_ipi(uint32_t kind)

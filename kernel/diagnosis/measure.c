@@ -42,7 +42,7 @@ static __attribute__((noinline)) void count_pair(struct thread *thread)
 static void measure_profiles(const struct cost *nothing)
 {
     struct thread *thread = this_cpu()->current;
-    struct routine_profile *own = thread->profile, *profile = profile_new(TRACE_PROFILE_THREAD);
+    struct routine_profile *own = thread->profile, *profile = profile_new(TRACE_PROFILE_THREAD, NULL);
     const struct open_routines open = thread->routines;
     if (!profile)
         return;

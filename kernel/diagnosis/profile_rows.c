@@ -60,12 +60,48 @@ static void reset_rows(struct routine_profile *profile)
     add_to_index(profile, 0);
 }
 
+/* ---- Page frames ---- */
+
+static void count_frames(struct space *space, int32_t frames)
+{
+    if (space) /* relaxed: an amount, which orders nothing */
+        atomic_fetch_add_explicit(&space->profile_frames, (uint32_t)frames, memory_order_relaxed);
+}
+
+/* Several threads that find the last one free may all take one. */
+static bool may_grow(const struct space *space)
+{
+    return !space || atomic_load_explicit(&space->profile_frames, memory_order_relaxed) <
+                         PROFILE_MORE_FRAMES_MAX + __atomic_load_n(&space->thread_count, __ATOMIC_RELAXED);
+}
+
+/* One more frame of the profile; NULL: none. */
+static void *add_frame(struct routine_profile *profile)
+{
+    const paddr_t frame = may_grow(profile->space) ? frame_alloc() : FRAME_NONE;
+    if (frame == FRAME_NONE)
+        return NULL;
+    profile->frames++;
+    count_frames(profile->space, 1);
+    return phys_to_virt(frame);
+}
+
+void profile_give(struct routine_profile *profile, struct space *space)
+{
+    count_frames(profile->space, -(int32_t)profile->frames);
+    count_frames(space, (int32_t)profile->frames);
+    profile->space = space;
+}
+
+/* ---- More rows ---- */
+
 static bool grow_index(struct routine_profile *profile)
 {
-    const paddr_t frame = frame_alloc_zeroed();
-    if (frame == FRAME_NONE)
+    uint16_t *index = add_frame(profile);
+    if (!index)
         return false;
-    profile->index = phys_to_virt(frame);
+    memset(index, 0, FRAME_SIZE);
+    profile->index = index;
     profile->index_mask = PROFILE_LARGE_INDEX - 1;
     for (uint32_t i = 0; i < profile->head.count; i++)
         add_to_index(profile, i);
@@ -85,9 +121,9 @@ static bool has_space(struct routine_profile *profile)
         return true;
     uint64_t *page = &profile->head.page[(number - PROFILE_FIRST_ROWS) / PROFILE_PAGE_ROWS];
     if (!*page) {
-        const paddr_t frame = frame_alloc();
-        if (frame != FRAME_NONE)
-            *page = frame;
+        const void *frame = add_frame(profile);
+        if (frame)
+            *page = virt_to_phys(frame);
     }
     return *page != 0;
 }
@@ -115,7 +151,7 @@ struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t k
 
 /* ---- Profiles ---- */
 
-struct routine_profile *profile_new(enum trace_profile_of of)
+struct routine_profile *profile_new(enum trace_profile_of of, struct space *space)
 {
     const paddr_t frame = frame_alloc();
     if (frame == FRAME_NONE)
@@ -123,6 +159,8 @@ struct routine_profile *profile_new(enum trace_profile_of of)
     struct routine_profile *profile = phys_to_virt(frame);
     memset(profile, 0, offsetof(struct routine_profile, first));
     profile->head.of = of;
+    profile->frames = 1;
+    profile_give(profile, space);
     profile->rows.program = &profile->no_program;
     profile->index = profile->small_index;
     profile->index_mask = PROFILE_SMALL_INDEX - 1;
@@ -185,6 +223,7 @@ void profile_free(struct routine_profile *profile)
         frame_free(profile->head.page[i]);
     if (profile->index != profile->small_index)
         frame_free(virt_to_phys(profile->index));
+    profile_give(profile, NULL);
     frame_free(virt_to_phys(profile));
 }
 

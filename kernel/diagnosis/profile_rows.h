@@ -5,6 +5,11 @@
  * A profile is a page frame that begins with struct routine_profile, followed by its first rows; more frames
  * have more rows, and, if there are many, a larger index. Readers of guest memory find it by its head
  * (trace/format/profile.h).
+ *
+ * Page frames are counted in the space whose profile it is (space->profile_frames), which is how scarce.c
+ * knows of them. A profile's first frame comes as its thread does; of those behind the first ones a space has
+ * at most PROFILE_MORE_FRAMES_MAX, so that a program with many threads and many routines does not use up
+ * memory. Beyond that, and without memory, no row is added (TRACE_ROUTINE_OTHERS).
  */
 #ifndef KERNEL_PROFILE_ROWS_H
 #define KERNEL_PROFILE_ROWS_H
@@ -18,11 +23,14 @@
 #define PROFILE_SMALL_INDEX 128u
 #define PROFILE_LARGE_INDEX 1024u
 
+#define PROFILE_MORE_FRAMES_MAX 1024u /* two for each of the threads that a space may have */
+
 struct routine_profile {
     struct profile_rows rows;            /* first */
     struct trace_profile_head head;      /* what readers of guest memory need */
     struct thread *thread;               /* TRACE_PROFILE_THREAD, until it ends */
     struct space *space;                 /* whose it is; NULL: idle threads, orphans */
+    uint32_t frames;                     /* page frames, counted in space->profile_frames, too */
     uint64_t ran_before;                 /* a living thread's run_ticks when it was born */
     uint64_t served_since, served_label; /* the message that the thread serves; 0: none */
     struct list all;                     /* under profiles_lock; in order of serial */
@@ -62,8 +70,10 @@ extern struct trace_profile_list profile_list; /* the same, for readers of guest
 
 /* The row of a key, also for its slot of the cache. */
 struct trace_profile_row *profile_find_row(struct profile_rows *rows, uint64_t key);
-/* NULL: no memory. Not in the list yet. */
-struct routine_profile *profile_new(enum trace_profile_of of);
+/* NULL: no memory. Not in the list yet. `space`: whose it is, or NULL. */
+struct routine_profile *profile_new(enum trace_profile_of of, struct space *space);
+/* Its memory is counted as that of another space, or of none. */
+void profile_give(struct routine_profile *profile, struct space *space);
 void profile_free(struct routine_profile *profile);
 void profile_link(struct routine_profile *profile); /* profiles_lock held */
 /* Takes it out of the list, and frees it; profiles_lock held. */

@@ -16,8 +16,7 @@
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
 #include <tarn/syscall_kernel.h>
-
-#define STAMP_AGE_MAX (1u << 26) /* ticks; an event that was just logged is younger */
+#include <trace/sched.h>
 
 bool profiles_on, profiles_alone;
 enum profiles_level profiles_level;
@@ -30,7 +29,6 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
                        uint64_t ran_before)
 {
     profile->thread = thread;
-    profile->space = thread->space;
     profile->head.pid = thread->block->pid;
     profile->head.tid = thread->tid;
     profile->head.threads = 1;
@@ -61,7 +59,7 @@ static __attribute__((noinline, cold)) struct routine_profile *make_profile(stru
         spin_unlock(&profiles_lock);
         return profile;
     }
-    profile = profile_new(TRACE_PROFILE_THREAD);
+    profile = profile_new(TRACE_PROFILE_THREAD, thread->space);
     if (!profile)
         return NULL;
     begin_life(profile, thread, born, ran_before);
@@ -110,18 +108,6 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
 
 /* ---- Begins and ends ---- */
 
-uint64_t profiles_time_of(uint32_t id, uint32_t words)
-{
-    const char *ring = arch_trace_ring();
-    const uint64_t now = arch_clock(), index = trace_control_of(ring)->index;
-    const uint64_t place = (trace_index_words(index) - words) * 8 & trace_info_page.ring_mask;
-    const struct trace_header *event = (const void *)(ring + TRACE_BUFFERS_OFFSET + place);
-    if (index & TRACE_INDEX_CLOSED || event->id != id || event->length != words)
-        return now;
-    const uint32_t age = (uint32_t)now - event->timestamp;
-    return age < STAMP_AGE_MAX ? now - age : now; /* programs can write to rings */
-}
-
 /* Ends the innermost one, if there is any. */
 static inline void end_innermost(struct thread *thread, uint64_t now)
 {
@@ -154,14 +140,14 @@ void profiles_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t
     end_innermost(self, now);
 }
 
-void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument)
+void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now)
 {
-    profiles_begin(this_cpu()->current, false, kind, argument, arch_clock());
+    profiles_begin(this_cpu()->current, false, kind, argument, now);
 }
 
-void profiles_end_interrupt(void)
+void profiles_end_interrupt(uint64_t now)
 {
-    end_innermost(this_cpu()->current, arch_clock());
+    end_innermost(this_cpu()->current, now);
 }
 
 /* ---- System calls and messages ---- */
@@ -212,13 +198,19 @@ void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
 }
 _Static_assert(TRACE_ROUTINE_SYSCALL == 0, "profiles_enter_syscall()");
 
-/* Of a message, or without a profile. A call that was not sent is only a system call. */
+/* A call that was not sent is only a system call. */
+void profiles_restart_syscall(struct thread *self, uint64_t now)
+{
+    if (self->routines.depth)
+        self->routines.at[0].key = self->traced & TRACED_NUMBER;
+    end_innermost(self, now);
+}
+
+/* Of a message, or without a profile. */
 static __attribute__((noinline)) int64_t leave_slowly(struct thread *self, int64_t result, uint64_t now)
 {
     const uint32_t number = self->traced & TRACED_NUMBER;
-    if (self->routines.depth)
-        self->routines.at[0].key = number;
-    end_innermost(self, now);
+    profiles_restart_syscall(self, now);
     begin_serving(self, number, result, now);
     self->traced = 0;
     return result;
@@ -248,25 +240,41 @@ void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
 
 /* ---- Switches ---- */
 
-static inline void begin_out(struct thread *thread, uint64_t now)
+static inline void begin_out(struct thread *thread, uint32_t state, uint64_t now)
 {
-    const uint32_t depth = thread->routines.depth,
-                   state = atomic_load_explicit(&thread->state, memory_order_relaxed);
+    const uint32_t depth = thread->routines.depth;
     routine_begin(&thread->routines, depth < OPEN_ROUTINES_MAX ? depth : OPEN_ROUTINES_MAX - 1,
                   trace_routine_key(TRACE_ROUTINE_OUT, state), now);
 }
 
-/* A thread with a profile of this epoch was switched away from in it, so the innermost that it is in is OUT.
- */
-void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
+/* At cpu->switched_at. A thread with a profile of this epoch was switched away from in it, so the innermost
+ * that it is in is OUT. */
+static inline __attribute__((always_inline)) void switched(const struct cpu *cpu, struct thread *prev,
+                                                           struct thread *next, uint32_t state)
 {
     const uint64_t now = cpu->switched_at;
     const uint32_t depth = next->routines.depth;
-    begin_out(prev, now);
+    begin_out(prev, state, now);
     if (__builtin_expect(!is_current(next->profile), 0))
         make_profile(next, now, next->run_ticks);
     else if (depth)
         routine_end(next, &next->profile->rows, &next->routines, depth - 1, now);
+}
+
+/* Apart, so that profiles_switched() calls nothing that needs its registers kept. */
+static __attribute__((noinline, cold)) void switched_and_logged(struct cpu *cpu, struct thread *prev,
+                                                                struct thread *next)
+{
+    const uint32_t state = profiles_take_logged_switch(cpu, prev, next);
+    switched(cpu, prev, next, state);
+}
+
+void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
+{
+    if (TRACE_ON_SCHED_SWITCH())
+        switched_and_logged(cpu, prev, next);
+    else
+        switched(cpu, prev, next, atomic_load_explicit(&prev->state, memory_order_relaxed));
 }
 
 /* ---- The switch ---- */
@@ -274,7 +282,7 @@ void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next
 static void begin_idle_out(struct thread *idle)
 {
     if (!is_current(idle->profile) && make_profile(idle, profiles_since, idle->run_ticks))
-        begin_out(idle, profiles_since);
+        begin_out(idle, THREAD_RUNNING, profiles_since);
 }
 
 /* On each CPU: counting of its thread begins when profiles were switched on, or when it began to run; that of

@@ -141,15 +141,15 @@ void profiles_switch(enum profiles_level level);
 void profiles_beat(uint64_t now);
 
 /* The steps below are behind PROFILES_ON() or PROFILES_OR(), and do nothing while profiles are off. */
-void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next); /* at cpu->switched_at */
+/* At cpu->switched_at, which becomes the time of the switch's event if it was logged. */
+void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next);
 void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
 /* It did not block. The number is in self->traced, which this clears; returns the result. */
 int64_t profiles_leave_syscall(struct thread *self, int64_t result, uint64_t now);
+/* It blocks, and will begin once more: what has begun is counted as ended. */
+void profiles_restart_syscall(struct thread *self, uint64_t now);
 /* It runs again, so what it blocked in ends; `traced`: thread->traced. */
 void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now);
-/* The time that an event has in the trace which this CPU has logged last, if it has that id and length in
- * words; else the present. So a routine's times are those of its events while they are logged. */
-uint64_t profiles_time_of(uint32_t id, uint32_t words);
 /* Begins a routine of the current thread in which nothing, or in `from_kernel` a system call, is open. */
 void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
                     uint64_t now);
@@ -157,8 +157,21 @@ void profiles_end(struct thread *self, uint64_t now);
 /* The same when it becomes known only at the end which one it was. */
 void profiles_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t argument, uint64_t now);
 
-void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument);
-void profiles_end_interrupt(void);
+void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now);
+void profiles_end_interrupt(uint64_t now);
+
+/* profiles_events.c */
+/* The time that an event has in the trace which this CPU has logged last, if it has that id and length in
+ * words; else the present. */
+uint64_t profiles_time_of(uint32_t id, uint32_t words);
+/* When a routine begins or ends: the time of its event, SYSCALL_ENTRY for example, which has just been
+ * logged, so that profiles and trace agree; `otherwise` if such events are off. */
+#define PROFILES_TIME_OF(event, otherwise) \
+    (TRACE_ON_##event() ? profiles_time_of(TRACE_ID_##event, TRACE_WORDS_##event) : (otherwise))
+/* The switch has been logged: its event's time becomes cpu->switched_at, also for the scheduler's count of
+ * the time that `prev` ran. Returns prev's new state: that of the event, even if prev was woken meanwhile.
+ * Does nothing, and returns the state of now, if the event is not found. */
+uint32_t profiles_take_logged_switch(struct cpu *cpu, struct thread *prev, const struct thread *next);
 
 /* profiles_end.c */
 void profiles_end_thread(struct thread *thread); /* it will not run again */

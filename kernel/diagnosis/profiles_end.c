@@ -39,7 +39,7 @@ static void hand_on(struct routine_profile **to, struct routine_profile *from, e
         *to = from;
         profile_begin_change(from);
         from->head.of = of;
-        from->space = space;
+        profile_give(from, space);
         from->head.pid = space ? space->pid : 0;
         from->head.tid = 0;
         from->head.name = space ? virt_to_phys(space->name) : 0;

@@ -167,7 +167,8 @@ static __attribute__((noinline)) bool hand_on_watched(struct thread *self, struc
         await_end(self, TRACE_FAULT_BAD, from_kernel);
     const bool handled = handle_unresolved(self, request, result, ip, since, from_kernel);
     if (counted && !is_waiting(self)) /* else it ends when the thread runs again */
-        profiles_end_as(self, TRACE_ROUTINE_FAULT, TRACE_FAULT_BAD, arch_clock());
+        profiles_end_as(self, TRACE_ROUTINE_FAULT, TRACE_FAULT_BAD,
+                        PROFILES_TIME_OF(FAULT_EXIT, arch_clock()));
     return handled;
 }
 
@@ -180,7 +181,7 @@ static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t 
     struct fault_request request = {.address = address, .access = access};
     trace_fault_entry(address, ip, self->tid, access);
     if (PROFILES_ON())
-        profiles_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, since);
+        profiles_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, PROFILES_TIME_OF(FAULT_ENTRY, since));
     enum fault_result result =
         profile_period && !from_kernel ? resolve_sampled(self, &request) : resolve(self, &request);
     if (__builtin_expect(result != FAULT_RESOLVED, 0))
@@ -188,7 +189,7 @@ static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t 
     const uint64_t now = arch_clock();
     trace_fault_exit(request.address, now - since, request.kind, self->tid);
     if (PROFILES_ON())
-        profiles_end_as(self, TRACE_ROUTINE_FAULT, request.kind, now);
+        profiles_end_as(self, TRACE_ROUTINE_FAULT, request.kind, PROFILES_TIME_OF(FAULT_EXIT, now));
     return true;
 }
 
@@ -208,7 +209,8 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t 
     struct thread *self = current_thread();
     trace_exception_entry(vector, self->tid, ip, code);
     if (PROFILES_ON()) {
-        profiles_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector, arch_clock());
+        profiles_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector,
+                       PROFILES_TIME_OF(EXCEPTION_ENTRY, arch_clock()));
         self->traced |= TRACED_FAULT;
     }
     self->fault_kind = vector;
@@ -217,6 +219,6 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t 
         kill_faulter(self, reason, ip, ip);
         trace_exception_exit(vector, 2);
         if (PROFILES_ON())
-            profiles_end(self, arch_clock());
+            profiles_end(self, PROFILES_TIME_OF(EXCEPTION_EXIT, arch_clock()));
     }
 }

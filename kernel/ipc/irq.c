@@ -5,6 +5,7 @@
  * The handler finds an object in irq_table, locks it and checks its number again. A stale pointer does no
  * harm: the memory is an irq object until the handler ends (slab.h).
  */
+#include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/profiles.h>
@@ -93,10 +94,11 @@ static __attribute__((noinline, cold)) void deliver_measured(uint32_t number, ui
     if (TRACE_ON_IRQ())
         trace_entry(number, ip);
     if (PROFILES_ON())
-        profiles_begin_interrupt(TRACE_ROUTINE_INTERRUPT, number);
+        profiles_begin_interrupt(TRACE_ROUTINE_INTERRUPT, number,
+                                 PROFILES_TIME_OF(IRQ_HANDLER_ENTRY, arch_clock()));
     trace_irq_handler_exit(number, deliver(number));
     if (PROFILES_ON())
-        profiles_end_interrupt();
+        profiles_end_interrupt(PROFILES_TIME_OF(IRQ_HANDLER_EXIT, arch_clock()));
 }
 
 void handle_interrupt(uint32_t number, uint64_t ip)

@@ -165,14 +165,14 @@ static __attribute__((cold)) void note_sleep(struct cpu *cpu)
 {
     trace_sched_idle(IDLE_SLEEPS, cpu->index);
     if (PROFILES_ON())
-        profiles_begin(cpu->idle, false, TRACE_ROUTINE_IDLE, 0, arch_clock());
+        profiles_begin(cpu->idle, false, TRACE_ROUTINE_IDLE, 0, PROFILES_TIME_OF(SCHED_IDLE, arch_clock()));
 }
 
 static __attribute__((cold)) void note_wake(struct cpu *cpu)
 {
     trace_sched_idle(IDLE_WAKES, cpu->index);
     if (PROFILES_ON())
-        profiles_end(cpu->idle, arch_clock());
+        profiles_end(cpu->idle, PROFILES_TIME_OF(SCHED_IDLE, arch_clock()));
 }
 
 void handle_wake(void)

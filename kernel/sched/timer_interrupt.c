@@ -16,6 +16,7 @@
 #include <kernel/syscall/machine.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/drain.h>
+#include <trace/irq.h>
 
 #define RECLAIM_AT_ONCE 1024u /* page frames; interrupts are off meanwhile */
 
@@ -41,9 +42,11 @@ static void run_periodic(struct timer_queue *queue, uint64_t now)
         beat(now);
 }
 
-static void handle(uint64_t now)
+/* Returns how many time-outs expired. */
+static uint32_t handle(uint64_t now)
 {
     struct timer_queue *queue = &this_cpu()->timer_queue;
+    uint32_t expired = 0;
     queue->programmed = TIMER_NEVER;
     if (now >= queue->periodic)
         run_periodic(queue, now);
@@ -54,19 +57,28 @@ static void handle(uint64_t now)
     while ((timer = timer_take_due(now))) {
         struct thread *thread = list_object(timer, struct thread, timer);
         thread_expire(thread, now);
+        expired++;
     }
     timer_program();
+    return expired;
+}
+
+static __attribute__((noinline, cold)) void handle_measured(uint64_t now)
+{
+    trace_irq_timer_entry(this_cpu()->timer_queue.programmed);
+    if (PROFILES_ON())
+        profiles_begin_interrupt(TRACE_ROUTINE_TIMER, 0, PROFILES_TIME_OF(IRQ_TIMER_ENTRY, arch_clock()));
+    trace_irq_timer_exit(handle(now));
+    if (PROFILES_ON())
+        profiles_end_interrupt(PROFILES_TIME_OF(IRQ_TIMER_EXIT, arch_clock()));
 }
 
 void handle_timer(void)
 {
     uint64_t now = arch_clock();
     handle_wake();
-    if (PROFILES_ON()) {
-        profiles_begin_interrupt(TRACE_ROUTINE_TIMER, 0);
+    if (PROFILES_OR(TRACE_CLASS_IRQ))
+        handle_measured(now);
+    else
         handle(now);
-        profiles_end_interrupt();
-    } else {
-        handle(now);
-    }
 }

@@ -13,10 +13,18 @@ static inline void trace_return(const struct thread *thread)
         trace_ipc_return(thread->call_id, frame_label(&thread->frame), frame_result(&thread->frame));
 }
 
+/* The end of what it waited in, by the event that was just logged. */
+static inline uint64_t time_of_end(uint32_t traced)
+{
+    if (traced & TRACED_SYSCALL)
+        return PROFILES_TIME_OF(SYSCALL_EXIT, arch_clock());
+    return traced & TRACED_CALL ? PROFILES_TIME_OF(IPC_RETURN, arch_clock()) : arch_clock();
+}
+
 static __attribute__((noinline, cold)) void measure_resumed(struct thread *thread, uint32_t traced)
 {
     if (PROFILES_ON())
-        profiles_resume(thread, traced, traced & TRACED_SYSCALL ? traced_exit_time() : arch_clock());
+        profiles_resume(thread, traced, time_of_end(traced));
     if (TRACE_ON_COUNTER_SYSCALL() && traced & TRACED_SYSCALL)
         counters_leave(thread, traced & TRACED_NUMBER);
 }

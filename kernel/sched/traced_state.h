@@ -31,11 +31,15 @@ static inline uint16_t traced_state(enum thread_state state)
     return states[state];
 }
 
-/* The time of an exit that has just been logged, or, if exits are not, the present. For profiles. */
-static inline uint64_t traced_exit_time(void)
+/* And back. */
+static inline enum thread_state state_of_traced(uint16_t traced)
 {
-    return TRACE_ON_SYSCALL_EXIT() ? profiles_time_of(TRACE_ID(TRACE_CLASS_SYSCALL, 2), 3) : arch_clock();
+    return (enum thread_state)(traced >> 11);
 }
+_Static_assert(TRACE_SCHED_READY >> 11 == THREAD_READY &&
+                   TRACE_SCHED_BLOCKED_FUTEX >> 11 == THREAD_BLOCKED_FUTEX &&
+                   TRACE_SCHED_DEAD >> 11 == THREAD_DEAD,
+               "state_of_traced()");
 
 /* Logs the exit of the system call in thread->traced. */
 static inline void thread_trace_exit(struct thread *thread, int64_t result)

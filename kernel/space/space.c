@@ -33,6 +33,7 @@ static void construct_space(void *object)
     spin_init(&space->lock, &space_class);
     cap_table_construct(&space->caps);
     futex_construct(&space->futexes);
+    atomic_init(&space->profile_frames, 0); /* and again when its profiles are gone */
 }
 
 static struct slab space_slab = SLAB("space", struct space, construct_space, &space_slab_class);

@@ -64,6 +64,7 @@ struct space {
     struct routine_profile *profiles[2]; /* of ended threads, and of ended children */
     struct space *heir;                  /* a reference, or NULL: its children's profile gets these */
     bool has_profiles;                   /* or may get some from others */
+    _Atomic uint32_t profile_frames;     /* of its profiles, its living threads' included; without lock */
     struct endpoint *fault_handler;      /* a reference, or NULL; fault_fast.c reads it without the lock */
     struct notification *watcher;        /* a reference, or NULL */
     uint64_t watcher_bits;

@@ -33,9 +33,8 @@ static __attribute__((noinline, cold)) void open_window(const struct thread *sel
 static __attribute__((noinline, cold)) void enter_measured(struct thread *self)
 {
     if (PROFILES_ON())
-        profiles_enter_syscall(
-            self, self->traced & TRACED_NUMBER,
-            TRACE_ON_SYSCALL_ENTRY() ? profiles_time_of(TRACE_ID(TRACE_CLASS_SYSCALL, 1), 4) : arch_clock());
+        profiles_enter_syscall(self, self->traced & TRACED_NUMBER,
+                               PROFILES_TIME_OF(SYSCALL_ENTRY, arch_clock()));
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_enter(self);
     if (profile_period != 0)
@@ -67,7 +66,7 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
     thread_trace_exit(self, result);
     if (PROFILES_ON()) {
         self->traced = number;
-        profiles_leave_syscall(self, result, traced_exit_time());
+        profiles_leave_syscall(self, result, PROFILES_TIME_OF(SYSCALL_EXIT, arch_clock()));
     }
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_leave(self, number);

@@ -47,6 +47,11 @@ $(eval $(call user_program,test_profiles_program,tests/guest/profiles_program.c 
 BOOT_FILES += test/profiles_program=$(BA)/user/test_profiles_program
 GUEST_TESTS += profiles_program
 GUEST_profiles_program := append=profiles=1
+# Its object is how much, and all of memory.
+$(eval $(call user_program,test_profiles_memory,tests/guest/profiles_memory.c,$(BA)/lib/libtarnprof.a))
+BOOT_FILES += test/profiles_memory=$(BA)/user/test_profiles_memory
+GUEST_TESTS += profiles_memory
+GUEST_profiles_memory := plain memory=256M append=profiles=1
 # Not the stubs of system calls, which are inline.
 CFLAGS_tests/guest/profiles_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
 $(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c user/bin/trace_rings.c))
@@ -107,6 +112,14 @@ BOOT_FILES += test/sampled=$(BA)/user/test_sampled test/sampled.rc=tests/guest/s
 # Run by tests/host/counters.
 $(eval $(call user_program,test_counted,tests/guest/counted.c))
 BOOT_FILES += test/counted=$(BA)/user/test_counted
+
+# Run by tests/host/profiles_equal.
+$(eval $(call user_program,test_profiles_work,tests/guest/profiles_work.c tests/guest/child.c,$(BA)/lib/libtarnprof.a))
+BOOT_FILES += test/profiles_work=$(BA)/user/test_profiles_work test/profiles_stop.rc=tests/guest/profiles_stop.rc
+
+# Run by tests/host/tables_equal.
+$(eval $(call user_program,test_tables_work,tests/guest/tables_work.c user/bin/trace_rings.c))
+BOOT_FILES += test/tables_work=$(BA)/user/test_tables_work
 
 # Run by tests/host/profile.
 $(eval $(call user_program,test_hot,tests/guest/hot.c))

@@ -93,22 +93,6 @@ static uint64_t sum_of(const uint64_t histogram[TRACE_TABLE_BUCKETS])
     return sum;
 }
 
-static void sample(uint64_t lock_class, uint64_t every)
-{
-    control(TRACE_OP_SAMPLE_LOCKS, lock_class, every);
-}
-
-static uint32_t find_class(const char *name)
-{
-    static struct system_lock_class classes[64];
-    int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof classes);
-    for (uint64_t i = 0; bytes > 0 && i < (uint64_t)bytes / sizeof *classes; i++)
-        if (!strcmp(classes[i].name, name))
-            return classes[i].number;
-    printf("Bail out! no class %s\n", name);
-    return 0;
-}
-
 /* ---- programs -------------------------------------------------------------------------------------- */
 
 #define ROUNDS 400u

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace_help.h - logs numbered events and finds them again, for tests of the trace. */
+/* trace_help.h - for tests of the trace: controls it, logs numbered events and finds them again. */
 #ifndef USER_TEST_TRACE_HELP_H
 #define USER_TEST_TRACE_HELP_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <tarn/abi.h>
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
@@ -26,6 +27,24 @@ static inline int64_t control(uint32_t operation, uint64_t a, uint64_t b)
 static inline void move_to(uint32_t cpu)
 {
     process_set_affinity(1ull << cpu);
+}
+
+/* One of `every` acquisitions of the class's locks; 0: none. */
+static inline void sample(uint64_t lock_class, uint64_t every)
+{
+    control(TRACE_OP_SAMPLE_LOCKS, lock_class, every);
+}
+
+/* The number of a lock class; 0, which is another one, if there is none of that name. */
+static inline uint32_t find_class(const char *name)
+{
+    static struct system_lock_class classes[64];
+    int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof classes);
+    for (uint64_t i = 0; bytes > 0 && i < (uint64_t)bytes / sizeof *classes; i++)
+        if (!strcmp(classes[i].name, name))
+            return classes[i].number;
+    printf("Bail out! no class %s\n", name);
+    return 0;
 }
 
 /* Events that carry a number: user_stopwatch_start. */

@@ -20,11 +20,6 @@ static uint64_t ticks_of_ms(uint64_t ms)
     return arch_trace_info()->clock_hz / 1000 * ms;
 }
 
-static void sample(uint64_t lock_class, uint64_t every)
-{
-    control(TRACE_OP_SAMPLE_LOCKS, lock_class, every);
-}
-
 /* ---- mutexes: acquisitions ------------------------------------------------------------------------- */
 
 #define ROUNDS 1000
@@ -304,16 +299,6 @@ static void wait_for_threads(void)
 }
 
 /* ---- kernel locks ---------------------------------------------------------------------------------- */
-
-static uint32_t find_class(const char *name)
-{
-    static struct system_lock_class classes[64];
-    int64_t bytes = sys_system_read(SYSTEM_LOCK_CLASSES, 0, classes, sizeof classes);
-    for (uint64_t i = 0; bytes > 0 && i < (uint64_t)bytes / sizeof *classes; i++)
-        if (!strcmp(classes[i].name, name))
-            return classes[i].number;
-    return 0;
-}
 
 static void make_notifications(uint32_t lock_class, uint64_t every)
 {

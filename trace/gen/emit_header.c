@@ -165,6 +165,9 @@ static void emit_event(FILE *out, const struct class *class, const struct event 
     snprintf(name, sizeof(name), "%s_%s", upper_case(class->name), upper_case(event->name));
     fprintf(out, " */\n#define TRACE_ON_%s() TRACE_EVENT_ON_%s(%u)\n", name, upper_case(class->name),
             event->minor);
+    if (!tail_field(event))
+        fprintf(out, "#define TRACE_ID_%s %s\n#define TRACE_WORDS_%s %uu\n", name, id, name,
+                1 + event->fixed_bytes / 8);
     fprintf(out, "static inline __attribute__((always_inline)) void trace_%s_%s(", class->name, event->name);
     emit_parameters(out, event);
     if (event->above)

@@ -116,12 +116,13 @@ void profiles_beat(uint64_t now)
     (void)now;
 }
 
-void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument)
+void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now)
 {
-    (void)kind, (void)argument;
+    (void)kind, (void)argument, (void)now;
 }
-void profiles_end_interrupt(void)
+void profiles_end_interrupt(uint64_t now)
 {
+    (void)now;
 }
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
 {

@@ -22,6 +22,7 @@ static const struct interval_spec presets[] = {
     {"fault", "fault_entry", "fault_exit", "tid,address", "any", NULL},
     {"irq", "irq_handler_entry", "irq_handler_exit", "irq", "cpu", "irq"},
     {"ipi", "irq_ipi_entry", "irq_ipi_exit", "kind", "cpu", "kind"},
+    {"timer", "irq_timer_entry", "irq_timer_exit", NULL, "cpu", NULL},
 };
 #define PRESETS (sizeof(presets) / sizeof(presets[0]))
 

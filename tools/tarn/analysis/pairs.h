@@ -21,8 +21,9 @@ struct interval_spec {
 };
 
 /* The names of all presets. */
-#define PAIR_PRESETS \
-    "stopwatch, fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown, syscall, fault, irq, ipi"
+#define PAIR_PRESETS                                                                                        \
+    "stopwatch, fs, ipc, ipc-wait, ipc-serve, libc, process, thread, shootdown, syscall, fault, irq, ipi, " \
+    "timer"
 
 struct match {
     const struct field *begin, *end;

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tables_work.c - locks of programs and of the kernel, all sampled while threads take them and wait for them,
+ * and then all rows of the tables of locks, as text.
+ *
+ * What happens a known number of times, to a lock of a class that only this program uses, it says in lines
+ * `did CLASS ACQUISITIONS TRIED FAILED`. Rows:
+ *
+ *     lock ADDRESS CLASS PID COLUMNS
+ *     class NUMBER COLUMNS
+ *     site ADDRESS CLASS PID WHAT TIMES TICKS LONGEST
+ *
+ * COLUMNS: those of struct lock_columns, and each histogram as `BUCKET:TIMES,...`, or `-`. `sampled FROM TO`
+ * says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row.
+ *
+ * Run by tests/host/tables_equal.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "start.h"
+
+#include <tests/guest/trace_help.h>
+#include <trace/event/lock_tables.h>
+#include <trace/print/tables.h>
+#include <trace/ring/table_read.h>
+
+#define THREADS 6u
+#define ROUNDS  150u
+#define TRIES   20u
+#define HOLD    2000u /* turns of a loop */
+#define MS      1000000ull
+#define ALL     UINT64_MAX
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t tickets;
+static pthread_barrier_t together;
+
+/* ---- work ------------------------------------------------------------------------------------------ */
+
+/* Sometimes the holder loses its CPU, and others must wait. */
+static void hold(unsigned round)
+{
+    for (volatile unsigned i = 0; i < HOLD; i++)
+        ;
+    if (round % 8 == 0)
+        sched_yield();
+}
+
+static void *work(void *unused)
+{
+    static uint32_t word;
+    (void)unused;
+    pthread_barrier_wait(&together);
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        pthread_mutex_lock(&mutex);
+        hold(i);
+        pthread_mutex_unlock(&mutex);
+        pthread_rwlock_rdlock(&shelf);
+        hold(i + 1);
+        pthread_rwlock_unlock(&shelf);
+        pthread_rwlock_wrlock(&shelf);
+        pthread_rwlock_unlock(&shelf);
+        sem_wait(&tickets);
+        hold(i + 2);
+        sem_post(&tickets);
+        sys_futex_wake(&word, 1);
+    }
+    return NULL;
+}
+
+/* All fail while a reader is there. */
+static void *try_often(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < TRIES; i++)
+        if (pthread_rwlock_trywrlock(&shelf) == 0)
+            printf("Bail out! a writer beside a reader\n");
+    return NULL;
+}
+
+static void try_locks(void)
+{
+    pthread_t thread;
+    pthread_rwlock_rdlock(&shelf);
+    start_thread(&thread, try_often, NULL);
+    pthread_join(thread, NULL);
+    pthread_rwlock_unlock(&shelf);
+    for (unsigned i = 0; i < TRIES; i++)
+        if (pthread_rwlock_trywrlock(&shelf) == 0)
+            pthread_rwlock_unlock(&shelf);
+}
+
+static void run_all(void)
+{
+    pthread_t threads[THREADS];
+    sem_init(&tickets, 0, 2);
+    pthread_barrier_init(&together, NULL, THREADS);
+    for (unsigned i = 0; i < THREADS; i++)
+        start_thread(&threads[i], work, NULL);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    try_locks();
+    printf("did %d %u 0 0\n", TARN_LOCK_READ, THREADS * ROUNDS + 1);
+    printf("did %d %u %u %u\n", TARN_LOCK_WRITE, THREADS * ROUNDS + TRIES, TRIES, TRIES);
+    printf("did %d %u 0 0\n", TARN_LOCK_SEMAPHORE, THREADS * ROUNDS);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+static const char *table_ring(uint32_t cpu)
+{
+    return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
+}
+
+static void print_buckets(const uint64_t buckets[TRACE_TABLE_BUCKETS])
+{
+    const char *before = " ";
+    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
+        if (buckets[i]) {
+            printf("%s%u:%llu", before, i, (unsigned long long)buckets[i]);
+            before = ",";
+        }
+    printf("%s", *before == ' ' ? " -" : "");
+}
+
+static void print_words(const uint64_t *words, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        printf(" %llu", (unsigned long long)words[i]);
+}
+
+static void print_columns(const uint64_t *first)
+{
+    const struct lock_columns *columns = (const struct lock_columns *)first;
+    print_words(&columns->sampled, 11);
+    print_words(&columns->holds, 3);
+    print_buckets(columns->wait_times);
+    print_buckets(columns->hold_times);
+    printf("\n");
+}
+
+union row {
+    uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
+    struct trace_lock_classes_row of_class;
+    struct trace_locks_row of_lock;
+    struct trace_lock_sites_row site;
+};
+
+static void print_row(unsigned table, const union row *row)
+{
+    if (table == 0) {
+        printf("class %u", (unsigned)row->of_class.lock_class);
+        print_columns(&row->of_class.sampled);
+    } else if (table == 1) {
+        printf("lock %llx %u %u", (unsigned long long)row->of_lock.lock, (unsigned)row->of_lock.lock_class,
+               (unsigned)row->of_lock.pid);
+        print_columns(&row->of_lock.sampled);
+    } else {
+        printf("site %llx %u %u %u", (unsigned long long)row->site.site, (unsigned)row->site.lock_class,
+               (unsigned)row->site.pid, (unsigned)row->site.what);
+        print_words(&row->site.times, 3);
+        printf("\n");
+    }
+}
+
+static void print_tables(void)
+{
+    static const char *const names[] = {"lock_classes", "locks", "lock_sites"};
+    for (unsigned table = 0; table < 3; table++) {
+        struct trace_table_walk walk = {.table = trace_table_named(names[table]),
+                                        .ring_of = table_ring,
+                                        .cpu_count = arch_trace_info()->cpu_count};
+        for (union row row; trace_table_next(&walk, row.words);)
+            print_row(table, &row);
+        printf("full %s %llu\n", names[table],
+               (unsigned long long)trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE));
+    }
+}
+
+/* Until no server works for us any more: whether a wait counts that ends while sampling is switched, no event
+ * says. Then all that was noted is released, too. */
+static void wait_for_others(void)
+{
+    sys_thread_sleep(deadline_after(20 * MS));
+}
+
+int main(void)
+{
+    wait_for_others();
+    const uint64_t from = arch_trace_clock();
+    sample(ALL, 1);
+    run_all();
+    wait_for_others();
+    sample(ALL, 0);
+    const uint64_t to = arch_trace_clock();
+    wait_for_others();
+    control(TRACE_OP_SET_MASK, 0, 0);
+    printf("sampled %llu %llu\n", (unsigned long long)from, (unsigned long long)to);
+    print_tables();
+    printf("end of tables\n");
+    return 0;
+}
