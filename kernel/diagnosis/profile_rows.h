@@ -109,8 +109,9 @@ void profile_close_open(struct thread *thread, struct routine_profile *profile, 
 extern struct trace_routine_list trace_routine_list; /* routine_names.c, under its lock */
 
 /* profiles_program.c: what programs write (trace/ring/profile_copy.h). */
-/* From now on the profile belongs to the thread's program; NULL: to none. The thread's CPU. */
-void profile_use_program(struct routine_profile *profile, const struct thread *thread);
+/* The thread's program may count, in memory that it has already, once it has noticed that the profile begins.
+ * The thread's CPU. */
+void profile_begin_program(struct routine_profile *profile, const struct thread *thread);
 static inline struct trace_program *profile_program(const struct routine_profile *profile) /* NULL: none */
 {
     return profile->head.program_pages ? phys_to_virt(profile->head.program_page[0]) : NULL;

@@ -36,7 +36,7 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
     profile->head.open = virt_to_phys(&thread->routines);
     profile->served_since = 0;
     thread->routines.depth = 0;
-    profile_use_program(profile, thread);
+    profile_begin_program(profile, thread);
 }
 
 __attribute__((noinline, cold)) struct routine_profile *profile_make(struct thread *thread, uint64_t born,

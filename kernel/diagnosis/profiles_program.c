@@ -18,37 +18,56 @@
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-void profile_use_program(struct routine_profile *profile, const struct thread *thread)
+/* The frames that are mapped for the thread, also for one before it with the same block. */
+static void find_program(struct routine_profile *profile, const struct thread *thread)
 {
     uint32_t pages = 0;
     paddr_t frame;
-    while (thread && thread->space && pages < TRACE_PROGRAM_PAGES &&
+    while (thread->space && pages < TRACE_PROGRAM_PAGES &&
            (frame = space_counting_frame(thread->space, thread->block_user, pages)) != FRAME_NONE)
         profile->head.program_page[pages++] = frame;
     profile->head.program_pages = pages;
+}
+
+void profile_begin_program(struct routine_profile *profile, const struct thread *thread)
+{
+    find_program(profile, thread);
     struct trace_program *program = profile_program(profile);
-    profile->rows.program = program ? &program->clock : &profile->no_program;
-    profile->head.context = pages ? profile->head.program_page[0] : 0; /* it begins with that word */
+    profile->rows.program = &profile->no_program;
+    profile->head.context = 0;
+    if (program)
+        __atomic_store_n(&program->epoch, profile->head.epoch, __ATOMIC_RELAXED);
+}
+
+/* The thread is about to count, or wants memory for more. */
+static void use_program(struct routine_profile *profile, const struct thread *thread)
+{
+    find_program(profile, thread);
+    struct trace_program *program = profile_program(profile);
     if (!program)
         return;
-    __atomic_store_n(&program->pages, pages, __ATOMIC_RELAXED);
+    if (!trace_program_counts(program, profile->head.epoch))
+        __atomic_store_n(&program->clock.context, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&program->epoch, profile->head.epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&program->pages, profile->head.program_pages, __ATOMIC_RELAXED);
+    profile->rows.program = &program->clock;
+    profile->head.context = profile->head.program_page[0]; /* it begins with that word */
 }
 
 int64_t sys_profile_map(uint32_t pages)
 {
     struct thread *self = current_thread();
     struct routine_profile *profile = self->profile;
-    if (pages > TRACE_PROGRAM_PAGES)
+    if (!pages || pages > TRACE_PROGRAM_PAGES)
         return -E_TOO_LARGE;
     if (!profile || !profiles_on)
         return -E_NOT_FOUND;
     int error = 0;
     for (uint32_t i = profile->head.program_pages; !error && i < pages; i++)
         error = space_map_counting(self->space, self->block_user, i);
-    profile_use_program(profile,
-                        self); /* also those that a thread before it had, or that came before an error */
-    return error ? error : (int64_t)space_counting_address(self->block_user);
+    use_program(profile, self);
+    return error && profile->head.program_pages < pages ? error
+                                                        : (int64_t)space_counting_address(self->block_user);
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------------------- */
@@ -127,5 +146,7 @@ void profile_end_program(struct routine_profile *profile, const struct open_rout
     /* for the next thread with this block */
     __atomic_store_n(&program->rows_epoch, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&program->clock.context, 0, __ATOMIC_RELAXED);
-    profile_use_program(profile, NULL); /* the space may end before what becomes of the profile */
+    profile->rows.program = &profile->no_program; /* the space may end before what becomes of the profile */
+    profile->head.program_pages = 0;
+    profile->head.context = 0;
 }

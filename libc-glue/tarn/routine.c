@@ -14,11 +14,14 @@
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/routine.h>
+#include <trace/ring/profile_copy.h>
 
-#define FIRST_PAGES 2u                          /* rows for what most programs do */
-#define NOT_COUNTED ((struct trace_program *)1) /* there is no memory for this thread */
+#define FIRST_PAGES 2u /* rows for what most programs do */
+#define UNIT_SHIFT  48u
+#define REFUSED     UINT64_MAX
 
 static _Thread_local struct trace_program *own __attribute__((tls_model("local-exec"))); /* NULL: not yet */
+static _Thread_local bool has_no_memory __attribute__((tls_model("local-exec")));        /* ever */
 
 static inline uint64_t load(const uint64_t *word)
 {
@@ -48,40 +51,49 @@ static inline uint64_t read_program_clock(const struct trace_program *program, u
 
 /* ---- Memory ---- */
 
+static inline uint64_t key_of(uint32_t context)
+{
+    return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) | (uint64_t)context << TRACE_PROFILE_CONTEXT_SHIFT;
+}
+
+/* The word for the kernel that says which routine the thread is in, and for us where its row is. */
+static inline uint64_t context_word(uint32_t context, uint32_t unit)
+{
+    return (uint64_t)unit << UNIT_SHIFT | context;
+}
+
 static void begin_anew(struct trace_program *program, uint64_t epoch)
 {
+    const uint32_t first = offsetof(struct trace_program, first) / TRACE_PROGRAM_UNIT;
     uint64_t now;
     store(&program->rows_epoch, 0);
-    store(&program->clock.context, 0);
     if (program->rows) /* else the memory is new */
         memset(program->index, 0, sizeof program->index);
-    program->rows = program->depth = program->current = 0;
+    program->first[0] = (struct trace_profile_row){.key = key_of(0)};
+    program->rows = 1;
+    program->depth = 0;
     program->refused = 0;
+    store(&program->clock.context, context_word(0, first));
     store(&program->since, read_program_clock(program, &now));
     __atomic_store_n(&program->rows_epoch, epoch, __ATOMIC_RELEASE); /* a reader finds no rows of before */
 }
 
-/* NULL: nothing is counted now. */
-static __attribute__((noinline)) struct trace_program *begin_counting(void)
+/* Without counting, nothing is counted now. */
+static __attribute__((noinline)) bool begin_counting(void)
 {
-    if (!own) {
-        const int64_t address = sys_profile_map(FIRST_PAGES);
-        if (address == -E_NOT_FOUND) /* just being switched */
-            return NULL;
-        own = address > 0 ? (struct trace_program *)(uintptr_t)address : NOT_COUNTED;
+    const int64_t address = has_no_memory ? -E_NO_MEMORY : sys_profile_map(FIRST_PAGES);
+    if (address < 0) {
+        has_no_memory = address != -E_NOT_FOUND; /* that is: just being switched */
+        return false;
     }
-    if (own == NOT_COUNTED)
-        return NULL;
+    own = (struct trace_program *)(uintptr_t)address;
     begin_anew(own, load(&own->epoch));
-    return own;
+    return true;
 }
 
-static inline struct trace_program *program_of_thread(void)
+static inline bool is_counting(const struct trace_program *program)
 {
-    struct trace_program *program = own;
-    if (__builtin_expect((uintptr_t)program > 1 && load(&program->rows_epoch) == load(&program->epoch), 1))
-        return program;
-    return begin_counting();
+    return program && load(&program->rows_epoch) == load(&program->epoch);
 }
 
 /* ---- Rows ---- */
@@ -89,19 +101,15 @@ static inline struct trace_program *program_of_thread(void)
 /* The place of the next row, in units; 0: there is no memory for it. */
 static uint32_t place_of_next(const struct trace_program *program)
 {
-    const uint32_t behind = program->rows - TRACE_PROGRAM_FIRST_ROWS,
-                   row_units = TRACE_PROFILE_ROW_BYTES / TRACE_PROGRAM_UNIT;
-    if (program->rows < TRACE_PROGRAM_FIRST_ROWS)
-        return (uint32_t)offsetof(struct trace_program, first) / TRACE_PROGRAM_UNIT +
-               program->rows * row_units;
-    const uint32_t page = 1 + behind / TRACE_PROGRAM_PAGE_ROWS;
+    const uint32_t page = trace_program_row_page(program->rows),
+                   index = trace_program_row_index(program->rows),
+                   before = page ? page * TARN_PAGE_SIZE : offsetof(struct trace_program, first);
     if (page >= TRACE_PROGRAM_PAGES || (page >= program->pages && sys_profile_map(page + 1) < 0))
         return 0;
-    return page * (TARN_PAGE_SIZE / TRACE_PROGRAM_UNIT) + behind % TRACE_PROGRAM_PAGE_ROWS * row_units;
+    return (before + index * TRACE_PROFILE_ROW_BYTES) / TRACE_PROGRAM_UNIT;
 }
 
-static __attribute__((noinline)) uint32_t add_row(struct trace_program *program, uint32_t context,
-                                                  uint16_t *entry)
+static uint32_t add_row(struct trace_program *program, uint32_t context, uint16_t *entry)
 {
     const uint32_t unit = place_of_next(program);
     if (!unit)
@@ -109,7 +117,7 @@ static __attribute__((noinline)) uint32_t add_row(struct trace_program *program,
     struct trace_profile_row *row = row_at(program, unit);
     if (row->key) /* else the memory is new */
         *row = (struct trace_profile_row){0};
-    row->key = trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) | (uint64_t)context << TRACE_PROFILE_CONTEXT_SHIFT;
+    row->key = key_of(context);
     row->least = UINT64_MAX;
     *entry = (uint16_t)unit;
     __atomic_store_n(&program->rows, program->rows + 1, __ATOMIC_RELEASE); /* a reader finds the row */
@@ -117,63 +125,93 @@ static __attribute__((noinline)) uint32_t add_row(struct trace_program *program,
 }
 
 /* 0: there is no memory for another row. */
-static inline uint32_t find_row(struct trace_program *program, uint32_t context)
+static uint32_t find_row(struct trace_program *program, uint32_t context)
 {
     for (uint32_t i = context;; i++) {
         uint16_t *entry = &program->index[i % TRACE_PROGRAM_INDEX];
-        if (__builtin_expect(!*entry, 0))
+        if (!*entry)
             return add_row(program, context, entry);
-        if (trace_routine_context(row_at(program, *entry)->key) == context)
+        if (row_at(program, *entry)->key == key_of(context))
             return *entry;
     }
 }
 
 /* ---- Enter and leave ---- */
 
-/* The word for the kernel was set right after the clock was read: what the kernel does in between is in the
- * time of the one routine, and in its rows of the other. */
-static inline void move_to(struct trace_program *program, uint32_t unit, uint64_t clock)
+/* Gives the time until now to the routine that the thread was in. The word for the kernel was set right after
+ * the clock was read: what the kernel does in between is in the time of the one routine, and in its rows of
+ * the other. */
+static inline void give_time(struct trace_program *program, struct trace_profile_row *row, uint64_t clock)
 {
     const uint64_t elapsed = clock - program->since;
     store(&program->since, clock);
     __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader that sees the time in the row sees that it moved */
-    if (program->current)
-        row_at(program, program->current)->exclusive += elapsed;
-    program->current = unit;
+    row->exclusive += elapsed;
+}
+
+static inline void enter(struct trace_program *program, uint32_t depth, uint32_t context, uint32_t unit)
+{
+    uint64_t now;
+    const uint64_t from = load(&program->clock.context), clock = read_program_clock(program, &now);
+    store(&program->clock.context, context_word(context, unit));
+    program->depth = depth + 1;
+    program->stack[depth].since = now;
+    program->stack[depth].from = from;
+    row_at(program, unit)->begun++;
+    give_time(program, row_at(program, (uint32_t)(from >> UNIT_SHIFT)), clock);
+}
+
+/* Its row is not where it is found at once, or not there yet, or may not be. */
+static __attribute__((noinline)) void enter_slowly(uint32_t context)
+{
+    if (!is_counting(own) && !begin_counting())
+        return;
+    const uint32_t depth = own->depth,
+                   unit = depth < TRACE_PROGRAM_DEPTH && context ? find_row(own, context) : 0;
+    if (unit) {
+        enter(own, depth, context, unit);
+        return;
+    }
+    if (depth < TRACE_PROGRAM_DEPTH)
+        own->stack[depth].from = REFUSED;
+    own->depth = depth + 1;
+    own->refused++;
 }
 
 void routine_enter(uint32_t context)
 {
-    struct trace_program *program = program_of_thread();
-    uint64_t now;
-    if (!program)
-        return;
-    const uint32_t depth = program->depth++,
-                   unit = depth < TRACE_PROGRAM_DEPTH && context ? find_row(program, context) : 0;
-    if (depth < TRACE_PROGRAM_DEPTH)
-        program->stack[depth].row = (uint16_t)unit;
-    if (__builtin_expect(!unit, 0)) {
-        program->refused++;
+    struct trace_program *program = own;
+    if (__builtin_expect(!is_counting(program) || program->depth >= TRACE_PROGRAM_DEPTH, 0)) {
+        enter_slowly(context);
         return;
     }
-    const uint64_t from = load(&program->clock.context), clock = read_program_clock(program, &now);
-    store(&program->clock.context, context);
-    program->stack[depth].since = now;
-    program->stack[depth].context = (uint32_t)from;
-    program->stack[depth].from = (uint16_t)program->current;
-    row_at(program, unit)->begun++;
-    move_to(program, unit, clock);
+    const uint32_t unit = program->index[context % TRACE_PROGRAM_INDEX];
+    if (__builtin_expect(row_at(program, unit)->key != key_of(context), 0)) /* unit 0 has the key of no row */
+        enter_slowly(context);
+    else
+        enter(program, program->depth, context, unit);
+}
+
+/* `limit`: times up to that are neither the greatest nor in the last bucket. */
+static __attribute__((noinline)) void raise_greatest(struct trace_profile_row *row, uint64_t elapsed)
+{
+    const uint64_t last = (1ull << (TRACE_PROFILE_BUCKETS - 1)) - 1;
+    if (elapsed > row->greatest)
+        row->greatest = elapsed;
+    row->limit = row->greatest < last ? row->greatest : last;
 }
 
 static inline void count(struct trace_profile_row *row, uint64_t elapsed)
 {
-    const uint32_t bucket = 63 ^ (uint32_t)__builtin_clzll(elapsed | 1);
+    uint32_t bucket = 63 ^ (uint32_t)__builtin_clzll(elapsed | 1);
+    if (__builtin_expect(elapsed > row->limit, 0)) {
+        raise_greatest(row, elapsed);
+        bucket = bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1;
+    }
     if (elapsed < row->least)
         row->least = elapsed;
-    if (elapsed > row->greatest)
-        row->greatest = elapsed;
-    row->times[bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1]++;
-    if (row->begun - row->ended++ == 1)
+    row->times[bucket]++;
+    if (row->begun - row->ended++ == 1) /* the outermost */
         row->inclusive += elapsed;
 }
 
@@ -181,15 +219,15 @@ void routine_leave(void)
 {
     struct trace_program *program = own;
     uint64_t now;
-    if ((uintptr_t)program <= 1 || load(&program->rows_epoch) != load(&program->epoch) || !program->depth)
+    if (__builtin_expect(!program || !program->depth, 0))
         return;
     const uint32_t depth = --program->depth;
-    if (depth >= TRACE_PROGRAM_DEPTH || !program->stack[depth].row)
+    if (__builtin_expect(depth >= TRACE_PROGRAM_DEPTH || program->stack[depth].from == REFUSED, 0))
         return;
+    struct trace_profile_row *row = row_at(program, (uint32_t)(program->clock.context >> UNIT_SHIFT));
     const uint64_t clock = read_program_clock(program, &now);
-    store(&program->clock.context, program->stack[depth].context);
-    struct trace_profile_row *row = row_at(program, program->stack[depth].row);
-    move_to(program, program->stack[depth].from, clock);
+    store(&program->clock.context, program->stack[depth].from);
+    give_time(program, row, clock);
     count(row, now - program->stack[depth].since);
 }
 
@@ -197,15 +235,13 @@ void routine_leave(void)
 
 bool routine_number_holds(uint64_t number)
 {
-    const struct trace_program *program = own;
-    return (uintptr_t)program > 1 && number / TRACE_CONTEXTS == load(&program->epoch);
+    return own && number / TRACE_CONTEXTS == load(&own->epoch);
 }
 
 uint64_t routine_number(uint64_t known, const char *name, const void *function)
 {
-    const struct trace_program *program = program_of_thread();
-    if (!program || routine_number_holds(known))
+    if ((!is_counting(own) && !begin_counting()) || routine_number_holds(known))
         return known;
     const int64_t number = sys_profile_name(name ? name : "", (uintptr_t)function);
-    return number > 0 ? (uint64_t)number : load(&program->epoch) * TRACE_CONTEXTS;
+    return number > 0 ? (uint64_t)number : load(&own->epoch) * TRACE_CONTEXTS;
 }

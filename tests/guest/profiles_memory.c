@@ -26,12 +26,14 @@
 #include <user/tarnprof/tarnprof.h>
 
 #define THREADS    400u
-#define ROWS       100u              /* for each: more than fit */
-#define LIMIT      (1424u + THREADS) /* page frames: two for each thread, and PROFILE_MORE_FRAMES_MAX */
-#define SLACK      64u               /* page frames that others may use meanwhile */
-#define SMALL_PART 64u               /* of memory: the reserve, and what counts as little (scarce.c) */
-#define FREE_MORE  700u              /* page frames that are left besides; the file server leaves more */
-#define TOO_MANY   100u              /* pages: the modest program uses more than are left */
+#define ROWS       100u /* for each: more than fit */
+/* Page frames: two for each thread, one of them of its program, and PROFILE_MORE_FRAMES_MAX (profile_rows.h).
+ */
+#define LIMIT      1824u
+#define SLACK      64u  /* page frames that others may use meanwhile */
+#define SMALL_PART 64u  /* of memory: the reserve, and what counts as little (scarce.c) */
+#define FREE_MORE  700u /* page frames that are left besides; the file server leaves more */
+#define TOO_MANY   100u /* pages: the modest program uses more than are left */
 #define PIECE      (64u << 10)
 #define MS         1000000ull
 

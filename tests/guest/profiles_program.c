@@ -4,7 +4,7 @@
  * -finstrument-functions, merged with the kernel's rows, which know in which routine of the program they were
  * entered, and kept at the ends of threads and processes. What a hostile program writes there hurts nobody.
  *
- * Booted with `profiles=1`. With an argument it is the hostile program, or one that names routines.
+ * Booted with `profiles=1`. With an argument it is the hostile program, or one that calls or names routines.
  */
 #include "start.h"
 #include "tap.h"
@@ -201,11 +201,16 @@ static void test_threads(void)
     check(after.ended && adds_up(), "and add up with the kernel's");
 }
 
+static void call_functions(void)
+{
+    for (unsigned i = 0; i < CALLS; i++)
+        instrumented(i);
+}
+
 static void test_functions(void)
 {
     const void *function = (const void *)(uintptr_t)function_address();
-    for (unsigned i = 0; i < CALLS; i++)
-        instrumented(i);
+    call_functions();
     read_own(TRACE_PROFILE_THREAD);
     check(program_row(NULL, function).ended == CALLS, "functions are counted by their address");
     check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number_of(NULL, function)).ended == CALLS, "and merged");
@@ -247,7 +252,7 @@ static void test_names(void)
     check(profile.head && adds_up(), "which add up");
     check(sys_profile_name("", 0) == -E_BAD_ARGUMENT && sys_profile_name((char *)8, 0) < 0 &&
               sys_profile_names(0, (void *)8, 4096) < 0 && sys_profile_names(0, name, 8) == -E_TOO_LARGE &&
-              sys_profile_map(TRACE_PROGRAM_PAGES + 1) == -E_TOO_LARGE,
+              sys_profile_map(TRACE_PROGRAM_PAGES + 1) == -E_TOO_LARGE && sys_profile_map(0) == -E_TOO_LARGE,
           "what makes no sense is refused");
     check(run_child("names") == 0, "a program may add only so many names");
 }
@@ -382,6 +387,8 @@ int main(int argc, char **argv)
         const char *what = argv[1];
         if (!strcmp(what, "call"))
             return call_kernel(), 0;
+        if (!strcmp(what, "functions"))
+            return call_functions(), 0;
         return !strcmp(what, "names") ? add_names() : be_hostile();
     }
     test_macro();

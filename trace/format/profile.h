@@ -164,8 +164,9 @@ struct trace_routine_list {
 struct trace_program {
     /* The kernel uses these two each time that a routine of its own ends. */
     struct trace_program_clock {
-        uint64_t context; /* written by the program: the routine that it is in */
-        uint64_t kernel;  /* by the kernel: ticks in its routines, and not running */
+        /* Written by the program: in bits 0 to 11 the routine that it is in, in 48 to 63 where its row is. */
+        uint64_t context;
+        uint64_t kernel; /* by the kernel: ticks in its routines, and not running */
     } clock;
     uint64_t since;      /* by the program: program clock; `context` has no time from here on */
     uint64_t epoch;      /* by the kernel: changes when profiles begin anew */
@@ -174,15 +175,14 @@ struct trace_program {
     uint32_t rows;       /* by the program: in use */
     uint32_t pages;      /* by the kernel: mapped page frames, this one included */
     /* The rest is for the program itself. */
-    uint32_t depth;                      /* routines that it is inside of */
-    uint32_t current;                    /* row of `context`, in units; 0: none */
+    uint32_t depth; /* routines that it is inside of */
+    uint32_t reserved;
     uint16_t index[TRACE_PROGRAM_INDEX]; /* where the row of a routine is, in units; 0: free */
     struct {
-        uint64_t since;   /* clock */
-        uint32_t context; /* that it was entered from */
-        uint16_t row;     /* in units; 0: it found none, and counts as part of `context` */
-        uint16_t from;    /* row of `context` */
+        uint64_t since; /* clock */
+        uint64_t from;  /* clock.context before; ~0: it found no row, and counts as part of what it is in */
     } stack[TRACE_PROGRAM_DEPTH];
+    /* The first one has context 0. */
     struct trace_profile_row first[6];
 };
 #define TRACE_PROGRAM_FIRST_ROWS 6u

@@ -4,8 +4,8 @@
  * profiles".
  *
  * A file is a sequence of *snapshots*, a snapshot a sequence of records: TRACE_PROFILE_BEGIN, a
- * TRACE_PROFILE_ONE for each profile, TRACE_PROFILE_END. The same bytes go through connections. Each record
- * is in the byte order of its writer, which the magic shows.
+ * TRACE_PROFILE_ONE for each profile, TRACE_PROFILE_NAMES, TRACE_PROFILE_END. The same bytes go through
+ * connections. Each record is in the byte order of its writer, which the magic shows.
  */
 #ifndef TRACE_PROFILE_FILE_H
 #define TRACE_PROFILE_FILE_H
@@ -21,6 +21,9 @@ enum trace_profile_record_kind {
     TRACE_PROFILE_BEGIN = 1, /* struct trace_profile_begin */
     TRACE_PROFILE_ONE = 2,   /* struct trace_profile and its rows; in order of serial */
     TRACE_PROFILE_END = 3,   /* struct trace_profile_end: the snapshot is complete */
+    /* struct trace_routine each: names of routines of programs, in the order of their numbers, without gaps;
+     * after BEGIN, if there are any. */
+    TRACE_PROFILE_NAMES = 4,
 };
 
 /* The payload follows. Readers pass over records of other kinds. */

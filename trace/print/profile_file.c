@@ -35,7 +35,8 @@ static void swap_begin(struct trace_profile_begin *begin)
 
 static void swap_profile(struct trace_profile *head, uint32_t bytes)
 {
-    swap64(&head->serial), swap64(&head->life), swap64(&head->ran), swap64(&head->until);
+    swap64(&head->serial), swap64(&head->life), swap64(&head->ran), swap64(&head->until),
+        swap64(&head->refused);
     swap32(&head->of), swap32(&head->pid), swap32(&head->tid), swap32(&head->threads);
     swap32(&head->rows), swap32(&head->row_bytes);
     for (uint32_t at = sizeof *head; at < bytes; at += 8)
@@ -107,6 +108,28 @@ static enum trace_profile_got take_profile(struct trace_profile_reader *reader, 
                : say(reader, "reading was stopped");
 }
 
+/* Checks that each name is at its place, and ends. */
+static enum trace_profile_got take_names(struct trace_profile_reader *reader, uint32_t bytes, bool swaps,
+                                         void *context)
+{
+    struct trace_routine *list = reader->payload;
+    const uint32_t count = (uint32_t)(bytes / sizeof *list);
+    if (bytes % sizeof *list)
+        return say(reader, "names of a wrong size");
+    for (uint32_t i = 0; i < count; i++) {
+        struct trace_routine *routine = &list[i];
+        if (swaps)
+            swap32(&routine->number), swap64(&routine->address), swap64(&routine->base),
+                swap64(&routine->size);
+        if (routine->number != TRACE_CONTEXT_NAMED + reader->named++ || routine->number >= TRACE_CONTEXTS)
+            return say(reader, "names out of order");
+        routine->program[sizeof routine->program - 1] = routine->name[sizeof routine->name - 1] = 0;
+    }
+    return !context || !reader->take_names || reader->take_names(context, list, count)
+               ? TRACE_PROFILE_GOT_SNAPSHOT
+               : say(reader, "reading was stopped");
+}
+
 static enum trace_profile_got take_end(struct trace_profile_reader *reader, uint32_t bytes, bool swaps,
                                        uint32_t profiles, struct trace_profile_end *end)
 {
@@ -129,8 +152,9 @@ enum trace_profile_got trace_profile_read_snapshot(struct trace_profile_reader *
     enum trace_profile_got got;
 
     snapshot->offset = reader->offset;
+    reader->named = 0;
     while ((got = read_record(reader, &record, &swaps)) == TRACE_PROFILE_GOT_SNAPSHOT) {
-        if (has_begun == (record.kind == TRACE_PROFILE_BEGIN) && record.kind <= TRACE_PROFILE_END)
+        if (has_begun == (record.kind == TRACE_PROFILE_BEGIN) && record.kind <= TRACE_PROFILE_NAMES)
             return say(reader, has_begun ? "a snapshot without its end" : "a snapshot without its head");
         if (record.kind == TRACE_PROFILE_BEGIN) {
             got = take_begin(reader, record.bytes, swaps, &snapshot->begin);
@@ -139,6 +163,8 @@ enum trace_profile_got trace_profile_read_snapshot(struct trace_profile_reader *
             got = take_profile(reader, record.bytes, swaps, after, visit, context);
             after = got == TRACE_PROFILE_GOT_SNAPSHOT ? ((struct trace_profile *)reader->payload)->serial : 0;
             profiles++;
+        } else if (record.kind == TRACE_PROFILE_NAMES) {
+            got = take_names(reader, record.bytes, swaps, visit ? context : NULL);
         } else if (record.kind == TRACE_PROFILE_END) {
             got = take_end(reader, record.bytes, swaps, profiles, &snapshot->end);
             snapshot->bytes = reader->offset - snapshot->offset;

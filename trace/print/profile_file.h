@@ -21,6 +21,10 @@ struct trace_profile_reader {
     void *payload;     /* the caller's, TRACE_PROFILE_BYTES_MAX bytes */
     uint64_t offset;   /* in the file, of what is read next */
     const char *wrong; /* after TRACE_PROFILE_GOT_DAMAGED: what, in a few words */
+    /* Called for names of routines of programs, which follow those of the call before; NULL: they are passed
+     * over. The context is that of the visits. False: stop. */
+    bool (*take_names)(void *context, const struct trace_routine *list, uint32_t count);
+    uint32_t named; /* the reader's: how many there were in the snapshot */
 };
 
 /* What was read. CUT: the file ends in the middle. */

@@ -53,6 +53,22 @@ static struct trace_profile_begin describe(const struct tarnprof_saver *saver)
     return begin;
 }
 
+static bool write_names(struct tarnprof_saver *saver, uint64_t *written)
+{
+    const uint32_t most = TRACE_PROFILE_BYTES_MAX / sizeof(struct trace_routine);
+    struct trace_routine_names names = {0};
+    const int error = tarnprof_read_names(&names);
+    bool ok = error == 0 || fail(saver, tarn_error_text(error));
+    for (uint32_t done = 0; ok && done < names.count;) {
+        const uint32_t part = names.count - done < most ? names.count - done : most;
+        ok = write_record(saver, TRACE_PROFILE_NAMES, names.list + done,
+                          part * (uint32_t)sizeof(struct trace_routine), written);
+        done += part;
+    }
+    tarnprof_free_names(&names);
+    return ok;
+}
+
 static bool write_profiles(struct tarnprof_saver *saver, struct tarnprof *profile, uint64_t *written)
 {
     struct trace_profile_end end = {0};
@@ -67,7 +83,8 @@ static bool write_profiles(struct tarnprof_saver *saver, struct tarnprof *profil
         end.profiles++;
     }
     return result < 0 ? fail(saver, tarn_error_text(result))
-                      : write_record(saver, TRACE_PROFILE_END, &end, sizeof end, written);
+                      : write_names(saver, written) &&
+                            write_record(saver, TRACE_PROFILE_END, &end, sizeof end, written);
 }
 
 bool tarnprof_save(struct tarnprof_saver *saver)
@@ -93,6 +110,18 @@ static bool add(void *sum, const struct trace_profile *head, const struct trace_
 {
     const struct tarnprof profile = {.head = head, .rows = rows};
     return tarnprof_add(sum, &profile);
+}
+
+static bool add_names(void *context, const struct trace_routine *list, uint32_t count)
+{
+    struct tarnprof_sum *sum = context;
+    struct trace_routine *all = realloc((void *)sum->names.list, (sum->names.count + count) * sizeof *all);
+    if (!all)
+        return false;
+    memcpy(all + sum->names.count, list, count * sizeof *all);
+    sum->names.list = all;
+    sum->names.count += count;
+    return true;
 }
 
 /* Finds the snapshot. False: there is none. */
@@ -127,6 +156,7 @@ bool tarnprof_load(struct tarnprof_sum *sum, const char *path, uint64_t number, 
         snprintf(wrong, 80, "%s", reader.file ? "no memory" : strerror(errno));
     if (ok && (ok = find(&reader, number, &snapshot, wrong))) {
         reader.offset = snapshot.offset;
+        reader.take_names = add_names;
         ok = fseek(reader.file, (long)snapshot.offset, SEEK_SET) == 0 &&
              trace_profile_read_snapshot(&reader, &snapshot, add, sum) == TRACE_PROFILE_GOT_SNAPSHOT;
         if (!ok)

@@ -41,12 +41,13 @@ static uint64_t time_out(const struct tarnprof_sum *sum)
     return time;
 }
 
-/* Without names, numbers are printed. */
-static void read_names(struct trace_routine_names *names)
+/* Those of the sum's file, else of this system. Without names, numbers are printed. */
+static const struct trace_routine_names *read_names(struct tarnprof_sum *sum)
 {
-    const int error = tarnprof_read_names(names);
+    const int error = sum->names.list || sum->clock_hz ? 0 : tarnprof_read_names(&sum->names);
     if (error)
         fprintf(stderr, "names of programs' routines are missing: %s\n", tarn_error_text(error));
+    return &sum->names;
 }
 
 /* Percent of the time on CPUs; of what was not, there is none. */
@@ -83,9 +84,8 @@ static void warn_refused(FILE *file, uint64_t refused)
 
 void tarnprof_show(struct tarnprof_sum *sum, uint32_t lines)
 {
-    struct trace_routine_names names = {0};
+    const struct trace_routine_names *names = read_names(sum);
     const uint64_t ran = sum->life - time_out(sum);
-    read_names(&names);
     clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     printf("threads %u, life %.1f us, on CPUs %.1f us\n", (unsigned)sum->threads, in_us(sum->life),
            in_us(ran));
@@ -94,10 +94,9 @@ void tarnprof_show(struct tarnprof_sum *sum, uint32_t lines)
            "routine");
     sort_rows(sum);
     for (uint32_t i = 0; i < sum->count && i < lines; i++)
-        show_row(&sum->rows[i], &names, ran);
+        show_row(&sum->rows[i], names, ran);
     if (sum->count > lines)
         printf("%u more routines\n", (unsigned)(sum->count - lines));
-    tarnprof_free_names(&names);
 }
 
 /* ---- Merged ---- */
@@ -122,9 +121,8 @@ static void show_kernel_rows(FILE *file, const struct tarnprof_sum *sum, uint32_
 
 void tarnprof_show_merged(FILE *file, struct tarnprof_sum *sum)
 {
-    struct trace_routine_names names = {0};
+    const struct trace_routine_names *names = read_names(sum);
     char name[TRACE_ROUTINE_NAME_BYTES];
-    read_names(&names);
     clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     sort_rows(sum);
     warn_refused(file, sum->refused);
@@ -134,10 +132,9 @@ void tarnprof_show_merged(FILE *file, struct tarnprof_sum *sum)
         if (trace_routine_kind(row->key) != TRACE_ROUTINE_PROGRAM)
             continue;
         show_time(file, row);
-        fprintf(file, "%s\n", trace_row_name(row->key, &names, trace_event_find, name));
+        fprintf(file, "%s\n", trace_row_name(row->key, names, trace_event_find, name));
         show_kernel_rows(file, sum, trace_routine_context(row->key));
     }
-    tarnprof_free_names(&names);
 }
 
 void tarnprof_show_own(FILE *file)

@@ -131,5 +131,6 @@ bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile)
 void tarnprof_free_sum(struct tarnprof_sum *sum)
 {
     free(sum->rows);
+    tarnprof_free_names(&sum->names);
     *sum = (struct tarnprof_sum){0};
 }

@@ -60,7 +60,8 @@ struct tarnprof_sum {
     struct trace_profile_row *rows;
     uint32_t count, capacity, profiles, threads;
     uint64_t life, ran, refused;
-    uint64_t clock_hz; /* of its times; 0: this machine's */
+    uint64_t clock_hz;                /* of its times; 0: this machine's */
+    struct trace_routine_names names; /* if it is of a file */
 };
 /* Adds a profile. False: no memory. */
 bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile);

@@ -21,7 +21,6 @@ struct profile_raw {
     struct trace_profile_row rows[]; /* head.count */
 };
 #define RAW_BYTES(count) (sizeof(struct profile_raw) + (count) * sizeof(struct trace_profile_row))
-
 #define ROWS_MAX                                                           \
     ((uint32_t)((TRACE_PROFILE_BYTES_MAX - sizeof(struct trace_profile)) / \
                     sizeof(struct trace_profile_row) -                     \

@@ -76,6 +76,16 @@ void profiles_append(struct profiles *profiles, const struct trace_profile *head
     memcpy(copy->rows, rows, head->rows * sizeof(*rows));
 }
 
+void profiles_append_names(struct profiles *profiles, const struct trace_routine *list, size_t count)
+{
+    struct trace_routine_names *names = &profiles->names;
+    struct trace_routine *all = alloc_more((void *)names->list, names->count + count + 1, sizeof(*all));
+
+    memcpy(all + names->count, list, count * sizeof(*all));
+    names->list = all;
+    names->count += (uint32_t)count;
+}
+
 static void describe_source(struct profiles *profiles, const struct wire_hello *hello)
 {
     profiles->begin =
@@ -115,41 +125,39 @@ static bool read_next(struct profiles *profiles, struct source *source, bool *mo
 /* ---- names ------------------------------------------------------------------------------------------ */
 
 /* Takes what is in the order of numbers, so that readers find each by its number. */
-static bool take_names(struct source *source, const struct source_reply *reply,
-                       struct trace_routine_names *names, struct fail *fail)
+static bool take_names(struct source *source, const struct source_reply *reply, struct profiles *profiles,
+                       struct fail *fail)
 {
-    const size_t count = reply->size / sizeof(struct trace_routine);
-    struct trace_routine *list =
-        alloc_more((void *)names->list, names->count + count + 1, sizeof(struct trace_routine));
-
-    names->list = list;
-    memcpy(list + names->count, reply->data, count * sizeof(*list));
-    for (const size_t end = names->count + count; names->count < end; names->count++) {
-        struct trace_routine *routine = &list[names->count];
-        routine->number = native32(source, routine->number);
-        routine->address = native64(source, routine->address);
-        routine->base = native64(source, routine->base);
-        routine->size = native64(source, routine->size);
-        if (routine->number != TRACE_CONTEXT_NAMED + names->count || routine->number >= TRACE_CONTEXTS)
-            return fail_set(fail, "damaged names of routines: number %u in place of %u", routine->number,
-                            TRACE_CONTEXT_NAMED + names->count);
-        routine->program[sizeof(routine->program) - 1] = routine->name[sizeof(routine->name) - 1] = '\0';
+    for (size_t at = 0; at + sizeof(struct trace_routine) <= reply->size;
+         at += sizeof(struct trace_routine)) {
+        const uint32_t number = TRACE_CONTEXT_NAMED + profiles->names.count;
+        struct trace_routine routine;
+        memcpy(&routine, reply->data + at, sizeof(routine));
+        routine.number = native32(source, routine.number);
+        routine.address = native64(source, routine.address);
+        routine.base = native64(source, routine.base);
+        routine.size = native64(source, routine.size);
+        if (routine.number != number || number >= TRACE_CONTEXTS)
+            return fail_set(fail, "damaged names of routines: number %u in place of %u", routine.number,
+                            number);
+        routine.program[sizeof(routine.program) - 1] = routine.name[sizeof(routine.name) - 1] = '\0';
+        profiles_append_names(profiles, &routine, 1);
     }
     return true;
 }
 
 /* A guest that knows nothing of names has none, and damaged memory no more. */
-static bool read_names(struct source *source, struct trace_routine_names *names, struct fail *fail)
+static bool read_names(struct source *source, struct profiles *profiles, struct fail *fail)
 {
     struct source_reply reply;
 
     do {
         const struct wire_request request = {.operation = WIRE_OP_ROUTINES,
-                                             .a = TRACE_CONTEXT_NAMED + names->count};
+                                             .a = TRACE_CONTEXT_NAMED + profiles->names.count};
         reply = (struct source_reply){0};
         if (!source_control(source, &request, "names of routines: ", &reply, fail))
             return reply.status == -E_BAD_ARGUMENT || source->class->link == NULL;
-        if (!take_names(source, &reply, names, fail))
+        if (!take_names(source, &reply, profiles, fail))
             return false;
     } while (reply.size >= sizeof(struct trace_routine));
     return true;
@@ -170,7 +178,7 @@ bool profiles_read(struct profiles *profiles, struct source *source, struct fail
         }
     if (profiles->is_cut)
         profiles->why = *fail;
-    else if (!read_names(source, &profiles->names, fail)) {
+    else if (!read_names(source, profiles, fail)) {
         profiles_free(profiles);
         return false;
     }

@@ -30,6 +30,8 @@ struct profiles {
 /* Copies all profiles. Each is of one moment, but for rows with more updates begun than ended. Profiles
  * before damage in guest memory are kept. False: FAIL, and nothing to free. */
 bool profiles_read(struct profiles *profiles, struct source *source, struct fail *fail);
+/* Adds names behind the others, whose numbers follow. */
+void profiles_append_names(struct profiles *profiles, const struct trace_routine *list, size_t count);
 uint64_t profiles_unfinished(const struct profiles *profiles); /* rows that are not of one moment */
 /* Adds a profile behind the others. */
 void profiles_append(struct profiles *profiles, const struct trace_profile *head,

@@ -92,6 +92,12 @@ static bool take_profile(void *context, const struct trace_profile *head,
     return true;
 }
 
+static bool take_names(void *context, const struct trace_routine *list, uint32_t count)
+{
+    profiles_append_names(context, list, count);
+    return true;
+}
+
 bool profiles_file_load(struct profiles_file *file, size_t number, struct profiles *profiles,
                         struct fail *fail)
 {
@@ -100,6 +106,7 @@ bool profiles_file_load(struct profiles_file *file, size_t number, struct profil
     *profiles = (struct profiles){.begin = file->snapshots[number].begin,
                                   .is_cut = file->snapshots[number].end.is_cut != 0};
     file->reader.offset = file->snapshots[number].offset;
+    file->reader.take_names = take_names;
     if (profiles->is_cut)
         fail_set(&profiles->why, "the others could not be read when the snapshot was taken");
     if (fseeko(file->reader.file, (off_t)file->reader.offset, SEEK_SET) == 0 &&
@@ -154,6 +161,16 @@ static void put_record(FILE *to, enum trace_profile_record_kind kind, const void
     fwrite(payload, bytes, 1, to);
 }
 
+static void put_names(FILE *to, const struct trace_routine_names *names)
+{
+    const uint32_t most = TRACE_PROFILE_BYTES_MAX / sizeof(struct trace_routine);
+
+    for (uint32_t done = 0; done < names->count; done += most) {
+        const uint32_t part = names->count - done < most ? names->count - done : most;
+        put_record(to, TRACE_PROFILE_NAMES, names->list + done, part * sizeof(struct trace_routine));
+    }
+}
+
 static void put_snapshot(FILE *to, const struct profiles *profiles, bool is_part)
 {
     struct trace_profile_begin begin = profiles->begin;
@@ -169,6 +186,7 @@ static void put_snapshot(FILE *to, const struct profiles *profiles, bool is_part
         memcpy(payload + sizeof(copy->head), copy->rows, bytes);
         put_record(to, TRACE_PROFILE_ONE, payload, sizeof(copy->head) + bytes);
     }
+    put_names(to, &profiles->names);
     put_record(to, TRACE_PROFILE_END, &end, sizeof(end));
     free(payload);
 }
