@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * feedback.c - the boot option `feedback=`: which decisions follow the system's own tables (docs/feedback.md).
+ * feedback.c - the boot option `feedback=`: which decisions follow the system's own tables
+ * (docs/feedback.md).
  *
  *     feedback=all, spin, placement, or both, separated by a comma
  *

@@ -61,8 +61,8 @@ static bool is_brief(const struct trace_partners_row *row, uint64_t ran)
     return elsewhere && ran < 2 * (__atomic_load_n(&row->elsewhere_delay, __ATOMIC_RELAXED) / elsewhere);
 }
 
-/* slice_used is the caller's run up to this call, because a thread that blocks begins a new slice; after calls
- * on the fast path, the run since the last call that was not. */
+/* slice_used is the caller's run up to this call, because a thread that blocks begins a new slice; after
+ * calls on the fast path, the run since the last call that was not. */
 static void count_reply(struct trace_partners_row *row, const struct thread *caller)
 {
     const struct partner *partner = &caller->partner;
@@ -106,7 +106,7 @@ void placement_wake_caller(struct thread *caller)
         caller->traced |= TRACED_PLACED;
     }
     if (partner->was_beside)
-        sched_wake_beside(caller);
+        sched_hand_over(caller);
     else
         sched_wake(caller);
 }

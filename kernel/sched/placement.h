@@ -3,16 +3,17 @@
  * placement.h - puts callers on the CPU of their server, where the table `partners` says that this pays
  * (boot option feedback=placement; docs/feedback.md).
  *
- * A server that replies to a caller while others wait for it goes on with the next message. The scheduler would
- * give the caller an idle CPU. There it runs for a moment, calls the same server again, and waits: two
+ * A server that replies to a caller while others wait for it goes on with the next message. The scheduler
+ * would give the caller an idle CPU. There it runs for a moment, calls the same server again, and waits: two
  * interrupts, two switches and the general path of IPC, to overlap that moment with the server's work. Beside
- * the server, the caller waits until the server has no messages left, and both take the fast path from then on.
+ * the server, the caller waits until the server has no messages left, and both take the fast path from then
+ * on.
  *
- * So a caller is put beside its server if it usually runs for a shorter time than it takes to begin on an idle
- * CPU. Both times are measured, in the row of this pair in the table of the server's CPU (trace/schema/sched.ev).
- * Of the last PLACEMENT_WINDOW replies three quarters decide for the next ones. Rows are for pairs that meet
- * again and again: a thread has one partner, the server that replied most often, by majority vote (Boyer and
- * Moore).
+ * So a caller is put beside its server if it usually runs for a shorter time than it takes to begin on an
+ * idle CPU. Both times are measured, in the row of this pair in the table of the server's CPU
+ * (trace/schema/sched.ev). Of the last PLACEMENT_WINDOW replies three quarters decide for the next ones. Rows
+ * are for pairs that meet again and again: a thread has one partner, the server that replied most often, by
+ * majority vote (Boyer and Moore).
  *
  * Programs can write to the tables. A false row makes a thread wait longer or move more often, no more: the
  * caller only ever gets a CPU that its affinity allows, and an idle CPU's heartbeat takes it from a queue.
@@ -37,11 +38,11 @@ struct partner_sums {
 };
 
 struct partner {
-    uint32_t server; /* thread number of the candidate; 0: none */
-    uint32_t weight; /* of the vote */
-    uint32_t cpu;    /* whose row `since` is of */
-    bool beside;     /* the decision */
-    bool was_beside; /* after the last reply */
+    uint32_t server;            /* thread number of the candidate; 0: none */
+    uint32_t weight;            /* of the vote */
+    uint32_t cpu;               /* whose row `since` is of */
+    bool beside;                /* the decision */
+    bool was_beside;            /* after the last reply */
     uint64_t replied_at, delay; /* ticks: of that reply; until the caller ran, 0: not measured */
     struct partner_sums since;  /* the row at the last decision */
 };

@@ -43,11 +43,9 @@ void sched_init_cpu(struct cpu *cpu);
 void sched_wake(struct thread *thread);
 /* Gives another CPU to a ready thread that is in no list and may not run where it was. */
 void sched_place(struct thread *thread);
-/* The same on this CPU if affinity allows, at the head of its list: the running thread is about to block. */
+/* The same on this CPU if affinity allows, at the head of its list: the running thread is about to block, or
+ * the thread would soon wait for it (placement.h). */
 void sched_hand_over(struct thread *thread);
-/* The same at the head of this CPU's list, but the running thread runs on. Affinity allows this CPU. No idle
- * CPU is told. */
-void sched_wake_beside(struct thread *thread);
 /* Chooses and switches to what runs next. Current may be blocked, ready, or about to stop. */
 void sched_reschedule(void);
 /* Puts the running thread behind others of its priority at the next kernel exit. */

@@ -128,3 +128,10 @@ GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there m
 # Workload of tests/host/costs.
 $(eval $(call user_program,test_costs,tests/guest/costs.c $(call event_dummies,sample)))
 BOOT_FILES += test/costs=$(BA)/user/test_costs test/costs.rc=tests/guest/costs.rc
+
+# Feedback from tables: on and off.
+$(eval $(call guest_test_program,feedback,tests/guest/feedback.c user/bin/trace_rings.c))
+GUEST_feedback := timed append=feedback=all
+BOOT_FILES += test/feedback_off=$(BA)/user/test_feedback
+GUEST_TESTS += feedback_off
+GUEST_feedback_off := timed
