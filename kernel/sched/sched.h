@@ -6,6 +6,7 @@
  * The running thread is not in it. A thread that wakes up goes, within its affinity, to its last CPU if
  * idle, else to another idle CPU, else to one where it preempts, else to the shortest queue. An idle CPU
  * takes ready threads from others before it sleeps, and is interrupted if one is queued elsewhere after that.
+ * placement.h has an exception: callers beside their server.
  *
  * The scheduler holds one queue's lock at a time and calls nothing else meanwhile, so this lock is
  * innermost but for the timers'. It also runs on the host: tests/unit/kernel/sched_test.c.
