@@ -24,3 +24,5 @@ $(PROGRAM_HEADER_OBJECTS): $(BA)/headers/%.o: $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo '#include <$*.h>' >$(@:.o=.c); $(CC) $(USER_CFLAGS) -c -o $@ $(@:.o=.c)
 -include $(PROGRAM_HEADER_OBJECTS:.o=.d)
 tests: $(PROGRAM_HEADER_OBJECTS)
+
+$(eval $(call host_test,spin,tests/unit/libc/spin_test.c))

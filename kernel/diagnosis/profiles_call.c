@@ -176,7 +176,7 @@ static __attribute__((noinline)) void end_wait(struct thread *thread, struct rou
     const struct open_routine *call = &thread->routines.at[0], *out = &thread->routines.at[1];
     const uint64_t waited = now - out->since, elapsed = now - call->since;
     begin_serving(thread, profile, thread->traced & TRACED_NUMBER, frame_result(&thread->frame), now);
-    thread->traced = 0;
+    thread->traced &= ~(TRACED_SYSCALL | TRACED_NUMBER);
     thread->routines.depth = 0;
     profile->rows.program->kernel += elapsed;
     profile_count(thread, &profile->rows, out->key, out->since, waited, waited);

@@ -6,6 +6,7 @@
  * The running thread is not in it. A thread that wakes up goes, within its affinity, to its last CPU if
  * idle, else to another idle CPU, else to one where it preempts, else to the shortest queue. An idle CPU
  * takes ready threads from others before it sleeps, and is interrupted if one is queued elsewhere after that.
+ * placement.h has an exception: callers beside their server.
  *
  * The scheduler holds one queue's lock at a time and calls nothing else meanwhile, so this lock is
  * innermost but for the timers'. It also runs on the host: tests/unit/kernel/sched_test.c.
@@ -43,7 +44,8 @@ void sched_init_cpu(struct cpu *cpu);
 void sched_wake(struct thread *thread);
 /* Gives another CPU to a ready thread that is in no list and may not run where it was. */
 void sched_place(struct thread *thread);
-/* The same on this CPU if affinity allows, at the head of its list: the running thread is about to block. */
+/* The same on this CPU if affinity allows, at the head of its list: the running thread is about to block, or
+ * the thread would soon wait for it (placement.h). */
 void sched_hand_over(struct thread *thread);
 /* Chooses and switches to what runs next. Current may be blocked, ready, or about to stop. */
 void sched_reschedule(void);

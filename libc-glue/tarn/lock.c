@@ -5,11 +5,12 @@
  * A lock is a word (LOCK_WORD_*): 0 when free, otherwise the holder's tid, which debuggers show, and a flag
  * that threads may be waiting in futex_wait. An uncontended acquisition or release is one atomic operation. A
  * contended acquisition spins for a while before it sleeps, because the holder is often running on another
- * CPU.
+ * CPU (unless lock_spin.h knows better).
  *
  * For the events see lock_trace.h.
  */
 #include "internal.h"
+#include "lock_spin.h"
 #include "lock_trace.h"
 
 #include <stdlib.h>
@@ -65,6 +66,8 @@ static int sleep_for_free(uint32_t *word, struct lock_wait *wait, uint64_t deadl
         int64_t result = sleep_for_lock(wait, word, held, deadline);
         if (result == -E_TIMEOUT || (result == -E_CANCELED && deadline != TARN_FOREVER))
             return (int)result;
+        if (result == 0 && spins_by_table())
+            count_spin_wake(word);
     }
     return 0;
 }
@@ -79,11 +82,15 @@ static __attribute__((noinline)) int acquire_contended(uint32_t *word, uint64_t 
 {
     struct lock_wait wait = begin_lock_wait(TARN_LOCK_MUTEX, word, __atomic_load_n(word, __ATOMIC_RELAXED));
     uint32_t first_holder = wait.holder;
-    int result = spin_for_free(word, &wait.spins) ? 0 : sleep_for_free(word, &wait, deadline);
+    const struct spin_choice choice = spins_by_table() ? begin_spin_wait(word) : (struct spin_choice){0};
+    int result =
+        !choice.sleeps && spin_for_free(word, &wait.spins) ? 0 : sleep_for_free(word, &wait, deadline);
     if (result < 0)
         return result;
     wait.holder = first_holder;
     end_lock_wait(&wait);
+    if (choice.is_looked_at)
+        end_spin_wait(word, wait.slept);
     return is_to_be_noted(TARN_LOCK_MUTEX) ? note_taken(word) : 0;
 }
 
@@ -112,11 +119,18 @@ bool lock_word_try_acquire(uint32_t *word)
     return !is_to_be_noted(TARN_LOCK_MUTEX) || note_word_tried(word);
 }
 
+static __attribute__((noinline)) void wake_waiter(uint32_t *word)
+{
+    if (spins_by_table())
+        note_spin_wake(word);
+    sys_futex_wake(word, 1);
+}
+
 static __attribute__((noinline)) void release_timed(uint32_t *word)
 {
     end_lock_timing(word);
     if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) & LOCK_WORD_WANTED)
-        sys_futex_wake(word, 1);
+        wake_waiter(word);
 }
 
 void lock_word_release(uint32_t *word)
@@ -124,7 +138,7 @@ void lock_word_release(uint32_t *word)
     if (__builtin_expect(__atomic_load_n(word, __ATOMIC_RELAXED) & LOCK_WORD_TIMED, 0))
         return release_timed(word);
     if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) & LOCK_WORD_WANTED)
-        sys_futex_wake(word, 1);
+        wake_waiter(word);
 }
 
 void lock_acquire(struct lock *lock)

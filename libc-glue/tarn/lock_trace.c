@@ -8,6 +8,7 @@
  */
 #include "lock_trace.h"
 #include "internal.h"
+#include "lock_spin.h"
 
 #include <errno.h>
 #include <trace/lock.h>
@@ -154,7 +155,14 @@ void end_lock_timing(const void *lock)
         log_held(note, held);
     if (note->sample.acquisitions)
         count_hold(note, held);
+    else if (spins_by_table() && note->lock_class == TARN_LOCK_MUTEX)
+        count_spin_hold(lock, held);
     forget_note(thread, note);
+}
+
+void time_contended_hold(void *lock)
+{
+    begin_timing(current_thread(), TARN_LOCK_MUTEX, lock, 0, (struct lock_sample){0, false});
 }
 
 bool times_read_locks(void)

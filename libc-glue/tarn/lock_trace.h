@@ -88,6 +88,8 @@ int note_tried(enum tarn_lock_class lock_class, void *lock);
 int count_failed_try(enum tarn_lock_class lock_class, const void *lock);
 /* Call before releasing a lock that may be timed, so that events are in order. */
 void end_lock_timing(const void *lock);
+/* Begins to time a mutex that the caller holds after waiting: for lock_spin.h, not for the other tables. */
+void time_contended_hold(void *lock);
 /* Whether the caller times any lock that it holds for reading; such a lock has no flag. */
 bool times_read_locks(void);
 

@@ -475,6 +475,17 @@ static void test_at_once(void)
     check(wrong == 0, "each thread is either waiting, queued or running");
 }
 
+/* placement.h: a window of a row, also one that wraps or holds garbage. */
+static void test_partners(void)
+{
+    const struct partner_sums before = {100, 50}, late = {UINT64_MAX - 7, UINT64_MAX - 3};
+    check(placement_decides(&before, &(struct partner_sums){116, 62}), "three quarters are brief: beside");
+    check(!placement_decides(&before, &(struct partner_sums){116, 61}), "fewer are: elsewhere");
+    check(placement_decides(&late, &(struct partner_sums){8, 9}), "sums may wrap");
+    check(!placement_decides(&before, &(struct partner_sums){0, 50}),
+          "a row that was overwritten decides nothing");
+}
+
 int main(void)
 {
     host_start(CPUS);
@@ -483,6 +494,7 @@ int main(void)
     test_slices();
     test_placement();
     test_late_idle();
+    test_partners();
     test_affinity();
     test_timers();
     test_at_once();
