@@ -82,7 +82,7 @@ static void begin_anew(struct trace_program *program, uint64_t epoch)
 static __attribute__((noinline)) bool begin_counting(void)
 {
     const int64_t address = has_no_memory ? -E_NO_MEMORY : sys_profile_map(FIRST_PAGES);
-    if (address < 0) {
+    if (address <= 0) {
         has_no_memory = address != -E_NOT_FOUND; /* that is: just being switched */
         return false;
     }

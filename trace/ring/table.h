@@ -138,6 +138,7 @@ static inline uint64_t *trace_row_set_keys(uint64_t *row, const uint64_t *keys, 
 {
 #pragma GCC unroll 4
     for (unsigned i = 0; i < key_count; i++)
+        /* cppcheck-suppress objectIndex ; a caller with one key passes its address */
         if (__atomic_load_n(&row[TRACE_ROW_KEYS + i], __ATOMIC_RELAXED) != keys[i])
             __atomic_store_n(&row[TRACE_ROW_KEYS + i], keys[i], __ATOMIC_RELAXED);
     return row;
