@@ -39,14 +39,17 @@ static void decide(struct partner *partner, const struct trace_partners_row *row
 
 /* ---- The measurement ---- */
 
-/* Whether the server is the caller's partner. */
-static bool is_partner(struct partner *partner, uint32_t server)
+/* Whether the server is the caller's partner. The first reply to a thread resets what an earlier one in the
+ * same memory left, so that creating threads costs nothing. */
+static bool is_partner(struct thread *caller, uint32_t server)
 {
+    struct partner *partner = &caller->partner;
+    if (partner->caller != caller->tid || (partner->server != server && !partner->weight)) {
+        *partner = (struct partner){.caller = caller->tid, .server = server, .weight = 1, .cpu = CPUS_MAX};
+        return false;
+    }
     if (partner->server != server) {
-        if (partner->weight)
-            partner->weight--;
-        else
-            *partner = (struct partner){.server = server, .weight = 1, .cpu = CPUS_MAX};
+        partner->weight--;
         return false;
     }
     if (partner->weight < PLACEMENT_WEIGHT)
@@ -90,7 +93,7 @@ void placement_wake_caller(struct thread *caller)
     struct partner *partner = &caller->partner;
     struct trace_partners_row *row = NULL;
     const uint32_t server = cpu->current->tid;
-    if (is_partner(partner, server))
+    if (is_partner(caller, server))
         row = trace_partners_row(arch_trace_ring(), server, caller->tid);
     if (!row) {
         sched_wake(caller);

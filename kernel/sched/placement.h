@@ -38,11 +38,12 @@ struct partner_sums {
 };
 
 struct partner {
-    uint32_t server;            /* thread number of the candidate; 0: none */
-    uint32_t weight;            /* of the vote */
-    uint32_t cpu;               /* whose row `since` is of */
-    bool beside;                /* the decision */
-    bool was_beside;            /* after the last reply */
+    uint32_t caller; /* thread number of the thread itself; another one: all is of a thread that ended */
+    uint32_t server; /* thread number of the candidate; 0: none */
+    uint32_t weight; /* of the vote */
+    uint32_t cpu;    /* whose row `since` is of */
+    bool beside;     /* the decision */
+    bool was_beside; /* after the last reply */
     uint64_t replied_at, delay; /* ticks: of that reply; until the caller ran, 0: not measured */
     struct partner_sums since;  /* the row at the last decision */
 };
