@@ -6,8 +6,9 @@
  * slots and does not shrink before its space dies, so a lookup needs no lock.
  *
  * A slot changes only under the table's lock, and each change also changes the generation in its `meta`
- * word. A lookup loads meta, then object and badge, takes the *object's* lock, and tests whether meta is
- * unchanged:
+ * word. A lookup loads meta, then object and badge, then meta again: if it has changed, the slot was empty in
+ * between, and the object may be one of another type, whose lock lies elsewhere. Else it takes the *object's*
+ * lock, and tests once more whether meta is unchanged:
  *
  *   - Unchanged: the slot still holds its reference. A slot is emptied before its reference is dropped, and
  *     the last drop must take the object's lock before it destroys anything.
@@ -71,7 +72,8 @@ void cap_table_destroy(struct cap_table *table); /* frees its memory, when no lo
 struct space;
 struct thread;
 
-/* Returns the slot's meta: type CAP_NONE if it is empty; 0 if there is no such slot. */
+/* Returns the slot's meta: type CAP_NONE if it is empty; 0 if there is no such slot, or if it was empty
+ * meanwhile. */
 static inline uint64_t cap_read(const struct cap_table *table, cap_t number, struct cap *found)
 {
     if (__builtin_expect(number >= atomic_load_explicit(&table->size, memory_order_relaxed), 0))
@@ -83,6 +85,9 @@ static inline uint64_t cap_read(const struct cap_table *table, cap_t number, str
     found->object = atomic_load_explicit(&slot->object, memory_order_relaxed);
     found->badge = atomic_load_explicit(&slot->badge, memory_order_relaxed);
     found->slot = slot;
+    atomic_thread_fence(memory_order_acquire); /* a newer object or badge comes with a newer meta; as above */
+    if (__builtin_expect(atomic_load_explicit(&slot->meta, memory_order_relaxed) != meta, 0))
+        meta = 0;
     return found->meta = meta;
 }
 
