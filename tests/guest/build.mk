@@ -46,7 +46,7 @@ $(foreach n,1 2 4 8,$(eval $(call profiles_on_cpus,$n)))
 $(eval $(call user_program,test_profiles_program,tests/guest/profiles_program.c tests/guest/profiles_functions.c,$(BA)/lib/libtarnprof.a))
 BOOT_FILES += test/profiles_program=$(BA)/user/test_profiles_program
 GUEST_TESTS += profiles_program
-GUEST_profiles_program := append=profiles=1
+GUEST_profiles_program := timed append=profiles=1
 # Its object is how much, and all of memory.
 $(eval $(call user_program,test_profiles_memory,tests/guest/profiles_memory.c,$(BA)/lib/libtarnprof.a))
 BOOT_FILES += test/profiles_memory=$(BA)/user/test_profiles_memory
