@@ -127,6 +127,8 @@ int64_t sys_profile_name(const char *user_name, uint64_t address)
 {
     struct space *space = current_thread()->space;
     struct trace_routine routine = {0};
+    if (!profiles_on)
+        return -E_NOT_FOUND;
     int64_t error = user_read_string(routine.name, user_name, sizeof routine.name);
     if (error < 0)
         return error;

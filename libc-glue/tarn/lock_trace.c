@@ -235,11 +235,12 @@ static uint32_t draw(struct pthread *thread, uint32_t bound)
 _Thread_local struct lock_turn lock_turns[TARN_LOCK_CLASSES_USER];
 
 /* The next sample is `rest` and a random number of acquisitions away. */
-static void place_sample(struct pthread *thread, struct lock_turn *turn, uint32_t rest)
+static void place_sample(struct pthread *thread, struct lock_turn *turn, uint32_t every, uint32_t rest)
 {
-    const uint32_t place = draw(thread, turn->every);
-    turn->left = rest + 1 + place;
-    turn->rest = turn->every - 1 - place;
+    const uint32_t place = draw(thread, every);
+    turn->begun = turn->every = every;
+    turn->left = rest + place;
+    turn->rest = every - 1 - place;
 }
 
 /* After is_to_be_noted(). Returns how many acquisitions this one stands for, or 0: it is not sampled. */
@@ -247,22 +248,24 @@ static __attribute__((noinline)) uint32_t draw_turn(struct pthread *thread, enum
 {
     struct lock_turn *turn = &lock_turns[lock_class];
     const uint32_t every = lock_sample_interval(lock_class);
-    if (turn->every != every) {
-        turn->every = every;
-        place_sample(thread, turn, 0);
-        if (--turn->left)
+    if (turn->begun != every) {
+        place_sample(thread, turn, every, 0);
+        if (turn->left) {
+            turn->left--;
             return 0;
+        }
     }
-    place_sample(thread, turn, turn->rest);
-    return turn->every;
+    place_sample(thread, turn, every, turn->rest);
+    return every;
 }
 
 static inline uint32_t end_turn(struct pthread *thread, enum tarn_lock_class lock_class)
 {
     struct lock_turn *turn = &lock_turns[lock_class];
-    if (turn->every != 1 || lock_sample_interval(lock_class) != 1)
+    if (turn->begun != 1 || lock_sample_interval(lock_class) != 1)
         return draw_turn(thread, lock_class);
-    turn->left = 1;
+    turn->every = 1;
+    turn->left = 0;
     return 1;
 }
 

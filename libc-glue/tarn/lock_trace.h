@@ -66,9 +66,21 @@ static inline uint32_t lock_sample_interval(enum tarn_lock_class lock_class)
 }
 /* Of each `every` acquisitions of a class that a thread makes, one is sampled, a random one. */
 struct lock_turn {
-    uint32_t every; /* as it was when the count began */
-    uint32_t left;  /* acquisitions to the next sample, with this */
-    uint32_t rest;  /* those that follow it of the same `every` */
+    /* One word: when `left` is 0, counting down borrows from `every`, so one comparison finds the sample, and
+     * that the interval was changed. */
+    union {
+        uint64_t both;
+        struct {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            uint32_t left;  /* acquisitions before the next sample */
+            uint32_t every; /* the interval */
+#else
+            uint32_t every, left;
+#endif
+        };
+    };
+    uint32_t begun; /* the interval, whatever was borrowed */
+    uint32_t rest;  /* acquisitions that follow the sample in the same interval */
 };
 extern _Thread_local struct lock_turn lock_turns[TARN_LOCK_CLASSES_USER]
     __attribute__((tls_model("local-exec")));
@@ -78,7 +90,7 @@ static inline bool is_to_be_noted(enum tarn_lock_class lock_class)
 {
     const uint32_t every = lock_sample_interval(lock_class);
     struct lock_turn *turn = &lock_turns[lock_class];
-    return __builtin_expect(every != 0, 0) && (turn->every != every || --turn->left == 0);
+    return __builtin_expect(every != 0, 0) && (turn->both--, turn->every != every);
 }
 /* Returns 0, as acquire functions do. */
 int note_acquisition(enum tarn_lock_class lock_class, void *lock);
