@@ -90,7 +90,11 @@ static inline bool is_to_be_noted(enum tarn_lock_class lock_class)
 {
     const uint32_t every = lock_sample_interval(lock_class);
     struct lock_turn *turn = &lock_turns[lock_class];
-    return __builtin_expect(every != 0, 0) && (turn->both--, turn->every != every);
+    if (__builtin_expect(every == 0, 1))
+        return false;
+    turn->both--;
+    __asm__("" : "+m"(turn->both)); /* in memory: half of it is compared there */
+    return turn->every != every;
 }
 /* Returns 0, as acquire functions do. */
 int note_acquisition(enum tarn_lock_class lock_class, void *lock);
