@@ -55,7 +55,7 @@ GUEST_profiles_memory := plain memory=256M append=profiles=1
 # Not the stubs of system calls, which are inline.
 CFLAGS_tests/guest/profiles_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
 $(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c user/bin/trace_rings.c))
-GUEST_lock_tables := plain append=debug.hang=1
+GUEST_lock_tables := plain timed append=debug.hang=1
 # Its vandal's races are what it is about.
 GUEST_trace_damage := plain
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k

@@ -219,14 +219,19 @@ static bool is_signalled(cap_t notification, uint64_t ns)
     return sys_notification_wait(notification, deadline_after(ns)) == BITS;
 }
 
+/* Takes wake-ups of what was before; another CPU may look at its ring a little later. */
+static void wait_until_quiet(cap_t notification)
+{
+    for (int i = 0; i < 5 && is_signalled(notification, STEP_NS); i++)
+        ;
+}
+
 /* Which packet of an empty ring was begun when the drain was woken. 9: it was not. */
 static uint64_t packet_at_wake_up(cap_t notification, uint64_t percent)
 {
     control(TRACE_OP_SET_LOW_WATER, percent, 0);
     control(TRACE_OP_CLEAR, 0, 0);
-    /* both tell the drain, too, and another CPU may look at its ring while it is cleared */
-    for (int i = 0; i < 5 && is_signalled(notification, STEP_NS); i++)
-        ;
+    wait_until_quiet(notification); /* both tell the drain, too */
     const struct trace_reader ring = ring_of(0);
     const uint64_t first = trace_reader_head(&ring), discarded = discarded_on(0);
     while (discarded_on(0) == discarded) {
@@ -269,6 +274,7 @@ static void test_low_water(void)
     check(packet_at_wake_up(first, 49) == 2, "mark 49: when one is");
     check(packet_at_wake_up(first, 25) == 2, "mark 25: the same");
     check(packet_at_wake_up(first, 0) == 3, "mark 0: when none is");
+    wait_until_quiet(first);
     check(control(TRACE_OP_SET_DRAIN, second, BITS) == 0 && is_signalled(second, 0) &&
               packet_at_wake_up(second, 0) == 3 && !is_signalled(first, 0),
           "another drain takes its place");

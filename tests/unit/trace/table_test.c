@@ -122,7 +122,8 @@ static void test_threads(void)
     running = WRITERS;
     for (unsigned i = 0; i < WRITERS; i++)
         pthread_create(&threads[i], NULL, write_rows, (void *)(uintptr_t)(i + 1));
-    while (__atomic_load_n(&running, __ATOMIC_ACQUIRE) > 0)
+    for (bool more = true; more;) { /* and once when all have ended, however fast they were */
+        more = __atomic_load_n(&running, __ATOMIC_ACQUIRE) > 0;
         for (unsigned i = 0; i < CPUS * locks->rows; i++) {
             const enum trace_row_state state =
                 trace_table_read_row(locks, rings[i / locks->rows], i % locks->rows, (uint64_t *)&row);
@@ -130,6 +131,7 @@ static void test_threads(void)
             whole += state == TRACE_ROW_WHOLE;
             wrong += state == TRACE_ROW_WHOLE && !is_of_one_moment(&row);
         }
+    }
     for (unsigned i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);
     check(whole > 0 && wrong == 0 && damaged == 0,
