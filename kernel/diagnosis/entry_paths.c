@@ -7,6 +7,7 @@
  */
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/entry_paths.h>
+#include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/profiles.h>
 #include <tarn/syscall.h>
@@ -29,7 +30,7 @@ static uint8_t how_to_watch(unsigned number, bool on)
 {
     if (!on || !profiles_alone)
         return on ? SYSCALL_WATCHED : SYSCALL_FAST;
-    return number >= SYS_ipc_call && number <= SYS_ipc_reply_to ? SYSCALL_COUNTED_MESSAGE : SYSCALL_COUNTED;
+    return syscall_is_message(number) ? SYSCALL_COUNTED_MESSAGE : SYSCALL_COUNTED;
 }
 
 void update_entry_paths(void)

@@ -8,6 +8,11 @@
 
 typedef int64_t syscall_handler(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
 
+static inline bool syscall_is_message(uint32_t number)
+{
+    return number - SYS_ipc_call <= SYS_ipc_reply_to - SYS_ipc_call;
+}
+
 /* The result, or SYSCALL_NO_RESULT (arch/cpu.h). A handler of messages may not return. */
 static inline int64_t syscall_handle(const struct thread *self, uint32_t number)
 {

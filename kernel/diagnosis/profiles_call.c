@@ -13,11 +13,6 @@
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
 
-static inline bool is_message(uint32_t number)
-{
-    return number - SYS_ipc_call <= SYS_ipc_reply_to - SYS_ipc_call;
-}
-
 /* ---- Messages ---- */
 
 /* The thread serves a message from the time at which it has received it. */
@@ -111,13 +106,13 @@ int64_t syscall_call_watched(struct thread *self, uint64_t number)
 void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
 {
     routine_begin(&self->routines, 0, number, now);
-    if (is_message(number))
+    if (syscall_is_message(number))
         enter_message(self, number, now);
 }
 
 void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now)
 {
-    if (is_message(number))
+    if (syscall_is_message(number))
         leave_message(self, number, result, now);
     else if (self->profile && self->routines.depth)
         routine_end(self, &self->profile->rows, &self->routines, 0, now);

@@ -26,7 +26,7 @@
 static __attribute__((noinline, cold)) void open_window(const struct thread *self)
 {
     const uint32_t number = self->traced & TRACED_NUMBER;
-    if (!ARCH_SWITCHED_RETURNS && number >= SYS_ipc_call && number <= SYS_ipc_reply_to)
+    if (!ARCH_SWITCHED_RETURNS && syscall_is_message(number))
         atomic_store_explicit(&this_cpu()->need_resched, 1, memory_order_relaxed);
     profile_open_window();
 }

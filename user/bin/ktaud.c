@@ -21,6 +21,7 @@
 #include <tarn/runtime.h>
 #include <time.h>
 #include <unistd.h>
+#include <user/bin/number.h>
 #include <user/bin/util.h>
 #include <user/tarnprof/save.h>
 
@@ -29,7 +30,7 @@
 static const char synopsis[] =
     "[-i SECONDS] [-n COUNT] [-p PID]... [-c NAME]... FILE|tcp:ADDRESS:PORT\n"
     "  -i SECONDS  between two snapshots; 5 if not given, parts of seconds as in 0.5\n"
-    "  -n COUNT    end after so many\n"
+    "  -n COUNT    end after COUNT snapshots\n"
     "  -p PID      only this process, and its children that have ended\n"
     "  -c NAME     only processes of this name, and theirs\n"
     "  FILE        is created, or snapshots are added to it\n"
@@ -51,24 +52,15 @@ struct plan {
 
 /* ---- Options ---- */
 
-static double number_of(const char *text, double least, double most)
-{
-    char *end;
-    const double value = strtod(text, &end);
-    if (end == text || *end || !(value >= least && value <= most))
-        usage(synopsis);
-    return value;
-}
-
 static void take_option(struct plan *plan, char letter, const char *value)
 {
     struct chosen *chosen = &plan->chosen;
     if (letter == 'i')
-        plan->seconds = number_of(value, 0.001, 1e6);
+        plan->seconds = read_decimal(value, 0.001, 1e6, synopsis);
     else if (letter == 'n')
-        plan->count = (unsigned long)number_of(value, 1, 1e9);
+        plan->count = (unsigned long)read_decimal(value, 1, 1e9, synopsis);
     else if (letter == 'p' && chosen->pid_count < CHOSEN_MAX)
-        chosen->pids[chosen->pid_count++] = (uint32_t)number_of(value, 0, 4294967295.0);
+        chosen->pids[chosen->pid_count++] = (uint32_t)read_decimal(value, 0, 4294967295.0, synopsis);
     else if (letter == 'c' && chosen->name_count < CHOSEN_MAX)
         chosen->names[chosen->name_count++] = value;
     else

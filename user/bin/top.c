@@ -17,6 +17,7 @@
 #include <time.h>
 #include <trace/print/shares.h>
 #include <unistd.h>
+#include <user/bin/number.h>
 #include <user/bin/util.h>
 #include <user/tarnprof/tarnprof.h>
 
@@ -25,8 +26,8 @@
 static const char synopsis[] =
     "[-i SECONDS] [-n COUNT] [-l LINES]\n"
     "  -i SECONDS  between two tables; 2 if not given, parts of seconds as in 0.5\n"
-    "  -n COUNT    end after so many, and print one below the other\n"
-    "  -l LINES    at most so many processes; 15 if not given\n";
+    "  -n COUNT    end after COUNT tables, and print one below the other\n"
+    "  -l LINES    show at most LINES processes; 15 if not given\n";
 
 struct moment {
     uint64_t time; /* ticks */
@@ -150,15 +151,6 @@ static void show(struct moment *now, struct moment *before, const struct plan *p
 
 /* ---- Running ---- */
 
-static double number_of(const char *text, double least, double most)
-{
-    char *end;
-    const double value = strtod(text, &end);
-    if (end == text || *end || !(value >= least && value <= most))
-        usage(synopsis);
-    return value;
-}
-
 static struct plan read_plan(int argc, char **argv)
 {
     struct plan plan = {.seconds = 2, .lines = 15};
@@ -166,11 +158,11 @@ static struct plan read_plan(int argc, char **argv)
         if (at + 1 == argc || argv[at][0] != '-' || strlen(argv[at]) != 2)
             usage(synopsis);
         if (argv[at][1] == 'i')
-            plan.seconds = number_of(argv[at + 1], 0.01, 1e6);
+            plan.seconds = read_decimal(argv[at + 1], 0.01, 1e6, synopsis);
         else if (argv[at][1] == 'n')
-            plan.count = (unsigned long)number_of(argv[at + 1], 1, 1e9);
+            plan.count = (unsigned long)read_decimal(argv[at + 1], 1, 1e9, synopsis);
         else if (argv[at][1] == 'l')
-            plan.lines = (unsigned long)number_of(argv[at + 1], 1, 1e6);
+            plan.lines = (unsigned long)read_decimal(argv[at + 1], 1, 1e6, synopsis);
         else
             usage(synopsis);
     }

@@ -2,11 +2,14 @@
 /* guest_make.c - see guest_make.h. */
 #include "guest_make.h"
 #include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
+#include <unistd.h>
 
 _Static_assert(TRACE_TABLES_BYTES >= 2 * 4096, "two extents");
 
@@ -291,4 +294,17 @@ void write_core(const char *path, const struct made *made)
     fwrite(made->ram + half, half, 1, file);
     fwrite(made->ram, half, 1, file);
     fclose(file);
+}
+
+uint8_t *share_file(const char *path, const struct made *made)
+{
+    write_file(path, made->ram, MAKE_BYTES);
+    int file = open(path, O_RDWR);
+    void *memory = mmap(NULL, MAKE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (memory == MAP_FAILED) {
+        perror(path);
+        exit(1);
+    }
+    return memory;
 }

@@ -56,5 +56,8 @@ uint64_t get64(const struct made *made, const void *at);
 /* Write a file: memory as it is, or an ELF core of it with two segments. */
 void write_file(const char *path, const void *bytes, size_t size);
 void write_core(const char *path, const struct made *made);
+/* The same, mapped: what is written there, a source `ram:PATH` sees. MAKE_BYTES, to be unmapped by the
+ * caller. */
+uint8_t *share_file(const char *path, const struct made *made);
 
 #endif

@@ -32,7 +32,7 @@
 #define LATEST       500000u
 #define MUTATIONS    250u
 #define READINGS     400u /* of memory that changes */
-#define CHANGES      50u  /* at least so many of them find something new */
+#define CHANGES      50u  /* the least number of them that find something new */
 #define READINGS_MAX 200000u
 
 static struct made made;
@@ -418,9 +418,7 @@ static void test_live(void)
 
     make_profiles(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     snprintf(path, sizeof(path), "%s/ram", scratch);
-    write_file(path, made.ram, MAKE_BYTES);
-    int file = open(path, O_RDWR);
-    shared = mmap(NULL, MAKE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    shared = share_file(path, &made);
     snprintf(name, sizeof(name), "ram:%s", path);
     struct source *source = open_source(name, 0, &fail);
     check(source != NULL, "ram: is opened %s", fail.text);
@@ -432,7 +430,6 @@ static void test_live(void)
     if (source != NULL)
         source->class->close(source);
     munmap(shared, MAKE_BYTES);
-    close(file);
 }
 
 int main(void)

@@ -560,9 +560,7 @@ static void test_live(void)
         put_word(0, row_word(locks, live_row) + word, 0);
     put_word(0, row_word(locks, live_row) + TRACE_ROW_BEGUN, 0);
     snprintf(path, sizeof(path), "%s/ram", scratch);
-    write_file(path, made.ram, MAKE_BYTES);
-    int file = open(path, O_RDWR);
-    shared = mmap(NULL, MAKE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    shared = share_file(path, &made);
     snprintf(name, sizeof(name), "ram:%s", path);
     struct source *source = open_source(name, 0, &fail);
     bool ok = source != NULL && declared_read(&declared, text, size, &fail);
@@ -575,7 +573,6 @@ static void test_live(void)
         declared_free(&declared);
     free(text);
     munmap(shared, MAKE_BYTES);
-    close(file);
 }
 
 static void test_missing(void)

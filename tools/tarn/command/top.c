@@ -119,9 +119,6 @@ static bool take_key(struct top *top, int key)
         return true;
     }
     switch (key) {
-    case 'q':
-    case 'Q':
-        return false;
     case 's':
         top->screen.sort = (enum screen_sort)((top->screen.sort + 1) % SORTS);
         break;
@@ -132,21 +129,8 @@ static bool take_key(struct top *top, int key)
         top->asks_pattern = true;
         top->input[0] = '\0';
         break;
-    case '+':
-        top->interval = top->interval < 60 ? 2 * top->interval : top->interval;
-        break;
-    case '-':
-        top->interval = top->interval > 0.01 ? top->interval / 2 : top->interval;
-        break;
-    case ' ':
-        top->is_paused = !top->is_paused;
-        break;
-    case 'h':
-    case '?':
-        top->has_help = !top->has_help;
-        break;
     default:
-        break;
+        return top_take_key(top, key);
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top.h - shared declarations of `tarn top`: top.c handles options, keys and output; top_trace.c the link and
- * the trace, interval by interval; top_profiles.c shows profiles instead.
+ * the trace, interval by interval; top_profiles.c shows profiles instead; top_keys.c has the keys of both.
  */
 #ifndef TARN_TOP_H
 #define TARN_TOP_H
@@ -53,6 +53,9 @@ int top_next(struct top *top, struct fail *fail);
 /* Reports losses, damage and a broken link; returns the exit status. */
 int top_status(struct top *top);
 void top_close(struct top *top);
+
+/* Takes a key that means the same for a trace and for profiles. Returns false to quit. */
+bool top_take_key(struct top *top, int key);
 
 /* Runs `tarn top --profiles`; returns the exit status. */
 int top_profiles(struct top *top);

@@ -142,31 +142,11 @@ static void draw(const struct moments *moments)
 /* Returns false to quit. */
 static bool take_key(struct top *top, int key)
 {
-    switch (key) {
-    case 'q':
-    case 'Q':
-        return false;
-    case 's':
-        top->screen.sort = top->screen.sort == SORT_RUNNING ? SORT_READY
-                           : top->screen.sort == SORT_READY ? SORT_NAME
-                                                            : SORT_RUNNING;
-        break;
-    case '+':
-        top->interval = top->interval < 60 ? 2 * top->interval : top->interval;
-        break;
-    case '-':
-        top->interval = top->interval > 0.01 ? top->interval / 2 : top->interval;
-        break;
-    case ' ':
-        top->is_paused = !top->is_paused;
-        break;
-    case 'h':
-    case '?':
-        top->has_help = !top->has_help;
-        break;
-    default:
-        break;
-    }
+    if (key != 's')
+        return top_take_key(top, key);
+    top->screen.sort = top->screen.sort == SORT_RUNNING ? SORT_READY
+                       : top->screen.sort == SORT_READY ? SORT_NAME
+                                                        : SORT_RUNNING;
     return true;
 }
 

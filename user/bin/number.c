@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* number.c - interface: number.h. */
+#include <stdlib.h>
+#include <user/bin/number.h>
+#include <user/bin/util.h>
+
+double read_decimal(const char *text, double least, double most, const char *synopsis)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end || !(value >= least && value <= most))
+        usage(synopsis);
+    return value;
+}
