@@ -15,7 +15,7 @@
 
 #define STAMP_AGE_MAX (1u << 26) /* ticks; an event that was just logged is younger */
 
-/* The event that begins so many words before the end of what this CPU has logged, if it has that id and
+/* The event that begins `back` words before the end of what this CPU has logged, if it has that id and
  * length; else NULL. */
 static inline const struct trace_header *find_logged(uint32_t back, uint32_t id, uint32_t words)
 {

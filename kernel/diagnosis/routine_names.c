@@ -4,8 +4,8 @@
  * profile_name and profile_names. struct trace_routine in trace/format/profile.h.
  *
  * A list in page frames, in the order of numbers, with chains by hash. It begins anew with the first name
- * after profiles were switched on. A space may add only so many names in an epoch, so one program cannot use
- * all numbers up; what finds none is refused and counted.
+ * after profiles were switched on. The number of names that a space may add in an epoch is limited, so one
+ * program cannot use all numbers up; what finds none is refused and counted.
  *
  * `names_lock` covers the list; no other lock is taken under it but that of page frames.
  */

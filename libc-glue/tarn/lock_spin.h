@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SPIN_PLACES_BITS 4u
-#define SPIN_EVERY       16u /* one of so many waits and wake-ups is measured */
+#define SPIN_EVERY       16u /* of as many waits, and wake-ups, one is measured */
 
 static inline bool spins_by_table(void)
 {

@@ -5,7 +5,7 @@
  * ends, not another one.
  *
  *     profiles_memory hostile    makes as many rows as it can, and stays
- *     profiles_memory PAGES      uses so many pages
+ *     profiles_memory PAGES      writes to that many pages, and ends
  *
  * Booted with `profiles=1` and little memory.
  */
@@ -102,8 +102,8 @@ static void test_limit(void)
     pthread_barrier_wait(&end);
     const struct system_stats during = quiet_stats();
     const uint64_t used = before.frames_free - during.frames_free, rows = count_rows(&right);
-    check(used > LIMIT / 2 && used <= LIMIT + SLACK,
-          "profiles of a process take so many page frames at most: %u", LIMIT);
+    check(used > LIMIT / 2 && used <= LIMIT + SLACK, "profiles of a process take at most %u page frames",
+          LIMIT);
     printf("# %llu frames, %llu rows\n", (unsigned long long)used, (unsigned long long)rows);
     check(rows > THREADS * 5u && rows < THREADS * ROWS, "so not all rows are there");
     check(right, "but times add up");

@@ -254,7 +254,7 @@ static void test_names(void)
               sys_profile_names(0, (void *)8, 4096) < 0 && sys_profile_names(0, name, 8) == -E_TOO_LARGE &&
               sys_profile_map(TRACE_PROGRAM_PAGES + 1) == -E_TOO_LARGE && sys_profile_map(0) == -E_TOO_LARGE,
           "what makes no sense is refused");
-    check(run_child("names") == 0, "a program may add only so many names");
+    check(run_child("names") == 0, "the number of names that a program may add is limited");
 }
 
 static int add_names(void)

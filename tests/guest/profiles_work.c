@@ -249,8 +249,8 @@ static void reply_to_fault(uint64_t label)
     must(ipc_reply(&message));
 }
 
-/* Faults that a handler resumes, after it has mapped the page, and such that end the thread; the same for
- * exceptions, of which the resumed one comes again. */
+/* One fault is resumed by a handler, which maps the page; another one ends the thread. The same with
+ * exceptions; the one that is resumed comes again. */
 static void fault_with_handler(struct child *child)
 {
     struct ipc_message message;

@@ -872,7 +872,7 @@ static bool read_moments(struct moments *moments, struct source *source, const s
     return true;
 }
 
-/* Reads moments until it is told to stop, and then one more. */
+/* Reads moments until it is told to stop; then reads one more. */
 static void *run_reader(void *argument)
 {
     struct moments *moments = argument;
