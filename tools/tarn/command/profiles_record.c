@@ -132,15 +132,31 @@ struct arriving {
     uint64_t bytes;
 };
 
+static bool is_small_with(struct arriving *arriving, uint64_t bytes)
+{
+    arriving->bytes += bytes;
+    return arriving->bytes <= SNAPSHOT_MAX;
+}
+
 static bool take_profile(void *context, const struct trace_profile *head,
                          const struct trace_profile_row *rows)
 {
     struct arriving *arriving = context;
 
-    arriving->bytes += sizeof(*head) + head->rows * sizeof(*rows);
-    if (arriving->bytes <= SNAPSHOT_MAX)
-        profiles_append(&arriving->profiles, head, rows);
-    return arriving->bytes <= SNAPSHOT_MAX;
+    if (!is_small_with(arriving, sizeof(*head) + head->rows * sizeof(*rows)))
+        return false;
+    profiles_append(&arriving->profiles, head, rows);
+    return true;
+}
+
+static bool take_names(void *context, const struct trace_routine *list, uint32_t count)
+{
+    struct arriving *arriving = context;
+
+    if (!is_small_with(arriving, count * sizeof(*list)))
+        return false;
+    profiles_append_names(&arriving->profiles, list, count);
+    return true;
 }
 
 /* Copies one snapshot from the connection to the file. *got says how it ended; false: FAIL, of the file. */
@@ -164,7 +180,8 @@ static bool receive_one(struct trace_profile_reader *reader, struct profiles_wri
 static bool receive_all(const struct profiles_record *record, struct profiles_writer *writer, FILE *from,
                         struct fail *fail)
 {
-    struct trace_profile_reader reader = {.file = from, .payload = alloc_zero(1, TRACE_PROFILE_BYTES_MAX)};
+    struct trace_profile_reader reader = {
+        .file = from, .payload = alloc_zero(1, TRACE_PROFILE_BYTES_MAX), .take_names = take_names};
     enum trace_profile_got got = TRACE_PROFILE_GOT_SNAPSHOT;
     bool ok = true;
 
