@@ -15,6 +15,7 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
+#include <trace/ring/profile_copy.h>
 
 bool profiles_on, profiles_alone;
 enum profiles_level profiles_level;
@@ -77,7 +78,7 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
         return;
     if (row->key != key)
         row = profile_find_row(rows, key);
-    const uint64_t times = row->begun + 1, bucket = 63 - (uint64_t)__builtin_clzll(elapsed | 1);
+    const uint64_t times = row->begun + 1;
     row->begun = times;
     __atomic_thread_fence(__ATOMIC_RELEASE); /* as in profile_count() */
     row->inclusive += elapsed;
@@ -89,7 +90,7 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
     row->limit = row->greatest < 1ull << (TRACE_PROFILE_BUCKETS - 1)
                      ? row->greatest
                      : (1ull << (TRACE_PROFILE_BUCKETS - 1)) - 1;
-    row->times[bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1]++;
+    row->times[trace_profile_bucket(elapsed)]++;
     __atomic_store_n(&row->ended, times, __ATOMIC_RELEASE);
 }
 

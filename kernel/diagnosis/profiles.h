@@ -41,9 +41,14 @@ struct routine_profile;
 /* The part that routine_end() uses. Only the thread's CPU. */
 struct profile_rows {
     struct trace_profile_row *cache[PROFILE_CACHE]; /* by profile_slot(): rows used last; never NULL */
-    struct trace_program_clock
-        *program; /* of its routines: a kernel address; the program writes there, too */
+    /* Of the program's routines: a kernel address; the program writes there, too. */
+    struct trace_program_clock *program;
 };
+/* A profile begins with them. */
+static inline struct profile_rows *profile_rows_of(struct routine_profile *profile)
+{
+    return (struct profile_rows *)profile;
+}
 
 /* The switch; the sites follow it. */
 enum profiles_level {
@@ -53,8 +58,8 @@ enum profiles_level {
 };
 extern bool profiles_on;
 extern enum profiles_level profiles_level;
-extern bool
-    profiles_alone; /* they are on, and what may block is neither traced nor sampled (entry_paths.c) */
+/* They are on, and what may block is neither traced nor sampled (entry_paths.c). */
+extern bool profiles_alone;
 
 #ifdef TRACE_TESTED
 static inline bool PROFILES_ON(void)

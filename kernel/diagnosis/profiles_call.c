@@ -120,12 +120,8 @@ void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result
 
 void profiles_restart_syscall(struct thread *self, uint64_t now)
 {
-    struct routine_profile *profile = self->profile;
-    const uint32_t depth = self->routines.depth;
-    if (!profile || !depth)
-        return;
     self->routines.at[0].key = self->traced & TRACED_NUMBER;
-    routine_end(self, &profile->rows, &self->routines, depth - 1, now);
+    profiles_end(self, now);
 }
 
 static __attribute__((noinline)) void resume_fault(struct thread *thread, struct routine_profile *profile,

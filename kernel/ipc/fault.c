@@ -186,7 +186,7 @@ static __attribute__((noinline)) bool handle_counted(uint64_t address, uint32_t 
         return hand_on_watched(self, &request, result, ip, since, from_kernel);
     self->routines.at[depth].key = trace_routine_key(TRACE_ROUTINE_FAULT, (uint16_t)request.kind);
     if (self->profile)
-        routine_end(self, (struct profile_rows *)self->profile, &self->routines, depth, arch_clock());
+        routine_end(self, profile_rows_of(self->profile), &self->routines, depth, arch_clock());
     return true;
 }
 

@@ -70,6 +70,21 @@ static inline uint32_t trace_profile_bucket(uint64_t time)
     return bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1;
 }
 
+/* Adds a copied row to a sum, whose counts and times are 0 at first. */
+static inline void trace_profile_add_row(struct trace_profile_row *sum, const struct trace_profile_row *row)
+{
+    if (row->ended && (!sum->ended || row->least < sum->least))
+        sum->least = row->least;
+    if (row->greatest > sum->greatest)
+        sum->greatest = row->greatest;
+    sum->begun += row->begun;
+    sum->ended += row->ended;
+    sum->inclusive += row->inclusive;
+    sum->exclusive += row->exclusive;
+    for (unsigned i = 0; i < TRACE_PROFILE_BUCKETS; i++)
+        sum->times[i] += row->times[i];
+}
+
 /* Whether a program has begun to count in this epoch. */
 static inline bool trace_program_counts(const struct trace_program *program, uint64_t epoch)
 {

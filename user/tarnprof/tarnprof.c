@@ -4,6 +4,7 @@
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/syscall.h>
+#include <trace/ring/profile_copy.h>
 #include <user/tarnprof/tarnprof.h>
 
 int tarnprof_next(struct tarnprof *profile, cap_t of)
@@ -98,27 +99,13 @@ static struct trace_profile_row *find_or_add(struct tarnprof_sum *sum, uint64_t 
     return row;
 }
 
-static void add_row(struct trace_profile_row *to, const struct trace_profile_row *from)
-{
-    to->begun += from->begun;
-    to->ended += from->ended;
-    to->inclusive += from->inclusive;
-    to->exclusive += from->exclusive;
-    if (from->least < to->least)
-        to->least = from->least;
-    if (from->greatest > to->greatest)
-        to->greatest = from->greatest;
-    for (unsigned i = 0; i < TRACE_PROFILE_BUCKETS; i++)
-        to->times[i] += from->times[i];
-}
-
 bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile)
 {
     for (uint32_t i = 0; i < profile->head->rows; i++) {
         struct trace_profile_row *row = find_or_add(sum, profile->rows[i].key);
         if (!row)
             return false;
-        add_row(row, &profile->rows[i]);
+        trace_profile_add_row(row, &profile->rows[i]);
     }
     sum->profiles++;
     sum->threads += profile->head->threads;

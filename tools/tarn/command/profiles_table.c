@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <tools/tarn/command/profiles_table.h>
+#include <trace/ring/profile_copy.h>
 
 enum { OWN, PERCENT, COUNT, TOTAL, MIN, MEAN, P50, P90, P99, MAX, CONTEXT, PID, TID, PROCESS };
 
@@ -57,20 +58,6 @@ static bool is_in_context(uint64_t key)
     return trace_routine_context(key) != 0 && trace_routine_kind(key) != TRACE_ROUTINE_PROGRAM;
 }
 
-static void add_to_sum(struct trace_profile_row *sum, const struct trace_profile_row *row)
-{
-    if (sum->ended == 0 || (row->ended > 0 && row->least < sum->least))
-        sum->least = row->least;
-    if (row->greatest > sum->greatest)
-        sum->greatest = row->greatest;
-    sum->key = row->key;
-    sum->ended += row->ended;
-    sum->inclusive += row->inclusive;
-    sum->exclusive += row->exclusive;
-    for (unsigned b = 0; b < TRACE_PROFILE_BUCKETS; b++)
-        sum->times[b] += row->times[b];
-}
-
 /* A row of the table for each routine, by its context, and by the profile if each has its own. */
 static void add_profile(struct view *view, const struct profile_copy *copy)
 {
@@ -88,7 +75,9 @@ static void add_profile(struct view *view, const struct profile_copy *copy)
         const uint64_t key = trace_routine_context(row->key) | (by_thread ? copy->head.serial << 12 : 0);
         struct table_row *line =
             table_row(&view->table, key, profile_routine_name(view->names, row->key, name));
-        add_to_sum(table_sum(&view->table, line, sizeof(*row)), row);
+        struct trace_profile_row *sum = table_sum(&view->table, line, sizeof(*row));
+        sum->key = row->key;
+        trace_profile_add_row(sum, row);
         line->cells[CONTEXT].text =
             is_in_context(row->key)
                 ? table_text(&view->table, profile_context_name(view->names, row->key, name))
