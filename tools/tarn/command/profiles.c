@@ -75,11 +75,8 @@ static bool show(const struct options *options, const struct profiles_view *view
     struct profile_names names;
 
     if (profiles->count == 0)
-        return fail_set(
-            fail,
-            options->record.pid == UINT64_MAX
-                ? "no profiles: they are off; `tarn ctl SOURCE profiles on` counts routines from then on"
-                : "that process has no profiles");
+        return fail_set(fail, options->record.pid == UINT64_MAX ? PROFILES_ARE_OFF
+                                                                : "that process has no profiles");
     profile_names_open(&names, profiles, options->symbols);
     bool ok = options->tau == NULL || profiles_write_tau(profiles, &names, options->tau, fail);
     if (ok && options->rows.format == ROWS_AS_FLAME)

@@ -13,7 +13,6 @@
 
 #define LOCAL_HOST   "127.0.0.1"
 #define SNAPSHOT_MAX (256u << 20) /* bytes; a peer that sends more does not send what it has */
-#define NO_PROFILES  "no profiles: they are off; `tarn ctl SOURCE profiles on` counts routines from then on"
 
 void profiles_keep(struct profiles *profiles, uint64_t pid)
 {
@@ -49,7 +48,7 @@ static bool add_snapshot(const struct profiles_record *record, struct profiles_w
     if (!profiles_read(&profiles, source, fail))
         return false;
     profiles_complain(&profiles);
-    bool ok = profiles.count > 0 || fail_set(fail, NO_PROFILES);
+    bool ok = profiles.count > 0 || fail_set(fail, PROFILES_ARE_OFF);
     profiles_keep(&profiles, record->pid);
     ok = ok && profiles_writer_add(writer, &profiles, record->pid != UINT64_MAX, fail);
     profiles_free(&profiles);

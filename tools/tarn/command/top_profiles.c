@@ -59,8 +59,7 @@ static bool read_moment(struct moments *moments, struct profiles *profiles, stru
         return false;
     if (profiles->count > 0)
         return true;
-    return fail_set(fail,
-                    "no profiles: they are off; `tarn ctl SOURCE profiles on` counts routines from then on");
+    return fail_set(fail, PROFILES_ARE_OFF);
 }
 
 /* Takes the next moment as the end of an interval. False: FAIL, or the file has no other. */

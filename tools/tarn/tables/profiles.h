@@ -42,6 +42,9 @@ void profiles_append(struct profiles *profiles, const struct trace_profile *head
 bool profiles_subtract(struct profiles *now, struct profiles *before, struct fail *fail);
 void profile_subtract_row(struct trace_profile_row *row, const struct trace_profile_row *old);
 void profiles_free(struct profiles *profiles);
+/* For the user, if a source has none. */
+#define PROFILES_ARE_OFF \
+    "no profiles: they are off; `tarn ctl SOURCE profiles on` counts routines from then on"
 
 /* Time in which the thread did not run, or of a part of it. */
 uint64_t profile_time_out(const struct profile_copy *copy);
