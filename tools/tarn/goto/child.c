@@ -108,6 +108,13 @@ void child_forget(pid_t pid)
         close(atomic_exchange(&child->fd, 0));
 }
 
+void child_end_with(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(CHILD_NOT_STARTED); /* it died before the line above */
+}
+
 pid_t child_start(char *const *words, int output, int ending)
 {
     pid_t parent = getpid(), pid = fork();
@@ -125,9 +132,7 @@ pid_t child_start(char *const *words, int output, int ending)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* gdb may abort if it and its target end at the same time */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(CHILD_NOT_STARTED); /* tarn died before the line above */
+    child_end_with(parent);
     if (output >= 0) {
         setpgid(0, 0); /* it gets no Ctrl-C from the terminal */
         dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);

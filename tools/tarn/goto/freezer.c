@@ -51,9 +51,10 @@ static bool try_watching(void)
 {
     static volatile uint64_t word;
     int status;
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
 
     if (child == 0) {
+        child_end_with(parent); /* a stopped process stays for ever otherwise */
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
             _exit(1);
         raise(SIGSTOP);
