@@ -208,6 +208,22 @@ static void test_unfinished(void)
     profiles_free(&profiles);
 }
 
+/* A CPU went on after the last moment that the kernel noted, as after a panic that could not stop it: the
+ * moment of all threads is that of the last row. */
+static void test_late(bool big)
+{
+    struct profiles profiles = {0};
+    struct fail fail = {""};
+
+    make_profiles(big);
+    PUT(row_at(2, 0), struct trace_profile_row, exclusive, LATEST);
+    bool ok = read_made(&profiles, &fail) && profiles.count == PROFILES;
+    check(ok && profiles.copies[2].head.until == BORN + LATEST + 200 &&
+              profiles.copies[0].head.until == profiles.copies[2].head.until,
+          "threads have one moment, that of the last of all rows %s", fail.text);
+    profiles_free(&profiles);
+}
+
 /* The machine stopped while a thread's rows were handed on. */
 static void test_changing(bool big)
 {
@@ -443,6 +459,7 @@ int main(void)
         test_values(big ? "big-endian" : "little-endian");
         test_unfinished();
         test_changing(big);
+        test_late(big);
         test_damage(big);
         test_random(big);
     }

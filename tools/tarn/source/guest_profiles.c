@@ -2,8 +2,8 @@
 /*
  * guest_profiles.c - copies profiles of routines out of guest memory; see guest_profiles.h.
  *
- * guest_profiles_next -> find_next follows the list of heads; copy_steadily copies a profile;
- * guest_profiles_complete makes the reply of it.
+ * guest_profiles_next -> begin_reading finds the moment of all threads; find_next follows the list of heads;
+ * copy_steadily copies a profile; guest_profiles_complete makes the reply of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static bool read_head(struct guest *guest, uint64_t address, struct trace_profil
            fail_set(fail, "the profile at %#llx is damaged", (unsigned long long)address);
 }
 
-/* ---- the list -------------------------------------------------------------------------------------- */
+/* ---- copying --------------------------------------------------------------------------------------- */
 
 static bool read_open(struct guest *guest, const struct trace_profile_head *head, struct open_routines *open,
                       struct fail *fail)
@@ -73,77 +73,6 @@ static bool read_open(struct guest *guest, const struct trace_profile_head *head
     memset(open, 0, sizeof(*open));
     return head->open == 0 || copy_words(guest, head->open, open, sizeof(*open), fail);
 }
-
-static void learn_open(struct guest_profiles *profiles, struct guest *guest,
-                       const struct trace_profile_head *head)
-{
-    struct open_routines open;
-    struct fail ignored;
-
-    if (!read_open(guest, head, &open, &ignored))
-        return;
-    make_open_native(guest, &open);
-    for (uint32_t i = 0; i < open.depth && i < OPEN_ROUTINES_MAX; i++)
-        if (open.at[i].nested < LATE_SECONDS * guest->store.clock_hz)
-            guest_profiles_learn(profiles, guest, open.at[i].since + open.at[i].nested);
-}
-
-/* Follows the list from ADDRESS to the first head behind serial number AFTER. *address is its address, or 0:
- * there is none. LEARNS: learns the time from all heads on the way. False: FAIL, the list is damaged, or
- * has changed. */
-static bool follow(struct guest_profiles *profiles, struct guest *guest, uint64_t *address, uint64_t after,
-                   bool learns, struct fail *fail)
-{
-    struct trace_profile_head head;
-    uint64_t last = 0;
-
-    for (unsigned i = 0; i < HEADS_MAX && *address != 0; i++) {
-        if (!read_head(guest, *address, &head, fail))
-            return false;
-        if (head.serial <= last)
-            return fail_set(fail, "the list of profiles leads back at %#llx", (unsigned long long)*address);
-        if (learns)
-            learn_open(profiles, guest, &head);
-        else if (head.serial > after && head.epoch == profiles->list.epoch)
-            return true;
-        last = head.serial;
-        *address = head.next;
-    }
-    return *address == 0 || fail_set(fail, "the list of profiles does not end");
-}
-
-/* Whether the profile copied last is still in the list; then *address is that of its successor. */
-static bool successor(const struct guest_profiles *profiles, struct guest *guest, uint64_t after,
-                      uint64_t *address)
-{
-    struct trace_profile_head head;
-    struct fail ignored;
-
-    if (profiles->at == 0 || profiles->serial != after || !read_head(guest, profiles->at, &head, &ignored) ||
-        head.serial != after)
-        return false;
-    *address = head.next;
-    return true;
-}
-
-static bool find_next(struct guest_profiles *profiles, struct guest *guest, uint64_t after, uint64_t *address,
-                      struct fail *fail)
-{
-    for (unsigned i = 0; i < RESTARTS_MAX; i++) {
-        if (!read_list(guest, &profiles->list, fail))
-            return false;
-        if (!successor(profiles, guest, after, address))
-            *address = profiles->list.first;
-        if (follow(profiles, guest, address, after, false, fail))
-            return true;
-        if (!guest->memory->live)
-            return false;
-        profiles->at = 0;
-    }
-    return false;
-}
-
-/* ---- copying --------------------------------------------------------------------------------------- */
 
 /* Rows of one page, or the first ones. */
 static bool copy_rows(struct guest_profiles *profiles, struct guest *guest, struct profile_raw *raw,
@@ -195,6 +124,75 @@ static bool copy_profile(struct guest_profiles *profiles, struct guest *guest, u
     copy_program(guest, raw);
     return true;
 }
+
+/* ---- the list -------------------------------------------------------------------------------------- */
+
+/* Learns the time from all that a thread's profile shows. */
+static void learn(struct guest_profiles *profiles, struct guest *guest, const struct trace_profile_head *head)
+{
+    struct fail ignored;
+
+    if (head->open != 0 && head->epoch == profiles->list.epoch &&
+        copy_profile(profiles, guest, head->self, profiles->raw[0], &ignored))
+        guest_profiles_complete(profiles, guest);
+}
+
+/* Follows the list from ADDRESS to the first head behind serial number AFTER. *address is its address, or 0:
+ * there is none. LEARNS: learns the time from all heads on the way. False: FAIL, the list is damaged, or
+ * has changed. */
+static bool follow(struct guest_profiles *profiles, struct guest *guest, uint64_t *address, uint64_t after,
+                   bool learns, struct fail *fail)
+{
+    struct trace_profile_head head;
+    uint64_t last = 0;
+
+    for (unsigned i = 0; i < HEADS_MAX && *address != 0; i++) {
+        if (!read_head(guest, *address, &head, fail))
+            return false;
+        if (head.serial <= last)
+            return fail_set(fail, "the list of profiles leads back at %#llx", (unsigned long long)*address);
+        if (learns)
+            learn(profiles, guest, &head);
+        else if (head.serial > after && head.epoch == profiles->list.epoch)
+            return true;
+        last = head.serial;
+        *address = head.next;
+    }
+    return *address == 0 || fail_set(fail, "the list of profiles does not end");
+}
+
+/* Whether the profile copied last is still in the list; then *address is that of its successor. */
+static bool successor(const struct guest_profiles *profiles, struct guest *guest, uint64_t after,
+                      uint64_t *address)
+{
+    struct trace_profile_head head;
+    struct fail ignored;
+
+    if (profiles->at == 0 || profiles->serial != after || !read_head(guest, profiles->at, &head, &ignored) ||
+        head.serial != after)
+        return false;
+    *address = head.next;
+    return true;
+}
+
+static bool find_next(struct guest_profiles *profiles, struct guest *guest, uint64_t after, uint64_t *address,
+                      struct fail *fail)
+{
+    for (unsigned i = 0; i < RESTARTS_MAX; i++) {
+        if (!read_list(guest, &profiles->list, fail))
+            return false;
+        if (!successor(profiles, guest, after, address))
+            *address = profiles->list.first;
+        if (follow(profiles, guest, address, after, false, fail))
+            return true;
+        if (!guest->memory->live)
+            return false;
+        profiles->at = 0;
+    }
+    return false;
+}
+
+/* ---- copying steadily ------------------------------------------------------------------------------ */
 
 static bool has_unfinished(const struct profile_raw *raw)
 {
