@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kill.c - kills processes: kill [-SIGNAL] pid ... */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -11,17 +12,15 @@ int main(int argc, char **argv)
     const char *synopsis = "[-signal number] pid ...";
     program_name = "kill";
     int first = 1, signal_number = SIGTERM;
-    char *end;
     if (argc > 1 && argv[1][0] == '-') {
-        signal_number = (int)strtol(argv[1] + 1, &end, 10);
-        if (*end || signal_number < 0)
-            usage(synopsis);
+        signal_number = (int)read_number(argv[1] + 1, 0, INT_MAX, synopsis);
         first = 2;
     }
     if (first == argc)
         usage(synopsis);
     int status = 0;
     for (int i = first; i < argc; i++) {
+        char *end;
         long pid = strtol(argv[i], &end, 10);
         if (*end || end == argv[i] || pid <= 0) {
             status = refuse("%s is not a process id", argv[i]);

@@ -100,12 +100,12 @@ static int connect_to(const char *address)
 {
     struct sockaddr_in to = {.sin_family = AF_INET};
     const char *colon = strrchr(address, ':');
-    char host[40] = "", *end;
+    char host[40] = "";
     if (!colon || (size_t)(colon - address) >= sizeof host)
         usage(synopsis);
     memcpy(host, address, (size_t)(colon - address));
-    const unsigned long port = strtoul(colon + 1, &end, 10);
-    if (end == colon + 1 || *end || port < 1 || port > 65535 || inet_pton(AF_INET, host, &to.sin_addr) != 1)
+    const unsigned long port = read_number(colon + 1, 1, 65535, synopsis);
+    if (inet_pton(AF_INET, host, &to.sin_addr) != 1)
         usage(synopsis);
     to.sin_port = htons((uint16_t)port);
     const int fd = socket(AF_INET, SOCK_STREAM, 0);

@@ -10,10 +10,10 @@
 int main(int argc, char **argv)
 {
     program_name = "poweroff";
-    char *end = NULL;
-    unsigned long status = argc > 1 ? strtoul(argv[1], &end, 10) : 0;
-    if (argc > 2 || status > 127 || (end && (*end || end == argv[1])))
-        usage("[status, 0..127]");
+    const char *synopsis = "[status, 0..127]";
+    if (argc > 2)
+        usage(synopsis);
+    const unsigned long status = argc > 1 ? read_number(argv[1], 0, 127, synopsis) : 0;
     errno = (int)-call_server(SLOT_PROC, PROC_SHUTDOWN, status, 0, 0, 0);
     return complain("cannot power off");
 }

@@ -56,22 +56,13 @@ static void print_line(double time, const struct system_stats *s, double idle)
     fflush(stdout);
 }
 
-static unsigned read_number(const char *text)
-{
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    if (end == text || *end || value < 1 || value > 1000000)
-        usage(SYNOPSIS);
-    return (unsigned)value;
-}
-
 int main(int argc, char **argv)
 {
     int at = read_options(argc, argv, "", 0, SYNOPSIS);
     if (argc - at > 2)
         usage(SYNOPSIS);
-    unsigned seconds = at < argc ? read_number(argv[at]) : 0;
-    unsigned count = at + 1 < argc ? read_number(argv[at + 1]) : 0;
+    unsigned seconds = at < argc ? (unsigned)read_number(argv[at], 1, 1000000, SYNOPSIS) : 0;
+    unsigned count = at + 1 < argc ? (unsigned)read_number(argv[at + 1], 1, 1000000, SYNOPSIS) : 0;
     struct system_stats last = {0}; /* the first line shows the mean since boot */
     double last_time = 0;
     print_head();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* util.c - shared code of the utilities. Interface: util.h. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,6 +74,17 @@ int read_options(int argc, char **argv, const char *allowed, int least, const ch
     if (argc - i < least)
         usage(synopsis);
     return i;
+}
+
+/* strtoul takes signs and spaces, too. */
+unsigned long read_number(const char *text, unsigned long least, unsigned long most, const char *synopsis)
+{
+    char *end;
+    errno = 0;
+    const unsigned long number = strtoul(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end || errno || number < least || number > most)
+        usage(synopsis);
+    return number;
 }
 
 int write_whole(int fd, const void *data, size_t size)

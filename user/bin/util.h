@@ -22,6 +22,8 @@ void usage(const char *synopsis) __attribute__((noreturn)); /* exits with 2 */
  */
 int read_options(int argc, char **argv, const char *allowed, int least, const char *synopsis);
 bool option(char letter);
+/* A whole decimal number. Calls usage(synopsis) for all that is none from `least` to `most`. */
+unsigned long read_number(const char *text, unsigned long least, unsigned long most, const char *synopsis);
 
 int write_whole(int fd, const void *data, size_t size);   /* 0, or -1 with errno */
 int copy_stream(int from, int to);                        /* 0, or -1 with errno */
