@@ -2,8 +2,9 @@
 /*
  * trace_tables.c - prints tables of counters; see trace_tables.h.
  *
- * They are read where they are mapped. For an interval they are copied at its begin and at its end; then the
- * second copy becomes the difference, which is printed as if it were mapped.
+ * They are read where they are mapped. For an interval they are copied at its begin and at its end. In the
+ * first copy rows are moved as the kernel did until the second, which then becomes the difference, and is
+ * printed as if it were mapped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +17,13 @@
 #include <trace/events.h>
 #include <trace/print/tables.h>
 #include <trace/print/words.h>
+#include <trace/ring/table_move.h>
 #include <user/bin/trace_tables.h>
 #include <user/bin/util.h>
 
 #define ROWS_SHOWN  1000u
 #define CLASSES_MAX 128u
+#define COPIES_MAX  4u
 
 static const char *ring_at(uint32_t cpu)
 {
@@ -57,9 +60,14 @@ static const char *name_of(const char *key, uint64_t value)
 
 static char *copies[2]; /* of all CPUs' tables: before, now */
 
+static char *ring_of_copy(unsigned copy, uint32_t cpu)
+{
+    return copies[copy] + (uint64_t)cpu * TRACE_TABLES_BYTES - TRACE_TABLES_OFFSET;
+}
+
 static const char *copied_ring(uint32_t cpu)
 {
-    return copies[1] + (uint64_t)cpu * TRACE_TABLES_BYTES - TRACE_TABLES_OFFSET;
+    return ring_of_copy(1, cpu);
 }
 
 static uint64_t *copied_row(unsigned copy, const struct trace_table_info *table, uint32_t cpu, uint32_t row)
@@ -73,6 +81,7 @@ static void copy_table(unsigned copy, const struct trace_table_info *table, uint
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
         uint64_t *head = copied_row(copy, table, cpu, 0) - TRACE_TABLE_HEAD_WORDS;
         memcpy(head, ring_at(cpu) + TRACE_TABLES_OFFSET + table->offset, TRACE_TABLE_HEAD_WORDS * 8);
+        head[TRACE_TABLE_MOVES_BEGUN] = 0; /* in a copy nothing is moved */
         for (uint32_t row = 0; row < table->rows; row++) {
             uint64_t *words = copied_row(copy, table, cpu, row);
             if (trace_table_read_row(table, ring_at(cpu), row, words) == TRACE_ROW_FREE)
@@ -109,11 +118,36 @@ static void subtract_table(const struct trace_table_info *table, uint32_t cpu_co
     }
 }
 
-static void copy_tables(unsigned copy, const struct trace_table_info *table, uint32_t cpu_count)
+/* Moves of rows on all CPUs that have begun, or that have ended. */
+static uint64_t count_moves(uint32_t cpu_count, uint32_t offset)
 {
-    copy_table(copy, table, cpu_count);
-    if (table->adds)
-        copy_table(copy, table->adds, cpu_count);
+    uint64_t moves = 0;
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
+        moves += __atomic_load_n((const uint64_t *)(ring_at(cpu) + TRACE_TABLES_OFFSET + offset),
+                                 __ATOMIC_ACQUIRE);
+    return moves;
+}
+
+/* Again, if rows were moved meanwhile. Returns whether they were, each time. */
+static bool copy_tables(unsigned copy, const struct trace_table_info *table, uint32_t cpu_count)
+{
+    bool is_moving = true;
+    for (unsigned i = 0; i < COPIES_MAX && is_moving; i++) {
+        const uint64_t moves = count_moves(cpu_count, table->moves_ended);
+        copy_table(copy, table, cpu_count);
+        if (table->adds)
+            copy_table(copy, table->adds, cpu_count);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        is_moving = moves != count_moves(cpu_count, TRACE_TABLE_MOVES_BEGUN * sizeof(uint64_t));
+    }
+    return is_moving;
+}
+
+static void follow_moves(const struct trace_table_info *table, const struct trace_table_info *into,
+                         uint32_t cpu_count)
+{
+    for (uint32_t cpu = 0; cpu < cpu_count && table->is_hashed; cpu++)
+        trace_table_follow(table, into, ring_of_copy(0, cpu), ring_of_copy(1, cpu));
 }
 
 /* Returns false if there is no memory. */
@@ -124,10 +158,14 @@ static bool watch_interval(struct trace_table_print *print, const struct trace_t
     if (!copies[0] || !copies[1])
         return false;
     const uint64_t begin = arch_trace_clock();
-    copy_tables(0, table, print->cpu_count);
+    bool is_moving = copy_tables(0, table, print->cpu_count);
     usleep((useconds_t)(ns / 1000));
-    copy_tables(1, table, print->cpu_count);
+    is_moving |= copy_tables(1, table, print->cpu_count);
     print->elapsed = arch_trace_clock() - begin;
+    if (is_moving)
+        print->put(
+            "rows of what had ended were moved while they were read: some may count twice, or not at all\n");
+    follow_moves(table->adds ? table->adds : table, table->adds ? table : NULL, print->cpu_count);
     subtract_table(table, print->cpu_count);
     if (table->adds)
         subtract_table(table->adds, print->cpu_count);

@@ -86,6 +86,10 @@ static void complain_of_rows(const char *name, const struct counted *counted)
     if (counted->damaged != 0)
         complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
                  counted->damaged, counted->damaged == 1 ? " is" : "s are");
+    if (counted->is_moving)
+        complain("%s: rows of what had ended were moved while they were read: sums over rows may have some "
+                 "updates twice, or not at all; read them again",
+                 name);
     if (counted->no_row != 0)
         complain("%s: %" PRIu64 " update%s found no row, because no more may be used: %s keys are missing",
                  name, counted->no_row, counted->no_row == 1 ? "" : "s",
@@ -97,8 +101,9 @@ static void print_rows(const struct options *options, const struct shown *shown,
 {
     if (options->rows.format == ROWS_AS_JSON) {
         printf("{\"table\":\"%s\",\"cpus\":%u,\"clock_hz\":%" PRIu64 ",\"no_row\":%" PRIu64
-               ",\"damaged_rows\":%" PRIu64 ",\"seconds\":",
-               shown->counters->name, cpu_count, shown->clock_hz, counted->no_row, counted->damaged);
+               ",\"damaged_rows\":%" PRIu64 ",\"moving\":%s,\"seconds\":",
+               shown->counters->name, cpu_count, shown->clock_hz, counted->no_row, counted->damaged,
+               counted->is_moving ? "true" : "false");
         printf(seconds > 0 ? "%.9f" : "null", seconds);
         printf(",\"tables\":{");
     } else if (options->rows.format == ROWS_AS_TEXT && seconds > 0) {
@@ -158,8 +163,10 @@ static bool show_table(const struct options *options, struct source *source, con
     before = *now;
     *now = (struct moment){0};
     bool ok = rows_wait(source, before.time + (double)options->rows.interval_ns * 1e-9, fail) &&
-              moment_read(now, source, declared, fail) &&
-              show_rows(options, source, counters, now, &before, status, fail);
+              moment_read(now, source, declared, fail);
+    if (ok)
+        moment_follow(&before, now, declared);
+    ok = ok && show_rows(options, source, counters, now, &before, status, fail);
     moment_free(&before);
     return ok;
 }

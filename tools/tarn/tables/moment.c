@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tools/tarn/tables/moment.h>
 #include <trace/format/layout.h>
+#include <trace/ring/table_move.h>
 
 #define READ_AGAIN_MAX 3u
 
@@ -22,10 +23,13 @@ enum trace_row_state moment_row(const struct moment *moment, unsigned cpu,
     return trace_table_read_row(table, ring_of_area(moment->area[cpu]), row, copy);
 }
 
-uint64_t moment_no_row(const struct moment *moment, unsigned cpu, const struct trace_table_info *table)
+uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
+                     enum trace_table_head_word word)
 {
-    return moment->area[cpu][table->offset / 8 + TRACE_TABLE_NO_SPACE];
+    return moment->area[cpu][table->offset / 8 + word];
 }
+
+/* ---- copying --------------------------------------------------------------------------------------- */
 
 /* Copies the tables of CPU to AREA. */
 static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint64_t *area, uint64_t *clock,
@@ -83,18 +87,46 @@ static bool has_changing(const struct declared *declared, const uint64_t *area)
     return false;
 }
 
+static uint64_t moves_begun(const uint64_t *area)
+{
+    return area[TRACE_TABLE_MOVES_BEGUN];
+}
+
+/* Whether no row was moved while the area was copied, from its end to its begin. */
+static bool is_settled(const struct declared *declared, const uint64_t *area)
+{
+    const uint32_t ended = declared->tables[0].moves_ended;
+
+    return ended == 0 || area[ended / 8] == moves_begun(area);
+}
+
+static bool read_settled(struct moment *moment, struct source *source, const struct declared *declared,
+                         uint32_t cpu, struct fail *fail)
+{
+    bool ok = true;
+
+    moment->moving[cpu] = true;
+    for (unsigned i = 0; i <= READ_AGAIN_MAX && ok && moment->moving[cpu]; i++) {
+        ok = read_area(source, cpu, declared->bytes, moment->area[cpu], &moment->clock[cpu], fail);
+        moment->moving[cpu] = !is_settled(declared, moment->area[cpu]);
+    }
+    return ok;
+}
+
+/* Rows that are read again must be where they were. */
 static bool read_cpu(struct moment *moment, struct source *source, const struct declared *declared,
                      uint32_t cpu, struct fail *fail)
 {
     uint64_t ignored, *area = moment->area[cpu];
-    bool ok = read_area(source, cpu, declared->bytes, area, &moment->clock[cpu], fail);
+    bool ok = read_settled(moment, source, declared, cpu, fail);
 
     if (!ok || !has_changing(declared, area))
         return ok;
     uint64_t *again = alloc_zero(1, declared->bytes);
     for (unsigned i = 0; i < READ_AGAIN_MAX; i++) {
         ok = read_area(source, cpu, declared->bytes, again, &ignored, fail);
-        if (!ok || !replace_rows(declared, area, again))
+        if (!ok || !is_settled(declared, again) || moves_begun(again) != moves_begun(area) ||
+            !replace_rows(declared, area, again))
             break;
     }
     free(again);
@@ -113,6 +145,20 @@ bool moment_read(struct moment *moment, struct source *source, const struct decl
         }
     }
     return true;
+}
+
+void moment_follow(struct moment *before, const struct moment *now, const struct declared *declared)
+{
+    for (unsigned t = 0; t < declared->count; t++) {
+        const struct trace_table_info *table = &declared->tables[t], *into = declared->tables;
+        const struct trace_table_info *end = into + declared->count;
+        while (into < end && into->adds != table)
+            into++;
+        for (unsigned cpu = 0; cpu < now->cpu_count && table->is_hashed; cpu++)
+            if (moves_begun(before->area[cpu]) != moves_begun(now->area[cpu]))
+                trace_table_follow(table, into < end ? into : NULL, (char *)ring_of_area(before->area[cpu]),
+                                   ring_of_area(now->area[cpu]));
+    }
 }
 
 void moment_free(struct moment *moment)
