@@ -18,6 +18,7 @@
 #include <trace/print/tables.h>
 #include <trace/print/words.h>
 #include <trace/ring/table_move.h>
+#include <user/bin/trace_previous.h>
 #include <user/bin/trace_tables.h>
 #include <user/bin/util.h>
 
@@ -173,11 +174,31 @@ static bool watch_interval(struct trace_table_print *print, const struct trace_t
     return true;
 }
 
+/* ---- the previous boot ----------------------------------------------------------------------------- */
+
+static const char *previous_ring(uint32_t cpu)
+{
+    return opened_previous()->rings[cpu];
+}
+
+/* Only tables that are declared as this system's can be read here. Returns an exit status. */
+static int open_previous_tables(struct trace_table_print *print)
+{
+    const int status = open_previous();
+    if (status)
+        return status;
+    print->ring_of = previous_ring;
+    print->cpu_count = opened_previous()->info.cpu_count;
+    print->clock_hz = opened_previous()->info.clock_hz;
+    return 0;
+}
+
 /* ---- the command ----------------------------------------------------------------------------------- */
 
 struct options {
     const char *name, *by;
     uint64_t top, interval_ns;
+    bool previous;
 };
 
 static bool read_option(struct options *options, const char *word, const char *value)
@@ -196,15 +217,16 @@ static bool read_option(struct options *options, const char *word, const char *v
 static int refuse_option(const char *word, const char *value)
 {
     return refuse(
-        "'%s %s': options are --by COLUMN, --top N (1 to %u) and --interval DURATION, such as 500ms or "
-        "5s",
+        "'%s %s': options are --by COLUMN, --top N (1 to %u), --interval DURATION, such as 500ms or "
+        "5s, and --previous",
         word, value ? value : "", ROWS_SHOWN);
 }
 
 static int print_rows(struct trace_table_print *print, const struct trace_table_info *table,
                       const struct options *options)
 {
-    read_classes();
+    if (!options->previous)
+        read_classes(); /* the numbers of another system may differ */
     if (options->interval_ns && !watch_interval(print, table, options->interval_ns))
         return refuse("no memory to copy the tables");
     if (trace_table_print(print, table))
@@ -231,18 +253,41 @@ static int show_table(struct trace_table_print *print, const struct options *opt
     return status;
 }
 
+/* False: it has said what is wrong. */
+static bool parse_options(struct options *options, int argc, char **argv)
+{
+    int i = argc > 1 && strncmp(argv[1], "--", 2) ? 2 : 1;
+    options->name = i == 2 ? argv[1] : NULL;
+    for (; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(argv[i], "--previous"))
+            options->previous = true;
+        else if (options->name && value && read_option(options, argv[i], value))
+            i++;
+        else
+            return refuse_option(argv[i], value), false;
+    }
+    if (options->previous && options->interval_ns)
+        return refuse("the previous boot has ended, so nothing changes: remove --interval"), false;
+    return true;
+}
+
 int show_tables(int argc, char **argv)
 {
     static struct trace_table_print print = {.ring_of = ring_at, .put = put_text, .name_of = name_of};
     const struct trace_info *info = arch_trace_info();
-    struct options options = {.name = argc > 1 ? argv[1] : NULL, .top = ROWS_SHOWN};
-    for (int i = 2; i < argc; i += 2)
-        if (i + 1 == argc || !read_option(&options, argv[i], argv[i + 1]))
-            return refuse_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-    if (info->table_bytes == 0)
-        return refuse("this system has no tables of counters: for so many CPUs it has not enough memory");
+    struct options options = {.top = ROWS_SHOWN};
     print.cpu_count = info->cpu_count;
     print.clock_hz = info->clock_hz;
+    if (!parse_options(&options, argc, argv))
+        return EXIT_FAILURE;
+    if (options.previous) {
+        const int status = open_previous_tables(&print);
+        if (status)
+            return status;
+    } else if (info->table_bytes == 0) {
+        return refuse("this system has no tables of counters: for so many CPUs it has not enough memory");
+    }
     if (!options.name)
         return trace_tables_list(&print), 0;
     return show_table(&print, &options);

@@ -28,32 +28,33 @@ static const struct command_option known[] = {
           "search for the executables of --trace here, by build-id; see tarn-analyses(1)"),
      .need = "trace"},
     {FLAG("previous", struct options, previous,
-          "show the tables that the previous boot left in memory\nFrom guest memory only, not over a link")},
+          "show the tables that the previous boot left in memory\nNames of lock classes come from --trace, "
+          "pulled with --previous, too")},
     {.name = NULL}};
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-static bool choose_previous(struct source *source, struct fail *fail)
+/* Guests that are older do not know the request. */
+static bool refuse_metadata(const struct source *source, const struct source_reply *reply, struct fail *fail)
 {
-    const struct wire_request request = {.operation = WIRE_OP_PREVIOUS};
-    struct source_reply reply = {0};
-
-    if (source->class->link != NULL)
-        return fail_set(fail,
-                        "a link gives the tables of the running system only; read those of the previous "
-                        "boot from guest memory: ram:, gdb: or core:");
-    return source_control(source, &request, "no previous trace: ", &reply, fail);
+    if (reply->status != -E_BAD_ARGUMENT)
+        return false;
+    return source->is_previous
+               ? fail_set(fail,
+                          "this guest gives the tables of the previous boot not over a link: its version of "
+                          "Tarn is older; read them from guest memory: ram:, gdb: or core:")
+               : fail_set(fail, "this system has no tables of counters: its version of Tarn is older");
 }
 
 static bool read_declared(struct source *source, struct declared *declared, struct fail *fail)
 {
-    const struct wire_request request = {.operation = WIRE_OP_METADATA};
+    const bool is_link = source->class->link != NULL;
+    const struct wire_request request = {
+        .operation = is_link && source->is_previous ? WIRE_OP_PREVIOUS_METADATA : WIRE_OP_METADATA};
     struct source_reply reply = {0};
 
     if (!source_control(source, &request, "the metadata: ", &reply, fail))
-        return reply.status == -E_BAD_ARGUMENT
-                   ? fail_set(fail, "this system has no tables of counters: its version of Tarn is older")
-                   : false;
+        return refuse_metadata(source, &reply, fail);
     return check_metadata(&source->hello, reply.data, reply.size, fail) &&
            declared_read(declared, (const char *)reply.data, reply.size, fail);
 }
@@ -191,8 +192,10 @@ static bool show(const struct options *options, struct source *source, int *stat
 {
     struct declared declared;
     struct moment moment;
+    struct wire_previous previous;
 
-    if ((options->previous && !choose_previous(source, fail)) || !read_declared(source, &declared, fail))
+    if ((options->previous && !source_choose_previous(source, &previous, fail)) ||
+        !read_declared(source, &declared, fail))
         return false;
     bool ok = moment_read(&moment, source, &declared, fail);
     if (ok) {
@@ -216,6 +219,9 @@ static int run_tables(int argc, char **argv)
     if (options.name == NULL && (options.rows.interval_ns != 0 || options.by_cpu || options.trace != NULL))
         return complain_of_words(&tables_command,
                                  "--interval, --by-cpu and --trace require the NAME of a table");
+    if (options.previous && options.rows.interval_ns != 0)
+        return complain_of_words(&tables_command,
+                                 "the previous boot has ended, so nothing changes: remove --interval");
     struct source *source = open_source(argv[optind], options.rows.wait, &fail);
     status = EXIT_OK;
     bool ok = source != NULL && show(&options, source, &status, &fail);

@@ -36,7 +36,8 @@ bool key_names_open(struct key_names *names, struct source *source, const char *
     struct fail ignored;
 
     *names = (struct key_names){0};
-    if (source->class->link != NULL && !lock_classes_ask(source, &names->classes, &ignored))
+    if (source->class->link != NULL && !source->is_previous &&
+        !lock_classes_ask(source, &names->classes, &ignored))
         names->classes.count = 0; /* their numbers have to do */
     return directory == NULL || learn_trace(names, &source->hello, directory, path, fail);
 }

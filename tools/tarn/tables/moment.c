@@ -35,7 +35,10 @@ uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct tra
 static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint64_t *area, uint64_t *clock,
                       struct fail *fail)
 {
-    const struct wire_request request = {.operation = WIRE_OP_TABLES, .a = cpu};
+    const bool is_previous = source->class->link != NULL && source->is_previous;
+    const struct wire_request request = {.operation = is_previous ? WIRE_OP_PREVIOUS_TABLES : WIRE_OP_TABLES,
+                                         .a = cpu,
+                                         .b = is_previous ? bytes : 0};
     struct source_reply reply = {0};
 
     if (!source_control(source, &request, "the tables of counters: ", &reply, fail))
