@@ -119,6 +119,8 @@ static void test_wrong_lists(void)
         {BEGIN TABLE_LINE " *  key k - 3 1\n", "out of place"},
         {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " *  key l - 4 1\n", "out of place"},
         {BEGIN " * table t 0 0 16 8 direct\n" KEY_LINE " *  key l - 3 1\n", "one too many"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE, "cut short"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " * mov", "cut short"},
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 2 1\n", "behind the column before it"},
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 7 1\n", "does not lie in the row"},
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 3 2\n", "cannot have 2 words"},

@@ -69,12 +69,13 @@ static bool refuse_name(const struct declared *declared, const char *name, struc
     return fail_set(fail, "no table '%.60s'; there are %s", name, list);
 }
 
-/* Returns how long it is from one moment to the other: by the guest's clock, if it is known. */
-static double seconds_between(const struct moment *before, const struct moment *now, uint64_t clock_hz)
+/* Returns how many ticks it is from one moment to the other: by the guest's clock, if it is known. */
+static uint64_t ticks_between(const struct moment *before, const struct moment *now, uint64_t clock_hz)
 {
     if (before->clock[0] != 0 && now->clock[0] > before->clock[0])
-        return (double)(now->clock[0] - before->clock[0]) / (double)clock_hz;
-    return now->time - before->time;
+        return now->clock[0] - before->clock[0];
+    const double ticks = (now->time - before->time) * (double)clock_hz;
+    return ticks < 0 ? 0 : ticks < 0x1p63 ? (uint64_t)ticks : 1ull << 63;
 }
 
 /* ---- printing -------------------------------------------------------------------------------------- */
@@ -132,16 +133,15 @@ static bool show_rows(const struct options *options, struct source *source,
 
     if (!key_names_open(&names, source, options->trace, options->symbols, fail))
         return false;
-    const double seconds = before != NULL ? seconds_between(before, now, source->hello.clock_hz) : 0;
-    bool ok = shown_open(&shown, counters, source->hello.clock_hz,
-                         (uint64_t)(seconds * (double)source->hello.clock_hz), options->by_cpu, fail);
+    const uint64_t hz = source->hello.clock_hz, ticks = before != NULL ? ticks_between(before, now, hz) : 0;
+    bool ok = shown_open(&shown, counters, hz, ticks, options->by_cpu, fail);
     if (ok) {
         counted_collect(&counted, counters, now, before, options->by_cpu);
         shown_fill(&shown, &counted, &names);
         ok = rows_sort(&options->rows, &shown.table, fail);
         if (ok) {
             complain_of_rows(counters->name, &counted);
-            print_rows(options, &shown, &counted, now->cpu_count, seconds);
+            print_rows(options, &shown, &counted, now->cpu_count, (double)ticks / (double)hz);
             *status = counted.damaged != 0 ? EXIT_DAMAGE : EXIT_OK;
         }
         counted_free(&counted);

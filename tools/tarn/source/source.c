@@ -100,7 +100,7 @@ const char *guest_error_text(int32_t status)
         [17] = "too large",
         [18] = "this guest does not support it",
     };
-    uint32_t number = (uint32_t)-status;
+    uint32_t number = 0 - (uint32_t)status; /* a hostile guest may send any */
     return number < sizeof(texts) / sizeof(texts[0]) && texts[number] ? texts[number] : "the guest refused";
 }
 

@@ -310,6 +310,9 @@ bool declared_read(struct declared *declared, const char *text, size_t length, s
         const unsigned last = declared->count;
         fail_set(fail, "the metadata's list of tables is damaged, at or behind %s: %s",
                  last > 0 ? declared->tables[last - 1].name : "its first line", why.text);
+    } else if (at == NULL && declared->count > 0) {
+        fail_set(fail, "the metadata's list of tables is cut short, at or behind %s",
+                 declared->tables[declared->count - 1].name);
     } else if (check_whole(declared, fail)) {
         return true;
     }

@@ -9,6 +9,7 @@
 #include <trace/ring/table_move.h>
 
 #define READ_AGAIN_MAX 3u
+#define PAGE_BYTES     4096u /* a guest sends whole pages */
 
 /* Readers of mapped rings (trace/ring/table_read.h) take the address of the ring, of which only the tables
  * are there. */
@@ -43,9 +44,13 @@ static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint6
 
     if (!source_control(source, &request, "the tables of counters: ", &reply, fail))
         return false;
-    if (reply.size <= WIRE_TABLES_CLOCK_BYTES)
+    if (reply.size < WIRE_TABLES_CLOCK_BYTES)
+        return fail_set(fail, "the tables of CPU %u are cut short: %zu bytes, which is less than their clock",
+                        cpu, reply.size);
+    if (reply.size == WIRE_TABLES_CLOCK_BYTES)
         return fail_set(fail, "this guest has no tables of counters: they would take too much of its memory");
-    if (reply.size < WIRE_TABLES_CLOCK_BYTES + bytes)
+    if (reply.size < WIRE_TABLES_CLOCK_BYTES + bytes ||
+        reply.size >= WIRE_TABLES_CLOCK_BYTES + bytes + PAGE_BYTES)
         return fail_set(fail,
                         "the tables of CPU %u have %zu bytes instead of the %llu that the metadata declare",
                         cpu, reply.size - WIRE_TABLES_CLOCK_BYTES, (unsigned long long)bytes);
