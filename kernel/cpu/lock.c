@@ -68,6 +68,7 @@ static void set_sampling(struct lock_class *class, uint32_t every)
     if (every > LOCK_SAMPLE_MAX)
         every = LOCK_SAMPLE_MAX;
     class->sample_every = every;
+    trace_tables_in_use |= every != 0;
     if (is_of_user(class))
         __atomic_store_n(&trace_info_page.lock_sample[class - user_classes], every, __ATOMIC_RELAXED);
 }

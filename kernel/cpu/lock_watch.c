@@ -105,6 +105,12 @@ static __attribute__((noinline)) void find_site_place(struct site_place *place, 
     place->row = trace_lock_sites_row(ring, site, class->number, 0, LOCK_SITE_HELD);
 }
 
+void forget_lock_places(struct lock_watch *watch)
+{
+    memset(watch->lock_places, 0, sizeof watch->lock_places);
+    memset(watch->site_places, 0, sizeof watch->site_places);
+}
+
 /* Counts a hold in both tables. The second call of each pair is rare. */
 static inline void count_hold(struct lock_watch *watch, const struct spinlock *lock,
                               const struct lock_note *note, uint64_t held)

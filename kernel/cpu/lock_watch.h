@@ -36,7 +36,8 @@ struct lock_note {
     struct lock_sample sample;
 };
 
-/* Where the rows of a lock and of a site are in this CPU's tables, which is looked up once: rows stay. */
+/* Where the rows of a lock and of a site are in this CPU's tables, which is looked up once: rows stay until
+ * forget_lock_places(). */
 struct lock_place {
     uintptr_t lock; /* + LOCK_HAS_NO_ROW: the row is that of its class; 0: unused */
     const struct lock_class *class;
@@ -83,6 +84,9 @@ void spin_note_released(struct spinlock *lock);
 void spin_count_wait(const struct spinlock *lock, uint64_t site, uint64_t ticks, uint64_t spins);
 /* spin_try_lock() found the lock held. */
 void spin_count_failed(const struct spinlock *lock);
+
+/* Rows of this CPU's tables have been moved or freed. */
+void forget_lock_places(struct lock_watch *watch);
 
 /* Begins a new period. */
 void restart_lock_watch(struct lock_watch *watch, uint32_t period);

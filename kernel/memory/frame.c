@@ -75,6 +75,11 @@ static void unlink_block(struct free_block *block)
     block->previous->next = block->next;
 }
 
+bool frame_is_ram(paddr_t address)
+{
+    return number_of(address) < buddy.frame_limit && state_of(number_of(address)) != UNMANAGED;
+}
+
 /* ---- The buddy allocator; all with buddy.lock held ---- */
 
 static void count_free(int64_t frames)

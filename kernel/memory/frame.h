@@ -32,7 +32,8 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from);
 /* Would `count` frames leave enough for ordinary programs? For servers, which must learn that memory is
  * short when they allocate it, not when they touch it. A hint: others may take frames at any time. */
 bool frame_leaves_enough(uint64_t count);
-bool frame_is_low(void); /* ordinary programs get no frames now; also a hint */
+bool frame_is_low(void);            /* ordinary programs get no frames now; also a hint */
+bool frame_is_ram(paddr_t address); /* in use or free */
 uint64_t frame_count_total(void);
 uint64_t frame_count_free(void); /* cached ones included; exact only when nothing else runs */
 

@@ -11,6 +11,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/placement.h>
+#include <kernel/trace/control.h>
 #include <trace/format/layout.h>
 
 enum { SPIN = 1, PLACEMENT = 2 };
@@ -46,6 +47,7 @@ void feedback_boot(void)
             return;
         uses |= more;
     }
+    trace_tables_in_use |= uses != 0;
     placement_on = uses & PLACEMENT && cpu_count > 1;
     __atomic_store_n(&trace_info_page.lock_feedback, (uses & SPIN) != 0, __ATOMIC_RELAXED);
 }

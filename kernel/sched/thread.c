@@ -253,6 +253,8 @@ void thread_finish(struct thread *thread)
         space_finish(space);
     space_put(space);
     thread_put(thread);
+    if (__builtin_expect(trace_tables_in_use, 0))
+        trace_tables_reclaim(false);
 }
 
 void thread_put(struct thread *thread)

@@ -25,6 +25,8 @@
 static void beat(uint64_t now)
 {
     timer_set_heartbeat(trace_heartbeat(now));
+    if (trace_tables_in_use)
+        trace_tables_reclaim(true);
     counters_beat();
     console_poll();
     profiles_beat(now);

@@ -143,7 +143,7 @@ void space_release_memory(struct space *space)
         space_unload(cpu);
     spin_lock(&space->lock);
     assert(!space->released && space->thread_count == 0);
-    space->released = true;
+    __atomic_store_n(&space->released, true, __ATOMIC_RELEASE); /* trace_tables_reclaim() reads it */
     /* No thread is left. Only a CPU that has not switched yet may still use these tables. */
     tlb_shootdown(space, 0, 0);
     space_free_counting(space);

@@ -63,6 +63,10 @@ void trace_sites_agree(void);
 /* sites.c, for the debugger, while the other CPUs are stopped: sets mask and switches. False: one of them is
  * switching sites. */
 bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT]);
+/* tables.c: a thread of this CPU has ended, or a heartbeat has come: frees rows of this CPU's tables of
+ * counters if many are used. No lock may be held. */
+extern bool trace_tables_in_use; /* something counts in them, or did: set where this is switched on */
+void trace_tables_reclaim(bool is_heartbeat);
 void trace_statedump(void);        /* logs what exists; no locks held */
 void trace_limits_statedump(void); /* control.c: of which events not all are logged */
 /* Records the end for a later reader: enum trace_store_end, and the reason in one line. Takes no lock. */

@@ -37,13 +37,32 @@ int get_previous(struct wire_previous *wire)
     return 0;
 }
 
+/* Returns the text, to be freed, or NULL; then STATUS says why. */
+static char *read_text(const struct trace_previous *previous, size_t *size, int64_t *status)
+{
+    *size = previous->store.metadata_bytes;
+    char *text = malloc(*size);
+    *status = text ? trace_previous_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, text, *size) : -E_NO_MEMORY;
+    if (*status >= 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *read_previous_metadata(size_t *size, int64_t *status)
+{
+    struct trace_previous previous;
+    *status = trace_previous_read_store(SLOT_TRACE, &previous);
+    return *status < 0 ? NULL : read_text(&previous, size, status);
+}
+
 static bool send_metadata(struct connection *connection, const struct trace_previous *previous, int *status)
 {
-    size_t size = previous->store.metadata_bytes;
-    char *text = malloc(size);
-    int64_t got = text ? trace_previous_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, text, size) : -E_NO_MEMORY;
-    *status = got < 0 ? (int)got : 0;
-    bool is_sent = *status == 0 && send_payload(connection, WIRE_METADATA, text, size);
+    size_t size;
+    int64_t got;
+    char *text = read_text(previous, &size, &got);
+    *status = text ? 0 : (int)got;
+    bool is_sent = text && send_payload(connection, WIRE_METADATA, text, size);
     free(text);
     return is_sent;
 }

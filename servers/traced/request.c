@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/runtime.h>
+#include <trace/event/previous.h>
 #include <trace/format/profile.h>
 
 /* Returns -E_NOT_FOUND if there is no previous trace; then no data follow. */
@@ -83,14 +84,35 @@ static bool send_tables(struct connection *connection, const struct wire_request
                       fill_tables, &reply);
 }
 
+/* Of the system before, if that is what is requested. */
 static bool send_metadata(struct connection *connection, const struct wire_request *request)
 {
     size_t size = 0;
-    char *text = read_metadata(&size);
-    int64_t status = !text ? -E_NO_MEMORY : size > WIRE_PAYLOAD_MAX - WIRE_REPLY_BYTES ? -E_TOO_LARGE : 0;
+    int64_t status = -E_NO_MEMORY;
+    char *text = request->operation == WIRE_OP_METADATA ? read_metadata(&size)
+                                                        : read_previous_metadata(&size, &status);
+    if (text)
+        status = size > WIRE_PAYLOAD_MAX - WIRE_REPLY_BYTES ? -E_TOO_LARGE : 0;
     bool is_sent = send_data(connection, request, status, text, size);
 
     free(text);
+    return is_sent;
+}
+
+/* As many bytes as are requested; what is missing is 0. */
+static bool send_previous_tables(struct connection *connection, const struct wire_request *request)
+{
+    const bool is_good =
+        request->a <= UINT32_MAX && request->b <= TRACE_TABLES_BYTES_MAX && request->b % 8 == 0;
+    const size_t bytes = is_good ? (size_t)request->b : 0;
+    uint8_t *reply = calloc(1, WIRE_TABLES_CLOCK_BYTES + bytes);
+    int64_t status = !is_good ? -E_BAD_ARGUMENT
+                     : !reply ? -E_NO_MEMORY
+                              : trace_previous_tables(SLOT_TRACE, (uint32_t)request->a,
+                                                      reply + WIRE_TABLES_CLOCK_BYTES, bytes);
+    bool is_sent = send_data(connection, request, status, reply, WIRE_TABLES_CLOCK_BYTES + bytes);
+
+    free(reply);
     return is_sent;
 }
 
@@ -163,7 +185,9 @@ bool handle_request(struct connection *connection, const uint8_t *payload, uint3
                                     wire_get64(payload + 16), text};
     if (request.operation == WIRE_OP_TABLES && request.a < trace_info()->cpu_count)
         return send_tables(connection, &request);
-    if (request.operation == WIRE_OP_METADATA)
+    if (request.operation == WIRE_OP_PREVIOUS_TABLES)
+        return send_previous_tables(connection, &request);
+    if (request.operation == WIRE_OP_METADATA || request.operation == WIRE_OP_PREVIOUS_METADATA)
         return send_metadata(connection, &request);
     if (request.operation == WIRE_OP_PROFILES)
         return send_profile(connection, &request);

@@ -59,6 +59,8 @@ bool pull_is_running(void);
 /* previous.c: the trace of the previous boot. */
 bool has_previous(void);
 int get_previous(struct wire_previous *previous); /* 0 or -E_* */
+/* Returns its metadata, to be freed, or NULL and a negative STATUS. */
+char *read_previous_metadata(size_t *size, int64_t *status);
 /* Sends everything except END. Returns false if the link broke or, with *status < 0, on an error. `asked`
  * stops it. */
 bool send_previous(struct connection *connection, _Atomic bool *asked, int *status);

@@ -145,6 +145,9 @@ BOOT_FILES += test/costs=$(BA)/user/test_costs test/costs.rc=tests/guest/costs.r
 # Feedback from tables: on and off.
 $(eval $(call guest_test_program,feedback,tests/guest/feedback.c user/bin/trace_rings.c))
 GUEST_feedback := timed append=feedback=all
+# More programs and threads than tables have rows.
+$(eval $(call guest_test_program,tables_moved,tests/guest/tables_moved.c user/bin/trace_rings.c))
+GUEST_tables_moved := timed append=feedback=all
 BOOT_FILES += test/feedback_off=$(BA)/user/test_feedback
 GUEST_TESTS += feedback_off
 GUEST_feedback_off := timed

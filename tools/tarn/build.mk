@@ -12,7 +12,7 @@ $(GEN)/tarn/%_files.c: $(B)/host/embed
 	@$(B)/host/embed $*_files $(filter-out $<,$^) >$@
 
 $(eval $(call host_library,tarn,$(filter-out %/main.c %/embed.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/top/*.c tools/tarn/tables/*.c)) \
-    trace/format/wire.c trace/format/metadata.c trace/ring/table_read.c trace/ring/table_derive.c trace/print/words.c trace/print/routines.c trace/print/profile_file.c trace/print/shares.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c $(GEN)/tarn/study_files.c,\
+    trace/format/wire.c trace/format/metadata.c trace/ring/table_read.c trace/ring/table_move.c trace/ring/table_derive.c trace/print/words.c trace/print/routines.c trace/print/profile_file.c trace/print/shares.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c $(GEN)/tarn/study_files.c,\
     -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3))
 $(eval $(call host_program,tarn,tools/tarn/main.c,,tarn))
 
@@ -27,6 +27,7 @@ $(eval $(call host_test,guest,tests/unit/tarn/guest_test.c tests/unit/tarn/guest
 $(eval $(call host_test,tables,tests/unit/tarn/tables_test.c tests/unit/tarn/guest_make.c,,tarn))
 $(eval $(call host_test,profiles,tests/unit/tarn/profiles_test.c tests/unit/tarn/guest_make.c,,tarn))
 $(eval $(call host_test,link,tests/unit/tarn/link_test.c,,tarn))
+$(eval $(call host_test,replies,tests/unit/tarn/replies_test.c,-lpthread,tarn))
 $(B)/host/sanobj/tests/unit/tarn/guest_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/print.c,,tarn))

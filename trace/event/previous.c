@@ -74,14 +74,25 @@ struct trace_reader trace_previous_ring(const struct trace_previous *previous, u
     return trace_reader_open(&previous->info, previous->rings[cpu], cpu, ~0ull);
 }
 
-int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)
+static int64_t read_memory(int64_t memory, uint64_t offset, char *buffer, size_t size)
 {
-    int64_t memory = sys_trace_previous_memory(trace, TRACE_EXTENT_METADATA, part), got = 0;
+    int64_t got = 0;
     size_t at = 0;
     if (memory < 0)
         return memory;
-    while (at < size && (got = sys_memory_read((cap_t)memory, at, (char *)buffer + at, size - at)) > 0)
+    while (at < size && (got = sys_memory_read((cap_t)memory, offset + at, buffer + at, size - at)) > 0)
         at += (size_t)got;
     sys_cap_close((cap_t)memory);
     return got < 0 ? got : (int64_t)at;
+}
+
+int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)
+{
+    return read_memory(sys_trace_previous_memory(trace, TRACE_EXTENT_METADATA, part), 0, buffer, size);
+}
+
+int64_t trace_previous_tables(cap_t trace, uint32_t cpu, void *buffer, size_t size)
+{
+    return read_memory(sys_trace_previous_memory(trace, TRACE_EXTENT_RING, cpu), TRACE_TABLES_OFFSET, buffer,
+                       size);
 }

@@ -27,5 +27,8 @@ void trace_previous_close(struct trace_previous *previous);
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu);
 /* Reads a part of its metadata (enum trace_metadata_part), up to `size` bytes. Bytes, or an error. */
 int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size);
+/* Reads the first `size` bytes of a CPU's tables of counters. Bytes, or an error; -E_NOT_FOUND: no such CPU.
+ */
+int64_t trace_previous_tables(cap_t trace, uint32_t cpu, void *buffer, size_t size);
 
 #endif

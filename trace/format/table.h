@@ -16,6 +16,12 @@
  * each row all rows of the other table with that key. So an update changes one row only: that of the other
  * table, or, if none is free there, that of the direct one.
  *
+ * *Moving*: when what a row is about has ended (a process, a thread, a lock of the kernel), the kernel may
+ * add its columns, and its counts of updates, to another row of the same CPU, and free it: to the row of the
+ * table that adds this one, or else to the row of the ended, in which such keys are TRACE_KEY_ENDED. Moves
+ * are counted where each area begins and where it ends: a reader that finds both counts equal, the one behind
+ * the area before it reads and the one at its begin afterwards, has each update once.
+ *
  * `begun` and `ended` count updates. A reader loads `ended`, then the row, then `begun`: if both agree the
  * row is of one moment (trace/ring/table_read.c has the fences). Every program can write here, so a reader
  * bounds everything by the declaration, never by what it reads.
@@ -38,6 +44,22 @@
 enum trace_table_head_word {
     TRACE_TABLE_NO_SPACE = 0, /* updates that found no row, and were lost */
     TRACE_TABLE_USED = 1,     /* rows in use; about: a thread that is killed may not have counted its row */
+    TRACE_TABLE_MOVED = 2,    /* rows that were moved */
+    TRACE_TABLE_MOVES_BEGUN = 3, /* of all tables of the area; in the first one only */
+};
+/* Behind the last table: TRACE_TABLES_TAIL_WORDS words, the first counts moves that have ended. */
+#define TRACE_TABLES_TAIL_WORDS 8u
+
+/* The key of a row of the ended. No key of 32 bits has this value. */
+#define TRACE_KEY_ENDED UINT64_MAX
+
+/* What a key says about its row, by which the kernel knows when to move it. */
+enum trace_key_owner {
+    TRACE_OWNER_NONE,    /* the row of the ended has it, too */
+    TRACE_OWNER_PROCESS, /* a process; 0: the kernel */
+    TRACE_OWNER_THREAD,  /* a thread */
+    TRACE_OWNER_LOCK,    /* a lock's address; its class is the next key */
+    TRACE_OWNER_PLACE,   /* an address in a process that another key says */
 };
 
 enum trace_row_word {
@@ -62,6 +84,7 @@ struct trace_column_info {
     bool is_hex;      /* a key to print in hexadecimal */
     uint16_t word;    /* of a row: the first */
     uint16_t words;
+    uint8_t owner; /* enum trace_key_owner of a key; readers outside do not know it */
 };
 
 struct trace_table_info {
@@ -75,6 +98,7 @@ struct trace_table_info {
     const struct trace_column_info *columns;
     const struct trace_table_info *adds; /* the table whose rows readers add to this one's; NULL: none */
     uint8_t adds_key;                    /* which of its keys is this table's */
+    uint32_t moves_ended; /* bytes from TRACE_TABLES_OFFSET to that count; 0: nothing is moved */
 };
 
 /* Never 0. Keys with the same tag are taken for the same: it has 64 bits. A sum of products by odd numbers,

@@ -164,6 +164,11 @@ enum wire_operation {
     /* The routines of programs (struct trace_routine of profile.h) with number a and above that the kernel
      * has given names to, in its byte order, as many as the reply can have; nothing: there are no more. */
     WIRE_OP_ROUTINES = 27,
+    /* The tables and the metadata of the system before, as they are replied to WIRE_OP_TABLES and
+     * WIRE_OP_METADATA; -E_NOT_FOUND: there is none, or it had no such CPU. b = bytes of tables, whole words:
+     * its metadata say how many there are. The clock is 0. */
+    WIRE_OP_PREVIOUS_TABLES = 28,
+    WIRE_OP_PREVIOUS_METADATA = 29,
 };
 #define WIRE_CLASSES 64u
 

@@ -19,8 +19,7 @@ static uint64_t tables_bytes(const struct schema *schema)
 {
     if (schema->table_count == 0)
         return 0;
-    const struct table *last = &schema->tables[schema->table_count - 1];
-    const uint64_t end = last->offset + (TRACE_TABLE_HEAD_WORDS + (uint64_t)last->rows * last->row_words) * 8;
+    const uint64_t end = end_of_tables(schema) + TRACE_TABLES_TAIL_WORDS * 8;
     return (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
@@ -50,7 +49,8 @@ void emit_tables_tsdl(FILE *out, const struct schema *schema, bool has_text)
                     column->is_hex ? "hex" : unit_or(column, "-"), column->word, column->words);
         }
     }
-    fprintf(out, " */\n");
+    fprintf(out, " * moves %u %llu\n */\n", TRACE_TABLE_MOVES_BEGUN * 8u,
+            (unsigned long long)end_of_tables(schema));
 }
 
 /* ---- C for writers ---------------------------------------------------------------------------------- */
@@ -191,9 +191,9 @@ static void emit_columns(FILE *out, const struct table *table)
     fprintf(out, "\nstatic const struct trace_column_info columns_%s[] = {\n", table->name);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];
-        fprintf(out, "    {\"%s\", \"%s\", \"%s\", TRACE_COLUMN_%s, %d, %u, %u},\n", column->name,
+        fprintf(out, "    {\"%s\", \"%s\", \"%s\", TRACE_COLUMN_%s, %d, %u, %u, %d},\n", column->name,
                 column->description, column->unit, upper_case(kind_names[column->kind]), column->is_hex,
-                column->word, column->words);
+                column->word, column->words, column->owner);
     }
     fprintf(out, "};\n");
 }
@@ -212,7 +212,7 @@ void emit_table_list(FILE *out, const struct schema *schema)
             fprintf(out, ", &trace_table_list[%u], %u", table->adds, table->adds_key);
         else
             fprintf(out, ", 0, 0");
-        fprintf(out, "},\n");
+        fprintf(out, ", %llu},\n", (unsigned long long)end_of_tables(schema));
     }
     fprintf(out, "    {0},\n};\n");
 }

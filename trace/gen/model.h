@@ -74,6 +74,7 @@ struct column {
     enum trace_column_kind kind;
     unsigned key_bytes; /* of the C argument of a key: 4 or 8 */
     bool is_hex;
+    enum trace_key_owner owner;
     unsigned word, words;
 };
 
@@ -113,6 +114,8 @@ void finish_schema(struct schema *schema);
 const struct field *tail_field(const struct event *event);
 /* parse_table.c: the same for tables. */
 void finish_tables(struct schema *schema);
+/* Bytes to the end of the last one, where TRACE_TABLES_TAIL_WORDS words follow. */
+uint64_t end_of_tables(const struct schema *schema);
 
 /* hash.c: sets the schema's uuid, in the style of RFC 4122 version 5, from its canonical text. */
 void hash_schema(struct schema *schema);

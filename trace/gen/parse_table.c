@@ -76,6 +76,20 @@ static void read_key_type(struct reader *r, struct column *column)
     column->is_hex = type[0] == 'x';
 }
 
+/* Reads what a key's row belongs to, if there is a word for it before the description. */
+static enum trace_key_owner read_owner(struct reader *r)
+{
+    static const char *const owners[] = {"", "process", "thread", "lock", "place"};
+    r->at += strspn(r->at, " \t");
+    if (*r->at == '"')
+        return TRACE_OWNER_NONE;
+    char *word = take_word(r, "the key's description");
+    for (unsigned i = 1; i < sizeof(owners) / sizeof(*owners); i++)
+        if (!strcmp(word, owners[i]))
+            return (enum trace_key_owner)i;
+    REFUSE(r, "'%s': a row belongs to a process, thread, lock or place: write this, or nothing", word);
+}
+
 static char *read_unit(struct reader *r)
 {
     char *unit = take_word(r, "the unit");
@@ -122,6 +136,8 @@ void read_column(struct reader *r, const char *word)
     }
     column.name = take_name(r, "the column's name");
     check_column_name(r, table, column.name);
+    if (column.kind == TRACE_COLUMN_KEY)
+        column.owner = read_owner(r);
     if (column.kind > TRACE_COLUMN_COUNT)
         column.unit = read_unit(r);
     if (column.kind == TRACE_COLUMN_HISTOGRAM)
@@ -143,6 +159,11 @@ void finish_table(struct reader *r)
         return;
     if (table->key_count == 0 || table->key_count == table->column_count)
         refuse(r->file, table->line, "table %s needs a key, and a column that counts: add one", table->name);
+    for (unsigned k = 0; k < table->key_count; k++)
+        if (table->columns[k].owner != TRACE_OWNER_NONE && !table->is_hashed)
+            refuse(r->file, table->line,
+                   "table %s is direct, so its rows are not moved: remove '%s' of key %s", table->name,
+                   "process, thread, lock or place", table->columns[k].name);
     table->row_words++; /* ended */
     r->table = NULL;
 }
@@ -159,6 +180,12 @@ static unsigned table_bytes(const struct table *table)
 {
     const unsigned words = TRACE_TABLE_HEAD_WORDS + table->rows * table->row_words;
     return (words + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS * 8;
+}
+
+uint64_t end_of_tables(const struct schema *schema)
+{
+    const struct table *last = &schema->tables[schema->table_count - 1];
+    return schema->table_count ? last->offset + table_bytes(last) : 0;
 }
 
 static bool same_columns(const struct table *a, const struct table *b)
@@ -213,7 +240,7 @@ void finish_tables(struct schema *schema)
                        table->name, schema->tables[k].file, schema->tables[k].line);
         table->offset = (unsigned)end;
         end += (uint64_t)table_bytes(table);
-        if (end > TRACE_TABLES_BYTES_MAX / PAGE_BYTES * PAGE_BYTES)
+        if (end + TRACE_TABLES_TAIL_WORDS * 8 > TRACE_TABLES_BYTES_MAX / PAGE_BYTES * PAGE_BYTES)
             refuse(table->file, table->line,
                    "table %s ends at byte %llu of each CPU's tables; %llu are there: "
                    "give it fewer rows",

@@ -116,6 +116,8 @@ static void put_cell(struct trace_text *text, const struct trace_table_print *pr
     static const struct trace_column_info ticks = {.unit = "ticks"}, number = {.unit = ""};
     const uint64_t value = cell_value(print, cell, row);
     const char *name = is_key(cell) && print->name_of ? print->name_of(cell_name(cell), value) : NULL;
+    if (is_key(cell) && value == TRACE_KEY_ENDED)
+        name = "(ended)";
     if (name)
         trace_text_add(text, name);
     else if (value == TRACE_NO_VALUE && !is_key(cell))
@@ -260,7 +262,8 @@ static void begin_walk(struct trace_table_print *print, const struct trace_table
     struct trace_table_walk *walk = &print->walk;
     walk->table = table, walk->ring_of = print->ring_of, walk->cpu_count = print->cpu_count;
     walk->cpu = walk->row = 0;
-    walk->damaged = 0;
+    walk->damaged = walk->moves = 0;
+    walk->has_begun = false;
 }
 
 static void put_number(const struct trace_table_print *print, uint64_t value, unsigned width)
@@ -308,6 +311,10 @@ bool trace_table_print(struct trace_table_print *print, const struct trace_table
     put_if_any(print, unfinished,
                " updates are under way, or their threads were killed: they are counted in part\n");
     put_if_any(print, print->walk.damaged, " rows are damaged, and left out\n");
+    if (trace_table_moves(&print->walk))
+        print->put(
+            "rows of what had ended were moved meanwhile: sums over rows may have them twice, or not at "
+            "all; print them again\n");
     put_if_any(print, trace_table_head_sum(&print->walk, TRACE_TABLE_NO_SPACE),
                " of the updates found no row, because no more may be used: their keys are missing\n");
     return true;
@@ -315,13 +322,14 @@ bool trace_table_print(struct trace_table_print *print, const struct trace_table
 
 void trace_tables_list(struct trace_table_print *print)
 {
-    print->put("table                rows used   of all  updates lost  contents\n");
+    print->put("table                rows used   of all  moved rows  updates lost  contents\n");
     for (const struct trace_table_info *table = trace_table_list; table->name; table++) {
         begin_walk(print, table);
         print->put(table->name);
         put_spaces(print, length_of(table->name) < 20 ? 20 - length_of(table->name) : 1);
         put_number(print, trace_table_head_sum(&print->walk, TRACE_TABLE_USED), 10);
         put_number(print, (uint64_t)table->rows * print->cpu_count, 9);
+        put_number(print, trace_table_head_sum(&print->walk, TRACE_TABLE_MOVED), 12);
         put_number(print, trace_table_head_sum(&print->walk, TRACE_TABLE_NO_SPACE), 14);
         print->put("  ");
         print->put(table->description);

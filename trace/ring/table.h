@@ -20,6 +20,9 @@
  * Every program can write to the tables. So nothing that is read here leads anywhere: a row's place comes
  * from the declaration and the caller's keys, and each loop has a bound.
  *
+ * A row stays that of its keys as long as what they are about exists: only then the kernel moves it
+ * (trace/ring/table_move.h), so no update can be under way.
+ *
  * Order: trace_row_begin() comes before the columns, trace_row_end() after them; both pair with
  * trace_table_read_row().
  */
@@ -125,7 +128,8 @@ static inline bool trace_table_is_filled(const uint64_t *head, uint32_t rows)
 static inline bool trace_row_claim(uint64_t *head, uint64_t *row, uint64_t tag)
 {
     uint64_t found = __atomic_load_n(&row[TRACE_ROW_TAG], __ATOMIC_RELAXED);
-    if (found == 0 && __atomic_compare_exchange_n(&row[TRACE_ROW_TAG], &found, tag, true, __ATOMIC_RELAXED,
+    /* acquire: the row is empty as the kernel left it; pairs with the release in free_row() */
+    if (found == 0 && __atomic_compare_exchange_n(&row[TRACE_ROW_TAG], &found, tag, true, __ATOMIC_ACQUIRE,
                                                   __ATOMIC_RELAXED)) {
         trace_row_add(&head[TRACE_TABLE_USED], 1);
         return true;
@@ -150,23 +154,37 @@ static inline void trace_table_count_lost(uint64_t *head)
         trace_row_add(&head[TRACE_TABLE_NO_SPACE], 1);
 }
 
-/* The place of the row, or TRACE_ROW_NONE: the keys have none, and none may be taken for them. */
-#define TRACE_ROW_NONE 0xffffu
+#define TRACE_ROW_NONE 0xffffu /* the keys have no row, and none may be taken for them */
+
+/* The keys have no row: the first one that is free. */
+static inline uint32_t trace_table_take(uint64_t *head, uint32_t rows, uint32_t row_words, uint64_t tag)
+{
+    uint32_t place = (uint32_t)(tag % rows);
+    if (trace_table_is_filled(head, rows))
+        return TRACE_ROW_NONE;
+    for (unsigned i = 0; i < TRACE_TABLE_PROBES; i++, place = (place + 1) % rows)
+        if (trace_row_claim(head, head + TRACE_TABLE_HEAD_WORDS + place * row_words, tag))
+            return place;
+    return TRACE_ROW_NONE;
+}
+
+/* The place of the row, or TRACE_ROW_NONE. All places are searched before a row is taken: one before that of
+ * the keys may have been freed. */
 static inline uint32_t trace_table_search(uint64_t *head, uint32_t rows, uint32_t row_words, uint64_t tag,
                                           const uint64_t *keys, unsigned key_count)
 {
     uint32_t place = (uint32_t)(tag % rows);
     for (unsigned i = 0; i < TRACE_TABLE_PROBES; i++, place = (place + 1) % rows) {
         uint64_t *row = head + TRACE_TABLE_HEAD_WORDS + place * row_words;
-        const uint64_t found = __atomic_load_n(&row[TRACE_ROW_TAG], __ATOMIC_RELAXED);
-        if (found == 0 && trace_table_is_filled(head, rows))
-            break; /* rows are taken in order: the keys have none further on */
-        if (found == tag || (found == 0 && trace_row_claim(head, row, tag))) {
+        if (__atomic_load_n(&row[TRACE_ROW_TAG], __ATOMIC_RELAXED) == tag) {
             trace_row_set_keys(row, keys, key_count);
             return place;
         }
     }
-    return TRACE_ROW_NONE;
+    place = trace_table_take(head, rows, row_words, tag);
+    if (place != TRACE_ROW_NONE)
+        trace_row_set_keys(head + TRACE_TABLE_HEAD_WORDS + place * row_words, keys, key_count);
+    return place;
 }
 
 static inline uint64_t *trace_table_row(uint64_t *head, uint32_t row_words, uint32_t place)
@@ -198,7 +216,7 @@ struct trace_places {
     bool is_used; /* there are tables, and the process may have rows in that of some CPU */
     /* by a hash of the first key, where a row was: the keys there decide */
     uint16_t place[1u << TRACE_PLACES_BITS];
-    /* by a hash of all keys and the ring, that hash: they have no row, and never will */
+    /* by a hash of all keys, that with the ring and the rows moved in it: until more are, they have no row */
     uint64_t none[1u << TRACE_NONE_BITS];
 };
 
@@ -234,7 +252,9 @@ static __attribute__((noinline, unused)) uint64_t *trace_table_find_again(char *
             return trace_table_row(head, row_words, TRACE_ROW_NONE);
         __atomic_store_n(&places->is_used, true, __ATOMIC_RELAXED);
     }
-    const uint64_t tag = trace_table_tag(keys, key_count), hash = tag ^ (uint64_t)(uintptr_t)ring;
+    const uint64_t tag = trace_table_tag(keys, key_count);
+    const uint64_t hash =
+        tag ^ (uint64_t)(uintptr_t)ring ^ __atomic_load_n(&head[TRACE_TABLE_MOVED], __ATOMIC_RELAXED);
     uint64_t *none = &places->none[tag >> (64 - TRACE_NONE_BITS)];
     if (__atomic_load_n(none, __ATOMIC_RELAXED) == hash)
         return trace_table_row(head, row_words, TRACE_ROW_NONE);

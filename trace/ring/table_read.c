@@ -11,6 +11,8 @@
 #include <trace/ring/table_read.h>
 
 #define READ_TRIES 8
+#define SUM_TRIES  4   /* of a CPU's rows with a key */
+#define MOVES_MAX  64u /* while a row is read; counts that differ by more are damaged */
 
 static const uint64_t *head_of(const struct trace_table_info *table, const char *ring)
 {
@@ -25,6 +27,25 @@ static const uint64_t *row_at(const struct trace_table_info *table, const char *
 static uint64_t tag_of(const struct trace_table_info *table, const uint64_t *copy)
 {
     return table->is_hashed ? trace_table_tag(&copy[TRACE_ROW_KEYS], table->key_count) : 1;
+}
+
+/* ---- moves ------------------------------------------------------------------------------------------ */
+
+/* Before rows are read. */
+static uint64_t moves_ended(const struct trace_table_info *table, const char *ring)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)(ring + TRACE_TABLES_OFFSET + table->moves_ended);
+    /* acquire: the rows are as these moves left them; pairs with the fence in trace_table_move() */
+    return table->moves_ended ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
+}
+
+/* Afterwards. */
+static uint64_t moves_begun(const struct trace_table_info *table, const char *ring)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)(ring + TRACE_TABLES_OFFSET);
+    /* a move of which anything was read is in the count; pairs with the fence in begin_moves() */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return table->moves_ended ? __atomic_load_n(&word[TRACE_TABLE_MOVES_BEGUN], __ATOMIC_RELAXED) : 0;
 }
 
 /* ---- one row ---------------------------------------------------------------------------------------- */
@@ -58,17 +79,22 @@ enum trace_row_state trace_table_read_row(const struct trace_table_info *table, 
     const uint64_t *from = row_at(table, ring, row);
     if (__atomic_load_n(&from[TRACE_ROW_TAG], __ATOMIC_RELAXED) == 0)
         return TRACE_ROW_FREE;
+    uint64_t moved = 1;
     for (int i = 0; i < READ_TRIES; i++) {
+        const uint64_t moves = moves_ended(table, ring);
         copy_row(table, from, copy);
-        if (trace_row_unfinished(table, copy) == 0)
+        moved = moves_begun(table, ring) - moves;
+        if (moved == 0 && trace_row_unfinished(table, copy) == 0)
             break;
     }
+    if (copy[TRACE_ROW_TAG] == 0)
+        return TRACE_ROW_FREE; /* it has been moved */
     const uint64_t begun = copy[TRACE_ROW_BEGUN], ended = copy[table->row_words - 1];
     const bool is_sound = keys_are_sound(table, row, copy);
     if (ended == 0 && (begun == 0 || !is_sound))
         return TRACE_ROW_FREE; /* of its first update the keys may not be there yet */
     if (ended > begun || !is_sound)
-        return TRACE_ROW_DAMAGED;
+        return moved == 0 || moved > MOVES_MAX ? TRACE_ROW_DAMAGED : TRACE_ROW_FREE;
     return trace_row_unfinished(table, copy) == 0 ? TRACE_ROW_WHOLE : TRACE_ROW_CHANGING;
 }
 
@@ -177,6 +203,34 @@ static bool add_other_rows(struct trace_table_walk *walk, const char *ring, uint
     return is_found;
 }
 
+/* Makes walk->part the sum of a CPU's rows of the key `index`. */
+static bool add_once(struct trace_table_walk *walk, const char *ring, uint32_t index)
+{
+    const struct trace_table_info *table = walk->table;
+    for (uint32_t i = 0; i < table->row_words; i++)
+        walk->part[i] = 0;
+    bool is_found =
+        add_if_sound(walk, trace_table_read_row(table, ring, index, walk->copy), false, walk->part);
+    is_found |= add_other_rows(walk, ring, index, walk->part);
+    return is_found;
+}
+
+/* Adds them to `sum`, each update once: again, if rows were moved meanwhile. */
+static bool add_of_cpu(struct trace_table_walk *walk, const char *ring, uint32_t index, uint64_t *sum)
+{
+    const uint64_t damaged = walk->damaged;
+    bool is_found = false, is_settled = false;
+    for (int i = 0; i < SUM_TRIES && !is_settled; i++) {
+        const uint64_t moves = moves_ended(walk->table, ring);
+        walk->damaged = damaged;
+        is_found = add_once(walk, ring, index);
+        is_settled = moves == moves_begun(walk->table, ring);
+    }
+    if (is_found)
+        trace_table_add_row(walk->table, sum, walk->part);
+    return is_found;
+}
+
 /* Visits the keys in order: each is a row's index. */
 static bool next_with_other(struct trace_table_walk *walk, uint64_t *sum)
 {
@@ -187,11 +241,8 @@ static bool next_with_other(struct trace_table_walk *walk, uint64_t *sum)
         for (uint32_t i = 0; i < table->row_words; i++)
             sum[i] = 0;
         sum[TRACE_ROW_TAG] = 1, sum[TRACE_ROW_KEYS] = index;
-        for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++) {
-            const char *ring = walk->ring_of(cpu);
-            is_found |= add_if_sound(walk, trace_table_read_row(table, ring, index, walk->copy), false, sum);
-            is_found |= add_other_rows(walk, ring, index, sum);
-        }
+        for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++)
+            is_found |= add_of_cpu(walk, walk->ring_of(cpu), index, sum);
         if (is_found)
             return true;
     }
@@ -200,6 +251,9 @@ static bool next_with_other(struct trace_table_walk *walk, uint64_t *sum)
 
 bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum)
 {
+    for (uint32_t cpu = 0; cpu < walk->cpu_count && !walk->has_begun; cpu++)
+        walk->moves += moves_ended(walk->table, walk->ring_of(cpu));
+    walk->has_begun = true;
     if (walk->table->adds)
         return next_with_other(walk, sum);
     while (walk->cpu < walk->cpu_count) {
@@ -212,6 +266,14 @@ bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum)
             return true;
     }
     return false;
+}
+
+uint64_t trace_table_moves(const struct trace_table_walk *walk)
+{
+    uint64_t moves = 0;
+    for (uint32_t cpu = 0; cpu < walk->cpu_count; cpu++)
+        moves += moves_begun(walk->table, walk->ring_of(cpu));
+    return moves - walk->moves;
 }
 
 uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word)

@@ -17,6 +17,9 @@
 #include <stdint.h>
 #include <trace/format/table.h>
 
+/* Rows may be moved meanwhile (trace/format/table.h). A row that is visited is complete, and so is each sum
+ * of rows of a table that adds another one. But the sum over all visited rows may have a row twice, or not at
+ * all: trace_table_moves() says whether. */
 enum trace_row_state {
     TRACE_ROW_FREE,     /* or claimed, and not yet updated */
     TRACE_ROW_WHOLE,    /* of one moment */
@@ -40,18 +43,23 @@ void trace_table_add_row(const struct trace_table_info *table, uint64_t *sum, co
 /* Adds a row of table->adds, which is of the same key. */
 void trace_table_add_other(const struct trace_table_info *table, uint64_t *sum, const uint64_t *row);
 
-/* Visits all keys. Set the first three. */
+/* Visits all keys. Set the first three, and all others to 0. */
 struct trace_table_walk {
     const struct trace_table_info *table;
     const char *(*ring_of)(uint32_t cpu); /* the same as long as the walk lasts */
     uint32_t cpu_count;
     uint32_t cpu, row; /* the next one */
     uint64_t damaged;  /* rows that were left out; complete when the walk has ended */
-    uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
+    bool has_begun;
+    uint64_t moves; /* of all CPUs that had ended when the walk began */
+    uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX], part[TRACE_TABLE_ROW_WORDS_MAX];
 };
 
 /* Stores the sum of the next key's rows, table->row_words words, in `sum`. False: no more. */
 bool trace_table_next(struct trace_table_walk *walk, uint64_t *sum);
+
+/* Moves of rows since the walk began, or one that has not ended. */
+uint64_t trace_table_moves(const struct trace_table_walk *walk);
 
 /* Words of the table's heads, added over all CPUs: enum trace_table_head_word. */
 uint64_t trace_table_head_sum(const struct trace_table_walk *walk, unsigned word);

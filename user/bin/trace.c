@@ -74,10 +74,11 @@ static const char help[] =
     "  mark NUMBER [TEXT]     log a mark\n"
     "  text TEXT              log a line of text\n"
     "  stats                  count events and words in the buffers, by class and event\n"
-    "  tables [NAME [--by COLUMN] [--top N] [--interval DURATION]]\n"
+    "  tables [NAME [--by COLUMN] [--top N] [--interval DURATION]] [--previous]\n"
     "                         print a table of counters, all CPUs together, the rows with the most first:\n"
     "                         by COLUMN, at most N, only what was counted in the next DURATION (500ms, 5s).\n"
     "                         Without NAME: list them, with rows used and updates lost\n"
+    "                         --previous: those of the previous boot\n"
     "  last [COUNT] [MASK]    print the newest events (20) of all CPUs, of the classes in MASK\n"
     "  previous [COUNT] [MASK]  the same for the previous boot, whose trace survived a reset\n"
     "  previous drop          free the memory of the previous boot's trace\n";
@@ -520,7 +521,7 @@ static const struct command {
     {"bench", 0, INT_MAX, run_bench},
     {"study", 0, 1, choose_study},
     {"low-water", 0, 1, set_low_water},
-    {"tables", 0, 7, print_tables},
+    {"tables", 0, 8, print_tables},
     {"profiles", 1, 1, switch_profiles},
 };
 

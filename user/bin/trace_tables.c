@@ -2,8 +2,9 @@
 /*
  * trace_tables.c - prints tables of counters; see trace_tables.h.
  *
- * They are read where they are mapped. For an interval they are copied at its begin and at its end; then the
- * second copy becomes the difference, which is printed as if it were mapped.
+ * They are read where they are mapped. For an interval they are copied at its begin and at its end. In the
+ * first copy rows are moved as the kernel did until the second, which then becomes the difference, and is
+ * printed as if it were mapped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +17,14 @@
 #include <trace/events.h>
 #include <trace/print/tables.h>
 #include <trace/print/words.h>
+#include <trace/ring/table_move.h>
+#include <user/bin/trace_previous.h>
 #include <user/bin/trace_tables.h>
 #include <user/bin/util.h>
 
 #define ROWS_SHOWN  1000u
 #define CLASSES_MAX 128u
+#define COPIES_MAX  4u
 
 static const char *ring_at(uint32_t cpu)
 {
@@ -57,9 +61,14 @@ static const char *name_of(const char *key, uint64_t value)
 
 static char *copies[2]; /* of all CPUs' tables: before, now */
 
+static char *ring_of_copy(unsigned copy, uint32_t cpu)
+{
+    return copies[copy] + (uint64_t)cpu * TRACE_TABLES_BYTES - TRACE_TABLES_OFFSET;
+}
+
 static const char *copied_ring(uint32_t cpu)
 {
-    return copies[1] + (uint64_t)cpu * TRACE_TABLES_BYTES - TRACE_TABLES_OFFSET;
+    return ring_of_copy(1, cpu);
 }
 
 static uint64_t *copied_row(unsigned copy, const struct trace_table_info *table, uint32_t cpu, uint32_t row)
@@ -73,6 +82,7 @@ static void copy_table(unsigned copy, const struct trace_table_info *table, uint
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++) {
         uint64_t *head = copied_row(copy, table, cpu, 0) - TRACE_TABLE_HEAD_WORDS;
         memcpy(head, ring_at(cpu) + TRACE_TABLES_OFFSET + table->offset, TRACE_TABLE_HEAD_WORDS * 8);
+        head[TRACE_TABLE_MOVES_BEGUN] = 0; /* in a copy nothing is moved */
         for (uint32_t row = 0; row < table->rows; row++) {
             uint64_t *words = copied_row(copy, table, cpu, row);
             if (trace_table_read_row(table, ring_at(cpu), row, words) == TRACE_ROW_FREE)
@@ -109,11 +119,36 @@ static void subtract_table(const struct trace_table_info *table, uint32_t cpu_co
     }
 }
 
-static void copy_tables(unsigned copy, const struct trace_table_info *table, uint32_t cpu_count)
+/* Moves of rows on all CPUs that have begun, or that have ended. */
+static uint64_t count_moves(uint32_t cpu_count, uint32_t offset)
 {
-    copy_table(copy, table, cpu_count);
-    if (table->adds)
-        copy_table(copy, table->adds, cpu_count);
+    uint64_t moves = 0;
+    for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
+        moves += __atomic_load_n((const uint64_t *)(ring_at(cpu) + TRACE_TABLES_OFFSET + offset),
+                                 __ATOMIC_ACQUIRE);
+    return moves;
+}
+
+/* Again, if rows were moved meanwhile. Returns whether they were, each time. */
+static bool copy_tables(unsigned copy, const struct trace_table_info *table, uint32_t cpu_count)
+{
+    bool is_moving = true;
+    for (unsigned i = 0; i < COPIES_MAX && is_moving; i++) {
+        const uint64_t moves = count_moves(cpu_count, table->moves_ended);
+        copy_table(copy, table, cpu_count);
+        if (table->adds)
+            copy_table(copy, table->adds, cpu_count);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        is_moving = moves != count_moves(cpu_count, TRACE_TABLE_MOVES_BEGUN * sizeof(uint64_t));
+    }
+    return is_moving;
+}
+
+static void follow_moves(const struct trace_table_info *table, const struct trace_table_info *into,
+                         uint32_t cpu_count)
+{
+    for (uint32_t cpu = 0; cpu < cpu_count && table->is_hashed; cpu++)
+        trace_table_follow(table, into, ring_of_copy(0, cpu), ring_of_copy(1, cpu));
 }
 
 /* Returns false if there is no memory. */
@@ -124,10 +159,14 @@ static bool watch_interval(struct trace_table_print *print, const struct trace_t
     if (!copies[0] || !copies[1])
         return false;
     const uint64_t begin = arch_trace_clock();
-    copy_tables(0, table, print->cpu_count);
+    bool is_moving = copy_tables(0, table, print->cpu_count);
     usleep((useconds_t)(ns / 1000));
-    copy_tables(1, table, print->cpu_count);
+    is_moving |= copy_tables(1, table, print->cpu_count);
     print->elapsed = arch_trace_clock() - begin;
+    if (is_moving)
+        print->put(
+            "rows of what had ended were moved while they were read: some may count twice, or not at all\n");
+    follow_moves(table->adds ? table->adds : table, table->adds ? table : NULL, print->cpu_count);
     subtract_table(table, print->cpu_count);
     if (table->adds)
         subtract_table(table->adds, print->cpu_count);
@@ -135,11 +174,31 @@ static bool watch_interval(struct trace_table_print *print, const struct trace_t
     return true;
 }
 
+/* ---- the previous boot ----------------------------------------------------------------------------- */
+
+static const char *previous_ring(uint32_t cpu)
+{
+    return opened_previous()->rings[cpu];
+}
+
+/* Only tables that are declared as this system's can be read here. Returns an exit status. */
+static int open_previous_tables(struct trace_table_print *print)
+{
+    const int status = open_previous();
+    if (status)
+        return status;
+    print->ring_of = previous_ring;
+    print->cpu_count = opened_previous()->info.cpu_count;
+    print->clock_hz = opened_previous()->info.clock_hz;
+    return 0;
+}
+
 /* ---- the command ----------------------------------------------------------------------------------- */
 
 struct options {
     const char *name, *by;
     uint64_t top, interval_ns;
+    bool previous;
 };
 
 static bool read_option(struct options *options, const char *word, const char *value)
@@ -158,15 +217,16 @@ static bool read_option(struct options *options, const char *word, const char *v
 static int refuse_option(const char *word, const char *value)
 {
     return refuse(
-        "'%s %s': options are --by COLUMN, --top N (1 to %u) and --interval DURATION, such as 500ms or "
-        "5s",
+        "'%s %s': options are --by COLUMN, --top N (1 to %u), --interval DURATION, such as 500ms or "
+        "5s, and --previous",
         word, value ? value : "", ROWS_SHOWN);
 }
 
 static int print_rows(struct trace_table_print *print, const struct trace_table_info *table,
                       const struct options *options)
 {
-    read_classes();
+    if (!options->previous)
+        read_classes(); /* the numbers of another system may differ */
     if (options->interval_ns && !watch_interval(print, table, options->interval_ns))
         return refuse("no memory to copy the tables");
     if (trace_table_print(print, table))
@@ -193,18 +253,41 @@ static int show_table(struct trace_table_print *print, const struct options *opt
     return status;
 }
 
+/* False: it has said what is wrong. */
+static bool parse_options(struct options *options, int argc, char **argv)
+{
+    int i = argc > 1 && strncmp(argv[1], "--", 2) ? 2 : 1;
+    options->name = i == 2 ? argv[1] : NULL;
+    for (; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(argv[i], "--previous"))
+            options->previous = true;
+        else if (options->name && value && read_option(options, argv[i], value))
+            i++;
+        else
+            return refuse_option(argv[i], value), false;
+    }
+    if (options->previous && options->interval_ns)
+        return refuse("the previous boot has ended, so nothing changes: remove --interval"), false;
+    return true;
+}
+
 int show_tables(int argc, char **argv)
 {
     static struct trace_table_print print = {.ring_of = ring_at, .put = put_text, .name_of = name_of};
     const struct trace_info *info = arch_trace_info();
-    struct options options = {.name = argc > 1 ? argv[1] : NULL, .top = ROWS_SHOWN};
-    for (int i = 2; i < argc; i += 2)
-        if (i + 1 == argc || !read_option(&options, argv[i], argv[i + 1]))
-            return refuse_option(argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-    if (info->table_bytes == 0)
-        return refuse("this system has no tables of counters: for so many CPUs it has not enough memory");
+    struct options options = {.top = ROWS_SHOWN};
     print.cpu_count = info->cpu_count;
     print.clock_hz = info->clock_hz;
+    if (!parse_options(&options, argc, argv))
+        return EXIT_FAILURE;
+    if (options.previous) {
+        const int status = open_previous_tables(&print);
+        if (status)
+            return status;
+    } else if (info->table_bytes == 0) {
+        return refuse("this system has no tables of counters: for so many CPUs it has not enough memory");
+    }
     if (!options.name)
         return trace_tables_list(&print), 0;
     return show_table(&print, &options);

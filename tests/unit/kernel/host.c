@@ -11,6 +11,7 @@
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
+#include <kernel/trace/control.h>
 #include <kernel/trace/drain.h>
 #include <kernel/trace/sites.h>
 #include <tarn/error.h>
@@ -123,6 +124,13 @@ void profiles_end_interrupt(uint64_t now)
 {
     (void)now;
 }
+bool trace_tables_in_use;
+
+void trace_tables_reclaim(bool is_heartbeat)
+{
+    (void)is_heartbeat;
+}
+
 void profiles_end_thread(struct thread *thread)
 {
     (void)thread;

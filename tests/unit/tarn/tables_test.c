@@ -56,7 +56,7 @@ static bool same_table(const struct trace_table_info *a, const struct trace_tabl
               a->number == b->number && a->offset == b->offset && a->rows == b->rows &&
               a->row_words == b->row_words && a->is_hashed == b->is_hashed && a->key_count == b->key_count &&
               a->column_count == b->column_count && (a->adds != NULL) == (b->adds != NULL) &&
-              a->adds_key == b->adds_key;
+              a->adds_key == b->adds_key && a->moves_ended == b->moves_ended;
 
     for (unsigned c = 0; is && c < a->column_count; c++)
         is = same_column(&a->columns[c], &b->columns[c]);
@@ -119,6 +119,8 @@ static void test_wrong_lists(void)
         {BEGIN TABLE_LINE " *  key k - 3 1\n", "out of place"},
         {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " *  key l - 4 1\n", "out of place"},
         {BEGIN " * table t 0 0 16 8 direct\n" KEY_LINE " *  key l - 3 1\n", "one too many"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE, "cut short"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " * mov", "cut short"},
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 2 1\n", "behind the column before it"},
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 7 1\n", "does not lie in the row"},
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 3 2\n", "cannot have 2 words"},
@@ -127,6 +129,14 @@ static void test_wrong_lists(void)
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 70000 1\n", "not NAME UNIT"},
         {BEGIN TABLE_LINE KEY_LINE " *  count c - 3\n", "lacks words"},
         {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " *  count c - 4 1\n", "two columns are called c"},
+        {BEGIN " * moves 24 2048\n", "not at the begin"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " * moves 24\n", "not BEGUN ENDED"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " * moves 24 x\n", "not BEGUN ENDED"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " * moves 24 99999999\n", "not BEGUN ENDED"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " * moves 32 2048\n", "not at the begin"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " * moves 24 1080\n", "not at the begin"},
+        {BEGIN TABLE_LINE KEY_LINE COUNT_LINE " * moves 24 2044\n", "not at the begin"},
+        {BEGIN " * table t 0 64 16 8 hashed\n" KEY_LINE COUNT_LINE " * moves 24 2048\n", "not at the begin"},
         {BEGIN " * table t 0 0 16 8 hashed+u\n", "not NAME NUMBER"},
         {BEGIN ADDING_LINE KEY_LINE COUNT_LINE " */\n", "d cannot add t"},
         {BEGIN " * table d 0 0 16 8 direct+d\n" KEY_LINE COUNT_LINE " */\n", "d cannot add d"},
@@ -263,6 +273,32 @@ static uint32_t put_lock(uint32_t cpu, uint64_t lock, uint64_t pid, uint64_t wai
     return row;
 }
 
+/* Sets the counts of moves of a CPU. */
+static void put_moves(uint32_t cpu, uint64_t begun, uint64_t ended)
+{
+    put_word(cpu, TRACE_TABLE_MOVES_BEGUN, begun);
+    put_word(cpu, locks->moves_ended / 8, ended);
+}
+
+/* Moves a row of `locks`, of class 3, to the row of its class, as the kernel does. */
+static void move_lock(uint32_t cpu, uint32_t row)
+{
+    const uint64_t from = row_word(locks, row), to = row_word(classes, 3);
+
+    put_word(cpu, to + TRACE_ROW_TAG, 1);
+    put_word(cpu, to + TRACE_ROW_KEYS, 3);
+    put_word(cpu, to, get_word(cpu, to) + get_word(cpu, from));
+    for (uint32_t i = TRACE_ROW_KEYS + 1; i < classes->row_words; i++) /* of the largest, the moved one's */
+        put_word(cpu, to + i,
+                 (i == word_of(classes, "wait_longest") ? 0 : get_word(cpu, to + i)) +
+                     get_word(cpu, from + i + 2));
+    for (uint32_t i = 0; i < locks->row_words; i++)
+        put_word(cpu, from + i, 0);
+    put_word(cpu, locks->offset / 8 + TRACE_TABLE_MOVED,
+             get_word(cpu, locks->offset / 8 + TRACE_TABLE_MOVED) + 1);
+    put_moves(cpu, get_word(cpu, TRACE_TABLE_MOVES_BEGUN) + 1, get_word(cpu, locks->moves_ended / 8) + 1);
+}
+
 static struct source *open_core(void)
 {
     struct fail fail;
@@ -380,6 +416,49 @@ static void test_interval(const char *order)
     declared_free(&again);
 }
 
+/* Rows that were moved in an interval, of which one has another owner now. */
+static void test_moved(const char *order)
+{
+    struct declared declared, again;
+    struct moment before, now;
+    struct counted counted;
+
+    const uint32_t row = put_lock(0, 0x1000, 7, 100), other = put_lock(0, 0x2000, 7, 400);
+    uint64_t newcomer = 0x3000;
+    while (trace_table_tag((const uint64_t[]){newcomer, 3, 9}, 3) % locks->rows != row)
+        newcomer += 8;
+    bool ok = read_moment(&declared, &before);
+    put_lock(0, 0x1000, 7, 20);
+    move_lock(0, row);
+    move_lock(0, other);
+    put_lock(0, newcomer, 9, 3);
+    ok = ok && read_moment(&again, &now);
+    moment_follow(&before, &now, &again);
+    counted_collect(&counted, &again.tables[TRACE_TABLE_LOCK_CLASSES], &now, &before, false);
+    const uint64_t *words = counted.count == 1 ? counted.rows[0]->words : NULL;
+    check(ok && words != NULL && words[word_of(classes, "wait")] == 23 &&
+              words[word_of(classes, "contended")] == 2 && counted.damaged == 0 && !counted.is_moving,
+          "%s: an interval has what was counted in it, wherever rows were moved", order);
+    counted_free(&counted);
+    counted_collect(&counted, &again.tables[TRACE_TABLE_LOCKS], &now, &before, false);
+    check(counted.count == 1 && value(&counted, 0, "lock") == newcomer && value(&counted, 0, "wait") == 3 &&
+              counted.damaged == 0,
+          "%s: and what took a row that was another's has that alone", order);
+    counted_free(&counted);
+    moment_free(&before);
+    moment_free(&now);
+    declared_free(&declared);
+    put_moves(1, 5, 4);
+    ok = read_moment(&declared, &now);
+    counted_collect(&counted, &declared.tables[TRACE_TABLE_LOCKS], &now, NULL, false);
+    check(ok && now.moving[1] && !now.moving[0] && counted.is_moving,
+          "%s: rows that were being moved when the guest stopped are reported", order);
+    counted_free(&counted);
+    moment_free(&now);
+    declared_free(&declared);
+    declared_free(&again);
+}
+
 /* ---- what is printed ------------------------------------------------------------------------------- */
 
 /* Runs `tarn tables`; OUTPUT gets what it prints to standard output. */
@@ -419,7 +498,7 @@ static void test_printed(const char *order)
     int status = run(output, sizeof(output), "--json", "locks", NULL);
 
     check(status == EXIT_DAMAGE && strstr(output, says) != NULL &&
-              strstr(output, "\"no_row\":11,\"damaged_rows\":2,\"seconds\":null") != NULL &&
+              strstr(output, "\"no_row\":11,\"damaged_rows\":2,\"moving\":false,\"seconds\":null") != NULL &&
               strstr(output, "{\"name\":\"0x1000\",\"lock\":\"0x1000\",\"lock_class\":3,\"class\":null,") !=
                   NULL &&
               strstr(output, "\"under_way\":2}") != NULL,
@@ -429,7 +508,7 @@ static void test_printed(const char *order)
     status = run(output, sizeof(output), "--json", NULL, NULL);
     check(status == EXIT_OK &&
               strstr(output, "{\"name\":\"locks\",\"rows_used\":6,\"fullest_cpu\":3,\"rows\":512,"
-                             "\"no_row\":11,\"damaged\":2,\"text\":\"locks of") != NULL,
+                             "\"moved\":0,\"no_row\":11,\"damaged\":2,\"text\":\"locks of") != NULL,
           "%s: the list of tables", order);
     status = run(output, sizeof(output), "locks", "--sort", "wait_longest");
     check(status == EXIT_DAMAGE && strstr(output, "upper bounds") != NULL &&
@@ -602,6 +681,8 @@ int main(void)
         test_printed(order);
         begin(big);
         test_interval(order);
+        begin(big);
+        test_moved(order);
         test_hostile();
     }
     test_live();

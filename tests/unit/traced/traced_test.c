@@ -251,6 +251,11 @@ int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t
     return -E_NOT_FOUND;
 }
 
+int64_t trace_previous_tables(cap_t trace, uint32_t cpu, void *buffer, size_t size)
+{
+    return -E_NOT_FOUND;
+}
+
 void debug_printf(const char *format, ...)
 {
 }

@@ -355,17 +355,9 @@ static bool set_mask(struct pull *pull, struct fail *fail)
 static bool choose_previous(struct pull *pull, struct fail *fail)
 {
     static const char *const ends[] = {"without a word: a reset, or worse", "by a panic", "in order"};
-    struct wire_request request = {.operation = WIRE_OP_PREVIOUS};
     struct wire_previous previous;
-    struct source_reply reply;
 
-    if (!source_control(pull->source, &request, "no previous trace: ", &reply, fail))
-        return false;
-    if (reply.size < WIRE_PREVIOUS_BYTES)
-        return fail_set(fail, "no previous trace");
-    wire_get_previous(reply.data, &previous);
-    pull->source->hello = previous.hello;
-    if (!check_hello(&pull->source->hello, fail))
+    if (!source_choose_previous(pull->source, &previous, fail))
         return false;
     fprintf(stderr, "the previous boot ended %s%s%s\n",
             ends[previous.end <= TRACE_STORE_SHUTDOWN ? previous.end : 0], previous.reason[0] ? ": " : "",

@@ -28,32 +28,33 @@ static const struct command_option known[] = {
           "search for the executables of --trace here, by build-id; see tarn-analyses(1)"),
      .need = "trace"},
     {FLAG("previous", struct options, previous,
-          "show the tables that the previous boot left in memory\nFrom guest memory only, not over a link")},
+          "show the tables that the previous boot left in memory\nNames of lock classes come from --trace, "
+          "pulled with --previous, too")},
     {.name = NULL}};
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-static bool choose_previous(struct source *source, struct fail *fail)
+/* Guests that are older do not know the request. */
+static bool refuse_metadata(const struct source *source, const struct source_reply *reply, struct fail *fail)
 {
-    const struct wire_request request = {.operation = WIRE_OP_PREVIOUS};
-    struct source_reply reply = {0};
-
-    if (source->class->link != NULL)
-        return fail_set(fail,
-                        "a link gives the tables of the running system only; read those of the previous "
-                        "boot from guest memory: ram:, gdb: or core:");
-    return source_control(source, &request, "no previous trace: ", &reply, fail);
+    if (reply->status != -E_BAD_ARGUMENT)
+        return false;
+    return source->is_previous
+               ? fail_set(fail,
+                          "this guest gives the tables of the previous boot not over a link: its version of "
+                          "Tarn is older; read them from guest memory: ram:, gdb: or core:")
+               : fail_set(fail, "this system has no tables of counters: its version of Tarn is older");
 }
 
 static bool read_declared(struct source *source, struct declared *declared, struct fail *fail)
 {
-    const struct wire_request request = {.operation = WIRE_OP_METADATA};
+    const bool is_link = source->class->link != NULL;
+    const struct wire_request request = {
+        .operation = is_link && source->is_previous ? WIRE_OP_PREVIOUS_METADATA : WIRE_OP_METADATA};
     struct source_reply reply = {0};
 
     if (!source_control(source, &request, "the metadata: ", &reply, fail))
-        return reply.status == -E_BAD_ARGUMENT
-                   ? fail_set(fail, "this system has no tables of counters: its version of Tarn is older")
-                   : false;
+        return refuse_metadata(source, &reply, fail);
     return check_metadata(&source->hello, reply.data, reply.size, fail) &&
            declared_read(declared, (const char *)reply.data, reply.size, fail);
 }
@@ -68,12 +69,13 @@ static bool refuse_name(const struct declared *declared, const char *name, struc
     return fail_set(fail, "no table '%.60s'; there are %s", name, list);
 }
 
-/* Returns how long it is from one moment to the other: by the guest's clock, if it is known. */
-static double seconds_between(const struct moment *before, const struct moment *now, uint64_t clock_hz)
+/* Returns how many ticks it is from one moment to the other: by the guest's clock, if it is known. */
+static uint64_t ticks_between(const struct moment *before, const struct moment *now, uint64_t clock_hz)
 {
     if (before->clock[0] != 0 && now->clock[0] > before->clock[0])
-        return (double)(now->clock[0] - before->clock[0]) / (double)clock_hz;
-    return now->time - before->time;
+        return now->clock[0] - before->clock[0];
+    const double ticks = (now->time - before->time) * (double)clock_hz;
+    return ticks < 0 ? 0 : ticks < 0x1p63 ? (uint64_t)ticks : 1ull << 63;
 }
 
 /* ---- printing -------------------------------------------------------------------------------------- */
@@ -86,6 +88,10 @@ static void complain_of_rows(const char *name, const struct counted *counted)
     if (counted->damaged != 0)
         complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
                  counted->damaged, counted->damaged == 1 ? " is" : "s are");
+    if (counted->is_moving)
+        complain("%s: rows of what had ended were moved while they were read: sums over rows may have some "
+                 "updates twice, or not at all; read them again",
+                 name);
     if (counted->no_row != 0)
         complain("%s: %" PRIu64 " update%s found no row, because no more may be used: %s keys are missing",
                  name, counted->no_row, counted->no_row == 1 ? "" : "s",
@@ -97,8 +103,9 @@ static void print_rows(const struct options *options, const struct shown *shown,
 {
     if (options->rows.format == ROWS_AS_JSON) {
         printf("{\"table\":\"%s\",\"cpus\":%u,\"clock_hz\":%" PRIu64 ",\"no_row\":%" PRIu64
-               ",\"damaged_rows\":%" PRIu64 ",\"seconds\":",
-               shown->counters->name, cpu_count, shown->clock_hz, counted->no_row, counted->damaged);
+               ",\"damaged_rows\":%" PRIu64 ",\"moving\":%s,\"seconds\":",
+               shown->counters->name, cpu_count, shown->clock_hz, counted->no_row, counted->damaged,
+               counted->is_moving ? "true" : "false");
         printf(seconds > 0 ? "%.9f" : "null", seconds);
         printf(",\"tables\":{");
     } else if (options->rows.format == ROWS_AS_TEXT && seconds > 0) {
@@ -126,16 +133,15 @@ static bool show_rows(const struct options *options, struct source *source,
 
     if (!key_names_open(&names, source, options->trace, options->symbols, fail))
         return false;
-    const double seconds = before != NULL ? seconds_between(before, now, source->hello.clock_hz) : 0;
-    bool ok = shown_open(&shown, counters, source->hello.clock_hz,
-                         (uint64_t)(seconds * (double)source->hello.clock_hz), options->by_cpu, fail);
+    const uint64_t hz = source->hello.clock_hz, ticks = before != NULL ? ticks_between(before, now, hz) : 0;
+    bool ok = shown_open(&shown, counters, hz, ticks, options->by_cpu, fail);
     if (ok) {
         counted_collect(&counted, counters, now, before, options->by_cpu);
         shown_fill(&shown, &counted, &names);
         ok = rows_sort(&options->rows, &shown.table, fail);
         if (ok) {
             complain_of_rows(counters->name, &counted);
-            print_rows(options, &shown, &counted, now->cpu_count, seconds);
+            print_rows(options, &shown, &counted, now->cpu_count, (double)ticks / (double)hz);
             *status = counted.damaged != 0 ? EXIT_DAMAGE : EXIT_OK;
         }
         counted_free(&counted);
@@ -158,8 +164,10 @@ static bool show_table(const struct options *options, struct source *source, con
     before = *now;
     *now = (struct moment){0};
     bool ok = rows_wait(source, before.time + (double)options->rows.interval_ns * 1e-9, fail) &&
-              moment_read(now, source, declared, fail) &&
-              show_rows(options, source, counters, now, &before, status, fail);
+              moment_read(now, source, declared, fail);
+    if (ok)
+        moment_follow(&before, now, declared);
+    ok = ok && show_rows(options, source, counters, now, &before, status, fail);
     moment_free(&before);
     return ok;
 }
@@ -184,8 +192,10 @@ static bool show(const struct options *options, struct source *source, int *stat
 {
     struct declared declared;
     struct moment moment;
+    struct wire_previous previous;
 
-    if ((options->previous && !choose_previous(source, fail)) || !read_declared(source, &declared, fail))
+    if ((options->previous && !source_choose_previous(source, &previous, fail)) ||
+        !read_declared(source, &declared, fail))
         return false;
     bool ok = moment_read(&moment, source, &declared, fail);
     if (ok) {
@@ -209,6 +219,9 @@ static int run_tables(int argc, char **argv)
     if (options.name == NULL && (options.rows.interval_ns != 0 || options.by_cpu || options.trace != NULL))
         return complain_of_words(&tables_command,
                                  "--interval, --by-cpu and --trace require the NAME of a table");
+    if (options.previous && options.rows.interval_ns != 0)
+        return complain_of_words(&tables_command,
+                                 "the previous boot has ended, so nothing changes: remove --interval");
     struct source *source = open_source(argv[optind], options.rows.wait, &fail);
     status = EXIT_OK;
     bool ok = source != NULL && show(&options, source, &status, &fail);

@@ -100,7 +100,7 @@ const char *guest_error_text(int32_t status)
         [17] = "too large",
         [18] = "this guest does not support it",
     };
-    uint32_t number = (uint32_t)-status;
+    uint32_t number = 0 - (uint32_t)status; /* a hostile guest may send any */
     return number < sizeof(texts) / sizeof(texts[0]) && texts[number] ? texts[number] : "the guest refused";
 }
 
@@ -111,4 +111,20 @@ bool source_control(struct source *source, const struct wire_request *request, c
         SOURCE_ITEM)
         return false;
     return reply->status >= 0 || fail_set(fail, "%s%s", what, guest_error_text(reply->status));
+}
+
+bool source_choose_previous(struct source *source, struct wire_previous *previous, struct fail *fail)
+{
+    const struct wire_request request = {.operation = WIRE_OP_PREVIOUS};
+    struct source_reply reply;
+
+    if (!source_control(source, &request, "no previous trace: ", &reply, fail))
+        return false;
+    if (reply.size < WIRE_PREVIOUS_BYTES)
+        return fail_set(fail, "no previous trace: the guest's reply has %zu bytes instead of %u", reply.size,
+                        WIRE_PREVIOUS_BYTES);
+    wire_get_previous(reply.data, previous);
+    source->hello = previous->hello;
+    source->is_previous = true;
+    return check_hello(&source->hello, fail);
 }

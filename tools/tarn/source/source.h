@@ -33,6 +33,7 @@ enum source_got { SOURCE_BROKEN = -1, SOURCE_NOTHING = 0, SOURCE_ITEM = 1 };
 struct source {
     const struct source_class *class;
     struct wire_hello hello; /* checked when the source was opened */
+    bool is_previous;        /* source_choose_previous() has chosen the system before */
 };
 
 struct source_class {
@@ -69,6 +70,9 @@ struct source_reply {
 /* Sends REQUEST. False: FAIL, which begins with WHAT if the guest refused. */
 bool source_control(struct source *source, const struct wire_request *request, const char *what,
                     struct source_reply *reply, struct fail *fail);
+/* Chooses the trace and tables of the previous boot: hello is theirs from now on. PREVIOUS says how it ended.
+ */
+bool source_choose_previous(struct source *source, struct wire_previous *previous, struct fail *fail);
 struct source *open_source(const char *name, double wait_seconds, struct fail *fail);
 /* Whether the guest's packets are in this machine's byte order. */
 static inline bool hello_is_native(const struct wire_hello *hello)

@@ -143,14 +143,15 @@ void counted_collect(struct counted *counted, const struct trace_table_info *tab
 {
     *counted = (struct counted){0};
     for (unsigned cpu = 0; cpu < now->cpu_count; cpu++) {
-        const uint64_t no_row = moment_no_row(now, cpu, table);
-        const uint64_t earlier = before != NULL ? moment_no_row(before, cpu, table) : 0;
+        const uint64_t no_row = moment_head(now, cpu, table, TRACE_TABLE_NO_SPACE);
+        const uint64_t earlier = before != NULL ? moment_head(before, cpu, table, TRACE_TABLE_NO_SPACE) : 0;
 
         for (uint32_t row = 0; row < table->rows; row++)
             collect_row(counted, table, now, before, cpu, row);
         if (table->adds != NULL)
             collect_other(counted, table, now, before, cpu);
         counted->no_row += no_row > earlier ? no_row - earlier : 0;
+        counted->is_moving |= now->moving[cpu] || (before != NULL && before->moving[cpu]);
     }
     if (counted->count > 0)
         qsort_r(counted->rows, counted->count, sizeof(counted->rows[0]), compare_rows, (void *)table);

@@ -21,6 +21,7 @@ struct counted {
     size_t count, size;
     uint64_t damaged; /* rows that were left out */
     uint64_t no_row;  /* updates that found no row */
+    bool is_moving;   /* rows may be there twice, or not at all (moment.h) */
     struct arena arena;
 };
 

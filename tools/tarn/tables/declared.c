@@ -179,6 +179,24 @@ static bool read_column(struct declared *declared, unsigned kind, struct words *
 
 /* ---- the list -------------------------------------------------------------------------------------- */
 
+/* The last line; WORDS: "*" "moves" BEGUN ENDED, the offsets of the counts. Lists of systems that do not move
+ * rows have none. */
+static bool read_moves(struct declared *declared, const struct words *words, struct fail *fail)
+{
+    uint32_t begun, ended;
+
+    if (words->count != 4 || !read_number(words->word[2], TRACE_TABLES_BYTES_MAX, &begun) ||
+        !read_number(words->word[3], TRACE_TABLES_BYTES_MAX - 8, &ended))
+        return fail_set(fail, "the line of moves is not BEGUN ENDED");
+    if (declared->count == 0 || declared->tables[0].offset != 0 || begun != TRACE_TABLE_MOVES_BEGUN * 8 ||
+        ended % 8 != 0 || ended < declared->bytes)
+        return fail_set(fail, "the counts of moves are not at the begin and behind the tables");
+    for (unsigned i = 0; i < declared->count; i++)
+        declared->tables[i].moves_ended = ended;
+    declared->bytes = ended + 8;
+    return false;
+}
+
 /* The first one counts: only the system's own text stands before what programs may have added. */
 static const char *find_list(const char *text, size_t length)
 {
@@ -215,6 +233,8 @@ static bool read_line(struct declared *declared, const char *line, size_t size, 
     if (strcmp(words.word[1], "table") == 0)
         return words.count == WORDS_MAX ? read_table(declared, &words, why)
                                         : fail_set(why, "the line of a table lacks words");
+    if (strcmp(words.word[1], "moves") == 0)
+        return read_moves(declared, &words, why);
     const unsigned kind = kind_of(column.word[1]);
     if (kind == KINDS)
         return false;
@@ -290,6 +310,9 @@ bool declared_read(struct declared *declared, const char *text, size_t length, s
         const unsigned last = declared->count;
         fail_set(fail, "the metadata's list of tables is damaged, at or behind %s: %s",
                  last > 0 ? declared->tables[last - 1].name : "its first line", why.text);
+    } else if (at == NULL && declared->count > 0) {
+        fail_set(fail, "the metadata's list of tables is cut short, at or behind %s",
+                 declared->tables[declared->count - 1].name);
     } else if (check_whole(declared, fail)) {
         return true;
     }

@@ -15,7 +15,7 @@
 
 struct declared {
     unsigned count;
-    uint64_t bytes; /* of a CPU's area, from TRACE_TABLES_OFFSET to the end of the last table */
+    uint64_t bytes; /* of a CPU's area, from TRACE_TABLES_OFFSET to the end of the last table and counts */
     struct trace_table_info tables[DECLARED_MAX]; /* their pointers lead into this structure: it stays */
     const char *adds[DECLARED_MAX];               /* names; of each table, the one that it adds, or NULL */
     struct arena arena;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tools/tarn/model/walk.h>
 #include <tools/tarn/tables/key_names.h>
+#include <trace/format/table.h>
 
 /* ---- where names come from ------------------------------------------------------------------------- */
 
@@ -35,7 +36,8 @@ bool key_names_open(struct key_names *names, struct source *source, const char *
     struct fail ignored;
 
     *names = (struct key_names){0};
-    if (source->class->link != NULL && !lock_classes_ask(source, &names->classes, &ignored))
+    if (source->class->link != NULL && !source->is_previous &&
+        !lock_classes_ask(source, &names->classes, &ignored))
         names->classes.count = 0; /* their numbers have to do */
     return directory == NULL || learn_trace(names, &source->hello, directory, path, fail);
 }
@@ -99,6 +101,8 @@ static const char *lock_name_of(struct key_names *names, uint64_t lock, uint32_t
 const char *key_name(struct key_names *names, const char *key, uint64_t value, uint32_t pid,
                      char text[KEY_NAME_BYTES])
 {
+    if (value == TRACE_KEY_ENDED)
+        return "(ended)";
     if (strcmp(key, "lock_class") == 0)
         return class_name(names, value);
     if (strcmp(key, "pid") == 0)

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <tools/tarn/tables/moment.h>
 #include <trace/format/layout.h>
+#include <trace/ring/table_move.h>
 
 #define READ_AGAIN_MAX 3u
+#define PAGE_BYTES     4096u /* a guest sends whole pages */
 
 /* Readers of mapped rings (trace/ring/table_read.h) take the address of the ring, of which only the tables
  * are there. */
@@ -22,23 +24,33 @@ enum trace_row_state moment_row(const struct moment *moment, unsigned cpu,
     return trace_table_read_row(table, ring_of_area(moment->area[cpu]), row, copy);
 }
 
-uint64_t moment_no_row(const struct moment *moment, unsigned cpu, const struct trace_table_info *table)
+uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
+                     enum trace_table_head_word word)
 {
-    return moment->area[cpu][table->offset / 8 + TRACE_TABLE_NO_SPACE];
+    return moment->area[cpu][table->offset / 8 + word];
 }
+
+/* ---- copying --------------------------------------------------------------------------------------- */
 
 /* Copies the tables of CPU to AREA. */
 static bool read_area(struct source *source, uint32_t cpu, uint64_t bytes, uint64_t *area, uint64_t *clock,
                       struct fail *fail)
 {
-    const struct wire_request request = {.operation = WIRE_OP_TABLES, .a = cpu};
+    const bool is_previous = source->class->link != NULL && source->is_previous;
+    const struct wire_request request = {.operation = is_previous ? WIRE_OP_PREVIOUS_TABLES : WIRE_OP_TABLES,
+                                         .a = cpu,
+                                         .b = is_previous ? bytes : 0};
     struct source_reply reply = {0};
 
     if (!source_control(source, &request, "the tables of counters: ", &reply, fail))
         return false;
-    if (reply.size <= WIRE_TABLES_CLOCK_BYTES)
+    if (reply.size < WIRE_TABLES_CLOCK_BYTES)
+        return fail_set(fail, "the tables of CPU %u are cut short: %zu bytes, which is less than their clock",
+                        cpu, reply.size);
+    if (reply.size == WIRE_TABLES_CLOCK_BYTES)
         return fail_set(fail, "this guest has no tables of counters: they would take too much of its memory");
-    if (reply.size < WIRE_TABLES_CLOCK_BYTES + bytes)
+    if (reply.size < WIRE_TABLES_CLOCK_BYTES + bytes ||
+        reply.size >= WIRE_TABLES_CLOCK_BYTES + bytes + PAGE_BYTES)
         return fail_set(fail,
                         "the tables of CPU %u have %zu bytes instead of the %llu that the metadata declare",
                         cpu, reply.size - WIRE_TABLES_CLOCK_BYTES, (unsigned long long)bytes);
@@ -83,18 +95,46 @@ static bool has_changing(const struct declared *declared, const uint64_t *area)
     return false;
 }
 
+static uint64_t moves_begun(const uint64_t *area)
+{
+    return area[TRACE_TABLE_MOVES_BEGUN];
+}
+
+/* Whether no row was moved while the area was copied, from its end to its begin. */
+static bool is_settled(const struct declared *declared, const uint64_t *area)
+{
+    const uint32_t ended = declared->tables[0].moves_ended;
+
+    return ended == 0 || area[ended / 8] == moves_begun(area);
+}
+
+static bool read_settled(struct moment *moment, struct source *source, const struct declared *declared,
+                         uint32_t cpu, struct fail *fail)
+{
+    bool ok = true;
+
+    moment->moving[cpu] = true;
+    for (unsigned i = 0; i <= READ_AGAIN_MAX && ok && moment->moving[cpu]; i++) {
+        ok = read_area(source, cpu, declared->bytes, moment->area[cpu], &moment->clock[cpu], fail);
+        moment->moving[cpu] = !is_settled(declared, moment->area[cpu]);
+    }
+    return ok;
+}
+
+/* Rows that are read again must be where they were. */
 static bool read_cpu(struct moment *moment, struct source *source, const struct declared *declared,
                      uint32_t cpu, struct fail *fail)
 {
     uint64_t ignored, *area = moment->area[cpu];
-    bool ok = read_area(source, cpu, declared->bytes, area, &moment->clock[cpu], fail);
+    bool ok = read_settled(moment, source, declared, cpu, fail);
 
     if (!ok || !has_changing(declared, area))
         return ok;
     uint64_t *again = alloc_zero(1, declared->bytes);
     for (unsigned i = 0; i < READ_AGAIN_MAX; i++) {
         ok = read_area(source, cpu, declared->bytes, again, &ignored, fail);
-        if (!ok || !replace_rows(declared, area, again))
+        if (!ok || !is_settled(declared, again) || moves_begun(again) != moves_begun(area) ||
+            !replace_rows(declared, area, again))
             break;
     }
     free(again);
@@ -113,6 +153,20 @@ bool moment_read(struct moment *moment, struct source *source, const struct decl
         }
     }
     return true;
+}
+
+void moment_follow(struct moment *before, const struct moment *now, const struct declared *declared)
+{
+    for (unsigned t = 0; t < declared->count; t++) {
+        const struct trace_table_info *table = &declared->tables[t], *into = declared->tables;
+        const struct trace_table_info *end = into + declared->count;
+        while (into < end && into->adds != table)
+            into++;
+        for (unsigned cpu = 0; cpu < now->cpu_count && table->is_hashed; cpu++)
+            if (moves_begun(before->area[cpu]) != moves_begun(now->area[cpu]))
+                trace_table_follow(table, into < end ? into : NULL, (char *)ring_of_area(before->area[cpu]),
+                                   ring_of_area(now->area[cpu]));
+    }
 }
 
 void moment_free(struct moment *moment)

@@ -3,7 +3,9 @@
  * moment.h - copies of the tables of counters of all CPUs, read from any source (source/source.h).
  *
  * The guest goes on while they are copied: each row is of one moment, or known not to be (moment_row), and
- * the moments of two rows differ. A copy is in this machine's byte order. Its contents are untrusted.
+ * the moments of two rows differ. A row that was moved meanwhile (trace/format/table.h) is in a copy once, or
+ * `moving` says that this could not be had. A copy is in this machine's byte order. Its contents are
+ * untrusted.
  */
 #ifndef TARN_TABLES_MOMENT_H
 #define TARN_TABLES_MOMENT_H
@@ -16,6 +18,7 @@ struct moment {
     unsigned cpu_count;
     uint64_t clock[WIRE_CPUS_MAX]; /* ticks when a CPU's tables were copied; 0: unknown */
     double time;                   /* now_seconds() when that began */
+    bool moving[WIRE_CPUS_MAX];    /* rows may be in the CPU's copy twice, or not at all */
     uint64_t *area[WIRE_CPUS_MAX]; /* declared->bytes of each CPU */
 };
 
@@ -23,11 +26,14 @@ struct moment {
 bool moment_read(struct moment *moment, struct source *source, const struct declared *declared,
                  struct fail *fail);
 void moment_free(struct moment *moment);
+/* Moves the rows of BEFORE as the guest did until NOW, so that one can be subtracted from the other. */
+void moment_follow(struct moment *before, const struct moment *now, const struct declared *declared);
 
 /* Copies a row to COPY, table->row_words words. */
 enum trace_row_state moment_row(const struct moment *moment, unsigned cpu,
                                 const struct trace_table_info *table, uint32_t row, uint64_t *copy);
-/* Updates of the table that found no row, on that CPU. */
-uint64_t moment_no_row(const struct moment *moment, unsigned cpu, const struct trace_table_info *table);
+/* A word of the table's head on that CPU. */
+uint64_t moment_head(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
+                     enum trace_table_head_word word);
 
 #endif

@@ -6,7 +6,9 @@
 #include <tarn/error.h>
 #include <tools/tarn/tables/profiles.h>
 
-#define PROFILES_MAX 1000000u /* a guest that sends more does not send what it has */
+/* A guest that sends more does not send what it has. */
+#define PROFILES_MAX     1000000u
+#define PROFILE_ROWS_MAX (1u << 22) /* of all of them: 1.25 GiB */
 
 static uint64_t native64(const struct source *source, uint64_t value)
 {
@@ -113,11 +115,13 @@ static bool read_next(struct profiles *profiles, struct source *source, bool *mo
     *more = reply.size > 0;
     if (!*more)
         return true;
-    if (profiles->count == PROFILES_MAX)
-        return fail_set(fail, "more than %u profiles", PROFILES_MAX);
+    if (profiles->count == PROFILES_MAX || profiles->rows > PROFILE_ROWS_MAX)
+        return fail_set(fail, "more than %u profiles, or than %u rows in all of them", PROFILES_MAX,
+                        PROFILE_ROWS_MAX);
     struct profile_copy copy;
     if (!take_profile(source, &reply, after, &copy, fail))
         return false;
+    profiles->rows += copy.head.rows;
     *next_copy(profiles) = copy;
     return true;
 }
@@ -128,8 +132,10 @@ static bool read_next(struct profiles *profiles, struct source *source, bool *mo
 static bool take_names(struct source *source, const struct source_reply *reply, struct profiles *profiles,
                        struct fail *fail)
 {
-    for (size_t at = 0; at + sizeof(struct trace_routine) <= reply->size;
-         at += sizeof(struct trace_routine)) {
+    if (reply->size % sizeof(struct trace_routine) != 0)
+        return fail_set(fail, "damaged names of routines: %zu bytes, which are not whole ones of %zu",
+                        reply->size, sizeof(struct trace_routine));
+    for (size_t at = 0; at < reply->size; at += sizeof(struct trace_routine)) {
         const uint32_t number = TRACE_CONTEXT_NAMED + profiles->names.count;
         struct trace_routine routine;
         memcpy(&routine, reply->data + at, sizeof(routine));

@@ -20,6 +20,7 @@ struct profiles {
     struct trace_profile_begin begin; /* where and when they were copied */
     struct profile_copy *copies;      /* in order of serial number */
     size_t count;
+    uint64_t rows;                    /* of all of them, while they are read */
     struct trace_routine_names names; /* of routines of programs; allocated */
     struct profile_copy *gone;        /* profiles_subtract(): to be subtracted from sums over all */
     size_t gone_count;

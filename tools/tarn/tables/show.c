@@ -231,6 +231,8 @@ static union table_cell cell_of(struct shown *shown, const struct shown_column *
         name = key_name(names, column->name, *words, pid_of(shown->counters, row->words), text);
         return (union table_cell){.text = name != NULL ? table_text(&shown->table, name) : NULL};
     case SHOWS_NUMBER:
+        if (*words == TRACE_KEY_ENDED)
+            return (union table_cell){.count = TABLE_NONE};
         return (union table_cell){.count = column->is_hex ? *words : in_cell(*words)};
     case SHOWS_VALUE:
         return (union table_cell){.count = value_of(shown, column, *words)};
@@ -255,6 +257,8 @@ static const char *row_name(struct shown *shown, const struct counted_row *row, 
     const uint64_t value = row->words[key->word];
     const char *name = key_name(names, key->name, value, pid_of(shown->counters, row->words), text);
 
+    if (value == TRACE_KEY_ENDED)
+        return "(ended)";
     shown->has_names |= name != NULL;
     if (name != NULL)
         return name;
@@ -299,9 +303,9 @@ void shown_fill(struct shown *shown, const struct counted *counted, struct key_n
 
 /* ---- the list of tables ---------------------------------------------------------------------------- */
 
-static const struct table_column list_columns[] = {COUNT_COLUMN("rows_used"), COUNT_COLUMN("fullest_cpu"),
-                                                   COUNT_COLUMN("rows"),      COUNT_COLUMN("no_row"),
-                                                   COUNT_COLUMN("damaged"),   TEXT_COLUMN("text")};
+static const struct table_column list_columns[] = {
+    COUNT_COLUMN("rows_used"), COUNT_COLUMN("fullest_cpu"), COUNT_COLUMN("rows"), COUNT_COLUMN("moved"),
+    COUNT_COLUMN("no_row"),    COUNT_COLUMN("damaged"),     TEXT_COLUMN("text")};
 
 static uint64_t count_used(const struct moment *moment, unsigned cpu, const struct trace_table_info *table,
                            uint64_t *damaged)
@@ -321,17 +325,18 @@ void shown_list(struct table *list, const struct declared *declared, const struc
     *list = (struct table)TABLE("table", "table", "tables", list_columns, TABLE_AS_FILLED);
     for (unsigned t = 0; t < declared->count; t++) {
         const struct trace_table_info *table = &declared->tables[t];
-        uint64_t used = 0, fullest = 0, no_row = 0, damaged = 0;
+        uint64_t used = 0, fullest = 0, moved = 0, no_row = 0, damaged = 0;
         struct table_row *row = table_add(list, table->name);
 
         for (unsigned cpu = 0; cpu < moment->cpu_count; cpu++) {
             const uint64_t of_cpu = count_used(moment, cpu, table, &damaged);
             used += of_cpu;
             fullest = of_cpu > fullest ? of_cpu : fullest;
-            no_row += moment_no_row(moment, cpu, table);
+            moved += moment_head(moment, cpu, table, TRACE_TABLE_MOVED);
+            no_row += moment_head(moment, cpu, table, TRACE_TABLE_NO_SPACE);
         }
         cells_put(row->cells, {.count = used}, {.count = fullest}, {.count = table->rows},
-                  {.count = in_cell(no_row)}, {.count = damaged},
+                  {.count = in_cell(moved)}, {.count = in_cell(no_row)}, {.count = damaged},
                   {.text = table_text(list, table->description)});
     }
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel/trace/tables.c - gives rows of tables of counters back when their process, thread or lock has ended
+ * (trace/ring/table_move.h). Interface: control.h.
+ *
+ * A CPU goes through its own tables only: then no row that the kernel updates is being updated, and all
+ * threads that could find a row here ran on this CPU before, so they are in the lists that are read now. It
+ * does so when a thread ends and few rows are left, so that some are free before the next program wants them.
+ * Then the rows of what ended first go, an eighth of the table: others stay as long as they can, to be read.
+ * Where too few can go, it tries again when half of the rest is used, and, while no row is left, a few times
+ * a second.
+ *
+ * tables_lock is taken by trying, and covers what is known of a table's rows and of what exists. Inside of it
+ * come the list locks of threads and spaces.
+ */
+#include "trace/events.h" /* generated */
+#include <kernel/cpu/cpu.h>
+#include <kernel/kernel.h>
+#include <kernel/memory/frame.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/trace/control.h>
+#include <trace/ring/table_move.h>
+
+#define ID_BITS 4096u /* a row whose process has ended stays while one exists with the same rest of this */
+
+static LOCK_CLASS(tables_class, "trace tables");
+static struct spinlock tables_lock = SPINLOCK(&tables_class);
+static uint64_t processes[ID_BITS / 64], threads[ID_BITS / 64]; /* numbers in use; under tables_lock */
+
+/* Of rows that have ended, the numbers of their processes or threads, which grow; under tables_lock. */
+#define ENDED_MAX 512u
+static struct {
+    uint32_t count, number[ENDED_MAX];
+    uint32_t last; /* which number is the last to go */
+} ended;
+
+/* Of each CPU: its moves so far, and how many used rows of each table are too many. Its own. */
+static struct {
+    uint64_t moves;
+    uint32_t too_many[TRACE_TABLE_COUNT];
+} known[CPUS_MAX];
+
+bool trace_tables_in_use;
+
+/* ---- what exists ----------------------------------------------------------------------------------- */
+
+static void set_bit(uint64_t *bits, uint32_t id)
+{
+    bits[id % ID_BITS / 64] |= 1ull << id % 64;
+}
+
+static bool is_free(const uint64_t *bits, uint64_t id)
+{
+    return id <= UINT32_MAX && !(bits[id % ID_BITS / 64] >> id % 64 & 1);
+}
+
+static void note_thread(struct thread *thread, void *unused)
+{
+    (void)unused;
+    set_bit(threads, thread->tid);
+}
+
+/* A space that was released has no threads, and gets none. */
+static void note_space(struct space *space, void *unused)
+{
+    (void)unused;
+    /* acquire: its threads' last updates; pairs with space_release_memory() */
+    if (!__atomic_load_n(&space->released, __ATOMIC_ACQUIRE))
+        set_bit(processes, space->pid);
+}
+
+static void note_all(void)
+{
+    memset(processes, 0, sizeof processes);
+    memset(threads, 0, sizeof threads);
+    set_bit(processes, 0); /* the kernel */
+    thread_for_each(note_thread, NULL);
+    space_for_each(note_space, NULL);
+}
+
+static void match_number(struct lock_class *class, void *context)
+{
+    const struct lock_class **found = context;
+    if (*found && (*found)->number == class->number)
+        *found = class;
+}
+
+/* Whether the kernel has a lock of that class at an address: memory of locks keeps them as long as it is not
+ * used for something else (slab.h). Rows can hold anything, so only RAM is read. */
+static bool has_lock(uint64_t address, uint64_t number)
+{
+    const struct lock_class wanted = {.number = (uint32_t)number}, *class = &wanted;
+    const uint64_t physical = address - (uint64_t)phys_to_virt(0);
+    lock_class_for_each(match_number, &class);
+    if (address % _Alignof(struct spinlock))
+        return false;
+    if (!frame_is_ram(physical))
+        return address >= (uint64_t)phys_to_virt(0); /* in the kernel itself */
+    return __atomic_load_n(&((const struct spinlock *)address)->class, __ATOMIC_RELAXED) == class;
+}
+
+/* Returns whether a row has ended, and the number of the process or thread that did; 0: a lock. */
+static bool has_ended(const struct trace_table_info *table, const uint64_t *keys, uint32_t *number)
+{
+    bool is_of_kernel = true, has = false;
+    *number = 0;
+    for (unsigned k = 0; k < table->key_count; k++) {
+        const enum trace_key_owner owner = table->columns[k].owner;
+        if ((owner == TRACE_OWNER_PROCESS && is_free(processes, keys[k])) ||
+            (owner == TRACE_OWNER_THREAD && is_free(threads, keys[k]))) {
+            has = true;
+            *number = (uint32_t)keys[k];
+        }
+        is_of_kernel &= owner != TRACE_OWNER_PROCESS || keys[k] == 0;
+    }
+    for (unsigned k = 0; k + 1 < table->key_count && is_of_kernel && !has; k++)
+        has = table->columns[k].owner == TRACE_OWNER_LOCK && !has_lock(keys[k], keys[k + 1]);
+    return has;
+}
+
+static bool note_ended(const struct trace_table_info *table, const uint64_t *keys, void *unused)
+{
+    uint32_t number;
+    (void)unused;
+    if (has_ended(table, keys, &number) && ended.count < ENDED_MAX)
+        ended.number[ended.count++] = number;
+    return false;
+}
+
+static bool is_to_go(const struct trace_table_info *table, const uint64_t *keys, void *unused)
+{
+    uint32_t number;
+    (void)unused;
+    return has_ended(table, keys, &number) && number <= ended.last;
+}
+
+/* The least number such that so many of those noted are not above it, or all. */
+static uint32_t find_last(uint32_t wanted)
+{
+    uint32_t low = 0, high = UINT32_MAX;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        uint32_t below = 0;
+        for (uint32_t i = 0; i < ended.count; i++)
+            below += ended.number[i] <= middle;
+        if (below >= wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* ---- a CPU's tables -------------------------------------------------------------------------------- */
+
+static uint32_t rows_used(const struct trace_table_info *table, const char *ring)
+{
+    const uint64_t *head = (const uint64_t *)(ring + TRACE_TABLES_OFFSET + table->offset);
+    const uint64_t used = __atomic_load_n(&head[TRACE_TABLE_USED], __ATOMIC_RELAXED);
+    return used < table->rows ? (uint32_t)used : table->rows; /* a program may write there */
+}
+
+static const struct trace_table_info *table_that_adds(const struct trace_table_info *table)
+{
+    const struct trace_table_info *adding = trace_table_list;
+    while (adding->name && adding->adds != table)
+        adding++;
+    return adding->name ? adding : NULL;
+}
+
+/* How many rows are too many the next time: an eighth is left, or half of what is left now. */
+static uint32_t choose_too_many(const struct trace_table_info *table, uint32_t used)
+{
+    const uint32_t most = TRACE_TABLE_ROWS_USED(table->rows), usual = most - table->rows / 8;
+    if (used < usual)
+        return usual;
+    return used < most ? used + (most - used + 1) / 2 : table->rows + 1; /* leaves it to the heartbeat */
+}
+
+static void reclaim(const struct trace_table_info *table, char *ring)
+{
+    const uint32_t cpu = this_cpu()->index;
+    struct trace_table_mover mover = {
+        .ring = ring, .into = table_that_adds(table), .has_ended = note_ended, .moves = known[cpu].moves};
+    ended.count = 0;
+    trace_table_move(&mover, table);
+    ended.last = find_last(table->rows / 8);
+    mover.has_ended = is_to_go;
+    if (ended.count > 0 && trace_table_move(&mover, table))
+        forget_lock_places(this_lock_watch());
+    known[cpu].moves = mover.moves;
+    known[cpu].too_many[table->number] = choose_too_many(table, rows_used(table, ring));
+}
+
+void trace_tables_reclaim(bool is_heartbeat)
+{
+    char *ring = trace_ring(this_cpu()->index);
+    bool has_noted = false;
+    if (!trace_info_page.table_bytes)
+        return;
+    for (const struct trace_table_info *table = trace_table_list; table->name; table++) {
+        const uint32_t *too_many = &known[this_cpu()->index].too_many[table->number];
+        const uint32_t limit = is_heartbeat ? TRACE_TABLE_ROWS_USED(table->rows)
+                               : *too_many  ? *too_many
+                                            : choose_too_many(table, 0);
+        if (!table->is_hashed || rows_used(table, ring) < limit)
+            continue;
+        if (!has_noted && !spin_try_lock(&tables_lock))
+            return; /* the next heartbeat, or thread that ends */
+        if (!has_noted)
+            note_all();
+        has_noted = true;
+        reclaim(table, ring);
+    }
+    if (has_noted)
+        spin_unlock(&tables_lock);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * replies_test.c - `tarn tables`, `profiles` and others on a link whose other end lies: replies to TABLES,
+ * METADATA, PREVIOUS, LOCK_CLASSES, PROFILES, ROUTINES and COUNTERS that are cut short, too long, of another
+ * request, or with counts that overflow. Each is refused with a message that says what is wrong.
+ *
+ * A thread is the guest. It replies as a guest would, but for one request, of which a case says what happens
+ * to the reply. Built with sanitizers; prints TAP.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <tarn/error.h>
+#include <tests/tap.h>
+#include <tests/unit/scratch.h>
+#include <tools/tarn/command/commands.h>
+#include <tools/tarn/source/source.h>
+#include <trace/events.h>
+#include <trace/format/layout.h>
+#include <trace/format/metadata.h>
+#include <trace/format/profile.h>
+#include <unistd.h>
+
+#define CPUS        2u
+#define REPLY_BYTES (WIRE_REPLY_BYTES + WIRE_TABLES_CLOCK_BYTES + TRACE_TABLES_BYTES_MAX + 4096u)
+#define AS_IT_IS    SIZE_MAX
+#define MUTATIONS   400
+
+static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
+static bool big_endian;
+
+/* What happens to the reply to one operation. */
+static struct lie {
+    uint32_t operation;
+    size_t size;    /* of its data; AS_IT_IS */
+    int32_t status; /* if not 0 */
+    bool wrong_tag;
+    size_t at;      /* where `words` are stored, in the guest's byte order if `bytes` is 8 or 4 */
+    unsigned bytes; /* of each; 0: none */
+    uint64_t value;
+    unsigned skip;    /* this many of the operation's replies come first as they are */
+    unsigned garbage; /* random bytes that are stored; 0: none */
+} lie;
+static unsigned seed = 1;
+
+/* ---- replies ---------------------------------------------------------------------------------------- */
+
+static void put_guest(uint8_t *to, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        to[big_endian ? bytes - 1 - i : i] = (uint8_t)(value >> 8 * i);
+}
+
+static struct wire_hello make_hello(void)
+{
+    struct wire_hello hello = {.version = WIRE_VERSION,
+                               .byte_order = big_endian ? 2 : 1,
+                               .cpu_count = CPUS,
+                               .mode = 1,
+                               .buffer_bytes = 16384,
+                               .buffer_count = 16,
+                               .clock_hz = 1000000000,
+                               .mask = ~0ull,
+                               .boot_id = 42,
+                               .machine = "liar"};
+    memcpy(hello.uuid, uuid, 16);
+    return hello;
+}
+
+static size_t put_metadata(uint8_t *to)
+{
+    static const struct trace_metadata_values values = {.byte_order = "le",
+                                                        .hostname = "test",
+                                                        .architecture = "test",
+                                                        .cpu_count = CPUS,
+                                                        .clock_hz = 1000000000};
+    return trace_metadata_expand((char *)to, TRACE_TABLES_BYTES_MAX, trace_metadata_template,
+                                 trace_metadata_template_size, &values);
+}
+
+/* One lock, which was waited for once. */
+static size_t put_tables(uint8_t *to)
+{
+    const struct trace_table_info *locks = &trace_table_list[TRACE_TABLE_LOCKS];
+    const uint64_t keys[] = {0x1000, 3, 7}, tag = trace_table_tag(keys, 3);
+    uint8_t *row = to + WIRE_TABLES_CLOCK_BYTES + locks->offset +
+                   8 * (TRACE_TABLE_HEAD_WORDS + tag % locks->rows * locks->row_words);
+
+    memset(to, 0, WIRE_TABLES_CLOCK_BYTES + TRACE_TABLES_BYTES);
+    wire_put64(to, 12345);
+    put_guest(row, 1, 8);
+    put_guest(row + 8, tag, 8);
+    for (unsigned k = 0; k < 3; k++)
+        put_guest(row + 16 + 8 * k, keys[k], 8);
+    put_guest(row + 8 * (locks->row_words - 1), 1, 8);
+    return WIRE_TABLES_CLOCK_BYTES + TRACE_TABLES_BYTES;
+}
+
+static size_t put_profile(uint8_t *to, uint64_t after)
+{
+    const struct trace_profile profile = {0};
+    const size_t size = sizeof(profile) + sizeof(struct trace_profile_row);
+
+    if (after >= 2)
+        return 0;
+    memset(to, 0, size);
+    put_guest(to, after + 1, 8);
+    memcpy(to + offsetof(struct trace_profile, name), "shell", 6);
+    put_guest(to + offsetof(struct trace_profile, rows), 1, 4);
+    put_guest(to + offsetof(struct trace_profile, row_bytes), sizeof(struct trace_profile_row), 4);
+    put_guest(to + offsetof(struct trace_profile, life), 1000, 8);
+    return size;
+}
+
+static size_t put_routines(uint8_t *to, uint64_t from)
+{
+    if (from > TRACE_CONTEXT_NAMED)
+        return 0;
+    memset(to, 0, sizeof(struct trace_routine));
+    put_guest(to, from, 4);
+    memcpy(to + offsetof(struct trace_routine, name), "draw", 5);
+    return sizeof(struct trace_routine);
+}
+
+static size_t put_lock_class(uint8_t *to)
+{
+    memset(to, 0, 8 + WIRE_LOCK_CLASS_BYTES);
+    wire_put32(to, 1);
+    memcpy(to + 8 + 16, "user mutex", 11);
+    return 8 + WIRE_LOCK_CLASS_BYTES;
+}
+
+static size_t put_counter(uint8_t *to)
+{
+    memset(to, 0, 8 + WIRE_COUNTER_BYTES);
+    wire_put32(to, 1);
+    memcpy(to + 8 + 16, "cycles", 7);
+    return 8 + WIRE_COUNTER_BYTES;
+}
+
+static size_t put_previous(uint8_t *to)
+{
+    const struct wire_previous previous = {.hello = make_hello()};
+
+    wire_put_previous(to, &previous);
+    return WIRE_PREVIOUS_BYTES;
+}
+
+static size_t put_data(uint8_t *to, uint32_t operation, uint64_t a, uint64_t b)
+{
+    switch (operation) {
+    case WIRE_OP_METADATA:
+    case WIRE_OP_PREVIOUS_METADATA:
+        return put_metadata(to);
+    case WIRE_OP_TABLES:
+        return put_tables(to);
+    case WIRE_OP_PREVIOUS_TABLES:
+        put_tables(to);
+        return WIRE_TABLES_CLOCK_BYTES + b;
+    case WIRE_OP_PREVIOUS:
+        return put_previous(to);
+    case WIRE_OP_PROFILES:
+        return put_profile(to, a);
+    case WIRE_OP_ROUTINES:
+        return put_routines(to, a);
+    case WIRE_OP_LOCK_CLASSES:
+        return put_lock_class(to);
+    case WIRE_OP_COUNTERS:
+        return put_counter(to);
+    default:
+        return 0;
+    }
+}
+
+static void tell_lie(uint8_t *payload, size_t *size)
+{
+    uint8_t *data = payload + WIRE_REPLY_BYTES;
+
+    if (lie.skip > 0) {
+        lie.skip--;
+        return;
+    }
+    if (lie.wrong_tag)
+        wire_put32(payload, wire_get32(payload) + 1);
+    wire_put32(payload + 4, (uint32_t)lie.status);
+    if (lie.bytes)
+        put_guest(data + lie.at, lie.value, lie.bytes);
+    for (unsigned i = 0; i<lie.garbage && * size> 0; i++)
+        data[(size_t)rand_r(&seed) % *size] = (uint8_t)rand_r(&seed);
+    if (lie.size != AS_IT_IS) {
+        if (lie.size > *size)
+            memset(data + *size, 0, lie.size - *size);
+        *size = lie.size;
+    }
+}
+
+/* ---- the guest -------------------------------------------------------------------------------------- */
+
+static bool get_all(int fd, uint8_t *to, size_t size)
+{
+    for (size_t got = 0; got < size;) {
+        const ssize_t more = recv(fd, to + got, size - got, 0);
+        if (more <= 0)
+            return false;
+        got += (size_t)more;
+    }
+    return true;
+}
+
+static bool send_frame(int fd, uint16_t type, uint32_t sequence, const uint8_t *payload, size_t size)
+{
+    uint8_t head[WIRE_FRAME_BYTES];
+
+    wire_put_frame(head, type, (uint32_t)size, sequence, wire_hash(payload, size));
+    for (size_t sent = 0; sent < sizeof(head);) {
+        const ssize_t more = send(fd, head + sent, sizeof(head) - sent, MSG_NOSIGNAL | MSG_MORE);
+        if (more <= 0)
+            return false;
+        sent += (size_t)more;
+    }
+    for (size_t sent = 0; sent < size;) {
+        const ssize_t more = send(fd, payload + sent, size - sent, MSG_NOSIGNAL);
+        if (more <= 0)
+            return false;
+        sent += (size_t)more;
+    }
+    return true;
+}
+
+static void serve(int fd)
+{
+    static uint8_t payload[REPLY_BYTES];
+    uint8_t head[WIRE_FRAME_BYTES], request[WIRE_REQUEST_BYTES + WIRE_TEXT_MAX];
+    struct wire_hello hello = make_hello();
+    struct wire_frame frame;
+    uint32_t sequence = 0;
+
+    wire_put_hello(payload, &hello);
+    if (!send_frame(fd, WIRE_HELLO, sequence++, payload, WIRE_HELLO_BYTES))
+        return;
+    while (get_all(fd, head, sizeof(head)) && wire_get_frame(head, sizeof(request), &frame) == WIRE_OK &&
+           get_all(fd, request, frame.length)) {
+        const uint32_t operation = wire_get32(request);
+        if (frame.type != WIRE_REQUEST)
+            continue;
+        size_t size = put_data(payload + WIRE_REPLY_BYTES, operation, wire_get64(request + 8),
+                               wire_get64(request + 16));
+        wire_put32(payload, wire_get32(request + 4));
+        wire_put32(payload + 4, 0);
+        if (operation == lie.operation)
+            tell_lie(payload, &size);
+        if (!send_frame(fd, WIRE_REPLY, sequence++, payload, WIRE_REPLY_BYTES + size))
+            return;
+    }
+}
+
+static void *run_guest(void *argument)
+{
+    const int listener = *(int *)argument;
+
+    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd))
+        serve(fd);
+    return NULL;
+}
+
+/* ---- one case --------------------------------------------------------------------------------------- */
+
+static char source_name[64];
+static char says[1 << 16]; /* what the last command printed to standard error */
+
+/* Runs a command with its output in a file, and its messages in `says`. */
+static int run(char **words)
+{
+    char path[64];
+    int count = 0, saved[2] = {dup(1), dup(2)};
+
+    while (words[count] != NULL)
+        count++;
+    snprintf(path, sizeof(path), "%s/says", scratch);
+    fflush(stdout);
+    const int nothing = open("/dev/null", O_WRONLY), file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    dup2(nothing, 1), dup2(file, 2);
+    const int status = command_run(count, words);
+    fflush(stdout);
+    dup2(saved[0], 1), dup2(saved[1], 2);
+    const ssize_t length = pread(file, says, sizeof(says) - 1, 0);
+    says[length > 0 ? length : 0] = '\0';
+    close(saved[0]), close(saved[1]), close(nothing), close(file);
+    return status;
+}
+
+enum { TABLES, PREVIOUS, PROFILES, COUNTERS, LIST, COMMANDS };
+
+static int run_command(unsigned command)
+{
+    char *commands[COMMANDS][6] = {[TABLES] = {"tables", source_name, "locks"},
+                                   [PREVIOUS] = {"tables", "--previous", source_name, "locks"},
+                                   [PROFILES] = {"profiles", source_name},
+                                   [COUNTERS] = {"ctl", source_name, "counters"},
+                                   [LIST] = {"tables", source_name}};
+    return run(commands[command]);
+}
+
+#define PROFILE(field) offsetof(struct trace_profile, field)
+
+static const struct {
+    unsigned command;
+    struct lie lie;
+    const char *says;
+} cases[] = {
+    /* tables */
+    {TABLES, {.operation = WIRE_OP_TABLES, .size = 0}, "cut short: 0 bytes"},
+    {TABLES, {.operation = WIRE_OP_TABLES, .size = 7}, "cut short: 7 bytes"},
+    {TABLES, {.operation = WIRE_OP_TABLES, .size = 8}, "no tables of counters: they would take too much"},
+    {TABLES, {.operation = WIRE_OP_TABLES, .size = 9}, "the tables of CPU 0 have 1 bytes instead of"},
+    {TABLES,
+     {.operation = WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES / 2, .skip = 1},
+     "the tables of CPU 1 have"},
+    {LIST, {.operation = WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES / 2}, "the tables of CPU 0 have"},
+    {TABLES,
+     {.operation = WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES_MAX + 8},
+     "the tables of CPU 0 have"},
+    {TABLES,
+     {.operation = WIRE_OP_TABLES, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
+     "the tables of counters: an argument"},
+    {TABLES, {.operation = WIRE_OP_TABLES, .size = AS_IT_IS, .status = INT32_MIN}, "the guest refused"},
+    {TABLES, {.operation = WIRE_OP_TABLES, .size = AS_IT_IS, .wrong_tag = true}, "unexpected frame"},
+    {TABLES, {.operation = WIRE_OP_METADATA, .size = 0}, "not CTF 1.8"},
+    {TABLES, {.operation = WIRE_OP_METADATA, .size = 5}, "not CTF 1.8"},
+    {TABLES, {.operation = WIRE_OP_METADATA, .size = 5000}, "its version of Tarn is older"},
+    {TABLES, {.operation = WIRE_OP_METADATA, .size = TRACE_METADATA_TEMPLATE_BYTES - 700}, "cut short"},
+    {PREVIOUS,
+     {.operation = WIRE_OP_PREVIOUS_METADATA, .size = TRACE_METADATA_TEMPLATE_BYTES - 700},
+     "cut short"},
+    {TABLES,
+     {.operation = WIRE_OP_METADATA, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
+     "its version of Tarn is older"},
+    {PREVIOUS, {.operation = WIRE_OP_PREVIOUS, .size = 0}, "the guest's reply has 0 bytes"},
+    {PREVIOUS, {.operation = WIRE_OP_PREVIOUS, .size = WIRE_PREVIOUS_BYTES - 1}, "bytes instead of"},
+    {PREVIOUS,
+     {.operation = WIRE_OP_PREVIOUS, .size = AS_IT_IS, .status = -E_NOT_FOUND},
+     "no previous trace: it does not exist"},
+    {PREVIOUS,
+     {.operation = WIRE_OP_PREVIOUS_METADATA, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
+     "read them from guest memory"},
+    {PREVIOUS, {.operation = WIRE_OP_PREVIOUS_METADATA, .size = 100}, "UUID"},
+    {PREVIOUS, {.operation = WIRE_OP_PREVIOUS_TABLES, .size = 100}, "the tables of CPU 0 have 92 bytes"},
+    {PREVIOUS,
+     {.operation = WIRE_OP_PREVIOUS_TABLES, .size = AS_IT_IS, .status = -E_NOT_FOUND, .skip = 1},
+     "it does not exist"},
+    /* profiles */
+    {PROFILES, {.operation = WIRE_OP_PROFILES, .size = 1}, "a profile of 1 bytes"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) - 1},
+     "less than its head"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES, .size = sizeof(struct trace_profile)},
+     "a damaged profile: number 1, 1 rows"},
+    {PROFILES, {.operation = WIRE_OP_PROFILES, .size = TRACE_PROFILE_BYTES_MAX + 1}, "more than the largest"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) + 2 * TRACE_PROFILE_ROW_BYTES},
+     "a damaged profile"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES,
+      .size = sizeof(struct trace_profile) + TRACE_PROFILE_ROW_BYTES - 8,
+      .skip = 1},
+     "a damaged profile: number 2"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .at = PROFILE(rows), .bytes = 4, .value = UINT32_MAX},
+     "4294967295 rows"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .at = PROFILE(rows), .bytes = 4, .value = 0xcccccce},
+     "a damaged profile"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .at = PROFILE(row_bytes), .bytes = 4, .value = 0},
+     "rows of profiles have 0 bytes"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .at = PROFILE(of), .bytes = 4, .value = 4},
+     "a damaged profile"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES,
+      .size = AS_IT_IS,
+      .at = PROFILE(serial),
+      .bytes = 8,
+      .value = 1,
+      .skip = 1},
+     "a damaged profile: number 1"},
+    {PROFILES,
+     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
+     "this system has no profiles"},
+    {PROFILES, {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .wrong_tag = true}, "unexpected frame"},
+    {PROFILES, {.operation = WIRE_OP_ROUTINES, .size = 100}, "names of routines"},
+    {PROFILES,
+     {.operation = WIRE_OP_ROUTINES, .size = sizeof(struct trace_routine) + 1},
+     "names of routines"},
+    {PROFILES,
+     {.operation = WIRE_OP_ROUTINES, .size = 2 * sizeof(struct trace_routine)},
+     "damaged names of routines: number 0 in place of 1537"},
+    {PROFILES,
+     {.operation = WIRE_OP_ROUTINES, .size = AS_IT_IS, .bytes = 4, .value = UINT32_MAX},
+     "damaged names of routines: number 4294967295"},
+    {PROFILES,
+     {.operation = WIRE_OP_ROUTINES, .size = AS_IT_IS, .status = -E_NO_MEMORY},
+     "names of routines: not enough memory"},
+    /* their siblings */
+    {COUNTERS, {.operation = WIRE_OP_COUNTERS, .size = 0}, "list of counters is invalid"},
+    {COUNTERS,
+     {.operation = WIRE_OP_COUNTERS, .size = 8 + WIRE_COUNTER_BYTES - 1},
+     "list of counters is invalid"},
+};
+
+static void test_cases(const char *order)
+{
+    unsigned right = 0;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        lie = cases[i].lie;
+        const int status = run_command(cases[i].command);
+        const bool is_right = status == EXIT_USAGE && strstr(says, cases[i].says) != NULL;
+        right += is_right;
+        if (!is_right)
+            printf("# case %zu: expected '%s', status %d: %s\n", i, cases[i].says, status, says);
+    }
+    check(right == sizeof(cases) / sizeof(cases[0]),
+          "%s: each reply that is wrong is refused, with the reason", order);
+}
+
+/* Lists that only give names are not needed. */
+static void test_names(const char *order)
+{
+    static const struct lie lies[] = {
+        {.operation = WIRE_OP_LOCK_CLASSES, .size = 3},
+        {.operation = WIRE_OP_LOCK_CLASSES, .size = AS_IT_IS, .bytes = 4, .value = UINT32_MAX},
+        {.operation = WIRE_OP_LOCK_CLASSES, .size = AS_IT_IS, .bytes = 4, .value = 0x05555556},
+        {.operation = WIRE_OP_LOCK_CLASSES, .size = AS_IT_IS, .status = INT32_MIN},
+        {.operation = WIRE_OP_ROUTINES, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
+        {.size = AS_IT_IS}};
+    unsigned right = 0;
+
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        lie = lies[i];
+        right += run_command(TABLES) == EXIT_OK && run_command(PROFILES) == EXIT_OK &&
+                 run_command(PREVIOUS) == EXIT_OK && run_command(LIST) == EXIT_OK &&
+                 run_command(COUNTERS) == EXIT_OK;
+    }
+    check(right == sizeof(lies) / sizeof(lies[0]),
+          "%s: without names of classes or routines, numbers have to do", order);
+}
+
+static void test_mutations(const char *order)
+{
+    static const uint32_t operations[] = {
+        WIRE_OP_TABLES,   WIRE_OP_METADATA, WIRE_OP_PREVIOUS,     WIRE_OP_PREVIOUS_METADATA, WIRE_OP_PROFILES,
+        WIRE_OP_ROUTINES, WIRE_OP_COUNTERS, WIRE_OP_LOCK_CLASSES, WIRE_OP_PREVIOUS_TABLES};
+    static const unsigned commands[] = {TABLES,   TABLES,   PREVIOUS, PREVIOUS, PROFILES,
+                                        PROFILES, COUNTERS, TABLES,   PREVIOUS};
+    unsigned ended = 0;
+
+    for (unsigned i = 0; i < MUTATIONS; i++) {
+        const unsigned which = i % 9;
+        lie = (struct lie){.operation = operations[which],
+                           .size = i % 5 ? AS_IT_IS : (size_t)rand_r(&seed) % 10000,
+                           .skip = (unsigned)rand_r(&seed) % 2,
+                           .garbage = 1u << rand_r(&seed) % (which ? 6 : 17)};
+        const int status = run_command(commands[which]);
+        ended += status == EXIT_OK || status == EXIT_DAMAGE || status == EXIT_USAGE;
+    }
+    check(ended == MUTATIONS, "%s: no garbage in a reply leads anywhere", order);
+}
+
+int main(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    pthread_t guest;
+
+    __sanitizer_set_report_fd((void *)(intptr_t)dup(2)); /* stderr is what the host tool says */
+    make_scratch();
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) != 0 ||
+        listen(listener, 4) != 0 || getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+        printf("Bail out! no listening socket: %s\n", strerror(errno));
+        return 2;
+    }
+    snprintf(source_name, sizeof(source_name), "tcp:127.0.0.1:%u", ntohs(address.sin_port));
+    pthread_create(&guest, NULL, run_guest, &listener);
+    for (unsigned i = 0; i < 2; i++) {
+        big_endian = i == 1;
+        const char *order = big_endian ? "big-endian" : "little-endian";
+        test_names(order);
+        test_cases(order);
+        test_mutations(order);
+    }
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(guest, NULL);
+    close(listener);
+    return finish_tests();
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/table_move.c - moves rows of tables; see table_move.h. Freestanding.
+ *
+ * A moved row is added to its target as an update would be: the target's count of begun updates first, that
+ * of ended ones last. So a reader of the target alone sees it before or after the move. One that reads both
+ * rows sees the area's counts of moves differ. A freed row is zero, but for its tag, which follows.
+ */
+#include <stddef.h>
+#include <trace/format/layout.h>
+#include <trace/ring/table_move.h>
+
+static uint64_t *head_in(const struct trace_table_info *table, const char *ring)
+{
+    return (uint64_t *)((uintptr_t)ring + TRACE_TABLES_OFFSET + table->offset);
+}
+
+static uint64_t *row_in(const struct trace_table_info *table, const char *ring, uint32_t row)
+{
+    return head_in(table, ring) + TRACE_TABLE_HEAD_WORDS + (uint64_t)row * table->row_words;
+}
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static void store(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static void add(uint64_t *word, uint64_t value)
+{
+    __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
+
+/* Programs may update the target at the same time: few times in a row. */
+static void raise(uint64_t *word, uint64_t value)
+{
+    uint64_t old = load(word);
+    for (int i = 0; i < 16 && old < value; i++)
+        if (__atomic_compare_exchange_n(word, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return;
+}
+
+static uint32_t key_words(const struct trace_table_info *table)
+{
+    return TRACE_ROW_KEYS + table->key_count;
+}
+
+/* ---- one row ---------------------------------------------------------------------------------------- */
+
+/* Adds the columns and counts of `row` to `target`, a row of `into` with the same columns. */
+static void add_to_target(const struct trace_table_info *table, const uint64_t *row,
+                          const struct trace_table_info *into, uint64_t *target)
+{
+    const uint32_t shift = table->row_words - into->row_words; /* more keys */
+    add(&target[TRACE_ROW_BEGUN], load(&row[TRACE_ROW_BEGUN]));
+    /* as in trace_row_begin() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    for (uint32_t c = into->key_count; c < into->column_count; c++) {
+        const struct trace_column_info *column = &into->columns[c];
+        for (uint32_t i = column->word; i < (uint32_t)column->word + column->words; i++)
+            if (column->kind == TRACE_COLUMN_MAX)
+                raise(&target[i], load(&row[i + shift]));
+            else if (load(&row[i + shift]))
+                add(&target[i], load(&row[i + shift]));
+    }
+    /* as in trace_row_end() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    add(&target[into->row_words - 1], load(&row[table->row_words - 1]));
+}
+
+static void free_row(const struct trace_table_info *table, uint64_t *head, uint64_t *row)
+{
+    for (uint32_t i = 0; i < table->row_words; i++)
+        if (i != TRACE_ROW_TAG)
+            store(&row[i], 0);
+    /* release: what takes the row finds it empty; pairs with trace_row_claim() */
+    __atomic_store_n(&row[TRACE_ROW_TAG], 0, __ATOMIC_RELEASE);
+    add(&head[TRACE_TABLE_USED], ~0ull);
+    add(&head[TRACE_TABLE_MOVED], 1);
+}
+
+/* ---- where it is added ------------------------------------------------------------------------------ */
+
+/* Takes the row if it is free, or has the tag. */
+static bool claim(uint64_t *head, uint64_t *row, uint64_t tag)
+{
+    uint64_t found = 0;
+    if (!__atomic_compare_exchange_n(&row[TRACE_ROW_TAG], &found, tag, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
+        return found == tag;
+    add(&head[TRACE_TABLE_USED], 1);
+    return true;
+}
+
+static uint64_t *take_direct(const struct trace_table_info *into, const char *ring, uint64_t index)
+{
+    if (index >= into->rows)
+        return NULL;
+    uint64_t *row = row_in(into, ring, (uint32_t)index);
+    store(&row[TRACE_ROW_KEYS], index);
+    return claim(head_in(into, ring), row, 1) ? row : NULL;
+}
+
+/* The row of the ended may be taken in a table that is full. */
+static uint64_t *take_of_ended(const struct trace_table_info *table, const char *ring, const uint64_t *keys)
+{
+    uint64_t ended[TRACE_TABLE_KEYS_MAX];
+    for (unsigned k = 0; k < table->key_count; k++)
+        ended[k] = table->columns[k].owner == TRACE_OWNER_NONE ? keys[k] : TRACE_KEY_ENDED;
+    const uint64_t tag = trace_table_tag(ended, table->key_count);
+    uint64_t *found = NULL;
+    for (unsigned i = 0; i < TRACE_TABLE_PROBES; i++) {
+        uint64_t *row = row_in(table, ring, (uint32_t)((tag + i) % table->rows));
+        if (load(&row[TRACE_ROW_TAG]) == tag) {
+            found = row;
+            break;
+        }
+        if (!found && !load(&row[TRACE_ROW_TAG]))
+            found = row;
+    }
+    if (!found || !claim(head_in(table, ring), found, tag))
+        return NULL;
+    for (unsigned k = 0; k < table->key_count; k++)
+        store(&found[TRACE_ROW_KEYS + k], ended[k]);
+    return found;
+}
+
+/* ---- a table ---------------------------------------------------------------------------------------- */
+
+/* Whether a row has updates and keys that belong to its tag: others are damaged, or were just taken. */
+static bool is_sound(const struct trace_table_info *table, const uint64_t *row)
+{
+    uint64_t keys[TRACE_TABLE_KEYS_MAX];
+    for (unsigned k = 0; k < table->key_count; k++)
+        keys[k] = load(&row[TRACE_ROW_KEYS + k]);
+    return load(&row[TRACE_ROW_TAG]) == trace_table_tag(keys, table->key_count) &&
+           load(&row[TRACE_ROW_BEGUN]) >= load(&row[table->row_words - 1]);
+}
+
+static void begin_moves(const struct trace_table_mover *mover)
+{
+    store((uint64_t *)((uintptr_t)mover->ring + TRACE_TABLES_OFFSET) + TRACE_TABLE_MOVES_BEGUN,
+          mover->moves + 1);
+    /* what reads anything that is moved sees that the move has begun; pairs with moves_begun() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void end_moves(struct trace_table_mover *mover, const struct trace_table_info *table)
+{
+    mover->moves++;
+    /* what sees the count sees all that was moved; pairs with moves_ended() */
+    __atomic_store_n((uint64_t *)((uintptr_t)mover->ring + TRACE_TABLES_OFFSET + table->moves_ended),
+                     mover->moves, __ATOMIC_RELEASE);
+}
+
+/* Whether the row is one of those that have ended. */
+static bool is_to_move(const struct trace_table_mover *mover, const struct trace_table_info *table,
+                       const uint64_t *row)
+{
+    return load(&row[TRACE_ROW_TAG]) && is_sound(table, row) &&
+           mover->has_ended(table, &row[TRACE_ROW_KEYS], mover->context);
+}
+
+static bool move_row(const struct trace_table_mover *mover, const struct trace_table_info *table,
+                     uint64_t *row)
+{
+    const struct trace_table_info *into = mover->into ? mover->into : table;
+    uint64_t *target = mover->into
+                           ? take_direct(into, mover->ring, load(&row[TRACE_ROW_KEYS + into->adds_key]))
+                           : take_of_ended(table, mover->ring, &row[TRACE_ROW_KEYS]);
+    if (!target || target == row)
+        return false;
+    add_to_target(table, row, into, target);
+    free_row(table, head_in(table, mover->ring), row);
+    return true;
+}
+
+uint32_t trace_table_move(struct trace_table_mover *mover, const struct trace_table_info *table)
+{
+    uint32_t moved = 0;
+    bool has_begun = false;
+    for (uint32_t i = 0; i < table->rows; i++) {
+        uint64_t *row = row_in(table, mover->ring, i);
+        if (!is_to_move(mover, table, row))
+            continue;
+        if (!has_begun)
+            begin_moves(mover);
+        has_begun = true;
+        moved += move_row(mover, table, row);
+    }
+    if (has_begun)
+        end_moves(mover, table);
+    return moved;
+}
+
+/* ---- differences ------------------------------------------------------------------------------------ */
+
+/* Whether the row of `before` is elsewhere in `now`. */
+static bool was_moved(const struct trace_table_info *table, const uint64_t *before, const uint64_t *now)
+{
+    for (uint32_t i = TRACE_ROW_TAG; i < key_words(table); i++)
+        if (before[i] != now[i])
+            return true;
+    return now[table->row_words - 1] < before[table->row_words - 1];
+}
+
+/* The place in `now` of the row of the ended to which a row with these keys was added. */
+static uint32_t find_of_ended(const struct trace_table_info *table, const char *now, const uint64_t *keys)
+{
+    uint32_t row = 0;
+    for (; row < table->rows; row++) {
+        const uint64_t *at = row_in(table, now, row) + TRACE_ROW_KEYS;
+        unsigned same = 0, ended = 0;
+        for (unsigned k = 0; k < table->key_count; k++)
+            same += at[k] == keys[k], ended += at[k] == TRACE_KEY_ENDED;
+        if (ended && same + ended == table->key_count)
+            break;
+    }
+    return row;
+}
+
+/* Adds `row`, a copy, to `before` at the place that its target has in `now`. What was there, if it was moved
+ * itself, is in `row` then. Returns whether something was. */
+static bool put_row(const struct trace_table_info *table, const struct trace_table_info *into, char *before,
+                    const char *now, uint64_t *row)
+{
+    const struct trace_table_info *target = into ? into : table;
+    const uint64_t place =
+        into ? row[TRACE_ROW_KEYS + into->adds_key] : find_of_ended(table, now, &row[TRACE_ROW_KEYS]);
+    if (place >= target->rows)
+        return false; /* damage */
+    uint64_t *to = row_in(target, before, (uint32_t)place), old[TRACE_TABLE_ROW_WORDS_MAX] = {0};
+    const uint64_t *as = row_in(target, now, (uint32_t)place);
+    const bool is_free = !to[TRACE_ROW_TAG], is_other = !into && !is_free && was_moved(target, to, as);
+    for (uint32_t i = 0; i < target->row_words; i++) {
+        old[i] = to[i];
+        if (is_other || is_free)
+            to[i] = i >= TRACE_ROW_TAG && i < key_words(target) ? as[i] : 0;
+    }
+    add_to_target(table, row, target, to);
+    for (uint32_t i = 0; is_other && i < target->row_words; i++)
+        row[i] = old[i];
+    return is_other;
+}
+
+void trace_table_follow(const struct trace_table_info *table, const struct trace_table_info *into,
+                        char *before, const char *now)
+{
+    uint64_t row[TRACE_TABLE_ROW_WORDS_MAX];
+    for (uint32_t i = 0; i < table->rows; i++) {
+        uint64_t *from = row_in(table, before, i);
+        if (!from[TRACE_ROW_TAG] || !was_moved(table, from, row_in(table, now, i)))
+            continue;
+        for (uint32_t w = 0; w < table->row_words; w++)
+            row[w] = from[w];
+        from[TRACE_ROW_TAG] = 0;
+        for (uint32_t most = table->rows; most > 0 && put_row(table, into, before, now, row); most--)
+            ;
+    }
+}
