@@ -6,6 +6,7 @@
  * thread. What a thread has open from before is older than its profile, and is dropped at its end.
  */
 #include <arch/clock.h>
+#include <arch/counter.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/entry_paths.h>
@@ -15,9 +16,10 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
+#include <tarn/error.h>
 #include <trace/ring/profile_copy.h>
 
-bool profiles_on, profiles_alone;
+bool profiles_on, profiles_alone, profiles_instructions;
 enum profiles_level profiles_level;
 uint64_t profiles_since, profiles_until, profiles_epoch;
 
@@ -37,6 +39,7 @@ static void begin_life(struct routine_profile *profile, struct thread *thread, u
     profile->head.open = virt_to_phys(&thread->routines);
     profile->served_since = 0;
     thread->routines.depth = 0;
+    profile_begin_instructions(&thread->routines);
     profile_begin_program(profile, thread);
 }
 
@@ -102,7 +105,7 @@ static inline void end_innermost(struct thread *thread, uint64_t now)
     const uint32_t depth = thread->routines.depth;
     struct routine_profile *profile;
     if (depth && (profile = profile_of(thread, now)))
-        routine_end(thread, &profile->rows, &thread->routines, depth - 1, now);
+        routine_end_any(thread, &profile->rows, &thread->routines, depth - 1, now);
 }
 
 void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
@@ -110,7 +113,7 @@ void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_ki
 {
     const uint32_t depth = from_kernel ? self->routines.depth : 0;
     if (depth < OPEN_ROUTINES_MAX - 1)
-        routine_begin(&self->routines, depth, trace_routine_key(kind, argument), now);
+        routine_begin_any(&self->routines, depth, trace_routine_key(kind, argument), now);
 }
 
 void profiles_end(struct thread *self, uint64_t now)
@@ -156,6 +159,8 @@ static void begin_here(void *unused)
     const uint64_t born = cpu->switched_at > profiles_since ? cpu->switched_at : profiles_since;
     if (!profiles_since) /* just switched on once more */
         return;
+    if (profiles_instructions)
+        profile_begin_cpu();
     if (!profile_is_current(thread->profile))
         profile_make(thread, born, thread->run_ticks + born - cpu->switched_at);
     if (thread != cpu->idle)
@@ -169,23 +174,33 @@ void profiles_init_cpu(struct cpu *cpu)
         begin_here(NULL);
 }
 
-static void agree(enum profiles_level level)
+static void agree(enum profiles_level level, bool instructions)
 {
     __atomic_store_n(&profiles_level, level, __ATOMIC_RELAXED);
+    __atomic_store_n(&profiles_instructions, instructions, __ATOMIC_RELAXED);
     __atomic_store_n(&profiles_on, level != PROFILES_OFF, __ATOMIC_RELAXED);
     __atomic_store_n(&trace_info_page.profiles, level, __ATOMIC_RELAXED);
     trace_sites_agree();
     update_entry_paths();
 }
 
+/* Their rows are of before. */
+static void drop_kept(void)
+{
+    spin_lock(&profiles_lock);
+    profiles_free_kept();
+    spin_unlock(&profiles_lock);
+}
+
 /* trace_lock held. */
-static void switch_on(enum profiles_level level)
+static void switch_on(enum profiles_level level, bool instructions)
 {
     __atomic_store_n(&profiles_since, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&profiles_epoch, profiles_epoch + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&profile_list.epoch, profiles_epoch, __ATOMIC_RELAXED);
     __atomic_store_n(&profile_list.until, 0, __ATOMIC_RELAXED);
-    agree(level);
+    agree(level, instructions);
+    drop_kept();
     __atomic_store_n(&profiles_since, arch_clock(), __ATOMIC_RELAXED);
     profiles_beat(profiles_since);
 }
@@ -204,23 +219,25 @@ static void switch_off(void)
 {
     __atomic_store_n(&profiles_until, arch_clock(), __ATOMIC_RELAXED);
     __atomic_store_n(&profile_list.until, profiles_until, __ATOMIC_RELAXED);
-    agree(PROFILES_OFF);
-    spin_lock(&profiles_lock);
-    profiles_free_kept();
-    spin_unlock(&profiles_lock);
+    agree(PROFILES_OFF, false);
+    drop_kept();
 }
 
-void profiles_switch(enum profiles_level level)
+int profiles_switch(enum profiles_level level, bool instructions)
 {
+    if (instructions && !arch_counts_instructions())
+        return -E_UNSUPPORTED;
     spin_lock(&trace_lock);
-    const bool begins = level != PROFILES_OFF && level != profiles_level;
+    const bool begins =
+        level != PROFILES_OFF && (level != profiles_level || instructions != profiles_instructions);
     if (begins)
-        switch_on(level);
+        switch_on(level, instructions);
     else if (level == PROFILES_OFF && profiles_on)
         switch_off();
     spin_unlock(&trace_lock);
     if (begins)
         begin_everywhere();
+    return 0;
 }
 
 void profiles_beat(uint64_t now)
@@ -230,9 +247,15 @@ void profiles_beat(uint64_t now)
 
 void profiles_boot(void)
 {
-    uint64_t number;
+    uint64_t number, instructions = 0;
     profile_list.routines = virt_to_phys(&trace_routine_list);
     trace_info_page.profile_list = virt_to_phys(&profile_list);
-    if (boot_number("profiles=", &number) && number)
-        profiles_switch(number >= PROFILES_ALL ? PROFILES_ALL : PROFILES_KERNEL);
+    if (!boot_number("profiles=", &number) || !number)
+        return;
+    const enum profiles_level level = number >= PROFILES_ALL ? PROFILES_ALL : PROFILES_KERNEL;
+    boot_number("profiles.instructions=", &instructions);
+    if (profiles_switch(level, instructions != 0)) {
+        log_line("profiles.instructions=: this CPU has no counter of instructions: profiles have times only");
+        profiles_switch(level, false);
+    }
 }

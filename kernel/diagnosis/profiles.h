@@ -16,6 +16,10 @@
  * on again. At its end its rows are added to its process's, at the process's end to its creator's
  * (profiles_end.c). A profile without space for another row counts in the row TRACE_ROUTINE_OTHERS.
  *
+ * Instructions can be counted beside the time (profiles_instructions.c): a second row for each routine, and
+ * each thread's count of what it has executed. Then no place counts in line, so that counting time alone
+ * costs the same as without that.
+ *
  * Programs count their own routines in page frames that they share with the kernel (profiles_program.c).
  *
  * Off, the sites are off (trace/sites.c): PROFILES_ON() is one instruction. Places that have a trace point of
@@ -58,7 +62,8 @@ enum profiles_level {
 };
 extern bool profiles_on;
 extern enum profiles_level profiles_level;
-/* They are on, and what may block is neither traced nor sampled (entry_paths.c). */
+extern bool profiles_instructions; /* are counted, too */
+/* They are on and count time alone, and what may block is neither traced nor sampled (entry_paths.c). */
 extern bool profiles_alone;
 
 #ifdef TRACE_TESTED
@@ -70,6 +75,10 @@ static inline bool PROFILES_OR(unsigned class_number)
 {
     return profiles_on || arch_trace_enabled(class_number);
 }
+static inline bool PROFILES_INSTRUCTIONS(void)
+{
+    return profiles_instructions;
+}
 #else
 static inline __attribute__((always_inline)) bool PROFILES_ON(void)
 {
@@ -78,6 +87,10 @@ static inline __attribute__((always_inline)) bool PROFILES_ON(void)
 static inline __attribute__((always_inline)) bool PROFILES_OR(unsigned class_number)
 {
     return arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_PROFILES));
+}
+static inline __attribute__((always_inline)) bool PROFILES_INSTRUCTIONS(void)
+{
+    return arch_trace_site(TRACE_ID(0, TRACE_SITE_INSTRUCTIONS));
 }
 #endif
 
@@ -103,8 +116,8 @@ static inline __attribute__((always_inline)) void routine_begin(struct open_rout
     routines->depth = depth + 1;
 }
 
-/* Counts a routine that began at `since` and took so long, `own` of it in nothing nested. `key`: without
- * context. */
+/* Counts a routine that began at `since` and took so long, `own` of it in nothing nested, or so many
+ * instructions. `key`: without context; that of a row of instructions has TRACE_PROFILE_INSTRUCTIONS. */
 static inline __attribute__((always_inline)) void profile_count(struct thread *thread,
                                                                 struct profile_rows *rows, uint64_t key,
                                                                 uint64_t since, uint64_t elapsed,
@@ -145,11 +158,36 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
     profile_count(thread, rows, open->key, since, elapsed, elapsed - open->nested);
 }
 
+/* profiles_instructions.c: the same while instructions are counted. The thread is current. */
+void routine_begin_counted(struct open_routines *routines, uint32_t depth, uint64_t key, uint64_t now);
+void routine_end_counted(struct thread *thread, struct profile_rows *rows, uint32_t depth, uint64_t now);
+
+/* The same in any case: one instruction more than those above. */
+static inline void routine_begin_any(struct open_routines *routines, uint32_t depth, uint64_t key,
+                                     uint64_t now)
+{
+    if (PROFILES_INSTRUCTIONS())
+        routine_begin_counted(routines, depth, key, now);
+    else
+        routine_begin(routines, depth, key, now);
+}
+
+static inline void routine_end_any(struct thread *thread, struct profile_rows *rows,
+                                   struct open_routines *routines, uint32_t depth, uint64_t now)
+{
+    if (PROFILES_INSTRUCTIONS())
+        routine_end_counted(thread, rows, depth, now);
+    else
+        routine_end(thread, rows, routines, depth, now);
+}
+
 /* profiles.c */
-void profiles_boot(void); /* boot option `profiles=1`; on the boot CPU, when it has its idle thread */
+/* Boot options `profiles=`, `profiles.instructions=`; on the boot CPU, when it has its idle thread. */
+void profiles_boot(void);
 void profiles_init_cpu(struct cpu *cpu);
-/* Switches them on, or to another level, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
-void profiles_switch(enum profiles_level level);
+/* Switches them on, or to another level, which begins anew, or off; and the count of instructions.
+ * -E_UNSUPPORTED: CPUs have no counter of instructions. Hold no locks: it interrupts all CPUs. */
+int profiles_switch(enum profiles_level level, bool instructions);
 /* Readers of guest memory cannot read the clock: says how late it is, a few times a second and in a panic. */
 void profiles_beat(uint64_t now);
 

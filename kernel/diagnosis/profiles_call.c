@@ -16,12 +16,14 @@
 /* ---- Messages ---- */
 
 /* The thread serves a message from the time at which it has received it. */
-static inline void begin_serving(const struct thread *self, struct routine_profile *profile, uint32_t number,
+static inline void begin_serving(struct thread *self, struct routine_profile *profile, uint32_t number,
                                  int64_t result, uint64_t now)
 {
     if ((number == SYS_ipc_receive || number == SYS_ipc_reply_receive) && result == 0 &&
         self->reply_target.caller) {
         profile->served_since = now;
+        if (PROFILES_INSTRUCTIONS())
+            profile->served_executed = profile_executed(&self->routines);
         profile->served_label = frame_label(&self->frame);
     }
 }
@@ -31,11 +33,15 @@ static inline void begin_serving(const struct thread *self, struct routine_profi
 static inline void end_serving(struct thread *self, struct routine_profile *profile, uint32_t number,
                                uint64_t now)
 {
-    const uint64_t since = profile->served_since;
+    const uint64_t since = profile->served_since,
+                   key = trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label);
     profile->served_since = 0;
-    if (number == SYS_ipc_reply || number == SYS_ipc_reply_receive)
-        profile_count(self, &profile->rows, trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label),
-                      since, now - since, 0);
+    if (number != SYS_ipc_reply && number != SYS_ipc_reply_receive)
+        return;
+    profile_count(self, &profile->rows, key, since, now - since, 0);
+    if (PROFILES_INSTRUCTIONS())
+        profile_count_instructions(self, &profile->rows, key,
+                                   profile_executed(&self->routines) - profile->served_executed, 0);
 }
 
 static inline __attribute__((always_inline)) void enter_message(struct thread *self, uint32_t number,
@@ -56,7 +62,7 @@ static __attribute__((noinline)) void leave_message(struct thread *self, uint32_
     self->routines.at[0].key = number;
     if (!profile || !self->routines.depth)
         return;
-    routine_end(self, &profile->rows, &self->routines, 0, now);
+    routine_end_any(self, &profile->rows, &self->routines, 0, now);
     begin_serving(self, profile, number, result, now);
 }
 
@@ -105,7 +111,7 @@ int64_t syscall_call_watched(struct thread *self, uint64_t number)
 
 void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
 {
-    routine_begin(&self->routines, 0, number, now);
+    routine_begin_any(&self->routines, 0, number, now);
     if (syscall_is_message(number))
         enter_message(self, number, now);
 }
@@ -115,7 +121,7 @@ void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result
     if (syscall_is_message(number))
         leave_message(self, number, result, now);
     else if (self->profile && self->routines.depth)
-        routine_end(self, &self->profile->rows, &self->routines, 0, now);
+        routine_end_any(self, &self->profile->rows, &self->routines, 0, now);
 }
 
 void profiles_restart_syscall(struct thread *self, uint64_t now)
@@ -130,7 +136,7 @@ static __attribute__((noinline)) void resume_fault(struct thread *thread, struct
     uint64_t *key = &thread->routines.at[0].key;
     if (traced & TRACED_FAULT && trace_routine_kind(*key) == TRACE_ROUTINE_FAULT)
         *key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
-    routine_end(thread, &profile->rows, &thread->routines, 0, now);
+    routine_end_any(thread, &profile->rows, &thread->routines, 0, now);
 }
 
 void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
@@ -143,7 +149,7 @@ void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
         return;
     }
     begin_serving(thread, profile, traced & TRACED_NUMBER, frame_result(&thread->frame), now);
-    routine_end(thread, &profile->rows, &thread->routines, 0, now);
+    routine_end_any(thread, &profile->rows, &thread->routines, 0, now);
 }
 
 /* ---- Switches ---- */
@@ -157,7 +163,11 @@ static inline void begin_out(struct thread *thread, uint16_t state, uint64_t now
 
 void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t now)
 {
-    begin_out(thread, (uint16_t)state, now);
+    const uint64_t key = trace_routine_key(TRACE_ROUTINE_OUT, state);
+    if (profiles_instructions)
+        profile_begin_out_counted(&thread->routines, key, now);
+    else
+        routine_begin(&thread->routines, thread->routines.depth, key, now);
 }
 
 /* The thread was OUT in a system call. Both end now, because nothing logs them apart. */
@@ -191,17 +201,37 @@ static inline __attribute__((always_inline)) void count_switch(struct cpu *cpu, 
         routine_end(next, &profile->rows, &next->routines, depth - 1, now);
 }
 
+/* The same while instructions are counted. */
+static __attribute__((noinline, cold)) void count_switch_instructions(struct cpu *cpu, struct thread *prev,
+                                                                      struct thread *next, uint16_t state)
+{
+    const uint64_t now = cpu->switched_at;
+    struct routine_profile *profile = next->profile;
+    profile_switch_instructions(cpu, &prev->routines, &next->routines);
+    profile_begin_out_counted(&prev->routines, trace_routine_key(TRACE_ROUTINE_OUT, state), now);
+    if (!profile_is_current(profile))
+        profile_make(next, now, next->run_ticks);
+    else if (next->routines.depth)
+        profile_end_out_counted(next, &profile->rows, now);
+}
+
 static __attribute__((noinline, cold)) void count_logged_switch(struct cpu *cpu, struct thread *prev,
                                                                 struct thread *next)
 {
     const uint32_t state = profiles_take_logged_switch(cpu, prev, next);
-    count_switch(cpu, prev, next, (uint16_t)state);
+    if (PROFILES_INSTRUCTIONS())
+        count_switch_instructions(cpu, prev, next, (uint16_t)state);
+    else
+        count_switch(cpu, prev, next, (uint16_t)state);
 }
 
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
+    const uint16_t state = (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed);
     if (TRACE_ON_SCHED_SWITCH())
         count_logged_switch(cpu, prev, next);
+    else if (PROFILES_INSTRUCTIONS())
+        count_switch_instructions(cpu, prev, next, state);
     else
-        count_switch(cpu, prev, next, (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed));
+        count_switch(cpu, prev, next, state);
 }

@@ -56,8 +56,11 @@ static void end_life(struct thread *thread, struct routine_profile *profile)
     if (routines->depth && trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
         now = routines->at[--routines->depth].since;
     const struct open_routines open = *routines;
+    if (routines->executed)
+        profile_close_instructions(thread, profile);
     profile_close_open(thread, profile, now);
     profile->head.life = now - profile->head.born;
+    profile->head.executed = routines->executed;
     profile->head.ran = thread->run_ticks - profile->ran_before;
     profile_end_program(profile, &open, now);
     profile->thread = NULL;

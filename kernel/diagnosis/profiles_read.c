@@ -37,6 +37,7 @@ struct copy {
     uint32_t capacity;   /* of rows */
     uint32_t counted;    /* rows of the kernel that are in memory, first in the copy */
     uint32_t of_program; /* rows that its program has now */
+    uint64_t executed;   /* instructions, of all of it; 0: not counted */
     bool is_cut;         /* there are more rows */
 };
 
@@ -84,18 +85,16 @@ static uint64_t ran_until(const struct thread *thread, uint64_t now)
 static void add_program_rows(struct copy *copy, const struct routine_profile *profile,
                              const struct open_routines *open)
 {
-    uint32_t current;
-    uint64_t rest =
-        trace_program_open(profile_program(profile), profile->head.epoch, open, copy->to.now, &current);
+    struct trace_program_open rest =
+        trace_program_open(profile_program(profile), profile->head.epoch, open, copy->to.now);
     for (uint32_t i = 0; i < copy->of_program; i++) {
         const struct trace_profile_row *from = profile_program_row(profile, i);
         const uint64_t key = trace_program_key(from);
-        const bool is_current = trace_routine_context(key) == current;
+        const uint64_t most = trace_key_is_of_instructions(key) ? open->executed : copy->to.head->life;
         if (!trace_routine_context(key))
             continue;
         struct trace_profile_row *row = trace_profile_append(&copy->to, key);
-        row->exclusive = trace_program_add_row(row, from, copy->to.head->life) + (is_current ? rest : 0);
-        rest = is_current ? 0 : rest;
+        row->exclusive = trace_program_add_row(row, from, most) + trace_program_take_open(&rest, key);
     }
 }
 
@@ -119,6 +118,7 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     copy->to.now = arch_clock();
     copy->to.head->life = load(&profile->head.life);
     copy->to.head->ran = load(&profile->head.ran);
+    copy->executed = load(&profile->head.executed);
     if (thread) {
         const uint64_t *words = (const uint64_t *)&thread->routines;
         for (unsigned i = 0; i < sizeof open / 8; i++)
@@ -132,6 +132,10 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     if (thread) {
         trace_profile_add_open(&copy->to, profile->head.born, &open,
                                load(&profile->rows.program->context) & TRACE_PROFILE_CONTEXT_MAX);
+        copy->executed = open.executed;
+        trace_profile_add_open_instructions(&copy->to, profile->head.born, &open,
+                                            load(&profile->rows.program->context) &
+                                                TRACE_PROFILE_CONTEXT_MAX);
         add_program_rows(copy, profile, &open);
     }
     return is_unchanged(profile, copy) && profile_program_moved(profile) == program_moved && whole;
@@ -163,6 +167,7 @@ static void copy_profile(struct copy *copy, struct routine_profile *profile)
     if (copy->is_cut)
         return;
     trace_profile_add_program(&copy->to);
+    trace_profile_add_program_instructions(&copy->to, copy->executed);
     trace_profile_drop_empty(&copy->to);
     describe(copy->to.head, profile, copy->to.now);
 }

@@ -53,10 +53,12 @@ static struct switches {
     uint64_t minors[TRACE_CLASS_COUNT];
     uint64_t limited[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
     uint32_t profiles;                   /* routines are counted: enum profiles_level */
+    bool instructions;                   /* of routines */
 } now = {.mask = ~0ull,
          .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
          .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
-         .profiles = PROFILES_ALL},
+         .profiles = PROFILES_ALL,
+         .instructions = true},
   before;
 
 /* The sites in a memory object, in frames of their own. */
@@ -86,6 +88,8 @@ static bool is_on(const struct switches *switches, uint32_t id)
         return has_class || switches->profiles != PROFILES_OFF;
     if (minor == TRACE_SITE_ALL_PROFILES)
         return switches->profiles == PROFILES_ALL;
+    if (minor == TRACE_SITE_INSTRUCTIONS)
+        return switches->instructions;
     return has_class || (minor == TRACE_SITE_OR_ALL_PROFILES && switches->profiles == PROFILES_ALL);
 }
 
@@ -98,7 +102,8 @@ static bool has_changed(uint32_t id)
 
 static void compare_classes(void)
 {
-    changed_classes = before.profiles != now.profiles ? ~0ull : before.mask ^ now.mask;
+    const bool all = before.profiles != now.profiles || before.instructions != now.instructions;
+    changed_classes = all ? ~0ull : before.mask ^ now.mask;
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         if (before.minors[i] != now.minors[i] || before.limited[i] != now.limited[i])
             changed_classes |= 1ull << i;
@@ -136,6 +141,7 @@ static bool begin_change(void)
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
     now.profiles = profiles_level;
+    now.instructions = profiles_instructions;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
     memset(now.limited, 0, sizeof now.limited);

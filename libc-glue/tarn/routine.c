@@ -6,11 +6,15 @@
  * The thread's time, as its program clock counts it, moves from routine to routine at each enter and leave. A
  * reader on another CPU sees `since` change first, so it never finds time twice.
  *
+ * Instructions have rows of their own, which are found where the rows of time need no search: counting time
+ * alone costs one test more at each end.
+ *
  * When profiles begin anew the kernel changes `epoch`, at any time, and nothing else: the next enter drops
  * what is of an older one.
  */
 #include "internal.h"
 
+#include <arch/counter.h>
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/routine.h>
@@ -19,6 +23,7 @@
 #define FIRST_PAGES 2u /* rows for what most programs do */
 #define UNIT_SHIFT  48u
 #define REFUSED     UINT64_MAX
+#define FIRST_UNIT  ((uint32_t)(offsetof(struct trace_program, first) / TRACE_PROGRAM_UNIT))
 
 static _Thread_local struct trace_program *own __attribute__((tls_model("local-exec"))); /* NULL: not yet */
 static _Thread_local bool has_no_memory __attribute__((tls_model("local-exec")));        /* ever */
@@ -49,6 +54,24 @@ static inline uint64_t read_program_clock(const struct trace_program *program, u
     return *now - kernel;
 }
 
+struct executed {
+    uint64_t all, by_program;
+};
+
+/* What the thread has executed, at one moment, too: each routine of the kernel changes `counter`. */
+static struct executed read_executed(const struct trace_program *program)
+{
+    const struct trace_program_clock *clock = &program->clock;
+    struct executed executed;
+    uint64_t counter;
+    do {
+        counter = load(&clock->counter);
+        executed.all = load(&clock->executed) + (uint32_t)(arch_instructions() - (uint32_t)counter);
+        executed.by_program = executed.all - load(&clock->executed_in_kernel);
+    } while (load(&clock->counter) != counter);
+    return executed;
+}
+
 /* ---- Memory ---- */
 
 static inline uint64_t key_of(uint32_t context)
@@ -64,17 +87,19 @@ static inline uint64_t context_word(uint32_t context, uint32_t unit)
 
 static void begin_anew(struct trace_program *program, uint64_t epoch)
 {
-    const uint32_t first = offsetof(struct trace_program, first) / TRACE_PROGRAM_UNIT;
     uint64_t now;
     store(&program->rows_epoch, 0);
     if (program->rows) /* else the memory is new */
         memset(program->index, 0, sizeof program->index);
     program->first[0] = (struct trace_profile_row){.key = key_of(0)};
-    program->rows = 1;
+    program->first[1] = (struct trace_profile_row){.key = key_of(0) | TRACE_PROFILE_INSTRUCTIONS};
+    program->rows = 2;
     program->depth = 0;
     program->refused = 0;
-    store(&program->clock.context, context_word(0, first));
+    store(&program->clock.context, context_word(0, FIRST_UNIT));
     store(&program->since, read_program_clock(program, &now));
+    if (program->counts_instructions)
+        store(&program->since_executed, read_executed(program).by_program);
     __atomic_store_n(&program->rows_epoch, epoch, __ATOMIC_RELEASE); /* a reader finds no rows of before */
 }
 
@@ -109,7 +134,7 @@ static uint32_t place_of_next(const struct trace_program *program)
     return (before + index * TRACE_PROFILE_ROW_BYTES) / TRACE_PROGRAM_UNIT;
 }
 
-static uint32_t add_row(struct trace_program *program, uint32_t context, uint16_t *entry)
+static uint32_t add_row(struct trace_program *program, uint64_t key, uint16_t *entry)
 {
     const uint32_t unit = place_of_next(program);
     if (!unit)
@@ -117,23 +142,58 @@ static uint32_t add_row(struct trace_program *program, uint32_t context, uint16_
     struct trace_profile_row *row = row_at(program, unit);
     if (row->key) /* else the memory is new */
         *row = (struct trace_profile_row){0};
-    row->key = key_of(context);
+    row->key = key;
     row->least = UINT64_MAX;
     *entry = (uint16_t)unit;
     __atomic_store_n(&program->rows, program->rows + 1, __ATOMIC_RELEASE); /* a reader finds the row */
     return unit;
 }
 
-/* 0: there is no memory for another row. */
-static uint32_t find_row(struct trace_program *program, uint32_t context)
+/* The row with that key, for which the search begins at index `first`. 0: there is no memory for another row.
+ */
+static uint32_t find_row(struct trace_program *program, uint64_t key, uint32_t first)
 {
-    for (uint32_t i = context;; i++) {
+    for (uint32_t i = first;; i++) {
         uint16_t *entry = &program->index[i % TRACE_PROGRAM_INDEX];
         if (!*entry)
-            return add_row(program, context, entry);
-        if (row_at(program, *entry)->key == key_of(context))
+            return add_row(program, key, entry);
+        if (row_at(program, *entry)->key == key)
             return *entry;
     }
+}
+
+/* ---- Instructions ---- */
+
+/* NULL: there is no memory for it. */
+static struct trace_profile_row *row_of_instructions(struct trace_program *program, uint32_t context)
+{
+    const uint64_t key = key_of(context) | TRACE_PROFILE_INSTRUCTIONS;
+    const uint32_t unit = context ? find_row(program, key, context + TRACE_PROGRAM_INDEX / 2)
+                                  : FIRST_UNIT + TRACE_PROFILE_ROW_BYTES / TRACE_PROGRAM_UNIT;
+    return unit ? row_at(program, unit) : NULL;
+}
+
+static void give_instructions(struct trace_program *program, struct trace_profile_row *row,
+                              uint64_t by_program)
+{
+    const uint64_t executed = by_program - program->since_executed;
+    store(&program->since_executed, by_program);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in give_time() */
+    if (row)
+        row->exclusive += executed;
+}
+
+/* The thread comes from the routine whose word for the kernel is `from` into that of this context. */
+static __attribute__((noinline)) void enter_counted(struct trace_program *program, uint32_t depth,
+                                                    uint64_t from, uint32_t context)
+{
+    struct trace_profile_row *left = row_of_instructions(program, from & TRACE_PROFILE_CONTEXT_MAX),
+                             *row = row_of_instructions(program, context);
+    const struct executed executed = read_executed(program);
+    program->stack[depth].since_executed = executed.all;
+    if (row)
+        row->begun++;
+    give_instructions(program, left, executed.by_program);
 }
 
 /* ---- Enter and leave ---- */
@@ -157,6 +217,8 @@ static inline void enter(struct trace_program *program, uint32_t depth, uint32_t
     program->depth = depth + 1;
     program->stack[depth].since = now;
     program->stack[depth].from = from;
+    if (__builtin_expect(program->counts_instructions, 0))
+        enter_counted(program, depth, from, context);
     row_at(program, unit)->begun++;
     give_time(program, row_at(program, (uint32_t)(from >> UNIT_SHIFT)), clock);
 }
@@ -166,8 +228,9 @@ static __attribute__((noinline)) void enter_slowly(uint32_t context)
 {
     if (!is_counting(own) && !begin_counting())
         return;
-    const uint32_t depth = own->depth,
-                   unit = depth < TRACE_PROGRAM_DEPTH && context ? find_row(own, context) : 0;
+    const uint32_t depth = own->depth, unit = depth < TRACE_PROGRAM_DEPTH && context
+                                                  ? find_row(own, key_of(context), context)
+                                                  : 0;
     if (unit) {
         enter(own, depth, context, unit);
         return;
@@ -215,6 +278,17 @@ static inline void count(struct trace_profile_row *row, uint64_t elapsed)
         row->inclusive += elapsed;
 }
 
+/* The thread leaves the routine whose word for the kernel is `word`. */
+static __attribute__((noinline)) void leave_counted(struct trace_program *program, uint32_t depth,
+                                                    uint64_t word)
+{
+    struct trace_profile_row *row = row_of_instructions(program, word & TRACE_PROFILE_CONTEXT_MAX);
+    const struct executed executed = read_executed(program);
+    give_instructions(program, row, executed.by_program);
+    if (row)
+        count(row, executed.all - program->stack[depth].since_executed);
+}
+
 void routine_leave(void)
 {
     struct trace_program *program = own;
@@ -224,11 +298,14 @@ void routine_leave(void)
     const uint32_t depth = --program->depth;
     if (__builtin_expect(depth >= TRACE_PROGRAM_DEPTH || program->stack[depth].from == REFUSED, 0))
         return;
-    struct trace_profile_row *row = row_at(program, (uint32_t)(program->clock.context >> UNIT_SHIFT));
+    const uint64_t word = program->clock.context;
+    struct trace_profile_row *row = row_at(program, (uint32_t)(word >> UNIT_SHIFT));
     const uint64_t clock = read_program_clock(program, &now);
     store(&program->clock.context, program->stack[depth].from);
     give_time(program, row, clock);
     count(row, now - program->stack[depth].since);
+    if (__builtin_expect(program->counts_instructions, 0))
+        leave_counted(program, depth, word);
 }
 
 /* ---- Numbers ---- */

@@ -47,6 +47,10 @@ $(eval $(call user_program,test_profiles_program,tests/guest/profiles_program.c 
 BOOT_FILES += test/profiles_program=$(BA)/user/test_profiles_program
 GUEST_TESTS += profiles_program
 GUEST_profiles_program := timed append=profiles=1
+$(eval $(call user_program,test_profiles_instructions,tests/guest/profiles_instructions.c,$(BA)/lib/libtarnprof.a))
+BOOT_FILES += test/profiles_instructions=$(BA)/user/test_profiles_instructions
+GUEST_TESTS += profiles_instructions
+GUEST_profiles_instructions := plain smp=1 append=profiles=1
 # Its object is how much, and all of memory.
 $(eval $(call user_program,test_profiles_memory,tests/guest/profiles_memory.c,$(BA)/lib/libtarnprof.a))
 BOOT_FILES += test/profiles_memory=$(BA)/user/test_profiles_memory

@@ -24,8 +24,8 @@ def signed(number):
 
 
 def label_of(number):
-    """As in a key: 48 bits, with their sign."""
-    return signed(((number & (1 << 48) - 1) << 16 & (1 << 64) - 1)) >> 16
+    """As in a key: 47 bits, with their sign."""
+    return signed(((number & (1 << 47) - 1) << 17 & (1 << 64) - 1)) >> 17
 
 
 class Row:
@@ -68,22 +68,25 @@ def rows_by_routine():
 
 
 class Profile:
-    """One that was read. rows: contexts added up."""
+    """One that was read. rows, instructions: contexts added up."""
 
     def __init__(self, words):
         self.of, self.pid, self.tid, self.threads, self.life, self.ran, self.until = map(int, words[:7])
-        self.name, self.rows = words[7] if len(words) > 7 else "", rows_by_routine()
+        self.name, self.rows, self.instructions = words[7] if len(words) > 7 else "", rows_by_routine(), rows_by_routine()
 
     def thread(self):
         return self.tid or self.name
 
     def add_line(self, words):
         key, numbers = int(words[0], 16), list(map(int, words[1:6]))
-        argument = label_of(key >> 32 << 16 | key & 0xffff)
+        argument = label_of(key >> 32 << 15 | key & 0x7fff)
         row = Row()
         row.ended, row.inclusive, row.exclusive, row.least, row.greatest = numbers
         row.times.update({int(bucket): int(times) for bucket, times in (word.split(":") for word in words[6:])})
-        self.rows[key >> 16 & 15, argument].add(row)
+        (self.instructions if key >> 15 & 1 else self.rows)[key >> 16 & 15, argument].add(row)
+
+    def executed(self):
+        return sum(row.exclusive for (kind, _), row in self.instructions.items() if kind != SERVED)
 
 
 class Printed:

@@ -19,8 +19,8 @@ struct trace_profile_copy {
     uint64_t now; /* the moment */
 };
 
-/* Of what is open, and of the program in none of its routines. */
-#define TRACE_PROFILE_ROWS_BESIDES (OPEN_ROUTINES_MAX + 1u)
+/* Of what is open, and of the program in none of its routines; and the same of instructions. */
+#define TRACE_PROFILE_ROWS_BESIDES (2 * (OPEN_ROUTINES_MAX + 1u))
 
 static inline struct trace_profile_row *trace_profile_append(struct trace_profile_copy *copy, uint64_t key)
 {
@@ -48,6 +48,21 @@ static inline void trace_profile_add_open(struct trace_profile_copy *copy, uint6
         if (routine->since >= born && inner >= routine->since)
             trace_profile_row_of(copy, routine->key | context << TRACE_PROFILE_CONTEXT_SHIFT)->exclusive +=
                 inner - routine->since - routine->nested;
+    }
+}
+
+/* The same for instructions, if they are counted. */
+static inline void trace_profile_add_open_instructions(struct trace_profile_copy *copy, uint64_t born,
+                                                       const struct open_routines *open, uint64_t context)
+{
+    for (uint32_t i = 0; open->executed && i < open->depth && i < OPEN_ROUTINES_MAX; i++) {
+        const struct open_instructions *routine = &open->instructions[i];
+        const uint64_t inner =
+            i + 1 < open->depth && i + 1 < OPEN_ROUTINES_MAX ? routine[1].since : open->executed;
+        if (open->at[i].since >= born && inner > routine->since)
+            trace_profile_row_of(copy, open->at[i].key | context << TRACE_PROFILE_CONTEXT_SHIFT |
+                                           TRACE_PROFILE_INSTRUCTIONS)
+                ->exclusive += inner - routine->since - routine->nested;
     }
 }
 
@@ -119,11 +134,14 @@ static inline uint32_t trace_program_row_index(uint32_t number)
 static inline uint64_t trace_program_key(const struct trace_profile_row *from)
 {
     return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) |
-           (uint64_t)trace_routine_context(trace_profile_load(&from->key)) << TRACE_PROFILE_CONTEXT_SHIFT;
+           (trace_profile_load(&from->key) &
+            (TRACE_PROFILE_INSTRUCTIONS | (uint64_t)TRACE_PROFILE_CONTEXT_MAX
+                                              << TRACE_PROFILE_CONTEXT_SHIFT));
 }
 
 /* Adds what is credible of a program's row, but not its exclusive time: returns that. Each call takes at
- * least a tick, so there are no more calls than ticks of life. */
+ * least a tick, so there are no more calls than ticks of life; or, of a row of instructions, than the thread
+ * has executed. */
 static inline uint64_t trace_program_add_row(struct trace_profile_row *to,
                                              const struct trace_profile_row *from, uint64_t life)
 {
@@ -145,18 +163,43 @@ static inline uint64_t trace_program_add_row(struct trace_profile_row *to,
     return trace_profile_least(trace_profile_load(&from->exclusive), life);
 }
 
-/* The time that the program's current routine has not been given yet, at `now`; *context: which it is. */
-static inline uint64_t trace_program_open(const struct trace_program *program, uint64_t epoch,
-                                          const struct open_routines *open, uint64_t now, uint32_t *context)
+static inline uint64_t trace_profile_difference(uint64_t later, uint64_t earlier)
 {
-    *context = 0;
+    return later > earlier ? later - earlier : 0;
+}
+
+/* What the program's current routine has not been given yet, at `now`; by trace_key_is_of_instructions(). */
+struct trace_program_open {
+    uint32_t context; /* which routine it is; 0: none */
+    uint64_t rest[2];
+};
+
+static inline struct trace_program_open trace_program_open(const struct trace_program *program,
+                                                           uint64_t epoch, const struct open_routines *open,
+                                                           uint64_t now)
+{
+    struct trace_program_open rest = {0};
     if (!trace_program_counts(program, epoch))
+        return rest;
+    const uint64_t outside = open->depth ? open->at[0].since : now,
+                   executed = open->depth ? open->instructions[0].since : open->executed;
+    rest.context = (uint32_t)(trace_profile_load(&program->clock.context) & TRACE_PROFILE_CONTEXT_MAX);
+    rest.rest[0] = trace_profile_difference(outside - trace_profile_load(&program->clock.kernel),
+                                            trace_profile_load(&program->since));
+    if (open->executed)
+        rest.rest[1] = trace_profile_difference(executed - open->executed_in_kernel,
+                                                trace_profile_load(&program->since_executed));
+    return rest;
+}
+
+/* Takes it, if the row with this key gets it. */
+static inline uint64_t trace_program_take_open(struct trace_program_open *open, uint64_t key)
+{
+    uint64_t *rest = &open->rest[trace_key_is_of_instructions(key)], taken = *rest;
+    if (trace_routine_context(key) != open->context)
         return 0;
-    const uint64_t until =
-                       (open->depth ? open->at[0].since : now) - trace_profile_load(&program->clock.kernel),
-                   since = trace_profile_load(&program->since);
-    *context = (uint32_t)(trace_profile_load(&program->clock.context) & TRACE_PROFILE_CONTEXT_MAX);
-    return *context && until > since ? until - since : 0;
+    *rest = 0;
+    return taken;
 }
 
 /* Whether a row is of a routine of a program, but not of what is in none of them. */
@@ -165,28 +208,43 @@ static inline bool trace_profile_is_program(const struct trace_profile_row *row)
     return trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM && trace_routine_context(row->key);
 }
 
-/* The exclusive times of all rows of the kernel. */
-static inline uint64_t trace_profile_time(const struct trace_profile_copy *copy)
+/* The exclusive times, or, with TRACE_PROFILE_INSTRUCTIONS, instructions of all rows of the kernel. */
+static inline uint64_t trace_profile_in_kernel(const struct trace_profile_copy *copy, uint64_t instructions)
 {
-    uint64_t time = 0;
+    uint64_t sum = 0;
     for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
+        if ((copy->rows[i].key & TRACE_PROFILE_INSTRUCTIONS) == instructions &&
+            trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
             !trace_profile_is_program(&copy->rows[i]))
-            time += copy->rows[i].exclusive;
-    return time;
+            sum += copy->rows[i].exclusive;
+    return sum;
 }
 
-/* What the kernel's rows leave of the life is the program's: its rows get at most that, and what they leave
- * is of none of its routines. */
+/* The program's rows get at most `left`, and what they leave is of none of its routines. */
+static inline void trace_profile_divide(struct trace_profile_copy *copy, uint64_t left, uint64_t instructions)
+{
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (trace_profile_is_program(&copy->rows[i]) &&
+            (copy->rows[i].key & TRACE_PROFILE_INSTRUCTIONS) == instructions) {
+            copy->rows[i].exclusive = trace_profile_least(copy->rows[i].exclusive, left);
+            left -= copy->rows[i].exclusive;
+        }
+    trace_profile_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) | instructions)->exclusive = left;
+}
+
+/* What the kernel's rows leave of the life is the program's. */
 static inline void trace_profile_add_program(struct trace_profile_copy *copy)
 {
-    uint64_t time = copy->head->life - trace_profile_time(copy);
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_profile_is_program(&copy->rows[i])) {
-            copy->rows[i].exclusive = trace_profile_least(copy->rows[i].exclusive, time);
-            time -= copy->rows[i].exclusive;
-        }
-    trace_profile_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = time;
+    trace_profile_divide(copy, copy->head->life - trace_profile_in_kernel(copy, 0), 0);
+}
+
+/* The same for what the thread has executed. 0: instructions are not counted. */
+static inline void trace_profile_add_program_instructions(struct trace_profile_copy *copy, uint64_t executed)
+{
+    const uint64_t in_kernel = trace_profile_in_kernel(copy, TRACE_PROFILE_INSTRUCTIONS);
+    if (executed)
+        trace_profile_divide(copy, executed - trace_profile_least(in_kernel, executed),
+                             TRACE_PROFILE_INSTRUCTIONS);
 }
 
 /* Moves the rows that have any time together. */

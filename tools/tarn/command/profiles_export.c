@@ -74,9 +74,23 @@ const char *profile_context_name(const struct profile_names *names, uint64_t key
     return trace_routine_context(key) == 0 ? name : context_name(names, trace_routine_context(key), name);
 }
 
-static double in_us(uint64_t ticks, uint64_t clock_hz)
+/* What is written: microseconds, or instructions. */
+struct metric {
+    const char *name; /* of TAU's metric; NULL: there is one */
+    bool instructions;
+    uint64_t clock_hz;
+};
+
+static double in_metric(const struct metric *metric, uint64_t value)
 {
-    return (double)ticks * 1e6 / (double)(clock_hz ? clock_hz : 1);
+    const double clock_hz = (double)(metric->clock_hz ? metric->clock_hz : 1);
+
+    return metric->instructions ? (double)value : (double)value * 1e6 / clock_hz;
+}
+
+static bool has_metric(const struct metric *metric, uint64_t key)
+{
+    return trace_key_is_of_instructions(key) == metric->instructions;
 }
 
 static bool is_of_program(uint64_t key)
@@ -86,32 +100,34 @@ static bool is_of_program(uint64_t key)
 
 /* ---- flame graphs ---------------------------------------------------------------------------------- */
 
-void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names)
+void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names,
+                          bool in_instructions)
 {
+    const struct metric metric = {.instructions = in_instructions, .clock_hz = profiles->begin.clock_hz};
     char process[PROFILE_NAME_BYTES], name[TRACE_ROUTINE_NAME_BYTES], context[TRACE_ROUTINE_NAME_BYTES];
 
     for (size_t i = 0; i < profiles->count; i++) {
         const struct profile_copy *copy = &profiles->copies[i];
         for (uint32_t r = 0; r < copy->head.rows; r++) {
             const struct trace_profile_row *row = &copy->rows[r];
-            const double time = in_us(row->exclusive, profiles->begin.clock_hz);
-            if ((int64_t)row->exclusive < 0 || trace_routine_kind(row->key) == TRACE_ROUTINE_OUT ||
-                time < 0.5)
+            const double value = in_metric(&metric, row->exclusive);
+            if (!has_metric(&metric, row->key) || (int64_t)row->exclusive < 0 ||
+                trace_routine_kind(row->key) == TRACE_ROUTINE_OUT || value < 0.5)
                 continue;
             const bool is_nested = trace_routine_context(row->key) != 0 && !is_of_program(row->key);
             printf("%s%s%s;%s %.0f\n", profile_name(&copy->head, process), is_nested ? ";" : "",
                    is_nested ? profile_context_name(names, row->key, context) : "",
-                   profile_routine_name(names, row->key, name), time);
+                   profile_routine_name(names, row->key, name), value);
         }
     }
 }
 
 /* ---- TAU ------------------------------------------------------------------------------------------- */
 
-/* All but what is outside of the others, and beside them. */
-static bool is_nested(uint64_t key)
+/* All of the metric but what is outside of the others, and beside them. */
+static bool is_nested(const struct metric *metric, uint64_t key)
 {
-    return trace_routine_kind(key) != TRACE_ROUTINE_SERVED &&
+    return has_metric(metric, key) && trace_routine_kind(key) != TRACE_ROUTINE_SERVED &&
            (!is_of_program(key) || trace_routine_context(key) != 0);
 }
 
@@ -119,39 +135,44 @@ static bool is_nested(uint64_t key)
 
 /* The program is the routine in which all others are. */
 static void write_routines(FILE *file, const struct profile_copy *copy, const struct profile_names *names,
-                           uint64_t clock_hz)
+                           const struct metric *metric)
 {
     char name[TRACE_ROUTINE_NAME_BYTES];
-    uint64_t own = 0, calls = 0;
+    uint64_t own = 0, all = 0, calls = 0;
     uint32_t count = 1;
 
     for (uint32_t i = 0; i < copy->head.rows; i++) {
         const struct trace_profile_row *row = &copy->rows[i];
-        count += is_nested(row->key);
-        calls += is_nested(row->key) ? row->ended : 0;
-        own += is_of_program(row->key) && !is_nested(row->key) ? row->exclusive : 0;
+        const bool nested = is_nested(metric, row->key), outer = !nested && is_of_program(row->key);
+        if (!has_metric(metric, row->key) || (!nested && !outer))
+            continue;
+        count += nested;
+        calls += nested ? row->ended : 0;
+        own += outer ? row->exclusive : 0;
+        all += row->exclusive;
     }
-    fprintf(file, "%u templated_functions\n# Name Calls Subrs Excl Incl ProfileCalls\n", count);
-    fprintf(file, "\"program\" 1 %" PRIu64 " %.3f %.3f 0 GROUP=\"PROGRAM\"\n", calls, in_us(own, clock_hz),
-            in_us(copy->head.life, clock_hz));
+    fprintf(file, "%u templated_functions%s%s\n# Name Calls Subrs Excl Incl ProfileCalls\n", count,
+            metric->name != NULL ? "_MULTI_" : "", metric->name != NULL ? metric->name : "");
+    fprintf(file, "\"program\" 1 %" PRIu64 " %.3f %.3f 0 GROUP=\"PROGRAM\"\n", calls, in_metric(metric, own),
+            in_metric(metric, all));
     for (uint32_t i = 0; i < copy->head.rows; i++) {
         const struct trace_profile_row *row = &copy->rows[i];
-        if (!is_nested(row->key))
+        if (!is_nested(metric, row->key))
             continue;
         fprintf(file, "\"%s", profile_routine_name(names, row->key, name));
         if (trace_routine_context(row->key) != 0 && !is_of_program(row->key))
             fprintf(file, " in %s", profile_context_name(names, row->key, name));
         fprintf(file, "\" %" PRIu64 " 0 %.3f %.3f 0 GROUP=\"%s%s\"\n", row->ended,
-                in_us(row->exclusive, clock_hz),
-                in_us(row->inclusive > row->exclusive ? row->inclusive : row->exclusive, clock_hz),
+                in_metric(metric, row->exclusive),
+                in_metric(metric, row->inclusive > row->exclusive ? row->inclusive : row->exclusive),
                 is_of_program(row->key) ? "" : "KERNEL_",
                 is_of_program(row->key) ? "PROGRAM" : trace_routine_kind_name(trace_routine_kind(row->key)));
     }
     fprintf(file, "0 aggregates\n0 userevents\n");
 }
 
-static bool write_file(const struct profile_copy *copy, const struct profile_names *names, uint64_t clock_hz,
-                       const char *directory, struct fail *fail)
+static bool write_file(const struct profile_copy *copy, const struct profile_names *names,
+                       const struct metric *metric, const char *directory, struct fail *fail)
 {
     char path[4200];
     const bool is_thread = copy->head.of == TRACE_PROFILE_THREAD && copy->head.tid != 0;
@@ -163,18 +184,38 @@ static bool write_file(const struct profile_copy *copy, const struct profile_nam
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return fail_set(fail, "%s: %s", path, strerror(errno));
-    write_routines(file, copy, names, clock_hz);
+    write_routines(file, copy, names, metric);
     const bool failed = ferror(file) != 0;
     return (fclose(file) == 0 && !failed) || fail_set(fail, "%s: %s", path, strerror(errno));
+}
+
+static bool write_metric(const struct profiles *profiles, const struct profile_names *names,
+                         const struct metric *metric, const char *directory, struct fail *fail)
+{
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return fail_set(fail, "%s: %s", directory, strerror(errno));
+    for (size_t i = 0; i < profiles->count; i++)
+        if (!write_file(&profiles->copies[i], names, metric, directory, fail))
+            return false;
+    return true;
 }
 
 bool profiles_write_tau(const struct profiles *profiles, const struct profile_names *names,
                         const char *directory, struct fail *fail)
 {
+    const uint64_t clock_hz = profiles->begin.clock_hz;
+    const struct metric one = {.clock_hz = clock_hz},
+                        metrics[] = {{"TIME", false, clock_hz}, {"INSTRUCTIONS", true, clock_hz}};
+    char path[4100];
+
+    if (!profiles_have_instructions(profiles))
+        return write_metric(profiles, names, &one, directory, fail);
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return fail_set(fail, "%s: %s", directory, strerror(errno));
-    for (size_t i = 0; i < profiles->count; i++)
-        if (!write_file(&profiles->copies[i], names, profiles->begin.clock_hz, directory, fail))
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof(path), "%s/MULTI__%s", directory, metrics[i].name);
+        if (!write_metric(profiles, names, &metrics[i], path, fail))
             return false;
+    }
     return true;
 }

@@ -51,7 +51,7 @@ static inline void swap_halves(const struct guest *guest, void *pairs, size_t by
 static inline void make_open_native(const struct guest *guest, struct open_routines *open)
 {
     swap_words(guest, open, sizeof(*open));
-    swap_halves(guest, (char *)open + sizeof(open->at), sizeof(*open) - sizeof(open->at));
+    swap_halves(guest, &open->depth, 8);
 }
 
 /* The clock, as far as what is open shows. A time that is far from the others is not believed. */

@@ -22,7 +22,7 @@ static uint64_t moment_of(struct guest_profiles *profiles, struct guest *guest, 
         return profiles->list.until;
     for (uint32_t i = 0; i < raw->open.depth && i < OPEN_ROUTINES_MAX; i++)
         guest_profiles_learn(profiles, guest, raw->open.at[i].since + raw->open.at[i].nested);
-    guest_profiles_learn(profiles, guest, raw->head.born + trace_profile_time(copy));
+    guest_profiles_learn(profiles, guest, raw->head.born + trace_profile_in_kernel(copy, 0));
     return profiles->now;
 }
 
@@ -31,7 +31,8 @@ static uint64_t time_out(const struct trace_profile_copy *copy)
     uint64_t time = 0;
 
     for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
+        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT &&
+            !trace_key_is_of_instructions(copy->rows[i].key))
             time += copy->rows[i].exclusive;
     return time;
 }
@@ -49,13 +50,12 @@ static void add_program_rows(struct guest_profiles *profiles, struct guest *gues
                              struct trace_profile_copy *copy)
 {
     struct trace_program *program = program_of(raw);
-    uint32_t current;
 
     if (raw->head.program_pages == 0)
         return;
     make_program_native(guest, raw);
     const uint32_t rows = trace_program_rows(program, raw->head.program_pages, raw->head.epoch);
-    const uint64_t rest = trace_program_open(program, raw->head.epoch, &raw->open, copy->now, &current);
+    struct trace_program_open rest = trace_program_open(program, raw->head.epoch, &raw->open, copy->now);
     for (uint32_t i = 0; i < rows; i++) {
         const uint32_t page = trace_program_row_page(i);
         const struct trace_profile_row *first =
@@ -65,8 +65,8 @@ static void add_program_rows(struct guest_profiles *profiles, struct guest *gues
         if (trace_routine_context(key) == 0)
             continue;
         struct trace_profile_row *row = trace_profile_append(copy, key);
-        row->exclusive = trace_program_add_row(row, from, copy->head->life) +
-                         (trace_routine_context(key) == current ? rest : 0);
+        const uint64_t most = trace_key_is_of_instructions(key) ? raw->open.executed : copy->head->life;
+        row->exclusive = trace_program_add_row(row, from, most) + trace_program_take_open(&rest, key);
         row->begun += profiles->program_changed;
     }
 }
@@ -78,8 +78,9 @@ static void add_living(struct guest_profiles *profiles, struct guest *guest, str
     make_open_native(guest, &raw->open);
     copy->now = moment_of(profiles, guest, raw, copy);
     copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
-    trace_profile_add_open(copy, raw->head.born, &raw->open,
-                           guest_64(guest, raw->context) & TRACE_PROFILE_CONTEXT_MAX);
+    const uint64_t context = guest_64(guest, raw->context) & TRACE_PROFILE_CONTEXT_MAX;
+    trace_profile_add_open(copy, raw->head.born, &raw->open, context);
+    trace_profile_add_open_instructions(copy, raw->head.born, &raw->open, context);
     add_program_rows(profiles, guest, raw, copy);
     const uint64_t out = time_out(copy);
     copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
@@ -89,7 +90,7 @@ static void add_living(struct guest_profiles *profiles, struct guest *guest, str
  * does not change any more has a profile in the middle of a change. */
 static void add_program(struct trace_profile_copy *copy, bool is_changing)
 {
-    const bool fits = trace_profile_time(copy) <= copy->head->life;
+    const bool fits = trace_profile_in_kernel(copy, 0) <= copy->head->life;
 
     trace_profile_add_program(copy);
     if (fits && !is_changing)
@@ -134,6 +135,8 @@ size_t guest_profiles_complete(struct guest_profiles *profiles, struct guest *gu
     if (raw->head.open != 0)
         add_living(profiles, guest, raw, &copy);
     add_program(&copy, raw->head.changes % 2 != 0);
+    trace_profile_add_program_instructions(&copy,
+                                           raw->head.open != 0 ? raw->open.executed : raw->head.executed);
     trace_profile_drop_empty(&copy);
     head->until = copy.now;
     const size_t bytes = sizeof(*head) + head->rows * sizeof(copy.rows[0]);
