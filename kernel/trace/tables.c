@@ -26,12 +26,14 @@
 
 static LOCK_CLASS(tables_class, "trace tables");
 static struct spinlock tables_lock = SPINLOCK(&tables_class);
-static uint64_t processes[ID_BITS / 64], threads[ID_BITS / 64]; /* numbers in use; under tables_lock */
+/* What exists, under tables_lock: numbers in use, and lock classes by number. */
+static uint64_t processes[ID_BITS / 64], threads[ID_BITS / 64];
+static const struct lock_class *lock_classes[LOCK_CLASSES_MAX];
 
 /* Of rows that have ended, the numbers of their processes or threads, which grow; under tables_lock. */
 #define ENDED_MAX 512u
 static struct {
-    uint32_t count, number[ENDED_MAX];
+    uint32_t count, number[ENDED_MAX], largest;
     uint32_t last; /* which number is the last to go */
 } ended;
 
@@ -70,6 +72,12 @@ static void note_space(struct space *space, void *unused)
         set_bit(processes, space->pid);
 }
 
+static void note_lock_class(struct lock_class *class, void *unused)
+{
+    (void)unused;
+    lock_classes[class->number] = class; /* constant, and below LOCK_CLASSES_MAX: lock_init() */
+}
+
 static void note_all(void)
 {
     memset(processes, 0, sizeof processes);
@@ -77,27 +85,20 @@ static void note_all(void)
     set_bit(processes, 0); /* the kernel */
     thread_for_each(note_thread, NULL);
     space_for_each(note_space, NULL);
-}
-
-static void match_number(struct lock_class *class, void *context)
-{
-    const struct lock_class **found = context;
-    if (*found && (*found)->number == class->number)
-        *found = class;
+    lock_class_for_each(note_lock_class, NULL);
 }
 
 /* Whether the kernel has a lock of that class at an address: memory of locks keeps them as long as it is not
  * used for something else (slab.h). Rows can hold anything, so only RAM is read. */
 static bool has_lock(uint64_t address, uint64_t number)
 {
-    const struct lock_class wanted = {.number = (uint32_t)number}, *class = &wanted;
     const uint64_t physical = address - (uint64_t)phys_to_virt(0);
-    lock_class_for_each(match_number, &class);
-    if (address % _Alignof(struct spinlock))
+    if (address % _Alignof(struct spinlock) || number >= LOCK_CLASSES_MAX || !lock_classes[number])
         return false;
     if (!frame_is_ram(physical))
         return address >= (uint64_t)phys_to_virt(0); /* in the kernel itself */
-    return __atomic_load_n(&((const struct spinlock *)address)->class, __ATOMIC_RELAXED) == class;
+    return __atomic_load_n(&((const struct spinlock *)address)->class, __ATOMIC_RELAXED) ==
+           lock_classes[number];
 }
 
 /* Returns whether a row has ended, and the number of the process or thread that did; 0: a lock. */
@@ -123,8 +124,10 @@ static bool note_ended(const struct trace_table_info *table, const uint64_t *key
 {
     uint32_t number;
     (void)unused;
-    if (has_ended(table, keys, &number) && ended.count < ENDED_MAX)
+    if (has_ended(table, keys, &number) && ended.count < ENDED_MAX) {
         ended.number[ended.count++] = number;
+        ended.largest = number > ended.largest ? number : ended.largest;
+    }
     return false;
 }
 
@@ -138,7 +141,7 @@ static bool is_to_go(const struct trace_table_info *table, const uint64_t *keys,
 /* The least number such that so many of those noted are not above it, or all. */
 static uint32_t find_last(uint32_t wanted)
 {
-    uint32_t low = 0, high = UINT32_MAX;
+    uint32_t low = 0, high = ended.largest;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         uint32_t below = 0;
@@ -183,7 +186,7 @@ static void reclaim(const struct trace_table_info *table, char *ring)
     const uint32_t cpu = this_cpu()->index;
     struct trace_table_mover mover = {
         .ring = ring, .into = table_that_adds(table), .has_ended = note_ended, .moves = known[cpu].moves};
-    ended.count = 0;
+    ended.count = ended.largest = 0;
     trace_table_move(&mover, table);
     ended.last = find_last(table->rows / 8);
     mover.has_ended = is_to_go;

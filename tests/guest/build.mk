@@ -123,7 +123,7 @@ BOOT_FILES += test/profiles_work=$(BA)/user/test_profiles_work test/profiles_sto
 
 # Run by tests/host/tables_equal.
 $(eval $(call user_program,test_tables_work,tests/guest/tables_work.c user/bin/trace_rings.c))
-BOOT_FILES += test/tables_work=$(BA)/user/test_tables_work
+BOOT_FILES += test/tables_work=$(BA)/user/test_tables_work test/tables_work_many=$(BA)/user/test_tables_work
 
 # Run by tests/host/profile.
 $(eval $(call user_program,test_hot,tests/guest/hot.c))

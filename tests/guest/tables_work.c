@@ -11,15 +11,22 @@
  *     site ADDRESS CLASS PID WHAT TIMES TICKS LONGEST
  *
  * COLUMNS: those of struct lock_columns, and each histogram as `BUCKET:TIMES,...`, or `-`. `sampled FROM TO`
- * says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row.
+ * says when all classes were sampled, in ticks; `full TABLE TIMES` how often a table had no row, and `moved
+ * TABLE ROWS` how many rows were moved because their programs had ended.
+ *
+ * As tables_work_many it samples mutexes only, and starts many programs, one after another, each of which
+ * takes mutexes: itself, as `tables_work child`.
  *
  * Run by tests/host/tables_equal.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "start.h"
 
@@ -28,12 +35,14 @@
 #include <trace/print/tables.h>
 #include <trace/ring/table_read.h>
 
-#define THREADS 6u
-#define ROUNDS  150u
-#define TRIES   20u
-#define HOLD    2000u /* turns of a loop */
-#define MS      1000000ull
-#define ALL     UINT64_MAX
+#define THREADS     6u
+#define ROUNDS      150u
+#define TRIES       20u
+#define HOLD        2000u /* turns of a loop */
+#define MS          1000000ull
+#define ALL         UINT64_MAX
+#define CHILDREN    150u
+#define CHILD_LOCKS 6u
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t shelf = PTHREAD_RWLOCK_INITIALIZER;
@@ -110,6 +119,31 @@ static void run_all(void)
     printf("did %d %u 0 0\n", TARN_LOCK_SEMAPHORE, THREADS * ROUNDS);
 }
 
+/* ---- many programs --------------------------------------------------------------------------------- */
+
+static int be_child(void)
+{
+    static pthread_mutex_t own[CHILD_LOCKS];
+    for (unsigned i = 0; i < CHILD_LOCKS; i++)
+        pthread_mutex_init(&own[i], NULL);
+    for (unsigned i = 0; i < 3 * CHILD_LOCKS; i++) {
+        pthread_mutex_lock(&own[i % CHILD_LOCKS]);
+        pthread_mutex_unlock(&own[i % CHILD_LOCKS]);
+    }
+    return 0;
+}
+
+static void run_many(const char *self)
+{
+    char *argv[] = {(char *)self, "child", NULL};
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        pid_t pid;
+        int status = -1;
+        if (posix_spawn(&pid, self, NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid || status)
+            printf("Bail out! child %u: status %d\n", i, status);
+    }
+}
+
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
 static const char *table_ring(uint32_t cpu)
@@ -179,6 +213,8 @@ static void print_tables(void)
             print_row(table, &row);
         printf("full %s %llu\n", names[table],
                (unsigned long long)trace_table_head_sum(&walk, TRACE_TABLE_NO_SPACE));
+        printf("moved %s %llu\n", names[table],
+               (unsigned long long)trace_table_head_sum(&walk, TRACE_TABLE_MOVED));
     }
 }
 
@@ -189,14 +225,21 @@ static void wait_for_others(void)
     sys_thread_sleep(deadline_after(20 * MS));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const bool is_many = strstr(argv[0], "many") != NULL;
+    const uint64_t classes = is_many ? TARN_LOCK_MUTEX : ALL;
+    if (argc > 1)
+        return be_child();
     wait_for_others();
     const uint64_t from = arch_trace_clock();
-    sample(ALL, 1);
-    run_all();
+    sample(classes, 1);
+    if (is_many)
+        run_many(argv[0]);
+    else
+        run_all();
     wait_for_others();
-    sample(ALL, 0);
+    sample(classes, 0);
     const uint64_t to = arch_trace_clock();
     wait_for_others();
     control(TRACE_OP_SET_MASK, 0, 0);

@@ -902,6 +902,34 @@ static void *run_reader(void *argument)
     return ok ? argument : NULL;
 }
 
+/* Returns the status of the reply to a request about the system before, or 1. */
+static int32_t ask_previous(struct source *source, uint32_t operation, uint64_t cpu, uint64_t bytes)
+{
+    const struct wire_request request = {.operation = operation, .a = cpu, .b = bytes};
+    struct source_reply reply = {.status = 1};
+    struct fail fail;
+
+    source_control(source, &request, "", &reply, &fail);
+    return reply.size == 0 ? reply.status : 1;
+}
+
+static bool refuses_previous(void)
+{
+    struct fail fail;
+    struct source *source = open_source(source_name, 0, &fail);
+    const uint32_t operation = WIRE_OP_PREVIOUS_TABLES;
+    bool ok = source && ask_previous(source, operation, 0, 8) == -E_NOT_FOUND &&
+              ask_previous(source, operation, 0, 7) == -E_BAD_ARGUMENT &&
+              ask_previous(source, operation, 0, TRACE_TABLES_BYTES_MAX + 8) == -E_BAD_ARGUMENT &&
+              ask_previous(source, operation, 0, UINT64_MAX - 7) == -E_BAD_ARGUMENT &&
+              ask_previous(source, operation, 1ull << 32, 8) == -E_BAD_ARGUMENT &&
+              ask_previous(source, WIRE_OP_PREVIOUS_METADATA, 0, 0) == -E_NOT_FOUND;
+
+    if (source)
+        source->class->close(source);
+    return ok;
+}
+
 static int tables(void)
 {
     char *words[] = {"tables", source_name, NULL};
@@ -942,6 +970,7 @@ static void test_tables(void)
 
     new_rings(16384, 64, TRACE_MODE_STREAM);
     check(tables() == EXIT_USAGE, "a guest without tables of counters is refused");
+    check(refuses_previous(), "so are tables of a system before that there was not, and impossible sizes");
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
         mprotect(ring_of_cpu(cpu) + TRACE_TABLES_OFFSET, TRACE_TABLES_BYTES, PROT_READ | PROT_WRITE);
     test_info.table_bytes = TRACE_TABLES_BYTES;
