@@ -64,7 +64,6 @@ static inline struct trace_profile_row *profile_row(struct routine_profile *prof
 
 /* When profiles were switched on last, in ticks; 0: never, or just now being switched on. */
 extern uint64_t profiles_since;
-extern uint64_t profiles_until; /* when they were switched off last */
 extern uint64_t profiles_epoch;
 
 /* Covers the list, and what belongs to no CPU: profiles that are not a living thread's. Innermost, but for
@@ -122,6 +121,12 @@ void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t 
 static inline bool profile_is_current(const struct routine_profile *profile)
 {
     return profile && profile->head.epoch == __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+}
+/* When counting ended, at `now` at the latest: profiles may be off. */
+static inline uint64_t profiles_counted_until(uint64_t now)
+{
+    const uint64_t until = __atomic_load_n(&profile_list.until, __ATOMIC_RELAXED);
+    return until && until < now ? until : now;
 }
 /* Time in the routines that are open is no longer open: adds it to the exclusive times of their rows. */
 void profile_close_open(struct thread *thread, struct routine_profile *profile, uint64_t now);

@@ -21,7 +21,7 @@
 
 bool profiles_on, profiles_alone, profiles_instructions;
 enum profiles_level profiles_level;
-uint64_t profiles_since, profiles_until, profiles_epoch;
+uint64_t profiles_since, profiles_epoch;
 
 /* ---- A thread's profile ---- */
 
@@ -214,12 +214,12 @@ static void begin_everywhere(void)
     begin_here(NULL);
 }
 
-/* trace_lock held. What happens while the sites are switched may be counted, or not. */
+/* trace_lock held. What happens while the sites are switched may be counted, or not; nothing is later than
+ * `until`. */
 static void switch_off(void)
 {
-    __atomic_store_n(&profiles_until, arch_clock(), __ATOMIC_RELAXED);
-    __atomic_store_n(&profile_list.until, profiles_until, __ATOMIC_RELAXED);
     agree(PROFILES_OFF, false);
+    __atomic_store_n(&profile_list.until, arch_clock(), __ATOMIC_RELAXED);
     drop_kept();
 }
 

@@ -46,14 +46,28 @@ static void hand_on(struct routine_profile **to, struct routine_profile *from, e
     }
 }
 
+static uint64_t time_out(struct routine_profile *profile)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < profile->head.count; i++) {
+        const struct trace_profile_row *row = profile_row(profile, i);
+        if (trace_routine_kind(row->key) == TRACE_ROUTINE_OUT && !trace_key_is_of_instructions(row->key))
+            time += row->exclusive;
+    }
+    return time;
+}
+
 /* Ends the life of the thread, which was switched away from at cpu->switched_at and has OUT open since then.
- */
+ * If profiles are off, it ended when they were switched off. */
 static void end_life(struct thread *thread, struct routine_profile *profile)
 {
     struct open_routines *routines = &thread->routines;
-    uint64_t now = arch_clock();
+    const uint64_t ends = arch_clock();
+    uint64_t now = profiles_counted_until(ends);
+    const bool is_off = now < ends;
     profile_begin_change(profile); /* until it is handed on */
-    if (routines->depth && trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
+    if (!is_off && routines->depth &&
+        trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
         now = routines->at[--routines->depth].since;
     const struct open_routines open = *routines;
     if (routines->executed)
@@ -61,7 +75,8 @@ static void end_life(struct thread *thread, struct routine_profile *profile)
     profile_close_open(thread, profile, now);
     profile->head.life = now - profile->head.born;
     profile->head.executed = routines->executed;
-    profile->head.ran = thread->run_ticks - profile->ran_before;
+    profile->head.ran =
+        is_off ? profile->head.life - time_out(profile) : thread->run_ticks - profile->ran_before;
     profile_end_program(profile, &open, now);
     profile->thread = NULL;
     profile->head.open = 0;

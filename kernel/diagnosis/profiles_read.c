@@ -39,6 +39,7 @@ struct copy {
     uint32_t of_program; /* rows that its program has now */
     uint64_t executed;   /* instructions, of all of it; 0: not counted */
     bool is_cut;         /* there are more rows */
+    bool is_off;         /* profiles are, and its thread may have run since then */
 };
 
 /* ---- Copying ---- */
@@ -123,8 +124,9 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
         const uint64_t *words = (const uint64_t *)&thread->routines;
         for (unsigned i = 0; i < sizeof open / 8; i++)
             ((uint64_t *)&open)[i] = load(&words[i]);
-        if (!profiles_on && profiles_until < copy->to.now)
-            copy->to.now = profiles_until;
+        const uint64_t reads = copy->to.now;
+        copy->to.now = profiles_counted_until(reads);
+        copy->is_off = copy->to.now < reads;
         copy->to.head->ran = ran_until(thread, copy->to.now) - profile->ran_before;
         copy->to.head->life = copy->to.now - profile->head.born;
         whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
@@ -166,6 +168,8 @@ static void copy_profile(struct copy *copy, struct routine_profile *profile)
         continue;
     if (copy->is_cut)
         return;
+    if (copy->is_off)
+        copy->to.head->ran = copy->to.head->life - trace_profile_out(&copy->to);
     trace_profile_add_program(&copy->to);
     trace_profile_add_program_instructions(&copy->to, copy->executed);
     trace_profile_drop_empty(&copy->to);

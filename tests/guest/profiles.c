@@ -193,7 +193,7 @@ static bool has_no_negative_time(void)
 
 /* What the scheduler counts, and what the switches count, were measured apart. A thread that runs on another
  * CPU may be switched away from while it is read. */
-static void test_thread_sums(void)
+static void test_thread_sums(unsigned least)
 {
     unsigned profiles = 0, right = 0, adds_up = 0, without_negative = 0;
     profile.serial = 0;
@@ -209,7 +209,7 @@ static void test_thread_sums(void)
                    (unsigned long long)tarnprof_time_in(&profile, TRACE_ROUTINE_OUT),
                    (unsigned long long)profile.head->ran);
     }
-    check(profiles > 5, "all profiles can be read: %u", profiles);
+    check(profiles >= least, "all profiles can be read: %u", profiles);
     check(adds_up == profiles, "exclusive times add up to each thread's life");
     check(without_negative == profiles, "none is negative");
     check(right == profiles,
@@ -332,6 +332,43 @@ static void test_switch(void)
 
 static atomic_bool stop;
 
+static void *run_on(void *unused)
+{
+    while (!atomic_load(&stop))
+        continue;
+    return unused;
+}
+
+/* A thread that lives on has a profile up to the moment at which they were switched off. */
+static void test_end_while_off(void)
+{
+    pthread_t thread;
+    wait_for_others();
+    const bool had_any = find(TARNPROF_OWN, TRACE_PROFILE_ENDED, 0);
+    const uint64_t life = had_any ? profile.head->life : 0, ran = had_any ? profile.head->ran : 0,
+                   threads = had_any ? profile.head->threads : 0, since = arch_trace_clock();
+    atomic_store(&stop, false);
+    start_thread(&thread, run_on, NULL);
+    sys_thread_sleep(deadline_after(5 * MS));
+    switch_profiles(0);
+    const uint64_t counted = arch_trace_clock() - since;
+    sys_thread_sleep(deadline_after(50 * MS));
+    test_thread_sums(4);
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    wait_for_others();
+    check(find(TARNPROF_OWN, TRACE_PROFILE_ENDED, 0) && profile.head->threads == threads + 1,
+          "a thread that ends while profiles are off hands on what was counted");
+    check(profile.head->life - life <= counted && profile.head->life - life > MS / 2 &&
+              exclusive_of_all() == profile.head->life && has_no_negative_time(),
+          "up to the moment at which they were switched off: %llu of %llu ticks",
+          (unsigned long long)(profile.head->life - life), (unsigned long long)counted);
+    check(profile.head->life - tarnprof_time_in(&profile, TRACE_ROUTINE_OUT) == profile.head->ran &&
+              profile.head->ran - ran < counted,
+          "its time on CPUs, too");
+    check(switch_profiles(1) == 0, "they are switched on again");
+}
+
 /* Takes the trace's lock again and again. */
 static void *set_same_sizes(void *unused)
 {
@@ -405,10 +442,11 @@ int main(void)
     test_messages();
     test_thread_end();
     test_process_end();
-    test_thread_sums();
+    test_thread_sums(6);
     test_cpu_sums();
     test_refusals();
     test_switch();
+    test_end_while_off();
     test_switch_under_load();
     test_read_under_load();
     tarnprof_free(&profile);

@@ -16,6 +16,8 @@ BUCKETS = 32
 FROM_KERNEL = 4  # in fault_entry's access
 RECEIVES = "ipc_receive", "ipc_reply_receive"
 REPLIES = "ipc_reply", "ipc_reply_receive"
+CALLS, HEAP, COMMON, REQUESTS, NAMED = 0x1, 0xe0, 0xf0, 0x100, 0x600  # contexts: where those of a kind begin
+MALLOC, FREE, CALLOC, REALLOC, MEMALIGN = range(HEAP, HEAP + 5)
 ENDS_SERVING = "ipc_receive", "ipc_reply", "ipc_reply_receive", "ipc_save_reply", "ipc_reply_to"
 
 
@@ -68,11 +70,12 @@ def rows_by_routine():
 
 
 class Profile:
-    """One that was read. rows, instructions: contexts added up."""
+    """One that was read. rows, instructions: contexts added up; in_context: by kind, argument and context."""
 
     def __init__(self, words):
         self.of, self.pid, self.tid, self.threads, self.life, self.ran, self.until = map(int, words[:7])
         self.name, self.rows, self.instructions = words[7] if len(words) > 7 else "", rows_by_routine(), rows_by_routine()
+        self.in_context = rows_by_routine()
 
     def thread(self):
         return self.tid or self.name
@@ -84,6 +87,16 @@ class Profile:
         row.ended, row.inclusive, row.exclusive, row.least, row.greatest = numbers
         row.times.update({int(bucket): int(times) for bucket, times in (word.split(":") for word in words[6:])})
         (self.instructions if key >> 15 & 1 else self.rows)[key >> 16 & 15, argument].add(row)
+
+        if not key >> 15 & 1:
+            self.in_context[key >> 16 & 15, argument, key >> 20 & 0xfff].add(row)
+
+    def of_program(self, context):
+        return self.in_context.get((PROGRAM, 0, context), Row())
+
+    def serves(self):
+        """Contexts that are requests."""
+        return {context for kind, _, context in self.in_context if kind == PROGRAM and COMMON <= context < NAMED}
 
     def executed(self):
         return sum(row.exclusive for (kind, _), row in self.instructions.items() if kind != SERVED)
@@ -127,6 +140,9 @@ class Thread:
         self.received = None  # label of the call that it has received in its system call
         self.served = None    # (since, label)
         self.fault_kind = None
+        self.calls, self.called = [], rows_by_routine()  # POSIX calls: (number, since) of those that are open; by number
+        self.in_call = rows_by_routine()                 # rows of the kernel by kind, argument and POSIX call, 0 for none
+        self.allocations, self.receipts = collections.Counter(), collections.Counter()
 
     def begin(self, time, kind, argument, nested=False):
         if not nested:
@@ -143,6 +159,7 @@ class Thread:
         if self.born is not None and done.since >= self.born:
             routine = (done.kind if kind is None else kind, done.argument if argument is None else argument)
             self.rows[routine].end(elapsed, elapsed - done.nested)
+            self.in_call[routine + (self.calls[-1][0] if self.calls else 0,)].end(elapsed, elapsed - done.nested)
 
     def close(self, time):
         """What is open adds to exclusive times."""
@@ -246,7 +263,9 @@ class Model:
     def on_ipc_receive(self, event, fields, cpu, time):
         call = self.calls.get(fields["call_id"])
         if call:
-            self.counted(call[1] or self.current.get(cpu), time).received = call[0]
+            thread = self.counted(call[1] or self.current.get(cpu), time)
+            thread.received = call[0]
+            thread.receipts[call[0]] += 1
 
     def on_ipc_return(self, event, fields, cpu, time):
         thread = self.running(cpu, time)
@@ -275,6 +294,22 @@ class Model:
         thread = self.running(cpu, time)
         if thread.innermost() == EXCEPTION:
             thread.end(time)
+
+    # Routines of programs
+
+    def on_libc_entry(self, event, fields, cpu, time):
+        self.counted(fields["tid"], time).calls.append((self.number(event, "call"), time))
+
+    def on_libc_exit(self, event, fields, cpu, time):
+        thread, number = self.counted(fields["tid"], time), self.number(event, "call")
+        if thread.calls and thread.calls[-1][0] == number:
+            thread.called[number].end(time - thread.calls.pop()[1], 0)
+
+    def on_libc_malloc(self, event, fields, cpu, time):
+        self.running(cpu, time).allocations["malloc"] += 1
+
+    def on_libc_free(self, event, fields, cpu, time):
+        self.running(cpu, time).allocations["free"] += 1
 
     # Interrupts
 

@@ -247,6 +247,17 @@ static inline void trace_profile_add_program_instructions(struct trace_profile_c
                              TRACE_PROFILE_INSTRUCTIONS);
 }
 
+/* Time in which the thread did not run. */
+static inline uint64_t trace_profile_out(const struct trace_profile_copy *copy)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT &&
+            !trace_key_is_of_instructions(copy->rows[i].key))
+            time += copy->rows[i].exclusive;
+    return time;
+}
+
 /* Moves the rows that have any time together. */
 static inline void trace_profile_drop_empty(struct trace_profile_copy *copy)
 {

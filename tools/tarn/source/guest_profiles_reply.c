@@ -26,17 +26,6 @@ static uint64_t moment_of(struct guest_profiles *profiles, struct guest *guest, 
     return profiles->now;
 }
 
-static uint64_t time_out(const struct trace_profile_copy *copy)
-{
-    uint64_t time = 0;
-
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT &&
-            !trace_key_is_of_instructions(copy->rows[i].key))
-            time += copy->rows[i].exclusive;
-    return time;
-}
-
 static void make_program_native(const struct guest *guest, struct profile_raw *raw)
 {
     struct trace_program *program = program_of(raw);
@@ -82,7 +71,7 @@ static void add_living(struct guest_profiles *profiles, struct guest *guest, str
     trace_profile_add_open(copy, raw->head.born, &raw->open, context);
     trace_profile_add_open_instructions(copy, raw->head.born, &raw->open, context);
     add_program_rows(profiles, guest, raw, copy);
-    const uint64_t out = time_out(copy);
+    const uint64_t out = trace_profile_out(copy);
     copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
 }
 
