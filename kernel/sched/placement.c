@@ -87,6 +87,13 @@ void placement_note_delay(struct thread *caller, uint64_t now)
     caller->partner.delay = now - caller->partner.replied_at;
 }
 
+/* Below the server's priority the caller would get no time for as long as others keep the server busy. */
+static bool may_wait_beside(const struct cpu *cpu, const struct thread *caller)
+{
+    return atomic_load(&caller->affinity) & cpu->bit &&
+           thread_priority(caller) >= thread_priority(cpu->current);
+}
+
 void placement_wake_caller(struct thread *caller)
 {
     const struct cpu *cpu = this_cpu();
@@ -102,14 +109,14 @@ void placement_wake_caller(struct thread *caller)
     count_reply(row, caller);
     decide(partner, row, cpu->index);
     const bool others_idle = atomic_load(&sched_idle_cpus) & atomic_load(&caller->affinity);
-    partner->was_beside = partner->beside && others_idle && atomic_load(&caller->affinity) & cpu->bit;
+    partner->was_beside = partner->beside && others_idle && may_wait_beside(cpu, caller);
     partner->delay = 0;
     if (others_idle) {
         partner->replied_at = arch_clock();
         caller->traced |= TRACED_PLACED;
     }
     if (partner->was_beside)
-        sched_hand_over(caller);
+        sched_put_beside(caller);
     else
         sched_wake(caller);
 }

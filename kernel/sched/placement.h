@@ -15,8 +15,12 @@
  * are for pairs that meet again and again: a thread has one partner, the server that replied most often, by
  * majority vote (Boyer and Moore).
  *
- * Programs can write to the tables. A false row makes a thread wait longer or move more often, no more: the
- * caller only ever gets a CPU that its affinity allows, and an idle CPU's heartbeat takes it from a queue.
+ * No thread starves. The caller only gets a CPU that its affinity allows, goes behind its equals in that
+ * CPU's queue, so it takes no turn from them, and is put there only if its priority is not below the
+ * server's, so it gets a turn after one time slice of each of these, however busy others keep the server. An
+ * idle CPU's heartbeat takes it from the queue. So a program wins no time that it could not win by binding
+ * its threads to that CPU. Programs can write to the tables: a false row makes a thread wait longer or move
+ * more often, no more.
  *
  * A struct partner belongs to what owns its thread (thread.h); rows are written by their CPU. No lock.
  */

@@ -186,7 +186,8 @@ void sched_move_here(struct thread *thread)
     sched_move(thread, this_cpu());
 }
 
-void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head)
+/* tells_idle: an idle CPU may take it from a busy one's queue at once. */
+static inline void enqueue(struct thread *thread, struct cpu *cpu, bool at_head, bool tells_idle)
 {
     int priority = (int)thread_priority(thread);
     sched_move(thread, cpu);
@@ -197,9 +198,16 @@ void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head)
     /* After the bitmap: see sched.h. */
     if (atomic_load(&cpu->run_queue.running) < priority)
         tell(cpu, thread);
-    else if (atomic_load(&sched_idle_cpus) && !at_head)
+    else if (!tells_idle)
+        explore_told_of(thread);
+    else if (atomic_load(&sched_idle_cpus))
         tell_idle(thread);
     explore_fills(NULL);
+}
+
+void sched_enqueue(struct thread *thread, struct cpu *cpu, bool at_head)
+{
+    enqueue(thread, cpu, at_head, !at_head);
 }
 
 void sched_wake(struct thread *thread)
@@ -226,6 +234,14 @@ void sched_hand_over(struct thread *thread)
                        (uint16_t)cpu->index);
     sched_enqueue(thread, cpu, true);
     atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
+}
+
+void sched_put_beside(struct thread *thread)
+{
+    struct cpu *cpu = this_cpu();
+    trace_sched_wakeup(thread->block->name, thread->tid, (uint16_t)thread_priority(thread),
+                       (uint16_t)cpu->index);
+    enqueue(thread, cpu, false, false);
 }
 
 /* ---- Changes from outside ---- */

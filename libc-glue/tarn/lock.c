@@ -82,16 +82,20 @@ static __attribute__((noinline)) int acquire_contended(uint32_t *word, uint64_t 
 {
     struct lock_wait wait = begin_lock_wait(TARN_LOCK_MUTEX, word, __atomic_load_n(word, __ATOMIC_RELAXED));
     uint32_t first_holder = wait.holder;
-    const struct spin_choice choice = spins_by_table() ? begin_spin_wait(word) : (struct spin_choice){0};
+    const struct spin_choice choice = spins_by_table()
+                                          ? begin_spin_wait(word, &current_thread()->spin_waits_left)
+                                          : (struct spin_choice){0};
     int result =
         !choice.sleeps && spin_for_free(word, &wait.spins) ? 0 : sleep_for_free(word, &wait, deadline);
     if (result < 0)
         return result;
     wait.holder = first_holder;
     end_lock_wait(&wait);
-    if (choice.is_looked_at)
-        end_spin_wait(word, wait.slept);
-    return is_to_be_noted(TARN_LOCK_MUTEX) ? note_taken(word) : 0;
+    if (is_to_be_noted(TARN_LOCK_MUTEX))
+        note_taken(word);
+    if (choice.is_measured)
+        time_contended_hold(word, wait.slept ? SPIN_WAIT_SLEPT : SPIN_WAIT_SPUN);
+    return 0;
 }
 
 /* Rare cases are tail calls, so that the fast path needs no stack frame. */
@@ -121,16 +125,18 @@ bool lock_word_try_acquire(uint32_t *word)
 
 static __attribute__((noinline)) void wake_waiter(uint32_t *word)
 {
-    if (spins_by_table())
-        note_spin_wake(word);
-    sys_futex_wake(word, 1);
+    const bool is_timed = spins_by_table() && begin_spin_wake(word);
+    if (sys_futex_wake(word, 1) == 0 && is_timed)
+        cancel_spin_wake(word);
 }
 
 static __attribute__((noinline)) void release_timed(uint32_t *word)
 {
-    end_lock_timing(word);
+    const struct spin_hold hold = end_lock_timing(word);
     if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) & LOCK_WORD_WANTED)
         wake_waiter(word);
+    if (hold.wait != SPIN_WAIT_NONE)
+        count_spin_hold(word, hold);
 }
 
 void lock_word_release(uint32_t *word)

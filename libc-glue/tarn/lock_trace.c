@@ -81,6 +81,7 @@ static inline void forget_note(struct pthread *thread, struct lock_note *note)
     if (note->lock_class == TARN_LOCK_READ)
         thread->read_notes--;
     note->lock = NULL;
+    note->spin_wait = SPIN_WAIT_NONE;
 }
 
 /* Another lock needs the note: the acquisition counts, its hold time is unknown. */
@@ -141,28 +142,32 @@ static inline void count_hold(const struct lock_note *note, uint64_t held)
     lock_site_add(find_site_row(ring, key, note->site, LOCK_SITE_HELD), held, TRACE_ROW_OF_MANY);
 }
 
-void end_lock_timing(const void *lock)
+struct spin_hold end_lock_timing(const void *lock)
 {
     struct pthread *thread = current_thread();
     struct lock_note *note = newest_note(thread);
     if (__builtin_expect(note->lock != lock, 0)) {
         note = find_note(thread, lock);
         if (!note)
-            return;
+            return (struct spin_hold){0, SPIN_WAIT_NONE};
     }
     const uint64_t held = arch_trace_clock() - note->since;
     if (TRACE_ON_LOCK_HELD())
         log_held(note, held);
     if (note->sample.acquisitions)
         count_hold(note, held);
-    else if (spins_by_table() && note->lock_class == TARN_LOCK_MUTEX)
-        count_spin_hold(lock, held);
+    const struct spin_hold hold = {held, note->spin_wait};
     forget_note(thread, note);
+    return hold;
 }
 
-void time_contended_hold(void *lock)
+void time_contended_hold(void *lock, enum spin_wait wait)
 {
-    begin_timing(current_thread(), TARN_LOCK_MUTEX, lock, 0, (struct lock_sample){0, false});
+    struct pthread *thread = current_thread();
+    const bool is_timed = __atomic_load_n((uint32_t *)lock, __ATOMIC_RELAXED) & LOCK_WORD_TIMED;
+    if (!is_timed)
+        begin_timing(thread, TARN_LOCK_MUTEX, lock, 0, (struct lock_sample){0, false});
+    newest_note(thread)->spin_wait = wait;
 }
 
 bool times_read_locks(void)
@@ -223,8 +228,8 @@ void end_lock_wait(const struct lock_wait *wait)
 
 /* ---- acquisitions ---------------------------------------------------------------------------------- */
 
-/* A random number below `bound`. The upper bits of such a sequence are the good ones. */
-static uint32_t draw(struct pthread *thread, uint32_t bound)
+/* The upper bits of such a sequence are the good ones. */
+uint32_t draw_below(struct pthread *thread, uint32_t bound)
 {
     if (!thread->random)
         thread->random = (uint32_t)arch_trace_clock() ^ thread_id() * 0x9e3779b9u;
@@ -237,7 +242,7 @@ _Thread_local struct lock_turn lock_turns[TARN_LOCK_CLASSES_USER];
 /* The next sample is `rest` and a random number of acquisitions away. */
 static void place_sample(struct pthread *thread, struct lock_turn *turn, uint32_t every, uint32_t rest)
 {
-    const uint32_t place = draw(thread, every);
+    const uint32_t place = draw_below(thread, every);
     turn->begun = turn->every = every;
     turn->left = rest + place;
     turn->rest = every - 1 - place;

@@ -71,7 +71,7 @@ BOOT_FILES += test/faults=$(BA)/user/test_faults
 # Workload of tests/host/again.
 BOOT_FILES += test/again=tests/guest/again.rc
 # What tests/bench.d/15-sdet runs.
-BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet_small.rc test/sdet_ktau=tests/bench.d/sdet_ktau.rc $(foreach w,none sdet lockstorm market,test/feedback_$w=tests/bench.d/feedback/$w.rc)
+BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet_small.rc test/sdet_ktau=tests/bench.d/sdet_ktau.rc $(foreach w,none sdet lockstorm long_holds market,test/feedback_$w=tests/bench.d/feedback/$w.rc)
 
 # Workloads of `tarn explore`.
 $(eval $(call guest_test_program,explore_meet,tests/guest/explore_meet.c))

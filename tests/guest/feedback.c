@@ -70,9 +70,12 @@ static struct trace_lock_spins_row find_spins(const void *lock)
 
 /* ---- placement ------------------------------------------------------------------------------------- */
 
+int pthread_setschedprio(pthread_t thread, int priority); /* newlib does not declare it */
+
 static cap_t endpoint;
 static uint32_t server_tid;
 static uint64_t work_ns; /* of a caller between two calls */
+static int caller_priority;
 static _Atomic unsigned failures, done;
 
 static void work(uint64_t ns)
@@ -101,6 +104,7 @@ static void *serve(void *argument)
 
 static void *call(void *argument)
 {
+    failures += pthread_setschedprio(pthread_self(), caller_priority) != 0;
     for (unsigned i = 0; i < CALLS; i++) {
         struct ipc_message message = {.label = 0x1000 + i};
         failures += ipc_call(endpoint, &message) != 0 || message.label != 0x1000 + i + 1;
@@ -111,11 +115,12 @@ static void *call(void *argument)
 }
 
 /* Returns the sums of this server's rows. */
-static struct trace_partners_row run_server(uint64_t ns)
+static struct trace_partners_row run_server(uint64_t ns, int priority)
 {
     pthread_t server, caller[CALLERS];
     endpoint = (cap_t)sys_endpoint_create();
     work_ns = ns;
+    caller_priority = priority;
     failures = done = 0;
     pthread_create(&server, NULL, serve, NULL);
     for (unsigned i = 0; i < CALLERS; i++)
@@ -128,16 +133,20 @@ static struct trace_partners_row run_server(uint64_t ns)
 
 static void test_placement(bool is_on)
 {
-    const struct trace_partners_row brief = run_server(0), busy = run_server(4000ull * MS);
+    const struct trace_partners_row brief = run_server(0, TARN_PRIO_USER),
+                                    busy = run_server(4000ull * MS, TARN_PRIO_USER),
+                                    below = run_server(0, TARN_PRIO_USER - 1);
     check(!failures && done == CALLERS, "each call has its reply");
     printf("# brief: %llu replies, %llu brief, %llu beside, %llu elsewhere\n",
            (unsigned long long)brief.replies, (unsigned long long)brief.brief,
            (unsigned long long)brief.beside, (unsigned long long)brief.elsewhere);
+    printf("# callers of a lower priority: %llu replies, %llu beside\n", (unsigned long long)below.replies,
+           (unsigned long long)below.beside);
     printf("# busy: %llu replies, %llu brief, %llu beside, %llu elsewhere\n",
            (unsigned long long)busy.replies, (unsigned long long)busy.brief, (unsigned long long)busy.beside,
            (unsigned long long)busy.elsewhere);
     if (!is_on) {
-        check(!brief.replies && !busy.replies, "off, no reply is counted");
+        check(!brief.replies && !busy.replies && !below.replies, "off, no reply is counted");
         return;
     }
     check(brief.replies > CALLERS * CALLS / 4 && brief.replies <= CALLERS * CALLS, "replies are counted");
@@ -145,6 +154,8 @@ static void test_placement(bool is_on)
     check(brief.beside + brief.elsewhere <= brief.replies && brief.brief <= brief.replies,
           "no reply is counted twice");
     check(busy.replies > 0 && busy.beside * 4 < busy.replies, "callers that run for long are not");
+    check(below.replies > 0 && below.beside == 0,
+          "nor those that would wait there below their server's priority");
 }
 
 /* ---- locks ----------------------------------------------------------------------------------------- */
@@ -215,7 +226,7 @@ static void test_garbage(void)
         overwrite("partners", values[i]);
         overwrite("lock_spins", values[i]);
         updates = 0;
-        run_server(0);
+        run_server(0, TARN_PRIO_USER);
         contend();
         check(!failures && done == CALLERS && updates == LOCKERS * LOCKS,
               "with garbage in the tables, calls and locks work");

@@ -2,10 +2,11 @@
 /*
  * lockstorm.c - threads that compete for one mutex, to show contention in the trace.
  *
- *     lockstorm [threads] [rounds]
+ *     lockstorm [threads] [rounds] [hold] [work]
  *
  * Each thread takes an item from a shared stack under the lock, works on it without the lock, and puts it
- * back under the lock. A check at the end detects lost updates.
+ * back under the lock. `hold` and `work` are iterations of an empty loop: under the lock when it puts the
+ * item back, and without it. A check at the end detects lost updates.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static struct {
     unsigned item[ITEMS], count;
     unsigned long updates;
 } stack = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static unsigned threads = 8, rounds = 2000;
+static unsigned threads = 8, rounds = 2000, hold = 200, without = 100;
 
 static unsigned pop_item(void)
 {
@@ -44,7 +45,7 @@ static void push_item(unsigned item)
     pthread_mutex_lock(&stack.lock);
     stack.item[stack.count++] = item;
     stack.updates++;
-    for (volatile int i = 0; i < 200; i++) /* makes the critical section long */
+    for (volatile unsigned i = 0; i < hold; i++) /* makes the critical section long */
         ;
     pthread_mutex_unlock(&stack.lock);
 }
@@ -54,7 +55,7 @@ static void *work(void *argument)
     trace_user_stopwatch_start((uint64_t)(uintptr_t)argument);
     for (unsigned i = 0; i < rounds; i++) {
         unsigned item = pop_item();
-        for (volatile int j = 0; j < 100; j++)
+        for (volatile unsigned j = 0; j < without; j++)
             ;
         push_item(item + 1);
     }
@@ -68,8 +69,12 @@ int main(int argc, char **argv)
         threads = (unsigned)atoi(argv[1]);
     if (argc > 2)
         rounds = (unsigned)atoi(argv[2]);
-    if (argc > 3 || threads < 1 || threads > THREADS_MAX || rounds < 1) {
-        fprintf(stderr, "usage: lockstorm [threads, 1..%d] [rounds]\n", THREADS_MAX);
+    if (argc > 3)
+        hold = (unsigned)atoi(argv[3]);
+    if (argc > 4)
+        without = (unsigned)atoi(argv[4]);
+    if (argc > 5 || threads < 1 || threads > THREADS_MAX || rounds < 1) {
+        fprintf(stderr, "usage: lockstorm [threads, 1..%d] [rounds] [hold] [work]\n", THREADS_MAX);
         return 2;
     }
     pthread_t thread[THREADS_MAX];

@@ -475,6 +475,31 @@ static void test_at_once(void)
     check(wrong == 0, "each thread is either waiting, queued or running");
 }
 
+/* placement.h: a caller that is put beside its server (A) takes no turn from B, which only this CPU may run.
+ */
+static void test_beside(void)
+{
+    make_machine(2);
+    for (unsigned i = 0; i < 2; i++)
+        leave_kernel(i);
+    host_become(0);
+    sched_wake(make_thread(0, 5, 0));
+    settle(2);
+    host_become(0);
+    sched_wake(make_thread(1, 5, 1));
+    sched_put_beside(make_thread(2, 5, 0));
+    settle(2);
+    block_current(0);
+    settle(2);
+    block_current(0);
+    settle(2);
+    expect("A- A- B- C- ", "beside: behind equals that wait, and an idle CPU is not told");
+    host_become(0);
+    sched_put_beside(make_thread(3, 6, 0));
+    settle(2);
+    expect("D- ", "beside: a higher priority preempts");
+}
+
 /* placement.h: a window of a row, also one that wraps or holds garbage. */
 static void test_partners(void)
 {
@@ -495,6 +520,7 @@ int main(void)
     test_placement();
     test_late_idle();
     test_partners();
+    test_beside();
     test_affinity();
     test_timers();
     test_at_once();

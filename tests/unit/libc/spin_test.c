@@ -25,5 +25,14 @@ int main(void)
     holds[3] = ~0ull;
     wakes[31] = ~0ull;
     check(!decide_to_sleep(holds, wakes), "garbage gives a decision, too");
+    check(is_long_hold(12, 10) && !is_long_hold(11, 10), "one hold is long if it is longer than two delays");
+    check(!is_long_hold(31, -1), "no delay is known: no hold is long");
+    uint32_t every = 0, steps = 0;
+    for (; every < SPIN_EVERY_MAX && steps < 100; steps++)
+        every = choose_spin_distance(every, true);
+    check(every == SPIN_EVERY_MAX && steps == 5, "what is expected is measured less and less often");
+    check(choose_spin_distance(every, true) == SPIN_EVERY_MAX, "up to a limit");
+    check(choose_spin_distance(every, false) == SPIN_EVERY_MIN, "a surprise ends that");
+    check(choose_spin_distance(~0u, true) == SPIN_EVERY_MAX, "garbage gives a distance, too");
     return finish_tests();
 }
