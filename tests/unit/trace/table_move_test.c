@@ -208,6 +208,28 @@ static void test_full(void)
     check(refused && found, "until one is free, also for a program that remembers that it has none");
 }
 
+/* What a reader finds that looks in the middle of a move. */
+static void test_half_moved(void)
+{
+    struct trace_table_walk walk = walk_of(locks);
+    uint64_t copy[TRACE_TABLE_ROW_WORDS_MAX];
+    setup();
+    update(64, 7, 10);
+    struct trace_locks_row *row = trace_locks_row(ring_at(0), 64, CLASS, 7);
+    const uint32_t place = (uint32_t)(row->tag % locks->rows);
+    row->lock = row->pid = row->begun = 0; /* half of it is free */
+    check(trace_table_read_row(locks, ring_at(0), place, copy) == TRACE_ROW_DAMAGED,
+          "a row without its keys is damaged");
+    memory[0][TRACE_TABLE_MOVES_BEGUN] = 1;
+    check(trace_table_read_row(locks, ring_at(0), place, copy) == TRACE_ROW_FREE &&
+              !trace_table_next(&walk, copy) && !walk.damaged && trace_table_moves(&walk) == 1,
+          "but not while rows are moved: then it is elsewhere, and the reader knows that it may have missed "
+          "it");
+    memory[0][TRACE_TABLE_MOVES_BEGUN] = 1000000;
+    check(trace_table_read_row(locks, ring_at(0), place, copy) == TRACE_ROW_DAMAGED,
+          "counts of moves that are damaged themselves excuse nothing");
+}
+
 /* ---- differences ------------------------------------------------------------------------------------ */
 
 static uint64_t sum_waits(unsigned copy, const struct trace_table_info *table, unsigned column)
@@ -411,6 +433,7 @@ int main(void)
     test_of_ended();
     test_newest();
     test_full();
+    test_half_moved();
     test_follow();
     test_threads();
     test_garbage();
