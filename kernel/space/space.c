@@ -40,14 +40,18 @@ static struct slab space_slab = SLAB("space", struct space, construct_space, &sp
 static struct slab mapping_slab = SLAB("mapping", struct mapping, NULL, &mapping_slab_class);
 
 static struct spinlock space_list_lock = SPINLOCK(&space_list_class);
-static struct space *space_list; /* under space_list_lock */
-static _Atomic uint32_t last_pid;
+static struct space *space_list;  /* under space_list_lock */
+static _Atomic uint32_t last_pid; /* changes under it */
 
 /* ---- Creation ---- */
 
+/* The event comes before another thread can kill it. */
 static void link_space(struct space *space)
 {
     spin_lock(&space_list_lock);
+    space->pid = space_newest_pid() + 1;
+    atomic_store_explicit(&last_pid, space->pid, memory_order_relaxed);
+    trace_process_create(space->pid, space->parent_pid);
     space->previous = NULL;
     space->next = space_list;
     if (space_list)
@@ -109,12 +113,10 @@ struct space *space_new(const char *name, uint32_t parent_pid, bool system)
         slab_free(&space_slab, space);
         return NULL;
     }
-    space->pid = atomic_fetch_add_explicit(&last_pid, 1, memory_order_relaxed) + 1;
     space->parent_pid = parent_pid;
     space->system = system;
     memset(space->name, 0, sizeof space->name);
     memcpy(space->name, name, strlen(name) < sizeof space->name ? strlen(name) : sizeof space->name - 1);
-    trace_process_create(space->pid, parent_pid); /* before another thread can kill it */
     link_space(space);
     if (!system)
         explore_start(space->pid);
@@ -509,6 +511,11 @@ void space_free_block(struct space *space, uint64_t user_address)
 }
 
 /* ---- All spaces ---- */
+
+uint32_t space_newest_pid(void)
+{
+    return atomic_load_explicit(&last_pid, memory_order_relaxed);
+}
 
 void space_for_each(void (*visit)(struct space *space, void *context), void *context)
 {

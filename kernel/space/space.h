@@ -171,6 +171,8 @@ uint64_t tlb_unanswered(const struct cpu *cpu); /* for the debugger: CPUs for wh
 
 /* Under space_list_lock; for statedumps and system_read. */
 void space_for_each(void (*visit)(struct space *space, void *context), void *context);
+/* Of the last space that was made: it is in the list, as are those before it that exist. */
+uint32_t space_newest_pid(void);
 uint64_t space_count_live(void);
 /* The newest space; `next` leads on. For the debugger, without the lock, while all CPUs are stopped. */
 struct space *space_first_unlocked(void);

@@ -3,12 +3,12 @@
  * kernel/trace/tables.c - gives rows of tables of counters back when their process, thread or lock has ended
  * (trace/ring/table_move.h). Interface: control.h.
  *
- * A CPU goes through its own tables only: then no row that the kernel updates is being updated. Nor is one
- * of a process or thread that has ended, which is one that has a number as low as others that are in the
- * lists and is in none. It does so when a thread ends and few rows are left, so that some are free before the
- * next program wants them. Then the rows of what ended first go, an eighth of the table: others stay as long
- * as they can, to be read. Where too few can go, it tries again when half of the rest is used, and, while no
- * row is left, a few times a second.
+ * A CPU goes through its own tables only: then no row that the kernel updates is being updated, and what the
+ * kernel finds here ran on this CPU before, so it is in the lists that are read now. A process that is newer
+ * than its list may have a row already, from another CPU: such rows stay. The CPU does so when a thread ends
+ * and few rows are left, so that some are free before the next program wants them. Then the rows of what
+ * ended first go, an eighth of the table: others stay as long as they can, to be read. Where too few can go,
+ * it tries again when half of the rest is used, and, while no row is left, a few times a second.
  *
  * tables_lock is taken by trying, and covers what is known of a table's rows and of what exists. Inside of it
  * come the list locks of threads and spaces.
@@ -26,11 +26,9 @@
 
 static LOCK_CLASS(tables_class, "trace tables");
 static struct spinlock tables_lock = SPINLOCK(&tables_class);
-/* What exists, under tables_lock: numbers in use and the newest, and lock classes by number. */
-static struct ids {
-    uint64_t bits[ID_BITS / 64];
-    uint32_t newest;
-} processes, threads;
+/* What exists, under tables_lock: numbers in use, the newest process, and lock classes by number. */
+static uint64_t processes[ID_BITS / 64], threads[ID_BITS / 64];
+static uint32_t newest_process;
 static const struct lock_class *lock_classes[LOCK_CLASSES_MAX];
 
 /* Of rows that have ended, the numbers of their processes or threads, which grow; under tables_lock. */
@@ -50,22 +48,20 @@ bool trace_tables_in_use;
 
 /* ---- what exists ----------------------------------------------------------------------------------- */
 
-static void note_id(struct ids *ids, uint32_t id)
+static void set_bit(uint64_t *bits, uint32_t id)
 {
-    ids->bits[id % ID_BITS / 64] |= 1ull << id % 64;
-    ids->newest = id > ids->newest ? id : ids->newest;
+    bits[id % ID_BITS / 64] |= 1ull << id % 64;
 }
 
-/* Newer ones than those noted may have begun since: programs add rows to tables of other CPUs, too. */
-static bool is_gone(const struct ids *ids, uint64_t id)
+static bool is_free(const uint64_t *bits, uint64_t id, uint32_t newest)
 {
-    return id <= ids->newest && !(ids->bits[id % ID_BITS / 64] >> id % 64 & 1);
+    return id <= newest && !(bits[id % ID_BITS / 64] >> id % 64 & 1);
 }
 
 static void note_thread(struct thread *thread, void *unused)
 {
     (void)unused;
-    note_id(&threads, thread->tid);
+    set_bit(threads, thread->tid);
 }
 
 /* A space that was released has no threads, and gets none. */
@@ -74,7 +70,7 @@ static void note_space(struct space *space, void *unused)
     (void)unused;
     /* acquire: its threads' last updates; pairs with space_release_memory() */
     if (!__atomic_load_n(&space->released, __ATOMIC_ACQUIRE))
-        note_id(&processes, space->pid);
+        set_bit(processes, space->pid);
 }
 
 static void note_lock_class(struct lock_class *class, void *unused)
@@ -85,9 +81,10 @@ static void note_lock_class(struct lock_class *class, void *unused)
 
 static void note_all(void)
 {
-    memset(&processes, 0, sizeof processes);
-    memset(&threads, 0, sizeof threads);
-    note_id(&processes, 0); /* the kernel */
+    memset(processes, 0, sizeof processes);
+    memset(threads, 0, sizeof threads);
+    newest_process = space_newest_pid(); /* before the list is read */
+    set_bit(processes, 0);               /* the kernel */
     thread_for_each(note_thread, NULL);
     space_for_each(note_space, NULL);
     lock_class_for_each(note_lock_class, NULL);
@@ -113,8 +110,8 @@ static bool has_ended(const struct trace_table_info *table, const uint64_t *keys
     *number = 0;
     for (unsigned k = 0; k < table->key_count; k++) {
         const enum trace_key_owner owner = table->columns[k].owner;
-        if ((owner == TRACE_OWNER_PROCESS && is_gone(&processes, keys[k])) ||
-            (owner == TRACE_OWNER_THREAD && is_gone(&threads, keys[k]))) {
+        if ((owner == TRACE_OWNER_PROCESS && is_free(processes, keys[k], newest_process)) ||
+            (owner == TRACE_OWNER_THREAD && is_free(threads, keys[k], UINT32_MAX))) {
             has = true;
             *number = (uint32_t)keys[k];
         }

@@ -17,11 +17,6 @@ bool all_locks_spin;
 
 static struct trace_places rows; /* of this process */
 
-static uint32_t hash_lock(const uint32_t *word)
-{
-    return (uint32_t)((uintptr_t)word >> 2) * 0x9e3779b1u;
-}
-
 /* Another lock's place: what was decided is forgotten, and the thread's next wait is measured. */
 static __attribute__((noinline)) void take_place(struct spin_place *place, uint64_t lock)
 {
@@ -35,18 +30,21 @@ static __attribute__((noinline)) void take_place(struct spin_place *place, uint6
 static struct spin_place *find_place(const uint32_t *word)
 {
     const uint64_t lock = (uint64_t)(uintptr_t)word;
-    struct spin_place *place = &spin_places[hash_lock(word) >> (32 - SPIN_PLACES_BITS)];
+    struct spin_place *place = &spin_places[(uint32_t)(lock >> 2) * 0x9e3779b1u >> (32 - SPIN_PLACES_BITS)];
     if (__builtin_expect(__atomic_load_n(&place->lock, __ATOMIC_RELAXED) != lock, 0))
         take_place(place, lock);
     return place;
 }
 
-/* A lock has one row, which all CPUs change: in the table of a CPU that its address chooses. */
+/* All rows of the process are in the tables of one CPU, that of its first measurement: a lock has one row,
+ * which all CPUs change. */
 static struct trace_lock_spins_row *find_row(const uint32_t *word)
 {
-    const uint32_t cpus = __atomic_load_n(&arch_trace_info()->cpu_count, __ATOMIC_RELAXED);
-    const uint64_t lock = (uint64_t)(uintptr_t)word, cpu = (hash_lock(word) >> 8) % cpus;
-    char *ring = (char *)(uintptr_t)(USER_TRACE_RINGS + (cpu << TRACE_RING_SHIFT));
+    static char *home;
+    char *ring = __atomic_load_n(&home, __ATOMIC_RELAXED);
+    if (!ring)
+        __atomic_store_n(&home, ring = arch_trace_ring(), __ATOMIC_RELAXED);
+    const uint64_t lock = (uint64_t)(uintptr_t)word;
     const uint32_t pid = process_id();
     struct trace_lock_spins_row *row = trace_lock_spins_row_known(ring, lock, pid, &rows);
     return row ? row : trace_lock_spins_row_again(ring, lock, pid, &rows);
