@@ -225,6 +225,7 @@ void profiles_restart_syscall(struct thread *self, uint64_t now);
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next);
 /* The thread runs again, so what it blocked in ends; `traced`: thread->traced. */
 void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now);
+void profiles_resume_counted(struct thread *thread, uint32_t traced, uint64_t now); /* instructions, too */
 
 /* profiles_end.c */
 void profiles_end_thread(struct thread *thread); /* it will not run again */

@@ -16,14 +16,12 @@
 /* ---- Messages ---- */
 
 /* The thread serves a message from the time at which it has received it. */
-static inline void begin_serving(struct thread *self, struct routine_profile *profile, uint32_t number,
+static inline void begin_serving(const struct thread *self, struct routine_profile *profile, uint32_t number,
                                  int64_t result, uint64_t now)
 {
     if ((number == SYS_ipc_receive || number == SYS_ipc_reply_receive) && result == 0 &&
         self->reply_target.caller) {
         profile->served_since = now;
-        if (PROFILES_INSTRUCTIONS())
-            profile->served_executed = profile_executed(&self->routines);
         profile->served_label = frame_label(&self->frame);
     }
 }
@@ -33,15 +31,11 @@ static inline void begin_serving(struct thread *self, struct routine_profile *pr
 static inline void end_serving(struct thread *self, struct routine_profile *profile, uint32_t number,
                                uint64_t now)
 {
-    const uint64_t since = profile->served_since,
-                   key = trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label);
+    const uint64_t since = profile->served_since;
     profile->served_since = 0;
-    if (number != SYS_ipc_reply && number != SYS_ipc_reply_receive)
-        return;
-    profile_count(self, &profile->rows, key, since, now - since, 0);
-    if (PROFILES_INSTRUCTIONS())
-        profile_count_instructions(self, &profile->rows, key,
-                                   profile_executed(&self->routines) - profile->served_executed, 0);
+    if (number == SYS_ipc_reply || number == SYS_ipc_reply_receive)
+        profile_count(self, &profile->rows, trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label),
+                      since, now - since, 0);
 }
 
 static inline __attribute__((always_inline)) void enter_message(struct thread *self, uint32_t number,
@@ -62,11 +56,19 @@ static __attribute__((noinline)) void leave_message(struct thread *self, uint32_
     self->routines.at[0].key = number;
     if (!profile || !self->routines.depth)
         return;
-    routine_end_any(self, &profile->rows, &self->routines, 0, now);
+    routine_end(self, &profile->rows, &self->routines, 0, now);
     begin_serving(self, profile, number, result, now);
 }
 
-/* ---- System calls ---- */
+/* Only at its end is it known which kind of fault it was. */
+static inline void name_fault(struct thread *thread, uint32_t traced)
+{
+    uint64_t *key = &thread->routines.at[0].key;
+    if (traced & TRACED_FAULT && trace_routine_kind(*key) == TRACE_ROUTINE_FAULT)
+        *key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
+}
+
+/* ---- System calls that are counted alone ---- */
 
 /* The key of a system call is its number. */
 _Static_assert(TRACE_ROUTINE_SYSCALL == 0, "trace_routine_key()");
@@ -109,19 +111,75 @@ int64_t syscall_call_watched(struct thread *self, uint64_t number)
     return syscall_call_traced(self, (uint32_t)number);
 }
 
+/* ---- System calls while instructions are counted: then they are never counted alone ---- */
+
+/* What is served is counted at the begin of the system call that replies. */
+static __attribute__((noinline, cold)) void enter_counted(struct thread *self, uint32_t number, uint64_t now)
+{
+    struct routine_profile *profile = self->profile;
+    const bool served = profile && profile->served_since;
+    routine_begin_counted(&self->routines, 0, number, now);
+    if (!syscall_is_message(number))
+        return;
+    enter_message(self, number, now);
+    if (served && !profile->served_since && (number == SYS_ipc_reply || number == SYS_ipc_reply_receive))
+        profile_count_instructions(self, &profile->rows,
+                                   trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label),
+                                   self->routines.executed - profile->served_executed, 0);
+}
+
+static void end_counted(struct thread *self, struct routine_profile *profile, uint32_t number, int64_t result,
+                        uint64_t now)
+{
+    routine_end_counted(self, &profile->rows, 0, now);
+    begin_serving(self, profile, number, result, now);
+    if (profile->served_since == now)
+        profile->served_executed = self->routines.executed;
+}
+
+static __attribute__((noinline, cold)) void leave_counted(struct thread *self, uint32_t number,
+                                                          int64_t result, uint64_t now)
+{
+    if (syscall_is_message(number))
+        self->routines.at[0].key = number;
+    if (self->profile && self->routines.depth)
+        end_counted(self, self->profile, number, result, now);
+}
+
+void profiles_resume_counted(struct thread *thread, uint32_t traced, uint64_t now)
+{
+    struct routine_profile *profile = thread->profile;
+    if (!thread->routines.depth || !profile)
+        return;
+    if (traced & TRACED_SYSCALL) {
+        end_counted(thread, profile, traced & TRACED_NUMBER, frame_result(&thread->frame), now);
+        return;
+    }
+    name_fault(thread, traced);
+    routine_end_counted(thread, &profile->rows, 0, now);
+}
+
+/* ---- System calls ---- */
+
 void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
 {
-    routine_begin_any(&self->routines, 0, number, now);
+    if (PROFILES_INSTRUCTIONS()) {
+        enter_counted(self, number, now);
+        return;
+    }
+    routine_begin(&self->routines, 0, number, now);
     if (syscall_is_message(number))
         enter_message(self, number, now);
 }
 
 void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now)
 {
-    if (syscall_is_message(number))
+    if (PROFILES_INSTRUCTIONS())
+        leave_counted(self, number, result, now);
+    else if (syscall_is_message(number))
         leave_message(self, number, result, now);
     else if (self->profile && self->routines.depth)
-        routine_end_any(self, &self->profile->rows, &self->routines, 0, now);
+        routine_end(self, &self->profile->rows, &self->routines, 0, now);
 }
 
 void profiles_restart_syscall(struct thread *self, uint64_t now)
@@ -133,10 +191,8 @@ void profiles_restart_syscall(struct thread *self, uint64_t now)
 static __attribute__((noinline)) void resume_fault(struct thread *thread, struct routine_profile *profile,
                                                    uint32_t traced, uint64_t now)
 {
-    uint64_t *key = &thread->routines.at[0].key;
-    if (traced & TRACED_FAULT && trace_routine_kind(*key) == TRACE_ROUTINE_FAULT)
-        *key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
-    routine_end_any(thread, &profile->rows, &thread->routines, 0, now);
+    name_fault(thread, traced);
+    routine_end(thread, &profile->rows, &thread->routines, 0, now);
 }
 
 void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
@@ -149,7 +205,7 @@ void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
         return;
     }
     begin_serving(thread, profile, traced & TRACED_NUMBER, frame_result(&thread->frame), now);
-    routine_end_any(thread, &profile->rows, &thread->routines, 0, now);
+    routine_end(thread, &profile->rows, &thread->routines, 0, now);
 }
 
 /* ---- Switches ---- */
@@ -227,11 +283,11 @@ static __attribute__((noinline, cold)) void count_logged_switch(struct cpu *cpu,
 
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
-    const uint16_t state = (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed);
     if (TRACE_ON_SCHED_SWITCH())
         count_logged_switch(cpu, prev, next);
     else if (PROFILES_INSTRUCTIONS())
-        count_switch_instructions(cpu, prev, next, state);
+        count_switch_instructions(cpu, prev, next,
+                                  (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed));
     else
-        count_switch(cpu, prev, next, state);
+        count_switch(cpu, prev, next, (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed));
 }

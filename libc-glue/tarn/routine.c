@@ -6,8 +6,8 @@
  * The thread's time, as its program clock counts it, moves from routine to routine at each enter and leave. A
  * reader on another CPU sees `since` change first, so it never finds time twice.
  *
- * Instructions have rows of their own, which are found where the rows of time need no search: counting time
- * alone costs one test more at each end.
+ * Instructions have rows of their own. While they are counted no routine is nested so little that it is
+ * counted in line (`fast_depth`), so counting time alone costs nothing more.
  *
  * When profiles begin anew the kernel changes `epoch`, at any time, and nothing else: the next enter drops
  * what is of an older one.
@@ -85,6 +85,14 @@ static inline uint64_t context_word(uint32_t context, uint32_t unit)
     return (uint64_t)unit << UNIT_SHIFT | context;
 }
 
+static void begin_instructions(struct trace_program *program)
+{
+    program->first[1] = (struct trace_profile_row){.key = key_of(0) | TRACE_PROFILE_INSTRUCTIONS};
+    program->rows = 2;
+    program->fast_depth = 0;
+    store(&program->since_executed, read_executed(program).by_program);
+}
+
 static void begin_anew(struct trace_program *program, uint64_t epoch)
 {
     uint64_t now;
@@ -92,14 +100,14 @@ static void begin_anew(struct trace_program *program, uint64_t epoch)
     if (program->rows) /* else the memory is new */
         memset(program->index, 0, sizeof program->index);
     program->first[0] = (struct trace_profile_row){.key = key_of(0)};
-    program->first[1] = (struct trace_profile_row){.key = key_of(0) | TRACE_PROFILE_INSTRUCTIONS};
-    program->rows = 2;
+    program->rows = 1;
     program->depth = 0;
+    program->fast_depth = TRACE_PROGRAM_DEPTH;
     program->refused = 0;
     store(&program->clock.context, context_word(0, FIRST_UNIT));
     store(&program->since, read_program_clock(program, &now));
     if (program->counts_instructions)
-        store(&program->since_executed, read_executed(program).by_program);
+        begin_instructions(program);
     __atomic_store_n(&program->rows_epoch, epoch, __ATOMIC_RELEASE); /* a reader finds no rows of before */
 }
 
@@ -184,13 +192,12 @@ static void give_instructions(struct trace_program *program, struct trace_profil
 }
 
 /* The thread comes from the routine whose word for the kernel is `from` into that of this context. */
-static __attribute__((noinline)) void enter_counted(struct trace_program *program, uint32_t depth,
-                                                    uint64_t from, uint32_t context)
+static void enter_counted(struct trace_program *program, uint32_t depth, uint64_t from, uint32_t context)
 {
     struct trace_profile_row *left = row_of_instructions(program, from & TRACE_PROFILE_CONTEXT_MAX),
                              *row = row_of_instructions(program, context);
     const struct executed executed = read_executed(program);
-    program->stack[depth].since_executed = executed.all;
+    program->stack_executed[depth] = executed.all;
     if (row)
         row->begun++;
     give_instructions(program, left, executed.by_program);
@@ -217,13 +224,11 @@ static inline void enter(struct trace_program *program, uint32_t depth, uint32_t
     program->depth = depth + 1;
     program->stack[depth].since = now;
     program->stack[depth].from = from;
-    if (__builtin_expect(program->counts_instructions, 0))
-        enter_counted(program, depth, from, context);
     row_at(program, unit)->begun++;
     give_time(program, row_at(program, (uint32_t)(from >> UNIT_SHIFT)), clock);
 }
 
-/* Its row is not where it is found at once, or not there yet, or may not be. */
+/* Its row is not where it is found at once, or not there yet, or may not be; or instructions are counted. */
 static __attribute__((noinline)) void enter_slowly(uint32_t context)
 {
     if (!is_counting(own) && !begin_counting())
@@ -233,6 +238,8 @@ static __attribute__((noinline)) void enter_slowly(uint32_t context)
                                                   : 0;
     if (unit) {
         enter(own, depth, context, unit);
+        if (own->counts_instructions)
+            enter_counted(own, depth, own->stack[depth].from, context);
         return;
     }
     if (depth < TRACE_PROGRAM_DEPTH)
@@ -244,7 +251,7 @@ static __attribute__((noinline)) void enter_slowly(uint32_t context)
 void routine_enter(uint32_t context)
 {
     struct trace_program *program = own;
-    if (__builtin_expect(!is_counting(program) || program->depth >= TRACE_PROGRAM_DEPTH, 0)) {
+    if (__builtin_expect(!is_counting(program) || program->depth >= program->fast_depth, 0)) {
         enter_slowly(context);
         return;
     }
@@ -279,33 +286,46 @@ static inline void count(struct trace_profile_row *row, uint64_t elapsed)
 }
 
 /* The thread leaves the routine whose word for the kernel is `word`. */
-static __attribute__((noinline)) void leave_counted(struct trace_program *program, uint32_t depth,
-                                                    uint64_t word)
+static void leave_counted(struct trace_program *program, uint32_t depth, uint64_t word)
 {
     struct trace_profile_row *row = row_of_instructions(program, word & TRACE_PROFILE_CONTEXT_MAX);
     const struct executed executed = read_executed(program);
     give_instructions(program, row, executed.by_program);
     if (row)
-        count(row, executed.all - program->stack[depth].since_executed);
+        count(row, executed.all - program->stack_executed[depth]);
+}
+
+static inline void leave(struct trace_program *program, uint32_t depth)
+{
+    uint64_t now;
+    struct trace_profile_row *row = row_at(program, (uint32_t)(program->clock.context >> UNIT_SHIFT));
+    const uint64_t clock = read_program_clock(program, &now);
+    store(&program->clock.context, program->stack[depth].from);
+    give_time(program, row, clock);
+    count(row, now - program->stack[depth].since);
+}
+
+/* It had no row, or instructions are counted. */
+static __attribute__((noinline)) void leave_slowly(struct trace_program *program, uint32_t depth)
+{
+    const uint64_t word = program->clock.context;
+    if (depth >= TRACE_PROGRAM_DEPTH || program->stack[depth].from == REFUSED)
+        return;
+    leave(program, depth);
+    if (program->counts_instructions)
+        leave_counted(program, depth, word);
 }
 
 void routine_leave(void)
 {
     struct trace_program *program = own;
-    uint64_t now;
     if (__builtin_expect(!program || !program->depth, 0))
         return;
     const uint32_t depth = --program->depth;
-    if (__builtin_expect(depth >= TRACE_PROGRAM_DEPTH || program->stack[depth].from == REFUSED, 0))
-        return;
-    const uint64_t word = program->clock.context;
-    struct trace_profile_row *row = row_at(program, (uint32_t)(word >> UNIT_SHIFT));
-    const uint64_t clock = read_program_clock(program, &now);
-    store(&program->clock.context, program->stack[depth].from);
-    give_time(program, row, clock);
-    count(row, now - program->stack[depth].since);
-    if (__builtin_expect(program->counts_instructions, 0))
-        leave_counted(program, depth, word);
+    if (__builtin_expect(depth >= program->fast_depth || program->stack[depth].from == REFUSED, 0))
+        leave_slowly(program, depth);
+    else
+        leave(program, depth);
 }
 
 /* ---- Numbers ---- */

@@ -191,15 +191,17 @@ struct trace_program {
     uint32_t pages;          /* by the kernel: mapped page frames, this one included */
     uint32_t counts_instructions; /* by the kernel, before `epoch`: 1 or 0 */
     /* The rest is for the program itself. */
-    uint32_t depth;                      /* routines that it is inside of */
+    uint32_t depth;      /* routines that it is inside of */
+    uint32_t fast_depth; /* at less than that, time alone is counted in line */
+    uint32_t reserved;
     uint16_t index[TRACE_PROGRAM_INDEX]; /* where the row of a routine is, in units; 0: free */
     struct {
         uint64_t since; /* clock */
         uint64_t from;  /* clock.context before; ~0: it found no row, and counts as part of what it is in */
-        uint64_t since_executed; /* instructions of the thread */
     } stack[TRACE_PROGRAM_DEPTH];
-    uint64_t unused[4];
-    /* The first two have context 0: time, and instructions. */
+    uint64_t stack_executed[TRACE_PROGRAM_DEPTH]; /* instructions of the thread at `since` */
+    uint64_t unused[3];
+    /* The first has context 0; if instructions are counted, the second, too. */
     struct trace_profile_row first[4];
 };
 #define TRACE_PROGRAM_FIRST_ROWS 4u
