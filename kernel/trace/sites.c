@@ -27,7 +27,6 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profiles.h>
-
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
@@ -184,10 +183,12 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
     return true;
 }
 
+/* Routines are still counted: other CPUs go on for a while. */
 void trace_silence(bool silent)
 {
+    const struct switches counting = {.profiles = now.profiles, .instructions = now.instructions};
     for (const struct trace_site *entry = trace_sites; entry < trace_sites_end; entry++)
-        if (is_on(&now, entry->id))
+        if (is_on(&now, entry->id) && !is_on(&counting, entry->id))
             switch_kernel_site(entry, !silent);
     sync_own(NULL);
 }
