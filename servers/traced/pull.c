@@ -408,18 +408,34 @@ static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
     return trace_reader_back(reader, head, bytes / 4);
 }
 
+/* Where the last pull that did not resume began. A host that resumes it needs to know of no packet. */
+static uint64_t begun_at[TRACE_CPUS_MAX];
+static bool has_begun;
+
+/* The packet with which to resume, or TRACE_NO_PACKET. */
+static uint64_t choose_resumed(const struct pull *pull, uint32_t cpu, uint64_t head)
+{
+    const uint64_t want = pull->want[cpu] > 0 ? pull->want[cpu] : begun_at[cpu];
+
+    return want <= head && (pull->want[cpu] > 0 || has_begun) ? want : TRACE_NO_PACKET;
+}
+
 static void place_rings(struct pull *pull)
 {
+    const bool resumes = pull->request.flags & WIRE_PULL_RESUME;
+
     for (uint32_t cpu = 0; cpu < pull->cpu_count; cpu++) {
         struct ring_state *ring = &pull->ring[cpu];
         struct trace_reader reader = pull_ring(pull, cpu);
-        uint64_t head = trace_reader_head(&reader), want = pull->want[cpu];
         ring->consumed = trace_info()->consumed[cpu];
         ring->next = choose_start(&reader, pull->request.flags);
-        ring->count_from = TRACE_NO_PACKET;
-        if ((pull->request.flags & WIRE_PULL_RESUME) && want > 0 && want <= head)
-            ring->next = ring->count_from = want;
+        ring->count_from = resumes ? choose_resumed(pull, cpu, trace_reader_head(&reader)) : TRACE_NO_PACKET;
+        if (ring->count_from != TRACE_NO_PACKET)
+            ring->next = ring->count_from;
+        if (!resumes)
+            begun_at[cpu] = ring->next;
     }
+    has_begun |= !resumes;
 }
 
 /* Not if nothing is logged: then the mode does not matter, and all that the rings hold can be sent. */

@@ -469,10 +469,15 @@ static int ctl(const char *command, const char *argument)
 /* ---- tests ----------------------------------------------------------------------------------------- */
 
 /* When traced reads the earlier ones no longer: it may, a little longer than the host that gave up. */
-static void new_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode)
+static void wait_for_pull_to_end(void)
 {
     while (pull_is_running())
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void new_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode)
+{
+    wait_for_pull_to_end();
     setup_rings(buffer_bytes, buffer_count, mode);
 }
 
@@ -506,6 +511,44 @@ static void test_quiet(void)
     unsigned counted = waits;
     check(status == 0 && counted > 10 && counted < 50,
           "a pull of a quiet system sleeps (status %d, %u waits)", status, counted);
+}
+
+/* Pulls until a packet of CPU 0 arrives, and breaks the link. Returns its number, or TRACE_NO_PACKET. */
+static uint64_t first_packet(uint32_t flags)
+{
+    const uint64_t want[TEST_CPUS] = {0};
+    struct source_item item;
+    struct fail fail;
+    uint64_t number = TRACE_NO_PACKET;
+    struct source *source = open_source(source_name, 0, &fail);
+    enum source_got got = source && source->class->begin_pull(source, flags, TRACE_MODE_STREAM, want, &fail)
+                              ? SOURCE_ITEM
+                              : SOURCE_BROKEN;
+
+    while (number == TRACE_NO_PACKET && got != SOURCE_BROKEN)
+        if ((got = source->class->next(source, &item, 10, &fail)) == SOURCE_ITEM &&
+            item.kind == SOURCE_PACKET && item.packet.cpu == 0)
+            number = item.packet.sequence;
+    if (source)
+        source->class->close(source);
+    return number;
+}
+
+/* The link breaks when the guest has sent packets of a CPU, and none has arrived. The mode is that of before
+ * until the host comes again. */
+static void test_resumed(void)
+{
+    new_rings(16384, 64, TRACE_MODE_FLIGHT);
+    start_writers(1000);
+    first_packet(WIRE_PULL_MODE);
+    wait_for_pull_to_end();
+    const uint64_t began = first_packet(WIRE_PULL_MODE);
+    wait_for_pull_to_end();
+    const uint64_t resumed = first_packet(WIRE_PULL_MODE | WIRE_PULL_RESUME);
+    stop_writers();
+    check(began != TRACE_NO_PACKET && began > 0 && resumed == began,
+          "a host that has got no packet of a CPU resumes with its first one: %lu and %lu",
+          (unsigned long)began, (unsigned long)resumed);
 }
 
 /* Writers that keep running; every buffer has been written. */
@@ -1016,6 +1059,7 @@ int main(void)
     open_listener();
     test_stream();
     test_quiet();
+    test_resumed();
     test_snapshot();
     test_torn();
     test_last_losses();
