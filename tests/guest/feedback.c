@@ -12,11 +12,10 @@
 #include <unistd.h>
 
 #include <tarn/ipc.h>
+#include <tests/guest/tables.h>
 #include <tests/guest/trace_help.h>
 #include <trace/event/schemas.h>
 #include <trace/events.h>
-#include <trace/print/tables.h>
-#include <trace/ring/table_read.h>
 #include <trace/tables.h>
 
 #define CALLERS 6u
@@ -25,22 +24,11 @@
 
 /* ---- tables ---------------------------------------------------------------------------------------- */
 
-static const char *table_ring(uint32_t cpu)
-{
-    return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
-}
-
 union row {
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
     struct trace_partners_row partners;
     struct trace_lock_spins_row spins;
 };
-
-static struct trace_table_walk walk_table(const char *name)
-{
-    return (struct trace_table_walk){
-        .table = trace_table_named(name), .ring_of = table_ring, .cpu_count = arch_trace_info()->cpu_count};
-}
 
 /* The sums of all rows with this server. */
 static struct trace_partners_row sum_partners(uint32_t server)

@@ -12,27 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tests/guest/tables.h>
 #include <tests/guest/trace_help.h>
 #include <tests/guest/wait.h>
 #include <trace/event/lock_tables.h>
 #include <trace/event/schemas.h>
 #include <trace/events.h>
 #include <trace/lock.h>
-#include <trace/print/tables.h>
-#include <trace/ring/table_read.h>
 
 /* ---- reading --------------------------------------------------------------------------------------- */
-
-static const char *table_ring(uint32_t cpu)
-{
-    return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
-}
-
-static struct trace_table_walk walk_table(const char *name)
-{
-    return (struct trace_table_walk){
-        .table = trace_table_named(name), .ring_of = table_ring, .cpu_count = arch_trace_info()->cpu_count};
-}
 
 union row {
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];

@@ -17,6 +17,7 @@
 #include <tarn/runtime.h>
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
+#include <tests/guest/own_profile.h>
 #include <user/tarnprof/routines.h>
 #include <user/tarnprof/tarnprof.h>
 
@@ -33,22 +34,11 @@ static int64_t switch_profiles(uint64_t level, uint64_t instructions)
     return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_PROFILES, level, instructions);
 }
 
-/* Leaves the own thread's profile, or that of the process's ended threads, in `profile`. */
-static bool read_own(enum trace_profile_of of)
-{
-    profile.serial = 0;
-    while (tarnprof_next(&profile, TARNPROF_OWN) > 0)
-        if (profile.head->of == of &&
-            (of != TRACE_PROFILE_THREAD || profile.head->tid == arch_thread_block()->tid))
-            return true;
-    return false;
-}
-
 /* What was counted of a routine so far; zeros: nothing. */
 static struct trace_profile_row own_row(uint64_t key)
 {
     const struct trace_profile_row *row =
-        read_own(TRACE_PROFILE_THREAD) ? tarnprof_find_instructions(&profile, key) : NULL;
+        read_own(&profile, TRACE_PROFILE_THREAD) ? tarnprof_find_instructions(&profile, key) : NULL;
     return row ? *row : (struct trace_profile_row){0};
 }
 
@@ -166,7 +156,8 @@ static void test_program(void)
     const uint64_t more = (other.exclusive - one.exclusive) / CALLS;
     check(one.ended == CALLS && other.ended == CALLS, "routines of a program count instructions");
     check(more >= expected - expected / 1000 && more < expected + 1000,
-          "a loop that is twice as long has so many more: %u, %u", (unsigned)more, (unsigned)expected);
+          "a loop that is twice as long executes %u instructions more; %u are expected", (unsigned)more,
+          (unsigned)expected);
     check(call.ended == CALLS && call.exclusive > CALLS * 10,
           "the kernel's routines know in which one it was");
     check(other.inclusive - other.exclusive >= call.inclusive && other.least > 2 * LOOP,
@@ -247,7 +238,7 @@ static void test_end(void)
     pthread_join(thread, NULL);
     for (int attempt = 0; attempt < ATTEMPTS && !(row && row->ended == CALLS); attempt++) {
         sys_thread_sleep(deadline_after(MS)); /* it ends a little later than it is joined */
-        row = read_own(TRACE_PROFILE_ENDED) ? tarnprof_find_instructions(&profile, key) : NULL;
+        row = read_own(&profile, TRACE_PROFILE_ENDED) ? tarnprof_find_instructions(&profile, key) : NULL;
     }
     check(row && row->ended == CALLS && row->exclusive > CALLS * 10 && exclusive_of_all() > LOOP,
           "they are kept at a thread's end");
@@ -258,7 +249,7 @@ static void test_end(void)
 static bool has_instructions(void)
 {
     bool any = false;
-    read_own(TRACE_PROFILE_THREAD);
+    read_own(&profile, TRACE_PROFILE_THREAD);
     for (uint32_t i = 0; i < profile.head->rows; i++)
         any = any || trace_key_is_of_instructions(profile.rows[i].key);
     return any;

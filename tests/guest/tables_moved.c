@@ -14,12 +14,11 @@
 #include <unistd.h>
 
 #include <tarn/ipc.h>
+#include <tests/guest/tables.h>
 #include <tests/guest/trace_help.h>
 #include <tests/guest/wait.h>
 #include <trace/event/lock_tables.h>
 #include <trace/events.h>
-#include <trace/print/tables.h>
-#include <trace/ring/table_read.h>
 
 #define CHILDREN 420u
 #define LOCKS    4u /* of a child; of a class that nothing else uses */
@@ -30,11 +29,6 @@
 #define READ_MAX 100u
 
 /* ---- tables ---------------------------------------------------------------------------------------- */
-
-static const char *table_ring(uint32_t cpu)
-{
-    return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
-}
 
 union row {
     uint64_t words[TRACE_TABLE_ROW_WORDS_MAX];
@@ -52,9 +46,7 @@ static uint64_t add_rows(const char *name, uint64_t (*value)(const union row *ro
     uint64_t sum = 0;
     for (unsigned i = 0; i < READ_MAX; i++) {
         sum = 0;
-        walk = (struct trace_table_walk){.table = trace_table_named(name),
-                                         .ring_of = table_ring,
-                                         .cpu_count = arch_trace_info()->cpu_count};
+        walk = walk_table(name);
         for (union row row; trace_table_next(&walk, row.words);)
             sum += value(&row);
         if (!trace_table_moves(&walk) && !walk.damaged)
@@ -66,8 +58,7 @@ static uint64_t add_rows(const char *name, uint64_t (*value)(const union row *ro
 
 static uint64_t head_of(const char *name, unsigned word)
 {
-    const struct trace_table_walk walk = {
-        .table = trace_table_named(name), .ring_of = table_ring, .cpu_count = arch_trace_info()->cpu_count};
+    const struct trace_table_walk walk = walk_table(name);
     return trace_table_head_sum(&walk, word);
 }
 

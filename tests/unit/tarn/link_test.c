@@ -7,6 +7,7 @@
  * mutated conversations, half of them with corrected checksums, so that the damage reaches the code behind
  * the checksums. Built with sanitizers; prints TAP.
  */
+#include "fake_hello.h"
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -67,17 +68,7 @@ static void add_frame(struct script *script, uint16_t type, const void *payload,
 static void add_hello(struct script *script)
 {
     uint8_t payload[WIRE_HELLO_BYTES];
-    struct wire_hello hello = {.version = WIRE_VERSION,
-                               .byte_order = big_endian ? 2 : 1,
-                               .cpu_count = CPUS,
-                               .mode = 1,
-                               .buffer_bytes = BUFFER_BYTES,
-                               .buffer_count = 16,
-                               .clock_hz = 1000000000,
-                               .mask = ~0ull,
-                               .boot_id = 42,
-                               .machine = "fake"};
-    memcpy(hello.uuid, uuid, 16);
+    const struct wire_hello hello = fake_hello("fake", big_endian, CPUS, BUFFER_BYTES, uuid);
     wire_put_hello(payload, &hello);
     add_frame(script, WIRE_HELLO, payload, sizeof(payload));
 }

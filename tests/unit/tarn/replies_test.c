@@ -7,6 +7,7 @@
  * A thread is the guest. It replies as a guest would, but for one request, of which a case says what happens
  * to the reply. Built with sanitizers; prints TAP.
  */
+#include "fake_hello.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -55,22 +56,6 @@ static void put_guest(uint8_t *to, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
         to[big_endian ? bytes - 1 - i : i] = (uint8_t)(value >> 8 * i);
-}
-
-static struct wire_hello make_hello(void)
-{
-    struct wire_hello hello = {.version = WIRE_VERSION,
-                               .byte_order = big_endian ? 2 : 1,
-                               .cpu_count = CPUS,
-                               .mode = 1,
-                               .buffer_bytes = 16384,
-                               .buffer_count = 16,
-                               .clock_hz = 1000000000,
-                               .mask = ~0ull,
-                               .boot_id = 42,
-                               .machine = "liar"};
-    memcpy(hello.uuid, uuid, 16);
-    return hello;
 }
 
 static size_t put_metadata(uint8_t *to)
@@ -146,7 +131,7 @@ static size_t put_counter(uint8_t *to)
 
 static size_t put_previous(uint8_t *to)
 {
-    const struct wire_previous previous = {.hello = make_hello()};
+    const struct wire_previous previous = {.hello = fake_hello("liar", big_endian, CPUS, 16384, uuid)};
 
     wire_put_previous(to, &previous);
     return WIRE_PREVIOUS_BYTES;
@@ -237,7 +222,7 @@ static void serve(int fd)
 {
     static uint8_t payload[REPLY_BYTES];
     uint8_t head[WIRE_FRAME_BYTES], request[WIRE_REQUEST_BYTES + WIRE_TEXT_MAX];
-    struct wire_hello hello = make_hello();
+    struct wire_hello hello = fake_hello("liar", big_endian, CPUS, 16384, uuid);
     struct wire_frame frame;
     uint32_t sequence = 0;
 

@@ -920,7 +920,7 @@ static bool read_moments(struct moments *moments, struct source *source, const s
     return true;
 }
 
-/* Reads moments until it is told to stop; then reads one more. */
+/* Reads moments until readers_stop, and one after that. */
 static void *run_reader(void *argument)
 {
     struct moments *moments = argument;
