@@ -45,7 +45,7 @@ static inline struct trace_profile_row **find_entry(struct routine_profile *prof
 
 #define OTHERS trace_routine_key(TRACE_ROUTINE_OTHERS, 0)
 
-/* Row 0 is that of all that find no other, row 1 the same for instructions. */
+/* Row 0 counts all routines for which there is no other row; row 1 counts their instructions. */
 static void reset_rows(struct routine_profile *profile)
 {
     struct trace_profile_row *others = &profile->first[0];

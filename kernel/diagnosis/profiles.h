@@ -116,8 +116,9 @@ static inline __attribute__((always_inline)) void routine_begin(struct open_rout
     routines->depth = depth + 1;
 }
 
-/* Counts a routine that began at `since` and took so long, `own` of it in nothing nested, or so many
- * instructions. `key`: without context; that of a row of instructions has TRACE_PROFILE_INSTRUCTIONS. */
+/* Counts a routine that began at `since`. It took `elapsed` ticks or instructions, of which it spent `own`
+ * outside of nested routines. `key`: without context; that of a row of instructions has
+ * TRACE_PROFILE_INSTRUCTIONS. */
 static inline __attribute__((always_inline)) void profile_count(struct thread *thread,
                                                                 struct profile_rows *rows, uint64_t key,
                                                                 uint64_t since, uint64_t elapsed,

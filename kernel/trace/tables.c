@@ -140,7 +140,7 @@ static bool is_to_go(const struct trace_table_info *table, const uint64_t *keys,
     return has_ended(table, keys, &number) && number <= ended.last;
 }
 
-/* The least number such that so many of those noted are not above it, or all. */
+/* The `wanted` smallest of the numbers noted are not above the result; if there are fewer, all are not. */
 static uint32_t find_last(uint32_t wanted)
 {
     uint32_t low = 0, high = ended.largest;

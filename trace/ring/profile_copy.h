@@ -51,7 +51,7 @@ static inline void trace_profile_add_open(struct trace_profile_copy *copy, uint6
     }
 }
 
-/* The same for instructions, if they are counted. */
+/* As trace_profile_add_open(), for instructions, if they are counted. */
 static inline void trace_profile_add_open_instructions(struct trace_profile_copy *copy, uint64_t born,
                                                        const struct open_routines *open, uint64_t context)
 {
@@ -238,7 +238,7 @@ static inline void trace_profile_add_program(struct trace_profile_copy *copy)
     trace_profile_divide(copy, copy->head->life - trace_profile_in_kernel(copy, 0), 0);
 }
 
-/* The same for what the thread has executed. 0: instructions are not counted. */
+/* What the kernel's rows leave of the thread's instructions. 0: they are not counted. */
 static inline void trace_profile_add_program_instructions(struct trace_profile_copy *copy, uint64_t executed)
 {
     const uint64_t in_kernel = trace_profile_in_kernel(copy, TRACE_PROFILE_INSTRUCTIONS);

@@ -286,7 +286,8 @@ int show_tables(int argc, char **argv)
         if (status)
             return status;
     } else if (info->table_bytes == 0) {
-        return refuse("this system has no tables of counters: for so many CPUs it has not enough memory");
+        return refuse(
+            "this system has no tables of counters: those of all its CPUs would take too much memory");
     }
     if (!options.name)
         return trace_tables_list(&print), 0;

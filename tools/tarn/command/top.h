@@ -54,7 +54,7 @@ int top_next(struct top *top, struct fail *fail);
 int top_status(struct top *top);
 void top_close(struct top *top);
 
-/* Takes a key that means the same for a trace and for profiles. Returns false to quit. */
+/* Handles the keys that traces and profiles have in common. Returns false to quit. */
 bool top_take_key(struct top *top, int key);
 
 /* Runs `tarn top --profiles`; returns the exit status. */
