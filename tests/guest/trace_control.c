@@ -219,30 +219,52 @@ static bool is_signalled(cap_t notification, uint64_t ns)
     return sys_notification_wait(notification, deadline_after(ns)) == BITS;
 }
 
-/* Takes wake-ups of what was before; another CPU may look at its ring a little later. */
+/* Takes wake-ups of what was before. */
 static void wait_until_quiet(cap_t notification)
 {
     for (int i = 0; i < 5 && is_signalled(notification, STEP_NS); i++)
         ;
 }
 
-/* Which packet of an empty ring was begun when the drain was woken. 9: it was not. */
-static uint64_t packet_at_wake_up(cap_t notification, uint64_t percent)
+/* How many packets of an empty ring were begun and closed when the drain was woken, and one step before. A
+ * wake-up may come a step late: with TRACE_CAS from the interrupt that also ends the wait. */
+struct wake_up {
+    int64_t before, at; /* NEVER: the ring filled up */
+};
+#define NEVER INT64_MAX
+
+static struct wake_up wake_up_at(cap_t notification, uint64_t percent)
 {
     control(TRACE_OP_SET_LOW_WATER, percent, 0);
     control(TRACE_OP_CLEAR, 0, 0);
     wait_until_quiet(notification); /* both tell the drain, too */
     const struct trace_reader ring = ring_of(0);
-    const uint64_t first = trace_reader_head(&ring), discarded = discarded_on(0);
+    const uint64_t first = info->consumed[0], discarded = discarded_on(0);
+    int64_t before = -1, last = -1;
     while (discarded_on(0) == discarded) {
         log_run(0, STEP);
+        const int64_t now = (int64_t)(trace_reader_head(&ring) - first);
         if (is_signalled(notification, STEP_NS)) {
-            const uint64_t packet = trace_reader_head(&ring) - first;
-            printf("# woken at packet %u with mark %u\n", (unsigned)packet, (unsigned)percent);
-            return packet;
+            const int64_t at = (int64_t)(trace_reader_head(&ring) - first);
+            printf("# mark %u: woken between packets %d and %d\n", (unsigned)percent, (int)before, (int)at);
+            return (struct wake_up){before, at};
         }
+        before = last;
+        last = now;
     }
-    return 9;
+    return (struct wake_up){NEVER, NEVER};
+}
+
+/* Whether the drain is woken when packet `packet` is begun. */
+static bool is_woken_at(cap_t notification, uint64_t percent, int64_t packet)
+{
+    const struct wake_up found = wake_up_at(notification, percent);
+    return found.before < packet && packet <= found.at;
+}
+
+static bool is_never_woken(cap_t notification, uint64_t percent)
+{
+    return wake_up_at(notification, percent).at == NEVER;
 }
 
 static void test_mark_values(void)
@@ -255,6 +277,7 @@ static void test_mark_values(void)
               control(TRACE_OP_SET_LOW_WATER, 1, 1) == -E_BAD_ARGUMENT &&
               control(TRACE_OP_SET_LOW_WATER, ~0ull, 0) == -E_BAD_ARGUMENT && info->low_water == 100,
           "what is no percentage is refused");
+    control(TRACE_OP_SET_LOW_WATER, 0, 0);
 }
 
 static void test_low_water(void)
@@ -269,23 +292,24 @@ static void test_low_water(void)
     check(control(TRACE_OP_SET_DRAIN, first, BITS) == 0 && is_signalled(first, 0),
           "it is told at once to look at the rings");
     /* four buffers, of which the open one is not free */
-    check(packet_at_wake_up(first, 100) <= 1, "mark 100: woken always");
-    check(packet_at_wake_up(first, 50) == 1, "mark 50: when 2 of 4 buffers are free");
-    check(packet_at_wake_up(first, 49) == 2, "mark 49: when one is");
-    check(packet_at_wake_up(first, 25) == 2, "mark 25: the same");
-    check(packet_at_wake_up(first, 0) == 3, "mark 0: when none is");
+    check(is_woken_at(first, 50, 1), "mark 50: when 2 of 4 buffers are free");
+    check(is_woken_at(first, 49, 2), "mark 49: when one is");
+    check(is_woken_at(first, 25, 2), "mark 25: the same");
+    check(is_woken_at(first, 0, 3), "mark 0: when none is");
+    control(TRACE_OP_CLEAR, 0, 0); /* a full ring goes on telling */
     wait_until_quiet(first);
     check(control(TRACE_OP_SET_DRAIN, second, BITS) == 0 && is_signalled(second, 0) &&
-              packet_at_wake_up(second, 0) == 3 && !is_signalled(first, 0),
+              is_woken_at(second, 0, 3) && !is_signalled(first, 0),
           "another drain takes its place");
-    check(control(TRACE_OP_SET_DRAIN, first, 0) == 0 && packet_at_wake_up(second, 0) == 3,
+    check(control(TRACE_OP_SET_DRAIN, first, 0) == 0 && is_woken_at(second, 0, 3),
           "the earlier one cannot end it");
-    check(control(TRACE_OP_SET_DRAIN, second, 0) == 0 && packet_at_wake_up(second, 0) == 9,
-          "it can end itself");
+    check(control(TRACE_OP_SET_DRAIN, second, 0) == 0 && is_never_woken(second, 0), "it can end itself");
     control(TRACE_OP_SET_DRAIN, first, BITS);
     control(TRACE_OP_SET_MODE, TRACE_MODE_ONCE, 0);
-    check(packet_at_wake_up(first, 100) == 9, "in another mode nothing is woken");
+    check(is_never_woken(first, 100), "in another mode nothing is woken");
     control(TRACE_OP_SET_MODE, TRACE_MODE_STREAM, 0);
+    /* last: each CPU goes on telling */
+    check(wake_up_at(first, 100).before < 1, "mark 100: woken always");
     sys_cap_close(first);
     sys_cap_close(second);
     control(TRACE_OP_CLEAR, 0, 0);
