@@ -409,15 +409,14 @@ static uint64_t choose_start(const struct trace_reader *reader, uint32_t flags)
 }
 
 /* Where the last pull that did not resume began. A host that resumes it needs to know of no packet. */
-static uint64_t begun_at[TRACE_CPUS_MAX];
-static bool has_begun;
+static uint64_t begun_at[TRACE_CPUS_MAX] = {[0 ... TRACE_CPUS_MAX - 1] = TRACE_NO_PACKET};
 
 /* The packet with which to resume, or TRACE_NO_PACKET. */
 static uint64_t choose_resumed(const struct pull *pull, uint32_t cpu, uint64_t head)
 {
     const uint64_t want = pull->want[cpu] > 0 ? pull->want[cpu] : begun_at[cpu];
 
-    return want <= head && (pull->want[cpu] > 0 || has_begun) ? want : TRACE_NO_PACKET;
+    return want <= head ? want : TRACE_NO_PACKET;
 }
 
 static void place_rings(struct pull *pull)
@@ -435,7 +434,6 @@ static void place_rings(struct pull *pull)
         if (!resumes)
             begun_at[cpu] = ring->next;
     }
-    has_begun |= !resumes;
 }
 
 /* Not if nothing is logged: then the mode does not matter, and all that the rings hold can be sent. */

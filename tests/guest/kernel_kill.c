@@ -318,7 +318,8 @@ static bool end_special(void)
     child_end(&child);
     must(child_create(&child, "ends"));
     must(child_start(&child, end_at_once, 0));
-    sys_thread_sleep(deadline_after(10 * MS));
+    for (int i = 0; i < 1000 && sys_space_info(child.space) != -E_DEAD; i++)
+        sys_thread_sleep(deadline_after(10 * MS));
     bool dead = sys_space_info(child.space) == -E_DEAD && sys_space_status(child.space) == 0;
     child_end(&child);
     return dead;

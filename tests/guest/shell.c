@@ -70,6 +70,9 @@ static void test_pipelines(void)
           "a pipeline ends with its last command's status");
     check(says(shell("false ; true | exit $?"), 1, "") && says(shell("false ; true | exit"), 1, ""),
           "exit in a pipeline ends only that part, with its status");
+    check(says(shell("true & wait one"), 2, "wait: one: not a number from 1 to 2147483647\n") &&
+              says(shell("exit 3x"), 2, "exit: 3x: not a number from 0 to 255\n"),
+          "exit and wait refuse what is no number");
     write_file(SCRIPT, "echo $1 $#\n", 11);
     write_file("/tmp/outer", ". " SCRIPT " | cat\n", strlen(". " SCRIPT " | cat\n"));
     check(says(run("/bin/sh", (char *[]){"sh", "/tmp/outer", "one", NULL}), 0, "one 1\n"),

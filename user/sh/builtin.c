@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* builtin.c - commands that must run in the shell itself, in one table. */
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +34,21 @@ static int do_pwd(char **argument, size_t count)
     return 0;
 }
 
+/* A whole decimal number; -1, with a message of `command`: it is none from `least` to `most`. */
+static long read_whole(const char *command, const char *text, long least, long most)
+{
+    char *end;
+    const long number = strtol(text, &end, 10);
+    if (isdigit((unsigned char)text[0]) && !*end && number >= least && number <= most)
+        return number;
+    fprintf(stderr, "%s: %s: not a number from %ld to %ld\n", command, text, least, most);
+    return -1;
+}
+
 static int do_exit(char **argument, size_t count)
 {
-    exit(count > 1 ? atoi(argument[1]) : last_status);
+    const long status = count > 1 ? read_whole("exit", argument[1], 0, 255) : last_status;
+    exit(status < 0 ? 2 : (int)status);
 }
 
 static int do_export(char **argument, size_t count)
@@ -62,7 +76,10 @@ static int do_wait(char **argument, size_t count)
         return 0;
     }
     for (size_t i = 1; i < count; i++) {
-        if (waitpid((pid_t)atoi(argument[i]), &status, 0) < 0) {
+        const long pid = read_whole("wait", argument[i], 1, INT_MAX);
+        if (pid < 0)
+            return 2;
+        if (waitpid((pid_t)pid, &status, 0) < 0) {
             fprintf(stderr, "wait: %s: %s\n", argument[i], strerror(errno));
             return 127;
         }
