@@ -546,7 +546,7 @@ static void grow_file(const struct stream *from, int to, uint64_t *at, uint64_t 
 
 static void copy_metadata(const char *from, const char *to)
 {
-    char command[1000];
+    char command[2500];
 
     snprintf(command, sizeof(command), "mkdir -p '%s' && rm -f '%s'/* && cp '%s/metadata' '%s/'", to, to,
              from, to);
@@ -600,6 +600,35 @@ static void test_growth(const char *directory, const char *other, const char *na
     index_free(&scratch);
     trace_close(&whole);
     trace_close(&grown);
+}
+
+/* The pull has just begun to write the packets of one more CPU. */
+static void test_new_file(const char *directory, const char *other)
+{
+    struct view_options options = {.directory = other, .watch = true};
+    struct view view;
+    struct fail fail = {""};
+    char command[2500];
+    struct buffer reply;
+    unsigned status = 0;
+
+    copy_metadata(directory, other);
+    snprintf(command, sizeof(command), "cp '%s'/cpu[1-9]* '%s/'", directory, other);
+    if (system(command) != 0 || !view_open(&view, &options, true, &fail)) {
+        check(false, "a view without the packets of a CPU: %s", fail.text);
+        return;
+    }
+    if (view_start(&view, &fail)) {
+        view_wait(&view, 1, 10000); /* it has looked once */
+        snprintf(command, sizeof(command), "cp '%s/cpu0' '%s/'", directory, other);
+        if (system(command) == 0) {
+            reply = ask(&view, "/api/analysis", "name=stats", &status);
+            free(reply.bytes);
+        }
+        check(status == 200, "an analysis waits until the view has followed its files (%u)", status);
+        view_stop(&view);
+    }
+    view_close(&view);
 }
 
 static void test_file(struct view *view)
@@ -734,6 +763,7 @@ int main(int argc, char **argv)
 
         snprintf(other, sizeof(other), "%s/grown", scratch);
         test_growth(trace, other, "with losses");
+        test_new_file(trace, other);
         if (open_view(&view, trace)) {
             test_searches(&view, "with losses");
             test_checkpoints(&view, "with losses");

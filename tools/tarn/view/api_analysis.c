@@ -16,6 +16,8 @@
 #include <tools/tarn/view/index_walk.h>
 
 #define ROWS_DEFAULT 100u
+#define FOLLOW_MS    200u /* between looks whether the view has followed its files */
+#define FOLLOW_LOOKS 50u
 
 struct asker {
     struct walk_range range;
@@ -27,6 +29,7 @@ struct asker {
     struct view *view;
     const struct request *request;
     struct trace trace;
+    bool is_behind; /* the view: its files are newer */
     struct filter filter;
     struct symbols *symbols;
     struct analysis *analysis;
@@ -166,8 +169,10 @@ static bool open_walk(struct asker *asker, struct fail *fail)
     uint64_t job = 0;
 
     if (!request_range(view, asker->request, &range, fail) ||
-        !request_number(asker->request, "job", &job, UINT64_MAX, fail) ||
-        !view_open_files(view, &asker->trace, fail))
+        !request_number(asker->request, "job", &job, UINT64_MAX, fail))
+        return false;
+    asker->is_behind = !view_open_files(view, &asker->trace, fail);
+    if (asker->is_behind)
         return false;
     asker->range.from = range.from_ticks;
     asker->range.to = range.to_ticks;
@@ -181,6 +186,25 @@ static bool open_walk(struct asker *asker, struct fail *fail)
     asker->first = asker->walk.walk.next;
     asker->generation = view->generation;
     return true;
+}
+
+/* The files of a trace that is being written may be newer than the view, which follows in a moment. The lock
+ * is held, and released meanwhile. */
+static bool open_walk_soon(struct asker *asker, struct fail *fail)
+{
+    struct view *view = asker->view;
+    bool ok;
+
+    for (unsigned looks = 1; !(ok = open_walk(asker, fail)) && asker->is_behind && view->options.watch &&
+                             looks < FOLLOW_LOOKS && !view->is_stopping && request_is_waiting(asker->request);
+         looks++) {
+        const uint64_t version = view_wait(view, UINT64_MAX, 0);
+
+        view_unlock(view);
+        view_wait(view, version, FOLLOW_MS);
+        view_read_lock(view);
+    }
+    return ok;
 }
 
 /* Without the lock. */
@@ -217,7 +241,7 @@ bool api_with_analysis(struct view *view, const struct request *request, struct 
     if (!set_options(analysis, request, fail) || !sort(analysis, request, fail))
         return false;
     view_read_lock(view);
-    ok = open_walk(&asker, fail);
+    ok = open_walk_soon(&asker, fail);
     view_unlock(view);
     if (!ok)
         return false;
