@@ -23,6 +23,6 @@ def count(directory, workload, cpus, option, turn=TURN):
     return int(found[2]), int(found[1])
 
 
-def count_more(directory, workload, cpus, option, turn=TURN):
+def count_more(directory, workload, cpus, option):
     """The same, less a boot that runs nothing."""
-    return [some - least for some, least in zip(count(directory, workload, cpus, option, turn), count(directory, "none", cpus, option))]
+    return [some - least for some, least in zip(count(directory, workload, cpus, option), count(directory, "none", cpus, option))]
