@@ -30,10 +30,9 @@
 
 #include "start.h"
 
+#include <tests/guest/tables.h>
 #include <tests/guest/trace_help.h>
 #include <trace/event/lock_tables.h>
-#include <trace/print/tables.h>
-#include <trace/ring/table_read.h>
 
 #define THREADS     6u
 #define ROUNDS      150u
@@ -146,11 +145,6 @@ static void run_many(const char *self)
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
-static const char *table_ring(uint32_t cpu)
-{
-    return (const char *)(USER_TRACE_RINGS + ((uint64_t)cpu << TRACE_RING_SHIFT));
-}
-
 static void print_buckets(const uint64_t buckets[TRACE_TABLE_BUCKETS])
 {
     const char *before = " ";
@@ -206,9 +200,7 @@ static void print_tables(void)
 {
     static const char *const names[] = {"lock_classes", "locks", "lock_sites"};
     for (unsigned table = 0; table < 3; table++) {
-        struct trace_table_walk walk = {.table = trace_table_named(names[table]),
-                                        .ring_of = table_ring,
-                                        .cpu_count = arch_trace_info()->cpu_count};
+        struct trace_table_walk walk = walk_table(names[table]);
         for (union row row; trace_table_next(&walk, row.words);)
             print_row(table, &row);
         printf("full %s %llu\n", names[table],
