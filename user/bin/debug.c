@@ -17,27 +17,25 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <servers/protocol/proc.h>
 #include <tarn/server.h>
 #include <user/bin/util.h>
 
+static const char synopsis[] =
+    "[breakpoint | hang MS|noticed [CPU, 0 to 31]... | lock MS|noticed | panic KIND]";
+
 static uint64_t duration(const char *word)
 {
-    return !strcmp(word, "noticed") ? MACHINE_HANG_NOTICED : strtoul(word, NULL, 10) & UINT32_MAX;
+    return !strcmp(word, "noticed") ? MACHINE_HANG_NOTICED : read_number(word, 0, UINT32_MAX - 1, synopsis);
 }
 
 static uint64_t hang_argument(int count, char **words)
 {
     uint64_t argument = duration(words[0]);
-    for (int i = 1; i < count; i++) {
-        uint64_t cpu = strtoul(words[i], NULL, 10);
-        if (cpu >= 32)
-            usage("hang MS|noticed [CPU]...: CPUs 0 to 31");
-        argument |= 1ull << (32 + cpu);
-    }
+    for (int i = 1; i < count; i++)
+        argument |= 1ull << (32 + read_number(words[i], 0, 31, synopsis));
     return argument;
 }
 
@@ -68,7 +66,7 @@ static void parse(int argc, char **argv, struct ipc_message *message)
     else if (argc == 3 && !strcmp(argv[1], "panic"))
         message->word[0] = MACHINE_DEBUG_PANIC, message->word[1] = panic_named(argv[2]);
     else
-        usage("[breakpoint | hang MS|noticed [CPU]... | lock MS|noticed | panic KIND]");
+        usage(synopsis);
 }
 
 /* The boot option that the operation needs, or NULL. */

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <tarn/error.h>
@@ -84,25 +83,17 @@ static int show_file(const char *path, uint64_t number, uint32_t lines)
     return wrong[0] ? refuse("%s: %s", path, wrong) : !ok;
 }
 
-/* 0: it is no number. */
-static uint64_t number_of(const char *text)
-{
-    char *end;
-    const unsigned long number = strtoul(text, &end, 10);
-    return end == text || *end ? 0 : number;
-}
-
 int main(int argc, char **argv)
 {
-    program_name = argv[0];
-    const int first = argc > 1 && !strcmp(argv[1], "-a") ? 2 : 1;
-    const uint32_t lines = first == 2 ? UINT_MAX : 30;
+    const int first = read_options(argc, argv, "a", 0, synopsis);
+    const uint32_t lines = option('a') ? UINT_MAX : 30;
     const bool runs = first < argc && !strcmp(argv[first], "run");
     const int operands = argc - first;
-    if (runs ? operands < 2 : operands > 2 || (operands == 2 && !number_of(argv[first + 1])))
+    if (runs ? operands < 2 : operands > 2)
         usage(synopsis);
     if (operands && !runs)
-        return show_file(argv[first], operands == 2 ? number_of(argv[first + 1]) : 0, lines);
+        return show_file(argv[first],
+                         operands == 2 ? read_number(argv[first + 1], 1, ULONG_MAX, synopsis) : 0, lines);
     if (!arch_trace_info()->profiles)
         return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
     return runs ? run(argv + first + 1, lines) : show_all(lines);
