@@ -653,8 +653,6 @@ static void clear_rings(void)
     test_info.mask = mask;
 }
 
-static bool resizes_fit;
-
 static bool is_incomplete(uint32_t cpu)
 {
     const struct trace_reader reader = ring_of(cpu);
@@ -672,28 +670,45 @@ static void wait_for_writers(uint32_t cpu)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Like kernel/trace/resize.c. The writers are stopped as long as the geometry is odd. */
-static void resize_rings(uint64_t bytes, uint64_t count)
-{
-    const uint64_t changes = trace_geometry_changes(test_info.geometry) + 1;
-    const uint64_t geometry = trace_geometry_word(bytes, count, changes + 1);
-    static struct trace_resize resize[TEST_CPUS];
+static struct trace_resize resize[TEST_CPUS];
 
-    __atomic_store_n(&test_info.geometry, (test_info.geometry & 0xffffffff) | changes << 32,
-                     __ATOMIC_SEQ_CST);
-    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
+static bool plan_resize(uint64_t geometry)
+{
+    bool fits = true;
+
+    for (uint32_t cpu = 0; cpu < TEST_CPUS && fits; cpu++) {
         struct trace_control *control = control_of_cpu(cpu);
-        uint64_t most = ~0ull;
         struct trace_eras eras;
         trace_ring_stop(ring_of_cpu(cpu));
         wait_for_writers(cpu);
         trace_eras_load(&eras, control, test_info.geometry);
-        resizes_fit &= trace_resize_plan(&resize[cpu], &eras, control->index,
-                                         trace_eras_start(&eras, test_info.consumed[cpu]), geometry, true);
-        trace_resize_move(&resize[cpu], ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, &most);
+        fits = trace_resize_plan(&resize[cpu], &eras, control->index,
+                                 trace_eras_start(&eras, test_info.consumed[cpu]), geometry, true);
+    }
+    return fits;
+}
+
+/* Like kernel/trace/resize.c. The writers are stopped as long as the geometry is odd. If what is unread does
+ * not fit, because the host was too busy to drain, the rings stay as they are until the next packet is sent.
+ */
+static void resize_rings(uint64_t bytes, uint64_t count)
+{
+    const uint64_t changes = trace_geometry_changes(test_info.geometry) + 1;
+    const uint64_t sizes = test_info.geometry & 0xffffffff;
+    const uint64_t geometry = trace_geometry_word(bytes, count, changes + 1);
+
+    __atomic_store_n(&test_info.geometry, sizes | changes << 32, __ATOMIC_SEQ_CST);
+    if (!plan_resize(geometry)) {
+        for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
+            trace_ring_go_on(ring_of_cpu(cpu));
+        __atomic_store_n(&test_info.geometry, sizes | (changes + 1) << 32, __ATOMIC_SEQ_CST);
+        on_reserve.countdown = 1;
+        return;
     }
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         struct trace_control *control = control_of_cpu(cpu);
+        uint64_t most = ~0ull;
+        trace_resize_move(&resize[cpu], ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET, &most);
         trace_resize_forget(&resize[cpu], ring_of_cpu(cpu) + TRACE_BUFFERS_OFFSET);
         for (uint32_t i = 0; i < TRACE_ERAS; i++)
             control->eras[i] = i < resize[cpu].eras.count ? resize[cpu].eras.era[i] : (struct trace_era){0};
@@ -783,19 +798,18 @@ static void *write_and_stop(void *argument)
     return argument;
 }
 
-static void test_resized(void (*resize)(void), uint64_t bytes, const char *what)
+static void test_resized(void (*change)(void), uint64_t bytes, const char *what)
 {
     pthread_t stopper;
 
     new_rings(32768, 32, TRACE_MODE_STREAM);
-    resizes_fit = true;
-    on_reserve.action = resize;
+    on_reserve.action = change;
     on_reserve.countdown = 6;
     start_writers(1000);
     pthread_create(&stopper, NULL, write_and_stop, NULL);
     int status = pull(NULL, NULL);
     pthread_join(stopper, NULL);
-    check(resizes_fit && trace_buffer_bytes(&test_info) == bytes, "the rings get %s buffers", what);
+    check(trace_buffer_bytes(&test_info) == bytes, "the rings get %s buffers", what);
     check_all_told(what, status);
 }
 
