@@ -671,26 +671,27 @@ static void wait_for_writers(uint32_t cpu)
 }
 
 static struct trace_resize resize[TEST_CPUS];
+static unsigned refusals;
 
 static bool plan_resize(uint64_t geometry)
 {
     bool fits = true;
 
-    for (uint32_t cpu = 0; cpu < TEST_CPUS && fits; cpu++) {
+    for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
         struct trace_control *control = control_of_cpu(cpu);
         struct trace_eras eras;
         trace_ring_stop(ring_of_cpu(cpu));
         wait_for_writers(cpu);
         trace_eras_load(&eras, control, test_info.geometry);
-        fits = trace_resize_plan(&resize[cpu], &eras, control->index,
-                                 trace_eras_start(&eras, test_info.consumed[cpu]), geometry, true);
+        fits &= trace_resize_plan(&resize[cpu], &eras, control->index,
+                                  trace_eras_start(&eras, test_info.consumed[cpu]), geometry, true);
     }
     return fits;
 }
 
 /* Like kernel/trace/resize.c. The writers are stopped as long as the geometry is odd. If what is unread does
- * not fit, because the host was too busy to drain, the rings stay as they are until the next packet is sent.
- */
+ * not fit, the rings stay as they are, and a later packet tries again: each change makes the one that is sent
+ * begin anew. */
 static void resize_rings(uint64_t bytes, uint64_t count)
 {
     const uint64_t changes = trace_geometry_changes(test_info.geometry) + 1;
@@ -702,7 +703,8 @@ static void resize_rings(uint64_t bytes, uint64_t count)
         for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
             trace_ring_go_on(ring_of_cpu(cpu));
         __atomic_store_n(&test_info.geometry, sizes | (changes + 1) << 32, __ATOMIC_SEQ_CST);
-        on_reserve.countdown = 1;
+        on_reserve.countdown = 6;
+        refusals++;
         return;
     }
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++) {
@@ -787,10 +789,19 @@ static void test_last_losses(void)
     check_all_told("mode once, a snapshot", pull("--snapshot", NULL));
 }
 
+/* What is unread does not fit into smaller buffers, which need one more. */
+static void shrink_full_rings(void)
+{
+    while (!rings_are_full())
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    shrink_buffers();
+}
+
 /* A host stops reading for a while, and a program in the guest gives the rings other sizes: space was
  * reserved for a packet of the old size. The pull goes on, and nothing is missing. */
 static void *write_and_stop(void *argument)
 {
+    start_writers(1000);
     wait_for_pull();
     nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 500000000}, NULL);
     stop_writers();
@@ -798,18 +809,19 @@ static void *write_and_stop(void *argument)
     return argument;
 }
 
-static void test_resized(void (*change)(void), uint64_t bytes, const char *what)
+static void test_resized(const char *what, void (*change)(void), uint64_t bytes, void *(*write)(void *))
 {
-    pthread_t stopper;
+    pthread_t writer;
 
     new_rings(32768, 32, TRACE_MODE_STREAM);
+    refusals = 0;
     on_reserve.action = change;
     on_reserve.countdown = 6;
-    start_writers(1000);
-    pthread_create(&stopper, NULL, write_and_stop, NULL);
+    pthread_create(&writer, NULL, write, NULL);
     int status = pull(NULL, NULL);
-    pthread_join(stopper, NULL);
-    check(trace_buffer_bytes(&test_info) == bytes, "the rings get %s buffers", what);
+    pthread_join(writer, NULL);
+    check(trace_buffer_bytes(&test_info) == bytes, "%s: the rings get buffers of %lu bytes", what,
+          (unsigned long)bytes);
     check_all_told(what, status);
 }
 
@@ -1077,8 +1089,10 @@ int main(void)
     test_snapshot();
     test_torn();
     test_last_losses();
-    test_resized(enlarge_buffers, 65536, "larger");
-    test_resized(shrink_buffers, 16384, "smaller");
+    test_resized("larger", enlarge_buffers, 65536, write_and_stop);
+    test_resized("smaller", shrink_buffers, 16384, write_and_stop);
+    test_resized("smaller, when full", shrink_full_rings, 16384, fill_and_stop);
+    check(refusals > 0, "full rings stay as they are until what is unread fits (%u tries before)", refusals);
     test_cleared();
     test_profiles();
     test_tables();
