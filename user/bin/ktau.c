@@ -91,9 +91,10 @@ int main(int argc, char **argv)
     const int operands = argc - first;
     if (runs ? operands < 2 : operands > 2)
         usage(synopsis);
-    if (operands && !runs)
-        return show_file(argv[first],
-                         operands == 2 ? read_number(argv[first + 1], 1, ULONG_MAX, synopsis) : 0, lines);
+    if (operands && !runs) {
+        const uint64_t number = operands == 2 ? read_number(argv[first + 1], 1, ULONG_MAX, synopsis) : 0;
+        return show_file(argv[first], number, lines);
+    }
     if (!arch_trace_info()->profiles)
         return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
     return runs ? run(argv + first + 1, lines) : show_all(lines);
