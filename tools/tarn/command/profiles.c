@@ -40,7 +40,8 @@ static const struct command_option known[] = {
      .need = "flame"},
     {TEXT("tau", "DIRECTORY", struct options, tau,
           "write a profile of TAU for each thread into DIRECTORY, for pprof and ParaProf: "
-          "profile.0.PID.TID; in MULTI__TIME and MULTI__INSTRUCTIONS, if instructions are counted")},
+          "profile.0.CONTEXT.THREAD, numbered from 0; in MULTI__TIME and MULTI__INSTRUCTIONS, if "
+          "instructions are counted")},
     {TEXT("save", "FILE", struct options, record.path,
           "add a snapshot of SOURCE to FILE instead of printing it; with --interval one every DURATION"),
      .with = "pid,interval,count,listen,wait"},

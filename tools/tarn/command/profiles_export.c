@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <tools/tarn/command/profiles_export.h>
@@ -42,6 +43,14 @@ static const char *find_function(const struct profile_names *names, uint32_t con
     return symbol_outermost(symbols_find(names->symbols, &executable, routine->address))->function;
 }
 
+/* Replaces what is not printable in ASCII, or one of REFUSED. */
+static void make_plain(char *text, const char *refused)
+{
+    for (char *c = text; *c != '\0'; c++)
+        if (*c < ' ' || *c > '~' || strchr(refused, *c) != NULL)
+            *c = '?';
+}
+
 static const char *context_name(const struct profile_names *names, uint32_t context,
                                 char name[TRACE_ROUTINE_NAME_BYTES])
 {
@@ -51,9 +60,7 @@ static const char *context_name(const struct profile_names *names, uint32_t cont
         return trace_context_name(context, names->routines,
                                   names->are_known ? trace_event_find : find_nothing, name);
     snprintf(name, TRACE_ROUTINE_NAME_BYTES, "%s", function);
-    for (char *c = name; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == ';' || *c == '"' || (unsigned char)*c > '~')
-            *c = '?';
+    make_plain(name, ";\"");
     return name;
 }
 
@@ -131,7 +138,25 @@ static bool is_nested(const struct metric *metric, uint64_t key)
            (!is_of_program(key) || trace_routine_context(key) != 0);
 }
 
-#define TAU_NO_THREAD 1000000u /* numbers from here on are no threads' */
+/* The numbers in the names of TAU's files are not those of processes and threads, so each file says whose it
+ * is. */
+static void write_owner(FILE *file, const struct trace_profile *head)
+{
+    static const char attribute[] = "<attribute><name>%s</name><value>%s</value></attribute>";
+    char process[PROFILE_NAME_BYTES], number[16];
+
+    profile_name(head, process);
+    make_plain(process, "<>&");
+    fprintf(file, "# Name Calls Subrs Excl Incl ProfileCalls # <metadata>");
+    fprintf(file, attribute, "Process", process);
+    snprintf(number, sizeof(number), "%" PRIu32, head->pid);
+    fprintf(file, attribute, "PID", number);
+    if (head->of == TRACE_PROFILE_THREAD && head->tid != 0) {
+        snprintf(number, sizeof(number), "%" PRIu32, head->tid);
+        fprintf(file, attribute, "TID", number);
+    }
+    fprintf(file, "</metadata>\n");
+}
 
 /* The program is the routine in which all others are. */
 static void write_routines(FILE *file, const struct profile_copy *copy, const struct profile_names *names,
@@ -151,8 +176,9 @@ static void write_routines(FILE *file, const struct profile_copy *copy, const st
         own += outer ? row->exclusive : 0;
         all += row->exclusive;
     }
-    fprintf(file, "%u templated_functions%s%s\n# Name Calls Subrs Excl Incl ProfileCalls\n", count,
-            metric->name != NULL ? "_MULTI_" : "", metric->name != NULL ? metric->name : "");
+    fprintf(file, "%u templated_functions%s%s\n", count, metric->name != NULL ? "_MULTI_" : "",
+            metric->name != NULL ? metric->name : "");
+    write_owner(file, &copy->head);
     fprintf(file, "\"program\" 1 %" PRIu64 " %.3f %.3f 0 GROUP=\"PROGRAM\"\n", calls, in_metric(metric, own),
             in_metric(metric, all));
     for (uint32_t i = 0; i < copy->head.rows; i++) {
@@ -168,19 +194,18 @@ static void write_routines(FILE *file, const struct profile_copy *copy, const st
                 is_of_program(row->key) ? "" : "KERNEL_",
                 is_of_program(row->key) ? "PROGRAM" : trace_routine_kind_name(trace_routine_kind(row->key)));
     }
-    fprintf(file, "0 aggregates\n0 userevents\n");
+    fprintf(file, "0 aggregates\n"); /* behind a line "0 userevents", pprof would read no further file */
 }
 
-static bool write_file(const struct profile_copy *copy, const struct profile_names *names,
-                       const struct metric *metric, const char *directory, struct fail *fail)
+/* CONTEXT and THREAD count from 0 without gaps: pprof begins with profile.0.0.0, and looks for no files
+ * behind a gap. */
+static bool write_file(const struct profile_copy *copy, uint32_t context, uint32_t thread,
+                       const struct profile_names *names, const struct metric *metric, const char *directory,
+                       struct fail *fail)
 {
     char path[4200];
-    const bool is_thread = copy->head.of == TRACE_PROFILE_THREAD && copy->head.tid != 0;
 
-    /* node, context, thread: the system, the process, and the thread, or the number of a profile that is no
-     * thread's */
-    snprintf(path, sizeof(path), "%s/profile.0.%u.%" PRIu64, directory, copy->head.pid,
-             is_thread ? copy->head.tid : TAU_NO_THREAD + copy->head.serial);
+    snprintf(path, sizeof(path), "%s/profile.0.%u.%u", directory, context, thread);
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return fail_set(fail, "%s: %s", path, strerror(errno));
@@ -189,15 +214,38 @@ static bool write_file(const struct profile_copy *copy, const struct profile_nam
     return (fclose(file) == 0 && !failed) || fail_set(fail, "%s: %s", path, strerror(errno));
 }
 
+/* Profiles that are no thread's come last. */
+static int by_process(const void *left, const void *right)
+{
+    const struct trace_profile *a = &(*(const struct profile_copy *const *)left)->head;
+    const struct trace_profile *b = &(*(const struct profile_copy *const *)right)->head;
+
+    return a->pid != b->pid ? (a->pid < b->pid ? -1 : 1)
+           : a->of != b->of ? (a->of == TRACE_PROFILE_THREAD ? -1 : 1)
+                            : (a->serial > b->serial) - (a->serial < b->serial);
+}
+
 static bool write_metric(const struct profiles *profiles, const struct profile_names *names,
                          const struct metric *metric, const char *directory, struct fail *fail)
 {
+    const struct profile_copy **copies = alloc_zero(profiles->count + 1, sizeof(copies[0]));
+    uint32_t context = 0, thread = 0;
+    bool ok = true;
+
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return fail_set(fail, "%s: %s", directory, strerror(errno));
+        ok = fail_set(fail, "%s: %s", directory, strerror(errno));
     for (size_t i = 0; i < profiles->count; i++)
-        if (!write_file(&profiles->copies[i], names, metric, directory, fail))
-            return false;
-    return true;
+        copies[i] = &profiles->copies[i];
+    qsort(copies, profiles->count, sizeof(copies[0]), by_process);
+    for (size_t i = 0; i < profiles->count && ok; i++, thread++) {
+        if (i > 0 && copies[i]->head.pid != copies[i - 1]->head.pid) {
+            context++;
+            thread = 0;
+        }
+        ok = write_file(copies[i], context, thread, names, metric, directory, fail);
+    }
+    free(copies);
+    return ok;
 }
 
 bool profiles_write_tau(const struct profiles *profiles, const struct profile_names *names,
