@@ -12,9 +12,10 @@ import argparse
 import bisect
 import collections
 import concurrent.futures
-import json
+import importlib.machinery
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest  # noqa: E402
 from fewest import fewest, ranges  # noqa: E402
 
+mkarchive = importlib.machinery.SourceFileLoader("mkarchive", os.path.join(guest.ROOT, "tools/mkarchive")).load_module()
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
 KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills"]
 WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "/test/kernel_ipc", "/test/kernel_futex",
@@ -34,6 +36,7 @@ WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "
 NETWORKED = {"/test/explore_net"}
 NEEDED = {"console", "fs", "proc"}  # servers (servers/README.md, When a server dies)
 AGAIN = "/test/explore_again"  # starts another workload again and again
+SCRIPT = "/etc/explore.rc"  # in the guest: a script of the user's, or a workload with arguments
 DISTURBING = {"allocations", "kills"}  # these may make the workload's checks fail, so failed checks are not findings
 CPU_SECONDS_MAX = 120  # of the emulator, for a guest that no longer takes timer interrupts
 # Normal differences between runs: caches of servers and of slabs; heaps of servers, and shared buffers not yet unmapped.
@@ -50,7 +53,7 @@ class Run:
 
     def __init__(self, explorer, seed, kept=None):
         self.explorer, self.seed, self.kept = explorer, seed, kept
-        self.workload = WORKLOADS[seed % len(WORKLOADS)] if explorer.choice.workload == "all" else explorer.choice.workload
+        self.workload = WORKLOADS[seed % len(WORKLOADS)] if explorer.workload == "all" else explorer.workload
         name = f"{seed}" if kept is None else f"{seed}-{len(kept)}-{zlib.crc32(ranges(kept).encode()):x}"
         self.directory = os.path.join(explorer.out, f"seed-{name}")
         self.lines, self.findings, self.perturbations, self.left, self.told = [], [], 0, {}, "the run was cut short"
@@ -73,7 +76,7 @@ class Run:
 
     def network(self):
         """Delay of packets in microseconds; None: no network."""
-        return 4 << self.seed % 8 if self.workload in NETWORKED or self.explorer.choice.network else None
+        return 4 << self.seed % 8 if NETWORKED & {self.workload, self.explorer.choice.workload} or self.explorer.choice.network else None
 
     def execute(self):
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -193,6 +196,32 @@ def list_symbols(arch, path):
     return [(int(words[0], 16), *words[1:]) for words in map(str.split, listed.splitlines()) if len(words) == 3]
 
 
+def entries(archive):
+    """Yields (name, offset, contents) of the newc archive's files."""
+    with open(archive, "rb") as file:
+        data = file.read()
+    at = 0
+    while data[at:at + 6] == b"070701":
+        size, length = (int(data[at + 6 + 8 * i:at + 14 + 8 * i], 16) for i in (6, 11))
+        begin = (at + 110 + length + 3) & ~3
+        yield data[at + 110:at + 109 + length].decode(), at, data[begin:begin + size]
+        at = (begin + size + 3) & ~3
+
+
+def add_script(archive, text, directory):
+    """Returns an archive with a script in addition, which stays in the directory, because a recipe names it."""
+    end = next(at for name, at, _ in entries(archive) if name == "TRAILER!!!")
+    with open(archive, "rb") as file:
+        data = file.read()
+    data = data[:end] + mkarchive.entry(end, SCRIPT[1:], 0o100755, text.encode()) + data[end:]
+    path = os.path.join(directory, f"archive-{zlib.crc32(data):x}.cpio")
+    if not os.path.exists(path):
+        with open(path + ".new", "wb") as file:
+            file.write(data)
+        os.replace(path + ".new", path)
+    return path
+
+
 class Programs:
     """The programs of the boot archive, for their symbols: translates PROGRAM:0xADDRESS."""
 
@@ -201,17 +230,8 @@ class Programs:
         self.lock, self.symbols = threading.Lock(), {}  # by program: (addresses, names)
 
     def read(self, program):
-        """Returns the file with that name from the newc archive."""
-        with open(self.archive, "rb") as file:
-            data = file.read()
-        at = 0
-        while data[at:at + 6] == b"070701":
-            size, length = (int(data[at + 6 + 8 * i:at + 14 + 8 * i], 16) for i in (6, 11))
-            name, begin = data[at + 110:at + 109 + length].decode(), (at + 110 + length + 3) & ~3
-            if os.path.basename(name) == program:
-                return data[begin:begin + size]
-            at = (begin + size + 3) & ~3
-        return b""
+        """Returns the file with that name from the archive."""
+        return next((data for name, _, data in entries(self.archive) if os.path.basename(name) == program), b"")
 
     def load(self, program):
         with tempfile.NamedTemporaryFile() as file:
@@ -328,10 +348,27 @@ class Explorer:
         choice.kernel = choice.kernel or kernel
         if not os.path.exists(choice.kernel):
             raise guest.GuestError(f"there is no {os.path.relpath(choice.kernel)}: make explorer ARCH={choice.arch}")
+        os.makedirs(self.out, exist_ok=True)
         self.archive = choice.archive or archive
+        self.workload = self.find_workload()
         self.programs = Programs(self.archive, choice.arch)
         self.coverage = Coverage(choice.arch, choice.kernel)
-        os.makedirs(self.out, exist_ok=True)
+
+    def find_workload(self):
+        """Returns the path of what the guest runs, or all."""
+        choice = self.choice
+        if choice.script:
+            with open(choice.script, encoding="utf-8") as file:
+                text = file.read()
+        elif choice.workload != "all" and f"/{choice.workload}".lstrip("/") not in (name for name, _, _ in entries(self.archive)):
+            raise guest.GuestError(f"the guest has no program {choice.workload}; WORKLOAD is a path in its boot archive, as "
+                                   "/test/explore_meet, or `all`")
+        elif not choice.arguments:
+            return choice.workload
+        else:
+            text = shlex.join([choice.workload, *choice.arguments]) + "\n"
+        self.archive = add_script(self.archive, text, self.out)
+        return SCRIPT
 
     def find_usual(self):
         """Finds what each workload leaves without perturbations."""
@@ -398,14 +435,18 @@ class Explorer:
 
 
 def again(choice, run):
-    words = ["build/host/tarn explore", f"--seeds {run.seed}"]
-    words += [f"--{name} {value}" for name, value in (("arch", choice.arch), ("smp", choice.smp), ("memory", choice.memory),
-                                                      ("kinds", choice.kinds), ("limit", choice.limit))
-              if value != PARSER.get_default(name)]
+    words = [os.path.relpath(TARN), "explore", "--seeds", str(run.seed)]
+    for name in "arch", "smp", "memory", "kinds", "limit", "options":
+        if (value := getattr(choice, name)) != PARSER.get_default(name):
+            words += [f"--{name}", str(value)]
     words += [f"--{name}" for name in ("network", "first") if getattr(choice, name)]
-    words += [f"--kernel {os.path.relpath(choice.kernel)}"] if "explore/tarn.elf" not in choice.kernel else []
-    words += [f"--archive {os.path.relpath(choice.archive)}"] if choice.archive else []
-    return " ".join([*words, run.workload])
+    words += [f"--no-{name}" for name in ("check", "leaks") if not getattr(choice, name)]
+    for name, usual in zip(("kernel", "archive", "script"), (*guest.exploring_files(choice.arch), "")):
+        if (path := getattr(choice, name) or usual) != usual:
+            words += [f"--{name}", os.path.relpath(path)]
+    if not choice.script:
+        words += [run.workload] if choice.workload == "all" else [*(["--"] if choice.arguments else []), choice.workload, *choice.arguments]
+    return shlex.join(words)
 
 
 def seed_range(text):
@@ -424,7 +465,7 @@ class Parser(argparse.ArgumentParser):
 def make_parser():
     parser = Parser(prog="tarn explore", add_help=False)
     for name, value in (("kinds", ""), ("memory", "256M"), ("options", ""), ("out", os.path.join(guest.ROOT, "out/explore")),
-                        ("kernel", None), ("archive", None)):
+                        ("kernel", None), ("archive", None), ("script", None)):
         parser.add_argument(f"--{name}", default=value)
     for name, value in ("smp", 4), ("limit", 20000), ("jobs", 2), ("tries", 120):
         parser.add_argument(f"--{name}", type=int, default=value)
@@ -434,7 +475,8 @@ def make_parser():
         parser.add_argument(f"--no-{name}", dest=name, action="store_false")
     parser.add_argument("--arch", default=guest.DEFAULT_ARCH, choices=guest.MACHINES)
     parser.add_argument("--seeds", type=seed_range, default=seed_range("1..20"))
-    parser.add_argument("workload")
+    parser.add_argument("workload", nargs="?")
+    parser.add_argument("arguments", nargs="*")
     return parser
 
 

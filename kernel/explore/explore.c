@@ -73,7 +73,10 @@ static struct processor {
     uint32_t put_off;              /* an interrupt's number + 1; 0: none */
     bool busy;
     uint32_t held_count;
-    const struct spinlock *held[HELD_MAX];
+    struct held {
+        const struct spinlock *lock;
+        uint64_t place; /* address in the function that took it */
+    } held[HELD_MAX], wanted;
 } processors[CPUS_MAX];
 
 bool explore_on;
@@ -85,6 +88,7 @@ static uint64_t started_at;
 _Atomic uint64_t explore_performed;                         /* perturbations */
 uint8_t explore_covered[TEXT_MAX];                          /* accesses, by offset of the return address */
 uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* [held][wanted] */
+static struct explore_pair order_places[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* where each was acquired */
 
 /* ---- numbers ---------------------------------------------------------------------------------------------
  */
@@ -498,24 +502,33 @@ int64_t explore_program_turn(bool hot)
 /* ---- lock orders
  * ------------------------------------------------------------------------------------------- */
 
-static void note_order(const struct spinlock *held, const struct spinlock *wanted)
+static void tell_order(const struct lock_class *first, const struct lock_class *second,
+                       const struct explore_pair *at, const struct explore_pair *before)
 {
-    uint32_t a = held->class->number, b = wanted->class->number;
-    if (a == b) {
-        if (held > wanted && !explore_orders[a][a]) {
-            explore_orders[a][a] = 1;
-            log_line("explore: lock order: two of class %s, the higher address first", held->class->name);
-            explore_found();
-        }
+    char places[4][64] = {""};
+    debugger_return_symbol(places[0], sizeof places[0], at->one);
+    debugger_return_symbol(places[1], sizeof places[1], at->other);
+    debugger_return_symbol(places[2], sizeof places[2], before->one);
+    debugger_return_symbol(places[3], sizeof places[3], before->other);
+    if (first == second)
+        log_line("explore: lock order: two of class %s, the higher address first: at %s, then at %s",
+                 first->name, places[0], places[1]);
+    else
+        log_line("explore: lock order: %s at %s, then %s at %s; and the other way round: at %s, then at %s",
+                 first->name, places[0], second->name, places[1], places[2], places[3]);
+    explore_found();
+}
+
+static void note_order(const struct held *held, const struct held *wanted)
+{
+    const struct lock_class *first = held->lock->class, *second = wanted->lock->class;
+    uint32_t a = first->number, b = second->number;
+    if (explore_orders[a][b] || (a == b && held->lock < wanted->lock))
         return;
-    }
-    bool is_new = !explore_orders[a][b];
     explore_orders[a][b] = 1;
-    if (is_new && explore_orders[b][a]) {
-        log_line("explore: lock order: %s before %s, and the other way round", held->class->name,
-                 wanted->class->name);
-        explore_found();
-    }
+    order_places[a][b] = (struct explore_pair){held->place, wanted->place};
+    if (explore_orders[b][a])
+        tell_order(first, second, &order_places[a][b], &order_places[b][a]);
 }
 
 void explore_lock_wanted(const struct spinlock *lock)
@@ -523,17 +536,20 @@ void explore_lock_wanted(const struct spinlock *lock)
     if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED) || panic_is_on())
         return;
     struct processor *own = this_processor();
+    own->wanted = (struct held){lock, (uint64_t)__builtin_return_address(0)};
     for (uint32_t i = 0; i < own->held_count; i++)
-        note_order(own->held[i], lock);
+        note_order(&own->held[i], &own->wanted);
 }
 
+/* A lock that was waited for is taken somewhere else in the kernel than it was wanted. */
 void explore_lock_taken(const struct spinlock *lock)
 {
     if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
         return;
     struct processor *own = this_processor();
+    uint64_t place = own->wanted.lock == lock ? own->wanted.place : (uint64_t)__builtin_return_address(0);
     if (own->held_count < HELD_MAX)
-        own->held[own->held_count++] = lock;
+        own->held[own->held_count++] = (struct held){lock, place};
     explore_point_loaded(lock, __ATOMIC_ACQUIRE);
 }
 
@@ -544,7 +560,7 @@ void explore_lock_released(const struct spinlock *lock)
     struct processor *own = this_processor();
     explore_point_stores(lock, __ATOMIC_RELEASE);
     for (uint32_t i = own->held_count; i-- > 0;) {
-        if (own->held[i] == lock) {
+        if (own->held[i].lock == lock) {
             own->held[i] = own->held[--own->held_count];
             return;
         }

@@ -96,7 +96,29 @@ static const struct known_difference {
      {0, 0},
      {0, 1},
      0},
+    {"another text at another time, where only the order counts",
+     FIRST "1301 0 trace_context pid=1 tid=3 name=calc\n1399 0 user_text text=twO\n1500 0 !lost 0\n" THIRD,
+     NO_PACKET,
+     LOCKSTEP_EVENT,
+     1400,
+     1,
+     {0, 0},
+     {0, 0},
+     0},
+    {"other times and numbers, where only the order counts",
+     FIRST "1340 0 trace_context pid=1 tid=3 name=calc\n1401 0 user_text text=two\n1510 0 !lost 0\n"
+           "1610 0 trace_context pid=1 tid=2 name=calc\n1707 0 sched_enqueue tid=7 cpu=1 length=5\n",
+     NO_PACKET,
+     LOCKSTEP_ALIKE,
+     0,
+     3,
+     {0, 0},
+     {0, 0},
+     0},
 };
+
+#define ONLY_ORDER 2u /* the last ones: times and numbers do not count */
+#define KNOWN      (sizeof(known) / sizeof(known[0]))
 
 static void bail_out(const char *text)
 {
@@ -143,12 +165,13 @@ static void write_trace(struct trace *trace, const char *name, const char *order
 }
 
 static void walk(struct lockstep *pair, const struct trace traces[2], const struct filter *filter,
-                 const struct lockstep_types *types, uint64_t bound)
+                 const struct lockstep_types *types, uint64_t bound, bool only_order)
 {
     *pair = (struct lockstep){.types = types};
     for (unsigned side = 0; side < 2; side++) {
         pair->sides[side].trace = &traces[side];
         pair->sides[side].filter = filter;
+        pair->sides[side].only_order = only_order;
         pair->sides[side].stream = &traces[side].streams[0];
     }
     lockstep_walk(pair, bound, (struct reporter *const[2]){NULL, NULL});
@@ -176,19 +199,40 @@ static void test_known(const struct known_difference *wanted, const char *order,
     struct lockstep_types types;
     struct trace traces[2];
     struct lockstep pair;
+    bool only_order = wanted >= known + KNOWN - ONLY_ORDER;
 
     write_trace(&traces[0], "a", order, FIRST SECOND THIRD, NO_PACKET);
     write_trace(&traces[1], "b", other, wanted->text, wanted->removed);
     lockstep_types_open(&types, &traces[0].schema, &traces[1].schema);
-    walk(&pair, traces, &filter, &types, UINT64_MAX);
+    walk(&pair, traces, &filter, &types, UINT64_MAX, only_order);
     check(is_as_known(&pair, wanted), "%s and %s: %s", order, other, wanted->what);
     lockstep_close(&pair);
     if (wanted->difference != LOCKSTEP_ALIKE) {
-        walk(&pair, traces, &filter, &types, EARLY);
+        walk(&pair, traces, &filter, &types, EARLY, only_order);
         check(pair.difference == LOCKSTEP_ALIKE || pair.ticks > EARLY,
               "%s and %s: %s, after the time that counts", order, other, wanted->what);
         lockstep_close(&pair);
     }
+    lockstep_types_close(&types);
+    trace_close(&traces[0]);
+    trace_close(&traces[1]);
+}
+
+/* Two builds of one program. */
+static void test_builds(const char *order)
+{
+    struct filter filter = {.to_ticks = UINT64_MAX};
+    struct lockstep_types types;
+    struct trace traces[2];
+    struct lockstep pair;
+
+    write_trace(&traces[0], "a", order, FIRST "1300 0 state_image pid=1 build_id_high=1\n", NO_PACKET);
+    write_trace(&traces[1], "b", order, FIRST "1300 0 state_image pid=1 build_id_high=2\n", NO_PACKET);
+    lockstep_types_open(&types, &traces[0].schema, &traces[1].schema);
+    walk(&pair, traces, &filter, &types, UINT64_MAX, false);
+    check(pair.difference == LOCKSTEP_ALIKE && pair.alike > 3, "%s: other build-ids are no difference",
+          order);
+    lockstep_close(&pair);
     lockstep_types_close(&types);
     trace_close(&traces[0]);
     trace_close(&traces[1]);
@@ -199,8 +243,9 @@ int main(void)
     static const char *const orders[] = {"le", "be"};
 
     make_scratch();
+    test_builds(orders[0]);
     for (unsigned order = 0; order < 4; order++)
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        for (size_t i = 0; i < KNOWN; i++)
             test_known(&known[i], orders[order / 2], orders[order % 2]);
     return finish_tests();
 }

@@ -59,6 +59,7 @@ struct diff {
     enum analysis_format format;
     uint64_t top;  /* 0: all */
     bool is_first; /* --first: compare events, not tables */
+    bool only_order;
     uint64_t context;
     struct command_option filters[FILTER_OPTIONS + 1], passed_on[DIFF_OPTIONS_MAX];
     unsigned passed_count;

@@ -32,7 +32,8 @@ static void add_pair(struct diff_first *first, uint32_t cpu)
     for (unsigned side = 0; side < 2; side++)
         pair->sides[side] = (struct lockstep_side){.trace = &first->runs[side]->trace,
                                                    .filter = &first->runs[side]->filter,
-                                                   .stream = find_stream(first->runs[side], cpu)};
+                                                   .stream = find_stream(first->runs[side], cpu),
+                                                   .only_order = first->diff->only_order};
 }
 
 static int by_cpu(const void *a, const void *b)

@@ -79,10 +79,10 @@ static void each_field(const struct lockstep *pair, void (*tell)(const char *nam
 
     if (!is_same_kind)
         tell("event", number++);
-    if (a->ticks != b->ticks)
+    if (a->ticks != b->ticks && !pair->sides[0].only_order)
         tell("time", number++);
     for (unsigned i = 0; is_same_kind && i < a->event.type->field_count; i++)
-        if (!lockstep_same_field(&a->event.type->fields[i], &a->event, &b->event))
+        if (!lockstep_same_field(pair, &a->event.type->fields[i]))
             tell(a->event.type->fields[i].name, number++);
     for (unsigned i = 0; is_same_kind && i < b->event.type->field_count; i++)
         if (schema_find_field(a->event.type, b->event.type->fields[i].name) == NULL)

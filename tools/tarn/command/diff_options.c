@@ -46,7 +46,11 @@ static const struct command_option own_options[] = {
     {FLAG("first", struct diff, is_first,
           "print the first event in which two traces of the same run differ, and the events before it on "
           "each CPU"),
-     .with = "context,json,from,to,cpu,class,event"},
+     .with = "context,order-only,json,from,to,cpu,class,event"},
+    {FLAG("order-only", struct diff, only_order,
+          "with --first: compare which events come on each CPU, their texts and enumerations; not times, "
+          "numbers and addresses"),
+     .need = "first"},
     {COUNT("context", "N", struct diff, context, 0, COUNT_MAX,
            "with --first: number of events to print before it on each CPU (5)"),
      .need = "first"},

@@ -11,7 +11,7 @@
 
 /* The script reads the values. */
 struct options {
-    const char *value;
+    const char *value, *script;
     bool flag;
 };
 
@@ -47,6 +47,7 @@ static const struct command_option known[] = {
     SWITCH("no-check", "do not read and check the trace of each run"),
     SWITCH("no-leaks", "do not compare what is left at the end with a run without perturbations"),
     VALUE("out", "DIR", "where to keep consoles and traces of findings (out/explore)"),
+    {TEXT("script", "FILE", struct options, script, "run this script of the host instead of a WORKLOAD")},
     VALUE("kernel", "FILE", "the exploring kernel (build/ARCH/explore/tarn.elf)"),
     VALUE("archive", "FILE", "the boot archive (build/ARCH/explore/boot.cpio)"),
     SWITCH("verbose", "print a line for each seed"),
@@ -55,12 +56,14 @@ static const struct command_option known[] = {
 static int run_explore(int argc, char **argv)
 {
     char script[PATH_MAX];
-    struct options options;
+    struct options options = {NULL};
     struct fail fail;
     int status = command_parse(&explore_command, (void *[]){&options}, argc, argv);
 
     if (status >= 0)
         return status;
+    if ((options.script != NULL) == (optind < argc))
+        return complain_of_words(&explore_command, "expected either a WORKLOAD or --script FILE");
     if (!session_find("tools/explore.py", script, &fail))
         return fail_report(&fail, EXIT_USAGE);
     argv[0] = script;
@@ -72,8 +75,8 @@ static int run_explore(int argc, char **argv)
 const struct command explore_command = {
     .name = "explore",
     .summary = "run a workload under many CPU interleavings, and report failures",
-    .forms = "[OPTION]... WORKLOAD",
+    .forms = "[OPTION]... WORKLOAD\n[OPTION]... -- WORKLOAD ARGUMENT...\n[OPTION]... --script FILE",
     .groups = {{NULL, known}},
-    .least = 1,
-    .most = 1,
+    .least = 0,
+    .most = 64,
     .run = run_explore};

@@ -235,6 +235,15 @@ static void take_checkpoint_options(struct visit *visit)
         checkpoints_forget(&visit->checkpoints);
 }
 
+/* Events that `tarn trace` in gdb prints have the times of `tarn list`. */
+static void tell_start(const struct trace *trace)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRId64, schema_ns(&trace->schema, trace->begin));
+    setenv("TARN_GOTO_START", text, 1);
+}
+
 static int run_goto(int argc, char **argv)
 {
     struct options options = {.checkpoint_bytes = CHECKPOINT_BYTES_DEFAULT};
@@ -254,6 +263,7 @@ static int run_goto(int argc, char **argv)
         return complain_of_words(&goto_command, "--prepare takes no EVENT");
     if (!trace_open(&trace, argv[optind], &fail))
         return fail_report(&fail, EXIT_DAMAGE);
+    tell_start(&trace);
     visit.trace = &trace, visit.recipe = &recipe, visit.has_event = event != NULL || options.prepares;
     status = EXIT_USAGE;
     if (read_recipe(&recipe, &trace, &fail) &&

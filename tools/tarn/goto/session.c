@@ -33,12 +33,13 @@ bool session_find(const char *name, char path[PATH_MAX], struct fail *fail)
 bool session_gdb(struct emulator *emulator, const struct recipe *recipe, uint32_t cpu, char *const commands[],
                  unsigned count, bool *wants_before, struct fail *fail)
 {
-    char script[PATH_MAX], remote[EMULATOR_PATH_MAX + 40], thread[40];
-    char *words[WORDS_MAX] = {"gdb-multiarch", "-nx", "-q", "-iex", "set confirm off"};
-    unsigned n = 5;
+    char script[PATH_MAX], root[PATH_MAX], sources[PATH_MAX + 20], remote[EMULATOR_PATH_MAX + 40], thread[40];
+    char *words[WORDS_MAX] = {"gdb-multiarch", "-nx", "-q", "-iex", "set confirm off", "-iex", sources};
+    unsigned n = 7;
 
-    if (!session_find("tools/gdb/tarn.py", script, fail))
+    if (!session_find("tools/gdb/tarn.py", script, fail) || !session_find(".", root, fail))
         return false;
+    snprintf(sources, sizeof(sources), "directory %s", root); /* compiled with names from there on */
     snprintf(remote, sizeof(remote), "target remote %s", emulator->socket_path);
     snprintf(thread, sizeof(thread), "thread %u", cpu + 1);
     if (count > 0)

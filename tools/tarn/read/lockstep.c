@@ -53,11 +53,21 @@ static uint64_t element(const struct field *field, const struct event *event, ui
                         field->swap);
 }
 
-bool lockstep_same_field(const struct field *field, const struct event *event, const struct event *other)
+static bool is_compared(const struct field *field, bool only_order)
 {
+    if (strncmp(field->name, "build_id", strlen("build_id")) == 0)
+        return false;
+    return !only_order || is_text(field) || (field->labels != NULL && !is_list(field));
+}
+
+bool lockstep_same_field(const struct lockstep *pair, const struct field *field)
+{
+    const struct event *event = &pair->sides[0].cursor.event, *other = &pair->sides[1].cursor.event;
     const struct field *match = schema_find_field(other->type, field->name);
     uint64_t count = is_list(field) ? field_count(field, event) : 1;
 
+    if (!is_compared(field, pair->sides[0].only_order))
+        return true;
     if (match == NULL || is_text(field) != is_text(match) || is_list(field) != is_list(match))
         return false;
     if (is_text(field)) {
@@ -74,12 +84,14 @@ bool lockstep_same_field(const struct field *field, const struct event *event, c
     return true;
 }
 
-static bool has_same_fields(const struct event *a, const struct event *b)
+static bool has_same_fields(const struct lockstep *pair)
 {
+    const struct event *a = &pair->sides[0].cursor.event, *b = &pair->sides[1].cursor.event;
+
     if (strcmp(a->type->name, b->type->name) != 0 || a->type->field_count != b->type->field_count)
         return false;
     for (unsigned i = 0; i < a->type->field_count; i++)
-        if (!lockstep_same_field(&a->type->fields[i], a, b))
+        if (!lockstep_same_field(pair, &a->type->fields[i]))
             return false;
     return true;
 }
@@ -88,15 +100,24 @@ static inline bool is_alike(const struct lockstep *pair)
 {
     const struct cursor *a = &pair->sides[0].cursor, *b = &pair->sides[1].cursor;
 
-    if (a->ticks != b->ticks)
+    if (a->ticks != b->ticks && !pair->sides[0].only_order)
         return false;
     if (pair->types->same[a->event.type->index] == b->event.type && a->event.words == b->event.words &&
         memcmp(a->event.bytes, b->event.bytes, a->event.words * 8ul) == 0)
         return true;
-    return has_same_fields(&a->event, &b->event);
+    return has_same_fields(pair);
 }
 
 /* ---- one CPU --------------------------------------------------------------------------------------- */
+
+/* Begin and end of packets are where the sizes of events put them. */
+static bool is_of_packet(const struct lockstep_side *side)
+{
+    uint32_t id = event_id(&side->trace->schema, &side->cursor.event);
+
+    return id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_CONTEXT) ||
+           id == TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
+}
 
 bool lockstep_next(struct lockstep_side *side)
 {
@@ -107,7 +128,8 @@ bool lockstep_next(struct lockstep_side *side)
         if (!cursor_next(cursor) || cursor->ticks >= filter->to_ticks)
             return side->has_event = false;
     } while (cursor->ticks < filter->from_ticks ||
-             (filter->types != NULL && !filter->types[cursor->event.type->index]));
+             (filter->types != NULL && !filter->types[cursor->event.type->index]) ||
+             (side->only_order && is_of_packet(side)));
     return side->has_event = true;
 }
 
@@ -151,7 +173,7 @@ static void note_difference(struct lockstep *pair)
 {
     const struct lockstep_side *a = &pair->sides[0], *b = &pair->sides[1];
 
-    pair->ticks = a->cursor.ticks < b->cursor.ticks ? a->cursor.ticks : b->cursor.ticks;
+    pair->ticks = a->cursor.ticks < b->cursor.ticks || a->only_order ? a->cursor.ticks : b->cursor.ticks;
     pair->difference = LOCKSTEP_EVENT;
     if (packet_of(a) != packet_of(b) && is_first_of_packet(a) && is_first_of_packet(b)) {
         pair->difference = LOCKSTEP_PACKETS;

@@ -5,7 +5,10 @@
  * Packets are matched by number. Whatever one trace has before the first packet of the other, or after the
  * last event of the other, is skipped. In between, every packet and event must be in both, with the same
  * time and values. Types and fields are matched by name, so the traces may have different schema versions or
- * byte orders.
+ * byte orders. Build-ids are not compared: two builds do the same as long as their events are the same.
+ *
+ * If only the order counts, neither times nor numbers nor packets are compared: only which events come, and
+ * their texts and enumerations.
  */
 #ifndef TARN_LOCKSTEP_H
 #define TARN_LOCKSTEP_H
@@ -21,6 +24,7 @@ struct lockstep_side {
     const struct trace *trace;
     const struct filter *filter;
     const struct stream *stream; /* NULL: the trace has no stream of this CPU */
+    bool only_order;             /* the same on both sides */
     struct cursor cursor;        /* at the first different event */
     bool has_event;
     uint64_t first_packet; /* its packet number */
@@ -43,14 +47,14 @@ struct lockstep {
     uint64_t first_packet;
     bool is_joint;
     enum lockstep_difference difference;
-    uint64_t ticks;   /* of the difference: the earlier of the two events */
+    uint64_t ticks;   /* of the difference: the earlier of the two events; A's if only the order counts */
     unsigned lacking; /* LOCKSTEP_PACKETS: the side without the packets */
 };
 
 void lockstep_types_open(struct lockstep_types *types, const struct schema *a, const struct schema *b);
 void lockstep_types_close(struct lockstep_types *types);
 
-/* Walks both sides to the first difference. The caller has set the fields up to `stream` of both sides,
+/* Walks both sides to the first difference. The caller has set the fields up to `only_order` of both sides,
  * `cpu` and `types`. Differences after BOUND need not be found. Cursors report to REPORTERS. */
 void lockstep_walk(struct lockstep *pair, uint64_t bound, struct reporter *const reporters[2]);
 void lockstep_close(struct lockstep *pair);
@@ -58,7 +62,8 @@ void lockstep_close(struct lockstep *pair);
 /* Moves to the next event that passes the side's filter. */
 bool lockstep_next(struct lockstep_side *side);
 
-/* Whether FIELD has the same value in EVENT and in OTHER, an event of a type with the same name. */
-bool lockstep_same_field(const struct field *field, const struct event *event, const struct event *other);
+/* Whether FIELD has the same value in the events at which the sides are, of types with the same name, or is
+ * not compared. */
+bool lockstep_same_field(const struct lockstep *pair, const struct field *field);
 
 #endif
