@@ -333,6 +333,9 @@ static const struct damage {
     {ANOMALY_SEQUENCE, 64, 8, 1},
     {ANOMALY_DISCARDED, 56, 8, UINT64_MAX}, /* the next packet's counter goes back */
     {ANOMALY_CUT, 92, 4, TRACE_PACKET_CUT},
+    {ANOMALY_CONTEXT, 40, 8, 96 * 8},     /* content: only the header */
+    {ANOMALY_EVENT_COUNT, 40, 8, 96 * 8}, /* the next packet's count includes its events */
+    {ANOMALY_EVENT_COUNT, 80, 8, 1},
     {ANOMALY_EVENT_LENGTH, 96, 4, 2}, /* trace_context without a length */
     {ANOMALY_EVENT_LENGTH, 96, 4, 1023u << 22 | 2},
     {ANOMALY_EVENT_ID, 96, 4, 4u << 22 | 0x3fffff},

@@ -27,7 +27,6 @@ struct result {
     uint64_t kinds[ANOMALY_COUNT];
     uint64_t packets, events, bytes, lost_events, lost_packets;
     struct missing missing;
-    uint64_t count; /* of events behind the last packet, if all of it is there; or TRACE_EVENTS_UNKNOWN */
 };
 
 struct check {
@@ -55,111 +54,16 @@ static void on_report(struct reporter *reporter, const struct report *report)
     result->reports[result->report_count++] = *report;
 }
 
-static void found(struct cursor *cursor, enum anomaly anomaly, uint64_t offset, uint32_t id)
-{
-    struct report report = {.anomaly = anomaly,
-                            .stream = cursor->stream,
-                            .offset = offset,
-                            .packet_seq = cursor->packet.header.packet_seq_num,
-                            .event_id = id};
-
-    on_report(cursor->reporter, &report);
-}
-
-/* The packet must begin with the count that the one before it ended with, unless that was cut or something
- * lies in between: then with no smaller one. */
-static void check_count(struct cursor *cursor, struct result *result)
-{
-    const struct trace_packet *header = &cursor->packet.header;
-    const bool is_next = header->packet_seq_num == cursor->previous_seq + 1;
-
-    if (result->count != TRACE_EVENTS_UNKNOWN && header->events_before != TRACE_EVENTS_UNKNOWN &&
-        (is_next && !cursor->is_broken ? header->events_before != result->count
-                                       : header->events_before < result->count))
-        found(cursor, ANOMALY_EVENT_COUNT, cursor->packet.offset, 0);
-    cursor->is_broken = (header->flags & TRACE_PACKET_CUT) != 0;
-}
-
-/* Checks the packet's events up to the first invalid one. */
-static void check_events(struct cursor *cursor, struct result *result)
-{
-    const struct schema *schema = &cursor->trace->schema;
-    const struct packet *packet = &cursor->packet;
-    const uint8_t *at = packet->bytes + sizeof(struct trace_packet),
-                  *end = packet->bytes + packet->content_bytes;
-    uint64_t ticks = packet->header.timestamp_begin, events = 0;
-    struct event event;
-
-    while (at < end) {
-        enum anomaly anomaly = event_decode(schema, at, (size_t)(end - at), &event);
-
-        ticks += event_head(schema, at).time - (uint32_t)ticks;
-        if (__builtin_expect(anomaly == ANOMALY_NONE && ticks > packet->header.timestamp_end, 0))
-            anomaly = ANOMALY_EVENT_TIME;
-        if (__builtin_expect(anomaly != ANOMALY_NONE, 0)) {
-            found(cursor, anomaly, packet->offset + (uint64_t)(at - packet->bytes), event_id(schema, &event));
-            break;
-        }
-        events++;
-        at += event.words * 8ul;
-    }
-    if (at == end && ticks != packet->header.timestamp_end)
-        found(cursor, ANOMALY_END_TIME, packet->offset, 0);
-    result->events += events;
-    result->count = packet->header.events_before + events - (events > 0);
-    if (at < end || packet->header.events_before == TRACE_EVENTS_UNKNOWN)
-        result->count = TRACE_EVENTS_UNKNOWN;
-}
-
-static bool has_event(const struct cursor *cursor, uint64_t at, uint32_t minor)
-{
-    struct event event = {.bytes = cursor->packet.bytes + at};
-
-    return event_id(&cursor->trace->schema, &event) == TRACE_ID(TRACE_CLASS_TRACE, minor);
-}
-
-/* A packet's content begins with a context event and ends with an end event; a filler may follow. */
-static void check_ends(struct cursor *cursor)
-{
-    const struct packet *packet = &cursor->packet;
-    uint64_t first = sizeof(struct trace_packet), end = packet->content_bytes;
-
-    if (end == first && packet->header.flags & TRACE_PACKET_CLOSING)
-        return; /* it has no events */
-    if (end == first || !has_event(cursor, first, TRACE_MINOR_CONTEXT))
-        found(cursor, ANOMALY_CONTEXT, packet->offset + first, 0);
-    if (end == first || !has_event(cursor, end - 8, TRACE_MINOR_END))
-        found(cursor, ANOMALY_END, packet->offset + end, 0);
-    if (end < packet->packet_bytes && !has_event(cursor, end, TRACE_MINOR_FILLER))
-        found(cursor, ANOMALY_FILLER, packet->offset + end, 0);
-}
-
 static void check_stream(const struct trace *trace, const struct stream *stream, struct result *result)
 {
     struct cursor cursor;
-    struct packet *packet = &cursor.packet;
-    uint64_t offset = 0;
 
     result->reporter.report = on_report;
     result->bytes = stream->size;
-    result->count = TRACE_EVENTS_UNKNOWN;
     cursor_open(&cursor, trace, stream, 0, &result->reporter);
-    while (offset < stream->size) {
-        enum anomaly anomaly = stream_packet(trace, stream, offset, &cursor.buffer, packet);
-
-        if (anomaly != ANOMALY_NONE)
-            found(&cursor, anomaly, offset, 0);
-        if (anomaly_is_fatal(anomaly)) {
-            offset = stream_resync(trace, stream, offset + 8);
-            continue;
-        }
-        check_count(&cursor, result);
-        report_losses(&cursor, &packet->header, offset);
-        check_ends(&cursor);
-        check_events(&cursor, result);
-        result->packets++;
-        offset += packet->packet_bytes;
-    }
+    while (cursor_next(&cursor))
+        result->events++;
+    result->packets = cursor.packets;
     cursor_close(&cursor);
 }
 

@@ -77,7 +77,7 @@ static void remember(struct cursor *cursor, const struct trace_packet *header, u
 }
 
 /* The count of events behind the packet at OFFSET, as far as it can be read: its end event does not count. */
-static uint64_t count_behind(const struct cursor *cursor, uint64_t offset)
+static uint64_t count_behind(const struct cursor *cursor, uint64_t offset, bool *is_whole)
 {
     const struct schema *schema = &cursor->trace->schema;
     struct packet_buffer buffer = {NULL, 0};
@@ -85,6 +85,7 @@ static uint64_t count_behind(const struct cursor *cursor, uint64_t offset)
     struct event event;
     uint64_t count = TRACE_EVENTS_UNKNOWN;
 
+    *is_whole = false;
     if (!anomaly_is_fatal(stream_packet(cursor->trace, cursor->stream, offset, &buffer, &packet))) {
         const uint8_t *at = packet.bytes + sizeof(struct trace_packet),
                       *end = packet.bytes + packet.content_bytes;
@@ -93,6 +94,7 @@ static uint64_t count_behind(const struct cursor *cursor, uint64_t offset)
              at < end && event_decode(schema, at, (size_t)(end - at), &event) == ANOMALY_NONE;
              at += event.words * 8ul)
             count += event_id(schema, &event) != TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_END);
+        *is_whole = at == end && packet.header.events_before != TRACE_EVENTS_UNKNOWN;
     }
     free(buffer.bytes);
     return count;
@@ -104,11 +106,12 @@ static uint64_t count_missing(const struct cursor *cursor, const struct trace_pa
 {
     const uint64_t most = (header->packet_seq_num - cursor->previous_seq) * (header->packet_size / 64);
     uint64_t behind;
+    bool is_whole;
 
     if (header->events_before == TRACE_EVENTS_UNKNOWN ||
         cursor->previous_events_before == TRACE_EVENTS_UNKNOWN)
         return TRACE_EVENTS_UNKNOWN;
-    behind = count_behind(cursor, cursor->previous_offset);
+    behind = count_behind(cursor, cursor->previous_offset, &is_whole);
     return behind <= header->events_before && header->events_before - behind <= most
                ? header->events_before - behind
                : TRACE_EVENTS_UNKNOWN;
@@ -302,10 +305,71 @@ static void check_end(const struct cursor *cursor)
                                             .packet_seq = cursor->packet.header.packet_seq_num});
 }
 
+/* The count of events behind the last packet, if all of it was walked or can be read. */
+static uint64_t find_count(const struct cursor *cursor)
+{
+    const uint64_t before = cursor->packet.header.events_before;
+    uint64_t count;
+    bool is_whole;
+
+    if (cursor->packets == 0) {
+        count = cursor->has_previous && cursor->reporter != NULL
+                    ? count_behind(cursor, cursor->previous_offset, &is_whole)
+                    : TRACE_EVENTS_UNKNOWN;
+        return count != TRACE_EVENTS_UNKNOWN && is_whole ? count : TRACE_EVENTS_UNKNOWN;
+    }
+    if (cursor->events == TRACE_EVENTS_UNKNOWN || before == TRACE_EVENTS_UNKNOWN)
+        return TRACE_EVENTS_UNKNOWN;
+    return before + cursor->events - (cursor->events > 0); /* without the end event */
+}
+
+/* The packet must begin with the COUNT that the one before it ended with, or with no smaller one if that was
+ * cut or something lies in between. Returns whether events are missing before it. */
+static bool check_count(const struct cursor *cursor, uint64_t count)
+{
+    const struct trace_packet *header = &cursor->packet.header;
+    const bool is_next = header->packet_seq_num == cursor->previous_seq + 1 && !cursor->is_broken;
+
+    if (count == TRACE_EVENTS_UNKNOWN || header->events_before == TRACE_EVENTS_UNKNOWN ||
+        (is_next ? header->events_before == count : header->events_before >= count))
+        return false;
+    send_report(cursor, (struct report){.anomaly = ANOMALY_EVENT_COUNT,
+                                        .offset = cursor->packet.offset,
+                                        .packet_seq = header->packet_seq_num,
+                                        .count = header->events_before,
+                                        .events = count});
+    return true;
+}
+
+static void check_event(const struct cursor *cursor, uint64_t at, uint32_t minor, enum anomaly anomaly)
+{
+    struct event event = {.bytes = cursor->packet.bytes + at};
+
+    if (event_id(&cursor->trace->schema, &event) != TRACE_ID(TRACE_CLASS_TRACE, minor))
+        send_report(cursor, (struct report){.anomaly = anomaly,
+                                            .offset = cursor->packet.offset + at,
+                                            .packet_seq = cursor->packet.header.packet_seq_num});
+}
+
+/* A packet's content begins with a context event and ends with an end event; a filler may follow. One without
+ * events was judged with its header. */
+static void check_ends(const struct cursor *cursor)
+{
+    const uint64_t first = sizeof(struct trace_packet), end = cursor->packet.content_bytes;
+
+    if (end == first)
+        return;
+    check_event(cursor, first, TRACE_MINOR_CONTEXT, ANOMALY_CONTEXT);
+    check_event(cursor, end - 8, TRACE_MINOR_END, ANOMALY_END);
+    if (end < cursor->packet.packet_bytes)
+        check_event(cursor, end, TRACE_MINOR_FILLER, ANOMALY_FILLER);
+}
+
 static bool next_packet(struct cursor *cursor)
 {
     const struct stream *stream = cursor->stream;
     struct packet *packet = &cursor->packet;
+    uint64_t count = find_count(cursor);
 
     check_end(cursor);
     keep_running(cursor);
@@ -322,15 +386,19 @@ static bool next_packet(struct cursor *cursor)
             cursor->is_broken = true;
             continue;
         }
-        cursor->has_gap = !follows(cursor, &packet->header);
+        cursor->has_gap = check_count(cursor, count) | !follows(cursor, &packet->header);
         cursor->is_broken = (packet->header.flags & TRACE_PACKET_CUT) != 0;
         report_losses(cursor, &packet->header, packet->offset);
+        check_ends(cursor);
         cursor->next_packet = packet->offset + packet->packet_bytes;
         cursor->ticks = packet->header.timestamp_begin;
         cursor->at = packet->bytes + sizeof(struct trace_packet);
         cursor->end = packet->bytes + packet->content_bytes;
+        cursor->packets++;
+        cursor->events = 0;
         if (cursor->at < cursor->end)
             return true;
+        count = packet->header.events_before;
     }
     cursor->at = cursor->end = NULL;
     return false;
@@ -345,6 +413,7 @@ static void skip_rest(struct cursor *cursor, enum anomaly anomaly)
                                         .event_id = event_id(&cursor->trace->schema, &cursor->event)});
     cursor->event.type = NULL;
     cursor->is_broken = true;
+    cursor->events = TRACE_EVENTS_UNKNOWN;
     cursor->at = cursor->end;
 }
 
@@ -366,6 +435,7 @@ bool cursor_next_slow(struct cursor *cursor)
         skip_rest(cursor, anomaly);
     }
     cursor->at += cursor->event.words * 8ul;
+    cursor->events++;
     cursor_take_role(cursor, cursor->event.type, cursor->event.bytes);
     return true;
 }

@@ -27,8 +27,10 @@ struct report {
     const struct stream *other;
     uint64_t offset; /* of the packet or event in the file */
     uint64_t packet_seq;
-    uint64_t count;      /* lost packets or events; UINT64_MAX: unknown */
-    uint64_t events;     /* ANOMALY_LOST_PACKETS: in the lost packets; TRACE_EVENTS_UNKNOWN */
+    uint64_t count; /* lost packets or events, UINT64_MAX: unknown; ANOMALY_EVENT_COUNT: the packet's */
+    /* ANOMALY_LOST_PACKETS: in the lost packets; or TRACE_EVENTS_UNKNOWN. ANOMALY_EVENT_COUNT: logged before
+     * the packet, as far as the trace has it */
+    uint64_t events;
     uint64_t begin, end; /* ticks: the loss happened in between */
     uint32_t event_id;
     bool is_either; /* the clocks may be the other way round */
@@ -73,6 +75,8 @@ struct cursor {
     struct packet packet;
     struct packet_buffer buffer;
     uint64_t next_packet;
+    uint64_t packets;  /* read so far */
+    uint64_t events;   /* of this packet so far; at its end, TRACE_EVENTS_UNKNOWN if some were skipped */
     bool has_gap;      /* events may be missing between this packet and the one before */
     bool is_broken;    /* events of the previous packet were skipped */
     bool has_previous; /* there was a previous packet, with these values: */
@@ -111,7 +115,7 @@ static inline uint64_t field_count(const struct field *field, const struct event
     return field->kind == FIELD_SEQUENCE ? field_integer(field->counter, event->bytes) : field->count;
 }
 
-/* Reports the losses before the packet with HEADER; also used by check. */
+/* Reports the losses before the packet with HEADER; also for readers of headers. */
 void report_losses(struct cursor *cursor, const struct trace_packet *header, uint64_t offset);
 
 /* Reports the losses before CURSOR's current packet again, to REPORTER. */
@@ -182,6 +186,7 @@ static inline bool cursor_step(struct cursor *cursor)
     cursor->event = (struct event){type, at, head.words};
     cursor->ticks = ticks;
     cursor->at = at + head.words * 8ul;
+    cursor->events++;
     cursor_take_role(cursor, type, at);
     return true;
 }

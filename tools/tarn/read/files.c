@@ -239,8 +239,9 @@ static void leave_out_copies(struct trace *trace)
     free(is_copy);
 }
 
-/* Notes missing streams. The metadata has the number of CPUs, and each logs from its start. */
-static void look_for_missing(struct trace *trace)
+/* Notes missing streams. The metadata has the number of CPUs, and each logs from its start. A pull that has
+ * just begun has written none. */
+static void look_for_missing(struct trace *trace, bool is_written)
 {
     uint64_t count = schema_cpu_count(&trace->schema), missing = 0;
     char names[sizeof(trace->oddities[0].file)] = "";
@@ -254,7 +255,7 @@ static void look_for_missing(struct trace *trace)
             used += (size_t)snprintf(names + used, sizeof(names) - used, "%scpu%u", used ? ", " : "",
                                      (unsigned)cpu);
     }
-    if (missing != 0 && trace->stream_count != 0)
+    if (missing != 0 && (trace->stream_count != 0 || !is_written))
         add_oddity(trace, ANOMALY_MISSING, names, missing);
 }
 
@@ -333,7 +334,7 @@ static bool open_files(struct trace *trace, struct fail *fail)
     if (is_written) /* a packet may be half written at this moment */
         trace_cut_partial(trace);
     leave_out_copies(trace);
-    look_for_missing(trace);
+    look_for_missing(trace, is_written);
     if (trace->begin > trace->end)
         trace->begin = trace->end;
     return true;

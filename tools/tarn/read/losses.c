@@ -102,6 +102,12 @@ void format_report(const struct trace *trace, const struct report *report, char 
         snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s with %s between [%s] and [%s]",
                  kind->name, report->stream->name, cpu, report->packet_seq, count, events, begin, end);
         break;
+    case ANOMALY_EVENT_COUNT:
+        snprintf(text, size,
+                 "%s: file %s%s packet %" PRIu64 " offset %" PRIu64 ": %s: %" PRIu64 ", not %" PRIu64,
+                 kind->name, report->stream->name, cpu, report->packet_seq, report->offset, kind->meaning,
+                 report->count, report->events);
+        break;
     case ANOMALY_CLOCK:
         format_clock(trace, report, text, size);
         break;

@@ -99,6 +99,8 @@ static enum anomaly judge_header(const struct trace *trace, const struct stream 
         return ANOMALY_CPU;
     if (!(header->flags & TRACE_PACKET_CUT) && header->committed != header->packet_size / 64)
         return ANOMALY_COMMITTED;
+    if (header->content_size == sizeof(*header) * 8 && !(header->flags & TRACE_PACKET_CLOSING))
+        return ANOMALY_CONTEXT;
     return ANOMALY_NONE;
 }
 
