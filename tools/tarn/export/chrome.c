@@ -7,7 +7,7 @@
  * else is instant events (i). Times are microseconds since the start of the trace, with three decimals.
  */
 #include <tools/tarn/export/tracks.h>
-#include <tools/tarn/print/print.h>
+#include <tools/tarn/print/print_value.h>
 
 #define EVENT_BYTES_MAX 512u /* for all of an event but its texts and arguments */
 
@@ -98,7 +98,7 @@ static void write_leave(struct tracks *tracks, const struct model_thread *thread
     at = put_time(put_string(at, ",\"dur\":"), schema_elapsed_ns(&trace->schema, frame->begin, end));
     at = put_hex(put_string(at, ",\"args\":{\"arg0\":\""), frame->args[0], hex_lower);
     at = put_hex(put_string(at, "\",\"arg1\":\""), frame->args[1], hex_lower);
-    at = put_signed(put_string(at, "\",\"result\":"), frame->result);
+    at = put_safe_number(put_string(at, "\",\"result\":"), (uint64_t)frame->result, true);
     out_commit(&tracks->out, put_string(at, frame->is_cut ? ",\"is_cut\":true}}" : "}}"));
 }
 
@@ -113,10 +113,8 @@ static void write_argument(struct tracks *tracks, const char *name, const struct
         at = put_bytes(at, value->text, value->length);
     else if (value->kind == VALUE_TEXT)
         at = put_escaped(at, value->text, value->length, PRINT_JSON);
-    else if (value->kind == VALUE_SIGNED)
-        at = put_signed(at, (int64_t)value->number);
-    else if (value->kind == VALUE_UNSIGNED)
-        at = put_unsigned(at, value->number);
+    else if (value->kind == VALUE_SIGNED || value->kind == VALUE_UNSIGNED)
+        at = put_safe_number(at, value->number, value->kind == VALUE_SIGNED);
     else
         at = put_string(put_hex(put_string(at, "\""), value->number, hex_lower), "\"");
     out_commit(out, at);
@@ -155,7 +153,7 @@ static void write_flow(struct tracks *tracks, const struct model_thread *thread,
     at = put_when(at, tracks, flow->is_end ? ",\"bp\":\"e\",\"ts\":" : ",\"ts\":", ticks);
     at = put_hex(put_string(at, ",\"id\":\""), flow->call->id, hex_lower);
     at = put_string(at, flow->is_reply ? "r\",\"args\":{\"label\":" : "c\",\"args\":{\"label\":");
-    at = put_unsigned(at, flow->is_reply ? flow->call->reply_label : flow->call->label);
+    at = put_safe_number(at, flow->is_reply ? flow->call->reply_label : flow->call->label, false);
     out_commit(&tracks->out, put_string(at, "}}"));
 }
 

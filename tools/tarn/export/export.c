@@ -121,9 +121,8 @@ struct value value_of_field(struct export *export, const struct field *field, co
                               field_text_length(field, event)};
     case FIELD_ARRAY:
     case FIELD_SEQUENCE:
-        return (struct value){
-            VALUE_TEXT, 0, export->list_text,
-            (size_t)(put_list(export->list_text, event, field, PRINT_JSON) - export->list_text)};
+        return (struct value){VALUE_TEXT, 0, export->list_text,
+                              (size_t)(put_safe_list(export->list_text, event, field) - export->list_text)};
     case FIELD_INTEGER:
     case FIELD_ENUM:
         break;

@@ -127,7 +127,7 @@ static uint64_t name_number(struct perfetto *perfetto, unsigned index, enum name
     *number = ++perfetto->last_number;
     mark = protobuf_begin(&perfetto->names, index);
     protobuf_uint(&perfetto->names, 1, *number);
-    protobuf_text(&perfetto->names, 2, name);
+    protobuf_string(&perfetto->names, 2, name);
     protobuf_end(&perfetto->names, mark);
     return *number;
 }
@@ -162,14 +162,14 @@ static void describe_thread(struct perfetto *perfetto, const struct model_thread
     protobuf_uint(&perfetto->packet, 1, thread_track(thread));
     if (thread->is_idle) {
         snprintf(text, sizeof(text), "idle cpu %u", track_cpu(&perfetto->tracks, thread->cpu));
-        protobuf_text(&perfetto->packet, 2, text);
+        protobuf_string(&perfetto->packet, 2, text);
     } else {
         descriptor = protobuf_begin(&perfetto->packet, 4);
         protobuf_uint(&perfetto->packet, 1, thread->pid);
         protobuf_uint(&perfetto->packet, 2, shown_tid(thread));
         if (name != NULL) {
             snprintf(text, sizeof(text), "%s/%u", name, thread->tid);
-            protobuf_text(&perfetto->packet, 5, text);
+            protobuf_string(&perfetto->packet, 5, text);
         }
         protobuf_end(&perfetto->packet, descriptor);
     }
@@ -200,7 +200,7 @@ static void add_annotation(struct perfetto *perfetto, uint64_t name, const struc
 
     protobuf_uint(&perfetto->event, ANNOTATION_NAME, name);
     if (value->kind == VALUE_TEXT)
-        protobuf_bytes(&perfetto->event, ANNOTATION_TEXT, value->text, value->length);
+        protobuf_text(&perfetto->event, ANNOTATION_TEXT, value->text, value->length);
     else
         protobuf_uint(&perfetto->event, fields[value->kind], value->number);
     protobuf_end(&perfetto->event, mark);
@@ -217,7 +217,7 @@ static void write_task_state(struct perfetto *perfetto, const struct model_threa
     begin_packet(perfetto, ticks);
     mark = protobuf_begin(packet, PACKET_TASK_STATE);
     protobuf_uint(packet, 1, track_cpu(&perfetto->tracks, rank));
-    protobuf_text(packet, 2, tracks_runner(&perfetto->tracks, thread));
+    protobuf_string(packet, 2, tracks_runner(&perfetto->tracks, thread));
     protobuf_uint(packet, 3, shown_tid(thread));
     protobuf_uint(packet, 4, state);
     protobuf_uint(packet, 5, thread->prio);
@@ -375,7 +375,7 @@ static void write_process(struct tracks *tracks, uint32_t pid, const char *name)
     protobuf_uint(&perfetto->packet, 1, pid);
     if (process->parent != MODEL_NOBODY)
         protobuf_uint(&perfetto->packet, 2, process->parent);
-    protobuf_text(&perfetto->packet, 3, name);
+    protobuf_string(&perfetto->packet, 3, name);
     protobuf_end(&perfetto->packet, entry);
     protobuf_end(&perfetto->packet, tree);
     end_packet(perfetto);
@@ -396,7 +396,7 @@ static void write_thread(struct tracks *tracks, const struct model_thread *threa
     entry = protobuf_begin(&perfetto->packet, 2);
     protobuf_uint(&perfetto->packet, 1, shown_tid(thread));
     protobuf_uint(&perfetto->packet, 2, thread->pid);
-    protobuf_text(&perfetto->packet, 3, text);
+    protobuf_string(&perfetto->packet, 3, text);
     protobuf_end(&perfetto->packet, entry);
     protobuf_end(&perfetto->packet, tree);
     end_packet(perfetto);

@@ -10,6 +10,7 @@
 #define TARN_PROTOBUF_H
 
 #include <tools/tarn/buffer.h>
+#include <tools/tarn/print/print_value.h>
 
 static inline void protobuf_number(struct buffer *to, uint64_t number)
 {
@@ -46,11 +47,6 @@ static inline void protobuf_bytes(struct buffer *to, unsigned field, const void 
     buffer_add(to, bytes, length);
 }
 
-static inline void protobuf_text(struct buffer *to, unsigned field, const char *text)
-{
-    protobuf_bytes(to, field, text, strlen(text));
-}
-
 /* Begins a nested message, of less than 256 MiB. protobuf_end(MARK) ends it. */
 static inline size_t protobuf_begin(struct buffer *to, unsigned field)
 {
@@ -65,6 +61,23 @@ static inline void protobuf_end(struct buffer *to, size_t mark)
 
     for (unsigned i = 0; i < 4; i++)
         to->bytes[mark - 4 + i] = (uint8_t)((length >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0));
+}
+
+/* Adds a text, which must be UTF-8: any other byte becomes U+FFFD. */
+static inline void protobuf_text(struct buffer *to, unsigned field, const char *text, size_t length)
+{
+    size_t mark = protobuf_begin(to, field), run;
+
+    for (size_t i = 0; i < length; i += run ? run : 1) {
+        run = (unsigned char)text[i] < 0x80 ? 1 : utf8_length((const unsigned char *)text + i, length - i);
+        buffer_add(to, run ? text + i : "\xef\xbf\xbd", run ? run : 3);
+    }
+    protobuf_end(to, mark);
+}
+
+static inline void protobuf_string(struct buffer *to, unsigned field, const char *text)
+{
+    protobuf_text(to, field, text, strlen(text));
 }
 
 #endif

@@ -55,14 +55,51 @@ static void write_state(struct export *export, const struct stretch *stretch)
         tracks->writer->state(tracks, stretch);
 }
 
+static void enter(struct tracks *tracks, const struct model_thread *thread, const struct model_frame *frame)
+{
+    char name[ANALYSIS_NAME_BYTES];
+
+    tracks->writer->enter(tracks, thread, frame, activity_name(&tracks->names, frame, name));
+}
+
+/* Enters what the thread was inside of when the range began: its outermost DEPTH activities. */
+static void enter_begun(struct tracks *tracks, const struct model_thread *thread, uint32_t depth)
+{
+    const struct model *model = tracks->export.analysis.model;
+    bool *has_begun = slots_at(&tracks->begun, thread->number);
+
+    for (uint32_t i = 0; !*has_begun && i < depth && i < MODEL_DEPTH_MAX; i++) {
+        struct model_frame frame = thread->frames[i];
+
+        if (model->leaves_out_drain && frame.is_drain)
+            continue;
+        frame.begin = model->from;
+        enter(tracks, thread, &frame);
+    }
+    *has_begun = true;
+}
+
 static void on_enter(struct model_observer *self, const struct model_thread *thread,
                      const struct model_frame *frame)
 {
     struct tracks *tracks = OF(self);
-    char name[ANALYSIS_NAME_BYTES];
 
-    if (tracks->writer->enter != NULL && analysis_wants(&tracks->export.analysis, thread) && goes_on(tracks))
-        tracks->writer->enter(tracks, thread, frame, activity_name(&tracks->names, frame, name));
+    if (tracks->writer->enter == NULL || !analysis_wants(&tracks->export.analysis, thread) ||
+        !goes_on(tracks))
+        return;
+    enter_begun(tracks, thread, thread->depth - 1);
+    enter(tracks, thread, frame);
+}
+
+/* FRAME is off the stack; if its begin was not seen, it never was on it. */
+static void enter_late(struct tracks *tracks, const struct model_thread *thread,
+                       const struct model_frame *frame)
+{
+    bool was_on_stack = thread->frames != NULL && frame == &thread->frames[thread->depth];
+
+    enter_begun(tracks, thread, was_on_stack ? thread->depth + 1 : thread->depth);
+    if (!was_on_stack)
+        enter(tracks, thread, frame);
 }
 
 static void on_leave(struct model_observer *self, const struct model_thread *thread,
@@ -71,8 +108,11 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     struct tracks *tracks = OF(self);
     char name[ANALYSIS_NAME_BYTES];
 
-    if (analysis_wants(&tracks->export.analysis, thread) && goes_on(tracks))
-        tracks->writer->leave(tracks, thread, frame, activity_name(&tracks->names, frame, name), end);
+    if (!analysis_wants(&tracks->export.analysis, thread) || !goes_on(tracks))
+        return;
+    if (tracks->writer->enter != NULL)
+        enter_late(tracks, thread, frame);
+    tracks->writer->leave(tracks, thread, frame, activity_name(&tracks->names, frame, name), end);
 }
 
 static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
@@ -125,6 +165,7 @@ bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struc
     export_open(&tracks->export, write_state);
     activity_names_open(&tracks->names, analysis);
     note_shown(tracks);
+    analysis_slots(analysis, &tracks->begun, sizeof(bool));
     tracks->writer = writer;
     analysis->observer.event = on_event;
     analysis->observer.enter = on_enter;

@@ -21,8 +21,9 @@ struct track_flow {
     bool is_reply, is_end;
 };
 
-/* Called for each thread in order of time, except `state`, which is called when the state is over. enter,
- * died, end and close may be NULL. */
+/* Called for each thread in order of time, except `state`, which is called when the state is over. Each
+ * `leave` has an `enter` before it, also if the activity began before the range, or its begin was not seen.
+ * enter, died, end and close may be NULL. */
 struct track_writer {
     void (*begin)(struct tracks *tracks);
     void (*state)(struct tracks *tracks, const struct stretch *stretch);
@@ -48,7 +49,8 @@ struct tracks {
     struct activity_names names;
     struct out out;
     bool is_open;
-    bool *shown; /* by event index: visible otherwise */
+    bool *shown;        /* by event index: visible otherwise */
+    struct slots begun; /* bool by thread number: `enter` was called for what was in progress at the start */
 };
 
 bool tracks_open(struct tracks *tracks, const struct track_writer *writer, struct fail *fail);

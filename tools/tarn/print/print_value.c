@@ -94,6 +94,21 @@ char *put_number(char *at, uint64_t value, const struct field *field, enum print
     return field->is_signed ? put_signed(at, (int64_t)value) : put_unsigned(at, value);
 }
 
+#define EXACT_MAX (1ll << 53)
+
+char *put_safe_number(char *at, uint64_t value, bool is_signed)
+{
+    int64_t number = (int64_t)value;
+    bool is_exact = is_signed ? number >= -EXACT_MAX && number <= EXACT_MAX : value <= EXACT_MAX;
+
+    if (!is_exact)
+        *at++ = '"';
+    at = is_signed ? put_signed(at, number) : put_unsigned(at, value);
+    if (!is_exact)
+        *at++ = '"';
+    return at;
+}
+
 static bool has_value(const struct tsdl_label *label, uint64_t value, bool is_signed)
 {
     return is_signed ? (int64_t)value >= (int64_t)label->low && (int64_t)value <= (int64_t)label->high
@@ -126,7 +141,8 @@ char *put_enum(char *at, uint64_t value, const struct field *field, enum print_s
     return put_string(at, " )");
 }
 
-char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style)
+static char *put_items(char *at, const struct event *event, const struct field *field, enum print_style style,
+                       bool is_safe)
 {
     uint64_t count = field_count(field, event);
     const uint8_t *bytes = event->bytes + field->offset;
@@ -142,9 +158,21 @@ char *put_list(char *at, const struct event *event, const struct field *field, e
         } else if (i != 0) {
             *at++ = ',';
         }
-        at = field->labels ? put_enum(at, value, field, style) : put_number(at, value, field, style);
+        at = field->labels ? put_enum(at, value, field, style)
+             : is_safe     ? put_safe_number(at, value, field->is_signed)
+                           : put_number(at, value, field, style);
     }
     return put_string(at, style == PRINT_BABELTRACE ? " ]" : "]");
+}
+
+char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style)
+{
+    return put_items(at, event, field, style, false);
+}
+
+char *put_safe_list(char *at, const struct event *event, const struct field *field)
+{
+    return put_items(at, event, field, PRINT_JSON, true);
 }
 
 static size_t scalar_capacity(const struct field *field)

@@ -39,6 +39,10 @@ unsigned utf8_length(const unsigned char *text, size_t left);
 char *put_number(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_enum(char *at, uint64_t value, const struct field *field, enum print_style style);
 char *put_list(char *at, const struct event *event, const struct field *field, enum print_style style);
+/* Puts a number into JSON for other tools: in quotes if a double cannot represent it. */
+char *put_safe_number(char *at, uint64_t value, bool is_signed);
+/* A list of such numbers, or of labels. */
+char *put_safe_list(char *at, const struct event *event, const struct field *field);
 size_t value_capacity(const struct field *field, bool indexes); /* the maximum for one value */
 
 #endif
