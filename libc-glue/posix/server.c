@@ -13,16 +13,28 @@
 #include <stdatomic.h>
 #include <tarn/server.h>
 
+static uint64_t patience_ns;
+
+void set_server_patience(uint64_t ns)
+{
+    patience_ns = ns;
+}
+
+static uint64_t call_deadline(void)
+{
+    return patience_ns ? deadline_after(patience_ns) : TARN_FOREVER;
+}
+
 int64_t call_server_message(cap_t server, struct ipc_message *message)
 {
-    int64_t result = ipc_call(server, message);
+    int64_t result = ipc_call_deadline(server, message, call_deadline());
     return result < 0 ? errno_of(result) : (int64_t)message->label;
 }
 
 int64_t call_server(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     struct ipc_message message = {.label = label, .word = {a, b, c, d, any_value(), any_value()}};
-    int64_t result = ipc_call(server, &message);
+    int64_t result = ipc_call_deadline(server, &message, call_deadline());
     return result < 0 ? errno_of(result) : (int64_t)message.label;
 }
 

@@ -103,10 +103,11 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
 
 int shutdown(int fd, int how)
 {
-    uint64_t sides = how == SHUT_RD   ? NET_SHUT_READ
-                     : how == SHUT_WR ? NET_SHUT_WRITE
-                                      : NET_SHUT_READ | NET_SHUT_WRITE;
-    return (int)LIBC_CALL(SHUTDOWN, fd, how, call_socket_words(fd, NET_SHUTDOWN, sides, 0));
+    static const uint64_t sides[] = {
+        [SHUT_RD] = NET_SHUT_READ, [SHUT_WR] = NET_SHUT_WRITE, [SHUT_RDWR] = NET_SHUT_READ | NET_SHUT_WRITE};
+    return (int)LIBC_CALL(
+        SHUTDOWN, fd, how,
+        how < SHUT_RD || how > SHUT_RDWR ? -EINVAL : call_socket_words(fd, NET_SHUTDOWN, sides[how], 0));
 }
 
 static int64_t query_name(int fd, uint64_t label, struct sockaddr *address, socklen_t *length)

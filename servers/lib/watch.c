@@ -29,8 +29,8 @@ int64_t watch_poll(struct watch **list, struct server_request *request, uint32_t
             link = &watch->next;
     }
     uint32_t now = reported(ready, wanted);
-    if (!wanted || now || !request->received[0])
-        return wanted ? now : 0;
+    if (now || !request->received[0])
+        return now;
     struct watch *watch = malloc(sizeof(*watch));
     if (!watch)
         return -ENOMEM;

@@ -178,6 +178,11 @@ bool start_stack(cap_t notification)
     return true;
 }
 
+bool is_own_address(uint32_t ip)
+{
+    return ip == 0 || ip >> 24 == IP_LOOPBACKNET || ip == lwip_ntohl(netif_ip4_addr(&interface)->addr);
+}
+
 void read_statistics(uint64_t word[4])
 {
     word[0] = socket_count;

@@ -51,7 +51,7 @@ static int64_t set_option(struct socket *socket, uint64_t option, uint64_t value
     uint8_t bit = option_bit(socket, option);
 
     if (!socket->pcb)
-        return -ENOTCONN;
+        return -EINVAL;
     if (is_no_delay(socket, option)) {
         if (value)
             tcp_nagle_disable(socket->tcp);
@@ -85,7 +85,7 @@ static int64_t get_option(struct socket *socket, uint64_t option, uint64_t *valu
         return 0;
     }
     if (!socket->pcb)
-        return -ENOTCONN;
+        return -EINVAL;
     if (bit == 0 && !is_no_delay(socket, option))
         return -ENOPROTOOPT;
     *value = bit ? ip_get_option(socket->pcb, bit) != 0 : tcp_nagle_disabled(socket->tcp) != 0;
@@ -98,13 +98,15 @@ int64_t try_request(struct socket *socket, struct server_request *request)
 
     switch (request->label) {
     case NET_BIND:
-        return class_of(socket)->bind(socket, word[1]);
+        return is_bound(socket)                           ? -EINVAL
+               : !is_own_address(NET_ADDRESS_IP(word[1])) ? -EADDRNOTAVAIL
+                                                          : class_of(socket)->bind(socket, word[1]);
     case NET_LISTEN:
         return listen_tcp(socket, word[1]);
     case NET_ACCEPT:
         return accept_tcp(socket, request);
     case NET_CONNECT:
-        return class_of(socket)->connect(socket, word[1]);
+        return NET_ADDRESS_PORT(word[1]) ? class_of(socket)->connect(socket, word[1]) : -EADDRNOTAVAIL;
     case NET_SEND:
     case NET_SEND_TO:
         return class_of(socket)->send(socket, request);
@@ -117,7 +119,7 @@ int64_t try_request(struct socket *socket, struct server_request *request)
         return 0;
     case NET_PEER_NAME:
         word[0] = socket->peer;
-        return socket->peer ? 0 : -ENOTCONN;
+        return socket->state == SOCKET_CONNECTED ? 0 : -ENOTCONN;
     case NET_SET_OPTION:
         return set_option(socket, word[1], word[2]);
     case NET_GET_OPTION:

@@ -18,6 +18,8 @@
 #include <servers/protocol/net.h>
 #include <servers/virtio/dma.h>
 
+/* A TCP socket is connected until its connection is reset or both sides have closed it; it is closed, too, if
+ * it could not connect. It has a pcb unless it is closed. */
 enum socket_state { SOCKET_NEW, SOCKET_LISTENING, SOCKET_CONNECTING, SOCKET_CONNECTED, SOCKET_CLOSED };
 
 /* A received UDP datagram that has not been read. */
@@ -39,7 +41,8 @@ struct socket {
         struct tcp_pcb *tcp; /* NULL: closed */
         struct udp_pcb *udp;
     };
-    uint64_t own_address, peer; /* kept here, because they must outlive the pcb */
+    /* Kept here, because they must outlive the pcb. 0: not bound; never connected. */
+    uint64_t own_address, peer;
 
     struct pbuf *received; /* TCP: unread bytes */
     struct datagram *first, **last;
@@ -60,6 +63,11 @@ void socket_changed(struct socket *socket);
 int lwip_errno(err_t error);
 void set_address(ip_addr_t *ip, uint64_t address);
 uint64_t address_of(const ip_addr_t *ip, uint16_t port);
+/* By the program or by lwIP. A pcb must not be bound twice: lwIP's list of them would become a circle. */
+static inline bool is_bound(const struct socket *socket)
+{
+    return NET_ADDRESS_PORT(socket->own_address) != 0;
+}
 
 /* request.c: tries a request; -EAGAIN: cannot be done now */
 int64_t try_request(struct socket *socket, struct server_request *request);

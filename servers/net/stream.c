@@ -74,7 +74,7 @@ int64_t send_stream(struct socket *socket, struct server_request *request)
 
     if (!stream)
         return -EINVAL;
-    if (socket->state != SOCKET_CONNECTED || !socket->tcp || socket->write_shut)
+    if (socket->state != SOCKET_CONNECTED || socket->write_shut)
         return -EPIPE;
     uint64_t bytes = request->word[1], want = request->word[2];
     uint64_t used = stream->given - stream->acknowledged;

@@ -8,6 +8,43 @@
 
 #define POLL_HALF_SECONDS 2 /* memory may have become free without a callback */
 
+/* ---- the end of a pcb ------------------------------------------------------------------------------ */
+
+/* Sent data are still delivered: lwIP keeps the pcb, and the stream keeps its memory. */
+static void close_pcb(struct socket *socket)
+{
+    struct tcp_pcb *pcb = socket->tcp;
+
+    tcp_arg(pcb, NULL);
+    if (socket->state == SOCKET_LISTENING) {
+        tcp_accept(pcb, NULL);
+        tcp_close(pcb);
+        return;
+    }
+    tcp_recv(pcb, NULL);
+    tcp_sent(pcb, NULL);
+    tcp_err(pcb, NULL);
+    tcp_poll(pcb, NULL, 0);
+    if (socket->stream) {
+        /* If received bytes were left unread, lwIP would reset
+         * and free the pcb without telling the stream. */
+        if (socket->received)
+            tcp_recved(pcb, socket->received->tot_len);
+        detach_stream(socket->stream, pcb);
+        socket->stream = NULL;
+    }
+    if (tcp_close(pcb) != ERR_OK)
+        tcp_abort(pcb);
+}
+
+/* lwIP frees a pcb in state TIME_WAIT without telling anybody, so the socket must not keep it until then. */
+static void release_pcb(struct socket *socket)
+{
+    close_pcb(socket);
+    socket->tcp = NULL;
+    socket->state = SOCKET_CLOSED;
+}
+
 /* ---- callbacks from lwIP --------------------------------------------------------------------------- */
 
 static err_t tcp_on_receive(void *argument, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
@@ -16,6 +53,8 @@ static err_t tcp_on_receive(void *argument, struct tcp_pcb *pcb, struct pbuf *p,
 
     if (!p) {
         socket->end_received = true;
+        if (pcb->state == CLOSING || pcb->state == TIME_WAIT) /* both sides have closed */
+            release_pcb(socket);
     } else if (socket->read_shut) {
         tcp_recved(pcb, p->tot_len);
         pbuf_free(p);
@@ -53,7 +92,8 @@ static void tcp_on_error(void *argument, err_t error)
 {
     struct socket *socket = argument;
 
-    socket->error = error == ERR_RST && socket->state == SOCKET_CONNECTING    ? ECONNREFUSED
+    socket->error = error == ERR_CLSD                                         ? 0 /* both sides have closed */
+                    : error == ERR_RST && socket->state == SOCKET_CONNECTING  ? ECONNREFUSED
                     : error == ERR_ABRT && socket->state == SOCKET_CONNECTING ? ETIMEDOUT
                                                                               : lwip_errno(error);
     socket->state = SOCKET_CLOSED;
@@ -122,33 +162,6 @@ static int create_tcp(struct socket *socket)
     return 0;
 }
 
-/* Sent data are still delivered: lwIP keeps the pcb, and the stream keeps its memory. */
-static void close_pcb(struct socket *socket)
-{
-    struct tcp_pcb *pcb = socket->tcp;
-
-    tcp_arg(pcb, NULL);
-    if (socket->state == SOCKET_LISTENING) {
-        tcp_accept(pcb, NULL);
-        tcp_close(pcb);
-        return;
-    }
-    tcp_recv(pcb, NULL);
-    tcp_sent(pcb, NULL);
-    tcp_err(pcb, NULL);
-    tcp_poll(pcb, NULL, 0);
-    if (socket->stream) {
-        /* If received bytes were left unread, lwIP would reset
-         * and free the pcb without telling the stream. */
-        if (socket->received)
-            tcp_recved(pcb, socket->received->tot_len);
-        detach_stream(socket->stream, pcb);
-        socket->stream = NULL;
-    }
-    if (tcp_close(pcb) != ERR_OK)
-        tcp_abort(pcb);
-}
-
 static void destroy_tcp(struct socket *socket)
 {
     while (socket->accepted) {
@@ -175,8 +188,9 @@ static uint32_t tcp_readiness(const struct socket *socket)
     if (socket->received || socket->end_received || socket->read_shut || socket->state == SOCKET_CLOSED)
         ready |= SERVER_POLL_READ;
     if (socket->state == SOCKET_CLOSED ||
-        (socket->state == SOCKET_CONNECTED && socket->tcp && tcp_sndbuf(socket->tcp) > TCP_SNDLOWAT &&
-         tcp_sndqueuelen(socket->tcp) < TCP_SNDQUEUELOWAT))
+        (socket->state == SOCKET_CONNECTED &&
+         (socket->write_shut ||
+          (tcp_sndbuf(socket->tcp) > TCP_SNDLOWAT && tcp_sndqueuelen(socket->tcp) < TCP_SNDQUEUELOWAT))))
         ready |= SERVER_POLL_WRITE;
     if (socket->state == SOCKET_CLOSED || (socket->end_received && socket->write_shut))
         ready |= SERVER_POLL_HANGUP;
@@ -198,12 +212,24 @@ static int64_t bind_tcp(struct socket *socket, uint64_t address)
 {
     ip_addr_t ip;
 
-    if (socket->state != SOCKET_NEW)
-        return -EINVAL;
     set_address(&ip, address);
     err_t error = tcp_bind(socket->tcp, &ip, NET_ADDRESS_PORT(address));
-    note_address(socket);
+    if (error == ERR_OK)
+        note_address(socket);
     return -lwip_errno(error);
+}
+
+/* Returns the old value. lwIP checks only with this option that no other socket listens at the same address
+ * or has the same connection, but a socket that was bound with it may have lost it since. */
+static bool set_reuse(struct socket *socket, bool on)
+{
+    bool was_on = ip_get_option(socket->tcp, SOF_REUSEADDR) != 0;
+
+    if (on)
+        ip_set_option(socket->tcp, SOF_REUSEADDR);
+    else
+        ip_reset_option(socket->tcp, SOF_REUSEADDR);
+    return was_on;
 }
 
 int64_t listen_tcp(struct socket *socket, uint64_t backlog)
@@ -212,19 +238,24 @@ int64_t listen_tcp(struct socket *socket, uint64_t backlog)
 
     if (socket->type != NET_TCP)
         return -EOPNOTSUPP;
+    backlog = backlog < 1 ? 1 : backlog > 64 ? 64 : backlog;
+    if (socket->state == SOCKET_LISTENING)
+        tcp_backlog_set((struct tcp_pcb_listen *)socket->tcp, backlog);
     if (socket->state != SOCKET_NEW)
         return socket->state == SOCKET_LISTENING ? 0 : -EINVAL;
+    int64_t bound = is_bound(socket) ? 0 : bind_tcp(socket, NET_ADDRESS(0, 0));
+    if (bound < 0)
+        return bound;
     tcp_poll(socket->tcp, NULL, 0);
-    struct tcp_pcb *pcb = tcp_listen_with_backlog_and_err(socket->tcp,
-                                                          (u8_t)(backlog < 1    ? 1
-                                                                 : backlog > 64 ? 64
-                                                                                : backlog),
-                                                          &error);
+    bool reuses = set_reuse(socket, true);
+    struct tcp_pcb *pcb = tcp_listen_with_backlog_and_err(socket->tcp, (u8_t)backlog, &error);
+    if (pcb)
+        socket->tcp = pcb;
+    set_reuse(socket, reuses);
     if (!pcb) {
         tcp_poll(socket->tcp, tcp_on_poll, POLL_HALF_SECONDS);
         return -lwip_errno(error);
     }
-    socket->tcp = pcb;
     socket->state = SOCKET_LISTENING;
     note_address(socket);
     tcp_accept(pcb, tcp_on_accept);
@@ -235,7 +266,9 @@ int64_t accept_tcp(struct socket *socket, struct server_request *request)
 {
     struct socket *connection = socket->accepted;
 
-    if (socket->type != NET_TCP || socket->state != SOCKET_LISTENING)
+    if (socket->type != NET_TCP)
+        return -EOPNOTSUPP;
+    if (socket->state != SOCKET_LISTENING)
         return -EINVAL;
     if (!connection)
         return -EAGAIN;
@@ -251,28 +284,41 @@ int64_t accept_tcp(struct socket *socket, struct server_request *request)
     return handle;
 }
 
-/* Also called when the request is retried after a state change. */
-static int64_t connect_tcp(struct socket *socket, uint64_t address)
+static int64_t begin_connect(struct socket *socket, uint64_t address)
 {
     ip_addr_t ip;
+    struct tcp_pcb *pcb = socket->tcp;
+    bool reuses = set_reuse(socket, true);
 
-    switch (socket->state) {
-    case SOCKET_NEW:
-        set_address(&ip, address);
-        err_t error = tcp_connect(socket->tcp, &ip, NET_ADDRESS_PORT(address), tcp_on_connected);
-        if (error != ERR_OK)
-            return -lwip_errno(error);
+    set_address(&ip, address);
+    err_t error = tcp_connect(pcb, &ip, NET_ADDRESS_PORT(address), tcp_on_connected);
+    set_reuse(socket, reuses);
+    if (error == ERR_OK) {
         note_address(socket);
         socket->state = SOCKET_CONNECTING;
         return -EAGAIN;
+    }
+    if (!is_bound(socket)) { /* lwIP has chosen an address and a port, but not reserved them */
+        ip_addr_set_any(false, &pcb->local_ip);
+        pcb->local_port = 0;
+    }
+    return -lwip_errno(error);
+}
+
+/* Also called when the request is retried after a state change. */
+static int64_t connect_tcp(struct socket *socket, uint64_t address)
+{
+    switch (socket->state) {
+    case SOCKET_NEW:
+        return begin_connect(socket, address);
     case SOCKET_CONNECTING:
         return -EAGAIN;
     case SOCKET_CONNECTED:
         return 0;
     case SOCKET_CLOSED:
-        return -take_error(socket, ECONNREFUSED);
+        return -take_error(socket, socket->peer ? EISCONN : ECONNREFUSED);
     default:
-        return -EINVAL;
+        return -EOPNOTSUPP;
     }
 }
 
@@ -286,7 +332,7 @@ static int64_t send_tcp(struct socket *socket, struct server_request *request)
     if (socket->state == SOCKET_CONNECTING)
         return -EAGAIN;
     if (socket->state != SOCKET_CONNECTED || socket->write_shut)
-        return -take_error(socket, socket->state == SOCKET_NEW ? ENOTCONN : EPIPE);
+        return -take_error(socket, socket->peer ? EPIPE : ENOTCONN);
     if (socket->stream)
         return -EBUSY;
     if (length == 0)
@@ -321,7 +367,7 @@ static int64_t receive_tcp(struct socket *socket, struct server_request *request
             return 0;
         if (socket->state == SOCKET_CONNECTED || socket->state == SOCKET_CONNECTING)
             return -EAGAIN;
-        return socket->state == SOCKET_CLOSED && !socket->error ? 0 : -take_error(socket, ENOTCONN);
+        return socket->peer && !socket->error ? 0 : -take_error(socket, ENOTCONN);
     }
     length = pbuf_copy_partial(socket->received, bytes, (u16_t)(length > 0xffff ? 0xffff : length), 0);
     if (request->word[2] & NET_PEEK)
@@ -334,7 +380,7 @@ static int64_t receive_tcp(struct socket *socket, struct server_request *request
 
 static int64_t shut_tcp(struct socket *socket, uint32_t how)
 {
-    if (socket->state != SOCKET_CONNECTED || !socket->tcp)
+    if (socket->state != SOCKET_CONNECTED)
         return -ENOTCONN;
     if (how & NET_SHUT_READ) {
         socket->read_shut = true;

@@ -106,8 +106,12 @@ static int64_t send_udp(struct socket *socket, struct server_request *request)
 
     if (!bytes)
         return -EFAULT;
+    if (socket->write_shut)
+        return -EPIPE;
     if (to == 0)
         return -EDESTADDRREQ;
+    if (NET_ADDRESS_PORT(to) == 0)
+        return -EADDRNOTAVAIL;
     if (length > 0xffff - 28)
         return -EMSGSIZE;
     struct pbuf *p = pbuf_alloc(PBUF_TRANSPORT, (u16_t)length, PBUF_RAM);
@@ -118,7 +122,7 @@ static int64_t send_udp(struct socket *socket, struct server_request *request)
     err_t error = udp_sendto(socket->udp, p, &ip, NET_ADDRESS_PORT(to));
     pbuf_free(p);
     note_address(socket);
-    return error == ERR_OK ? (int64_t)length : -lwip_errno(error);
+    return error == ERR_OK ? (int64_t)length : error == ERR_VAL ? -EACCES : -lwip_errno(error);
 }
 
 static int64_t receive_udp(struct socket *socket, struct server_request *request)
@@ -141,7 +145,10 @@ static int64_t receive_udp(struct socket *socket, struct server_request *request
 
 static int64_t shut_udp(struct socket *socket, uint32_t how)
 {
+    if (socket->state != SOCKET_CONNECTED)
+        return -ENOTCONN;
     socket->read_shut |= (how & NET_SHUT_READ) != 0;
+    socket->write_shut |= (how & NET_SHUT_WRITE) != 0;
     socket_changed(socket);
     return 0;
 }

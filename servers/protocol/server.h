@@ -39,11 +39,11 @@ enum {
     /* Gives a child its parent's open files, all or none. Badge 0 only. word[0] = parent, word[1] = child,
      * word[2] = span of the parent's handles (uint64_t), which the server overwrites with the child's. */
     SERVER_INHERIT = 3,
-    /* Polls a handle. word[0] = handle (the console's is 0), word[1] = SERVER_POLL_* wanted (0: remove the
-     * watch), word[2] = bits to signal, word[3] = token, cap[0] = notification (optional) -> result:
-     * conditions true now. If the result is 0 and a notification was given, the server signals it once when a
-     * wanted condition, an error or a hang-up becomes true. A client has one watch per (handle, token); a new
-     * request replaces it. */
+    /* Polls a handle. word[0] = handle (the console's is 0), word[1] = SERVER_POLL_* wanted, word[2] = bits
+     * to signal, word[3] = token, cap[0] = notification (optional) -> result: conditions true now. If the
+     * result is 0 and a notification was given, the server signals it once when a wanted condition, an error
+     * or a hang-up becomes true. A client has one watch per (handle, token); a new request replaces it, or
+     * removes it if it has no notification. */
     SERVER_POLL = 4,
     SERVER_PING = 5, /* any reply means that the server has started */
 };

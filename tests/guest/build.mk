@@ -93,7 +93,8 @@ BOOT_FILES += test/spin=$(BA)/user/test_spin
 
 # The guest's side of tests/host/sockets.
 $(eval $(call user_program,test_echo,tests/guest/echo.c))
-BOOT_FILES += test/echo=$(BA)/user/test_echo
+$(eval $(call user_program,test_socket_states,tests/guest/socket_states.c))
+BOOT_FILES += test/echo=$(BA)/user/test_echo test/socket_states=$(BA)/user/test_socket_states
 
 # Run by tests/host/previous.
 $(foreach t,last_words scarce,$(eval $(call user_program,test_$t,tests/guest/$t.c)))

@@ -55,6 +55,7 @@ extern unsigned char *net_heap; /* netif.c */
 #define IP_REASSEMBLY            1
 #define IP_FRAG                  1
 #define SO_REUSE                 1
+#define IP_SOF_BROADCAST         1
 #define ETH_PAD_SIZE             0
 #define LWIP_SINGLE_NETIF        0
 #define LWIP_NETIF_LOOPBACK      1

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * socket_states.c - every operation on sockets in every state, run by tests/host/sockets.
+ *
+ * A table has what POSIX says for each: a result, or a negative errno. After that come random sequences of
+ * the same operations, after which the server must still reply and have lost nothing. Peers are sockets of
+ * this program. The last line is `echo: states: ...`.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <servers/protocol/net.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <tarn/server.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 5000
+#define SEQUENCES   20 /* of each state */
+#define STEPS       6
+
+/* FIN_FIRST, FIN_LAST: both sides have closed, this one first or last. */
+/* clang-format off */
+#define FOR_STATES(X) \
+    X(NEW) X(BOUND) X(LISTENING) X(CONNECTING) X(CONNECTED) X(PEER_CLOSED) X(SHUT) X(FIN_FIRST) X(FIN_LAST) X(RESET) \
+    X(REFUSED) X(UDP_NEW) X(UDP_BOUND) X(UDP_CONNECTED)
+/* clang-format on */
+#define NUMBER(name) name,
+#define NAME(name)   #name,
+enum state { FOR_STATES(NUMBER) STATES };
+static const char *const state_names[] = {FOR_STATES(NAME)};
+
+static char wrong[400]; /* what was not as it should be, as much as fits */
+static int wrong_count;
+
+static void complain(const char *format, ...)
+{
+    size_t used = 0;
+    va_list arguments;
+    while (wrong[used])
+        used++;
+    va_start(arguments, format);
+    vsnprintf(wrong + used, sizeof(wrong) - used, format, arguments);
+    va_end(arguments);
+    wrong_count++;
+}
+
+/* ---- sockets in a state ---------------------------------------------------------------------------- */
+
+static int others[3], other_count; /* the peers of the socket under test */
+
+static int keep(int fd)
+{
+    others[other_count++] = fd;
+    return fd;
+}
+
+static int open_socket(int type)
+{
+    int fd = socket(AF_INET, type, 0);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    return fd;
+}
+
+static struct sockaddr_in address_of(const char *ip, uint16_t port)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr.s_addr = inet_addr(ip), .sin_port = htons(port)};
+}
+
+static int result(int64_t value)
+{
+    return value < 0 ? -errno : (int)value;
+}
+
+static int bind_to(int fd, const char *ip, uint16_t port)
+{
+    struct sockaddr_in address = address_of(ip, port);
+    return result(bind(fd, (struct sockaddr *)&address, sizeof(address)));
+}
+
+static int connect_to(int fd, uint16_t port)
+{
+    struct sockaddr_in address = address_of("127.0.0.1", port);
+    return result(connect(fd, (struct sockaddr *)&address, sizeof(address)));
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_in address = {0};
+    socklen_t size = sizeof(address);
+    getsockname(fd, (struct sockaddr *)&address, &size);
+    return ntohs(address.sin_port);
+}
+
+static int polled(int fd, int events, int milliseconds)
+{
+    struct pollfd ready = {.fd = fd, .events = (short)events};
+    int count = poll(&ready, 1, milliseconds);
+    return count < 0 ? -errno : ready.revents;
+}
+
+static void wait_for(int fd, int events)
+{
+    if (!(polled(fd, events, PATIENCE_MS) & events))
+        complain("no event %x; ", events);
+}
+
+static int open_bound(int type)
+{
+    int fd = open_socket(type);
+    bind_to(fd, "127.0.0.1", 0);
+    return fd;
+}
+
+static int open_listening(int backlog)
+{
+    int fd = open_bound(SOCK_STREAM);
+    listen(fd, backlog);
+    return fd;
+}
+
+/* One end; the other is kept in *peer. */
+static int open_connected(int *peer)
+{
+    int listener = open_listening(1), fd = open_socket(SOCK_STREAM);
+    connect_to(fd, port_of(listener));
+    wait_for(listener, POLLIN);
+    *peer = accept(listener, NULL, NULL);
+    wait_for(fd, POLLOUT);
+    close(listener);
+    return fd;
+}
+
+/* The listener's queue is full. */
+static int open_connecting(void)
+{
+    int listener = keep(open_listening(1)), first = keep(open_socket(SOCK_STREAM)),
+        fd = open_socket(SOCK_STREAM);
+    connect_to(first, port_of(listener));
+    wait_for(listener, POLLIN);
+    connect_to(fd, port_of(listener));
+    return fd;
+}
+
+static int open_refused(int type)
+{
+    int fd = open_socket(type), other = open_bound(type);
+    uint16_t port = port_of(other);
+    close(other);
+    connect_to(fd, port);
+    wait_for(fd, type == SOCK_STREAM ? POLLERR : POLLOUT);
+    return fd;
+}
+
+static int open_in_state(enum state state)
+{
+    int peer, fd;
+    switch (state) {
+    case NEW:
+        return open_socket(SOCK_STREAM);
+    case BOUND:
+        return open_bound(SOCK_STREAM);
+    case LISTENING:
+        return open_listening(4);
+    case CONNECTING:
+        return open_connecting();
+    case REFUSED:
+        return open_refused(SOCK_STREAM);
+    case UDP_NEW:
+        return open_socket(SOCK_DGRAM);
+    case UDP_BOUND:
+        return open_bound(SOCK_DGRAM);
+    case UDP_CONNECTED:
+        return open_refused(SOCK_DGRAM);
+    default:
+        break;
+    }
+    fd = open_connected(&peer);
+    if (state == SHUT || state == FIN_FIRST) {
+        shutdown(fd, SHUT_WR);
+        wait_for(peer, POLLIN);
+    }
+    if (state == RESET) {
+        send(fd, "x", 1, 0);
+        wait_for(peer, POLLIN);
+    }
+    if (state == CONNECTED || state == SHUT) {
+        keep(peer);
+        return fd;
+    }
+    close(peer);
+    wait_for(fd, POLLIN);
+    if (state == FIN_LAST)
+        shutdown(fd, SHUT_WR);
+    return fd;
+}
+
+static void close_all(int fd)
+{
+    close(fd);
+    while (other_count)
+        close(others[--other_count]);
+}
+
+/* ---- operations ------------------------------------------------------------------------------------ */
+
+static int try_bind(int fd, int unused)
+{
+    return bind_to(fd, "127.0.0.1", 0);
+}
+
+static int try_listen(int fd, int unused)
+{
+    return result(listen(fd, 1));
+}
+
+static int try_accept(int fd, int unused)
+{
+    int connection = accept(fd, NULL, NULL);
+    if (connection < 0)
+        return -errno;
+    close(connection);
+    return 0;
+}
+
+static int try_connect(int fd, int unused)
+{
+    return connect_to(fd, 9);
+}
+
+static int try_send(int fd, int unused)
+{
+    return result(send(fd, "x", 1, 0));
+}
+
+static int try_receive(int fd, int unused)
+{
+    char byte;
+    return result(recv(fd, &byte, 1, 0));
+}
+
+static int try_shut(int fd, int how)
+{
+    return result(shutdown(fd, how));
+}
+
+static int level_of(int option)
+{
+    return option == TCP_NODELAY ? IPPROTO_TCP : SOL_SOCKET;
+}
+
+static int set_option(int fd, int option, int value)
+{
+    return result(setsockopt(fd, level_of(option), option, &value, sizeof(value)));
+}
+
+static int try_set(int fd, int option)
+{
+    return set_option(fd, option, 1);
+}
+
+static int try_get(int fd, int option)
+{
+    int value;
+    socklen_t size = sizeof(value);
+    return result(getsockopt(fd, level_of(option), option, &value, &size));
+}
+
+static int try_own_name(int fd, int unused)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof(address);
+    return result(getsockname(fd, (struct sockaddr *)&address, &size));
+}
+
+static int try_peer_name(int fd, int unused)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof(address);
+    return result(getpeername(fd, (struct sockaddr *)&address, &size));
+}
+
+static int try_poll(int fd, int unused)
+{
+    return polled(fd, POLLIN | POLLOUT, 0);
+}
+
+static int try_dup(int fd, int unused)
+{
+    int copy = dup(fd);
+    return copy < 0 ? -errno : close(copy);
+}
+
+#define I   POLLIN
+#define O   POLLOUT
+#define H   (POLLIN | POLLOUT | POLLHUP)
+#define E   (H | POLLERR)
+#define AG  -EAGAIN
+#define INV -EINVAL
+#define NC  -ENOTCONN
+#define IS  -EISCONN
+#define IN  -EINPROGRESS
+#define AL  -EALREADY
+#define NO  -EOPNOTSUPP
+#define PI  -EPIPE
+#define RST -ECONNRESET
+#define REF -ECONNREFUSED
+#define DA  -EDESTADDRREQ
+#define OPT -ENOPROTOOPT
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    int (*run)(int fd, int argument);
+    int argument;
+    int wanted[STATES];
+} operations[] = {
+    /*                                      NEW  BND  LIS  CING CTED PEER SHUT FIRST LAST RST REF | NEW BND  CTED */
+    {"bind", try_bind, 0,                  {0,   INV, INV, INV, INV, INV, INV, INV, INV, INV, INV,   0,   INV, INV}},
+    {"listen", try_listen, 0,              {0,   0,   0,   INV, INV, INV, INV, INV, INV, INV, INV,   NO,  NO,  NO}},
+    {"accept", try_accept, 0,              {INV, INV, AG,  INV, INV, INV, INV, INV, INV, INV, INV,   NO,  NO,  NO}},
+    {"connect", try_connect, 0,            {IN,  IN,  NO,  AL,  IS,  IS,  IS,  IS,  IS,  RST, REF,   0,   0,   0}},
+    {"send", try_send, 0,                  {NC,  NC,  NC,  AG,  1,   1,   PI,  PI,  PI,  RST, REF,   DA,  DA,  1}},
+    {"receive", try_receive, 0,            {NC,  NC,  NC,  AG,  AG,  0,   AG,  0,   0,   RST, REF,   AG,  AG,  AG}},
+    {"shut read", try_shut, SHUT_RD,       {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
+    {"shut write", try_shut, SHUT_WR,      {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
+    {"wrong shut", try_shut, 7,            {INV, INV, INV, INV, INV, INV, INV, INV, INV, INV, INV,   INV, INV, INV}},
+    {"set reuse", try_set, SO_REUSEADDR,   {0,   0,   0,   0,   0,   0,   0,   INV, INV, INV, INV,   0,   0,   0}},
+    {"set nodelay", try_set, TCP_NODELAY,  {0,   0,   OPT, 0,   0,   0,   0,   INV, INV, INV, INV,   OPT, OPT, OPT}},
+    {"get nodelay", try_get, TCP_NODELAY,  {0,   0,   OPT, 0,   0,   0,   0,   INV, INV, INV, INV,   OPT, OPT, OPT}},
+    {"set error", try_set, SO_ERROR,       {OPT, OPT, OPT, OPT, OPT, OPT, OPT, INV, INV, INV, INV,   OPT, OPT, OPT}},
+    {"get error", try_get, SO_ERROR,       {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
+    {"own name", try_own_name, 0,          {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
+    {"peer name", try_peer_name, 0,        {NC,  NC,  NC,  NC,  0,   0,   0,   NC,  NC,  NC,  NC,    NC,  NC,  0}},
+    {"poll", try_poll, 0,                  {0,   0,   0,   0,   O,   I|O, O,   H,   H,   E,   E,     O,   O,   O}},
+    {"dup", try_dup, 0,                    {0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,     0,   0,   0}},
+};
+/* clang-format on */
+#define OPERATIONS (int)(sizeof(operations) / sizeof(operations[0]))
+
+static int run(int fd, int i)
+{
+    return operations[i].run(fd, operations[i].argument);
+}
+
+static uint64_t count_sockets(void)
+{
+    struct ipc_message message = {.label = NET_STATISTICS};
+    if (call_server_message(SLOT_NET, &message) < 0)
+        complain("the server does not reply; ");
+    return message.word[0];
+}
+
+static void try_table(enum state state)
+{
+    for (int i = 0; i < OPERATIONS && !strstr(wrong, "reply"); i++) {
+        int fd = open_in_state(state), came = run(fd, i);
+        if (came != operations[i].wanted[state])
+            complain("%s of %s: %d, wanted %d; ", operations[i].name, state_names[state], came,
+                     operations[i].wanted[state]);
+        run(fd, i); /* once more, whatever it returns */
+        close_all(fd);
+        count_sockets();
+    }
+}
+
+static void try_sequences(enum state state)
+{
+    for (int i = 0; i < SEQUENCES && !strstr(wrong, "reply"); i++) {
+        int fd = open_in_state(state);
+        for (int step = 0; step < STEPS; step++)
+            run(fd, rand() % OPERATIONS);
+        close_all(fd);
+        count_sockets();
+    }
+}
+
+/* ---- addresses ------------------------------------------------------------------------------------- */
+
+static void want(const char *what, int came, int wanted)
+{
+    if (came != wanted)
+        complain("%s: %d, wanted %d; ", what, came, wanted);
+}
+
+/* A socket that drops SO_REUSEADDR after bind does not get the connections of the one that listens there. */
+static void try_addresses(void)
+{
+    int first = open_socket(SOCK_STREAM), second = open_socket(SOCK_STREAM),
+        datagrams = open_socket(SOCK_DGRAM);
+    struct sockaddr_in everybody = address_of("255.255.255.255", 9);
+    want("bind where nobody may", bind_to(first, "192.0.2.1", 0), -EADDRNOTAVAIL);
+    want("connect to port 0", connect_to(first, 0), -EADDRNOTAVAIL);
+    set_option(first, SO_REUSEADDR, 1);
+    want("bind", bind_to(first, "127.0.0.1", 0), 0);
+    want("listen", listen(first, 1), 0);
+    want("bind to its port", bind_to(second, "127.0.0.1", port_of(first)), -EADDRINUSE);
+    set_option(second, SO_REUSEADDR, 1);
+    want("bind to its port with reuse", bind_to(second, "127.0.0.1", port_of(first)), 0);
+    set_option(second, SO_REUSEADDR, 0);
+    want("listen at its port", result(listen(second, 1)), -EADDRINUSE);
+    want("broadcast without the option",
+         result(sendto(datagrams, "x", 1, 0, (struct sockaddr *)&everybody, sizeof(everybody))), -EACCES);
+    close(first);
+    close(second);
+    close(datagrams);
+}
+
+int main(void)
+{
+    set_server_patience(PATIENCE_MS * 1000000ull);
+    uint64_t before = count_sockets();
+    for (enum state state = 0; state < STATES; state++)
+        try_table(state);
+    try_addresses();
+    for (enum state state = 0; state < STATES; state++)
+        try_sequences(state);
+    if (count_sockets() != before)
+        complain("%d sockets left; ", (int)(count_sockets() - before));
+    set_server_patience(0);
+    printf("echo: states: %s\n", wrong_count ? wrong : "as they should be");
+    return wrong_count != 0;
+}
