@@ -7,7 +7,7 @@ OPTIONS ?=
 REPEAT  := $(if $(DETERMINISTIC),--deterministic) $(if $(SEED),--seed $(SEED))
 ALL_NOW := $(MAKE) --no-print-directory -j$(JOBS)
 
-.PHONY: deps deps-tests run demo view test bench bench-peers lint format help
+.PHONY: deps deps-tests run demo view test test-long bench bench-peers lint format help
 
 deps: ## install the Debian packages that are missing
 	@tools/deps
@@ -26,9 +26,15 @@ view: $(B)/host/tarn ## show the trace of the last demo in the browser [TRACE=DI
 	@$(if $(filter $(DEMO_TRACE),$(TRACE)),test -e $(TRACE) || { echo "make view: $(TRACE) does not exist: run \`make demo ARCH=$(ARCH)\` first" >&2; exit 1; })
 	@$< view $(TRACE)
 
-test: deps-tests ## build and test every architecture, or only the one that ARCH= names
+.PHONY: tests-built
+tests-built: deps-tests
 	@set -e; for arch in $(TESTED); do $(ALL_NOW) ARCH=$$arch all tests; done
+
+test: tests-built ## build and test every architecture, or only the one that ARCH= names
 	@tests/run $(TESTED:%=--arch %)
+
+test-long: tests-built ## the tests that `make test` leaves out because they are slow and seldom find anything
+	@tests/run --long $(TESTED:%=--arch %)
 
 bench: deps-tests ## print figures: one line each, `name value unit`
 	@$(ALL_NOW) all tests >&2

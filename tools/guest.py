@@ -9,8 +9,8 @@ described once. A Guest keeps its serial output in a file and in memory:
         status = guest.wait_exit(seconds=60)
 
 Seconds are those of the fastest machine on an idle host; MACHINES says how many times longer others take, and a busy host gets
-more time (slowdown). For a machine whose clock counts instructions, they are seconds of the emulator's CPU time, so that other
-work of the host does not matter. boot/README.md explains how the exit status is read.
+more time (slowdown). A limit ends only what hangs, so it is LENIENCE times as long. For a machine whose clock counts instructions,
+seconds are those of the emulator's CPU time, so that other work of the host does not matter. boot/README.md explains how the exit status is read.
 """
 import json
 import math
@@ -34,6 +34,7 @@ DEFAULT_ARCH, DEFAULT_MEMORY = "x86_64", "512M"
 COMMAND_LINE_MAX = 511  # bytes that the kernel keeps: arch/include/arch/boot.h
 ORPHAN_SECONDS = 4 * 3600  # limit for a guest whose test was killed
 ICOUNT_LIBRARY = os.path.join(ROOT, "build/host/icount_order.so")  # tools/emulator/icount_order.c
+LENIENCE = 10  # a host may be slower than any that we know, and its load may rise during the wait
 CONSOLE_BUFFER = 1 << 20  # bytes; a full pipe would change when a guest can send its next byte
 
 def debug_exit_status(code, lines):
@@ -360,16 +361,18 @@ class Guest:
 
     def spent(self):
         """Returns the time to which limits apply: that of the host's clock, or the emulator's CPU time."""
-        if not self.machine.get("icount"):
-            return time.monotonic()
-        return processor_seconds(child_of(self.process.pid))
+        return self.processor_seconds() if self.machine.get("icount") else time.monotonic()
 
     def is_late(self, begun, seconds):
-        """Whether more than `seconds` have passed since spent() was `begun`, corrected by the host's current load."""
-        return self.spent() - begun > seconds * describe(self.arch)["patience"]
+        """Whether much more than `seconds` have passed since spent() was `begun`, corrected by the host's current load."""
+        return self.spent() - begun > seconds * LENIENCE * describe(self.arch)["patience"]
 
-    def wait_line(self, pattern, seconds, start=0):
-        """Waits for a matching serial line; returns its index and the match."""
+    def processor_seconds(self):
+        """CPU time that the emulator has used."""
+        return processor_seconds(child_of(self.process.pid))
+
+    def wait_line(self, pattern, seconds, start=0, processor_max=math.inf):
+        """Waits for a matching serial line; returns its index and the match. processor_max: as for wait_exit."""
         begun, regex = self.spent(), re.compile(pattern)
         at = start
         with self.changed:
@@ -380,7 +383,7 @@ class Guest:
                     at += 1
                 if not self.reader.is_alive():
                     raise GuestError(f"the guest ended before it printed /{pattern}/\n{self.tail()}")
-                if self.is_late(begun, seconds):
+                if self.is_late(begun, seconds) or self.processor_seconds() > processor_max:
                     raise GuestError(f"no line /{pattern}/ within at least {seconds} s\n{self.tail()}")
                 self.changed.wait(0.5)
 
@@ -394,7 +397,7 @@ class Guest:
         processor_max: CPU seconds of the emulator; a guest that runs in circles on a busy host needs no patience."""
         begun = self.spent()
         while (code := self.wait_process(0.5)) is None:
-            worked = processor_seconds(child_of(self.process.pid))
+            worked = self.processor_seconds()
             if self.is_late(begun, seconds) or worked > processor_max:
                 self.dump_hung()
                 raise GuestError(f"hung: not finished after at least {seconds} s, {worked:.0f} s of CPU time\n{self.tail()}")

@@ -11,7 +11,7 @@ $(foreach t,libc_stdio libc_math libc_pthread libc_file libc_process shell load 
 
 GUEST_libc_pthread := smp=16
 GUEST_steered := smp=1 timed
-GUEST_load := free smp=64 memory=2G seconds=400
+GUEST_load := free smp=64 memory=2G
 
 # Tests of the kernel. child.c makes spaces by system calls, without proc.
 $(foreach t,kernel_births kernel_frames kernel_futex kernel_ipc kernel_kill kernel_memory kernel_pager kernel_profile kernel_sched kernel_tlb fuzz_syscalls fuzz_instructions,$(eval $(call guest_test_program,$t,tests/guest/$t.c tests/guest/child.c)))
@@ -24,13 +24,13 @@ GUEST_kernel_memory := plain memory=256M
 GUEST_fuzz_instructions := plain
 GUEST_kernel_profile := smp=1 timed append=profile=20
 GUEST_kernel_sched := timed
-GUEST_kernel_tlb := free seconds=240
+GUEST_kernel_tlb := free
 
 # Out of memory; greedy.c uses it up.
 $(eval $(call guest_test_program,kernel_scarce,tests/guest/kernel_scarce.c))
 $(eval $(call user_program,test_greedy,tests/guest/greedy.c))
 BOOT_FILES += test/greedy=$(BA)/user/test_greedy
-GUEST_kernel_scarce := free memory=256M seconds=600
+GUEST_kernel_scarce := free memory=256M
 
 # Tests of the trace. trace_rings.c reads the rings.
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_sites trace_counters trace_tables,\

@@ -37,7 +37,7 @@ static void close_packets(void)
 
 /* ---- threads that log while the class is switched ---------------------------------------------------- */
 
-#define PHASES       (10 + REPEATS(90))
+#define PHASES       (10 + REPEATS(20))
 #define FLICKERS     4u /* changes before that of the phase, while CPUs take in those before */
 #define IN_A_PHASE   32u
 #define MEANWHILE    1000u     /* more events, until the phase ends */

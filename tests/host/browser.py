@@ -155,7 +155,7 @@ class Browser:
 
     def _end(self, seconds=None):
         """Of a wait that begins now: a busy host gets more time."""
-        return time.monotonic() + (seconds or self.seconds) * guest.slowdown()
+        return time.monotonic() + (seconds or self.seconds) * guest.LENIENCE * guest.slowdown()
 
     # ---- what a user does and sees
 

@@ -19,7 +19,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(
 import guest  # noqa: E402
 
 ARCH = os.environ.get("ARCH", guest.DEFAULT_ARCH)
-PATIENCE = guest.describe(ARCH)["patience"]  # how many times longer than on the fastest machine
+PACE = guest.describe(ARCH)["patience"]  # how many times longer things take than on the fastest machine, idle
+PATIENCE = guest.LENIENCE * PACE  # factor for limits, which end only what hangs
+LONG = bool(os.environ.get("TEST_LONG"))  # make test-long
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
 _checks, _checking = [], threading.Lock()
 

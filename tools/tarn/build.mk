@@ -36,9 +36,6 @@ $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/
 SYNTHETIC := tests/unit/tarn/synthetic.c tests/unit/tarn/workload.c
 $(eval $(call host_program,tracegen,tests/unit/tarn/tracegen.c $(SYNTHETIC),,tarn))
 $(eval $(call host_test,fuzz_tarn,tests/unit/tarn/fuzz_tarn.c $(SYNTHETIC),,tarn))
-UNIT_build/host/test/fuzz_tarn := seconds=300
-UNIT_build/host/test/view := seconds=300
-UNIT_build/host/test/link := seconds=300
 $(foreach test,pull_cut stages breakdown view,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC),,tarn)))
 $(foreach test,table columns symbols step,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
 $(foreach test,model model_walk,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC) tests/unit/tarn/tiling.c,,tarn)))
@@ -48,5 +45,3 @@ $(foreach test,analyses ipc locks diff drain costs,\
     $(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/known_results.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
 HOST_TESTS += tests/host/diff tests/host/usage
 HOST_TESTS += tests/host/compare_readers tests/host/analyses tests/host/ranges
-HOST_tests/host/analyses := seconds=200
-HOST_tests/host/ranges := seconds=200
