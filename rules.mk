@@ -87,7 +87,7 @@ $(1): $(2)
 endef
 define user_library
 $(call static_library,$(BA)/lib/lib$(1).a,$(call objects,$(BA)/user/obj,$(2)),$(AR))
-$(call static_library,$(BA)/explore/lib/lib$(1).a,$(call objects,$(BA)/explore/user/obj,$(2)),$(AR))
+$(call static_library,$(BA)/explore/lib/lib$(1).a,$(call explored_objects,$(2)),$(AR))
 endef
 
 # Programs are linked statically against crt0, libc-glue and newlib with arch/ARCH/user.ld.
@@ -102,8 +102,12 @@ endef
 define user_program
 ALL += $(BA)/user/$(1)
 $(call user_link,$(BA)/user/$(1),$(call objects,$(BA)/user/obj,$(2)),$(3),USER_LIBS)
-$(call user_link,$(BA)/explore/user/$(1),$(call objects,$(BA)/explore/user/obj,$(2)),$(call explored,$(3)),EXPLORE_LIBS)
+$(call user_link,$(BA)/explore/user/$(1),$(call explored_objects,$(2)),$(call explored,$(3)),EXPLORE_LIBS)
 endef
+# Sources without calls of the exploration have the same object in both archives.
+EXPLORE_USER_PLAIN := %.S arch/% $(GEN)/% kernel/% libc-glue/tarn/clock.c libc-glue/tarn/routine.c trace/event/% trace/print/% trace/cost/%
+explored_objects = $(call objects,$(BA)/user/obj,$(filter $(EXPLORE_USER_PLAIN),$(1))) \
+                   $(call objects,$(BA)/explore/user/obj,$(filter-out $(EXPLORE_USER_PLAIN),$(1)))
 explored = $(subst $(BA)/lib/,$(BA)/explore/lib/,$(1))
 EXPLORE_LIBS = $(call explored,$(BA)/lib/libexplore.a $(USER_LIBS))
 
@@ -184,13 +188,10 @@ $(BA)/explore/obj/%.o: %.c rules.mk | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
 	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
 # Programs: libraries, servers and all other sources of Tarn, with calls of libc-glue/explore/point.c. Excluded: newlib,
-# the first instructions, the runtime itself and its clock, and the printer of events.
-EXPLORE_USER_PLAIN := arch/% $(GEN)/% kernel/% libc-glue/explore/% libc-glue/tarn/clock.c libc-glue/tarn/routine.c trace/event/% trace/print/% trace/cost/%
+# the runtime itself, and what EXPLORE_USER_PLAIN names: the first instructions, its clock, and the printer of events.
 $(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
-	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_USER_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
-$(BA)/explore/user/obj/%.o: $(BA)/user/obj/%.o
-	@mkdir -p $(@D); cp $< $@
+	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter libc-glue/explore/%,$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
 $(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
 	$(call kernel_executable,$(EXPLORE_OBJECTS))
 
