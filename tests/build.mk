@@ -24,7 +24,7 @@
 
 # Of the host alone.
 HOST_TESTS += tools/lint trace/model/prove trace/model/genmc/prove
-HOST_TESTS += $(addprefix tests/host/,fewest kit lint_test view_goto view_use wrong_inputs xv6)
+HOST_TESTS += $(addprefix tests/host/,fewest first_steps kit lint_test view_goto view_use wrong_inputs xv6)
 # host_tests OPTIONS, NAMES
 define host_tests
 HOST_TESTS += $(addprefix tests/host/,$(2))
