@@ -272,6 +272,29 @@ static void test_losses(const char *order)
     trace_close(&known_trace);
 }
 
+/* One CPU's events are lost until the end, the other's are not: what may have run on the first is unknown. */
+static void test_lost_end(const char *order)
+{
+    static const char text[] = "1000 0 trace_context\n"
+                               "1000 1 trace_context\n"
+                               "2000 0 sched_switch next_tid=11 next_pid=1 next_comm=calc\n"
+                               "2000 1 sched_switch next_tid=12 next_pid=2 next_comm=other\n"
+                               "3000 1 sched_switch prev_tid=12 prev_pid=2 prev_comm=other "
+                               "prev_state=blocked_futex\n"
+                               "4000 0 !lost 100\n"
+                               "7000 1 user_text text=end\n"
+                               "9000 0 !closed\n";
+
+    open_known(text, order);
+    EXPECT("sched", NO_OPTIONS, {"cpu cpu~0 busy_ns", 1000 + 2000}, {"cpu cpu~0 lost_ns", 5000},
+           {"cpu cpu~1 lost_ns", 0});
+    if (tick_ns == 1)
+        EXPECT("sched", OPTIONS("+from", "0.000005", "+to", "0.000006"), {"cpu cpu~0 lost_ns", 1000});
+    EXPECT("threads", NO_OPTIONS, {"thread calc running_ns", 2000}, {"thread calc unknown_ns", 5000},
+           {"thread other running_ns", 1000}, {"thread other unknown_ns", 5000});
+    trace_close(&known_trace);
+}
+
 /*
  * What a statedump lists holds from the beginning of the trace: of the shop, whose thread is called main, of
  * the class and of the interrupt. What begins later is not: the name late, the process that got the number 3
@@ -371,6 +394,7 @@ static void test_byte_order(const char *order)
     test_failures();
     trace_close(&known_trace);
     test_losses(order);
+    test_lost_end(order);
     test_beginning(order);
     test_counters(order);
 }

@@ -74,6 +74,7 @@ void synthetic_packet(const struct schema *schema, uint8_t *packet, uint64_t use
     for (int i = 0; i < 8; i++)
         synthetic_store(schema, packet + 24 + 8 * i, words[i], 8);
     synthetic_store(schema, packet + offsetof(struct trace_packet, cpu_id), about->cpu, 4);
+    synthetic_store(schema, packet + offsetof(struct trace_packet, flags), about->flags, 4);
     if (size > used)
         synthetic_event(schema, packet + used, TRACE_ID(TRACE_CLASS_TRACE, TRACE_MINOR_FILLER),
                         (size - used) / 8, about->end);
@@ -306,8 +307,8 @@ void writer_finish(struct generator *gen, struct writer *writer)
 {
     uint8_t end[1024];
     uint64_t size = gen->options.packet;
-    const struct synthetic_packet about = {writer->begin, writer->time,   writer->discarded,
-                                           writer->seq,   writer->before, writer->cpu};
+    const struct synthetic_packet about = {
+        writer->begin, writer->time, writer->discarded, writer->seq, writer->before, writer->cpu, 0};
 
     writer->before += writer->events - writer->first;
     writer_append(writer, end,

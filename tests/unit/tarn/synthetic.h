@@ -48,7 +48,7 @@ void synthetic_event(const struct schema *schema, uint8_t *event, uint32_t id, u
 /* Header and filler of a packet of SIZE bytes, USED by the header and events up to the end event. */
 struct synthetic_packet {
     uint64_t begin, end, discarded, seq, before;
-    uint32_t cpu;
+    uint32_t cpu, flags;
 };
 void synthetic_packet(const struct schema *schema, uint8_t *packet, uint64_t used, uint64_t size,
                       const struct synthetic_packet *about);

@@ -76,6 +76,17 @@ static bool end_packet(struct text_writer *writer, struct stream_text *stream)
     return true;
 }
 
+/* Ends the stream with a packet that has no events, for a loss that lasts until now. */
+static void close_stream(struct text_writer *writer, struct stream_text *stream)
+{
+    stream->about.flags = TRACE_PACKET_CLOSING;
+    stream->about.begin = stream->about.end = stream->time;
+    memset(stream->packet, 0, sizeof(stream->packet));
+    synthetic_packet(&writer->schema, stream->packet, sizeof(struct trace_packet), PACKET_BYTES,
+                     &stream->about);
+    fwrite(stream->packet, PACKET_BYTES, 1, stream->file); /* finish looks for errors */
+}
+
 static bool parse_number(const struct field *field, const char *text, uint64_t *value)
 {
     char *end;
@@ -183,6 +194,10 @@ static bool write_line(struct text_writer *writer, char *line)
         if (!end_packet(writer, stream))
             return false;
         stream->about.discarded += strtoull(line + used, NULL, 0);
+        return true;
+    }
+    if (strcmp(name, "!closed") == 0) {
+        close_stream(writer, stream);
         return true;
     }
     type = schema_find_event(&writer->schema, name);

@@ -49,7 +49,8 @@ static const struct command_option shared_options[] = {
             "of objects for each table. Unknown values are null")},
     {CHOICE(
         "csv", struct request, format, ANALYSIS_CSV,
-        "print comma-separated values, each table under its own heading\nEmpty lines separate the tables")},
+        "print comma-separated values, each table under its own heading\nEmpty lines separate the tables. "
+        "If the trace lacks anything, the last table is `losses`, with the names and values of JSON")},
     {.name = NULL}};
 
 static void describe_tables(struct page *page, const struct command *self)
@@ -129,9 +130,10 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
     fprintf(to, "{\"analysis\":\"%s\",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seconds\":%.9f",
             analysis->kind->name, analysis_when(analysis, analysis->from),
             analysis_when(analysis, analysis->to), analysis_seconds(analysis));
-    if (losses != NULL)
-        fprintf(to, ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64, losses->lost_events,
-                losses->lost_packets);
+    if (losses != NULL) {
+        fputc(',', to);
+        losses_print_json(to, losses);
+    }
     if (analysis->drained != NULL)
         print_left_out(to, analysis);
     if (analysis->subtracts)
@@ -186,6 +188,8 @@ void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_for
         }
         is_first = false;
     }
+    if (format == ANALYSIS_CSV && losses != NULL)
+        losses_print_csv(to, losses, "losses");
 }
 
 static void complain_of_analysis(const struct analysis *analysis, const char *directory)

@@ -155,8 +155,8 @@ static int print_results(const struct check *check, bool quiet)
     if (damage != 0)
         printf("DAMAGED: %" PRIu64 " anomalies\n", damage);
     else
-        printf("no damage\n");
-    return damage != 0 ? EXIT_DAMAGE : EXIT_OK;
+        printf("no damage%s\n", total.kinds[ANOMALY_UNFINISHED] != 0 ? ", but the end is not known" : "");
+    return damage != 0 || total.kinds[ANOMALY_UNFINISHED] != 0 ? EXIT_DAMAGE : EXIT_OK;
 }
 
 static void print_kinds(void)

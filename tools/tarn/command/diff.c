@@ -119,10 +119,10 @@ void diff_tell_losses(const struct run *run, const char *name)
     const struct losses *losses = &run->losses;
     const char *text;
 
-    if (losses->lost_events || losses->lost_packets || losses->lost_unknown)
-        complain("%s lost %" PRIu64 " events%s, %" PRIu64 " packets: lower counts may be due to this", name,
+    if (losses->lost_events || losses->lost_packets || losses->lost_unknown || losses->is_unfinished)
+        complain("%s lost %" PRIu64 " events%s%s, %" PRIu64 " packets: lower counts may be due to this", name,
                  losses->lost_events, losses->lost_unknown ? " and some before its start" : "",
-                 losses->lost_packets);
+                 losses->is_unfinished ? " and an unknown number after its end" : "", losses->lost_packets);
     if (losses->damaged)
         complain("%s is damaged: %" PRIu64 " anomalies; see tarn check", name, losses->damaged);
     if (losses->lacks[0] != '\0')

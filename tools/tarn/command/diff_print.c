@@ -9,8 +9,8 @@ static void print_run(const struct run *run)
 {
     printf("\"trace\":");
     print_json_string(stdout, run->directory);
-    printf(",\"unit\":%.9f,\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64, run->unit,
-           run->losses.lost_events, run->losses.lost_packets);
+    printf(",\"unit\":%.9f,", run->unit);
+    losses_print_json(stdout, &run->losses);
 }
 
 /* The members of the first run, then all runs. */
@@ -126,4 +126,11 @@ void diff_print(const struct diff *diff)
         fputc('\n', stdout);
         table_print_csv(stdout, &diff->results[i], diff->top);
     }
+    for (unsigned side = 0; side < 2; side++)
+        for (unsigned run = 0; run < diff->run_count[side]; run++) {
+            char name[32];
+
+            snprintf(name, sizeof(name), "losses_%c%u", 'a' + (int)side, run + 1);
+            losses_print_csv(stdout, &diff->runs[side][run].losses, name);
+        }
 }

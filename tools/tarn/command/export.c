@@ -73,6 +73,7 @@ static int export_trace(struct options *options, const struct trace *trace)
     losses.quiet = true;
     losses_judge(&losses);
     export->output = options->output;
+    export->losses = &losses;
     symbols = analysis->kind->uses_symbols ? symbols_open(options->directory, NULL) : NULL;
     ok = analyses_ask(&analysis, 1, trace, &options->filter, symbols, &losses.reporter, &fail);
     if (ok && export->has_failed) {

@@ -348,13 +348,9 @@ static void print_json(const struct info *info)
     printf(",\"saved\":[");
     read_saved(trace, print_saved_json);
     printf("]");
-    printf(",\"lost_events\":%" PRIu64 ",\"lost_before\":%s,\"unfinished\":%s,\"lost_packets\":%" PRIu64
-           ",\"missing_events\":%" PRIu64 ",\"missing_is_least\":%s,\"cut_packets\":%" PRIu64
-           ",\"damaged\":%" PRIu64 ",\"streams\":[",
-           info->losses.lost_events, info->losses.lost_unknown ? "true" : "false",
-           info->losses.is_unfinished ? "true" : "false", info->losses.lost_packets,
-           info->losses.missing.events, info->losses.missing.is_least ? "true" : "false",
-           info->losses.cut_packets, info->losses.damaged);
+    printf(",");
+    losses_print_json(stdout, &info->losses);
+    printf(",\"streams\":[");
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct survey *survey = &info->surveys[i];
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* list.c - `tarn list`: prints the events of all CPUs in order. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/list.h>
 #include <tools/tarn/model/model.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/order.h>
 #include <unistd.h>
 
@@ -160,6 +162,21 @@ static void complain_of_choice(const struct list *list, const struct trace *trac
             list->directory);
 }
 
+/* The last line for programs, which do not read standard error. */
+static void print_unfinished(const struct trace *trace, enum print_style style)
+{
+    const uint64_t known = trace_known_end(trace);
+    const int64_t ns = schema_ns(&trace->schema, known);
+
+    if (style == PRINT_JSON)
+        printf("{\"ns\":%" PRId64 ",\"cycles\":%" PRIu64 ",\"cpu\":null,\"event\":\"(unfinished)\"}\n", ns,
+               known);
+    else
+        printf("%.9f,%" PRIu64 ",,,,,(unfinished),\n",
+               (double)schema_elapsed_ns(&trace->schema, trace->begin, known) / 1e9, known);
+    fflush(stdout);
+}
+
 static int list_events(struct list *list, const struct trace *trace)
 {
     struct slices slices = {NULL, 0};
@@ -183,6 +200,8 @@ static int list_events(struct list *list, const struct trace *trace)
     slices_free(&slices);
     if (!ok)
         return fail_report(&fail, EXIT_USAGE);
+    if (losses.is_unfinished && (list->style == PRINT_JSON || list->style == PRINT_CSV))
+        print_unfinished(trace, list->style);
     if (!losses.as_babeltrace) {
         if (count == 0)
             complain_of_choice(list, trace);

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include <tools/tarn/command/top.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
 
@@ -160,6 +161,7 @@ static bool ask(struct top *top, uint64_t to, struct fail *fail)
             asked[count++] = top->screen.analyses[i] = analysis_new(analysis_find(screen_analyses[i]));
     losses_open(&top->screen.losses, &top->trace);
     top->screen.losses.quiet = true;
+    top->screen.losses.is_unfinished = trace_is_unfinished(&top->trace) && to > trace_known_end(&top->trace);
     if (!screen_choose(top->screen.analyses, fail) ||
         !intervals_ask(&top->intervals, to, asked, count, &filter, &top->screen.losses.reporter, fail))
         return false;

@@ -186,7 +186,14 @@ static void write_thread(struct tracks *tracks, const struct model_thread *threa
 
 static void end(struct tracks *tracks)
 {
-    out_commit(&tracks->out, put_string(out_reserve(&tracks->out, 8), "\n]}\n"));
+    char text[1000];
+    FILE *to = fmemopen(text, sizeof(text), "w");
+
+    fputs("\n],\"otherData\":{", to);
+    losses_print_json(to, tracks->export.losses);
+    fputs("}}\n", to);
+    fclose(to);
+    out_commit(&tracks->out, put_string(out_reserve(&tracks->out, sizeof(text)), text));
 }
 
 static const struct track_writer writer = {.begin = begin,

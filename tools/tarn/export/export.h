@@ -41,6 +41,7 @@ struct export
 {
     struct analysis analysis;
     const char *output;
+    const struct losses *losses; /* complete at the end of the walk */
     struct fail fail;
     bool has_failed;
     char *list_text;        /* buffer for an event's list as text */

@@ -18,6 +18,7 @@
 #define SEQUENCE     1u /* of packets: there is one writer */
 #define FLAG_CLEARED 1u /* earlier packets are not referred to */
 #define FLAG_NEEDS   2u /* names are referred to by numbers from earlier packets */
+#define LOSSES_TRACK 2u /* of no thread (thread_track) */
 #define CLOCK_REAL   1u
 #define CLOCK_BOOT   6u
 
@@ -402,6 +403,36 @@ static void write_thread(struct tracks *tracks, const struct model_thread *threa
     end_packet(perfetto);
 }
 
+/* What the trace lacks, if anything: an instant at the end, on a track of its own. */
+static void write_losses(struct tracks *tracks)
+{
+    struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
+    const struct analysis *analysis = &tracks->export.analysis;
+    struct loss_fact facts[LOSS_FACTS];
+    uint64_t any = 0;
+    size_t track;
+
+    losses_facts(tracks->export.losses, facts);
+    for (unsigned i = 0; i < LOSS_FACTS; i++)
+        any |= facts[i].value;
+    if (any == 0)
+        return;
+    begin_packet(perfetto, analysis->from);
+    track = protobuf_begin(&perfetto->packet, PACKET_TRACK);
+    protobuf_uint(&perfetto->packet, 1, LOSSES_TRACK);
+    protobuf_string(&perfetto->packet, 2, "losses");
+    protobuf_end(&perfetto->packet, track);
+    end_packet(perfetto);
+    begin_packet(perfetto, analysis->to);
+    protobuf_uint(&perfetto->event, EVENT_TYPE, TYPE_INSTANT);
+    protobuf_uint(&perfetto->event, EVENT_TRACK, LOSSES_TRACK);
+    protobuf_uint(&perfetto->event, EVENT_NAME, word_number(perfetto, NAMES_EVENT, "losses"));
+    for (unsigned i = 0; i < LOSS_FACTS; i++)
+        add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, facts[i].name),
+                       &VALUE_NUMBER(facts[i].value));
+    end_packet(perfetto);
+}
+
 static void close_buffers(struct tracks *tracks)
 {
     struct perfetto *perfetto = EXPORT_OF(tracks, struct perfetto);
@@ -420,6 +451,7 @@ static const struct track_writer writer = {.begin = begin,
                                            .flow = write_flow,
                                            .process = write_process,
                                            .thread = write_thread,
+                                           .end = write_losses,
                                            .close = close_buffers};
 
 static bool open_perfetto(struct analysis *analysis, struct fail *fail)

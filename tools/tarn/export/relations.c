@@ -301,6 +301,7 @@ static void write_facts(struct relations *relations)
 {
     const struct analysis *analysis = &relations->export.analysis;
     const struct schema *schema = &analysis->trace->schema;
+    struct loss_fact facts[LOSS_FACTS];
     char number[32];
 
     write_fact(relations, "directory", analysis->trace->directory);
@@ -311,6 +312,11 @@ static void write_facts(struct relations *relations)
     write_fact(relations, "end_ns", number);
     snprintf(number, sizeof(number), "%llu", (unsigned long long)schema->clock_freq);
     write_fact(relations, "clock_frequency", number);
+    losses_facts(relations->export.losses, facts);
+    for (unsigned i = 0; i < LOSS_FACTS; i++) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)facts[i].value);
+        write_fact(relations, facts[i].name, number);
+    }
 }
 
 static void write_processes(struct relations *relations)

@@ -17,10 +17,11 @@ static uint64_t known_until(const struct model_cpu *cpu)
     return cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
 }
 
-/* Whether there is a gap before the next event. */
+/* Whether there is a gap before the next event, or one that lasts until the stream's end. */
 static bool comes_after_gap(const struct cursor *cursor, const struct model_cpu *cpu)
 {
-    return cursor->at != NULL && cursor->has_gap && cpu->packet_end != cursor->packet.header.timestamp_end;
+    return (cursor->at != NULL || cursor_lost_until(cursor) != 0) && cursor->has_gap &&
+           cpu->packet_end != cursor->packet.header.timestamp_end;
 }
 
 void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits)
@@ -34,22 +35,22 @@ void walk_limits(const struct merge *merge, const struct model *model, uint64_t 
     }
 }
 
-/* TO is inside a gap: the time since the last known event is lost, and the threads that may have run there
- * become unknown, as when the next packet comes. */
-static void lose_rest(struct model *model, struct model_cpu *cpu)
+/* The time since the last known event is lost, up to TO or the end of the gap, and the threads that may have
+ * run there become unknown, as when the next packet comes. */
+static void lose_rest(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
 {
-    uint64_t known = known_until(cpu);
+    uint64_t known = known_until(cpu), until = cursor_lost_until(cursor);
 
     lose_processor(model, cpu, known);
     forget_states(model, cpu, known);
-    cpu->packet_end = model->to;
+    cpu->packet_end = until != 0 && until < model->to ? until : model->to;
 }
 
 static void finish_processor(struct model *model, struct model_cpu *cpu, const struct cursor *cursor,
                              uint64_t limit)
 {
     if (cpu->thread != NULL && limit < model->to && comes_after_gap(cursor, cpu))
-        lose_rest(model, cpu);
+        lose_rest(model, cpu, cursor);
     else if (cpu->thread == NULL && cursor->at != NULL && cursor->packet.header.timestamp_begin < model->to)
         begin_packet(model, cpu, cursor); /* its packet has begun, but has no event yet */
     else if (cpu->packet_end < limit)

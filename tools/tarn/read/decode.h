@@ -197,6 +197,16 @@ static inline bool cursor_next(struct cursor *cursor)
     return __builtin_expect(cursor_step(cursor), 1) || cursor_next_slow(cursor);
 }
 
+/* Behind the last event of a stream: the time up to which its closing packet reports a loss. 0: none, or not
+ * at the end. */
+static inline uint64_t cursor_lost_until(const struct cursor *cursor)
+{
+    const struct trace_packet *header = &cursor->packet.header;
+    bool is_closed = cursor->at == NULL && !cursor->is_broken && (header->flags & TRACE_PACKET_CLOSING) != 0;
+
+    return is_closed ? header->timestamp_end : 0;
+}
+
 /* See schema_ns. */
 static inline int64_t cursor_ns(const struct cursor *cursor)
 {

@@ -333,8 +333,7 @@ static void judge_clocks(const struct trace *trace, uint64_t bytes, struct repor
     free(judge.kinds);
 }
 
-/* Returns the earliest end of a stream. Up to it, every stream reports its losses. */
-static uint64_t find_known_end(const struct trace *trace)
+uint64_t trace_known_end(const struct trace *trace)
 {
     uint64_t end = trace->end;
 
@@ -354,7 +353,7 @@ void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *rep
 {
     if (trace_is_unfinished(trace))
         reporter->report(reporter, &(struct report){.anomaly = ANOMALY_UNFINISHED,
-                                                    .begin = find_known_end(trace),
+                                                    .begin = trace_known_end(trace),
                                                     .end = UINT64_MAX,
                                                     .count = UINT64_MAX});
     for (unsigned i = 0; i < trace->oddity_count; i++)

@@ -25,4 +25,8 @@
 /* Reports to REPORTER. Reads at most BYTES to compare clocks. */
 void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter);
 
+/* Returns the earliest end of a stream (ticks). Up to it, every stream has reported its losses, even if the
+ * pull ended early. */
+uint64_t trace_known_end(const struct trace *trace);
+
 #endif

@@ -256,6 +256,49 @@ void losses_add(struct losses *sum, const struct losses *part)
     sum->is_unfinished |= part->is_unfinished;
 }
 
+void losses_facts(const struct losses *losses, struct loss_fact facts[LOSS_FACTS])
+{
+    const struct loss_fact all[LOSS_FACTS] = {{"lost_events", losses->lost_events, false},
+                                              {"lost_before", losses->lost_unknown, true},
+                                              {"unfinished", losses->is_unfinished, true},
+                                              {"lost_packets", losses->lost_packets, false},
+                                              {"missing_events", losses->missing.events, false},
+                                              {"missing_is_least", losses->missing.is_least, true},
+                                              {"cut_packets", losses->cut_packets, false},
+                                              {"damaged", losses->damaged, false}};
+
+    memcpy(facts, all, sizeof(all));
+}
+
+void losses_print_json(FILE *to, const struct losses *losses)
+{
+    struct loss_fact facts[LOSS_FACTS];
+
+    losses_facts(losses, facts);
+    for (unsigned i = 0; i < LOSS_FACTS; i++) {
+        fprintf(to, "%s\"%s\":", i ? "," : "", facts[i].name);
+        if (facts[i].is_bool)
+            fputs(facts[i].value ? "true" : "false", to);
+        else
+            fprintf(to, "%" PRIu64, facts[i].value);
+    }
+}
+
+void losses_print_csv(FILE *to, const struct losses *losses, const char *name)
+{
+    struct loss_fact facts[LOSS_FACTS];
+    uint64_t any = 0;
+
+    losses_facts(losses, facts);
+    for (unsigned i = 0; i < LOSS_FACTS; i++)
+        any |= facts[i].value;
+    if (any == 0)
+        return;
+    fprintf(to, "\n%s,value\n", name);
+    for (unsigned i = 0; i < LOSS_FACTS; i++)
+        fprintf(to, "%s,%" PRIu64 "\n", facts[i].name, facts[i].value);
+}
+
 static void complain_of_clock(const struct schema *schema)
 {
     struct clock_trust trust;

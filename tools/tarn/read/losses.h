@@ -7,6 +7,7 @@
 #ifndef TARN_LOSSES_H
 #define TARN_LOSSES_H
 
+#include <stdio.h>
 #include <tools/tarn/read/decode.h>
 
 struct filter;
@@ -40,6 +41,17 @@ void losses_open(struct losses *losses, const struct trace *trace);
 void losses_begin(struct losses *losses, const struct trace *trace, const struct filter *filter);
 /* Reports what is wrong with the trace as a whole (judge.h), even if QUIET. Call it once per trace. */
 void losses_judge(struct losses *losses);
+/* One of the numbers that say what a trace lacks, for answers in JSON, CSV and other formats. */
+struct loss_fact {
+    const char *name;
+    uint64_t value;
+    bool is_bool;
+};
+#define LOSS_FACTS 8u
+void losses_facts(const struct losses *losses, struct loss_fact facts[LOSS_FACTS]);
+void losses_print_json(FILE *to, const struct losses *losses); /* members of an object */
+/* A table NAME in CSV after others; nothing if the trace is whole. */
+void losses_print_csv(FILE *to, const struct losses *losses, const char *name);
 void losses_add(struct losses *sum, const struct losses *part);
 void losses_summary(const struct losses *losses); /* to stderr */
 /* Returns the exit status of a subcommand that produced output: EXIT_DAMAGE if it read damage or the schema

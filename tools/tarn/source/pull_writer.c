@@ -447,6 +447,16 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
     return add_packet(writer, item->packet.cpu, &packet, fail);
 }
 
+/* The latest time that is known: a loss at the end of a stream lasts until then, as far as the guest says. */
+static uint64_t latest_time(const struct trace_writer *writer, const struct wire_status *status)
+{
+    uint64_t latest = status->time;
+
+    for (uint32_t i = 0; i < writer->hello.cpu_count; i++)
+        latest = writer->cpu[i].end > latest ? writer->cpu[i].end : latest;
+    return latest;
+}
+
 /* Makes an empty packet that reports the loss. COUNTS: at packet `head`, which it stands for. */
 static void make_closing(const struct trace_writer *writer, struct trace_packet *packet, uint32_t cpu,
                          const struct wire_cpu_status *counts, uint64_t time)
@@ -484,7 +494,7 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
         counts.discarded = stream->discarded_last;
     if (counts.head == stream->next && counts.discarded == stream->discarded_last && !stream->is_cut)
         return true;
-    make_closing(writer, &closing.header, cpu, &counts, time > stream->end ? time : stream->end);
+    make_closing(writer, &closing.header, cpu, &counts, time);
     return add_packet(writer, cpu, &closing, fail);
 }
 
@@ -492,6 +502,8 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
 {
+    const uint64_t time = latest_time(writer, status);
+
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
         struct wire_cpu_status counts = {.events = TRACE_EVENTS_UNKNOWN};
         if (i < status->count && is_whole)
@@ -499,7 +511,7 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
         else if (i < status->count)
             counts = (struct wire_cpu_status){
                 .head = cpu[i].head + 1, .discarded = cpu[i].discarded, .events = TRACE_EVENTS_UNKNOWN};
-        if (!close_stream(writer, i, counts, status->time, fail))
+        if (!close_stream(writer, i, counts, time, fail))
             return false;
     }
     return true;

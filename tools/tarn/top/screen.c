@@ -377,9 +377,9 @@ static void write_part(FILE *to, const struct screen *screen, const struct part 
 
 void screen_write(FILE *to, const struct screen *screen, enum analysis_format format, uint64_t top)
 {
-    static const struct table_column columns[] = {NUMBER_COLUMN("from_ns"), NUMBER_COLUMN("to_ns"),
-                                                  COUNT_COLUMN("events"), COUNT_COLUMN("lost_events"),
-                                                  COUNT_COLUMN("lost_packets")};
+    static const struct table_column columns[] = {NUMBER_COLUMN("from_ns"),     NUMBER_COLUMN("to_ns"),
+                                                  COUNT_COLUMN("events"),       COUNT_COLUMN("lost_events"),
+                                                  COUNT_COLUMN("lost_packets"), COUNT_COLUMN("unfinished")};
     static const struct part cpus = {SCREEN_STATS, "cpu", NULL, {NULL}, 0, {NULL}};
     const struct analysis *stats = screen->analyses[SCREEN_STATS];
     struct table interval = TABLE("interval", "interval", "intervals", columns, TABLE_AS_FILLED);
@@ -390,6 +390,7 @@ void screen_write(FILE *to, const struct screen *screen, enum analysis_format fo
     row->cells[2] = stats->total->cells[table_find_column(&stats->totals, "events")];
     row->cells[3].count = screen->losses.lost_events;
     row->cells[4].count = screen->losses.lost_packets;
+    row->cells[5].count = screen->losses.is_unfinished;
     if (format == ANALYSIS_JSON)
         fputc('{', to);
     (format == ANALYSIS_JSON ? table_print_json : table_print_csv)(to, &interval, 1);

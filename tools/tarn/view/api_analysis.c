@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/analysis/columns.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/index_walk.h>
@@ -178,6 +179,9 @@ static bool open_walk(struct asker *asker, struct fail *fail)
     asker->range.to = range.to_ticks;
     losses_open(&asker->losses, &asker->trace);
     asker->losses.quiet = true;
+    asker->losses.damaged = view->damaged;
+    asker->losses.is_unfinished =
+        trace_is_unfinished(&asker->trace) && range.to_ticks > trace_known_end(&asker->trace);
     asker->losses.from = range.from_ticks;
     asker->losses.to = range.to_ticks;
     asker->range.reporter = &asker->losses.reporter;
