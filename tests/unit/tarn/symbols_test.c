@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tests/tap.h>
+#include <tests/unit/scratch.h>
 #include <tools/tarn/symbols/program.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
@@ -190,6 +191,55 @@ static void check_refusal(const struct machine *machine)
     symbols_close(symbols);
 }
 
+/* Runs the machine's strip on sh. */
+static void strip_sh(const struct machine *machine, const char *option, const char *directory)
+{
+    char command[1024];
+
+    snprintf(command, sizeof(command), "mkdir -p %s/%s && %sstrip %s -o %s/%s/sh build/%s/user/sh", scratch,
+             directory, machine->cross, option, scratch, directory, machine->name);
+    if (system(command) != 0)
+        printf("# %s failed\n", command);
+}
+
+/* A file without symbols is reported, unless another one with that build-id has them. */
+static void check_stripped(const struct machine *machine)
+{
+    struct executable executable = {.pid = 7, .base = 0x400000, .size = 0x100000, .path = "/bin/sh"};
+    char path[2 * sizeof(scratch) + 32], file[sizeof(scratch) + 32];
+    struct program_look look = {.has_names = true};
+    struct symbols *symbols;
+    const char *complaint;
+    uint64_t address;
+
+    strip_sh(machine, "--strip-all", "all");
+    strip_sh(machine, "--strip-debug", "debug");
+    snprintf(file, sizeof(file), "%s/debug/sh", scratch);
+    struct program *opened = program_open(file);
+    address = executable.base + program_address(opened, "main") - program_base(opened);
+    program_close(opened);
+    snprintf(file, sizeof(file), "%s/all/sh", scratch);
+    check(program_look(file, &look) && !look.has_names && !look.has_lines, "%s: a stripped file",
+          machine->name);
+    memcpy(executable.build_id, look.build_id, sizeof(executable.build_id));
+    snprintf(path, sizeof(path), "%s/all", scratch);
+    symbols = symbols_open(NULL, path);
+    const struct symbol *symbol = symbols_find(symbols, &executable, address);
+    symbols_find(symbols, &executable, address + 4);
+    complaint = symbols_complaint(symbols, 0);
+    check(symbol->function == NULL && complaint != NULL && strstr(complaint, "/sh has no symbols") != NULL &&
+              symbols_complaint(symbols, 1) == NULL,
+          "%s: a file without symbols is reported once", machine->name);
+    symbols_close(symbols);
+    snprintf(path, sizeof(path), "%s/all:%s/debug", scratch, scratch);
+    symbols = symbols_open(NULL, path);
+    symbol = symbols_find(symbols, &executable, address);
+    check(symbol->function != NULL && strcmp(symbol->function, "main") == 0 &&
+              symbols_complaint(symbols, 0) == NULL,
+          "%s: the one that has symbols is taken", machine->name);
+    symbols_close(symbols);
+}
+
 static void check_bad_files(void)
 {
     struct program_look look;
@@ -225,6 +275,7 @@ static bool find_machine(const char *name, struct machine *machine)
 
 int main(void)
 {
+    make_scratch();
     struct machine machine;
     struct dirent *entry;
     unsigned checked = 0;
@@ -237,6 +288,7 @@ int main(void)
         for (size_t p = 0; p < sizeof(programs) / sizeof(programs[0]); p++)
             check_program(&machine, programs[p]);
         check_refusal(&machine);
+        check_stripped(&machine);
     }
     if (build != NULL)
         closedir(build);

@@ -116,6 +116,7 @@ bool program_look(const char *path, struct program_look *look)
         return false;
     ok = read_build_id(elf, look->build_id);
     look->has_lines = next_section(elf, NULL, 0, ".debug_info", &header) != NULL;
+    look->has_names = next_section(elf, NULL, SHT_SYMTAB, NULL, &header) != NULL;
     elf_end(elf);
     close(file);
     return ok;

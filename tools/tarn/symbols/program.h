@@ -15,6 +15,7 @@
 struct program_look {
     uint8_t build_id[BUILD_ID_BYTES];
     bool has_lines; /* debugging information */
+    bool has_names; /* a symbol table */
 };
 /* Reads a file's build-id without keeping it open. False: no program with a build-id. */
 bool program_look(const char *path, struct program_look *look);

@@ -226,6 +226,12 @@ static bool has_name(const struct candidate *file, const char *name)
     return strcmp(own, name) == 0 || (strncmp(own, "test_", 5) == 0 && strcmp(own + 5, name) == 0);
 }
 
+/* How much a file tells about addresses. */
+static unsigned worth_of(const struct candidate *file)
+{
+    return 2u * file->look.has_lines + file->look.has_names;
+}
+
 static struct candidate *find_by_id(struct symbols *symbols, const uint8_t build_id[BUILD_ID_BYTES])
 {
     struct candidate *found = NULL;
@@ -234,7 +240,7 @@ static struct candidate *find_by_id(struct symbols *symbols, const uint8_t build
         struct candidate *file = symbols->files[i];
 
         if (memcmp(file->look.build_id, build_id, BUILD_ID_BYTES) == 0 &&
-            (found == NULL || (file->look.has_lines && !found->look.has_lines)))
+            (found == NULL || worth_of(file) > worth_of(found)))
             found = file;
     }
     return found;
@@ -281,6 +287,9 @@ static struct candidate *find_file(struct symbols *symbols, const struct executa
     }
     if (found == NULL)
         complain_of_executable(symbols, executable);
+    else if (!found->look.has_names)
+        complain_of(symbols, "%s has no symbols: addresses of %s are shown as numbers (see --symbols)",
+                    found->path, executable_name(executable));
     return found;
 }
 
