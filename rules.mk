@@ -105,7 +105,7 @@ $(call user_link,$(BA)/user/$(1),$(call objects,$(BA)/user/obj,$(2)),$(3),USER_L
 $(call user_link,$(BA)/explore/user/$(1),$(call explored_objects,$(2)),$(call explored,$(3)),EXPLORE_LIBS)
 endef
 # Sources without calls of the exploration have the same object in both archives.
-EXPLORE_USER_PLAIN := %.S arch/% $(GEN)/% kernel/% libc-glue/tarn/clock.c libc-glue/tarn/routine.c trace/event/% trace/print/% trace/cost/%
+EXPLORE_USER_PLAIN := %.S arch/% $(GEN)/% kernel/lib/% libc-glue/tarn/clock.c libc-glue/tarn/routine.c trace/event/% trace/print/% trace/cost/%
 explored_objects = $(call objects,$(BA)/user/obj,$(filter $(EXPLORE_USER_PLAIN),$(1))) \
                    $(call objects,$(BA)/explore/user/obj,$(filter-out $(EXPLORE_USER_PLAIN),$(1)))
 explored = $(subst $(BA)/lib/,$(BA)/explore/lib/,$(1))
@@ -191,7 +191,7 @@ $(BA)/explore/obj/%.o: %.c rules.mk | $$(GENERATED)
 # the runtime itself, and what EXPLORE_USER_PLAIN names: the first instructions, its clock, and the printer of events.
 $(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
-	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter libc-glue/explore/%,$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
+	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter libc-glue/explore/% kernel/explore/%,$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
 $(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
 	$(call kernel_executable,$(EXPLORE_OBJECTS))
 
