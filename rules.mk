@@ -15,6 +15,8 @@
 #   GENERATED += build/gen/...             headers that must exist before anything is compiled; only files that include
 #                                          one are compiled again when it changes
 #   BOOT_FILES += PATH_IN_ARCHIVE=FILE     files of the boot archive
+#   AUTHORITY_<path in archive> := NAME[,NAME...]   its label: what programs that run the file may do beyond the ordinary
+#                                          (servers/protocol/authority.def)
 #   host_test NAME, SOURCES, FLAGS, LIBRARIES       -> build/host/test/NAME, a unit test with sanitizers that prints TAP
 #   UNIT_TESTS, GUEST_TESTS, HOST_TESTS    see tests/build.mk
 #

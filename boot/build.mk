@@ -11,12 +11,13 @@ BOOT_FILES += $(foreach f,$(shell find boot/root -type f 2>/dev/null),$(f:boot/r
 # rewritten only when it changes, so that removing a file makes a new archive too.
 # archive FOLDER: FOLDER/boot.cpio, with the programs of FOLDER/user
 archived = $(subst =$(BA)/user/,=$(1)/stripped/,$(BOOT_FILES))
+labelled = $(foreach f,$(call archived,$(1)),$f$(addprefix :,$(AUTHORITY_$(firstword $(subst =, ,$f)))))
 define archive
 $(1)/stripped/%: $(1)/user/%
 	@mkdir -p $$(@D); $(OBJCOPY) --strip-debug $$< $$@
 $(1)/boot.cpio.list: force
-	@mkdir -p $$(@D); printf '%s\n' $$(sort $$(call archived,$(1))) >$$@.new; cmp -s $$@.new $$@ && rm $$@.new || mv $$@.new $$@
-$(1)/boot.cpio: $(1)/boot.cpio.list tools/mkarchive $$$$(foreach f,$$$$(call archived,$(1)),$$$$(lastword $$$$(subst =, ,$$$$f)))
+	@mkdir -p $$(@D); printf '%s\n' $$(sort $$(call labelled,$(1))) >$$@.new; cmp -s $$@.new $$@ && rm $$@.new || mv $$@.new $$@
+$(1)/boot.cpio: $(1)/boot.cpio.list tools/mkarchive servers/protocol/authority.def $$$$(foreach f,$$$$(call archived,$(1)),$$$$(lastword $$$$(subst =, ,$$$$f)))
 	@echo "  CPIO    $$@"; tools/mkarchive $$@ <$$<
 endef
 $(foreach folder,$(BA) $(BA)/explore,$(eval $(call archive,$(folder))))

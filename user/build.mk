@@ -30,3 +30,14 @@ $(eval $(call bin_program,vandal,tests/guest/vandal.c))
 $(eval $(call application_events,tests/guest/forger.ev))
 $(eval $(call bin_program,forger,tests/guest/forger.c $(call event_dummies,forger)))
 $(eval $(call bin_program,flood,user/bench/flood.c))
+
+# What these need beyond the ordinary (rules.mk). Any program may start them: none of them hands its authority on.
+AUTHORITY_bin/trace := trace
+AUTHORITY_bin/micro := trace
+AUTHORITY_bin/ktau := trace-read
+AUTHORITY_bin/ktaud := trace-read
+AUTHORITY_bin/top := trace-read
+AUTHORITY_bin/poweroff := machine
+AUTHORITY_bin/debug := machine
+AUTHORITY_bin/stall := machine
+AUTHORITY_bin/pad := machine

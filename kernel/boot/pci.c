@@ -2,8 +2,9 @@
 /*
  * pci.c - does what firmware does for PCI devices, on machines that start without one. Interface: pci.h.
  *
- * pci_init() goes over all BARs twice: to find which parts of the windows are in use, then to assign
- * addresses to BARs at 0. Drivers enable their devices.
+ * pci_init() goes over all BARs three times: to find which parts of the windows are in use, to assign
+ * addresses to BARs at 0, and to record where the registers of each device are: that is all of physical
+ * memory that its driver may map. Drivers enable their devices.
  */
 #include <arch/machine.h>
 #include <kernel/boot/pci.h>
@@ -141,6 +142,24 @@ static void place(const struct bar *bar)
     write_bar(bar, address);
 }
 
+#define KNOWN_MAX 64u
+
+static struct known_bar {
+    uint32_t device, index;
+    uint64_t physical, size;
+} known[KNOWN_MAX]; /* constant after boot */
+static uint32_t known_count;
+
+static void record(const struct bar *bar)
+{
+    const uint64_t physical = bar->address ? arch_pci_address(bar->address) : 0;
+    if (physical && known_count == KNOWN_MAX)
+        log_line("pci: too many devices: %#x cannot be used", bar->device);
+    else if (physical)
+        known[known_count++] =
+            (struct known_bar){bar->device, (bar->at - PCI_BAR0) / 4, physical, size_bar(bar)};
+}
+
 void pci_init(void)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -150,12 +169,25 @@ void pci_init(void)
     }
     visit_all(note_taken);
     visit_all(place);
+    visit_all(record);
 }
 
-uint64_t pci_bar_address(uint32_t device, uint32_t bar)
+int32_t pci_find(uint32_t id)
 {
-    if (bar >= BARS)
-        return 0;
-    struct bar found = read_bar(device, bar);
-    return found.flags & BAR_IO || !found.address ? 0 : arch_pci_address(found.address);
+    for (uint32_t i = 0; i < known_count; i++)
+        if (read_config(known[i].device, 0, 4) == id)
+            return (int32_t)known[i].device;
+    return -1;
+}
+
+bool pci_bar(uint32_t device, uint32_t bar, uint64_t *physical, uint64_t *size)
+{
+    for (uint32_t i = 0; i < known_count; i++) {
+        if (known[i].device != device || known[i].index != bar)
+            continue;
+        *physical = known[i].physical;
+        *size = known[i].size;
+        return true;
+    }
+    return false;
 }

@@ -51,7 +51,8 @@ void object_get(enum cap_type type, void *object)
         break;
     case CAP_NONE:
     case CAP_TRACE:
-    case CAP_MACHINE: /* exist once and are never freed */
+    case CAP_MACHINE:
+    case CAP_DEVICE: /* exist once and are never freed */
         break;
     }
 }
@@ -83,6 +84,7 @@ void object_put(enum cap_type type, void *object)
     case CAP_NONE:
     case CAP_TRACE:
     case CAP_MACHINE:
+    case CAP_DEVICE:
         break;
     }
 }
@@ -120,6 +122,26 @@ static void count_out(const struct cap_table *table, uint64_t meta, void *object
 }
 
 /* ---- Tables; lock held ---- */
+
+static const uint32_t authority_rights[CAP_AUTHORITY_RIGHTS] = {RIGHT_READ, RIGHT_WRITE, RIGHT_MANAGE};
+
+static void count_authority(struct cap_table *table, uint64_t meta, uint32_t by)
+{
+    const uint32_t number = cap_meta_type(meta) - CAP_TRACE;
+    for (unsigned i = 0; number < CAP_AUTHORITIES && i < CAP_AUTHORITY_RIGHTS; i++)
+        if (cap_meta_rights(meta) & authority_rights[i])
+            __atomic_store_n(&table->authority[number][i], table->authority[number][i] + by,
+                             __ATOMIC_RELAXED);
+}
+
+uint32_t cap_authority(const struct cap_table *table, enum cap_type type)
+{
+    uint32_t rights = 0;
+    for (unsigned i = 0; i < CAP_AUTHORITY_RIGHTS; i++)
+        if (__atomic_load_n(&table->authority[type - CAP_TRACE][i], __ATOMIC_RELAXED))
+            rights |= authority_rights[i];
+    return rights;
+}
 
 static struct cap_slot *slot_at(const struct cap_table *table, cap_t slot)
 {
@@ -173,6 +195,7 @@ static void fill(struct cap_table *table, cap_t number, enum cap_type type, uint
         (atomic_load_explicit(&slot->meta, memory_order_relaxed) & ~0xffffull) + META_GENERATION;
     uint64_t meta = generation | (uint64_t)rights << 8 | (uint64_t)type;
     count_in(table, meta, object);
+    count_authority(table, meta, 1);
     atomic_store_explicit(&slot->object, object, memory_order_relaxed);
     atomic_store_explicit(&slot->badge, badge, memory_order_relaxed);
     /* Release: pairs with the acquire of lookups, which read the object and badge of this meta. */
@@ -186,6 +209,7 @@ static struct cap empty(struct cap_table *table, cap_t number)
                       .meta = atomic_load_explicit(&slot->meta, memory_order_relaxed)};
     /* Sequentially consistent, before the reference is dropped: pairs with cap_revalidate, see cap.h. */
     atomic_store(&slot->meta, (old.meta & ~0xffffull) + META_GENERATION);
+    count_authority(table, old.meta, ~0u);
     table->used--;
     if (number >= SLOT_FIRST_FREE) {
         slot->next_free = table->first_free;
@@ -264,6 +288,7 @@ int cap_table_init(struct cap_table *table)
         return -E_NO_MEMORY;
     table->leaves = phys_to_virt(directory);
     table->first_free = table->used = 0;
+    memset(table->authority, 0, sizeof table->authority);
     table->closed = false;
     atomic_store_explicit(&table->size, 0, memory_order_relaxed);
     int error = grow(table);

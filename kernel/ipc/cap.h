@@ -30,6 +30,10 @@
 #define CAP_SLOTS_PER_LEAF 128u
 #define CAP_LEAVES_MAX     (CAP_SLOTS_MAX / CAP_SLOTS_PER_LEAF)
 
+/* CAP_TRACE, CAP_MACHINE, CAP_DEVICE; RIGHT_READ, RIGHT_WRITE, RIGHT_MANAGE */
+#define CAP_AUTHORITIES      3u
+#define CAP_AUTHORITY_RIGHTS 3u
+
 /* meta: type in bits 0-7, rights in 8-15, generation above. */
 struct cap_slot {
     _Atomic uint64_t meta; /* filled: written last (release); emptied: written first */
@@ -44,6 +48,8 @@ struct cap_table {
     _Atomic uint32_t size;     /* slots that have memory; grows under lock (release, pairs with lookups) */
     uint32_t first_free, used; /* under lock; first_free 0: none */
     bool closed;               /* under lock: the space is dying, no inserts */
+    /* Capabilities to the trace, the machine and devices that have each of these rights; under lock. */
+    uint32_t authority[CAP_AUTHORITIES][CAP_AUTHORITY_RIGHTS];
 };
 
 /* What a lookup found. */
@@ -120,6 +126,10 @@ int64_t cap_copy(struct space *from, cap_t source, struct space *to, cap_t targe
 int cap_close(struct space *space, cap_t slot);
 /* Closes the slot if it still holds `object`; false if not. */
 bool cap_close_if(struct space *space, cap_t slot, const void *object);
+
+/* The rights of all capabilities to the trace, the machine (type) or devices together, without RIGHT_GRANT.
+ * May be called at any time. */
+uint32_t cap_authority(const struct cap_table *table, enum cap_type type);
 
 /* Copies the capabilities of the sender's message to the receiver's space and puts their new slots into the
  * receiver's message. On an error nothing has changed. */

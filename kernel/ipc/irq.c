@@ -181,14 +181,13 @@ int64_t sys_irq_create(cap_t machine, uint32_t number)
     return new_irq(number, false);
 }
 
-int64_t sys_irq_create_message(cap_t machine, uint32_t device, struct irq_message *user_message)
+int64_t sys_irq_create_message(cap_t device_slot, struct irq_message *user_message)
 {
     struct irq_message message = {0};
-    int64_t error = machine_check(machine, RIGHT_MANAGE);
+    uint32_t device;
+    int64_t error = device_check(device_slot, RIGHT_MANAGE, &device);
     if (error || (error = user_write(user_message, &message, sizeof message))) /* can the result be stored? */
         return error;
-    if (device > PCI_DEVICE_LAST)
-        return -E_BAD_ARGUMENT;
     int number = arch_irq_allocate_message(device, &message);
     if (number < 0)
         return number;

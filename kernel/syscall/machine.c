@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* machine.c - system calls on the machine object: raw console, PCI configuration, power. */
+/* machine.c - system calls on the machine object and on devices: raw console, PCI configuration, power. */
 #include <arch/clock.h>
 #include <arch/debug.h>
 #include <arch/machine.h>
@@ -16,6 +16,7 @@
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/timer.h>
+#include <kernel/space/memory.h>
 #include <kernel/space/space.h>
 #include <kernel/space/user_copy.h>
 #include <kernel/syscall/machine.h>
@@ -190,41 +191,88 @@ int64_t sys_machine_console_bind(cap_t machine, cap_t slot, uint64_t bits)
     return 0;
 }
 
-/* ---- Devices and power ---- */
+/* ---- Devices ---- */
 
-static bool bad_pci_access(uint32_t device, uint32_t offset, uint32_t width)
+/* The badge of a CAP_DEVICE is the device's number. */
+int device_check(cap_t slot, uint32_t rights, uint32_t *device)
 {
-    return device > PCI_DEVICE_LAST || (width != 1 && width != 2 && width != 4) || offset >= 4096 ||
-           offset % width != 0;
+    struct cap cap;
+    int error = cap_lookup(current_thread()->space, slot, CAP_DEVICE, rights, &cap);
+    if (!error)
+        *device = (uint32_t)cap.badge;
+    return error;
 }
 
-int64_t sys_machine_pci_read(cap_t machine, uint32_t device, uint32_t offset, uint32_t width)
+int driver_check(cap_t slot)
 {
-    uint32_t value = 0;
-    int error = machine_check(machine, RIGHT_READ);
+    uint32_t device;
+    int error = device_check(slot, RIGHT_MANAGE, &device);
+    return error == -E_BAD_TYPE ? machine_check(slot, RIGHT_MANAGE) : error;
+}
+
+int64_t sys_machine_device(cap_t machine, uint32_t id)
+{
+    int error = machine_check(machine, RIGHT_MANAGE);
+    if (error)
+        return error;
+    int32_t device = pci_find(id);
+    return device < 0
+               ? -E_NOT_FOUND
+               : cap_insert(current_thread()->space, CAP_DEVICE, machine_object, RIGHT_ALL, (uint32_t)device);
+}
+
+#define PCI_COMMAND   0x04u
+#define PCI_STANDARD  0x40u /* bytes of the header, behind which are the capabilities */
+#define PCI_SPACE_MAX 4096u
+
+static bool bad_pci_access(uint32_t offset, uint32_t width)
+{
+    return (width != 1 && width != 2 && width != 4) || offset >= PCI_SPACE_MAX || offset % width != 0;
+}
+
+int64_t sys_device_read(cap_t slot, uint32_t offset, uint32_t width)
+{
+    uint32_t device, value = 0;
+    int error = device_check(slot, RIGHT_READ, &device);
     if (!error)
-        error = bad_pci_access(device, offset, width) ? -E_BAD_ARGUMENT
-                                                      : arch_pci_read(device, offset, width, &value);
+        error =
+            bad_pci_access(offset, width) ? -E_BAD_ARGUMENT : arch_pci_read(device, offset, width, &value);
     return error ? error : (int64_t)value;
 }
 
-int64_t sys_machine_pci_write(cap_t machine, uint32_t device, uint32_t offset, uint32_t width, uint32_t value)
+/* A driver cannot move the device's registers, over those of another one. */
+int64_t sys_device_write(cap_t slot, uint32_t offset, uint32_t width, uint32_t value)
 {
-    int error = machine_check(machine, RIGHT_WRITE);
+    uint32_t device;
+    int error = device_check(slot, RIGHT_WRITE, &device);
     if (error)
         return error;
-    return bad_pci_access(device, offset, width) ? -E_BAD_ARGUMENT
-                                                 : arch_pci_write(device, offset, width, value);
+    if (bad_pci_access(offset, width) || (offset < PCI_STANDARD && (offset != PCI_COMMAND || width != 2)))
+        return -E_BAD_ARGUMENT;
+    return arch_pci_write(device, offset, width, value);
 }
 
-int64_t sys_machine_pci_bar(cap_t machine, uint32_t device, uint32_t bar)
+/* No other physical memory can be mapped. A page that several devices may share belongs to none. */
+int64_t sys_device_memory(cap_t slot, uint32_t bar)
 {
-    int error = machine_check(machine, RIGHT_READ);
+    uint64_t physical, size;
+    uint32_t device;
+    int64_t error = device_check(slot, RIGHT_MANAGE, &device);
     if (error)
         return error;
-    uint64_t address = device > PCI_DEVICE_LAST ? 0 : pci_bar_address(device, bar);
-    return address ? (int64_t)address : -E_BAD_ARGUMENT;
+    if (!pci_bar(device, bar, &physical, &size) || size % FRAME_SIZE || physical > arch_physical_limit() ||
+        size > arch_physical_limit() - physical)
+        return -E_BAD_ARGUMENT;
+    struct memory *memory = memory_new_device(physical, size);
+    if (!memory)
+        return -E_NO_MEMORY;
+    error = cap_insert(current_thread()->space, CAP_MEMORY, memory, RIGHT_ALL & ~RIGHT_EXECUTE, 0);
+    if (error < 0)
+        memory_put(memory);
+    return error;
 }
+
+/* ---- Power ---- */
 
 #define STOP_MS 200u
 

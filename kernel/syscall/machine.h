@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* machine.h - the machine object: authority over devices, the raw console and power. There is one. */
+/*
+ * machine.h - the machine object: authority over the raw console, devices and power. There is one. Its
+ * holder can make capabilities for single devices.
+ */
 #ifndef KERNEL_MACHINE_H
 #define KERNEL_MACHINE_H
 
@@ -8,15 +11,17 @@
 #include <stdint.h>
 #include <tarn/abi.h>
 
-/* The objects of CAP_MACHINE and CAP_TRACE capabilities. They have no contents. */
+/* The objects of CAP_MACHINE (and CAP_DEVICE) and CAP_TRACE capabilities. They have no contents. */
 extern char machine_object[1], trace_object[1];
 
 struct cpu;
 
-#define PCI_DEVICE_LAST 0xffffu /* bus << 8 | slot << 3 | function */
-
 int machine_check(cap_t machine,
                   uint32_t rights); /* 0 if the current space holds it with these rights; else -E_* */
+/* The same for a device, with its number: bus << 8 | slot << 3 | function. */
+int device_check(cap_t slot, uint32_t rights, uint32_t *device);
+/* 0 if the slot has any device or the machine, with RIGHT_MANAGE. */
+int driver_check(cap_t slot);
 
 /* Stops the other CPUs for good, whatever they do. `self`: the caller's; NULL: too early to know. */
 void machine_stop_others(const struct cpu *self);

@@ -66,20 +66,9 @@ int64_t sys_memory_create_paged(uint64_t size, cap_t endpoint_slot)
     return insert_memory(memory, RIGHT_ALL);
 }
 
-int64_t sys_memory_create_physical(cap_t machine, uint64_t address, uint64_t size)
+int64_t sys_memory_create_contiguous(cap_t device, uint64_t size)
 {
-    int error = machine_check(machine, RIGHT_MANAGE);
-    if (error)
-        return error;
-    if (bad_size(size) || address % FRAME_SIZE || size % FRAME_SIZE || address > arch_physical_limit() ||
-        size > arch_physical_limit() - address)
-        return -E_BAD_ARGUMENT;
-    return insert_memory(memory_new_device(address, size), RIGHT_ALL & ~RIGHT_EXECUTE);
-}
-
-int64_t sys_memory_create_contiguous(cap_t machine, uint64_t size)
-{
-    int error = machine_check(machine, RIGHT_MANAGE);
+    int error = driver_check(device);
     if (error)
         return error;
     if (bad_size(size) || size > FRAME_SIZE << FRAME_ORDER_MAX)
@@ -87,10 +76,10 @@ int64_t sys_memory_create_contiguous(cap_t machine, uint64_t size)
     return insert_memory(memory_new_contiguous(whole_pages(size)), RIGHT_ALL & ~RIGHT_EXECUTE);
 }
 
-int64_t sys_memory_physical(cap_t machine, cap_t slot, uint64_t offset)
+int64_t sys_memory_physical(cap_t device, cap_t slot, uint64_t offset)
 {
     struct memory *memory;
-    int error = machine_check(machine, RIGHT_MANAGE);
+    int error = driver_check(device);
     if (error || (error = get_memory(slot, RIGHT_READ, &memory)))
         return error;
     spin_lock(&memory->lock);

@@ -78,7 +78,10 @@ static void gather_space(struct space *space, void *context)
                                      .parent_pid = space->parent_pid,
                                      .threads = __atomic_load_n(&space->thread_count, __ATOMIC_RELAXED),
                                      .dying = __atomic_load_n(&space->dying, __ATOMIC_RELAXED),
-                                     .resident = __atomic_load_n(&space->resident, __ATOMIC_RELAXED)};
+                                     .resident = __atomic_load_n(&space->resident, __ATOMIC_RELAXED),
+                                     .trace = cap_authority(&space->caps, CAP_TRACE),
+                                     .machine = cap_authority(&space->caps, CAP_MACHINE),
+                                     .device = cap_authority(&space->caps, CAP_DEVICE)};
     memcpy(element->name, space->name, sizeof element->name);
 }
 

@@ -113,6 +113,9 @@ void trace_metadata_init(void);
 /* registry.c: releases the classes of a space that ends. */
 struct space;
 void trace_leave_classes(struct space *space);
+/* registry.c: is this an event (TRACE_ID, TRACE_COST_INSTRUCTIONS) of a class that the current space
+ * registered? */
+bool trace_is_own_class(uint64_t id);
 /* registry.c: frees classes without holders. trace_lock held, while the rings start over. */
 void trace_forget_classes(void);
 

@@ -175,6 +175,12 @@ static int64_t add_schema(const struct trace_descriptor *descriptor, const uint8
     return TRACE_CLASS_APP_FIRST + index;
 }
 
+bool trace_is_own_class(uint64_t id)
+{
+    const uint32_t index = TRACE_ID_CLASS((uint32_t)id) - TRACE_CLASS_APP_FIRST;
+    return id != ~0ull && index < APPS_MAX && current_thread()->space->trace_classes >> index & 1;
+}
+
 void trace_leave_classes(struct space *space)
 {
     spin_lock(&trace_lock);

@@ -8,6 +8,7 @@
 #include "file.h"
 
 #include <fcntl.h>
+#include <servers/protocol/authority.h>
 #include <servers/protocol/fs.h>
 #include <servers/protocol/proc.h>
 #include <spawn.h>
@@ -35,6 +36,7 @@ struct __posix_spawn_file_actions {
 
 struct __posix_spawnattr {
     short flags;
+    uint32_t authority;
 };
 
 int posix_spawn_file_actions_init(posix_spawn_file_actions_t *actions)
@@ -118,6 +120,12 @@ int posix_spawnattr_setflags(posix_spawnattr_t *attr, short flags)
 int posix_spawnattr_getflags(const posix_spawnattr_t *restrict attr, short *restrict flags)
 {
     *flags = (*attr)->flags;
+    return 0;
+}
+
+int posix_spawnattr_setauthority_np(posix_spawnattr_t *attr, uint32_t authority)
+{
+    (*attr)->authority = authority;
     return 0;
 }
 
@@ -221,9 +229,7 @@ static uint32_t append_path(struct proc_spawn *request, const char *path)
 static void make_request(struct proc_spawn *request, const struct plan *plan, const char *path,
                          char *const argv[], char *const envp[])
 {
-    *request = (struct proc_spawn){.size = sizeof(*request),
-                                   .authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE,
-                                   .affinity = process_affinity()};
+    *request = (struct proc_spawn){.size = sizeof(*request), .affinity = process_affinity()};
     for (int fd = 0; fd < FILES_MAX; fd++) {
         struct startup_fd entry = plan->fd[fd];
         if (entry.kind == FILE_NONE)
@@ -242,31 +248,61 @@ static void make_request(struct proc_spawn *request, const struct plan *plan, co
     request->envc = append_strings(request, envp);
 }
 
-static int64_t request_spawn(const struct plan *plan, const char *path, char *const argv[],
-                             char *const envp[])
+/* The message carries capabilities with just these rights; close_authority closes them. */
+static int64_t add_authority(struct ipc_message *message, uint32_t authority)
+{
+    for (unsigned i = 0, count = 0; i < AUTHORITIES; i++) {
+        if (!(authority >> i & 1))
+            continue;
+        const uint32_t rights = authorities[i].rights | RIGHT_GRANT;
+        int64_t info = sys_cap_info(authorities[i].slot);
+        int64_t copy = info < 0 || (info & rights) != rights
+                           ? -E_BAD_RIGHT
+                           : sys_cap_copy(SLOT_SPACE, authorities[i].slot, 0, rights, 0);
+        if (copy < 0)
+            return info < 0 || copy == -E_BAD_RIGHT ? -EPERM : errno_of(copy);
+        message->cap[count++] = (uint16_t)copy;
+    }
+    return authority >> AUTHORITIES ? -EINVAL : 0;
+}
+_Static_assert(AUTHORITIES <= IPC_CAPS, "one message carries all");
+
+static void close_authority(const uint16_t caps[IPC_CAPS])
+{
+    for (unsigned i = 0; i < IPC_CAPS; i++)
+        if (caps[i])
+            sys_cap_close(caps[i]);
+}
+
+static int64_t request_spawn(const struct plan *plan, const char *path, uint32_t authority,
+                             char *const argv[], char *const envp[])
 {
     struct shared_buffer shared;
+    struct ipc_message message = {.label = PROC_SPAWN};
     int64_t result = borrow_buffer(SLOT_PROC, &shared);
     if (result < 0)
         return result;
     struct proc_spawn *request = (struct proc_spawn *)shared.base;
     make_request(request, plan, path, argv, envp);
-    result = request->size > PROC_SPAWN_BYTES
-                 ? -E2BIG
-                 : call_server(SLOT_PROC, PROC_SPAWN, buffer_span(&shared, 0, request->size), 0, 0, 0);
+    message.word[0] = buffer_span(&shared, 0, request->size);
+    result = request->size > PROC_SPAWN_BYTES ? -E2BIG : add_authority(&message, authority);
+    const struct ipc_message sent = message;
+    if (result == 0)
+        result = call_server_message(SLOT_PROC, &message);
+    close_authority(sent.cap);
     return_buffer(&shared);
     return result;
 }
 
-static int64_t spawn_program(const char *path, const posix_spawn_file_actions_t *actions, char *const argv[],
-                             char *const envp[])
+static int64_t spawn_program(const char *path, const posix_spawn_file_actions_t *actions, uint32_t authority,
+                             char *const argv[], char *const envp[])
 {
     struct plan *plan = calloc(1, sizeof(*plan));
     if (!plan)
         return -ENOMEM;
     int64_t result = -make_plan(plan, actions);
     if (result == 0)
-        result = request_spawn(plan, path, argv, envp);
+        result = request_spawn(plan, path, authority, argv, envp);
     for (int i = 0; i < plan->opened_count; i++)
         close(plan->opened[i]);
     free(plan);
@@ -278,7 +314,7 @@ int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spaw
 {
     enter_call(TRACE_LIBC_SPAWN, (uint64_t)path, 0);
     name_path(TRACE_LIBC_SPAWN, path);
-    int64_t result = spawn_program(path, actions, argv, envp ? envp : environ);
+    int64_t result = spawn_program(path, actions, attr ? (*attr)->authority : 0, argv, envp ? envp : environ);
     if (result > 0 && pid)
         *pid = (pid_t)result;
     leave_plain(TRACE_LIBC_SPAWN, result);

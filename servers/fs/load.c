@@ -37,6 +37,8 @@ static int load_file(const char *path, const struct cpio_entry *entry)
         int64_t written = node_write(node, &at, entry->data + offset, bytes, 0);
         error = written < 0 ? (int)written : 0;
     }
+    if (!error)
+        node_label(node, entry->authority);
     node_put(node);
     return error;
 }

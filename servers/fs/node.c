@@ -208,6 +208,7 @@ int node_executable(struct node *node, uint32_t *capability)
 
 int node_share(struct node *node, uint32_t *capability)
 {
+    node->authority = 0;
     int error = unshare_storage(&node->storage);
     if (error)
         return error;
@@ -291,6 +292,13 @@ void node_attributes(struct node *node, struct attributes *attributes)
     pthread_mutex_unlock(&node->lock);
 }
 
+void node_label(struct node *node, uint32_t authority)
+{
+    pthread_mutex_lock(&node->lock);
+    node->authority = authority;
+    pthread_mutex_unlock(&node->lock);
+}
+
 int64_t node_read(struct node *node, uint64_t offset, void *buffer, uint64_t size)
 {
     if (node->kind == NODE_DIRECTORY)
@@ -325,6 +333,7 @@ int64_t node_write(struct node *node, uint64_t *offset, const void *buffer, uint
     if (node->kind != NODE_FILE)
         return (int64_t)size;
     pthread_mutex_lock(&node->lock);
+    node->authority = 0; /* first: a write that fails may have changed a part */
     if (append)
         *offset = node->size;
     int error = 0;
@@ -345,6 +354,7 @@ int node_truncate(struct node *node, uint64_t size)
     if (node->kind != NODE_FILE)
         return -EINVAL;
     pthread_mutex_lock(&node->lock);
+    node->authority = 0;
     int error = resize_contents(node, size);
     if (!error)
         note_change(node, size);

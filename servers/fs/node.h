@@ -57,6 +57,9 @@ struct node {
     uint64_t modified; /* nanoseconds since boot */
     uint64_t size;     /* files */
     uint64_t version;  /* files: incremented by every change */
+    /* of an unchanged file of the boot archive: what programs that run it may do
+     * (servers/protocol/authority.def) */
+    uint32_t authority;
     union {
         struct storage storage;     /* files */
         struct directory directory; /* directories */
@@ -78,6 +81,9 @@ void node_attributes(struct node *node, struct attributes *attributes);
 int64_t node_read(struct node *node, uint64_t offset, void *buffer, uint64_t size);
 int64_t node_write(struct node *node, uint64_t *offset, const void *buffer, uint64_t size, int append);
 int node_truncate(struct node *node, uint64_t size);
+
+/* Says what programs that run the file may do. Only for the boot archive: every change drops it. */
+void node_label(struct node *node, uint32_t authority);
 
 /* For files, with the lock held. Return 0 or -errno, and in *capability a new one, which the caller closes:
  * for the current contents, which later writes do not change; or for the file's own memory, shared from now

@@ -296,6 +296,7 @@ static int64_t fs_executable(struct server_request *request, struct node *node)
     request->word[0] = node->size;
     request->word[1] = node->number;
     request->word[2] = node->version;
+    request->word[3] = node->authority;
     pthread_mutex_unlock(&node->lock);
     request->close_sent = true;
     return error;

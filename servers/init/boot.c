@@ -61,14 +61,28 @@ static int give_servers(const struct server_program *server)
     return error;
 }
 
+/* Gives the device that it drives, if the machine has one. */
+static int give_device(const struct server_program *server)
+{
+    const uint32_t id = server->declaration->device;
+    int64_t device = id ? sys_machine_device(SLOT_MACHINE, id) : -E_NOT_FOUND;
+    if (device < 0)
+        return device == -E_NOT_FOUND ? 0 : errno_of(device);
+    int error = program_give(&server->program, (cap_t)device, SLOT_DEVICE, RIGHT_ALL, 0);
+    sys_cap_close((cap_t)device);
+    return error;
+}
+
 static int give_authority(const struct server_program *server)
 {
     const struct program *program = &server->program;
-    int error = 0;
-    if (server->declaration->flags & NEEDS_TRACE)
+    int error = give_device(server);
+    if (!error && (server->declaration->flags & NEEDS_TRACE))
         error = program_give(program, SLOT_TRACE, SLOT_TRACE, RIGHT_ALL, 0);
     if (!error && (server->declaration->flags & NEEDS_MACHINE))
         error = program_give(program, SLOT_MACHINE, SLOT_MACHINE, RIGHT_ALL, 0);
+    if (!error && (server->declaration->flags & NEEDS_CONSOLE))
+        error = program_give(program, SLOT_MACHINE, SLOT_MACHINE, RIGHT_READ | RIGHT_WRITE, 0);
     if (!error && (server->declaration->flags & NEEDS_ARCHIVE))
         error = program_give(program, SLOT_BOOT_ARCHIVE, SLOT_BOOT_ARCHIVE, RIGHT_READ, 0);
     return error;

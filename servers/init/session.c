@@ -47,7 +47,8 @@ static int64_t call_proc(struct ipc_message *message)
     return result;
 }
 
-/* Starts `path` on the console. Returns its pid or -errno. */
+/* Starts `path` on the console. Returns its pid or -errno. A shell that it starts holds all authority, so
+ * that the person at the console can grant it; other programs have what their labels say. */
 static int64_t spawn(const char *path, const char *argument)
 {
     static const char *const environment[] = {"PATH=/bin:/sbin", "HOME=/", "TERM=vt100"};
@@ -57,7 +58,6 @@ static int64_t spawn(const char *path, const char *argument)
     struct proc_spawn *request = (struct proc_spawn *)shared.base;
     *request = (struct proc_spawn){
         .size = sizeof(*request) + 3 * sizeof(struct startup_fd),
-        .authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE,
         .argc = argument ? 2 : 1,
         .envc = sizeof(environment) / sizeof(environment[0]),
         .fd_count = 3,
@@ -74,6 +74,10 @@ static int64_t spawn(const char *path, const char *argument)
         proc_spawn_append_string(request, environment[i]);
     struct ipc_message message = {.label = PROC_SPAWN};
     message.word[0] = buffer_span(&shared, 0, request->size);
+    if (!strcmp(path, SHELL)) {
+        message.cap[0] = SLOT_TRACE;
+        message.cap[1] = SLOT_MACHINE;
+    }
     int64_t pid = call_proc(&message);
     return_buffer(&shared);
     return pid;

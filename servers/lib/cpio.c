@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define HEADER_BYTES 110u
-enum { FIELD_MODE = 1, FIELD_SIZE = 6, FIELD_NAME_SIZE = 11 };
+enum { FIELD_MODE = 1, FIELD_GROUP = 3, FIELD_SIZE = 6, FIELD_NAME_SIZE = 11 };
 
 static int parse_field(const char *header, unsigned field, uint32_t *value)
 {
@@ -37,7 +37,8 @@ int cpio_next(struct cpio_reader *reader, struct cpio_entry *entry)
         return -1;
     if (memcmp(header, "070701", 6) != 0 && memcmp(header, "070702", 6) != 0)
         return -1;
-    if (parse_field(header, FIELD_MODE, &entry->mode) || parse_field(header, FIELD_SIZE, &size) ||
+    if (parse_field(header, FIELD_MODE, &entry->mode) ||
+        parse_field(header, FIELD_GROUP, &entry->authority) || parse_field(header, FIELD_SIZE, &size) ||
         parse_field(header, FIELD_NAME_SIZE, &name_size))
         return -1;
     uint64_t name = reader->offset + HEADER_BYTES;

@@ -20,7 +20,8 @@ struct cpio_entry {
     const char *name; /* NUL-terminated, inside the archive; without a leading "./" or "/" */
     const char *data;
     uint64_t size;
-    uint32_t mode; /* S_IFMT bits and permissions */
+    uint32_t mode;      /* S_IFMT bits and permissions */
+    uint32_t authority; /* the group's number: the file's label (servers/protocol/authority.def) */
 };
 
 /* Returns 1 for an entry, 0 at the end, -1 if the archive is corrupt here. */

@@ -15,7 +15,6 @@
 #include <servers/virtio/virtio.h>
 #include <tarn/syscall.h>
 
-#define VIRTIO_NET       0x1041
 #define VIRTIO_NET_F_MAC (1ull << 5)
 #define RECEIVE_BYTES    2048u
 
@@ -145,7 +144,7 @@ static bool make_buffers(void)
 
 bool device_start(uint8_t mac[6], cap_t notification, uint64_t bits)
 {
-    if (!virtio_open(&device, VIRTIO_NET, VIRTIO_NET_F_MAC))
+    if (!virtio_open(&device, SLOT_DEVICE, VIRTIO_NET_F_MAC))
         return false;
     if (!virtio_enable_interrupt(&device, notification, bits) ||
         !virtio_make_queue(&device, &receive_queue, QUEUE_RECEIVE) ||

@@ -60,22 +60,6 @@ static int64_t proc_exit(struct server_request *request, uint32_t client)
     return SERVER_LATER; /* the caller is dead: no reply */
 }
 
-static int64_t proc_shutdown(struct server_request *request, uint32_t client)
-{
-    if (!process_authority(client))
-        return -EPERM;
-    int64_t result = sys_machine_shutdown(SLOT_MACHINE, (uint32_t)request->word[0]);
-    return errno_of(result);
-}
-
-static int64_t proc_debug(struct server_request *request, uint32_t client)
-{
-    if (!process_authority(client))
-        return -EPERM;
-    int64_t result = sys_machine_debug(SLOT_MACHINE, (uint32_t)request->word[0], request->word[1]);
-    return errno_of(result);
-}
-
 static int64_t proc_handle(struct server_request *request)
 {
     uint32_t client = request->client ? request->client : init_pid;
@@ -92,10 +76,6 @@ static int64_t proc_handle(struct server_request *request)
         return request->word[0] > UINT32_MAX
                    ? -ESRCH
                    : process_parent(request->word[0] ? (uint32_t)request->word[0] : client);
-    case PROC_SHUTDOWN:
-        return proc_shutdown(request, client);
-    case PROC_DEBUG:
-        return proc_debug(request, client);
     case PROC_PUBLISH:
         return publish_service(request);
     case PROC_CONNECT:

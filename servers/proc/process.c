@@ -22,7 +22,7 @@ struct process {
     uint32_t pid;
     enum state state;
     int status;
-    uint32_t space, authority;
+    uint32_t space;
     unsigned death_bit;
     unsigned
         killers;     /* threads that use `space` without the lock: until they have ended, the record stays, */
@@ -97,12 +97,10 @@ void process_init(uint32_t init_pid)
     if (!init_process)
         abort();
     init_process->parent = init_process;
-    init_process->authority = PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE;
     pthread_mutex_unlock(&table_lock);
 }
 
-int process_add(uint32_t pid, const char *name, uint32_t parent_pid, uint32_t space, uint32_t authority,
-                unsigned *death_bit)
+int process_add(uint32_t pid, const char *name, uint32_t parent_pid, uint32_t space, unsigned *death_bit)
 {
     int error = 0;
     pthread_mutex_lock(&table_lock);
@@ -117,7 +115,6 @@ int process_add(uint32_t pid, const char *name, uint32_t parent_pid, uint32_t sp
     if (process) {
         snprintf(process->name, sizeof(process->name), "%s", name);
         process->space = space;
-        process->authority = authority & parent->authority;
         *death_bit = process->death_bit = next_bit++ % PROCESS_DEATH_BITS;
         adopt(parent, process);
         if (parent->space) /* init has none here */
@@ -341,15 +338,6 @@ int64_t process_parent(uint32_t pid)
     int64_t parent = process ? (int64_t)process->parent->pid : -ESRCH;
     pthread_mutex_unlock(&table_lock);
     return parent;
-}
-
-uint32_t process_authority(uint32_t pid)
-{
-    pthread_mutex_lock(&table_lock);
-    struct process *process = find(pid);
-    uint32_t authority = process ? process->authority : 0;
-    pthread_mutex_unlock(&table_lock);
-    return authority;
 }
 
 unsigned process_tree(uint32_t pid, uint32_t *pids, unsigned max)

@@ -28,8 +28,7 @@ void process_init(uint32_t init_pid);
 /* Adds a process that has not started yet. *death_bit receives its bit for space_watch. The name is for
  * messages; asking the kernel for it would need memory. Returns 0, -ENOMEM, -EEXIST, or -ESRCH if the parent
  * does not exist. */
-int process_add(uint32_t pid, const char *name, uint32_t parent, uint32_t space, uint32_t authority,
-                unsigned *death_bit);
+int process_add(uint32_t pid, const char *name, uint32_t parent, uint32_t space, unsigned *death_bit);
 /* Copies the name, truncated if necessary; "?" if there is no such process. */
 void process_get_name(uint32_t pid, char *name, size_t size);
 void process_remove(uint32_t pid);
@@ -58,7 +57,6 @@ int64_t process_wait(uint32_t parent, struct server_request *request);
 
 bool process_exists(uint32_t pid); /* false for zombies */
 int64_t process_parent(uint32_t pid);
-uint32_t process_authority(uint32_t pid);
 /* Stores the process and its live descendants, parents first. Returns their number, at most `max`. */
 unsigned process_tree(uint32_t pid, uint32_t *pids, unsigned max);
 /* Stores the processes whose death bit is in `bits`. Returns their number, at most `max`. */

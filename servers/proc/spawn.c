@@ -5,8 +5,8 @@
  *   - copy_request: copies the request out of the client's shared buffer and validates it
  *   - find_executable: gets the file's memory from fs; for a script, that of its interpreter (script.c)
  *   - program_create, program_load: makes a space and maps the executable (servers/lib/program.c)
- *   - give_authority: copies the servers' endpoints with the child's pid as badge; trace and machine if
- * allowed
+ *   - give_authority: copies the servers' endpoints with the child's pid as badge; the trace and the machine
+ *     as far as the parent hands them on or the label of the executable says
  *   - inherit_files: servers with files (fs, net) give the child handles of its parent's
  *   - program_start: makes the stack, the startup block and the first thread
  *
@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <servers/lib/program.h>
 #include <servers/lib/servers.h>
+#include <servers/protocol/authority.h>
 #include <servers/protocol/fs.h>
 #include <servers/protocol/proc.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@ struct spawn {
     const char *path, *cwd;
     struct startup_fd *fds;
     uint32_t parent;
+    uint32_t handed[CAP_TYPES]; /* rights of the capabilities that came with the request, by type */
+    uint32_t label;             /* of the executable */
     struct program program;
     bool registered;
 };
@@ -78,8 +81,19 @@ static uint64_t measure_strings(const struct proc_spawn *request)
     return (uint64_t)(next - start);
 }
 
+/* The capability proves what the parent holds; the child gets a copy of our own. */
+static void note_handed(const struct server_request *message, struct spawn *spawn)
+{
+    for (unsigned i = 0; i < IPC_CAPS; i++) {
+        int64_t info = message->received[i] ? sys_cap_info(message->received[i]) : 0;
+        if (info > 0 && info >> 8 < CAP_TYPES)
+            spawn->handed[info >> 8] |= info & RIGHT_ALL;
+    }
+}
+
 static int copy_request(struct server_request *message, struct spawn *spawn)
 {
+    note_handed(message, spawn);
     uint32_t size = SERVER_SPAN_LENGTH(message->word[0]);
     const void *bytes = server_span(message->client, message->word[0]);
     if (!bytes)
@@ -95,8 +109,8 @@ static int copy_request(struct server_request *message, struct spawn *spawn)
 
 /* ---- resources from other servers ------------------------------------------------------------------ */
 
-/* Gets a capability for the file's memory (to be closed) and its size. */
-static int get_executable(const char *path, cap_t *executable, uint64_t *size)
+/* Gets a capability for the file's memory (to be closed), its size and its label. */
+static int get_executable(const char *path, cap_t *executable, uint64_t *size, uint32_t *label)
 {
     struct shared_buffer shared;
     int64_t result = borrow_buffer(SLOT_FS, &shared);
@@ -111,6 +125,7 @@ static int get_executable(const char *path, cap_t *executable, uint64_t *size)
         return (int)result;
     *executable = message.cap[0];
     *size = message.word[0];
+    *label = (uint32_t)message.word[3];
     return *executable ? 0 : -EIO;
 }
 
@@ -140,7 +155,7 @@ static int find_executable(struct spawn *spawn, cap_t *executable, uint64_t *siz
 {
     for (unsigned level = 0;; level++) {
         struct script_line line;
-        int error = get_executable(spawn->path, executable, size);
+        int error = get_executable(spawn->path, executable, size, &spawn->label);
         if (error)
             return error;
         int script = read_script(*executable, *size, &line);
@@ -185,17 +200,27 @@ static int inherit_files(const struct spawn *spawn)
     return error;
 }
 
+/* Rights of a capability that the child gets. */
+static uint32_t rights_over(const struct spawn *spawn, uint32_t type)
+{
+    uint32_t rights = spawn->handed[type];
+    for (unsigned i = 0; i < AUTHORITIES; i++)
+        if (spawn->label >> i & 1 && authorities[i].type == type)
+            rights |= authorities[i].rights | RIGHT_GRANT;
+    return rights;
+}
+
 static int give_authority(const struct spawn *spawn)
 {
     const struct program *child = &spawn->program;
-    uint32_t authority = process_authority(child->pid);
+    const uint32_t trace = rights_over(spawn, CAP_TRACE), machine = rights_over(spawn, CAP_MACHINE);
     int error = program_give(child, SLOT_SERVICE, SLOT_PROC, RIGHT_SEND | RIGHT_GRANT, child->pid);
     for (unsigned i = 0; !error && i < server_count; i++)
         error = program_give(child, servers[i], servers[i], RIGHT_SEND | RIGHT_GRANT, child->pid);
-    if (!error && (authority & PROC_AUTHORITY_TRACE))
-        error = program_give(child, SLOT_TRACE, SLOT_TRACE, RIGHT_ALL, 0);
-    if (!error && (authority & PROC_AUTHORITY_MACHINE))
-        error = program_give(child, SLOT_MACHINE, SLOT_MACHINE, RIGHT_ALL, 0);
+    if (!error && trace)
+        error = program_give(child, SLOT_TRACE, SLOT_TRACE, trace, 0);
+    if (!error && machine)
+        error = program_give(child, SLOT_MACHINE, SLOT_MACHINE, machine, 0);
     return error;
 }
 
@@ -206,8 +231,7 @@ static int register_child(struct spawn *spawn)
 {
     unsigned bit;
     cap_t space = spawn->program.space;
-    int error = process_add(spawn->program.pid, path_basename(spawn->path), spawn->parent, space,
-                            spawn->request->authority, &bit);
+    int error = process_add(spawn->program.pid, path_basename(spawn->path), spawn->parent, space, &bit);
     if (error)
         return error;
     spawn->registered = true;

@@ -43,7 +43,9 @@ enum {
     FS_GET_FLAGS,    /* handle -> O_* flags */
     FS_SET_FLAGS,    /* handle, O_APPEND | O_NONBLOCK */
     FS_MAP,          /* handle, FS_MAP_* -> cap[0] = memory object with the contents; word[0] = size */
-    /* path span -> cap[0] = memory object to read and execute; word[0] = size, [1] = file, [2] = version */
+    /* path span -> cap[0] = memory object to read and execute; word[0] = size, [1] = file, [2] = version,
+     * [3] = label: what programs that run it may do (authority.def); 0 for all but unchanged files of the
+     * boot archive */
     FS_EXECUTABLE,
     FS_SET_TIME, /* path span, nanoseconds since boot (~0: now) */
     /* -> word[0] = bytes in files, word[1] = files, word[2] = directories, word[3] = open handles */

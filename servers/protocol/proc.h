@@ -8,13 +8,15 @@
 #include <tarn/abi.h>
 
 enum {
-    PROC_SPAWN = 0x100, /* span of struct proc_spawn -> pid of the new process */
+    /* span of struct proc_spawn, capabilities of the trace and the machine to hand on -> pid of the new
+     * process. It gets those, with the sender's rights, and what the label of its executable says; nothing
+     * else. */
+    PROC_SPAWN = 0x100,
     /* pid or PROC_ANY, PROC_WAIT_* -> pid (0: none, with PROC_WAIT_NO_HANG); word[0] = status */
     PROC_WAIT,
     PROC_EXIT,       /* exit status, 0..255; no reply */
     PROC_KILL,       /* pid, signal (0: only test whether the process exists), PROC_KILL_* */
     PROC_GET_PARENT, /* pid, 0 = own -> parent's pid */
-    PROC_SHUTDOWN,   /* status: ends the machine; needs PROC_AUTHORITY_TRACE or _MACHINE */
     /* Services that ordinary programs publish; see <tarn/service.h>.
      * word[0..3] hold the name, padded with NULs. */
     /* cap[0] = endpoint, with RIGHT_GRANT. EEXIST if the name
@@ -23,8 +25,6 @@ enum {
     /* word[4] = deadline -> cap[0] = the endpoint, badge =
      * caller's pid. Waits until the service is published. */
     PROC_CONNECT,
-    /* MACHINE_DEBUG_*, its argument: calls machine_debug. Needs the same authority as PROC_SHUTDOWN. */
-    PROC_DEBUG,
 };
 
 #define PROC_ANY          (~0ull)
@@ -34,10 +34,6 @@ enum {
 /* The status from PROC_WAIT is as in <sys/wait.h>: exit status << 8, or the number of the signal that killed
  * the process. A fault counts as SIGSEGV, SIGILL, SIGFPE, SIGTRAP or SIGBUS. */
 
-/* Capabilities beyond those of the servers. A child gets at most what its parent has. */
-#define PROC_AUTHORITY_TRACE   1u /* SLOT_TRACE: read and control the trace */
-#define PROC_AUTHORITY_MACHINE 2u /* SLOT_MACHINE */
-
 #define PROC_SPAWN_BYTES        SERVER_BUFFER_BYTES /* total size including strings; E2BIG if larger */
 #define PROC_FDS_MAX            256u
 #define PROC_ARGS_MAX           4096u /* argc + envc */
@@ -46,8 +42,7 @@ enum {
 /* The argument of PROC_SPAWN, in a shared buffer, 8-byte
  * aligned; the open files and the strings follow it. */
 struct proc_spawn {
-    uint32_t size;      /* of everything, including this header */
-    uint32_t authority; /* PROC_AUTHORITY_* to pass on */
+    uint32_t size; /* of everything, including this header */
     uint32_t argc, envc;
     uint32_t fd_count; /* number of entries in fd[]; each `handle` is the parent's */
     uint32_t path;     /* offset from the start of this header: absolute path of the executable */

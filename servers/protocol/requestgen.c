@@ -31,7 +31,7 @@ static const struct {
     const char *prefix;
     unsigned long long labels;
 } servers[] = {
-#define SERVER(NAME, program, labels, flags) {#NAME "_", labels},
+#define SERVER(NAME, program, labels, flags, device) {#NAME "_", labels},
 #include <servers/protocol/servers.def>
 };
 

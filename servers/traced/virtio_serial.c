@@ -12,7 +12,6 @@
 #include <servers/virtio/virtio.h>
 #include <tarn/syscall.h>
 
-#define VIRTIO_CONSOLE             0x1043
 #define VIRTIO_CONSOLE_F_MULTIPORT (1ull << 1)
 #define PORT                       1u
 
@@ -186,7 +185,7 @@ static bool make_line(struct line *line, uint16_t queue)
 
 bool port_start(cap_t notification, uint64_t bits)
 {
-    if (!virtio_open(&device, VIRTIO_CONSOLE, VIRTIO_CONSOLE_F_MULTIPORT))
+    if (!virtio_open(&device, SLOT_DEVICE, VIRTIO_CONSOLE_F_MULTIPORT))
         return false;
     if (!virtio_enable_interrupt(&device, notification, bits) ||
         !make_line(&control_receive, QUEUE_CONTROL_RECEIVE) ||

@@ -11,12 +11,19 @@ static struct dma_slot {
     uint64_t physical;
 } slots[DMA_SLOTS];
 
+static cap_t owner;
+
+void dma_open(cap_t device)
+{
+    owner = device;
+}
+
 static bool map_slot(struct dma *dma, uint32_t slot, uint64_t size)
 {
-    int64_t memory = sys_memory_create_contiguous(SLOT_MACHINE, size);
+    int64_t memory = sys_memory_create_contiguous(owner, size);
     if (memory < 0)
         return false;
-    int64_t physical = sys_memory_physical(SLOT_MACHINE, (cap_t)memory, 0);
+    int64_t physical = sys_memory_physical(owner, (cap_t)memory, 0);
     int64_t address = sys_space_map(SLOT_SPACE, (cap_t)memory, DMA_REGION + slot * DMA_SLOT_BYTES, size, 0,
                                     MAP_READ | MAP_WRITE | MAP_FIXED);
     if (physical < 0 || address < 0) {

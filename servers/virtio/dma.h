@@ -22,6 +22,7 @@ struct dma {
     cap_t memory;
 };
 
+void dma_open(cap_t device); /* first: the device that uses it; virtio_open does that */
 bool dma_allocate(struct dma *dma, uint64_t size);
 void dma_free(struct dma *dma); /* stays allocated while mapped elsewhere */
 /* Stores the physical address of bytes inside one allocation. Returns false if they lie elsewhere. */

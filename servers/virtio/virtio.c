@@ -59,13 +59,12 @@ static bool negotiate(struct virtio_device *device, uint64_t wanted)
     return (register_read8(&common->status) & VIRTIO_STATUS_FEATURES_OK) != 0;
 }
 
-bool virtio_open(struct virtio_device *device, uint16_t id, uint64_t features)
+bool virtio_open(struct virtio_device *device, cap_t pci, uint64_t features)
 {
-    int32_t found = pci_find(VIRTIO_VENDOR, id);
-
-    if (found < 0)
+    if (sys_cap_info(pci) < 0)
         return false;
-    *device = (struct virtio_device){.pci = (uint32_t)found, .irq = -1};
+    dma_open(pci);
+    *device = (struct virtio_device){.pci = pci, .irq = -1};
     pci_enable(device->pci);
     if (!map_device(device))
         return false;

@@ -14,8 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define VIRTIO_VENDOR 0x1af4
-
 /* Offsets in struct virtio_pci_cap, a vendor capability in configuration space. */
 #define VIRTIO_CAP_TYPE       3
 #define VIRTIO_CAP_BAR        4
@@ -68,7 +66,7 @@ struct virtq_used {
 #define VIRTIO_QUEUE_MAX 256u /* maximum number of entries */
 
 struct virtio_device {
-    uint32_t pci;
+    cap_t pci;
     volatile struct virtio_common *common;
     volatile void *config; /* device-specific registers */
     volatile char *notify;
@@ -88,9 +86,8 @@ struct virtio_queue {
     struct dma memory;
 };
 
-/* Finds the device with this PCI id, resets it and negotiates `features`. Fails unless the device offers all
- * of them. */
-bool virtio_open(struct virtio_device *device, uint16_t id, uint64_t features);
+/* Resets a device (a capability) and negotiates `features`. Fails unless the device offers all of them. */
+bool virtio_open(struct virtio_device *device, cap_t pci, uint64_t features);
 /* The interrupts of all queues signal `bits`; the driver
  * acknowledges device->irq. Call before making queues. */
 bool virtio_enable_interrupt(struct virtio_device *device, cap_t notification, uint64_t bits);

@@ -156,3 +156,12 @@ GUEST_tables_moved := timed append=feedback=all
 BOOT_FILES += test/feedback_off=$(BA)/user/test_feedback
 GUEST_TESTS += feedback_off
 GUEST_feedback_off := timed
+
+# Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
+# are ordinary programs.
+$(foreach t,$(addprefix profiles_,1 2 4 8 program instructions work) lock_tables scarce shell tables_moved tables_work \
+    tables_work_many trace_control trace_state trace_schema trace_damage trace_locks trace_sites trace_counters trace_tables,\
+    $(eval AUTHORITY_test/$t := trace))
+AUTHORITY_test/kernel_frames := machine
+BOOT_FILES += test/labelled=$(BA)/user/trace
+AUTHORITY_test/labelled := trace

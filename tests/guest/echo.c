@@ -7,6 +7,7 @@
  *   - `echo connect IP PORT BYTES` sends so many bytes over TCP, half-closes, and checks what comes back
  *   - `echo send IP PORT` does the same with datagrams of every size from 0 to 1472 bytes
  *   - `echo statistics` prints the resources in use by the network server and the kernel
+ *   - `grant machine echo device` tries the network device as another driver, and what a driver must not
  *
  * The reply to the datagram "who?" is the sender's address as text. Results are lines `echo: ...`.
  */
@@ -327,6 +328,37 @@ static bool show_statistics(void)
     return true;
 }
 
+/* ---- the device ------------------------------------------------------------------------------------ */
+
+#define VIRTIO_NET 0x10411af4
+
+static bool try_device(void)
+{
+    const int64_t found = sys_machine_device(SLOT_MACHINE, VIRTIO_NET);
+    const cap_t device = found > 0 ? (cap_t)found : 0;
+    unsigned bars = 0, spoilt = 0;
+    for (uint32_t offset = 0; offset < 0x40; offset += 4) {
+        const int64_t before = sys_device_read(device, offset, 4);
+        for (uint32_t width = 1; width <= 4; width *= 2)
+            if (offset != 4 || width != 2)
+                spoilt += sys_device_write(device, offset, width, 0) != -E_BAD_ARGUMENT;
+        spoilt += sys_device_read(device, offset, 4) != before;
+    }
+    for (uint32_t bar = 0; bar < 8; bar++) {
+        const int64_t memory = sys_device_memory(device, bar);
+        bars += memory > 0;
+        spoilt += memory > 0 && (sys_memory_size((cap_t)memory) > 1 << 20 ||
+                                 sys_memory_resize((cap_t)memory, 2 << 20) == 0);
+    }
+    const bool right = sys_device_read(device, 0, 4) == VIRTIO_NET && bars > 0 && !spoilt &&
+                       sys_machine_device(SLOT_MACHINE, 0x12345678) == -E_NOT_FOUND &&
+                       sys_machine_device(device, VIRTIO_NET) == -E_BAD_TYPE &&
+                       sys_machine_shutdown(device, 1) == -E_BAD_TYPE && sys_cap_close(SLOT_MACHINE) == 0 &&
+                       sys_machine_shutdown(SLOT_MACHINE, 1) == -E_BAD_CAP;
+    printf("echo: device: %s, %u BARs, %u spoilt\n", right ? "right" : "wrong", bars, spoilt);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -335,6 +367,7 @@ int main(int argc, char **argv)
               : strcmp(what, "connect") == 0 && argc == 5    ? connect_to(argv[2], argv[3], argv[4])
               : strcmp(what, "send") == 0 && argc == 4       ? send_to(argv[2], argv[3])
               : strcmp(what, "statistics") == 0 && argc == 2 ? show_statistics()
+              : strcmp(what, "device") == 0 && argc == 2     ? try_device()
                                                              : (say("bad arguments", NULL), false);
     return ok ? 0 : 1;
 }

@@ -433,12 +433,10 @@ static void test_sizes(void)
               sys_memory_read(memory, ~0ull, &byte, 1) == 0 &&
               sys_memory_write(memory, ~0ull - 1, &byte, 1) == 0,
           "nothing is read or written beyond the end");
-    check(sys_memory_create_physical(SLOT_SPACE, 0, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
-              sys_memory_create_contiguous(memory, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
+    check(sys_memory_create_contiguous(memory, TARN_PAGE_SIZE) == -E_BAD_TYPE &&
               sys_memory_physical(0, memory, 0) == -E_BAD_CAP &&
-              (slot_is_filled(SLOT_MACHINE) ||
-               sys_memory_create_physical(SLOT_MACHINE, 0, TARN_PAGE_SIZE) == -E_BAD_CAP),
-          "physical memory needs the machine capability");
+              sys_device_memory(memory, 0) == -E_BAD_TYPE && sys_machine_device(memory, 0) == -E_BAD_TYPE,
+          "physical memory needs a device, and that the machine");
     sys_cap_close(memory);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <servers/protocol/authority.h>
 #include <servers/protocol/console.h>
 #include <servers/protocol/fs.h>
 #include <servers/protocol/proc.h>
@@ -18,11 +19,13 @@
 #include <tarn/errno_of.h>
 #include <tarn/runtime.h>
 #include <tarn/server.h>
+#include <tarn/trace_control.h>
 #include <tests/guest/tap.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SELF "/test/servers"
+#define SELF     "/test/servers"
+#define LABELLED "/test/labelled" /* `trace` under another name, which is used up */
 
 static void sleep_ms(long ms)
 {
@@ -79,9 +82,9 @@ static int be_hostile(void)
         int which = rand() % 4;
         uint64_t label = bases[which] + (uint64_t)rand() % 28;
         /* Skip requests that end this process, others or the machine, that write, or that wait for ever. */
-        if (label == PROC_EXIT || label == PROC_KILL || label == PROC_SHUTDOWN || label == PROC_WAIT ||
-            label == PROC_CONNECT || label == PROC_DEBUG || label == CONSOLE_WRITE || label == CONSOLE_READ ||
-            label == FS_UNLINK || label == FS_RENAME || label == FS_TRUNCATE)
+        if (label == PROC_EXIT || label == PROC_KILL || label == PROC_WAIT || label == PROC_CONNECT ||
+            label == CONSOLE_WRITE || label == CONSOLE_READ || label == FS_UNLINK || label == FS_RENAME ||
+            label == FS_TRUNCATE)
             continue;
         struct ipc_message message = {.label =
                                           rand() % 50 ? label : (uint64_t)rand() << 33 | (uint64_t)rand()};
@@ -230,9 +233,67 @@ static void test_refused(void)
     check(ask(SLOT_FS, FS_OPEN, SERVER_SPAN(0, 65535, 65535), 0, 0) == -EFAULT, "a span that is too long");
     check(ask(SLOT_PROC, PROC_KILL, 0xffffffffffull, 9, 0) == -ESRCH, "an unknown process");
     check(ask(SLOT_PROC, PROC_KILL, 1, 9, 0) < 0, "init cannot be killed");
-    check(ask(SLOT_PROC, PROC_DEBUG, MACHINE_DEBUG_HANG, 1, 0) == errno_of(-E_UNSUPPORTED),
-          "a server's kernel error becomes the same errno as in programs");
     check(ask(SLOT_CONSOLE, 99, 0, 0, 0) == -ENOSYS, "an unknown request");
+}
+
+/* Everything that needs authority, by an ordinary program, which this is. */
+static void test_authority(void)
+{
+    static char bytes[4096];
+    posix_spawnattr_t attributes;
+    pid_t pid;
+    unsigned held = 0, refused = 0;
+    for (cap_t slot = 1; slot < 1000; slot++) {
+        const int64_t info = sys_cap_info(slot);
+        held += info >= 0 && (info >> 8 == CAP_TRACE || info >> 8 == CAP_MACHINE || info >> 8 == CAP_DEVICE);
+    }
+    check(held == 0, "an ordinary program holds neither the trace nor the machine nor a device");
+    check(sys_trace_control(SLOT_TRACE, TRACE_OP_STATEDUMP, 0, 0) < 0 &&
+              sys_trace_consume(SLOT_TRACE, 0, 0) < 0 &&
+              sys_trace_metadata(SLOT_TRACE, 0, 0, bytes, sizeof bytes) < 0 &&
+              sys_trace_previous(SLOT_TRACE, bytes, sizeof bytes) < 0 &&
+              sys_trace_previous_memory(SLOT_TRACE, 0, 0) < 0 &&
+              sys_trace_sites(SLOT_TRACE, SLOT_SPACE, 0, 0, 0) < 0 &&
+              sys_profile_read(SLOT_TRACE, 0, bytes, sizeof bytes) < 0,
+          "it cannot read or control the trace");
+    check(sys_machine_shutdown(SLOT_MACHINE, 1) < 0 &&
+              sys_machine_debug(SLOT_MACHINE, MACHINE_DEBUG_ENTER, 0) < 0 &&
+              sys_machine_console_read(SLOT_MACHINE, bytes, 1) < 0 &&
+              sys_machine_console_write(SLOT_MACHINE, "x", 1) < 0 &&
+              sys_machine_console_bind(SLOT_MACHINE, 0, 1) < 0 && sys_irq_create(SLOT_MACHINE, 1) < 0 &&
+              sys_machine_device(SLOT_MACHINE, 0) < 0,
+          "it cannot use the machine");
+    check(sys_device_read(SLOT_DEVICE, 0, 4) < 0 && sys_device_write(SLOT_DEVICE, 4, 2, 0) < 0 &&
+              sys_device_memory(SLOT_DEVICE, 0) < 0 && sys_memory_create_contiguous(SLOT_DEVICE, 4096) < 0 &&
+              sys_memory_physical(SLOT_DEVICE, 0, 0) < 0 &&
+              sys_irq_create_message(SLOT_DEVICE, (struct irq_message *)bytes) < 0,
+          "nor a device or physical memory");
+    posix_spawnattr_init(&attributes);
+    for (unsigned i = 0; i < AUTHORITIES; i++) {
+        posix_spawnattr_setauthority_np(&attributes, 1u << i);
+        refused +=
+            posix_spawn(&pid, SELF, NULL, &attributes, (char *[]){SELF, "exit7", NULL}, environ) == EPERM;
+    }
+    posix_spawnattr_destroy(&attributes);
+    check(refused == AUTHORITIES, "and cannot hand on what it does not hold");
+}
+
+static bool controls_trace(const char *path)
+{
+    int status = -1;
+    const pid_t pid = spawn_file(path, "statedump");
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void test_labels(void)
+{
+    check(controls_trace(LABELLED), "a program has what the label of its file says");
+    check(copy_file(LABELLED, "/tmp/copy") && !controls_trace("/tmp/copy"), "a copy has no label");
+    check(rename(LABELLED, "/tmp/copy") == 0 && controls_trace("/tmp/copy"), "another name keeps it");
+    int file = open("/tmp/copy", O_WRONLY | O_APPEND);
+    check(write(file, "", 1) == 1 && !controls_trace("/tmp/copy"), "a changed file has lost it");
+    close(file);
+    unlink("/tmp/copy");
 }
 
 static void test_hostile(void)
@@ -323,6 +384,8 @@ int main(int argc, char **argv)
     if (argc > 1)
         return play_role(argv[1]);
     test_refused();
+    test_authority();
+    test_labels();
     test_full_table();
     test_hostile();
     test_running_executable(); /* the first run also makes what stays: shared buffers, heaps */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <tarn/runtime.h>
 #include <unistd.h>
 
 #define SCRIPT "/tmp/script"
@@ -16,6 +17,7 @@
 
 extern char **environ;
 static char output[8192];
+static uint32_t handed; /* to what `run` starts: a set of servers/protocol/authority.def */
 
 /* Returns the exit status of a program, or -errno of the spawn; its output is in `output`. */
 static int run(const char *path, char *const arguments[])
@@ -26,7 +28,11 @@ static int run(const char *path, char *const arguments[])
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, OUTPUT, O_CREAT | O_TRUNC | O_WRONLY, 0644);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    int error = posix_spawn(&pid, path, &actions, NULL, arguments, environ);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setauthority_np(&attributes, handed);
+    int error = posix_spawn(&pid, path, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error)
         return -error;
@@ -144,8 +150,34 @@ static void test_ps(void)
     check(before > 0 && own_kib() == before + 1024, "ps shows the memory that a program touched");
 }
 
+/* /tmp/trace is a program without a label that needs authority over the trace. */
+static void test_grant(void)
+{
+    check(shell("cp /bin/trace /tmp/trace ; /tmp/trace statedump") == 1, "an ordinary program is refused");
+    check(shell("grant trace /tmp/trace statedump") == 127 && strstr(output, "does not hold"),
+          "a shell cannot grant what it does not hold");
+    handed = 1; /* trace */
+    check(shell("/tmp/trace statedump") == 1, "a shell does not pass on what it holds");
+    check(shell("grant trace /tmp/trace statedump") == 0, "unless it grants it");
+    check(shell("grant trace /tmp/trace statedump | wc -l ; /tmp/trace statedump") == 1, "to one command");
+    write_file(SCRIPT, "/tmp/trace statedump\n", 21);
+    check(shell("grant trace sh " SCRIPT) == 1 && shell("grant trace " SCRIPT) == 1,
+          "and not to its children");
+    write_file(SCRIPT, "grant trace /tmp/trace statedump\n", 33);
+    check(shell("grant trace " SCRIPT) == 0, "which it can grant it in turn");
+    check(shell("grant trace-read /tmp/trace statedump") == 1 && shell("grant machine true") == 127,
+          "it can grant less than it holds, and not more");
+    check(shell("grant trace-read ps | grep ' ps '") == 0 && strstr(output, " trace-read\n") &&
+              shell("ps | grep ' proc '") == 0 && strstr(output, " trace machine\n"),
+          "ps shows who holds what");
+    check(shell("grant everything true") == 2 && shell("grant trace") == 2 && strstr(output, "usage: grant"),
+          "an unknown name and a missing command are refused");
+    handed = 0;
+}
+
 int main(void)
 {
+    test_grant();
     test_pipelines();
     test_scripts();
     test_shell_starts_scripts();

@@ -28,10 +28,9 @@ struct trace_schema {
 int trace_register_schema(const struct trace_schema *schema);
 
 /* Measures what logging each event of a registered schema costs, and has the kernel add that to the metadata
- * at the next `trace bench`. The program needs SLOT_TRACE with RIGHT_WRITE. Not for several threads at a
- * time. 0, or a negative error; -E_UNSUPPORTED: no dummies. User programs only (trace/event/bench.c).
- * trace_register_schema does this if the environment has TRACE_BENCH_VARIABLE, which `trace bench PROGRAM`
- * sets. */
+ * at the next `trace bench`. Not for several threads at a time. 0, or a negative error; -E_UNSUPPORTED: no
+ * dummies. User programs only (trace/event/bench.c). trace_register_schema does this if the environment has
+ * TRACE_BENCH_VARIABLE, which `trace bench PROGRAM` sets. */
 int trace_bench_schema(const struct trace_schema *schema);
 #define TRACE_BENCH_VARIABLE "TRACE_BENCH"
 

@@ -19,12 +19,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <servers/protocol/proc.h>
-#include <tarn/server.h>
+#include <tarn/error.h>
+#include <tarn/runtime.h>
 #include <user/bin/util.h>
 
 static const char synopsis[] =
     "[breakpoint | hang MS|noticed [CPU, 0 to 31]... | lock MS|noticed | panic KIND]";
+
+/* Arguments of machine_debug. */
+struct operation {
+    uint32_t what;
+    uint64_t argument;
+};
 
 static uint64_t duration(const char *word)
 {
@@ -53,18 +59,18 @@ static uint64_t panic_named(const char *name)
     usage("panic plain | null | console | all | faults");
 }
 
-static void parse(int argc, char **argv, struct ipc_message *message)
+static void parse(int argc, char **argv, struct operation *operation)
 {
     if (argc == 1)
-        message->word[0] = MACHINE_DEBUG_ENTER;
+        operation->what = MACHINE_DEBUG_ENTER;
     else if (argc == 2 && !strcmp(argv[1], "breakpoint"))
-        message->word[0] = MACHINE_DEBUG_BREAKPOINT;
+        operation->what = MACHINE_DEBUG_BREAKPOINT;
     else if (argc >= 3 && !strcmp(argv[1], "hang"))
-        message->word[0] = MACHINE_DEBUG_HANG, message->word[1] = hang_argument(argc - 2, argv + 2);
+        operation->what = MACHINE_DEBUG_HANG, operation->argument = hang_argument(argc - 2, argv + 2);
     else if (argc == 3 && !strcmp(argv[1], "lock"))
-        message->word[0] = MACHINE_DEBUG_LOCK, message->word[1] = duration(argv[2]);
+        operation->what = MACHINE_DEBUG_LOCK, operation->argument = duration(argv[2]);
     else if (argc == 3 && !strcmp(argv[1], "panic"))
-        message->word[0] = MACHINE_DEBUG_PANIC, message->word[1] = panic_named(argv[2]);
+        operation->what = MACHINE_DEBUG_PANIC, operation->argument = panic_named(argv[2]);
     else
         usage(synopsis);
 }
@@ -77,34 +83,32 @@ static const char *option_needed(uint64_t what)
                                                                       : NULL;
 }
 
-static int ask(struct ipc_message message)
+static int ask(struct operation operation)
 {
-    const char *option = option_needed(message.word[0]); /* before the reply overwrites the word */
-    errno = (int)-call_server_message(SLOT_PROC, &message);
-    if (errno == ENOTSUP && option) {
-        fprintf(stderr, "%s: needs the boot option %s\n", program_name, option);
-        return 1;
-    }
-    return errno ? complain("the kernel refused") : 0;
+    const char *option = option_needed(operation.what);
+    int64_t error = sys_machine_debug(SLOT_MACHINE, operation.what, operation.argument);
+    if (error == -E_UNSUPPORTED && option)
+        return refuse("needs the boot option %s", option);
+    return error ? refuse("the kernel refused: %s", tarn_error_text((int)error)) : 0;
 }
 
 static pthread_barrier_t both;
 
-static void *ask_together(void *message)
+static void *ask_together(void *operation)
 {
     pthread_barrier_wait(&both);
-    ask(*(struct ipc_message *)message);
+    ask(*(struct operation *)operation);
     return NULL;
 }
 
 /* Both threads must run before a CPU hangs, because creating a thread involves all CPUs. */
-static int ask_twice(struct ipc_message message)
+static int ask_twice(struct operation operation)
 {
     pthread_t thread;
     pthread_barrier_init(&both, NULL, 2);
-    if ((errno = pthread_create(&thread, NULL, ask_together, &message)))
+    if ((errno = pthread_create(&thread, NULL, ask_together, &operation)))
         return complain("cannot create a thread");
-    ask_together(&message);
+    ask_together(&operation);
     pthread_join(thread, NULL);
     return 0;
 }
@@ -112,7 +116,9 @@ static int ask_twice(struct ipc_message message)
 int main(int argc, char **argv)
 {
     program_name = "debug";
-    struct ipc_message message = {.label = PROC_DEBUG};
-    parse(argc, argv, &message);
-    return message.word[0] == MACHINE_DEBUG_LOCK ? ask_twice(message) : ask(message);
+    struct operation operation = {0};
+    parse(argc, argv, &operation);
+    if (!slot_is_filled(SLOT_MACHINE))
+        return refuse("needs authority over the machine: run /bin/debug, or `grant machine debug`");
+    return operation.what == MACHINE_DEBUG_LOCK ? ask_twice(operation) : ask(operation);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* poweroff.c - ends the machine; the status becomes QEMU's exit status (boot/README.md). */
-#include <errno.h>
 #include <stdlib.h>
 
-#include <servers/protocol/proc.h>
-#include <tarn/server.h>
+#include <tarn/error.h>
+#include <tarn/runtime.h>
 #include <user/bin/util.h>
 
 int main(int argc, char **argv)
@@ -14,6 +13,8 @@ int main(int argc, char **argv)
     if (argc > 2)
         usage(synopsis);
     const unsigned long status = argc > 1 ? read_number(argv[1], 0, 127, synopsis) : 0;
-    errno = (int)-call_server(SLOT_PROC, PROC_SHUTDOWN, status, 0, 0, 0);
-    return complain("cannot power off");
+    if (!slot_is_filled(SLOT_MACHINE))
+        return refuse("needs authority over the machine: run /bin/poweroff, or `grant machine poweroff`");
+    return refuse("cannot power off: %s",
+                  tarn_error_text((int)sys_machine_shutdown(SLOT_MACHINE, (uint32_t)status)));
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ps.c - lists processes; -t: also their threads. Asks the kernel, so servers are listed, too. */
+/*
+ * ps.c - lists processes and the authority that each holds; -t: also their threads. Asks the kernel, so
+ * servers are listed, too. AUTHORITY: trace (control it; trace-read: only read it), machine (devices,
+ * debugger, power), console (the raw console), device.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +17,16 @@ static const char *const state_names[] = {"running", "ready",    "send",     "re
 static const char *state_name(uint32_t state)
 {
     return state < sizeof state_names / sizeof state_names[0] ? state_names[state] : "?";
+}
+
+static void print_authority(const struct system_space *s)
+{
+    if (s->trace)
+        printf(" trace%s", s->trace & RIGHT_WRITE ? "" : "-read");
+    if (s->machine)
+        printf(" %s", s->machine & RIGHT_MANAGE ? "machine" : "console");
+    if (s->device)
+        printf(" device");
 }
 
 static void print_threads(uint32_t pid)
@@ -35,16 +49,17 @@ int main(int argc, char **argv)
 {
     if (read_options(argc, argv, "t", 0, "[-t]") != argc)
         usage("[-t]");
-    printf("  PID  PPID THREADS     KIB NAME\n");
+    printf("  PID  PPID THREADS     KIB NAME             AUTHORITY\n");
     struct system_space spaces[32];
     int64_t bytes;
     for (uint64_t index = 0; (bytes = sys_system_read(SYSTEM_SPACES, index, spaces, sizeof spaces)) > 0;) {
         uint64_t count = (uint64_t)bytes / sizeof spaces[0];
         for (uint64_t i = 0; i < count; i++) {
             const struct system_space *s = &spaces[i];
-            printf("%5u %5u %7u %7llu %.16s%s\n", s->pid, s->parent_pid, s->threads,
-                   (unsigned long long)(s->resident * (TARN_PAGE_SIZE / 1024)), s->name,
-                   s->dying ? " (dying)" : "");
+            printf("%5u %5u %7u %7llu %-16.16s", s->pid, s->parent_pid, s->threads,
+                   (unsigned long long)(s->resident * (TARN_PAGE_SIZE / 1024)), s->name);
+            print_authority(s);
+            puts(s->dying ? " (dying)" : "");
             if (option('t'))
                 print_threads(s->pid);
         }

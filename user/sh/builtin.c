@@ -120,6 +120,9 @@ static int do_help(char **argument, size_t count)
          "and these built-in commands:");
     for (size_t i = 0; i < BUILTINS; i++)
         printf("  %s\n", builtins[i].help);
+    puts("  grant trace|trace-read|machine[,...] program ...: run a program with this authority; what it "
+         "starts "
+         "has none");
     return 0;
 }
 

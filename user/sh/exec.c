@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <servers/protocol/authority.h>
 #include <tarn/runtime.h>
 #include <user/sh/sh.h>
 
@@ -42,10 +43,11 @@ static int status_of(int wait_status)
 
 /* ---- a single command ------------------------------------------------------------------------------ */
 
-/* The command's standard input, output and error; -1: the shell's own. */
+/* The command's standard input, output and error; -1: the shell's own. And what is granted to it. */
 struct streams {
     int fd[3];
     bool error_to_out;
+    uint32_t authority; /* a set of servers/protocol/authority.def */
 };
 
 static void replace_stream(struct streams *streams, int which, int fd)
@@ -88,6 +90,11 @@ static bool open_redirection(const struct redirection *redirection, struct strea
 static int spawn_command(char **words, const struct streams *streams, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawnattr_init(&attributes);
+    if (error)
+        return error;
+    posix_spawnattr_setauthority_np(&attributes, streams->authority);
     posix_spawn_file_actions_init(&actions);
     for (int i = 0; i < 3; i++) {
         if (streams->fd[i] >= 0)
@@ -95,7 +102,8 @@ static int spawn_command(char **words, const struct streams *streams, pid_t *pid
     }
     if (streams->error_to_out)
         posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    int error = posix_spawnp(pid, words[0], &actions, NULL, words, environ);
+    error = posix_spawnp(pid, words[0], &actions, &attributes, words, environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
@@ -177,9 +185,10 @@ static int spawn_program(char **words, const struct streams *streams, pid_t *pid
     }
     if (error)
         fprintf(stderr, "sh: %s: %s\n", words[0],
-                error != ENOENT ? strerror(error)
-                : path          ? "the interpreter in its first line does not exist"
-                                : "no such program");
+                error == EPERM    ? "this shell does not hold what it should grant"
+                : error != ENOENT ? strerror(error)
+                : path            ? "the interpreter in its first line does not exist"
+                                  : "no such program");
     free(path);
     return error;
 }
@@ -224,6 +233,33 @@ static int run_here(const struct words *words, const struct streams *streams)
     return status;
 }
 
+static uint32_t find_authority(const char *name)
+{
+    for (unsigned i = 0; i < AUTHORITIES; i++)
+        if (!strcmp(name, authorities[i].name))
+            return 1u << i;
+    return 0;
+}
+
+/* `grant NAME[,NAME...] COMMAND`: reads the set. Returns how many words it takes, 0 after a message. */
+static size_t read_grant(const struct words *words, uint32_t *authority)
+{
+    char *rest = words->count > 2 ? words->word[1] : NULL, *name;
+    while (rest && (name = strsep(&rest, ","))) {
+        const uint32_t found = find_authority(name);
+        *authority = found ? *authority | found : 0;
+        if (!found)
+            break;
+    }
+    if (*authority)
+        return 2;
+    fprintf(stderr, "usage: grant NAME[,NAME...] COMMAND; NAME:");
+    for (unsigned i = 0; i < AUTHORITIES; i++)
+        fprintf(stderr, " %s", authorities[i].name);
+    fprintf(stderr, "\n");
+    return 0;
+}
+
 /* Starts a command and consumes `streams`. Returns its pid, or 0 if there is nothing to wait for; then
  * *status is set. */
 static pid_t start_command(const struct command *command, struct streams streams, bool alone, int *status)
@@ -239,13 +275,20 @@ static pid_t start_command(const struct command *command, struct streams streams
         assign(command->words[first++]);
     for (size_t i = first; i < command->word_count; i++)
         expand_word(command->words[i], &words);
+    size_t granted = 0;
+    if (ready && words.count && !strcmp(words.word[0], "grant") &&
+        !(granted = read_grant(&words, &streams.authority))) {
+        ready = false;
+        *status = 2;
+    }
+    char **word = words.word + granted;
     if (ready && words.count == 0) {
         *status = 0;
-    } else if (ready && alone && is_builtin(words.word[0])) {
+    } else if (ready && alone && !granted && is_builtin(word[0])) {
         *status = run_here(&words, &streams);
     } else if (ready) {
-        int error = is_builtin(words.word[0]) ? spawn_builtin(words.word, &streams, &pid)
-                                              : spawn_program(words.word, &streams, &pid);
+        int error = is_builtin(word[0]) && !granted ? spawn_builtin(word, &streams, &pid)
+                                                    : spawn_program(word, &streams, &pid);
         if (error) {
             pid = 0;
             *status = 127;

@@ -9,6 +9,8 @@
  *   - pipelines with |; lists with ; && || and &
  *   - redirection with < > >> 2> 2>&1
  *   - comments with #
+ *   - grant NAME[,NAME...] COMMAND: hands on to one command what the shell holds
+ * (servers/protocol/authority.def)
  */
 #ifndef USER_SH_H
 #define USER_SH_H

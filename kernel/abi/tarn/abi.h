@@ -49,19 +49,27 @@ enum cap_type {
     CAP_MEMORY,
     CAP_IRQ,
     CAP_TRACE,
-    CAP_MACHINE, /* authority over the machine: devices, interrupts, raw console, power */
+    CAP_MACHINE, /* authority over the machine: raw console, interrupt lines, devices, debugger, power */
+    CAP_DEVICE,  /* authority over one PCI device, for its driver */
     CAP_REPLY,   /* a caller that waits for its reply; used up by ipc_reply_to */
 };
+#define CAP_TYPES (CAP_REPLY + 1)
 
 /* Rights of a capability. cap_copy can only remove them. */
-#define RIGHT_READ    1u  /* memory: map readable; notification: wait; trace: read */
-#define RIGHT_WRITE   2u  /* memory: map writable; notification: signal; trace: control */
+#define RIGHT_READ                                                                          \
+    1u /* memory: map readable; notification: wait; trace: read; machine: read the console; \
+        * device: read its configuration */
+#define RIGHT_WRITE                                                                         \
+    2u /* memory: map writable; notification: signal; trace: control; machine: write to the \
+        * console; device: write its configuration */
 #define RIGHT_EXECUTE 4u  /* memory: map executable */
 #define RIGHT_SEND    8u  /* endpoint: call and send */
 #define RIGHT_RECEIVE 16u /* endpoint: receive and reply */
-#define RIGHT_MANAGE  32u /* space, thread: change and kill */
-#define RIGHT_GRANT   64u /* may be copied by cap_copy or passed in a message */
-#define RIGHT_ALL     127u
+#define RIGHT_MANAGE                                                                                         \
+    32u                 /* space, thread: change and kill; machine: all but the console; device: its memory, \
+                         * interrupts and DMA */
+#define RIGHT_GRANT 64u /* may be copied by cap_copy or passed in a message */
+#define RIGHT_ALL   127u
 
 /* Slots of a new process, filled by its creator (init or proc). */
 enum {
@@ -76,6 +84,7 @@ enum {
     SLOT_TRACE = 9,   /* trace object */
     SLOT_MACHINE = 10,
     SLOT_BOOT_ARCHIVE = 11, /* memory object with the boot archive (init, fs) */
+    SLOT_DEVICE = 12,       /* the device that a server drives (servers/protocol/servers.def) */
     SLOT_FIRST_FREE = 16,
 };
 
@@ -252,6 +261,8 @@ struct system_space {
     uint32_t pid, parent_pid, threads, dying;
     uint64_t resident; /* pages of its mappings in memory, shared ones included */
     char name[TARN_NAME_BYTES];
+    /* RIGHT_READ, _WRITE and _MANAGE over the trace, the machine and any device that it holds now */
+    uint32_t trace, machine, device, reserved;
 };
 
 /* What to write into a device's MSI-X table. */

@@ -2,7 +2,8 @@
 /*
  * trace_control.h - operations of the trace_control system call, and tables for trace_sites.
  *
- * All need RIGHT_WRITE on the trace object. The trace info page holds the current settings.
+ * All need RIGHT_WRITE on the trace object, except TRACE_OP_SET_COST for a class that the caller registered.
+ * The trace info page holds the current settings.
  */
 #ifndef TARN_TRACE_CONTROL_H
 #define TARN_TRACE_CONTROL_H

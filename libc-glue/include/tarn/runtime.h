@@ -75,5 +75,10 @@ uint32_t process_id(void);
  * bit each, 0 = all. */
 int process_set_affinity(uint64_t cpus);
 uint64_t process_affinity(void);
+/* What posix_spawn hands on to the child of what the caller holds: a set of servers/protocol/authority.def,
+ * by default nothing. posix_spawn fails with EPERM if the caller does not hold it. The child has besides what
+ * the label of its executable says. Returns 0. */
+struct __posix_spawnattr;
+int posix_spawnattr_setauthority_np(struct __posix_spawnattr **attr, uint32_t authority);
 
 #endif

@@ -162,10 +162,10 @@ static void test_cpio(void)
     struct cpio_reader reader = {"", 0, 0};
     check(cpio_next(&reader, &entry) == -1);
     char random[256];
-    int crashed = 0;
+    int crashed = 0, labelled = 0;
     srand(2);
     for (int round = 0; round < 20000; round++) {
-        sprintf(random, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", 1, 0100644, 0, 0, 1, 0,
+        sprintf(random, "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X", 1, 0100644, 0, 5, 1, 0,
                 8, 0, 0, 0, 0, 2, 0);
         strcpy(random + 110, "f");
         random[6 + rand() % 104] = "0123456789abcdefXYZ"[rand() % 19];
@@ -173,10 +173,10 @@ static void test_cpio(void)
         memcpy(exact, random, 128);
         reader = (struct cpio_reader){exact, 128, 0};
         while (cpio_next(&reader, &entry) > 0)
-            crashed += entry.data + entry.size > exact + 128;
+            crashed += entry.data + entry.size > exact + 128, labelled += entry.authority == 5;
         free(exact);
     }
-    check(crashed == 0);
+    check(crashed == 0 && labelled > 0);
 }
 
 int main(void)

@@ -38,7 +38,7 @@ void close_space(uint32_t space)
 static int add(uint32_t pid, uint32_t parent)
 {
     unsigned bit;
-    return process_add(pid, "a long name of a program", parent, pid + 1000, PROC_AUTHORITY_TRACE, &bit);
+    return process_add(pid, "a long name of a program", parent, pid + 1000, &bit);
 }
 
 static bool finish(uint32_t pid)
@@ -157,9 +157,8 @@ static void test_deaths(void)
 {
     uint32_t pids[8], spaces[8];
     unsigned bit;
-    check(process_add(60, "sh", INIT, 1060, ~0u, &bit) == 0 && bit < PROCESS_DEATH_BITS);
-    check(process_authority(60) == (PROC_AUTHORITY_TRACE | PROC_AUTHORITY_MACHINE));
-    check(add(61, 60) == 0 && process_authority(61) == PROC_AUTHORITY_TRACE);
+    check(process_add(60, "sh", INIT, 1060, &bit) == 0 && bit < PROCESS_DEATH_BITS);
+    check(add(61, 60) == 0);
     check(process_with_bits(1ull << bit, pids, spaces, 8) == 1 && pids[0] == 60 && spaces[0] == 1060);
     process_remove(61);
     check(!process_exists(61) && !process_set_exit(INIT, 0) && !finish(INIT));

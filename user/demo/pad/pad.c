@@ -22,7 +22,7 @@
 #include <tarn/service.h>
 
 #define SERVICE     "pad"
-#define VIRTIO_RNG  0x1044
+#define VIRTIO_RNG  0x10441af4 /* device number, vendor */
 #define SHEET_BYTES 0x10000u
 #define PATIENCE_NS 200000000ull
 #define START_NS    10000000000ull
@@ -39,9 +39,9 @@ static uint64_t posted[VIRTIO_QUEUE_MAX]; /* by descriptor: number of the reques
 
 static bool start_device(void)
 {
-    int64_t notification = sys_notification_create();
+    int64_t notification = sys_notification_create(), rng = sys_machine_device(SLOT_MACHINE, VIRTIO_RNG);
     wakeup = notification > 0 ? (cap_t)notification : 0;
-    if (sys_notification_bind(wakeup) || !virtio_open(&device, VIRTIO_RNG, 0) ||
+    if (rng < 0 || sys_notification_bind(wakeup) || !virtio_open(&device, (cap_t)rng, 0) ||
         !virtio_enable_interrupt(&device, wakeup, 1) || !virtio_make_queue(&device, &queue, 0))
         return false;
     virtio_go(&device);

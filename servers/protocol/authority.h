@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* authority.h - the table of authority.def. Sets of authorities are bits: 1 << index. */
+#ifndef SERVERS_PROTOCOL_AUTHORITY_H
+#define SERVERS_PROTOCOL_AUTHORITY_H
+
+#include <stdint.h>
+#include <tarn/abi.h>
+
+struct authority {
+    const char *name;
+    cap_t slot;
+    uint32_t type, rights;
+};
+
+#define AUTHORITY(name, object, rights) {name, SLOT_##object, CAP_##object, rights},
+static const struct authority authorities[] = {
+#include <servers/protocol/authority.def>
+};
+#undef AUTHORITY
+#define AUTHORITIES (sizeof authorities / sizeof *authorities)
+
+#endif
