@@ -10,7 +10,7 @@ NEWLIB_OBJ := $(BA)/newlib.obj
 NEWLIB_CFLAGS := -O2 -g -ffreestanding -fno-pic -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables \
     $(strip $(FRAME_POINTER)) \
     -ffile-prefix-map=$(CURDIR)=. -ffunction-sections -fdata-sections -w $(ARCH_CFLAGS) $(USER_ARCH_CFLAGS) \
-    -D__DYNAMIC_REENT__ -DREENTRANT_SYSCALLS_PROVIDED
+    -D__DYNAMIC_REENT__ -DREENTRANT_SYSCALLS_PROVIDED -DHAVE_FCNTL -DHAVE_BLKSIZE
 
 NEWLIB_TOOLS := CC=$(CC) AS=$(CROSS)as AR=$(AR) LD=$(LD) NM=$(CROSS)nm RANLIB=$(CROSS)ranlib \
     READELF=$(CROSS)readelf OBJCOPY=$(OBJCOPY) OBJDUMP=$(CROSS)objdump STRIP=$(CROSS)strip

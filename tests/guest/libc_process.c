@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -56,18 +57,19 @@ static void test_kill(void)
     check(kill(pid, SIGTERM) < 0 && errno == ESRCH, "no such process any more");
 }
 
-static void test_files(void)
+/* Runs it with a pipe as standard output. Returns whether that got `expected`, and the status is 0. */
+static bool prints(const char *what, const char *expected)
 {
     int fds[2];
     char buffer[64] = "";
     posix_spawn_file_actions_t actions;
-    check(pipe(fds) == 0, "pipe");
+    if (pipe(fds) != 0)
+        return false;
     fcntl(fds[0], F_SETFD, FD_CLOEXEC);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
     posix_spawn_file_actions_addclose(&actions, fds[1]);
-    setenv("GREETING", "hello from the parent", 1);
-    pid_t pid = start("greet", &actions);
+    pid_t pid = start(what, &actions);
     posix_spawn_file_actions_destroy(&actions);
     close(fds[1]);
     size_t size = 0;
@@ -75,8 +77,15 @@ static void test_files(void)
     while ((got = read(fds[0], buffer + size, sizeof(buffer) - 1 - size)) > 0)
         size += (size_t)got;
     close(fds[0]);
-    check(status_of(pid) == 0 && !strcmp(buffer, "hello from the parent\n"),
-          "environment and a pipe as stdout");
+    return status_of(pid) == 0 && !strcmp(buffer, expected);
+}
+
+static void test_files(void)
+{
+    setenv("GREETING", "hello from the parent", 1);
+    check(prints("greet", "hello from the parent\n"), "environment and a pipe as stdout");
+    check(prints("forget", ""), "stdout is not line-buffered on a pipe");
+    check(__flbf(stdout), "stdout is line-buffered on the console");
 }
 
 static void test_many(void)
@@ -126,6 +135,8 @@ static int play_child(const char *what)
         sleep(100);
     if (!strcmp(what, "greet"))
         return puts(getenv("GREETING")) < 0;
+    if (!strcmp(what, "forget"))
+        _exit(puts("a line in a buffer") < 0);
     return 99;
 }
 
