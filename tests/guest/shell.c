@@ -85,6 +85,15 @@ static void test_pipelines(void)
           "arguments of a script reach a part of its pipeline");
 }
 
+static void test_patterns(void)
+{
+    shell("mkdir /tmp/g1 /tmp/g2 ; echo > /tmp/g2/y.c ; echo > /tmp/g1/x.c");
+    check(says(shell("cd /tmp ; echo g?/*.c ../tmp/g*/ /*/g2/y.? g*/none 'g?'/x.c"), 0,
+               "g1/x.c g2/y.c ../tmp/g1/ ../tmp/g2/ /tmp/g2/y.c g*/none g?/x.c\n"),
+          "patterns match in each component of a path");
+    shell("rm /tmp/g?/*.c ; rmdir /tmp/g1 /tmp/g2");
+}
+
 static int run_script(const char *text)
 {
     write_file(SCRIPT, text, strlen(text));
@@ -179,6 +188,7 @@ int main(void)
 {
     test_grant();
     test_pipelines();
+    test_patterns();
     test_scripts();
     test_shell_starts_scripts();
     test_ps();

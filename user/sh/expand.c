@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <servers/protocol/fs.h>
 #include <user/sh/sh.h>
 
 void add_word(struct words *words, char *word)
@@ -56,18 +57,20 @@ static void put(struct builder *builder, char c, bool quoted)
 
 /* ---- patterns -------------------------------------------------------------------------------------- */
 
-static bool has_pattern(const struct builder *builder)
+/* Whether the part of the word from `at` to `end` has a pattern. */
+static bool has_pattern(const struct builder *builder, size_t at, size_t end)
 {
-    for (size_t i = 0; i < builder->size; i++) {
-        if (!builder->quoted[i] && (builder->text[i] == '*' || builder->text[i] == '?'))
+    for (; at < end; at++) {
+        if (!builder->quoted[at] && (builder->text[at] == '*' || builder->text[at] == '?'))
             return true;
     }
     return false;
 }
 
+/* Whether the name matches the component of a path that begins at `pattern`. */
 static bool matches(const char *pattern, const bool *quoted, const char *name)
 {
-    if (!*pattern)
+    if (!*pattern || *pattern == '/')
         return !*name;
     if (*pattern == '*' && !*quoted)
         return matches(pattern + 1, quoted + 1, name) || (*name && matches(pattern, quoted, name + 1));
@@ -81,32 +84,43 @@ static int compare_words(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the file names that match the last component. Returns false if there are none; then the word stays as
- * it is. */
-static bool add_matches(const struct builder *builder, struct words *words)
+/* Adds the paths that begin with `path` and match the word from `at` on. */
+static void add_matches(const struct builder *builder, size_t at, char path[FS_PATH_MAX], struct words *words)
 {
-    const char *slash = strrchr(builder->text, '/');
-    size_t prefix = slash ? (size_t)(slash - builder->text) + 1 : 0;
-    char *path = prefix ? strndup(builder->text, prefix) : strdup(".");
-    DIR *directory = path ? opendir(path) : NULL;
-    free(path);
-    if (!directory)
-        return false;
-    size_t before = words->count;
-    struct dirent *entry;
-    while ((entry = readdir(directory))) {
-        if (entry->d_name[0] == '.' && builder->text[prefix] != '.')
-            continue;
-        if (!matches(builder->text + prefix, builder->quoted + prefix, entry->d_name))
-            continue;
-        char *word = malloc(prefix + strlen(entry->d_name) + 1);
-        if (!word)
-            abort();
-        memcpy(word, builder->text, prefix);
-        strcpy(word + prefix, entry->d_name);
-        add_word(words, word);
+    const char *text = builder->text;
+    size_t length = strlen(path), end = at + strcspn(text + at, "/"), next = end + strspn(text + end, "/");
+    if (!text[at]) {
+        if (access(path, F_OK) == 0)
+            add_word(words, strdup(path));
+        return;
     }
-    closedir(directory);
+    DIR *directory = has_pattern(builder, at, end) ? opendir(length ? path : ".") : NULL;
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        if ((entry->d_name[0] != '.' || text[at] == '.') &&
+            matches(text + at, builder->quoted + at, entry->d_name) &&
+            length + strlen(entry->d_name) + (next - end) < FS_PATH_MAX) {
+            sprintf(path + length, "%s%.*s", entry->d_name, (int)(next - end), text + end);
+            add_matches(builder, next, path, words);
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    } else if (!has_pattern(builder, at, end) && length + (next - at) < FS_PATH_MAX) {
+        sprintf(path + length, "%.*s", (int)(next - at), text + at);
+        add_matches(builder, next, path, words);
+    }
+    path[length] = 0;
+}
+
+/* Replaces a pattern by the paths that match it, sorted. Returns false if there are none: then the word
+ * stays. */
+static bool put_matches(const struct builder *builder, struct words *words)
+{
+    char path[FS_PATH_MAX] = "";
+    size_t before = words->count;
+    if (has_pattern(builder, 0, builder->size))
+        add_matches(builder, 0, path, words);
     if (words->count > before)
         qsort(words->word + before, words->count - before, sizeof(char *), compare_words);
     return words->count > before;
@@ -114,7 +128,7 @@ static bool add_matches(const struct builder *builder, struct words *words)
 
 static void finish(struct builder *builder, struct words *words, bool patterns)
 {
-    if (builder->any && !(patterns && has_pattern(builder) && add_matches(builder, words)))
+    if (builder->any && !(patterns && put_matches(builder, words)))
         add_word(words, strdup(builder->text ? builder->text : ""));
     builder->size = 0;
     builder->any = false;

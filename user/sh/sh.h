@@ -5,7 +5,7 @@
  * Language:
  *
  *   - words with '...', "...", \ and $NAME ${NAME} $? $$ $# $0..$9; NAME=value
- *   - * and ? in the last component of a path
+ *   - * and ? in paths
  *   - pipelines with |; lists with ; && || and &
  *   - redirection with < > >> 2> 2>&1
  *   - comments with #
