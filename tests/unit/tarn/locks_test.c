@@ -53,8 +53,21 @@ static const char one_wait[] =
     "230000 0 user_text text=end\n"
     "230000 1 user_text text=end\n";
 
+/* What it says about unknown acquisitions. */
+static void expect_note(const char *note)
+{
+    struct filter filter;
+    struct fail fail = {""};
+    struct analysis *analysis = ask("locks", NO_OPTIONS, &filter, &fail);
+
+    check(strncmp(analysis->note, note, strlen(note) + (*note == 0)) == 0,
+          "locks: the note is \"%s\", not \"%s\"", note, analysis->note);
+    analysis_free(analysis);
+}
+
 static void test_wait(void)
 {
+    expect_note("1 contended lock class was not sampled: ");
     EXPECT("locks", NO_OPTIONS, {"class mutex contentions", 1}, {"class mutex waited_ns", 70000},
            {"class mutex wait_max_ns", 70000}, {"class mutex spins", 200},
            {"class mutex acquisitions", EXPECT_NONE}, {"class mutex watch", EXPECT_NONE},
@@ -208,9 +221,11 @@ static void test_events(void)
     expect_text("locks", NO_OPTIONS, "waker post class", "semaphore");
 }
 
-/* Three threads one after the other: who waits is kept waiting by each of them. */
+/* Three threads, one after the other: each waits for all before it. The class is sampled, but no acquisition
+ * was among those logged. */
 static void test_convoy(void)
 {
+    expect_note("");
     EXPECT("locks", NO_OPTIONS, {"holder a/11 waited_ns", 10000 + 10000}, {"holder a/11 waits", 2},
            {"holder b/12 waited_ns", 20000}, {"holder b/12 waits", 1}, {"holder b/12 running_ns", 20000},
            {"holder c/13 waited_ns", EXPECT_NO_ROW}, {"cause mutex running_ns", 40000},
@@ -226,7 +241,7 @@ static const char convoy[] =
     "100000 0 trace_context\n"
     "100000 1 trace_context\n"
     "100000 2 trace_context\n"
-    "100100 0 state_lock_class lock_class=0 name=mutex\n"
+    "100100 0 state_lock_class lock_class=0 watch=64 name=mutex\n"
     "101000 0 sched_process_fork child_comm=a child_tid=11 child_pid=1\n"
     "101000 0 sched_process_fork child_comm=b child_tid=12 child_pid=1\n"
     "101000 0 sched_process_fork child_comm=c child_tid=13 child_pid=1\n"

@@ -150,6 +150,12 @@ static bool is_explained(const struct locks *locks, uint32_t number, const struc
            class->causes[CAUSE_UNKNOWN] < class->sum.waited;
 }
 
+/* 0: the class is not sampled. */
+static uint32_t sample_every(const struct locks *locks, uint32_t number)
+{
+    return number < MODEL_LOCK_CLASSES ? locks->analysis.model->lock_classes[number].sample_every : 0;
+}
+
 static void fill_classes(struct locks *locks)
 {
     struct analysis *analysis = &locks->analysis;
@@ -167,8 +173,8 @@ static void fill_classes(struct locks *locks)
             continue;
         row = table_add(classes, name);
         cells_put(row->cells, {.count = number}, {.count = TABLE_NONE});
-        if (number < MODEL_LOCK_CLASSES && analysis->model->lock_classes[number].sample_every != 0)
-            row_set(classes, row, "watch", analysis->model->lock_classes[number].sample_every);
+        if (sample_every(locks, number) != 0)
+            row_set(classes, row, "watch", sample_every(locks, number));
         fill_sum(analysis, &class->sum, row_cell(classes, row, "contentions"));
         row_set(classes, row, "wait_p99_ns",
                 class->waits.count != 0 ? analysis_ns(analysis, distribution_percentile(&class->waits, 0.99))
@@ -390,9 +396,10 @@ static void note_missing(struct locks *locks)
     for (size_t i = 0; i < locks->classes.count; i++) {
         const struct map_entry *entry = locks->classes.entries[i];
         const struct lock_class *class = (const void *)entry->value;
+        uint32_t number = (uint32_t)entry->key[0];
 
         unsampled += class->sum.contentions != 0 && class->sum.acquisitions.total == 0 &&
-                     !lock_class_is_event(analysis->model, (uint32_t)entry->key[0]);
+                     sample_every(locks, number) == 0 && !lock_class_is_event(analysis->model, number);
     }
     const char *how =
         schema_other_system(&analysis->trace->schema) != NULL
