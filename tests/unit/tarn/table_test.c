@@ -3,6 +3,7 @@
  * tests/unit/tarn/table_test.c - what analyses consist of: tables and how they are printed,
  * distributions of durations, maps. Prints TAP.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,13 @@ static char *printed(void (*function)(FILE *, const struct table *, uint64_t), c
     function(to, table, top);
     fclose(to);
     return text;
+}
+
+static unsigned line_width = UINT_MAX;
+
+static void print_text(FILE *to, const struct table *table, uint64_t top)
+{
+    table_print_text(to, table, top, line_width);
 }
 
 static void expect(char *text, const char *expected, const char *what)
@@ -56,15 +64,22 @@ static void test_rows(void)
            "process,pid,events,percent\ncat,4,7,3.5000\nsh,3,6,3.0000\nsh,9,5,2.5000\nls,5,2,1.0000\n"
            "\"a\"\"b,c\n\xff\",8,1,0.5000\n",
            "CSV; names with commas, quotes and ends of lines are quoted");
-    expect(printed(table_print_text, &table, 3),
+    expect(printed(print_text, &table, 3),
            "\nprocess                           pid   events        %\n"
            "cat                                 4        7      3.5\n"
            "sh                                  3        6      3.0\n"
            "sh                                  9        5      2.5\n"
            "... and 2 more processes                     3      1.5\n",
            "text: the remaining rows are summed up, except identifiers");
+    line_width = 46;
+    expect(printed(print_text, &table, 1),
+           "\nprocess                           pid   events\n"
+           "cat                                 4        7\n"
+           "... and 4 more processes                    14\n",
+           "text of limited width: the last columns are left out");
+    line_width = UINT_MAX;
     table_sort(&table, TABLE_BY_NAME);
-    expect(printed(table_print_text, &table, 1),
+    expect(printed(print_text, &table, 1),
            "\nprocess                           pid   events        %\n"
            "a\"b,c..                             8        1      0.5\n"
            "... and 4 more processes                    20     10.0\n",
@@ -98,7 +113,7 @@ static void test_units(void)
                                 {.count = 6418},
                                 {.count = 223047819}},
            6 * sizeof(row->cells[0]));
-    expect(printed(table_print_text, &table, 1),
+    expect(printed(print_text, &table, 1),
            "\nthread                         ran ms waited ms nothing ms   min us     max us\n"
            "sh                           5000.000     0.012      0.000    6.418 223047.819\n",
            "text: sums have one unit, minimum and maximum another; a column without a heading is left out");
@@ -159,7 +174,7 @@ static void test_kinds(void)
            "CSV of all kinds of columns and of unknown values");
     table_reverse(&table);
     known->indent = 1;
-    expect(printed(table_print_text, &table, 1),
+    expect(printed(print_text, &table, 1),
            "\nkind                         total ms   max us   min us   p50 us     mean   status  address"
            "        at s  why               share\n"
            "  row                         150.000    2.500    0.500    1.000     1.25       -9   0xfff0"

@@ -2,6 +2,7 @@
 /* analysis_command.c - `tarn NAME ...` for every analysis: options, walk, output; see analysis.h. */
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct request {
     const char *by, *sort, *symbols;
     bool reverse;
     enum analysis_format format;
-    uint64_t top;
+    uint64_t top, width;
     const char *directory;
 };
 
@@ -44,6 +45,8 @@ static const struct command_option shared_options[] = {
     {COUNT("top", "N", struct request, top, 0, COUNT_MAX,
            "print at most N rows of each table; 0: all. Text defaults to 15 and sums up the rest\nHistograms "
            "are always complete")},
+    {COUNT("width", "N", struct request, width, 40, UINT_MAX,
+           "print lines of at most N characters: cut names, then leave out the last columns of a table")},
     {CHOICE("json", struct request, format, ANALYSIS_JSON,
             "print one JSON object\nIt has the analysis, the range, losses, totals, and in `tables` a list "
             "of objects for each table. Unknown values are null")},
@@ -162,7 +165,7 @@ static void print_remark(FILE *to, enum analysis_format format, const char *text
 }
 
 void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_format format, uint64_t top,
-                    const struct losses *losses)
+                    unsigned width, const struct losses *losses)
 {
     bool is_first = true;
     char text[400];
@@ -176,12 +179,13 @@ void analysis_print(FILE *to, const struct analysis *analysis, enum analysis_for
     analysis_describe_subtracted(analysis, text, sizeof(text));
     print_remark(to, format, text);
     if (format == ANALYSIS_TEXT && analysis->total != NULL)
-        table_print_sentence(to, &analysis->totals, analysis->total);
+        table_print_sentence(to, &analysis->totals, analysis->total, width);
     for (unsigned i = 0; i < analysis->kind->table_count; i++) {
         if (!analysis->tables[i].is_wanted)
             continue;
         if (format == ANALYSIS_TEXT) {
-            table_print_text(to, &analysis->tables[i], analysis->tables[i].is_whole ? UINT64_MAX : top);
+            table_print_text(to, &analysis->tables[i], analysis->tables[i].is_whole ? UINT64_MAX : top,
+                             width);
         } else {
             fputs(is_first ? "" : "\n", to);
             table_print_csv(to, &analysis->tables[i], top);
@@ -224,7 +228,7 @@ static int show_analysis(struct request *request, const struct trace *trace, str
         return fail_report(&fail, EXIT_USAGE);
     analysis_sort(analysis, request->sort, request->reverse, &fail);
     if (!is_all)
-        analysis_print(stdout, analysis, request->format, request->top, &losses);
+        analysis_print(stdout, analysis, request->format, request->top, (unsigned)request->width, &losses);
     return losses_status(&losses);
 }
 
@@ -252,7 +256,8 @@ static int ask(struct request *request)
 
 static int run_analysis(int argc, char **argv)
 {
-    struct request request = {.analysis = analysis_new(analysis_find(argv[0])), .top = UINT64_MAX};
+    struct request request = {
+        .analysis = analysis_new(analysis_find(argv[0])), .top = UINT64_MAX, .width = UINT_MAX};
     struct command command = analysis_command(request.analysis->kind);
     int status = command_parse(&command, (void *[]){request.analysis, &request, &request.filter}, argc, argv);
 

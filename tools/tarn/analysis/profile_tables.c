@@ -156,6 +156,17 @@ static const struct symbol *symbol_of(struct profile *profile, const struct stac
     return none;
 }
 
+/* Where the kernel enables interrupts, or sleeps, it takes samples that were due before
+ * (kernel/diagnosis/profile.h). */
+static const char *name_of(const struct stack_node *node, const struct symbol *symbol, char *text)
+{
+    const char *name = symbol_name(symbol, node->address, text);
+    bool was_due = node->is_kernel && node->is_innermost &&
+                   (strcmp(name, "profile_open_window") == 0 || strcmp(name, "profile_sleep") == 0);
+
+    return was_due ? "(interrupts disabled)" : name;
+}
+
 static void put_symbols(struct profile *profile, struct call_tree *tree, const struct stack_node *node,
                         const struct symbol *symbol, struct frames *frames)
 {
@@ -163,7 +174,7 @@ static void put_symbols(struct profile *profile, struct call_tree *tree, const s
 
     for (; symbol != NULL; symbol = symbol->outer)
         put_frame(frames,
-                  call_tree_function(tree, symbol_name(symbol, node->address, text),
+                  call_tree_function(tree, name_of(node, symbol, text),
                                      symbol->executable != NULL ? executable_name(symbol->executable) : "",
                                      node->is_kernel));
 }

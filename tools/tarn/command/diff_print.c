@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* diff_print.c - prints the changes as text, JSON and CSV; see diff.h. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print_table.h>
@@ -101,11 +102,11 @@ static void print_text(const struct diff *diff)
             print_unit(diff, side, run);
     print_method(diff);
     if (diff->largest.count != 0)
-        table_print_text(stdout, &diff->largest, diff->top);
+        table_print_text(stdout, &diff->largest, diff->top, UINT_MAX);
     for (size_t i = 0; i < diff->result_count; i++) {
         same += diff->results[i].count == 0;
         if (diff->results[i].count != 0)
-            table_print_text(stdout, &diff->results[i], diff->top);
+            table_print_text(stdout, &diff->results[i], diff->top, UINT_MAX);
     }
     if (same != 0)
         printf("\n%zu of %zu tables have not changed\n", same, diff->result_count);

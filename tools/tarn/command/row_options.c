@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* row_options.c - options of subcommands that print rows counted in a guest; see row_options.h. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +47,7 @@ void rows_print(const struct row_options *options, const struct table *table)
 
     top = top == 0 ? UINT64_MAX : top;
     if (options->format == ROWS_AS_TEXT)
-        table_print_text(stdout, table, top);
+        table_print_text(stdout, table, top, UINT_MAX);
     else if (options->format == ROWS_AS_CSV)
         table_print_csv(stdout, table, top);
     else

@@ -320,6 +320,10 @@ static unsigned fit(const struct table *table, struct layout *layouts, unsigned 
             layouts[place].is_shown = false;
         cells = cells_width(table, layouts);
     }
+    for (unsigned i = table->column_count; i-- > 1 && cells + least > limits->width;) {
+        layouts[i].is_shown = false;
+        cells = cells_width(table, layouts);
+    }
     if (cells + name_width <= limits->width)
         return name_width;
     return cells + least < limits->width ? limits->width - cells : least;
@@ -334,12 +338,11 @@ static void add_rest(const struct table *table, size_t first, struct table_row *
         table_add_cells(table, rest, table->rows[i]);
 }
 
-void table_print_text(FILE *to, const struct table *table, uint64_t top)
+void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width)
 {
     static const char *const none[] = {NULL};
-    static const struct table_limits limits = {UINT_MAX, UINT_MAX, none};
 
-    table_print_text_within(to, table, top, &limits);
+    table_print_text_within(to, table, top, &(struct table_limits){width, NAME_WIDTH_MIN, none});
 }
 
 void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
@@ -477,23 +480,31 @@ void table_print_csv(FILE *to, const struct table *table, uint64_t top)
     }
 }
 
-void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row)
+void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row, unsigned width)
 {
-    const char *comma = "";
+    unsigned used = 0;
 
     for (unsigned c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
         struct unit unit = {"", 1};
-        char text[400], heading[HEADING_BYTES];
+        char text[400], heading[HEADING_BYTES], phrase[1000];
+        int length;
 
         if (!table_cell_is_known(column, row->cells[c]) || column->kind == COLUMN_BAR)
             continue;
         if (column->kind == COLUMN_TIME)
             unit = unit_of(largest_time(table, c));
         format_cell(column, row->cells[c], unit, text);
-        fprintf(to, "%s%s%s %s", comma, column->kind == COLUMN_TEXT ? row->cells[c].text : text, unit.suffix,
-                column_heading(column, heading));
-        comma = ", ";
+        length = snprintf(phrase, sizeof(phrase), "%s%s %s",
+                          column->kind == COLUMN_TEXT ? row->cells[c].text : text, unit.suffix,
+                          column_heading(column, heading));
+        if (used != 0)
+            used += (unsigned)fprintf(to, ",");
+        if (used != 0 && used + 2 + (unsigned)length > width) { /* a comma may follow */
+            fputc('\n', to);
+            used = 0;
+        }
+        used += (unsigned)fprintf(to, "%s%s", used != 0 ? " " : "", phrase);
     }
     fputc('\n', to);
 }

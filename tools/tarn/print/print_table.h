@@ -14,12 +14,13 @@
 struct table_limits {
     unsigned width;      /* of a line, in characters */
     unsigned name_width; /* to which names are cut before columns are left out */
-    /* keys of columns to leave out, the least important first; NULL-terminated */
+    /* keys of columns to leave out first, the least important first; NULL-terminated. Then go the last ones
+     */
     const char *const *drops;
 };
 
-/* TOP: maximum number of rows. */
-void table_print_text(FILE *to, const struct table *table, uint64_t top);
+/* TOP: maximum number of rows. WIDTH: of a line, in characters; UINT_MAX: any. */
+void table_print_text(FILE *to, const struct table *table, uint64_t top, unsigned width);
 /* Cuts names, then leaves columns out, until lines fit. */
 void table_print_text_within(FILE *to, const struct table *table, uint64_t top,
                              const struct table_limits *limits);
@@ -27,8 +28,8 @@ void table_print_json(FILE *to, const struct table *table, uint64_t top); /* "KE
 void table_print_csv(FILE *to, const struct table *table, uint64_t top);  /* with its own heading */
 /* Prints the cells of ROW as members of a JSON object: "events":12,... */
 void table_print_members(FILE *to, const struct table *table, const struct table_row *row);
-/* Prints them as a phrase: 12 events, 3.4 ms busy */
-void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row);
+/* Prints them as a phrase: 12 events, 3.4 ms busy. Begins a new line where it would exceed WIDTH. */
+void table_print_sentence(FILE *to, const struct table *table, const struct table_row *row, unsigned width);
 /* Copies TEXT to COPY, cut to SIZE, with unprintable characters replaced by dots. Returns COPY. */
 const char *plain_text(const char *text, char *copy, size_t size);
 void print_json_string(FILE *to, const char *text);

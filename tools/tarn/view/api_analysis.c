@@ -7,6 +7,7 @@
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
  * files and model, and only opening them needs the lock.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/analysis/analysis.h>
@@ -271,7 +272,7 @@ static bool add_analysis(struct analysis *analysis, const struct losses *losses,
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
 
-    analysis_print(stream, analysis, ANALYSIS_JSON, out->top, losses);
+    analysis_print(stream, analysis, ANALYSIS_JSON, out->top, UINT_MAX, losses);
     fclose(stream);
     while (size > 0 && text[size - 1] == '\n')
         size--;

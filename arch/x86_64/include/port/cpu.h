@@ -70,10 +70,11 @@ static inline int64_t arch_switched(void)
     return SYSCALL_NO_RESULT;
 }
 
-/* The task priority lets vectors from 0xf0 on pass (vectors.h). */
+/* The task priority lets vectors from 0xf0 on pass (vectors.h). STI takes effect after the next instruction,
+ * which belongs to this function, so that an interrupt that was due comes here, not in its caller. */
 static inline void arch_window_open(void)
 {
-    __asm__ volatile("movq %0, %%cr8\n\tsti" ::"r"(0xeull) : "memory");
+    __asm__ volatile("movq %0, %%cr8\n\tsti\n\tnop" ::"r"(0xeull) : "memory");
 }
 
 static inline void arch_window_close(void)
