@@ -183,17 +183,23 @@ $(BA)/kernel/tarn.elf: $$(KERNEL_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/ge
 # observes the kernel or reports its end.
 EXPLORE_PLAIN := arch/% $(GEN)/% kernel/debug/% kernel/explore/% kernel/diagnosis/% $(addprefix kernel/,lib/format.c lib/string.c \
                  cpu/lock.c cpu/lock_watch.c syscall/machine.c) trace/event/% trace/print/% trace/cost/%
+EXPLORE_BLOCKS := -fsanitize-coverage=trace-pc# a call at the start of each basic block, for tools/coverage.py
+EXPLORE_UNCOVERED := arch/% $(GEN)/% kernel/explore/% kernel/lib/string.c trace/event/% trace/print/% trace/cost/%
 EXPLORE_ACCESSES := -fsanitize=thread --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 -Wno-tsan
 EXPLORE_OBJECTS = $(call objects,$(BA)/explore/obj,$(filter %.c,$(KERNEL_SOURCES))) \
                   $(call objects,$(BA)/kernel/obj,$(filter %.S,$(KERNEL_SOURCES)))
 $(BA)/explore/obj/%.o: %.c rules.mk | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
-	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
+	@$(CC) $(KERNEL_CFLAGS) -DTARN_EXPLORE $(if $(filter $(EXPLORE_PLAIN),$<),,$(EXPLORE_ACCESSES)) \
+	    $(if $(filter $(EXPLORE_UNCOVERED),$<),,$(EXPLORE_BLOCKS)) $(CFLAGS_$<) -c -o $@ $<
 # Programs: libraries, servers and all other sources of Tarn, with calls of libc-glue/explore/point.c. Excluded: newlib,
 # the runtime itself, and what EXPLORE_USER_PLAIN names: the first instructions, its clock, and the printer of events.
-$(BA)/explore/user/obj/%.o: %.c $$(USER_HEADERS) | $$(GENERATED)
+$(BA)/explore/user/obj/%.o: %.c rules.mk $$(USER_HEADERS) | $$(GENERATED)
 	@mkdir -p $(@D); echo "  CC      $< (exploring)"
-	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter libc-glue/explore/% kernel/explore/%,$<),,$(EXPLORE_ACCESSES)) $(CFLAGS_$<) -c -o $@ $<
+$(BA)/explore/user/obj/%.o: %.c rules.mk $$(USER_HEADERS) | $$(GENERATED)
+	@mkdir -p $(@D); echo "  CC      $< (exploring)"
+	@$(CC) $(USER_CFLAGS) -DTARN_EXPLORE $(if $(filter libc-glue/explore/% kernel/explore/%,$<),,$(EXPLORE_ACCESSES) $(EXPLORE_BLOCKS)) \
+	    $(CFLAGS_$<) -c -o $@ $<
 $(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/gen/symbolgen
 	$(call kernel_executable,$(EXPLORE_OBJECTS))
 

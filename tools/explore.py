@@ -12,6 +12,7 @@ import argparse
 import bisect
 import collections
 import concurrent.futures
+import glob
 import importlib.machinery
 import os
 import re
@@ -25,12 +26,14 @@ import time
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import coverage  # noqa: E402
 import guest  # noqa: E402
 from fewest import fewest, ranges  # noqa: E402
 
 mkarchive = importlib.machinery.SourceFileLoader("mkarchive", os.path.join(guest.ROOT, "tools/mkarchive")).load_module()
 TARN = os.path.join(guest.ROOT, "build/host/tarn")
-KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills"]
+KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills", "control"]
+KINDS_OF_ALL = "turns,timers,places,interrupts,control"  # the workload
 WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "/test/kernel_ipc", "/test/kernel_futex",
              "/test/kernel_pager", "/test/explore_servers"]
 NETWORKED = {"/test/explore_net"}
@@ -41,6 +44,7 @@ DISTURBING = {"allocations", "kills"}  # these may make the workload's checks fa
 CPU_SECONDS_MAX = 120  # of the emulator, for a guest that no longer takes timer interrupts
 # Normal differences between runs: caches of servers and of slabs; heaps of servers, and shared buffers not yet unmapped.
 SLACK = {"frames": 512, "mappings": 32}
+PROGRAM_BYTES = 16 + 32768  # of an entry of explore_programs: kernel/explore/explore_program.c
 KEPT_MAX, KEPT_TEXT_MAX = 64, 250  # limits of the kernel: ranges, and bytes of its command line
 
 
@@ -69,7 +73,7 @@ class Run:
 
     def machine(self):
         choice = self.explorer.choice
-        start = f"run={AGAIN} again={self.workload}" if self.explorer.is_disturbing else f"run={self.workload}"
+        start = f"run={AGAIN} again={self.workload}" if self.explorer.is_started else f"run={self.workload}"
         return {"arch": choice.arch, "options": f"{start} exit=1 {self.option()} {choice.options}".strip(),
                 "smp": choice.smp, "memory": choice.memory, "icount": True, "kernel": choice.kernel, "archive": self.explorer.archive,
                 "shared": self.path("memory"), "closed_network": self.network()}
@@ -256,7 +260,7 @@ class Programs:
 
 def told(line, programs):
     """Returns a finding that the kernel reports on the console, as (kind, text), or None."""
-    match = re.match(r"explore: (race|lock order|idle): (.*)", line)
+    match = re.match(r"explore: (race|lock order|idle|code): (.*)", line)
     return (match[1].replace("lock ", ""), programs.explain(match[2])) if match else None
 
 
@@ -267,17 +271,18 @@ def signature(kind, text):
 
 
 class Coverage:
-    """What all runs have executed: places where the kernel accesses memory, lock orders, and pairs of consecutive trace points on two
-    CPUs."""
+    """What all runs have executed: basic blocks of the kernel and of programs, lock orders, and pairs of consecutive trace points on
+    two CPUs."""
 
-    def __init__(self, arch, kernel):
-        self.arch, self.lock = arch, threading.Lock()
-        self.places, self.orders, self.pairs, self.traces = set(), set(), set(), 0
+    def __init__(self, arch, kernel, archive):
+        self.arch, self.kernel, self.lock = arch, kernel, threading.Lock()
+        self.folder = os.path.join(os.path.dirname(archive), "user")  # programs with lines
+        self.places, self.orders, self.pairs, self.traces, self.programs = set(), set(), set(), 0, {}
         with open(kernel, "rb") as file:
             is_known = file.read(4) == b"\x7fELF"
         if is_known:
             self.symbols = {name: address for address, _, name in list_symbols(arch, kernel)}
-            self.total = count_places(cross(arch) + "objdump", kernel)
+            self.blocks = coverage.read_blocks(cross(arch) + "objdump", kernel)
             self.offset = load_offset(cross(arch) + "readelf", kernel, 0x400000 if arch == "ppc64" else 0)
 
     def read(self, file, name, size):
@@ -290,6 +295,7 @@ class Coverage:
             performed = int.from_bytes(self.read(file, "explore_performed", 8), "big" if self.arch == "ppc64" else "little")
             covered = self.read(file, "explore_covered", 2 << 20)
             orders = self.read(file, "explore_orders", 64 * 64)
+            programs = self.read(file, "explore_programs", 128 * PROGRAM_BYTES)
         places = {match.start() for match in re.finditer(b"\x01", covered)}
         pairs = adjacent(trace) if os.path.isdir(trace) else set()
         with self.lock:
@@ -297,20 +303,29 @@ class Coverage:
             self.orders |= {i for i, byte in enumerate(orders) if byte}
             self.pairs |= pairs
             self.traces += os.path.isdir(trace)
+            for at in range(0, len(programs), PROGRAM_BYTES):
+                if name := programs[at:at + 16].rstrip(b"\0").decode(errors="replace"):
+                    self.programs[name] = self.programs.get(name, 0) | int.from_bytes(programs[at + 16:at + PROGRAM_BYTES], "little")
         return performed
+
+    def lines(self):
+        """Returns the source lines that were, and were not, reached."""
+        found, start = coverage.Lines(), self.symbols["kernel_start"]
+        found.add(self.blocks, lambda place: place - start in self.places)
+        for name, bits in self.programs.items():
+            for path in glob.glob(os.path.join(glob.escape(self.folder), f"{name}{'*' * (len(name) > 14)}")) or \
+                    glob.glob(os.path.join(glob.escape(self.folder), f"test_{name}{'*' * (len(name) > 14)}")):
+                covered = bits.to_bytes(PROGRAM_BYTES - 16, "little")
+                blocks = coverage.read_blocks(cross(self.arch) + "objdump", path)
+                found.add(blocks, lambda place, covered=covered: covered[place // 32 % len(covered)] >> place // 4 % 8 & 1)
+        return found
 
     def tell(self):
         both = sum((b, a) in self.pairs for a, b in self.pairs)
         pairs = (f"{len(self.pairs)} pairs of consecutive trace points on two CPUs, {both} of them in both orders, in "
                  f"{self.traces} traces" if self.traces else "no trace was read for pairs of trace points")
-        return (f"covered: {len(self.places)} of {self.total} places where the kernel accesses memory; {len(self.orders)} lock orders (one class "
+        return (f"covered: {len(self.places)} of {len(self.blocks)} basic blocks of the kernel; {len(self.orders)} lock orders (one class "
                 f"held, another acquired); {pairs}")
-
-
-def count_places(objdump, kernel):
-    """Counts the calls that the compiler inserts before accesses."""
-    process = subprocess.Popen([objdump, "-d", "--no-show-raw-insn", kernel], stdout=subprocess.PIPE, text=True)
-    return sum("<__tsan_" in line and ("call" in line or "\tbl " in line) for line in process.stdout)
 
 
 def load_offset(readelf, kernel, loaded_at):
@@ -342,6 +357,7 @@ class Explorer:
         self.choice = choice
         self.kinds = choice.kinds.split(",") if choice.kinds else []
         self.is_disturbing = bool(DISTURBING & set(self.kinds))
+        self.is_started = self.is_disturbing or "control" in self.kinds  # by AGAIN
         self.out = os.path.abspath(choice.out)
         self.usual, self.is_over = {}, False
         kernel, archive = guest.exploring_files(choice.arch)
@@ -352,7 +368,7 @@ class Explorer:
         self.archive = choice.archive or archive
         self.workload = self.find_workload()
         self.programs = Programs(self.archive, choice.arch)
-        self.coverage = Coverage(choice.arch, choice.kernel)
+        self.coverage = Coverage(choice.arch, choice.kernel, choice.archive or archive)
 
     def find_workload(self):
         """Returns the path of what the guest runs, or all."""
@@ -396,7 +412,19 @@ class Explorer:
                         other.cancel()
         print(f"{sum(not w.cancelled() and not w.exception() for w in waiting)} seeds, {len(found)} findings, {time.monotonic() - begin:.0f} s")
         print(self.coverage.tell())
+        self.tell_lines()
         return 1 if found else 0
+
+    def tell_lines(self):
+        choice = self.choice
+        if not (choice.coverage or choice.coverage_file or choice.changed):
+            return
+        lines = self.coverage.lines()
+        if choice.coverage_file:
+            lines.read(choice.coverage_file)
+            lines.write(choice.coverage_file)
+        for line in [*(lines.report() if choice.coverage else ()), *(lines.report_changed(choice.changed) if choice.changed else ())]:
+            print(line)
 
     def tell(self, run, found):
         for kind, text in run.findings:
@@ -465,11 +493,11 @@ class Parser(argparse.ArgumentParser):
 def make_parser():
     parser = Parser(prog="tarn explore", add_help=False)
     for name, value in (("kinds", ""), ("memory", "256M"), ("options", ""), ("out", os.path.join(guest.ROOT, "out/explore")),
-                        ("kernel", None), ("archive", None), ("script", None)):
+                        ("kernel", None), ("archive", None), ("script", None), ("coverage-file", None), ("changed", None)):
         parser.add_argument(f"--{name}", default=value)
     for name, value in ("smp", 4), ("limit", 20000), ("jobs", 2), ("tries", 120):
         parser.add_argument(f"--{name}", type=int, default=value)
-    for name in "network", "shrink", "first", "verbose":
+    for name in "network", "shrink", "first", "verbose", "coverage":
         parser.add_argument(f"--{name}", action="store_true")
     for name in "check", "leaks":
         parser.add_argument(f"--no-{name}", dest=name, action="store_false")
@@ -485,12 +513,13 @@ PARSER = make_parser()
 
 def main():
     choice = PARSER.parse_args()
+    choice.kinds = choice.kinds or (KINDS_OF_ALL if choice.workload == "all" else "")
     unknown = set(filter(None, choice.kinds.split(","))) - set(KINDS)
     if unknown:
         PARSER.error(f"unknown kind: {', '.join(unknown)}; expected {', '.join(KINDS)}")
     try:
         return Explorer(choice).explore()
-    except (guest.GuestError, OSError) as error:
+    except (guest.GuestError, OSError, ValueError) as error:
         print(f"tarn explore: {error}", file=sys.stderr)
         return 2
 

@@ -37,9 +37,9 @@
 /* Both, in programs: others need requests to a server to come to the same place. */
 #define HOT_PROGRAM_LOG  8u
 
-enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, KINDS };
-static const char *const kind_names[KINDS] = {"turns",      "timers",      "places",
-                                              "interrupts", "allocations", "kills"};
+enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, CONTROL, KINDS };
+static const char *const kind_names[KINDS] = {"turns",       "timers", "places", "interrupts",
+                                              "allocations", "kills",  "control"};
 #define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
 #define PUT_OFF_LOG   10u /* us: interrupts of devices come later by so much at most */
 
@@ -63,6 +63,7 @@ static struct {
     uint64_t timer_us;              /* the longest distance of two timers */
     uint64_t place_rate, rare_rate; /* perturb one in N */
     uint64_t kill_rate;             /* one timer interrupt in N kills */
+    uint32_t control_log;           /* 2^log us at most between two of CONTROL */
 } strategy;
 
 static struct processor {
@@ -85,9 +86,9 @@ static _Atomic uint64_t performed_of[KINDS];
 static uint64_t started_at;
 
 /* Read by tools/explore.py in the memory that a run leaves. */
-_Atomic uint64_t explore_performed;                         /* perturbations */
-uint8_t explore_covered[TEXT_MAX];                          /* accesses, by offset of the return address */
-uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* [held][wanted] */
+_Atomic uint64_t explore_performed; /* perturbations */
+uint8_t explore_covered[TEXT_MAX];  /* basic blocks, by offset of the return address of their first call */
+uint8_t explore_orders[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX];                  /* [held][wanted] */
 static struct explore_pair order_places[LOCK_CLASSES_MAX][LOCK_CLASSES_MAX]; /* where each was acquired */
 
 /* ---- numbers ---------------------------------------------------------------------------------------------
@@ -195,6 +196,7 @@ static void choose_strategy(void)
     strategy.place_rate = 1ull << (1 + (random >> 40) % 6);
     strategy.rare_rate = 8ull << (random >> 44) % 7;
     strategy.kill_rate = 32ull << (random >> 48) % 6;
+    strategy.control_log = 6 + (random >> 52) % 7;
 }
 
 void explore_boot(void)
@@ -230,12 +232,13 @@ void explore_end(void)
         return;
     uint64_t points = 0;
     __atomic_store_n(&explore_on, false, __ATOMIC_RELEASE);
+    explore_cover_all();
     for (uint32_t i = 0; i < cpu_count; i++)
         points += processors[i].points;
     log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu "
-             "interrupts, %lu allocations, %lu kills; %lu ms",
+             "interrupts, %lu allocations, %lu kills, %lu controls; %lu ms",
              points, explore_performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
-             performed_of[INTERRUPTS], performed_of[ALLOCATIONS], performed_of[KILLS],
+             performed_of[INTERRUPTS], performed_of[ALLOCATIONS], performed_of[KILLS], performed_of[CONTROL],
              timer_nanoseconds(arch_clock() - started_at) / 1000000);
     log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu "
              "mappings, %lu frames",
@@ -436,10 +439,17 @@ void explore_point(uint64_t address, uint64_t size, uint32_t flags, uint64_t pla
     if (!own)
         return;
     own->points++;
-    explore_covered[(place - (uint64_t)kernel_start) % TEXT_MAX] = 1;
     bool meets = explore_access(cpu->index, address, size, flags, place);
     own->busy = false;
     perturb_sometimes(cpu, own, place, meets);
+}
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+/* The compiler calls it at the start of each basic block. */
+void __sanitizer_cov_trace_pc(void)
+{
+    explore_covered[((uint64_t)__builtin_return_address(0) - (uint64_t)kernel_start) % TEXT_MAX] = 1;
 }
 
 void explore_point_stores(const volatile void *word, int order)
@@ -497,6 +507,49 @@ int64_t explore_program_turn(bool hot)
     bool sleeps = random >> 60 == 0;
     own->stood += timer_ticks(1000 * us); /* at most */
     return (int64_t)(1000 * us << 16 | turns << 1 | sleeps);
+}
+
+int64_t explore_control(void)
+{
+    uint64_t random = is_wanted(CONTROL) ? perform(CONTROL) : 0;
+    uint64_t ns = random ? 1000 * draw_scale(mix(random), strategy.control_log) : 0;
+    return (int64_t)(random >> 25 << 24 | ns);
+}
+
+void explore_freed(uint64_t frame)
+{
+    uint64_t *words = phys_to_virt(frame);
+    for (uint32_t i = 0; explore_on && i < 8; i++)
+        words[i] = EXPLORE_FREED;
+}
+
+/* ---- changed code ----------------------------------------------------------------------------------------
+ */
+
+static _Atomic uint64_t patches,
+    synced[CPUS_MAX]; /* synced: the last patch that this CPU cannot have missed */
+
+void explore_patched(void)
+{
+    atomic_fetch_add(&patches, 1);
+}
+
+void explore_synced(void)
+{
+    atomic_store(&synced[this_cpu()->index], atomic_load(&patches));
+}
+
+/* The emulator sees changed code at once, real CPUs only if they are told. */
+void explore_patch_ends(void)
+{
+    for (uint32_t i = 0; __atomic_load_n(&explore_on, __ATOMIC_RELAXED) && i < cpu_count; i++) {
+        if (atomic_load(&synced[i]) >= atomic_load(&patches))
+            continue;
+        log_line("explore: code: processor %u may still execute what was there before sites were switched",
+                 i);
+        explore_found();
+        return;
+    }
 }
 
 /* ---- lock orders

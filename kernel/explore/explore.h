@@ -19,7 +19,7 @@
  * Findings are printed on the console, in lines that begin with "explore: " (tools/explore.py reads them):
  * races (two processors access the same bytes at the same time, one of them at least writes, and one of them
  * at least not atomically), lock orders that occur both ways round, processors that sleep although a thread
- * is ready for them, and a run that is not over in time.
+ * is ready for them or that may still execute code that was changed, and a run that is not over in time.
  */
 #ifndef KERNEL_EXPLORE_H
 #define KERNEL_EXPLORE_H
@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 struct cpu;
+struct space;
 struct spinlock;
 struct thread;
 
@@ -53,12 +54,21 @@ void explore_idles(
     const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */
 void explore_wakes(const struct cpu *cpu); /* its sleep is over */
 
+/* A page frame is freed: a CPU that still has a translation of it reads EXPLORE_FREED (tarn/explore.h). */
+void explore_freed(uint64_t frame);
+
+/* Code was changed; this CPU has dropped what it fetched before; all CPUs must have done so since. */
+void explore_patched(void);
+void explore_synced(void);
+void explore_patch_ends(void);
+
 /* One of the processors in `allowed`, where a thread is to run although another would be better; or -1. */
 int explore_place(uint64_t allowed);
 bool explore_put_off(uint32_t number);        /* true: this interrupt is for irq_deliver, later */
 bool explore_fail_allocation(void);           /* the one that is asked for */
 uint64_t explore_deadline(uint64_t deadline); /* ticks: that one, or an earlier one */
 bool explore_timer(uint64_t now); /* at a timer interrupt; true: the running thread's slice ends */
+void explore_space_ends(struct space *space); /* its tables are still there; its lock is held */
 /* A program reads system facts; true: of this kind, and *result is set (tarn/explore.h). */
 bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size, int64_t *result);
 
@@ -103,6 +113,18 @@ static inline void explore_idles(const struct cpu *cpu)
 static inline void explore_wakes(const struct cpu *cpu)
 {
 }
+static inline void explore_freed(uint64_t frame)
+{
+}
+static inline void explore_patched(void)
+{
+}
+static inline void explore_synced(void)
+{
+}
+static inline void explore_patch_ends(void)
+{
+}
 static inline int explore_place(uint64_t allowed)
 {
     return -1;
@@ -122,6 +144,9 @@ static inline uint64_t explore_deadline(uint64_t deadline)
 static inline bool explore_timer(uint64_t now)
 {
     return false;
+}
+static inline void explore_space_ends(struct space *space)
+{
 }
 static inline bool explore_program(uint32_t kind, uint64_t operation, void *buffer, uint64_t size,
                                    int64_t *result)

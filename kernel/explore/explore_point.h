@@ -12,7 +12,9 @@
 /* For explore_program.c. */
 bool explore_strategy_of(uint32_t pid, struct explore_strategy *strategy); /* false: nothing is explored */
 int64_t explore_program_turn(bool hot); /* what EXPLORE_TURN returns (tarn/explore.h) */
+int64_t explore_control(void);          /* what EXPLORE_CONTROL returns */
 const char *explore_access_name(uint32_t flags);
+void explore_cover_all(void); /* notes what living processes have executed */
 
 /* An atomic access: before it stores, and after it has loaded. order: __ATOMIC_... */
 void explore_point_stores(const volatile void *word, int order);

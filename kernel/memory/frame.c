@@ -361,6 +361,7 @@ void frame_free(paddr_t frame)
     struct frame_cache *cache = &this_cpu()->frame_cache;
     uint64_t number = number_of(frame);
     assert(frame % FRAME_SIZE == 0 && number < buddy.frame_limit && buddy.state[number] == IN_USE);
+    explore_freed(frame);
     if (frame_is_low()) {
         free_low(number);
         return;

@@ -149,6 +149,7 @@ void space_release_memory(struct space *space)
     /* No thread is left. Only a CPU that has not switched yet may still use these tables. */
     tlb_shootdown(space, 0, 0);
     space_free_counting(space);
+    explore_space_ends(space);
     uint32_t frames = arch_space_destroy(&space->arch) + (uint32_t)space->private_frames;
     struct tree_node *mappings =
         space->mappings; /* ours alone: nobody reads the mappings of a released space */

@@ -155,17 +155,21 @@ static void sync_own(void *unused)
 {
     (void)unused;
     arch_sync_instructions();
+    explore_synced();
 }
 
 void trace_sites_agree(void)
 {
     spin_lock(&sites_lock);
-    if (begin_change())
+    if (begin_change()) {
         for (unsigned i = 0; i < 2; i++) {
             switch_changed();
+            explore_patched();
             trace_on_every_cpu(sync_own);
             arch_tlb_flush_all();
         }
+        explore_patch_ends();
+    }
     spin_unlock(&sites_lock);
 }
 

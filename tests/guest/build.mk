@@ -79,6 +79,10 @@ $(eval $(call user_program,test_explore_net,tests/guest/explore_net.c))
 BOOT_FILES += test/explore_net=$(BA)/user/test_explore_net
 $(eval $(call user_program,test_explore_again,tests/guest/explore_again.c))
 BOOT_FILES += test/explore_again=$(BA)/user/test_explore_again
+$(eval $(call user_program,test_explore_control,tests/guest/explore_control.c tests/guest/child.c user/bin/trace_rings.c))
+BOOT_FILES += test/explore_control=$(BA)/user/test_explore_control
+AUTHORITY_test/explore_again := trace
+AUTHORITY_test/explore_control := trace
 BOOT_FILES += test/explore_lock=tests/guest/explore_lock.rc test/explore_kill=tests/guest/explore_kill.rc
 
 $(foreach t,explore_libc explore_servers,$(eval $(call guest_test_program,$t,tests/guest/$t.c)))

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/guest/explore_again.c - starts the workload `again=PATH` of the kernel's command line again and
- * again, for `tarn explore` with programs that are killed, or whose allocations fail. The exploring kernel
- * spares this one, the first ordinary program. After each start all other programs end, so what is left at
- * the end can be compared with a run without perturbations.
+ * tests/guest/explore_again.c - starts the workload `again=PATH` of the kernel's command line, for `tarn
+ * explore` with perturbations that programs do or suffer. The exploring kernel spares this one, the first
+ * ordinary program.
+ *
+ * If programs are killed, or their allocations fail, the workload starts again and again. After each start
+ * all other programs end, so what is left at the end can be compared with a run without perturbations. Beside
+ * it runs explore_control, if the trace is controlled; all settings are ordinary again at the end.
  */
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +18,9 @@
 #include <tarn/explore.h>
 #include <tarn/runtime.h>
 #include <tarn/syscall.h>
+#include <tarn/trace_control.h>
+#include <trace/event/sizes.h>
+#include <trace/format/layout.h>
 #include <unistd.h>
 
 #define STARTS_MAX 8
@@ -23,25 +30,65 @@
 
 extern char **environ;
 
-static char *find_workload(char *options)
+static char *workload;
+static bool starts_again, controls;
+
+static void read_options(void)
 {
-    int64_t size = sys_system_read(SYSTEM_COMMAND_LINE, 0, options, 1023);
+    static char options[1024];
+    int64_t size = sys_system_read(SYSTEM_COMMAND_LINE, 0, options, sizeof options - 1);
     options[size > 0 ? size : 0] = 0;
-    for (char *word = strtok(options, " \n"); word; word = strtok(NULL, " \n"))
+    for (char *word = strtok(options, " \n"); word; word = strtok(NULL, " \n")) {
         if (!strncmp(word, "again=", 6))
-            return word + 6;
-    return NULL;
+            workload = word + 6;
+        if (strncmp(word, "explore=", 8) != 0)
+            continue;
+        controls = strstr(word, ",control");
+        starts_again = strstr(word, ",kills") || strstr(word, ",allocations");
+    }
 }
 
-static void run(char *path)
+static pid_t start(char *path)
 {
     char *shell = "/bin/sh";
-    pid_t pid;
+    pid_t pid = 0;
     int error = posix_spawn(&pid, path, NULL, NULL, (char *[]){path, NULL}, environ);
     if (error == ENOEXEC)
         error = posix_spawn(&pid, shell, NULL, NULL, (char *[]){shell, path, NULL}, environ);
-    if (!error)
-        waitpid(pid, NULL, 0);
+    return error ? 0 : pid;
+}
+
+static int run(void)
+{
+    int status = -1;
+    if (controls)
+        setenv("EXPLORE_CONTROL", "1", 1); /* tests/guest/leak.h */
+    pid_t control = controls ? start("/test/explore_control") : 0, pid = start(workload);
+    if (pid)
+        waitpid(pid, &status, 0);
+    if (control) {
+        kill(control, SIGKILL);
+        waitpid(control, NULL, 0);
+    }
+    return status;
+}
+
+static void set_trace(uint32_t operation, uint64_t a, uint64_t b)
+{
+    sys_trace_control(SLOT_TRACE, operation, a, b);
+}
+
+static void stop_control(void)
+{
+    set_trace(TRACE_OP_SET_PROFILES, 0, 0);
+    set_trace(TRACE_OP_SET_PROFILE, 0, 0);
+    set_trace(TRACE_OP_SAMPLE_LOCKS, ~0ull, 0);
+    set_trace(TRACE_OP_BIND_COUNTERS, 0, 0);
+    set_trace(TRACE_OP_SET_MODE, TRACE_MODE_FLIGHT, 0);
+    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++)
+        set_trace(TRACE_OP_SET_SWITCHES, class, ~0ull);
+    set_trace(TRACE_OP_SET_MASK, ~0ull, 0);
+    trace_set_sizes(SLOT_TRACE, 0, 0);
 }
 
 static bool settle(void)
@@ -57,13 +104,20 @@ static bool settle(void)
 
 int main(void)
 {
-    char options[1024], *path = find_workload(options);
+    read_options();
     uint64_t end = clock_monotonic_ns() + ENOUGH_NS;
-    bool settled = path != NULL;
-    for (int i = 0; i < STARTS_MAX && settled && clock_monotonic_ns() < end; i++) {
-        run(path);
+    bool settled = workload != NULL;
+    int status = 0;
+    for (int i = 0; i < STARTS_MAX && settled && (i == 0 || (starts_again && clock_monotonic_ns() < end));
+         i++) {
+        status = run();
         settled = settle();
     }
-    printf(settled ? "all programs ended\n" : "Bail out! programs are left\n");
-    return !settled;
+    if (controls)
+        stop_control();
+    if (!settled || starts_again)
+        printf(settled ? "all programs ended\n" : "Bail out! programs are left\n");
+    if (!settled || starts_again)
+        return !settled;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -32,15 +32,15 @@ static void *pass_numbers(void *argument)
         pthread_mutex_lock(&mutex);
         while ((slot == 0) != gives)
             pthread_cond_wait(gives ? &emptied : &filled, &mutex);
-        if (gives) {
+        if (gives)
             given += slot = i + 1;
-            pthread_cond_signal(&filled);
-        } else {
-            taken += slot;
-            slot = 0;
-            pthread_cond_signal(&emptied);
-        }
+        else
+            taken += slot, slot = 0;
+        if (i % 2)
+            pthread_cond_signal(gives ? &filled : &emptied);
         pthread_mutex_unlock(&mutex);
+        if (i % 2 == 0) /* a waiter may be anywhere before its sleep */
+            pthread_cond_signal(gives ? &filled : &emptied);
     }
     return NULL;
 }

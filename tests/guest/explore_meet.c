@@ -3,8 +3,9 @@
  * tests/guest/explore_meet.c - a workload for `tarn explore`: threads that meet at the same kernel objects.
  *
  * Signals that are waited for, one after the other: one that is lost stops its pair for ever. A server that
- * has both calls and signals of its bound notification to serve. Objects are made, used and closed
- * through slots that all threads share: a user may find one closed at any moment.
+ * has both calls and signals of its bound notification to serve. Waits that end by a signal or at their
+ * deadline, or because what they wait for ends. A saved reply that two threads give. Objects are made, used
+ * and closed through slots that all threads share: a user may find one closed at any moment.
  */
 #include "leak.h"
 #include "start.h"
@@ -37,6 +38,12 @@ static void in_threads(unsigned count, void *(*run)(void *))
         start_thread(&threads[i], run, (void *)(uintptr_t)i);
     for (unsigned i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+}
+
+static uint64_t next(uint64_t *random)
+{
+    *random = *random * 6364136223846793005ull + 1442695040888963407ull;
+    return *random >> 33;
 }
 
 /* ---- signals --------------------------------------------------------------------------------------------
@@ -118,14 +125,92 @@ static void *be_one_of_three(void *argument)
     return NULL;
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------------
+/* ---- waits that end in two ways at once ------------------------------------------------------------------
  */
 
-static uint64_t next(uint64_t *random)
+#define FEW 60
+
+/* Once all are there: a closed slot is anybody's, also for a new thread's capability. */
+static pthread_barrier_t all_there;
+
+static cap_t timed;
+static uint32_t waiting;
+
+static void count_wrong(bool is_wrong)
 {
-    *random = *random * 6364136223846793005ull + 1442695040888963407ull;
-    return *random >> 33;
+    __atomic_fetch_add(&wrong, is_wrong, __ATOMIC_SEQ_CST);
 }
+
+/* 0 and 1 wait, 2 and 3 signal. */
+static void *wait_or_signal(void *argument)
+{
+    uint64_t random = (uintptr_t)argument + 1;
+    bool waits = (uintptr_t)argument < 2;
+    for (int i = 0; i < FEW; i++) {
+        uint64_t deadline = deadline_after(next(&random) % (2 * SOON));
+        if (waits) {
+            deadline = next(&random) % 4 ? deadline : TARN_FOREVER;
+            int64_t bits = sys_notification_wait(timed, deadline);
+            count_wrong(bits == -E_TIMEOUT ? clock_monotonic_ns() < deadline : bits != 1);
+        } else {
+            sys_thread_sleep(deadline);
+            sys_notification_signal(timed, 1);
+        }
+    }
+    if (waits)
+        __atomic_fetch_sub(&waiting, 1, __ATOMIC_SEQ_CST);
+    while (!waits && __atomic_load_n(&waiting, __ATOMIC_SEQ_CST)) { /* for ever, perhaps */
+        sys_notification_signal(timed, 1);
+        sys_thread_sleep(deadline_after(SOON));
+    }
+    return NULL;
+}
+
+/* All but the first wait for ever, until that one closes what they wait for. */
+static void *wait_for_end(void *argument)
+{
+    pthread_barrier_wait(&all_there);
+    if (argument) {
+        int64_t result = sys_notification_wait(timed, TARN_FOREVER);
+        count_wrong(result != -E_DEAD && result != -E_BAD_CAP);
+    } else {
+        sys_thread_sleep(deadline_after(2 * SOON));
+        sys_cap_close(timed);
+    }
+    return NULL;
+}
+
+/* ---- a reply that two threads give -----------------------------------------------------------------------
+ */
+
+static pthread_barrier_t both;
+static cap_t saved;
+static uint32_t replied;
+
+/* 0 calls; 1 receives and saves the reply; 1 and 2 reply. */
+static void *call_or_reply(void *argument)
+{
+    for (uint64_t i = 0; i < FEW; i++) {
+        struct ipc_message message = {.label = i};
+        if (!argument) {
+            count_wrong(ipc_call(service, &message) || message.label != i + 1);
+            continue;
+        }
+        if (argument == (void *)1) {
+            count_wrong(ipc_receive(service, &message) != 0);
+            saved = (cap_t)sys_ipc_save_reply();
+        }
+        pthread_barrier_wait(&both);
+        message = (struct ipc_message){.label = i + 1};
+        if (ipc_reply_to(saved, &message) == 0)
+            __atomic_fetch_add(&replied, 1, __ATOMIC_SEQ_CST);
+        pthread_barrier_wait(&both);
+    }
+    return NULL;
+}
+
+/* ---- objects ----------------------------------------------------------------------------------------------
+ */
 
 static void make(uint64_t kind, cap_t slot)
 {
@@ -150,6 +235,8 @@ static void map_and_unmap(cap_t space, cap_t memory)
     sys_space_unmap(space, (uint64_t)at, PAGE);
 }
 
+static struct system_space all_spaces[64]; /* of no interest */
+
 /* Slot i holds objects of kind i, or none. */
 static void use(uint64_t kind, cap_t slot, uint64_t way)
 {
@@ -164,14 +251,13 @@ static void use(uint64_t kind, cap_t slot, uint64_t way)
         sys_notification_wait(slot, deadline_after(SOON));
     else if (kind == 2)
         map_and_unmap(SLOT_SPACE, slot);
+    else if (way % 8 == 1)
+        sys_system_read(SYSTEM_SPACES, 0, all_spaces, sizeof all_spaces);
     else if (way % 4)
         map_and_unmap(slot, FIRST_SHARED + 2);
     else
         sys_space_kill(slot, 1);
 }
-
-/* Once all are there: a closed slot is anybody's, also for a new thread's capability. */
-static pthread_barrier_t all_there;
 
 static void *share(void *argument)
 {
@@ -206,7 +292,19 @@ int main(void)
     served = must(sys_notification_create());
     in_threads(3, be_one_of_three);
     check(!wrong, "a server replies to calls and signals");
+    timed = must(sys_notification_create());
+    waiting = 2;
+    in_threads(THREADS, wait_or_signal);
+    check(!wrong, "a wait ends by a signal, or at its deadline");
+    sys_cap_close(timed);
+    timed = must(sys_notification_create());
     pthread_barrier_init(&all_there, NULL, THREADS);
+    in_threads(THREADS, wait_for_end);
+    check(!wrong, "the end of a notification ends all waits for it");
+    pthread_barrier_init(&both, NULL, 2);
+    in_threads(3, call_or_reply);
+    pthread_barrier_destroy(&both);
+    check(!wrong && replied == FEW, "of two replies to a call one is given");
     in_threads(THREADS, share);
     pthread_barrier_destroy(&all_there);
     for (cap_t slot = FIRST_SHARED; slot < FIRST_SHARED + SHARED_SLOTS; slot++)

@@ -4,7 +4,8 @@
  * same of fs and proc at the same time. It spawns itself: "child" passes on what it hears, "idle" waits to be
  * killed.
  *
- *     explore_servers [names | files | pipes | children]     one part alone; without a word all of them
+ *     explore_servers [names | files | pipes | ends | children]     one part alone; without a word all of
+ * them
  */
 #include "tap.h"
 #include "threads.h"
@@ -22,6 +23,7 @@
 
 #define ROUNDS       25
 #define NAMES_ROUNDS 60 /* what meets there is short */
+#define ENDS         40 /* pipes */
 #define CHILDREN     4  /* of each thread */
 #define RECORD       24
 
@@ -136,6 +138,39 @@ static void test_pipes(void)
     check(made && all_good(), "what goes into a pipe comes out");
 }
 
+/* ---- ends: two threads read until another one closes the other end ------------------------------------- */
+
+static int many_ends[ENDS][2];
+
+static void *ends_work(void *argument)
+{
+    uintptr_t me = (uintptr_t)argument;
+    char bytes[RECORD] = {0};
+    for (unsigned i = 0; i < ENDS && me != 3; i++) {
+        ssize_t total = 0, count;
+        if (me == 1) {
+            failed[me] |= i % 3 == 0 && write(many_ends[i][1], bytes, RECORD) != RECORD;
+            close(many_ends[i][1]);
+            continue;
+        }
+        while ((count = read(many_ends[i][0], bytes, sizeof bytes)) > 0)
+            total += count;
+        failed[me] |= count < 0 || total > RECORD;
+    }
+    return NULL;
+}
+
+static void test_ends(void)
+{
+    bool made = true;
+    for (unsigned i = 0; i < ENDS; i++)
+        made &= pipe(many_ends[i]) == 0;
+    run_threads(ends_work);
+    for (unsigned i = 0; i < ENDS; i++)
+        close(many_ends[i][0]);
+    check(made && all_good(), "who reads a pipe whose other end closes comes to its end");
+}
+
 /* ---- children ---------------------------------------------------------------------------------------- */
 
 static pid_t start(const char *what, int in, int out)
@@ -210,6 +245,8 @@ int main(int argc, char **argv)
         test_files();
     if (!*part || strcmp(part, "pipes") == 0)
         test_pipes();
+    if (!*part || strcmp(part, "ends") == 0)
+        test_ends();
     if (!*part || strcmp(part, "children") == 0)
         test_children();
     return finish_tests();

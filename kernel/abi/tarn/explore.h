@@ -61,6 +61,11 @@ enum explore_operation {
     /* Ends all ordinary programs but the first, and nothing is killed until one starts. Result: how many
      * there were, and dying servers. */
     EXPLORE_SETTLE = 4,
+    /* `buffer`, EXPLORE_COVER_BYTES on whole pages, is where the process notes which code it executes. */
+    EXPLORE_COVER = 5,
+    /* The caller is to do something with its authority over the trace. Result: EXPLORE_CONTROL_*, 0: not now
+     */
+    EXPLORE_CONTROL = 6,
 };
 
 /* Which of a program's accesses to memory are perturbed: kernel/explore/explore.c, where it is drawn. */
@@ -70,11 +75,22 @@ struct explore_strategy {
     uint64_t device_rate; /* one access of N to what devices access, too */
 };
 
+/* A bit for each return address of the calls that begin basic blocks: address / 4, modulo the number of bits.
+ */
+#define EXPLORE_COVER_BYTES 32768u
+
+/* The first words of a freed page frame. */
+#define EXPLORE_FREED 0xdeadf4a3e0000000ull
+
 /* How a thread lets others go on: for so many nanoseconds and, unless it sleeps, for so many of their turns.
  */
 #define EXPLORE_NANOSECONDS(result) ((uint64_t)(result) >> 16)
 #define EXPLORE_TURNS(result)       ((uint64_t)(result) >> 1 & 0x7fff)
 #define EXPLORE_SLEEPS(result)      ((uint64_t)(result)&1)
+
+/* What is done, at random, and how many nanoseconds later the caller asks again. */
+#define EXPLORE_CONTROL_RANDOM(result)      ((uint64_t)(result) >> 24)
+#define EXPLORE_CONTROL_NANOSECONDS(result) ((uint64_t)(result)&0xffffff)
 
 struct explore_race {
     uint64_t address; /* what both access */

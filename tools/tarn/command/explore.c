@@ -29,8 +29,9 @@ static const struct command_option known[] = {
     VALUE("kinds", "LIST",
           "what is perturbed: turns, timers, places, interrupts (the default), allocations (page frames are "
           "sometimes refused to ordinary programs), kills (ordinary programs, single threads of them, and "
-          "servers are ended)\nWith the last two, the workload is started up to eight times per run, and its "
-          "failed checks are no findings"),
+          "servers are ended), control (a program changes whatever can be set in the trace, and reads it; "
+          "also the default for `all`)\nWith allocations or kills, the workload is started up to eight times "
+          "per run, and its failed checks are no findings"),
     SWITCH("network",
            "connect the guest to a network inside the emulator, which replies to DHCP, ARP and TFTP\nIt is "
            "always there for `/test/explore_net`"),
@@ -50,6 +51,13 @@ static const struct command_option known[] = {
     {TEXT("script", "FILE", struct options, script, "run this script of the host instead of a WORKLOAD")},
     VALUE("kernel", "FILE", "the exploring kernel (build/ARCH/explore/tarn.elf)"),
     VALUE("archive", "FILE", "the boot archive (build/ARCH/explore/boot.cpio)"),
+    SWITCH("coverage", "print for each file of kernel, ring, servers and libc-glue which functions and lines "
+                       "no run reached"),
+    VALUE("coverage-file", "FILE",
+          "add what the runs reached to this file\nSeveral explorations, also of both machines, can share a "
+          "file; --coverage and --changed then say what none of them reached. What it says of sources that "
+          "have changed since is dropped"),
+    VALUE("changed", "REV", "print which lines that have changed since this revision of git no run executed"),
     SWITCH("verbose", "print a line for each seed"),
     {.name = NULL}};
 

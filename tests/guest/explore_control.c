@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tests/guest/explore_control.c - does what can be done to the trace from outside, beside another workload:
+ * `tarn explore --kinds control` (tests/guest/explore_again.c starts it, and kills it at the end).
+ *
+ * When and what, the exploring kernel says: each operation is one of a run's perturbations. A child (child.h)
+ * is the drain, and takes packets as servers/traced does, until it is killed; others register application
+ * classes, which are forgotten when they end. Packets and rows that are read must be sound.
+ */
+#include "child.h"
+#include "descriptor.h"
+#include "tables.h"
+
+#include <tarn/explore.h>
+#include <tarn/syscall.h>
+#include <tarn/trace_control.h>
+#include <trace/event/lock_tables.h>
+#include <trace/format/profile.h>
+#include <trace/format/store.h>
+#include <user/bin/trace_rings.h>
+
+#define CHILDREN 3u
+#define MINORS   16u
+#define BITS     1u /* of the drain's notification */
+#define SHARED   0x0000000900000000ull
+#define PATIENCE 10000000ull /* ns */
+#define MS       1000000ull  /* between samples: the exploring kernel is slow */
+
+static struct child children[CHILDREN];
+static bool is_there[CHILDREN];
+
+/* Also for children, which have no libc. */
+static void fail(const char *what)
+{
+    sys_debug_write(what, __builtin_strlen(what));
+}
+
+static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
+{
+    return sys_trace_control(SLOT_TRACE, operation, a, b);
+}
+
+/* ---- readers ---------------------------------------------------------------------------------------- */
+
+static char copy[TRACE_BUFFER_BYTES_MAX];
+
+/* Whether a packet that the reader called whole has its size, and all its events are events. */
+static bool is_sound(const struct trace_reader *ring, uint64_t number)
+{
+    const struct trace_packet *packet = (const struct trace_packet *)copy;
+    struct trace_walk walk;
+    if (trace_packet_copy(ring, number, copy) != TRACE_PACKET_WHOLE)
+        return true;
+    if (packet->content_size / 64 <= TRACE_PACKET_WORDS || packet->content_size > packet->packet_size)
+        return false;
+    for (walk_packet(&walk, copy); trace_walk_next(&walk);)
+        ;
+    return !walk.broken && packet->packet_seq_num == number;
+}
+
+static void read_rings(void)
+{
+    for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++) {
+        struct trace_reader ring = ring_of(cpu);
+        uint64_t head = trace_reader_head(&ring);
+        for (uint64_t number = trace_reader_tail(&ring); number <= head; number++)
+            if (!is_sound(&ring, number) && trace_reader_is_current(&ring))
+                fail("not ok - control: a whole packet is broken\n");
+    }
+}
+
+static uint64_t total(const uint64_t *histogram)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
+        sum += histogram[i];
+    return sum;
+}
+
+/* A row of one moment has as many waits in the histogram as it counts. */
+static void read_tables(void)
+{
+    const struct trace_table_info *table = trace_table_named("lock_classes");
+    uint64_t row[TRACE_TABLE_ROW_WORDS_MAX];
+    const struct trace_lock_classes_row *class = (const struct trace_lock_classes_row *)row;
+    for (uint32_t cpu = 0; table && cpu < arch_trace_info()->cpu_count; cpu++)
+        for (uint32_t i = 0; i < table->rows; i++)
+            if (trace_table_read_row(table, table_ring(cpu), i, row) == TRACE_ROW_WHOLE &&
+                (total(class->wait_times) != class->contended || total(class->hold_times) != class->holds))
+                fail("not ok - control: a row of one moment does not add up\n");
+}
+
+static void read_profiles(void)
+{
+    uint64_t serial = 0;
+    while (sys_profile_read(SLOT_TRACE, serial, copy, sizeof copy) > 0)
+        serial = ((struct trace_profile *)copy)->serial;
+}
+
+static void read_texts(uint64_t random)
+{
+    sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, random % 65536, copy, sizeof copy);
+    sys_trace_previous(SLOT_TRACE, copy, sizeof copy);
+    sys_profile_names((uint32_t)random % 8, copy, sizeof copy);
+}
+
+/* ---- children --------------------------------------------------------------------------------------- */
+
+/* Takes packets until it is killed. */
+static void drain(uint64_t unused)
+{
+    (void)unused;
+    int64_t bell = sys_notification_create();
+    control(TRACE_OP_SET_DRAIN, (uint64_t)bell, BITS);
+    for (;;) {
+        for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++) {
+            struct trace_reader ring = ring_of(cpu);
+            uint64_t next = __atomic_load_n(&arch_trace_info()->consumed[cpu], __ATOMIC_ACQUIRE);
+            if (next < trace_reader_oldest(&ring))
+                next = trace_reader_oldest(&ring);
+            for (; trace_packet_state(&ring, next) == TRACE_PACKET_WHOLE; next++)
+                is_sound(&ring, next);
+            sys_trace_consume(SLOT_TRACE, cpu, next);
+        }
+        sys_notification_wait((cap_t)bell, deadline_after(PATIENCE));
+    }
+}
+
+static void enrol(uint64_t number)
+{
+    char name[2] = {(char)('a' + number % 26), 0};
+    const struct small_descriptor made = make_descriptor(name);
+    static const uint8_t uuid[16] = {1};
+    sys_trace_register(&made, sizeof made, uuid);
+    sys_thread_sleep(deadline_after(PATIENCE * (number % 3)));
+    sys_space_kill(SLOT_SPACE, 0);
+}
+
+static void change_child(uint64_t random)
+{
+    uint32_t i = (uint32_t)random % CHILDREN;
+    if (is_there[i]) {
+        child_end(&children[i]);
+        is_there[i] = false;
+    } else if (child_create(&children[i], "control") == 0) {
+        is_there[i] = true;
+        child_give(&children[i], SLOT_TRACE, SLOT_TRACE, RIGHT_ALL);
+        child_start(&children[i], i == 0 ? drain : enrol, random >> 8);
+    }
+}
+
+/* ---- operations ------------------------------------------------------------------------------------- */
+
+static uint64_t some_event(uint64_t random)
+{
+    return (random % TRACE_CLASS_APP_FIRST) << 16 | (random >> 8) % MINORS;
+}
+
+static void set_switches(uint64_t r)
+{
+    static const uint64_t masks[] = {0, ~0ull, 0x5555555555555555ull, ~0ull << 8};
+    if (r & 1)
+        control(TRACE_OP_SET_MASK, masks[r >> 1 & 3], 0);
+    else
+        control(TRACE_OP_SET_SWITCHES, (r >> 1) % TRACE_CLASS_COUNT, r & 128 ? ~0ull : r >> 8);
+}
+
+static void set_limits(uint64_t r)
+{
+    control(r & 1 ? TRACE_OP_SAMPLE_EVENTS : TRACE_OP_SET_THRESHOLD, some_event(r >> 1), (r >> 16) % 1000);
+    control(TRACE_OP_SET_LOW_WATER, (r >> 8) % 101, 0);
+}
+
+static void bench(uint64_t r)
+{
+    control(TRACE_OP_BENCH, r & 1 ? some_event(r >> 1) : ~0ull, 0);
+}
+
+static void control_something(uint64_t r)
+{
+    uint64_t a = r >> 5;
+    switch (r % 16) {
+    case 0:
+    case 1:
+        set_switches(a);
+        break;
+    case 2:
+    case 3:
+        control(TRACE_OP_SET_PROFILES, a % 3, a >> 2 & 1);
+        break;
+    case 4:
+        control(TRACE_OP_SAMPLE_LOCKS, a & 1 ? ~0ull : (a >> 1) % 64, a & 128 ? 16 : 0);
+        break;
+    case 5:
+        control(TRACE_OP_BIND_COUNTERS, a & 1, 0);
+        control(TRACE_OP_SET_PROFILE, a & 2 ? 0 : MS + (a >> 2) % MS, 0);
+        break;
+    case 6:
+        set_limits(a);
+        break;
+    case 7:
+        control(TRACE_OP_SET_GEOMETRY, 16384ull << a % 4, 4ull << (a >> 2) % 4);
+        break;
+    case 8:
+        control(TRACE_OP_SET_MODE, a % 3, 0);
+        break;
+    case 9:
+        bench(a);
+        break;
+    case 10:
+        control(a & 1 ? TRACE_OP_CLEAR : TRACE_OP_STATEDUMP, 0, 0);
+        break;
+    case 11:
+        control(TRACE_OP_FLUSH, a & 1 ? ~0ull : (a >> 1) % arch_trace_info()->cpu_count, 0);
+        break;
+    case 12:
+        read_tables();
+        read_profiles();
+        break;
+    case 13:
+        a & 1 ? read_rings() : read_texts(a);
+        break;
+    default:
+        change_child(a);
+    }
+}
+
+int main(void)
+{
+    child_prepare();
+    for (;;) {
+        int64_t said = sys_system_read(SYSTEM_EXPLORE, EXPLORE_CONTROL, NULL, 0);
+        if (said <= 0) {
+            sys_thread_sleep(deadline_after(1000000));
+            continue;
+        }
+        control_something(EXPLORE_CONTROL_RANDOM(said));
+        sys_thread_sleep(deadline_after(EXPLORE_CONTROL_NANOSECONDS(said)));
+    }
+}
