@@ -60,6 +60,8 @@ int64_t sys_space_kill(cap_t slot, int32_t status)
     return 0;
 }
 
+/* Watcher and fault handler are those of the creator: the program, which has a capability to its own space,
+ * can hide neither its death nor its faults from it. */
 int64_t sys_space_watch(cap_t slot, cap_t notification_slot, uint64_t bits)
 {
     struct space *space;
@@ -69,25 +71,26 @@ int64_t sys_space_watch(cap_t slot, cap_t notification_slot, uint64_t bits)
     int error = cap_get(own_space(), notification_slot, CAP_NOTIFICATION, RIGHT_WRITE, &object);
     if (error)
         return error;
-    struct notification *watcher = object, *old = NULL;
+    struct notification *watcher = object;
     if ((error = get_space(slot, RIGHT_MANAGE, &space))) {
         notification_put(watcher);
         return error;
     }
     spin_lock(&space->lock);
-    bool dead = space->released;
-    if (!dead) {
-        old = space->watcher;
+    const bool dead = space->released;
+    if (!dead && space->watcher) {
+        error = -E_EXISTS;
+    } else if (!dead) {
         space->watcher = watcher;
         space->watcher_bits = bits;
     }
     spin_unlock(&space->lock);
     if (dead)
         notification_signal(watcher, bits);
-    if (dead || old)
-        notification_put(dead ? watcher : old);
+    if (dead || error)
+        notification_put(watcher);
     space_put(space);
-    return 0;
+    return error;
 }
 
 int64_t sys_space_set_fault_handler(cap_t slot, cap_t endpoint_slot)
@@ -102,16 +105,15 @@ int64_t sys_space_set_fault_handler(cap_t slot, cap_t endpoint_slot)
         return error;
     }
     spin_lock(&space->lock);
-    struct endpoint *old = space->fault_handler;
-    if (space->dying) { /* space_finish has dropped, or will drop, the current one */
-        old = handler;
+    if (space->dying) /* space_finish has dropped, or will drop, the current one */
         error = -E_DEAD;
-    } else {
+    else if (space->fault_handler)
+        error = -E_EXISTS;
+    else
         __atomic_store_n(&space->fault_handler, handler, __ATOMIC_RELEASE); /* ipc_send_fault_fast reads it */
-    }
     spin_unlock(&space->lock);
-    if (old)
-        endpoint_put(old);
+    if (error)
+        endpoint_put(handler);
     space_put(space);
     return error;
 }

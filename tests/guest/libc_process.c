@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <tarn/error.h>
+#include <tarn/runtime.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,6 +104,15 @@ static void test_many(void)
     check(pid[9] > 0 && sum == 70, "ten at once");
 }
 
+/* A program has a capability to its own space. */
+static void test_hiding(void)
+{
+    int status = status_of(start("unwatch", NULL));
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a program cannot hide its end from its creator");
+    status = status_of(start("unhandle", NULL));
+    check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "nor its faults");
+}
+
 static volatile int *volatile bad_address = (volatile int *)0x10;
 
 static int sink;
@@ -131,6 +142,12 @@ static int play_child(const char *what)
         pthread_create(&thread, NULL, overflow_stack, NULL);
         pthread_join(thread, NULL);
     }
+    if (!strcmp(what, "unwatch"))
+        return sys_space_watch(SLOT_SPACE, (cap_t)sys_notification_create(), 1) == -E_EXISTS ? 7 : 8;
+    if (!strcmp(what, "unhandle")) {
+        sys_space_set_fault_handler(SLOT_SPACE, (cap_t)sys_endpoint_create());
+        *bad_address = 1;
+    }
     if (!strcmp(what, "sleep"))
         sleep(100);
     if (!strcmp(what, "greet"))
@@ -149,5 +166,6 @@ int main(int argc, char **argv)
     test_kill();
     test_files();
     test_many();
+    test_hiding();
     return finish_tests();
 }
