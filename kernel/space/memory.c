@@ -262,7 +262,7 @@ struct memory *memory_new(enum memory_kind kind, uint64_t size)
     memory->size = (size + FRAME_SIZE - 1) & ~(FRAME_SIZE - 1);
     memory->frames = 0;
     memory->mapped_end = 0;
-    memory->mappings = 0;
+    memory->mappings = memory->writers = memory->executors = 0;
     memory->depth = depth_for(memory->size);
     memory->table = 0;
     memory->sites = NULL;
@@ -380,7 +380,9 @@ static int copy_piece(struct memory *memory, uint64_t offset, void *buffer, uint
     paddr_t frame = memory_frame(memory, offset, direction == COPY_IN);
     if (frame != FRAME_NONE && memory->kind != MEMORY_DEVICE) {
         char *bytes = (char *)phys_to_virt(frame) + offset % FRAME_SIZE;
-        if (direction == COPY_IN)
+        if (direction == COPY_IN && memory->executors)
+            error = -E_BUSY;
+        else if (direction == COPY_IN)
             memcpy(bytes, buffer, size);
         else
             memcpy(buffer, bytes, size);

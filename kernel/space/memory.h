@@ -31,8 +31,9 @@ struct memory {
     uint64_t frames;
     uint64_t mapped_end; /* highest byte offset + 1 that a mapping may reach; it cannot shrink below */
     uint32_t mappings;
-    uint32_t depth; /* levels of the frame table */
-    paddr_t table;  /* root of the radix tree, 512 entries per table; 0: none (memory.c) */
+    uint32_t writers, executors; /* mappings with these `uses`: no page of the object is ever both */
+    uint32_t depth;              /* levels of the frame table */
+    paddr_t table;               /* root of the radix tree, 512 entries per table; 0: none (memory.c) */
     /* Trace points in it, or NULL: it keeps its frames then. Also under sites_lock (kernel/trace/sites.c). */
     struct program_sites *sites;
     bool sites_agree; /* they are as they should be; they stay so until the object ends */

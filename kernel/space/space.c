@@ -125,10 +125,18 @@ struct space *space_new(const char *name, uint32_t parent_pid, bool system)
 
 /* ---- Destruction ---- */
 
+/* The object's lock is held. */
+static void count_uses(struct memory *memory, uint32_t uses, uint32_t difference)
+{
+    memory->writers += uses & MAP_WRITE ? difference : 0;
+    memory->executors += uses & MAP_EXECUTE ? difference : 0;
+}
+
 static void drop_mapping(struct mapping *mapping)
 {
     struct memory *memory = mapping->memory;
     spin_lock(&memory->lock);
+    count_uses(memory, mapping->uses, -1u);
     if (--memory->mappings == 0)
         memory->mapped_end = 0;
     spin_unlock(&memory->lock);
@@ -232,20 +240,37 @@ static bool hits_info_page(uint64_t address, uint64_t size)
     return address < USER_TRACE_INFO + FRAME_SIZE && address + size > USER_TRACE_INFO;
 }
 
-/* Counts a mapping of the object. False: the object is too small, and may have shrunk since the caller
- * checked. */
-static bool attach_memory(struct memory *memory, uint64_t end)
+/* No page of an object is writable at one address and executable at another. What a private mapping writes to
+ * is its own, and has one address. The object's lock is held. */
+static int begin_uses(struct mapping *mapping, uint32_t flags)
 {
+    const uint32_t counted = flags & MAP_PRIVATE ? MAP_EXECUTE : MAP_WRITE | MAP_EXECUTE,
+                   begins = flags & counted & ~mapping->uses;
+    const struct memory *memory = mapping->memory;
+    const bool others_write = memory->writers > !!(mapping->uses & MAP_WRITE),
+               others_execute = memory->executors > !!(mapping->uses & MAP_EXECUTE);
+    if ((begins & MAP_EXECUTE && others_write) || (begins & MAP_WRITE && others_execute))
+        return -E_BUSY;
+    count_uses(mapping->memory, begins, 1);
+    mapping->uses |= begins;
+    return 0;
+}
+
+/* Counts a mapping of the object. -E_BAD_ARGUMENT: the object is too small, and may have shrunk since the
+ * caller checked. -E_BUSY: begin_uses(). */
+static int attach_memory(struct mapping *mapping, uint64_t end)
+{
+    struct memory *memory = mapping->memory;
     spin_lock(&memory->lock);
-    bool fits = end <= memory->size;
-    if (fits) {
+    const int error = end > memory->size ? -E_BAD_ARGUMENT : begin_uses(mapping, mapping->flags);
+    if (!error) {
         memory->mappings++;
         if (end > memory->mapped_end)
             memory->mapped_end = end;
         memory_get(memory);
     }
     spin_unlock(&memory->lock);
-    return fits;
+    return error;
 }
 
 static int64_t place_mapping(struct space *space, struct mapping *mapping, uint64_t address, uint64_t size,
@@ -290,9 +315,10 @@ int64_t space_map(struct space *space, struct memory *memory, uint64_t address, 
     mapping->flags = flags & (RIGHTS_MASK | MAP_PRIVATE | MAP_UNCACHED);
     if (memory->kind == MEMORY_DEVICE)
         mapping->flags |= MAP_UNCACHED;
-    if (!attach_memory(memory, offset + size)) {
+    const int error = attach_memory(mapping, offset + size);
+    if (error) {
         slab_free(&mapping_slab, mapping);
-        return -E_BAD_ARGUMENT;
+        return error;
     }
     spin_lock(&space->lock);
     int64_t result = space->dying ? -E_DEAD : place_mapping(space, mapping, address, size, flags);
@@ -323,6 +349,7 @@ static void split_mapping(struct space *space, struct mapping *mapping, uint64_t
     mapping_end_at(&space->mappings, mapping, address);
     spin_lock(&rest->memory->lock);
     rest->memory->mappings++;
+    count_uses(rest->memory, rest->uses, 1);
     spin_unlock(&rest->memory->lock);
     memory_get(rest->memory);
     if (rest->private)
@@ -427,6 +454,31 @@ static int check_protect(struct space *space, uint64_t start, uint64_t end, uint
     return 0;
 }
 
+/* The range is about to get these rights. -E_BUSY: begin_uses(); end_old_uses() must follow. Lock held. */
+static int begin_new_uses(struct space *space, uint64_t start, uint64_t end, uint32_t flags)
+{
+    int error = 0;
+    for (struct mapping *mapping; !error && start < end; start = mapping->end) {
+        mapping = mapping_find(space->mappings, start);
+        spin_lock(&mapping->memory->lock);
+        error = begin_uses(mapping, flags | (mapping->flags & MAP_PRIVATE));
+        spin_unlock(&mapping->memory->lock);
+    }
+    return error;
+}
+
+/* No translation allows what the flags do not. Lock held. */
+static void end_old_uses(struct space *space, uint64_t start, uint64_t end)
+{
+    struct mapping *mapping;
+    for (; (mapping = mapping_find(space->mappings, start)) && mapping->start < end; start = mapping->end) {
+        spin_lock(&mapping->memory->lock);
+        count_uses(mapping->memory, mapping->uses & ~mapping->flags, -1u);
+        mapping->uses &= mapping->flags;
+        spin_unlock(&mapping->memory->lock);
+    }
+}
+
 int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t flags)
 {
     if (bad_range(address, size) || bad_flags(flags) || flags & ~RIGHTS_MASK)
@@ -438,6 +490,8 @@ int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t
     int error = space->dying ? -E_DEAD : check_protect(space, address, end, flags);
     if (!error)
         error = cut_at_ends(space, address, end, spare);
+    if (!error)
+        error = begin_new_uses(space, address, end, flags);
     if (!error) {
         for (uint64_t at = address; at < end;) {
             struct mapping *mapping = mapping_find(space->mappings, at);
@@ -449,6 +503,7 @@ int space_protect(struct space *space, uint64_t address, uint64_t size, uint32_t
         }
         tlb_shootdown(space, address, size);
     }
+    end_old_uses(space, address, end);
     spin_unlock(&space->lock);
     give_spares(spare);
     return error;

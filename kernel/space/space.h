@@ -24,8 +24,9 @@ struct mapping {
     struct memory *memory; /* a reference */
     /* MAP_PRIVATE: frames written to, at the same offsets; a reference, or NULL */
     struct memory *private;
-    /* MAP_*: in force, and the capability's maximum */
-    uint32_t flags, allowed;
+    /* MAP_*: in force, the capability's maximum, and what it may still do to the object's pages: MAP_WRITE,
+     * MAP_EXECUTE, counted there */
+    uint32_t flags, allowed, uses;
     struct tree_node node;
     uint64_t first, last, hole; /* of this subtree: extent, largest gap; mapping.c */
     struct mapping *next_gone;  /* space_unmap */

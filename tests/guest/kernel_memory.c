@@ -224,6 +224,57 @@ static bool is_fault(struct outcome outcome, uint64_t address, uint64_t access)
            outcome.access == access;
 }
 
+#define RX (MAP_READ | MAP_EXECUTE)
+
+/* Written and executed by turns, in a private mapping: what it has copied has no other address. */
+static void test_generated_code(struct child *child, cap_t memory)
+{
+    const uint64_t text = (uint64_t)return_seven, page = text & ~(TARN_PAGE_SIZE - 1),
+                   unused = PLACE + (text - page < TARN_PAGE_SIZE / 2 ? TARN_PAGE_SIZE - 8 : 0);
+    must(sys_memory_write(memory, 0, (const void *)page, TARN_PAGE_SIZE));
+    probe_map(child, memory, PLACE, 2 * TARN_PAGE_SIZE, COW);
+    probe_store(child, unused, 1);
+    must(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RX));
+    check(probe(child, PROBE_EXECUTE, PLACE + text % TARN_PAGE_SIZE, 0).result == 7,
+          "made executable, it runs");
+    check(is_fault(probe(child, PROBE_WRITE, unused, 0), unused, ACCESS_WRITE),
+          "and is not writable any more");
+    must(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RW));
+    probe_store(child, unused, 2);
+    must(sys_space_unmap(child->space, PLACE, 2 * TARN_PAGE_SIZE));
+}
+
+static bool is_refused(const struct child *child, cap_t memory, uint32_t flags)
+{
+    return sys_space_map(child->space, memory, PLACE, TARN_PAGE_SIZE, 0, flags | MAP_FIXED) == -E_BUSY;
+}
+
+/* In two spaces, the child's and this one. */
+static void test_two_addresses(struct child *child, cap_t memory)
+{
+    const uint64_t word = 1;
+    const int64_t here = sys_space_map(SLOT_SPACE, memory, 0, 2 * TARN_PAGE_SIZE, 0, RW);
+    check(is_refused(child, memory, RX) && is_refused(child, memory, RX | MAP_PRIVATE),
+          "what is writable at one address is not executable at another");
+    probe_map(child, memory, PLACE, TARN_PAGE_SIZE, COW);
+    check(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RX) == -E_BUSY, "nor made so");
+    must(sys_space_protect(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE, MAP_READ));
+    must(sys_space_unmap(SLOT_SPACE, (uint64_t)here + TARN_PAGE_SIZE, TARN_PAGE_SIZE));
+    check(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, RX) == 0,
+          "no longer writable there, it may be executed");
+    check(sys_space_protect(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE, RW) == -E_BUSY &&
+              sys_space_map(SLOT_SPACE, memory, 0, TARN_PAGE_SIZE, 0, RW) == -E_BUSY &&
+              sys_memory_write(memory, 0, &word, sizeof word) == -E_BUSY,
+          "then nothing writes to it");
+    must(sys_space_unmap(child->space, PLACE, TARN_PAGE_SIZE));
+    must(sys_space_protect(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE, RW));
+    check(sys_space_protect(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE, RX) == 0,
+          "unmapped there, it may be written here, and executed by turns");
+    must(sys_space_unmap(SLOT_SPACE, (uint64_t)here, TARN_PAGE_SIZE));
+    check(sys_memory_write(memory, 0, &word, sizeof word) == sizeof word,
+          "mapped nowhere, it may be written");
+}
+
 static void test_write_or_execute(struct child *child)
 {
     cap_t memory = must(sys_memory_create(4 * TARN_PAGE_SIZE));
@@ -250,15 +301,9 @@ static void test_write_or_execute(struct child *child)
     check(probe(child, PROBE_KERNEL_WRITE, (uint64_t)text_word, 8).result == -E_BAD_ADDRESS,
           "nor are constants");
 
-    /* Code that a program generates: written through one mapping, then executed. */
-    uint64_t page = text & ~(TARN_PAGE_SIZE - 1);
-    must(sys_memory_write(memory, 0, (const void *)page, TARN_PAGE_SIZE));
-    must(sys_memory_write(memory, TARN_PAGE_SIZE, (const void *)page, TARN_PAGE_SIZE));
-    must(sys_space_protect(child->space, PLACE, TARN_PAGE_SIZE, MAP_READ | MAP_EXECUTE));
-    check(probe(child, PROBE_EXECUTE, PLACE + text % TARN_PAGE_SIZE, 0).result == 7,
-          "made executable, it runs");
-    check(is_fault(probe(child, PROBE_WRITE, PLACE, 0), PLACE, ACCESS_WRITE), "and is not writable any more");
     must(sys_space_unmap(child->space, PLACE, 2 * TARN_PAGE_SIZE));
+    test_generated_code(child, memory);
+    test_two_addresses(child, memory);
 
     cap_t lesser = must(sys_cap_copy(SLOT_SPACE, memory, 0, RIGHT_READ | RIGHT_GRANT, 0));
     check(sys_space_map(child->space, lesser, PLACE, TARN_PAGE_SIZE, 0, RW | MAP_FIXED) == -E_BAD_RIGHT &&
