@@ -47,7 +47,8 @@ struct spinlock {
     }
 
 void lock_init(void); /* numbers the classes; before two CPUs take locks */
-/* Sets `sample_every` of a class, or of all (LOCK_CLASS_ALL), those of programs included. -E_NOT_FOUND. */
+/* Sets `sample_every` of a class, or of all (LOCK_CLASS_ALL), those of programs included. -E_NOT_FOUND.
+ * One caller at a time. */
 #define LOCK_CLASS_ALL (~0ull)
 int lock_sample(uint64_t number, uint32_t every);
 void lock_class_log(const struct lock_class *class); /* logs state_lock_class */

@@ -11,7 +11,6 @@
  */
 #include <arch/counter.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/kernel.h>
@@ -276,19 +275,15 @@ static int64_t check(uint64_t packed)
     return 0;
 }
 
-/* This CPU starts first: if it cannot count them all, no CPU can. */
+/* trace_lock held. This CPU starts first: if it cannot count them all, no CPU can. */
 static int64_t change(uint64_t mask, uint64_t part)
 {
-    uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
-    uint64_t old = atomic_load(&bound);
-    do
-        if (!start(&this_cpu()->counters, (old & ~mask) | part))
-            return -E_UNSUPPORTED;
-    while (!atomic_compare_exchange_strong(&bound, &old, (old & ~mask) | part));
+    const uint64_t changed = (atomic_load(&bound) & ~mask) | part;
+    if (!start(&this_cpu()->counters, changed))
+        return -E_UNSUPPORTED;
+    atomic_store(&bound, changed);
     atomic_fetch_add(&generation, 1); /* calls in progress began with other counters */
-    if (others)
-        smp_call(others, start_here, NULL);
-    start_here(NULL);
+    trace_on_every_cpu(start_here);
     return 0;
 }
 
@@ -297,6 +292,7 @@ int64_t counters_bind(uint64_t packed)
     int64_t error = check(packed);
     if (error)
         return error;
+    spin_lock(&trace_lock); /* also logs what holds now before another change */
     if (!packed && counters_are_bound())
         log_bound(0);
     error = change(SLOTS_MASK, packed);
@@ -304,6 +300,7 @@ int64_t counters_bind(uint64_t packed)
     update_entry_paths();
     if (!error && packed)
         log_bound(packed);
+    spin_unlock(&trace_lock);
     return error;
 }
 

@@ -18,6 +18,7 @@
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
+#include <kernel/trace/control.h>
 #include <kernel/trace/restart.h>
 #include <tarn/error.h>
 #include <trace/profile.h>
@@ -352,7 +353,10 @@ static int64_t choose(uint64_t period, uint32_t counter)
 int64_t profile_set(uint64_t period, uint32_t counter)
 {
     profile_close_window();
+    spin_lock(
+        &trace_lock); /* no period of one caller with the counter of another; logged in the same order */
     int64_t error = choose(period, counter);
+    spin_unlock(&trace_lock);
     if (error)
         return error;
     uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;

@@ -62,7 +62,7 @@ static inline struct trace_profile_row *profile_row(struct routine_profile *prof
     return profile_page(profile, number / PROFILE_PAGE_ROWS) + number % PROFILE_PAGE_ROWS;
 }
 
-/* When profiles were switched on last, in ticks; 0: never, or just now being switched on. */
+/* When profiles were switched on last, in ticks, under profiles_lock; 0: they are off, or not all on yet. */
 extern uint64_t profiles_since;
 extern uint64_t profiles_epoch;
 
@@ -93,9 +93,9 @@ void profile_free(struct routine_profile *profile);
 void profile_keep(struct routine_profile *profile); /* an empty one, for profile_new(), or frees it */
 void profiles_free_kept(void);
 
-/* The thread's profile, made or begun anew: counting begins at `born`, when it had run for `ran_before`. The
- * thread is current here, or does not run. NULL: no memory, or profiles are not on yet. */
-struct routine_profile *profile_make(struct thread *thread, uint64_t born, uint64_t ran_before);
+/* The thread's profile, made or begun anew. The thread is current here, or does not run. NULL: no memory, or
+ * profiles are not on yet. In any case nothing is open in the thread. */
+struct routine_profile *profile_make(struct thread *thread);
 /* The rows of instructions of a routine of the thread, as profile_count() does for its time. */
 void profile_count_instructions(struct thread *thread, struct profile_rows *rows, uint64_t key,
                                 uint64_t executed, uint64_t own);

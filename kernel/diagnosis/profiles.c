@@ -25,51 +25,47 @@ uint64_t profiles_since, profiles_epoch;
 
 /* ---- A thread's profile ---- */
 
-/* Counting of the thread begins at `born`, when it had run for `ran_before`. */
-static void begin_life(struct routine_profile *profile, struct thread *thread, uint64_t born,
-                       uint64_t ran_before)
+/* Counting begins now, or, if the thread runs, when it began to run, but not before profiles were switched
+ * on. */
+static void begin_life(struct routine_profile *profile, struct thread *thread)
 {
+    const struct cpu *cpu = this_cpu();
+    const bool runs = thread == cpu->current && cpu->switched_at > profiles_since;
     profile->thread = thread;
     profile->head.pid = thread->block->pid;
     profile->head.tid = thread->tid;
     profile->head.threads = 1;
-    profile->head.born = born;
-    profile->ran_before = ran_before;
+    profile->head.born = runs ? cpu->switched_at : profiles_since;
+    profile->ran_before = thread->run_ticks;
+    if (thread == cpu->current)
+        profile->ran_before += profile->head.born - cpu->switched_at;
     profile->head.name = virt_to_phys(thread->block->name);
     profile->head.open = virt_to_phys(&thread->routines);
     profile->served_since = 0;
-    thread->routines.depth = 0;
     profile_begin_instructions(&thread->routines);
     profile_begin_program(profile, thread);
 }
 
-__attribute__((noinline, cold)) struct routine_profile *profile_make(struct thread *thread, uint64_t born,
-                                                                     uint64_t ran_before)
+__attribute__((noinline, cold)) struct routine_profile *profile_make(struct thread *thread)
 {
     struct routine_profile *profile = thread->profile;
-    if (!__atomic_load_n(&profiles_since, __ATOMIC_RELAXED))
-        return NULL;
+    thread->routines.depth = 0;
     spin_lock(&profiles_lock);
+    if (!profiles_since) {
+        spin_unlock(&profiles_lock);
+        return NULL;
+    }
     if (profile) {
         profile_begin_change(profile);
         profile_clear(profile);
-        begin_life(profile, thread, born, ran_before);
+        begin_life(profile, thread);
         profile_end_change(profile);
     } else if ((profile = profile_new(TRACE_PROFILE_THREAD, thread->space))) {
-        begin_life(profile, thread, born, ran_before);
+        begin_life(profile, thread);
         profile_link(profile);
     }
     spin_unlock(&profiles_lock);
     return thread->profile = profile;
-}
-
-/* That of a thread that runs on this CPU. NULL: none. */
-static inline struct routine_profile *profile_of(struct thread *thread, uint64_t now)
-{
-    struct routine_profile *profile = thread->profile;
-    if (__builtin_expect(profile != NULL, 1))
-        return profile;
-    return profile_make(thread, now, thread->run_ticks + now - this_cpu()->switched_at);
 }
 
 __attribute__((noinline)) void profile_update_slowly(struct thread *thread, struct profile_rows *rows,
@@ -103,8 +99,8 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
 static inline void end_innermost(struct thread *thread, uint64_t now)
 {
     const uint32_t depth = thread->routines.depth;
-    struct routine_profile *profile;
-    if (depth && (profile = profile_of(thread, now)))
+    struct routine_profile *profile = thread->profile;
+    if (depth && profile)
         routine_end_any(thread, &profile->rows, &thread->routines, depth - 1, now);
 }
 
@@ -145,8 +141,9 @@ void profiles_end_interrupt(uint64_t now)
 
 static void begin_idle_out(struct thread *idle)
 {
-    if (!profile_is_current(idle->profile) && profile_make(idle, profiles_since, idle->run_ticks))
-        profile_begin_out(idle, THREAD_RUNNING, profiles_since);
+    const struct routine_profile *profile = profile_is_current(idle->profile) ? NULL : profile_make(idle);
+    if (profile)
+        profile_begin_out(idle, THREAD_RUNNING, profile->head.born);
 }
 
 /* On each CPU: counting of its thread begins when profiles were switched on, or when it began to run; that of
@@ -156,13 +153,10 @@ static void begin_here(void *unused)
     (void)unused;
     struct cpu *cpu = this_cpu();
     struct thread *thread = cpu->current;
-    const uint64_t born = cpu->switched_at > profiles_since ? cpu->switched_at : profiles_since;
-    if (!profiles_since) /* just switched on once more */
-        return;
     if (profiles_instructions)
         profile_begin_cpu();
     if (!profile_is_current(thread->profile))
-        profile_make(thread, born, thread->run_ticks + born - cpu->switched_at);
+        profile_make(thread);
     if (thread != cpu->idle)
         begin_idle_out(cpu->idle);
 }
@@ -184,28 +178,31 @@ static void agree(enum profiles_level level, bool instructions)
     update_entry_paths();
 }
 
-/* Their rows are of before. */
-static void drop_kept(void)
+/* No profile is made from here on until `profiles_since` is set. Those that are kept have rows of before. */
+static void stop_making(uint64_t epoch)
 {
     spin_lock(&profiles_lock);
+    profiles_since = 0;
+    __atomic_store_n(&profiles_epoch, epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&profile_list.epoch, epoch, __ATOMIC_RELAXED);
     profiles_free_kept();
     spin_unlock(&profiles_lock);
 }
 
-/* trace_lock held. */
+/* trace_lock held. Profiles are made once all sites are on. */
 static void switch_on(enum profiles_level level, bool instructions)
 {
-    __atomic_store_n(&profiles_since, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&profiles_epoch, profiles_epoch + 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&profile_list.epoch, profiles_epoch, __ATOMIC_RELAXED);
+    stop_making(profiles_epoch + 1);
     __atomic_store_n(&profile_list.until, 0, __ATOMIC_RELAXED);
     agree(level, instructions);
-    drop_kept();
-    __atomic_store_n(&profiles_since, arch_clock(), __ATOMIC_RELAXED);
+    spin_lock(&profiles_lock);
+    profiles_since = arch_clock();
+    spin_unlock(&profiles_lock);
     profiles_beat(profiles_since);
 }
 
-/* Without trace_lock: a CPU that spins for it would not respond. */
+/* Without trace_lock: a CPU that spins for it would not respond. By then another caller may have switched
+ * them off, or on once more. */
 static void begin_everywhere(void)
 {
     const uint64_t others = atomic_load_explicit(&sched_online_cpus, memory_order_relaxed) & ~this_cpu()->bit;
@@ -214,13 +211,13 @@ static void begin_everywhere(void)
     begin_here(NULL);
 }
 
-/* trace_lock held. What happens while the sites are switched may be counted, or not; nothing is later than
- * `until`. */
+/* trace_lock held. What happens while the sites are switched may be counted, or not; nothing begins later
+ * than `until`. */
 static void switch_off(void)
 {
+    stop_making(profiles_epoch);
     agree(PROFILES_OFF, false);
     __atomic_store_n(&profile_list.until, arch_clock(), __ATOMIC_RELAXED);
-    drop_kept();
 }
 
 int profiles_switch(enum profiles_level level, bool instructions)

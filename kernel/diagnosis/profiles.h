@@ -13,8 +13,10 @@
  * preempted, so nothing is atomic. Readers copy a row between `ended` and `begun` (profiles_read.c).
  *
  * A thread's profile is made when it first runs while profiles are on, and begins anew when they are switched
- * on again. At its end its rows are added to its process's, at the process's end to its creator's
- * (profiles_end.c). A profile without space for another row counts in the row TRACE_ROUTINE_OTHERS.
+ * on again; then nothing is open in it. Before that, what the thread has open counts for nothing: the sites
+ * of begins and ends are switched one after the other, so it may lack any of either. At its end its rows are
+ * added to its process's, at the process's end to its creator's (profiles_end.c). A profile without space for
+ * another row counts in the row TRACE_ROUTINE_OTHERS.
  *
  * Instructions can be counted beside the time (profiles_instructions.c): a second row for each routine, and
  * each thread's count of what it has executed. Then no place counts in line, so that counting time alone
@@ -105,7 +107,14 @@ _Static_assert(PROFILE_CACHE == 1u << (32 - 26), "profile_slot()");
 void profile_update_slowly(struct thread *thread, struct profile_rows *rows, uint64_t key, uint64_t since,
                            uint64_t elapsed, uint64_t own);
 
-/* Begins a routine in the thread, which is current; `depth` others are open. */
+/* How many routines the next one is nested in. Less than OPEN_ROUTINES_MAX also of what counts for nothing.
+ */
+static inline uint32_t routine_depth(const struct open_routines *routines)
+{
+    return routines->depth % OPEN_ROUTINES_MAX;
+}
+
+/* Begins a routine in the thread, which is current; `depth` others are open: 0, or routine_depth(). */
 static inline __attribute__((always_inline)) void routine_begin(struct open_routines *routines,
                                                                 uint32_t depth, uint64_t key, uint64_t now)
 {

@@ -213,8 +213,8 @@ void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
 /* A thread that runs can begin one more. */
 static inline void begin_out(struct thread *thread, uint16_t state, uint64_t now)
 {
-    routine_begin(&thread->routines, thread->routines.depth, trace_routine_key(TRACE_ROUTINE_OUT, state),
-                  now);
+    routine_begin(&thread->routines, routine_depth(&thread->routines),
+                  trace_routine_key(TRACE_ROUTINE_OUT, state), now);
 }
 
 void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t now)
@@ -223,7 +223,7 @@ void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t 
     if (profiles_instructions)
         profile_begin_out_counted(&thread->routines, key, now);
     else
-        routine_begin(&thread->routines, thread->routines.depth, key, now);
+        begin_out(thread, (uint16_t)state, now);
 }
 
 /* The thread was OUT in a system call. Both end now, because nothing logs them apart. */
@@ -250,7 +250,7 @@ static inline __attribute__((always_inline)) void count_switch(struct cpu *cpu, 
     struct routine_profile *profile = next->profile;
     begin_out(prev, state, now);
     if (__builtin_expect(!profile_is_current(profile), 0))
-        profile_make(next, now, next->run_ticks);
+        profile_make(next);
     else if (depth == 2 && next->traced & TRACED_SYSCALL && profiles_alone)
         end_wait(next, profile, now);
     else if (depth)
@@ -266,7 +266,7 @@ static __attribute__((noinline, cold)) void count_switch_instructions(struct cpu
     profile_switch_instructions(cpu, &prev->routines, &next->routines);
     profile_begin_out_counted(&prev->routines, trace_routine_key(TRACE_ROUTINE_OUT, state), now);
     if (!profile_is_current(profile))
-        profile_make(next, now, next->run_ticks);
+        profile_make(next);
     else if (next->routines.depth)
         profile_end_out_counted(next, &profile->rows, now);
 }

@@ -106,8 +106,9 @@ void routine_end_counted(struct thread *thread, struct profile_rows *rows, uint3
 
 void profile_begin_out_counted(struct open_routines *routines, uint64_t key, uint64_t now)
 {
-    begin_at(routines, routines->depth, routines->executed);
-    routine_begin(routines, routines->depth, key, now);
+    const uint32_t depth = routine_depth(routines);
+    begin_at(routines, depth, routines->executed);
+    routine_begin(routines, depth, key, now);
 }
 
 void profile_end_out_counted(struct thread *thread, struct profile_rows *rows, uint64_t now)

@@ -117,7 +117,8 @@ static void find_outside(struct routine_profile *profile, uint64_t outside[2])
     for (uint32_t i = 0; i < profile->head.count; i++) {
         const struct trace_profile_row *row = profile_row(profile, i);
         if (trace_routine_kind(row->key) != TRACE_ROUTINE_SERVED)
-            outside[trace_key_is_of_instructions(row->key)] -= row->exclusive;
+            outside[trace_key_is_of_instructions(row->key)] -=
+                trace_profile_least(outside[trace_key_is_of_instructions(row->key)], row->exclusive);
     }
 }
 

@@ -178,7 +178,7 @@ static __attribute__((noinline)) bool handle_counted(uint64_t address, uint32_t 
 {
     struct thread *self = current_thread();
     const uint64_t since = arch_clock();
-    const uint32_t depth = from_kernel ? self->routines.depth : 0;
+    const uint32_t depth = from_kernel ? routine_depth(&self->routines) : 0;
     struct fault_request request = {.address = address, .access = access};
     routine_begin(&self->routines, depth, trace_routine_key(TRACE_ROUTINE_FAULT, 0), since);
     const enum fault_result result = resolve(self, &request);

@@ -170,6 +170,16 @@ void trace_limits_statedump(void)
     spin_unlock(&trace_lock);
 }
 
+static int64_t sample_locks(uint64_t lock_class, uint64_t every)
+{
+    if (every > UINT32_MAX)
+        return -E_BAD_ARGUMENT;
+    spin_lock(&trace_lock);
+    const int result = lock_sample(lock_class, (uint32_t)every);
+    spin_unlock(&trace_lock);
+    return result;
+}
+
 static int64_t set_geometry(uint64_t buffer_bytes, uint64_t buffer_count)
 {
     if (!buffer_bytes && !buffer_count) {
@@ -276,7 +286,7 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     case TRACE_OP_SET_THRESHOLD:
         return limit_events(a, true, b);
     case TRACE_OP_SAMPLE_LOCKS:
-        return b > UINT32_MAX ? -E_BAD_ARGUMENT : lock_sample(a, (uint32_t)b);
+        return sample_locks(a, b);
     default:
         return -E_BAD_ARGUMENT;
     }

@@ -36,6 +36,11 @@ GUEST_kernel_scarce := free memory=256M
 $(foreach t,trace_control trace_state trace_schema trace_damage trace_command trace_boot trace_sites trace_counters trace_tables,\
     $(eval $(call guest_test_program,$t,tests/guest/$t.c user/bin/trace_rings.c)))
 $(eval $(call user_program,test_profiles,tests/guest/profiles.c,$(BA)/lib/libtarnprof.a))
+$(eval $(call user_program,test_trace_load,tests/guest/trace_load.c tests/guest/child.c user/bin/trace_rings.c,$(BA)/lib/libtarnprof.a))
+BOOT_FILES += test/trace_load=$(BA)/user/test_trace_load test/trace_load_long=$(BA)/user/test_trace_load
+GUEST_TESTS += trace_load trace_load_long
+GUEST_trace_load := smp=8
+GUEST_trace_load_long := free smp=8 seconds=900 long : switches all that can be switched, under load, for ten minutes
 # On so many CPUs.
 define profiles_on_cpus
 BOOT_FILES += test/profiles_$(1)=$(BA)/user/test_profiles
@@ -164,7 +169,8 @@ GUEST_feedback_off := timed
 # Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
 # are ordinary programs.
 $(foreach t,$(addprefix profiles_,1 2 4 8 program instructions work) lock_tables scarce shell tables_moved tables_work \
-    tables_work_many trace_control trace_state trace_schema trace_damage trace_locks trace_sites trace_counters trace_tables,\
+    tables_work_many trace_control trace_load trace_load_long trace_state trace_schema trace_damage \
+    trace_locks trace_sites trace_counters trace_tables,\
     $(eval AUTHORITY_test/$t := trace))
 AUTHORITY_test/kernel_frames := machine
 BOOT_FILES += test/labelled=$(BA)/user/trace

@@ -235,7 +235,8 @@ static inline void trace_profile_divide(struct trace_profile_copy *copy, uint64_
 /* What the kernel's rows leave of the life is the program's. */
 static inline void trace_profile_add_program(struct trace_profile_copy *copy)
 {
-    trace_profile_divide(copy, copy->head->life - trace_profile_in_kernel(copy, 0), 0);
+    trace_profile_divide(copy, trace_profile_difference(copy->head->life, trace_profile_in_kernel(copy, 0)),
+                         0);
 }
 
 /* What the kernel's rows leave of the thread's instructions. 0: they are not counted. */

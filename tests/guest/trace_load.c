@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace_load.c - all that can be switched is switched by several programs in tight loops, while others start,
+ * work and are killed; then the trace works as before.
+ *
+ *     trace_load [SECONDS]
+ *
+ * As trace_load_long it takes ten minutes.
+ */
+#include "child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <tarn/error.h>
+#include <tests/guest/trace_help.h>
+#include <unistd.h>
+#include <user/tarnprof/tarnprof.h>
+
+#define MS 1000000ull
+
+/* ---- Programs that switch --------------------------------------------------------------------------------
+ */
+
+enum { ONLY_PROFILES = 1, ALL_KINDS = 17 };
+
+static int64_t set_drain(uint64_t bits)
+{
+    const int64_t notification = sys_notification_create();
+    const int64_t result = control(TRACE_OP_SET_DRAIN, (uint64_t)notification, bits);
+    sys_cap_close((cap_t)notification);
+    return result;
+}
+
+static int64_t consume(uint64_t cpu, uint64_t packets)
+{
+    const struct trace_info *info = arch_trace_info();
+    return sys_trace_consume(SLOT_TRACE, (uint32_t)cpu, info->consumed[cpu % info->cpu_count] + packets);
+}
+
+static int64_t switch_something(uint64_t *random, uint64_t kinds)
+{
+    const uint64_t a = child_random(random), b = child_random(random),
+                   event = TRACE_ID(a % 30, (uint32_t)(b % 16));
+    switch (child_random(random) % kinds) {
+    case 0:
+        return control(TRACE_OP_SET_PROFILES, a % 3, b >> 60 & 1);
+    case 1:
+        return control(TRACE_OP_SET_MASK, a & 1 ? ~0ull : b, 0);
+    case 2:
+        return control(TRACE_OP_SET_SWITCHES, a % 64, a & 64 ? ~0ull : b);
+    case 3:
+        return control(TRACE_OP_SET_LOW_WATER, a & 1 ? 0 : 100, 0);
+    case 4:
+        return control(TRACE_OP_SET_GEOMETRY, 16384ull << a % 5, 4ull << b % 6);
+    case 5:
+        return control(TRACE_OP_SAMPLE_LOCKS, a & 1 ? ~0ull : b % 100, (a >> 8) % 3);
+    case 6:
+        return control(TRACE_OP_BIND_COUNTERS, a & 1 ? 0 : a & 2 ? 1 : b, 0);
+    case 7:
+        return control(TRACE_OP_BENCH, a & 1 ? event : ~0ull, 0);
+    case 8:
+        return control(TRACE_OP_CLEAR, 0, 0);
+    case 9:
+        return control(TRACE_OP_STATEDUMP, 0, 0);
+    case 10:
+        return control(TRACE_OP_FLUSH, a & 1 ? ~0ull : b % 9, 0);
+    case 11:
+        return control(TRACE_OP_SET_MODE, a % 3, 0);
+    case 12:
+        return control(TRACE_OP_SAMPLE_EVENTS, event, (a >> 32) % 1000);
+    case 13:
+        return control(TRACE_OP_SET_THRESHOLD, event, (a >> 32) % 1000);
+    case 14:
+        return control(TRACE_OP_SET_PROFILE, a & 1 ? 0 : 50000 + b % 1000000, (a >> 1) % 3);
+    case 15:
+        return set_drain(1 + a % 7);
+    default:
+        return consume(a % 5, b % 3);
+    }
+}
+
+static bool is_expected(int64_t result)
+{
+    return result >= 0 || result == -E_BUSY || result == -E_BAD_ARGUMENT || result == -E_NOT_FOUND ||
+           result == -E_NO_MEMORY || result == -E_UNSUPPORTED;
+}
+
+/* `words`: kinds, seed, nanoseconds. Returns its exit status. */
+static int play_switcher(char *const *words)
+{
+    const uint64_t kinds = strtoull(words[0], NULL, 0), seed = strtoull(words[1], NULL, 0),
+                   end = deadline_after(strtoull(words[2], NULL, 0));
+    uint64_t random = seed * 0x9e3779b97f4a7c15ull | 1, changes = 0, accepted = 0;
+    for (; clock_monotonic_ns() < end; changes++) {
+        const int64_t result = switch_something(&random, kinds);
+        accepted += result >= 0;
+        if (!is_expected(result))
+            return 1;
+    }
+    printf("# %u changes, %u accepted\n", (unsigned)changes, (unsigned)accepted);
+    return 0;
+}
+
+/* ---- The load --------------------------------------------------------------------------------------------
+ */
+
+static pid_t start(char *const *words, const posix_spawn_file_actions_t *actions)
+{
+    pid_t pid = 0;
+    return posix_spawnp(&pid, words[0], actions, NULL, words, environ) ? 0 : pid;
+}
+
+/* Some of them, half of which are killed. */
+static void start_and_kill(uint64_t *random, const posix_spawn_file_actions_t *actions)
+{
+    static char *const programs[][5] = {
+        {"true"},   {"ls", "/bin"}, {"sh", "-c", "ls /etc | wc"}, {"lockstorm", "4", "200"},
+        {"market"}, {"ps"}};
+    enum { AT_A_TIME = 5 };
+    pid_t pid[AT_A_TIME];
+    for (unsigned i = 0; i < AT_A_TIME; i++)
+        pid[i] = start(programs[child_random(random) % (sizeof programs / sizeof *programs)], actions);
+    sys_thread_sleep(deadline_after(child_random(random) % (30 * MS)));
+    for (unsigned i = 0; i < AT_A_TIME; i++)
+        if (pid[i] && child_random(random) % 2)
+            kill(pid[i], SIGKILL);
+    for (unsigned i = 0; i < AT_A_TIME; i++)
+        if (pid[i])
+            waitpid(pid[i], NULL, 0);
+}
+
+static bool succeeds(pid_t pid)
+{
+    int status = -1;
+    return pid && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void switch_under_load(char *self, unsigned kinds, uint64_t ns)
+{
+    enum { SWITCHERS = 2 };
+    uint64_t end = deadline_after(ns), random = 7;
+    posix_spawn_file_actions_t actions;
+    pid_t pid[SWITCHERS];
+    bool good = true;
+    for (unsigned i = 0; i < SWITCHERS; i++) {
+        char word[3][24];
+        snprintf(word[0], sizeof word[0], "%u", kinds);
+        snprintf(word[1], sizeof word[1], "%u", i + 1);
+        snprintf(word[2], sizeof word[2], "%llu", (unsigned long long)ns);
+        pid[i] = start((char *[]){self, "switch", word[0], word[1], word[2], NULL}, NULL);
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/tmp/trace_load", O_CREAT | O_WRONLY, 0666);
+    while (clock_monotonic_ns() < end)
+        start_and_kill(&random, &actions);
+    posix_spawn_file_actions_destroy(&actions);
+    for (unsigned i = 0; i < SWITCHERS; i++)
+        good &= succeeds(pid[i]);
+    unlink("/tmp/trace_load");
+    check(good, "%s switched under load", kinds == ONLY_PROFILES ? "profiles are" : "everything is");
+}
+
+/* ---- Afterwards ------------------------------------------------------------------------------------------
+ */
+
+#define NUMBER 0x7e570000ull /* no other program logs such ones */
+
+static void test_events(void)
+{
+    const uint32_t cpus = arch_trace_info()->cpu_count;
+    const uint64_t mask = arch_trace_info()->mask;
+    uint32_t heard = 0;
+    control(TRACE_OP_SET_MASK, CLASS_USER_BIT, 0);
+    for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+        move_to(cpu);
+        const uint64_t discarded = discarded_on(cpu);
+        log_numbers(NUMBER + cpu, NUMBER + cpu + 1);
+        const struct numbers numbers = find_numbers(NUMBER + cpu, NUMBER + cpu + 1);
+        heard += numbers.on_cpu[cpu] == 1;
+        if (numbers.on_cpu[cpu] != 1)
+            printf("# CPU %u: found %u, %u events discarded\n", cpu, (unsigned)numbers.found,
+                   (unsigned)(discarded_on(cpu) - discarded));
+    }
+    check(heard == cpus, "each CPU logs: %u of %u", heard, cpus);
+    process_set_affinity(~0ull);
+    control(TRACE_OP_SET_MASK, mask, 0);
+}
+
+/* The exclusive times of all rows; UINT64_MAX: one has more than there is. */
+static uint64_t add_up(const struct tarnprof *profile)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < profile->head->rows; i++) {
+        const struct trace_profile_row *row = &profile->rows[i];
+        if (row->exclusive > profile->head->life)
+            return UINT64_MAX;
+        time += trace_routine_kind(row->key) == TRACE_ROUTINE_SERVED ? 0 : row->exclusive;
+    }
+    return time;
+}
+
+static void test_profiles(void)
+{
+    struct tarnprof profile = {0};
+    uint32_t profiles = 0, right = 0;
+    check(control(TRACE_OP_SET_PROFILES, 1, 0) == 0, "profiles are switched on");
+    sys_thread_sleep(deadline_after(20 * MS));
+    for (; tarnprof_next(&profile, SLOT_TRACE) > 0; profiles++)
+        right += add_up(&profile) == profile.head->life;
+    check(profiles > arch_trace_info()->cpu_count && right == profiles, "and add up: %u of %u", right,
+          profiles);
+    tarnprof_free(&profile);
+    control(TRACE_OP_SET_PROFILES, 0, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const bool is_long = strstr(argv[0], "_long");
+    if (argc == 5)
+        return play_switcher(argv + 2);
+    const uint64_t ns = (argc > 1 ? strtoull(argv[1], NULL, 0) : is_long ? 600 : 4) * 500 * MS;
+    switch_under_load(argv[0], ONLY_PROFILES, ns); /* each change is followed by others at once */
+    switch_under_load(argv[0], ALL_KINDS, ns);
+    control(TRACE_OP_SET_PROFILES, 0, 0);
+    check(succeeds(start((char *[]){"trace", "study", "default", NULL}, NULL)), "the trace is set back");
+    test_events();
+    test_profiles();
+    return finish_tests();
+}
