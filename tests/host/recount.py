@@ -137,7 +137,7 @@ def delayed_by(trace):
 
 class Drain:
     """What the drain of the trace caused (`tarn --without-drain`). A thread drains from its first mark to its last, a server
-    while it works on a call of a draining thread. Interrupts belong to nobody.
+    while it works on a call of a draining thread. Interrupts belong to nobody; the time of a timer's is its thread's all the same.
 
     events: all of it; ran, pieces: {tid: ticks, number of pieces} that draining threads ran; served: a server did. unclear: ticks
     that a server was still on its way to sleep after a client had given it a call."""
@@ -146,7 +146,7 @@ class Drain:
         self.events, self.ran, self.pieces, self.served = set(), collections.Counter(), collections.Counter(), False
         self.drains, self.calls, self.serving = set(), set(), Serving()
         self.unclear, given = collections.Counter(), {}
-        inside, last = collections.Counter(), {}
+        inside, timers, last = collections.Counter(), set(), {}
         for event in trace.events:
             if event.name == "ipc_receive" and event.tid == event.fields["client_tid"]:
                 given[self.serving.servers.get(event.fields["call_id"], 0)] = event.ticks
@@ -159,8 +159,12 @@ class Drain:
                 self.ran[tid] += event.ticks - before if counts else 0
                 self.pieces[tid] += counts
             interrupts = event.name in ("irq_handler_entry", "irq_ipi_entry")
-            if self.takes(event, inside[event.cpu] > 0 or interrupts):
+            if event.name == "irq_timer_entry":
+                timers.add(event.cpu)
+            if self.takes(event, inside[event.cpu] > 0 or interrupts or event.cpu in timers):
                 self.events.add(event)
+            if event.name in ("irq_timer_exit", "sched_switch"):
+                timers.discard(event.cpu)
             if interrupts:
                 inside[event.cpu] += 1
             elif event.name in ("irq_handler_exit", "irq_ipi_exit"):

@@ -35,6 +35,9 @@ static const char one_drain[] =
     "126000 0 syscall_exit number=space_map tid=22\n"
     "126500 0 irq_handler_entry irq=7\n"
     "127000 0 irq_handler_exit irq=7 ret=1\n"
+    "127100 0 irq_timer_entry due=127000\n"
+    "127200 0 timer_expire tid=11\n"
+    "127300 0 irq_timer_exit expired=1\n"
     "128000 0 ipc_reply call_id=7 client_tid=21 is_entry=1\n"
     "128100 0 sched_switch prev_tid=22 prev_pid=4 prev_comm=net prev_state=blocked_ipc_receive next_tid=21 "
     "next_pid=3 next_comm=traced\n"
@@ -88,6 +91,8 @@ static void test_without_drain(void)
            {"thread calc ran_ns", 18000}, {"event syscall_entry events", 3},
            {"event trace_drain_begin events", EXPECT_NO_ROW}, {"event ipc_receive events", EXPECT_NO_ROW},
            {"event irq_handler_entry events", 1}, {"event irq_handler_exit events", 1},
+           {"event irq_timer_entry events", 1}, {"event irq_timer_exit events", 1},
+           {"event timer_expire events", 1},
            {"event sched_switch events", 2}, {"cpu cpu~0 switches", 4});
     EXPECT("threads", WITHOUT, {"thread traced running_ns", 12000}, {"thread traced waiting_ns", 19000},
            {"thread net running_ns", 700}, {"thread calc running_ns", 18000});

@@ -114,6 +114,7 @@ void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread 
         set_state(model, next, MODEL_RUNNING, since);
     cpu->thread = next;
     cpu->is_lost = false;
+    cpu->in_timer = false; /* its end may have been lost */
 }
 
 /* The first event of a CPU. Its time may begin with a packet that began earlier. Returns when. */

@@ -85,7 +85,8 @@ bool model_is_drain_event(const struct model *model, const struct cursor *cursor
 
     if (handle == on_drain_begin || handle == on_drain_end || is_about_drain(model, cursor))
         return true;
-    if (handle == on_irq_entry || handle == on_ipi_entry || thread == NULL)
+    if (handle == on_irq_entry || handle == on_ipi_entry || handle == on_timer_entry || thread == NULL ||
+        model->cpus[cursor->rank].in_timer)
         return false;
     return model_is_left_out(model, thread) || (handle == on_receive && receives_drain_call(model, cursor));
 }
@@ -100,6 +101,18 @@ void on_drain_begin(struct model *model, struct model_cpu *cpu, const struct eve
     close_segment(model, thread, model->now);
     set_drains(thread, true);
     activity_enter(model, thread, ACTIVITY_DRAIN, UINT32_MAX, get32(model, event, action->at[1]), 0);
+}
+
+void on_timer_entry(struct model *model, struct model_cpu *cpu, const struct event *event,
+                    const struct model_action *action)
+{
+    cpu->in_timer = true;
+}
+
+void on_timer_exit(struct model *model, struct model_cpu *cpu, const struct event *event,
+                   const struct model_action *action)
+{
+    cpu->in_timer = false;
 }
 
 static bool is_in_round(const struct model_thread *thread)

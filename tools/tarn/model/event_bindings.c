@@ -77,8 +77,10 @@ static const struct event_binding details[] = {
     {"ipc_return", on_return, {"call_id", "error"}, "88"},
 };
 
-/* Marks of the drain. Older schemas lack them, and only --without-drain needs them (filter_resolve). */
+/* For --without-drain: older schemas lack the marks of the drain (filter_resolve). */
 static const struct event_binding marks[] = {
+    {"irq_timer_entry", on_timer_entry, {"due"}, "8"},
+    {"irq_timer_exit", on_timer_exit, {"expired"}, "4"},
     {"trace_drain_begin", on_drain_begin, {"tid", "cpu"}, "44"},
     {"trace_drain_end", on_drain_end, {"tid", "is_last"}, "44"},
 };

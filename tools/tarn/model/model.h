@@ -162,6 +162,7 @@ struct model_cpu {
     /* private to the model */
     uint32_t expired_tid;      /* the thread of the last time-out */
     uint32_t exception_action; /* `action` of the last exception_exit */
+    uint32_t in_timer;         /* 1: a timer interrupt is handled, which is no activity */
 };
 
 struct model_process {
