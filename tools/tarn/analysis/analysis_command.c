@@ -10,6 +10,7 @@
 #include <tools/tarn/analysis/columns.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/print/print_table.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/symbols/symbols.h>
 
 #define TEXT_TOP 15u
@@ -137,6 +138,7 @@ static void print_json(FILE *to, const struct analysis *analysis, uint64_t top, 
         fputc(',', to);
         losses_print_json(to, losses);
     }
+    fprintf(to, ",\"clock_is_shared\":%s", trace_shares_clock(analysis->trace) ? "true" : "false");
     if (analysis->drained != NULL)
         print_left_out(to, analysis);
     if (analysis->subtracts)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/command/diff.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/symbols/symbols.h>
 
 static bool uses_symbols(const struct diff *diff)
@@ -131,6 +132,24 @@ void diff_tell_losses(const struct run *run, const char *name)
         complain("%s: %s", name, text);
 }
 
+/* Counts are the same whatever the clock counts. */
+static void complain_of_clocks(const struct diff *diff)
+{
+    const struct trace *a = &diff->runs[0][0].trace, *b = &diff->runs[1][0].trace;
+
+    if (trace_shares_clock(a) || trace_shares_clock(b))
+        complain(
+            "clock: %s counts the instructions of all its CPUs together (A has %" PRIu64 ", B has %" PRIu64
+            "): times of what runs beside other busy CPUs contain what those executed%s. Compare counts, "
+            "or runs on one CPU",
+            trace_shares_clock(a) && trace_shares_clock(b) ? "each side's"
+            : trace_shares_clock(a)                        ? "A's"
+                                                           : "B's",
+            schema_cpu_count(&a->schema), schema_cpu_count(&b->schema),
+            schema_cpu_count(&a->schema) != schema_cpu_count(&b->schema) ? ", more on the side with more CPUs"
+                                                                         : "");
+}
+
 bool diff_has_several(const struct diff *diff)
 {
     return diff->run_count[0] > 1 || diff->run_count[1] > 1;
@@ -171,6 +190,7 @@ static int show(struct diff *diff)
         for (unsigned run = 0; run < diff->run_count[side]; run++)
             if (!ask_run(diff, side, run, &status))
                 return status;
+    complain_of_clocks(diff);
     diff_compare(diff);
     diff_print(diff);
     return status;

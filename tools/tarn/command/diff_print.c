@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <tools/tarn/command/diff.h>
 #include <tools/tarn/print/print_table.h>
+#include <tools/tarn/read/judge.h>
 
 static void print_run(const struct run *run)
 {
@@ -12,6 +13,7 @@ static void print_run(const struct run *run)
     print_json_string(stdout, run->directory);
     printf(",\"unit\":%.9f,", run->unit);
     losses_print_json(stdout, &run->losses);
+    printf(",\"clock_is_shared\":%s", trace_shares_clock(&run->trace) ? "true" : "false");
 }
 
 /* The members of the first run, then all runs. */

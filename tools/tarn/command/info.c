@@ -15,6 +15,7 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/command/recipe.h>
 #include <tools/tarn/print/print_table.h>
+#include <tools/tarn/read/judge.h>
 #include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
 #include <unistd.h>
@@ -153,15 +154,16 @@ static double seconds_between(const struct trace *trace, uint64_t begin, uint64_
     return (double)schema_elapsed_ns(&trace->schema, begin, end) / 1e9;
 }
 
-static void print_clock(const struct schema *schema)
+static void print_clock(const struct trace *trace)
 {
+    const struct schema *schema = &trace->schema;
     struct clock_trust trust;
 
     printf("clock       %s, %" PRIu64 " Hz", schema->tsdl.clock_name, schema->clock_freq);
     if (schema_clock_trust(schema, &trust))
         printf(", %s %" PRIu64 " ppm (%s)", trust.is_certain ? "within" : "UNCERTAIN by", trust.error_ppm,
                trust.sources);
-    printf("\n");
+    printf("%s\n", trace_shares_clock(trace) ? "; counts the instructions of all CPUs together" : "");
 }
 
 /* Returns the text of TRACE_SAVED_NAME, which the caller frees; NULL: the trace has none that can be read. */
@@ -266,7 +268,7 @@ static void print_text(const struct info *info)
     printf("trace       %s\n", trace->directory);
     printf("schema      %s, %u events declared\n", uuid, schema->event_count);
     printf("byte order  %s\n", schema->big_endian ? "big-endian" : "little-endian");
-    print_clock(schema);
+    print_clock(trace);
     printf("start       %s.%09" PRId64 " UTC\n", date, start % 1000000000);
     printf("duration    %.9f s\n", seconds_between(trace, trace->begin, trace->end));
     printf("CPUs        %u\n", trace->stream_count);
@@ -350,6 +352,7 @@ static void print_json(const struct info *info)
     printf("]");
     printf(",");
     losses_print_json(stdout, &info->losses);
+    printf(",\"clock_is_shared\":%s", trace_shares_clock(trace) ? "true" : "false");
     printf(",\"streams\":[");
     for (unsigned i = 0; i < trace->stream_count; i++) {
         const struct survey *survey = &info->surveys[i];

@@ -333,6 +333,11 @@ static void judge_clocks(const struct trace *trace, uint64_t bytes, struct repor
     free(judge.kinds);
 }
 
+bool trace_shares_clock(const struct trace *trace)
+{
+    return schema_env(&trace->schema, "recipe", true) != NULL && schema_cpu_count(&trace->schema) > 1;
+}
+
 uint64_t trace_known_end(const struct trace *trace)
 {
     uint64_t end = trace->end;

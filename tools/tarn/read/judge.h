@@ -25,6 +25,10 @@
 /* Reports to REPORTER. Reads at most BYTES to compare clocks. */
 void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter);
 
+/* Whether the clock counts the instructions of several CPUs together, as that of a deterministic machine
+ * does: it advances for a CPU that is busy while others execute, too. */
+bool trace_shares_clock(const struct trace *trace);
+
 /* Returns the earliest end of a stream (ticks). Up to it, every stream has reported its losses, even if the
  * pull ended early. */
 uint64_t trace_known_end(const struct trace *trace);

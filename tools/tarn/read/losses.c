@@ -93,8 +93,11 @@ void format_report(const struct trace *trace, const struct report *report, char 
     switch (report->anomaly) {
     case ANOMALY_LOST_EVENTS:
         format_count(report->count, "event", count);
-        snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s between [%s] and [%s]", kind->name,
-                 report->stream->name, cpu, report->packet_seq, count, begin, end);
+        snprintf(text, size, "%s: file %s%s packet %" PRIu64 ": lost %s %s [%s]%s%s%s", kind->name,
+                 report->stream->name, cpu, report->packet_seq, count,
+                 report->begin < report->end ? "between" : "after", begin,
+                 report->begin < report->end ? " and [" : ", up to an unknown time",
+                 report->begin < report->end ? end : "", report->begin < report->end ? "]" : "");
         break;
     case ANOMALY_LOST_PACKETS:
         format_count(report->count, "packet", count);
@@ -299,10 +302,16 @@ void losses_print_csv(FILE *to, const struct losses *losses, const char *name)
         fprintf(to, "%s,%" PRIu64 "\n", facts[i].name, facts[i].value);
 }
 
-static void complain_of_clock(const struct schema *schema)
+static void complain_of_clock(const struct trace *trace)
 {
+    const struct schema *schema = &trace->schema;
     struct clock_trust trust;
 
+    if (trace_shares_clock(trace))
+        complain("clock: it counts the instructions of all %" PRIu64
+                 " CPUs together: while N of them are busy, "
+                 "each seems to run N times as long as it executes",
+                 schema_cpu_count(schema));
     if (schema_clock_trust(schema, &trust) && !trust.is_certain)
         complain("clock: no two sources agree on the guest's clock rate; durations may be wrong by %g %% "
                  "(sources: %s)",
@@ -323,7 +332,7 @@ void losses_summary(const struct losses *losses)
     if (losses->lacks[0] != '\0')
         complain("%s", losses->lacks);
     if (losses->trace != NULL) /* the trace was opened */
-        complain_of_clock(&losses->trace->schema);
+        complain_of_clock(losses->trace);
 }
 
 int losses_status(const struct losses *losses)
