@@ -234,7 +234,11 @@ static void print_json(struct show *show)
         printf("%c\"%c\":", side ? ',' : '{', 'a' + (int)side);
         print_json_string(stdout, first->runs[side]->directory);
     }
-    fputs(",\"environment\":[", stdout);
+    for (unsigned side = 0; side < 2; side++) {
+        fputs(side ? "},\"b\":{" : ",\"losses\":{\"a\":{", stdout);
+        losses_print_json(stdout, &first->runs[side]->losses);
+    }
+    fputs("}},\"environment\":[", stdout);
     each_environment(first, tell_environment_json);
     printf("],\"alike\":%" PRIu64 ",\"processors\":[", first->alike);
     print_cpus_json(first);
