@@ -92,8 +92,7 @@ static void test_without_drain(void)
            {"event trace_drain_begin events", EXPECT_NO_ROW}, {"event ipc_receive events", EXPECT_NO_ROW},
            {"event irq_handler_entry events", 1}, {"event irq_handler_exit events", 1},
            {"event irq_timer_entry events", 1}, {"event irq_timer_exit events", 1},
-           {"event timer_expire events", 1},
-           {"event sched_switch events", 2}, {"cpu cpu~0 switches", 4});
+           {"event timer_expire events", 1}, {"event sched_switch events", 2}, {"cpu cpu~0 switches", 4});
     EXPECT("threads", WITHOUT, {"thread traced running_ns", 12000}, {"thread traced waiting_ns", 19000},
            {"thread net running_ns", 700}, {"thread calc running_ns", 18000});
     EXPECT("syscalls", WITHOUT, {"call futex_wake calls", 2}, {"call thread_yield calls", 1},

@@ -317,6 +317,32 @@ static void test_no_previous(void)
            "a damaged store is reported");
 }
 
+/* When the last packet of a CPU in the output ends. */
+static uint64_t last_end(uint32_t cpu)
+{
+    struct trace_packet packet = {0};
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/cpu%u", output, cpu);
+    FILE *file = fopen(path, "r");
+    if (file && fseek(file, -(long)MAKE_BUFFER_BYTES, SEEK_END) == 0 &&
+        fread(&packet, sizeof(packet), 1, file) != 1)
+        packet.timestamp_end = 0;
+    if (file)
+        fclose(file);
+    return get64(&made, (uint8_t *)&packet.timestamp_end);
+}
+
+static void test_lost_end(void)
+{
+    make_guest(&made);
+    make_packet(&made, 1, 6, MADE_WHOLE);
+    make_packet(&made, 1, 7, MADE_OPEN);
+    put64(&made, made_control(&made, 0) + offsetof(struct trace_control, discarded), 5);
+    expect(pull_core() == 0 && last_end(1) > 7ull << 20 && last_end(0) == last_end(1),
+           "a loss up to the end lasts until the latest time of any CPU");
+}
+
 static void test_packets(void)
 {
     make_guest(&made);
@@ -526,6 +552,7 @@ int main(int argc, char **argv)
         test_stores();
         test_no_previous();
         test_packets();
+        test_lost_end();
         test_metadata();
         test_hole_in_memory();
         test_ram_elsewhere();

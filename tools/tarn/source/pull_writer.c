@@ -494,7 +494,7 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
         counts.discarded = stream->discarded_last;
     if (counts.head == stream->next && counts.discarded == stream->discarded_last && !stream->is_cut)
         return true;
-    make_closing(writer, &closing.header, cpu, &counts, time);
+    make_closing(writer, &closing.header, cpu, &counts, time > stream->end ? time : stream->end);
     return add_packet(writer, cpu, &closing, fail);
 }
 
@@ -502,7 +502,8 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
 {
-    const uint64_t time = latest_time(writer, status);
+    const uint64_t time =
+        is_whole ? latest_time(writer, status) : status->time; /* after that all is unknown */
 
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
         struct wire_cpu_status counts = {.events = TRACE_EVENTS_UNKNOWN};
