@@ -320,7 +320,7 @@ static const struct damage {
     uint64_t value;
 } damages[] = {
     {ANOMALY_MAGIC, 0, 4, 0xc1fc1fc2},
-    {ANOMALY_UUID, 8, 1, 0x5a},
+    {ANOMALY_UUID, 8, 8, 0},
     {ANOMALY_STREAM_ID, 4, 4, 1},
     {ANOMALY_SIZE, 48, 8, 7},
     {ANOMALY_SIZE, 40, 8, 1ull << 40},
