@@ -22,8 +22,8 @@ extern char **environ;
 
 static const char synopsis[] =
     "[-a] [run COMMAND [ARGUMENT]... | FILE [NUMBER]]\n"
-    "  run COMMAND  run it, and print in which routines of the kernel its processes were, how\n"
-    "               often and how long; of those that have ended when it ends\n"
+    "  run COMMAND  run it, and print how often and how long its processes were in which routines\n"
+    "               of the kernel; processes that outlive it are left out\n"
     "  FILE NUMBER  show this snapshot, from 1, of a file that ktaud wrote; the last one without NUMBER\n"
     "  neither      of all processes, since profiles were switched on\n"
     "  -a           all routines, not only the 30 with the most time\n";

@@ -258,7 +258,7 @@ static int sample_events(int argc, char **argv)
     if (argc == 1)
         return list_limited(false);
     if (argc == 2)
-        return refuse("of how many events is one to be logged? trace sample %s N", argv[1]);
+        return refuse("usage: trace sample EVENTS N: log one in N of these events");
     if (!parse_number(argv[2], &every))
         return 1;
     if (!every || every > TRACE_SAMPLE_EVERY_MAX)

@@ -65,9 +65,10 @@ static int run_lines(FILE *file, const char *name, trace_run *run)
     while (found == 0 && next_setting(file, name, &line) == 1) {
         const int status = run(line.count, line.words);
         if (status && line.is_optional)
-            fprintf(stderr, "%s: %s:%u: the study goes on without\n", program_name, name, line.number);
+            fprintf(stderr, "%s: %s:%u: not supported here; skipped\n", program_name, name, line.number);
         else if (status)
-            return refuse("%s:%u: '%s' failed: what follows is not set", name, line.number, line.words[0]);
+            return refuse("%s:%u: '%s' failed; the commands after it were not executed", name, line.number,
+                          line.words[0]);
     }
     return found == 0 ? 0 : 1;
 }

@@ -164,8 +164,7 @@ static bool watch_interval(struct trace_table_print *print, const struct trace_t
     is_moving |= copy_tables(1, table, print->cpu_count);
     print->elapsed = arch_trace_clock() - begin;
     if (is_moving)
-        print->put(
-            "rows of what had ended were moved while they were read: some may count twice, or not at all\n");
+        print->put("rows were moved while they were read: some updates may count twice, or not at all\n");
     follow_moves(table->adds ? table->adds : table, table->adds ? table : NULL, print->cpu_count);
     subtract_table(table, print->cpu_count);
     if (table->adds)

@@ -85,7 +85,7 @@ static bool is_same_run(const struct trace *trace, struct emulator *emulator, en
                 difference.cpu, difference.trace_first, difference.trace_last, difference.cpu,
                 difference.run_first, difference.run_last);
     } else if (end == JOURNEY_MISSED) {
-        complain("the run does not come to the event: what is left of it agrees with the trace in %" PRIu64
+        complain("the run does not come to the event, although the trace it left agrees in %" PRIu64
                  " events",
                  difference.compared);
     } else {

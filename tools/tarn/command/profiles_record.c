@@ -188,10 +188,11 @@ static bool receive_all(const struct profiles_record *record, struct profiles_wr
         ok = receive_one(&reader, writer, &got, fail);
     free(reader.payload);
     if (ok && got == TRACE_PROFILE_GOT_DAMAGED)
-        return fail_set(fail, "what came at byte %llu is no profile: %s; %zu snapshots before it are in %s",
+        return fail_set(fail, "invalid profile at byte %llu: %s; %zu complete snapshots are in %s",
                         (unsigned long long)reader.offset, reader.wrong, writer->added, record->path);
     if (ok && got == TRACE_PROFILE_GOT_CUT)
-        return fail_set(fail, "the connection ended in the middle of a snapshot; %zu before it are in %s",
+        return fail_set(fail,
+                        "the connection ended in the middle of a snapshot; %zu complete snapshots are in %s",
                         writer->added, record->path);
     return ok;
 }

@@ -178,11 +178,11 @@ static bool set_guest(const struct study *study, char *source)
         if (line->is_analysis || run_setting(line, source) == EXIT_OK)
             continue;
         if (!line->is_optional) {
-            complain("%s:%u: '%s' failed: what follows is not set", study->name, line->number,
+            complain("%s:%u: '%s' failed; the commands after it were not executed", study->name, line->number,
                      line->words[0]);
             return false;
         }
-        complain("%s:%u: the guest lacks this: the study goes on without", study->name, line->number);
+        complain("%s:%u: not supported by this guest; skipped", study->name, line->number);
     }
     return true;
 }

@@ -84,13 +84,15 @@ static uint64_t ticks_between(const struct moment *before, const struct moment *
 static void complain_of_rows(const char *name, const struct counted *counted)
 {
     if (counted->count == 0 && counted->damaged == 0)
-        complain("%s: no rows: nothing was counted; `tarn tables --help` says when these are", name);
+        complain(
+            "%s: no rows, because nothing was counted; `tarn tables --help` says how to switch counting on",
+            name);
     if (counted->damaged != 0)
         complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
                  counted->damaged, counted->damaged == 1 ? " is" : "s are");
     if (counted->is_moving)
-        complain("%s: rows of what had ended were moved while they were read: sums over rows may have some "
-                 "updates twice, or not at all; read them again",
+        complain("%s: rows were moved while they were read: sums may count some updates twice, or not at "
+                 "all; try again",
                  name);
     if (counted->no_row != 0)
         complain("%s: %" PRIu64 " update%s found no row, because no more may be used: %s keys are missing",
