@@ -117,7 +117,7 @@ static int64_t attach_or_wait(cap_t server, struct pool *pool, uint32_t *place)
     bool others = pool->attached != 0;
     lock_release(&pool->lock);
     if (result == POOL_FULL)
-        return wait_for_buffer(pool, TARN_FOREVER, place);
+        return wait_for_buffer(pool, call_deadline(), place);
     if ((result == -ENFILE || result == -ENOMEM) && others &&
         wait_for_buffer(pool, deadline_after(PATIENCE_NS), place) == 0)
         return 0;

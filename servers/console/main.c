@@ -3,8 +3,8 @@
  * main.c - the console server: one thread, woken by requests and by input.
  *
  * With one thread, the text of each request stays together and no locks are needed. The server waits only for
- * the machine's console and, when Ctrl-C kills, for proc. Neither waits for the console: proc's workers never
- * call it; its reaper does, but nothing waits for the reaper. Read next: line.c.
+ * the machine's console and, when Ctrl-C kills, for proc, which replies or is given up (SERVER_PATIENCE_NS):
+ * its workers never call the console; its reaper does, but no worker waits for the reaper. Read next: line.c.
  */
 #include "line.h"
 #include <errno.h>
@@ -109,8 +109,11 @@ static int64_t console_read(struct server_request *request)
 
 static void kill_foreground(void)
 {
-    for (uint32_t i = 0; i < foreground_count; i++)
-        call_server(SLOT_PROC, PROC_KILL, foreground[i], SIGINT, PROC_KILL_TREE, 0);
+    int64_t result = 0;
+    for (uint32_t i = 0; i < foreground_count && result != -ETIMEDOUT; i++)
+        result = call_server(SLOT_PROC, PROC_KILL, foreground[i], SIGINT, PROC_KILL_TREE, 0);
+    if (result == -ETIMEDOUT)
+        debug_printf("console: proc does not reply: Ctrl-C has no effect\n");
 }
 
 static void console_notified(uint64_t bits)

@@ -15,8 +15,7 @@
 #include <string.h>
 #include <tarn/file_kind.h>
 #include <tarn/runtime.h>
-
-#define REPLY_NS 10000000000ull /* a server that has not replied by then is broken */
+#include <tarn/server.h>
 
 static struct server_program {
     const struct server_declaration *declaration;
@@ -209,8 +208,7 @@ void wait_for_servers(void)
 {
     for (unsigned i = 0; i < SERVER_COUNT; i++) {
         struct ipc_message message = {.label = SERVER_PING};
-        if (servers[i].running &&
-            ipc_call_deadline(server_declarations[i].slot, &message, deadline_after(REPLY_NS)) < 0)
+        if (servers[i].running && call_server_message(server_declarations[i].slot, &message) < 0)
             debug_printf("init: /%s does not reply\n", server_declarations[i].path);
     }
 }

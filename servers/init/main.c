@@ -8,6 +8,7 @@
 #include <servers/lib/server.h>
 #include <stddef.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 
 static struct boot_options options;
 
@@ -22,6 +23,7 @@ static void *session_main(void *argument)
 int main(void)
 {
     pthread_t thread;
+    set_server_patience(SERVER_PATIENCE_NS);
     read_boot_options(&options);
     start_servers();
     if (pthread_create(&thread, NULL, session_main, NULL) != 0)

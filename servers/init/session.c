@@ -38,13 +38,16 @@ void shut_down(uint32_t status)
 
 /* ---- running a program ----------------------------------------------------------------------------- */
 
+/* proc itself waits for several replies of other servers, one after the other. */
+#define SPAWN_NS (10 * SERVER_PATIENCE_NS)
+
 /* If proc is dead, the main thread ends the machine (watch_servers): nothing is reported here. */
-static int64_t call_proc(struct ipc_message *message)
+static int64_t call_proc(struct ipc_message *message, uint64_t deadline)
 {
-    int64_t result = call_server_message(SLOT_PROC, message);
-    while (result == -EPIPE)
+    int64_t error = ipc_call_deadline(SLOT_PROC, message, deadline);
+    while (error == -E_DEAD)
         sys_thread_sleep(TARN_FOREVER);
-    return result;
+    return error < 0 ? errno_of(error) : (int64_t)message->label;
 }
 
 /* Starts `path` on the console. Returns its pid or -errno. A shell that it starts holds all authority, so
@@ -78,16 +81,16 @@ static int64_t spawn(const char *path, const char *argument)
         message.cap[0] = SLOT_TRACE;
         message.cap[1] = SLOT_MACHINE;
     }
-    int64_t pid = call_proc(&message);
+    int64_t pid = call_proc(&message, deadline_after(SPAWN_NS));
     return_buffer(&shared);
     return pid;
 }
 
-/* Returns the wait status or -errno. */
+/* Returns the wait status or -errno. A program may run for ever, and nothing waits for this thread. */
 static int64_t wait_for(int64_t pid)
 {
     struct ipc_message message = {.label = PROC_WAIT, .word = {(uint64_t)pid, 0}};
-    int64_t result = call_proc(&message);
+    int64_t result = call_proc(&message, TARN_FOREVER);
     return result < 0 ? result : (int64_t)message.word[0];
 }
 

@@ -24,6 +24,7 @@
 #include <tarn/error.h>
 #include <tarn/routine.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 
 static const struct server *the_server;
 static cap_t the_endpoint;
@@ -47,12 +48,17 @@ static struct worker {
 static _Atomic uint32_t dead_clients[DEAD_CLIENTS];
 static __thread struct worker *self;
 
+static bool is_dead(uint32_t client)
+{
+    return client != 0 && atomic_load(&dead_clients[client % DEAD_CLIENTS]) == client;
+}
+
 /* Begins a request. Returns false if the client is dead: drop the request. */
 static bool enter_request(uint32_t client)
 {
     atomic_store(&self->client, client);
     atomic_fetch_add(&self->busy, 1);
-    return client == 0 || atomic_load(&dead_clients[client % DEAD_CLIENTS]) != client;
+    return !is_dead(client);
 }
 
 static void leave_request(void)
@@ -63,24 +69,30 @@ static void leave_request(void)
         sys_futex_wake((const uint32_t *)&self->busy, UINT32_MAX);
 }
 
-/* Waits while `busy` is `seen`, that is until that request has ended. */
-static void wait_for(struct worker *worker, uint32_t seen)
+/* Waits while `busy` is `seen`, that is until that request has ended. Returns false at the deadline. */
+static bool wait_for(struct worker *worker, uint32_t seen, uint64_t deadline)
 {
     while (atomic_load(&worker->busy) == seen) {
         atomic_store(&worker->wanted, 1);
-        sys_futex_wait((const uint32_t *)&worker->busy, seen, TARN_FOREVER);
+        if (sys_futex_wait((const uint32_t *)&worker->busy, seen, deadline) == -E_TIMEOUT)
+            return false;
     }
+    return true;
 }
 
-/* Waits until no other worker is in a request of the client that began before the call. */
-static void drain_requests(uint64_t client)
+/* Waits until no other worker is in a request of the client that began before the call. Returns false at the
+ * deadline. */
+static bool drain_requests(uint64_t client, uint64_t deadline)
 {
     for (unsigned i = 0; i < WORKERS_MAX; i++) {
         struct worker *worker = &workers[i];
         uint32_t seen = atomic_load(&worker->busy);
-        if (worker != self && (seen & 1) && (client == ALL_CLIENTS || atomic_load(&worker->client) == client))
-            wait_for(worker, seen);
+        if (worker != self && (seen & 1) &&
+            (client == ALL_CLIENTS || atomic_load(&worker->client) == client) &&
+            !wait_for(worker, seen, deadline))
+            return false;
     }
+    return true;
 }
 
 /* ---- dead clients ---------------------------------------------------------------------------------- */
@@ -95,7 +107,7 @@ static void *cleaner_main(void *argument)
         if (sys_notification_wait(cleaner_wakeup, TARN_FOREVER) < 0)
             continue;
         sys_thread_sleep(deadline_after(BATCH_NS));
-        drain_requests(ALL_CLIENTS);
+        drain_requests(ALL_CLIENTS, TARN_FOREVER);
         buffers_reclaim();
     }
     return NULL;
@@ -110,14 +122,22 @@ static void start_cleaner(void)
         debug_printf("cannot start the cleaner: shared buffers of dead clients will not be reclaimed\n");
 }
 
-void server_client_exit(uint32_t client)
+static void end_client(uint32_t client)
 {
-    atomic_store(&dead_clients[client % DEAD_CLIENTS], client); /* pids are never reused */
-    drain_requests(client);
     if (client_end(client))
         sys_notification_signal(cleaner_wakeup, 1);
     if (the_server->client_exit)
         the_server->client_exit(client);
+}
+
+/* May be called again for the same client. */
+int server_client_exit(uint32_t client, uint64_t deadline)
+{
+    atomic_store(&dead_clients[client % DEAD_CLIENTS], client); /* pids are never reused */
+    if (!drain_requests(client, deadline))
+        return -EAGAIN;
+    end_client(client);
+    return 0;
 }
 
 /* ---- one request ----------------------------------------------------------------------------------- */
@@ -126,8 +146,7 @@ static int64_t handle_client_exit(struct server_request *request)
 {
     if (request->client != 0)
         return -EPERM;
-    server_client_exit((uint32_t)request->word[0]);
-    return 0;
+    return server_client_exit((uint32_t)request->word[0], request->word[1]);
 }
 
 static int64_t handle_inherit(struct server_request *request)
@@ -143,6 +162,9 @@ static int64_t handle_inherit(struct server_request *request)
     int64_t result = handles_inherit((uint32_t)request->word[0], (uint32_t)request->word[1], handles,
                                      bytes / sizeof(handles[0]));
     memcpy(array, handles, bytes);
+    /* proc has given up waiting for this. Either its SERVER_CLIENT_EXIT finds the handles, or this does. */
+    if (is_dead((uint32_t)request->word[1]))
+        end_client((uint32_t)request->word[1]);
     return result;
 }
 
@@ -268,6 +290,7 @@ _Noreturn void server_run(const struct server *server, cap_t endpoint)
 {
     the_server = server;
     the_endpoint = endpoint;
+    set_server_patience(SERVER_PATIENCE_NS);
     clients_init(server->handles);
     start_cleaner();
     unsigned threads = server->threads < 1             ? 1

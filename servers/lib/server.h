@@ -4,7 +4,8 @@
  *
  * A server fills in a struct server and calls server_run: `threads` workers receive on one endpoint, pass
  * each request to `handle`, and send its result as the reply. The loop itself handles SERVER_ATTACH and the
- * other requests common to all servers.
+ * other requests common to all servers. It also limits how long this server's own requests to other servers
+ * take (SERVER_PATIENCE_NS).
  *
  * When a client ends (SERVER_CLIENT_EXIT), the loop waits until no worker is inside a request of that client
  * (drain_requests), closes its handles and revokes its shared buffers (client.h), and only then calls
@@ -29,6 +30,10 @@ struct server_request {
     cap_t send[IPC_CAPS]; /* capabilities to copy into the reply */
     bool close_sent;      /* close ours after that */
 };
+
+/* A server that has not replied to another one by then does not work. Long, because a busy host takes CPUs
+ * away, and time in the debugger counts. */
+#define SERVER_PATIENCE_NS 10000000000ull
 
 #define SERVER_LATER INT64_MIN /* result of a handler that saved the reply */
 
@@ -61,7 +66,7 @@ bool server_reply_later(cap_t reply, int64_t result, const uint64_t word[IPC_WOR
 void server_signal(cap_t notification, uint64_t bits);
 void server_close(cap_t capability);
 
-/* Does what SERVER_CLIENT_EXIT does. Called by proc, which learns of exits first. */
-void server_client_exit(uint32_t client);
+/* Does what SERVER_CLIENT_EXIT does: 0 or -EAGAIN. Called by proc, which learns of exits first. */
+int server_client_exit(uint32_t client, uint64_t deadline);
 
 #endif

@@ -12,9 +12,7 @@ extern unsigned server_count;
 extern cap_t death_notification; /* reap.c: one bit per group of processes */
 
 int64_t spawn_process(struct server_request *request, uint32_t parent); /* spawn.c: handles PROC_SPAWN */
-/* reap.c: tells all servers that a client ended */
-void client_is_gone(uint32_t pid);
-void start_reaper(void);
+void start_reaper(void);                                                /* reap.c */
 void start_fault_handler(void);
 
 /* services.c: services that programs publish */

@@ -195,6 +195,16 @@ bool process_set_exit(uint32_t pid, int status)
     return is_first;
 }
 
+void process_abandon(uint32_t pid)
+{
+    pthread_mutex_lock(&table_lock);
+    struct process *process = find(pid);
+    if (process)
+        process->orphan = true;
+    pthread_mutex_unlock(&table_lock);
+    process_set_exit(pid, 0);
+}
+
 /* Reparents the children to init. Frees those that are zombies: nobody will wait for them. */
 static void reparent_children(struct process *process)
 {

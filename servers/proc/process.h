@@ -32,6 +32,8 @@ int process_add(uint32_t pid, const char *name, uint32_t parent, uint32_t space,
 /* Copies the name, truncated if necessary; "?" if there is no such process. */
 void process_get_name(uint32_t pid, char *name, size_t size);
 void process_remove(uint32_t pid);
+/* It could not be started: kills it, and its parent cannot wait for it. The reaper does the rest. */
+void process_abandon(uint32_t pid);
 
 /* Sets the exit status and kills the process (kill_space). The first status counts: returns false if there is
  * one already, or no such process. */

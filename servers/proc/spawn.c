@@ -234,10 +234,12 @@ static int register_child(struct spawn *spawn)
     int error = process_add(spawn->program.pid, path_basename(spawn->path), spawn->parent, space, &bit);
     if (error)
         return error;
-    spawn->registered = true;
     int64_t result = sys_space_set_fault_handler(space, fault_endpoint);
     if (result >= 0)
         result = sys_space_watch(space, death_notification, 1ull << bit);
+    spawn->registered = result >= 0;
+    if (!spawn->registered)
+        process_remove(spawn->program.pid);
     return result < 0 ? errno_of(result) : 0;
 }
 
@@ -282,14 +284,16 @@ static int make_child(struct spawn *spawn)
     return error ? error : start_child(spawn);
 }
 
+/* A registered child dies as others do: servers may have given it files. */
 static void discard_child(struct spawn *spawn)
 {
-    uint32_t pid = spawn->program.pid;
-    if (spawn->registered)
-        process_remove(pid);
-    if (pid)
-        client_is_gone(pid);
-    program_discard(&spawn->program);
+    if (!spawn->registered) {
+        program_discard(&spawn->program);
+        return;
+    }
+    if (spawn->program.thread)
+        sys_cap_close(spawn->program.thread);
+    process_abandon(spawn->program.pid);
 }
 
 int64_t spawn_process(struct server_request *message, uint32_t parent)

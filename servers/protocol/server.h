@@ -34,7 +34,8 @@
 enum {
     /* -> result: buffer number; word[0] = bytes; cap[0] = the memory, to be mapped readable and writable */
     SERVER_ATTACH = 1,
-    /* A client ended: drop its handles, shared buffers and pending requests. Badge 0 only. word[0] = pid */
+    /* A client ended: drop its handles, shared buffers and pending requests. Badge 0 only. word[0] = pid,
+     * word[1] = deadline -> 0, or EAGAIN: a request of it is still in progress at the deadline, ask again */
     SERVER_CLIENT_EXIT = 2,
     /* Gives a child its parent's open files, all or none. Badge 0 only. word[0] = parent, word[1] = child,
      * word[2] = span of the parent's handles (uint64_t), which the server overwrites with the child's. */

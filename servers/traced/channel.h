@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tarn/abi.h>
 
 struct channel {
     /* Waits for bytes. Returns their number, or 0 at the end or when the link broke. */
@@ -31,6 +32,7 @@ struct channel {
  * connect. accept_tcp passes each connection to `serve`. */
 struct tcp_listener {
     uint64_t handle;
+    cap_t readable; /* notification: a host connects */
 };
 bool listen_tcp(struct tcp_listener *listener, uint16_t port);
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel));

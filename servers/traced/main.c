@@ -5,6 +5,7 @@
 #include <servers/lib/server.h>
 #include <servers/protocol/traced.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 
 static void *run_tcp(void *argument)
 {
@@ -34,6 +35,7 @@ int main(void)
     static struct tcp_listener listener;
     pthread_t thread;
 
+    set_server_patience(SERVER_PATIENCE_NS);
     if (listen_tcp(&listener, WIRE_TCP_PORT) && pthread_create(&thread, NULL, run_tcp, &listener) != 0)
         debug_printf("traced: cannot start the network link\n");
     start_serial(serve_channel);

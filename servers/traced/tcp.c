@@ -6,10 +6,15 @@
  * wraps around its end is written in one piece. A frame larger than the ring is built in a separate buffer
  * and copied to the ring piece by piece.
  *
+ * net replies to each request in time or is given up (SERVER_PATIENCE_NS), and the connection with it. What
+ * takes as long as a host wants is waited for without it (wait_readable), or asked for again
+ * (reserve_in_ring).
+ *
  * Locking: `space`, `place` and `large` belong to the sender (channel.h), which alone increases `committed`;
  * the other fields are set once.
  */
 #include "channel.h"
+#include <errno.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/net.h>
 #include <stdatomic.h>
@@ -27,6 +32,7 @@
 struct tcp_channel {
     struct channel channel; /* must be first: channels are cast to this type */
     uint64_t handle;
+    cap_t readable;              /* notification: net has bytes */
     struct shared_buffer shared; /* for received bytes; base NULL: none */
     char *ring;                  /* address range of 2 * NET_STREAM_BYTES */
     uint64_t place, space;
@@ -48,11 +54,29 @@ static struct tcp_channel *tcp_of(struct channel *channel)
     return (struct tcp_channel *)channel;
 }
 
+/* Waits until a receive or accept does not block. False: net does not reply. It is asked again now and then,
+ * because if it hangs it signals nothing. */
+static bool wait_readable(uint64_t handle, cap_t readable)
+{
+    for (;;) {
+        struct ipc_message message = {.label = SERVER_POLL,
+                                      .word = {handle, SERVER_POLL_READ, 1, thread_id()},
+                                      .cap = {(uint16_t)readable}};
+        int64_t ready = call_server_message(SLOT_NET, &message);
+        if (ready != 0)
+            return ready > 0;
+        sys_notification_wait(readable, deadline_after(SERVER_PATIENCE_NS));
+    }
+}
+
 static size_t receive_tcp(struct channel *channel, void *bytes, size_t size)
 {
     struct tcp_channel *tcp = tcp_of(channel);
-    int64_t got = call_net(NET_RECEIVE, tcp->handle,
-                           buffer_span(&tcp->shared, 0, size < RECEIVE_BYTES ? size : RECEIVE_BYTES), 0);
+    int64_t got =
+        wait_readable(tcp->handle, tcp->readable)
+            ? call_net(NET_RECEIVE, tcp->handle,
+                       buffer_span(&tcp->shared, 0, size < RECEIVE_BYTES ? size : RECEIVE_BYTES), NET_NO_WAIT)
+            : 0;
 
     if (got <= 0 || (uint64_t)got > size)
         return 0;
@@ -63,7 +87,10 @@ static size_t receive_tcp(struct channel *channel, void *bytes, size_t size)
 static char *reserve_in_ring(struct tcp_channel *tcp, size_t size)
 {
     if (tcp->space < size) {
-        int64_t space = call_net(NET_STREAM_SEND, tcp->handle, 0, size);
+        int64_t space;
+        do
+            space = call_net(NET_STREAM_SEND, tcp->handle, 0, size);
+        while (space == -ETIMEDOUT && call_net(SERVER_PING, 0, 0, 0) == 0); /* the host is slow, not net */
         if (space < (int64_t)size)
             return NULL;
         tcp->space = (uint64_t)space;
@@ -151,6 +178,8 @@ static void close_tcp(struct channel *channel)
     call_net(NET_CLOSE, tcp->handle, 0, 0);
     if (tcp->shared.base)
         return_buffer(&tcp->shared);
+    if (tcp->readable)
+        sys_cap_close(tcp->readable);
     free(tcp->large);
     free(tcp);
 }
@@ -188,8 +217,11 @@ static struct channel *make_channel(uint64_t handle)
         .handle = handle,
         .space = NET_STREAM_BYTES,
     };
+    int64_t readable = sys_notification_create();
+    tcp->readable = readable < 0 ? 0 : (cap_t)readable;
     call_net(NET_SET_OPTION, handle, NET_OPTION_NO_DELAY, 1);
-    if (borrow_buffer(SLOT_NET, &tcp->shared) >= 0 && call_server_message(SLOT_NET, &message) >= 0) {
+    if (readable > 0 && borrow_buffer(SLOT_NET, &tcp->shared) >= 0 &&
+        call_server_message(SLOT_NET, &message) >= 0) {
         tcp->ring = map_twice(message.cap[0]);
         sys_cap_close(message.cap[0]);
     }
@@ -215,13 +247,15 @@ static int64_t open_listener(uint16_t port)
 
 bool listen_tcp(struct tcp_listener *listener, uint16_t port)
 {
-    int64_t handle = open_listener(port);
+    int64_t readable = sys_notification_create();
+    int64_t handle = readable < 0 ? errno_of(readable) : open_listener(port);
 
     if (handle < 0) {
         debug_printf("traced: no network link: %s\n", strerror((int)-handle));
         return false;
     }
     listener->handle = (uint64_t)handle;
+    listener->readable = (cap_t)readable;
     debug_printf("traced: trace link on TCP port %u\n", port);
     return true;
 }
@@ -229,12 +263,14 @@ bool listen_tcp(struct tcp_listener *listener, uint16_t port)
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel))
 {
     for (;;) {
-        int64_t handle = call_net(NET_ACCEPT, listener->handle, 0, 0);
+        int64_t handle = wait_readable(listener->handle, listener->readable)
+                             ? call_net(NET_ACCEPT, listener->handle, NET_NO_WAIT, 0)
+                             : -ETIMEDOUT;
         struct channel *channel = handle < 0 ? NULL : make_channel((uint64_t)handle);
         if (channel)
             serve(channel);
         else
-            /* out of handles or memory: do not retry at full speed */
+            /* net does not reply, or handles or memory ran out: do not retry at full speed */
             sys_thread_sleep(deadline_after(RETRY_NS));
     }
 }

@@ -147,6 +147,13 @@ BOOT_FILES += test/servers=$(BA)/user/test_servers
 GUEST_TESTS += servers
 GUEST_servers := smp=16
 
+# Most of its time it waits for deadlines.
+$(eval $(call user_program,test_late_servers,tests/guest/late_servers.c,$(BA)/lib/libserver.a))
+BOOT_FILES += test/late_servers=$(BA)/user/test_late_servers
+GUEST_TESTS += late_servers
+GUEST_late_servers := free
+AUTHORITY_test/late_servers := trace
+
 $(eval $(call user_program,test_shared_buffers,tests/guest/shared_buffers_test.c))
 BOOT_FILES += test/shared_buffers=$(BA)/user/test_shared_buffers
 GUEST_TESTS += shared_buffers

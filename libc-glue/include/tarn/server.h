@@ -50,7 +50,8 @@ int64_t call_server_message(cap_t server, struct ipc_message *message);
 int64_t call_server(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 /* How long every request of this process to a server may take, also those that POSIX calls make: then it
- * fails with ETIMEDOUT, and the server may still do it later. 0, as in a new program: without a limit. */
+ * fails with ETIMEDOUT, and the server may still do it later. 0, as in a new program: without a limit.
+ * Servers use it. */
 void set_server_patience(uint64_t ns);
 
 #endif

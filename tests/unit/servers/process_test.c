@@ -96,6 +96,20 @@ static void test_names(void)
     check(!strcmp(name, "?"));
 }
 
+/* A wait that began while the child was being started ends when it is gone. */
+static void test_abandoned(void)
+{
+    int status;
+    check(add(35, INIT) == 0 && add(36, 35) == 0);
+    fake_next_client(35);
+    check(wait_later(35, PROC_ANY) == SERVER_LATER);
+    cap_t reply = fake_last_reply();
+    process_abandon(36);
+    check(killed_space == 1036 && wait_now(35, PROC_ANY, &status) == -ECHILD && !fake_replied(reply));
+    check(finish(36) && fake_replied(reply) && fake_result(reply) == -ECHILD && finish(35));
+    check(wait_now(INIT, 35, &status) == 35);
+}
+
 static void test_wait_then_exit(void)
 {
     int status;
@@ -171,6 +185,7 @@ int main(void)
     uint32_t pids[8], spaces[8];
     process_init(INIT);
     test_exit_then_wait();
+    test_abandoned();
     test_reaped_while_killed();
     test_names();
     test_wait_then_exit();
@@ -179,6 +194,6 @@ int main(void)
     test_waiter_dies();
     test_deaths();
     check(finish(10) && wait_now(INIT, 10, &status) == 10 && wait_now(INIT, 60, &status) == 60);
-    check(process_with_bits(~0ull, pids, spaces, 8) == 0 && kills == 4);
+    check(process_with_bits(~0ull, pids, spaces, 8) == 0 && kills == 5);
     return finish_tests();
 }
