@@ -112,8 +112,8 @@ static const struct ctl_command {
      "log only one in N of the events with these names on each CPU; 1: all. `trace sample` in the guest "
      "lists the events that can be sampled, `tarn stats` estimates how many there were"},
     {"threshold", "EVENTS DURATION", WIRE_OP_SET_THRESHOLD, NULL, NULL,
-     "log only those of the events with these names that took at least so long (500ns, 10us, 2ms, 1s); 0: "
-     "all. `trace threshold` in the guest lists the events that have a threshold"},
+     "log only events with these names that lasted at least DURATION (500ns, 10us, 2ms, 1s); 0: all."
+     " `trace threshold` in the guest lists the events that have a threshold"},
     {"buffers", "COUNT [SIZE]|boot", WIRE_OP_SET_GEOMETRY, NULL, NULL,
      "set the number of each CPU's buffers, and their size (16k to 4m), powers of two; boot: as after the "
      "boot. Nothing in the "
@@ -141,8 +141,8 @@ static const struct ctl_command {
      "the same, and how many instructions it executes there, if CPUs have a counter of them"},
     {"counters", "[NAMES]", WIRE_OP_COUNTERS, NULL, NULL,
      "log what up to 4 hardware counters count, for each run of a thread and each system call, as events of "
-     "class counter; NAMES is a list such as instructions,cycles, or none. Without NAMES: list which there "
-     "are. `tarn counters` shows the results"},
+     "class counter; NAMES is a list such as instructions,cycles, or none. Without NAMES: list the "
+     "counters of the guest. `tarn counters` shows the results"},
     {"locks", NULL, WIRE_OP_LOCK_CLASSES, NULL, NULL,
      "list lock classes, their sampling, and how many acquisitions had to wait"},
     {"watch", "CLASS [N]", WIRE_OP_SAMPLE_LOCKS, NULL, NULL,
