@@ -119,6 +119,6 @@ int main(int argc, char **argv)
     struct operation operation = {0};
     parse(argc, argv, &operation);
     if (!slot_is_filled(SLOT_MACHINE))
-        return refuse("needs authority over the machine: run /bin/debug, or `grant machine debug`");
+        return refuse_without("machine");
     return operation.what == MACHINE_DEBUG_LOCK ? ask_twice(operation) : ask(operation);
 }

@@ -44,7 +44,7 @@ static int show_all(uint32_t lines)
 {
     struct tarnprof_sum sum = {0};
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process may not read the profiles of others");
+        return refuse_without("trace-read");
     const int status = add_all(&sum, SLOT_TRACE, ~0u);
     if (!status)
         tarnprof_show(&sum, lines);

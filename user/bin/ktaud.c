@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     program_name = argv[0];
     struct plan plan = read_plan(argc, argv);
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process may not read the profiles of others");
+        return refuse_without("trace-read");
     if (!arch_trace_info()->profiles)
         return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
     struct tarnprof_saver saver = {.of = SLOT_TRACE, .context = &plan.chosen};

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
         usage(synopsis);
     const unsigned long status = argc > 1 ? read_number(argv[1], 0, 127, synopsis) : 0;
     if (!slot_is_filled(SLOT_MACHINE))
-        return refuse("needs authority over the machine: run /bin/poweroff, or `grant machine poweroff`");
+        return refuse_without("machine");
     return refuse("cannot power off: %s",
                   tarn_error_text((int)sys_machine_shutdown(SLOT_MACHINE, (uint32_t)status)));
 }

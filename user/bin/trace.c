@@ -108,7 +108,7 @@ static bool parse_mask(const char *text, uint64_t *mask)
 static int control(uint32_t operation, uint64_t a, uint64_t b)
 {
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process is not allowed to control the trace");
+        return refuse_without("trace");
     int64_t result = sys_trace_control(SLOT_TRACE, operation, a, b);
     return result < 0 ? refuse("refused: %s", tarn_error_text(result)) : 0;
 }
@@ -201,7 +201,7 @@ static int switch_events(int argc, char **argv)
     if (!on && strcmp(argv[2], "off") != 0)
         return refuse("'%s' is neither on nor off", argv[2]);
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process is not allowed to control the trace");
+        return refuse_without("trace");
     int64_t error = trace_switch(SLOT_TRACE, argv[1], on, &bad);
     if (error == -E_NOT_FOUND)
         return refuse_name(bad);
@@ -239,7 +239,7 @@ static int limit_events(const char *names, bool is_threshold, uint64_t limit)
 {
     const char *bad;
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process is not allowed to control the trace");
+        return refuse_without("trace");
     int64_t error = trace_limit(SLOT_TRACE, names, is_threshold, limit, &bad);
     if (error == -E_NOT_FOUND && bad)
         return refuse_name(bad);
@@ -305,7 +305,7 @@ static int set_buffers(int argc, char **argv)
     if (!as_after_boot && (!parse_number(argv[1], &count) || (argc == 3 && !parse_number(argv[2], &size))))
         return 1;
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process is not allowed to control the trace");
+        return refuse_without("trace");
     const int64_t error = trace_set_sizes(SLOT_TRACE, size, count);
     if (error == -E_BUSY)
         return refuse(

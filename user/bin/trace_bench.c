@@ -119,7 +119,7 @@ static int run_program(char **words)
 int bench_events(char **program)
 {
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process is not allowed to control the trace");
+        return refuse_without("trace");
     if (measure_events() == 0)
         return refuse("this kernel logs no events");
     if (program[0] && run_program(program))

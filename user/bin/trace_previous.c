@@ -39,7 +39,7 @@ static void print_end(void)
 int open_previous(void)
 {
     if (!slot_is_filled(SLOT_TRACE))
-        return refuse("this process is not allowed to read the trace");
+        return refuse_without("trace-read");
     int error = trace_previous_open(SLOT_TRACE, &previous);
     if (error == -E_NOT_FOUND)
         return refuse("there is no trace of a previous boot");

@@ -34,6 +34,12 @@ int complain(const char *format, ...)
     return 1;
 }
 
+int refuse_without(const char *authority)
+{
+    return refuse("needs authority `%s`: run the program in /bin, or `grant %s %s` in the console's shell",
+                  authority, authority, program_name);
+}
+
 void die(const char *format, ...)
 {
     va_list arguments;

@@ -14,6 +14,8 @@ extern const char *program_name; /* set by main from argv[0] */
  * returns 1, for `status |= complain(...)`; die exits with 1. */
 int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define refuse(...) (errno = 0, complain(__VA_ARGS__)) /* without errno */
+/* Says how to get this authority (servers/protocol/authority.def), without which nothing can be done; 1. */
+int refuse_without(const char *authority);
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void usage(const char *synopsis) __attribute__((noreturn)); /* exits with 2 */
 
