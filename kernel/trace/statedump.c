@@ -30,13 +30,14 @@ static void dump_kernel(void)
                       build_id[1], "tarn.elf");
 }
 
-static void dump_space(struct space *space, void *context)
+static void dump_space(struct space *space)
 {
-    uint32_t threads = __atomic_load_n(&space->thread_count, __ATOMIC_RELAXED); /* may be stale at once */
-    trace_state_process(space->pid, space->parent_pid, threads, space->name);
+    spin_lock(&space->lock);
+    trace_state_process(space->pid, space->parent_pid, space->thread_count, space->name);
     if (space->executable_path[0])
         trace_state_image(space->pid, space->executable_base, space->executable_size, space->build_id[0],
                           space->build_id[1], space->executable_path);
+    spin_unlock(&space->lock);
 }
 
 /* LTTng's numbers for states of threads. */
@@ -78,7 +79,11 @@ void trace_statedump(void)
     __atomic_store_n(&trace_info_page.statedumps, (uint32_t)number, __ATOMIC_RELAXED);
     trace_state_begin(number);
     dump_kernel();
-    space_for_each(dump_space, NULL);
+    for (struct space *space = space_next(NULL), *next; space; space = next) {
+        dump_space(space);
+        next = space_next(space);
+        space_put(space);
+    }
     thread_for_each(dump_thread, NULL);
     lock_class_for_each(dump_lock_class, NULL);
     irq_for_each(dump_irq, NULL);
