@@ -128,7 +128,8 @@ static void *be_one_of_three(void *argument)
 /* ---- waits that end in two ways at once ------------------------------------------------------------------
  */
 
-#define FEW 60
+#define FEW   60
+#define WAITS 200
 
 /* Once all are there: a closed slot is anybody's, also for a new thread's capability. */
 static pthread_barrier_t all_there;
@@ -146,8 +147,8 @@ static void *wait_or_signal(void *argument)
 {
     uint64_t random = (uintptr_t)argument + 1;
     bool waits = (uintptr_t)argument < 2;
-    for (int i = 0; i < FEW; i++) {
-        uint64_t deadline = deadline_after(next(&random) % (2 * SOON));
+    for (int i = 0; i < WAITS; i++) {
+        uint64_t deadline = deadline_after(next(&random) % SOON);
         if (waits) {
             deadline = next(&random) % 4 ? deadline : TARN_FOREVER;
             int64_t bits = sys_notification_wait(timed, deadline);
