@@ -9,7 +9,6 @@
 #include <tools/tarn/view/puller.h>
 
 #define LEFT       200.0
-#define TITLE      30.0
 #define ARROWS_MAX 2000u
 
 void draw_colour(const struct draw *draw, struct colour colour)
@@ -121,13 +120,13 @@ static void place_rows(struct draw *draw)
 
     for (uint32_t i = 0; i < draw->lanes.thread_count; i++)
         depths[draw->lanes.threads[i].number] = depth_of(&draw->lanes.threads[i]);
-    layout_place(&draw->layout, depths, (uint32_t)fmax(0, draw->bottom - TITLE - DRAW_AXIS_HEIGHT));
+    layout_place(&draw->layout, depths, (uint32_t)fmax(0, draw->bottom - draw_above(draw)));
     free(depths);
 }
 
 static bool choose_lanes(struct draw *draw, struct fail *fail)
 {
-    double space = draw->bottom - TITLE - DRAW_AXIS_HEIGHT - draw->view->trace.stream_count * LAYOUT_CPU;
+    double space = draw->bottom - draw_above(draw) - draw->view->trace.stream_count * LAYOUT_CPU;
     uint32_t most = space > 0 ? (uint32_t)(space / (LAYOUT_STRIP + 2 * DRAW_PADDING)) : 0;
     const struct layout_options options = {
         .from = draw->lanes.from,
@@ -198,7 +197,7 @@ static void draw_title(struct draw *draw)
            to = (double)view_ns(view, draw->lanes.to) * 1e-9;
     char text[200];
 
-    draw_box(draw, 0, 0, draw->options->width, TITLE, draw->theme.raised);
+    draw_box(draw, 0, 0, draw->options->width, DRAW_TITLE, draw->theme.raised);
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
     draw_colour(draw, draw->theme.text);
     draw_text(draw, 10, 20, LEFT - 20, 13, short_name(view_name(view)));
@@ -212,7 +211,7 @@ static void draw_title(struct draw *draw)
                                    : "s",
              (unsigned long long)index_events_in(&view->index, draw->lanes.from, draw->lanes.to));
     draw_text(draw, LEFT, 20, draw->right - LEFT, DRAW_TEXT + 1, text);
-    draw->top = TITLE;
+    draw->top = DRAW_TITLE;
 }
 
 static bool draw_all(struct draw *draw, struct fail *fail)
@@ -226,11 +225,11 @@ static bool draw_all(struct draw *draw, struct fail *fail)
     draw_title(draw);
     draw_axis(draw);
     top = draw->top;
+    draw->top = draw_above(draw);
     draw_lanes(draw);
     draw_links(draw);
     draw->bottom = draw->top < draw->bottom ? draw->top : draw->bottom;
-    draw->top = top;
-    draw_marks(draw, draw->bottom);
+    draw_marks(draw, top, draw->bottom);
     draw_legend(draw);
     if (cairo_surface_write_to_png(cairo_get_target(draw->cairo), draw->options->file) !=
         CAIRO_STATUS_SUCCESS)
@@ -274,6 +273,8 @@ bool draw_png(const struct view *view, const struct draw_options *options, struc
     draw.bottom = options->height - draw.legend;
     open_picture(&draw);
     ok = choose_lanes(&draw, fail) && draw_all(&draw, fail);
+    for (uint32_t i = 0; i < draw.mark_count; i++)
+        free(draw.marks[i].pixels);
     free(draw.tops);
     layout_close(&draw.layout);
     lanes_free(&draw.lanes);

@@ -100,10 +100,10 @@ static void draw_cpu_box(struct draw *draw, const struct lane_box *box)
              is_interrupt(box->kind) ? draw->theme.styles[STYLE_INTERRUPT]
              : runs_kernel           ? colours.kernel
                                      : colours.user);
-    if (width > 30 && thread != NULL && !thread->is_idle)
+    if (width > 30 && thread != NULL)
         label_box(draw, x, draw->top, width, LAYOUT_CPU, DRAW_TEXT,
                   is_interrupt(box->kind) ? draw->theme.background : draw->theme.box_text,
-                  view_thread_name(draw->view, box->what, text));
+                  thread->is_idle ? "kernel work" : view_thread_name(draw->view, box->what, text));
 }
 
 static void draw_shares(const struct draw *draw, double x, double bottom, double width, double capacity,

@@ -53,40 +53,63 @@ void draw_axis(struct draw *draw)
 
 /* ---- marked events --------------------------------------------------------------------------------- */
 
-static void draw_mark_at(const struct draw *draw, uint64_t ticks, double bottom, struct colour colour)
-{
-    double x = draw_x(draw, ticks);
-
-    draw_box(draw, x, draw->top - 2, 1, bottom - draw->top + 2, colour);
-    draw_colour(draw, colour);
-    cairo_move_to(draw->cairo, x - 3.5, draw->top - 7);
-    cairo_line_to(draw->cairo, x + 4.5, draw->top - 7);
-    cairo_line_to(draw->cairo, x + 0.5, draw->top - 1);
-    cairo_fill(draw->cairo);
-}
-
-/* At most one per pixel and type. */
-void draw_marks(struct draw *draw, double bottom)
+static void count_marks(struct draw *draw)
 {
     double pixel = (double)(draw->lanes.to - draw->lanes.from) / draw->lanes.width;
-    uint64_t last[DRAW_MARKS_MAX] = {0};
     struct walk walk;
     struct cursor *cursor;
 
-    if (draw->mark_count == 0)
-        return;
+    for (uint32_t i = 0; i < draw->mark_count; i++)
+        draw->marks[i].pixels = alloc_zero(draw->lanes.width + 1, sizeof(uint32_t));
     walk_open(&walk, &draw->view->trace, &draw->view->index,
               index_find_time(&draw->view->index, draw->lanes.from));
     while ((cursor = walk_next(&walk)) != NULL && cursor->ticks < draw->lanes.to)
         for (uint32_t i = 0; i < draw->mark_count; i++) {
-            if (cursor->event.type->index != draw->marks[i].type || cursor->ticks < draw->lanes.from)
+            struct draw_mark *mark = &draw->marks[i];
+
+            if (cursor->event.type->index != mark->type || cursor->ticks < draw->lanes.from)
                 continue;
-            if (draw->marks[i].count++ == 0 || (double)(cursor->ticks - last[i]) > pixel) {
-                draw_mark_at(draw, cursor->ticks, bottom, draw->theme.marks[i]);
-                last[i] = cursor->ticks;
-            }
+            if (mark->count < DRAW_MARK_LINES)
+                mark->times[mark->count] = cursor->ticks;
+            mark->count++;
+            mark->pixels[(uint32_t)((double)(cursor->ticks - draw->lanes.from) / pixel)]++;
         }
     walk_close(&walk);
+}
+
+/* A row under the time axis. The height shows the number of events in a pixel; one is already visible. */
+static void draw_density(const struct draw *draw, const struct draw_mark *mark, double y,
+                         struct colour colour)
+{
+    double most = 1, pixel = (draw->right - draw->left) / draw->lanes.width;
+
+    draw_box(draw, 0, y, draw->options->width, DRAW_MARK_ROW, draw->theme.raised);
+    draw_box(draw, 0, y + DRAW_MARK_ROW - 1, draw->options->width, 1, draw->theme.line);
+    draw_colour(draw, draw->theme.text);
+    draw_text(draw, 10, y + DRAW_MARK_ROW - 4, draw->left - 16, DRAW_TEXT,
+              draw->view->trace.schema.events[mark->type]->name);
+    for (uint32_t i = 0; i < draw->lanes.width; i++)
+        most = mark->pixels[i] > most ? mark->pixels[i] : most;
+    for (uint32_t i = 0; i < draw->lanes.width; i++) {
+        double height = fmax(3, (DRAW_MARK_ROW - 3) * log2(1 + mark->pixels[i]) / log2(1 + most));
+
+        if (mark->pixels[i] != 0)
+            draw_box(draw, draw->left + i * pixel, y + DRAW_MARK_ROW - 1 - height, pixel, height, colour);
+    }
+}
+
+void draw_marks(struct draw *draw, double top, double bottom)
+{
+    if (draw->mark_count != 0)
+        count_marks(draw);
+    for (uint32_t i = 0; i < draw->mark_count; i++) {
+        const struct draw_mark *mark = &draw->marks[i];
+        double y = top + i * DRAW_MARK_ROW;
+
+        draw_density(draw, mark, y, draw->theme.marks[i]);
+        for (uint64_t line = 0; line < mark->count && mark->count <= DRAW_MARK_LINES; line++)
+            draw_box(draw, draw_x(draw, mark->times[line]), y + 2, 1, bottom - y - 2, draw->theme.marks[i]);
+    }
 }
 
 /* ---- legend ---------------------------------------------------------------------------------------- */

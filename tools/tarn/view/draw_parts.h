@@ -20,9 +20,13 @@ struct theme {
 };
 void theme_load(struct theme *theme, bool is_dark);
 
+#define DRAW_MARK_LINES 60u /* more events have no lines through the lanes, which would cover them */
+
 struct draw_mark {
     uint32_t type;
     uint64_t count;
+    uint64_t times[DRAW_MARK_LINES]; /* of the first ones; ticks */
+    uint32_t *pixels;                /* numbers of events */
 };
 
 struct draw {
@@ -43,8 +47,10 @@ struct draw {
 };
 
 #define DRAW_PADDING     2u
+#define DRAW_TITLE       30.0
 #define DRAW_DEPTH_MAX   4u /* of calls */
 #define DRAW_AXIS_HEIGHT 26.0
+#define DRAW_MARK_ROW    16.0
 #define DRAW_TEXT        11.0
 #define DRAW_LEGEND      64.0 /* without marks */
 #define DRAW_LEGEND_LINE 18.0
@@ -56,6 +62,12 @@ static inline double draw_x(const struct draw *draw, uint64_t ticks)
 
     return draw->left +
            (double)(ticks - lanes->from) * (draw->right - draw->left) / (double)(lanes->to - lanes->from);
+}
+
+/* The height of all above the lanes: title, time axis, rows of marks. */
+static inline double draw_above(const struct draw *draw)
+{
+    return DRAW_TITLE + DRAW_AXIS_HEIGHT + draw->mark_count * DRAW_MARK_ROW;
 }
 
 void draw_colour(const struct draw *draw, struct colour colour);
@@ -70,7 +82,7 @@ struct process_colours draw_process_colours(const struct draw *draw, uint32_t pi
 void draw_lanes(struct draw *draw);
 void draw_links(struct draw *draw);
 void draw_axis(struct draw *draw);
-void draw_marks(struct draw *draw, double bottom);
+void draw_marks(struct draw *draw, double top, double bottom); /* rows from TOP, and lines to BOTTOM */
 void draw_legend(struct draw *draw);
 
 #endif
