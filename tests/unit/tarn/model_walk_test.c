@@ -16,7 +16,7 @@
 #include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tests/unit/tarn/tiling.h>
-#include <tools/tarn/read/order.h>
+#include <tools/tarn/model/walk.h>
 
 enum resume { RESUME_NEVER, RESUME_SAME, RESUME_NEW }; /* in the same model, in a new one */
 
@@ -61,14 +61,18 @@ static void resume(struct walk *walk)
 static uint64_t walk_trace(struct walk *walk)
 {
     struct merge merge;
-    struct cursor *cursor;
+    struct cursor *cursor, *moved;
     uint64_t next = 1 + draw(&walk->random, 500), checksum;
 
     model_open(&walk->model, walk->trace, walk->from, walk->to);
     tiling_open(&walk->tiling, &walk->model);
     merge_open(&merge, walk->trace, NULL, walk->from, NULL);
-    while ((cursor = merge_next(&merge)) != NULL && cursor->ticks < walk->to) {
-        model_apply(&walk->model, cursor);
+    cursor = merge_next(&merge);
+    walk_begin(&walk->model, &merge);
+    while (cursor != NULL && cursor->ticks < walk->to) {
+        model_apply(&walk->model, moved = cursor);
+        cursor = merge_next(&merge);
+        walk_look_ahead(&walk->model, moved);
         if (++walk->events == next && walk->resume != RESUME_NEVER) {
             next += 1 + draw(&walk->random, walk->events < 10000 ? 500 : 20000);
             resume(walk);

@@ -20,7 +20,7 @@ struct saved_head {
 
 struct saved_cpu {
     uint32_t thread, is_lost, expired_tid, exception_action;
-    uint64_t in_timer, since, last, packet_end, busy, boot, idle, lost, switches, drained;
+    uint64_t is_dark, in_timer, since, last, packet_end, busy, boot, idle, lost, switches, drained;
 };
 
 struct saved_name { /* of an ended thread */
@@ -41,12 +41,13 @@ struct saved_thread { /* followed by its frames */
 };
 
 /* The fields that are copied unchanged, in both directions; a flag that is not 0 is true. */
-#define COPY_CPU(to, from)                                                                          \
-    ((to)->is_lost = (from)->is_lost, (to)->expired_tid = (from)->expired_tid,                      \
-     (to)->exception_action = (from)->exception_action, (to)->in_timer = (from)->in_timer != 0,     \
-     (to)->since = (from)->since, (to)->last = (from)->last, (to)->packet_end = (from)->packet_end, \
-     (to)->busy = (from)->busy, (to)->idle = (from)->idle, (to)->boot = (from)->boot,               \
-     (to)->lost = (from)->lost, (to)->switches = (from)->switches, (to)->drained = (from)->drained)
+#define COPY_CPU(to, from)                                                                           \
+    ((to)->is_lost = (from)->is_lost, (to)->is_dark = (from)->is_dark != 0,                          \
+     (to)->expired_tid = (from)->expired_tid, (to)->exception_action = (from)->exception_action,     \
+     (to)->in_timer = (from)->in_timer != 0, (to)->since = (from)->since, (to)->last = (from)->last, \
+     (to)->packet_end = (from)->packet_end, (to)->busy = (from)->busy, (to)->idle = (from)->idle,    \
+     (to)->boot = (from)->boot, (to)->lost = (from)->lost, (to)->switches = (from)->switches,        \
+     (to)->drained = (from)->drained)
 #define COPY_NAME(to, from)                                                           \
     ((to)->number = (from)->number, (to)->tid = (from)->tid, (to)->pid = (from)->pid, \
      (to)->cpu = (from)->cpu, memcpy((to)->comm, (from)->comm, TRACE_NAME_BYTES))
@@ -304,6 +305,7 @@ static void forget_all(struct model *model)
     while (model->live != NULL)
         thread_forget(model, model->live);
     memset(model->cpus, 0, model->trace->stream_count * sizeof(model->cpus[0]));
+    model->dark_cpus = model->trace->missing_count;
     model->nobody = NULL;
     model->thread_count = 0;
 }
@@ -375,6 +377,7 @@ bool model_restore(struct model *model, const void *bytes, size_t size, struct f
     for (uint32_t i = 0; ok && i < head.cpus; i++) {
         buffer_get(&cpus, &cpu, sizeof(cpu));
         ok = restore_cpu(model, &model->cpus[i], &cpu);
+        model->dark_cpus += model->cpus[i].is_dark;
     }
     if (!ok)
         return fail_set(fail, "a checkpoint of the model is damaged");

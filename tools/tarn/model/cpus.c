@@ -47,6 +47,15 @@ static void guess_sleep(const struct model *model, struct model_thread *thread, 
     set_sleep(thread, !is_booting && !model->tells_sleep, is_booting, true);
 }
 
+/* Forgets what THREAD was inside of. */
+static void forget_inside(struct model *model, struct model_thread *thread, uint64_t at)
+{
+    activities_cut(model, thread, 0, at);
+    serving_stop(model, thread);
+    forget_drain(thread);
+    thread->is_stack_known = false;
+}
+
 void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
 {
     struct model_thread *thread = running_thread(model, cpu);
@@ -54,15 +63,18 @@ void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
     at = at < model->now ? at : model->now;
     if (thread != NULL) {
         at = at > thread->segment ? at : thread->segment;
-        activities_cut(model, thread, 0, at);
+        forget_inside(model, thread, at);
         set_state(model, thread, MODEL_UNKNOWN, at);
-        serving_stop(model, thread);
-        forget_drain(thread);
-        thread->is_stack_known = false;
     }
     count_time(model, cpu, at);
     cpu->thread = thread_nobody(model);
     cpu->is_lost = true;
+}
+
+void leave_in_the_dark(struct model *model, struct model_thread *thread)
+{
+    if (!thread->is_idle)
+        forget_inside(model, thread, model->now);
 }
 
 void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at)
@@ -77,17 +89,22 @@ void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at
         if (thread->state != MODEL_RUNNING) {
             uint64_t from = at > thread->segment ? at : thread->segment;
 
-            activities_cut(model, thread, 0, from);
+            forget_inside(model, thread, from);
             set_state(model, thread, MODEL_UNKNOWN, from);
         } else if (thread->depth != 0 && thread->frames[0].begin < at) {
-            activities_cut(model, thread, 0, model->now);
-        } else {
-            continue;
+            forget_inside(model, thread, model->now);
         }
-        serving_stop(model, thread);
-        forget_drain(thread);
-        thread->is_stack_known = false;
     }
+}
+
+void darken_processor(struct model *model, struct model_cpu *cpu, uint64_t at)
+{
+    cpu->is_dark = true;
+    model->dark_cpus++;
+    if (cpu->thread == NULL) /* its first event is still to come */
+        return;
+    lose_processor(model, cpu, at);
+    forget_states(model, cpu, at);
 }
 
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since)
@@ -133,9 +150,11 @@ static uint64_t begin_processor(struct model *model, struct model_cpu *cpu, cons
 void begin_packet(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
 {
     const struct running *running = cursor_running(cursor);
-    uint64_t known = cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last, since = model->now;
+    uint64_t known = known_until(cpu, cursor), since = model->now;
     struct model_thread *next;
 
+    model->dark_cpus -= cpu->is_dark;
+    cpu->is_dark = false;
     cpu->packet_end = cursor->packet.header.timestamp_end;
     if (cpu->thread == NULL) {
         since = begin_processor(model, cpu, cursor);

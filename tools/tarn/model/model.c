@@ -68,6 +68,7 @@ void model_open(struct model *model, const struct trace *trace, uint64_t from, u
     model->processes.limit = MODEL_PROCESSES_MAX;
     lock_names_open(&model->lock_names);
     model->cpus = alloc_zero(trace->stream_count + 1, sizeof(model->cpus[0]));
+    model->dark_cpus = trace->missing_count;
     model->actions = alloc_zero(trace->schema.event_count + 1, sizeof(model->actions[0]));
     model->limits = alloc_zero(trace->schema.event_count + 1, sizeof(model->limits[0]));
     model->place_count = 256;

@@ -10,8 +10,9 @@
  * time, cover its time. A sleeping CPU runs its idle thread.
  *
  * The model takes the events of all CPUs in order (order.h), and reports to observers: the analyses
- * (tools/tarn/analysis) and the view's index. It does not guess across lost events: a thread that may have
- * run meanwhile is MODEL_UNKNOWN until an event shows its state, and its activities end with `is_cut`.
+ * (tools/tarn/analysis) and the view's index. It does not guess across lost events: while events of any CPU
+ * are missing, a thread that does not run is MODEL_UNKNOWN, because it may have run there. So it stays until
+ * an event shows its state, and its activities end with `is_cut`.
  *
  * Times are ticks of the trace's clock. Memory is bounded: all threads beyond MODEL_THREADS_MAX share one
  * record with tid MODEL_NOBODY, which also stands for an unknown running thread; it has no segments. Thread
@@ -152,6 +153,7 @@ struct model_thread {
 struct model_cpu {
     struct model_thread *thread; /* the running thread; NULL before the first event */
     bool is_lost;                /* the running thread is unknown */
+    bool is_dark;                /* its events are missing: it is in a gap, or behind a stream that was cut */
     uint64_t since;              /* ticks: time from here on is not counted yet */
     uint64_t last;               /* time of the last event */
     uint64_t packet_end;         /* end of the last packet begun */
@@ -269,6 +271,7 @@ struct model {
     struct lock_names lock_names;
     uint64_t from, to;      /* ticks; only from <= t < to counts */
     struct model_cpu *cpus; /* by the stream's rank */
+    uint32_t dark_cpus;     /* how many CPUs have missing events now */
     /* By number. In a restored model, threads that ended earlier may be NULL. */
     struct model_thread **threads;
     uint32_t thread_count;

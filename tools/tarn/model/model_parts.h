@@ -111,14 +111,23 @@ static inline void end_stay(struct model *model, struct model_thread *thread)
         tell_stay(model, thread);
 }
 
+/* While events are missing, only threads that run are known. */
 static inline void set_state(struct model *model, struct model_thread *thread, enum model_state state,
                              uint64_t at)
 {
+    bool is_inferred = state != MODEL_RUNNING && state != MODEL_DEAD && !thread->is_idle;
+
     close_segment(model, thread, at);
     if (model->wants_stays)
         end_stay(model, thread);
-    thread->state = state;
+    thread->state = __builtin_expect(model->dark_cpus != 0, 0) && is_inferred ? MODEL_UNKNOWN : state;
     thread->since = thread->segment;
+}
+
+/* Up to when the activity of CPU is known, if CURSOR is at its next event. */
+static inline uint64_t known_until(const struct model_cpu *cpu, const struct cursor *cursor)
+{
+    return cpu->packet_end > cpu->last && !cursor->was_broken ? cpu->packet_end : cpu->last;
 }
 
 /* ---- activities.c, activities.h ---- */
@@ -191,6 +200,10 @@ void count_time(const struct model *model, struct model_cpu *cpu, uint64_t at);
 void lose_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
 /* Events of CPU are lost from AT until now. Every thread that does not run elsewhere may have run there. */
 void forget_states(struct model *model, const struct model_cpu *cpu, uint64_t at);
+/* Events of CPU are missing from AT on, until begin_packet. */
+void darken_processor(struct model *model, struct model_cpu *cpu, uint64_t at);
+/* THREAD leaves its CPU while events of another are missing. */
+void leave_in_the_dark(struct model *model, struct model_thread *thread);
 void run_thread(struct model *model, struct model_cpu *cpu, struct model_thread *next, uint64_t since);
 /* power_cpu_idle: the CPU goes to sleep or wakes up. */
 void processor_sleeps(struct model *model, struct model_cpu *cpu, bool sleeps);

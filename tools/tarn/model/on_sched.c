@@ -43,6 +43,8 @@ static void leave_processor(struct model *model, struct model_thread *prev, enum
         thread_end(model, prev);
         return;
     }
+    if (__builtin_expect(model->dark_cpus != 0, 0))
+        leave_in_the_dark(model, prev);
     if (!prev->has_pending_wakeup) {
         prev->waker = NULL;
         prev->woken = state == MODEL_READY ? model->now : 0;
@@ -171,7 +173,7 @@ void on_thread_create(struct model *model, struct model_cpu *cpu, const struct e
         return;
     thread->was_created = true;
     thread->is_stack_known = true;
-    thread->state = MODEL_SUSPENDED;
+    thread->state = model->dark_cpus == 0 ? MODEL_SUSPENDED : MODEL_UNKNOWN;
 }
 
 /* It ended when the CPU switched away from it, in state dead, if that was seen. */

@@ -8,13 +8,9 @@ void model_walk(struct model *model, struct merge *merge)
 {
     struct cursor *cursor = merge_next(merge);
 
+    walk_begin(model, merge);
     while (cursor != NULL && cursor->ticks < model->to)
         cursor = model_apply_next(model, merge, cursor);
-}
-
-static uint64_t known_until(const struct model_cpu *cpu)
-{
-    return cpu->packet_end > cpu->last ? cpu->packet_end : cpu->last;
 }
 
 /* Whether there is a gap before the next event, or one that lasts until the stream's end. */
@@ -24,6 +20,26 @@ static bool comes_after_gap(const struct cursor *cursor, const struct model_cpu 
            cpu->packet_end != cursor->packet.header.timestamp_end;
 }
 
+/* Whether the stream ends before the trace does, so that events are missing behind it. */
+static bool ends_early(const struct cursor *cursor)
+{
+    return cursor->at == NULL && (cursor->has_gap || cursor->is_broken || cursor->trace->ends_early);
+}
+
+void walk_look_ahead(struct model *model, const struct cursor *cursor)
+{
+    struct model_cpu *cpu = &model->cpus[cursor->rank];
+
+    if (!cpu->is_dark && (comes_after_gap(cursor, cpu) || ends_early(cursor)))
+        darken_processor(model, cpu, known_until(cpu, cursor));
+}
+
+void walk_begin(struct model *model, const struct merge *merge)
+{
+    for (unsigned i = 0; i < merge->trace->stream_count; i++)
+        walk_look_ahead(model, &merge->cursors[i]);
+}
+
 void walk_limits(const struct merge *merge, const struct model *model, uint64_t end, uint64_t *limits)
 {
     for (unsigned i = 0; i < merge->trace->stream_count; i++) {
@@ -31,7 +47,7 @@ void walk_limits(const struct merge *merge, const struct model *model, uint64_t 
         const struct model_cpu *cpu = &model->cpus[i];
         bool is_dark = cursor->at == NULL || comes_after_gap(cursor, cpu);
 
-        limits[i] = is_dark && known_until(cpu) < end ? known_until(cpu) : end;
+        limits[i] = is_dark && known_until(cpu, cursor) < end ? known_until(cpu, cursor) : end;
     }
 }
 
@@ -39,7 +55,7 @@ void walk_limits(const struct merge *merge, const struct model *model, uint64_t 
  * run there become unknown, as when the next packet comes. */
 static void lose_rest(struct model *model, struct model_cpu *cpu, const struct cursor *cursor)
 {
-    uint64_t known = known_until(cpu), until = cursor_lost_until(cursor);
+    uint64_t known = known_until(cpu, cursor), until = cursor_lost_until(cursor);
 
     lose_processor(model, cpu, known);
     forget_states(model, cpu, known);

@@ -16,6 +16,12 @@
 #include <tools/tarn/model/model.h>
 #include <tools/tarn/read/order.h>
 
+/* Tells the model of events that are missing behind the last one of CURSOR's CPU: CURSOR has moved to the
+ * next. */
+void walk_look_ahead(struct model *model, const struct cursor *cursor);
+/* The same for all CPUs, before the first event. */
+void walk_begin(struct model *model, const struct merge *merge);
+
 /* Takes the event of CURSOR, at which MERGE stands; returns merge_next. If
  * possible, the merge advances first: the indirect call to the event's handler
  * is unpredictable, and the merge fills the time of the misprediction. */
@@ -28,8 +34,12 @@ static inline struct cursor *model_apply_next(struct model *model, struct merge 
     struct cursor *next = model_is_special(cpu, action) ? NULL : merge_step(merge, cursor);
 
     if (__builtin_expect(next == NULL, 0)) {
-        model_apply(model, cursor);
-        return merge_next(merge);
+        struct cursor *moved = cursor;
+
+        model_apply(model, moved);
+        cursor = merge_next(merge);
+        walk_look_ahead(model, moved);
+        return cursor;
     }
     model_apply_plain(model, cpu, action, &event, ticks);
     return next;

@@ -373,6 +373,8 @@ static bool next_packet(struct cursor *cursor)
 
     check_end(cursor);
     keep_running(cursor);
+    cursor->has_gap = false;
+    cursor->was_broken = cursor->is_broken;
     while (cursor->next_packet < stream->size) {
         enum anomaly anomaly =
             stream_packet(cursor->trace, stream, cursor->next_packet, &cursor->buffer, packet);

@@ -79,6 +79,7 @@ struct cursor {
     uint64_t events;   /* of this packet so far; at its end, TRACE_EVENTS_UNKNOWN if some were skipped */
     bool has_gap;      /* events may be missing between this packet and the one before */
     bool is_broken;    /* events of the previous packet were skipped */
+    bool was_broken;   /* is_broken, when this packet was read */
     bool has_previous; /* there was a previous packet, with these values: */
     uint64_t previous_end, previous_discarded, previous_seq, previous_offset, previous_events_before;
 };

@@ -257,6 +257,7 @@ static void look_for_missing(struct trace *trace, bool is_written)
     }
     if (missing != 0 && (trace->stream_count != 0 || !is_written))
         add_oddity(trace, ANOMALY_MISSING, names, missing);
+    trace->missing_count = (uint32_t)missing;
 }
 
 /* The puller replaces the metadata when a program declares its own events. */
@@ -284,7 +285,8 @@ static bool has_other_metadata(const struct trace *trace)
 
 enum mark { MARK_NONE, MARK_HELD, MARK_LEFT }; /* HELD: a pull writes the trace; LEFT: it ended early */
 
-static enum mark find_mark(const char *directory)
+/* TEXT: its part about the link; NULL: not wanted. */
+static enum mark read_mark(const char *directory, char text[TRACE_MARK_BYTES + 1])
 {
     struct flock writer = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     char path[PATH_MAX];
@@ -295,9 +297,27 @@ static enum mark find_mark(const char *directory)
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return errno != ENOENT ? MARK_LEFT : MARK_NONE;
+    if (text != NULL && pread(fd, text, TRACE_MARK_BYTES, sizeof(TRACE_MARK_TEXT) - 1) < 0)
+        text[0] = '\0';
     is_left = fcntl(fd, F_OFD_GETLK, &writer) != 0 || writer.l_type == F_UNLCK;
     close(fd);
     return is_left ? MARK_LEFT : MARK_HELD;
+}
+
+static enum mark find_mark(const char *directory)
+{
+    return read_mark(directory, NULL);
+}
+
+struct trace_link trace_find_link(const char *directory)
+{
+    struct trace_link link = {.state = TRACE_LINK_NONE};
+    char text[TRACE_MARK_BYTES + 1] = "", state = TRACE_LINK_NONE;
+
+    link.is_held = read_mark(directory, text) == MARK_HELD;
+    if (sscanf(text, "link %c, heard at %lf", &state, &link.heard) == 2)
+        link.state = state;
+    return link;
 }
 
 bool trace_is_unfinished(const struct trace *trace)
@@ -321,11 +341,13 @@ void trace_cut_partial(struct trace *trace)
 
 static bool open_files(struct trace *trace, struct fail *fail)
 {
-    const bool is_written = find_mark(trace->directory) == MARK_HELD; /* before the sizes are read */
+    const enum mark mark = find_mark(trace->directory); /* before the sizes are read */
+    const bool is_written = mark == MARK_HELD;
     unsigned strangers = 0;
 
     if (!schema_load(&trace->schema, trace->directory, fail) || !open_streams(trace, fail))
         return false;
+    trace->ends_early = mark == MARK_LEFT;
     trace->begin = UINT64_MAX;
     for (unsigned i = 0; i < trace->stream_count; i++)
         strangers += survey_stream(trace, &trace->streams[i]) == ANOMALY_UUID;

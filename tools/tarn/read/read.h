@@ -37,10 +37,12 @@ struct trace {
     struct stream *streams;
     unsigned stream_count;
     uint64_t begin, end; /* ticks: of the first and the last packet */
+    bool ends_early;     /* trace_is_unfinished, when it was opened */
     uint64_t metadata_inode, metadata_bytes;
     struct oddity *oddities;
     unsigned oddity_count;
-    unsigned file_count; /* stream files, including ignored ones */
+    uint32_t missing_count; /* CPUs without a stream: ANOMALY_MISSING */
+    unsigned file_count;    /* stream files, including ignored ones */
 };
 
 enum anomaly {
@@ -115,7 +117,19 @@ unsigned trace_find_cpu(const struct trace *trace, uint64_t cpu);
 
 /* Exists while a pull writes the trace; the puller holds a lock on it. It remains if the pull ends early.
  * Hidden, so that CTF readers ignore it. */
-#define TRACE_UNFINISHED_NAME  ".unfinished"
+#define TRACE_UNFINISHED_NAME ".unfinished"
+/* Its content: why it is there, and from this offset on, in a fixed number of bytes, the state of the pull's
+ * link to the guest: a letter, and when something came last (now_seconds). */
+#define TRACE_MARK_TEXT       "The pull of this trace has not ended: losses after its last packets are unknown.\n"
+#define TRACE_MARK_FORMAT     "link %c, heard at %019.6f\n"
+#define TRACE_MARK_BYTES      37u
+enum { TRACE_LINK_NONE = '-', TRACE_LINK_FOLLOWS = 'f', TRACE_LINK_BROKEN = 'b', TRACE_LINK_RESTARTED = 'r' };
+struct trace_link {
+    int state;    /* TRACE_LINK_...; NONE: the trace has no mark */
+    bool is_held; /* the pull runs */
+    double heard;
+};
+struct trace_link trace_find_link(const char *directory);
 /* The recipe of a deterministic run (command/recipe.h). Hidden for the same reason. */
 #define TRACE_RECIPE_NAME      ".recipe.json"
 #define TRACE_RECIPE_BYTES_MAX (64u << 10)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* index.c - look-ups in the index; see index.h. */
 #include <stdlib.h>
+#include <tools/tarn/read/losses.h>
 #include <tools/tarn/view/index.h>
 
 /* Returns the last block whose number at OFFSET in struct index_block is at most VALUE, or the first. */
@@ -87,6 +88,25 @@ struct buffer_reader blob_array_get(const struct blob_array *array, size_t numbe
     return (struct buffer_reader){.at = array->bytes.bytes + begin, .left = end - begin};
 }
 
+static void on_report(struct reporter *reporter, const struct report *report)
+{
+    struct report_keeper *keeper = (struct report_keeper *)reporter;
+    char text[1024];
+
+    if ((*keeper->count)++ < INDEX_REPORTS) {
+        format_report(keeper->trace, report, text, sizeof(text));
+        buffer_text(&keeper->texts->bytes, text);
+        blob_array_end(keeper->texts);
+    }
+    keeper->next->report(keeper->next, report);
+}
+
+struct report_keeper report_keeper(const struct trace *trace, struct blob_array *texts, uint64_t *count,
+                                   struct reporter *next)
+{
+    return (struct report_keeper){{on_report}, next, trace, texts, count};
+}
+
 void blob_array_end(struct blob_array *array)
 {
     uint64_t end = array->bytes.used;
@@ -117,6 +137,7 @@ const struct index_part index_parts[INDEX_PARTS] = {
     PART(beginning, uint8_t),
     BLOBS(checkpoints),
     BLOBS(snapshots),
+    BLOBS(reports),
     BLOBS(levels[0]),
     BLOBS(levels[1]),
     BLOBS(levels[2]),

@@ -2,12 +2,12 @@
 /*
  * index.h - an index that makes any range of a trace fast to show.
  *
- * The merged events of all CPUs are cut into blocks of about two thousand. For each block the index has its
- * start time, the number of its first event, and a summary (node.h): the time of threads by state, of CPUs
- * by thread, the number of events by type. Above are levels of summaries: a node of level n sums up
- * INDEX_FANOUT nodes of level n - 1. Every INDEX_STRIDE blocks there is a checkpoint: positions in the
- * streams and the state of the model, from which a walk continues as if it came from the start of the trace
- * (index_walk.h).
+ * The merged events of all CPUs are cut into blocks of about two thousand; more if there are many CPUs,
+ * because summaries and checkpoints contain each of them. For each block the index has its start time, the
+ * number of its first event, and a summary (node.h): the time of threads by state, of CPUs by thread, the
+ * number of events by type. Above are levels of summaries: a node of level n sums up INDEX_FANOUT nodes of
+ * level n - 1. Every INDEX_STRIDE blocks there is a checkpoint: positions in the streams and the state of the
+ * model, from which a walk continues as if it came from the start of the trace (index_walk.h).
  *
  * A block begins where time advances: all events before it are earlier in nanoseconds. Events are numbered
  * from 0 in the order of the merge; requests to the view use these numbers.
@@ -23,12 +23,15 @@
 #include <tools/tarn/view/node.h>
 
 #define INDEX_BLOCK_EVENTS  2048u
+#define INDEX_CPUS          64u /* for so many, blocks have this size, for more they grow with their number ... */
+#define INDEX_SCALE_MAX     16u      /* ... up to so many times */
 #define INDEX_BLOCK_MAX     65536u   /* with one time; then a block ends anyway */
 #define INDEX_SPARSE_EVENTS 64u      /* a block may end after this many events if they took ... */
 #define INDEX_SPARSE_NS     10000000 /* ... at least this long */
 #define INDEX_FANOUT        16u
 #define INDEX_LEVELS        7u
 #define INDEX_STRIDE        32u /* blocks between checkpoints */
+#define INDEX_REPORTS       200u
 
 struct index_block {
     uint64_t begin; /* ticks */
@@ -43,7 +46,8 @@ struct blob_array {
 
 struct index_losses {
     uint64_t events, packets, cut, damaged;
-    bool before; /* some were lost before the trace begins */
+    uint64_t reports; /* of all of these */
+    bool before;      /* some were lost before the trace begins */
 };
 
 /* Facts about threads and processes of the whole trace. Threads have the model's numbers. */
@@ -74,6 +78,7 @@ struct index {
     struct blob_array levels[INDEX_LEVELS];
     struct blob_array checkpoints; /* number k: before block (k + 1) * INDEX_STRIDE */
     struct blob_array snapshots;   /* number k: long-lived facts from between checkpoints k - 1 and k */
+    struct blob_array reports;     /* texts of the first INDEX_REPORTS reports of losses and damage */
     struct buffer beginning;       /* long-lived facts from before all events: model_learn_beginning */
     bool has_beginning;            /* it is final, even if the trace grows */
     uint64_t events;
@@ -81,6 +86,14 @@ struct index {
     struct index_losses losses;
     bool is_partial; /* under construction: the streams contain more */
 };
+
+/* How many times larger than with few CPUs blocks are. */
+static inline uint64_t index_scale(const struct trace *trace)
+{
+    uint64_t scale = trace->stream_count / INDEX_CPUS;
+
+    return scale < 1 ? 1 : scale < INDEX_SCALE_MAX ? scale : INDEX_SCALE_MAX;
+}
 
 static inline size_t index_block_count(const struct index *index)
 {
@@ -138,7 +151,7 @@ struct index_part {
     size_t offset; /* of its struct buffer in struct index */
     size_t unit;   /* bytes of an element */
 };
-#define INDEX_PARTS (10u + 2u * INDEX_LEVELS)
+#define INDEX_PARTS (12u + 2u * INDEX_LEVELS)
 extern const struct index_part index_parts[INDEX_PARTS];
 
 static inline struct buffer *index_part(const struct index *index, unsigned part)
@@ -156,6 +169,17 @@ bool index_restore(const struct index *index, struct model *model, size_t stride
 /* Finds the busy part: the shortest range of whole blocks with nearly all events, plus a margin, to leave
  * out a boot or a long wait. The whole trace if that is hardly longer. In ticks. */
 void index_find_busy(const struct index *index, uint64_t *from, uint64_t *to);
+
+/* Keeps the first INDEX_REPORTS reports as texts, counts them, and passes them to NEXT. */
+struct report_keeper {
+    struct reporter reporter;
+    struct reporter *next;
+    const struct trace *trace;
+    struct blob_array *texts;
+    uint64_t *count;
+};
+struct report_keeper report_keeper(const struct trace *trace, struct blob_array *texts, uint64_t *count,
+                                   struct reporter *next);
 
 /* Called by index_extend now and then, while the index is usable. */
 struct index_yield {

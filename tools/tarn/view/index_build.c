@@ -15,6 +15,7 @@ struct builder {
     struct index_yield *yield;
     struct merge merge;
     struct losses losses;
+    struct report_keeper keeper;
     struct position *positions;
     struct map places;                  /* of uint32_t, by pid: index in the list of processes + 1 */
     uint64_t *limits;                   /* by rank, at the end of a block */
@@ -255,13 +256,14 @@ static bool next_block(struct builder *builder, uint64_t ticks)
 static bool take_events(struct builder *builder)
 {
     struct model *model = builder->index->model;
-    uint64_t *events = builder->tallies[0].events, in_block = 0;
+    uint64_t *events = builder->tallies[0].events, in_block = 0, scale = index_scale(builder->trace);
     struct cursor *cursor = merge_next(&builder->merge);
 
+    walk_begin(model, &builder->merge);
     while (cursor != NULL) {
-        if (__builtin_expect(in_block >= INDEX_BLOCK_EVENTS, 0) ||
+        if (__builtin_expect(in_block >= INDEX_BLOCK_EVENTS * scale, 0) ||
             (__builtin_expect(cursor->ticks >= builder->sparse_until, 0) &&
-             in_block >= INDEX_SPARSE_EVENTS)) {
+             in_block >= INDEX_SPARSE_EVENTS * scale)) {
             builder->in_block = in_block;
             builder->latest = model->now > builder->latest ? model->now : builder->latest;
             if (!next_block(builder, cursor->ticks))
@@ -317,6 +319,7 @@ static bool begin_walk(struct builder *builder, size_t strides, struct fail *fai
     index->events = builder->number;
     if (strides == 0)
         memset(&index->losses, 0, sizeof(index->losses));
+    blob_array_cut(&index->reports, index->losses.reports);
     builder->latest = strides > 0 ? begin - 1 : 0;
     reopen_nodes(builder);
     open_block(builder, begin);
@@ -331,7 +334,9 @@ static bool build(struct builder *builder, size_t strides, struct fail *fail)
         return false;
     tally_observe(&builder->observer, &builder->tallies[0]);
     model_observe(index->model, &builder->observer.observer);
-    merge_open_at(&builder->merge, builder->trace, builder->positions, &builder->losses.reporter);
+    builder->keeper =
+        report_keeper(builder->trace, &index->reports, &index->losses.reports, &builder->losses.reporter);
+    merge_open_at(&builder->merge, builder->trace, builder->positions, &builder->keeper.reporter);
     index->is_partial = true;
     index->is_partial = !take_events(builder);
     if (!index->is_partial) {

@@ -12,7 +12,7 @@
 
 /* FORMAT changes with the index; BUILD depends on
  * everything else that determines the meaning of the bytes. */
-#define FORMAT 11u
+#define FORMAT 12u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
      sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \
@@ -180,7 +180,7 @@ static bool check_records(const struct index *index, const struct trace *trace)
         if (!check_blobs(&index->levels[level]))
             return false;
     return is_bool(&index->losses.before) && check_blobs(&index->checkpoints) &&
-           check_blobs(&index->snapshots) &&
+           check_blobs(&index->snapshots) && check_blobs(&index->reports) &&
            blob_array_count(&index->levels[0]) == index_block_count(index) &&
            blob_array_count(&index->checkpoints) <= index_block_count(index) / INDEX_STRIDE &&
            blob_array_count(&index->snapshots) == blob_array_count(&index->checkpoints);

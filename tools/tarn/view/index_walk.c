@@ -96,15 +96,18 @@ void range_walk_open(struct range_walk *walk, struct model *model, const struct 
 
 static bool take_events(struct range_walk *walk, struct walk_range *range)
 {
-    struct cursor *cursor;
     uint64_t begin = walk->walk.next;
+    struct cursor *cursor = walk_next(&walk->walk), *moved;
 
-    while ((cursor = walk_next(&walk->walk)) != NULL && cursor->ticks < range->to) {
+    walk_begin(walk->model, &walk->walk.merge);
+    while (cursor != NULL && cursor->ticks < range->to) {
         uint64_t events = walk->walk.number - begin;
 
         if (range->event != NULL && cursor->ticks >= range->from)
             range->event(range, cursor, walk->model);
-        model_apply(walk->model, cursor);
+        model_apply(walk->model, moved = cursor);
+        cursor = walk_next(&walk->walk);
+        walk_look_ahead(walk->model, moved);
         if (events % STEP == 0 && range->go_on != NULL && !range->go_on(range, events))
             return false;
     }
