@@ -66,7 +66,6 @@ AGAINST = [
     ("trace/print/profile_file.c", "kernel/lib/string.c", "any C library's memcpy"),
     ("tools/tarn/main.c", "tools/tarn/*", "the table of subcommands"),
     ("tools/tarn/view/api_goto.c", "tools/tarn/command/recipe.c", "the page offers goto only for a run that has a recipe"),
-    ("tools/tarn/view/puller.c", "tools/tarn/command/pull.c", "a live view is a pull in a process of its own"),
 ]
 
 # Circles of files: (all files of the circle, why). A header and its source are no circle.

@@ -289,6 +289,32 @@ def check_png(page, view, duration):
     e2e.check(all(found.get(colour, 0) > 3 for colour in links), "PNG: calls and wake-ups are arrows", links)
 
 
+def check_kernel_work(page, view):
+    """A CPU whose idle thread works for the kernel is not idle."""
+    about = view.ask("trace")
+    idle = {thread["n"] for thread in about["threads"] if thread["idle"]}
+    found = None
+    for begin in range(0, about["duration"], about["duration"] // 30):
+        for lane in view.ask(f"lanes?from={begin}&to={begin + about['duration'] // 30}&width=8000")["cpus"]:
+            boxes = [lane["boxes"][i:i + 6] for i in range(0, len(lane["boxes"]), 6)]
+            work = [(box[1] - box[0], lane["rank"], box) for box in boxes if box[2] in idle and box[3:] == [-1, 0, 1]]
+            found = max([found, *work] if found else work, default=None)
+    length, rank, box = found
+    page.value(f"tarnView.state.show({box[0] - length // 2}, {box[1] + length // 2})")
+    settle(page)
+    page.value("""(() => { window.drawn = []; const draw = window.draw = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...place) { window.drawn.push(text); draw.call(this, text, ...place); };
+        tarnView.state.change({arrows: 'none'}); tarnView.timeline.redraw(); })()""")
+    settle(page)
+    page.mouse("mouseMoved", *place(page, f"c{rank}", box[0] + length // 2))
+    page.wait("!document.getElementById('tooltip').hidden")
+    told = page.value("[document.getElementById('tooltip').innerText, ...window.drawn]")
+    e2e.check("kernel work" in told[0] and "idle\n" not in told[0] and "kernel work" in told[1:] and "idle" not in told[1:],
+              "what an idle thread does while its CPU is awake is kernel work", (box, told[:20]))
+    picture(page, "kernel-work")
+    page.value("(() => { CanvasRenderingContext2D.prototype.fillText = window.draw; tarnView.state.change({arrows: 'auto'}); })()")
+
+
 def check_server_gone(page):
     """The page reports a lost server, and continues when the server is back."""
     with View(TRACE) as view:

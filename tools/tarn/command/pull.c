@@ -13,6 +13,7 @@
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/keep/recorder.h>
+#include <tools/tarn/source/probe.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <tools/tarn/source/recipe_copy.h>
 #include <trace/events.h>
@@ -21,6 +22,7 @@
 
 #define UNDECODED_TOLD   10 /* limit of messages about packets cut here */
 #define PROGRESS_SECONDS 0.5
+#define NOTE_SECONDS     0.1
 #define BUSY_SECONDS     0.2  /* delay before the next attempt while another pull runs */
 #define FINISH_SECONDS   30.0 /* time-out without data after the end was requested */
 
@@ -36,6 +38,8 @@ struct pull {
     struct source *source;
     struct trace_writer writer;
     struct recorder recorder;
+    struct probe probe;
+    double heard, noted; /* when something came from the guest; when that was noted in the trace */
     double begun, last_progress, finish_by; /* finish_by: 0 until the end is requested */
     uint64_t last_bytes;
     unsigned breaks;
@@ -112,6 +116,15 @@ static void close_source(struct pull *pull)
     pull->source = NULL;
 }
 
+static bool is_restarted(struct pull *pull, const struct wire_hello *hello)
+{
+    if (same_trace(hello, &pull->writer.hello))
+        return false;
+    complain("the guest was restarted or its trace was cleared: this trace ends here");
+    note_link(&pull->writer, TRACE_LINK_RESTARTED, pull->heard);
+    return true;
+}
+
 static bool reconnect(struct pull *pull, struct fail *why)
 {
     double until = now_seconds() + pull->resume;
@@ -121,15 +134,14 @@ static bool reconnect(struct pull *pull, struct fail *why)
     complain("%s", why->text);
     close_source(pull);
     recorder_on_break(&pull->recorder);
+    note_link(&pull->writer, TRACE_LINK_BROKEN, pull->heard);
     if (pull->resume <= 0 || interrupted || pull->snapshot)
         return false;
     complain("trying to resume for %g seconds", pull->resume);
     for (double left = pull->resume; left > 0; left = until - now_seconds()) {
         pull->source = open_source(pull->name, left, &fail);
-        if (pull->source && !same_trace(&pull->source->hello, &pull->writer.hello)) {
-            complain("the guest was restarted or its trace was cleared: this trace ends here");
+        if (pull->source && is_restarted(pull, &pull->source->hello))
             return false;
-        }
         pull->breaks += pull->source != NULL;
         if (pull->source && resume(pull, &fail))
             return true;
@@ -238,6 +250,22 @@ static bool is_over(const struct pull *pull, double now)
     return pull->duration > 0 && now - pull->begun >= pull->duration + grace;
 }
 
+/* Notes whether anything comes. False: the guest was restarted. Guest memory that is read from outside is
+ * never silent. */
+static bool watch_link(struct pull *pull, bool has_item, struct fail *fail)
+{
+    struct wire_hello hello;
+
+    if (has_item || pull->source->class->link == NULL)
+        pull->heard = now_seconds();
+    if (now_seconds() - pull->noted > NOTE_SECONDS) {
+        pull->noted = now_seconds();
+        note_link(&pull->writer, TRACE_LINK_FOLLOWS, pull->heard);
+    }
+    return !probe_step(&pull->probe, pull->heard, &hello) || !is_restarted(pull, &hello) ||
+           fail_set(fail, "the end of the trace is missing");
+}
+
 /* Runs until the guest reports the end, or until nothing more can arrive. */
 static bool pull_loop(struct pull *pull, struct fail *fail)
 {
@@ -257,14 +285,16 @@ static bool pull_loop(struct pull *pull, struct fail *fail)
         }
         switch (pull->source->class->next(pull->source, item, 100, fail)) {
         case SOURCE_ITEM:
-            ok = take_item(pull, item, fail);
+            ok = take_item(pull, item, fail) && watch_link(pull, true, fail);
             if (ok)
                 record(pull, item->kind == SOURCE_PACKET);
             if (pull->finish_by != 0)
                 pull->finish_by = now_seconds() + FINISH_SECONDS;
             break;
         case SOURCE_NOTHING:
-            record(pull, false);
+            ok = watch_link(pull, false, fail);
+            if (ok)
+                record(pull, false);
             break;
         case SOURCE_BROKEN:
             ok = reconnect(pull, fail);
@@ -426,9 +456,11 @@ static int copy(struct pull *pull)
     sigaction(SIGHUP, &action, NULL);
     if ((pull->mask_text && !set_mask(pull, &fail)) || !begin(pull, false, &fail))
         return fail_report(&fail, EXIT_USAGE);
-    pull->begun = pull->last_progress = now_seconds();
+    pull->begun = pull->last_progress = pull->heard = now_seconds();
+    probe_open(&pull->probe, pull->source, pull->name);
     pull->wait_until = pull->begun + pull->wait;
     bool ok = pull_loop(pull, &fail);
+    probe_close(&pull->probe);
     end_line(pull);
     if (!ok)
         complain("%s", fail.text);

@@ -20,7 +20,7 @@ struct options {
     unsigned open;   /* OPEN_ */
     bool may_goto;
     struct draw_options draw;
-    const char *output;
+    const char *source, *output;
 };
 
 enum { OPEN_YES, OPEN_NO, OPEN_IF_DISPLAY };
@@ -175,6 +175,17 @@ static void end_goto(pid_t running)
     }
 }
 
+/* The guest was reset, or the link broke: the view goes on with the next boot. */
+static bool follow_next(const struct options *options, struct view *view, struct puller *puller)
+{
+    if (options->source == NULL || interrupted || !puller_again(puller, options->source, options->output))
+        return false;
+    view->pulls++;
+    if (options->output != NULL)
+        view->next_directory = strdup(puller->directory); /* the view keeps it */
+    return true;
+}
+
 static int serve(const struct options *options, struct view *view, struct puller *puller,
                  const sigset_t *signals)
 {
@@ -200,7 +211,7 @@ static int serve(const struct options *options, struct view *view, struct puller
     open_browser(options, address, signals);
     while (!interrupted) {
         sigsuspend(signals);
-        view->has_source = puller_runs(puller);
+        view->has_source = puller_runs(puller) || follow_next(options, view, puller);
         running = follow_goto(view, running);
     }
     end_goto(running);
@@ -222,8 +233,7 @@ static void choose_range(struct options *options, const struct view *view)
         options->draw.to = view_duration(view);
 }
 
-/* A partial packet at the end is damage, unless the trace IS_WRITING. */
-static int write_png(struct options *options, struct view *view, bool is_writing)
+static int write_png(struct options *options, struct view *view)
 {
     struct losses losses;
     struct fail fail;
@@ -233,7 +243,6 @@ static int write_png(struct options *options, struct view *view, bool is_writing
     choose_range(options, view);
     ok = draw_png(view, &options->draw, &fail);
     view_losses(view, &losses);
-    losses.damaged += is_writing ? 0 : trace_count_partial(&view->trace);
     view_unlock(view);
     losses_summary(&losses);
     return ok ? losses_status(&losses) : fail_report(&fail, EXIT_USAGE);
@@ -250,9 +259,9 @@ static int show(struct options *options, struct puller *puller)
     if (!view_open(&view, &options->view, is_png, &fail))
         return fail_report(&fail, EXIT_DAMAGE);
     if (!puller_runs(puller))
-        view_judge(&view);
+        view_judge(&view, false);
     if (is_png) {
-        status = write_png(options, &view, puller_runs(puller));
+        status = write_png(options, &view);
     } else {
         tell_lacks(&view);
         block_signals(&signals);
@@ -283,7 +292,8 @@ static int run_view(int argc, char **argv)
             return fail_report(&fail, EXIT_USAGE);
         options.view.name =
             options.output == NULL ? options.view.directory : NULL; /* a temporary directory is not a name */
-        options.view.directory = puller.directory;
+        options.source = options.view.directory;
+        options.view.directory = options.output != NULL ? options.output : puller.directory;
     }
     status = show(&options, &puller);
     puller_stop(&puller);

@@ -149,8 +149,7 @@ bool check_trace_writer(const struct trace_writer *writer, struct fail *fail)
  * pull still runs; on file systems without locks, a running pull looks like one that ended early. */
 static bool mark_unfinished(struct trace_writer *writer, struct fail *fail)
 {
-    static const char text[] =
-        "The pull of this trace has not ended: losses after its last packets are unknown.\n";
+    static const char text[] = TRACE_MARK_TEXT;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
     if (writer->unfinished_fd >= 0)
@@ -162,6 +161,16 @@ static bool mark_unfinished(struct trace_writer *writer, struct fail *fail)
                         strerror(errno));
     fcntl(writer->unfinished_fd, F_OFD_SETLK, &lock);
     return true;
+}
+
+void note_link(const struct trace_writer *writer, int state, double heard)
+{
+    char text[TRACE_MARK_BYTES + 1];
+    int length = snprintf(text, sizeof(text), TRACE_MARK_FORMAT, state, heard);
+
+    if (writer->unfinished_fd >= 0 && length == TRACE_MARK_BYTES &&
+        pwrite(writer->unfinished_fd, text, TRACE_MARK_BYTES, sizeof(TRACE_MARK_TEXT) - 1) < 0)
+        return; /* a full disk is noticed by the next packet */
 }
 
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail)

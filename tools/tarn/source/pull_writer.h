@@ -73,6 +73,8 @@ bool check_trace_writer(const struct trace_writer *writer, struct fail *fail);
  * the counts are final; else packet `cpu->head` was not sent either. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail);
+/* Notes in that mark how the link is: TRACE_LINK_..., and when something came last. */
+void note_link(const struct trace_writer *writer, int state, double heard);
 /* Removes the mark of an unfinished trace. */
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail);
 uint64_t count_discarded(const struct trace_writer *writer); /* events, during the pull */

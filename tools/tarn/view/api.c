@@ -2,6 +2,7 @@
 /* api.c - dispatches requests, and has what they share; see api.h. */
 #include <errno.h>
 #include <stdlib.h>
+#include <tools/tarn/source/source.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/lanes.h>
 
@@ -107,6 +108,22 @@ bool request_is_waiting(const struct request *request)
     return request->is_waiting == NULL || request->is_waiting(request);
 }
 
+void api_add_link(const struct view *view, struct json *json)
+{
+    static const char *const states[] = {[VIEW_LINK_NONE] = "",
+                                         [VIEW_LINK_FOLLOWS] = "following",
+                                         [VIEW_LINK_SILENT] = "silent",
+                                         [VIEW_LINK_BROKEN] = "broken",
+                                         [VIEW_LINK_RESTARTED] = "restarted"};
+    double silent = now_seconds() - view->heard_at;
+
+    json_key_open(json, "link", '{');
+    json_key_text(json, "state", states[view->link]);
+    json_key_number(json, "silent_ms", silent > 0 ? (uint64_t)(silent * 1000) : 0);
+    json_key_number(json, "boots", view->boots);
+    json_close(json, '}');
+}
+
 bool api_changes(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
     uint64_t since = UINT64_MAX, version;
@@ -124,6 +141,7 @@ bool api_changes(struct view *view, const struct request *request, struct json *
     json_key_number(json, "events", view->index.events);
     json_key_bool(json, "live", view->is_live);
     json_key_bool(json, "indexing", view->index.is_partial);
+    api_add_link(view, json);
     view_unlock(view);
     return true;
 }

@@ -60,6 +60,8 @@ typedef bool api_function(struct view *view, const struct request *request, stru
 api_function api_trace, api_list, api_search, api_lanes, api_rows, api_marks, api_flags, api_analysis_range,
     api_analyses, api_progress, api_changes, api_flame, api_goto;
 
+/* Adds the state of the link. The lock is held for reading. */
+void api_add_link(const struct view *view, struct json *json);
 /* Adds the part of /api/trace about `tarn goto`. The lock is held for reading. */
 void api_add_goto(const struct view *view, struct json *json);
 

@@ -216,6 +216,15 @@ static void add_processes(const struct view *view, struct json *json)
     json_close(json, ']');
 }
 
+static void add_texts(const struct blob_array *texts, struct json *json)
+{
+    for (size_t i = 0; i < blob_array_count(texts); i++) {
+        struct buffer_reader text = blob_array_get(texts, i);
+
+        json_text_bytes(json, (const char *)text.at, text.left);
+    }
+}
+
 static void add_losses(const struct view *view, struct json *json)
 {
     const struct index_losses *losses = &view->index.losses;
@@ -224,7 +233,12 @@ static void add_losses(const struct view *view, struct json *json)
     json_key_number(json, "events", losses->events);
     json_key_number(json, "packets", losses->packets);
     json_key_number(json, "cut", losses->cut);
-    json_key_number(json, "damaged", losses->damaged);
+    json_key_number(json, "damaged", losses->damaged + view->damaged);
+    json_key_number(json, "reports", losses->reports + view->judged_count);
+    json_key_open(json, "texts", '[');
+    add_texts(&view->judged, json);
+    add_texts(&view->index.reports, json);
+    json_close(json, ']');
     json_key_bool(json, "before", losses->before);
     json_key_bool(json, "unfinished", trace_is_unfinished(&view->trace));
     json_close(json, '}');
@@ -271,6 +285,7 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
     add_processes(view, json);
     add_threads(view, json);
     add_losses(view, json);
+    api_add_link(view, json);
     api_add_goto(view, json);
     return true;
 }

@@ -10,12 +10,13 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <tools/tarn/command/commands.h>
+#include <tools/tarn/read/read.h>
 #include <tools/tarn/source/source.h>
 #include <tools/tarn/view/puller.h>
 #include <unistd.h>
 
 #define WAIT_SECONDS "10" /* for a guest that is just booting */
+#define NEXT_SECONDS "1000000000"
 
 bool is_source(const char *name)
 {
@@ -140,20 +141,34 @@ static bool choose_directory(struct puller *puller, const char *output, struct f
     return strlen(output) < sizeof(puller->directory) || fail_set(fail, "%s: the name is too long", output);
 }
 
-/* Runs in the child. Ctrl-C at the terminal is for the view,
- * which ends the pull; the pull also ends with the view. */
+/* Runs in the child, as a program of its own, because the view may have threads already. Ctrl-C at the
+ * terminal is for the view, which ends the pull; the pull also ends with the view. */
 static void pull(const struct puller *puller, const char *source, pid_t view)
 {
-    char *words[] = {"pull",    (char *)source, "-o",         (char *)puller->directory,
-                     "--quiet", "--wait",       WAIT_SECONDS, NULL};
+    char *words[] = {"tarn",
+                     "pull",
+                     (char *)source,
+                     "-o",
+                     (char *)puller->directory,
+                     "--quiet",
+                     "--wait",
+                     puller->number > 0 ? NEXT_SECONDS : WAIT_SECONDS,
+                     puller->replaces ? "--force" : NULL,
+                     NULL};
+    sigset_t none;
 
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (puller->remover > 0)
+        fcntl(puller->life, F_SETFD, 0); /* the directory is kept until the pull has ended, too */
     if (puller->log > 0)
         dup2(puller->log, STDERR_FILENO);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGINT);
     if (getppid() != view)
         _exit(EXIT_USAGE);
-    _exit(pull_command.run(7, words));
+    execv("/proc/self/exe", words);
+    _exit(EXIT_USAGE);
 }
 
 bool puller_runs(struct puller *puller)
@@ -167,21 +182,39 @@ bool puller_runs(struct puller *puller)
     return puller->pid > 0;
 }
 
-bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail)
+static bool fork_pull(struct puller *puller, const char *source)
 {
     pid_t view = getpid();
 
-    if (!choose_directory(puller, output, fail))
-        return false;
     puller->status = EXIT_OK;
     puller->pid = fork();
     if (puller->pid == 0)
         pull(puller, source, view);
-    if (puller->pid > 0)
+    return puller->pid > 0;
+}
+
+bool puller_launch(struct puller *puller, const char *source, const char *output, struct fail *fail)
+{
+    if (!choose_directory(puller, output, fail))
+        return false;
+    if (fork_pull(puller, source))
         return true;
     fail_set(fail, "cannot start a process: %s", strerror(errno));
     puller_stop(puller);
     return false;
+}
+
+bool puller_again(struct puller *puller, const char *source, const char *output)
+{
+    int state = trace_find_link(puller->directory).state;
+
+    if (puller_runs(puller) || (state != TRACE_LINK_BROKEN && state != TRACE_LINK_RESTARTED))
+        return false;
+    puller->number++;
+    if (output != NULL)
+        snprintf(puller->directory, sizeof(puller->directory), "%.200s.%u", output, puller->number + 1);
+    puller->replaces = output == NULL;
+    return fork_pull(puller, source);
 }
 
 bool puller_has_begun(const struct puller *puller)

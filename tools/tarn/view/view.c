@@ -2,12 +2,15 @@
 /* view.c - keeps a trace's index up to date; see view.h. */
 #include <stdlib.h>
 #include <time.h>
+#include <tools/tarn/read/judge.h>
+#include <tools/tarn/source/source.h>
 #include <tools/tarn/view/index_file.h>
 #include <tools/tarn/view/view.h>
 #include <unistd.h>
 
-#define WATCH_MS      200      /* between checks of the files */
-#define LIVE_ROUNDS   15       /* rounds without growth after which a trace is no longer live */
+#define WATCH_MS      200 /* between checks of the files */
+#define LIVE_ROUNDS   15  /* rounds without growth after which a trace is no longer live */
+#define SILENT_S      1.2 /* without a word, after which the page says so: the guest has a word twice a second */
 #define WORTH_KEEPING 1000000u /* events: a smaller index is made quickly */
 
 /* ---- the lock -------------------------------------------------------------------------------------- */
@@ -91,12 +94,22 @@ void view_losses(const struct view *view, struct losses *losses)
     model_lacks(&view->trace.schema, false, losses->lacks, sizeof(losses->lacks));
 }
 
-void view_judge(struct view *view)
+static void forget_judgement(struct view *view)
+{
+    blob_array_cut(&view->judged, 0);
+    view->judged_count = view->damaged = 0;
+}
+
+void view_judge(struct view *view, bool quiet)
 {
     struct losses losses;
+    struct report_keeper keeper =
+        report_keeper(&view->trace, &view->judged, &view->judged_count, &losses.reporter);
 
+    forget_judgement(view);
     losses_open(&losses, &view->trace);
-    losses_judge(&losses);
+    losses.quiet = quiet;
+    trace_judge(&view->trace, JUDGE_BYTES, &keeper.reporter);
     view->damaged = losses.damaged;
 }
 
@@ -171,22 +184,13 @@ static bool make_index(struct view *view, struct fail *fail)
     return true;
 }
 
-/* The files may end in partial packets that are still being written. */
-static bool open_trace(struct trace *trace, const struct view_options *options, struct fail *fail)
-{
-    if (!trace_open(trace, options->directory, fail))
-        return false;
-    if (options->watch)
-        trace_cut_partial(trace);
-    return true;
-}
-
 static bool open_again(struct view *view, struct fail *fail)
 {
     struct trace trace;
 
-    if (!open_trace(&trace, &view->options, fail))
+    if (!trace_open(&trace, view->options.directory, fail))
         return false;
+    forget_judgement(view);
     trace_close(&view->trace);
     index_free(&view->index);
     view->trace = trace;
@@ -218,6 +222,56 @@ static void set_live(struct view *view, bool is_live)
     pthread_rwlock_wrlock(&view->lock);
     changes = view->is_live != is_live;
     view->is_live = is_live;
+    if (changes && !is_live) {
+        view_judge(view, true);
+        view->is_stale = trace_is_unfinished(&view->trace) != view->trace.ends_early;
+    }
+    pthread_rwlock_unlock(&view->lock);
+    if (changes)
+        tell_change(view);
+}
+
+/* How the link is of the pull that writes the trace. Without a pull there is none, but one of this view's own
+ * may have ended because the guest was reset, and another waits for its next boot. */
+static enum view_link find_link(const struct view *view, const struct trace_link *link)
+{
+    if (!link->is_held && !view->has_source)
+        return VIEW_LINK_NONE;
+    if (link->state == TRACE_LINK_RESTARTED)
+        return VIEW_LINK_RESTARTED;
+    if (link->state == TRACE_LINK_BROKEN || !link->is_held)
+        return VIEW_LINK_BROKEN;
+    return now_seconds() - link->heard > SILENT_S ? VIEW_LINK_SILENT : VIEW_LINK_FOLLOWS;
+}
+
+/* A pull of the guest's next boot has begun in another directory. */
+static void change_directory(struct view *view)
+{
+    const char *next = view->next_directory;
+
+    if (next == NULL || trace_find_link(next).state == TRACE_LINK_NONE)
+        return;
+    pthread_rwlock_wrlock(&view->lock);
+    view->options.directory = next;
+    view->next_directory = NULL;
+    view->is_stale = true;
+    pthread_rwlock_unlock(&view->lock);
+}
+
+static void look_at_link(struct view *view)
+{
+    struct trace_link link = trace_find_link(view->options.directory);
+    enum view_link state;
+    bool changes;
+
+    pthread_rwlock_wrlock(&view->lock);
+    state = find_link(view, &link);
+    changes = state != view->link;
+    if (state == VIEW_LINK_FOLLOWS) /* before, the mark is that of the pull before */
+        view->boots = view->pulls;
+    view->link = state;
+    view->is_pulled = link.is_held;
+    view->heard_at = link.heard;
     pthread_rwlock_unlock(&view->lock);
     if (changes)
         tell_change(view);
@@ -237,12 +291,14 @@ static void *keep(void *argument)
     pthread_rwlock_unlock(&view->lock);
     tell_change(view);
     while (view->options.watch && !view->is_stopping) {
+        change_directory(view);
+        look_at_link(view);
         if (look(view)) {
             quiet = 0;
             set_live(view, true);
             tell_change(view);
         } else if (++quiet >= LIVE_ROUNDS) {
-            set_live(view, view->has_source);
+            set_live(view, view->is_pulled);
         }
         usleep(WATCH_MS * 1000);
     }
@@ -260,7 +316,7 @@ bool view_open(struct view *view, const struct view_options *options, bool wait,
     memset(view, 0, sizeof(*view));
     view->options = *options;
     view->version = 1;
-    if (!open_trace(&view->trace, options, fail))
+    if (!trace_open(&view->trace, options->directory, fail))
         return false;
     view->index.begin = view->trace.begin;
     view->index.end = view->trace.begin;
@@ -302,6 +358,8 @@ void view_stop(struct view *view)
 
 void view_close(struct view *view)
 {
+    free(view->judged.bytes.bytes);
+    free(view->judged.ends.bytes);
     index_free(&view->index);
     trace_close(&view->trace);
     pthread_cond_destroy(&view->changed);

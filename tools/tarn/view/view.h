@@ -34,6 +34,9 @@ struct view_job {
  * GOTO_WANTED until the program has ended. */
 enum view_goto { GOTO_FORBIDDEN, GOTO_FREE, GOTO_CLAIMED, GOTO_WANTED };
 
+/* The link to the guest of the pull that writes the trace, as the mark of the pull says (trace_find_link). */
+enum view_link { VIEW_LINK_NONE, VIEW_LINK_FOLLOWS, VIEW_LINK_SILENT, VIEW_LINK_BROKEN, VIEW_LINK_RESTARTED };
+
 struct view {
     struct view_options options;
     pthread_rwlock_t lock;
@@ -41,17 +44,25 @@ struct view {
     /* protected by `lock` */
     struct trace trace;
     struct index index;
-    uint64_t damaged; /* found by view_judge */
+    uint64_t damaged;         /* found by view_judge */
+    struct blob_array judged; /* what it reported, as texts ... */
+    uint64_t judged_count;    /* ... the first of so many */
     uint64_t generation;
-    bool is_live;  /* it grew recently, or its source will send more */
-    bool is_stale; /* the index does not match the files: open the trace again */
+    bool is_live; /* it grew recently, or its source will send more */
+    enum view_link link;
+    double heard_at; /* when something came from the guest: now_seconds() */
+    bool is_pulled;  /* a pull writes the trace: it is then live even while nothing arrives */
+    unsigned boots;  /* further boots of the guest that were followed: the page goes to the newest */
+    bool is_stale;   /* the index does not match the files: open the trace again */
     /* protected by `mutex`; `changed` is signalled when the version changes */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     uint64_t version; /* increases with every change visible to requests */
     atomic_bool is_stopping;
-    /* A pull of this view writes to the directory: the trace is then live even while nothing arrives. */
-    atomic_bool has_source;
+    atomic_bool has_source; /* a pull of this view runs, or waits for the guest's next boot */
+    atomic_uint pulls;      /* how many were started after the first */
+    /* The view goes on with the trace there as soon as it has begun; NULL: in the same directory. */
+    _Atomic(const char *) next_directory;
     struct view_job jobs[VIEW_JOBS];
     pthread_t keeper;
     _Atomic enum view_goto goto_state;
@@ -71,8 +82,9 @@ void view_unlock(struct view *view);
  * trace grows. The lock is held for reading. The caller closes TRACE. */
 bool view_open_files(const struct view *view, struct trace *trace, struct fail *fail);
 
-/* Checks the trace as a whole (read/judge.h), unless it is being written: what is missing may still come. */
-void view_judge(struct view *view);
+/* Checks the trace as a whole (read/judge.h), unless it is being written: what is missing may still come.
+ * QUIET: what is wrong is not printed. The lock is held for writing, or there are no threads yet. */
+void view_judge(struct view *view, bool quiet);
 /* Returns the losses and damage so far, and what the schema lacks. The lock is held for reading. */
 void view_losses(const struct view *view, struct losses *losses);
 

@@ -136,8 +136,7 @@ export class LanePainter {
       raster.rect(x, y + 3, width, height - 6,
                   INTERRUPT.has(activity) ? colors.interrupt : inKernel ? color.kernel : color.user);
       if (width > 24)
-        this.#label(activity >= 0 ? `${trace.threadName(boxes[i + 2])} · ${trace.activityName(activity, boxes[i + 4])}`
-                                  : trace.threadName(boxes[i + 2]), x, y + height / 2, width,
+        this.#label([trace.runnerName(thread), ...(activity >= 0 ? [trace.activityName(activity, boxes[i + 4])] : [])].join(" · "), x, y + height / 2, width,
                     INTERRUPT.has(activity) ? colors.background : colors.boxText);
     });
   }

@@ -8,9 +8,10 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 export class Live {
   // grown(before): the trace has grown; replaced(): it is another trace, with other numbers.
-  // follows: stay at the end if the trace turns out to grow; waits: go to the busiest range if it does not.
-  constructor(trace, state, {grown, replaced, follows, waits}) {
-    Object.assign(this, {trace, state, grown, replaced, follows, waits});
+  // status: gets the state of the link. follows: stay at the end if the trace turns out to grow; waits: go to the busiest range
+  // if it does not.
+  constructor(trace, state, {grown, replaced, status, follows, waits}) {
+    Object.assign(this, {trace, state, grown, replaced, status, follows, waits});
   }
 
   // Never returns.
@@ -19,6 +20,9 @@ export class Live {
     for (let since = this.trace.version;;) {
       try {
         const news = await ask("changes", {since});
+        if (news.link.boots !== this.trace.link.boots)
+          this.follows = true; // the next boot
+        this.status.take(news.link);
         if (news.version !== since)
           await this.#take(news);
         since = news.version;

@@ -20,6 +20,7 @@ import {SearchPanel} from "./panel-search.js";
 import {Panel} from "./panel.js";
 import {Rows} from "./rows.js";
 import {State} from "./state.js";
+import {Status} from "./status.js";
 import {formatSpan, formatTime, parseTime} from "./time.js";
 import {Timeline} from "./timeline.js";
 import {Tooltip} from "./tooltip.js";
@@ -37,6 +38,7 @@ class Page {
     this.trace = trace;
     this.state = new State();
     this.colors = new Colors(trace);
+    this.status = new Status(byId("status"), trace);
     this.rows = new Rows(trace, this.state);
     this.data = new LaneData(this.state, this.rows);
     this.counts = new Counts(trace, this.state, this.rows);
@@ -127,7 +129,8 @@ class Page {
       this.rows.refresh();
       this.#showState();
     };
-    new Live(trace, state, {grown, replaced: () => this.#replaced(), follows: !hasRange, waits: !hasRange && !state.usual}).run();
+    this.status.take(trace.link);
+    new Live(trace, state, {grown, replaced: () => this.#replaced(), status: this.status, follows: !hasRange, waits: !hasRange && !state.usual}).run();
   }
 
   // The files changed, or a program has declared events.
@@ -140,6 +143,7 @@ class Page {
   }
 
   #showState() {
+    this.status.update();
     const {state, trace} = this, grain = state.span / 1000;
     byId("range").replaceChildren(`${formatTime(state.from, grain)} – ${formatTime(state.to, grain)} `, element("b", {}, formatSpan(state.span)));
     byId("overview-name").title = byId("whole-length").textContent =

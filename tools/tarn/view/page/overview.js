@@ -126,7 +126,8 @@ export class Overview {
 
   #boxes(context, scale, boxes, bottom, space) {
     for (let i = 0; i < boxes.length; i += BOX) {
-      context.fillStyle = this.trace.thread(boxes[i + 2]).idle ? this.colors.background : this.#color(boxes[i + 2]);
+      const isAsleep = boxes[i + 3] < 0 && boxes[i + 4];
+      context.fillStyle = isAsleep ? this.colors.background : this.#color(boxes[i + 2]);
       const x = scale.x(boxes[i]);
       context.fillRect(x, bottom - space + 1, Math.max(0.5, scale.x(boxes[i + 1]) - x), space - 1);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tab about the trace: source, size, losses; and the legend.
+// The tab about the trace: source, size; and the legend.
 import {element} from "./element.js";
 import {legend} from "./legend.js";
 import {formatSpan} from "./time.js";
@@ -22,29 +22,10 @@ export class InfoPanel {
                    ["Begin", isNaN(begin) ? trace.begin_clock_ns : begin.toISOString().replace("T", " ").replace("Z", " UTC")],
                    ["Length", formatSpan(state.duration)], ["Events", count(trace.events_total)],
                    ["Processes", count(trace.processes.size)], ["Threads", count(trace.threads.filter((t) => !t.idle).length)],
-                   ["State", trace.indexing ? "building its index" : trace.live ? "still growing" : "complete"]];
+                   ["State", trace.indexing ? "building its index" : trace.live ? "still growing" : trace.lost.reports ? "ended; what is missing or damaged is above the lanes" : "complete"]];
     this.node.replaceChildren(
       element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
-      element("h2", {}, "Losses"), ...this.#losses(), element("h2", {}, "Colours"), legend(trace));
-  }
-
-  #losses() {
-    const {lost} = this.trace, told = [];
-    if (lost.events)
-      told.push(`${lost.events.toLocaleString("en")} events were discarded by the guest.`);
-    if (lost.packets)
-      told.push(`${lost.packets.toLocaleString("en")} packets are missing.`);
-    if (lost.damaged)
-      told.push(`${lost.damaged.toLocaleString("en")} packets are damaged.`);
-    if (lost.cut)
-      told.push("A file is truncated.");
-    if (lost.before)
-      told.push("Events were lost before the start of the trace.");
-    if (lost.unfinished)
-      told.push("The pull ended early: losses after the last packets are unknown.");
-    if (told.length === 0)
-      return [element("p", {class: "note"}, "None.")];
-    return [...told.map((text) => element("p", {class: "warning"}, text)),
-            element("p", {class: "note"}, "A CPU's lane is striped where it is unknown what the CPU did.")];
+      element("h2", {}, "Colours"), legend(trace),
+      element("p", {class: "note"}, "A lane is striped where events that would show its state are missing."));
   }
 }

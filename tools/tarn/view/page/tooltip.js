@@ -87,8 +87,9 @@ export class Tooltip {
 
   #cpuBox(row, box, found) {
     const [, , n, activity, detail, merged] = box, thread = this.trace.thread(n);
-    return [[`CPU ${this.trace.cpu(row.rank)}: ${thread.idle ? "idle thread" : this.trace.threadName(n)}`], ...this.#who(n),
-            ["in", activity >= 0 ? this.trace.activityName(activity, detail) : detail ? "asleep" : thread.idle ? "kernel work" : "its own code"],
+    const isAsleep = activity < 0 && detail !== 0;
+    return [[`CPU ${this.trace.cpu(row.rank)}: ${isAsleep ? "idle" : this.trace.runnerName(thread)}`], ...this.#who(n),
+            ["in", activity >= 0 ? this.trace.activityName(activity, detail) : isAsleep ? "sleep" : thread.idle ? "the idle thread" : "its own code"],
             ["for", this.#span(box, found)], ...this.#merged(merged)];
   }
 

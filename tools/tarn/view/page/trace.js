@@ -75,6 +75,11 @@ export class Trace {
     return thread.idle ? `idle` : `${thread.name || this.processName(thread.pid)} (${thread.tid})`;
   }
 
+  // Of a CPU that is awake. Its idle thread then works for the kernel: it frees what dead processes leave, say.
+  runnerName(thread) {
+    return thread.idle ? "kernel work" : this.threadName(thread.n);
+  }
+
   cpu(rank) {
     return this.cpus[rank]?.cpu ?? rank;
   }
