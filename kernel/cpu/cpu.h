@@ -67,6 +67,13 @@ _Static_assert(offsetof(struct cpu, lock_watch) == LOCK_WATCH_OFFSET, "this_lock
 extern struct cpu cpus[CPUS_MAX];
 extern uint32_t cpu_count; /* CPUs that are online or will be */
 
+/* For interrupts that come in the kernel: whether a switch was logged that is not done. They log nothing
+ * then: a packet that began would have a context that names the old thread. */
+static inline bool cpu_is_switching(const struct cpu *cpu)
+{
+    return cpu->switch_logged_at == cpu->switched_at;
+}
+
 static inline bool cpu_is_on_stack(const struct cpu *cpu, uint64_t address)
 {
     return address >= cpu->stack_low && address < cpu->stack_high;

@@ -54,14 +54,18 @@ static void print_report(const struct kernel_regs *regs)
 static void report(const struct kernel_regs *regs)
 {
     const struct thread *interrupted = this_cpu()->current;
-    trace_exception_entry(arch_trap_vector(regs), interrupted ? interrupted->tid : 0, arch_trap_ip(regs), 0);
+    const bool is_logged = !cpu_is_switching(this_cpu());
+    if (is_logged)
+        trace_exception_entry(arch_trap_vector(regs), interrupted ? interrupted->tid : 0, arch_trap_ip(regs),
+                              0);
     if (report_take_turn()) {
         bool locked = log_begin_urgent();
         print_report(regs);
         log_end_urgent(locked);
         report_end_turn();
     }
-    trace_exception_exit(arch_trap_vector(regs), 0);
+    if (is_logged)
+        trace_exception_exit(arch_trap_vector(regs), 0);
 }
 
 /* ---- Debugger ---- */

@@ -32,8 +32,6 @@ static inline __attribute__((always_inline)) bool send_fault(struct thread *self
     }
     list_remove(link);
     take_over(cpu, server);
-    if (TRACE_ON_SCHED())
-        trace_fast_switch(self, server, THREAD_BLOCKED_FAULT);
     ipc_put_fault_message(self, server);
     begin_wait(self, THREAD_BLOCKED_FAULT, &self->reply_lock);
     fast_unlock_fenced(&endpoint->lock, is_sampled);

@@ -65,7 +65,6 @@ static inline void hand_message(struct thread *from, struct thread *to, uint64_t
     frame_set_result(&to->frame, 0);
 }
 
-/* Each logs the switch, too: one call for all events of a message. */
 static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self, struct thread *server,
                                                             uint32_t endpoint, uint64_t call_id)
 {
@@ -73,7 +72,6 @@ static __attribute__((noinline, cold)) void trace_fast_call(struct thread *self,
     trace_ipc_call(call_id, label, endpoint, server->tid, call_is_entry);
     trace_ipc_receive(call_id, label, endpoint, self->tid);
     self->traced |= TRACED_CALL;
-    trace_switch(self, server, THREAD_BLOCKED_REPLY);
 }
 
 /* The label is in the caller's frame; a sender may already have overwritten ours. */
@@ -83,7 +81,6 @@ static __attribute__((noinline, cold)) void trace_fast_reply(struct thread *self
     bool called = caller->message_kind == MESSAGE_CALL;
     trace_ipc_reply(call_id, called ? frame_label(&caller->frame) : FAULT_REPLY_RESUME, caller->tid,
                     reply_is_entry);
-    trace_switch(self, caller, THREAD_BLOCKED_RECEIVE);
 }
 
 /* ---- Call ---- */
@@ -112,8 +109,6 @@ static inline __attribute__((always_inline)) int64_t call(uint64_t slot, const b
     take_over(cpu, server);
     if (TRACE_ON_IPC()) /* the lock keeps the endpoint alive */
         trace_fast_call(self, server, endpoint->number, call_id);
-    else if (TRACE_ON_SCHED())
-        trace_fast_switch(self, server, THREAD_BLOCKED_REPLY);
     hand_message(self, server, badge);
     server->reply_target = (struct reply_target){self, call_id};
     self->call_id = call_id;
@@ -202,8 +197,6 @@ static inline __attribute__((always_inline)) int64_t reply_receive(uint64_t slot
     fast_unlock_fenced(&endpoint->lock, is_sampled);
     if (TRACE_ON_IPC())
         trace_fast_reply(self, caller, target.call_id);
-    else if (TRACE_ON_SCHED())
-        trace_fast_switch(self, caller, THREAD_BLOCKED_RECEIVE);
     if (is_killed(self))
         thread_abort_wait(self, -E_CANCELED);
     /* the signal came first: see notification.h */

@@ -95,12 +95,10 @@ static inline void change_priority(struct cpu *cpu, const struct thread *next)
         atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
-/* Logs the switch ahead: after take_over(), which may log that `next` moves here, and before anything else.
- */
-static __attribute__((noinline, cold)) void trace_fast_switch(struct thread *self, struct thread *next,
-                                                              enum thread_state state)
+/* Another CPU may have ended the wait already: then it is ready. */
+static __attribute__((noinline, cold)) void trace_fast_switch(struct thread *self, struct thread *next)
 {
-    trace_switch(self, next, state);
+    trace_switch(self, next, atomic_load_explicit(&self->state, memory_order_relaxed));
 }
 
 static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *cpu, struct thread *self,
@@ -110,6 +108,8 @@ static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *
         change_priority(cpu, next);
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     space_activate(cpu, next->space);
+    if (TRACE_ON_SCHED())
+        trace_fast_switch(self, next);
     switch_out(cpu, self, next);
     if (unlikely(next->traced))
         thread_trace_resumed(next);

@@ -18,7 +18,8 @@
 #include <kernel/space/space.h>
 #include <trace/counter.h>
 
-/* Logs a switch that follows. Always inline: an argument that is a constant costs nothing. */
+/* Logs a switch that follows. This CPU logs nothing else until `current` has changed: a packet that began in
+ * between would have a context that names `prev`. */
 static inline __attribute__((always_inline)) void trace_switch(const struct thread *prev,
                                                                const struct thread *next,
                                                                enum thread_state prev_state)

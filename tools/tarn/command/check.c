@@ -19,6 +19,14 @@
 #define WORKERS_MAX  16u
 #define REPORTS_KEPT 1000u /* per stream; further ones are only counted, by type */
 
+/* Contexts between two switches of a CPU. */
+struct contexts {
+    bool has_switch;         /* there was a switch, and all events since then are here */
+    uint32_t tid;            /* the thread that it switched to */
+    bool has_wrong;          /* a context since then names another one: */
+    uint64_t packet, offset; /* its packet, the first such one */
+};
+
 /* The findings for one stream. */
 struct result {
     struct reporter reporter; /* first */
@@ -54,15 +62,43 @@ static void on_report(struct reporter *reporter, const struct report *report)
     result->reports[result->report_count++] = *report;
 }
 
+/* If the switch before a context and the one after it agree on a thread, it ran in between. */
+static void check_context(const struct cursor *cursor, struct contexts *contexts)
+{
+    const struct known_events *known = &cursor->trace->schema.known;
+    const struct event *event = &cursor->event;
+
+    if (event->type == known->switched) {
+        if (contexts->has_wrong && field_integer(known->prev_tid, event->bytes) == contexts->tid)
+            on_report(cursor->reporter, &(struct report){.anomaly = ANOMALY_WRONG_THREAD,
+                                                         .stream = cursor->stream,
+                                                         .offset = contexts->offset,
+                                                         .packet_seq = contexts->packet});
+        *contexts = (struct contexts){.has_switch = true,
+                                      .tid = (uint32_t)field_integer(known->next_tid, event->bytes)};
+    } else if (cursor->has_gap) {
+        contexts->has_switch = contexts->has_wrong = false;
+    } else if (contexts->has_switch && !contexts->has_wrong &&
+               field_integer(known->context_tid, event->bytes) != contexts->tid) {
+        contexts->has_wrong = true;
+        contexts->packet = cursor->packet.header.packet_seq_num;
+        contexts->offset = cursor->packet.offset;
+    }
+}
+
 static void check_stream(const struct trace *trace, const struct stream *stream, struct result *result)
 {
+    struct contexts contexts = {.has_switch = false};
     struct cursor cursor;
 
     result->reporter.report = on_report;
     result->bytes = stream->size;
     cursor_open(&cursor, trace, stream, 0, &result->reporter);
-    while (cursor_next(&cursor))
+    while (cursor_next(&cursor)) {
+        if (cursor.event.type->role != EVENT_PLAIN)
+            check_context(&cursor, &contexts);
         result->events++;
+    }
     result->packets = cursor.packets;
     cursor_close(&cursor);
 }

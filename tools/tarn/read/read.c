@@ -25,6 +25,9 @@ const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
     [ANOMALY_EVENT_COUNT] = {"event-count",
                              "the count of earlier events is not what the packet before it leads to", false},
     [ANOMALY_CONTEXT] = {"context", "the packet does not start with a context event", false},
+    [ANOMALY_WRONG_THREAD] =
+        {"wrong-thread", "the packet's context names another thread than the switches before and after it",
+         false},
     [ANOMALY_END] = {"end", "the packet's content does not end with an end event", false},
     [ANOMALY_FILLER] = {"filler", "the content is not followed by a filler", false},
     [ANOMALY_END_TIME] = {"end-time", "the last event's time is not the packet's end time", false},

@@ -62,6 +62,7 @@ enum anomaly {
     ANOMALY_DISCARDED,
     ANOMALY_EVENT_COUNT,
     ANOMALY_CONTEXT,
+    ANOMALY_WRONG_THREAD,
     ANOMALY_END,
     ANOMALY_FILLER,
     ANOMALY_END_TIME,
@@ -135,10 +136,13 @@ struct trace_link trace_find_link(const char *directory);
 #define TRACE_RECIPE_BYTES_MAX (64u << 10)
 /* A stream without its oldest packets, until it replaces cpuN (source/head_cut.h). */
 #define TRACE_NEW_STREAM_NAME  ".cpu.new"
+/* Events that the guest had discarded before the trace, since boot: lines of CPU and count. Absent: none. */
+#define TRACE_BEFORE_NAME      ".before"
 /* Why this part of a trace was saved: a line for each trigger (keep/saved.h). */
 #define TRACE_SAVED_NAME       ".saved"
 /* Whether the pull ended early, so that losses after the last packets are unknown. */
 bool trace_is_unfinished(const struct trace *trace);
+uint64_t trace_discarded_before(const struct trace *trace, uint32_t cpu); /* as TRACE_BEFORE_NAME has it */
 
 /* Ignores partial packets at the ends of files, for a trace that is still being written. */
 void trace_cut_partial(struct trace *trace);

@@ -177,12 +177,20 @@ static void find_known_events(struct schema *schema)
         known->context = NULL;
     set_role(known->context, EVENT_CONTEXT);
     known->switched = schema_find_event(schema, "sched_switch");
+    known->prev_tid = find_kind(known->switched, "prev_tid", FIELD_INTEGER);
     known->next_pid = find_kind(known->switched, "next_pid", FIELD_INTEGER);
     known->next_tid = find_kind(known->switched, "next_tid", FIELD_INTEGER);
     known->next_comm = find_kind(known->switched, "next_comm", FIELD_TEXT);
-    if (!known->next_pid || !known->next_tid || !known->next_comm)
+    if (!known->prev_tid || !known->next_pid || !known->next_tid || !known->next_comm)
         known->switched = NULL;
     set_role(known->switched, EVENT_SWITCH);
+    known->renamed = schema_find_event(schema, "sched_rename");
+    known->renamed_tid = find_kind(known->renamed, "tid", FIELD_INTEGER);
+    known->renamed_name = find_kind(known->renamed, "name", FIELD_TEXT);
+    if (!known->renamed_tid || !known->renamed_name)
+        known->renamed = NULL;
+    if (known->renamed != NULL) /* so that cursor_next_slow takes it */
+        ((struct event_type *)known->renamed)->fixed_words = UINT32_MAX;
 }
 
 #define CLOCK_HZ_MAX 1000000000000u /* far above any CPU's */

@@ -59,7 +59,9 @@ struct known_events {
     const struct event_type *context; /* TRACE_MINOR_CONTEXT: pid, tid, name */
     const struct field *context_pid, *context_tid, *context_name;
     const struct event_type *switched; /* sched_switch */
-    const struct field *next_pid, *next_tid, *next_comm;
+    const struct field *prev_tid, *next_pid, *next_tid, *next_comm;
+    const struct event_type *renamed; /* sched_rename */
+    const struct field *renamed_tid, *renamed_name;
 };
 
 struct class_table {

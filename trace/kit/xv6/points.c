@@ -74,6 +74,7 @@ void trace_switch(struct proc *prev, struct proc *next)
     int from = prev ? prev->pid : 0, to = next ? next->pid : 0;
     trace_sched_switch(prev ? prev->name : nobody, from, state_of(prev), 0, next ? next->name : nobody, to, 0,
                        from, to);
+    mycpu()->proc = next; // contexts name it from here on; xv6 sets it, too
     if (prev && prev->state == ZOMBIE) {
         trace_sched_process_exit(prev->name, from, 0, from);
         trace_process_exit(from, prev->xstate);
