@@ -23,7 +23,7 @@
 #include <tarn/error.h>
 #include <trace/profile.h>
 
-#define CHAIN_MAX 64u
+#define CHAIN_MAX 120u /* as much as an event holds */
 
 #define RETRY_US     2u         /* a period whose end is nearer is over */
 #define COUNT_AT_ONE (1u << 30) /* counts between two readings at most: counters may have 32 bits */
@@ -107,14 +107,19 @@ static uint64_t ticks_late(const struct profile *profile, uint64_t late)
 /* ---- Call chains ---- */
 
 struct where {
-    uint64_t chain[1 + CHAIN_MAX]; /* the first is the interrupted instruction */
+    /* The first is the interrupted instruction. The last is not logged: it tells that there is one. */
+    uint64_t chain[1 + CHAIN_MAX + 1];
     uint32_t count, kernel_count;
+    bool is_cut; /* outermost calls are missing */
 };
 
+/* Chains begin with a frame at 0. */
 static bool read_user_stack(void *context, uint64_t address, uint64_t *word)
 {
-    (void)context;
-    return arch_copy_from_user(word, (const void *)address, sizeof *word) == 0;
+    struct where *where = context;
+    const bool is_read = arch_copy_from_user(word, (const void *)address, sizeof *word) == 0;
+    where->is_cut |= !is_read && address >= FRAME_SIZE;
+    return is_read;
 }
 
 /* Inserts what may be the interrupted function's caller; readers of the trace can tell. */
@@ -132,7 +137,8 @@ static void put_user(struct where *where)
 {
     struct cpu *cpu = this_cpu();
     const struct thread *thread = cpu->current;
-    if (!thread->space || __atomic_load_n(&cpu->space, __ATOMIC_RELAXED) != thread->space)
+    where->is_cut = thread->space && __atomic_load_n(&cpu->space, __ATOMIC_RELAXED) != thread->space;
+    if (!thread->space || where->is_cut)
         return;
     uint64_t fault_address = cpu->fault_address; /* this may have interrupted a copy */
     uint32_t fault_access = cpu->fault_access;
@@ -140,8 +146,12 @@ static void put_user(struct where *where)
     uint32_t at = where->count;
     cpu->copies_present_only = true;
     where->count +=
-        arch_frame_calls(&thread->frame, read_user_stack, NULL, where->chain + at, 1 + CHAIN_MAX - at);
-    put_caller(where, at, arch_frame_caller(&thread->frame, read_user_stack, NULL));
+        arch_frame_calls(&thread->frame, read_user_stack, where, where->chain + at, 2 + CHAIN_MAX - at);
+    if (where->count > 1 + CHAIN_MAX) {
+        where->count = 1 + CHAIN_MAX;
+        where->is_cut = true;
+    }
+    put_caller(where, at, arch_frame_caller(&thread->frame, read_user_stack, where));
     cpu->fault_address = fault_address;
     cpu->fault_access = fault_access;
     cpu->copies_present_only = present_only;
@@ -155,8 +165,8 @@ static void log_sample(struct profile *profile, const struct where *where, uint6
     uint16_t mode = !kernel ? TRACE_PROFILE_USER : called ? TRACE_PROFILE_SYSCALL : TRACE_PROFILE_KERNEL;
     trace_profile_sample(where->chain[0], profile->busy, counts ? profile->instructions : 0,
                          ticks_late(profile, late), profile->counted, thread->tid, thread->block->pid, mode,
-                         (uint16_t)(kernel ? where->kernel_count - 1 : 0), where->count - 1,
-                         where->chain + 1);
+                         (uint16_t)(kernel ? where->kernel_count - 1 : 0), (uint16_t)(where->count - 1),
+                         where->is_cut, where->chain + 1);
     if (profile->counted)
         profile->rate = (profile->busy << PROFILE_RATE_BITS) / profile->counted;
     profile->busy = profile->instructions = profile->counted = 0;
@@ -208,9 +218,8 @@ void profile_kernel(const struct kernel_regs *regs)
     cpu->profile.came = true;
     if (now < cpu->timer_queue.sample)
         return;
-    /* A switch was logged but is not done: if the sample began a packet, its context would name the old
-     * thread. Or the sample has no place, while a packet is begun. It is taken when the window closes. */
-    if (cpu->switch_logged_at == cpu->switched_at || trace_is_changing_packets())
+    /* A sample has no place then, nor while a packet is begun. It is taken when the window closes. */
+    if (cpu_is_switching(cpu) || trace_is_changing_packets())
         return;
     if (!is_due(cpu, now))
         return;

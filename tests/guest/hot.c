@@ -20,6 +20,7 @@
 #define MAP_BYTES       (256u * PAGE)
 #define KERNEL_ROUNDS   200
 #define PIPE_ROUNDS     4800
+#define DEEP_ROUNDS     200
 
 /* Prevents merging, inlining and tail calls. */
 #define APART __attribute__((noinline, noclone, noipa))
@@ -59,6 +60,17 @@ APART static void hot_outer(unsigned rounds)
     sink++;
 }
 
+/* Its call chain has `depth` calls more. */
+APART static void hot_deep(unsigned depth)
+{
+    if (depth > 0)
+        hot_deep(depth - 1);
+    else
+        for (unsigned i = 0; i < DEEP_ROUNDS; i++)
+            sink = burn(i);
+    sink++;
+}
+
 APART static void hot_faults(void)
 {
     for (unsigned round = 0; round < KERNEL_ROUNDS; round++) {
@@ -94,6 +106,8 @@ int main(int argc, char **argv)
     hot_outer(rounds);
     hot_faults();
     hot_pipe();
+    hot_deep(100);
+    hot_deep(200);
     printf("hot: done\n");
     return 0;
 }

@@ -46,6 +46,7 @@ static struct stack_node *root_of(struct profile *profile, uint32_t pid)
 #define IS_KERNEL    0x100000000ull
 #define IS_RETURN    0x200000000ull
 #define IS_INNERMOST 0x400000000ull
+#define IS_CUT       0x800000000ull
 
 static struct stack_node *call_from(struct profile *profile, struct stack_node *outer, uint64_t address,
                                     uint64_t flags)
@@ -61,6 +62,7 @@ static struct stack_node *call_from(struct profile *profile, struct stack_node *
         node->is_kernel = flags & IS_KERNEL;
         node->is_return = flags & IS_RETURN;
         node->is_innermost = flags & IS_INNERMOST;
+        node->is_cut = flags & IS_CUT;
         node->executable =
             executables_find(&profile->analysis.model->executables, node->is_kernel ? 0 : node->pid, address);
     }
@@ -86,6 +88,8 @@ static struct stack_node *take_chain(struct profile *profile, const struct event
     uint64_t kernel_count = field_integer(profile->kernel_depth, event->bytes);
     struct stack_node *node = root_of(profile, pid);
 
+    if (count > CHAIN_MAX || (profile->is_cut != NULL && field_integer(profile->is_cut, event->bytes) != 0))
+        node = call_from(profile, node, 0, IS_CUT);
     for (uint64_t i = count < CHAIN_MAX ? count : CHAIN_MAX; i-- > 0;)
         node = call_from(profile, node, element(profile->chain, event, i),
                          flags_of(i, mode, kernel_count, profile->syscall_mode));
@@ -159,6 +163,8 @@ static bool find_fields(struct profile *profile)
         if (*wanted[i].field == NULL)
             return false;
     }
+    profile->is_cut =
+        analysis_field(&profile->analysis, "profile_sample", "is_cut"); /* not in older traces */
     profile->syscall_mode = field_label_value(profile->mode, "syscall", UINT64_MAX);
     return profile->chain->kind == FIELD_SEQUENCE && profile->chain->width == 8;
 }

@@ -21,6 +21,7 @@ struct stack_node {
     bool is_kernel;
     bool is_return;    /* a return address: the symbol is that of the call before it */
     bool is_innermost; /* of the kernel's or the program's part of the chain */
+    bool is_cut;       /* no address: stands for calls that the sample lacks */
     struct sums self;
 };
 
@@ -60,7 +61,7 @@ struct profile {
     bool has_counter;    /* samples contain instruction counts */
     const struct event_type *sample;
     const struct field *ip, *busy, *instructions, *lateness, *counted, *tid, *pid, *mode, *kernel_depth,
-        *chain;
+        *is_cut, *chain;
     uint64_t syscall_mode; /* value of `mode`; UINT64_MAX: the trace does not distinguish system calls */
     /* options */
     enum weight weight;

@@ -187,8 +187,13 @@ static void resolve(struct profile *profile, const struct stack_node *node, stru
     frames->count = 0;
     frames->place = NULL;
     for (; node->outer != NULL; node = node->outer) {
-        const struct symbol *symbol = symbol_of(profile, node, &none);
+        const struct symbol *symbol;
 
+        if (node->is_cut) {
+            put_frame(frames, call_tree_function(&profile->calls, "(calls cut off)", "", false));
+            continue;
+        }
+        symbol = symbol_of(profile, node, &none);
         if (frames->place == NULL && profile->analysis.symbols != NULL)
             frames->place = symbol;
         if (is_in_chain(profile, node, behind))
