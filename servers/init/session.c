@@ -32,7 +32,7 @@ void read_boot_options(struct boot_options *options)
 
 void shut_down(uint32_t status)
 {
-    sys_machine_shutdown(SLOT_MACHINE, status);
+    power_off(status);
     debug_printf("init: cannot power off this machine\n");
 }
 

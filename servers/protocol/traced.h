@@ -14,6 +14,9 @@ enum {
     /* -> word[0] = 1 while a pull runs, [1] = packets sent since boot, [2] = bytes sent, [3] = packets lost
      * (overwritten before they were sent), [4] = open connections */
     TRACED_STATUS = 0x500,
+    /* The machine is about to be switched off. Sends the host of a pull the rest, and replies when that host
+     * has left, or receives no more. cap[0]: the machine, with RIGHT_MANAGE; else -EPERM */
+    TRACED_GOODBYE,
 };
 
 #endif

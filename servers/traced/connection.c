@@ -215,6 +215,16 @@ static void leave_table(struct connection *connection)
     pthread_mutex_unlock(&table_lock);
 }
 
+bool is_connected(const struct connection *connection)
+{
+    pthread_mutex_lock(&table_lock);
+    const struct connection *at = table;
+    while (at && at != connection)
+        at = at->next;
+    pthread_mutex_unlock(&table_lock);
+    return at != NULL;
+}
+
 static void check_connection(struct connection *connection)
 {
     uint64_t committed, arrived, requests = atomic_load(&connection->requests);

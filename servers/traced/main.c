@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* main.c - the trace server: starts the links and handles TRACED_STATUS. */
+/* main.c - the trace server: starts the links and handles the requests of programs. */
 #include "traced.h"
 #include <errno.h>
 #include <servers/lib/server.h>
@@ -17,9 +17,21 @@ static void *run_watch(void *argument)
     watch_connections();
 }
 
+/* Whether its holder may switch the machine off. */
+static bool is_over_machine(cap_t slot)
+{
+    const int64_t info = slot ? sys_cap_info(slot) : 0;
+
+    return info > 0 && info >> 8 == CAP_MACHINE && info & RIGHT_MANAGE;
+}
+
 static int64_t handle(struct server_request *request)
 {
-    if (request->label != TRACED_STATUS)
+    if (request->label == TRACED_GOODBYE && !is_over_machine(request->received[0]))
+        return -EPERM;
+    if (request->label == TRACED_GOODBYE)
+        say_goodbye();
+    else if (request->label != TRACED_STATUS)
         return -ENOSYS;
     request->word[0] = pull_is_running();
     request->word[1] = atomic_load_explicit(&packets_sent, memory_order_relaxed);

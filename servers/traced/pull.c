@@ -41,6 +41,7 @@
 #define TAKE_OVER_NS   3000000000ull /* time that the previous pull gets to end */
 /* after this time an incomplete packet is cut */
 #define TORN_NS        (TRACE_PATIENCE_SECONDS * 1000000000ull)
+#define GOODBYE_NS     1000000000ull /* a host that receives nothing for so long does not delay the end */
 
 /* bits of the pull's notification */
 #define WAKE_END       1u
@@ -85,6 +86,8 @@ struct pull {
  * the owner's connection. */
 static _Atomic(struct pull *) owner;
 static pthread_mutex_t owner_lock = PTHREAD_MUTEX_INITIALIZER; /* outermost */
+
+static _Atomic bool is_leaving; /* the machine is about to be switched off: pulls end */
 
 bool pull_is_running(void)
 {
@@ -479,7 +482,9 @@ static void set_targets(struct pull *pull)
 static void check_end(struct pull *pull)
 {
     if (pull->reason == 0) {
-        if (atomic_load(&pull->asked))
+        if (atomic_load(&is_leaving))
+            pull->reason = WIRE_ENDED_GUEST;
+        else if (atomic_load(&pull->asked))
             pull->reason = WIRE_ENDED_ASKED;
         else if (trace_info()->mask == 0)
             pull->reason = WIRE_ENDED_STOPPED;
@@ -685,4 +690,23 @@ void finish_pull(struct pull *pull)
     pthread_join(pull->thread, NULL);
     sys_cap_close(pull->wakeup);
     free(pull);
+}
+
+/* The host closes its connection when it has received END, so nothing is on its way any more. */
+void say_goodbye(void)
+{
+    pthread_mutex_lock(&owner_lock);
+    struct pull *pull = atomic_load(&owner);
+    const struct connection *connection = pull ? pull->connection : NULL;
+    atomic_store(&is_leaving, true);
+    if (pull)
+        ask_end_of_pull(pull);
+    pthread_mutex_unlock(&owner_lock);
+    uint64_t now = clock_monotonic_ns(), moved = now, sent = 0;
+    while (connection && is_connected(connection) && now - moved < GOODBYE_NS) {
+        sys_thread_sleep(now + BUSY_WAIT_NS);
+        now = clock_monotonic_ns();
+        moved = atomic_load_explicit(&bytes_sent, memory_order_relaxed) != sent ? now : moved;
+        sent = atomic_load_explicit(&bytes_sent, memory_order_relaxed);
+    }
 }

@@ -40,7 +40,8 @@ struct connection {
 
 /* connection.c */
 void serve_channel(struct channel *channel);
-_Noreturn void watch_connections(void); /* ends connections of silent hosts */
+_Noreturn void watch_connections(void);                 /* ends connections of silent hosts */
+bool is_connected(const struct connection *connection); /* it may have been freed */
 /* Sends one frame. `fill` writes the payload, at most `limit` bytes, and returns its size, or 0 to send
  * nothing. Returns false if the link broke. */
 bool send_frame(struct connection *connection, uint16_t type, size_t limit,
@@ -55,6 +56,7 @@ struct pull *start_pull(struct connection *connection, const struct wire_pull *r
 void ask_end_of_pull(struct pull *pull);
 void finish_pull(struct pull *pull); /* asks for the end, waits for it, frees the pull */
 bool pull_is_running(void);
+void say_goodbye(void); /* TRACED_GOODBYE */
 
 /* previous.c: the trace of the previous boot. */
 bool has_previous(void);

@@ -104,7 +104,7 @@ enum wire_end_reason {
         4, /* rings were cleared or changed: packets before and after do not belong together */
     WIRE_ENDED_BUSY = 5,
     WIRE_ENDED_ERROR = 6, /* the guest could not continue; status has the reason */
-    WIRE_ENDED_GUEST = 7, /* not on a link: a reader of guest memory found that the system has ended */
+    WIRE_ENDED_GUEST = 7, /* the guest is being switched off, or its memory says that its system has ended */
 };
 struct wire_end {
     uint32_t reason;

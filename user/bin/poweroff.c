@@ -4,6 +4,7 @@
 
 #include <tarn/error.h>
 #include <tarn/runtime.h>
+#include <tarn/server.h>
 #include <user/bin/util.h>
 
 int main(int argc, char **argv)
@@ -15,6 +16,5 @@ int main(int argc, char **argv)
     const unsigned long status = argc > 1 ? read_number(argv[1], 0, 127, synopsis) : 0;
     if (!slot_is_filled(SLOT_MACHINE))
         return refuse_without("machine");
-    return refuse("cannot power off: %s",
-                  tarn_error_text((int)sys_machine_shutdown(SLOT_MACHINE, (uint32_t)status)));
+    return refuse("cannot power off: %s", tarn_error_text((int)power_off((uint32_t)status)));
 }

@@ -49,6 +49,10 @@ int64_t call_server_message(cap_t server, struct ipc_message *message);
 /* For requests whose reply is only a result. */
 int64_t call_server(cap_t server, uint64_t label, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
+/* Switches the machine off (SLOT_MACHINE), after traced has sent the rest of the trace: at most ten seconds
+ * later. Returns only on an error: -E_*. */
+int64_t power_off(uint32_t status);
+
 /* How long every request of this process to a server may take, also those that POSIX calls make: then it
  * fails with ETIMEDOUT, and the server may still do it later. 0, as in a new program: without a limit.
  * Servers use it. */
