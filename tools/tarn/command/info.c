@@ -251,7 +251,7 @@ static void print_text(const struct info *info)
     int64_t start = schema_ns(schema, trace->begin);
     time_t seconds = (time_t)(start / 1000000000);
     char uuid[37], date[64], shown[64];
-    uint64_t packets = 0, bytes = 0;
+    uint64_t packets = 0, bytes = 0, before = 0;
     double events = 0;
     struct tm tm;
     unsigned count;
@@ -281,6 +281,10 @@ static void print_text(const struct info *info)
            info->losses.is_unfinished ? " (and an unknown number after its end)" : "",
            info->losses.lost_packets, info->losses.missing.is_least ? "at least " : "",
            info->losses.missing.events, info->losses.cut_packets);
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        before += trace_discarded_before(trace, trace->streams[i].cpu);
+    if (before != 0)
+        printf("before      %" PRIu64 " events were discarded before this trace, since boot\n", before);
     if (info->losses.damaged != 0)
         printf("DAMAGED     %" PRIu64 " anomalies; see tarn check\n", info->losses.damaged);
     print_recipe(trace);
@@ -360,10 +364,11 @@ static void print_json(const struct info *info)
         printf("%s{\"file\":", i ? "," : "");
         print_json_string(stdout, trace->streams[i].name);
         printf(",\"cpu\":%" PRId64 ",\"packets\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"events_estimate\":%.0f"
-               ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64 ",\"missing_events\":%" PRIu64
-               ",\"missing_is_least\":%s}",
+               ",\"discarded_before\":%" PRIu64 ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64
+               ",\"missing_events\":%" PRIu64 ",\"missing_is_least\":%s}",
                trace->streams[i].cpu == ~0u ? -1 : (int64_t)trace->streams[i].cpu, survey->packets,
-               trace->streams[i].size, estimate_events(survey), survey->losses.lost_events,
+               trace->streams[i].size, estimate_events(survey),
+               trace_discarded_before(trace, trace->streams[i].cpu), survey->losses.lost_events,
                survey->losses.lost_packets, survey->losses.missing.events,
                survey->losses.missing.is_least ? "true" : "false");
     }

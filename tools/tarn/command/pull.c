@@ -357,6 +357,8 @@ static int summarize(struct pull *pull, bool ok)
     fprintf(stderr, "lost: %llu packets missing, %llu refused, %llu cut; %llu events discarded in the guest",
             (unsigned long long)writer->missing, (unsigned long long)writer->refused,
             (unsigned long long)writer->cut, (unsigned long long)count_discarded(writer));
+    if (count_discarded_before(writer) > 0)
+        fprintf(stderr, ", %llu before this trace", (unsigned long long)count_discarded_before(writer));
     if (writer->cut > 0)
         fprintf(stderr, ", %s%llu cut off packets", writer->cut_off_is_least ? "at least " : "",
                 (unsigned long long)writer->cut_off);

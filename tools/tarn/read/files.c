@@ -325,6 +325,24 @@ bool trace_is_unfinished(const struct trace *trace)
     return find_mark(trace->directory) == MARK_LEFT;
 }
 
+uint64_t trace_discarded_before(const struct trace *trace, uint32_t cpu)
+{
+    char path[PATH_MAX];
+    unsigned long long of, count = 0;
+    FILE *file;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/%s", trace->directory, TRACE_BEFORE_NAME);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (file == NULL)
+        return 0;
+    while (fscanf(file, "%llu %llu", &of, &count) == 2 && of != cpu)
+        count = 0;
+    fclose(file);
+    return count;
+}
+
 void trace_cut_partial(struct trace *trace)
 {
     for (unsigned i = 0; i < trace->stream_count; i++) {

@@ -33,8 +33,8 @@ static bool is_trace_file(const char *name)
     return strcmp(name, "metadata") == 0 || strcmp(name, ".metadata.new") == 0 ||
            strcmp(name, TRACE_UNFINISHED_NAME) == 0 || strcmp(name, TRACE_RECIPE_NAME) == 0 ||
            strcmp(name, ".index.tarn") == 0 || /* view/index_file.h */
-           strcmp(name, TRACE_SAVED_NAME) == 0 || is_numbered(name, "cpu") ||
-           is_numbered(name, TRACE_NEW_STREAM_NAME);
+           strcmp(name, TRACE_SAVED_NAME) == 0 || strcmp(name, TRACE_BEFORE_NAME) == 0 ||
+           is_numbered(name, "cpu") || is_numbered(name, TRACE_NEW_STREAM_NAME);
 }
 
 /* Deletes an old trace. If the directory has other files, deletes nothing and returns false. */
@@ -293,7 +293,7 @@ struct outgoing {
     bool lost_is_least;
 };
 
-/* Returns the guest's count, plus events cut off earlier packets, less those before the head that was cut. */
+/* Returns the guest's count, plus events cut off earlier packets, less those before the first packet. */
 static uint64_t count_for_readers(const struct trace_writer *writer, const struct stream_writer *stream,
                                   const struct trace_packet *header)
 {
@@ -364,14 +364,14 @@ static bool add_packet(struct trace_writer *writer, uint32_t cpu, const struct o
     const struct trace_packet *header = &packet->header;
     struct stream_writer *stream = &writer->cpu[cpu];
 
-    settle_cut(writer, stream, header);
-    if (!append_packet(writer, cpu, packet, fail))
-        return false;
     uint64_t discarded = guest64(writer, header->events_discarded);
     uint64_t number = guest64(writer, header->packet_seq_num);
     if (!stream->started)
-        stream->discarded_first = discarded;
-    else
+        stream->discarded_first = stream->discarded_base = discarded;
+    settle_cut(writer, stream, header);
+    if (!append_packet(writer, cpu, packet, fail))
+        return false;
+    if (stream->started)
         writer->missing += number - stream->next;
     stream->started = true;
     if (stream->packets <= 1)
@@ -507,6 +507,24 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
     return add_packet(writer, cpu, &closing, fail);
 }
 
+/* Says nothing if nothing was discarded. */
+static bool write_before(const struct trace_writer *writer, struct fail *fail)
+{
+    if (count_discarded_before(writer) == 0)
+        return true;
+    const int fd =
+        openat(writer->directory_fd, TRACE_BEFORE_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool is_written = fd >= 0;
+
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count && is_written; cpu++)
+        is_written = dprintf(fd, "%u %llu\n", cpu, (unsigned long long)writer->cpu[cpu].discarded_first) > 0;
+    if (!is_written)
+        fail_set(fail, "cannot write %s/" TRACE_BEFORE_NAME ": %s", writer->directory, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return is_written;
+}
+
 /* For CPUs that the guest did not report, writes only what was cut off here. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail)
@@ -514,6 +532,8 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
     const uint64_t time =
         is_whole ? latest_time(writer, status) : status->time; /* after that all is unknown */
 
+    if (!write_before(writer, fail))
+        return false;
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
         struct wire_cpu_status counts = {.events = TRACE_EVENTS_UNKNOWN};
         if (i < status->count && is_whole)
@@ -533,6 +553,15 @@ uint64_t count_discarded(const struct trace_writer *writer)
 
     for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
         discarded += writer->cpu[cpu].discarded_last - writer->cpu[cpu].discarded_first;
+    return discarded;
+}
+
+uint64_t count_discarded_before(const struct trace_writer *writer)
+{
+    uint64_t discarded = 0;
+
+    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count; cpu++)
+        discarded += writer->cpu[cpu].discarded_first;
     return discarded;
 }
 

@@ -27,10 +27,10 @@ struct stream_writer {
     uint64_t begin;  /* start time of the last packet */
     uint64_t end;    /* end time of the last packet */
     uint64_t discarded_first, discarded_last;
-    uint64_t discarded_base; /* what `events_discarded` in the file is less than the count, because of cuts of
-                                the head */
-    uint64_t events;  /* logged up to the end of what was written of the last packet: as `events_before` */
-    uint64_t cut_off; /* events so far; of the last packet when the next one tells */
+    uint64_t
+        discarded_base; /* what `events_discarded` in the file is less than the count: it begins with 0 */
+    uint64_t events;    /* logged up to the end of what was written of the last packet: as `events_before` */
+    uint64_t cut_off;   /* events so far; of the last packet when the next one tells */
     /* of the last packet: */
     bool is_cut;        /* in the guest or here */
     uint64_t cut_guess; /* events cut off, as far as its bytes tell */
@@ -68,16 +68,18 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
 bool write_packet(struct trace_writer *writer, const struct source_item *item, struct fail *fail);
 /* False: something was removed or changed. */
 bool check_trace_writer(const struct trace_writer *writer, struct fail *fail);
-/* Completes each stream with the last counts from the guest. If packets before `cpu->head`, or discarded
- * events, are missing in the trace, it writes an empty packet that says so (TRACE_PACKET_CLOSING). IS_WHOLE:
- * the counts are final; else packet `cpu->head` was not sent either. */
+/* Completes the trace: writes what was discarded before it (TRACE_BEFORE_NAME), and ends each stream with the
+ * last counts from the guest. If packets before `cpu->head`, or discarded events, are missing in the trace,
+ * it writes an empty packet that says so (TRACE_PACKET_CLOSING). IS_WHOLE: the counts are final; else packet
+ * `cpu->head` was not sent either. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail);
 /* Notes in that mark how the link is: TRACE_LINK_..., and when something came last. */
 void note_link(const struct trace_writer *writer, int state, double heard);
 /* Removes the mark of an unfinished trace. */
 bool finish_trace_writer(struct trace_writer *writer, struct fail *fail);
-uint64_t count_discarded(const struct trace_writer *writer); /* events, during the pull */
+uint64_t count_discarded(const struct trace_writer *writer);        /* events, during the pull */
+uint64_t count_discarded_before(const struct trace_writer *writer); /* since boot, before the first packets */
 uint64_t bytes_in_files(const struct trace_writer *writer);
 void close_trace_writer(struct trace_writer *writer);
 
