@@ -187,7 +187,7 @@ void loader_start_init(void)
         panic("no " INIT_PATH
               " in the boot archive (%llu bytes): give the machine the archive that the build made",
               (unsigned long long)boot_info.archive_size);
-    struct space *space = space_new("init", 0, true);
+    struct space *space = space_new("init", 0, 0, true);
     if (!space)
         panic("no memory for init: give the machine more");
 

@@ -98,7 +98,7 @@ static void reset_space(struct space *space)
     atomic_store_explicit(&space->holders, 0, memory_order_relaxed);
 }
 
-struct space *space_new(const char *name, uint32_t parent_pid, bool system)
+struct space *space_new(const char *name, uint32_t creator_pid, uint32_t parent_pid, bool system)
 {
     struct space *space = slab_alloc(&space_slab);
     if (!space)
@@ -113,6 +113,7 @@ struct space *space_new(const char *name, uint32_t parent_pid, bool system)
         slab_free(&space_slab, space);
         return NULL;
     }
+    space->creator_pid = creator_pid;
     space->parent_pid = parent_pid;
     space->system = system;
     memset(space->name, 0, sizeof space->name);
@@ -596,7 +597,7 @@ struct space *space_next_child(uint32_t pid, const struct space *previous)
     spin_lock(&space_list_lock);
     struct space *space = previous ? previous->next : space_list;
     while (space &&
-           (space->parent_pid != pid || __atomic_load_n(&space->dying, __ATOMIC_RELAXED) || !try_get(space)))
+           (space->creator_pid != pid || __atomic_load_n(&space->dying, __ATOMIC_RELAXED) || !try_get(space)))
         space = space->next;
     spin_unlock(&space_list_lock);
     return space;

@@ -36,10 +36,11 @@ struct space {
     struct arch_space arch; /* tables are under lock */
     struct spinlock lock;
     _Atomic uint32_t references;
-    _Atomic uint32_t holders; /* capabilities to it in other spaces: cap.c */
-    uint32_t pid, parent_pid;
-    bool system;    /* init or a server (scarce.h); constant once others know the space */
-    bool is_parent; /* has ever created a space; written by its threads, read when they are gone */
+    _Atomic uint32_t holders;  /* capabilities to it in other spaces: cap.c */
+    uint32_t pid, creator_pid; /* the space that made it, with which it ends */
+    uint32_t parent_pid;       /* the process that had it made: for people, and for the trace */
+    bool system;               /* init or a server (scarce.h); constant once others know the space */
+    bool is_parent;            /* has ever created a space; written by its threads, read when they are gone */
     char name[TARN_NAME_BYTES];
     _Atomic uint64_t cpus;      /* CPUs that have run it; each sets its own bit, see space_activate */
     struct cap_table caps;      /* own lock, see cap.h */
@@ -77,7 +78,7 @@ struct space {
 };
 
 /* Returns one reference; NULL: no memory. `system`: see scarce.h. */
-struct space *space_new(const char *name, uint32_t parent_pid, bool system);
+struct space *space_new(const char *name, uint32_t creator_pid, uint32_t parent_pid, bool system);
 static inline void space_get(struct space *space)
 {
     atomic_fetch_add_explicit(&space->references, 1, memory_order_relaxed);

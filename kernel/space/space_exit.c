@@ -57,7 +57,7 @@ bool space_kill(struct space *space, int32_t status)
 
 void space_abandon(struct space *space)
 {
-    if (space->parent_pid != 0)
+    if (space->creator_pid != 0)
         space_kill(space, STATUS_ABANDONED);
 }
 

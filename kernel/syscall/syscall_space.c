@@ -32,18 +32,23 @@ static int get_space(cap_t slot, uint32_t rights, struct space **space)
 
 /* ---- Creation and death ---- */
 
-int64_t sys_space_create(const char *user_name)
+int64_t sys_space_create(const char *user_name, uint32_t parent)
 {
     char name[TARN_NAME_BYTES];
     int64_t error = user_read_name(name, user_name);
     if (error)
         return error;
-    __atomic_store_n(&own_space()->is_parent, true, __ATOMIC_RELAXED);
-    bool by_init = own_space()->parent_pid == 0;
-    struct space *space = space_new(name, own_space()->pid, by_init);
+    struct space *own = own_space();
+    if (parent == 0)
+        parent = own->pid;
+    if (parent != own->pid && !own->system)
+        return -E_BAD_RIGHT;
+    __atomic_store_n(&own->is_parent, true, __ATOMIC_RELAXED);
+    bool by_init = own->creator_pid == 0;
+    struct space *space = space_new(name, own->pid, parent, by_init);
     if (!space)
         return -E_NO_MEMORY;
-    int64_t slot = cap_insert(own_space(), CAP_SPACE, space, RIGHT_ALL, 0);
+    int64_t slot = cap_insert(own, CAP_SPACE, space, RIGHT_ALL, 0);
     if (slot < 0)
         space_put(space);
     return slot;

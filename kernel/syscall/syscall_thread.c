@@ -9,6 +9,7 @@
 #include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
+#include <trace/sched.h>
 
 /* Drop the reference with thread_put. */
 static int get_thread(cap_t slot, uint32_t rights, struct thread **thread)
@@ -139,8 +140,10 @@ int64_t sys_thread_set_name(cap_t slot, const char *user_name)
         return error;
     spin_lock(&thread->lock);
     bool alive = atomic_load(&thread->state) != THREAD_DEAD;
-    if (alive)
-        memcpy(thread->block->name, name, sizeof name); /* the block belongs to the thread until it is dead */
+    if (alive) { /* the block belongs to the thread until it is dead */
+        memcpy(thread->block->name, name, sizeof name);
+        trace_sched_rename(thread->tid, thread->block->pid, name);
+    }
     spin_unlock(&thread->lock);
     thread_put(thread);
     return alive ? 0 : -E_DEAD;

@@ -123,7 +123,7 @@ static int start_from(struct server_program *server, const struct cpio_entry *en
     int64_t executable = copy_executable(entry);
     if (executable < 0)
         return (int)executable;
-    int error = program_create(server->declaration->path, &server->program);
+    int error = program_create(server->declaration->path, 0, &server->program);
     if (!error)
         error = program_load(&server->program, (cap_t)executable, entry->size);
     sys_cap_close((cap_t)executable);

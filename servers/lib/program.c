@@ -30,12 +30,12 @@ static void copy_name(char name[TARN_NAME_BYTES], const char *path)
     name[TARN_NAME_BYTES - 1] = 0;
 }
 
-int program_create(const char *path, struct program *program)
+int program_create(const char *path, uint32_t parent, struct program *program)
 {
     char name[TARN_NAME_BYTES];
     *program = (struct program){0};
     copy_name(name, path);
-    int64_t space = sys_space_create(name);
+    int64_t space = sys_space_create(name, parent);
     if (space < 0)
         return errno_of(space);
     program->space = (cap_t)space;

@@ -22,8 +22,8 @@ struct program {
     uint64_t entry, executable_base, executable_size;
 };
 
-/* These return 0 or -errno. */
-int program_create(const char *path, struct program *program);
+/* These return 0 or -errno. `parent`: pid of the process that starts it; 0: the caller. */
+int program_create(const char *path, uint32_t parent, struct program *program);
 int program_load(struct program *program, cap_t executable, uint64_t file_size);
 /* Copies a capability of the caller to a slot of the new space. */
 int program_give(const struct program *program, cap_t own, cap_t slot, uint32_t rights, uint64_t badge);

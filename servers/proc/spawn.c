@@ -270,7 +270,7 @@ static int make_child(struct spawn *spawn)
     uint64_t size = 0;
     int error = find_executable(spawn, &executable, &size);
     if (!error)
-        error = program_create(spawn->path, &spawn->program);
+        error = program_create(spawn->path, spawn->parent, &spawn->program);
     if (!error)
         error = program_load(&spawn->program, executable, size);
     if (executable)

@@ -93,7 +93,7 @@ static int map_all(const struct child *child)
 
 int child_create(struct child *child, const char *name)
 {
-    int64_t space = sys_space_create(name);
+    int64_t space = sys_space_create(name, 0);
     if (space < 0)
         return (int)space;
     child->space = (cap_t)space;

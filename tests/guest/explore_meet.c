@@ -219,7 +219,7 @@ static void make(uint64_t kind, cap_t slot)
     int64_t made = kind == 0   ? sys_endpoint_create()
                    : kind == 1 ? sys_notification_create()
                    : kind == 2 ? sys_memory_create(PAGE)
-                               : sys_space_create(name);
+                               : sys_space_create(name, 0);
     if (made < 0)
         return;
     sys_cap_copy(SLOT_SPACE, (cap_t)made, slot, RIGHT_ALL, 0);

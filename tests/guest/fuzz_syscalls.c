@@ -125,7 +125,7 @@ static cap_t shared_memory;
 static void start_child(struct child *child, uint64_t *random)
 {
     cap_t memory = must(sys_memory_create(0x10000)), endpoint = must(sys_endpoint_create());
-    cap_t signal = must(sys_notification_create()), other = must(sys_space_create("other"));
+    cap_t signal = must(sys_notification_create()), other = must(sys_space_create("other", 0));
     must(child_create(child, "fuzzer"));
     must(sys_space_map(child->space, shared_memory, SHARED, TARN_PAGE_SIZE, 0,
                        MAP_READ | MAP_WRITE | MAP_FIXED));

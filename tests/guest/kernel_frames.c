@@ -86,7 +86,7 @@ static void make_spaces(void)
 {
     static const char name[TARN_NAME_BYTES] = "grandchild";
     for (int i = 0; i < 200; i++)
-        sys_space_create(name);
+        sys_space_create(name, 0);
 }
 
 static void hold_call(uint64_t endpoint)
@@ -163,7 +163,7 @@ static void make_interrupts(void)
 static void make_references(void)
 {
     static const char name[TARN_NAME_BYTES] = "grandchild";
-    int64_t space = sys_space_create(name);
+    int64_t space = sys_space_create(name, 0);
     failed |= sys_space_watch((cap_t)space, (cap_t)sys_notification_create(), 1) < 0 ||
               sys_space_set_fault_handler((cap_t)space, (cap_t)sys_endpoint_create()) < 0 ||
               sys_notification_bind((cap_t)sys_notification_create()) < 0;

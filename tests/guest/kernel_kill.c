@@ -126,7 +126,7 @@ static void do_objects(uint64_t *random)
     static const char name[16] = "grandchild";
     switch (child_random(random) % 5) {
     case 0:
-        sys_space_create(name);
+        sys_space_create(name, 0);
         break;
     case 1:
         sys_endpoint_create();

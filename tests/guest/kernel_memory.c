@@ -499,7 +499,7 @@ static void eat(uint64_t kind)
     must(sys_space_map(SLOT_SPACE, (cap_t)untouched, spare, 64 * MIB, 0, RW | MAP_FIXED));
     for (;;) {
         if (kind == EAT_OBJECTS) { /* their memory is not attributed to this process: end here */
-            if (sys_space_create(name) < 0)
+            if (sys_space_create(name, 0) < 0)
                 sys_space_kill(SLOT_SPACE, 1);
             continue;
         }

@@ -137,6 +137,17 @@ static void children(void)
     }
 }
 
+int pthread_setname_np(pthread_t thread, const char *name);
+
+/* Gets its last name when it is not switched to any more. */
+static void renamed(void)
+{
+    usleep(SLEEP_US);
+    trace_user_text("before");
+    pthread_setname_np(pthread_self(), "known_late");
+    trace_user_text("after");
+}
+
 /* ---- the list of parts ----------------------------------------------------------------------------- */
 
 static const struct part {
@@ -149,6 +160,7 @@ static const struct part {
     {sleeps, "sleeps", 0, 0, 0},   {calls, "calls", 0, 0, 0},   {faults, "faults", 0, 0, 0},
     {server, "server", 0, 1, 0},   {client, "client", 0, 0, 0}, {moves, "moves", 0, 0, 0},
     {delayed, "delayed", 1, 1, 2}, {burner, "burner", 1, 0, 1}, {children, "children", 0, 0, 0},
+    {renamed, "renamed", 0, 0, 0},
 };
 enum { PARTS = sizeof parts / sizeof parts[0] };
 

@@ -130,7 +130,7 @@ static bool start_proc(void)
     struct startup_arguments arguments = {
         .argc = 1, .strings = "proc", .strings_size = 5, .cwd = "/", .path = "/sbin/proc"};
     proc_endpoint = (cap_t)endpoint;
-    if (file < 0 || endpoint < 0 || program_create("/sbin/proc", &proc) ||
+    if (file < 0 || endpoint < 0 || program_create("/sbin/proc", 0, &proc) ||
         program_load(&proc, (cap_t)file, size) || !give_endpoints())
         return false;
     sys_cap_close((cap_t)file);

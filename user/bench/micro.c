@@ -258,7 +258,7 @@ static void measure_pager_faults(void)
 static void measure_fault_handler(void)
 {
     extern void fault_forever(void); /* arch/ARCH/user/fault.S: loads from address 0x1000, for ever */
-    cap_t space = must(sys_space_create("faulter"), "space_create");
+    cap_t space = must(sys_space_create("faulter", 0), "space_create");
     cap_t endpoint = must(sys_endpoint_create(), "endpoint_create");
     must(sys_space_set_fault_handler(space, endpoint), "space_set_fault_handler");
     cap_t code = must(sys_memory_create(TARN_PAGE_SIZE), "memory_create");

@@ -161,7 +161,7 @@ const struct column_text column_texts[] = {
     {NULL, "p50_ns", "median of those seen from begin to end"},
     {NULL, "p90_ns", "90th percentile of those seen from begin to end"},
     {NULL, "p99_ns", "99th percentile of those seen from begin to end"},
-    {NULL, "parent_pid", "process ID of the creator"},
+    {NULL, "parent_pid", "process ID of the process that started it"},
     {NULL, "path", "path of the executable"},
     {NULL, "per_second", "total divided by the length of the trace or range"},
     {NULL, "percent", "share of the sum of all rows, in percent"},

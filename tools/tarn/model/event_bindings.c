@@ -77,6 +77,10 @@ static const struct event_binding details[] = {
     {"ipc_return", on_return, {"call_id", "error"}, "88"},
 };
 
+/* Older schemas lack it: then a thread has its new name from its next switch on. */
+static const struct event_binding renames[] = {
+    {"sched_rename", on_thread_rename, {"tid", "pid", "name"}, "44T"}};
+
 /* For --without-drain: older schemas lack the marks of the drain (filter_resolve). */
 static const struct event_binding marks[] = {
     {"irq_timer_entry", on_timer_entry, {"due"}, "8"},
@@ -95,6 +99,7 @@ static const struct {
 } groups[] = {{ROWS(scheduling), false, "states of threads (running, ready, waiting) are wrong"},
               {ROWS(names), false, "processes, programs or names are missing"},
               {ROWS(details), true, "calls, faults, interrupts or requests are missing"},
+              {ROWS(renames), false, NULL},
               {ROWS(marks), true, NULL}};
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 

@@ -190,6 +190,16 @@ void on_thread_exit(struct model *model, struct model_cpu *cpu, const struct eve
     thread_end(model, thread);
 }
 
+enum { RENAME_TID, RENAME_PID, RENAME_NAME };
+
+void on_thread_rename(struct model *model, struct model_cpu *cpu, const struct event *event,
+                      const struct model_action *action)
+{
+    thread_know(model, get32(model, event, action->at[RENAME_TID]),
+                get32(model, event, action->at[RENAME_PID]), get_text(event, action->at[RENAME_NAME]),
+                rank_of(model, cpu), model->now);
+}
+
 void on_priority(struct model *model, struct model_cpu *cpu, const struct event *event,
                  const struct model_action *action)
 {

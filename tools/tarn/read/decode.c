@@ -242,24 +242,29 @@ void cursor_close(struct cursor *cursor)
     memset(cursor, 0, sizeof(*cursor));
 }
 
+static void running_name(struct running *running, const struct field *field, const uint8_t *bytes)
+{
+    const char *name = (const char *)bytes + field->offset;
+    size_t length = strnlen(name, field->count < TRACE_NAME_BYTES ? field->count : TRACE_NAME_BYTES);
+
+    running->comm_length = (uint8_t)length;
+    memset(running->comm, 0, sizeof(running->comm));
+    memcpy(running->comm, name, length);
+}
+
 void running_set(struct running *running, const struct schema *schema, struct teller teller)
 {
     const struct known_events *known = &schema->known;
     bool is_switch = teller.type->role == EVENT_SWITCH;
-    const struct field *comm = is_switch ? known->next_comm : known->context_name;
-    const char *name = (const char *)teller.bytes + comm->offset;
-    size_t length = strnlen(name, comm->count < TRACE_NAME_BYTES ? comm->count : TRACE_NAME_BYTES);
 
     running->pid = (uint32_t)field_integer(is_switch ? known->next_pid : known->context_pid, teller.bytes);
     running->tid = (uint32_t)field_integer(is_switch ? known->next_tid : known->context_tid, teller.bytes);
-    running->is_booting = length == 0 && running->pid == 0 && !is_switch;
-    if (length == 0 && running->pid == 0) {
-        name = "kernel";
-        length = 6;
+    running_name(running, is_switch ? known->next_comm : known->context_name, teller.bytes);
+    running->is_booting = running->comm_length == 0 && running->pid == 0 && !is_switch;
+    if (running->comm_length == 0 && running->pid == 0) {
+        memcpy(running->comm, "kernel", 6);
+        running->comm_length = 6;
     }
-    running->comm_length = (uint8_t)length;
-    memset(running->comm, 0, sizeof(running->comm));
-    memcpy(running->comm, name, length);
     running->is_known = true;
 }
 
@@ -286,6 +291,17 @@ const struct running *cursor_find_running(struct cursor *cursor)
 
     set_running(cursor, is_leaving ? cursor_teller(cursor, 1) : latest);
     return &cursor->running;
+}
+
+/* The current event gives a thread a name; if it is the running one, it has it from here on. */
+static void rename_running(struct cursor *cursor)
+{
+    const struct known_events *known = &cursor->trace->schema.known;
+
+    set_running(cursor, cursor_teller(cursor, 0));
+    if (cursor->running.is_known &&
+        (uint32_t)field_integer(known->renamed_tid, cursor->event.bytes) == cursor->running.tid)
+        running_name(&cursor->running, known->renamed_name, cursor->event.bytes);
 }
 
 /* Saves the running thread before the packet's bytes are replaced. */
@@ -439,5 +455,7 @@ bool cursor_next_slow(struct cursor *cursor)
     cursor->at += cursor->event.words * 8ul;
     cursor->events++;
     cursor_take_role(cursor, cursor->event.type, cursor->event.bytes);
+    if (cursor->event.type == cursor->trace->schema.known.renamed)
+        rename_running(cursor);
     return true;
 }

@@ -14,6 +14,7 @@ static const struct {
     {"process_exec", "pid", "filename", false},
     {"sched_process_fork", "child_pid", "child_comm", true},
     {"lttng_statedump_process_state", "pid", "name", true},
+    {"sched_rename", "pid", "name", true},
     {"sched_switch", "prev_pid", "prev_comm", true},
     {"sched_switch", "next_pid", "next_comm", true},
     {"trace_context", "pid", "name", true},

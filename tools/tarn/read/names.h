@@ -14,7 +14,7 @@
 
 #define NAMES_MAX 65536u
 
-#define NAME_SOURCES 9u
+#define NAME_SOURCES 10u
 
 struct name_source {
     const struct field *pid, *name;
