@@ -325,6 +325,26 @@ void writer_finish(struct generator *gen, struct writer *writer)
     }
 }
 
+struct current {
+    uint32_t pid, tid;
+    char comm[TRACE_NAME_BYTES];
+};
+
+static void set_current(struct writer *writer, const struct current *current)
+{
+    writer->pid = current->pid;
+    writer->tid = current->tid;
+    memcpy(writer->comm, current->comm, sizeof(writer->comm));
+}
+
+static struct current get_current(const struct writer *writer)
+{
+    struct current current = {writer->pid, writer->tid, ""};
+
+    memcpy(current.comm, writer->comm, sizeof(current.comm));
+    return current;
+}
+
 static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, struct fail *fail)
 {
     struct writer writer = {.cpu = cpu, .time = 0xffffff00, .tid = cpu, .pid = cpu % 11};
@@ -345,6 +365,7 @@ static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, s
         writer_start(gen, &writer);
     while (writer.events < events) {
         const struct event_type *type = choose_type(gen, &writer);
+        const struct current before = get_current(&writer);
         uint64_t bytes;
 
         writer.time += gen->options.ties ? generator_draw(gen, 4) == 0 : generator_draw(gen, 2000);
@@ -352,8 +373,12 @@ static bool write_stream(struct generator *gen, uint32_t cpu, uint64_t events, s
             writer.time += 0x70000000;
         bytes = generator_make(gen, &writer, event, type);
         if (writer.used + bytes + 8 > gen->options.packet) {
+            const struct current next = get_current(&writer);
+
             writer_finish(gen, &writer);
+            set_current(&writer, &before); /* the event may be a switch, which comes after the context */
             writer_start(gen, &writer);
+            set_current(&writer, &next);
         }
         writer_append(&writer, event, bytes);
     }
