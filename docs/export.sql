@@ -64,9 +64,9 @@ FROM lock_contended JOIN lock_class c ON c.number = lock_class GROUP BY c.name;
 SELECT tid, count(*) AS items, sum(count0) AS count0, sum(count1) AS count1 FROM counter_run WHERE tid > 0 GROUP BY tid;
 
 -- tarn profile: function, by name, executable, mode
-SELECT function AS name, executable, iif(mode = 'user', 'user', 'kernel') AS mode, count(*) AS samples, count(*) AS items,
-       sum(busy_ns) AS self_ns
-FROM profile_sample JOIN place ON place.pid = vpid AND address = ip GROUP BY function, executable, 3;
+SELECT iif(mode <> 'user' AND function IN ('profile_open_window', 'profile_sleep'), '(interrupts disabled)', function) AS name,
+       executable, iif(mode = 'user', 'user', 'kernel') AS mode, count(*) AS samples, count(*) AS items, sum(busy_ns) AS self_ns
+FROM profile_sample JOIN place ON place.pid = vpid AND address = ip GROUP BY 1, 2, 3;
 
 -- tarn intervals: interval, by value
 SELECT id AS value, count(*) AS count FROM user_stopwatch_stop GROUP BY id;

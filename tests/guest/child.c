@@ -93,12 +93,17 @@ static int map_all(const struct child *child)
 
 int child_create(struct child *child, const char *name)
 {
-    int64_t space = sys_space_create(name, 0);
-    if (space < 0)
+    int64_t ended = sys_notification_create();
+    int64_t space = ended < 0 ? ended : sys_space_create(name, 0);
+    if (space < 0) {
+        if (ended >= 0)
+            sys_cap_close((cap_t)ended);
         return (int)space;
-    child->space = (cap_t)space;
-    child->threads = 0;
-    int error = map_all(child);
+    }
+    *child = (struct child){.space = (cap_t)space, .ended = (cap_t)ended};
+    int error = (int)sys_space_watch(child->space, child->ended, 1);
+    if (!error)
+        error = map_all(child);
     if (!error)
         error = child_give(child, child->space, SLOT_SPACE, RIGHT_ALL);
     if (error)
@@ -137,16 +142,10 @@ int child_start(struct child *child, void (*entry)(uint64_t), uint64_t arg)
 
 void child_end(struct child *child)
 {
-    int64_t done = sys_notification_create();
-    if (done < 0)
-        fail("notification_create", done);
-    int64_t error = sys_space_watch(child->space, (cap_t)done, 1);
-    if (error < 0)
-        fail("space_watch", error);
     sys_space_kill(child->space, 0);
-    error = sys_notification_wait((cap_t)done, deadline_after(20000000000ull));
+    int64_t error = sys_notification_wait(child->ended, deadline_after(20000000000ull));
     if (error != 1)
         fail("a killed space does not end", error);
-    sys_cap_close((cap_t)done);
+    sys_cap_close(child->ended);
     sys_cap_close(child->space);
 }

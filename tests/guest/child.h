@@ -22,6 +22,7 @@
 
 struct child {
     cap_t space;
+    cap_t ended; /* notification: the space's watcher; the first stays, so a child cannot set another one */
     uint32_t threads;
 };
 

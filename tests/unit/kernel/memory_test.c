@@ -488,7 +488,7 @@ static void test_space(void)
     uint64_t warm = slab_frames_total(), before = frame_count_free();
     static struct model_page model[PAGES];
     static uint64_t contents[2][PAGES];
-    struct space *space = space_new("model", 0, true);
+    struct space *space = space_new("model", 0, 0, true);
     struct memory *objects[2] = {memory_new(MEMORY_ZERO, PAGES * FRAME_SIZE),
                                  memory_new(MEMORY_ZERO, PAGES * FRAME_SIZE)};
     bool good = true;
@@ -524,7 +524,7 @@ static void test_space(void)
 
 static void test_hostile_ranges(void)
 {
-    struct space *space = space_new("hostile", 0, true);
+    struct space *space = space_new("hostile", 0, 0, true);
     struct memory *memory = memory_new(MEMORY_ZERO, 4 * FRAME_SIZE);
     uint32_t rw = MAP_READ | MAP_WRITE;
     bool refused =
@@ -562,7 +562,7 @@ static uint64_t first_word(struct memory *memory, uint64_t offset)
 static void test_paged(void)
 {
     static struct endpoint pager = {.references = 1};
-    struct space *space = space_new("paged", 0, true);
+    struct space *space = space_new("paged", 0, 0, true);
     struct memory *paged = memory_new(MEMORY_PAGED, 8 * FRAME_SIZE);
     struct memory *source = memory_new(MEMORY_ZERO, 8 * FRAME_SIZE);
     uint64_t word = 4711;
@@ -663,7 +663,7 @@ static unsigned use_space(struct space *space, struct memory *zero, struct memor
 static unsigned use_memory(void)
 {
     static struct endpoint pager = {.references = 1};
-    struct space *space = space_new("poor", 0, true);
+    struct space *space = space_new("poor", 0, 0, true);
     struct memory *zero = memory_new(MEMORY_ZERO, 8 << 20), *paged = memory_new(MEMORY_PAGED, 8 << 20);
     unsigned failed = !space + !zero + !paged;
     if (paged)
