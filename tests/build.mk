@@ -7,6 +7,8 @@
 #   HOST_TESTS  += tests/host/goto             a program; may boot guests through tools/guest.py
 #   HOST_tests/host/goto := each               once for each architecture, with ARCH in its environment
 #
+#   HOST_tests/host/keep := one                the same, but `make test` runs it for the first architecture only: it depends little on it
+#
 # Options of all tests:
 #   long : REASON   only in `make test-long`
 #   more : REASON   in both; in `make test-long` it does more (TEST_LONG=1 in its environment)
@@ -30,12 +32,14 @@ define host_tests
 HOST_TESTS += $(addprefix tests/host/,$(2))
 $(foreach t,$(2),$(eval HOST_tests/host/$t := $(1)))
 endef
-$(eval $(call host_tests,each,again analyses_agree clock costs counters debugger demo_bugs drain explore export figures forger \
-    from_outside gdb geometry interrupted keep link_cut link_idle locks losses nmi_at_entry one_abi one_fault panic previous profile \
-    profiles profiles_file profiles_in_place profiles_top rebuild repeats sampling serial sockets study tables \
-    top trace_agrees vandal view_live view_page watchdog))
+$(eval $(call host_tests,each,again analyses_agree clock costs counters debugger export figures forger from_outside gdb interrupted \
+    locks losses nmi_at_entry one_abi one_fault panic previous profile profiles profiles_in_place repeats sampling serial sockets \
+    tables trace_agrees vandal watchdog))
+$(eval $(call host_tests,one,demo_bugs drain geometry keep link_cut link_idle profiles_file profiles_top rebuild study top view_live \
+    view_page))
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
+$(eval $(call host_tests,each more : a mutant is built and explored,explore))
 $(eval $(call host_tests,each more : kills tarn and what it starts at each moment of a journey,goto))
 $(eval $(call host_tests,each more : 2 and 8 CPUs,profiles_equal tables_equal))
 GUEST_TESTS += firmware

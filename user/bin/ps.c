@@ -56,8 +56,9 @@ int main(int argc, char **argv)
         uint64_t count = (uint64_t)bytes / sizeof spaces[0];
         for (uint64_t i = 0; i < count; i++) {
             const struct system_space *s = &spaces[i];
-            printf("%5u %5u %7u %7llu %-16.16s", s->pid, s->parent_pid, s->threads,
-                   (unsigned long long)(s->resident * (TARN_PAGE_SIZE / 1024)), s->name);
+            printf("%5u %5u %7u %7llu %-*.16s", s->pid, s->parent_pid, s->threads,
+                   (unsigned long long)(s->resident * (TARN_PAGE_SIZE / 1024)),
+                   s->trace | s->machine | s->device ? 16 : 0, s->name); /* no blanks at the end of a line */
             print_authority(s);
             puts(s->dying ? " (dying)" : "");
             if (option('t'))
