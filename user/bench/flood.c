@@ -53,14 +53,15 @@ static void *flood(void *argument)
 
 int main(int argc, char **argv)
 {
-    int seconds = argc > 1 ? atoi(argv[1]) : 10, threads = argc > 2 ? atoi(argv[2]) : 4;
-    if (seconds < 1 || threads < 1 || threads > THREADS_MAX || argc > 4 ||
+    double seconds = argc > 1 ? atof(argv[1]) : 10;
+    int threads = argc > 2 ? atoi(argv[2]) : 4;
+    if (!(seconds > 0) || seconds > 1e6 || threads < 1 || threads > THREADS_MAX || argc > 4 ||
         (argc == 4 && strcmp(argv[3], "over") != 0)) {
         fprintf(stderr, "usage: flood [seconds] [threads, 1..%d] [over]\n", THREADS_MAX);
         return 2;
     }
     may_overflow = argc == 4;
-    end_time = deadline_after((uint64_t)seconds * 1000000000);
+    end_time = deadline_after((uint64_t)(seconds * 1e9));
     pthread_t thread[THREADS_MAX];
     for (int i = 0; i < threads; i++) {
         if (pthread_create(&thread[i], NULL, flood, (void *)(uintptr_t)i)) {
