@@ -26,23 +26,23 @@
 
 # Of the host alone.
 HOST_TESTS += tools/lint trace/model/prove trace/model/genmc/prove
-HOST_tools/lint := : cppcheck reads every source
+HOST_tools/lint := more : cppcheck reads every source
+HOST_trace/model/prove := more : plants the mutants of the model
 HOST_TESTS += $(addprefix tests/host/,fewest first_steps kit lint_test view_goto view_use wrong_inputs xv6)
 # host_tests OPTIONS, NAMES
 define host_tests
 HOST_TESTS += $(addprefix tests/host/,$(2))
 $(foreach t,$(2),$(eval HOST_tests/host/$t := $(1)))
 endef
-$(eval $(call host_tests,each,again analyses_agree clock costs counters debugger export figures forger from_outside gdb interrupted \
-    locks losses nmi_at_entry one_abi one_fault panic previous profile profiles profiles_in_place repeats sampling serial sockets \
-    tables trace_agrees vandal watchdog))
-$(eval $(call host_tests,one,demo_bugs drain geometry keep link_cut link_idle profiles_file profiles_top rebuild study top view_live \
-    view_page))
+$(eval $(call host_tests,each,again clock costs counters debugger figures gdb losses nmi_at_entry one_abi one_fault panic previous \
+    profiles repeats serial tables trace_agrees watchdog))
+$(eval $(call host_tests,one,analyses_agree demo_bugs drain export forger from_outside geometry interrupted keep link_cut link_idle locks \
+    profile profiles_file profiles_in_place profiles_top rebuild sampling sockets study top vandal view_live view_page))
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
-$(eval $(call host_tests,each more : a mutant is built and explored,explore))
-$(eval $(call host_tests,each more : without debug registers each of its 40 journeys is slow; later also kills at each moment of a journey,goto))
-$(eval $(call host_tests,each more : 2 and 8 CPUs,profiles_equal tables_equal))
+$(eval $(call host_tests,each more : builds and explores a mutant,explore))
+$(eval $(call host_tests,each more : kills at each moment of a journey,goto))
+$(eval $(call host_tests,one more : 2 and 8 CPUs,profiles_equal tables_equal))
 GUEST_TESTS += firmware
 GUEST_firmware := firmware
 TESTS_LIST := $(BA)/tests.list

@@ -149,7 +149,7 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
                           .recipe = visit->recipe,
                           .checkpoints = &visit->checkpoints,
                           .aim = aim,
-                          .big_endian = trace->schema.big_endian};
+                          .trace = trace};
 
     *wants_before = false;
     enum journey_end end = journey(&way, &fail);

@@ -13,6 +13,7 @@
 #include <tools/tarn/goto/places.h>
 #include <tools/tarn/goto/step.h>
 #include <tools/tarn/goto/tracee.h>
+#include <tools/tarn/goto/verify.h>
 #include <tools/tarn/source/source.h>
 #include <trace/format/store.h>
 
@@ -59,7 +60,7 @@ static uint64_t word_at(const struct journey *journey, uint64_t place)
 {
     uint64_t word = emulator_word(journey->emulator, place);
 
-    return journey->big_endian ? be64toh(word) : le64toh(word);
+    return journey->trace->schema.big_endian ? be64toh(word) : le64toh(word);
 }
 
 /* Before that, their addresses may contain anything. */
@@ -219,13 +220,28 @@ static bool is_stored(const struct emulator *emulator, const struct aim *aim, co
     return memcmp(&header, aim->header, sizeof(header)) == 0;
 }
 
+static bool is_another_run(const struct journey *journey)
+{
+    struct difference difference;
+    struct fail ignored;
+
+    if (!verify_rings(&difference, journey->trace, journey->emulator->memory, &ignored))
+        return false;
+    difference_free(&difference);
+    return difference.found;
+}
+
 /* Steps until the event's header is stored and its words are counted. Both have already happened where the
  * kernel copies its first packets into their ring. */
-static enum journey_end step(struct emulator *emulator, const struct aim *aim, const struct places *places,
-                             struct fail *fail)
+static enum journey_end step(const struct journey *journey, const struct places *places, struct fail *fail)
 {
+    struct emulator *emulator = journey->emulator;
+    const struct aim *aim = journey->aim;
+
     if (is_stored(emulator, aim, places))
         return JOURNEY_THERE;
+    if (is_another_run(journey))
+        return JOURNEY_MISSED;
     enum step_end end = step_until_stored(emulator, aim->stream->cpu, places->event, fail);
     if (end == STEP_STORED)
         end = step_until_stored(emulator, aim->stream->cpu, places->count, fail);
@@ -305,8 +321,7 @@ static enum journey_end go_there(struct journey *journey, struct freezer *freeze
     journey->took = emulator_seconds(journey->emulator) - journey->began;
     if (end != JOURNEY_THERE)
         return end;
-    return stop(journey->emulator, freezer, fail) ? step(journey->emulator, journey->aim, &places, fail)
-                                                  : JOURNEY_FAILED;
+    return stop(journey->emulator, freezer, fail) ? step(journey, &places, fail) : JOURNEY_FAILED;
 }
 
 static void interrupt(int number)

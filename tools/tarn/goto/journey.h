@@ -10,7 +10,8 @@
  * words are reserved, some instructions before the event is stored.
  *   3. Then only the event's CPU steps, instruction by instruction, while no time passes, until the event's
  *      header is stored and its words are counted. So other CPUs are not disturbed at all. If that CPU halts
- *      instead, the run is another one (step.h).
+ *      instead, the run is another one (step.h). A run whose rings differ from the trace already is not
+ *      stepped at all: it could take hundreds of thousands of steps.
  */
 #ifndef TARN_GOTO_JOURNEY_H
 #define TARN_GOTO_JOURNEY_H
@@ -29,7 +30,7 @@ struct journey {
     const struct recipe *recipe;
     struct checkpoints *checkpoints;
     const struct aim *aim;
-    bool big_endian;
+    const struct trace *trace;
     double began, took; /* the emulator's CPU time: up to the checkpoint, and from there */
     double worked;      /* its CPU time when it was last seen working */
     unsigned idle;      /* consecutive checks without work since */
