@@ -255,9 +255,13 @@ def processor_seconds(pid):
 
 
 class Process(subprocess.Popen):
-    """After its end, has the CPU time of the process and of the children that it waited for."""
+    """Gets SIGTERM when the thread that starts it ends. After its end, has the CPU time of the process and of the children that it
+    waited for."""
 
     processor_seconds = 0
+
+    def __init__(self, command, **rest):
+        super().__init__(["setpriv", "--pdeathsig", "TERM", *command], **rest)
 
     def _try_wait(self, wait_flags):
         try:
