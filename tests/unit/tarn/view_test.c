@@ -790,7 +790,7 @@ int main(int argc, char **argv)
     snprintf(trace, sizeof(trace), "%s/lossy", scratch);
     options.losses = true;
     options.work = false;
-    options.events = 150000;
+    options.events = 100000;
     if (synthetic_write(&options, NULL, &fail)) {
         char other[600];
         struct view view;
