@@ -12,7 +12,7 @@
 # Options of all tests:
 #   long : REASON   only in `make test-long`
 #   more : REASON   in both; in `make test-long` it does more (TEST_LONG=1 in its environment)
-#   : REASON        why it takes more than 60 s of CPU time
+#   : REASON        why it takes more than 60 s of CPU time, or why it should start early
 #
 # Options of guests: smp= memory=, append=NAME=VALUE for the kernel's command line, seconds= (its limit, by the guest's clock, default 180),
 # and how it is booted:
@@ -43,6 +43,8 @@ $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out)
 $(eval $(call host_tests,each more : builds and explores a mutant,explore))
 $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
 $(eval $(call host_tests,one more : 2 and 8 CPUs,profiles_equal tables_equal))
+UNIT_build/host/test/link := : waits for limits of real links
+UNIT_build/host/test/view := : with sanitizers it reads a large trace again and again
 GUEST_TESTS += firmware
 GUEST_firmware := firmware
 TESTS_LIST := $(BA)/tests.list
