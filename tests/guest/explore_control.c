@@ -19,12 +19,14 @@
 #include <trace/format/store.h>
 #include <user/bin/trace_rings.h>
 
-#define CHILDREN 3u
-#define MINORS   16u
-#define BITS     1u /* of the drain's notification */
-#define SHARED   0x0000000900000000ull
-#define PATIENCE 10000000ull /* ns */
-#define MS       1000000ull  /* between samples: the exploring kernel is slow */
+#define CHILDREN   3u
+#define MINORS     16u
+#define BITS       1u /* of the drain's notification */
+#define SHARED     0x0000000900000000ull
+#define PATIENCE   10000000ull /* ns */
+#define MS         1000000ull  /* between samples: the exploring kernel is slow */
+#define READS      8u          /* of tables, one after the other */
+#define READ_EVERY 100000u     /* ns */
 
 static struct child children[CHILDREN];
 static bool is_there[CHILDREN];
@@ -44,11 +46,13 @@ static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
 
 static char copy[TRACE_BUFFER_BYTES_MAX];
 
-/* Whether a packet that the reader called whole has its size, and all its events are events. */
+/* Whether a packet that the reader calls whole is closed and has its size, and all its events are events. */
 static bool is_sound(const struct trace_reader *ring, uint64_t number)
 {
     const struct trace_packet *packet = (const struct trace_packet *)copy;
     struct trace_walk walk;
+    if (trace_packet_state(ring, number) == TRACE_PACKET_WHOLE && number >= trace_reader_head(ring))
+        return false;
     if (trace_packet_copy(ring, number, copy) != TRACE_PACKET_WHOLE)
         return true;
     if (packet->content_size / 64 <= TRACE_PACKET_WORDS || packet->content_size > packet->packet_size)
@@ -58,14 +62,19 @@ static bool is_sound(const struct trace_reader *ring, uint64_t number)
     return !walk.broken && packet->packet_seq_num == number;
 }
 
+static void read_packet(const struct trace_reader *ring, uint64_t number)
+{
+    if (!is_sound(ring, number) && trace_reader_is_current(ring))
+        fail("not ok - control: a whole packet is open or broken\n");
+}
+
 static void read_rings(void)
 {
     for (uint32_t cpu = 0; cpu < arch_trace_info()->cpu_count; cpu++) {
         struct trace_reader ring = ring_of(cpu);
         uint64_t head = trace_reader_head(&ring);
         for (uint64_t number = trace_reader_tail(&ring); number <= head; number++)
-            if (!is_sound(&ring, number) && trace_reader_is_current(&ring))
-                fail("not ok - control: a whole packet is broken\n");
+            read_packet(&ring, number);
     }
 }
 
@@ -77,17 +86,28 @@ static uint64_t total(const uint64_t *histogram)
     return sum;
 }
 
-/* A row of one moment has as many waits in the histogram as it counts. */
-static void read_tables(void)
+/* A row of one moment has as many waits and holds in its histograms as it counts. */
+static void read_table(const char *name, uint32_t first_column)
 {
-    const struct trace_table_info *table = trace_table_named("lock_classes");
+    const struct trace_table_info *table = trace_table_named(name);
     uint64_t row[TRACE_TABLE_ROW_WORDS_MAX];
-    const struct trace_lock_classes_row *class = (const struct trace_lock_classes_row *)row;
+    const struct lock_columns *lock = (const struct lock_columns *)((const char *)row + first_column);
     for (uint32_t cpu = 0; table && cpu < arch_trace_info()->cpu_count; cpu++)
         for (uint32_t i = 0; i < table->rows; i++)
             if (trace_table_read_row(table, table_ring(cpu), i, row) == TRACE_ROW_WHOLE &&
-                (total(class->wait_times) != class->contended || total(class->hold_times) != class->holds))
+                (total(lock->wait_times) != lock->contended || total(lock->hold_times) != lock->holds))
                 fail("not ok - control: a row of one moment does not add up\n");
+}
+
+/* While all classes are sampled; later they may be, too. */
+static void read_tables(uint32_t every)
+{
+    control(TRACE_OP_SAMPLE_LOCKS, ~0ull, every);
+    for (unsigned i = 0; i < READS; i++) {
+        read_table("lock_classes", offsetof(struct trace_lock_classes_row, sampled));
+        read_table("locks", offsetof(struct trace_locks_row, sampled));
+        sys_thread_sleep(deadline_after(READ_EVERY));
+    }
 }
 
 static void read_profiles(void)
@@ -119,7 +139,7 @@ static void drain(uint64_t unused)
             if (next < trace_reader_oldest(&ring))
                 next = trace_reader_oldest(&ring);
             for (; trace_packet_state(&ring, next) == TRACE_PACKET_WHOLE; next++)
-                is_sound(&ring, next);
+                read_packet(&ring, next);
             sys_trace_consume(SLOT_TRACE, cpu, next);
         }
         sys_notification_wait((cap_t)bell, deadline_after(PATIENCE));
@@ -189,7 +209,7 @@ static void control_something(uint64_t r)
         control(TRACE_OP_SET_PROFILES, a % 3, a >> 2 & 1);
         break;
     case 4:
-        control(TRACE_OP_SAMPLE_LOCKS, a & 1 ? ~0ull : (a >> 1) % 64, a & 128 ? 16 : 0);
+        control(TRACE_OP_SAMPLE_LOCKS, a & 1 ? ~0ull : (a >> 1) % 64, a & 128 ? 1u << (a >> 8) % 5 : 0);
         break;
     case 5:
         control(TRACE_OP_BIND_COUNTERS, a & 1, 0);
@@ -214,7 +234,7 @@ static void control_something(uint64_t r)
         control(TRACE_OP_FLUSH, a & 1 ? ~0ull : (a >> 1) % arch_trace_info()->cpu_count, 0);
         break;
     case 12:
-        read_tables();
+        read_tables(1u << a % 5);
         read_profiles();
         break;
     case 13:

@@ -11,8 +11,11 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define ROUNDS 300
+#define ROUNDS  300
+#define TURNS   600
+#define BRIEFLY 20000 /* ns */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER, emptied = PTHREAD_COND_INITIALIZER;
@@ -41,6 +44,46 @@ static void *pass_numbers(void *argument)
         pthread_mutex_unlock(&mutex);
         if (i % 2 == 0) /* a waiter may be anywhere before its sleep */
             pthread_cond_signal(gives ? &filled : &emptied);
+    }
+    return NULL;
+}
+
+/* Two threads in turn, and nobody else would wake one of them. */
+static struct pair {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed[2];
+    unsigned turn, taken[2]; /* under mutex */
+} pairs[THREADS / 2] = {{.mutex = PTHREAD_MUTEX_INITIALIZER}, {.mutex = PTHREAD_MUTEX_INITIALIZER}};
+
+/* At first for a short time only, or for ever. */
+static void wait_for_turn(struct pair *pair, unsigned side, bool briefly)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += BRIEFLY;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pair->turn % 2 != side && briefly)
+        pthread_cond_clockwait(&pair->changed[side], &pair->mutex, CLOCK_MONOTONIC, &until);
+    while (pair->turn % 2 != side)
+        pthread_cond_wait(&pair->changed[side], &pair->mutex);
+}
+
+static void *take_turns(void *argument)
+{
+    uintptr_t me = (uintptr_t)argument;
+    struct pair *pair = &pairs[me / 2];
+    unsigned side = me % 2;
+    for (unsigned i = 0; i < TURNS; i++) {
+        pthread_mutex_lock(&pair->mutex);
+        wait_for_turn(pair, side, i % 4 == 0);
+        pair->turn++;
+        pair->taken[side]++;
+        if (i % 2)
+            pthread_cond_signal(&pair->changed[!side]);
+        pthread_mutex_unlock(&pair->mutex);
+        if (i % 2 == 0)
+            pthread_cond_signal(&pair->changed[!side]);
     }
     return NULL;
 }
@@ -110,6 +153,9 @@ int main(void)
     run_threads(pass_numbers);
     check(given == taken && given == THREADS / 2 * ROUNDS * (ROUNDS + 1) / 2,
           "conditions: what was given was taken");
+    run_threads(take_turns);
+    check(pairs[0].turn == 2 * TURNS && pairs[0].taken[0] == TURNS && pairs[1].taken[0] == TURNS,
+          "conditions: each signal ends the wait of the only waiter");
     sem_init(&semaphore, 0, 1);
     run_threads(count_under_semaphore);
     check(counted == THREADS * ROUNDS, "a semaphore of one lets one in");

@@ -5,15 +5,25 @@
  * and replies as soon as it has a packet. So a packet that does not come is lost in this system, or nobody
  * was woken for it. All threads ask at the same time, and then wait until all have their replies: no later
  * packet makes the system find one that it has overlooked.
+ *
+ * Other connections stay within net, through lwIP's loopback. Streams that are larger than the window end
+ * only if each update of the window arrives. Children use sockets in all states until they are killed.
  */
 #include "tap.h"
 #include "threads.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <servers/protocol/net.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <tarn/server.h>
 #include <unistd.h>
 
 #define SERVER     "10.0.2.2"
@@ -24,6 +34,9 @@
 #define PATIENCE   1000 /* ms: as long as many interrupts are late, at most */
 #define START_POLL 100
 #define STARTS_MAX 100
+#define STREAM     (256 * 1024u) /* bytes: four windows */
+#define PIECE      4096u
+#define LIFE       20000 /* us */
 
 enum { DATA = 3, ACKNOWLEDGE = 4, ERROR = 5 };
 
@@ -110,8 +123,180 @@ static bool reaches_server(void)
     return false;
 }
 
-int main(void)
+/* ---- streams through the loopback ------------------------------------------------------------------- */
+
+static int own_ends[THREADS]; /* of two connections: a thread sends what the next one receives */
+
+static uint64_t next(uint64_t *random)
 {
+    *random = *random * 6364136223846793005ull + 1442695040888963407ull;
+    return *random >> 33;
+}
+
+static int try_connect(int fd, const struct sockaddr_in *to)
+{
+    return connect(fd, (const struct sockaddr *)to, sizeof *to);
+}
+
+static int open_listener(struct sockaddr_in *address)
+{
+    socklen_t size = sizeof *address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = inet_addr("127.0.0.1")};
+    if (bind(fd, (struct sockaddr *)address, size) < 0 || listen(fd, 2) < 0 ||
+        getsockname(fd, (struct sockaddr *)address, &size) < 0)
+        return -1;
+    return fd;
+}
+
+static bool open_streams(void)
+{
+    struct sockaddr_in address;
+    int listener = open_listener(&address);
+    bool good = listener >= 0;
+    for (unsigned i = 0; i < THREADS; i += 2) {
+        own_ends[i] = socket(AF_INET, SOCK_STREAM, 0);
+        good = good && try_connect(own_ends[i], &address) == 0;
+        own_ends[i + 1] = good ? accept(listener, NULL, NULL) : -1;
+    }
+    close(listener);
+    return good;
+}
+
+/* One connection has the slower receiver, and its window closes; at the other one receives wait. */
+static size_t draw_size(uintptr_t me, uint64_t *random)
+{
+    return 1 + next(random) % (me == 1 || me == 2 ? PIECE / 4 : PIECE);
+}
+
+static bool send_stream(uintptr_t me, uint64_t *random)
+{
+    static const char bytes[PIECE];
+    for (size_t sent = 0; sent < STREAM;) {
+        size_t size = draw_size(me, random);
+        ssize_t count = send(own_ends[me], bytes, size < STREAM - sent ? size : STREAM - sent, 0);
+        if (count <= 0)
+            return false;
+        sent += (size_t)count;
+    }
+    return true;
+}
+
+static bool receive_stream(uintptr_t me, uint64_t *random)
+{
+    char bytes[PIECE];
+    for (size_t received = 0; received < STREAM;) {
+        ssize_t count = recv(own_ends[me], bytes, draw_size(me, random), 0);
+        if (count <= 0)
+            return false;
+        received += (size_t)count;
+    }
+    return true;
+}
+
+static void *pass_stream(void *argument)
+{
+    uintptr_t me = (uintptr_t)argument;
+    uint64_t random = me;
+    failed[me] = !(me % 2 ? receive_stream : send_stream)(me, &random);
+    close(own_ends[me]);
+    return NULL;
+}
+
+/* ---- sockets of programs that are killed ------------------------------------------------------------- */
+
+static void use(int *fd, int listener, const struct sockaddr_in *address, uint64_t random)
+{
+    static char bytes[PIECE];
+    switch (random % 8) {
+    case 0:
+    case 1:
+        if (*fd < 0) {
+            *fd = socket(AF_INET, SOCK_STREAM, 0);
+            fcntl(*fd, F_SETFL, O_NONBLOCK);
+            try_connect(*fd, address);
+        }
+        break;
+    case 2:
+    case 3:
+        if (*fd < 0) {
+            *fd = accept(listener, NULL, NULL);
+            fcntl(*fd, F_SETFL, O_NONBLOCK);
+        }
+        break;
+    case 4:
+        send(*fd, bytes, sizeof bytes, 0);
+        break;
+    case 5:
+        recv(*fd, bytes, sizeof bytes, 0);
+        break;
+    case 6:
+        shutdown(*fd, (int)(random >> 8) % 3);
+        break;
+    default:
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+/* Connects to itself, until it is killed. */
+static void use_sockets(uint64_t random)
+{
+    struct sockaddr_in address;
+    int listener = open_listener(&address), fds[] = {-1, -1, -1, -1, -1, -1};
+    fcntl(listener, F_SETFL, O_NONBLOCK);
+    for (;;) {
+        uint64_t drawn = next(&random);
+        use(&fds[drawn % 6], listener, &address, drawn >> 8);
+    }
+}
+
+static uint64_t count_sockets(void)
+{
+    struct ipc_message message = {.label = NET_STATISTICS};
+    return call_server_message(SLOT_NET, &message) < 0 ? 0 : message.word[0];
+}
+
+static void *kill_users(void *argument)
+{
+    uint64_t random = (uintptr_t)argument;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        char seed[2] = {(char)('0' + i)};
+        pid_t pid;
+        if (posix_spawn(&pid, "/test/explore_net", NULL, NULL, (char *[]){"explore_net", seed, NULL},
+                        environ) != 0)
+            continue;
+        usleep((useconds_t)(next(&random) % LIFE));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    return NULL;
+}
+
+static bool come_back(uint64_t before)
+{
+    for (unsigned i = 0; i < STARTS_MAX && count_sockets() != before; i++)
+        usleep(1000);
+    return count_sockets() == before;
+}
+
+static void test_loopback(void)
+{
+    uint64_t before = count_sockets();
+    bool good = open_streams();
+    if (good)
+        run_threads(pass_stream);
+    for (unsigned i = 0; i < THREADS; i++)
+        good &= !failed[i];
+    check(good, "streams through the loopback arrive");
+    run_threads(kill_users);
+    check(come_back(before), "sockets of killed programs are closed, whatever their states");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        use_sockets((uint64_t)atoi(argv[1]));
     bool alike = true, all = true;
     check(reaches_server(), "the server replies");
     pthread_barrier_init(&together, NULL, THREADS);
@@ -123,5 +308,7 @@ int main(void)
     }
     check(all, "each packet comes");
     check(alike, "all threads read the same bytes");
+    memset(failed, 0, sizeof failed);
+    test_loopback();
     return finish_tests();
 }

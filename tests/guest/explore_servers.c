@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -138,24 +139,42 @@ static void test_pipes(void)
     check(made && all_good(), "what goes into a pipe comes out");
 }
 
-/* ---- ends: two threads read until another one closes the other end ------------------------------------- */
+/* ---- ends: two threads read and one polls until another one closes the other end ------------------------
+ */
 
 static int many_ends[ENDS][2];
+static pthread_barrier_t together;
+
+static bool read_to_end(int fd)
+{
+    char bytes[RECORD];
+    ssize_t total = 0, count;
+    while ((count = read(fd, bytes, sizeof bytes)) > 0)
+        total += count;
+    return count == 0 && total <= RECORD;
+}
+
+static bool poll_to_end(int fd)
+{
+    struct pollfd wait = {.fd = fd};
+    return poll(&wait, 1, -1) == 1 && wait.revents & POLLHUP;
+}
+
+static bool write_and_close(int fd, bool writes)
+{
+    char bytes[RECORD] = {0};
+    bool good = !writes || write(fd, bytes, RECORD) == RECORD;
+    return close(fd) == 0 && good;
+}
 
 static void *ends_work(void *argument)
 {
     uintptr_t me = (uintptr_t)argument;
-    char bytes[RECORD] = {0};
-    for (unsigned i = 0; i < ENDS && me != 3; i++) {
-        ssize_t total = 0, count;
-        if (me == 1) {
-            failed[me] |= i % 3 == 0 && write(many_ends[i][1], bytes, RECORD) != RECORD;
-            close(many_ends[i][1]);
-            continue;
-        }
-        while ((count = read(many_ends[i][0], bytes, sizeof bytes)) > 0)
-            total += count;
-        failed[me] |= count < 0 || total > RECORD;
+    for (unsigned i = 0; i < ENDS; i++) {
+        pthread_barrier_wait(&together);
+        failed[me] |= !(me == 1   ? write_and_close(many_ends[i][1], i % 3 == 0)
+                        : me == 3 ? poll_to_end(many_ends[i][0])
+                                  : read_to_end(many_ends[i][0]));
     }
     return NULL;
 }
@@ -165,10 +184,12 @@ static void test_ends(void)
     bool made = true;
     for (unsigned i = 0; i < ENDS; i++)
         made &= pipe(many_ends[i]) == 0;
+    pthread_barrier_init(&together, NULL, THREADS);
     run_threads(ends_work);
+    pthread_barrier_destroy(&together);
     for (unsigned i = 0; i < ENDS; i++)
         close(many_ends[i][0]);
-    check(made && all_good(), "who reads a pipe whose other end closes comes to its end");
+    check(made && all_good(), "who reads or polls a pipe whose other end closes comes to its end");
 }
 
 /* ---- children ---------------------------------------------------------------------------------------- */

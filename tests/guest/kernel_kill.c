@@ -21,6 +21,7 @@
 #define ROUNDS     (4 + REPEATS(16u))
 #define AT_ONCE    4
 #define THREADS    3
+#define FAMILIES   10
 #define FIRST_BORN 16u /* stack of the first thread that a child makes */
 
 enum { SLOT_SERVER = 16, SLOT_PEER = 17, SLOT_SIGNAL = 18, SLOT_PAGED = 19, SLOT_SHARED = 20 };
@@ -273,6 +274,84 @@ static void test_kills(unsigned rounds)
     sys_cap_close(supply);
 }
 
+/* ---- children of a space that ends while others end them ---------------------------------------------- */
+
+#define LITTER   (3 * IPC_CAPS)
+#define CLOSERS  2u
+#define PATIENCE (5000 * MS)
+
+static cap_t litter[LITTER];
+static pthread_barrier_t all_there;
+
+/* Makes spaces, and gives its capabilities to them away. */
+static void bear(uint64_t arg)
+{
+    static const char name[16] = "litter";
+    for (;;) {
+        struct ipc_message message = {.label = arg};
+        int64_t made[IPC_CAPS];
+        for (int i = 0; i < IPC_CAPS; i++) {
+            made[i] = sys_space_create(name, 0);
+            if (made[i] < 0)
+                sys_thread_exit();
+            message.cap[i] = (uint16_t)made[i];
+        }
+        ipc_call(SLOT_SERVER, &message);
+        for (int i = 0; i < IPC_CAPS; i++)
+            sys_cap_close((cap_t)made[i]);
+    }
+}
+
+static void *close_litter(void *argument)
+{
+    pthread_barrier_wait(&all_there);
+    for (unsigned i = (unsigned)(uintptr_t)argument; i < LITTER; i += CLOSERS)
+        sys_cap_close(litter[LITTER - 1 - i]); /* the kernel visits the youngest first */
+    return NULL;
+}
+
+/* The last request gets no reply: the parent ends in the middle of it. */
+static void take_litter(cap_t nursery)
+{
+    struct ipc_message message;
+    for (unsigned i = 0; i < LITTER; i += IPC_CAPS) {
+        uint64_t deadline = deadline_after(PATIENCE);
+        must(i == 0 ? ipc_receive_deadline(nursery, &message, deadline)
+                    : ipc_reply_receive_deadline(nursery, &message, deadline));
+        for (unsigned j = 0; j < IPC_CAPS; j++)
+            litter[i + j] = message.cap[j];
+    }
+}
+
+static void end_family(cap_t nursery)
+{
+    struct child parent;
+    pthread_t closers[CLOSERS];
+    must(child_create(&parent, "parent"));
+    must(child_give(&parent, nursery, SLOT_SERVER, RIGHT_SEND | RIGHT_GRANT));
+    must(child_start(&parent, bear, 0));
+    take_litter(nursery);
+    for (unsigned i = 0; i < CLOSERS; i++)
+        start_thread(&closers[i], close_litter, (void *)(uintptr_t)i);
+    pthread_barrier_wait(&all_there);
+    child_end(&parent);
+    for (unsigned i = 0; i < CLOSERS; i++)
+        pthread_join(closers[i], NULL);
+}
+
+static void test_families(void)
+{
+    cap_t nursery = must(sys_endpoint_create());
+    pthread_barrier_init(&all_there, NULL, CLOSERS + 1);
+    end_family(nursery);
+    struct system_stats before = quiet_stats();
+    for (int i = 0; i < FAMILIES; i++)
+        end_family(nursery);
+    check(same_stats_soon(&before), "spaces that others end while their parent ends: everything is freed");
+    pthread_barrier_destroy(&all_there);
+    sys_cap_close(nursery);
+}
+
 static void sleep_always(uint64_t arg)
 {
     (void)arg;
@@ -352,6 +431,7 @@ int main(int argc, char **argv)
 {
     child_prepare();
     test_special();
+    test_families();
     test_kills(argc > 1 ? (unsigned)atoi(argv[1]) : ROUNDS);
     return finish_tests();
 }
