@@ -191,15 +191,16 @@ static void check_eras(uint32_t cpu, const struct shadow *shadow)
         trace_trace_corrupt(cpu, ERAS, found, shadow->eras[0].words);
 }
 
-static void check_limit(uint32_t cpu, uint64_t now)
+/* A time limit in the past only makes a new packet. The clock last: an NMI may store its time. */
+static void check_time(uint32_t cpu, uint64_t *time, enum damage damage)
 {
-    struct trace_control *control = trace_control_of(trace_ring(cpu));
-    uint64_t limit = load(&control->time_limit);
-    if (limit <= trace_time_limit(now))
-        return; /* one in the past only makes a new packet */
-    store(&control->time_limit, now);
+    const uint64_t found = load(time);
+    const uint64_t now = arch_clock();
+    if (found <= (damage == TIME_LIMIT ? trace_time_limit(now) : now))
+        return;
+    store(time, now);
     if (TRACE_ON_TRACE())
-        trace_trace_corrupt(cpu, TIME_LIMIT, limit, now);
+        trace_trace_corrupt(cpu, damage, found, now);
 }
 
 static void check_counter(uint32_t cpu, uint64_t *counter, uint64_t *known, uint64_t most)
@@ -235,7 +236,8 @@ uint64_t trace_heartbeat(uint64_t now)
     check_eras(cpu, shadow);
     check_counter(cpu, &control->discarded, &shadow->discarded, most);
     check_counter(cpu, &control->torn, &shadow->torn, most);
-    check_limit(cpu, arch_clock());
+    check_time(cpu, &control->time_limit, TIME_LIMIT);
+    check_time(cpu, &control->discarded_at, LOSS_COUNTERS);
     check_index(cpu, shadow, arch_clock());
     if (trace_info_page.mask)
         trace_ring_heartbeat();

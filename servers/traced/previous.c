@@ -92,14 +92,18 @@ static bool holds_nothing(const struct trace_reader *reader, uint64_t number)
     return trace_reader_head(reader) == number && trace_open_words(reader) == 0;
 }
 
+/* What the counts say is known up to `time`, when the last event was discarded. */
 static bool send_ring(struct connection *connection, const struct trace_reader *reader,
-                      struct wire_cpu_status *counts, struct drain *drain, _Atomic bool *asked)
+                      struct wire_cpu_status *counts, uint64_t *time, struct drain *drain,
+                      _Atomic bool *asked)
 {
     uint64_t first, last;
     bool any = false;
     *counts = (struct wire_cpu_status){.discarded = trace_salvage_discarded(reader),
                                        .torn = trace_reader_torn(reader),
                                        .events = TRACE_EVENTS_UNKNOWN};
+    if (counts->discarded && trace_reader_discarded_at(reader) > *time)
+        *time = trace_reader_discarded_at(reader);
     if (!trace_salvage_range(reader, &first, &last))
         return true;
     for (uint64_t number = first; number <= last && !atomic_load(asked); number++) {
@@ -128,17 +132,18 @@ static bool send_rings(struct connection *connection, const struct trace_previou
     uint8_t payload[WIRE_STATUS_BYTES + WIRE_CPUS_MAX * WIRE_CPU_STATUS_BYTES];
     uint8_t *at = payload + WIRE_STATUS_BYTES;
     struct drain drain = {.is_marked = false};
-    wire_put_status(payload, &(struct wire_status){.count = previous->store.cpu_count});
+    struct wire_status status = {.count = previous->store.cpu_count};
     for (uint32_t cpu = 0; cpu < previous->store.cpu_count; cpu++, at += WIRE_CPU_STATUS_BYTES) {
         struct trace_reader reader = trace_previous_ring(previous, cpu);
         struct wire_cpu_status counts;
         drain_begin(&drain, cpu);
-        bool is_sent = send_ring(connection, &reader, &counts, &drain, asked);
+        bool is_sent = send_ring(connection, &reader, &counts, &status.time, &drain, asked);
         drain_end(&drain, !is_sent || cpu + 1 == previous->store.cpu_count);
         if (!is_sent)
             return false;
         wire_put_cpu_status(at, &counts);
     }
+    wire_put_status(payload, &status);
     return send_payload(connection, WIRE_STATUS, payload, (size_t)(at - payload));
 }
 

@@ -279,10 +279,11 @@ struct trace_control {
      * geometry's size. Only the kernel changes them, while the geometry is odd. */
     struct trace_era eras[TRACE_ERAS];
     uint32_t app_skipped[TRACE_APP_LIMITS]; /* as skipped, by trace_app_limit_index() */
-    uint64_t reserved[250 - TRACE_LIMITED_MAX / 2 - TRACE_ERAS * 3 - TRACE_APP_LIMITS / 2];
-    uint64_t events;    /* logged since boot, when the open packet began */
-    uint64_t torn;      /* words of earlier laps that were uncommitted when their buffer was reused */
-    uint64_t discarded; /* events that found no free buffer, since boot */
+    uint64_t reserved[249 - TRACE_LIMITED_MAX / 2 - TRACE_ERAS * 3 - TRACE_APP_LIMITS / 2];
+    uint64_t discarded_at; /* ticks: when an event last found no free buffer; 0: none did */
+    uint64_t events;       /* logged since boot, when the open packet began */
+    uint64_t torn;         /* words of earlier laps that were uncommitted when their buffer was reused */
+    uint64_t discarded;    /* events that found no free buffer, since boot */
     /* Ticks: a writer past it logs a heartbeat or starts a new packet, because the event's 32-bit timestamp
      * could be misread. Its low half is all ones: a comparison of upper halves is enough. */
     uint64_t time_limit;

@@ -81,7 +81,9 @@ struct wire_packet {
 
 struct wire_status {
     uint32_t count; /* CPUs: entries that follow */
-    uint64_t time;  /* in ticks, when the counts were read; 0: unknown */
+    /* In ticks: up to when the counts are known. From a running guest, when they were read; of memory, when
+     * an event was last discarded, or 0. */
+    uint64_t time;
 };
 #define WIRE_STATUS_BYTES 16u
 

@@ -293,6 +293,14 @@ static uint64_t closed_index(const struct reservation *r)
     return last << TRACE_INDEX_SHIFT | (r->index & TRACE_INDEX_EVENTS) | TRACE_INDEX_CLOSED;
 }
 
+/* Before the event is counted: who sees the count sees a time that is not before it. */
+static void note_time_of_loss(const struct reservation *r)
+{
+    uint64_t *time = &r->control->discarded_at;
+    if (__atomic_load_n(time, __ATOMIC_RELAXED) < r->now)
+        __atomic_store_n(time, r->now, __ATOMIC_RELAXED);
+}
+
 /* An event found no free buffer: counts it, and closes the open packet. A writer that later finds a free
  * buffer opens the next one. */
 static enum attempt discard(struct reservation *r)
@@ -301,11 +309,13 @@ static enum attempt discard(struct reservation *r)
     TRACE_TEST_POINT(TRACE_BEFORE_STOP);
     if (!is_closed(r) && !swap_index(r, closed))
         return AGAIN;
+    note_time_of_loss(r);
     /* A loss counted while a packet is open is reported one packet too late. So check, and count at once,
      * without a branch: a thread that finds the ring full again and again is likely to be interrupted here.
      */
     const bool is_lost = __atomic_load_n(&r->control->index, __ATOMIC_RELAXED) == closed;
-    __atomic_fetch_add(&r->control->discarded, is_lost, __ATOMIC_RELAXED);
+    /* release, also below: the time before the count; pairs with the acquire of ring_load() in read.c */
+    __atomic_fetch_add(&r->control->discarded, is_lost, __ATOMIC_RELEASE);
     TRACE_TEST_POINT(TRACE_AFTER_STOP);
     if (!is_closed(r))
         close_packet(r->ring, words, end_of_open(r));
@@ -323,7 +333,8 @@ static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, ui
             return false;
     }
     /* a program keeps changing the control page */
-    __atomic_fetch_add(&r->control->discarded, 1, __ATOMIC_RELAXED);
+    note_time_of_loss(r);
+    __atomic_fetch_add(&r->control->discarded, 1, __ATOMIC_RELEASE);
     return false;
 }
 

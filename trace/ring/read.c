@@ -142,6 +142,11 @@ uint64_t trace_reader_discarded(const struct trace_reader *reader)
     return ring_load(reader, TRACE_CONTROL_AT(discarded));
 }
 
+uint64_t trace_reader_discarded_at(const struct trace_reader *reader)
+{
+    return ring_load(reader, TRACE_CONTROL_AT(discarded_at));
+}
+
 uint64_t trace_reader_torn(const struct trace_reader *reader)
 {
     return ring_load(reader, TRACE_CONTROL_AT(torn));

@@ -82,6 +82,8 @@ uint64_t trace_reader_events(const struct trace_reader *reader);
 /* Events that found no free buffer and words never committed, from the control page. */
 uint64_t trace_reader_discarded(const struct trace_reader *reader);
 uint64_t trace_reader_torn(const struct trace_reader *reader);
+/* Ticks: when an event last found no free buffer, 0 if none did. Read it after the count. */
+uint64_t trace_reader_discarded_at(const struct trace_reader *reader);
 /* Events logged before packet `number`, which is in the ring or comes next; else TRACE_EVENTS_UNKNOWN. */
 uint64_t trace_reader_events_before(const struct trace_reader *reader, uint64_t number);
 

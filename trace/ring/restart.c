@@ -49,10 +49,13 @@ static bool enter(char *ring)
     return true;
 }
 
-/* Atomic, because an NMI counts, too. */
+/* Atomic, because an NMI counts, too. Release: who sees the count sees a time that is not before it; pairs
+ * with the acquire of ring_load() in read.c. */
 static void count_discarded(char *ring)
 {
-    __atomic_fetch_add(&trace_control_of(ring)->discarded, 1, __ATOMIC_RELAXED);
+    struct trace_control *control = trace_control_of(ring);
+    __atomic_store_n(&control->discarded_at, arch_trace_clock(), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&control->discarded, 1, __ATOMIC_RELEASE);
 }
 
 static bool is_late(const char *ring, uint64_t now)

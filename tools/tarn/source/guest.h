@@ -100,6 +100,7 @@ uint64_t guest_ring_kept(struct guest_ring *ring);
 /* Returns the number of the oldest packet that may still be there, even if it was consumed. */
 uint64_t guest_ring_tail(struct guest_ring *ring);
 uint64_t guest_ring_discarded(struct guest_ring *ring);
+uint64_t guest_ring_discarded_at(struct guest_ring *ring); /* trace_reader_discarded_at() */
 uint64_t guest_ring_torn(struct guest_ring *ring);
 uint64_t guest_ring_events_before(struct guest_ring *ring,
                                   uint64_t number); /* trace_reader_events_before() */

@@ -382,6 +382,11 @@ uint64_t guest_ring_discarded(struct guest_ring *ring)
     return ring_load(ring, TRACE_CONTROL_AT(discarded));
 }
 
+uint64_t guest_ring_discarded_at(struct guest_ring *ring)
+{
+    return ring_load(ring, TRACE_CONTROL_AT(discarded_at));
+}
+
 uint64_t guest_ring_torn(struct guest_ring *ring)
 {
     return ring_load(ring, TRACE_CONTROL_AT(torn));

@@ -282,8 +282,11 @@ static void give_status(struct guest_source *guest, struct source_item *item)
     guest->status_at = now_seconds();
     item->kind = SOURCE_STATUS;
     item->status = (struct wire_status){.count = guest->source.hello.cpu_count};
-    for (uint32_t cpu = 0; cpu < item->status.count; cpu++)
+    for (uint32_t cpu = 0; cpu < item->status.count; cpu++) {
         guest_fill_status(guest, &item->cpu[cpu], cpu);
+        uint64_t time = item->cpu[cpu].discarded ? guest_ring_discarded_at(&guest->drain[cpu].ring) : 0;
+        item->status.time = time > item->status.time ? time : item->status.time;
+    }
 }
 
 static bool take_status(struct guest_source *guest, struct source_item *item)
