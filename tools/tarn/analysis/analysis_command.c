@@ -225,6 +225,7 @@ static int show_analysis(struct request *request, const struct trace *trace, str
         return fail_report(&fail, EXIT_USAGE);
     model_lacks(&trace->schema, analysis->observer.only_scheduling, losses.lacks, sizeof(losses.lacks));
     losses_summary(&losses);
+    losses_durations(&losses);
     complain_of_analysis(analysis, request->directory);
     if (analysis->kind->print != NULL && !analysis->kind->print(analysis, stdout, &is_all, &fail))
         return fail_report(&fail, EXIT_USAGE);

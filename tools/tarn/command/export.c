@@ -89,6 +89,7 @@ static int export_trace(struct options *options, const struct trace *trace)
     if (nothing != NULL)
         complain("%s: %s", options->directory, nothing);
     losses_summary(&losses);
+    losses_durations(&losses);
     printf("%s\n", options->output);
     return losses_status(&losses);
 }

@@ -64,6 +64,7 @@ int top_status(struct top *top)
         losses_judge(all);
     }
     losses_summary(all);
+    losses_durations(all);
     if (!top->has_broken)
         return top->is_source ? EXIT_OK : losses_status(all);
     complain("%s: the link to the guest broke", top->name);

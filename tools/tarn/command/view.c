@@ -245,6 +245,7 @@ static int write_png(struct options *options, struct view *view)
     view_losses(view, &losses);
     view_unlock(view);
     losses_summary(&losses);
+    losses_durations(&losses);
     return ok ? losses_status(&losses) : fail_report(&fail, EXIT_USAGE);
 }
 

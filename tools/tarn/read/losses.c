@@ -302,16 +302,19 @@ void losses_print_csv(FILE *to, const struct losses *losses, const char *name)
         fprintf(to, "%s,%" PRIu64 "\n", facts[i].name, facts[i].value);
 }
 
-static void complain_of_clock(const struct trace *trace)
+void losses_durations(const struct losses *losses)
 {
-    const struct schema *schema = &trace->schema;
-    struct clock_trust trust;
-
-    if (trace_shares_clock(trace))
+    if (losses->trace != NULL && trace_shares_clock(losses->trace))
         complain("clock: it counts the instructions of all %" PRIu64
                  " CPUs together: while N of them are busy, "
                  "each seems to run N times as long as it executes",
-                 schema_cpu_count(schema));
+                 schema_cpu_count(&losses->trace->schema));
+}
+
+static void complain_of_clock(const struct schema *schema)
+{
+    struct clock_trust trust;
+
     if (schema_clock_trust(schema, &trust) && !trust.is_certain)
         complain("clock: no two sources agree on the guest's clock rate; durations may be wrong by %g %% "
                  "(sources: %s)",
@@ -332,7 +335,7 @@ void losses_summary(const struct losses *losses)
     if (losses->lacks[0] != '\0')
         complain("%s", losses->lacks);
     if (losses->trace != NULL) /* the trace was opened */
-        complain_of_clock(losses->trace);
+        complain_of_clock(&losses->trace->schema);
 }
 
 int losses_status(const struct losses *losses)

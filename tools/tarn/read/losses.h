@@ -54,6 +54,8 @@ void losses_print_json(FILE *to, const struct losses *losses); /* members of an 
 void losses_print_csv(FILE *to, const struct losses *losses, const char *name);
 void losses_add(struct losses *sum, const struct losses *part);
 void losses_summary(const struct losses *losses); /* to stderr */
+/* For answers that say how long something took: complains of a clock that several CPUs share. */
+void losses_durations(const struct losses *losses);
 /* Returns the exit status of a subcommand that produced output: EXIT_DAMAGE if it read damage or the schema
  * lacks something, else EXIT_OK. */
 int losses_status(const struct losses *losses);
