@@ -250,8 +250,13 @@ paddr_t frame_alloc_run(uint64_t count, paddr_t from)
     spin_unlock(&buddy.lock);
     if (number == FRAME_NONE)
         return FRAME_NONE;
-    for (uint64_t i = number; i < number + count; i++)
-        trace_frame_alloc(i, 0, SOURCE_BUDDY);
+    /* as few events as there are blocks: the rings of all CPUs are allocated while the ring is small */
+    for (uint64_t i = number, order; i < number + count; i += 1ull << order) {
+        order = i ? (uint64_t)__builtin_ctzll(i) : 63;
+        while (1ull << order > number + count - i)
+            order--;
+        trace_frame_alloc(i, (uint32_t)order, SOURCE_BUDDY);
+    }
     return number * FRAME_SIZE;
 }
 
