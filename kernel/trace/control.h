@@ -90,6 +90,8 @@ void trace_resume_resize(uint64_t now);
 bool trace_geometry_is_valid(uint64_t buffer_bytes, uint64_t buffer_count);
 /* rings.c: each ring's buffers after the boot, of TRACE_BUFFER_BYTES_DEFAULT. Constant after trace_init. */
 extern uint64_t trace_boot_buffers;
+extern char
+    trace_ring_refused[]; /* why rings do not have the size that a boot option asked for; "": they do */
 void trace_clear(void);
 /* Of the first `pages` of a ring, and the slack behind: how many have no memory yet. */
 uint64_t trace_missing_pages(uint32_t cpu, uint64_t pages);

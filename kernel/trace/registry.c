@@ -95,6 +95,7 @@ static struct trace_metadata_values system_values(void)
         .clock_is_certain = trace_info_page.clock_is_certain,
         .command_line = boot_info.command_line,
         .memory_bytes = found_memory(),
+        .ring_refused = trace_ring_refused[0] ? trace_ring_refused : NULL,
     };
 }
 

@@ -27,6 +27,7 @@
 #include <kernel/sched/sched.h>
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
+#include <trace/print/words.h>
 #include <trace/ring/ring.h>
 
 #define RING_BYTES_LEAST       (TRACE_BOOT_BUFFERS * (uint64_t)TRACE_BUFFER_BYTES_DEFAULT)
@@ -39,6 +40,7 @@ struct spinlock trace_lock = SPINLOCK(&trace_lock_class);
 static uint64_t mapped_pages[TRACE_CPUS_MAX]; /* of each ring, from its start; under trace_lock */
 static bool windows_work;
 uint64_t trace_boot_buffers;
+char trace_ring_refused[160];
 
 char *trace_ring(uint32_t cpu)
 {
@@ -143,17 +145,40 @@ static void copy_boot_ring(uint64_t buffer_count)
     }
 }
 
-/* Ring size from the boot options, or all rings together a sixteenth of memory, within bounds. */
+/* What the boot option asks for; 0: nothing, or no size. */
+static uint64_t asked_ring_bytes(const char *text)
+{
+    uint64_t bytes;
+    const bool is_size = trace_parse_number(text, strlen(text), &bytes) && bytes >= RING_BYTES_LEAST &&
+                         bytes <= TRACE_RING_BYTES_MAX && !(bytes & (bytes - 1));
+    return is_size ? bytes : 0;
+}
+
+/* Ring size from the boot options, or all rings together a sixteenth of memory, within bounds. What cannot be
+ * is told on the console and in the metadata. A quarter of the free memory stays free. */
 static uint64_t choose_ring_bytes(void)
 {
-    uint64_t bytes = 0, share = frame_count_total() * FRAME_SIZE / 16 / boot_info.cpu_count;
-    if (boot_number("trace.ring=", &bytes)) {
-        if (bytes >= RING_BYTES_LEAST && bytes <= TRACE_RING_BYTES_MAX && !(bytes & (bytes - 1)))
-            return bytes;
-        log_line("trace: trace.ring=%lu is no power of two from 256k to 512m; using the default", bytes);
-    }
-    for (bytes = RING_BYTES_LEAST; bytes * 2 <= share && bytes < RING_BYTES_DEFAULT_MAX;)
+    const uint64_t cpus = boot_info.cpu_count;
+    const uint64_t share = frame_count_total() * FRAME_SIZE / 16 / cpus;
+    const uint64_t most = frame_count_free() / 4 * 3 * FRAME_SIZE / cpus;
+    uint64_t bytes = RING_BYTES_LEAST, wanted;
+    char text[24] = "";
+    const bool is_option = boot_option("trace.ring=", text, sizeof(text));
+    const uint64_t asked = asked_ring_bytes(text);
+    wanted = asked ? asked : share < RING_BYTES_DEFAULT_MAX ? share : RING_BYTES_DEFAULT_MAX;
+    while (bytes * 2 <= (wanted < most ? wanted : most))
         bytes *= 2;
+    if (asked > bytes)
+        format_text(trace_ring_refused, sizeof(trace_ring_refused),
+                    "trace.ring=%s: %u rings of this size do not fit into memory; each has %lu KiB: give the "
+                    "machine more memory or fewer CPUs",
+                    text, boot_info.cpu_count, bytes >> 10);
+    else if (is_option && !asked)
+        format_text(trace_ring_refused, sizeof(trace_ring_refused),
+                    "trace.ring=%s is no power of two from 256k to 512m; each ring has %lu KiB", text,
+                    bytes >> 10);
+    if (trace_ring_refused[0])
+        log_line("trace: %s", trace_ring_refused);
     return bytes;
 }
 
@@ -193,10 +218,10 @@ static void leave_boot_ring(uint64_t buffer_count)
 /* Buffers keep their boot size; trace_control can change it later. */
 void trace_init(void)
 {
-    uint64_t ring_bytes = choose_ring_bytes();
     uint64_t previous_id;
     paddr_t previous_place = trace_previous_place(&previous_id);
     trace_previous_keep();
+    const uint64_t ring_bytes = choose_ring_bytes();
     trace_store_init(previous_place, previous_id);
     const uint32_t table_bytes = choose_table_bytes();
     for (uint32_t cpu = 0; cpu < boot_info.cpu_count; cpu++)

@@ -44,14 +44,23 @@ static bool starts_with(const char *text, const char *start)
     return !*start;
 }
 
-/* As a string of the metadata. */
+/* At most `length` bytes, as in a string of the metadata. */
 static void put_quoted(struct trace_text *out, const char *text, uint64_t length)
 {
-    for (uint64_t i = 0; i < length; i++) {
+    for (uint64_t i = 0; i < length && text[i]; i++) {
         if (text[i] == '"' || text[i] == '\\')
             trace_text_char(out, '\\');
         trace_text_char(out, text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
     }
+}
+
+static void put_string(struct trace_text *out, const char *name, const char *text, uint64_t length)
+{
+    trace_text_add(out, "    ");
+    trace_text_add(out, name);
+    trace_text_add(out, " = \"");
+    put_quoted(out, text, length);
+    trace_text_add(out, "\";\n");
 }
 
 static uint64_t word_length(const char *text)
@@ -88,20 +97,16 @@ static void put_boot(struct trace_text *out, const struct trace_metadata_values 
     trace_text_add(out, "\";\n    memory_bytes = ");
     trace_text_number(out, v->memory_bytes);
     trace_text_add(out, ";\n");
-    if (!recipe)
-        return;
-    trace_text_add(out, "    recipe = \"");
-    put_quoted(out, recipe, word_length(recipe));
-    trace_text_add(out, "\";\n");
+    if (v->ring_refused)
+        put_string(out, "ring_refused", v->ring_refused, UINT64_MAX);
+    if (recipe)
+        put_string(out, "recipe", recipe, word_length(recipe));
 }
 
 static void put_system(struct trace_text *out, const struct trace_metadata_values *v)
 {
-    if (!v->sysname)
-        return;
-    trace_text_add(out, "    sysname = \"");
-    put_quoted(out, v->sysname, word_length(v->sysname));
-    trace_text_add(out, "\";\n");
+    if (v->sysname)
+        put_string(out, "sysname", v->sysname, word_length(v->sysname));
 }
 
 /* Expands one placeholder; false: unknown. */

@@ -23,6 +23,7 @@ struct trace_metadata_values {
     /* NULL: unknown, omitted from the metadata. */
     const char *command_line;
     uint64_t memory_bytes;
+    const char *ring_refused; /* why rings do not have the size that was asked for; NULL: they do */
 };
 
 /* The first line of the comment with the costs of logging (FORMAT.md). The last one in the text counts. */

@@ -325,6 +325,7 @@ static void print_boot_json(const struct trace *trace)
     print_env_json(&trace->schema, "boot_options");
     if (memory != NULL)
         printf(",\"memory_bytes\":%s", memory);
+    print_env_json(&trace->schema, "ring_refused");
     print_env_json(&trace->schema, "recipe");
     printf(",\"recipe_file\":\"%s\"", recipe_states[recipe_judge(trace->directory, &trace->schema, &why)]);
 }
