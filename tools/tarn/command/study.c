@@ -124,8 +124,8 @@ static bool check_line(const struct study *study, struct line *line, struct fail
                     line->is_analysis ? "analysis" : "setting", line->words[0],
                     line->is_analysis
                         ? "`tarn --help` lists them"
-                        : "mask, switch, sample, threshold, watch, profile, mode, counters, buffers, "
-                          "low-water, try, analysis");
+                        : "mask, switch, sample, threshold, watch, profile, profiles, mode, counters, "
+                          "buffers, low-water, try, analysis");
 }
 
 static bool parse(struct study *study, struct fail *fail)
