@@ -164,7 +164,7 @@ int main(void)
     unsigned pieces = make_large();
     check(pieces > 0 && has_pieces("/tmp/large", pieces), "a large one");
     test_way("touch", ROUNDS, ENDED);
-    test_way("map", ROUNDS, EITHER); /* once refused, its next first touch of a page finds no frame either */
+    test_way("map", ROUNDS, TOLD);
     test_way("file", ROUNDS, TOLD);
     test_way("write", ROUNDS, EITHER);
     test_way("bomb", ROUNDS, EITHER);
