@@ -33,8 +33,20 @@ static void test_asks(void)
     check(ask(1 << 20) == ASKS && control_of_cpu(0)->discarded == 0, "one that asks now and then goes on");
 }
 
+/* A program has moved the limit beyond all times, in a packet without events: a block on a port that compares
+ * upper halves asks until it is right. */
+static void test_limit(void)
+{
+    setup_rings(TRACE_BUFFER_BYTES_MIN, 4, TRACE_MODE_FLIGHT);
+    const uint64_t right = control_of_cpu(0)->time_limit;
+    control_of_cpu(0)->time_limit += 1ull << 40;
+    check(trace_ring_make_space() && control_of_cpu(0)->time_limit == right,
+          "a wrong time limit is mended at once");
+}
+
 int main(void)
 {
     test_asks();
+    test_limit();
     return finish_tests();
 }
