@@ -79,7 +79,7 @@ static bool reply(int fd, unsigned operation, unsigned number)
 static bool take_block(int fd, unsigned number, uint64_t *sum)
 {
     unsigned char packet[BLOCK + 4];
-    if (is_lost(fd, PATIENCE) || recv(fd, packet, sizeof packet, 0) != sizeof packet)
+    if (is_lost(fd, PATIENCE) || recvfrom(fd, packet, sizeof packet, 0, NULL, NULL) != sizeof packet)
         return false;
     for (unsigned i = 4; i < sizeof packet; i++)
         *sum = *sum * 31 + packet[i];

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROUNDS      5u
+#define ROUNDS      (1 + REPEATS(4u))
 #define PIECE       (64u << 10)
 #define KEPT_PIECES 3u
 #define LEFT_PART   12u  /* fraction of memory that the large file leaves */

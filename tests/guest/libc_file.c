@@ -10,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
 #define ROOT "/tmp/libc_file"
 
@@ -73,6 +76,33 @@ static void test_descriptors(void)
     fd = open("/dev/null", O_RDWR);
     check(fd >= 0 && write(fd, "x", 1) == 1 && read(fd, buffer, 1) == 0, "/dev/null");
     close(fd);
+    struct termios line;
+    check(tcgetattr(1, &line) == 0 && tcsetattr(1, TCSANOW, &line) == 0, "the console's settings");
+}
+
+/* newlib does not declare them. */
+int lstat(const char *path, struct stat *attributes);
+int utime(const char *path, const struct utimbuf *times);
+
+static void test_attributes(void)
+{
+    struct stat attributes;
+    char buffer[16] = "";
+    int fd = creat(ROOT "/bytes", 0644), other = open(ROOT "/bytes", O_RDONLY);
+    check(pwrite(fd, "hello", 5, 3) == 5 && lseek(fd, 0, SEEK_CUR) == 0 && pread(other, buffer, 8, 0) == 8 &&
+              !memcmp(buffer, "\0\0\0hello", 8) && fsync(fd) == 0,
+          "creat, pwrite, fsync");
+    check(truncate(ROOT "/bytes", 4) == 0 && lstat(ROOT "/bytes", &attributes) == 0 &&
+              attributes.st_size == 4,
+          "truncate, lstat");
+    check(utime(ROOT "/bytes", &(struct utimbuf){.modtime = 1000}) == 0 && fstat(fd, &attributes) == 0 &&
+              attributes.st_mtime == 1000,
+          "utime");
+    check(fcntl(other, F_SETFL, O_NONBLOCK) == 0 && dup2(other, fd) == fd && read(fd, buffer, 4) == 4 &&
+              write(fd, "x", 1) < 0,
+          "dup2");
+    close(other);
+    close(fd);
 }
 
 static void test_big(void)
@@ -86,6 +116,11 @@ static void test_big(void)
     check(pread(fd, in, size, 0) == (ssize_t)size && !memcmp(in, out, size), "reads back");
     char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     check(map != MAP_FAILED && !memcmp(map, out, size), "mmap of a file");
+    if (map != MAP_FAILED)
+        munmap(map, size);
+    map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    check(map != MAP_FAILED && (map[7] = 'x') && pread(fd, in, 1, 7) == 1 && in[0] == 'x',
+          "and one that is shared changes it");
     if (map != MAP_FAILED)
         munmap(map, size);
     close(fd);
@@ -116,7 +151,11 @@ static void test_directories(void)
     }
     check(directory && files == 150 && odd == 0, "readdir finds 150 files");
     if (directory)
+        rewinddir(directory);
+    check(directory && readdir(directory) && dirfd(directory) >= 0, "rewinddir");
+    if (directory)
         closedir(directory);
+    check(rename("../dir", "../dir/inner") < 0 && errno == EINVAL, "no directory moves into itself");
     check(rename("file-with-a-rather-long-name-000", "../renamed") == 0 && access("../renamed", F_OK) == 0,
           "rename");
     check(link("../renamed", "../linked") == 0 && stat("../linked", &attributes) == 0 &&
@@ -150,6 +189,12 @@ static void test_pipes(void)
     struct pollfd poller = {.fd = fds[0], .events = POLLIN};
     check(poll(&poller, 1, 0) == 0, "poll: nothing to read");
     check(poll(&poller, 1, 20) == 0, "poll times out");
+    fd_set readable;
+    FD_ZERO(&readable);
+    FD_SET(fds[0], &readable);
+    check(select(fds[0] + 1, &readable, NULL, NULL, &(struct timeval){.tv_usec = 1000}) == 0 &&
+              !FD_ISSET(fds[0], &readable),
+          "so does select");
     pthread_create(&thread, NULL, write_late, &fds[1]);
     check(poll(&poller, 1, 60000) == 1 && (poller.revents & POLLIN), "poll waits for a writer");
     check(read(fds[0], buffer, 16) == 4 && !memcmp(buffer, "late", 4), "and the bytes are there");
@@ -164,6 +209,7 @@ int main(void)
     check(mkdir(ROOT, 0755) == 0, "a directory to work in");
     test_stdio();
     test_descriptors();
+    test_attributes();
     test_big();
     test_directories();
     test_pipes();

@@ -2,6 +2,7 @@
 /* libc_process.c - spawning, waiting, killing; inheritance. It spawns itself. */
 #include "tap.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/times.h>
 #include <sys/wait.h>
 #include <tarn/error.h>
 #include <tarn/runtime.h>
@@ -36,6 +38,7 @@ static void test_exit(void)
 {
     int status = status_of(start("exit7", NULL));
     check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "exit status");
+    check(start("exit7", NULL) && wait(&status) > 0 && WEXITSTATUS(status) == 7, "wait");
     check(waitpid(-1, &status, 0) < 0 && errno == ECHILD, "no child is ECHILD");
     pid_t pid = 0;
     check(posix_spawn(&pid, "/no/such/program", NULL, NULL, (char *[]){"x", NULL}, environ) == ENOENT,
@@ -44,8 +47,43 @@ static void test_exit(void)
     check(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "abort");
     status = status_of(start("overflow", NULL));
     check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a thread's stack that overflows is SIGSEGV");
+    status = status_of(start("trap", NULL));
+    check(WIFSIGNALED(status) && WTERMSIG(status) != SIGSEGV, "an instruction that traps ends a process");
     status = status_of(start("crash", NULL));
     check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "a wild store is SIGSEGV");
+}
+
+static void test_facts(void)
+{
+    char name[16], text[INET_ADDRSTRLEN];
+    struct in_addr address;
+    struct timespec before, after, until;
+    struct tms tms;
+    check(gethostname(name, sizeof name) == 0 && !strcmp(name, "tarn") && getpagesize() == 4096 &&
+              getppid() > 0 && getegid() == getgid(),
+          "facts about machine and process");
+    posix_spawnattr_t attributes;
+    short flags = 9;
+    posix_spawnattr_init(&attributes);
+    check(posix_spawnattr_setflags(&attributes, 0) == 0 &&
+              posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) == EINVAL &&
+              posix_spawnattr_getflags(&attributes, &flags) == 0 && flags == 0,
+          "attributes of a child");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addchdir_np(&actions, "/bin");
+    check(WEXITSTATUS(status_of(start("inside", &actions))) == 7, "a child's directory");
+    posix_spawn_file_actions_destroy(&actions);
+    check(fork() < 0 && errno == ENOSYS, "there is no fork");
+    check(inet_pton(AF_INET, "10.0.2.15", &address) == 1 && inet_ntop(AF_INET, &address, text, sizeof text) &&
+              !strcmp(text, "10.0.2.15") && inet_pton(AF_INET, "10.0.2", &address) == 0,
+          "addresses as text");
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    until = (struct timespec){before.tv_sec + 1, before.tv_nsec};
+    check(clock_getres(CLOCK_MONOTONIC, &after) == 0 && after.tv_nsec == 1 && times(&tms) > 0 &&
+              clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0 &&
+              clock_gettime(CLOCK_MONOTONIC, &after) == 0 && after.tv_sec > before.tv_sec,
+          "clock_nanosleep sleeps until then");
 }
 
 static void test_kill(void)
@@ -135,6 +173,10 @@ static int play_child(const char *what)
         exit(7);
     if (!strcmp(what, "abort"))
         abort();
+    if (!strcmp(what, "inside"))
+        return access("sh", F_OK) == 0 ? 7 : 8;
+    if (!strcmp(what, "trap"))
+        __builtin_trap();
     if (!strcmp(what, "crash"))
         *bad_address = 1;
     if (!strcmp(what, "overflow")) {
@@ -162,6 +204,7 @@ int main(int argc, char **argv)
     self = argv[0];
     if (argc > 1)
         return play_child(argv[1]);
+    test_facts();
     test_exit();
     test_kill();
     test_files();
