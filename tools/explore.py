@@ -36,7 +36,7 @@ KINDS = ["turns", "timers", "places", "interrupts", "allocations", "kills", "con
 KINDS_OF_ALL = "turns,timers,places,interrupts,control"  # the workload
 WORKLOADS = ["/test/explore_meet", "/test/explore_kill", "/test/explore_lock", "/test/kernel_ipc", "/test/kernel_futex",
              "/test/kernel_pager", "/test/explore_servers"]
-NETWORKED = {"/test/explore_net"}
+NETWORKED = {"/test/explore_net", "/test/explore_pull", "control"}  # workloads, and a kind: it pulls
 NEEDED = {"console", "fs", "proc"}  # servers (servers/README.md, When a server dies)
 AGAIN = "/test/explore_again"  # starts another workload again and again
 SCRIPT = "/etc/explore.rc"  # in the guest: a script of the user's, or a workload with arguments
@@ -80,7 +80,7 @@ class Run:
 
     def network(self):
         """Delay of packets in microseconds; None: no network."""
-        return 4 << self.seed % 8 if NETWORKED & {self.workload, self.explorer.choice.workload} or self.explorer.choice.network else None
+        return 4 << self.seed % 8 if NETWORKED & {self.workload, self.explorer.choice.workload, *self.explorer.kinds} or self.explorer.choice.network else None
 
     def execute(self):
         shutil.rmtree(self.directory, ignore_errors=True)

@@ -9,6 +9,7 @@
  */
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>
+#include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/debug/debugger.h>
@@ -41,7 +42,8 @@ enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, CONTROL, KIND
 static const char *const kind_names[KINDS] = {"turns",       "timers", "places", "interrupts",
                                               "allocations", "kills",  "control"};
 #define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
-#define PUT_OFF_LOG   10u /* us: interrupts of devices come later by so much at most */
+#define NMI_RATE      1024u /* with CONTROL one TURNS of so many also brings an NMI, as from outside (nmi.c) */
+#define PUT_OFF_LOG   10u   /* us: interrupts of devices come later by so much at most */
 
 static struct {
     uint64_t seed, limit_ms;
@@ -403,6 +405,8 @@ static void perturb(struct processor *own, bool hot)
     if (!random)
         return;
     own->busy = true;
+    if (options.kinds >> CONTROL & 1 && (random >> 44) % NMI_RATE == 0)
+        arch_break_in(this_cpu());
     if (hot)
         end_turns(own, random, strategy.hot_log, strategy.hot_log);
     else

@@ -82,6 +82,8 @@ BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet
 $(eval $(call guest_test_program,explore_meet,tests/guest/explore_meet.c))
 $(eval $(call user_program,test_explore_net,tests/guest/explore_net.c))
 BOOT_FILES += test/explore_net=$(BA)/user/test_explore_net
+$(eval $(call user_program,test_explore_pull,tests/guest/explore_pull.c user/bin/trace_rings.c trace/format/wire.c))
+BOOT_FILES += test/explore_pull=$(BA)/user/test_explore_pull
 $(eval $(call user_program,test_explore_again,tests/guest/explore_again.c))
 BOOT_FILES += test/explore_again=$(BA)/user/test_explore_again
 $(eval $(call user_program,test_explore_control,tests/guest/explore_control.c tests/guest/child.c user/bin/trace_rings.c))

@@ -8,6 +8,8 @@
  * all other programs end, so what is left at the end can be compared with a run without perturbations. Beside
  * it runs explore_control, if the trace is controlled; all settings are ordinary again at the end.
  */
+#include "leak.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -91,6 +93,17 @@ static void stop_control(void)
     trace_set_sizes(SLOT_TRACE, 0, 0);
 }
 
+/* What a pull has in traced and net comes back when its connection has ended. */
+static void await_links(const struct system_stats *before)
+{
+    struct system_stats now = read_stats();
+    for (int i = 0;
+         i < PATIENCE && (now.threads > before->threads || now.notifications > before->notifications); i++) {
+        usleep(5000);
+        now = read_stats();
+    }
+}
+
 static bool settle(void)
 {
     int64_t left = 1;
@@ -105,6 +118,7 @@ static bool settle(void)
 int main(void)
 {
     read_options();
+    const struct system_stats before = read_stats();
     uint64_t end = clock_monotonic_ns() + ENOUGH_NS;
     bool settled = workload != NULL;
     int status = 0;
@@ -113,8 +127,10 @@ int main(void)
         status = run();
         settled = settle();
     }
-    if (controls)
+    if (controls) {
         stop_control();
+        await_links(&before);
+    }
     if (!settled || starts_again)
         printf(settled ? "all programs ended\n" : "Bail out! programs are left\n");
     if (!settled || starts_again)

@@ -5,18 +5,24 @@
  *
  * When and what, the exploring kernel says: each operation is one of a run's perturbations. A child (child.h)
  * is the drain, and takes packets as servers/traced does, until it is killed; others register application
- * classes, which are forgotten when they end. Packets and rows that are read must be sound.
+ * classes, which are forgotten when they end; explore_pull pulls from servers/traced. Packets and rows that
+ * are read must be sound.
  */
 #include "child.h"
 #include "descriptor.h"
 #include "tables.h"
 
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
 #include <tarn/explore.h>
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
 #include <trace/event/lock_tables.h>
 #include <trace/format/profile.h>
 #include <trace/format/store.h>
+#include <unistd.h>
 #include <user/bin/trace_rings.h>
 
 #define CHILDREN   3u
@@ -156,6 +162,21 @@ static void enrol(uint64_t number)
     sys_space_kill(SLOT_SPACE, 0);
 }
 
+/* A pull over the network, if there is one, which ends by itself or is killed. */
+static void change_pull(uint64_t random)
+{
+    static pid_t pid;
+    char number[24], *arguments[] = {"/test/explore_pull", number, NULL};
+    snprintf(number, sizeof number, "%llu", (unsigned long long)random);
+    if (pid) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        pid = 0;
+    } else if (posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ) != 0) {
+        pid = 0;
+    }
+}
+
 static void change_child(uint64_t random)
 {
     uint32_t i = (uint32_t)random % CHILDREN;
@@ -239,6 +260,9 @@ static void control_something(uint64_t r)
         break;
     case 13:
         a & 1 ? read_rings() : read_texts(a);
+        break;
+    case 14:
+        change_pull(a);
         break;
     default:
         change_child(a);
