@@ -34,7 +34,7 @@
 #define PATIENCE   1000 /* ms: as long as many interrupts are late, at most */
 #define START_POLL 100
 #define STARTS_MAX 100
-#define STREAM     (256 * 1024u) /* bytes: four windows */
+#define STREAM     (144 * 1024u) /* bytes: more than two windows */
 #define PIECE      4096u
 #define LIFE       20000 /* us */
 
