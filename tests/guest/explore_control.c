@@ -105,7 +105,7 @@ static void read_table(const char *name, uint32_t first_column)
                 fail("not ok - control: a row of one moment does not add up\n");
 }
 
-/* While all classes are sampled; later they may be, too. */
+/* While all classes are sampled, which slows all programs down. */
 static void read_tables(uint32_t every)
 {
     control(TRACE_OP_SAMPLE_LOCKS, ~0ull, every);
@@ -114,6 +114,7 @@ static void read_tables(uint32_t every)
         read_table("locks", offsetof(struct trace_locks_row, sampled));
         sys_thread_sleep(deadline_after(READ_EVERY));
     }
+    control(TRACE_OP_SAMPLE_LOCKS, ~0ull, 0);
 }
 
 static void read_profiles(void)
