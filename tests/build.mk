@@ -14,6 +14,7 @@
 #   more : REASON   in both; in `make test-long` it does more (TEST_LONG=1 in its environment)
 #   : REASON        why it takes more than 60 s of CPU time, or why it should start early
 #
+# Option of host tests: seconds= (its limit by the host's clock, if 1200 are not enough).
 # Options of guests: smp= memory=, append=NAME=VALUE for the kernel's command line, seconds= (its limit, by the guest's clock, default 180),
 # and how it is booted:
 #   (none)     with the exploring kernel on a machine whose clock counts instructions, which repeats itself, with a seed of tests/run;
@@ -46,6 +47,8 @@ $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
 $(eval $(call host_tests,one more : 2 and 8 CPUs,profiles_equal tables_equal))
 UNIT_build/host/test/link := : waits for limits of real links
 UNIT_build/host/test/view := : with sanitizers it reads a large trace again and again
+HOST_TESTS += tests/host/coverage
+HOST_tests/host/coverage := seconds=4000 long : explores on both machines, in some ninety boots
 GUEST_TESTS += firmware
 GUEST_firmware := firmware
 TESTS_LIST := $(BA)/tests.list

@@ -3,8 +3,8 @@
 """Which code do explored runs execute?   tools/coverage.py FILE...
 
 Reads what `tarn explore --coverage-file FILE` has collected, on one machine or several, and ends with status 1 if a function of
-the kernel, the ring, the servers or libc-glue was never reached and is not in tests/unreached.list, or if that names one that
-does not exist. tools/explore.py uses this module.
+the kernel, the ring, the servers or libc-glue was never reached and is not in tests/unreached.list, or if an entry there names
+none that was never reached. tools/explore.py uses this module.
 
 The compiler calls __sanitizer_cov_trace_pc at the start of each basic block (rules.mk); a line was reached if a block that has
 code of it was.
@@ -161,14 +161,14 @@ def changed_lines(revision):
 
 
 def read_list():
-    """Yields (pattern of files, pattern of functions) from lines FILE FUNCTION REASON."""
+    """Yields (pattern of files, pattern of functions) from lines FILE FUNCTION,FUNCTION REASON."""
     with open(UNREACHED, encoding="utf-8") as file:
         for line in file:
             words = line.split(None, 2)
             if words and words[0] != "#":
                 if len(words) < 3:
                     sys.exit(f"{UNREACHED}: no reason: {line.strip()}")
-                yield words[0], words[1]
+                yield from ((words[0], function) for function in words[1].split(","))
 
 
 def main():
@@ -177,14 +177,14 @@ def main():
         lines.read(path)
     if not lines.judged():
         sys.exit(__doc__)
-    allowed, used = list(read_list()), set()
+    entries, needed = list(read_list()), set()
     for name in lines.judged():
         for function, known, left in lines.by_function(name):
-            match = {(files, names) for files, names in allowed if fnmatch.fnmatch(name, files) and fnmatch.fnmatch(function, names)}
-            used |= match
-            if known == left and not match:
-                wrong.append(f"{name}: {function}")
-    wrong += [f"tests/unreached.list: there is no {names} in {files}" for files, names in allowed if (files, names) not in used]
+            if known == left:
+                matches = {entry for entry in entries if fnmatch.fnmatch(name, entry[0]) and fnmatch.fnmatch(function, entry[1])}
+                needed |= matches
+                wrong += [] if matches else [f"{name}: {function}"]
+    wrong += [f"tests/unreached.list: {names} in {files} was reached, or does not exist" for files, names in entries if (files, names) not in needed]
     print("\n".join(["not reached by any run, and not in tests/unreached.list:", *wrong] if wrong else ["all functions were reached, or are listed"]))
     return 1 if wrong else 0
 
