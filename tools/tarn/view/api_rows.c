@@ -10,10 +10,12 @@ static void add_cpu(const struct layout *layout, const struct layout_row *row, s
 {
     static const char *const keys[CPU_KINDS] = {"user", "kernel", "interrupt", "idle"};
 
+    const bool is_known = row->number < layout->view->trace.stream_count;
+
     json_key_number(json, "rank", row->number);
     for (int kind = 0; kind < CPU_KINDS; kind++)
         json_key_number(json, keys[kind],
-                        view_span(layout->view, layout->tally.cpus[row->number].ticks[kind]));
+                        is_known ? view_span(layout->view, layout->tally.cpus[row->number].ticks[kind]) : 0);
 }
 
 static void add_thread(const struct layout *layout, const struct layout_row *row, struct json *json)

@@ -14,15 +14,25 @@ static const char *environment(const struct view *view, const char *name)
     return "";
 }
 
-static void add_cpus(const struct view *view, struct json *json)
+static void add_cpu(unsigned rank, unsigned cpu, struct json *json)
 {
+    json_open(json, '{');
+    json_key_number(json, "rank", rank);
+    json_key_number(json, "cpu", cpu);
+    json_close(json, '}');
+}
+
+/* Also those without a stream, of which nothing is known. */
+static void add_cpus(const struct trace *trace, struct json *json)
+{
+    unsigned rank = 0;
+
     json_key_open(json, "cpus", '[');
-    for (unsigned i = 0; i < view->trace.stream_count; i++) {
-        json_open(json, '{');
-        json_key_number(json, "rank", i);
-        json_key_number(json, "cpu", view->trace.streams[i].cpu);
-        json_close(json, '}');
-    }
+    for (; rank < trace->stream_count; rank++)
+        add_cpu(rank, trace->streams[rank].cpu, json);
+    for (unsigned cpu = 0; rank < trace->stream_count + trace->missing_count; cpu++)
+        if (trace_find_cpu(trace, cpu) == trace->stream_count)
+            add_cpu(rank++, cpu, json);
     json_close(json, ']');
 }
 
@@ -272,7 +282,7 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
     json_key_number(json, "version", view->version);
     json_key_bool(json, "live", view->is_live);
     json_key_bool(json, "indexing", view->index.is_partial);
-    add_cpus(view, json);
+    add_cpus(&view->trace, json);
     add_classes(view, json);
     add_events(view, json);
     add_styles("styles", 0, STYLE_STATE, json);

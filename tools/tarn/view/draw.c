@@ -126,7 +126,9 @@ static void place_rows(struct draw *draw)
 
 static bool choose_lanes(struct draw *draw, struct fail *fail)
 {
-    double space = draw->bottom - draw_above(draw) - draw->view->trace.stream_count * LAYOUT_CPU;
+    const struct trace *trace = &draw->view->trace;
+    double space =
+        draw->bottom - draw_above(draw) - (trace->stream_count + trace->missing_count) * LAYOUT_CPU;
     uint32_t most = space > 0 ? (uint32_t)(space / (LAYOUT_STRIP + 2 * DRAW_PADDING)) : 0;
     const struct layout_options options = {
         .from = draw->lanes.from,

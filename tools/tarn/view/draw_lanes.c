@@ -230,16 +230,21 @@ static void label_lane(const struct draw *draw, double height, const char *text,
     draw_text(draw, draw->left - 52, draw->top + height / 2 + DRAW_TEXT * 0.36, 48, DRAW_TEXT - 1, more);
 }
 
+/* Wherever nothing is drawn on top, the state is unknown. */
+static void draw_unknown_cpu(struct draw *draw, uint32_t cpu)
+{
+    char text[VIEW_NAME_BYTES];
+
+    draw_pattern(draw, draw->left, draw->top + 1, draw->right - draw->left, LAYOUT_CPU - 2, draw->lost);
+    snprintf(text, sizeof(text), "CPU %u", cpu);
+    label_lane(draw, LAYOUT_CPU, text, "");
+}
+
 static void draw_cpu(struct draw *draw, const struct lane *lane)
 {
     const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
     uint64_t known = 0;
-    char text[VIEW_NAME_BYTES];
 
-    /* Wherever nothing is drawn on top, the state is unknown. */
-    draw_pattern(draw, draw->left, draw->top + 1, draw->right - draw->left, LAYOUT_CPU - 2, draw->lost);
-    snprintf(text, sizeof(text), "CPU %u", draw->view->trace.streams[lane->number].cpu);
-    label_lane(draw, LAYOUT_CPU, text, "");
     for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++) {
         draw_cpu_box(draw, box + i);
         known += box[i].end - box[i].begin;
@@ -280,11 +285,15 @@ void draw_lanes(struct draw *draw)
         bool is_cpu = row->kind == LAYOUT_OF_CPU;
         uint32_t place = is_cpu ? row->number : places[row->number];
 
-        if (row->height == 0 || place >= (is_cpu ? draw->lanes.cpu_count : draw->lanes.thread_count))
+        if (row->height == 0 || (!is_cpu && place >= draw->lanes.thread_count))
             continue;
         draw->top = top + row->y;
         if (is_cpu) {
-            draw_cpu(draw, &draw->lanes.cpus[place]);
+            draw_unknown_cpu(draw, row->cpu);
+            if (place < draw->lanes.cpu_count)
+                draw_cpu(draw, &draw->lanes.cpus[place]);
+            else
+                draw->is_drawn[STYLE_LOST] = true;
         } else {
             draw->top += DRAW_PADDING;
             draw->tops[row->number] = draw->top;

@@ -196,21 +196,26 @@ static void add_thread_row(struct layout *layout, uint32_t number, bool is_pinne
                                          .is_inner = is_inner});
 }
 
-static int by_cpu(const void *left, const void *right, void *context)
+static int by_cpu(const void *left, const void *right)
 {
     const struct layout_row *a = left, *b = right;
-    const struct view *view = context;
 
-    return compare(view->trace.streams[a->number].cpu, view->trace.streams[b->number].cpu);
+    return compare(a->cpu, b->cpu);
 }
 
 /* By CPU number, because streams are sorted by name. */
 static void add_cpus(struct layout *layout)
 {
-    for (uint32_t i = 0; i < layout->view->trace.stream_count; i++)
-        add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_CPU, .number = i});
-    qsort_r(layout->rows.bytes, layout_count(layout), sizeof(struct layout_row), by_cpu,
-            (void *)layout->view);
+    const struct trace *trace = &layout->view->trace;
+    uint32_t rank = 0;
+
+    for (; rank < trace->stream_count; rank++)
+        add_row(layout,
+                &(struct layout_row){.kind = LAYOUT_OF_CPU, .number = rank, .cpu = trace->streams[rank].cpu});
+    for (uint32_t cpu = 0; rank < trace->stream_count + trace->missing_count; cpu++)
+        if (trace_find_cpu(trace, cpu) == trace->stream_count)
+            add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_CPU, .number = rank++, .cpu = cpu});
+    qsort(layout->rows.bytes, layout_count(layout), sizeof(struct layout_row), by_cpu);
 }
 
 static void add_pins(struct layout *layout)

@@ -38,7 +38,9 @@ enum layout_kind { LAYOUT_OF_CPU, LAYOUT_OF_PROCESS, LAYOUT_OF_THREAD };
 
 struct layout_row {
     enum layout_kind kind;
-    uint32_t number; /* rank, pid, or the thread's number */
+    uint32_t number; /* rank, pid, or the thread's number. A CPU without a stream: ranks go on behind the last
+                        stream's */
+    uint32_t cpu;    /* of a CPU's row */
     uint32_t pid;
     uint32_t first, count; /* of a process: its members */
     bool is_folded, is_pinned, is_inner /* below its process */;

@@ -15,6 +15,9 @@ const FRAME = 6; // begin, end, depth, activity, detail, merged
 export const CALL = 5; // begin, end, activity, detail, merged
 export const RUN = 6; // pixels, what, four shares in percent
 
+// A CPU's lane for which the server has nothing: the trace has no packet of it.
+export const nothingKnown = (rank) => ({rank, boxes: [], runs: []});
+
 // Groups frames, which arrive in order of their end, by row, in order of time.
 function byDepth(frames) {
   const rows = [];
@@ -91,6 +94,8 @@ export class LaneData {
     const set = wish.into ?? {from: reply.from, to: reply.to, width: reply.width, isExact: reply.exact, lanes: new Map(),
                               asked: new Set(), arrows: [], waits: new Map(), grain: (reply.to - reply.from) / reply.width};
     wish.keys.forEach((key) => set.asked.add(key)); // the server omits lanes that the trace does not have
+    for (const rank of cpus)
+      set.lanes.set("c" + rank, nothingKnown(rank));
     for (const lane of reply.cpus)
       set.lanes.set("c" + lane.rank, lane);
     for (const lane of reply.threads) {

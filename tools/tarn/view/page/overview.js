@@ -2,7 +2,7 @@
 // The overview of the whole trace: how busy each CPU was, and which part the view shows. Dragging the view pans; dragging
 // beside it selects another view.
 import {Latest, ask} from "./api.js";
-import {BOX, RUN, WIDEST} from "./data.js";
+import {BOX, RUN, WIDEST, nothingKnown} from "./data.js";
 import {Scale} from "./draw.js";
 import {wheelPixels} from "./wheel.js";
 
@@ -88,7 +88,7 @@ export class Overview {
     if (!data || data.cpus.length === 0)
       return;
     const byRank = new Map(data.cpus.map((lane) => [lane.rank, lane]));
-    const lanes = this.trace.cpusInOrder.map(({rank}) => byRank.get(rank)).filter(Boolean);
+    const lanes = this.trace.cpusInOrder.map(({rank}) => byRank.get(rank) ?? nothingKnown(rank));
     if (!data.exact && height / lanes.length < NARROWEST) {
       this.#sum(context, scale, data, lanes, height);
       return;
