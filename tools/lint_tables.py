@@ -54,6 +54,7 @@ AGAINST = [
     ("kernel/sched/thread.c", "kernel/ipc/*", "a thread that ends leaves its notification, and fails the caller that it served"),
     ("kernel/sched/timer_interrupt.c", "kernel/*", "the timer interrupt drives heartbeat, watchdog and console"),
     ("kernel/diagnosis/profiles_call.c", "kernel/syscall/syscall.c", "the entry's way to a system call that is counted alone, or traced"),
+    ("kernel/diagnosis/*", "kernel/explore/explore.h", "the exploring kernel needs the entry of each system call"),
     ("kernel/diagnosis/nmi.c", "kernel/debug/enter.c", "`nmi=debugger`"),
     ("kernel/diagnosis/panic.c", "kernel/debug/enter.c", "`panic=debugger`, and a panic in a session"),
     ("kernel/diagnosis/panic.c", "kernel/syscall/machine.c", "a panic stops the other CPUs"),

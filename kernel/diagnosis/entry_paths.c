@@ -10,6 +10,7 @@
 #include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/profiles.h>
+#include <kernel/explore/explore.h>
 #include <tarn/syscall.h>
 #include <trace/counter.h>
 #include <trace/fault.h>
@@ -29,7 +30,7 @@ static void set(uint8_t *watched, uint8_t how)
 static uint8_t how_to_watch(unsigned number, bool on)
 {
     if (!on || !profiles_alone)
-        return on ? SYSCALL_WATCHED : SYSCALL_FAST;
+        return on ? SYSCALL_WATCHED : explore_needs_entries() ? SYSCALL_EXPLORED : SYSCALL_FAST;
     return syscall_is_message(number) ? SYSCALL_COUNTED_MESSAGE : SYSCALL_COUNTED;
 }
 

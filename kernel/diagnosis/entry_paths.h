@@ -19,6 +19,7 @@ enum {
     SYSCALL_WATCHED = 1,
     SYSCALL_COUNTED = 2, /* by profiles alone */
     SYSCALL_COUNTED_MESSAGE = 3,
+    SYSCALL_EXPLORED = 4, /* in place of SYSCALL_FAST, in the exploring kernel */
 };
 extern uint8_t syscall_watched[];
 extern uint8_t fault_watched;

@@ -10,6 +10,7 @@
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile_rows.h>
+#include <kernel/explore/explore.h>
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
 
@@ -104,6 +105,9 @@ static __attribute__((noinline)) int64_t call_message(struct thread *self, uint3
 int64_t syscall_call_watched(struct thread *self, uint64_t number)
 {
     const uint8_t watched = __atomic_load_n(&syscall_watched[number], __ATOMIC_RELAXED);
+    explore_enters_kernel();
+    if (explore_needs_entries() && watched == SYSCALL_EXPLORED)
+        return syscall_handle(self, (uint32_t)number);
     if (watched == SYSCALL_COUNTED)
         return call(self, (uint32_t)number);
     if (watched == SYSCALL_COUNTED_MESSAGE)

@@ -38,9 +38,9 @@
 /* Both, in programs: others need requests to a server to come to the same place. */
 #define HOT_PROGRAM_LOG  8u
 
-enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, CONTROL, KINDS };
-static const char *const kind_names[KINDS] = {"turns",       "timers", "places", "interrupts",
-                                              "allocations", "kills",  "control"};
+enum kind { TURNS, TIMERS, PLACES, INTERRUPTS, ALLOCATIONS, KILLS, CONTROL, MEMORY, KINDS };
+static const char *const kind_names[KINDS] = {"turns",       "timers", "places",  "interrupts",
+                                              "allocations", "kills",  "control", "memory"};
 #define KINDS_DEFAULT (1u << TURNS | 1u << TIMERS | 1u << PLACES | 1u << INTERRUPTS)
 #define NMI_RATE      1024u /* with CONTROL one TURNS of so many also brings an NMI, as from outside (nmi.c) */
 #define PUT_OFF_LOG   10u   /* us: interrupts of devices come later by so much at most */
@@ -65,6 +65,7 @@ static struct {
     uint64_t timer_us;              /* the longest distance of two timers */
     uint64_t place_rate, rare_rate; /* perturb one in N */
     uint64_t kill_rate;             /* one timer interrupt in N kills */
+    uint64_t memory_rate;           /* one load in N that may return an older value does */
     uint32_t control_log;           /* 2^log us at most between two of CONTROL */
 } strategy;
 
@@ -198,6 +199,7 @@ static void choose_strategy(void)
     strategy.place_rate = 1ull << (1 + (random >> 40) % 6);
     strategy.rare_rate = 8ull << (random >> 44) % 7;
     strategy.kill_rate = 32ull << (random >> 48) % 6;
+    strategy.memory_rate = 1ull << (random >> 56) % 5;
     strategy.control_log = 6 + (random >> 52) % 7;
 }
 
@@ -238,10 +240,10 @@ void explore_end(void)
     for (uint32_t i = 0; i < cpu_count; i++)
         points += processors[i].points;
     log_line("explore: end: %lu points, %lu perturbations: %lu turns, %lu timers, %lu places, %lu "
-             "interrupts, %lu allocations, %lu kills, %lu controls; %lu ms",
+             "interrupts, %lu allocations, %lu kills, %lu controls, %lu older values; %lu ms",
              points, explore_performed, performed_of[TURNS], performed_of[TIMERS], performed_of[PLACES],
              performed_of[INTERRUPTS], performed_of[ALLOCATIONS], performed_of[KILLS], performed_of[CONTROL],
-             timer_nanoseconds(arch_clock() - started_at) / 1000000);
+             performed_of[MEMORY], timer_nanoseconds(arch_clock() - started_at) / 1000000);
     log_line("explore: left: %lu spaces, %lu threads, %lu endpoints, %lu notifications, %lu replies, %lu "
              "mappings, %lu frames",
              space_count_live(), thread_count_live(), endpoint_count_live(), notification_count_live(),
@@ -481,6 +483,40 @@ void explore_point_fence(int order)
         return;
     explore_fence(this_cpu()->index, order);
     own->busy = false;
+}
+
+bool explore_point_begin(void)
+{
+    if (!(options.kinds >> MEMORY & 1) || !occupy())
+        return false;
+    explore_enter();
+    return true;
+}
+
+static void end_atomic(void)
+{
+    explore_leave();
+    this_processor()->busy = false;
+}
+
+void explore_point_stored(const volatile void *word, uint64_t before, uint64_t after)
+{
+    explore_note_store(this_cpu()->index, (uint64_t)word, before, after);
+    end_atomic();
+}
+
+uint64_t explore_point_value(const volatile void *word, uint64_t now, int order)
+{
+    uint32_t cpu = this_cpu()->index;
+    uint64_t value = order == __ATOMIC_SEQ_CST ? now : explore_older(cpu, (uint64_t)word, now);
+    if (value != now && draw(this_processor()) % strategy.memory_rate == 0 && perform(MEMORY)) {
+        explore_idles_wrongly(cpu);
+    } else {
+        value = now;
+        explore_note_newest(cpu, (uint64_t)word);
+    }
+    end_atomic();
+    return value;
 }
 
 /* ---- programs

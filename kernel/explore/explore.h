@@ -54,6 +54,13 @@ void explore_idles(
     const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */
 void explore_wakes(const struct cpu *cpu); /* its sleep is over */
 
+/* A system call, fault or interrupt: what caused it comes after stores of others. */
+void explore_enters_kernel(void);
+static inline bool explore_needs_entries(void) /* of all system calls */
+{
+    return true;
+}
+
 /* A page frame is freed: a CPU that still has a translation of it reads EXPLORE_FREED (tarn/explore.h). */
 void explore_freed(uint64_t frame);
 
@@ -112,6 +119,13 @@ static inline void explore_idles(const struct cpu *cpu)
 }
 static inline void explore_wakes(const struct cpu *cpu)
 {
+}
+static inline void explore_enters_kernel(void)
+{
+}
+static inline bool explore_needs_entries(void)
+{
+    return false;
 }
 static inline void explore_freed(uint64_t frame)
 {

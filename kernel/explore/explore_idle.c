@@ -12,7 +12,8 @@
  *
  * A CPU that inserts a thread decides afterwards whom to interrupt; as long as any has not decided, nothing
  * is reported of that queue. Nor is a thread that was inserted before its last CPU had left it, and could be
- * taken only when this CPU was idle. A heartbeat ends each sleep, so a lost interrupt only causes delay.
+ * taken only when this CPU was idle; nor one that this CPU found on another CPU by an older value of on_cpu,
+ * which is the same. A heartbeat ends each sleep, so a lost interrupt only causes delay.
  */
 #ifdef TARN_EXPLORE
 #include <arch/clock.h>
@@ -38,7 +39,7 @@ static struct ready {
 static struct processor {
     uint64_t idle_since, told; /* ticks */
     const struct cpu *fills;   /* inserts a thread there, and has not yet decided whom to interrupt */
-    bool reported;
+    bool reported, misled;     /* misled: has read an older value since idle_since (explore_weak.c) */
 } processors[CPUS_MAX];
 
 static struct ready *ready_of(const struct thread *thread)
@@ -82,6 +83,12 @@ void explore_fills(const struct cpu *cpu)
 void explore_idles(const struct cpu *cpu)
 {
     processors[cpu->index].idle_since = arch_clock();
+    processors[cpu->index].misled = false;
+}
+
+void explore_idles_wrongly(uint32_t cpu)
+{
+    processors[cpu].misled = true;
 }
 
 static bool is_being_filled(const struct cpu *cpu)
@@ -132,7 +139,7 @@ static void look_into(struct cpu *victim, const struct cpu *cpu)
     if (thread)
         tid = thread->tid;
     spin_unlock(&victim->run_queue.lock);
-    if (!tid || own->reported)
+    if (!tid || own->reported || own->misled)
         return;
     own->reported = true;
     log_line("explore: idle: processor %u slept, and thread %u was ready in the queue of processor %u",

@@ -14,14 +14,15 @@
  * treated as if it carried what all evicted words carried, so no false race is reported.
  */
 #ifdef TARN_EXPLORE
+#include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
+#include <kernel/explore/explore.h>
 #include <kernel/explore/explore_point.h>
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
 #include <stddef.h>
 
-#define KNOWN_CPUS  16u /* machines with more are not looked at */
 #define RACES_MAX   64u
 #define CELLS       4u /* accesses of different bytes or processors that are kept of each address */
 #define CELL_SETS   (1u << 15)
@@ -30,7 +31,8 @@
 #define GRANULE     8u
 
 struct clock {
-    uint32_t of[KNOWN_CPUS]; /* by processor: releases */
+    uint32_t of[EXPLORE_KNOWN_CPUS]; /* by processor: releases */
+    uint64_t seen;                   /* ticks: stores until then, of all processors (explore_weak.c) */
 };
 
 struct cell {         /* an access */
@@ -45,7 +47,7 @@ static struct viewer {
     struct clock clock;
     struct clock released; /* at the last fence: what relaxed stores carry */
     struct clock loaded;   /* by relaxed loads: known after the next fence */
-} viewers[KNOWN_CPUS];
+} viewers[EXPLORE_KNOWN_CPUS];
 
 static struct cell cells[CELL_SETS][CELLS];
 static struct word {
@@ -58,22 +60,20 @@ static uint32_t race_count, guard, next_victim;
 
 extern const char kernel_start[];
 
-/* A CPU that waits here lets the others run. Nothing is perturbed between enter and leave, and what
- * interrupts a CPU there does not enter. */
-static void enter(void)
+void explore_enter(void)
 {
     while (__atomic_exchange_n(&guard, 1, __ATOMIC_ACQUIRE))
         arch_relax();
 }
 
-static void leave(void)
+void explore_leave(void)
 {
     __atomic_store_n(&guard, 0, __ATOMIC_RELEASE);
 }
 
 static bool is_watching(void)
 {
-    return cpu_count <= KNOWN_CPUS;
+    return cpu_count <= EXPLORE_KNOWN_CPUS;
 }
 
 static void join(struct clock *clock, const struct clock *other)
@@ -81,6 +81,8 @@ static void join(struct clock *clock, const struct clock *other)
     for (uint32_t i = 0; i < cpu_count; i++)
         if (other->of[i] > clock->of[i])
             clock->of[i] = other->of[i];
+    if (other->seen > clock->seen)
+        clock->seen = other->seen;
 }
 
 static uint64_t hash(uint64_t number)
@@ -90,6 +92,19 @@ static uint64_t hash(uint64_t number)
 
 /* ---- words that carry knowledge -------------------------------------------------------------------------
  */
+
+/* Sequentially consistent operations count as fences: those of both ports are. */
+static void see_all(struct viewer *own, int order)
+{
+    if (order == __ATOMIC_SEQ_CST)
+        own->clock.seen = arch_clock();
+}
+
+void explore_enters_kernel(void)
+{
+    if (is_watching())
+        see_all(&viewers[this_cpu()->index], __ATOMIC_SEQ_CST);
+}
 
 /* NULL: nothing was released there. */
 static struct word *find_word(uint64_t address)
@@ -122,12 +137,13 @@ void explore_release(uint32_t cpu, uint64_t address, int order)
     struct viewer *own = &viewers[cpu];
     if (!is_watching())
         return;
-    enter();
+    explore_enter();
+    see_all(own, order);
     bool releases = order >= __ATOMIC_RELEASE;
     own->clock.of[cpu] += releases;
     if (releases || own->released.of[cpu])
         join(&make_word(address)->clock, releases ? &own->clock : &own->released);
-    leave();
+    explore_leave();
 }
 
 void explore_acquire(uint32_t cpu, uint64_t address, int order)
@@ -135,11 +151,12 @@ void explore_acquire(uint32_t cpu, uint64_t address, int order)
     struct viewer *own = &viewers[cpu];
     if (!is_watching())
         return;
-    enter();
+    explore_enter();
     const struct word *word = find_word(address);
     bool acquires = order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
     join(acquires ? &own->clock : &own->loaded, word ? &word->clock : &lost_words);
-    leave();
+    see_all(own, order);
+    explore_leave();
 }
 
 void explore_fence(uint32_t cpu, int order)
@@ -149,10 +166,26 @@ void explore_fence(uint32_t cpu, int order)
         return;
     if (order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE)
         join(&own->clock, &own->loaded);
+    see_all(own, order);
     if (order >= __ATOMIC_RELEASE) {
         own->clock.of[cpu]++;
         own->released = own->clock;
     }
+}
+
+uint32_t explore_time(uint32_t cpu)
+{
+    return is_watching() ? viewers[cpu].clock.of[cpu] + 1 : 0;
+}
+
+bool explore_knows(uint32_t cpu, uint32_t other, uint32_t time)
+{
+    return viewers[cpu].clock.of[other] >= time;
+}
+
+bool explore_has_seen(uint32_t cpu, uint64_t ticks)
+{
+    return !is_watching() || viewers[cpu].clock.seen >= ticks;
 }
 
 /* ---- accesses -------------------------------------------------------------------------------------------
@@ -203,7 +236,7 @@ static bool look_at(const struct viewer *own, const struct cell *access, uint64_
 {
     struct cell *set = cells[hash(access->granule) % CELL_SETS], other = {0};
     bool meets = false;
-    enter();
+    explore_enter();
     for (struct cell *cell = set; cell < set + CELLS; cell++) {
         if (cell->granule != access->granule || cell->cpu == access->cpu || !(cell->bytes & access->bytes))
             continue;
@@ -214,7 +247,7 @@ static bool look_at(const struct viewer *own, const struct cell *access, uint64_
     *choose_cell(set, own, access) = *access;
     bool is_new = other.granule && explore_note_pair(races, &race_count, RACES_MAX,
                                                      other.place + (uint64_t)kernel_start, place);
-    leave();
+    explore_leave();
     if (is_new)
         tell(address, &other, access->flags, place);
     return meets;

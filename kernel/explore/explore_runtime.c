@@ -84,6 +84,11 @@ static inline void fence(int order)
     if (__atomic_load_n(&explore_on, __ATOMIC_RELAXED))
         explore_point_fence(order);
 }
+
+static inline bool begin(void)
+{
+    return __builtin_expect(__atomic_load_n(&explore_on, __ATOMIC_RELAXED), 1) && explore_point_begin();
+}
 #else /* programs are not checked for orders */
 static inline void stores(const volatile void *address, int order)
 {
@@ -94,16 +99,26 @@ static inline void loaded(const volatile void *address, int order)
 static inline void fence(int order)
 {
 }
+static inline bool begin(void)
+{
+    return false;
+}
+#define explore_point_stored(word, before, after) (void)before
+#define explore_point_value(word, now, order)     (now)
 #endif
 
 /* Reads and writes. */
-#define UPDATE(bits, type, operation)                               \
-    {                                                               \
-        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE); \
-        stores(p, order);                                           \
-        type result = operation;                                    \
-        loaded(p, order);                                           \
-        return result;                                              \
+#define UPDATE(bits, type, operation)                                              \
+    {                                                                              \
+        access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                \
+        stores(p, order);                                                          \
+        bool begun = begin();                                                      \
+        uint##bits##_t before = begun ? __atomic_load_n(p, __ATOMIC_SEQ_CST) : 0;  \
+        type result = operation;                                                   \
+        if (begun)                                                                 \
+            explore_point_stored(p, before, __atomic_load_n(p, __ATOMIC_SEQ_CST)); \
+        loaded(p, order);                                                          \
+        return result;                                                             \
     }
 #define FETCH(bits, name)                                                                           \
     uint##bits##_t __tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t *p, uint##bits##_t v, \
@@ -118,7 +133,10 @@ static inline void fence(int order)
     uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order)                 \
     {                                                                                                      \
         access(p, bits / 8, EXPLORE_ATOMIC, PLACE);                                                        \
+        bool begun = begin();                                                                              \
         uint##bits##_t result = __atomic_load_n(p, __ATOMIC_SEQ_CST);                                      \
+        if (begun)                                                                                         \
+            result = (uint##bits##_t)explore_point_value(p, result, order);                                \
         loaded(p, order);                                                                                  \
         return result;                                                                                     \
     }                                                                                                      \
@@ -126,7 +144,11 @@ static inline void fence(int order)
     {                                                                                                      \
         access(p, bits / 8, EXPLORE_ATOMIC | EXPLORE_WRITE, PLACE);                                        \
         stores(p, order);                                                                                  \
+        bool begun = begin();                                                                              \
+        uint##bits##_t before = begun ? __atomic_load_n(p, __ATOMIC_SEQ_CST) : 0;                          \
         __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                                          \
+        if (begun)                                                                                         \
+            explore_point_stored(p, before, v);                                                            \
     }                                                                                                      \
     uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *p, uint##bits##_t v, int order) \
         UPDATE(bits, uint##bits##_t, __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)) FETCH(bits, add)         \

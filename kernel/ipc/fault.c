@@ -13,6 +13,7 @@
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
 #include <kernel/diagnosis/profiles.h>
+#include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/fault.h>
 #include <kernel/ipc/ipc.h>
@@ -213,6 +214,7 @@ static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t 
 
 bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from_kernel)
 {
+    explore_enters_kernel();
     if (__builtin_expect(fault_watched, 0))
         return profiles_alone && !TRACE_ON_FAULT() ? handle_counted(address, access, ip, from_kernel)
                                                    : handle_watched(address, access, ip, from_kernel);
@@ -226,6 +228,7 @@ bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from
 void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip)
 {
     struct thread *self = current_thread();
+    explore_enters_kernel();
     trace_exception_entry(vector, self->tid, ip, code);
     if (PROFILES_ON()) {
         profiles_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector,

@@ -170,6 +170,7 @@ static __attribute__((cold)) void note_wake(struct cpu *cpu)
 void handle_wake(void)
 {
     struct cpu *cpu = this_cpu();
+    explore_enters_kernel();
     if (!cpu->sleeps)
         return;
     cpu->sleeps = false;

@@ -90,6 +90,11 @@ static void stop_control(void)
     for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++)
         set_trace(TRACE_OP_SET_SWITCHES, class, ~0ull);
     set_trace(TRACE_OP_SET_MASK, ~0ull, 0);
+    /* Another drain: gives back the notification of one that has ended now, not at a heartbeat. */
+    cap_t bell = (cap_t)sys_notification_create();
+    set_trace(TRACE_OP_SET_DRAIN, bell, 1);
+    set_trace(TRACE_OP_SET_DRAIN, bell, 0);
+    sys_cap_close(bell);
     trace_set_sizes(SLOT_TRACE, 0, 0);
 }
 

@@ -29,8 +29,10 @@ static const struct command_option known[] = {
     VALUE("kinds", "LIST",
           "what is perturbed: turns, timers, places, interrupts (the default), allocations (page frames are "
           "sometimes refused to ordinary programs), kills (ordinary programs, single threads of them, and "
-          "servers are ended), control (a program changes whatever can be set in the trace, and reads it; "
-          "also the default for `all`)\nWith allocations or kills, the workload is started up to eight times "
+          "servers are ended), control (a program changes whatever can be set in the trace, and reads it), "
+          "memory (relaxed and acquire loads of the kernel sometimes return an older value, where C11 allows "
+          "it); control and memory are also the default for `all`\nWith allocations or kills, the workload "
+          "is started up to eight times "
           "per run, and its failed checks are no findings"),
     SWITCH("network",
            "connect the guest to a network inside the emulator, which replies to DHCP, ARP and TFTP\nIt is "
