@@ -61,6 +61,6 @@ LATE_HALT := $(B)/host/late_halt.so
 $(eval $(call host_preload,$(LATE_HALT),tests/host/late_halt.c))
 
 .PHONY: tests
-tests: $$(UNIT_TESTS) $(TESTS_LIST) $(ICOUNT_LIBRARY) $(LATE_HALT) $(BA)/explore/tarn.elf $(BA)/explore/boot.cpio
+tests: $$(UNIT_TESTS) $(TESTS_LIST) $(ICOUNT_LIBRARY) $(LATE_HALT) $(BA)/explore/tarn.elf $(BA)/explore/boot.cpio ## build the tests for ARCH, and run none (tests/run runs them)
 $(TESTS_LIST): force
 	@mkdir -p $(@D); printf '$(strip $(TESTS_LINES))' | sed 's/^ *//' >$@

@@ -364,7 +364,7 @@ class Explorer:
         kernel, archive = guest.exploring_files(choice.arch)
         choice.kernel = choice.kernel or kernel
         if not os.path.exists(choice.kernel):
-            raise guest.GuestError(f"there is no {os.path.relpath(choice.kernel)}: make explorer ARCH={choice.arch}")
+            raise guest.GuestError(f"{os.path.relpath(choice.kernel)} does not exist: run `make explorer ARCH={choice.arch}` first")
         os.makedirs(self.out, exist_ok=True)
         self.archive = choice.archive or archive
         self.workload = self.find_workload()

@@ -165,7 +165,7 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
         checkpoints_forget(&visit->checkpoints);
         return go(visit, aim, wants_before);
     }
-    fprintf(stderr, "event %" PRIu64 " of the trace, on processor %u\n", aim->number, aim->stream->cpu);
+    fprintf(stderr, "event %" PRIu64 " of the trace, on CPU %u\n", aim->number, aim->stream->cpu);
     tell_way(&way);
     if (options->prepares)
         return EXIT_OK;
@@ -210,7 +210,7 @@ static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct
     switch (recipe_judge(trace->directory, &trace->schema, &why)) {
     case RECIPE_NONE:
         return fail_set(fail,
-                        "%.200s has no recipe: only a deterministic run can be gone back to (make run "
+                        "%.200s has no recipe: `tarn goto` needs the trace of a deterministic run (make run "
                         "DETERMINISTIC=1)",
                         trace->directory);
     case RECIPE_DIFFERS:

@@ -84,9 +84,8 @@ static uint64_t ticks_between(const struct moment *before, const struct moment *
 static void complain_of_rows(const char *name, const struct counted *counted)
 {
     if (counted->count == 0 && counted->damaged == 0)
-        complain(
-            "%s: no rows, because nothing was counted; `tarn tables --help` says how to switch counting on",
-            name);
+        complain("%s: no rows, because nothing was counted; tarn-tables(1) says how to switch counting on",
+                 name);
     if (counted->damaged != 0)
         complain("%s: %" PRIu64 " damaged row%s left out: a program has written over the tables", name,
                  counted->damaged, counted->damaged == 1 ? " is" : "s are");
