@@ -35,6 +35,7 @@ struct tcp_listener {
     cap_t readable; /* notification: a host connects */
 };
 bool listen_tcp(struct tcp_listener *listener, uint16_t port);
+void admit_port(uint16_t port); /* TRACED_ADMIT */
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel));
 
 /* serial.c: the link over a virtual serial port, one host

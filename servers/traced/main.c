@@ -17,22 +17,31 @@ static void *run_watch(void *argument)
     watch_connections();
 }
 
-/* Whether its holder may switch the machine off. */
-static bool is_over_machine(cap_t slot)
+static bool has_rights(cap_t slot, uint32_t type, uint32_t rights)
 {
     const int64_t info = slot ? sys_cap_info(slot) : 0;
 
-    return info > 0 && info >> 8 == CAP_MACHINE && info & RIGHT_MANAGE;
+    return info > 0 && info >> 8 == type && (info & rights) == rights;
 }
 
 static int64_t handle(struct server_request *request)
 {
-    if (request->label == TRACED_GOODBYE && !is_over_machine(request->received[0]))
-        return -EPERM;
-    if (request->label == TRACED_GOODBYE)
+    switch (request->label) {
+    case TRACED_GOODBYE: /* its holder may switch the machine off */
+        if (!has_rights(request->received[0], CAP_MACHINE, RIGHT_MANAGE))
+            return -EPERM;
         say_goodbye();
-    else if (request->label != TRACED_STATUS)
+        break;
+    case TRACED_ADMIT:
+        if (!has_rights(request->received[0], CAP_TRACE, RIGHT_READ | RIGHT_WRITE))
+            return -EPERM;
+        admit_port((uint16_t)request->word[0]);
+        break;
+    case TRACED_STATUS:
+        break;
+    default:
         return -ENOSYS;
+    }
     request->word[0] = pull_is_running();
     request->word[1] = atomic_load_explicit(&packets_sent, memory_order_relaxed);
     request->word[2] = atomic_load_explicit(&bytes_sent, memory_order_relaxed);

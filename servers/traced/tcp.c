@@ -15,6 +15,7 @@
  */
 #include "channel.h"
 #include <errno.h>
+#include <pthread.h>
 #include <servers/lib/server.h>
 #include <servers/protocol/net.h>
 #include <stdatomic.h>
@@ -23,6 +24,7 @@
 #include <tarn/runtime.h>
 #include <tarn/server.h>
 
+#define LOOPBACK      127u /* 127.0.0.0/8 */
 #define RECEIVE_BYTES 4096u
 /* of a large frame: net sends one piece while the next is copied */
 #define PIECE_BYTES   (NET_STREAM_BYTES / 4)
@@ -260,17 +262,68 @@ bool listen_tcp(struct tcp_listener *listener, uint16_t port)
     return true;
 }
 
+/* Ports of this machine from which connections are served; 0: none. */
+static struct {
+    pthread_mutex_t lock;
+    uint16_t port[16];
+    unsigned next;
+} admitted = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void admit_port(uint16_t port)
+{
+    pthread_mutex_lock(&admitted.lock);
+    admitted.port[admitted.next++ % 16] = port;
+    pthread_mutex_unlock(&admitted.lock);
+}
+
+static bool was_admitted(uint16_t port)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&admitted.lock);
+    for (unsigned i = 0; i < 16 && !found; i++)
+        if ((found = port && admitted.port[i] == port))
+            admitted.port[i] = 0;
+    pthread_mutex_unlock(&admitted.lock);
+    return found;
+}
+
+/* A program of this machine needs authority; who is on the network is trusted. */
+static bool may_connect(uint64_t handle, uint64_t peer)
+{
+    struct ipc_message name = {.label = NET_SOCKET_NAME, .word = {handle}};
+    const uint32_t from = NET_ADDRESS_IP(peer);
+
+    if (call_server_message(SLOT_NET, &name) < 0)
+        return false;
+    const uint32_t to = NET_ADDRESS_IP(name.word[0]);
+    const bool is_local = from == to || from >> 24 == LOOPBACK || to >> 24 == LOOPBACK;
+    return !is_local || was_admitted(NET_ADDRESS_PORT(peer));
+}
+
+/* Returns NULL: net does not reply, or handles or memory ran out. */
+static struct channel *accept_channel(const struct tcp_listener *listener)
+{
+    while (wait_readable(listener->handle, listener->readable)) {
+        struct ipc_message message = {.label = NET_ACCEPT, .word = {listener->handle, NET_NO_WAIT}};
+        const int64_t handle = call_server_message(SLOT_NET, &message);
+
+        if (handle < 0)
+            return NULL;
+        if (may_connect((uint64_t)handle, message.word[0]))
+            return make_channel((uint64_t)handle);
+        call_net(NET_CLOSE, (uint64_t)handle, 0, 0);
+    }
+    return NULL;
+}
+
 _Noreturn void accept_tcp(const struct tcp_listener *listener, void (*serve)(struct channel *channel))
 {
     for (;;) {
-        int64_t handle = wait_readable(listener->handle, listener->readable)
-                             ? call_net(NET_ACCEPT, listener->handle, NET_NO_WAIT, 0)
-                             : -ETIMEDOUT;
-        struct channel *channel = handle < 0 ? NULL : make_channel((uint64_t)handle);
+        struct channel *channel = accept_channel(listener);
         if (channel)
             serve(channel);
         else
-            /* net does not reply, or handles or memory ran out: do not retry at full speed */
-            sys_thread_sleep(deadline_after(RETRY_NS));
+            sys_thread_sleep(deadline_after(RETRY_NS)); /* do not retry at full speed */
     }
 }

@@ -179,7 +179,7 @@ GUEST_feedback_off := timed
 # are ordinary programs.
 $(foreach t,$(addprefix profiles_,1 2 4 8 program instructions work) lock_tables scarce shell tables_moved tables_work \
     tables_work_many trace_control trace_load trace_load_long trace_state trace_schema trace_damage \
-    trace_locks trace_sites trace_counters trace_tables,\
+    trace_locks trace_sites trace_counters trace_tables explore_pull,\
     $(eval AUTHORITY_test/$t := trace))
 AUTHORITY_test/kernel_frames := machine
 BOOT_FILES += test/labelled=$(BA)/user/trace

@@ -12,9 +12,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <servers/protocol/traced.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <tarn/server.h>
 #include <trace/format/layout.h>
 #include <trace/format/wire.h>
 #include <unistd.h>
@@ -106,6 +108,16 @@ static unsigned take_frame(struct link *link)
     return frame.type;
 }
 
+static bool is_admitted(int fd)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof here;
+    if (bind(fd, (struct sockaddr *)&here, size) < 0 || getsockname(fd, (struct sockaddr *)&here, &size) < 0)
+        return false;
+    struct ipc_message message = {.label = TRACED_ADMIT, .word = {ntohs(here.sin_port)}, .cap = {SLOT_TRACE}};
+    return call_server_message(SLOT_TRACED, &message) >= 0;
+}
+
 static bool open_link(struct link *link)
 {
     struct sockaddr_in address = {
@@ -113,8 +125,8 @@ static bool open_link(struct link *link)
     struct wire_hello hello;
     link->sent = link->received = 0;
     link->fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (link->fd < 0 || connect(link->fd, (struct sockaddr *)&address, sizeof address) < 0 ||
-        take_frame(link) != WIRE_HELLO)
+    if (link->fd < 0 || !is_admitted(link->fd) ||
+        connect(link->fd, (struct sockaddr *)&address, sizeof address) < 0 || take_frame(link) != WIRE_HELLO)
         return false;
     wire_get_hello(payload, &hello);
     link->cpu_count = hello.cpu_count;

@@ -13,6 +13,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <servers/protocol/net.h>
+#include <servers/protocol/traced.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <tarn/server.h>
+#include <trace/format/wire.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 5000
@@ -414,6 +416,18 @@ static void try_addresses(void)
     close(datagrams);
 }
 
+/* traced has no time for a program without authority. */
+static void try_trace_link(void)
+{
+    int fd = open_socket(SOCK_STREAM);
+    char byte;
+    connect_to(fd, WIRE_TCP_PORT);
+    wait_for(fd, POLLIN);
+    want("trace link", result(recv(fd, &byte, 1, 0)), 0);
+    want("admission to it", (int)call_server(SLOT_TRACED, TRACED_ADMIT, port_of(fd), 0, 0, 0), -EPERM);
+    close(fd);
+}
+
 int main(void)
 {
     set_server_patience(PATIENCE_MS * 1000000ull);
@@ -421,6 +435,7 @@ int main(void)
     for (enum state state = 0; state < STATES; state++)
         try_table(state);
     try_addresses();
+    try_trace_link();
     for (enum state state = 0; state < STATES; state++)
         try_sequences(state);
     if (count_sockets() != before)
