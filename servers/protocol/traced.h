@@ -4,7 +4,8 @@
  *
  * Programs in the guest control the trace by system calls (SLOT_TRACE, <tarn/trace_control.h>). From traced
  * they only query the state of the links to hosts: traced closes connections over the loopback, so that no
- * program without authority controls the trace as a host does, unless they are admitted. For the protocol on those links see trace/format/WIRE.md.
+ * program without authority controls the trace as a host does, unless they are admitted. For the protocol on
+ * those links see trace/format/WIRE.md.
  */
 #ifndef SERVERS_PROTOCOL_TRACED_H
 #define SERVERS_PROTOCOL_TRACED_H
