@@ -156,8 +156,9 @@ static void put_entry(struct page *page, const char *tag, size_t tag_length, con
                 fputc(tag[i], page->to);
                 page->used++;
             }
-        page->used += (unsigned)fprintf(
-            page->to, "%*s", page->used < TEXT_INDENT - 1 ? (int)(TEXT_INDENT - page->used) : 1, "");
+        if (page->used >= TEXT_INDENT - 1)
+            page->used = (unsigned)fprintf(page->to, "\n") - 1;
+        page->used += (unsigned)fprintf(page->to, "%*s", (int)(TEXT_INDENT - page->used), "");
     }
     put_words(page, text, length, TEXT_INDENT);
     end_line(page);
