@@ -74,7 +74,10 @@ int main(int argc, char **argv)
     if (argc > 4)
         without = (unsigned)atoi(argv[4]);
     if (argc > 5 || threads < 1 || threads > THREADS_MAX || rounds < 1) {
-        fprintf(stderr, "usage: lockstorm [threads, 1..%d] [rounds] [hold] [work]\n", THREADS_MAX);
+        fprintf(
+            stderr,
+            "usage: lockstorm [threads, 1..%d] [rounds] [hold] [work]; hold and work are turns of a loop\n",
+            THREADS_MAX);
         return 2;
     }
     pthread_t thread[THREADS_MAX];

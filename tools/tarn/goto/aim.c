@@ -44,7 +44,8 @@ bool aim_find(struct aim *aim, const struct trace *trace, const char *text, stru
     struct merge merge;
 
     if (by_number ? !option_count(text, &wanted, fail) : !filter_time(trace, text, &from, fail))
-        return false;
+        return by_number || fail_set(fail, "'%s' is neither an event's number nor a time: %s", text,
+                                     "use seconds, or @seconds on the trace's clock");
     fail_set(fail,
              by_number ? "the trace has no event %s; `tarn list --numbers` shows them"
                        : "no event of the trace is at %s or later",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* draw.c - the PNG as a whole; see draw.h. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/draw_parts.h>
@@ -233,9 +235,11 @@ static bool draw_all(struct draw *draw, struct fail *fail)
     draw->bottom = draw->top < draw->bottom ? draw->top : draw->bottom;
     draw_marks(draw, top, draw->bottom);
     draw_legend(draw);
+    errno = 0;
     if (cairo_surface_write_to_png(cairo_get_target(draw->cairo), draw->options->file) !=
         CAIRO_STATUS_SUCCESS)
-        return fail_set(fail, "cannot write %s", draw->options->file);
+        return fail_set(fail, "cannot write %s: %s", draw->options->file,
+                        errno != 0 ? strerror(errno) : "Cairo could not");
     return true;
 }
 

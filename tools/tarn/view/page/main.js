@@ -86,7 +86,7 @@ class Page {
       timeline.followScroll();
       this.#hint("hidden-threads", rows.hiddenThreads ? `${rows.hiddenThreads.toLocaleString("en")} more threads: filter to find them` : "");
       byId("empty").style.top = `${rows.movingTop + 16}px`;
-      byId("empty").textContent = rows.moving.some((row) => row.kind === "thread" || row.kind === "process") ? ""
+      byId("empty").textContent = !rows.isLoaded ? "Loading…" : rows.moving.some((row) => row.kind === "thread" || row.kind === "process") ? ""
         : state.filter ? `No thread of this range matches “${state.filter}”.` : "No thread is active in this range.";
       data.follow();
       counts.followLanes();

@@ -40,6 +40,10 @@ export class Rows {
     state.on(["filter"], () => this.refresh());
   }
 
+  get isLoaded() {
+    return this.#all.length > 0; // CPUs always have lanes
+  }
+
   // The order follows the view, but not its small steps, so that lanes do not jump.
   follow() {
     const {from, to, span} = this.state, last = this.#range;
