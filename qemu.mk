@@ -2,7 +2,8 @@
 # Targets for users: run, demo, view, test, bench, lint, deps, help. tools/guest.py describes the machines,
 # boot/README.md the kernel options. `make help` prints the text after ##.
 
-JOBS    ?= $(shell nproc)
+# More where the host works for others too, up to four times as many: so the build keeps its share.
+JOBS    ?= $(shell awk -v cpus=$$(nproc) '{ load = $$1 / cpus; print cpus * (load < 2 ? 1 : load < 4 ? 2 : 4) }' /proc/loadavg)
 OPTIONS ?=
 REPEAT  := $(if $(DETERMINISTIC),--deterministic) $(if $(SEED),--seed $(SEED))
 ALL_NOW := $(MAKE) --no-print-directory -j$(JOBS)
