@@ -240,7 +240,7 @@ static void leave_out_copies(struct trace *trace)
 }
 
 /* Notes missing streams. The metadata has the number of CPUs, and each logs from its start. A pull that has
- * just begun has written none. */
+ * just begun has written none. If that number is wrong, nobody knows what is missing. */
 static void look_for_missing(struct trace *trace, bool is_written)
 {
     uint64_t count = schema_cpu_count(&trace->schema), missing = 0;
@@ -258,6 +258,12 @@ static void look_for_missing(struct trace *trace, bool is_written)
     if (missing != 0 && (trace->stream_count != 0 || !is_written))
         add_oddity(trace, ANOMALY_MISSING, names, missing);
     trace->missing_count = (uint32_t)missing;
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        if (trace->streams[i].cpu != ~0u && trace->streams[i].cpu >= count) {
+            add_oddity(trace, ANOMALY_CPU_COUNT, "metadata", 0);
+            break;
+        }
+    }
 }
 
 /* The puller replaces the metadata when a program declares its own events. */

@@ -40,6 +40,8 @@ const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
     [ANOMALY_EMPTY] = {"empty", "the stream file is empty", false},
     [ANOMALY_COPY] = {"copy", "another file has packets of the same CPU: this file is ignored", false},
     [ANOMALY_MISSING] = {"missing", "a CPU of the guest has no packets in the trace", false},
+    [ANOMALY_CPU_COUNT] = {"cpu-count",
+                           "cpu_count is missing, or not more than the number of a CPU that has packets", false},
     [ANOMALY_CLOCK] = {"clock", "an event on one CPU precedes its cause on another", false},
     [ANOMALY_LOST_PACKETS] = {"lost-packets", "sequence numbers are missing", true},
     [ANOMALY_LOST_EVENTS] = {"lost-events", "events were discarded for lack of space", true},

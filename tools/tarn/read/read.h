@@ -76,6 +76,7 @@ enum anomaly {
     ANOMALY_EMPTY,
     ANOMALY_COPY,
     ANOMALY_MISSING,
+    ANOMALY_CPU_COUNT,
     ANOMALY_CLOCK,
     /* losses, which are not damage */
     ANOMALY_LOST_PACKETS,
