@@ -48,8 +48,10 @@ static int touch_all(void)
 /* Its data, so that it can end in order when there is no frame left for a page that it touches first. */
 static void touch_own(void)
 {
-    for (volatile char *at = __tls_data; at < __executable_end; at += TARN_PAGE_SIZE)
-        *at = *at;
+    for (volatile char *at = __tls_data; at < __executable_end; at += TARN_PAGE_SIZE) {
+        const char own = *at;
+        *at = own;
+    }
 }
 
 static int map_all(void)

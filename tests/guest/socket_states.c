@@ -438,7 +438,7 @@ int main(void)
     try_trace_link();
     for (enum state state = 0; state < STATES; state++)
         try_sequences(state);
-    if (count_sockets() != before)
+    if (count_sockets() > before) /* fewer: a connection of the host has ended meanwhile */
         complain("%d sockets left; ", (int)(count_sockets() - before));
     set_server_patience(0);
     printf("echo: states: %s\n", wrong_count ? wrong : "as they should be");

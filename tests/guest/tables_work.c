@@ -138,6 +138,7 @@ static void run_many(const char *self)
     for (unsigned i = 0; i < CHILDREN; i++) {
         pid_t pid;
         int status = -1;
+        process_set_affinity(i % 8 ? 1 : ALL); /* most on one CPU, so that all its tables become full */
         if (posix_spawn(&pid, self, NULL, NULL, argv, environ) || waitpid(pid, &status, 0) != pid || status)
             printf("Bail out! child %u: status %d\n", i, status);
     }
