@@ -25,4 +25,3 @@ $(PROGRAM_HEADER_OBJECTS): $(BA)/headers/%.o: $$(USER_HEADERS) | $$(GENERATED)
 -include $(PROGRAM_HEADER_OBJECTS:.o=.d)
 tests: $(PROGRAM_HEADER_OBJECTS)
 
-$(eval $(call host_test,spin,tests/unit/libc/spin_test.c))

@@ -49,7 +49,6 @@ AGAINST = [
     ("kernel/sched/sched.c", "kernel/trace/control.h", "a thread's block names its CPU's ring"),
     ("kernel/sched/thread.c", "kernel/trace/control.h", "a thread's block names its CPU's ring"),
     ("kernel/cpu/lock.c", "kernel/trace/tables.c", "a class that is sampled counts in tables"),
-    ("kernel/sched/feedback.c", "kernel/trace/tables.c", "so does feedback"),
     ("kernel/sched/thread.c", "kernel/trace/tables.c", "a thread that ends gives its rows of tables back"),
     ("kernel/sched/thread.c", "kernel/ipc/*", "a thread that ends leaves its notification, and fails the caller that it served"),
     ("kernel/sched/timer_interrupt.c", "kernel/*", "the timer interrupt drives heartbeat, watchdog and console"),

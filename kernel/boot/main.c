@@ -21,7 +21,6 @@
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
-#include <kernel/sched/placement.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/timer.h>
@@ -113,7 +112,6 @@ void kernel_main(void)
     watchdog_init();
     explore_boot();
     start_cpus();
-    feedback_boot();
     log_start(&rate);
     measure_trace_points();
     debugger_boot();

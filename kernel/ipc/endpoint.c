@@ -15,7 +15,6 @@
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/slab.h>
-#include <kernel/sched/placement.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
@@ -399,15 +398,6 @@ static void close_sent(struct thread *self)
     }
 }
 
-/* The server goes on with another message. */
-static void wake_caller(struct thread *caller)
-{
-    if (placement_on)
-        placement_wake_caller(caller);
-    else
-        sched_wake(caller);
-}
-
 static int64_t reply_receive(struct thread *self, uint64_t slot)
 {
     struct cap cap;
@@ -426,7 +416,7 @@ static int64_t reply_receive(struct thread *self, uint64_t slot)
     if (woken && result == SYSCALL_NO_RESULT)
         sched_hand_over(woken);
     else if (woken)
-        wake_caller(woken);
+        sched_wake(woken);
     return result;
 }
 

@@ -236,14 +236,6 @@ void sched_hand_over(struct thread *thread)
     atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
-void sched_put_beside(struct thread *thread)
-{
-    struct cpu *cpu = this_cpu();
-    trace_sched_wakeup(thread->block->name, thread->tid, (uint16_t)thread_priority(thread),
-                       (uint16_t)cpu->index);
-    enqueue(thread, cpu, false, false);
-}
-
 /* ---- Changes from outside ---- */
 
 void sched_kick(struct thread *thread)

@@ -6,7 +6,6 @@
  * The running thread is not in it. A thread that wakes up goes, within its affinity, to its last CPU if
  * idle, else to another idle CPU, else to one where it preempts, else to the shortest queue. An idle CPU
  * takes ready threads from others before it sleeps, and is interrupted if one is queued elsewhere after that.
- * placement.h has an exception: callers beside their server.
  *
  * The scheduler holds one queue's lock at a time and calls nothing else meanwhile, so this lock is
  * innermost but for the timers'. It also runs on the host: tests/unit/kernel/sched_test.c.
@@ -46,9 +45,6 @@ void sched_wake(struct thread *thread);
 void sched_place(struct thread *thread);
 /* The same on this CPU if affinity allows, at the head of its list: the running thread is about to block. */
 void sched_hand_over(struct thread *thread);
-/* The same on this CPU, which affinity must allow, behind its equals, although others may be idle: the thread
- * would soon wait for the running one (placement.h). */
-void sched_put_beside(struct thread *thread);
 /* Chooses and switches to what runs next. Current may be blocked, ready, or about to stop. */
 void sched_reschedule(void);
 /* Puts the running thread behind others of its priority at the next kernel exit. */

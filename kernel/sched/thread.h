@@ -68,7 +68,6 @@
 #include <kernel/diagnosis/profiles.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/lib/list.h>
-#include <kernel/sched/placement.h>
 #include <kernel/sched/timer.h>
 #include <stdatomic.h>
 #include <tarn/abi.h>
@@ -83,7 +82,6 @@
 #define TRACED_SYSCALL 0x10000u /* a system call returns */
 #define TRACED_CALL    0x20000u /* an ipc call returns, or a fault ends */
 #define TRACED_FAULT   0x40000u /* a fault ends that is counted (diagnosis/profiles.h) */
-#define TRACED_PLACED  0x80000u /* placement.h wants to know how long it waited for a CPU */
 
 /* What a thread in an endpoint's queue of senders does. */
 enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
@@ -134,7 +132,6 @@ struct thread {
     struct thread_counters counters;
     struct open_routines routines;   /* belongs to the CPU that runs it */
     struct routine_profile *profile; /* NULL: none yet; profiles_end.c takes it */
-    struct partner partner;          /* belongs to what owns the thread */
 
     struct spinlock lock, reply_lock; /* for the waits above; survive free and reuse */
     _Atomic uint32_t references;

@@ -38,8 +38,6 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
 {
     const uint32_t traced = thread->traced;
     thread->traced = 0;
-    if (traced & TRACED_PLACED)
-        placement_note_delay(thread, arch_clock());
     if (__builtin_expect(profiles_alone, 0)) {
         profiles_resume(thread, traced, arch_clock());
         return;

@@ -3,7 +3,6 @@
 #ifndef LIBC_GLUE_INTERNAL_H
 #define LIBC_GLUE_INTERNAL_H
 
-#include "lock_spin.h"
 #include <arch/runtime.h>
 #include <pthread.h>
 #include <sys/reent.h>
@@ -19,7 +18,6 @@ struct lock_note {
     uint64_t site;    /* return address, outside of the locks' own functions */
     enum tarn_lock_class lock_class;
     struct lock_sample sample; /* stands for 0 acquisitions: it was not sampled, but had to wait */
-    enum spin_wait spin_wait;  /* the wait before it, if lock_spin.h measures it */
 };
 #define LOCK_NOTES 4u
 
@@ -36,10 +34,9 @@ struct pthread {
     const void *specific[KEYS_MAX];
     struct lock_note lock_notes[LOCK_NOTES];
     uint32_t next_lock_note;
-    uint32_t read_notes;      /* notes for read-write locks held for reading */
-    uint32_t tid;             /* 0 until it runs; atomic, read by joining threads */
-    uint32_t random;          /* which acquisitions are sampled */
-    uint32_t spin_waits_left; /* before the next one that lock_spin.h measures */
+    uint32_t read_notes; /* notes for read-write locks held for reading */
+    uint32_t tid;        /* 0 until it runs; atomic, read by joining threads */
+    uint32_t random;     /* which acquisitions are sampled */
 };
 
 /* tarn/lock_trace.c: a random number below `bound`. */

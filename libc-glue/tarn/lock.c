@@ -5,12 +5,11 @@
  * A lock is a word (LOCK_WORD_*): 0 when free, otherwise the holder's tid, which debuggers show, and a flag
  * that threads may be waiting in futex_wait. An uncontended acquisition or release is one atomic operation. A
  * contended acquisition spins for a while before it sleeps, because the holder is often running on another
- * CPU (unless lock_spin.h knows better).
+ * CPU.
  *
  * For the events see lock_trace.h.
  */
 #include "internal.h"
-#include "lock_spin.h"
 #include "lock_trace.h"
 
 #include <stdlib.h>
@@ -66,8 +65,6 @@ static int sleep_for_free(uint32_t *word, struct lock_wait *wait, uint64_t deadl
         int64_t result = sleep_for_lock(wait, word, held, deadline);
         if (result == -E_TIMEOUT || (result == -E_CANCELED && deadline != TARN_FOREVER))
             return (int)result;
-        if (result == 0 && spins_by_table())
-            count_spin_wake(word);
     }
     return 0;
 }
@@ -82,19 +79,13 @@ static __attribute__((noinline)) int acquire_contended(uint32_t *word, uint64_t 
 {
     struct lock_wait wait = begin_lock_wait(TARN_LOCK_MUTEX, word, __atomic_load_n(word, __ATOMIC_RELAXED));
     uint32_t first_holder = wait.holder;
-    const struct spin_choice choice = spins_by_table()
-                                          ? begin_spin_wait(word, &current_thread()->spin_waits_left)
-                                          : (struct spin_choice){0};
-    int result =
-        !choice.sleeps && spin_for_free(word, &wait.spins) ? 0 : sleep_for_free(word, &wait, deadline);
+    int result = spin_for_free(word, &wait.spins) ? 0 : sleep_for_free(word, &wait, deadline);
     if (result < 0)
         return result;
     wait.holder = first_holder;
     end_lock_wait(&wait);
     if (is_to_be_noted(TARN_LOCK_MUTEX))
         note_taken(word);
-    if (choice.is_measured)
-        time_contended_hold(word, wait.slept ? SPIN_WAIT_SLEPT : SPIN_WAIT_SPUN);
     return 0;
 }
 
@@ -123,28 +114,23 @@ bool lock_word_try_acquire(uint32_t *word)
     return !is_to_be_noted(TARN_LOCK_MUTEX) || note_word_tried(word);
 }
 
-static __attribute__((noinline)) void wake_waiter(uint32_t *word)
+static void free_word(uint32_t *word)
 {
-    const bool is_timed = spins_by_table() && begin_spin_wake(word);
-    if (sys_futex_wake(word, 1) == 0 && is_timed)
-        cancel_spin_wake(word);
+    if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) & LOCK_WORD_WANTED)
+        sys_futex_wake(word, 1);
 }
 
 static __attribute__((noinline)) void release_timed(uint32_t *word)
 {
-    const struct spin_hold hold = end_lock_timing(word);
-    if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) & LOCK_WORD_WANTED)
-        wake_waiter(word);
-    if (hold.wait != SPIN_WAIT_NONE)
-        count_spin_hold(word, hold);
+    end_lock_timing(word);
+    free_word(word);
 }
 
 void lock_word_release(uint32_t *word)
 {
     if (__builtin_expect(__atomic_load_n(word, __ATOMIC_RELAXED) & LOCK_WORD_TIMED, 0))
         return release_timed(word);
-    if (__atomic_exchange_n(word, FREE, __ATOMIC_RELEASE) & LOCK_WORD_WANTED)
-        wake_waiter(word);
+    free_word(word);
 }
 
 void lock_acquire(struct lock *lock)

@@ -8,7 +8,6 @@
  */
 #include "lock_trace.h"
 #include "internal.h"
-#include "lock_spin.h"
 
 #include <errno.h>
 #include <trace/lock.h>
@@ -81,7 +80,6 @@ static inline void forget_note(struct pthread *thread, struct lock_note *note)
     if (note->lock_class == TARN_LOCK_READ)
         thread->read_notes--;
     note->lock = NULL;
-    note->spin_wait = SPIN_WAIT_NONE;
 }
 
 /* Another lock needs the note: the acquisition counts, its hold time is unknown. */
@@ -142,32 +140,21 @@ static inline void count_hold(const struct lock_note *note, uint64_t held)
     lock_site_add(find_site_row(ring, key, note->site, LOCK_SITE_HELD), held, TRACE_ROW_OF_MANY);
 }
 
-struct spin_hold end_lock_timing(const void *lock)
+void end_lock_timing(const void *lock)
 {
     struct pthread *thread = current_thread();
     struct lock_note *note = newest_note(thread);
     if (__builtin_expect(note->lock != lock, 0)) {
         note = find_note(thread, lock);
         if (!note)
-            return (struct spin_hold){0, SPIN_WAIT_NONE};
+            return;
     }
     const uint64_t held = arch_trace_clock() - note->since;
     if (TRACE_ON_LOCK_HELD())
         log_held(note, held);
     if (note->sample.acquisitions)
         count_hold(note, held);
-    const struct spin_hold hold = {held, note->spin_wait};
     forget_note(thread, note);
-    return hold;
-}
-
-void time_contended_hold(void *lock, enum spin_wait wait)
-{
-    struct pthread *thread = current_thread();
-    const bool is_timed = __atomic_load_n((uint32_t *)lock, __ATOMIC_RELAXED) & LOCK_WORD_TIMED;
-    if (!is_timed)
-        begin_timing(thread, TARN_LOCK_MUTEX, lock, 0, (struct lock_sample){0, false});
-    newest_note(thread)->spin_wait = wait;
 }
 
 bool times_read_locks(void)

@@ -28,7 +28,6 @@
 #ifndef LIBC_GLUE_LOCK_TRACE_H
 #define LIBC_GLUE_LOCK_TRACE_H
 
-#include "lock_spin.h"
 #include <arch/trace.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -103,12 +102,8 @@ int note_acquisition(enum tarn_lock_class lock_class, void *lock);
 int note_tried(enum tarn_lock_class lock_class, void *lock);
 /* Call if such a function failed because the lock was held. Returns EBUSY. */
 int count_failed_try(enum tarn_lock_class lock_class, const void *lock);
-/* Call before releasing a lock that may be timed, so that events are in order. Returns what is to be counted
- * after the release (lock_spin.h); of mutexes only. */
-struct spin_hold end_lock_timing(const void *lock);
-/* Times a mutex that the caller holds after this wait: for lock_spin.h, and for others only if they time it.
- */
-void time_contended_hold(void *lock, enum spin_wait wait);
+/* Call before releasing a lock that may be timed, so that events are in order. */
+void end_lock_timing(const void *lock);
 /* Whether the caller times any lock that it holds for reading; such a lock has no flag. */
 bool times_read_locks(void);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One boot of a script of tests/bench.d/feedback on several CPUs that take short turns, under -icount
-(tools/emulator/short_turns.c), for 17-profiles and 60-feedback."""
+"""One boot of a script of tests/bench.d on several CPUs that take short turns, under -icount (tools/emulator/short_turns.c), for
+17-profiles."""
 import os
 import re
 
@@ -14,7 +14,7 @@ TURN = "50"  # instructions
 def count(directory, workload, cpus, option, turn=TURN):
     """Returns the instructions of a boot with this workload: elapsed, work."""
     out = os.path.join(directory, "turns")
-    with guest.Guest(log=os.path.join(directory, "serial.log"), options=f"run=/test/feedback_{workload} exit=1 trace.mask=off {option}",
+    with guest.Guest(log=os.path.join(directory, "serial.log"), options=f"run=/test/turns_{workload} exit=1 trace.mask=off {option}",
                      arch=ARCH, smp=cpus, icount=True, network=False, extra=["-plugin", f"{PLUGIN},turn={turn},out={out}"]) as vm:
         if status := vm.wait_exit(900):
             raise guest.GuestError(f"{workload} on {cpus} CPUs, {option}: status {status}\n{vm.tail()}")

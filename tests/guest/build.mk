@@ -76,7 +76,7 @@ BOOT_FILES += test/faults=$(BA)/user/test_faults
 # Workload of tests/host/again.
 BOOT_FILES += test/again=tests/guest/again.rc
 # What tests/bench.d/15-sdet runs.
-BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet_small.rc test/sdet_ktau=tests/bench.d/sdet_ktau.rc $(foreach w,none sdet lockstorm long_holds market,test/feedback_$w=tests/bench.d/feedback/$w.rc)
+BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet_small.rc test/sdet_ktau=tests/bench.d/sdet_ktau.rc $(foreach w,none long_holds,test/turns_$w=tests/bench.d/$w.rc)
 
 # Workloads of `tarn explore`.
 $(eval $(call guest_test_program,explore_meet,tests/guest/explore_meet.c))
@@ -165,15 +165,9 @@ GUEST_shared_buffers := plain # 70 clients, one after the other: nothing there m
 $(eval $(call user_program,test_costs,tests/guest/costs.c $(call event_dummies,sample)))
 BOOT_FILES += test/costs=$(BA)/user/test_costs test/costs.rc=tests/guest/costs.rc
 
-# Feedback from tables: on and off.
-$(eval $(call guest_test_program,feedback,tests/guest/feedback.c user/bin/trace_rings.c))
-GUEST_feedback := timed append=feedback=all
-# More programs and threads than tables have rows.
+# More programs than tables have rows.
 $(eval $(call guest_test_program,tables_moved,tests/guest/tables_moved.c user/bin/trace_rings.c))
-GUEST_tables_moved := timed append=feedback=all
-BOOT_FILES += test/feedback_off=$(BA)/user/test_feedback
-GUEST_TESTS += feedback_off
-GUEST_feedback_off := timed
+GUEST_tables_moved := timed
 
 # Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
 # are ordinary programs.

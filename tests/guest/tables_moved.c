@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tables_moved.c - far more programs, locks and pairs of threads than tables have rows, one after another:
- * the newest have rows, and totals are exact. Needs feedback=all.
+ * tables_moved.c - far more programs and locks than tables have rows, one after another: the newest have
+ * rows, and totals are exact.
  *
  * It starts itself many times, as `tables_moved child`. Such a child takes each of its locks a known number
- * of times, waits for one, and exits with the number of its rows that it does not find.
+ * of times, and exits with the number of its rows that it does not find.
  */
 #include <pthread.h>
 #include <spawn.h>
@@ -13,10 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tarn/ipc.h>
 #include <tests/guest/tables.h>
 #include <tests/guest/trace_help.h>
-#include <tests/guest/wait.h>
 #include <trace/event/lock_tables.h>
 #include <trace/events.h>
 
@@ -35,8 +33,6 @@ union row {
     struct trace_lock_classes_row of_class;
     struct trace_locks_row lock;
     struct trace_lock_sites_row site;
-    struct trace_partners_row pair;
-    struct trace_lock_spins_row spins;
 };
 
 /* Adds what `value` returns for each row of a table. Again, if rows were moved meanwhile. */
@@ -65,7 +61,6 @@ static uint64_t head_of(const char *name, unsigned word)
 /* ---- a child --------------------------------------------------------------------------------------- */
 
 static pthread_rwlock_t shelves[LOCKS];
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t is_own_shelf(const union row *row)
 {
@@ -73,35 +68,15 @@ static uint64_t is_own_shelf(const union row *row)
            row->lock.sampled == TIMES;
 }
 
-static uint64_t is_own_mutex(const union row *row)
-{
-    return row->spins.pid == process_id() && row->spins.lock == (uint64_t)&mutex && row->spins.decisions > 0;
-}
-
-static void *want_mutex(void *argument)
-{
-    pthread_mutex_lock(&mutex);
-    pthread_mutex_unlock(&mutex);
-    return argument;
-}
-
 static int be_child(void)
 {
-    pthread_t thread;
     for (unsigned i = 0; i < LOCKS; i++)
         pthread_rwlock_init(&shelves[i], NULL);
     for (unsigned i = 0; i < LOCKS * TIMES; i++) {
         pthread_rwlock_rdlock(&shelves[i % LOCKS]);
         pthread_rwlock_unlock(&shelves[i % LOCKS]);
     }
-    pthread_mutex_lock(&mutex);
-    if (pthread_create(&thread, NULL, want_mutex, NULL))
-        return 100;
-    const bool waits = wait_until(process_id(), ANY_THREAD, THREAD_BLOCKED_FUTEX);
-    pthread_mutex_unlock(&mutex);
-    pthread_join(thread, NULL);
-    return waits ? (int)(LOCKS + 1 - add_rows("locks", is_own_shelf) - add_rows("lock_spins", is_own_mutex))
-                 : 101;
+    return (int)(LOCKS - add_rows("locks", is_own_shelf));
 }
 
 /* ---- programs -------------------------------------------------------------------------------------- */
@@ -122,16 +97,6 @@ static uint64_t buckets(const union row *row)
 static uint64_t held_times(const union row *row)
 {
     return row->site.lock_class == TARN_LOCK_READ && row->site.what == LOCK_SITE_HELD ? row->site.times : 0;
-}
-
-static uint64_t decisions(const union row *row)
-{
-    return row->spins.decisions;
-}
-
-static uint64_t count_ended(const union row *row)
-{
-    return row->spins.lock == TRACE_KEY_ENDED && row->spins.pid == TRACE_KEY_ENDED;
 }
 
 /* Returns the child's exit status. */
@@ -155,23 +120,19 @@ static void test_programs(const char *self)
     for (unsigned i = 0; i < CHILDREN; i++) {
         const int status = run_child(self);
         const uint64_t sum = add_rows("lock_classes", acquisitions);
-        failed += status > (int)LOCKS + 1;
+        failed += status > (int)LOCKS;
         missing += (unsigned)status;
         less += sum != last + LOCKS * TIMES;
         last = sum;
     }
     sample(TARN_LOCK_READ, 0);
-    printf(
-        "# %u rows of children missing; rows moved: %llu of locks, %llu of lock_sites, %llu of lock_spins\n",
-        missing, (unsigned long long)head_of("locks", TRACE_TABLE_MOVED),
-        (unsigned long long)head_of("lock_sites", TRACE_TABLE_MOVED),
-        (unsigned long long)head_of("lock_spins", TRACE_TABLE_MOVED));
+    printf("# %u rows of children missing; rows moved: %llu of locks, %llu of lock_sites\n", missing,
+           (unsigned long long)head_of("locks", TRACE_TABLE_MOVED),
+           (unsigned long long)head_of("lock_sites", TRACE_TABLE_MOVED));
     check(!failed, "all children ended by themselves");
-    check(missing <= CHILDREN * (LOCKS + 1) / 100,
-          "99 of 100 of their locks had a row, also in the last child");
+    check(missing <= CHILDREN * LOCKS / 100, "99 of 100 of their locks had a row, also in the last child");
     check(head_of("locks", TRACE_TABLE_MOVED) > trace_table_named("locks")->rows &&
-              head_of("lock_sites", TRACE_TABLE_MOVED) > 0 &&
-              head_of("lock_spins", TRACE_TABLE_MOVED) > trace_table_named("lock_spins")->rows,
+              head_of("lock_sites", TRACE_TABLE_MOVED) > 0,
           "because rows of children that had ended were given back");
     check(!less && last == CHILDREN * LOCKS * TIMES,
           "after each child the class has exactly its acquisitions");
@@ -181,98 +142,12 @@ static void test_programs(const char *self)
     check(add_rows("lock_sites", held_times) + lost == CHILDREN * LOCKS * TIMES &&
               lost <= CHILDREN * LOCKS * TIMES / 100,
           "so have the places that held the locks, but for the hundredth that found no row, and is counted");
-    check(add_rows("lock_spins", decisions) >= CHILDREN - missing && add_rows("lock_spins", count_ended) == 1,
-          "what was decided for children that ended is in one row");
-}
-
-/* ---- pairs of threads ------------------------------------------------------------------------------ */
-
-static cap_t endpoint;
-static uint32_t server_tid;
-static _Atomic unsigned failures;
-
-static void *serve(void *argument)
-{
-    struct ipc_message message;
-    server_tid = arch_thread_block()->tid;
-    int64_t error = ipc_receive(endpoint, &message);
-    for (unsigned i = 1; !error && i < CALLERS * CALLS; i++) {
-        usleep(1000); /* the others come meanwhile */
-        error = ipc_reply_receive(endpoint, &message);
-    }
-    ipc_reply(&message);
-    failures += error != 0;
-    return argument;
-}
-
-static void *call(void *argument)
-{
-    for (unsigned i = 0; i < CALLS; i++) {
-        struct ipc_message message = {.label = 0x1000};
-        failures += ipc_call(endpoint, &message) != 0;
-    }
-    return argument;
-}
-
-static uint64_t own_pairs(const union row *row)
-{
-    return row->pair.server == server_tid;
-}
-
-static uint64_t own_replies(const union row *row)
-{
-    return row->pair.server == server_tid ? row->pair.replies : 0;
-}
-
-static uint64_t replies(const union row *row)
-{
-    return row->pair.replies;
-}
-
-/* Adds this server's rows and replies, while its threads exist. */
-static void run_server(unsigned *pairs, uint64_t *sum)
-{
-    pthread_t server, caller[CALLERS];
-    endpoint = (cap_t)sys_endpoint_create();
-    pthread_create(&server, NULL, serve, NULL);
-    for (unsigned i = 0; i < CALLERS; i++)
-        pthread_create(&caller[i], NULL, call, NULL);
-    for (unsigned i = 0; i < CALLERS; i++)
-        pthread_join(caller[i], NULL);
-    pthread_join(server, NULL);
-    *pairs += (unsigned)add_rows("partners", own_pairs);
-    *sum += add_rows("partners", own_replies);
-}
-
-static void test_pairs(void)
-{
-    unsigned pairs = 0, last = 0;
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < ROUNDS; i++) {
-        last = pairs;
-        run_server(&pairs, &sum);
-    }
-    last = pairs - last;
-    printf("# %u pairs, %u of the last server, %llu rows moved, %llu updates without a row\n", pairs, last,
-           (unsigned long long)head_of("partners", TRACE_TABLE_MOVED),
-           (unsigned long long)head_of("partners", TRACE_TABLE_NO_SPACE));
-    check(!failures, "each call has its reply");
-    check(pairs > trace_table_named("partners")->rows && head_of("partners", TRACE_TABLE_MOVED) > 0,
-          "more pairs of threads had rows than there are");
-    check(last > 0 && !head_of("partners", TRACE_TABLE_NO_SPACE),
-          "the newest, too: none found the table full");
-    check(add_rows("partners", replies) >= sum, "and the total has all of their replies");
 }
 
 int main(int argc, char **argv)
 {
     if (argc > 1)
         return be_child();
-    if (!arch_trace_info()->lock_feedback) {
-        printf("Bail out! boot with feedback=all\n");
-        return 2;
-    }
     test_programs(argv[0]);
-    test_pairs();
     return finish_tests();
 }

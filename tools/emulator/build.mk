@@ -5,6 +5,6 @@ ICOUNT_LIBRARY := $(B)/host/icount_order.so
 ALL += $(ICOUNT_LIBRARY)
 $(eval $(call host_preload,$(ICOUNT_LIBRARY),tools/emulator/icount_order.c))
 
-# A plugin for benchmarks with several CPUs (tests/bench.d/60-feedback).
+# A plugin for benchmarks with several CPUs (tests/bench.d/turns.py).
 ALL += $(B)/host/short_turns.so
 $(eval $(call host_preload,$(B)/host/short_turns.so,tools/emulator/short_turns.c))

@@ -97,10 +97,8 @@ struct trace_info {
     uint32_t low_water;
     uint32_t table_bytes; /* of the tables beside each ring; 0: there are none, or not yet */
     uint32_t profiles; /* routines are counted (trace/format/profile.h): a of TRACE_OP_SET_PROFILES; 0: not */
-    /* 1: how long programs spin for a lock follows the table lock_spins (boot option feedback=spin). */
-    uint32_t lock_feedback;
     uint8_t
-        reserved[512 - 160 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
+        reserved[512 - 156 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */
     uint64_t consumed[TRACE_CPUS_MAX];
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */

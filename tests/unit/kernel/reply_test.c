@@ -123,11 +123,6 @@ void sched_wake(struct thread *thread)
 {
     atomic_store(&thread->state, THREAD_READY);
 }
-bool placement_on;
-void placement_wake_caller(struct thread *caller)
-{
-    sched_wake(caller);
-}
 void sched_hand_over(struct thread *thread)
 {
     sched_wake(thread);

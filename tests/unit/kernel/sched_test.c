@@ -475,42 +475,6 @@ static void test_at_once(void)
     check(wrong == 0, "each thread is either waiting, queued or running");
 }
 
-/* placement.h: a caller that is put beside its server (A) takes no turn from B, which only this CPU may run.
- */
-static void test_beside(void)
-{
-    make_machine(2);
-    for (unsigned i = 0; i < 2; i++)
-        leave_kernel(i);
-    host_become(0);
-    sched_wake(make_thread(0, 5, 0));
-    settle(2);
-    host_become(0);
-    sched_wake(make_thread(1, 5, 1));
-    sched_put_beside(make_thread(2, 5, 0));
-    settle(2);
-    block_current(0);
-    settle(2);
-    block_current(0);
-    settle(2);
-    expect("A- A- B- C- ", "beside: behind equals that wait, and an idle CPU is not told");
-    host_become(0);
-    sched_put_beside(make_thread(3, 6, 0));
-    settle(2);
-    expect("D- ", "beside: a higher priority preempts");
-}
-
-/* placement.h: a window of a row, also one that wraps or holds garbage. */
-static void test_partners(void)
-{
-    const struct partner_sums before = {100, 50}, late = {UINT64_MAX - 7, UINT64_MAX - 3};
-    check(placement_decides(&before, &(struct partner_sums){116, 62}), "three quarters are brief: beside");
-    check(!placement_decides(&before, &(struct partner_sums){116, 61}), "fewer are: elsewhere");
-    check(placement_decides(&late, &(struct partner_sums){8, 9}), "sums may wrap");
-    check(!placement_decides(&before, &(struct partner_sums){0, 50}),
-          "a row that was overwritten decides nothing");
-}
-
 int main(void)
 {
     host_start(CPUS);
@@ -519,8 +483,6 @@ int main(void)
     test_slices();
     test_placement();
     test_late_idle();
-    test_partners();
-    test_beside();
     test_affinity();
     test_timers();
     test_at_once();

@@ -23,7 +23,6 @@ static uint64_t memory[2][TRACE_TABLES_BYTES / 8]; /* the tables, and a copy */
 static const struct trace_table_info *const classes = &trace_table_list[TRACE_TABLE_LOCK_CLASSES];
 static const struct trace_table_info *const locks = &trace_table_list[TRACE_TABLE_LOCKS];
 static const struct trace_table_info *const sites = &trace_table_list[TRACE_TABLE_LOCK_SITES];
-static const struct trace_table_info *const partners = &trace_table_list[TRACE_TABLE_PARTNERS];
 
 static char *ring_at(unsigned copy)
 {
@@ -139,10 +138,9 @@ static void test_of_ended(void)
     setup();
     for (uint32_t i = 1; i <= 80; i++) {
         struct trace_lock_sites_row *site = trace_lock_sites_row(ring_at(0), 0x1000 * i, CLASS, i, i & 1);
-        struct trace_partners_row *pair = trace_partners_row(ring_at(0), i, i + 1);
-        trace_row_begin(&site->begun), trace_row_begin(&pair->begun);
-        trace_row_add(&site->ticks, i), trace_row_raise(&site->longest, i), trace_row_add(&pair->replies, i);
-        trace_row_end(&site->ended), trace_row_end(&pair->ended);
+        trace_row_begin(&site->begun);
+        trace_row_add(&site->ticks, i), trace_row_raise(&site->longest, i);
+        trace_row_end(&site->ended);
     }
     first_alive = 41;
     check(move(sites) == 40 && word_of(sites, TRACE_TABLE_USED) == 42,
@@ -157,9 +155,7 @@ static void test_of_ended(void)
     check(ticks[0] == 420 && ticks[1] == 400 && sum == 80 * 81 / 2 && !walk.damaged &&
               !trace_table_moves(&walk),
           "one for waits and one for holds: their other keys say so");
-    check(move(partners) == 40 && word_of(partners, TRACE_TABLE_USED) == 41,
-          "a pair has ended when one of both has");
-    check(move(sites) == 0 && move(partners) == 0, "rows of the ended stay");
+    check(move(sites) == 0, "rows of the ended stay");
     first_alive = 1000;
     check(move(sites) == 40 && word_of(sites, TRACE_TABLE_USED) == 2, "later ones are added to them");
 }
