@@ -59,7 +59,7 @@ struct cpu {
     struct counters counters;
     /* For this size &cpus[i] is one multiplication; for some others compilers prefer shifts and additions,
      * two or three instructions more. */
-    uint64_t executed; /* instructions, as profiles count them: its counter is the lower half */
+    uint64_t reserved;
 };
 
 _Static_assert(offsetof(struct cpu, lock_watch) == LOCK_WATCH_OFFSET, "this_lock_watch()");

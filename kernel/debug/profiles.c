@@ -46,8 +46,7 @@ static uint64_t time_in(struct routine_profile *profile, enum trace_routine_kind
 {
     uint64_t time = 0;
     for (uint32_t i = 0; i < rows_of(profile); i++)
-        if (!trace_key_is_of_instructions(profile_row(profile, i)->key) &&
-            (trace_routine_kind(profile_row(profile, i)->key) == kind) == in_it)
+        if ((trace_routine_kind(profile_row(profile, i)->key) == kind) == in_it)
             time += profile_row(profile, i)->exclusive;
     return time;
 }
@@ -98,8 +97,7 @@ static struct trace_profile_row *next_largest(struct routine_profile *profile,
         struct trace_profile_row *row = profile_row(profile, i);
         const bool is_behind =
             !last || row->exclusive < last->exclusive || (row->exclusive == last->exclusive && row > last);
-        if (is_behind && !trace_key_is_of_instructions(row->key) && (row->ended || row->exclusive) &&
-            (!found || row->exclusive > found->exclusive))
+        if (is_behind && (row->ended || row->exclusive) && (!found || row->exclusive > found->exclusive))
             found = row;
     }
     return found;

@@ -38,8 +38,7 @@ void update_entry_paths(void)
 {
     const bool counted = counters_are_bound() && TRACE_ON_COUNTER_SYSCALL();
     const bool traced = TRACE_ON_SYSCALL() || counted, sampled = profile_period != 0 || profiles_on;
-    set((uint8_t *)&profiles_alone,
-        profiles_on && !profiles_instructions && !traced && !profile_period && !TRACE_ON_IPC());
+    set((uint8_t *)&profiles_alone, profiles_on && !traced && !profile_period && !TRACE_ON_IPC());
     const bool replaceable = TRACE_ON_SYSCALL_ENTRY() && !sampled && !counted;
     /* a call ends with ipc_return, the wait for the next message with the switch to the thread */
     call_is_entry = replaceable && TRACE_ON_IPC_CALL() && TRACE_ON_IPC_RETURN();

@@ -43,24 +43,17 @@ static inline struct trace_profile_row **find_entry(struct routine_profile *prof
     }
 }
 
-#define OTHERS trace_routine_key(TRACE_ROUTINE_OTHERS, 0)
-
-/* Row 0 counts all routines for which there is no other row; row 1 counts their instructions. */
+/* Row 0 counts all routines for which there is no other row. */
 static void reset_rows(struct routine_profile *profile)
 {
     struct trace_profile_row *others = &profile->first[0];
-    begin_row(others, OTHERS);
+    begin_row(others, trace_routine_key(TRACE_ROUTINE_OTHERS, 0));
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < PROFILE_CACHE; i++)
         profile->rows.cache[i] = others;
     memset(profile->index, 0, (profile->index_mask + 1) * sizeof profile->index[0]);
     profile->head.count = 1;
     *find_entry(profile, others->key) = others;
-    if (profiles_instructions) {
-        begin_row(others + 1, OTHERS | TRACE_PROFILE_INSTRUCTIONS);
-        profile->head.count = 2;
-        *find_entry(profile, others[1].key) = others + 1;
-    }
 }
 
 /* ---- Page frames ---- */
@@ -129,19 +122,12 @@ static struct trace_profile_row *next_row(struct routine_profile *profile)
     return profile_page(profile, page) + (number - PROFILE_FIRST_ROWS) % PROFILE_PAGE_ROWS;
 }
 
-/* A program may write rows of instructions also while they are not counted. */
-static struct trace_profile_row *others_of(struct routine_profile *profile, uint64_t key)
-{
-    struct trace_profile_row *row = *find_entry(profile, OTHERS | (key & TRACE_PROFILE_INSTRUCTIONS));
-    return row ? row : &profile->first[0];
-}
-
 static __attribute__((noinline)) struct trace_profile_row *add_row(struct routine_profile *profile,
                                                                    uint64_t key)
 {
     struct trace_profile_row *row = next_row(profile);
     if (!row)
-        return others_of(profile, key);
+        return &profile->first[0];
     begin_row(row, key);
     /* release: a reader that sees the count finds the row; pairs with the load in profiles_read.c */
     __atomic_store_n(&profile->head.count, profile->head.count + 1, __ATOMIC_RELEASE);
@@ -180,7 +166,6 @@ static struct routine_profile *take_kept(void)
 {
     struct routine_profile *profile = kept[--kept_count];
     profile->head.life = profile->head.ran = profile->head.refused = profile->head.next = 0;
-    profile->head.executed = 0;
     return profile;
 }
 
@@ -210,7 +195,7 @@ struct routine_profile *profile_new(enum trace_profile_of of, struct space *spac
 
 void profile_clear(struct routine_profile *profile)
 {
-    profile->head.life = profile->head.ran = profile->head.refused = profile->head.executed = 0;
+    profile->head.life = profile->head.ran = profile->head.refused = 0;
     profile->head.threads = 0;
     reset_rows(profile);
     begin_profile(profile, profile->head.of);
@@ -330,7 +315,6 @@ void profile_add(struct routine_profile *to, struct routine_profile *from)
     to->head.life += from->head.life;
     to->head.refused += from->head.refused;
     to->head.ran += from->head.ran;
-    to->head.executed += from->head.executed;
     to->head.threads += from->head.threads;
 }
 

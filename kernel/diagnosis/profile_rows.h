@@ -33,7 +33,6 @@ struct routine_profile {
     uint32_t frames;                     /* page frames, counted in space->profile_frames, too */
     uint64_t ran_before;                 /* a living thread's run_ticks when it was born */
     uint64_t served_since, served_label; /* the message that the thread serves; 0: none */
-    uint64_t served_executed;            /* what the thread had executed then */
     struct list all;                     /* under profiles_lock; in order of serial */
     uint32_t index_mask;                 /* entries of the index, minus one */
     struct trace_profile_row **index;    /* by hash of the key; NULL: free */
@@ -96,27 +95,6 @@ void profiles_free_kept(void);
 /* The thread's profile, made or begun anew. The thread is current here, or does not run. NULL: no memory, or
  * profiles are not on yet. In any case nothing is open in the thread. */
 struct routine_profile *profile_make(struct thread *thread);
-/* The rows of instructions of a routine of the thread, as profile_count() does for its time. */
-void profile_count_instructions(struct thread *thread, struct profile_rows *rows, uint64_t key,
-                                uint64_t executed, uint64_t own);
-/* profiles_instructions.c, while they are counted: */
-/* What the current thread has executed. */
-uint64_t profile_executed(struct open_routines *routines);
-/* This CPU's count, as the last begin, end or switch has read it, is that of the thread with 0 instructions.
- */
-void profile_begin_instructions(struct open_routines *routines);
-/* Reads this CPU's counter, so that what it executed before does not count as that of its thread. */
-void profile_begin_cpu(void);
-/* The switch has been made. What comes now is executed by `next`. */
-void profile_switch_instructions(struct cpu *cpu, struct open_routines *prev, struct open_routines *next);
-/* profile_begin_out() at what the thread has executed so far, and its end. */
-void profile_begin_out_counted(struct open_routines *routines, uint64_t key, uint64_t now);
-void profile_end_out_counted(struct thread *thread, struct profile_rows *rows, uint64_t now);
-/* As profile_close_open(), before it: needs what is open. */
-void profile_close_instructions(struct thread *thread, struct routine_profile *profile);
-
-/* It does not run from now on. */
-void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t now);
 
 static inline bool profile_is_current(const struct routine_profile *profile)
 {

@@ -6,7 +6,6 @@
  * thread. What a thread has open from before is older than its profile, and is dropped at its end.
  */
 #include <arch/clock.h>
-#include <arch/counter.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/diagnosis/entry_paths.h>
@@ -16,10 +15,9 @@
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
 #include <kernel/trace/control.h>
-#include <tarn/error.h>
 #include <trace/ring/profile_copy.h>
 
-bool profiles_on, profiles_alone, profiles_instructions;
+bool profiles_on, profiles_alone;
 enum profiles_level profiles_level;
 uint64_t profiles_since, profiles_epoch;
 
@@ -42,7 +40,6 @@ static void begin_life(struct routine_profile *profile, struct thread *thread)
     profile->head.name = virt_to_phys(thread->block->name);
     profile->head.open = virt_to_phys(&thread->routines);
     profile->served_since = 0;
-    profile_begin_instructions(&thread->routines);
     profile_begin_program(profile, thread);
 }
 
@@ -101,7 +98,7 @@ static inline void end_innermost(struct thread *thread, uint64_t now)
     const uint32_t depth = thread->routines.depth;
     struct routine_profile *profile = thread->profile;
     if (depth && profile)
-        routine_end_any(thread, &profile->rows, &thread->routines, depth - 1, now);
+        routine_end(thread, &profile->rows, &thread->routines, depth - 1, now);
 }
 
 void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
@@ -109,7 +106,7 @@ void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_ki
 {
     const uint32_t depth = from_kernel ? self->routines.depth : 0;
     if (depth < OPEN_ROUTINES_MAX - 1)
-        routine_begin_any(&self->routines, depth, trace_routine_key(kind, argument), now);
+        routine_begin(&self->routines, depth, trace_routine_key(kind, argument), now);
 }
 
 void profiles_end(struct thread *self, uint64_t now)
@@ -143,7 +140,8 @@ static void begin_idle_out(struct thread *idle)
 {
     const struct routine_profile *profile = profile_is_current(idle->profile) ? NULL : profile_make(idle);
     if (profile)
-        profile_begin_out(idle, THREAD_RUNNING, profile->head.born);
+        routine_begin(&idle->routines, 0, trace_routine_key(TRACE_ROUTINE_OUT, THREAD_RUNNING),
+                      profile->head.born);
 }
 
 /* On each CPU: counting of its thread begins when profiles were switched on, or when it began to run; that of
@@ -153,8 +151,6 @@ static void begin_here(void *unused)
     (void)unused;
     struct cpu *cpu = this_cpu();
     struct thread *thread = cpu->current;
-    if (profiles_instructions)
-        profile_begin_cpu();
     if (!profile_is_current(thread->profile))
         profile_make(thread);
     if (thread != cpu->idle)
@@ -168,10 +164,9 @@ void profiles_init_cpu(struct cpu *cpu)
         begin_here(NULL);
 }
 
-static void agree(enum profiles_level level, bool instructions)
+static void agree(enum profiles_level level)
 {
     __atomic_store_n(&profiles_level, level, __ATOMIC_RELAXED);
-    __atomic_store_n(&profiles_instructions, instructions, __ATOMIC_RELAXED);
     __atomic_store_n(&profiles_on, level != PROFILES_OFF, __ATOMIC_RELAXED);
     __atomic_store_n(&trace_info_page.profiles, level, __ATOMIC_RELAXED);
     trace_sites_agree();
@@ -190,11 +185,11 @@ static void stop_making(uint64_t epoch)
 }
 
 /* trace_lock held. Profiles are made once all sites are on. */
-static void switch_on(enum profiles_level level, bool instructions)
+static void switch_on(enum profiles_level level)
 {
     stop_making(profiles_epoch + 1);
     __atomic_store_n(&profile_list.until, 0, __ATOMIC_RELAXED);
-    agree(level, instructions);
+    agree(level);
     spin_lock(&profiles_lock);
     profiles_since = arch_clock();
     spin_unlock(&profiles_lock);
@@ -216,25 +211,21 @@ static void begin_everywhere(void)
 static void switch_off(void)
 {
     stop_making(profiles_epoch);
-    agree(PROFILES_OFF, false);
+    agree(PROFILES_OFF);
     __atomic_store_n(&profile_list.until, arch_clock(), __ATOMIC_RELAXED);
 }
 
-int profiles_switch(enum profiles_level level, bool instructions)
+void profiles_switch(enum profiles_level level)
 {
-    if (instructions && !arch_counts_instructions())
-        return -E_UNSUPPORTED;
     spin_lock(&trace_lock);
-    const bool begins =
-        level != PROFILES_OFF && (level != profiles_level || instructions != profiles_instructions);
+    const bool begins = level != PROFILES_OFF && level != profiles_level;
     if (begins)
-        switch_on(level, instructions);
+        switch_on(level);
     else if (level == PROFILES_OFF && profiles_on)
         switch_off();
     spin_unlock(&trace_lock);
     if (begins)
         begin_everywhere();
-    return 0;
 }
 
 void profiles_beat(uint64_t now)
@@ -244,15 +235,9 @@ void profiles_beat(uint64_t now)
 
 void profiles_boot(void)
 {
-    uint64_t number, instructions = 0;
+    uint64_t number;
     profile_list.routines = virt_to_phys(&trace_routine_list);
     trace_info_page.profile_list = virt_to_phys(&profile_list);
-    if (!boot_number("profiles=", &number) || !number)
-        return;
-    const enum profiles_level level = number >= PROFILES_ALL ? PROFILES_ALL : PROFILES_KERNEL;
-    boot_number("profiles.instructions=", &instructions);
-    if (profiles_switch(level, instructions != 0)) {
-        log_line("profiles.instructions=: this CPU has no counter of instructions: profiles have times only");
-        profiles_switch(level, false);
-    }
+    if (boot_number("profiles=", &number) && number)
+        profiles_switch(number >= PROFILES_ALL ? PROFILES_ALL : PROFILES_KERNEL);
 }

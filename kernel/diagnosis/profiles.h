@@ -18,10 +18,6 @@
  * added to its process's, at the process's end to its creator's (profiles_end.c). A profile without space for
  * another row counts in the row TRACE_ROUTINE_OTHERS.
  *
- * Instructions can be counted beside the time (profiles_instructions.c): a second row for each routine, and
- * each thread's count of what it has executed. Then no place counts in line, so that counting time alone
- * costs the same as without that.
- *
  * Programs count their own routines in page frames that they share with the kernel (profiles_program.c).
  *
  * Off, the sites are off (trace/sites.c): PROFILES_ON() is one instruction. Places that have a trace point of
@@ -64,8 +60,7 @@ enum profiles_level {
 };
 extern bool profiles_on;
 extern enum profiles_level profiles_level;
-extern bool profiles_instructions; /* are counted, too */
-/* They are on and count time alone, and what may block is neither traced nor sampled (entry_paths.c). */
+/* They are on, and what may block is neither traced nor sampled (entry_paths.c). */
 extern bool profiles_alone;
 
 #ifdef TRACE_TESTED
@@ -77,10 +72,6 @@ static inline bool PROFILES_OR(unsigned class_number)
 {
     return profiles_on || arch_trace_enabled(class_number);
 }
-static inline bool PROFILES_INSTRUCTIONS(void)
-{
-    return profiles_instructions;
-}
 #else
 static inline __attribute__((always_inline)) bool PROFILES_ON(void)
 {
@@ -89,10 +80,6 @@ static inline __attribute__((always_inline)) bool PROFILES_ON(void)
 static inline __attribute__((always_inline)) bool PROFILES_OR(unsigned class_number)
 {
     return arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_PROFILES));
-}
-static inline __attribute__((always_inline)) bool PROFILES_INSTRUCTIONS(void)
-{
-    return arch_trace_site(TRACE_ID(0, TRACE_SITE_INSTRUCTIONS));
 }
 #endif
 
@@ -125,9 +112,8 @@ static inline __attribute__((always_inline)) void routine_begin(struct open_rout
     routines->depth = depth + 1;
 }
 
-/* Counts a routine that began at `since`. It took `elapsed` ticks or instructions, of which it spent `own`
- * outside of nested routines. `key`: without context; that of a row of instructions has
- * TRACE_PROFILE_INSTRUCTIONS. */
+/* Counts a routine that began at `since`. It took `elapsed` ticks, of which it spent `own` outside of nested
+ * routines. `key`: without context. */
 static inline __attribute__((always_inline)) void profile_count(struct thread *thread,
                                                                 struct profile_rows *rows, uint64_t key,
                                                                 uint64_t since, uint64_t elapsed,
@@ -168,36 +154,11 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
     profile_count(thread, rows, open->key, since, elapsed, elapsed - open->nested);
 }
 
-/* profiles_instructions.c: the same while instructions are counted. The thread is current. */
-void routine_begin_counted(struct open_routines *routines, uint32_t depth, uint64_t key, uint64_t now);
-void routine_end_counted(struct thread *thread, struct profile_rows *rows, uint32_t depth, uint64_t now);
-
-/* The same in any case: one instruction more than those above. */
-static inline void routine_begin_any(struct open_routines *routines, uint32_t depth, uint64_t key,
-                                     uint64_t now)
-{
-    if (PROFILES_INSTRUCTIONS())
-        routine_begin_counted(routines, depth, key, now);
-    else
-        routine_begin(routines, depth, key, now);
-}
-
-static inline void routine_end_any(struct thread *thread, struct profile_rows *rows,
-                                   struct open_routines *routines, uint32_t depth, uint64_t now)
-{
-    if (PROFILES_INSTRUCTIONS())
-        routine_end_counted(thread, rows, depth, now);
-    else
-        routine_end(thread, rows, routines, depth, now);
-}
-
 /* profiles.c */
-/* Boot options `profiles=`, `profiles.instructions=`; on the boot CPU, when it has its idle thread. */
-void profiles_boot(void);
+void profiles_boot(void); /* boot option `profiles=1`; on the boot CPU, when it has its idle thread */
 void profiles_init_cpu(struct cpu *cpu);
-/* Switches them on, or to another level, which begins anew, or off; and the count of instructions.
- * -E_UNSUPPORTED: CPUs have no counter of instructions. Hold no locks: it interrupts all CPUs. */
-int profiles_switch(enum profiles_level level, bool instructions);
+/* Switches them on, or to another level, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
+void profiles_switch(enum profiles_level level);
 /* Readers of guest memory cannot read the clock: says how late it is, a few times a second and in a panic. */
 void profiles_beat(uint64_t now);
 
@@ -235,7 +196,6 @@ void profiles_restart_syscall(struct thread *self, uint64_t now);
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next);
 /* The thread runs again, so what it blocked in ends; `traced`: thread->traced. */
 void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now);
-void profiles_resume_counted(struct thread *thread, uint32_t traced, uint64_t now); /* instructions, too */
 
 /* profiles_end.c */
 void profiles_end_thread(struct thread *thread); /* it will not run again */

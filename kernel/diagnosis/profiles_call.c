@@ -61,14 +61,6 @@ static __attribute__((noinline)) void leave_message(struct thread *self, uint32_
     begin_serving(self, profile, number, result, now);
 }
 
-/* Only at its end is it known which kind of fault it was. */
-static inline void name_fault(struct thread *thread, uint32_t traced)
-{
-    uint64_t *key = &thread->routines.at[0].key;
-    if (traced & TRACED_FAULT && trace_routine_kind(*key) == TRACE_ROUTINE_FAULT)
-        *key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
-}
-
 /* ---- System calls that are counted alone ---- */
 
 /* The key of a system call is its number. */
@@ -115,62 +107,10 @@ int64_t syscall_call_watched(struct thread *self, uint64_t number)
     return syscall_call_traced(self, (uint32_t)number);
 }
 
-/* ---- System calls while instructions are counted: then they are never counted alone ---- */
-
-/* What is served is counted at the begin of the system call that replies. */
-static __attribute__((noinline, cold)) void enter_counted(struct thread *self, uint32_t number, uint64_t now)
-{
-    struct routine_profile *profile = self->profile;
-    const bool served = profile && profile->served_since;
-    routine_begin_counted(&self->routines, 0, number, now);
-    if (!syscall_is_message(number))
-        return;
-    enter_message(self, number, now);
-    if (served && !profile->served_since && (number == SYS_ipc_reply || number == SYS_ipc_reply_receive))
-        profile_count_instructions(self, &profile->rows,
-                                   trace_routine_key(TRACE_ROUTINE_SERVED, profile->served_label),
-                                   self->routines.executed - profile->served_executed, 0);
-}
-
-static void end_counted(struct thread *self, struct routine_profile *profile, uint32_t number, int64_t result,
-                        uint64_t now)
-{
-    routine_end_counted(self, &profile->rows, 0, now);
-    begin_serving(self, profile, number, result, now);
-    if (profile->served_since == now)
-        profile->served_executed = self->routines.executed;
-}
-
-static __attribute__((noinline, cold)) void leave_counted(struct thread *self, uint32_t number,
-                                                          int64_t result, uint64_t now)
-{
-    if (syscall_is_message(number))
-        self->routines.at[0].key = number;
-    if (self->profile && self->routines.depth)
-        end_counted(self, self->profile, number, result, now);
-}
-
-void profiles_resume_counted(struct thread *thread, uint32_t traced, uint64_t now)
-{
-    struct routine_profile *profile = thread->profile;
-    if (!thread->routines.depth || !profile)
-        return;
-    if (traced & TRACED_SYSCALL) {
-        end_counted(thread, profile, traced & TRACED_NUMBER, frame_result(&thread->frame), now);
-        return;
-    }
-    name_fault(thread, traced);
-    routine_end_counted(thread, &profile->rows, 0, now);
-}
-
 /* ---- System calls ---- */
 
 void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
 {
-    if (PROFILES_INSTRUCTIONS()) {
-        enter_counted(self, number, now);
-        return;
-    }
     routine_begin(&self->routines, 0, number, now);
     if (syscall_is_message(number))
         enter_message(self, number, now);
@@ -178,9 +118,7 @@ void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now)
 
 void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now)
 {
-    if (PROFILES_INSTRUCTIONS())
-        leave_counted(self, number, result, now);
-    else if (syscall_is_message(number))
+    if (syscall_is_message(number))
         leave_message(self, number, result, now);
     else if (self->profile && self->routines.depth)
         routine_end(self, &self->profile->rows, &self->routines, 0, now);
@@ -192,10 +130,13 @@ void profiles_restart_syscall(struct thread *self, uint64_t now)
     profiles_end(self, now);
 }
 
+/* Only at its end is it known which kind of fault it was. */
 static __attribute__((noinline)) void resume_fault(struct thread *thread, struct routine_profile *profile,
                                                    uint32_t traced, uint64_t now)
 {
-    name_fault(thread, traced);
+    uint64_t *key = &thread->routines.at[0].key;
+    if (traced & TRACED_FAULT && trace_routine_kind(*key) == TRACE_ROUTINE_FAULT)
+        *key = trace_routine_key(TRACE_ROUTINE_FAULT, thread->fault_kind);
     routine_end(thread, &profile->rows, &thread->routines, 0, now);
 }
 
@@ -213,22 +154,6 @@ void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now)
 }
 
 /* ---- Switches ---- */
-
-/* A thread that runs can begin one more. */
-static inline void begin_out(struct thread *thread, uint16_t state, uint64_t now)
-{
-    routine_begin(&thread->routines, routine_depth(&thread->routines),
-                  trace_routine_key(TRACE_ROUTINE_OUT, state), now);
-}
-
-void profile_begin_out(struct thread *thread, enum thread_state state, uint64_t now)
-{
-    const uint64_t key = trace_routine_key(TRACE_ROUTINE_OUT, state);
-    if (profiles_instructions)
-        profile_begin_out_counted(&thread->routines, key, now);
-    else
-        begin_out(thread, (uint16_t)state, now);
-}
 
 /* The thread was OUT in a system call. Both end now, because nothing logs them apart. */
 static __attribute__((noinline)) void end_wait(struct thread *thread, struct routine_profile *profile,
@@ -252,7 +177,9 @@ static inline __attribute__((always_inline)) void count_switch(struct cpu *cpu, 
     const uint64_t now = cpu->switched_at;
     const uint32_t depth = next->routines.depth;
     struct routine_profile *profile = next->profile;
-    begin_out(prev, state, now);
+    /* a thread that runs can begin one more */
+    routine_begin(&prev->routines, routine_depth(&prev->routines),
+                  trace_routine_key(TRACE_ROUTINE_OUT, state), now);
     if (__builtin_expect(!profile_is_current(profile), 0))
         profile_make(next);
     else if (depth == 2 && next->traced & TRACED_SYSCALL && profiles_alone)
@@ -261,37 +188,17 @@ static inline __attribute__((always_inline)) void count_switch(struct cpu *cpu, 
         routine_end(next, &profile->rows, &next->routines, depth - 1, now);
 }
 
-/* The same while instructions are counted. */
-static __attribute__((noinline, cold)) void count_switch_instructions(struct cpu *cpu, struct thread *prev,
-                                                                      struct thread *next, uint16_t state)
-{
-    const uint64_t now = cpu->switched_at;
-    struct routine_profile *profile = next->profile;
-    profile_switch_instructions(cpu, &prev->routines, &next->routines);
-    profile_begin_out_counted(&prev->routines, trace_routine_key(TRACE_ROUTINE_OUT, state), now);
-    if (!profile_is_current(profile))
-        profile_make(next);
-    else if (next->routines.depth)
-        profile_end_out_counted(next, &profile->rows, now);
-}
-
 static __attribute__((noinline, cold)) void count_logged_switch(struct cpu *cpu, struct thread *prev,
                                                                 struct thread *next)
 {
     const uint32_t state = profiles_take_logged_switch(cpu, prev, next);
-    if (PROFILES_INSTRUCTIONS())
-        count_switch_instructions(cpu, prev, next, (uint16_t)state);
-    else
-        count_switch(cpu, prev, next, (uint16_t)state);
+    count_switch(cpu, prev, next, (uint16_t)state);
 }
 
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
     if (TRACE_ON_SCHED_SWITCH())
         count_logged_switch(cpu, prev, next);
-    else if (PROFILES_INSTRUCTIONS())
-        count_switch_instructions(cpu, prev, next,
-                                  (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed));
     else
         count_switch(cpu, prev, next, (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed));
 }

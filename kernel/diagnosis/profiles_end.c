@@ -51,7 +51,7 @@ static uint64_t time_out(struct routine_profile *profile)
     uint64_t time = 0;
     for (uint32_t i = 0; i < profile->head.count; i++) {
         const struct trace_profile_row *row = profile_row(profile, i);
-        if (trace_routine_kind(row->key) == TRACE_ROUTINE_OUT && !trace_key_is_of_instructions(row->key))
+        if (trace_routine_kind(row->key) == TRACE_ROUTINE_OUT)
             time += row->exclusive;
     }
     return time;
@@ -70,11 +70,8 @@ static void end_life(struct thread *thread, struct routine_profile *profile)
         trace_routine_kind(routines->at[routines->depth - 1].key) == TRACE_ROUTINE_OUT)
         now = routines->at[--routines->depth].since;
     const struct open_routines open = *routines;
-    if (routines->executed)
-        profile_close_instructions(thread, profile);
     profile_close_open(thread, profile, now);
     profile->head.life = now - profile->head.born;
-    profile->head.executed = routines->executed;
     profile->head.ran =
         is_off ? profile->head.life - time_out(profile) : thread->run_ticks - profile->ran_before;
     profile_end_program(profile, &open, now);

@@ -29,12 +29,6 @@ static void find_program(struct routine_profile *profile, const struct thread *t
     profile->head.program_pages = pages;
 }
 
-static void begin_epoch(struct trace_program *program, uint64_t epoch)
-{
-    __atomic_store_n(&program->counts_instructions, profiles_instructions, __ATOMIC_RELAXED);
-    __atomic_store_n(&program->epoch, epoch, __ATOMIC_RELAXED);
-}
-
 void profile_begin_program(struct routine_profile *profile, const struct thread *thread)
 {
     find_program(profile, thread);
@@ -42,7 +36,7 @@ void profile_begin_program(struct routine_profile *profile, const struct thread 
     profile->rows.program = &profile->no_program;
     profile->head.context = 0;
     if (program)
-        begin_epoch(program, profile->head.epoch);
+        __atomic_store_n(&program->epoch, profile->head.epoch, __ATOMIC_RELAXED);
 }
 
 /* The thread is about to count, or wants memory for more. */
@@ -54,7 +48,7 @@ static void use_program(struct routine_profile *profile, const struct thread *th
         return;
     if (!trace_program_counts(program, profile->head.epoch))
         __atomic_store_n(&program->clock.context, 0, __ATOMIC_RELAXED);
-    begin_epoch(program, profile->head.epoch);
+    __atomic_store_n(&program->epoch, profile->head.epoch, __ATOMIC_RELAXED);
     __atomic_store_n(&program->pages, profile->head.program_pages, __ATOMIC_RELAXED);
     profile->rows.program = &program->clock;
     profile->head.context = profile->head.program_page[0]; /* it begins with that word */
@@ -108,38 +102,34 @@ uint64_t profile_refused(const struct routine_profile *profile)
 
 /* ---- Ends ---------------------------------------------------------------------------------------------- */
 
-/* The parts of the thread's life, and of what it has executed, in which it was not in the kernel; by
- * trace_key_is_of_instructions(). */
-static void find_outside(struct routine_profile *profile, uint64_t outside[2])
+/* The part of the thread's life in which it was not in the kernel. */
+static uint64_t time_outside(struct routine_profile *profile)
 {
-    outside[0] = profile->head.life;
-    outside[1] = profile->head.executed;
+    uint64_t time = profile->head.life;
     for (uint32_t i = 0; i < profile->head.count; i++) {
         const struct trace_profile_row *row = profile_row(profile, i);
         if (trace_routine_kind(row->key) != TRACE_ROUTINE_SERVED)
-            outside[trace_key_is_of_instructions(row->key)] -=
-                trace_profile_least(outside[trace_key_is_of_instructions(row->key)], row->exclusive);
+            time -= trace_profile_least(time, row->exclusive);
     }
+    return time;
 }
 
 static void add_program(struct routine_profile *profile, const struct open_routines *open, uint64_t now)
 {
     const uint32_t rows = profile_program_rows(profile);
-    uint64_t outside[2];
+    uint64_t outside = time_outside(profile);
     struct trace_program_open rest =
         trace_program_open(profile_program(profile), profile->head.epoch, open, now);
-    find_outside(profile, outside);
     for (uint32_t i = 0; i < rows; i++) {
         const struct trace_profile_row *from = profile_program_row(profile, i);
         const uint64_t key = trace_program_key(from);
-        const bool instructions = trace_key_is_of_instructions(key);
-        const uint64_t most = instructions ? profile->head.executed : profile->head.life;
         if (!trace_routine_context(key))
             continue;
         struct trace_profile_row *row = profile_find_or_add(profile, key);
-        const uint64_t own = trace_program_add_row(row, from, most) + trace_program_take_open(&rest, key);
-        row->exclusive += trace_profile_least(outside[instructions], own);
-        outside[instructions] -= trace_profile_least(outside[instructions], own);
+        const uint64_t own =
+            trace_program_add_row(row, from, profile->head.life) + trace_program_take_open(&rest, key);
+        row->exclusive += trace_profile_least(outside, own);
+        outside -= trace_profile_least(outside, own);
     }
 }
 

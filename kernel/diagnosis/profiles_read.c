@@ -37,7 +37,6 @@ struct copy {
     uint32_t capacity;   /* of rows */
     uint32_t counted;    /* rows of the kernel that are in memory, first in the copy */
     uint32_t of_program; /* rows that its program has now */
-    uint64_t executed;   /* instructions, of all of it; 0: not counted */
     bool is_cut;         /* there are more rows */
     bool is_off;         /* profiles are, and its thread may have run since then */
 };
@@ -91,11 +90,11 @@ static void add_program_rows(struct copy *copy, const struct routine_profile *pr
     for (uint32_t i = 0; i < copy->of_program; i++) {
         const struct trace_profile_row *from = profile_program_row(profile, i);
         const uint64_t key = trace_program_key(from);
-        const uint64_t most = trace_key_is_of_instructions(key) ? open->executed : copy->to.head->life;
         if (!trace_routine_context(key))
             continue;
         struct trace_profile_row *row = trace_profile_append(&copy->to, key);
-        row->exclusive = trace_program_add_row(row, from, most) + trace_program_take_open(&rest, key);
+        row->exclusive =
+            trace_program_add_row(row, from, copy->to.head->life) + trace_program_take_open(&rest, key);
     }
 }
 
@@ -119,7 +118,6 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     copy->to.now = arch_clock();
     copy->to.head->life = load(&profile->head.life);
     copy->to.head->ran = load(&profile->head.ran);
-    copy->executed = load(&profile->head.executed);
     if (thread) {
         const uint64_t *words = (const uint64_t *)&thread->routines;
         for (unsigned i = 0; i < sizeof open / 8; i++)
@@ -134,10 +132,6 @@ static bool try_copy(struct copy *copy, struct routine_profile *profile)
     if (thread) {
         trace_profile_add_open(&copy->to, profile->head.born, &open,
                                load(&profile->rows.program->context) & TRACE_PROFILE_CONTEXT_MAX);
-        copy->executed = open.executed;
-        trace_profile_add_open_instructions(&copy->to, profile->head.born, &open,
-                                            load(&profile->rows.program->context) &
-                                                TRACE_PROFILE_CONTEXT_MAX);
         add_program_rows(copy, profile, &open);
     }
     return is_unchanged(profile, copy) && profile_program_moved(profile) == program_moved && whole;
@@ -171,7 +165,6 @@ static void copy_profile(struct copy *copy, struct routine_profile *profile)
     if (copy->is_off)
         copy->to.head->ran = copy->to.head->life - trace_profile_out(&copy->to);
     trace_profile_add_program(&copy->to);
-    trace_profile_add_program_instructions(&copy->to, copy->executed);
     trace_profile_drop_empty(&copy->to);
     describe(copy->to.head, profile, copy->to.now);
 }

@@ -24,9 +24,7 @@ static inline uint64_t time_of_end(uint32_t traced)
 
 static __attribute__((noinline, cold)) void measure_resumed(struct thread *thread, uint32_t traced)
 {
-    if (PROFILES_INSTRUCTIONS())
-        profiles_resume_counted(thread, traced, time_of_end(traced));
-    else if (PROFILES_ON())
+    if (PROFILES_ON())
         profiles_resume(thread, traced, time_of_end(traced));
     if (TRACE_ON_COUNTER_SYSCALL() && traced & TRACED_SYSCALL)
         counters_leave(thread, traced & TRACED_NUMBER);

@@ -274,7 +274,10 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     case TRACE_OP_SET_PROFILE:
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
     case TRACE_OP_SET_PROFILES:
-        return a > PROFILES_ALL || b > 1 ? -E_BAD_ARGUMENT : profiles_switch((enum profiles_level)a, b);
+        if (a > PROFILES_ALL || b)
+            return -E_BAD_ARGUMENT;
+        profiles_switch((enum profiles_level)a);
+        return 0;
     case TRACE_OP_BIND_COUNTERS:
         return b ? -E_BAD_ARGUMENT : counters_bind(a);
     case TRACE_OP_SET_LOW_WATER:

@@ -52,12 +52,10 @@ static struct switches {
     uint64_t minors[TRACE_CLASS_COUNT];
     uint64_t limited[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
     uint32_t profiles;                   /* routines are counted: enum profiles_level */
-    bool instructions;                   /* of routines */
 } now = {.mask = ~0ull,
          .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
          .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
-         .profiles = PROFILES_ALL,
-         .instructions = true},
+         .profiles = PROFILES_ALL},
   before;
 
 /* The sites in a memory object, in frames of their own. */
@@ -87,8 +85,6 @@ static bool is_on(const struct switches *switches, uint32_t id)
         return has_class || switches->profiles != PROFILES_OFF;
     if (minor == TRACE_SITE_ALL_PROFILES)
         return switches->profiles == PROFILES_ALL;
-    if (minor == TRACE_SITE_INSTRUCTIONS)
-        return switches->instructions;
     return has_class || (minor == TRACE_SITE_OR_ALL_PROFILES && switches->profiles == PROFILES_ALL);
 }
 
@@ -101,8 +97,7 @@ static bool has_changed(uint32_t id)
 
 static void compare_classes(void)
 {
-    const bool all = before.profiles != now.profiles || before.instructions != now.instructions;
-    changed_classes = all ? ~0ull : before.mask ^ now.mask;
+    changed_classes = before.profiles != now.profiles ? ~0ull : before.mask ^ now.mask;
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         if (before.minors[i] != now.minors[i] || before.limited[i] != now.limited[i])
             changed_classes |= 1ull << i;
@@ -140,7 +135,6 @@ static bool begin_change(void)
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
     now.profiles = profiles_level;
-    now.instructions = profiles_instructions;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
     memset(now.limited, 0, sizeof now.limited);
@@ -190,7 +184,7 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
 /* Routines are still counted: other CPUs go on for a while. */
 void trace_silence(bool silent)
 {
-    const struct switches counting = {.profiles = now.profiles, .instructions = now.instructions};
+    const struct switches counting = {.profiles = now.profiles};
     for (const struct trace_site *entry = trace_sites; entry < trace_sites_end; entry++)
         if (is_on(&now, entry->id) && !is_on(&counting, entry->id))
             switch_kernel_site(entry, !silent);

@@ -6,15 +6,11 @@
  * The thread's time, as its program clock counts it, moves from routine to routine at each enter and leave. A
  * reader on another CPU sees `since` change first, so it never finds time twice.
  *
- * Instructions have rows of their own. While they are counted no routine is nested so little that it is
- * counted in line (`fast_depth`), so counting time alone costs nothing more.
- *
  * When profiles begin anew the kernel changes `epoch`, at any time, and nothing else: the next enter drops
  * what is of an older one.
  */
 #include "internal.h"
 
-#include <arch/counter.h>
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/routine.h>
@@ -23,7 +19,6 @@
 #define FIRST_PAGES 2u /* rows for what most programs do */
 #define UNIT_SHIFT  48u
 #define REFUSED     UINT64_MAX
-#define FIRST_UNIT  ((uint32_t)(offsetof(struct trace_program, first) / TRACE_PROGRAM_UNIT))
 
 static _Thread_local struct trace_program *own __attribute__((tls_model("local-exec"))); /* NULL: not yet */
 static _Thread_local bool has_no_memory __attribute__((tls_model("local-exec")));        /* ever */
@@ -54,24 +49,6 @@ static inline uint64_t read_program_clock(const struct trace_program *program, u
     return *now - kernel;
 }
 
-struct executed {
-    uint64_t all, by_program;
-};
-
-/* What the thread has executed, at one moment, too: each routine of the kernel changes `counter`. */
-static struct executed read_executed(const struct trace_program *program)
-{
-    const struct trace_program_clock *clock = &program->clock;
-    struct executed executed;
-    uint64_t counter;
-    do {
-        counter = load(&clock->counter);
-        executed.all = load(&clock->executed) + (uint32_t)(arch_instructions() - (uint32_t)counter);
-        executed.by_program = executed.all - load(&clock->executed_in_kernel);
-    } while (load(&clock->counter) != counter);
-    return executed;
-}
-
 /* ---- Memory ---- */
 
 static inline uint64_t key_of(uint32_t context)
@@ -85,16 +62,9 @@ static inline uint64_t context_word(uint32_t context, uint32_t unit)
     return (uint64_t)unit << UNIT_SHIFT | context;
 }
 
-static void begin_instructions(struct trace_program *program)
-{
-    program->first[1] = (struct trace_profile_row){.key = key_of(0) | TRACE_PROFILE_INSTRUCTIONS};
-    program->rows = 2;
-    program->fast_depth = 0;
-    store(&program->since_executed, read_executed(program).by_program);
-}
-
 static void begin_anew(struct trace_program *program, uint64_t epoch)
 {
+    const uint32_t first = offsetof(struct trace_program, first) / TRACE_PROGRAM_UNIT;
     uint64_t now;
     store(&program->rows_epoch, 0);
     if (program->rows) /* else the memory is new */
@@ -102,12 +72,9 @@ static void begin_anew(struct trace_program *program, uint64_t epoch)
     program->first[0] = (struct trace_profile_row){.key = key_of(0)};
     program->rows = 1;
     program->depth = 0;
-    program->fast_depth = TRACE_PROGRAM_DEPTH;
     program->refused = 0;
-    store(&program->clock.context, context_word(0, FIRST_UNIT));
+    store(&program->clock.context, context_word(0, first));
     store(&program->since, read_program_clock(program, &now));
-    if (program->counts_instructions)
-        begin_instructions(program);
     __atomic_store_n(&program->rows_epoch, epoch, __ATOMIC_RELEASE); /* a reader finds no rows of before */
 }
 
@@ -142,7 +109,7 @@ static uint32_t place_of_next(const struct trace_program *program)
     return (before + index * TRACE_PROFILE_ROW_BYTES) / TRACE_PROGRAM_UNIT;
 }
 
-static uint32_t add_row(struct trace_program *program, uint64_t key, uint16_t *entry)
+static uint32_t add_row(struct trace_program *program, uint32_t context, uint16_t *entry)
 {
     const uint32_t unit = place_of_next(program);
     if (!unit)
@@ -150,57 +117,23 @@ static uint32_t add_row(struct trace_program *program, uint64_t key, uint16_t *e
     struct trace_profile_row *row = row_at(program, unit);
     if (row->key) /* else the memory is new */
         *row = (struct trace_profile_row){0};
-    row->key = key;
+    row->key = key_of(context);
     row->least = UINT64_MAX;
     *entry = (uint16_t)unit;
     __atomic_store_n(&program->rows, program->rows + 1, __ATOMIC_RELEASE); /* a reader finds the row */
     return unit;
 }
 
-/* The row with that key, for which the search begins at index `first`. 0: there is no memory for another row.
- */
-static uint32_t find_row(struct trace_program *program, uint64_t key, uint32_t first)
+/* 0: there is no memory for another row. */
+static uint32_t find_row(struct trace_program *program, uint32_t context)
 {
-    for (uint32_t i = first;; i++) {
+    for (uint32_t i = context;; i++) {
         uint16_t *entry = &program->index[i % TRACE_PROGRAM_INDEX];
         if (!*entry)
-            return add_row(program, key, entry);
-        if (row_at(program, *entry)->key == key)
+            return add_row(program, context, entry);
+        if (row_at(program, *entry)->key == key_of(context))
             return *entry;
     }
-}
-
-/* ---- Instructions ---- */
-
-/* NULL: there is no memory for it. */
-static struct trace_profile_row *row_of_instructions(struct trace_program *program, uint32_t context)
-{
-    const uint64_t key = key_of(context) | TRACE_PROFILE_INSTRUCTIONS;
-    const uint32_t unit = context ? find_row(program, key, context + TRACE_PROGRAM_INDEX / 2)
-                                  : FIRST_UNIT + TRACE_PROFILE_ROW_BYTES / TRACE_PROGRAM_UNIT;
-    return unit ? row_at(program, unit) : NULL;
-}
-
-static void give_instructions(struct trace_program *program, struct trace_profile_row *row,
-                              uint64_t by_program)
-{
-    const uint64_t executed = by_program - program->since_executed;
-    store(&program->since_executed, by_program);
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in give_time() */
-    if (row)
-        row->exclusive += executed;
-}
-
-/* The thread comes from the routine whose word for the kernel is `from` into that of this context. */
-static void enter_counted(struct trace_program *program, uint32_t depth, uint64_t from, uint32_t context)
-{
-    struct trace_profile_row *left = row_of_instructions(program, from & TRACE_PROFILE_CONTEXT_MAX),
-                             *row = row_of_instructions(program, context);
-    const struct executed executed = read_executed(program);
-    program->stack_executed[depth] = executed.all;
-    if (row)
-        row->begun++;
-    give_instructions(program, left, executed.by_program);
 }
 
 /* ---- Enter and leave ---- */
@@ -228,18 +161,15 @@ static inline void enter(struct trace_program *program, uint32_t depth, uint32_t
     give_time(program, row_at(program, (uint32_t)(from >> UNIT_SHIFT)), clock);
 }
 
-/* Its row is not where it is found at once, or not there yet, or may not be; or instructions are counted. */
+/* Its row is not where it is found at once, or not there yet, or may not be. */
 static __attribute__((noinline)) void enter_slowly(uint32_t context)
 {
     if (!is_counting(own) && !begin_counting())
         return;
-    const uint32_t depth = own->depth, unit = depth < TRACE_PROGRAM_DEPTH && context
-                                                  ? find_row(own, key_of(context), context)
-                                                  : 0;
+    const uint32_t depth = own->depth,
+                   unit = depth < TRACE_PROGRAM_DEPTH && context ? find_row(own, context) : 0;
     if (unit) {
         enter(own, depth, context, unit);
-        if (own->counts_instructions)
-            enter_counted(own, depth, own->stack[depth].from, context);
         return;
     }
     if (depth < TRACE_PROGRAM_DEPTH)
@@ -251,7 +181,7 @@ static __attribute__((noinline)) void enter_slowly(uint32_t context)
 void routine_enter(uint32_t context)
 {
     struct trace_program *program = own;
-    if (__builtin_expect(!is_counting(program) || program->depth >= program->fast_depth, 0)) {
+    if (__builtin_expect(!is_counting(program) || program->depth >= TRACE_PROGRAM_DEPTH, 0)) {
         enter_slowly(context);
         return;
     }
@@ -285,16 +215,6 @@ static inline void count(struct trace_profile_row *row, uint64_t elapsed)
         row->inclusive += elapsed;
 }
 
-/* The thread leaves the routine whose word for the kernel is `word`. */
-static void leave_counted(struct trace_program *program, uint32_t depth, uint64_t word)
-{
-    struct trace_profile_row *row = row_of_instructions(program, word & TRACE_PROFILE_CONTEXT_MAX);
-    const struct executed executed = read_executed(program);
-    give_instructions(program, row, executed.by_program);
-    if (row)
-        count(row, executed.all - program->stack_executed[depth]);
-}
-
 static inline void leave(struct trace_program *program, uint32_t depth)
 {
     uint64_t now;
@@ -305,26 +225,13 @@ static inline void leave(struct trace_program *program, uint32_t depth)
     count(row, now - program->stack[depth].since);
 }
 
-/* It had no row, or instructions are counted. */
-static __attribute__((noinline)) void leave_slowly(struct trace_program *program, uint32_t depth)
-{
-    const uint64_t word = program->clock.context;
-    if (depth >= TRACE_PROGRAM_DEPTH || program->stack[depth].from == REFUSED)
-        return;
-    leave(program, depth);
-    if (program->counts_instructions)
-        leave_counted(program, depth, word);
-}
-
 void routine_leave(void)
 {
     struct trace_program *program = own;
     if (__builtin_expect(!program || !program->depth, 0))
         return;
     const uint32_t depth = --program->depth;
-    if (__builtin_expect(depth >= program->fast_depth || program->stack[depth].from == REFUSED, 0))
-        leave_slowly(program, depth);
-    else
+    if (__builtin_expect(depth < TRACE_PROGRAM_DEPTH && program->stack[depth].from != REFUSED, 1))
         leave(program, depth);
 }
 

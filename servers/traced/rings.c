@@ -187,7 +187,7 @@ int64_t control_trace(const struct wire_request *request)
     case WIRE_OP_SET_PROFILE:
         return control(TRACE_OP_SET_PROFILE, request->a, request->b);
     case WIRE_OP_SET_PROFILES:
-        return control(TRACE_OP_SET_PROFILES, request->a, request->b);
+        return control(TRACE_OP_SET_PROFILES, request->a, 0);
     case WIRE_OP_BIND_COUNTERS:
         return control(TRACE_OP_BIND_COUNTERS, request->a, 0);
     case WIRE_OP_SAMPLE_LOCKS:

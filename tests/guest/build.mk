@@ -52,10 +52,6 @@ $(eval $(call user_program,test_profiles_program,tests/guest/profiles_program.c 
 BOOT_FILES += test/profiles_program=$(BA)/user/test_profiles_program
 GUEST_TESTS += profiles_program
 GUEST_profiles_program := timed append=profiles=1
-$(eval $(call user_program,test_profiles_instructions,tests/guest/profiles_instructions.c,$(BA)/lib/libtarnprof.a))
-BOOT_FILES += test/profiles_instructions=$(BA)/user/test_profiles_instructions
-GUEST_TESTS += profiles_instructions
-GUEST_profiles_instructions := plain smp=1 append=profiles=1
 # Its object is how much, and all of memory.
 $(eval $(call user_program,test_profiles_memory,tests/guest/profiles_memory.c,$(BA)/lib/libtarnprof.a))
 BOOT_FILES += test/profiles_memory=$(BA)/user/test_profiles_memory
@@ -171,7 +167,7 @@ GUEST_tables_moved := timed
 
 # Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
 # are ordinary programs.
-$(foreach t,$(addprefix profiles_,1 2 4 8 program instructions work) lock_tables scarce shell tables_moved tables_work \
+$(foreach t,$(addprefix profiles_,1 2 4 8 program work) lock_tables scarce shell tables_moved tables_work \
     tables_work_many trace_control trace_load trace_load_long trace_state trace_schema trace_damage \
     trace_locks trace_sites trace_counters trace_tables explore_pull,\
     $(eval AUTHORITY_test/$t := trace))

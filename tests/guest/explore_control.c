@@ -228,7 +228,7 @@ static void control_something(uint64_t r)
         break;
     case 2:
     case 3:
-        control(TRACE_OP_SET_PROFILES, a % 3, a >> 2 & 1);
+        control(TRACE_OP_SET_PROFILES, a % 3, 0);
         break;
     case 4:
         control(TRACE_OP_SAMPLE_LOCKS, a & 1 ? ~0ull : (a >> 1) % 64, a & 128 ? 1u << (a >> 8) % 5 : 0);

@@ -319,7 +319,9 @@ static int64_t switch_profiles(uint64_t on)
 
 static void test_switch(void)
 {
-    check(switch_profiles(3) == -E_BAD_ARGUMENT, "only 0, 1 and 2 switch");
+    check(switch_profiles(3) == -E_BAD_ARGUMENT &&
+              sys_trace_control(SLOT_TRACE, TRACE_OP_SET_PROFILES, 1, 1) == -E_BAD_ARGUMENT,
+          "only 0, 1 and 2 switch");
     check(switch_profiles(0) == 0, "profiles are switched off");
     const uint64_t off = own_times(TRACE_ROUTINE_SYSCALL, SYS_null);
     sys_null();

@@ -17,7 +17,6 @@
 #include <tarn/runtime.h>
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
-#include <tests/guest/own_profile.h>
 #include <tests/guest/profiles_functions.h>
 #include <trace/events.h>
 #include <user/tarnprof/routines.h>
@@ -65,6 +64,17 @@ static void recurse(unsigned depth)
 
 /* ---- reading --------------------------------------------------------------------------------------------
  */
+
+/* Leaves the own thread's profile, or that kind of profile of the own process, in `profile`. */
+static bool read_own(enum trace_profile_of of)
+{
+    profile.serial = 0;
+    while (tarnprof_next(&profile, TARNPROF_OWN) > 0)
+        if (profile.head->of == of &&
+            (of != TRACE_PROFILE_THREAD || profile.head->tid == arch_thread_block()->tid))
+            return true;
+    return false;
+}
 
 static uint32_t number_of(const char *name, const void *function)
 {
@@ -122,7 +132,7 @@ static bool adds_up(void)
 static void test_macro(void)
 {
     do_all();
-    if (!read_own(&profile, TRACE_PROFILE_THREAD)) {
+    if (!read_own(TRACE_PROFILE_THREAD)) {
         check(false, "the profile");
         return;
     }
@@ -152,14 +162,14 @@ static void test_macro(void)
 static void test_recursion(void)
 {
     recurse(CALLS);
-    read_own(&profile, TRACE_PROFILE_THREAD);
+    read_own(TRACE_PROFILE_THREAD);
     const uint64_t refused = profile.head ? profile.head->refused : 0;
     struct trace_profile_row row = program_row("recurse", NULL);
     check(row.ended == CALLS + 1, "recursive calls are counted");
     check(row.inclusive == time_in(number_of("recurse", NULL), true) && row.inclusive == row.greatest,
           "their time is counted once");
     recurse(DEEP);
-    read_own(&profile, TRACE_PROFILE_THREAD);
+    read_own(TRACE_PROFILE_THREAD);
     row = program_row("recurse", NULL);
     check(row.ended == CALLS + 1 + TRACE_PROGRAM_DEPTH &&
               profile.head->refused == refused + DEEP + 1 - TRACE_PROGRAM_DEPTH,
@@ -182,7 +192,7 @@ static void test_threads(void)
     pthread_join(thread, NULL);
     for (unsigned attempt = 0; attempt < ATTEMPTS && !after.ended; attempt++) { /* it ends a little later */
         sys_thread_sleep(deadline_after(MS));
-        if (read_own(&profile, TRACE_PROFILE_ENDED))
+        if (read_own(TRACE_PROFILE_ENDED))
             after = program_row("call_kernel", NULL);
     }
     check(after.ended == 1 &&
@@ -201,7 +211,7 @@ static void test_functions(void)
 {
     const void *function = (const void *)(uintptr_t)function_address();
     call_functions();
-    read_own(&profile, TRACE_PROFILE_THREAD);
+    read_own(TRACE_PROFILE_THREAD);
     check(program_row(NULL, function).ended == CALLS, "functions are counted by their address");
     check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number_of(NULL, function)).ended == CALLS, "and merged");
 }
@@ -235,7 +245,7 @@ static void test_names(void)
           "common routines have names, too");
     tarnprof_free_names(&names);
     const uint32_t number = number_of("call_kernel", NULL);
-    check(run_child("call") == 0 && read_own(&profile, TRACE_PROFILE_CHILDREN) &&
+    check(run_child("call") == 0 && read_own(TRACE_PROFILE_CHILDREN) &&
               row_of(TRACE_ROUTINE_PROGRAM, 0, number).ended == 1 &&
               row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number).ended == CALLS,
           "another process of the program has the same numbers, and its parent gets its rows");
@@ -275,7 +285,7 @@ static int be_hostile(void)
     struct trace_program *program = (struct trace_program *)sys_profile_map(8);
     for (unsigned i = 0; i < READS && (int64_t)program > 0; i++) {
         write_anything(program);
-        if (!read_own(&profile, TRACE_PROFILE_THREAD) || !adds_up())
+        if (!read_own(TRACE_PROFILE_THREAD) || !adds_up())
             return 1;
         for (uint32_t r = 0; r < profile.head->rows; r++)
             if (profile.rows[r].inclusive > profile.head->life || profile.rows[r].ended > profile.head->life)
@@ -288,7 +298,7 @@ static int be_hostile(void)
 static void test_hostile(void)
 {
     check(run_child("hostile") == 0, "nothing that a program writes makes its rows not add up");
-    check(read_own(&profile, TRACE_PROFILE_CHILDREN) && adds_up(), "nor those that its parent gets");
+    check(read_own(TRACE_PROFILE_CHILDREN) && adds_up(), "nor those that its parent gets");
 }
 
 /* ---- switching ------------------------------------------------------------------------------------------
@@ -304,14 +314,14 @@ static void test_switch(void)
     const uint32_t number = number_of("recurse", NULL);
     check(switch_profiles(0), "profiles are switched off");
     call_kernel();
-    read_own(&profile, TRACE_PROFILE_THREAD);
+    read_own(TRACE_PROFILE_THREAD);
     const uint64_t off = program_row("call_kernel", NULL).ended;
     call_kernel();
-    check(read_own(&profile, TRACE_PROFILE_THREAD) && program_row("call_kernel", NULL).ended == off,
+    check(read_own(TRACE_PROFILE_THREAD) && program_row("call_kernel", NULL).ended == off,
           "then routines are not counted");
     check(switch_profiles(1) && number_of("call_kernel", NULL) == 0, "on again, there are no names");
     call_kernel();
-    check(read_own(&profile, TRACE_PROFILE_THREAD) && program_row("call_kernel", NULL).ended == 1 &&
+    check(read_own(TRACE_PROFILE_THREAD) && program_row("call_kernel", NULL).ended == 1 &&
               number_of("call_kernel", NULL) == TRACE_CONTEXT_NAMED && number > TRACE_CONTEXT_NAMED,
           "routines are counted anew, with new numbers");
     check(adds_up(), "and add up");
@@ -331,7 +341,7 @@ static void test_calls(void)
     const int c = file ? getc(file) : EOF;
     if (file)
         fclose(file);
-    check(read_own(&profile, TRACE_PROFILE_THREAD) && c != EOF, "a file is read");
+    check(read_own(TRACE_PROFILE_THREAD) && c != EOF, "a file is read");
     const struct trace_profile_row reading = row_of(TRACE_ROUTINE_PROGRAM, 0, 3);
     check(row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended >= CALLS &&
               row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_FREE).ended >= CALLS,
@@ -350,8 +360,7 @@ static void test_calls(void)
     check(served > 1, "requests are counted in their server");
     check(switch_profiles(1), "no longer");
     free(malloc(100));
-    check(read_own(&profile, TRACE_PROFILE_THREAD) &&
-              row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended == 0,
+    check(read_own(TRACE_PROFILE_THREAD) && row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended == 0,
           "allocation is not counted");
 }
 

@@ -46,7 +46,7 @@ static int64_t switch_something(uint64_t *random, uint64_t kinds)
                    event = TRACE_ID(a % 30, (uint32_t)(b % 16));
     switch (child_random(random) % kinds) {
     case 0:
-        return control(TRACE_OP_SET_PROFILES, a % 3, b >> 60 & 1);
+        return control(TRACE_OP_SET_PROFILES, a % 3, 0);
     case 1:
         return control(TRACE_OP_SET_MASK, a & 1 ? ~0ull : b, 0);
     case 2:

@@ -26,8 +26,8 @@ def signed(number):
 
 
 def label_of(number):
-    """As in a key: 47 bits, with their sign."""
-    return signed(((number & (1 << 47) - 1) << 17 & (1 << 64) - 1)) >> 17
+    """As in a key: 48 bits, with their sign."""
+    return signed(((number & (1 << 48) - 1) << 16 & (1 << 64) - 1)) >> 16
 
 
 class Row:
@@ -70,26 +70,23 @@ def rows_by_routine():
 
 
 class Profile:
-    """One that was read. rows, instructions: contexts added up; in_context: by kind, argument and context."""
+    """One that was read. rows: contexts added up; in_context: by kind, argument and context."""
 
     def __init__(self, words):
         self.of, self.pid, self.tid, self.threads, self.life, self.ran, self.until = map(int, words[:7])
-        self.name, self.rows, self.instructions = words[7] if len(words) > 7 else "", rows_by_routine(), rows_by_routine()
-        self.in_context = rows_by_routine()
+        self.name, self.rows, self.in_context = words[7] if len(words) > 7 else "", rows_by_routine(), rows_by_routine()
 
     def thread(self):
         return self.tid or self.name
 
     def add_line(self, words):
         key, numbers = int(words[0], 16), list(map(int, words[1:6]))
-        argument = label_of(key >> 32 << 15 | key & 0x7fff)
+        argument = label_of(key >> 32 << 16 | key & 0xffff)
         row = Row()
         row.ended, row.inclusive, row.exclusive, row.least, row.greatest = numbers
         row.times.update({int(bucket): int(times) for bucket, times in (word.split(":") for word in words[6:])})
-        (self.instructions if key >> 15 & 1 else self.rows)[key >> 16 & 15, argument].add(row)
-
-        if not key >> 15 & 1:
-            self.in_context[key >> 16 & 15, argument, key >> 20 & 0xfff].add(row)
+        self.rows[key >> 16 & 15, argument].add(row)
+        self.in_context[key >> 16 & 15, argument, key >> 20 & 0xfff].add(row)
 
     def of_program(self, context):
         return self.in_context.get((PROGRAM, 0, context), Row())
@@ -97,9 +94,6 @@ class Profile:
     def serves(self):
         """Contexts that are requests."""
         return {context for kind, _, context in self.in_context if kind == PROGRAM and COMMON <= context < NAMED}
-
-    def executed(self):
-        return sum(row.exclusive for (kind, _), row in self.instructions.items() if kind != SERVED)
 
 
 class Printed:

@@ -5,15 +5,11 @@
  * A *routine* is a pair of begin and end that the kernel counts: a system call, a fault of one kind, and so
  * on. Each thread has a profile: a row for each routine and *context*, the routine of the program from which
  * it was entered. Routines of programs have rows, too, which the programs fill (struct trace_program).
- * FORMAT.md, "Profiles", explains times and reading, also that of guest memory.
- *
- * All times are in ticks. If instructions are counted, too, each routine has another row for them, with the
- * same counters in instructions: its key has TRACE_PROFILE_INSTRUCTIONS.
+ * FORMAT.md, "Profiles", explains times and reading, also that of guest memory. All times are in ticks.
  */
 #ifndef TRACE_FORMAT_PROFILE_H
 #define TRACE_FORMAT_PROFILE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* What a routine is; `argument` distinguishes routines of one kind. At most 16. */
@@ -35,16 +31,15 @@ enum trace_routine_kind {
 };
 #define TRACE_ROUTINE_KINDS 12u
 
-/* A row's key. Bits 0 to 14 and 32 to 63: argument, of which 47 bits count; 15: the row is of instructions;
- * 16 to 19: kind; 20 to 31: context. The lower half is enough to find nearly all rows in one step. */
-#define TRACE_PROFILE_INSTRUCTIONS  (1ull << 15)
+/* A row's key. Bits 0 to 15 and 32 to 63: argument, of which 48 bits count; 16 to 19: kind; 20 to 31:
+ * context. The lower half is enough to find nearly all rows in one step. */
 #define TRACE_PROFILE_CONTEXT_SHIFT 20u
 #define TRACE_PROFILE_CONTEXT_MAX   0xfffu
 #define TRACE_PROFILE_NO_KEY        (~0ull)
 
 static inline uint64_t trace_routine_key(enum trace_routine_kind kind, uint64_t argument)
 {
-    return (argument & 0x7fff) | (uint64_t)kind << 16 | (argument >> 15) << 32;
+    return (argument & 0xffff) | (uint64_t)kind << 16 | (argument >> 16) << 32;
 }
 
 static inline enum trace_routine_kind trace_routine_kind(uint64_t key)
@@ -60,13 +55,7 @@ static inline uint32_t trace_routine_context(uint64_t key)
 /* Extends the sign: labels of the kernel's messages are small negative numbers. */
 static inline uint64_t trace_routine_argument(uint64_t key)
 {
-    return (uint64_t)((int64_t)((key >> 32) << 32) >> 17) | (key & 0x7fff);
-}
-
-/* Whether a row counts instructions, and not ticks. */
-static inline bool trace_key_is_of_instructions(uint64_t key)
-{
-    return key & TRACE_PROFILE_INSTRUCTIONS;
+    return (uint64_t)((int64_t)((key >> 32) << 32) >> 16) | (key & 0xffff);
 }
 
 #define TRACE_PROFILE_BUCKETS 32u
@@ -94,9 +83,7 @@ enum trace_profile_of {
 };
 
 /* What profile_read returns, at one moment; `rows` rows follow. What is open at this moment counts: the
- * exclusive times of all rows but TRACE_ROUTINE_SERVED add up to `life`, and exclusive instructions to what
- * the thread has executed. Of a thread that runs that is up to its last begin, end or switch, because each
- * CPU has a counter of its own. */
+ * exclusive times of all rows but TRACE_ROUTINE_SERVED add up to `life`. */
 struct trace_profile {
     uint64_t serial; /* of this profile, never reused; the next read's argument */
     uint32_t of;     /* enum trace_profile_of */
@@ -166,7 +153,7 @@ struct trace_routine_list {
  * the thread did not run. The kernel counts that in `kernel`. So the exclusive time of a row is only in its
  * routine, and is never negative; rows of programs and of the kernel add up. The inclusive
  * time is of the clock, and of outermost calls only: those of a routine inside of itself are part of it.
- * `begun` counts entries. Instructions are counted in the same way.
+ * `begun` counts entries.
  */
 #define TRACE_PROGRAM_PAGES 32u
 #define TRACE_PROGRAM_INDEX 512u
@@ -178,33 +165,25 @@ struct trace_program {
         /* Written by the program: in bits 0 to 11 the routine that it is in, in 48 to 63 where its row is. */
         uint64_t context;
         uint64_t kernel; /* by the kernel: ticks in its routines, and not running */
-        /* By the kernel, if instructions are counted, when the last of its routines ended: what the thread
-         * had executed, and of that in those routines; and the CPU's counter. */
-        uint64_t executed, executed_in_kernel, counter;
     } clock;
-    uint64_t since;          /* by the program: program clock; `context` has no time from here on */
-    uint64_t since_executed; /* the same in instructions */
-    uint64_t epoch;          /* by the kernel: changes when profiles begin anew */
-    uint64_t rows_epoch;     /* by the program: the epoch that its rows are of; another one: there are none */
-    uint64_t refused;        /* by the program: entries that found no number or no row */
-    uint32_t rows;           /* by the program: in use */
-    uint32_t pages;          /* by the kernel: mapped page frames, this one included */
-    uint32_t counts_instructions; /* by the kernel, before `epoch`: 1 or 0 */
+    uint64_t since;      /* by the program: program clock; `context` has no time from here on */
+    uint64_t epoch;      /* by the kernel: changes when profiles begin anew */
+    uint64_t rows_epoch; /* by the program: the epoch that its rows are of; another one: there are none */
+    uint64_t refused;    /* by the program: entries that found no number or no row */
+    uint32_t rows;       /* by the program: in use */
+    uint32_t pages;      /* by the kernel: mapped page frames, this one included */
     /* The rest is for the program itself. */
-    uint32_t depth;      /* routines that it is inside of */
-    uint32_t fast_depth; /* at less than that, time alone is counted in line */
+    uint32_t depth; /* routines that it is inside of */
     uint32_t reserved;
     uint16_t index[TRACE_PROGRAM_INDEX]; /* where the row of a routine is, in units; 0: free */
     struct {
         uint64_t since; /* clock */
         uint64_t from;  /* clock.context before; ~0: it found no row, and counts as part of what it is in */
     } stack[TRACE_PROGRAM_DEPTH];
-    uint64_t stack_executed[TRACE_PROGRAM_DEPTH]; /* instructions of the thread at `since` */
-    uint64_t unused[3];
-    /* The first has context 0; if instructions are counted, the second, too. */
-    struct trace_profile_row first[4];
+    /* The first one has context 0. */
+    struct trace_profile_row first[6];
 };
-#define TRACE_PROGRAM_FIRST_ROWS 4u
+#define TRACE_PROGRAM_FIRST_ROWS 6u
 #define TRACE_PROGRAM_PAGE_ROWS  (4096u / TRACE_PROFILE_ROW_BYTES)
 #define TRACE_PROGRAM_ROWS_MAX \
     (TRACE_PROGRAM_FIRST_ROWS + (TRACE_PROGRAM_PAGES - 1) * TRACE_PROGRAM_PAGE_ROWS)
@@ -226,17 +205,9 @@ struct open_routines {
         uint64_t key;    /* without context */
     } at[OPEN_ROUTINES_MAX];
     uint32_t depth, reserved;
-    /* While instructions are counted: */
-    struct open_instructions {
-        uint64_t since;  /* of the thread's, when it began */
-        uint64_t nested; /* inside of what was nested */
-    } instructions[OPEN_ROUTINES_MAX];
-    uint64_t executed;           /* by the thread, up to its last begin, end or switch */
-    uint64_t executed_in_kernel; /* of these, in its outermost routines of the kernel */
-    uint64_t apart;              /* while it runs: its CPU's count less `executed` */
 };
 
-#define TRACE_PROFILE_LIST_MAGIC 0x5461726e50726f73ull /* "TarnPros" */
+#define TRACE_PROFILE_LIST_MAGIC 0x5461726e50726f74ull /* "TarnProt" */
 #define TRACE_PROFILE_HEAD_MAGIC 0x5461726e50726f66ull /* "TarnProf" */
 #define TRACE_PROFILE_PAGES      31u
 
@@ -267,7 +238,6 @@ struct trace_profile_head {
     uint64_t name;               /* address of 16 bytes; 0: none */
     uint64_t born;               /* a living thread's: ticks */
     uint64_t life, ran, refused; /* of those that have ended */
-    uint64_t executed;           /* instructions, of the same */
     uint64_t open;               /* address of a living thread's struct open_routines; else 0 */
     uint64_t context; /* address of the word with the context that the thread is in; 0: context 0 */
     uint32_t count;   /* of rows. Each is complete when it is counted. */

@@ -15,8 +15,7 @@
 #include <trace/format/profile.h>
 
 #define TRACE_PROFILE_FILE_MAGIC   0x54507266u /* "TPrf" */
-/* 2: rows may be of instructions, and keys have a bit for that. Readers read version 1, too. */
-#define TRACE_PROFILE_FILE_VERSION 2u
+#define TRACE_PROFILE_FILE_VERSION 1u
 
 enum trace_profile_record_kind {
     TRACE_PROFILE_BEGIN = 1, /* struct trace_profile_begin */

@@ -161,8 +161,8 @@ enum wire_operation {
     /* The profile of routines that follows the one with serial number a (0: the first); reply data: struct
      * trace_profile and its rows (profile.h) in the guest's byte order; nothing: there is none. */
     WIRE_OP_PROFILES = 25,
-    WIRE_OP_SET_PROFILES = 26, /* a = 1, 2: counts routines, from now on anew, 2: those of all programs; 0:
-                                  stops. b = 1: counts instructions, too; -E_UNSUPPORTED */
+    /* a = 1, 2: counts routines, from now on anew, 2: those of all programs; 0: stops */
+    WIRE_OP_SET_PROFILES = 26,
     /* The routines of programs (struct trace_routine of profile.h) with number a and above that the kernel
      * has given names to, in its byte order, as many as the reply can have; nothing: there are no more. */
     WIRE_OP_ROUTINES = 27,

@@ -82,20 +82,11 @@ static enum trace_profile_got take_begin(struct trace_profile_reader *reader, ui
     memcpy(begin, reader->payload, sizeof *begin);
     if (swaps)
         swap_begin(begin);
-    reader->version = begin->version;
-    if (begin->version < 1 || begin->version > TRACE_PROFILE_FILE_VERSION)
+    if (begin->version != TRACE_PROFILE_FILE_VERSION)
         return say(reader, "another version of the format");
     if (begin->row_bytes != sizeof(struct trace_profile_row))
         return say(reader, "rows of another version");
     return begin->clock_hz ? TRACE_PROFILE_GOT_SNAPSHOT : say(reader, "a clock without a rate");
-}
-
-/* In version 1 the argument had 16 bits of the lower half. */
-static void renew_key(struct trace_profile_row *row)
-{
-    const uint64_t key = row->key,
-                   context = key & (uint64_t)TRACE_PROFILE_CONTEXT_MAX << TRACE_PROFILE_CONTEXT_SHIFT;
-    row->key = trace_routine_key(trace_routine_kind(key), (key >> 32) << 16 | (key & 0xffff)) | context;
 }
 
 static enum trace_profile_got take_profile(struct trace_profile_reader *reader, uint32_t bytes, bool swaps,
@@ -112,8 +103,6 @@ static enum trace_profile_got take_profile(struct trace_profile_reader *reader, 
         return say(reader, "a profile whose rows do not fit");
     if (head->serial <= after)
         return say(reader, "profiles out of order");
-    for (uint32_t i = 0; reader->version < 2 && i < head->rows; i++)
-        renew_key(&((struct trace_profile_row *)(head + 1))[i]);
     return !visit || visit(context, head, (const struct trace_profile_row *)(head + 1))
                ? TRACE_PROFILE_GOT_SNAPSHOT
                : say(reader, "reading was stopped");

@@ -24,7 +24,7 @@ struct trace_profile_reader {
     /* Called for names of routines of programs, which follow those of the call before; NULL: they are passed
      * over. The context is that of the visits. False: stop. */
     bool (*take_names)(void *context, const struct trace_routine *list, uint32_t count);
-    uint32_t named, version; /* the reader's: how many there were in the snapshot; its version */
+    uint32_t named; /* the reader's: how many there were in the snapshot */
 };
 
 /* What was read. CUT: the file ends in the middle. */

@@ -68,8 +68,7 @@ bool trace_shares_add(struct trace_process_shares *process, const struct trace_p
         for (unsigned i = 0; i < sizeof process->name; i++)
             process->name[i] = head->name[i];
     for (uint32_t i = 0; i < head->rows; i++)
-        if (trace_routine_kind(rows[i].key) != TRACE_ROUTINE_SERVED &&
-            !trace_key_is_of_instructions(rows[i].key))
+        if (trace_routine_kind(rows[i].key) != TRACE_ROUTINE_SERVED)
             process->ticks[share_of(rows[i].key)] += rows[i].exclusive;
     return true;
 }

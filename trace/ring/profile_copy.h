@@ -19,8 +19,8 @@ struct trace_profile_copy {
     uint64_t now; /* the moment */
 };
 
-/* Of what is open, and of the program in none of its routines; and the same of instructions. */
-#define TRACE_PROFILE_ROWS_BESIDES (2 * (OPEN_ROUTINES_MAX + 1u))
+/* Of what is open, and of the program in none of its routines. */
+#define TRACE_PROFILE_ROWS_BESIDES (OPEN_ROUTINES_MAX + 1u)
 
 static inline struct trace_profile_row *trace_profile_append(struct trace_profile_copy *copy, uint64_t key)
 {
@@ -48,21 +48,6 @@ static inline void trace_profile_add_open(struct trace_profile_copy *copy, uint6
         if (routine->since >= born && inner >= routine->since)
             trace_profile_row_of(copy, routine->key | context << TRACE_PROFILE_CONTEXT_SHIFT)->exclusive +=
                 inner - routine->since - routine->nested;
-    }
-}
-
-/* As trace_profile_add_open(), for instructions, if they are counted. */
-static inline void trace_profile_add_open_instructions(struct trace_profile_copy *copy, uint64_t born,
-                                                       const struct open_routines *open, uint64_t context)
-{
-    for (uint32_t i = 0; open->executed && i < open->depth && i < OPEN_ROUTINES_MAX; i++) {
-        const struct open_instructions *routine = &open->instructions[i];
-        const uint64_t inner =
-            i + 1 < open->depth && i + 1 < OPEN_ROUTINES_MAX ? routine[1].since : open->executed;
-        if (open->at[i].since >= born && inner > routine->since)
-            trace_profile_row_of(copy, open->at[i].key | context << TRACE_PROFILE_CONTEXT_SHIFT |
-                                           TRACE_PROFILE_INSTRUCTIONS)
-                ->exclusive += inner - routine->since - routine->nested;
     }
 }
 
@@ -134,14 +119,11 @@ static inline uint32_t trace_program_row_index(uint32_t number)
 static inline uint64_t trace_program_key(const struct trace_profile_row *from)
 {
     return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) |
-           (trace_profile_load(&from->key) &
-            (TRACE_PROFILE_INSTRUCTIONS | (uint64_t)TRACE_PROFILE_CONTEXT_MAX
-                                              << TRACE_PROFILE_CONTEXT_SHIFT));
+           (uint64_t)trace_routine_context(trace_profile_load(&from->key)) << TRACE_PROFILE_CONTEXT_SHIFT;
 }
 
 /* Adds what is credible of a program's row, but not its exclusive time: returns that. Each call takes at
- * least a tick, so there are no more calls than ticks of life; or, of a row of instructions, than the thread
- * has executed. */
+ * least a tick, so there are no more calls than ticks of life. */
 static inline uint64_t trace_program_add_row(struct trace_profile_row *to,
                                              const struct trace_profile_row *from, uint64_t life)
 {
@@ -168,37 +150,30 @@ static inline uint64_t trace_profile_difference(uint64_t later, uint64_t earlier
     return later > earlier ? later - earlier : 0;
 }
 
-/* What the program's current routine has not been given yet, at `now`; by trace_key_is_of_instructions(). */
+/* The time that the program's current routine has not been given yet, at `now`. */
 struct trace_program_open {
     uint32_t context; /* which routine it is; 0: none */
-    uint64_t rest[2];
+    uint64_t rest;
 };
 
 static inline struct trace_program_open trace_program_open(const struct trace_program *program,
                                                            uint64_t epoch, const struct open_routines *open,
                                                            uint64_t now)
 {
-    struct trace_program_open rest = {0};
     if (!trace_program_counts(program, epoch))
-        return rest;
-    const uint64_t outside = open->depth ? open->at[0].since : now,
-                   executed = open->depth ? open->instructions[0].since : open->executed;
-    rest.context = (uint32_t)(trace_profile_load(&program->clock.context) & TRACE_PROFILE_CONTEXT_MAX);
-    rest.rest[0] = trace_profile_difference(outside - trace_profile_load(&program->clock.kernel),
-                                            trace_profile_load(&program->since));
-    if (open->executed)
-        rest.rest[1] = trace_profile_difference(executed - open->executed_in_kernel,
-                                                trace_profile_load(&program->since_executed));
-    return rest;
+        return (struct trace_program_open){0};
+    const uint64_t outside = open->depth ? open->at[0].since : now;
+    return (struct trace_program_open){
+        (uint32_t)(trace_profile_load(&program->clock.context) & TRACE_PROFILE_CONTEXT_MAX),
+        trace_profile_difference(outside - trace_profile_load(&program->clock.kernel),
+                                 trace_profile_load(&program->since))};
 }
 
 /* Takes it, if the row with this key gets it. */
 static inline uint64_t trace_program_take_open(struct trace_program_open *open, uint64_t key)
 {
-    uint64_t *rest = &open->rest[trace_key_is_of_instructions(key)], taken = *rest;
-    if (trace_routine_context(key) != open->context)
-        return 0;
-    *rest = 0;
+    const uint64_t taken = trace_routine_context(key) == open->context ? open->rest : 0;
+    open->rest -= taken;
     return taken;
 }
 
@@ -208,44 +183,28 @@ static inline bool trace_profile_is_program(const struct trace_profile_row *row)
     return trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM && trace_routine_context(row->key);
 }
 
-/* The exclusive times, or, with TRACE_PROFILE_INSTRUCTIONS, instructions of all rows of the kernel. */
-static inline uint64_t trace_profile_in_kernel(const struct trace_profile_copy *copy, uint64_t instructions)
+/* The exclusive times of all rows of the kernel. */
+static inline uint64_t trace_profile_in_kernel(const struct trace_profile_copy *copy)
 {
-    uint64_t sum = 0;
+    uint64_t time = 0;
     for (uint32_t i = 0; i < copy->head->rows; i++)
-        if ((copy->rows[i].key & TRACE_PROFILE_INSTRUCTIONS) == instructions &&
-            trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
+        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
             !trace_profile_is_program(&copy->rows[i]))
-            sum += copy->rows[i].exclusive;
-    return sum;
+            time += copy->rows[i].exclusive;
+    return time;
 }
 
-/* The program's rows get at most `left`, and what they leave is of none of its routines. */
-static inline void trace_profile_divide(struct trace_profile_copy *copy, uint64_t left, uint64_t instructions)
+/* What the kernel's rows leave of the life is the program's: its rows get at most that, and what they leave
+ * is of none of its routines. */
+static inline void trace_profile_add_program(struct trace_profile_copy *copy)
 {
+    uint64_t left = trace_profile_difference(copy->head->life, trace_profile_in_kernel(copy));
     for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_profile_is_program(&copy->rows[i]) &&
-            (copy->rows[i].key & TRACE_PROFILE_INSTRUCTIONS) == instructions) {
+        if (trace_profile_is_program(&copy->rows[i])) {
             copy->rows[i].exclusive = trace_profile_least(copy->rows[i].exclusive, left);
             left -= copy->rows[i].exclusive;
         }
-    trace_profile_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) | instructions)->exclusive = left;
-}
-
-/* What the kernel's rows leave of the life is the program's. */
-static inline void trace_profile_add_program(struct trace_profile_copy *copy)
-{
-    trace_profile_divide(copy, trace_profile_difference(copy->head->life, trace_profile_in_kernel(copy, 0)),
-                         0);
-}
-
-/* What the kernel's rows leave of the thread's instructions. 0: they are not counted. */
-static inline void trace_profile_add_program_instructions(struct trace_profile_copy *copy, uint64_t executed)
-{
-    const uint64_t in_kernel = trace_profile_in_kernel(copy, TRACE_PROFILE_INSTRUCTIONS);
-    if (executed)
-        trace_profile_divide(copy, executed - trace_profile_least(in_kernel, executed),
-                             TRACE_PROFILE_INSTRUCTIONS);
+    trace_profile_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = left;
 }
 
 /* Time in which the thread did not run. */
@@ -253,8 +212,7 @@ static inline uint64_t trace_profile_out(const struct trace_profile_copy *copy)
 {
     uint64_t time = 0;
     for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT &&
-            !trace_key_is_of_instructions(copy->rows[i].key))
+        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
             time += copy->rows[i].exclusive;
     return time;
 }

@@ -123,7 +123,6 @@ void trace_ring_heartbeat(void);
 #define TRACE_SITE_PROFILES        (TRACE_SITE_OF_CLASS + 2)
 #define TRACE_SITE_OR_ALL_PROFILES (TRACE_SITE_OF_CLASS + 3)
 #define TRACE_SITE_ALL_PROFILES    (TRACE_SITE_OF_CLASS + 4)
-#define TRACE_SITE_INSTRUCTIONS    (TRACE_SITE_OF_CLASS + 5) /* profiles count instructions, too */
 #define TRACE_SITE_LIMITED         128u /* added to a minor: behind the event's site, whether it is limited */
 
 /* Whether a class, or an event, is enabled: constants, so that a disabled trace point is one instruction, its

@@ -62,7 +62,6 @@ static const char help[] =
     "  profiles on|all|off    count how often and how long each thread is in each routine of the kernel,\n"
     "                         and of programs that declare theirs; all: also in POSIX calls, requests to\n"
     "                         servers and allocation. Begins anew\n"
-    "  profiles on|all instructions  the same, and how many instructions it executes there\n"
     "  watch [CLASS [EVERY]]  sample one of EVERY (1) acquisitions of the locks of a class, with its hold\n"
     "                         time, and count all waits: in the tables, and in the trace if class lock is\n"
     "                         on; 0: none. CLASS may be all or none. Without CLASS: list the classes\n"
@@ -329,24 +328,13 @@ static int set_profile(int argc, char **argv)
     return control(TRACE_OP_SET_PROFILE, period, counter);
 }
 
-static int control_profiles(uint64_t level, uint64_t instructions)
-{
-    if (slot_is_filled(SLOT_TRACE) &&
-        sys_trace_control(SLOT_TRACE, TRACE_OP_SET_PROFILES, level, instructions) == -E_UNSUPPORTED)
-        return refuse("refused: this CPU has no counter of instructions; without `instructions`, profiles "
-                      "have times");
-    return control(TRACE_OP_SET_PROFILES, level, instructions);
-}
-
 static int switch_profiles(int argc, char **argv)
 {
+    (void)argc;
     static const char *const levels[] = {"off", "on", "all"};
-    const uint64_t instructions = argc > 2;
-    if (instructions && strcmp(argv[2], "instructions"))
-        return refuse("'%s' is not `instructions`", argv[2]);
     for (uint64_t level = 0; level < 3; level++)
         if (!strcmp(argv[1], levels[level]))
-            return control_profiles(level, instructions);
+            return control(TRACE_OP_SET_PROFILES, level, 0);
     return refuse("'%s' is none of on, all and off", argv[1]);
 }
 
@@ -534,7 +522,7 @@ static const struct command {
     {"study", 0, 1, choose_study},
     {"low-water", 0, 1, set_low_water},
     {"tables", 0, 8, print_tables},
-    {"profiles", 1, 2, switch_profiles},
+    {"profiles", 1, 1, switch_profiles},
 };
 
 static int run_command(int argc, char **argv)

@@ -36,8 +36,7 @@ static uint64_t time_out(const struct tarnprof_sum *sum)
 {
     uint64_t time = 0;
     for (uint32_t i = 0; i < sum->count; i++)
-        if (trace_routine_kind(sum->rows[i].key) == TRACE_ROUTINE_OUT &&
-            !trace_key_is_of_instructions(sum->rows[i].key))
+        if (trace_routine_kind(sum->rows[i].key) == TRACE_ROUTINE_OUT)
             time += sum->rows[i].exclusive;
     return time;
 }
@@ -51,23 +50,9 @@ static const struct trace_routine_names *read_names(struct tarnprof_sum *sum)
     return &sum->names;
 }
 
-static bool has_instructions(const struct tarnprof_sum *sum)
-{
-    for (uint32_t i = 0; i < sum->count; i++)
-        if (trace_key_is_of_instructions(sum->rows[i].key))
-            return true;
-    return false;
-}
-
-static void show_instructions(FILE *file, const struct tarnprof_sum *sum, uint64_t key)
-{
-    const struct trace_profile_row *row = tarnprof_sum_instructions(sum, key);
-    fprintf(file, " %13" PRIu64 " %13" PRIu64, row ? row->exclusive : 0, row ? row->inclusive : 0);
-}
-
 /* Percent of the time on CPUs; of what was not, there is none. */
-static void show_row(const struct tarnprof_sum *sum, const struct trace_profile_row *row,
-                     const struct trace_routine_names *names, uint64_t ran, bool instructions)
+static void show_row(const struct trace_profile_row *row, const struct trace_routine_names *names,
+                     uint64_t ran)
 {
     char name[TRACE_ROUTINE_NAME_BYTES];
     const enum trace_routine_kind kind = trace_routine_kind(row->key);
@@ -82,8 +67,6 @@ static void show_row(const struct tarnprof_sum *sum, const struct trace_profile_
                in_us(row->inclusive) / (double)row->ended, in_us(row->least), in_us(row->greatest));
     else
         printf("%9s %12s %9s %9s %10s", "-", "-", "-", "-", "-");
-    if (instructions)
-        show_instructions(stdout, sum, row->key);
     printf("  %s", trace_row_name(row->key, names, trace_event_find, name));
     if (context && kind != TRACE_ROUTINE_PROGRAM)
         printf(" in %s", trace_context_name(context, names, trace_event_find, name));
@@ -103,49 +86,35 @@ void tarnprof_show(struct tarnprof_sum *sum, uint32_t lines)
 {
     const struct trace_routine_names *names = read_names(sum);
     const uint64_t ran = sum->life - time_out(sum);
-    const bool instructions = has_instructions(sum);
-    uint32_t shown = 0, more = 0;
     clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     printf("threads %u, life %.1f us, on CPUs %.1f us\n", (unsigned)sum->threads, in_us(sum->life),
            in_us(ran));
     warn_refused(stdout, sum->refused);
-    printf("%12s %6s %9s %12s %9s %9s %10s", "own us", "%", "count", "total us", "mean", "min", "max");
-    if (instructions)
-        printf(" %13s %13s", "own instr", "total instr");
-    puts("  routine");
+    printf("%12s %6s %9s %12s %9s %9s %10s  %s\n", "own us", "%", "count", "total us", "mean", "min", "max",
+           "routine");
     sort_rows(sum);
-    for (uint32_t i = 0; i < sum->count; i++) {
-        if (trace_key_is_of_instructions(sum->rows[i].key))
-            continue;
-        if (shown++ < lines)
-            show_row(sum, &sum->rows[i], names, ran, instructions);
-        else
-            more++;
-    }
-    if (more)
-        printf("%u more routines\n", (unsigned)more);
+    for (uint32_t i = 0; i < sum->count && i < lines; i++)
+        show_row(&sum->rows[i], names, ran);
+    if (sum->count > lines)
+        printf("%u more routines\n", (unsigned)(sum->count - lines));
 }
 
 /* ---- Merged ---- */
 
-static void show_time(FILE *file, const struct tarnprof_sum *sum, const struct trace_profile_row *row,
-                      bool instructions)
+static void show_time(FILE *file, const struct trace_profile_row *row)
 {
-    fprintf(file, "%12.1f %9" PRIu64 " %12.1f", in_us(row->exclusive), row->ended, in_us(row->inclusive));
-    if (instructions)
-        show_instructions(file, sum, row->key);
-    fputs("  ", file);
+    fprintf(file, "%12.1f %9" PRIu64 " %12.1f  ", in_us(row->exclusive), row->ended, in_us(row->inclusive));
 }
 
-static void show_kernel_rows(FILE *file, const struct tarnprof_sum *sum, uint32_t context, bool instructions)
+static void show_kernel_rows(FILE *file, const struct tarnprof_sum *sum, uint32_t context)
 {
     char name[TRACE_ROUTINE_NAME_BYTES];
     for (uint32_t i = 0; i < sum->count; i++) {
         const struct trace_profile_row *row = &sum->rows[i];
-        if (trace_routine_context(row->key) != context || trace_key_is_of_instructions(row->key) ||
+        if (trace_routine_context(row->key) != context ||
             trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM)
             continue;
-        show_time(file, sum, row, instructions);
+        show_time(file, row);
         fprintf(file, "  %s\n", trace_routine_name(row->key, trace_event_find, name));
     }
 }
@@ -154,21 +123,17 @@ void tarnprof_show_merged(FILE *file, struct tarnprof_sum *sum)
 {
     const struct trace_routine_names *names = read_names(sum);
     char name[TRACE_ROUTINE_NAME_BYTES];
-    const bool instructions = has_instructions(sum);
     clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     sort_rows(sum);
     warn_refused(file, sum->refused);
-    fprintf(file, "%12s %9s %12s", "own us", "count", "total us");
-    if (instructions)
-        fprintf(file, " %13s %13s", "own instr", "total instr");
-    fputs("  routine\n", file);
+    fprintf(file, "%12s %9s %12s  %s\n", "own us", "count", "total us", "routine");
     for (uint32_t i = 0; i < sum->count; i++) {
         const struct trace_profile_row *row = &sum->rows[i];
-        if (trace_routine_kind(row->key) != TRACE_ROUTINE_PROGRAM || trace_key_is_of_instructions(row->key))
+        if (trace_routine_kind(row->key) != TRACE_ROUTINE_PROGRAM)
             continue;
-        show_time(file, sum, row, instructions);
+        show_time(file, row);
         fprintf(file, "%s\n", trace_row_name(row->key, names, trace_event_find, name));
-        show_kernel_rows(file, sum, trace_routine_context(row->key), instructions);
+        show_kernel_rows(file, sum, trace_routine_context(row->key));
     }
 }
 

@@ -24,38 +24,21 @@ void tarnprof_free(struct tarnprof *profile)
     *profile = (struct tarnprof){0};
 }
 
-static const struct trace_profile_row *find_row(const struct trace_profile_row *rows, uint32_t count,
-                                                uint64_t key)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (rows[i].key == key)
-            return &rows[i];
-    return NULL;
-}
-
 const struct trace_profile_row *tarnprof_find(const struct tarnprof *profile, enum trace_routine_kind kind,
                                               uint64_t argument, uint32_t context)
 {
     const uint64_t key = trace_routine_key(kind, argument) | (uint64_t)context << TRACE_PROFILE_CONTEXT_SHIFT;
-    return find_row(profile->rows, profile->head->rows, key);
-}
-
-const struct trace_profile_row *tarnprof_find_instructions(const struct tarnprof *profile, uint64_t key)
-{
-    return find_row(profile->rows, profile->head->rows, key | TRACE_PROFILE_INSTRUCTIONS);
-}
-
-const struct trace_profile_row *tarnprof_sum_instructions(const struct tarnprof_sum *sum, uint64_t key)
-{
-    return find_row(sum->rows, sum->count, key | TRACE_PROFILE_INSTRUCTIONS);
+    for (uint32_t i = 0; i < profile->head->rows; i++)
+        if (profile->rows[i].key == key)
+            return &profile->rows[i];
+    return NULL;
 }
 
 uint64_t tarnprof_time_in(const struct tarnprof *profile, enum trace_routine_kind kind)
 {
     uint64_t time = 0;
     for (uint32_t i = 0; i < profile->head->rows; i++)
-        if (trace_routine_kind(profile->rows[i].key) == kind &&
-            !trace_key_is_of_instructions(profile->rows[i].key))
+        if (trace_routine_kind(profile->rows[i].key) == kind)
             time += profile->rows[i].exclusive;
     return time;
 }

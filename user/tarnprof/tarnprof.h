@@ -44,9 +44,6 @@ void tarnprof_free(struct tarnprof *profile);
  * TRACE_ROUTINE_PROGRAM and argument 0, that of this routine. NULL: none. */
 const struct trace_profile_row *tarnprof_find(const struct tarnprof *profile, enum trace_routine_kind kind,
                                               uint64_t argument, uint32_t context);
-/* What instructions were counted in the routine of the row with this key, if they are: the row has the same
- * counters. NULL: none. */
-const struct trace_profile_row *tarnprof_find_instructions(const struct tarnprof *profile, uint64_t key);
 /* The exclusive times of all rows of a kind, in ticks. */
 uint64_t tarnprof_time_in(const struct tarnprof *profile, enum trace_routine_kind kind);
 
@@ -69,7 +66,5 @@ struct tarnprof_sum {
 /* Adds a profile. False: no memory. */
 bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile);
 void tarnprof_free_sum(struct tarnprof_sum *sum);
-/* As tarnprof_find_instructions(). */
-const struct trace_profile_row *tarnprof_sum_instructions(const struct tarnprof_sum *sum, uint64_t key);
 
 #endif

@@ -56,7 +56,7 @@ enum trace_operation {
     TRACE_OP_SET_COST = 19,
     /* Counts routines in profiles, from now on anew: a = 1 those of the kernel and those that programs
      * declare, 2 also POSIX calls, requests to servers and allocation. 0: stops; profiles stay until the next
-     * start. b = 1: counts instructions beside the time; -E_UNSUPPORTED: CPUs have no counter of them. */
+     * start. */
     TRACE_OP_SET_PROFILES = 20,
 };
 #define TRACE_COST_INSTRUCTIONS (1ull << 32)

@@ -137,8 +137,6 @@ static const struct ctl_command {
      "theirs; all: also in POSIX calls, requests to servers and allocation. Begins anew. `tarn profiles` "
      "shows "
      "the result"},
-    {"profiles", "on|all instructions", WIRE_OP_SET_PROFILES, parse_profiles, NULL,
-     "the same, and how many instructions it executes there, if CPUs have a counter of them"},
     {"counters", "[NAMES]", WIRE_OP_COUNTERS, NULL, NULL,
      "log what up to 4 hardware counters count, for each run of a thread and each system call, as events of "
      "class counter; NAMES is a list such as instructions,cycles, or none. Without NAMES: list the "
@@ -284,10 +282,6 @@ static bool run_request(struct ctl *ctl, const struct wire_request *request, str
             fail_set(fail,
                      "the smaller buffers do not hold what no reader has taken: pull it first, or clear "
                      "the trace; or other sizes are just being set");
-        if (request->operation == WIRE_OP_SET_PROFILES && reply.status == -E_UNSUPPORTED)
-            fail_set(fail,
-                     "the guest's CPUs have no counter of instructions; without `instructions`, profiles "
-                     "have times");
         return false;
     }
     if (request->operation != WIRE_OP_STATISTICS) {
@@ -440,15 +434,6 @@ static bool parse_threshold(int argc, char **argv, struct wire_request *request,
            fail_set(fail, "'%s' is not a duration, such as 500ns, 10us, 2ms or 1s; 0: log all", argv[2]);
 }
 
-/* profiles on|all instructions */
-static bool parse_instructions(char **argv, struct wire_request *request, struct fail *fail)
-{
-    request->operation = WIRE_OP_SET_PROFILES;
-    request->b = 1;
-    return parse_profiles(argv[1], &request->a, fail) &&
-           (strcmp(argv[2], "instructions") == 0 || fail_set(fail, "'%s' is not `instructions`", argv[2]));
-}
-
 /* Without SIZE, the guest keeps the size. `boot`: both stay 0. */
 static bool parse_buffers(int argc, char **argv, struct wire_request *request, struct fail *fail)
 {
@@ -483,8 +468,6 @@ static bool parse_request(int argc, char **argv, struct wire_request *request, s
         request->operation = WIRE_OP_SET_PROFILE;
         return parse_number(argv[1], &request->a, fail);
     }
-    if (strcmp(argv[0], "profiles") == 0 && argc == 3)
-        return parse_instructions(argv, request, fail);
     for (size_t i = 0; i < COMMANDS; i++) {
         const struct ctl_command *command = &commands[i];
         int wanted = 1 + (command->parse_a != NULL) + (command->parse_b != NULL);

@@ -22,7 +22,7 @@ struct options {
     struct row_options rows; /* first */
     struct profiles_record record;
     const char *tau, *symbols;
-    bool by_thread, lists, in_instructions;
+    bool by_thread, lists;
     uint64_t from, to; /* snapshots of a file, from 1; 0: not given */
 };
 
@@ -35,13 +35,9 @@ static const struct command_option known[] = {
             "print folded stacks for flame graphs: process, routine of the program, routine of the kernel, "
             "and their "
             "exclusive microseconds")},
-    {FLAG("instructions", struct options, in_instructions,
-          "of --flame: exclusive instructions instead of microseconds"),
-     .need = "flame"},
     {TEXT("tau", "DIRECTORY", struct options, tau,
           "write a profile of TAU for each thread into DIRECTORY, for pprof and ParaProf: "
-          "profile.0.CONTEXT.THREAD, numbered from 0; in MULTI__TIME and MULTI__INSTRUCTIONS, if "
-          "instructions are counted")},
+          "profile.0.CONTEXT.THREAD, numbered from 0")},
     {TEXT("save", "FILE", struct options, record.path,
           "add a snapshot of SOURCE to FILE instead of printing it; with --interval one every DURATION"),
      .with = "pid,interval,count,listen,wait"},
@@ -81,12 +77,10 @@ static bool show(const struct options *options, const struct profiles_view *view
     if (profiles->count == 0)
         return fail_set(fail, options->record.pid == UINT64_MAX ? PROFILES_ARE_OFF
                                                                 : "that process has no profiles");
-    if (options->in_instructions && !profiles_have_instructions(profiles))
-        return fail_set(fail, PROFILES_HAVE_NO_INSTRUCTIONS);
     profile_names_open(&names, profiles, options->symbols);
     bool ok = options->tau == NULL || profiles_write_tau(profiles, &names, options->tau, fail);
     if (ok && options->rows.format == ROWS_AS_FLAME)
-        profiles_print_flame(profiles, &names, options->in_instructions);
+        profiles_print_flame(profiles, &names);
     else if (ok && options->tau == NULL)
         ok = profiles_print_table(view, profiles, &names, fail);
     profile_names_close(&names);

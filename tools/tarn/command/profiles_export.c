@@ -81,23 +81,9 @@ const char *profile_context_name(const struct profile_names *names, uint64_t key
     return trace_routine_context(key) == 0 ? name : context_name(names, trace_routine_context(key), name);
 }
 
-/* What is written: microseconds, or instructions. */
-struct metric {
-    const char *name; /* of TAU's metric; NULL: there is one */
-    bool instructions;
-    uint64_t clock_hz;
-};
-
-static double in_metric(const struct metric *metric, uint64_t value)
+static double in_us(uint64_t ticks, uint64_t clock_hz)
 {
-    const double clock_hz = (double)(metric->clock_hz ? metric->clock_hz : 1);
-
-    return metric->instructions ? (double)value : (double)value * 1e6 / clock_hz;
-}
-
-static bool has_metric(const struct metric *metric, uint64_t key)
-{
-    return trace_key_is_of_instructions(key) == metric->instructions;
+    return (double)ticks * 1e6 / (double)(clock_hz ? clock_hz : 1);
 }
 
 static bool is_of_program(uint64_t key)
@@ -107,34 +93,31 @@ static bool is_of_program(uint64_t key)
 
 /* ---- flame graphs ---------------------------------------------------------------------------------- */
 
-void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names,
-                          bool in_instructions)
+void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names)
 {
-    const struct metric metric = {.instructions = in_instructions, .clock_hz = profiles->begin.clock_hz};
     char process[PROFILE_NAME_BYTES], name[TRACE_ROUTINE_NAME_BYTES], context[TRACE_ROUTINE_NAME_BYTES];
 
     for (size_t i = 0; i < profiles->count; i++) {
         const struct profile_copy *copy = &profiles->copies[i];
         for (uint32_t r = 0; r < copy->head.rows; r++) {
             const struct trace_profile_row *row = &copy->rows[r];
-            const double value = in_metric(&metric, row->exclusive);
-            if (!has_metric(&metric, row->key) || (int64_t)row->exclusive < 0 ||
-                trace_routine_kind(row->key) == TRACE_ROUTINE_OUT || value < 0.5)
+            const double us = in_us(row->exclusive, profiles->begin.clock_hz);
+            if ((int64_t)row->exclusive < 0 || trace_routine_kind(row->key) == TRACE_ROUTINE_OUT || us < 0.5)
                 continue;
             const bool is_nested = trace_routine_context(row->key) != 0 && !is_of_program(row->key);
             printf("%s%s%s;%s %.0f\n", profile_name(&copy->head, process), is_nested ? ";" : "",
                    is_nested ? profile_context_name(names, row->key, context) : "",
-                   profile_routine_name(names, row->key, name), value);
+                   profile_routine_name(names, row->key, name), us);
         }
     }
 }
 
 /* ---- TAU ------------------------------------------------------------------------------------------- */
 
-/* All of the metric but what is outside of the others, and beside them. */
-static bool is_nested(const struct metric *metric, uint64_t key)
+/* All but what is outside of the others, and beside them. */
+static bool is_nested(uint64_t key)
 {
-    return has_metric(metric, key) && trace_routine_kind(key) != TRACE_ROUTINE_SERVED &&
+    return trace_routine_kind(key) != TRACE_ROUTINE_SERVED &&
            (!is_of_program(key) || trace_routine_context(key) != 0);
 }
 
@@ -160,7 +143,7 @@ static void write_owner(FILE *file, const struct trace_profile *head)
 
 /* The program is the routine in which all others are. */
 static void write_routines(FILE *file, const struct profile_copy *copy, const struct profile_names *names,
-                           const struct metric *metric)
+                           uint64_t clock_hz)
 {
     char name[TRACE_ROUTINE_NAME_BYTES];
     uint64_t own = 0, all = 0, calls = 0;
@@ -168,29 +151,28 @@ static void write_routines(FILE *file, const struct profile_copy *copy, const st
 
     for (uint32_t i = 0; i < copy->head.rows; i++) {
         const struct trace_profile_row *row = &copy->rows[i];
-        const bool nested = is_nested(metric, row->key), outer = !nested && is_of_program(row->key);
-        if (!has_metric(metric, row->key) || (!nested && !outer))
+        const bool nested = is_nested(row->key), outer = !nested && is_of_program(row->key);
+        if (!nested && !outer)
             continue;
         count += nested;
         calls += nested ? row->ended : 0;
         own += outer ? row->exclusive : 0;
         all += row->exclusive;
     }
-    fprintf(file, "%u templated_functions%s%s\n", count, metric->name != NULL ? "_MULTI_" : "",
-            metric->name != NULL ? metric->name : "");
+    fprintf(file, "%u templated_functions\n", count);
     write_owner(file, &copy->head);
-    fprintf(file, "\"program\" 1 %" PRIu64 " %.3f %.3f 0 GROUP=\"PROGRAM\"\n", calls, in_metric(metric, own),
-            in_metric(metric, all));
+    fprintf(file, "\"program\" 1 %" PRIu64 " %.3f %.3f 0 GROUP=\"PROGRAM\"\n", calls, in_us(own, clock_hz),
+            in_us(all, clock_hz));
     for (uint32_t i = 0; i < copy->head.rows; i++) {
         const struct trace_profile_row *row = &copy->rows[i];
-        if (!is_nested(metric, row->key))
+        if (!is_nested(row->key))
             continue;
         fprintf(file, "\"%s", profile_routine_name(names, row->key, name));
         if (trace_routine_context(row->key) != 0 && !is_of_program(row->key))
             fprintf(file, " in %s", profile_context_name(names, row->key, name));
         fprintf(file, "\" %" PRIu64 " 0 %.3f %.3f 0 GROUP=\"%s%s\"\n", row->ended,
-                in_metric(metric, row->exclusive),
-                in_metric(metric, row->inclusive > row->exclusive ? row->inclusive : row->exclusive),
+                in_us(row->exclusive, clock_hz),
+                in_us(row->inclusive > row->exclusive ? row->inclusive : row->exclusive, clock_hz),
                 is_of_program(row->key) ? "" : "KERNEL_",
                 is_of_program(row->key) ? "PROGRAM" : trace_routine_kind_name(trace_routine_kind(row->key)));
     }
@@ -200,7 +182,7 @@ static void write_routines(FILE *file, const struct profile_copy *copy, const st
 /* CONTEXT and THREAD count from 0 without gaps: pprof begins with profile.0.0.0, and looks for no files
  * behind a gap. */
 static bool write_file(const struct profile_copy *copy, uint32_t context, uint32_t thread,
-                       const struct profile_names *names, const struct metric *metric, const char *directory,
+                       const struct profile_names *names, uint64_t clock_hz, const char *directory,
                        struct fail *fail)
 {
     char path[4200];
@@ -209,7 +191,7 @@ static bool write_file(const struct profile_copy *copy, uint32_t context, uint32
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return fail_set(fail, "%s: %s", path, strerror(errno));
-    write_routines(file, copy, names, metric);
+    write_routines(file, copy, names, clock_hz);
     const bool failed = ferror(file) != 0;
     return (fclose(file) == 0 && !failed) || fail_set(fail, "%s: %s", path, strerror(errno));
 }
@@ -225,8 +207,8 @@ static int by_process(const void *left, const void *right)
                             : (a->serial > b->serial) - (a->serial < b->serial);
 }
 
-static bool write_metric(const struct profiles *profiles, const struct profile_names *names,
-                         const struct metric *metric, const char *directory, struct fail *fail)
+bool profiles_write_tau(const struct profiles *profiles, const struct profile_names *names,
+                        const char *directory, struct fail *fail)
 {
     const struct profile_copy **copies = alloc_zero(profiles->count + 1, sizeof(copies[0]));
     uint32_t context = 0, thread = 0;
@@ -242,28 +224,8 @@ static bool write_metric(const struct profiles *profiles, const struct profile_n
             context++;
             thread = 0;
         }
-        ok = write_file(copies[i], context, thread, names, metric, directory, fail);
+        ok = write_file(copies[i], context, thread, names, profiles->begin.clock_hz, directory, fail);
     }
     free(copies);
     return ok;
-}
-
-bool profiles_write_tau(const struct profiles *profiles, const struct profile_names *names,
-                        const char *directory, struct fail *fail)
-{
-    const uint64_t clock_hz = profiles->begin.clock_hz;
-    const struct metric one = {.clock_hz = clock_hz},
-                        metrics[] = {{"TIME", false, clock_hz}, {"INSTRUCTIONS", true, clock_hz}};
-    char path[4100];
-
-    if (!profiles_have_instructions(profiles))
-        return write_metric(profiles, names, &one, directory, fail);
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return fail_set(fail, "%s: %s", directory, strerror(errno));
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof(path), "%s/MULTI__%s", directory, metrics[i].name);
-        if (!write_metric(profiles, names, &metrics[i], path, fail))
-            return false;
-    }
-    return true;
 }

@@ -23,11 +23,9 @@ const char *profile_context_name(const struct profile_names *names, uint64_t key
                                  char name[TRACE_ROUTINE_NAME_BYTES]);
 
 /* Prints a line for each routine that took time itself: "process;parse;syscall space_map 120", in
- * microseconds, or in instructions. Time in which threads did not run is left out. */
-void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names,
-                          bool in_instructions);
-/* Makes the directory if there is none, and writes a file for each profile; if they have instructions, into
- * two directories in it, one for each metric, as TAU does. False: FAIL. */
+ * microseconds. Time in which threads did not run is left out. */
+void profiles_print_flame(const struct profiles *profiles, const struct profile_names *names);
+/* Makes the directory if there is none, and writes a file for each profile. False: FAIL. */
 bool profiles_write_tau(const struct profiles *profiles, const struct profile_names *names,
                         const char *directory, struct fail *fail);
 

@@ -6,62 +6,22 @@
 #include <tools/tarn/command/profiles_table.h>
 #include <trace/ring/profile_copy.h>
 
-enum {
-    OWN,
-    PERCENT,
-    COUNT,
-    TOTAL,
-    MIN,
-    MEAN,
-    P50,
-    P90,
-    P99,
-    MAX,
-    OWN_INSTRUCTIONS,
-    TOTAL_INSTRUCTIONS,
-    MIN_INSTRUCTIONS,
-    MEAN_INSTRUCTIONS,
-    MAX_INSTRUCTIONS,
-    CONTEXT,
-    PID,
-    TID,
-    PROCESS,
-    COLUMNS
-};
+enum { OWN, PERCENT, COUNT, TOTAL, MIN, MEAN, P50, P90, P99, MAX, CONTEXT, PID, TID, PROCESS };
 
 /* Called as in the analyses of a trace (analysis/spans.h): a total is an inclusive time, an own time an
  * exclusive one. */
 static const struct table_column columns[] = {
-    [OWN] = TIME_COLUMN("own_ns"),
-    [PERCENT] = REAL_COLUMN("ran_percent", 2),
-    [COUNT] = COUNT_COLUMN("count"),
-    [TOTAL] = TIME_COLUMN("total_ns"),
-    [MIN] = TIME_SMALLEST("min_ns"),
-    [MEAN] = TIME_OF_ONE("mean_ns"),
-    [P50] = TIME_OF_ONE("p50_ns"),
-    [P90] = TIME_OF_ONE("p90_ns"),
-    [P99] = TIME_OF_ONE("p99_ns"),
-    [MAX] = TIME_LARGEST("max_ns"),
-    [OWN_INSTRUCTIONS] = COLUMN_CALLED("own instr", "own_instructions", COLUMN_COUNT, SUM_ADDED, 0),
-    [TOTAL_INSTRUCTIONS] = COLUMN_CALLED("total instr", "total_instructions", COLUMN_COUNT, SUM_ADDED, 0),
-    [MIN_INSTRUCTIONS] = COLUMN_CALLED("min instr", "min_instructions", COLUMN_COUNT, SUM_SMALLEST, 0),
-    [MEAN_INSTRUCTIONS] = COLUMN_CALLED("mean instr", "mean_instructions", COLUMN_COUNT, SUM_NOTHING, 0),
-    [MAX_INSTRUCTIONS] = COLUMN_CALLED("max instr", "max_instructions", COLUMN_COUNT, SUM_LARGEST, 0),
-    [CONTEXT] = TEXT_COLUMN("context"),
-    [PID] = NUMBER_COLUMN("pid"),
-    [TID] = NUMBER_COLUMN("tid"),
-    [PROCESS] = TEXT_COLUMN("process"),
-};
-
-/* Of a line of the table. */
-struct line_sum {
-    struct trace_profile_row time, instructions;
+    [OWN] = TIME_COLUMN("own_ns"),      [PERCENT] = REAL_COLUMN("ran_percent", 2),
+    [COUNT] = COUNT_COLUMN("count"),    [TOTAL] = TIME_COLUMN("total_ns"),
+    [MIN] = TIME_SMALLEST("min_ns"),    [MEAN] = TIME_OF_ONE("mean_ns"),
+    [P50] = TIME_OF_ONE("p50_ns"),      [P90] = TIME_OF_ONE("p90_ns"),
+    [P99] = TIME_OF_ONE("p99_ns"),      [MAX] = TIME_LARGEST("max_ns"),
+    [CONTEXT] = TEXT_COLUMN("context"), [PID] = NUMBER_COLUMN("pid"),
+    [TID] = NUMBER_COLUMN("tid"),       [PROCESS] = TEXT_COLUMN("process"),
 };
 
 struct view {
     const struct profiles_view *options;
-    struct table_column kept[COLUMNS]; /* those that are shown as text */
-    bool has_instructions;
     struct table table;
     const struct profile_names *names;
     uint64_t clock_hz, life, ran, threads, refused;
@@ -98,11 +58,6 @@ static bool is_in_context(uint64_t key)
     return trace_routine_context(key) != 0 && trace_routine_kind(key) != TRACE_ROUTINE_PROGRAM;
 }
 
-static struct trace_profile_row *sum_of(struct line_sum *sum, const struct trace_profile_row *row)
-{
-    return trace_key_is_of_instructions(row->key) ? &sum->instructions : &sum->time;
-}
-
 /* A row of the table for each routine, by its context, and by the profile if each has its own. */
 static void add_profile(struct view *view, const struct profile_copy *copy)
 {
@@ -120,9 +75,9 @@ static void add_profile(struct view *view, const struct profile_copy *copy)
         const uint64_t key = trace_routine_context(row->key) | (by_thread ? copy->head.serial << 12 : 0);
         struct table_row *line =
             table_row(&view->table, key, profile_routine_name(view->names, row->key, name));
-        struct line_sum *sum = table_sum(&view->table, line, sizeof(*sum));
-        sum->time.key = row->key & ~TRACE_PROFILE_INSTRUCTIONS;
-        trace_profile_add_row(sum_of(sum, row), row);
+        struct trace_profile_row *sum = table_sum(&view->table, line, sizeof(*row));
+        sum->key = row->key;
+        trace_profile_add_row(sum, row);
         line->cells[CONTEXT].text =
             is_in_context(row->key)
                 ? table_text(&view->table, profile_context_name(view->names, row->key, name))
@@ -137,8 +92,7 @@ static void add_profile(struct view *view, const struct profile_copy *copy)
 
 static void fill_cells(const struct view *view, struct table_row *line)
 {
-    const struct line_sum *sums = line->sum;
-    const struct trace_profile_row *sum = &sums->time, *instructions = &sums->instructions;
+    const struct trace_profile_row *sum = line->sum;
     union table_cell *cells = line->cells;
 
     cells[OWN].count = in_ns(view, sum->exclusive);
@@ -152,36 +106,6 @@ static void fill_cells(const struct view *view, struct table_row *line)
     cells[P90].count = percentile(view, sum, 90);
     cells[P99].count = percentile(view, sum, 99);
     cells[MAX].count = sum->ended ? in_ns(view, sum->greatest) : TABLE_NONE;
-    const bool ended = instructions->ended != 0;
-    cells[OWN_INSTRUCTIONS].count = view->has_instructions ? instructions->exclusive : TABLE_NONE;
-    cells[TOTAL_INSTRUCTIONS].count = view->has_instructions ? instructions->inclusive : TABLE_NONE;
-    cells[MIN_INSTRUCTIONS].count = ended ? instructions->least : TABLE_NONE;
-    cells[MEAN_INSTRUCTIONS].count = ended ? instructions->inclusive / instructions->ended : TABLE_NONE;
-    cells[MAX_INSTRUCTIONS].count = ended ? instructions->greatest : TABLE_NONE;
-}
-
-static bool is_shown(const struct view *view, unsigned column)
-{
-    if (column >= OWN_INSTRUCTIONS && column <= MAX_INSTRUCTIONS)
-        return view->has_instructions;
-    return (column != PID && column != TID && column != PROCESS) || view->options->by_thread;
-}
-
-/* As text, columns in which nothing can be are left out. */
-static void drop_columns(struct view *view)
-{
-    unsigned kept = 0;
-
-    for (unsigned c = 0; c < COLUMNS; c++) {
-        if (!is_shown(view, c))
-            continue;
-        view->kept[kept] = columns[c];
-        for (size_t i = 0; i < view->table.count; i++)
-            view->table.rows[i]->cells[kept] = view->table.rows[i]->cells[c];
-        kept++;
-    }
-    view->table.columns = view->kept;
-    view->table.column_count = kept;
 }
 
 static void print_view(const struct view *view)
@@ -221,7 +145,7 @@ static void subtract_gone(struct view *view, const struct profile_copy *copy)
         const struct table_row *line = table_find(&view->table, trace_routine_context(row->key),
                                                   profile_routine_name(view->names, row->key, name));
         if (line != NULL)
-            profile_subtract_row(sum_of(line->sum, row), row);
+            profile_subtract_row(line->sum, row);
     }
 }
 
@@ -230,8 +154,8 @@ static void drop_empty(struct table *table)
     size_t kept = 0;
 
     for (size_t i = 0; i < table->count; i++) {
-        const struct line_sum *sum = table->rows[i]->sum;
-        if (sum->time.ended != 0 || sum->time.exclusive != 0)
+        const struct trace_profile_row *sum = table->rows[i]->sum;
+        if (sum->ended != 0 || sum->exclusive != 0)
             table->rows[kept++] = table->rows[i];
     }
     table->count = kept;
@@ -240,10 +164,7 @@ static void drop_empty(struct table *table)
 bool profiles_print_table(const struct profiles_view *options, const struct profiles *profiles,
                           const struct profile_names *names, struct fail *fail)
 {
-    struct view view = {.options = options,
-                        .names = names,
-                        .clock_hz = profiles->begin.clock_hz,
-                        .has_instructions = profiles_have_instructions(profiles)};
+    struct view view = {.options = options, .names = names, .clock_hz = profiles->begin.clock_hz};
 
     view.table = (struct table)TABLE("routines", "routine", "routines", columns, "own_ns");
     for (size_t i = 0; i < profiles->count; i++)
@@ -254,8 +175,8 @@ bool profiles_print_table(const struct profiles_view *options, const struct prof
     for (size_t i = 0; i < view.table.count; i++)
         fill_cells(&view, view.table.rows[i]);
     bool ok = rows_sort(options->rows, &view.table, fail);
-    if (ok && options->rows->format == ROWS_AS_TEXT)
-        drop_columns(&view);
+    if (options->rows->format == ROWS_AS_TEXT && !options->by_thread)
+        view.table.column_count = PID; /* the last ones would be empty */
     if (ok)
         print_view(&view);
     table_free(&view.table);

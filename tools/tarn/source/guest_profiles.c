@@ -47,7 +47,8 @@ static bool read_list(struct guest *guest, struct trace_profile_list *list, stru
     if (list->magic != TRACE_PROFILE_LIST_MAGIC || list->row_bytes != sizeof(struct trace_profile_row) ||
         list->rows_at % 8 != 0 || list->rows_at > 4096 || list->first_rows > ROWS_MAX ||
         list->page_rows == 0 || list->page_rows > ROWS_MAX)
-        return fail_set(fail, "the list of profiles at %#llx is damaged", (unsigned long long)address);
+        return fail_set(fail, "the list of profiles at %#llx is damaged, or of another version of Tarn",
+                        (unsigned long long)address);
     return true;
 }
 

@@ -22,7 +22,7 @@ static uint64_t moment_of(struct guest_profiles *profiles, struct guest *guest, 
         return profiles->list.until;
     for (uint32_t i = 0; i < raw->open.depth && i < OPEN_ROUTINES_MAX; i++)
         guest_profiles_learn(profiles, guest, raw->open.at[i].since + raw->open.at[i].nested);
-    guest_profiles_learn(profiles, guest, raw->head.born + trace_profile_in_kernel(copy, 0));
+    guest_profiles_learn(profiles, guest, raw->head.born + trace_profile_in_kernel(copy));
     return profiles->now;
 }
 
@@ -54,8 +54,8 @@ static void add_program_rows(struct guest_profiles *profiles, struct guest *gues
         if (trace_routine_context(key) == 0)
             continue;
         struct trace_profile_row *row = trace_profile_append(copy, key);
-        const uint64_t most = trace_key_is_of_instructions(key) ? raw->open.executed : copy->head->life;
-        row->exclusive = trace_program_add_row(row, from, most) + trace_program_take_open(&rest, key);
+        row->exclusive =
+            trace_program_add_row(row, from, copy->head->life) + trace_program_take_open(&rest, key);
         row->begun += profiles->program_changed;
     }
 }
@@ -67,9 +67,8 @@ static void add_living(struct guest_profiles *profiles, struct guest *guest, str
     make_open_native(guest, &raw->open);
     copy->now = moment_of(profiles, guest, raw, copy);
     copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
-    const uint64_t context = guest_64(guest, raw->context) & TRACE_PROFILE_CONTEXT_MAX;
-    trace_profile_add_open(copy, raw->head.born, &raw->open, context);
-    trace_profile_add_open_instructions(copy, raw->head.born, &raw->open, context);
+    trace_profile_add_open(copy, raw->head.born, &raw->open,
+                           guest_64(guest, raw->context) & TRACE_PROFILE_CONTEXT_MAX);
     add_program_rows(profiles, guest, raw, copy);
     const uint64_t out = trace_profile_out(copy);
     copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
@@ -79,7 +78,7 @@ static void add_living(struct guest_profiles *profiles, struct guest *guest, str
  * does not change any more has a profile in the middle of a change. */
 static void add_program(struct trace_profile_copy *copy, bool is_changing)
 {
-    const bool fits = trace_profile_in_kernel(copy, 0) <= copy->head->life;
+    const bool fits = trace_profile_in_kernel(copy) <= copy->head->life;
 
     trace_profile_add_program(copy);
     if (fits && !is_changing)
@@ -124,8 +123,6 @@ size_t guest_profiles_complete(struct guest_profiles *profiles, struct guest *gu
     if (raw->head.open != 0)
         add_living(profiles, guest, raw, &copy);
     add_program(&copy, raw->head.changes % 2 != 0);
-    trace_profile_add_program_instructions(&copy,
-                                           raw->head.open != 0 ? raw->open.executed : raw->head.executed);
     trace_profile_drop_empty(&copy);
     head->until = copy.now;
     const size_t bytes = sizeof(*head) + head->rows * sizeof(copy.rows[0]);

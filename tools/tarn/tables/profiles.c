@@ -321,22 +321,12 @@ bool profiles_subtract(struct profiles *now, struct profiles *before, struct fai
 
 /* ---- what they say --------------------------------------------------------------------------------- */
 
-bool profiles_have_instructions(const struct profiles *profiles)
-{
-    for (size_t i = 0; i < profiles->count; i++)
-        for (uint32_t r = 0; r < profiles->copies[i].head.rows; r++)
-            if (trace_key_is_of_instructions(profiles->copies[i].rows[r].key))
-                return true;
-    return false;
-}
-
 uint64_t profile_time_out(const struct profile_copy *copy)
 {
     uint64_t time = 0;
 
     for (uint32_t i = 0; i < copy->head.rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT &&
-            !trace_key_is_of_instructions(copy->rows[i].key))
+        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
             time += copy->rows[i].exclusive;
     return time;
 }

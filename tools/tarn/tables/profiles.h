@@ -47,12 +47,6 @@ void profiles_free(struct profiles *profiles);
 #define PROFILES_ARE_OFF \
     "no profiles: they are off; `tarn ctl SOURCE profiles on` counts routines from then on"
 
-bool profiles_have_instructions(const struct profiles *profiles);
-#define PROFILES_HAVE_NO_INSTRUCTIONS                                                                     \
-    "no instructions: they are not counted; `tarn ctl SOURCE profiles on instructions` counts them from " \
-    "then "                                                                                               \
-    "on, if the machine can"
-
 /* Time in which the thread did not run, or of a part of it. */
 uint64_t profile_time_out(const struct profile_copy *copy);
 /* The name of whose profile it is: "sh", "sh (ended threads)". */
