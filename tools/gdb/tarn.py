@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True  # write no __pycache__
 
 from tarn_gdb import TarnError  # noqa: E402
 from tarn_gdb.kernel import Kernel, text  # noqa: E402
-from tarn_gdb.stack import Stacks, describe, find_program  # noqa: E402
+from tarn_gdb.stack import Stacks, find_program  # noqa: E402
 from tarn_gdb.trace import read_trace  # noqa: E402
 from tarn_gdb.waits import Waits  # noqa: E402
 
@@ -56,39 +56,11 @@ def process_of(kernel, thread):
 def print_threads(kernel, _words):
     waits = Waits(kernel)
     rows = []
-    for at, thread in waits.threads.items():
+    for at, thread in kernel.threads().items():
         cpu = kernel.at(int(thread["cpu"]), "struct cpu")
         rows.append((int(thread["tid"]), *process_of(kernel, thread), kernel.thread_name(thread), int(cpu["index"]),
                      int(thread["priority"]), waits.state(thread), waits.describe(at, thread)))
     print_table(("TID", "PID", "PROCESS", "THREAD", "CPU", "PRIO", "STATE", "WAITS FOR"), rows)
-
-
-def print_spaces(kernel, _words):
-    rows = [(int(s["pid"]), int(s["parent_pid"]), text(s["name"]), int(s["thread_count"]), int(s["mapping_count"]),
-             int(s["caps"]["used"]), "dying" if s["dying"] else "", text(s["executable_path"]))
-            for s in reversed(list(kernel.spaces().values()))]
-    print_table(("PID", "PARENT", "NAME", "THREADS", "MAPPINGS", "CAPS", "STATE", "EXECUTABLE"), rows)
-
-
-def where_is(kernel, cpu):
-    """Where a CPU executes."""
-    try:
-        address = kernel.target.registers(cpu)[kernel.port.program_counter]
-    except TarnError as error:
-        return str(error)
-    return describe(address, False) if kernel.port.is_kernel(address) else f"{address:#018x} in the program"
-
-
-def print_cpus(kernel, _words):
-    rows = []
-    for _, cpu in kernel.cpus():
-        current = int(cpu["current"])
-        thread = kernel.at(current, "struct thread") if current else None
-        name = f"{kernel.thread_name(thread)} ({int(thread['tid'])})" if thread else "none yet"
-        pid, process = process_of(kernel, thread) if thread else ("", "")
-        rows.append((int(cpu["index"]), "online" if cpu["online"] else "offline", name, pid, process,
-                     int(cpu["run_queue"]["length"]), where_is(kernel, int(cpu["index"]))))
-    print_table(("CPU", "STATE", "THREAD", "PID", "PROCESS", "READY", "AT"), rows)
 
 
 def print_backtrace(kernel, words):
@@ -125,24 +97,6 @@ def go_before(_kernel, _words):
     with open(wish, "w"):
         pass
     gdb.execute("quit")
-
-
-def print_endpoints(kernel, _words):
-    waits = Waits(kernel)
-    rows = []
-    for at, owners in waits.endpoints().items():
-        endpoint = kernel.at(at, "struct endpoint")
-        rows.append((int(endpoint["number"]), "dead" if endpoint["dead"] else "", ", ".join(owners) or "nobody",
-                     ", ".join(waits.queue(at, "receivers")), ", ".join(waits.queue(at, "senders"))))
-    print_table(("ENDPOINT", "STATE", "SERVED BY", "WAITING RECEIVERS", "WAITING SENDERS"), sorted(rows))
-
-
-def print_locks(kernel, _words):
-    waits = Waits(kernel)
-    held = list(waits.held_locks())
-    rows = [(name, contended, ", ".join(f"{at:#x} by CPU {cpu}" for of, at, cpu in held if of == kind))
-            for kind, name, contended in waits.lock_classes()]
-    print_table(("CLASS", "CONTENDED", "HELD"), rows)
 
 
 def parse_trace_words(words):
@@ -197,17 +151,12 @@ class Command(gdb.Command):
 # gdb shows a command's __doc__ as its help.
 COMMANDS = {
     "threads": (print_threads, (), "All threads: CPU, priority, state, and what they wait for."),
-    "spaces": (print_spaces, (), "All processes (address spaces): parent, threads, mappings, capabilities, executable."),
-    "cpus": (print_cpus, (), "All CPUs: the current thread, number of ready threads, and where the CPU executes."),
     "bt": (print_backtrace, (), "Call chain of a thread: tarn bt TID\n\nThe program's part has symbols if "
            "build/ARCH/user has that program. For a running thread the kernel's part is shown, too."),
     "program": (load_program, (), "Adds the symbols of the program on the selected CPU; `thread N` selects a CPU.\n\n"
                 "Does nothing if the kernel itself runs, or if build/ARCH/user lacks the program."),
     "before": (go_before, (), "With `tarn goto`: goes to the previous event of the same thread.\n\n"
                "The guest runs again up to that event, and gdb restarts."),
-    "endpoints": (print_endpoints, (), "All endpoints with capabilities: servers, waiting threads."),
-    "locks": (print_locks, (), "Spinlock classes: contended acquisitions, and locks held now.\n\n"
-              "Finds static locks and those of CPUs, threads, spaces, endpoints and futex buckets."),
     "trace": (print_trace, ("previous", "cpu", "class"), "The last events of all CPUs, merged by time: "
               "tarn trace [previous] [N] [cpu C] [class NAME]\n\nprevious: the trace of the previous boot. "
               "N: number of events (20).\ncpu: only this CPU. class: only this class.\nbuild/host/tarn reads them from a dump of the "

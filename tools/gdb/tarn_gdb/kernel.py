@@ -13,7 +13,6 @@ from tarn_gdb.port import find_port
 from tarn_gdb.target import find_target
 
 LIST_MAX = 100000  # a longer list is a cycle without its head
-RIGHT_RECEIVE = 16  # tarn/abi.h
 
 
 def text(value):
@@ -136,14 +135,6 @@ class Kernel:
         head = self.address_of("'kernel/sched/thread.c'::thread_list")
         return {at: self.at(at, "struct thread") for at in self.objects(head, "struct thread", "all")}
 
-    def spaces(self):
-        """{address: struct space}, newest first."""
-        found, at = {}, int(self.variable("'kernel/space/space.c'::space_list"))
-        while at and at not in found:
-            found[at] = self.at(at, "struct space")
-            at = int(found[at]["next"])
-        return found
-
     def cpus(self):
         """[(address, struct cpu)], by number."""
         kind = gdb.lookup_type("struct cpu")
@@ -154,18 +145,3 @@ class Kernel:
     def thread_name(self, thread):
         block = int(thread["block"])
         return text(self.at(block, "struct thread_block")["name"]) if block else "?"
-
-    def capabilities(self, space):
-        """(type, rights, object) of all capabilities of a space."""
-        table = space["caps"]
-        kind = gdb.lookup_type("struct cap_slot")
-        meta, target = self.offset_in("struct cap_slot", "meta"), self.offset_in("struct cap_slot", "object")
-        order = self.port.order + "Q"
-        per_leaf = 4096 // kind.sizeof
-        for leaf in range(int(table["size"]) // per_leaf):
-            at = self.load(int(table["leaves"]) + 8 * leaf)
-            slots = self.read(at, 4096) if at else b""
-            for slot in range(0, len(slots), kind.sizeof):
-                word, = struct.unpack_from(order, slots, slot + meta)
-                if word & 0xFF:
-                    yield word & 0xFF, word >> 8 & 0xFF, struct.unpack_from(order, slots, slot + target)[0]
