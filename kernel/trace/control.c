@@ -36,18 +36,34 @@ int trace_check(cap_t trace, uint32_t right)
     return cap_lookup(current_thread()->space, trace, CAP_TRACE, right, &found);
 }
 
-static void use_mask(uint64_t mask)
+/* The events about changes. They are logged whatever mask and switches say: no reader can do without. */
+#define BIT(id) (1ull << TRACE_ID_MINOR(id))
+#define CHANGES                                                                                   \
+    (BIT(TRACE_ID_TRACE_CONTROL) | BIT(TRACE_ID_TRACE_SAMPLING) | BIT(TRACE_ID_TRACE_THRESHOLD) | \
+     BIT(TRACE_ID_TRACE_SWITCHES))
+
+static void use(uint64_t mask, uint64_t own_switches)
 {
+    __atomic_store_n(&trace_info_page.switches[TRACE_CLASS_TRACE], own_switches, __ATOMIC_RELAXED);
     __atomic_store_n(&trace_info_page.mask, mask, __ATOMIC_RELAXED);
     trace_sites_agree();
 }
 
-/* Logs the change while both masks are in force, so that the event appears in either case. */
+static void use_for_changes(uint64_t mask)
+{
+    use(mask | 1ull << TRACE_CLASS_TRACE, trace_info_page.switches[TRACE_CLASS_TRACE] | CHANGES);
+}
+
+/* Logs the change while all that it switches is off on every CPU: what a reader infers from these events
+ * (which thread runs) does not hold from before this event until after it. */
 static void log_change(uint64_t old_mask, uint64_t mask)
 {
-    use_mask(old_mask | mask);
-    trace_trace_control(old_mask, mask, trace_info_page.mode, current_thread()->space->pid);
-    use_mask(mask);
+    const uint64_t own = trace_info_page.switches[TRACE_CLASS_TRACE];
+    if (old_mask | mask) {
+        use_for_changes(old_mask & mask);
+        trace_trace_control(old_mask, mask, trace_info_page.mode, current_thread()->space->pid);
+    }
+    use(mask, own);
     update_entry_paths();
 }
 
@@ -102,9 +118,19 @@ static int64_t set_switches(uint64_t class_number, uint64_t minors)
 {
     if (class_number >= TRACE_CLASS_COUNT)
         return -E_BAD_ARGUMENT;
-    __atomic_store_n(&trace_info_page.switches[class_number], minors, __ATOMIC_RELAXED);
-    trace_sites_agree();
+    uint64_t *switches = &trace_info_page.switches[class_number];
+    spin_lock(&trace_lock);
+    const uint64_t mask = trace_info_page.mask, old = *switches;
+    __atomic_store_n(switches, old & minors, __ATOMIC_RELAXED);
+    const uint64_t own = trace_info_page.switches[TRACE_CLASS_TRACE];
+    if (mask && old != minors) { /* as log_change */
+        use_for_changes(mask);
+        trace_trace_switches((uint32_t)class_number, current_thread()->space->pid, old, minors);
+    }
+    __atomic_store_n(switches, minors, __ATOMIC_RELAXED);
+    use(mask, class_number == TRACE_CLASS_TRACE ? minors : own);
     update_entry_paths();
+    spin_unlock(&trace_lock);
     return 0;
 }
 
@@ -126,16 +152,15 @@ static uint32_t *find_limit(uint32_t id, bool is_threshold)
     return trace_find_app_limit(id, is_threshold);
 }
 
-/* The change is logged even if class trace is off: no reader of these events can do without. */
 static void set_limit(uint32_t *place, uint32_t id, bool is_threshold, uint32_t limit)
 {
     const uint32_t old = __atomic_exchange_n(place, limit, __ATOMIC_RELAXED);
-    const uint64_t mask = trace_info_page.mask;
+    const uint64_t mask = trace_info_page.mask, own = trace_info_page.switches[TRACE_CLASS_TRACE];
     trace_sites_agree();
     if (mask >> TRACE_ID_CLASS(id) & 1) {
-        use_mask(mask | 1ull << TRACE_CLASS_TRACE);
+        use_for_changes(mask);
         log_limit(id, is_threshold, old, limit);
-        use_mask(mask);
+        use(mask, own);
     }
 }
 
@@ -167,6 +192,11 @@ void trace_limits_statedump(void)
     }
     spin_lock(&trace_lock);
     trace_for_each_app_limit(dump_limit);
+    for (uint32_t i = 0; i < TRACE_CLASS_COUNT; i++) {
+        const uint64_t on = trace_info_page.switches[i];
+        if (~on)
+            trace_trace_switches(i, 0, on, on);
+    }
     spin_unlock(&trace_lock);
 }
 

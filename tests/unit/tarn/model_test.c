@@ -509,6 +509,19 @@ static void test_activities(void)
               "syscall 40-45; (syscall 6 40-45 ran 5 inner 0 irq 0 cut) running libc 45-50; (libc 21 "
               "30-50 ran 20 inner 5 irq 0 cut) ",
               "a class that is switched off ends its activities; so does death");
+    for (unsigned mask = 0; mask < 2; mask++) {
+        begin_story(1);
+        make_thread(&one, 10, 1, "one");
+        switch_to(&one, 20, 1, 1, "one");
+        if (mask)
+            happens(&one, 30, "trace_control", "old_mask", (uint64_t)3, "mask", (uint64_t)1, END);
+        else
+            happens(&one, 30, "trace_switches", "class_number", (uint64_t)1, "old_events", (uint64_t)6,
+                    "events", (uint64_t)4, END);
+        goes(&one, 50, MODEL_BLOCKED_RECEIVE, 2, 2, "two");
+        end_story("[handed by nobody 20] suspended 10-20; running 20-30; unknown 30-50; ",
+                  "without switches nobody knows which thread runs");
+    }
 }
 
 static void ignore_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,

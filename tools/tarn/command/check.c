@@ -23,8 +23,13 @@
 struct contexts {
     bool has_switch;         /* there was a switch, and all events since then are here */
     uint32_t tid;            /* the thread that it switched to */
+    uint64_t since, last;    /* ticks: of the switch, and of the last event that this looked at */
     bool has_wrong;          /* a context since then names another one: */
     uint64_t packet, offset; /* its packet, the first such one */
+};
+
+struct change {
+    uint64_t from, to; /* ticks */
 };
 
 /* The findings for one stream. */
@@ -35,6 +40,10 @@ struct result {
     uint64_t kinds[ANOMALY_COUNT];
     uint64_t packets, events, bytes, lost_events, lost_packets;
     struct missing missing;
+    /* Switches may be off on all CPUs at a change, and so they may while events are missing: */
+    struct change *changes;
+    struct report *wrong_contexts; /* each from the switch before it to the one after it */
+    size_t change_count, change_capacity, wrong_count, wrong_capacity;
 };
 
 struct check {
@@ -62,21 +71,38 @@ static void on_report(struct reporter *reporter, const struct report *report)
     result->reports[result->report_count++] = *report;
 }
 
-/* If the switch before a context and the one after it agree on a thread, it ran in between. */
-static void check_context(const struct cursor *cursor, struct contexts *contexts)
+static void add_change(struct result *result, uint64_t from, uint64_t to)
+{
+    result->changes = array_grow(result->changes, result->change_count, &result->change_capacity,
+                                 sizeof(result->changes[0]));
+    result->changes[result->change_count++] = (struct change){from, to};
+}
+
+/* If the switch before a context and the one after it agree on a thread, it ran in between, unless switches
+ * were off meanwhile. */
+static void check_context(const struct cursor *cursor, struct contexts *contexts, struct result *result)
 {
     const struct known_events *known = &cursor->trace->schema.known;
     const struct event *event = &cursor->event;
 
-    if (event->type == known->switched) {
-        if (contexts->has_wrong && field_integer(known->prev_tid, event->bytes) == contexts->tid)
-            on_report(cursor->reporter, &(struct report){.anomaly = ANOMALY_WRONG_THREAD,
-                                                         .stream = cursor->stream,
-                                                         .offset = contexts->offset,
-                                                         .packet_seq = contexts->packet});
+    if (event->type->role == EVENT_CHANGE) {
+        add_change(result, cursor->ticks, cursor->ticks);
+    } else if (event->type == known->switched) {
+        if (contexts->has_wrong && field_integer(known->prev_tid, event->bytes) == contexts->tid) {
+            result->wrong_contexts = array_grow(result->wrong_contexts, result->wrong_count,
+                                                &result->wrong_capacity, sizeof(struct report));
+            result->wrong_contexts[result->wrong_count++] = (struct report){.anomaly = ANOMALY_WRONG_THREAD,
+                                                                            .stream = cursor->stream,
+                                                                            .offset = contexts->offset,
+                                                                            .packet_seq = contexts->packet,
+                                                                            .begin = contexts->since,
+                                                                            .end = cursor->ticks};
+        }
         *contexts = (struct contexts){.has_switch = true,
-                                      .tid = (uint32_t)field_integer(known->next_tid, event->bytes)};
+                                      .tid = (uint32_t)field_integer(known->next_tid, event->bytes),
+                                      .since = cursor->ticks};
     } else if (cursor->has_gap) {
+        add_change(result, contexts->last, cursor->ticks);
         contexts->has_switch = contexts->has_wrong = false;
     } else if (contexts->has_switch && !contexts->has_wrong &&
                field_integer(known->context_tid, event->bytes) != contexts->tid) {
@@ -84,6 +110,7 @@ static void check_context(const struct cursor *cursor, struct contexts *contexts
         contexts->packet = cursor->packet.header.packet_seq_num;
         contexts->offset = cursor->packet.offset;
     }
+    contexts->last = cursor->ticks;
 }
 
 static void check_stream(const struct trace *trace, const struct stream *stream, struct result *result)
@@ -96,9 +123,11 @@ static void check_stream(const struct trace *trace, const struct stream *stream,
     cursor_open(&cursor, trace, stream, 0, &result->reporter);
     while (cursor_next(&cursor)) {
         if (cursor.event.type->role != EVENT_PLAIN)
-            check_context(&cursor, &contexts);
+            check_context(&cursor, &contexts, result);
         result->events++;
     }
+    if (cursor.has_gap || cursor.is_broken || trace->ends_early)
+        add_change(result, contexts.last, UINT64_MAX);
     result->packets = cursor.packets;
     cursor_close(&cursor);
 }
@@ -128,6 +157,37 @@ static void run_workers(struct check *check)
     work(check);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
+}
+
+static int compare_changes(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+/* Reports the wrong contexts between whose switches nothing changed. */
+static void judge_contexts(const struct check *check)
+{
+    struct result all = {.changes = NULL};
+
+    for (unsigned s = 0; s < check->trace->stream_count; s++)
+        for (size_t i = 0; i < check->results[s].change_count; i++)
+            add_change(&all, check->results[s].changes[i].from, check->results[s].changes[i].to);
+    if (all.change_count != 0)
+        qsort(all.changes, all.change_count, sizeof(all.changes[0]), compare_changes);
+    for (unsigned s = 0; s < check->trace->stream_count; s++) {
+        struct result *result = &check->results[s];
+        uint64_t latest = 0; /* end of the changes that begin before the second switch */
+
+        for (size_t i = 0, next = 0; i < result->wrong_count; i++) {
+            for (; next < all.change_count && all.changes[next].from <= result->wrong_contexts[i].end; next++)
+                latest = latest > all.changes[next].to ? latest : all.changes[next].to;
+            if (latest < result->wrong_contexts[i].begin)
+                on_report(&result->reporter, &result->wrong_contexts[i]);
+        }
+    }
+    free(all.changes);
 }
 
 /* Prints the damage, or the LOSSES; returns their number. */
@@ -213,11 +273,15 @@ static int check_trace(const char *directory, bool quiet)
         return fail_report(&fail, EXIT_DAMAGE);
     check.results = alloc_zero(trace.stream_count + 1ul, sizeof(check.results[0]));
     run_workers(&check);
+    judge_contexts(&check);
     check.results[trace.stream_count].reporter.report = on_report;
     trace_judge(&trace, UINT64_MAX, &check.results[trace.stream_count].reporter);
     status = print_results(&check, quiet);
-    for (unsigned i = 0; i <= trace.stream_count; i++)
+    for (unsigned i = 0; i <= trace.stream_count; i++) {
         free(check.results[i].reports);
+        free(check.results[i].wrong_contexts);
+        free(check.results[i].changes);
+    }
     free(check.results);
     trace_close(&trace);
     return status;

@@ -77,9 +77,11 @@ static const struct event_binding details[] = {
     {"ipc_return", on_return, {"call_id", "error"}, "88"},
 };
 
-/* Older schemas lack it: then a thread has its new name from its next switch on. */
-static const struct event_binding renames[] = {
-    {"sched_rename", on_thread_rename, {"tid", "pid", "name"}, "44T"}};
+/* Older schemas lack them: then a thread has its new name from its next switch on, and runs while switches
+ * are off. */
+static const struct event_binding late[] = {
+    {"sched_rename", on_thread_rename, {"tid", "pid", "name"}, "44T"},
+    {"trace_switches", on_switches, {"class_number", "old_events", "events"}, "488"}};
 
 /* For --without-drain: older schemas lack the marks of the drain (filter_resolve). */
 static const struct event_binding marks[] = {
@@ -99,7 +101,7 @@ static const struct {
 } groups[] = {{ROWS(scheduling), false, "states of threads (running, ready, waiting) are wrong"},
               {ROWS(names), false, "processes, programs or names are missing"},
               {ROWS(details), true, "calls, faults, interrupts or requests are missing"},
-              {ROWS(renames), false, NULL},
+              {ROWS(late), false, NULL},
               {ROWS(marks), true, NULL}};
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 

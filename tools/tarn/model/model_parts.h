@@ -269,7 +269,7 @@ void event_bindings_resolve(struct model *model, bool only_scheduling);
 typedef void model_handler(struct model *model, struct model_cpu *cpu, const struct event *event,
                            const struct model_action *action);
 
-model_handler on_control, on_switch, on_wakeup, on_enqueue, on_thread_create, on_thread_exit,
+model_handler on_control, on_switches, on_switch, on_wakeup, on_enqueue, on_thread_create, on_thread_exit,
     on_thread_rename, on_priority, on_expire, on_cpu_idle, on_syscall_entry, on_syscall_exit, on_libc_entry,
     on_libc_exit, on_fault_entry, on_fault_exit, on_exception_entry, on_exception_exit, on_irq_entry,
     on_irq_exit, on_ipi_entry, on_ipi_exit, on_request_begin, on_request_end, on_call, on_receive, on_reply,

@@ -226,6 +226,27 @@ void on_lock_name(struct model *model, struct model_cpu *cpu, const struct event
                    get_text(event, action->at[2]), text_length(event, action->at[2]));
 }
 
+/* Switches are off in this moment, or were until now: any thread may run. */
+static void forget_running(struct model *model)
+{
+    for (unsigned i = 0; i < model->trace->stream_count; i++)
+        if (model->cpus[i].thread != NULL) {
+            lose_processor(model, &model->cpus[i], model->now);
+            forget_states(model, &model->cpus[i], model->now);
+        }
+}
+
+void on_switches(struct model *model, struct model_cpu *cpu, const struct event *event,
+                 const struct model_action *action)
+{
+    const struct event_type *switched = model->trace->schema.known.switched;
+    uint64_t changed = get64(model, event, action->at[1]) ^ get64(model, event, action->at[2]);
+
+    if (switched != NULL && get32(model, event, action->at[0]) == TRACE_ID_CLASS(switched->id) &&
+        changed >> TRACE_ID_MINOR(switched->id) % TRACE_MINORS_SWITCHED & 1)
+        forget_running(model);
+}
+
 /* Classes were disabled: the ends of their activities will not be seen. */
 void on_control(struct model *model, struct model_cpu *cpu, const struct event *event,
                 const struct model_action *action)
@@ -234,10 +255,11 @@ void on_control(struct model *model, struct model_cpu *cpu, const struct event *
         [ACTIVITY_LIBC] = 16, [ACTIVITY_SYSCALL] = 3, [ACTIVITY_FAULT] = 6,   [ACTIVITY_EXCEPTION] = 4,
         [ACTIVITY_IRQ] = 5,   [ACTIVITY_IPI] = 5,     [ACTIVITY_REQUEST] = 13};
     enum { IMPLIES = 1 << 1 | 1 << 2 }; /* sched and ipc tell the ends of implied system calls */
-    uint64_t off = get64(model, event, action->at[0]) & ~get64(model, event, action->at[1]);
+    uint64_t old = get64(model, event, action->at[0]), mask = get64(model, event, action->at[1]);
+    uint64_t off = old & ~mask;
 
-    if (off & 1u << 1)
-        forget_states(model, cpu, model->now);
+    if ((old ^ mask) & 1u << 1)
+        forget_running(model);
     for (struct model_thread *thread = model->live; off != 0 && thread != NULL; thread = thread->next) {
         for (uint32_t i = 0; i < thread->depth && i < MODEL_DEPTH_MAX; i++)
             if (off >> classes[thread->frames[i].kind] & 1 ||

@@ -163,7 +163,7 @@ static inline void cursor_take_role(struct cursor *cursor, const struct event_ty
                                     const uint8_t *bytes)
 {
     cursor->tellers[cursor->told % CURSOR_TELLERS] = bytes;
-    cursor->told += type->role != EVENT_PLAIN;
+    cursor->told += type->role > EVENT_CHANGE;
 }
 
 /* Moves to the next event if it is simple and in the same packet; otherwise changes nothing. Nearly all

@@ -184,6 +184,8 @@ static void find_known_events(struct schema *schema)
     if (!known->prev_tid || !known->next_pid || !known->next_tid || !known->next_comm)
         known->switched = NULL;
     set_role(known->switched, EVENT_SWITCH);
+    set_role(schema_find_event(schema, "trace_control"), EVENT_CHANGE);
+    set_role(schema_find_event(schema, "trace_switches"), EVENT_CHANGE);
     known->renamed = schema_find_event(schema, "sched_rename");
     known->renamed_tid = find_kind(known->renamed, "tid", FIELD_INTEGER);
     known->renamed_name = find_kind(known->renamed, "name", FIELD_TEXT);

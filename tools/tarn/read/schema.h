@@ -37,7 +37,8 @@ struct field {
     const struct tsdl_label *labels; /* of an enumeration, or of the elements of an array */
 };
 
-enum event_role { EVENT_PLAIN, EVENT_CONTEXT, EVENT_SWITCH };
+/* CHANGE: of what is logged, possibly of switches; the later ones say which thread runs. */
+enum event_role { EVENT_PLAIN, EVENT_CHANGE, EVENT_CONTEXT, EVENT_SWITCH };
 
 struct event_type {
     const char *name;
