@@ -282,7 +282,7 @@ static void print_text(const struct info *info)
            info->losses.lost_packets, info->losses.missing.is_least ? "at least " : "",
            info->losses.missing.events, info->losses.cut_packets);
     for (unsigned i = 0; i < trace->stream_count; i++)
-        before += trace_discarded_before(trace, trace->streams[i].cpu);
+        before += trace->streams[i].discarded_before;
     if (before != 0)
         printf("before      %" PRIu64 " events were discarded before this trace, since boot\n", before);
     if (info->losses.damaged != 0)
@@ -368,9 +368,8 @@ static void print_json(const struct info *info)
                ",\"discarded_before\":%" PRIu64 ",\"lost_events\":%" PRIu64 ",\"lost_packets\":%" PRIu64
                ",\"missing_events\":%" PRIu64 ",\"missing_is_least\":%s}",
                trace->streams[i].cpu == ~0u ? -1 : (int64_t)trace->streams[i].cpu, survey->packets,
-               trace->streams[i].size, estimate_events(survey),
-               trace_discarded_before(trace, trace->streams[i].cpu), survey->losses.lost_events,
-               survey->losses.lost_packets, survey->losses.missing.events,
+               trace->streams[i].size, estimate_events(survey), trace->streams[i].discarded_before,
+               survey->losses.lost_events, survey->losses.lost_packets, survey->losses.missing.events,
                survey->losses.missing.is_least ? "true" : "false");
     }
     printf("],\"processes\":[");

@@ -23,7 +23,8 @@ static bool comes_after_gap(const struct cursor *cursor, const struct model_cpu 
 /* Whether the stream ends before the trace does, so that events are missing behind it. */
 static bool ends_early(const struct cursor *cursor)
 {
-    return cursor->at == NULL && (cursor->has_gap || cursor->is_broken || cursor->trace->ends_early);
+    return cursor->at == NULL && (cursor->has_gap || cursor->is_broken || cursor->trace->ends_early ||
+                                  stream_lacks_tail(cursor->stream));
 }
 
 void walk_look_ahead(struct model *model, const struct cursor *cursor)

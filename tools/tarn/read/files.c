@@ -55,12 +55,13 @@ static uint64_t find_end(const struct trace *trace, const struct stream *stream,
     return ticks < header->timestamp_end ? ticks : header->timestamp_end;
 }
 
-static void take_end(struct trace *trace, const struct stream *stream, uint64_t offset)
+static void take_end(struct trace *trace, struct stream *stream, uint64_t offset)
 {
     struct trace_packet header;
     enum anomaly anomaly = stream_header(trace, stream, offset, &header);
     uint64_t end;
 
+    stream->last_packet = anomaly_is_fatal(anomaly) ? ~0ull : header.packet_seq_num;
     if (anomaly_is_fatal(anomaly) || anomaly == ANOMALY_PACKET_TIME)
         return;
     end = find_end(trace, stream, offset, &header);
@@ -77,6 +78,7 @@ static enum anomaly survey_stream(struct trace *trace, struct stream *stream)
     enum anomaly anomaly;
 
     stream->cpu = ~0u;
+    stream->last_packet = stream->pulled_last = ~0ull;
     anomaly = stream_header(trace, stream, 0, &header);
     if (anomaly_is_fatal(anomaly))
         return anomaly;
@@ -331,22 +333,44 @@ bool trace_is_unfinished(const struct trace *trace)
     return find_mark(trace->directory) == MARK_LEFT;
 }
 
-uint64_t trace_discarded_before(const struct trace *trace, uint32_t cpu)
+/* Reads what the pull has noted in file NAME about each CPU. */
+static void read_record(struct trace *trace, const char *name)
 {
+    const bool is_end = strcmp(name, TRACE_END_NAME) == 0;
     char path[PATH_MAX];
-    unsigned long long of, count = 0;
+    unsigned long long of, number;
     FILE *file;
-    int fd;
+    int fd, got;
 
-    snprintf(path, sizeof(path), "%s/%s", trace->directory, TRACE_BEFORE_NAME);
+    snprintf(path, sizeof(path), "%s/%s", trace->directory, name);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT)
+        return;
     file = fd >= 0 ? fdopen(fd, "r") : NULL;
-    if (file == NULL)
-        return 0;
-    while (fscanf(file, "%llu %llu", &of, &count) == 2 && of != cpu)
-        count = 0;
-    fclose(file);
-    return count;
+    while (file != NULL && (got = fscanf(file, "%llu %llu", &of, &number)) == 2) {
+        struct stream *stream = &trace->streams[trace_find_cpu(trace, of)];
+
+        if (stream < trace->streams + trace->stream_count)
+            *(is_end ? &stream->pulled_last : &stream->discarded_before) = number;
+    }
+    if (file == NULL || got != EOF || ferror(file))
+        add_oddity(trace, ANOMALY_RECORD, name, 0);
+    if (file != NULL)
+        fclose(file);
+}
+
+/* Before a pull is finished, the sizes of files may be older than its notes. */
+static void read_records(struct trace *trace, bool is_finished)
+{
+    read_record(trace, TRACE_BEFORE_NAME);
+    if (is_finished)
+        read_record(trace, TRACE_END_NAME);
+    for (unsigned i = 0; i < trace->stream_count; i++) {
+        const struct stream *stream = &trace->streams[i];
+
+        if (stream_lacks_tail(stream))
+            add_oddity(trace, ANOMALY_TAIL, stream->name, stream->pulled_last - stream->last_packet);
+    }
 }
 
 void trace_cut_partial(struct trace *trace)
@@ -381,6 +405,7 @@ static bool open_files(struct trace *trace, struct fail *fail)
         trace_cut_partial(trace);
     leave_out_copies(trace);
     look_for_missing(trace, is_written);
+    read_records(trace, mark == MARK_NONE);
     if (trace->begin > trace->end)
         trace->begin = trace->end;
     return true;

@@ -34,6 +34,9 @@ static void format_oddity(const struct oddity *oddity, char *text, size_t size)
     if (oddity->anomaly == ANOMALY_MISSING)
         snprintf(text, size, "%s: no file has the packets of %" PRIu64 " CPU%s: %s", kind->name,
                  oddity->count, oddity->count == 1 ? "" : "s", oddity->file);
+    else if (oddity->anomaly == ANOMALY_TAIL)
+        snprintf(text, size, "%s: file %s: %s: %" PRIu64 " packets are missing", kind->name, oddity->file,
+                 kind->meaning, oddity->count);
     else if (oddity->anomaly == ANOMALY_COPY)
         snprintf(text, size, "%s: file %s cpu %" PRIu64 ": %s", kind->name, oddity->file, oddity->count,
                  kind->meaning);

@@ -26,6 +26,9 @@ struct stream {
     uint32_t cpu;   /* of the first packet; ~0: no packet */
     uint64_t begin; /* ticks: start of the first packet */
     uint64_t first_packet_bytes;
+    uint64_t last_packet;      /* its number; ~0: unknown */
+    uint64_t pulled_last;      /* as TRACE_END_NAME has it; ~0: unknown */
+    uint64_t discarded_before; /* as TRACE_BEFORE_NAME has it */
 };
 
 /* A defect of the directory rather than of a packet. */
@@ -74,6 +77,8 @@ enum anomaly {
     /* of the trace as a whole (judge.h) */
     ANOMALY_FILE,
     ANOMALY_EMPTY,
+    ANOMALY_TAIL,
+    ANOMALY_RECORD,
     ANOMALY_COPY,
     ANOMALY_MISSING,
     ANOMALY_CPU_COUNT,
@@ -96,7 +101,7 @@ extern const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT];
 struct oddity {
     enum anomaly anomaly;
     char file[200]; /* its name; ANOMALY_MISSING: the names of the missing files */
-    uint64_t count; /* ANOMALY_COPY: the CPU; ANOMALY_MISSING: how many */
+    uint64_t count; /* ANOMALY_COPY: the CPU; ANOMALY_MISSING, ANOMALY_TAIL: how many */
 };
 
 struct packet {
@@ -139,11 +144,12 @@ struct trace_link trace_find_link(const char *directory);
 #define TRACE_NEW_STREAM_NAME  ".cpu.new"
 /* Events that the guest had discarded before the trace, since boot: lines of CPU and count. Absent: none. */
 #define TRACE_BEFORE_NAME      ".before"
+/* The last packet of each stream, from a pull that ended in order: lines of CPU and packet number. */
+#define TRACE_END_NAME         ".end"
 /* Why this part of a trace was saved: a line for each trigger (keep/saved.h). */
 #define TRACE_SAVED_NAME       ".saved"
 /* Whether the pull ended early, so that losses after the last packets are unknown. */
 bool trace_is_unfinished(const struct trace *trace);
-uint64_t trace_discarded_before(const struct trace *trace, uint32_t cpu); /* as TRACE_BEFORE_NAME has it */
 
 /* Ignores partial packets at the ends of files, for a trace that is still being written. */
 void trace_cut_partial(struct trace *trace);
@@ -172,6 +178,11 @@ enum anomaly stream_packet(const struct trace *trace, const struct stream *strea
 uint64_t stream_resync(const struct trace *trace, const struct stream *stream, uint64_t from);
 /* Returns the offset of the last packet that begins before TIME (ticks), or of the first packet. */
 uint64_t stream_seek(const struct trace *trace, const struct stream *stream, uint64_t time);
+
+static inline bool stream_lacks_tail(const struct stream *stream)
+{
+    return stream->pulled_last != ~0ull && stream->last_packet < stream->pulled_last;
+}
 
 static inline bool anomaly_is_fatal(enum anomaly anomaly)
 {

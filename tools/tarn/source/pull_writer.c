@@ -34,7 +34,8 @@ static bool is_trace_file(const char *name)
            strcmp(name, TRACE_UNFINISHED_NAME) == 0 || strcmp(name, TRACE_RECIPE_NAME) == 0 ||
            strcmp(name, ".index.tarn") == 0 || /* view/index_file.h */
            strcmp(name, TRACE_SAVED_NAME) == 0 || strcmp(name, TRACE_BEFORE_NAME) == 0 ||
-           is_numbered(name, "cpu") || is_numbered(name, TRACE_NEW_STREAM_NAME);
+           strcmp(name, TRACE_END_NAME) == 0 || is_numbered(name, "cpu") ||
+           is_numbered(name, TRACE_NEW_STREAM_NAME);
 }
 
 /* Deletes an old trace. If the directory has other files, deletes nothing and returns false. */
@@ -507,19 +508,22 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
     return add_packet(writer, cpu, &closing, fail);
 }
 
-/* Says nothing if nothing was discarded. */
-static bool write_before(const struct trace_writer *writer, struct fail *fail)
+/* NAME: TRACE_BEFORE_NAME or TRACE_END_NAME. */
+static bool write_record(const struct trace_writer *writer, const char *name, struct fail *fail)
 {
-    if (count_discarded_before(writer) == 0)
-        return true;
-    const int fd =
-        openat(writer->directory_fd, TRACE_BEFORE_NAME, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const bool is_end = strcmp(name, TRACE_END_NAME) == 0;
+    const int fd = openat(writer->directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool is_written = fd >= 0;
 
-    for (uint32_t cpu = 0; cpu < writer->hello.cpu_count && is_written; cpu++)
-        is_written = dprintf(fd, "%u %llu\n", cpu, (unsigned long long)writer->cpu[cpu].discarded_first) > 0;
+    for (uint32_t i = 0; i < writer->hello.cpu_count && is_written; i++) {
+        const struct stream_writer *cpu = &writer->cpu[i];
+
+        if (cpu->started)
+            is_written = dprintf(fd, "%u %llu\n", i,
+                                 (unsigned long long)(is_end ? cpu->next - 1 : cpu->discarded_first)) > 0;
+    }
     if (!is_written)
-        fail_set(fail, "cannot write %s/" TRACE_BEFORE_NAME ": %s", writer->directory, strerror(errno));
+        fail_set(fail, "cannot write %s/%s: %s", writer->directory, name, strerror(errno));
     if (fd >= 0)
         close(fd);
     return is_written;
@@ -532,7 +536,7 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
     const uint64_t time =
         is_whole ? latest_time(writer, status) : status->time; /* after that all is unknown */
 
-    if (!write_before(writer, fail))
+    if (count_discarded_before(writer) != 0 && !write_record(writer, TRACE_BEFORE_NAME, fail))
         return false;
     for (uint32_t i = 0; i < writer->hello.cpu_count; i++) {
         struct wire_cpu_status counts = {.events = TRACE_EVENTS_UNKNOWN};
@@ -544,7 +548,7 @@ bool write_closing(struct trace_writer *writer, const struct wire_status *status
         if (!close_stream(writer, i, counts, time, fail))
             return false;
     }
-    return true;
+    return !is_whole || write_record(writer, TRACE_END_NAME, fail);
 }
 
 uint64_t count_discarded(const struct trace_writer *writer)

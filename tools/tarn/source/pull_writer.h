@@ -70,8 +70,8 @@ bool write_packet(struct trace_writer *writer, const struct source_item *item, s
 bool check_trace_writer(const struct trace_writer *writer, struct fail *fail);
 /* Completes the trace: writes what was discarded before it (TRACE_BEFORE_NAME), and ends each stream with the
  * last counts from the guest. If packets before `cpu->head`, or discarded events, are missing in the trace,
- * it writes an empty packet that says so (TRACE_PACKET_CLOSING). IS_WHOLE: the counts are final; else packet
- * `cpu->head` was not sent either. */
+ * it writes an empty packet that says so (TRACE_PACKET_CLOSING). IS_WHOLE: the counts are final, and the last
+ * packet of each stream is noted (TRACE_END_NAME); else packet `cpu->head` was not sent either. */
 bool write_closing(struct trace_writer *writer, const struct wire_status *status,
                    const struct wire_cpu_status *cpu, bool is_whole, struct fail *fail);
 /* Notes in that mark how the link is: TRACE_LINK_..., and when something came last. */
