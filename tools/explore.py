@@ -485,6 +485,12 @@ def seed_range(text):
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
+def positive(text):
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 on")
+    return int(text)
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         print(f"tarn explore: {message}", file=sys.stderr)
@@ -497,7 +503,7 @@ def make_parser():
                         ("kernel", None), ("archive", None), ("script", None), ("coverage-file", None), ("changed", None)):
         parser.add_argument(f"--{name}", default=value)
     for name, value in ("smp", 4), ("limit", 20000), ("jobs", 2), ("tries", 120):
-        parser.add_argument(f"--{name}", type=int, default=value)
+        parser.add_argument(f"--{name}", type=positive, default=value)
     for name in "network", "shrink", "first", "verbose", "coverage":
         parser.add_argument(f"--{name}", action="store_true")
     for name in "check", "leaks":

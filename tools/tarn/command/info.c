@@ -287,6 +287,8 @@ static void print_text(const struct info *info)
         printf("before      %" PRIu64 " events were discarded before this trace, since boot\n", before);
     if (info->losses.damaged != 0)
         printf("DAMAGED     %" PRIu64 " anomalies; see tarn check\n", info->losses.damaged);
+    else
+        printf("checked     headers of packets only; tarn check verifies the events\n");
     print_recipe(trace);
     read_saved(trace, print_saved);
     for (const struct tsdl_env *env = schema->tsdl.env; env != NULL; env = env->next)

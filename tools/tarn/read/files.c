@@ -338,7 +338,7 @@ static void read_record(struct trace *trace, const char *name)
 {
     const bool is_end = strcmp(name, TRACE_END_NAME) == 0;
     char path[PATH_MAX];
-    unsigned long long of, number;
+    unsigned long long of, number, hash;
     FILE *file;
     int fd, got;
 
@@ -347,6 +347,9 @@ static void read_record(struct trace *trace, const char *name)
     if (fd < 0 && errno == ENOENT)
         return;
     file = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (file != NULL && is_end && fscanf(file, TRACE_END_METADATA "%llx", &hash) == 1 &&
+        hash != trace->schema.text_hash)
+        add_oddity(trace, ANOMALY_METADATA, "metadata", 0);
     while (file != NULL && (got = fscanf(file, "%llu %llu", &of, &number)) == 2) {
         struct stream *stream = &trace->streams[trace_find_cpu(trace, of)];
 

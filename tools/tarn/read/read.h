@@ -79,6 +79,7 @@ enum anomaly {
     ANOMALY_EMPTY,
     ANOMALY_TAIL,
     ANOMALY_RECORD,
+    ANOMALY_METADATA,
     ANOMALY_COPY,
     ANOMALY_MISSING,
     ANOMALY_CPU_COUNT,
@@ -144,8 +145,10 @@ struct trace_link trace_find_link(const char *directory);
 #define TRACE_NEW_STREAM_NAME  ".cpu.new"
 /* Events that the guest had discarded before the trace, since boot: lines of CPU and count. Absent: none. */
 #define TRACE_BEFORE_NAME      ".before"
-/* The last packet of each stream, from a pull that ended in order: lines of CPU and packet number. */
+/* The last packet of each stream, from a pull that ended in order: lines of CPU and packet number, after one
+ * with a hash of the metadata (map.h). */
 #define TRACE_END_NAME         ".end"
+#define TRACE_END_METADATA     "metadata "
 /* Why this part of a trace was saved: a line for each trigger (keep/saved.h). */
 #define TRACE_SAVED_NAME       ".saved"
 /* Whether the pull ended early, so that losses after the last packets are unknown. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tools/tarn/map.h>
 #include <tools/tarn/read/schema_layout.h>
 #include <unistd.h>
 
@@ -343,6 +344,7 @@ bool schema_load(struct schema *schema, const char *directory, struct fail *fail
     close(fd);
     ok = length >= 0 ? build(schema, directory, text, (size_t)length, fail)
                      : fail_set(fail, "%s: cannot be read", path);
+    schema->text_hash = ok ? hash_bytes(HASH_SEED, text, (size_t)length) : 0;
     free(text);
     return ok;
 }

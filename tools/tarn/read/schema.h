@@ -84,6 +84,7 @@ struct schema {
     struct known_events known;
     const struct field *context_fields; /* fields of the packet context that CTF gives no meaning */
     unsigned context_field_count;
+    uint64_t text_hash;  /* of the file */
     unsigned cost_count; /* event types whose cost was measured (schema_costs.c) */
 };
 

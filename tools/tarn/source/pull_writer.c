@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <tools/tarn/map.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/pull_cut.h>
@@ -205,6 +206,7 @@ bool write_metadata(struct trace_writer *writer, const uint8_t *text, size_t siz
         return fail_set(fail, "cannot write %s/metadata: %s", writer->directory, strerror(error));
     }
     writer->have_metadata = true;
+    writer->metadata_hash = hash_bytes(HASH_SEED, (const char *)text, size);
     learn_events(writer, text, size, fail);
     return true;
 }
@@ -513,7 +515,8 @@ static bool write_record(const struct trace_writer *writer, const char *name, st
 {
     const bool is_end = strcmp(name, TRACE_END_NAME) == 0;
     const int fd = openat(writer->directory_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool is_written = fd >= 0;
+    bool is_written = fd >= 0 && (!is_end || dprintf(fd, TRACE_END_METADATA "%016llx\n",
+                                                     (unsigned long long)writer->metadata_hash) > 0);
 
     for (uint32_t i = 0; i < writer->hello.cpu_count && is_written; i++) {
         const struct stream_writer *cpu = &writer->cpu[i];

@@ -43,6 +43,7 @@ struct trace_writer {
     int unfinished_fd; /* of the mark; -1: nothing written yet */
     struct wire_hello hello;
     bool have_metadata;
+    uint64_t metadata_hash;
     bool have_schema; /* `schema` is valid: events are checked, too */
     struct schema schema;
     uint8_t *zeros; /* of the largest buffer */
