@@ -38,9 +38,8 @@ $(eval $(call host_program,tracegen,tests/unit/tarn/tracegen.c $(SYNTHETIC),,tar
 $(eval $(call host_test,fuzz_tarn,tests/unit/tarn/fuzz_tarn.c $(SYNTHETIC),,tarn))
 $(foreach test,pull_cut stages breakdown view,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC),,tarn)))
 $(foreach test,table columns symbols step,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
-$(foreach test,model model_walk,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC) tests/unit/tarn/tiling.c,,tarn)))
-$(eval $(call host_test,keep,tests/unit/tarn/keep_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
-$(eval $(call host_test,lockstep,tests/unit/tarn/lockstep_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
+$(eval $(call host_test,model_walk,tests/unit/tarn/model_walk_test.c $(SYNTHETIC) tests/unit/tarn/tiling.c,,tarn))
+$(foreach test,keep lockstep model,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
 $(foreach test,analyses ipc locks diff drain costs,\
     $(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/known_results.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
 HOST_TESTS += tests/host/diff tests/host/usage

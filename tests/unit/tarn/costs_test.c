@@ -14,21 +14,18 @@ static const char one_thread[] =
     "100000 0 trace_context\n"
     "101000 0 sched_process_fork child_comm=calc child_tid=11 child_pid=1\n"
     "101000 0 sched_process_fork child_comm=server child_tid=12 child_pid=2\n"
-    "110000 0 sched_switch next_tid=11 next_pid=1 next_comm=calc\n"
-    "112000 0 syscall_entry number=null tid=11\n"
+    "110000 0 sched_switch next=11/1/calc\n112000 0 syscall_entry number=null tid=11\n"
     "112005 0 syscall_exit number=null tid=11\n"
     "120000 0 user_stopwatch_start id=1\n"
     "121000 0 user_values\n"
     "125000 0 user_stopwatch_stop id=1\n"
-    "130000 0 sched_switch prev_tid=11 prev_pid=1 prev_comm=calc prev_state=ready next_tid=12 next_pid=2 "
-    "next_comm=server\n"
+    "130000 0 sched_switch prev_state=ready next=12/2/server\n"
     "140000 0 user_text text=end\n";
 
 /* The second comment counts, up to its line that is none. */
 static const char costs[] =
     TRACE_COSTS_BEGIN " * sched_switch 1 1 - -\n * user_text 9000 9000 - -\n */\n" /* */
-    TRACE_COSTS_BEGIN " * sched_switch 50000 50000 - -\n"
-                      " * syscall_entry 20000 20500 - -\n"
+    TRACE_COSTS_BEGIN " * sched_switch 50000 50000 - -\n * syscall_entry 20000 20500 - -\n"
                       " * syscall_exit 10000 10000 7000 8000\n"
                       " * user_stopwatch_start 17000 17000 - -\n"
                       " * no_such_event 99 99 - -\n"

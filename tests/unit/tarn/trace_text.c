@@ -12,7 +12,8 @@
 struct stream_text {
     FILE *file;
     uint8_t packet[PACKET_BYTES];
-    uint64_t used, time, events; /* events: of the packet */
+    uint64_t used, time, events;           /* events: of the packet */
+    uint8_t running[8 + TRACE_NAME_BYTES]; /* number, process and name of the thread that runs */
     struct synthetic_packet about;
 };
 
@@ -57,6 +58,7 @@ static bool begin_packet(struct text_writer *writer, struct stream_text *stream,
     memset(stream->packet, 0, sizeof(stream->packet));
     stream->used = sizeof(struct trace_packet);
     stream->about.begin = stream->time;
+    memset(stream->running, 0, sizeof(stream->running));
     return first == context || append(writer, stream, context, event, context->words * 8ul);
 }
 
@@ -149,27 +151,78 @@ static bool set_field(struct text_writer *writer, uint8_t *event, const struct f
     }
 }
 
+enum direction { STORE, LOAD };
+
+/* Number, process and name of a thread, which FIELDS name, between an event and a place without gaps. */
+static void copy_thread(const struct event_type *type, const char *const fields[3], uint8_t *event,
+                        uint8_t *place, enum direction direction)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        const struct field *field = schema_find_field(type, fields[i]);
+        const uint64_t bytes = field->kind == FIELD_TEXT ? field->count : field->width;
+
+        if (direction == STORE)
+            memcpy(place, event + field->offset, bytes);
+        else
+            memcpy(event + field->offset, place, bytes);
+        place += bytes;
+    }
+}
+
+static const char *const next[] = {"next_tid", "next_pid", "next_comm"};
+
+/* TEXT: number, process and name of the thread that runs next, with slashes between. */
+static bool set_next(struct text_writer *writer, uint8_t *event, const struct event_type *type, char *text)
+{
+    uint64_t bytes;
+
+    for (unsigned i = 0; i < 3; i++) {
+        char *slash = i < 2 ? strchr(text, '/') : NULL;
+
+        if (i < 2 && slash == NULL)
+            return wrong(writer, "no thread", text);
+        if (slash != NULL)
+            *slash = '\0';
+        if (!set_field(writer, event, schema_find_field(type, next[i]), text, &bytes))
+            return false;
+        text = slash + 1;
+    }
+    return true;
+}
+
 static bool write_event(struct text_writer *writer, struct stream_text *stream, const struct event_type *type,
                         char *fields)
 {
+    static const char *const ran[] = {"prev_tid", "prev_pid", "prev_comm"};
+    static const char *const context[] = {"tid", "pid", "name"};
+    const bool is_switch = strcmp(type->name, "sched_switch") == 0;
     uint8_t event[EVENT_BYTES + 8] = {0};
     uint64_t bytes = type->words * 8ul;
     char *rest = NULL;
 
     if (stream->used == 0 && !begin_packet(writer, stream, type))
         return false;
+    if (is_switch)
+        copy_thread(type, ran, event, stream->running, LOAD);
     for (char *word = strtok_r(fields, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         char *value = strchr(word, '=');
         const struct field *field;
 
         if (value != NULL)
             *value++ = '\0';
+        if (is_switch && value != NULL && strcmp(word, "next") == 0) {
+            if (!set_next(writer, event, type, value))
+                return false;
+            continue;
+        }
         field = schema_find_field(type, word);
         if (value == NULL || field == NULL)
             return wrong(writer, "no field", word);
         if (!set_field(writer, event, field, value, &bytes))
             return false;
     }
+    if (is_switch || type == own_event(writer, TRACE_MINOR_CONTEXT))
+        copy_thread(type, is_switch ? next : context, event, stream->running, STORE);
     return append(writer, stream, type, event, bytes);
 }
 
@@ -260,11 +313,15 @@ static bool close_streams(struct text_writer *writer)
 /* The highest processor that a line has, and those below. */
 static uint64_t count_processors(const char *text)
 {
-    unsigned count = 1, cpu;
+    uint64_t count = 1;
 
-    for (; text != NULL && *text != '\0'; text = strchr(text, '\n'), text += text != NULL)
-        if (sscanf(text, "%*u %u", &cpu) == 1 && cpu + 1 > count)
-            count = cpu + 1;
+    for (; text != NULL && *text != '\0'; text = strchr(text, '\n'), text += text != NULL) {
+        char *cpu;
+
+        strtoull(text, &cpu, 10);
+        const uint64_t with_it = strtoull(cpu, NULL, 10) + 1;
+        count = with_it > count ? with_it : count;
+    }
     return count;
 }
 
