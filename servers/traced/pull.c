@@ -187,8 +187,9 @@ static bool send_final_status(struct pull *pull)
         read_ring_counts(pull, cpu);
         if (pull->reason != WIRE_ENDED_CHANGED)
             ring->head = ring->target;
-        if (ring->sent_end > 0 && ring->head > ring->sent_end)
-            ring->lost += ring->head - ring->sent_end;
+        const uint64_t due = ring->sent_end > 0 ? ring->sent_end : ring->count_from;
+        if (ring->head > due)
+            ring->lost += ring->head - due;
     }
     return send_status(pull);
 }
@@ -436,6 +437,8 @@ static void place_rings(struct pull *pull)
             ring->next = ring->count_from;
         if (!resumes)
             begun_at[cpu] = ring->next;
+        if (pull->request.flags & WIRE_PULL_SNAPSHOT) /* all that there is now is wanted */
+            ring->count_from = ring->next;
     }
 }
 

@@ -375,6 +375,25 @@ static void test_no_status(const char *order)
     forget_events();
 }
 
+/* A snapshot of a CPU whose packets were all overwritten before they were sent. */
+static void test_overwritten(const char *order)
+{
+    const struct wire_cpu_status cpu = {.next = 9, .head = 9, .lost = 4, .events = TRACE_EVENTS_UNKNOWN};
+    struct trace_writer writer;
+    struct fail fail;
+
+    log_events(order);
+    start_writer(&writer);
+    bool ok = write_metadata(&writer, (const uint8_t *)metadata, strlen(metadata), &fail) &&
+              write_closing(&writer, &(struct wire_status){.count = 1, .time = 5000}, &cpu, true, &fail) &&
+              finish_trace_writer(&writer, &fail);
+    const struct told told = read_all();
+    check(ok && told.events == 0 && told.lost_events == UINT64_MAX && writer.missing == 4,
+          "%s, a CPU of which nothing was left has lost an unknown number of events", order);
+    close_trace_writer(&writer);
+    forget_events();
+}
+
 /* Metadata that cannot be parsed, perhaps of a newer system: the packets come all the same. */
 static void test_unparsable(const char *order)
 {
@@ -413,6 +432,7 @@ int main(void)
         test_any(orders[i]);
         test_first_event(orders[i]);
         test_no_status(orders[i]);
+        test_overwritten(orders[i]);
         test_unparsable(orders[i]);
     }
     return finish_tests();

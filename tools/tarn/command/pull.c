@@ -332,7 +332,9 @@ static const char *end_text(const struct pull *pull)
     case WIRE_ENDED_STOPPED:
         return "tracing was stopped in the guest";
     case WIRE_ENDED_SNAPSHOT:
-        return pull->previous ? "the previous trace is complete" : "snapshot complete";
+        return pull->previous         ? "the previous trace is complete"
+               : pull->writer.missing ? "snapshot, but packets were overwritten first"
+                                      : "snapshot complete";
     case WIRE_ENDED_CHANGED:
         return "the guest's buffers were cleared";
     case WIRE_ENDED_BUSY:

@@ -125,10 +125,13 @@ void report_losses(struct cursor *cursor, const struct trace_packet *header, uin
         .offset = offset, .packet_seq = header->packet_seq_num, .end = header->timestamp_end};
 
     if (!cursor->has_previous) {
-        report.begin = header->timestamp_begin;
+        const bool is_all =
+            (header->flags & TRACE_PACKET_CLOSING) != 0; /* a snapshot got none of its packets */
+
+        report.begin = is_all ? cursor->trace->begin : header->timestamp_begin;
         report.anomaly = ANOMALY_LOST_EVENTS;
         report.count = UINT64_MAX;
-        if (header->events_discarded != 0)
+        if (header->events_discarded != 0 || is_all)
             send_report(cursor, report);
     } else {
         report.begin = cursor->previous_end;

@@ -49,7 +49,7 @@ static bool guest_begin_pull(struct source *source, uint32_t flags, uint32_t mod
     for (uint32_t cpu = 0; cpu < source->hello.cpu_count; cpu++) {
         struct drain *drain = &guest->drain[cpu];
         drain->next = choose_start(guest, &drain->ring, follow);
-        drain->count_from = TRACE_NO_PACKET;
+        drain->count_from = flags & WIRE_PULL_SNAPSHOT ? drain->next : TRACE_NO_PACKET;
         if ((flags & WIRE_PULL_RESUME) && want && want[cpu] > 0 && want[cpu] <= guest_ring_head(&drain->ring))
             drain->next = drain->count_from = want[cpu];
     }
@@ -125,10 +125,12 @@ static bool has_waited(struct guest_source *guest, struct drain *drain)
 /* Ends a pull without the open packet, whose events, if any, are lost. */
 static void pass_over_open(struct drain *drain, bool has_events)
 {
+    const uint64_t due = drain->sent_end > 0 ? drain->sent_end : drain->count_from;
+
     drain->done = true;
     drain->end = drain->next + has_events;
-    if (drain->sent_end > 0 && drain->end > drain->sent_end)
-        drain->lost += drain->end - drain->sent_end;
+    if (drain->end > due)
+        drain->lost += drain->end - due;
 }
 
 /* Takes the open packet, or the normal packet that it has become, as the last one. */

@@ -496,8 +496,10 @@ static bool close_stream(struct trace_writer *writer, uint32_t cpu, struct wire_
     const struct stream_writer *stream = &writer->cpu[cpu];
     struct outgoing closing = {0};
 
-    if (!stream->started)
-        return true; /* no packet before it could be missed */
+    if (!stream->started && counts.lost == 0)
+        return true;
+    if (!stream->started) /* a snapshot: all its packets were overwritten first */
+        writer->missing += counts.lost;
     if (counts.head < stream->next) {
         counts.head = stream->next;
         counts.events = TRACE_EVENTS_UNKNOWN;
