@@ -26,7 +26,6 @@ SHARED = {
     "kernel/diagnosis/profiles.h": "the tests whether they are counted",
     "kernel/diagnosis/profiles.c": "routines are counted where they begin and end",
     "kernel/diagnosis/profiles_call.c": "the same",
-    "kernel/diagnosis/profiles_events.c": "routines begin and end when their events say",
     "kernel/diagnosis/profiles_end.c": "threads and spaces hand on their profiles when they end",
     "kernel/diagnosis/entry_paths.c": "mask and period decide which paths the entries take",
 }

@@ -34,8 +34,9 @@ struct cpu {
     _Atomic uint32_t need_resched;  /* set by any CPU, tested before the return to user mode */
     uint32_t index;
     bool online;
-    bool sleeps;  /* asleep while idle, or its end is not logged yet */
-    uint64_t bit; /* 1 << index */
+    bool sleeps;          /* asleep while idle, or its end is not logged yet */
+    uint8_t switch_state; /* enum thread_state of the old thread in the last switch that was logged */
+    uint64_t bit;         /* 1 << index */
     /* Whose page tables are loaded. NULL: the kernel's. SPACE_CHANGING: those of one of two spaces. Written
      * by this CPU only (space_activate, space_unload); TLB shootdowns read it atomically. */
     struct space *space;

@@ -112,13 +112,13 @@ static inline void handle_kind(uint32_t kind)
 
 static __attribute__((noinline, cold)) void handle_measured(uint32_t kind)
 {
-    trace_irq_ipi_entry(kind);
+    uint64_t logged = trace_irq_ipi_entry(kind);
     if (PROFILES_ON())
-        profiles_begin_interrupt(TRACE_ROUTINE_IPI, kind, PROFILES_TIME_OF(IRQ_IPI_ENTRY, arch_clock()));
+        profiles_begin_interrupt(TRACE_ROUTINE_IPI, kind, profiles_time(logged));
     handle_kind(kind);
-    trace_irq_ipi_exit(kind);
+    logged = trace_irq_ipi_exit(kind);
     if (PROFILES_ON())
-        profiles_end_interrupt(PROFILES_TIME_OF(IRQ_IPI_EXIT, arch_clock()));
+        profiles_end_interrupt(profiles_time(logged));
 }
 
 void handle_ipi(uint32_t kind)

@@ -26,6 +26,7 @@
 #ifndef KERNEL_PROFILES_H
 #define KERNEL_PROFILES_H
 
+#include <arch/clock.h>
 #include <arch/cpu.h>
 #include <arch/trace.h>
 #include <stdbool.h>
@@ -173,18 +174,13 @@ void profiles_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t
 void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now);
 void profiles_end_interrupt(uint64_t now);
 
-/* profiles_events.c */
-/* The time that an event has in the trace which this CPU has logged last, if it has that id and length in
- * words; else the present. */
-uint64_t profiles_time_of(uint32_t id, uint32_t words);
-/* When a routine begins or ends: the time of its event, SYSCALL_ENTRY for example, which has just been
- * logged, so that profiles and trace agree; `otherwise` if such events are off. */
-#define PROFILES_TIME_OF(event, otherwise) \
-    (TRACE_ON_##event() ? profiles_time_of(TRACE_ID_##event, TRACE_WORDS_##event) : (otherwise))
-/* The switch has been logged: its event's time becomes cpu->switched_at, also for the scheduler's count of
- * the time that `prev` ran. Returns prev's new state: that of the event, even if prev was woken meanwhile.
- * Does nothing, and returns the state of now, if the event is not found. */
-uint32_t profiles_take_logged_switch(struct cpu *cpu, struct thread *prev, const struct thread *next);
+/* When something happens: the time of its event, so that accounts and trace agree, or, if that is off, now.
+ * `logged`: what the log function has just returned. */
+static inline uint64_t profiles_time(uint64_t logged)
+{
+    const uint64_t now = arch_clock();
+    return logged == TRACE_NOT_LOGGED ? now : now - (uint32_t)(now - logged);
+}
 
 /* profiles_call.c; profiles are on */
 /* A system call that is traced, too. */
@@ -192,7 +188,7 @@ void profiles_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
 void profiles_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now);
 /* It blocks, and will begin once more: what has begun is counted as ended. */
 void profiles_restart_syscall(struct thread *self, uint64_t now);
-/* At cpu->switched_at, which becomes the time of the switch's event if it was logged. */
+/* At cpu->switched_at. */
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next);
 /* The thread runs again, so what it blocked in ends; `traced`: thread->traced. */
 void profiles_resume(struct thread *thread, uint32_t traced, uint64_t now);

@@ -188,17 +188,11 @@ static inline __attribute__((always_inline)) void count_switch(struct cpu *cpu, 
         routine_end(next, &profile->rows, &next->routines, depth - 1, now);
 }
 
-static __attribute__((noinline, cold)) void count_logged_switch(struct cpu *cpu, struct thread *prev,
-                                                                struct thread *next)
-{
-    const uint32_t state = profiles_take_logged_switch(cpu, prev, next);
-    count_switch(cpu, prev, next, (uint16_t)state);
-}
-
 void profiles_switched(struct cpu *cpu, struct thread *prev, struct thread *next)
 {
-    if (TRACE_ON_SCHED_SWITCH())
-        count_logged_switch(cpu, prev, next);
+    /* prev may have been woken since the event */
+    if (__builtin_expect(TRACE_ON_SCHED(), 0))
+        count_switch(cpu, prev, next, cpu->switch_state);
     else
         count_switch(cpu, prev, next, (uint16_t)atomic_load_explicit(&prev->state, memory_order_relaxed));
 }

@@ -90,29 +90,31 @@ bool fault_ask_pager(const struct fault_request *request, uint64_t since, bool d
     return sent;
 }
 
-static inline __attribute__((always_inline)) void hand_on(struct thread *self, struct fault_request *request,
-                                                          enum fault_result result, uint64_t ip,
-                                                          uint64_t since)
+/* Returns what trace_fault_exit() does, if the fault ended. */
+static inline __attribute__((always_inline)) uint64_t hand_on(struct thread *self,
+                                                              struct fault_request *request,
+                                                              enum fault_result result, uint64_t ip,
+                                                              uint64_t since)
 {
     if (result == FAULT_ASK_PAGER && fault_ask_pager(request, since, true)) {
         arch_switched();
-        return;
+        return TRACE_NOT_LOGGED;
     }
     if (result == FAULT_NO_MEMORY && scarce_wait(self)) {
         trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
         arch_switched();
-        return;
+        return TRACE_NOT_LOGGED;
     }
     self->fault_kind = TRACE_FAULT_HANDLER;
     self->fault_since = since;
     self->fault_address = request->address;
     if (ask_handler(self, FAULT_PAGE, request->address, ip, request->access)) {
         arch_switched();
-        return;
+        return TRACE_NOT_LOGGED;
     }
     if (kill_faulter(self, FAULT_PAGE, request->address, ip) && result == FAULT_NO_MEMORY)
         log_line("out of memory: %lu of %lu frames free", frame_count_free(), frame_count_total());
-    trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+    return trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
 }
 
 static inline enum fault_result resolve(struct thread *self, struct fault_request *request)
@@ -129,18 +131,20 @@ static __attribute__((noinline)) enum fault_result resolve_sampled(struct thread
     return result;
 }
 
+/* `logged`: what hand_on() returns. */
 static inline __attribute__((always_inline)) bool handle_unresolved(struct thread *self,
                                                                     struct fault_request *request,
                                                                     enum fault_result result, uint64_t ip,
-                                                                    uint64_t since, bool from_kernel)
+                                                                    uint64_t since, bool from_kernel,
+                                                                    uint64_t *logged)
 {
     if (from_kernel) { /* stops the copy; syscall.c asks the pager */
         if (result == FAULT_ASK_PAGER)
             endpoint_put(request->pager);
-        trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
+        *logged = trace_fault_exit(request->address, arch_clock() - since, TRACE_FAULT_BAD, self->tid);
         return false;
     }
-    hand_on(self, request, result, ip, since);
+    *logged = hand_on(self, request, result, ip, since);
     return true;
 }
 
@@ -166,10 +170,10 @@ static __attribute__((noinline)) bool hand_on_watched(struct thread *self, struc
     const bool counted = PROFILES_ON();
     if (counted)
         await_end(self, TRACE_FAULT_BAD, from_kernel);
-    const bool handled = handle_unresolved(self, request, result, ip, since, from_kernel);
+    uint64_t logged;
+    const bool handled = handle_unresolved(self, request, result, ip, since, from_kernel, &logged);
     if (counted && !is_waiting(self)) /* else it ends when the thread runs again */
-        profiles_end_as(self, TRACE_ROUTINE_FAULT, TRACE_FAULT_BAD,
-                        PROFILES_TIME_OF(FAULT_EXIT, arch_clock()));
+        profiles_end_as(self, TRACE_ROUTINE_FAULT, TRACE_FAULT_BAD, profiles_time(logged));
     return handled;
 }
 
@@ -198,17 +202,17 @@ static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t 
     struct thread *self = current_thread();
     const uint64_t since = arch_clock();
     struct fault_request request = {.address = address, .access = access};
-    trace_fault_entry(address, ip, self->tid, access);
+    uint64_t logged = trace_fault_entry(address, ip, self->tid, access);
     if (PROFILES_ON())
-        profiles_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, PROFILES_TIME_OF(FAULT_ENTRY, since));
+        profiles_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, profiles_time(logged));
     enum fault_result result =
         profile_period && !from_kernel ? resolve_sampled(self, &request) : resolve(self, &request);
     if (__builtin_expect(result != FAULT_RESOLVED, 0))
         return hand_on_watched(self, &request, result, ip, since, from_kernel);
     const uint64_t now = arch_clock();
-    trace_fault_exit(request.address, now - since, request.kind, self->tid);
+    logged = trace_fault_exit(request.address, now - since, request.kind, self->tid);
     if (PROFILES_ON())
-        profiles_end_as(self, TRACE_ROUTINE_FAULT, request.kind, PROFILES_TIME_OF(FAULT_EXIT, now));
+        profiles_end_as(self, TRACE_ROUTINE_FAULT, request.kind, profiles_time(logged));
     return true;
 }
 
@@ -222,25 +226,26 @@ bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from
     const uint64_t since = arch_clock();
     struct fault_request request = {.address = address, .access = access};
     enum fault_result result = resolve(self, &request);
-    return result == FAULT_RESOLVED || handle_unresolved(self, &request, result, ip, since, from_kernel);
+    uint64_t ignored;
+    return result == FAULT_RESOLVED ||
+           handle_unresolved(self, &request, result, ip, since, from_kernel, &ignored);
 }
 
 void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t ip)
 {
     struct thread *self = current_thread();
     explore_enters_kernel();
-    trace_exception_entry(vector, self->tid, ip, code);
+    uint64_t logged = trace_exception_entry(vector, self->tid, ip, code);
     if (PROFILES_ON()) {
-        profiles_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector,
-                       PROFILES_TIME_OF(EXCEPTION_ENTRY, arch_clock()));
+        profiles_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector, profiles_time(logged));
         self->traced |= TRACED_FAULT;
     }
     self->fault_kind = vector;
     self->fault_since = 0;
     if (!ask_handler(self, reason, ip, ip, 0)) {
         kill_faulter(self, reason, ip, ip);
-        trace_exception_exit(vector, 2);
+        logged = trace_exception_exit(vector, 2);
         if (PROFILES_ON())
-            profiles_end(self, PROFILES_TIME_OF(EXCEPTION_EXIT, arch_clock()));
+            profiles_end(self, profiles_time(logged));
     }
 }

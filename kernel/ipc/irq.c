@@ -67,11 +67,11 @@ static const char *kind_of(uint32_t number)
     return number == arch_console_irq() ? console : NULL;
 }
 
-static void trace_entry(uint32_t number, uint64_t ip)
+static uint64_t trace_entry(uint32_t number, uint64_t ip)
 {
     static const char unwanted[TRACE_NAME_BYTES];
     const char *kind = kind_of(number);
-    trace_irq_handler_entry(number, kind ? kind : unwanted, ip);
+    return trace_irq_handler_entry(number, kind ? kind : unwanted, ip);
 }
 
 bool irq_deliver(uint32_t number)
@@ -91,14 +91,12 @@ static inline bool deliver(uint32_t number)
 
 static __attribute__((noinline, cold)) void deliver_measured(uint32_t number, uint64_t ip)
 {
-    if (TRACE_ON_IRQ())
-        trace_entry(number, ip);
+    uint64_t logged = TRACE_ON_IRQ() ? trace_entry(number, ip) : TRACE_NOT_LOGGED;
     if (PROFILES_ON())
-        profiles_begin_interrupt(TRACE_ROUTINE_INTERRUPT, number,
-                                 PROFILES_TIME_OF(IRQ_HANDLER_ENTRY, arch_clock()));
-    trace_irq_handler_exit(number, deliver(number));
+        profiles_begin_interrupt(TRACE_ROUTINE_INTERRUPT, number, profiles_time(logged));
+    logged = trace_irq_handler_exit(number, deliver(number));
     if (PROFILES_ON())
-        profiles_end_interrupt(PROFILES_TIME_OF(IRQ_HANDLER_EXIT, arch_clock()));
+        profiles_end_interrupt(profiles_time(logged));
 }
 
 void handle_interrupt(uint32_t number, uint64_t ip)

@@ -155,16 +155,16 @@ enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* states as in Linux's cpu_idle eve
 
 static __attribute__((cold)) void note_sleep(struct cpu *cpu)
 {
-    trace_sched_idle(IDLE_SLEEPS, cpu->index);
+    const uint64_t logged = trace_sched_idle(IDLE_SLEEPS, cpu->index);
     if (PROFILES_ON())
-        profiles_begin(cpu->idle, false, TRACE_ROUTINE_IDLE, 0, PROFILES_TIME_OF(SCHED_IDLE, arch_clock()));
+        profiles_begin(cpu->idle, false, TRACE_ROUTINE_IDLE, 0, profiles_time(logged));
 }
 
 static __attribute__((cold)) void note_wake(struct cpu *cpu)
 {
-    trace_sched_idle(IDLE_WAKES, cpu->index);
+    const uint64_t logged = trace_sched_idle(IDLE_WAKES, cpu->index);
     if (PROFILES_ON())
-        profiles_end(cpu->idle, PROFILES_TIME_OF(SCHED_IDLE, arch_clock()));
+        profiles_end(cpu->idle, profiles_time(logged));
 }
 
 void handle_wake(void)

@@ -18,25 +18,11 @@
 #include <kernel/space/space.h>
 #include <trace/counter.h>
 
-/* Logs a switch that follows. This CPU logs nothing else until `current` has changed: a packet that began in
- * between would have a context that names `prev`. */
-static inline __attribute__((always_inline)) void trace_switch(const struct thread *prev,
-                                                               const struct thread *next,
-                                                               enum thread_state prev_state)
-{
-    struct cpu *cpu = this_cpu();
-    cpu->switch_logged_at = cpu->switched_at;
-    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
-    trace_sched_switch(prev->block->name, prev->tid, traced_state(prev_state),
-                       (uint16_t)thread_priority(prev), next->block->name, next->tid,
-                       (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
-}
-
-/* Accounting and registers. The next thread's space is active already. */
+/* Accounting, for a switch at `now`, and registers. The next thread's space is active already. */
 static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, struct thread *prev,
-                                                             struct thread *next)
+                                                             struct thread *next, uint64_t now)
 {
-    uint64_t now = arch_clock(), ran = now - cpu->switched_at;
+    uint64_t ran = now - cpu->switched_at;
     prev->run_ticks += ran;
     prev->slice_used += ran;
     atomic_store_explicit(&next->on_cpu, 1, memory_order_relaxed);
@@ -58,11 +44,9 @@ static inline void switch_to(struct cpu *cpu, struct thread *next, enum thread_s
     struct thread *prev = cpu->current;
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     if (prev != next) {
-        if (TRACE_ON_SCHED())
-            trace_switch(prev, next, prev_state);
         if (next->space) /* an idle thread keeps the last page tables */
             space_activate(cpu, next->space);
-        switch_out(cpu, prev, next);
+        switch_out(cpu, prev, next, TRACE_ON_SCHED() ? trace_switch(prev, next, prev_state) : arch_clock());
     }
     if (__builtin_expect(next->traced != 0, 0))
         thread_trace_resumed(next);

@@ -67,12 +67,12 @@ static uint32_t handle(uint64_t now)
 
 static __attribute__((noinline, cold)) void handle_measured(uint64_t now)
 {
-    trace_irq_timer_entry(this_cpu()->timer_queue.programmed);
+    uint64_t logged = trace_irq_timer_entry(this_cpu()->timer_queue.programmed);
     if (PROFILES_ON())
-        profiles_begin_interrupt(TRACE_ROUTINE_TIMER, 0, PROFILES_TIME_OF(IRQ_TIMER_ENTRY, arch_clock()));
-    trace_irq_timer_exit(handle(now));
+        profiles_begin_interrupt(TRACE_ROUTINE_TIMER, 0, profiles_time(logged));
+    logged = trace_irq_timer_exit(handle(now));
     if (PROFILES_ON())
-        profiles_end_interrupt(PROFILES_TIME_OF(IRQ_TIMER_EXIT, arch_clock()));
+        profiles_end_interrupt(profiles_time(logged));
 }
 
 void handle_timer(void)

@@ -1,31 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* traced_state.c - logs the end of a traced wait, and counts switches. Interface: traced_state.h. */
+#include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/sched/traced_state.h>
 #include <trace/counter.h>
 #include <trace/ipc.h>
 #include <trace/syscall.h>
 
-static inline void trace_return(const struct thread *thread)
+/* Apart from those who switch, which need fewer registers without it. */
+__attribute__((cold)) uint64_t trace_switch(const struct thread *prev, const struct thread *next,
+                                            enum thread_state prev_state)
+{
+    struct cpu *cpu = this_cpu();
+    cpu->switch_logged_at = cpu->switched_at;
+    cpu->switch_state = (uint8_t)prev_state;
+    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
+    return profiles_time(trace_sched_switch(
+        prev->block->name, prev->tid, traced_state(prev_state), (uint16_t)thread_priority(prev),
+        next->block->name, next->tid, (uint16_t)thread_priority(next), prev->block->pid, next->block->pid));
+}
+
+static inline uint64_t trace_return(const struct thread *thread)
 {
     if (thread->message_kind == MESSAGE_FAULT)
-        trace_ipc_return(thread->call_id, 0, 0);
-    else
-        trace_ipc_return(thread->call_id, frame_label(&thread->frame), frame_result(&thread->frame));
+        return trace_ipc_return(thread->call_id, 0, 0);
+    return trace_ipc_return(thread->call_id, frame_label(&thread->frame), frame_result(&thread->frame));
 }
 
-/* The end of what it waited in, by the event that was just logged. */
-static inline uint64_t time_of_end(uint32_t traced)
-{
-    if (traced & TRACED_SYSCALL)
-        return PROFILES_TIME_OF(SYSCALL_EXIT, arch_clock());
-    return traced & TRACED_CALL ? PROFILES_TIME_OF(IPC_RETURN, arch_clock()) : arch_clock();
-}
-
-static __attribute__((noinline, cold)) void measure_resumed(struct thread *thread, uint32_t traced)
+/* `logged`: the end of what it waited in. */
+static __attribute__((noinline, cold)) void measure_resumed(struct thread *thread, uint32_t traced,
+                                                            uint64_t logged)
 {
     if (PROFILES_ON())
-        profiles_resume(thread, traced, time_of_end(traced));
+        profiles_resume(thread, traced, profiles_time(logged));
     if (TRACE_ON_COUNTER_SYSCALL() && traced & TRACED_SYSCALL)
         counters_leave(thread, traced & TRACED_NUMBER);
 }
@@ -40,12 +47,13 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
         profiles_resume(thread, traced, arch_clock());
         return;
     }
+    uint64_t logged = TRACE_NOT_LOGGED;
     if (traced & TRACED_CALL)
-        trace_return(thread);
+        logged = trace_return(thread);
     if (traced & TRACED_SYSCALL)
-        trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
+        logged = trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
     if (PROFILES_OR(TRACE_CLASS_COUNTER))
-        measure_resumed(thread, traced);
+        measure_resumed(thread, traced, logged);
 }
 
 static __attribute__((noinline, cold)) void count_switch(struct cpu *cpu, struct thread *prev,

@@ -12,6 +12,10 @@
 /* Logs the end of what the thread blocked in (thread->traced): it runs again. */
 void thread_trace_resumed(struct thread *thread);
 
+/* Logs a switch that follows. Returns its time: that of the event if it is logged. This CPU logs nothing else
+ * until `current` has changed: a packet that began in between would have a context that names `prev`. */
+uint64_t trace_switch(const struct thread *prev, const struct thread *next, enum thread_state prev_state);
+
 /* Counts a switch at cpu->switched_at: counters or profiles are on. */
 void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
 
@@ -34,22 +38,12 @@ static inline uint16_t traced_state(enum thread_state state)
     return states[state];
 }
 
-/* And back. */
-static inline enum thread_state state_of_traced(uint16_t traced)
-{
-    return (enum thread_state)(traced >> 11);
-}
-_Static_assert(TRACE_SCHED_READY >> 11 == THREAD_READY &&
-                   TRACE_SCHED_BLOCKED_FUTEX >> 11 == THREAD_BLOCKED_FUTEX &&
-                   TRACE_SCHED_DEAD >> 11 == THREAD_DEAD,
-               "state_of_traced()");
-
-/* Logs the exit of the system call in thread->traced. */
-static inline void thread_trace_exit(struct thread *thread, int64_t result)
+/* Logs the exit of the system call in thread->traced. Returns what trace_syscall_exit() does. */
+static inline uint64_t thread_trace_exit(struct thread *thread, int64_t result)
 {
     const uint32_t number = thread->traced & TRACED_NUMBER;
     thread->traced = 0;
-    trace_syscall_exit(number, thread->tid, result);
+    return trace_syscall_exit(number, thread->tid, result);
 }
 
 #endif

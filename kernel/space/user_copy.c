@@ -35,9 +35,9 @@ static void restart_call(struct thread *self)
     if (self->traced & TRACED_SYSCALL) {
         if (TRACE_ON_COUNTER_SYSCALL())
             counters_leave(self, self->traced & TRACED_NUMBER);
-        trace_syscall_exit(self->traced & TRACED_NUMBER, self->tid, -E_AGAIN);
+        const uint64_t logged = trace_syscall_exit(self->traced & TRACED_NUMBER, self->tid, -E_AGAIN);
         if (PROFILES_ON())
-            profiles_restart_syscall(self, PROFILES_TIME_OF(SYSCALL_EXIT, arch_clock()));
+            profiles_restart_syscall(self, profiles_time(logged));
         self->traced &= ~(TRACED_SYSCALL | TRACED_NUMBER);
     }
     frame_restart_syscall(&self->frame);

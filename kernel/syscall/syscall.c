@@ -31,11 +31,10 @@ static __attribute__((noinline, cold)) void open_window(const struct thread *sel
     profile_open_window();
 }
 
-static __attribute__((noinline, cold)) void enter_measured(struct thread *self)
+static __attribute__((noinline, cold)) void enter_measured(struct thread *self, uint64_t logged)
 {
     if (PROFILES_ON())
-        profiles_enter_syscall(self, self->traced & TRACED_NUMBER,
-                               PROFILES_TIME_OF(SYSCALL_ENTRY, arch_clock()));
+        profiles_enter_syscall(self, self->traced & TRACED_NUMBER, profiles_time(logged));
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_enter(self);
     if (profile_period != 0)
@@ -46,9 +45,10 @@ static inline void note_entry(struct thread *self, uint32_t number)
 {
     const struct arch_frame *frame = &self->frame;
     self->traced = number | TRACED_SYSCALL;
-    trace_syscall_entry(number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
+    const uint64_t logged =
+        trace_syscall_entry(number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
     if (PROFILES_OR(TRACE_CLASS_COUNTER))
-        enter_measured(self);
+        enter_measured(self, logged);
     else if (__builtin_expect(profile_period != 0, 0))
         open_window(self);
 }
@@ -59,9 +59,9 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
     const uint32_t number = self->traced & TRACED_NUMBER;
     if (this_cpu()->profile.window)
         profile_close_window();
-    thread_trace_exit(self, result);
+    const uint64_t logged = thread_trace_exit(self, result);
     if (PROFILES_ON())
-        profiles_leave_syscall(self, number, result, PROFILES_TIME_OF(SYSCALL_EXIT, arch_clock()));
+        profiles_leave_syscall(self, number, result, profiles_time(logged));
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_leave(self, number);
     return result;

@@ -101,12 +101,24 @@ static void emit_arrivals(FILE *out, const struct event *event)
     }
 }
 
+/* Whether its block copies anything from memory. */
+static bool has_copies(const struct event *event)
+{
+    unsigned operands = 0;
+    for (unsigned i = 0; i < event->field_count; i++) {
+        if (event->fields[i].kind == TRACE_FIELD_COMM || is_far(&event->fields[i], operands))
+            return true;
+        operands += !is_reserved(&event->fields[i]);
+    }
+    return false;
+}
+
 static void emit_block(FILE *out, const struct class *class, const struct event *event, const char *id)
 {
     unsigned words = 1 + event->fixed_bytes / 8;
     emit_arrivals(out, event);
-    fprintf(out, "    ARCH_TRACE_BLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ", class->name,
-            event->name, words, id, words);
+    fprintf(out, "    return ARCH_TRACE_%sBLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ",
+            has_copies(event) ? "COPY_" : "", class->name, event->name, words, id, words);
     emit_block_part(out, event, true);
     fprintf(out, "%s", event->field_count ? "" : " \"\"");
     emit_block_part(out, event, false);
@@ -124,12 +136,13 @@ static void emit_cas(FILE *out, const struct event *event, const char *id)
         fprintf(out, "    ");
         emit_store(out, &event->fields[i], "put", "&slot");
     }
-    fprintf(out, "        trace_commit(&slot, %s, %u);\n        return;\n    }\n", id, words);
+    fprintf(out, "        trace_commit(&slot, %s, %u);\n        return (uint32_t)slot.time;\n    }\n", id,
+            words);
     if (words > 1)
         fprintf(out, "    uint64_t fixed[%u];\n", words - 1);
     for (unsigned i = 0; i < event->field_count; i++)
         emit_store(out, &event->fields[i], "fix", "fixed");
-    fprintf(out, "    trace_log_slow(%s, %s, %u);\n", id, words > 1 ? "fixed" : "0", words);
+    fprintf(out, "    return trace_log_slow(%s, %s, %u);\n", id, words > 1 ? "fixed" : "0", words);
 }
 
 static void emit_with_tail(FILE *out, const struct event *event, const char *id)
@@ -156,6 +169,7 @@ static void emit_with_tail(FILE *out, const struct event *event, const char *id)
 
 static void emit_event(FILE *out, const struct class *class, const struct event *event, const char *id)
 {
+    const char *nothing = tail_field(event) ? "" : " TRACE_NOT_LOGGED";
     char name[128];
 
     fprintf(out, "\n/* %s", event->description);
@@ -166,18 +180,19 @@ static void emit_event(FILE *out, const struct class *class, const struct event 
     fprintf(out, " */\n#define TRACE_ON_%s() TRACE_EVENT_ON_%s(%u)\n", name, upper_case(class->name),
             event->minor);
     if (!tail_field(event))
-        fprintf(out, "#define TRACE_ID_%s %s\n#define TRACE_WORDS_%s %uu\n", name, id, name,
-                1 + event->fixed_bytes / 8);
-    fprintf(out, "static inline __attribute__((always_inline)) void trace_%s_%s(", class->name, event->name);
+        fprintf(out, "#define TRACE_ID_%s %s\n", name, id);
+    fprintf(out, "static inline __attribute__((always_inline)) %s trace_%s_%s(",
+            tail_field(event) ? "void" : "uint64_t", class->name, event->name);
     emit_parameters(out, event);
     if (event->above)
-        fprintf(out, ")\n{\n    if (!TRACE_ABOVE_ON_%s(%u, %d, %s))\n        return;\n",
-                upper_case(class->name), event->minor, event->limit, event->above);
+        fprintf(out, ")\n{\n    if (!TRACE_ABOVE_ON_%s(%u, %d, %s))", upper_case(class->name), event->minor,
+                event->limit, event->above);
     else if (event->limit >= 0)
-        fprintf(out, ")\n{\n    if (!TRACE_SAMPLE_ON_%s(%u, %d))\n        return;\n", upper_case(class->name),
-                event->minor, event->limit);
+        fprintf(out, ")\n{\n    if (!TRACE_SAMPLE_ON_%s(%u, %d))", upper_case(class->name), event->minor,
+                event->limit);
     else
-        fprintf(out, ")\n{\n    if (!TRACE_ON_%s())\n        return;\n", name);
+        fprintf(out, ")\n{\n    if (!TRACE_ON_%s())", name);
+    fprintf(out, "\n        return%s;\n", nothing);
     if (tail_field(event)) {
         emit_with_tail(out, event, id);
     } else {

@@ -338,15 +338,16 @@ static bool reserve_at_length(struct reservation *r, struct trace_slot *slot, ui
     return false;
 }
 
-void trace_log_slow(uint32_t id, const uint64_t *fixed, uint32_t words)
+uint64_t trace_log_slow(uint32_t id, const uint64_t *fixed, uint32_t words)
 {
     struct reservation r;
     struct trace_slot slot;
     if (!reserve_at_length(&r, &slot, words))
-        return;
+        return (uint32_t)r.now;
     for (uint32_t i = 0; i + 1 < words; i++)
         trace_put_64(&slot, i * 8, fixed[i]);
     trace_commit(&slot, id, words);
+    return (uint32_t)slot.time;
 }
 
 bool trace_ring_flush(char *ring)

@@ -40,6 +40,10 @@ enum trace_test_point {
 #define TRACE_TEST_POINT(point) ((void)0)
 #endif
 
+/* What a log function of an event of constant size returns if it logs nothing; else the event's timestamp as
+ * it was stored, 32 bits, or, if the ring was full, the time at which it was discarded. */
+#define TRACE_NOT_LOGGED UINT64_MAX
+
 /* Stores of fields; `offset`: bytes from the event's body. The types may alias and need only their natural
  * alignment. */
 typedef uint8_t __attribute__((may_alias)) trace_word_8;

@@ -39,7 +39,7 @@ _Static_assert(TRACE_INDEX_SHIFT - 3 == 18, "written out in PORT_TRACE_BLOCK");
 _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 
 /* The cell begins at the name, the sequence at 1:, its exit is at 3:, and leads to 4:. `word` is free when
- * the stores begin, and `now` behind the header's store. */
+ * the stores begin. The lower half of `now` stays the event's time. */
 #define PORT_TRACE_BLOCK(name, advance, stores)                                        \
     "b 1f\n\t"                                                                         \
     ".pushsection .trace_text, \"ax\", @progbits\n\t"                                  \
@@ -70,7 +70,7 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
     [half] "r"((uint64_t)(half_value)), [mask] "i"(__builtin_offsetof(struct trace_info, ring_mask))
 
 #define ARCH_TRACE_BLOCK(name, words, half_value, stores, ...)                                              \
-    do {                                                                                                    \
+    ({                                                                                                      \
         uint64_t ring, place, word, now, next;                                                              \
         __asm__ volatile inline(                                                                            \
             PORT_TRACE_BLOCK(name, "addis %[next], %[place], %c[step]\n\taddi %[next], %[next], 1", stores) \
@@ -78,7 +78,9 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
             : [step] "i"((words) << (TRACE_INDEX_SHIFT - 16)), PORT_TRACE_OPERANDS(half_value),             \
               ##__VA_ARGS__                                                                                 \
             : "memory");                                                                                    \
-    } while (0)
+        (uint32_t) now;                                                                                     \
+    })
+#define ARCH_TRACE_COPY_BLOCK ARCH_TRACE_BLOCK
 
 /* Copies words, one in each turn. */
 #define ARCH_TRACE_TAIL_BLOCK(id, words_from, word_count)                                                   \

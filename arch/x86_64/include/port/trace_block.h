@@ -47,7 +47,7 @@ _Static_assert(TRACE_INDEX_SHIFT - 3 == 18, "written out in PORT_TRACE_BLOCK");
 _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 
 /* The cell begins at 0:, the sequence at 1:, its exit is at 3:, and leads to 4:. rdx is the next index, and
- * rax is free, when the stores begin. */
+ * eax the event's time, when the stores begin; neither changes. */
 #define PORT_TRACE_BLOCK(name, advance, stores)                                                \
     "jmp 1f\n\t"                                                                               \
     ".pushsection .trace_text, \"ax\", @progbits\n\t"                                          \
@@ -77,15 +77,22 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 #define PORT_TRACE_OPERANDS(half_value) \
     [half] "ri"(half_value), [mask] "i"(__builtin_offsetof(struct trace_info, ring_mask))
 
-#define ARCH_TRACE_BLOCK(name, words, half_value, stores, ...)                                          \
-    do {                                                                                                \
-        uint64_t ring, place, time, next;                                                               \
+#define PORT_TRACE_EVENT(name, words, half_value, stores, more_results, ...)                            \
+    ({                                                                                                  \
+        uint64_t ring, place, word, time, next;                                                         \
         __asm__ volatile inline(PORT_TRACE_BLOCK(name, "leaq %c[step](%[place]), %%rdx", stores)        \
-                                : PORT_TRACE_RESULTS                                                    \
+                                : PORT_TRACE_RESULTS more_results                                       \
                                 : [step] "i"(TRACE_INDEX_STEP(words)), PORT_TRACE_OPERANDS(half_value), \
                                   ##__VA_ARGS__                                                         \
                                 : "cc", "memory");                                                      \
-    } while (0)
+        (void)word;                                                                                     \
+        (uint32_t) time;                                                                                \
+    })
+#define ARCH_TRACE_BLOCK(name, words, half_value, stores, ...) \
+    PORT_TRACE_EVENT(name, words, half_value, stores, , ##__VA_ARGS__)
+#define ARCH_TRACE_COPY_BLOCK(name, words, half_value, stores, ...) \
+    PORT_TRACE_EVENT(name, words, half_value, stores, PORT_TRACE_WORD, ##__VA_ARGS__)
+#define PORT_TRACE_WORD , [word] "=&r"(word)
 
 /* Copies words, one in each turn. */
 #define ARCH_TRACE_TAIL_BLOCK(id, words_from, word_count)                                                   \
@@ -99,7 +106,7 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
                                                  "incq %[word]\n\t"                                         \
                                                  "cmpq %[count], %[word]\n\t"                               \
                                                  "jb 5b\n\t")                                               \
-                                : PORT_TRACE_RESULTS, [word] "=&r"(word)                                    \
+                                : PORT_TRACE_RESULTS PORT_TRACE_WORD                                        \
                                 : [step] "r"(TRACE_INDEX_STEP((word_count) + 1)), [source] "r"(words_from), \
                                   [count] "r"(word_count),                                                  \
                                   PORT_TRACE_OPERANDS(trace_header_half(id, (uint32_t)(word_count) + 1))    \
@@ -111,16 +118,16 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 #define TRACE_PUT_32(offset, f)     "movl %k[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_16(offset, f)     "movw %w[f_" #f "]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_8(offset, f)      "movb %b[f_" #f "]" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_64(offset, f) "movq %[f_" #f "], %%rax\n\tmovq %%rax" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_32(offset, f) "movl %[f_" #f "], %%eax\n\tmovl %%eax" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_16(offset, f) "movzwl %[f_" #f "], %%eax\n\tmovw %%ax" PORT_TRACE_TO(offset)
-#define TRACE_PUT_FAR_8(offset, f)  "movzbl %[f_" #f "], %%eax\n\tmovb %%al" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_64(offset, f) "movq %[f_" #f "], %[word]\n\tmovq %[word]" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_32(offset, f) "movl %[f_" #f "], %k[word]\n\tmovl %k[word]" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_16(offset, f) "movzwl %[f_" #f "], %k[word]\n\tmovw %w[word]" PORT_TRACE_TO(offset)
+#define TRACE_PUT_FAR_8(offset, f)  "movzbl %[f_" #f "], %k[word]\n\tmovb %b[word]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_64(offset)   "movq $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_32(offset)   "movl $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_16(offset)   "movw $0" PORT_TRACE_TO(offset)
 #define TRACE_PUT_ZERO_8(offset)    "movb $0" PORT_TRACE_TO(offset)
 #define PORT_TRACE_COPY(from, f, offset) \
-    "movq " #from "(%[f_" #f "]), %%rax\n\tmovq %%rax" PORT_TRACE_TO(offset)
+    "movq " #from "(%[f_" #f "]), %[word]\n\tmovq %[word]" PORT_TRACE_TO(offset)
 #define TRACE_PUT_NAME(offset, f) PORT_TRACE_COPY(0, f, offset) PORT_TRACE_COPY(8, f, 8 + offset)
 
 #define TRACE_IN_64(f)     [f_##f] "er"((uint64_t)(f))
