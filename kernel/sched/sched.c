@@ -189,11 +189,11 @@ void sched_move_here(struct thread *thread)
 /* tells_idle: an idle CPU may take it from a busy one's queue at once. */
 static inline void enqueue(struct thread *thread, struct cpu *cpu, bool at_head, bool tells_idle)
 {
-    int priority = (int)thread_priority(thread);
     sched_move(thread, cpu);
     explore_fills(cpu);
     spin_lock(&cpu->run_queue.lock);
     queue_insert(cpu, thread, at_head);
+    int priority = (int)thread->queued_priority; /* sched_set_priority may have changed it just before */
     spin_unlock(&cpu->run_queue.lock);
     /* After the bitmap: see sched.h. */
     if (atomic_load(&cpu->run_queue.running) < priority)
