@@ -12,6 +12,7 @@
 #include <arch/debug.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/lock.h>
+#include <kernel/cpu/quiescent.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/panic.h>
 #include <kernel/explore/explore.h>
@@ -22,6 +23,7 @@
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
+#include <kernel/memory/slab.h>
 #include <kernel/sched/sched.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/memory.h>
@@ -390,7 +392,12 @@ bool explore_timer(uint64_t now)
     if (!own->timer || now < own->timer)
         return false;
     own->timer = 0;
-    return perform(TIMERS) >> 8 & 1;
+    uint64_t random = perform(TIMERS);
+    if (random >> 9 & 1) { /* as at a heartbeat */
+        quiescent_report();
+        slab_reclaim(UINT32_MAX);
+    }
+    return random >> 8 & 1;
 }
 
 /* ---- points -----------------------------------------------------------------------------------------------
@@ -561,6 +568,16 @@ void explore_freed(uint64_t frame)
     uint64_t *words = phys_to_virt(frame);
     for (uint32_t i = 0; explore_on && i < 8; i++)
         words[i] = EXPLORE_FREED;
+}
+
+void explore_ends(const void *memory, uint64_t size)
+{
+    struct processor *own = __atomic_load_n(&explore_on, __ATOMIC_RELAXED) ? occupy() : NULL;
+    if (!own)
+        return;
+    explore_access(this_cpu()->index, (uint64_t)memory, size, EXPLORE_WRITE,
+                   (uint64_t)__builtin_return_address(0));
+    own->busy = false;
 }
 
 /* ---- changed code ----------------------------------------------------------------------------------------

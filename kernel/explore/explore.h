@@ -52,7 +52,8 @@ void explore_told_of(const struct thread *thread); /* a CPU is interrupted becau
 void explore_fills(const struct cpu *cpu);
 void explore_idles(
     const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */
-void explore_wakes(const struct cpu *cpu); /* its sleep is over */
+void explore_wakes(const struct cpu *cpu);   /* its sleep is over */
+void explore_returns(const struct cpu *cpu); /* to its current thread, after its last check of the queue */
 
 /* A system call, fault or interrupt: what caused it comes after stores of others. */
 void explore_enters_kernel(void);
@@ -63,6 +64,8 @@ static inline bool explore_needs_entries(void) /* of all system calls */
 
 /* A page frame is freed: a CPU that still has a translation of it reads EXPLORE_FREED (tarn/explore.h). */
 void explore_freed(uint64_t frame);
+/* Objects end that other CPUs use without a lock: counts as a write, which nothing may meet. */
+void explore_ends(const void *memory, uint64_t size);
 
 /* Code was changed; this CPU has dropped what it fetched before; all CPUs must have done so since. */
 void explore_patched(void);
@@ -120,6 +123,9 @@ static inline void explore_idles(const struct cpu *cpu)
 static inline void explore_wakes(const struct cpu *cpu)
 {
 }
+static inline void explore_returns(const struct cpu *cpu)
+{
+}
 static inline void explore_enters_kernel(void)
 {
 }
@@ -128,6 +134,9 @@ static inline bool explore_needs_entries(void)
     return false;
 }
 static inline void explore_freed(uint64_t frame)
+{
+}
+static inline void explore_ends(const void *memory, uint64_t size)
 {
 }
 static inline void explore_patched(void)

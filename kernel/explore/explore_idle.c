@@ -147,6 +147,18 @@ static void look_into(struct cpu *victim, const struct cpu *cpu)
     explore_found();
 }
 
+/* An insertion before the last check was seen by it; a later one tells this CPU, if it matters. */
+void explore_returns(const struct cpu *cpu)
+{
+    if (!__atomic_load_n(&explore_on, __ATOMIC_RELAXED) ||
+        top_priority(&cpu->run_queue) <= atomic_load(&cpu->run_queue.running) || is_being_filled(cpu) ||
+        atomic_load(&cpu->need_resched))
+        return;
+    log_line("explore: idle: processor %u continues with thread %u, and one of priority %d is in its queue",
+             cpu->index, cpu->current->tid, top_priority(&cpu->run_queue));
+    explore_found();
+}
+
 void explore_wakes(const struct cpu *cpu)
 {
     for (uint32_t i = 0; __atomic_load_n(&explore_on, __ATOMIC_RELAXED) && i < cpu_count; i++)

@@ -8,6 +8,7 @@
  * empty frame is freed when no CPU can hold a pointer into it (slab.h, quiescent.h).
  */
 #include <kernel/cpu/quiescent.h>
+#include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
 #include <kernel/memory/slab.h>
@@ -192,6 +193,7 @@ uint32_t slab_reclaim(uint32_t most)
             continue;
         struct frame_end *end;
         while (count < most && (end = take_unreachable(slab))) {
+            explore_ends(frame_of(end), FRAME_SIZE);
             frame_free(virt_to_phys(frame_of(end)));
             count++;
         }

@@ -223,6 +223,7 @@ void kernel_exit(void)
             idle(cpu);
         else if (!atomic_load_explicit(&cpu->need_resched, memory_order_relaxed) &&
                  !atomic_load_explicit(&cpu->current->pending, memory_order_relaxed))
-            return; /* else the chosen thread must end or stop first */
+            break; /* else the chosen thread must end or stop first */
     }
+    explore_returns(cpu);
 }

@@ -4,19 +4,27 @@
  *
  * Signals that are waited for, one after the other: one that is lost stops its pair for ever. A server that
  * has both calls and signals of its bound notification to serve. Waits that end by a signal or at their
- * deadline, or because what they wait for ends. A saved reply that two threads give. Objects are made, used
- * and closed through slots that all threads share: a user may find one closed at any moment.
+ * deadline, or because what they wait for ends. A saved reply that two threads give. Threads that signal each
+ * other while others change their priorities and affinities. Copies of capabilities, which count references
+ * to the same objects. Page frames of objects that become free. Objects are made, used and closed through
+ * slots that all threads share: a user may find one closed at any moment.
+ *
+ *     explore_meet [signals | waits | moves | copies | objects [TIMES]]     one part alone
  */
 #include "leak.h"
 #include "start.h"
 #include "tap.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <tarn/ipc.h>
 
 #define ROUNDS       150
 #define THREADS      4
 #define OPERATIONS   400
+#define COPIES       40
+#define CROWD        100
+#define CROWDS       6
 #define PAGE         4096u
 #define SOON         40000u /* ns */
 #define SHARED_SLOTS 4u
@@ -31,9 +39,10 @@ static cap_t must(int64_t result)
     return (cap_t)result;
 }
 
+static pthread_t threads[8];
+
 static void in_threads(unsigned count, void *(*run)(void *))
 {
-    pthread_t threads[8];
     for (unsigned i = 0; i < count; i++)
         start_thread(&threads[i], run, (void *)(uintptr_t)i);
     for (unsigned i = 0; i < count; i++)
@@ -61,6 +70,27 @@ static void *ring(void *argument)
         sys_notification_signal(wakeups[self ^ 1], 1);
         if (self % 2 == 0)
             sys_notification_wait(wakeups[self], TARN_FOREVER);
+    }
+    return NULL;
+}
+
+/* ---- threads that others move ------------------------------------------------------------------------- */
+
+int pthread_setschedprio(pthread_t thread, int priority); /* newlib does not declare it */
+
+static uint32_t ringing;
+
+/* 0 to 3 ring each other; 4 and 5 move them. */
+static void *ring_or_move(void *argument)
+{
+    uint64_t random = (uintptr_t)argument;
+    if (random < THREADS) {
+        ring(argument);
+        __atomic_fetch_sub(&ringing, 1, __ATOMIC_SEQ_CST);
+    }
+    while (random >= THREADS && __atomic_load_n(&ringing, __ATOMIC_SEQ_CST)) {
+        pthread_setschedprio(threads[next(&random) % THREADS], (int)(next(&random) % 8));
+        pthread_setaffinity_mask_np(threads[next(&random) % THREADS], 1 + next(&random) % 15);
     }
     return NULL;
 }
@@ -210,16 +240,46 @@ static void *call_or_reply(void *argument)
     return NULL;
 }
 
+/* ---- replies that come too late -------------------------------------------------------------------------
+ */
+
+/* 0 calls, for a short time only; 1 and 2 reply, perhaps when it calls again. */
+static void *call_or_reply_late(void *argument)
+{
+    uint64_t random = (uintptr_t)argument;
+    for (uint64_t i = 0; !argument && i < WAITS; i++) {
+        struct ipc_message message = {.label = i};
+        int error = ipc_call_deadline(service, &message, deadline_after(next(&random) % SOON));
+        count_wrong(!error && message.label != i + 1);
+    }
+    if (!argument)
+        __atomic_store_n(&waiting, 0, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST)) {
+        struct ipc_message message;
+        if (ipc_receive_deadline(service, &message, deadline_after(SOON)))
+            continue;
+        sys_thread_sleep(deadline_after(next(&random) % SOON));
+        message.label++;
+        ipc_reply(&message);
+    }
+    return NULL;
+}
+
 /* ---- objects ----------------------------------------------------------------------------------------------
  */
 
-static void make(uint64_t kind, cap_t slot)
+static int64_t make(uint64_t kind)
 {
     static const char name[16] = "met";
-    int64_t made = kind == 0   ? sys_endpoint_create()
-                   : kind == 1 ? sys_notification_create()
-                   : kind == 2 ? sys_memory_create(PAGE)
-                               : sys_space_create(name, 0);
+    return kind == 0   ? sys_endpoint_create()
+           : kind == 1 ? sys_notification_create()
+           : kind == 2 ? sys_memory_create(PAGE)
+                       : sys_space_create(name, 0);
+}
+
+static void make_in(uint64_t kind, cap_t slot)
+{
+    int64_t made = make(kind);
     if (made < 0)
         return;
     sys_cap_copy(SLOT_SPACE, (cap_t)made, slot, RIGHT_ALL, 0);
@@ -269,7 +329,7 @@ static void *share(void *argument)
         cap_t slot = FIRST_SHARED + (cap_t)kind;
         switch (next(&random) % 4) {
         case 0:
-            make(kind, slot);
+            make_in(kind, slot);
             break;
         case 1:
             sys_cap_close(slot);
@@ -281,18 +341,70 @@ static void *share(void *argument)
     return NULL;
 }
 
-int main(void)
+/* ---- copies --------------------------------------------------------------------------------------------
+ */
+
+static cap_t originals[5];
+
+/* 0 waits for a reply, of which the others make copies, too. */
+static void *copy_and_close(void *argument)
 {
-    struct system_stats before = first_stats();
-    for (int i = 0; i < THREADS; i++)
-        wakeups[i] = must(sys_notification_create());
+    struct ipc_message message = {0};
+    if (!argument) {
+        count_wrong(ipc_call(service, &message) != 0);
+        return NULL;
+    }
+    if (argument == (void *)1) {
+        count_wrong(ipc_receive(service, &message) != 0);
+        originals[4] = must(sys_ipc_save_reply());
+    }
+    pthread_barrier_wait(&both);
+    for (int i = 0; i < COPIES; i++)
+        for (int kind = 0; kind < 5; kind++) {
+            int64_t copy = sys_cap_copy(SLOT_SPACE, originals[kind], 0, RIGHT_ALL, 0);
+            count_wrong(copy < 0 || sys_cap_close((cap_t)copy) != 0);
+        }
+    pthread_barrier_wait(&both);
+    if (argument == (void *)1)
+        count_wrong(ipc_reply_to(originals[4], &message) != 0);
+    return NULL;
+}
+
+/* ---- crowds -------------------------------------------------------------------------------------------- */
+
+static cap_t crowd[CROWD];
+
+/* 0 makes and closes so many objects that page frames of them become free; the others use them meanwhile. */
+static void *come_and_go(void *argument)
+{
+    uint64_t random = (uintptr_t)argument;
+    for (int i = 0; !argument && i < 2 * CROWDS * CROWD; i++) {
+        if (i / CROWD % 2)
+            sys_cap_close(crowd[i % CROWD]);
+        else
+            __atomic_store_n(&crowd[i % CROWD], must(sys_endpoint_create()), __ATOMIC_RELAXED);
+        if (i % (2 * CROWD) == 2 * CROWD - 1) /* the frames become free */
+            sys_thread_sleep(deadline_after(5 * SOON));
+    }
+    if (!argument)
+        __atomic_store_n(&waiting, 0, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST)) {
+        struct ipc_message message = {0};
+        ipc_call_deadline(__atomic_load_n(&crowd[next(&random) % CROWD], __ATOMIC_RELAXED), &message, 0);
+    }
+    return NULL;
+}
+
+static void test_signals(void)
+{
     in_threads(THREADS, ring);
     check(true, "no signal is lost");
-    service = must(sys_endpoint_create());
-    bound = must(sys_notification_create());
-    served = must(sys_notification_create());
     in_threads(3, be_one_of_three);
     check(!wrong, "a server replies to calls and signals");
+}
+
+static void test_waits(void)
+{
     timed = must(sys_notification_create());
     waiting = 2;
     in_threads(THREADS, wait_or_signal);
@@ -301,15 +413,70 @@ int main(void)
     timed = must(sys_notification_create());
     pthread_barrier_init(&all_there, NULL, THREADS);
     in_threads(THREADS, wait_for_end);
+    pthread_barrier_destroy(&all_there);
     check(!wrong, "the end of a notification ends all waits for it");
+    waiting = 1;
+    in_threads(3, call_or_reply_late);
+    check(!wrong, "a reply ends the call that it is for");
+    replied = 0;
     pthread_barrier_init(&both, NULL, 2);
     in_threads(3, call_or_reply);
     pthread_barrier_destroy(&both);
     check(!wrong && replied == FEW, "of two replies to a call one is given");
+}
+
+static void test_moves(void)
+{
+    ringing = THREADS;
+    in_threads(THREADS + 2, ring_or_move);
+    check(true, "nor one between threads that are moved");
+}
+
+static void test_copies(void)
+{
+    for (uint64_t kind = 0; kind < 4; kind++)
+        originals[kind] = must(make(kind));
+    pthread_barrier_init(&both, NULL, THREADS - 1);
+    in_threads(THREADS, copy_and_close);
+    pthread_barrier_destroy(&both);
+    for (int kind = 0; kind < 4; kind++)
+        sys_cap_close(originals[kind]);
+    waiting = 1;
+    in_threads(THREADS, come_and_go);
+    check(!wrong, "objects last as long as capabilities to them");
+}
+
+static void test_objects(void)
+{
+    pthread_barrier_init(&all_there, NULL, THREADS);
     in_threads(THREADS, share);
     pthread_barrier_destroy(&all_there);
     for (cap_t slot = FIRST_SHARED; slot < FIRST_SHARED + SHARED_SLOTS; slot++)
         sys_cap_close(slot);
+}
+
+static const struct part {
+    const char *name;
+    void (*test)(void);
+} parts[] = {{"signals", test_signals},
+             {"waits", test_waits},
+             {"moves", test_moves},
+             {"copies", test_copies},
+             {"objects", test_objects}};
+
+int main(int argc, char **argv)
+{
+    struct system_stats before = first_stats();
+    int times = argc > 2 ? atoi(argv[2]) : 1;
+    for (int i = 0; i < THREADS; i++)
+        wakeups[i] = must(sys_notification_create());
+    service = must(sys_endpoint_create());
+    bound = must(sys_notification_create());
+    served = must(sys_notification_create());
+    for (int i = 0; i < times; i++)
+        for (const struct part *part = parts; part < parts + sizeof parts / sizeof parts[0]; part++)
+            if (argc < 2 || strcmp(argv[1], part->name) == 0)
+                part->test();
     for (int i = 0; i < THREADS; i++)
         sys_cap_close(wakeups[i]);
     sys_cap_close(service);

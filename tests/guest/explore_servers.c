@@ -4,8 +4,7 @@
  * same of fs and proc at the same time. It spawns itself: "child" passes on what it hears, "idle" waits to be
  * killed.
  *
- *     explore_servers [names | files | pipes | ends | children]     one part alone; without a word all of
- * them
+ *     explore_servers [names | files | pipes | ends | children [TIMES]]     one part alone
  */
 #include "tap.h"
 #include "threads.h"
@@ -260,15 +259,11 @@ int main(int argc, char **argv)
         for (;;)
             sleep(1000);
     mkdir("/tmp", 0777);
-    if (!*part || strcmp(part, "names") == 0)
-        test_names();
-    if (!*part || strcmp(part, "files") == 0)
-        test_files();
-    if (!*part || strcmp(part, "pipes") == 0)
-        test_pipes();
-    if (!*part || strcmp(part, "ends") == 0)
-        test_ends();
-    if (!*part || strcmp(part, "children") == 0)
-        test_children();
+    static void (*const tests[])(void) = {test_names, test_files, test_pipes, test_ends, test_children};
+    static const char *const names[] = {"names", "files", "pipes", "ends", "children"};
+    for (int times = argc > 2 ? atoi(argv[2]) : 1; times; times--)
+        for (unsigned i = 0; i < sizeof tests / sizeof tests[0]; i++)
+            if (!*part || strcmp(part, names[i]) == 0)
+                tests[i]();
     return finish_tests();
 }
