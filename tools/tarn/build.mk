@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tarn, the host tool: main.c and a library, which the tests and the fuzzer link, too.
 
-# The view's page, the prose of the manual and the studies are embedded in the program.
+# The view's page, the prose of the manual, the studies and the analyses in SQL are embedded in the program.
 TARN_MANUAL := $(sort $(wildcard docs/man/*.md))
 $(eval $(call generator,embed,tools/tarn/view/embed.c))
 $(GEN)/tarn/page_files.c: $(sort $(wildcard tools/tarn/view/page/*))
 $(GEN)/tarn/manual_files.c: $(TARN_MANUAL)
 $(GEN)/tarn/study_files.c: $(sort $(wildcard trace/studies/*.study))
+$(GEN)/tarn/sql_files.c: $(sort $(wildcard tools/tarn/analysis/*.sql))
 $(GEN)/tarn/%_files.c: $(B)/host/embed
 	@mkdir -p $(@D); echo "  EMBED   $@"
 	@$(B)/host/embed $*_files $(filter-out $<,$^) >$@
 
 $(eval $(call host_library,tarn,$(filter-out %/main.c %/embed.c,$(wildcard tools/tarn/*.c tools/tarn/[!t]*/*.c tools/tarn/top/*.c tools/tarn/tables/*.c)) \
-    trace/format/wire.c trace/format/metadata.c trace/ring/table_read.c trace/ring/table_move.c trace/ring/table_derive.c trace/print/words.c trace/print/routines.c trace/print/profile_file.c trace/print/shares.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c $(GEN)/tarn/study_files.c,\
-    -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3))
+    trace/format/wire.c trace/format/metadata.c trace/ring/table_read.c trace/ring/table_move.c trace/ring/table_derive.c trace/print/words.c trace/print/routines.c trace/print/profile_file.c trace/print/shares.c $(GEN)/trace/events.c $(GEN)/tarn/page_files.c $(GEN)/tarn/manual_files.c $(GEN)/tarn/study_files.c $(GEN)/tarn/sql_files.c,\
+    -lm -lpthread -lmicrohttpd -lcairo -ldw -lelf -lsqlite3 -lreadline))
 $(eval $(call host_program,tarn,tools/tarn/main.c,,tarn))
 
 # Manual pages: build/man/tarn.1 and tarn-NAME.1.

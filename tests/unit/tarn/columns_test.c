@@ -94,8 +94,8 @@ static void test_columns(void)
     static unsigned uses[1000];
     unsigned wrong_names = 0, wrong_texts = 0, unused = 0, tables = 0;
 
-    for (unsigned k = 0; analysis_kinds[k] != NULL; k++) {
-        const struct analysis_kind *kind = analysis_kinds[k];
+    for (unsigned k = 0; analysis_list()[k] != NULL; k++) {
+        const struct analysis_kind *kind = analysis_list()[k];
 
         if (kind->totals != NULL)
             wrong_texts += check_texts(kind, kind->totals, uses);

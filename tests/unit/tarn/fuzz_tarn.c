@@ -160,9 +160,9 @@ static int run_all(struct fuzz *fuzz, unsigned turn)
         break;
     case 2:
     case 3:
-        while (analysis_kinds[kinds] != NULL)
+        while (analysis_list()[kinds] != NULL)
             kinds++;
-        run(analysis_kinds[draw(fuzz, kinds)]->name, formats[draw(fuzz, 3)], fuzz->work);
+        run(analysis_list()[draw(fuzz, kinds)]->name, formats[draw(fuzz, 3)], fuzz->work);
         run("intervals", presets[draw(fuzz, 4)], fuzz->work);
         run("noise", "--quantum=1", fuzz->work);
         run("ipc", "--request=longest", fuzz->work);

@@ -1,24 +1,118 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* analyses.c - the list of analyses, and one walk for several; see analysis.h. */
+#include <glob.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/analysis/analysis.h>
 #include <tools/tarn/analysis/kinds.h>
+#include <tools/tarn/buffer.h>
 #include <tools/tarn/model/walk.h>
+#include <tools/tarn/sql/view.h>
+#include <tools/tarn/view/page.h>
 
-/* The most used ones first, for the help and the view. */
-const struct analysis_kind *const analysis_kinds[] = {
-    &stats_analysis,     &breakdown_analysis, &locks_analysis,     &profile_analysis,  &sched_analysis,
-    &ipc_analysis,       &syscalls_analysis,  &faults_analysis,    &irq_analysis,      &threads_analysis,
-    &processes_analysis, &noise_analysis,     &intervals_analysis, &counters_analysis, NULL};
+#define ANALYSES_MAX 64u
+
+static const struct analysis_kind *const in_c[] = {&stats_analysis,    &breakdown_analysis,
+                                                   &locks_analysis,    &profile_analysis,
+                                                   &sched_analysis,    &ipc_analysis,
+                                                   &faults_analysis,   &irq_analysis,
+                                                   &threads_analysis,  &processes_analysis,
+                                                   &noise_analysis,    &intervals_analysis,
+                                                   &counters_analysis, NULL};
+
+/* The most used ones first, for the help and the view. Then come a user's own. */
+static const char *const in_order[] = {"stats",     "breakdown", "locks",     "profile", "sched",
+                                       "ipc",       "syscalls",  "faults",    "irq",     "threads",
+                                       "processes", "noise",     "intervals", "counters"};
+
+static const struct analysis_kind *kinds[ANALYSES_MAX + 1];
+static unsigned kind_count;
+
+static const struct analysis_kind *find_in_c(const char *name)
+{
+    for (unsigned i = 0; in_c[i] != NULL; i++)
+        if (strcmp(in_c[i]->name, name) == 0)
+            return in_c[i];
+    return NULL;
+}
+
+/* Returns the file NAME.sql that the build embeds. */
+static const struct page_file *find_sql(const char *name)
+{
+    const struct page_file *file = sql_files;
+    size_t length = strlen(name);
+
+    while (file->name != NULL &&
+           (strncmp(file->name, name, length) != 0 || strcmp(file->name + length, ".sql") != 0))
+        file++;
+    return file;
+}
+
+static void add_sql(const char *path, const void *text, size_t length)
+{
+    struct fail fail;
+    const struct analysis_kind *kind =
+        sql_analysis(text, length, (const char *)find_sql("shared")->bytes, &fail);
+
+    if (kind == NULL)
+        complain("%s: %s", path, fail.text);
+    else if (kind_count < ANALYSES_MAX)
+        kinds[kind_count++] = kind;
+}
+
+static void add_own(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    struct buffer text = {0};
+    char part[4096];
+
+    for (size_t got; file != NULL && (got = fread(part, 1, sizeof(part), file)) > 0;)
+        buffer_add(&text, part, got);
+    if (text.used > 0)
+        add_sql(path, text.bytes, text.used);
+    free(text.bytes);
+    if (file != NULL)
+        fclose(file);
+}
+
+static void list_kinds(void)
+{
+    const char *home = getenv("HOME");
+    char pattern[PATH_MAX];
+    glob_t found;
+
+    for (size_t i = 0; i < sizeof(in_order) / sizeof(in_order[0]); i++) {
+        const struct page_file *file = find_sql(in_order[i]);
+
+        if (file->name != NULL)
+            add_sql(file->name, file->bytes, file->size);
+        else
+            kinds[kind_count++] = find_in_c(in_order[i]);
+    }
+    snprintf(pattern, sizeof(pattern), "%s/.config/tarn/*.sql", home != NULL ? home : "");
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            add_own(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+const struct analysis_kind *const *analysis_list(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, list_kinds);
+    return kinds;
+}
 
 const struct analysis_kind *analysis_find(const char *name)
 {
-    for (unsigned i = 0; analysis_kinds[i] != NULL; i++)
-        if (strcmp(analysis_kinds[i]->name, name) == 0)
-            return analysis_kinds[i];
+    for (const struct analysis_kind *const *kind = analysis_list(); *kind != NULL; kind++)
+        if (strcmp((*kind)->name, name) == 0)
+            return *kind;
     return NULL;
 }
 

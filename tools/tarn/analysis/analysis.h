@@ -78,8 +78,8 @@ struct analysis {
     bool chose_nobody; /* the filter matches no thread or process; set after the walk */
 };
 
-/* All analyses, NULL-terminated. */
-extern const struct analysis_kind *const analysis_kinds[];
+/* All analyses, NULL-terminated: the tool's, then a user's own. */
+const struct analysis_kind *const *analysis_list(void);
 const struct analysis_kind *analysis_find(const char *name); /* or NULL */
 
 struct analysis *analysis_new(const struct analysis_kind *kind);

@@ -6,9 +6,9 @@
 #include <tools/tarn/help.h>
 
 static const struct command *const commands[] = {
-    &pull_command,   &ctl_command,     &info_command,     &check_command,   &list_command,
-    &export_command, &symbols_command, &goto_command,     &explore_command, &diff_command,
-    &study_command,  &tables_command,  &profiles_command, &top_command,     &view_command,
+    &pull_command,   &ctl_command,      &info_command, &check_command,   &list_command, &export_command,
+    &sql_command,    &symbols_command,  &goto_command, &explore_command, &diff_command, &study_command,
+    &tables_command, &profiles_command, &top_command,  &view_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -26,8 +26,8 @@ static void describe_tool(struct page *page, const struct command *self)
     for (size_t i = 0; i < COMMANDS; i++)
         add_entry(page, commands[i]->name, commands[i]->summary);
     page_heading(page, "Analyses of a trace");
-    for (size_t i = 0; analysis_kinds[i] != NULL; i++)
-        add_entry(page, analysis_kinds[i]->name, analysis_kinds[i]->summary);
+    for (size_t i = 0; analysis_list()[i] != NULL; i++)
+        add_entry(page, analysis_list()[i]->name, analysis_list()[i]->summary);
 }
 
 static const struct command tool = {.name = "tarn",

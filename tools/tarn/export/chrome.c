@@ -131,7 +131,7 @@ static void write_event(struct tracks *tracks, const struct model_thread *thread
     out_commit(&tracks->out, put_string(at, ",\"args\":{"));
     for (unsigned f = 0; f < type->field_count; f++) {
         const struct field *field = &type->fields[f];
-        struct value value = value_of_field(&tracks->export, field, &cursor->event);
+        struct value value = value_of_field(field, &cursor->event, tracks->list_text);
 
         if (f != 0)
             out_commit(&tracks->out, put_string(out_reserve(&tracks->out, 1), ","));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * csv.c - a directory with one file for each table that has rows (relations.h).
+ * csv.c - a directory with one file for each table that has rows (tables.h).
  *
  * The files are comma-separated values as in RFC 4180: the first line has the names of the columns, and
  * texts with commas, quotes or line ends are quoted. Addresses and masks are hexadecimal, unknown values
@@ -10,24 +10,22 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <tools/tarn/export/relations.h>
+#include <tools/tarn/export/tables.h>
 #include <tools/tarn/out.h>
 #include <unistd.h>
 
 struct csv {
-    struct relations relations;
+    struct tables tables;
     struct out **files; /* by table; NULL: no row yet */
 };
 
-static bool make_directory(struct relations *relations, struct fail *fail)
+static bool make_directory(struct tables *tables, struct fail *fail)
 {
-    struct csv *csv = EXPORT_OF(relations, struct csv);
+    struct csv *csv = EXPORT_OF(tables, struct csv);
 
-    csv->files =
-        arena_alloc(&relations->export.analysis.arena, relations->table_count * sizeof(csv->files[0]));
-    if (mkdir(relations->export.output, 0777) != 0)
-        return fail_set(fail, "cannot create the directory '%s': %s", relations->export.output,
-                        strerror(errno));
+    csv->files = arena_alloc(&tables->export.analysis.arena, tables->catalog.count * sizeof(csv->files[0]));
+    if (mkdir(tables->export.output, 0777) != 0)
+        return fail_set(fail, "cannot create the directory '%s': %s", tables->export.output, strerror(errno));
     return true;
 }
 
@@ -80,16 +78,15 @@ static void put_char(struct out *out, char c)
 
 #define CSV_PATH_BYTES 4096
 
-static const char *table_path(const struct csv *csv, const struct relation_table *table,
-                              char path[CSV_PATH_BYTES])
+static const char *table_path(const struct csv *csv, const struct relation *table, char path[CSV_PATH_BYTES])
 {
-    snprintf(path, CSV_PATH_BYTES, "%s/%s.csv", csv->relations.export.output, table->name);
+    snprintf(path, CSV_PATH_BYTES, "%s/%s.csv", csv->tables.export.output, table->name);
     return path;
 }
 
-static struct out *open_table(struct csv *csv, const struct relation_table *table)
+static struct out *open_table(struct csv *csv, const struct relation *table)
 {
-    struct export *export = &csv->relations.export;
+    struct export *export = &csv->tables.export;
     char path[CSV_PATH_BYTES];
     struct out *out;
     int fd;
@@ -108,16 +105,16 @@ static struct out *open_table(struct csv *csv, const struct relation_table *tabl
     for (unsigned c = 0; c < table->column_count; c++) {
         if (c != 0)
             put_char(out, ',');
-        put_csv_text(out, table->columns[c], strlen(table->columns[c]));
+        put_csv_text(out, table->columns[c].name, strlen(table->columns[c].name));
     }
     put_char(out, '\n');
     return out;
 }
 
-static void write_line(struct relations *relations, unsigned number, const struct value *values)
+static void write_line(struct tables *tables, unsigned number, const struct value *values)
 {
-    struct csv *csv = EXPORT_OF(relations, struct csv);
-    const struct relation_table *table = &relations->tables[number];
+    struct csv *csv = EXPORT_OF(tables, struct csv);
+    const struct relation *table = &tables->catalog.relations[number];
     struct out *out = csv->files[number];
 
     if (out == NULL)
@@ -131,35 +128,35 @@ static void write_line(struct relations *relations, unsigned number, const struc
     }
     put_char(out, '\n');
     if (out->failed)
-        export_fail(&relations->export, "cannot write '%s/%s.csv': %s", relations->export.output, table->name,
+        export_fail(&tables->export, "cannot write '%s/%s.csv': %s", tables->export.output, table->name,
                     strerror(errno));
 }
 
-static void finish_files(struct relations *relations)
+static void finish_files(struct tables *tables)
 {
-    struct csv *csv = EXPORT_OF(relations, struct csv);
+    struct csv *csv = EXPORT_OF(tables, struct csv);
     char path[CSV_PATH_BYTES];
 
-    for (unsigned i = 0; i < relations->table_count; i++)
+    for (unsigned i = 0; i < tables->catalog.count; i++)
         if (csv->files[i] != NULL)
-            export_close_file(&relations->export, csv->files[i],
-                              table_path(csv, &relations->tables[i], path));
+            export_close_file(&tables->export, csv->files[i],
+                              table_path(csv, &tables->catalog.relations[i], path));
 }
 
-static void close_files(struct relations *relations)
+static void close_files(struct tables *tables)
 {
-    struct csv *csv = EXPORT_OF(relations, struct csv);
+    struct csv *csv = EXPORT_OF(tables, struct csv);
 
-    for (unsigned i = 0; csv->files != NULL && i < relations->table_count; i++)
+    for (unsigned i = 0; csv->files != NULL && i < tables->catalog.count; i++)
         if (csv->files[i] != NULL)
-            export_close_file(&relations->export, csv->files[i], NULL);
+            export_close_file(&tables->export, csv->files[i], NULL);
 }
 
-static const struct relation_writer writer = {make_directory, write_line, finish_files, close_files};
+static const struct table_writer writer = {make_directory, write_line, finish_files, close_files};
 
 static bool open_csv(struct analysis *analysis, struct fail *fail)
 {
-    return relations_open(EXPORT_OF(analysis, struct relations), &writer, fail);
+    return tables_open(EXPORT_OF(analysis, struct tables), &writer, fail);
 }
 
 const struct analysis_kind csv_export = {.name = "csv",
@@ -167,5 +164,5 @@ const struct analysis_kind csv_export = {.name = "csv",
                                          .size = sizeof(struct csv),
                                          .uses_symbols = true,
                                          .open = open_csv,
-                                         .finish = relations_finish,
-                                         .close = relations_close};
+                                         .finish = tables_finish,
+                                         .close = tables_close};

@@ -275,7 +275,7 @@ static void write_enter(struct tracks *tracks, const struct model_thread *thread
                   name_number(perfetto, NAMES_EVENT, OWNER_ACTIVITY, frame->kind, frame->detail, name));
     for (unsigned i = 0; i < 2; i++)
         add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, i == 0 ? "arg0" : "arg1"),
-                       &(struct value){VALUE_HEX, frame->args[i], NULL, 0});
+                       &VALUE_OF(VALUE_HEX, frame->args[i]));
     end_packet(perfetto);
 }
 
@@ -286,10 +286,10 @@ static void write_leave(struct tracks *tracks, const struct model_thread *thread
 
     begin_event(perfetto, thread, TYPE_END, end);
     add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "result"),
-                   &(struct value){VALUE_SIGNED, (uint64_t)frame->result, NULL, 0});
+                   &VALUE_OF(VALUE_SIGNED, frame->result));
     if (frame->kind == ACTIVITY_FAULT) /* the kind is known at the end */
         add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "kind"),
-                       &(struct value){VALUE_TEXT, 0, name, strlen(name)});
+                       &(struct value){.kind = VALUE_TEXT, .text = name, .length = strlen(name)});
     end_packet(perfetto);
 }
 
@@ -306,7 +306,7 @@ static void write_event(struct tracks *tracks, const struct model_thread *thread
     protobuf_uint(&perfetto->event, EVENT_NAME,
                   name_number(perfetto, NAMES_EVENT, OWNER_EVENT, type->index, 0, type->name));
     for (unsigned f = 0; f < type->field_count; f++) {
-        struct value value = value_of_field(&tracks->export, &type->fields[f], &cursor->event);
+        struct value value = value_of_field(&type->fields[f], &cursor->event, tracks->list_text);
 
         add_annotation(
             perfetto,
@@ -328,7 +328,7 @@ static void write_flow(struct tracks *tracks, const struct model_thread *thread,
     protobuf_fixed64(&perfetto->event, flow->is_end ? EVENT_FLOW_ENDS : EVENT_FLOW,
                      call->id << 1 | flow->is_reply);
     add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "call_id"),
-                   &(struct value){VALUE_HEX, call->id, NULL, 0});
+                   &VALUE_OF(VALUE_HEX, call->id));
     add_annotation(perfetto, word_number(perfetto, NAMES_ANNOTATION, "label"),
                    &VALUE_NUMBER(flow->is_reply ? call->reply_label : call->label));
     end_packet(perfetto);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sqlite.c - a database with the tables of relations.h, and a view `event` of all events.
+ * sqlite.c - a database with the relations of a trace (tables.h), and a view `event` of all events.
  *
  * SQLite's integers are signed, with 64 bits: an address from 2^63 on is stored as the negative number with
  * the same bits, and printf('0x%x', address) shows it correctly.
@@ -9,11 +9,11 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/export/relations.h>
+#include <tools/tarn/export/tables.h>
 #include <unistd.h>
 
 struct sqlite {
-    struct relations relations;
+    struct tables tables;
     sqlite3 *database;
     sqlite3_stmt **inserts; /* by table; NULL: no row yet */
 };
@@ -22,16 +22,16 @@ static bool run(struct sqlite *sqlite, const char *sql)
 {
     if (sqlite3_exec(sqlite->database, sql, NULL, NULL, NULL) == SQLITE_OK)
         return true;
-    export_fail(&sqlite->relations.export, "cannot write '%s': %s", sqlite->relations.export.output,
+    export_fail(&sqlite->tables.export, "cannot write '%s': %s", sqlite->tables.export.output,
                 sqlite3_errmsg(sqlite->database));
     return false;
 }
 
 /* No journal is needed: the file is created as a whole, and has no other users meanwhile. */
-static bool open_database(struct relations *relations, struct fail *fail)
+static bool open_database(struct tables *tables, struct fail *fail)
 {
-    struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
-    const char *path = relations->export.output;
+    struct sqlite *sqlite = EXPORT_OF(tables, struct sqlite);
+    const char *path = tables->export.output;
 
     if (access(path, F_OK) == 0)
         return fail_set(fail, "'%s' exists", path);
@@ -39,9 +39,9 @@ static bool open_database(struct relations *relations, struct fail *fail)
         SQLITE_OK)
         return fail_set(fail, "cannot write '%s': %s", path, sqlite3_errmsg(sqlite->database));
     sqlite->inserts =
-        arena_alloc(&relations->export.analysis.arena, relations->table_count * sizeof(sqlite->inserts[0]));
+        arena_alloc(&tables->export.analysis.arena, tables->catalog.count * sizeof(sqlite->inserts[0]));
     if (!run(sqlite, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")) {
-        *fail = relations->export.fail;
+        *fail = tables->export.fail;
         return false;
     }
     return true;
@@ -74,7 +74,7 @@ static bool run_buffer(struct sqlite *sqlite, struct buffer *sql)
     return ok;
 }
 
-static sqlite3_stmt *make_table(struct sqlite *sqlite, const struct relation_table *table)
+static sqlite3_stmt *make_table(struct sqlite *sqlite, const struct relation *table)
 {
     struct buffer sql = {0};
     sqlite3_stmt *insert = NULL;
@@ -83,8 +83,8 @@ static sqlite3_stmt *make_table(struct sqlite *sqlite, const struct relation_tab
     add_name(&sql, table->name);
     for (unsigned c = 0; c < table->column_count; c++) {
         buffer_text(&sql, c == 0 ? "(" : ", ");
-        add_name(&sql, table->columns[c]);
-        buffer_text(&sql, table->is_text[c] ? " TEXT" : " INTEGER");
+        add_name(&sql, table->columns[c].name);
+        buffer_text(&sql, table->columns[c].unit == UNIT_TEXT ? " TEXT" : " INTEGER");
     }
     buffer_text(&sql, ")");
     if (!run_buffer(sqlite, &sql))
@@ -97,16 +97,16 @@ static sqlite3_stmt *make_table(struct sqlite *sqlite, const struct relation_tab
     buffer_text(&sql, ")");
     if (sqlite3_prepare_v2(sqlite->database, (const char *)sql.bytes, (int)sql.used, &insert, NULL) !=
         SQLITE_OK)
-        export_fail(&sqlite->relations.export, "cannot write '%s': %s", sqlite->relations.export.output,
+        export_fail(&sqlite->tables.export, "cannot write '%s': %s", sqlite->tables.export.output,
                     sqlite3_errmsg(sqlite->database));
     free(sql.bytes);
     return insert;
 }
 
-static void write_database_row(struct relations *relations, unsigned number, const struct value *values)
+static void write_database_row(struct tables *tables, unsigned number, const struct value *values)
 {
-    struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
-    const struct relation_table *table = &relations->tables[number];
+    struct sqlite *sqlite = EXPORT_OF(tables, struct sqlite);
+    const struct relation *table = &tables->catalog.relations[number];
     sqlite3_stmt *insert = sqlite->inserts[number];
 
     if (insert == NULL)
@@ -124,42 +124,49 @@ static void write_database_row(struct relations *relations, unsigned number, con
             sqlite3_bind_int64(insert, (int)c + 1, (int64_t)value->number);
     }
     if (sqlite3_step(insert) != SQLITE_DONE)
-        export_fail(&relations->export, "cannot write '%s': %s", relations->export.output,
+        export_fail(&tables->export, "cannot write '%s': %s", tables->export.output,
                     sqlite3_errmsg(sqlite->database));
     sqlite3_reset(insert);
+}
+
+static bool has_rows(const struct sqlite *sqlite, enum relation_source source)
+{
+    const struct catalog *catalog = &sqlite->tables.catalog;
+
+    return sqlite->inserts[catalog_source(catalog, source) - catalog->relations] != NULL;
 }
 
 /* Makes a view of all events with their common columns, and indexes for queries by time. */
 static void make_view(struct sqlite *sqlite)
 {
-    struct relations *relations = &sqlite->relations;
+    const struct catalog *catalog = &sqlite->tables.catalog;
     struct buffer sql = {0};
     bool is_first = true;
 
-    for (unsigned i = RELATIONS; i < relations->table_count; i++) {
+    for (unsigned i = catalog->own; i < catalog->count; i++) {
         if (sqlite->inserts[i] == NULL)
             continue;
         buffer_text(&sql, is_first ? "CREATE VIEW event AS " : " UNION ALL ");
-        buffer_text(&sql, "SELECT time_ns, cpu_id, vpid, vtid, procname, ");
-        add_quoted(&sql, relations->tables[i].name, '\'');
+        buffer_text(&sql, "SELECT ts, cpu_id, vpid, vtid, procname, ");
+        add_quoted(&sql, catalog->relations[i].name, '\'');
         buffer_text(&sql, " AS name FROM ");
-        add_name(&sql, relations->tables[i].name);
+        add_name(&sql, catalog->relations[i].name);
         is_first = false;
     }
     if (is_first)
         return;
     run_buffer(sqlite, &sql);
-    if (sqlite->inserts[RELATION_STATE] != NULL)
-        run(sqlite, "CREATE INDEX state_by_thread ON state (tid, begin_ns)");
-    if (sqlite->inserts[RELATION_ACTIVITY] != NULL)
-        run(sqlite, "CREATE INDEX activity_by_name ON activity (name, begin_ns)");
-    if (sqlite->inserts[RELATION_PLACE] != NULL)
+    if (has_rows(sqlite, SOURCE_STATE))
+        run(sqlite, "CREATE INDEX thread_state_by_thread ON thread_state (tid, ts)");
+    if (has_rows(sqlite, SOURCE_ACTIVITY))
+        run(sqlite, "CREATE INDEX activity_by_name ON activity (name, ts)");
+    if (has_rows(sqlite, SOURCE_PLACE))
         run(sqlite, "CREATE INDEX place_by_address ON place (pid, address)");
 }
 
-static void finish_database(struct relations *relations)
+static void finish_database(struct tables *tables)
 {
-    struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
+    struct sqlite *sqlite = EXPORT_OF(tables, struct sqlite);
 
     int was_moved = 0;
 
@@ -167,25 +174,25 @@ static void finish_database(struct relations *relations)
     if (run(sqlite, "COMMIT") &&
         sqlite3_file_control(sqlite->database, NULL, SQLITE_FCNTL_HAS_MOVED, &was_moved) == SQLITE_OK &&
         was_moved)
-        export_fail(&relations->export, "cannot write '%s': it was removed or replaced meanwhile",
-                    relations->export.output);
+        export_fail(&tables->export, "cannot write '%s': it was removed or replaced meanwhile",
+                    tables->export.output);
 }
 
-static void close_database(struct relations *relations)
+static void close_database(struct tables *tables)
 {
-    struct sqlite *sqlite = EXPORT_OF(relations, struct sqlite);
+    struct sqlite *sqlite = EXPORT_OF(tables, struct sqlite);
 
-    for (unsigned i = 0; sqlite->inserts != NULL && i < relations->table_count; i++)
+    for (unsigned i = 0; sqlite->inserts != NULL && i < tables->catalog.count; i++)
         sqlite3_finalize(sqlite->inserts[i]);
     sqlite3_close(sqlite->database);
 }
 
-static const struct relation_writer writer = {open_database, write_database_row, finish_database,
-                                              close_database};
+static const struct table_writer writer = {open_database, write_database_row, finish_database,
+                                           close_database};
 
 static bool open_sqlite(struct analysis *analysis, struct fail *fail)
 {
-    return relations_open(EXPORT_OF(analysis, struct relations), &writer, fail);
+    return tables_open(EXPORT_OF(analysis, struct tables), &writer, fail);
 }
 
 const struct analysis_kind sqlite_export = {.name = "sqlite",
@@ -193,5 +200,5 @@ const struct analysis_kind sqlite_export = {.name = "sqlite",
                                             .size = sizeof(struct sqlite),
                                             .uses_symbols = true,
                                             .open = open_sqlite,
-                                            .finish = relations_finish,
-                                            .close = relations_close};
+                                            .finish = tables_finish,
+                                            .close = tables_close};

@@ -47,6 +47,8 @@ struct tracks {
     struct export export;
     const struct track_writer *writer;
     struct activity_names names;
+    struct stretches stretches;
+    char *list_text; /* buffer for an event's list as text */
     struct out out;
     bool is_open;
     bool *shown;        /* by event index: visible otherwise */

@@ -365,12 +365,12 @@ static void add_options(const struct analysis_kind *kind, struct json *json)
 bool api_analyses(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
     json_key_open(json, "analyses", '[');
-    for (size_t i = 0; analysis_kinds[i] != NULL; i++) {
+    for (size_t i = 0; analysis_list()[i] != NULL; i++) {
         json_open(json, '{');
-        json_key_text(json, "name", analysis_kinds[i]->name);
-        json_key_text(json, "summary", analysis_kinds[i]->summary);
-        add_tables(analysis_kinds[i], json);
-        add_options(analysis_kinds[i], json);
+        json_key_text(json, "name", analysis_list()[i]->name);
+        json_key_text(json, "summary", analysis_list()[i]->summary);
+        add_tables(analysis_list()[i], json);
+        add_options(analysis_list()[i], json);
         json_close(json, '}');
     }
     json_close(json, ']');

@@ -10,6 +10,7 @@ struct page_file {
     const unsigned char *bytes; /* a NUL follows */
     size_t size;
 };
-extern const struct page_file page_files[], manual_files[], study_files[]; /* end with a NULL name */
+extern const struct page_file page_files[], manual_files[], study_files[],
+    sql_files[]; /* end with a NULL name */
 
 #endif

@@ -1,0 +1,9 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- What several analyses use. Spans are counted by a fold of activity with the terms of $SPAN_TERMS.
+--: define SPREAD percentile(whole, 0), mean(whole), percentile(whole, 50), percentile(whole, 90), percentile(whole, 99), percentile(whole, 100)
+--: define SPREAD_COLUMNS min_ns:min, mean_ns:one, p50_ns:one, p90_ns:one, p99_ns:one, max_ns:max
+--: define SPAN_TERMS count, sum dur, sum self_dur, sum child_dur, spread dur as whole unless is_cut
+--: define SPAN sum(count), ns(sum(dur)), ns(sum(self_dur)), ns(sum(child_dur)), ns(sum(dur) - sum(self_dur) - sum(child_dur)), $SPREAD
+--: define SPAN_COLUMNS total_ns, own_ns, inside_ns, waiting_ns, $SPREAD_COLUMNS
+--: define LONGEST since_start(ts), dur, thread_tid(utid), thread_pid(utid), thread_name(utid)
+--: define LONGEST_COLUMNS at_ns:when, duration_ns, tid:id, pid:id, thread:text

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sql.c - `tarn sql`: questions in SQL; see sql/database.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <readline/history.h>
+#include <readline/readline.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <tools/tarn/command/commands.h>
+#include <tools/tarn/help.h>
+#include <tools/tarn/print/print_table.h>
+#include <tools/tarn/read/losses.h>
+#include <tools/tarn/sql/database.h>
+#include <tools/tarn/symbols/symbols.h>
+#include <unistd.h>
+
+enum form { FORM_TEXT, FORM_JSON, FORM_CSV };
+
+struct asking {
+    struct filter filter;
+    unsigned form;
+    const char *symbols;
+    double limit;
+    struct database database;
+    bool is_interactive;
+};
+
+static const struct command_option known[] = {
+    {CHOICE("json", struct asking, form, FORM_JSON,
+            "print each result as a JSON list of objects, one per line")},
+    {CHOICE("csv", struct asking, form, FORM_CSV, "print comma-separated values")},
+    {REAL("limit", "SECONDS", struct asking, limit, 0.001, 1e9, "end a query after this time")},
+    {TEXT("symbols", "DIR[:DIR]", struct asking, symbols,
+          "search for the trace's executables here, by build-id")},
+    {.name = NULL}};
+
+/* ---- stopping ---- */
+
+static struct asking *asked;
+
+/* A query ends at SIGINT, or at its time limit. */
+static void stop_query(int signal_number)
+{
+    asked->database.stop = 1;
+    sqlite3_interrupt(asked->database.sqlite);
+}
+
+static void limit_query(double seconds)
+{
+    struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)seconds,
+                     .tv_usec = (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
+
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* ---- results ---- */
+
+/* Numbers in double quotes stay numbers to CSV's readers. */
+static void print_csv_text(const char *text)
+{
+    if (text[strcspn(text, ",\"\n\r")] == '\0') {
+        fputs(text, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_csv_row(sqlite3_stmt *statement, int columns)
+{
+    for (int c = 0; c < columns; c++) {
+        const char *text = (const char *)sqlite3_column_text(statement, c);
+
+        if (c > 0)
+            putchar(',');
+        if (text != NULL)
+            print_csv_text(text);
+    }
+    putchar('\n');
+}
+
+static void print_json_row(sqlite3_stmt *statement, int columns)
+{
+    for (int c = 0; c < columns; c++) {
+        const char *text = (const char *)sqlite3_column_text(statement, c);
+        int type = sqlite3_column_type(statement, c);
+
+        fputs(c > 0 ? "," : "{", stdout);
+        print_json_string(stdout, sqlite3_column_name(statement, c));
+        putchar(':');
+        if (text == NULL)
+            fputs("null", stdout);
+        else if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+            fputs(text, stdout);
+        else
+            print_json_string(stdout, text);
+    }
+    putchar('}');
+}
+
+/* Text waits for the first rows, which give the columns their widths; later ones may be wider. */
+#define TEXT_ROWS  200u
+#define TEXT_WIDTH 48u
+
+struct text_rows {
+    char **texts; /* row by row */
+    unsigned *widths;
+    bool *is_number;
+    unsigned count;
+};
+
+static void print_text_rows(sqlite3_stmt *statement, struct text_rows *rows, unsigned columns)
+{
+    for (unsigned i = 0; i < rows->count; i++)
+        for (unsigned c = 0; c < columns; c++) {
+            char *text = rows->texts[i * columns + c];
+            int width = (int)rows->widths[c];
+
+            printf(rows->is_number[c] ? "%*s%s" : "%-*s%s",
+                   c + 1 == columns && !rows->is_number[c] ? 0 : width, text != NULL ? text : "",
+                   c + 1 == columns ? "\n" : "  ");
+            free(text);
+        }
+    rows->count = 0;
+}
+
+static void keep_text_row(sqlite3_stmt *statement, struct text_rows *rows, unsigned columns, bool is_heading)
+{
+    for (unsigned c = 0; c < columns; c++) {
+        const char *text = is_heading ? sqlite3_column_name(statement, (int)c)
+                                      : (const char *)sqlite3_column_text(statement, (int)c);
+        size_t length = text != NULL ? strlen(text) : 0;
+        char *copy = alloc_zero(length + 1, 1);
+
+        plain_text(text != NULL ? text : "", copy, length + 1);
+        rows->texts[rows->count * columns + c] = copy;
+        if (length > rows->widths[c])
+            rows->widths[c] = length < TEXT_WIDTH ? (unsigned)length : TEXT_WIDTH;
+        if (!is_heading)
+            rows->is_number[c] |= sqlite3_column_type(statement, (int)c) == SQLITE_INTEGER ||
+                                  sqlite3_column_type(statement, (int)c) == SQLITE_FLOAT;
+    }
+    rows->count++;
+}
+
+static int print_text(sqlite3_stmt *statement, unsigned columns)
+{
+    struct text_rows rows = {.texts = alloc_zero(TEXT_ROWS * columns, sizeof(char *)),
+                             .widths = alloc_zero(columns, sizeof(unsigned)),
+                             .is_number = alloc_zero(columns, sizeof(bool))};
+    int status;
+
+    keep_text_row(statement, &rows, columns, true);
+    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+        keep_text_row(statement, &rows, columns, false);
+        if (rows.count == TEXT_ROWS)
+            print_text_rows(statement, &rows, columns);
+    }
+    print_text_rows(statement, &rows, columns);
+    free(rows.texts);
+    free(rows.widths);
+    free(rows.is_number);
+    return status;
+}
+
+static int print_csv(sqlite3_stmt *statement, int columns)
+{
+    int status;
+
+    for (int c = 0; c < columns; c++) {
+        fputs(c > 0 ? "," : "", stdout);
+        print_csv_text(sqlite3_column_name(statement, c));
+    }
+    putchar('\n');
+    while ((status = sqlite3_step(statement)) == SQLITE_ROW)
+        print_csv_row(statement, columns);
+    return status;
+}
+
+static int print_json(sqlite3_stmt *statement, int columns)
+{
+    const char *comma = "[";
+    int status;
+
+    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+        fputs(comma, stdout);
+        print_json_row(statement, columns);
+        comma = ",\n";
+    }
+    puts(*comma == '[' ? "[]" : "]");
+    return status;
+}
+
+/* Runs the first statement of *SQL and moves behind it. */
+static bool run_statement(struct asking *asking, const char **sql)
+{
+    sqlite3 *sqlite = asking->database.sqlite;
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(sqlite, *sql, -1, &statement, sql), columns;
+
+    asking->database.stop = 0;
+    if (status == SQLITE_OK && statement == NULL)
+        return true;
+    if (status == SQLITE_OK) {
+        limit_query(asking->limit);
+        columns = sqlite3_column_count(statement);
+        status = columns == 0                ? sqlite3_step(statement)
+                 : asking->form == FORM_JSON ? print_json(statement, columns)
+                 : asking->form == FORM_CSV  ? print_csv(statement, columns)
+                                             : print_text(statement, (unsigned)columns);
+        limit_query(0);
+    }
+    fflush(stdout);
+    if (status == SQLITE_INTERRUPT)
+        complain("the query was interrupted");
+    else if (status != SQLITE_DONE && status != SQLITE_OK)
+        complain("SQL: %s", sqlite3_errmsg(sqlite));
+    sqlite3_finalize(statement);
+    return status == SQLITE_DONE;
+}
+
+static bool run_text(struct asking *asking, const char *sql)
+{
+    while (sql[strspn(sql, " \t\r\n;")] != '\0')
+        if (!run_statement(asking, &sql))
+            return false;
+    return true;
+}
+
+/* ---- a session ---- */
+
+static const char help_text[] =
+    "Statements end in a semicolon.  .tables: relations  .schema NAME: columns  .help  .quit\n"
+    "CREATE TEMP TABLE, CREATE VIEW and ATTACH work as in SQLite.\n";
+
+static void print_relations(const struct catalog *catalog)
+{
+    for (unsigned i = 0; i < catalog->count; i++)
+        if (catalog->relations[i].source != SOURCE_PLACE)
+            printf("%-30s %s\n", catalog->relations[i].name, catalog->relations[i].text);
+}
+
+static void print_columns(const struct catalog *catalog, const char *name)
+{
+    static const char *const units[] = {[UNIT_NUMBER] = "number",
+                                        [UNIT_TEXT] = "text",
+                                        [UNIT_WHEN] = "ns",
+                                        [UNIT_SPAN] = "ns",
+                                        [UNIT_ADDRESS] = "address"};
+    const struct relation *relation = catalog_find(catalog, name);
+
+    if (relation == NULL) {
+        complain("there is no relation '%s'; .tables lists them", name);
+        return;
+    }
+    printf("%s: %s\n", relation->name, relation->text);
+    for (unsigned c = 0; c < relation->column_count; c++)
+        printf("  %-20s %-8s %s\n", relation->columns[c].name, units[relation->columns[c].unit],
+               relation->columns[c].text != NULL ? relation->columns[c].text : "of the event");
+}
+
+/* False: it ends the session. */
+static bool run_dot(struct asking *asking, const char *line)
+{
+    const char *name = line + strcspn(line, " ");
+
+    name += strspn(name, " ");
+    if (strncmp(line, ".tables", 7) == 0)
+        print_relations(&asking->database.catalog);
+    else if (strncmp(line, ".schema", 7) == 0)
+        print_columns(&asking->database.catalog, name);
+    else if (strncmp(line, ".quit", 5) == 0 || strncmp(line, ".exit", 5) == 0)
+        return false;
+    else
+        fputs(help_text, stdout);
+    return true;
+}
+
+/* Completes names of relations, then of all columns. */
+static char *complete_name(const char *text, int state)
+{
+    const struct catalog *catalog = &asked->database.catalog;
+    static unsigned relation, column;
+    size_t length = strlen(text);
+
+    if (state == 0)
+        relation = column = 0;
+    for (; relation < catalog->count; relation++, column = 0) {
+        const struct relation *at = &catalog->relations[relation];
+
+        if (column == 0 && ++column && strncasecmp(text, at->name, length) == 0)
+            return strdup(at->name);
+        while (column <= at->column_count) {
+            const char *name = at->columns[column++ - 1].name;
+
+            if (strncasecmp(text, name, length) == 0)
+                return strdup(name);
+        }
+    }
+    return NULL;
+}
+
+static char *read_line(const struct asking *asking, bool continues)
+{
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+
+    if (asking->is_interactive)
+        return readline(continues ? "  ...> " : "tarn> ");
+    length = getline(&line, &size, stdin);
+    if (length < 0) {
+        free(line);
+        return NULL;
+    }
+    if (length > 0 && line[length - 1] == '\n')
+        line[length - 1] = '\0';
+    return line;
+}
+
+static void history_path(char path[PATH_MAX])
+{
+    const char *home = getenv("HOME");
+
+    snprintf(path, PATH_MAX, "%s/.tarn_sql_history", home != NULL ? home : "");
+}
+
+static bool run_session(struct asking *asking)
+{
+    struct buffer sql = {0};
+    bool ok = true, goes_on = true;
+    char path[PATH_MAX], *line;
+
+    history_path(path);
+    if (asking->is_interactive) {
+        rl_completion_entry_function = complete_name;
+        rl_completer_word_break_characters = " \t\n,.()=<>*+-/";
+        read_history(path);
+        fputs(help_text, stdout);
+    }
+    while (goes_on && (line = read_line(asking, sql.used > 0)) != NULL) {
+        if (asking->is_interactive && *line != '\0')
+            add_history(line);
+        if (sql.used == 0 && *line == '.') {
+            goes_on = run_dot(asking, line);
+        } else {
+            buffer_text(&sql, line);
+            buffer_add(&sql, "\n", 2);
+            if (sqlite3_complete((const char *)sql.bytes)) {
+                ok &= run_text(asking, (const char *)sql.bytes);
+                sql.used = 0;
+            } else {
+                sql.used--; /* the NUL */
+            }
+        }
+        free(line);
+    }
+    if (sql.used > 0)
+        ok &= run_text(asking, (const char *)sql.bytes);
+    if (asking->is_interactive)
+        write_history(path);
+    free(sql.bytes);
+    return ok;
+}
+
+/* ---- the command ---- */
+
+static int ask(struct asking *asking, const struct trace *trace, const char *sql)
+{
+    struct scan_source source = {.trace = trace, .filter = &asking->filter};
+    struct sigaction action = {.sa_handler = stop_query, .sa_flags = SA_RESTART};
+    struct losses losses;
+    struct fail fail;
+    bool ok;
+
+    if (!filter_resolve(&asking->filter, trace, &fail))
+        return fail_report(&fail, EXIT_USAGE);
+    losses_begin(&losses, trace, &asking->filter);
+    source.reporter = &losses.reporter;
+    source.symbols = symbols_open(trace->directory, asking->symbols);
+    if (!database_open(&asking->database, &source, &fail))
+        return fail_report(&fail, EXIT_USAGE);
+    asking->database.relations.losses = &losses;
+    asked = asking;
+    asking->is_interactive = sql == NULL && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
+    ok = sql != NULL ? run_text(asking, sql) : run_session(asking);
+    database_close(&asking->database);
+    symbols_close(source.symbols);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        complain("cannot write the result: %s", strerror(errno));
+        return EXIT_USAGE;
+    }
+    model_lacks(&trace->schema, false, losses.lacks, sizeof(losses.lacks));
+    if (ok)
+        losses_summary(&losses);
+    return ok ? losses_status(&losses) : EXIT_USAGE;
+}
+
+static int run_sql(int argc, char **argv)
+{
+    struct asking asking = {.form = FORM_TEXT};
+    struct trace trace;
+    struct fail fail;
+    int status = command_parse(&sql_command, (void *[]){&asking, &asking.filter}, argc, argv);
+
+    if (status >= 0)
+        return status;
+    if (!trace_open(&trace, argv[optind], &fail))
+        return fail_report(&fail, EXIT_DAMAGE);
+    status = ask(&asking, &trace, argv[optind + 1]);
+    filter_free(&asking.filter);
+    trace_close(&trace);
+    return status;
+}
+
+static void describe_relations(struct page *page, const struct command *self)
+{
+    struct catalog catalog;
+
+    page_heading(page, "Relations");
+    catalog_open(&catalog, NULL);
+    for (unsigned i = 0; i < catalog.count; i++) {
+        char text[600];
+        size_t used = (size_t)snprintf(text, sizeof(text), "%s:", catalog.relations[i].text);
+
+        for (unsigned c = 0; c < catalog.relations[i].column_count && used < sizeof(text); c++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", c > 0 ? "," : "",
+                                     catalog.relations[i].columns[c].name);
+        if (catalog.relations[i].source != SOURCE_PLACE)
+            page_entry(page, catalog.relations[i].name, NULL, text);
+    }
+    catalog_close(&catalog);
+}
+
+const struct command sql_command = {.name = "sql",
+                                    .summary = "ask a trace questions in SQL",
+                                    .forms = "[OPTION]... DIRECTORY ['SELECT ...']",
+                                    .groups = {{NULL, known}, {"What counts", filter_running_options}},
+                                    .least = 1,
+                                    .most = 2,
+                                    .run = run_sql,
+                                    .describe = describe_relations};

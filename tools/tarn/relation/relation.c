@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* relation.c - declares the relations and computes their values; see relation.h. */
+#include <stdio.h>
+#include <strings.h>
+#include <tools/tarn/print/print_value.h>
+#include <tools/tarn/relation/relations.h>
+#include <tools/tarn/symbols/symbols.h>
+
+/* ---- declarations ---- */
+
+/* What a column means; the same in every relation. */
+enum {
+    M_FIELD,    /* of an event */
+    M_DURATION, /* the same, converted from ticks */
+    M_TS,
+    M_DUR,
+    M_CPU_ID,
+    M_VPID,
+    M_VTID,
+    M_PROCNAME,
+    M_EVENT,
+    M_CLASS,
+    M_BYTES,
+    M_CPU,
+    M_UTID,
+    M_TID,
+    M_PID,
+    M_THREAD_NAME,
+    M_PROCESS_NAME,
+    M_DEPTH,
+    M_KIND,
+    M_NAME,
+    M_DETAIL,
+    M_THREAD_DUR,
+    M_SELF_DUR,
+    M_CHILD_DUR,
+    M_ARG0,
+    M_ARG1,
+    M_RESULT,
+    M_IS_ERROR,
+    M_IS_CUT,
+    M_STATE,
+    M_WAKER_UTID,
+    M_IS_DIRECT,
+    M_PREV_UTID,
+    M_END_STATE,
+    M_IS_MIGRATION,
+    M_CALL_ID,
+    M_FUNCTION,
+    M_LABEL,
+    M_LABEL_NUMBER,
+    M_ENDPOINT,
+    M_CLIENT_UTID,
+    M_CLIENT_TID,
+    M_CLIENT_PID,
+    M_SERVER_UTID,
+    M_SERVER_TID,
+    M_SERVER_PID,
+    M_RECEIVED_TS,
+    M_REPLIED_TS,
+    M_RETURNED_TS,
+    M_ERROR,
+    M_PARENT_PID,
+    M_PATH,
+    M_START_TS,
+    M_END_TS,
+    M_STATUS,
+    M_THREADS,
+    M_PRIO,
+    M_IS_IDLE,
+    M_BUSY_DUR,
+    M_BOOT_DUR,
+    M_IDLE_DUR,
+    M_LOST_DUR,
+    M_SWITCHES,
+    M_BASE,
+    M_SIZE,
+    M_NUMBER,
+    M_WATCH,
+    M_VALUE,
+    M_ADDRESS,
+    M_SYMBOL,
+    M_EXECUTABLE,
+    MEANINGS
+};
+
+/* clang-format off */
+static const struct relation_column meanings[MEANINGS] = {
+#define COLUMN(name_, unit_, text_) {.name = (name_), .text = (text_), .unit = (unit_)}
+    [M_TS] = COLUMN("ts", UNIT_WHEN, "time on the trace's clock; of what lasts, its begin"),
+    [M_DUR] = COLUMN("dur", UNIT_SPAN, "duration"),
+    [M_CPU_ID] = COLUMN("cpu_id", UNIT_NUMBER, "CPU that logged the event"),
+    [M_VPID] = COLUMN("vpid", UNIT_NUMBER, "process that ran"),
+    [M_VTID] = COLUMN("vtid", UNIT_NUMBER, "thread that ran"),
+    [M_PROCNAME] = COLUMN("procname", UNIT_TEXT, "name of the thread that ran"),
+    [M_EVENT] = COLUMN("name", UNIT_TEXT, "event type"),
+    [M_CLASS] = COLUMN("class", UNIT_TEXT, "event class"),
+    [M_BYTES] = COLUMN("bytes", UNIT_NUMBER, "size of the event in the trace"),
+    [M_CPU] = COLUMN("cpu", UNIT_NUMBER, "the CPU's number; of a thread, where it runs or last ran"),
+    [M_UTID] = COLUMN("utid", UNIT_NUMBER, "number of the thread, unique in the trace; idle threads share tid 0"),
+    [M_TID] = COLUMN("tid", UNIT_NUMBER, "thread ID"),
+    [M_PID] = COLUMN("pid", UNIT_NUMBER, "process ID; 0 is the kernel"),
+    [M_THREAD_NAME] = COLUMN("thread_name", UNIT_TEXT, "name of the thread"),
+    [M_PROCESS_NAME] = COLUMN("process_name", UNIT_TEXT, "name of the process"),
+    [M_DEPTH] = COLUMN("depth", UNIT_NUMBER, "number of activities around it"),
+    [M_KIND] = COLUMN("kind", UNIT_TEXT, "libc, syscall, fault, exception, irq, ipi, request or drain; of a lock class, lock or event"),
+    [M_NAME] = COLUMN("name", UNIT_TEXT, "its name"),
+    [M_DETAIL] = COLUMN("detail", UNIT_NUMBER, "number of the call, fault type, vector, interrupt or request"),
+    [M_THREAD_DUR] = COLUMN("thread_dur", UNIT_SPAN, "part of the duration in which the thread ran"),
+    [M_SELF_DUR] = COLUMN("self_dur", UNIT_SPAN, "part of thread_dur outside of inner activities"),
+    [M_CHILD_DUR] = COLUMN("child_dur", UNIT_SPAN, "part of thread_dur in inner activities"),
+    [M_ARG0] = COLUMN("arg0", UNIT_ADDRESS, "first argument; of a fault, the address"),
+    [M_ARG1] = COLUMN("arg1", UNIT_ADDRESS, "second argument; of a fault, the instruction's address"),
+    [M_RESULT] = COLUMN("result", UNIT_NUMBER, "return value; of a fault, nanoseconds until it was handled"),
+    [M_IS_ERROR] = COLUMN("is_error", UNIT_NUMBER, "1: the result is negative"),
+    [M_IS_CUT] = COLUMN("is_cut", UNIT_NUMBER, "1: its begin or end was not seen"),
+    [M_STATE] = COLUMN("state", UNIT_TEXT, "running, ready, idle (asleep), unknown, or what the thread waited for"),
+    [M_WAKER_UTID] = COLUMN("waker_utid", UNIT_NUMBER, "thread that ended the wait; empty: a timer or an interrupt"),
+    [M_IS_DIRECT] = COLUMN("is_direct", UNIT_NUMBER, "1: an IPC handed over the CPU"),
+    [M_PREV_UTID] = COLUMN("prev_utid", UNIT_NUMBER, "thread that ran before"),
+    [M_END_STATE] = COLUMN("end_state", UNIT_TEXT, "state of that thread from then on"),
+    [M_IS_MIGRATION] = COLUMN("is_migration", UNIT_NUMBER, "1: the thread last ran on another CPU"),
+    [M_CALL_ID] = COLUMN("call_id", UNIT_ADDRESS, "number of the call, the same in its four events"),
+    [M_FUNCTION] = COLUMN("function", UNIT_TEXT, "server and function"),
+    [M_LABEL] = COLUMN("label", UNIT_TEXT, "label of the message"),
+    [M_LABEL_NUMBER] = COLUMN("label_number", UNIT_NUMBER, "the same as a number"),
+    [M_ENDPOINT] = COLUMN("endpoint", UNIT_NUMBER, "endpoint that was called"),
+    [M_CLIENT_UTID] = COLUMN("client_utid", UNIT_NUMBER, "thread that called"),
+    [M_CLIENT_TID] = COLUMN("client_tid", UNIT_NUMBER, "its thread ID"),
+    [M_CLIENT_PID] = COLUMN("client_pid", UNIT_NUMBER, "its process ID"),
+    [M_SERVER_UTID] = COLUMN("server_utid", UNIT_NUMBER, "thread that received the call; empty: none"),
+    [M_SERVER_TID] = COLUMN("server_tid", UNIT_NUMBER, "its thread ID"),
+    [M_SERVER_PID] = COLUMN("server_pid", UNIT_NUMBER, "its process ID"),
+    [M_RECEIVED_TS] = COLUMN("received_ts", UNIT_WHEN, "when a server received it"),
+    [M_REPLIED_TS] = COLUMN("replied_ts", UNIT_WHEN, "when the server replied"),
+    [M_RETURNED_TS] = COLUMN("returned_ts", UNIT_WHEN, "when the client continued"),
+    [M_ERROR] = COLUMN("error", UNIT_NUMBER, "what the call returned; negative: an error"),
+    [M_PARENT_PID] = COLUMN("parent_pid", UNIT_NUMBER, "process that started it"),
+    [M_PATH] = COLUMN("path", UNIT_TEXT, "file of the executable"),
+    [M_START_TS] = COLUMN("start_ts", UNIT_WHEN, "creation, or when it was first known"),
+    [M_END_TS] = COLUMN("end_ts", UNIT_WHEN, "end; empty: alive at the end of the trace"),
+    [M_STATUS] = COLUMN("status", UNIT_NUMBER, "exit status"),
+    [M_THREADS] = COLUMN("threads", UNIT_NUMBER, "number of its threads"),
+    [M_PRIO] = COLUMN("prio", UNIT_NUMBER, "priority; among ready threads, the highest runs first"),
+    [M_IS_IDLE] = COLUMN("is_idle", UNIT_NUMBER, "1: the idle thread of a CPU"),
+    [M_BUSY_DUR] = COLUMN("busy_dur", UNIT_SPAN, "time in which the CPU did not sleep"),
+    [M_BOOT_DUR] = COLUMN("boot_dur", UNIT_SPAN, "part of busy_dur until it first slept or ran a thread"),
+    [M_IDLE_DUR] = COLUMN("idle_dur", UNIT_SPAN, "time in which the CPU slept"),
+    [M_LOST_DUR] = COLUMN("lost_dur", UNIT_SPAN, "time for which events were lost"),
+    [M_SWITCHES] = COLUMN("switches", UNIT_NUMBER, "switches of threads"),
+    [M_BASE] = COLUMN("base", UNIT_ADDRESS, "address at which it is mapped"),
+    [M_SIZE] = COLUMN("size", UNIT_NUMBER, "size in bytes"),
+    [M_NUMBER] = COLUMN("number", UNIT_NUMBER, "number in events"),
+    [M_WATCH] = COLUMN("watch", UNIT_NUMBER, "one of N acquisitions is logged; 0: none"),
+    [M_VALUE] = COLUMN("value", UNIT_TEXT, "its value"),
+    [M_ADDRESS] = COLUMN("address", UNIT_ADDRESS, "address"),
+    [M_SYMBOL] = COLUMN("function", UNIT_TEXT, "function at the address"),
+    [M_EXECUTABLE] = COLUMN("executable", UNIT_TEXT, "program at the address"),
+#undef COLUMN
+};
+
+#define CONTEXT M_TS, M_CPU_ID, M_VPID, M_VTID, M_PROCNAME
+#define CONTEXT_COLUMNS 5u
+#define WHO M_UTID, M_TID, M_PID, M_THREAD_NAME, M_PROCESS_NAME
+
+static const struct {
+    const char *name, *text;
+    enum relation_source source;
+    uint8_t columns[24]; /* ended by M_FIELD */
+} own_relations[] = {
+    {"event", "all events", SOURCE_EVENT, {CONTEXT, M_EVENT, M_CLASS, M_BYTES}},
+    {"activity", "calls, faults, exceptions, interrupts, requests and drains", SOURCE_ACTIVITY,
+     {M_TS, M_DUR, WHO, M_CPU, M_DEPTH, M_KIND, M_NAME, M_DETAIL, M_THREAD_DUR, M_SELF_DUR, M_CHILD_DUR, M_ARG0, M_ARG1,
+      M_RESULT, M_IS_ERROR, M_IS_CUT}},
+    {"thread_state", "times in which a thread was in one state", SOURCE_STATE, {M_TS, M_DUR, WHO, M_CPU, M_STATE, M_IS_IDLE}},
+    {"sched", "times in which a thread ran on a CPU", SOURCE_RUN, {M_TS, M_DUR, WHO, M_CPU, M_IS_IDLE}},
+    {"ipc", "calls between processes and their steps", SOURCE_CALL,
+     {M_TS, M_DUR, M_CALL_ID, M_FUNCTION, M_LABEL, M_LABEL_NUMBER, M_ENDPOINT, M_CLIENT_UTID, M_CLIENT_TID, M_CLIENT_PID,
+      M_SERVER_UTID, M_SERVER_TID, M_SERVER_PID, M_RECEIVED_TS, M_REPLIED_TS, M_RETURNED_TS, M_ERROR}},
+    {"wakeup", "ends of waits", SOURCE_WAKEUP, {M_TS, WHO, M_CPU, M_WAKER_UTID, M_IS_DIRECT}},
+    {"switch", "switches of a CPU from one thread to another", SOURCE_SWITCH,
+     {M_TS, M_CPU, WHO, M_PREV_UTID, M_END_STATE, M_IS_MIGRATION}},
+    {"process", "processes", SOURCE_PROCESS, {M_PID, M_PARENT_PID, M_NAME, M_PATH, M_START_TS, M_END_TS, M_STATUS, M_THREADS}},
+    {"thread", "threads", SOURCE_THREAD,
+     {M_UTID, M_TID, M_PID, M_NAME, M_IS_IDLE, M_CPU, M_PRIO, M_STATE, M_START_TS, M_END_TS, M_THREAD_DUR}},
+    {"cpu", "CPUs", SOURCE_CPU, {M_CPU, M_BUSY_DUR, M_BOOT_DUR, M_IDLE_DUR, M_LOST_DUR, M_SWITCHES}},
+    {"executable", "programs and libraries, and where they are mapped", SOURCE_EXECUTABLE, {M_PID, M_BASE, M_SIZE, M_PATH}},
+    {"lock_class", "names of lock classes", SOURCE_LOCK_CLASS, {M_NUMBER, M_NAME, M_KIND, M_WATCH}},
+    {"irq", "names of interrupts", SOURCE_IRQ, {M_NUMBER, M_NAME}},
+    {"event_type", "event types of the trace", SOURCE_EVENT_TYPE, {M_NUMBER, M_NAME, M_CLASS}},
+    {"trace", "facts about the trace, and what it lacks", SOURCE_TRACE, {M_NAME, M_VALUE}},
+    {"place", "functions at the addresses in events", SOURCE_PLACE, {M_PID, M_ADDRESS, M_SYMBOL, M_EXECUTABLE}},
+};
+#define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))
+
+/* Fields in ticks, which are converted to nanoseconds in columns of their own. */
+static const struct {
+    const char *event, *field, *column;
+} durations[] = {
+    {"fault_exit", "duration", "duration_ns"}, {"tlb_shootdown_end", "duration", "duration_ns"},
+    {"lock_contended", "wait", "wait_ns"},     {"lock_held", "held", "held_ns"},
+    {"profile_sample", "busy", "busy_ns"},     {"profile_sample", "late", "late_ns"},
+    {"profile_rate", "period", "period_ns"},
+};
+#define DURATIONS (sizeof(durations) / sizeof(durations[0]))
+/* clang-format on */
+
+/* ---- catalog ---- */
+
+/* Adds a column that must not have a name of the context's. */
+static void add_field(struct catalog *catalog, struct relation_column *column, const struct field *field)
+{
+    char name[80];
+
+    *column = (struct relation_column){.name = field->name,
+                                       .unit = field->kind != FIELD_INTEGER ? UNIT_TEXT
+                                               : field->base == 16          ? UNIT_ADDRESS
+                                                                            : UNIT_NUMBER,
+                                       .meaning = M_FIELD,
+                                       .field = field};
+    for (unsigned meaning = M_TS; meaning <= M_PROCNAME; meaning++)
+        if (meaning != M_DUR && strcasecmp(field->name, meanings[meaning].name) == 0) {
+            snprintf(name, sizeof(name), "event_%.60s", field->name);
+            column->name = arena_string(&catalog->arena, name, strlen(name));
+        }
+}
+
+static struct relation_column *add_meanings(struct relation_column *column, const uint8_t *listed)
+{
+    for (; *listed != M_FIELD; listed++) {
+        *column = meanings[*listed];
+        column++->meaning = *listed;
+    }
+    return column;
+}
+
+static void add_event(struct catalog *catalog, struct relation *relation, const struct event_type *type)
+{
+    static const uint8_t context[] = {CONTEXT, M_FIELD};
+    struct relation_column *columns =
+        arena_alloc(&catalog->arena, (CONTEXT_COLUMNS + type->field_count + DURATIONS) * sizeof(*columns));
+    struct relation_column *column = add_meanings(columns, context);
+
+    for (unsigned f = 0; f < type->field_count; f++)
+        add_field(catalog, column++, &type->fields[f]);
+    for (size_t i = 0; i < DURATIONS; i++) {
+        const struct field *field =
+            strcmp(durations[i].event, type->name) == 0 ? schema_find_field(type, durations[i].field) : NULL;
+
+        if (field != NULL && field->kind == FIELD_INTEGER &&
+            schema_find_field(type, durations[i].column) == NULL)
+            *column++ = (struct relation_column){
+                .name = durations[i].column, .unit = UNIT_SPAN, .meaning = M_DURATION, .field = field};
+    }
+    *relation = (struct relation){.name = type->name,
+                                  .text = "events of this type",
+                                  .source = SOURCE_EVENT,
+                                  .type = type,
+                                  .ip = schema_find_field(type, "ip"),
+                                  .columns = columns,
+                                  .column_count = (unsigned)(column - columns)};
+}
+
+void catalog_open(struct catalog *catalog, const struct schema *schema)
+{
+    *catalog = (struct catalog){.own = OWN_RELATIONS,
+                                .count = OWN_RELATIONS + (schema != NULL ? schema->event_count : 0)};
+    catalog->relations = arena_alloc(&catalog->arena, catalog->count * sizeof(catalog->relations[0]));
+    for (size_t i = 0; i < OWN_RELATIONS; i++) {
+        struct relation_column *columns =
+            arena_alloc(&catalog->arena, sizeof(own_relations[i].columns) * sizeof(*columns));
+
+        catalog->relations[i] = (struct relation){
+            .name = own_relations[i].name,
+            .text = own_relations[i].text,
+            .source = own_relations[i].source,
+            .columns = columns,
+            .column_count = (unsigned)(add_meanings(columns, own_relations[i].columns) - columns)};
+    }
+    for (unsigned i = OWN_RELATIONS; i < catalog->count; i++)
+        add_event(catalog, &catalog->relations[i], schema->events[i - OWN_RELATIONS]);
+}
+
+void catalog_close(struct catalog *catalog)
+{
+    arena_free(&catalog->arena);
+}
+
+const struct relation *catalog_find(const struct catalog *catalog, const char *name)
+{
+    for (unsigned i = 0; i < catalog->count; i++)
+        if (strcmp(catalog->relations[i].name, name) == 0)
+            return &catalog->relations[i];
+    return NULL;
+}
+
+const struct relation *catalog_source(const struct catalog *catalog, enum relation_source source)
+{
+    unsigned i = 0;
+
+    while (catalog->relations[i].source != source)
+        i++;
+    return &catalog->relations[i];
+}
+
+int relation_find_column(const struct relation *relation, const char *name)
+{
+    for (unsigned c = 0; c < relation->column_count; c++)
+        if (strcasecmp(relation->columns[c].name, name) == 0)
+            return (int)c;
+    return -1;
+}
+
+/* ---- values ---- */
+
+struct value value_text(const char *text)
+{
+    return text != NULL ? (struct value){.kind = VALUE_TEXT, .text = text, .length = strlen(text)}
+                        : (struct value){.kind = VALUE_NULL};
+}
+
+struct value value_plain(const struct schema *schema, struct value value)
+{
+    if (value.kind == VALUE_WHEN)
+        return VALUE_OF(VALUE_SIGNED, schema_ns(schema, value.number));
+    if (value.kind == VALUE_SPAN)
+        return VALUE_NUMBER(value.begin != 0
+                                ? schema_elapsed_ns(schema, value.begin, value.begin + value.number)
+                                : ticks_to_ns(schema, value.number));
+    return value;
+}
+
+size_t value_list_bytes(const struct schema *schema)
+{
+    size_t most = 1;
+
+    for (unsigned i = 0; i < schema->event_count; i++)
+        for (unsigned f = 0; f < schema->events[i]->field_count; f++) {
+            size_t needed = value_capacity(&schema->events[i]->fields[f], false);
+
+            most = needed > most ? needed : most;
+        }
+    return most;
+}
+
+struct value value_of_field(const struct field *field, const struct event *event, char *list_text)
+{
+    struct value value = {.kind = field->is_signed    ? VALUE_SIGNED
+                                  : field->base == 16 ? VALUE_HEX
+                                                      : VALUE_UNSIGNED};
+    char number[ANALYSIS_NAME_BYTES];
+    const char *label;
+
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_STRING:
+        return (struct value){.kind = VALUE_TEXT,
+                              .text = (const char *)event->bytes + field->offset,
+                              .length = field_text_length(field, event)};
+    case FIELD_ARRAY:
+    case FIELD_SEQUENCE:
+        return (struct value){.kind = VALUE_TEXT,
+                              .text = list_text,
+                              .length = (size_t)(put_safe_list(list_text, event, field) - list_text)};
+    case FIELD_INTEGER:
+    case FIELD_ENUM:
+        break;
+    }
+    value.number = field_integer(field, event->bytes);
+    if (field->kind == FIELD_ENUM) {
+        label = label_of(field, value.number, number);
+        if (label != number)
+            return value_text(label);
+    }
+    return value;
+}
+
+static struct value number_or_null(uint64_t number, bool is_known)
+{
+    return is_known ? VALUE_NUMBER(number) : (struct value){.kind = VALUE_NULL};
+}
+
+static struct value when_or_null(uint64_t ticks, bool is_known)
+{
+    return is_known ? VALUE_OF(VALUE_WHEN, ticks) : (struct value){.kind = VALUE_NULL};
+}
+
+static struct value text_copy(const struct relation_row *row, const char *text)
+{
+    snprintf(row->relations->text, sizeof(row->relations->text), "%s", text);
+    return value_text(row->relations->text);
+}
+
+/* A label is valid as long as the trace; a number without one is in a buffer. */
+static struct value label_value(const struct relation_row *row, const struct field *field, uint64_t number)
+{
+    char text[ANALYSIS_NAME_BYTES];
+    const char *label = label_of(field, number, text);
+
+    return label != text ? value_text(label) : text_copy(row, text);
+}
+
+static struct value of_event(const struct relation_row *row, const struct relation_column *column)
+{
+    const struct event *event = &row->cursor->event;
+    const struct running *running = cursor_running(row->cursor);
+
+    switch (column->meaning) {
+    case M_FIELD:
+        return value_of_field(column->field, event, row->relations->list_text);
+    case M_DURATION:
+        return VALUE_TICKS(field_integer(column->field, event->bytes), 0);
+    case M_VPID:
+        return number_or_null(running->pid, running->is_known);
+    case M_VTID:
+        return number_or_null(running->tid, running->is_known);
+    case M_PROCNAME:
+        return (struct value){.kind = VALUE_TEXT, .text = running->comm, .length = running->comm_length};
+    case M_EVENT:
+        return value_text(event->type->name);
+    case M_CLASS:
+        return value_text(
+            row->relations->analysis->trace->schema.classes[TRACE_ID_CLASS(event->type->id)].name);
+    default: /* M_BYTES */
+        return VALUE_NUMBER(event->words * 8ul);
+    }
+}
+
+static struct value of_activity(const struct relation_row *row, unsigned meaning)
+{
+    const struct model_frame *frame = row->frame;
+
+    switch (meaning) {
+    case M_KIND:
+        return value_text(model_activity_names[frame->kind]);
+    case M_NAME:
+        if (frame->detail == UINT32_MAX) /* a fault that has not ended */
+            return (struct value){.kind = VALUE_NULL};
+        return label_value(row, row->relations->details[frame->kind], frame->detail);
+    case M_DETAIL:
+        return VALUE_NUMBER(frame->detail);
+    case M_THREAD_DUR:
+        return VALUE_TICKS(frame->ran, 0);
+    case M_SELF_DUR:
+        return VALUE_TICKS(frame->ran - frame->inner, 0);
+    case M_CHILD_DUR:
+        return VALUE_TICKS(frame->inner, 0);
+    case M_ARG0:
+        return VALUE_OF(VALUE_HEX, frame->args[0]);
+    case M_ARG1:
+        return VALUE_OF(VALUE_HEX, frame->args[1]);
+    case M_RESULT: /* from the event that ended it; for a fault, its duration in ticks */
+        return frame->kind == ACTIVITY_FAULT ? VALUE_TICKS((uint64_t)frame->result, 0)
+                                             : VALUE_OF(VALUE_SIGNED, frame->result);
+    case M_IS_ERROR:
+        return VALUE_NUMBER(frame->result < 0);
+    default: /* M_IS_CUT */
+        return VALUE_NUMBER(frame->is_cut);
+    }
+}
+
+static struct value of_call(const struct relation_row *row, unsigned meaning)
+{
+    struct functions *functions = &row->relations->functions;
+    const struct model_call *call = row->call;
+    const struct model_thread *server = call->server;
+    char text[FUNCTION_NAME_BYTES];
+
+    switch (meaning) {
+    case M_CALL_ID:
+        return VALUE_OF(VALUE_HEX, call->id);
+    case M_FUNCTION:
+        return text_copy(row, functions_name(functions, functions_whom(call), call->label, text));
+    case M_LABEL:
+        return functions->labels != NULL ? label_value(row, functions->labels, call->label)
+                                         : (struct value){.kind = VALUE_NULL};
+    case M_LABEL_NUMBER:
+        return VALUE_NUMBER(call->label);
+    case M_ENDPOINT:
+        return VALUE_NUMBER(call->endpoint);
+    case M_CLIENT_UTID:
+        return VALUE_NUMBER(call->client->number);
+    case M_CLIENT_TID:
+        return VALUE_NUMBER(call->client->tid);
+    case M_CLIENT_PID:
+        return VALUE_NUMBER(call->client->pid);
+    case M_SERVER_UTID:
+        return number_or_null(server != NULL ? server->number : 0, server != NULL);
+    case M_SERVER_TID:
+        return number_or_null(server != NULL ? server->tid : 0, server != NULL);
+    case M_SERVER_PID:
+        return number_or_null(server != NULL ? server->pid : 0, server != NULL);
+    case M_RECEIVED_TS:
+        return when_or_null(call->received, call->received != 0);
+    case M_REPLIED_TS:
+        return when_or_null(call->replied, call->replied != 0);
+    case M_RETURNED_TS:
+        return when_or_null(call->returned, call->returned != 0);
+    default: /* M_ERROR */
+        return call->returned != 0 ? VALUE_OF(VALUE_SIGNED, call->error) : (struct value){.kind = VALUE_NULL};
+    }
+}
+
+static struct value of_process(const struct relation_row *row, unsigned meaning)
+{
+    const struct model_process *process = row->item;
+
+    switch (meaning) {
+    case M_PARENT_PID:
+        return number_or_null(process->parent, process->parent != MODEL_NOBODY);
+    case M_STATUS:
+        return process->has_ended ? VALUE_OF(VALUE_SIGNED, process->status)
+                                  : (struct value){.kind = VALUE_NULL};
+    default: /* M_THREADS */
+        return VALUE_NUMBER(process->threads);
+    }
+}
+
+static struct value of_cpu(const struct relation_row *row, unsigned meaning)
+{
+    const struct model_cpu *cpu = row->item;
+
+    switch (meaning) {
+    case M_BUSY_DUR:
+        return VALUE_TICKS(cpu->busy, 0);
+    case M_BOOT_DUR:
+        return VALUE_TICKS(cpu->boot, 0);
+    case M_IDLE_DUR:
+        return VALUE_TICKS(cpu->idle, 0);
+    case M_LOST_DUR:
+        return VALUE_TICKS(cpu->lost, 0);
+    default: /* M_SWITCHES */
+        return VALUE_NUMBER(cpu->switches);
+    }
+}
+
+static struct value of_thread(const struct relation_row *row, unsigned meaning)
+{
+    const struct analysis *analysis = row->relations->analysis;
+    const struct model_thread *thread = row->thread;
+
+    switch (meaning) {
+    case M_UTID:
+        return VALUE_NUMBER(thread->number);
+    case M_TID:
+        return VALUE_NUMBER(thread->tid);
+    case M_PID:
+        return number_or_null(thread->pid, thread->pid != MODEL_NOBODY);
+    case M_THREAD_NAME:
+        return value_text(analysis_thread_name(analysis, thread));
+    case M_PROCESS_NAME:
+        return value_text(analysis_process_name(analysis, thread->pid));
+    case M_DEPTH:
+        return VALUE_NUMBER(thread->depth);
+    case M_PRIO:
+        return VALUE_NUMBER(thread->prio);
+    default: /* M_IS_IDLE */
+        return VALUE_NUMBER(thread->is_idle);
+    }
+}
+
+/* What is in fields of the row that several relations use. */
+static struct value of_row(const struct relation_row *row, unsigned meaning)
+{
+    const struct analysis *analysis = row->relations->analysis;
+    const struct trace *trace = analysis->trace;
+    const struct executable *executable = row->item;
+    char text[SYMBOL_NAME_BYTES];
+
+    switch (meaning) {
+    case M_TS:
+        return VALUE_OF(VALUE_WHEN, row->begin);
+    case M_DUR:
+        return row->ticks != UINT64_MAX ? VALUE_TICKS(row->ticks, row->begin)
+                                        : (struct value){.kind = VALUE_NULL};
+    case M_CPU:
+    case M_CPU_ID:
+        return VALUE_NUMBER(trace->streams[row->cpu].cpu);
+    case M_STATE:
+    case M_END_STATE:
+        return value_text(row->is_so && row->stretch != NULL ? "idle" : model_state_names[row->state]);
+    case M_WAKER_UTID:
+    case M_PREV_UTID:
+        return number_or_null(row->other ? row->other->number : 0, row->other != NULL);
+    case M_IS_DIRECT:
+    case M_IS_MIGRATION:
+        return VALUE_NUMBER(row->is_so);
+    case M_START_TS:
+        return VALUE_OF(VALUE_WHEN, row->begin);
+    case M_END_TS:
+        return when_or_null(row->end, row->is_so);
+    case M_NAME:
+        return value_text(row->name);
+    case M_KIND:
+    case M_CLASS:
+    case M_PATH:
+        return value_text(row->more);
+    case M_VALUE:
+        snprintf(text, sizeof(text), "%lld", (long long)row->number);
+        return row->more != NULL ? value_text(row->more) : text_copy(row, text);
+    case M_THREAD_DUR:
+        return VALUE_TICKS(row->ticks, 0);
+    case M_BASE:
+        return VALUE_OF(VALUE_HEX, executable->base);
+    case M_SIZE:
+        return VALUE_NUMBER(executable->size);
+    case M_PID:
+    case M_NUMBER:
+        return VALUE_NUMBER(row->number);
+    case M_WATCH:
+        return VALUE_NUMBER(row->ticks);
+    case M_ADDRESS:
+        return VALUE_OF(VALUE_HEX, row->begin);
+    case M_SYMBOL:
+        return analysis->symbols == NULL
+                   ? (struct value){.kind = VALUE_NULL}
+                   : text_copy(row, symbol_name(symbols_find(analysis->symbols, executable, row->begin),
+                                                row->begin, text));
+    default: /* M_EXECUTABLE */
+        return value_text(executable_name(executable));
+    }
+}
+
+struct value relation_value(const struct relation_row *row, const struct relation_column *column)
+{
+    unsigned meaning = column->meaning;
+
+    if (meaning <= M_DURATION || (meaning >= M_VPID && meaning <= M_BYTES && row->cursor != NULL))
+        return of_event(row, column);
+    if (row->frame != NULL && meaning >= M_KIND && meaning <= M_IS_CUT)
+        return of_activity(row, meaning);
+    if (meaning >= M_CALL_ID && meaning <= M_ERROR)
+        return of_call(row, meaning);
+    if (row->thread != NULL &&
+        ((meaning >= M_UTID && meaning <= M_DEPTH) || meaning == M_PRIO || meaning == M_IS_IDLE))
+        return of_thread(row, meaning);
+    if (meaning >= M_BUSY_DUR && meaning <= M_SWITCHES)
+        return of_cpu(row, meaning);
+    if (meaning == M_PARENT_PID || meaning == M_STATUS || meaning == M_THREADS)
+        return of_process(row, meaning);
+    return of_row(row, meaning);
+}

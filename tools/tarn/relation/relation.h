@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * relation.h - a trace as relations: named tables of rows with typed columns, each declared once.
+ *
+ * There is one relation for each event type of the trace, and those of relation.c for what the model knows
+ * and what it ends with. A catalog lists them. Their readers are `tarn sql` (sql/), the analyses that are
+ * written in SQL, and `tarn export` (csv, sqlite). Rows are computed while the trace is read, and nothing is
+ * kept: relations.h gives them to sinks during a walk, scan.h one by one.
+ */
+#ifndef TARN_RELATION_H
+#define TARN_RELATION_H
+
+#include <tools/tarn/analysis/analysis.h>
+
+enum value_kind {
+    VALUE_NULL,
+    VALUE_SIGNED,
+    VALUE_UNSIGNED,
+    VALUE_HEX,
+    VALUE_TEXT,
+    VALUE_WHEN, /* ticks of the trace's clock; value_plain makes nanoseconds of it */
+    VALUE_SPAN, /* the same; a duration from `begin` on */
+};
+struct value {
+    enum value_kind kind;
+    uint64_t number; /* VALUE_SIGNED: the bits of an int64_t */
+    union {
+        const char *text; /* VALUE_TEXT; not NUL-terminated */
+        uint64_t begin;   /* VALUE_SPAN */
+    };
+    size_t length;
+};
+
+#define VALUE_NUMBER(n)        ((struct value){.kind = VALUE_UNSIGNED, .number = (n)})
+#define VALUE_OF(kind_, n)     ((struct value){.kind = (kind_), .number = (uint64_t)(n)})
+#define VALUE_TICKS(n, begin_) ((struct value){.kind = VALUE_SPAN, .number = (n), .begin = (begin_)})
+struct value value_text(const char *text); /* NULL: VALUE_NULL */
+/* Times become numbers in nanoseconds: begin and duration of a row add up to its end. */
+struct value value_plain(const struct schema *schema, struct value value);
+/* Returns the value of an event's field: for an enumeration its label, if any; for a list its JSON in
+ * LIST_TEXT, which has value_list_bytes. */
+struct value value_of_field(const struct field *field, const struct event *event, char *list_text);
+size_t value_list_bytes(const struct schema *schema);
+
+/* When a relation's rows exist. */
+enum relation_source {
+    SOURCE_EVENT,    /* with an event; of all types, or of relation->type */
+    SOURCE_ACTIVITY, /* when it ends */
+    SOURCE_STATE,    /* when a stretch of a state ends */
+    SOURCE_RUN,      /* the same, of running threads */
+    SOURCE_CALL,     /* when an IPC call ends */
+    SOURCE_WAKEUP,
+    SOURCE_SWITCH,
+    SOURCE_STREAMS, /* the sources above; the others are known at the end of the walk */
+    SOURCE_PROCESS = SOURCE_STREAMS,
+    SOURCE_THREAD,
+    SOURCE_CPU,
+    SOURCE_EXECUTABLE,
+    SOURCE_LOCK_CLASS,
+    SOURCE_IRQ,
+    SOURCE_EVENT_TYPE,
+    SOURCE_TRACE,
+    SOURCE_PLACE,
+    SOURCES
+};
+
+enum relation_unit { UNIT_NUMBER, UNIT_TEXT, UNIT_WHEN, UNIT_SPAN, UNIT_ADDRESS };
+
+struct relation_column {
+    const char *name,
+        *text; /* a sentence without capital and full stop; NULL: the event's declaration has it */
+    enum relation_unit unit;
+    unsigned meaning;          /* relation.c */
+    const struct field *field; /* of an event; NULL: another column */
+};
+
+struct relation {
+    const char *name, *text;
+    enum relation_source source;
+    const struct event_type *type; /* of SOURCE_EVENT; NULL: all types */
+    const struct field *ip;        /* of the type: the field with the program's address; NULL: none */
+    const struct relation_column *columns;
+    unsigned column_count;
+};
+
+struct catalog {
+    struct relation *relations; /* first those of the model, then by event index */
+    unsigned count, own;        /* own: how many are not of an event type */
+    struct arena arena;
+};
+/* SCHEMA may be NULL: only the model's. */
+void catalog_open(struct catalog *catalog, const struct schema *schema);
+void catalog_close(struct catalog *catalog);
+const struct relation *catalog_find(const struct catalog *catalog, const char *name); /* or NULL */
+const struct relation *catalog_source(const struct catalog *catalog, enum relation_source source);
+/* -1: none. */
+int relation_find_column(const struct relation *relation, const char *name);
+
+/* A time in which a thread was in one state, on one CPU. The model's segments also end at every change of
+ * activity. */
+struct stretch {
+    const struct model_thread *thread; /* NULL: none yet */
+    enum model_state state;
+    uint32_t cpu;   /* rank of the stream */
+    bool is_asleep; /* model_is_asleep */
+    uint64_t from, to;
+    uint64_t ticks; /* that count: model_segment_ticks */
+};
+struct stretches {
+    struct analysis *analysis;
+    struct slots slots; /* by thread number: the current one */
+    void (*take)(struct stretches *self, const struct stretch *stretch);
+};
+void stretches_open(struct stretches *stretches, struct analysis *analysis,
+                    void (*take)(struct stretches *self, const struct stretch *stretch));
+/* Takes a segment that the analysis wants. */
+void stretches_add(struct stretches *stretches, const struct model_thread *thread, uint64_t from,
+                   uint64_t to);
+void stretches_finish(struct stretches *stretches);
+
+/* One row, valid while its sink takes it. What is not of its relation is zero. */
+struct relation_row {
+    struct relations *relations;
+    const struct model_thread *thread, *other;
+    uint32_t cpu; /* rank */
+    uint64_t begin, end, ticks;
+    const struct cursor *cursor;
+    const struct model_frame *frame;
+    const struct model_call *call;
+    const struct stretch *stretch;
+    const void *item; /* what SOURCE_PROCESS and later ones list */
+    enum model_state state;
+    bool is_so;
+    uint64_t number;
+    const char *name, *more;
+};
+struct value relation_value(const struct relation_row *row, const struct relation_column *column);
+
+#endif

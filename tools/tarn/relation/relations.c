@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* relations.c - the rows of relations during a walk; see relations.h. */
+#include <tools/tarn/relation/relations.h>
+
+#define OF(self) OUTER(self, struct relations, observer)
+
+static void give(struct relation_sink *sink, const struct relation_row *row)
+{
+    for (; sink != NULL; sink = sink->next)
+        sink->take(sink, row);
+}
+
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
+{
+    struct relations *relations = OF(self);
+    struct relation_sink *sink = relations->of_type[cursor->event.type->index];
+
+    if ((sink == NULL && relations->sinks[SOURCE_EVENT] == NULL) ||
+        !analysis_wants_event(relations->analysis, cursor, thread))
+        return;
+    const struct relation_row row = {.relations = relations,
+                                     .thread = thread,
+                                     .cpu = cursor->stream->rank,
+                                     .begin = cursor->ticks,
+                                     .cursor = cursor};
+    give(sink, &row);
+    give(relations->sinks[SOURCE_EVENT], &row);
+}
+
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
+{
+    struct relations *relations = OF(self);
+
+    if (analysis_wants(relations->analysis, thread))
+        give(relations->sinks[SOURCE_ACTIVITY], &(struct relation_row){.relations = relations,
+                                                                       .thread = thread,
+                                                                       .cpu = thread->cpu,
+                                                                       .begin = frame->begin,
+                                                                       .end = end,
+                                                                       .ticks = model_span(frame, end),
+                                                                       .frame = frame});
+}
+
+/* An idle thread waits for nothing. */
+static void take_stretch(struct stretches *self, const struct stretch *stretch)
+{
+    struct relations *relations = OUTER(self, struct relations, stretches);
+    const struct relation_row row = {.relations = relations,
+                                     .thread = stretch->thread,
+                                     .cpu = stretch->cpu,
+                                     .begin = stretch->from,
+                                     .end = stretch->to,
+                                     .ticks = stretch->ticks,
+                                     .stretch = stretch,
+                                     .state = stretch->state,
+                                     .is_so = stretch->is_asleep};
+
+    if (!stretch->thread->is_idle || stretch->state != MODEL_READY)
+        give(relations->sinks[SOURCE_STATE], &row);
+    if (stretch->state == MODEL_RUNNING && !stretch->is_asleep)
+        give(relations->sinks[SOURCE_RUN], &row);
+}
+
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
+{
+    struct relations *relations = OF(self);
+
+    if (analysis_wants(relations->analysis, thread))
+        stretches_add(&relations->stretches, thread, from, to);
+}
+
+static void give_call(struct relations *relations, const struct model_call *call)
+{
+    bool is_whole = call->returned != 0;
+
+    give(relations->sinks[SOURCE_CALL],
+         &(struct relation_row){.relations = relations,
+                                .begin = call->called,
+                                .ticks = is_whole ? call->returned - call->called : UINT64_MAX,
+                                .call = call});
+}
+
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
+{
+    struct relations *relations = OF(self);
+
+    functions_learn(&relations->functions, call);
+    if (has_ended && analysis_wants(relations->analysis, call->client))
+        give_call(relations, call);
+}
+
+static void on_wakeup(struct model_observer *self, const struct model_thread *by,
+                      const struct model_thread *thread, uint64_t ticks, bool direct)
+{
+    struct relations *relations = OF(self);
+
+    if (analysis_wants(relations->analysis, thread))
+        give(relations->sinks[SOURCE_WAKEUP], &(struct relation_row){.relations = relations,
+                                                                     .thread = thread,
+                                                                     .other = by,
+                                                                     .cpu = thread->cpu,
+                                                                     .begin = ticks,
+                                                                     .is_so = direct});
+}
+
+static void on_switch(struct model_observer *self, uint32_t cpu, const struct model_thread *prev,
+                      enum model_state new_state, const struct model_thread *next, uint64_t ticks)
+{
+    struct relations *relations = OF(self);
+
+    if (!analysis_wants_on(relations->analysis, next, cpu) ||
+        model_leaves_out(relations->analysis->model, next))
+        return;
+    give(relations->sinks[SOURCE_SWITCH], &(struct relation_row){.relations = relations,
+                                                                 .thread = next,
+                                                                 .other = prev,
+                                                                 .cpu = cpu,
+                                                                 .begin = ticks,
+                                                                 .state = new_state,
+                                                                 .is_so = next->has_run && next->cpu != cpu});
+}
+
+void relations_open(struct relations *relations, struct analysis *analysis)
+{
+    const struct schema *schema = &analysis->trace->schema;
+
+    *relations = (struct relations){.analysis = analysis};
+    relations->of_type =
+        arena_alloc(&analysis->arena, (schema->event_count + 1) * sizeof(relations->of_type[0]));
+    relations->list_text = arena_alloc(&analysis->arena, value_list_bytes(schema));
+    stretches_open(&relations->stretches, analysis, take_stretch);
+    functions_open(&relations->functions, analysis);
+    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
+        relations->details[kind] = model_detail_field(schema, kind);
+}
+
+void relations_add(struct relations *relations, struct relation_sink *sink)
+{
+    struct relation_sink **last = &relations->sinks[sink->relation->source];
+
+    if (sink->relation->type != NULL)
+        last = &relations->of_type[sink->relation->type->index];
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = sink;
+    sink->next = NULL;
+    switch (sink->relation->source) {
+    case SOURCE_EVENT:
+        relations->observer.event = on_event;
+        return;
+    case SOURCE_ACTIVITY:
+        relations->observer.leave = on_leave;
+        return;
+    case SOURCE_STATE:
+    case SOURCE_RUN:
+        relations->observer.segment = on_segment;
+        return;
+    case SOURCE_CALL:
+        relations->observer.call = on_call;
+        return;
+    case SOURCE_WAKEUP:
+        relations->observer.wakeup = on_wakeup;
+        return;
+    default: /* SOURCE_SWITCH */
+        relations->observer.switched = on_switch;
+    }
+}
+
+void relations_observe(struct relations *relations)
+{
+    /* idle threads are awake in interrupts, which are activities */
+    relations->observer.only_scheduling = relations->observer.leave == NULL &&
+                                          relations->observer.call == NULL &&
+                                          relations->observer.segment == NULL;
+    relations->analysis->observer.only_scheduling = relations->observer.only_scheduling;
+    model_observe(relations->analysis->model, &relations->observer);
+}
+
+void relations_finish(struct relations *relations)
+{
+    const struct model *model = relations->analysis->model;
+
+    stretches_finish(&relations->stretches);
+    for (uint32_t i = 0; relations->sinks[SOURCE_CALL] != NULL && i < model->thread_count; i++) {
+        const struct model_thread *thread = model->threads[i];
+
+        if (thread != NULL && thread->tid != MODEL_NOBODY && thread->calling != NULL &&
+            analysis_wants(relations->analysis, thread))
+            give_call(relations, thread->calling);
+    }
+}
+
+/* ---- what is known at the end ---- */
+
+static void fill_process(struct relations *relations, const struct model_process *process,
+                         struct relation_row *row)
+{
+    row->item = process;
+    row->number = process->pid;
+    row->name = analysis_process_name(relations->analysis, process->pid);
+    row->more = process->path;
+    row->begin = process->begin;
+    row->end = process->end;
+    row->is_so = process->has_ended;
+}
+
+static bool fill_thread(struct relations *relations, const struct model_thread *thread,
+                        struct relation_row *row)
+{
+    if (thread == NULL || thread->tid == MODEL_NOBODY || !analysis_wants(relations->analysis, thread))
+        return false;
+    row->thread = thread;
+    row->name = analysis_thread_name(relations->analysis, thread);
+    row->cpu = thread->cpu;
+    row->begin = thread->begin;
+    row->end = thread->end;
+    row->is_so = thread->has_ended;
+    row->ticks = thread->ran;
+    row->state = thread->has_ended ? MODEL_DEAD : thread->state;
+    return true;
+}
+
+static bool fill_lock_class(const struct model_lock_class *class, struct relation_row *row)
+{
+    static const char *const kinds[] = {[MODEL_LOCK] = "lock", [MODEL_EVENT] = "event"};
+
+    row->name = class->name;
+    row->more = class->kind <= MODEL_EVENT ? kinds[class->kind] : NULL;
+    row->ticks = class->sample_every;
+    return class->name[0] != '\0';
+}
+
+static void fill_event_type(const struct schema *schema, const struct event_type *type,
+                            struct relation_row *row)
+{
+    row->number = type->id;
+    row->name = type->name;
+    row->more = schema->classes[TRACE_ID_CLASS(type->id)].name;
+}
+
+/* The facts, then the losses. */
+static bool fill_fact(struct relations *relations, uint64_t number, struct relation_row *row)
+{
+    const struct analysis *analysis = relations->analysis;
+    const struct schema *schema = &analysis->trace->schema;
+    struct loss_fact facts[LOSS_FACTS];
+    const struct loss_fact own[] = {
+        {.name = "directory"},
+        {.name = "byte_order"},
+        {.name = "begin_ns", .value = (uint64_t)schema_ns(schema, analysis->from)},
+        {.name = "end_ns", .value = (uint64_t)schema_ns(schema, analysis->to)},
+        {.name = "clock_frequency", .value = schema->clock_freq}};
+    const unsigned own_count = sizeof(own) / sizeof(own[0]);
+
+    if (number >= own_count + (relations->losses != NULL ? LOSS_FACTS : 0))
+        return false;
+    if (number >= own_count)
+        losses_facts(relations->losses, facts);
+    const struct loss_fact *fact = number < own_count ? &own[number] : &facts[number - own_count];
+    row->name = fact->name;
+    row->number = fact->value;
+    if (number < 2)
+        row->more = number == 0          ? analysis->trace->directory
+                    : schema->big_endian ? "big-endian"
+                                         : "little-endian";
+    return true;
+}
+
+bool relations_final(struct relations *relations, enum relation_source source, uint64_t number,
+                     struct relation_row *row, bool *is_one)
+{
+    const struct model *model = relations->analysis->model;
+    const struct trace *trace = relations->analysis->trace;
+
+    const struct executable *executable = row->item; /* the one before */
+
+    *row = (struct relation_row){.relations = relations, .number = number};
+    *is_one = true;
+    switch (source) {
+    case SOURCE_PROCESS:
+        if (number < model->processes.count)
+            fill_process(relations, map_value(&model->processes, number), row);
+        return number < model->processes.count;
+    case SOURCE_THREAD:
+        *is_one = number < model->thread_count && fill_thread(relations, model->threads[number], row);
+        return number < model->thread_count;
+    case SOURCE_CPU:
+        row->cpu = (uint32_t)number;
+        row->item = &model->cpus[number];
+        *is_one =
+            number < trace->stream_count && model->cpus[number].thread != NULL &&
+            (relations->analysis->filter->streams == NULL || relations->analysis->filter->streams[number]);
+        return number < trace->stream_count;
+    case SOURCE_EXECUTABLE: /* from the oldest on */
+        executable = number == 0 ? model->executables.oldest : executable->later;
+        if (executable == NULL)
+            return false;
+        row->item = executable;
+        row->number = executable->pid;
+        row->more = executable->path;
+        return true;
+    case SOURCE_LOCK_CLASS:
+        *is_one = number < MODEL_LOCK_CLASSES && fill_lock_class(&model->lock_classes[number], row);
+        return number < MODEL_LOCK_CLASSES;
+    case SOURCE_IRQ:
+        if (number >= model->irq_count)
+            return false;
+        row->number = model->irqs[number].number;
+        row->name = model->irqs[number].name;
+        return true;
+    case SOURCE_EVENT_TYPE:
+        if (number < trace->schema.event_count)
+            fill_event_type(&trace->schema, trace->schema.events[number], row);
+        return number < trace->schema.event_count;
+    case SOURCE_TRACE:
+        return fill_fact(relations, number, row);
+    default: /* SOURCE_PLACE: the export's */
+        return false;
+    }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* relations.h - gives the rows of relations (relation.h) to sinks, during a walk that the caller makes. */
+#ifndef TARN_RELATIONS_H
+#define TARN_RELATIONS_H
+
+#include <tools/tarn/analysis/functions.h>
+#include <tools/tarn/relation/relation.h>
+
+struct relation_sink {
+    const struct relation *relation;
+    void (*take)(struct relation_sink *self, const struct relation_row *row);
+    struct relation_sink *next; /* of the same source */
+};
+
+struct relations {
+    struct model_observer observer;
+    struct analysis *analysis;
+    struct relation_sink *sinks[SOURCE_STREAMS]; /* of all events, then by source */
+    struct relation_sink **of_type;              /* by event index */
+    struct stretches stretches;
+    struct functions functions;              /* names of calls */
+    const struct field *details[ACTIVITIES]; /* whose labels name activities */
+    char *list_text;
+    char text[256];              /* of the value that was asked for last */
+    const struct losses *losses; /* for SOURCE_TRACE; NULL: unknown */
+};
+
+/* ANALYSIS is open. Add sinks, then observe its model; after the walk, finish. The memory is the analysis's.
+ */
+void relations_open(struct relations *relations, struct analysis *analysis);
+/* SINK's relation is of a source before SOURCE_STREAMS. */
+void relations_add(struct relations *relations, struct relation_sink *sink);
+void relations_observe(struct relations *relations);
+/* Gives the rows that have not ended, with a valid model. */
+void relations_finish(struct relations *relations);
+/* Fills row number NUMBER of a relation of a later source, from the finished model; false: there are no more.
+ * ROW is the one before. *IS_ONE: it exists, and the filter selects it. */
+bool relations_final(struct relations *relations, enum relation_source source, uint64_t number,
+                     struct relation_row *row, bool *is_one);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* scan.c - the rows of one relation, one by one; see scan.h. */
+#include <tools/tarn/relation/scan.h>
+
+#define STEPS_BEFORE_STOP 4096u /* events between two checks of `stop` */
+
+struct scan {
+    struct scan_source source;
+    const struct relation *relation;
+    struct scan_limits limits;
+    uint64_t from, to; /* ticks: of the limits and the filter */
+    bool *streams;     /* by rank: those to read; NULL: all */
+    struct analysis *analysis;
+    struct relations relations;
+    struct relation_sink sink;
+    struct model model;
+    struct merge merge;
+    struct cursor *cursor;
+    struct names names; /* of a scan without a model */
+    bool has_model, has_merge, has_ended;
+    unsigned steps;
+    /* Rows of the model's current event: values of the used columns, row after row. A row without any has
+     * one. */
+    unsigned *used, *place, used_count; /* the columns; the place of each */
+    struct value *queue;
+    size_t queued, taken, size; /* in values */
+    struct buffer texts;        /* of the queue: `number` is the place of a text */
+    struct relation_row row;    /* of other scans: the current one */
+    uint64_t number;
+};
+
+static bool is_value(const struct value *value, const struct value *wanted)
+{
+    if (wanted->kind == VALUE_TEXT)
+        return value->kind == VALUE_TEXT && value->length == wanted->length &&
+               memcmp(value->text, wanted->text, value->length) == 0;
+    return value->kind != VALUE_NULL && value->kind != VALUE_TEXT && value->number == wanted->number;
+}
+
+static bool wants_row(const struct scan *scan, const struct relation_row *row)
+{
+    for (unsigned i = 0; i < scan->limits.condition_count; i++) {
+        const struct scan_condition *condition = &scan->limits.conditions[i];
+        struct value value = value_plain(&scan->source.trace->schema,
+                                         relation_value(row, &scan->relation->columns[condition->column]));
+
+        if (!is_value(&value, &condition->value))
+            return false;
+    }
+    return true;
+}
+
+static void queue_value(struct scan *scan, struct value value)
+{
+    if (scan->queued == scan->size) {
+        scan->size = 2 * scan->size + 64;
+        scan->queue = alloc_more(scan->queue, scan->size, sizeof(scan->queue[0]));
+    }
+    if (value.kind == VALUE_TEXT) {
+        value.number = scan->texts.used;
+        buffer_add(&scan->texts, value.text, value.length);
+    }
+    scan->queue[scan->queued++] = value;
+}
+
+static void note_used(struct scan *scan)
+{
+    scan->used = arena_alloc(&scan->analysis->arena, (scan->relation->column_count + 1) * sizeof(unsigned));
+    scan->place = arena_alloc(&scan->analysis->arena, (scan->relation->column_count + 1) * sizeof(unsigned));
+    for (unsigned c = 0; c < scan->relation->column_count; c++)
+        if ((scan->limits.columns >> (c < 63 ? c : 63) & 1) != 0) {
+            scan->place[c] = scan->used_count;
+            scan->used[scan->used_count++] = c;
+        }
+    if (scan->used_count == 0)
+        scan->used[scan->used_count++] = 0;
+}
+
+static void take_row(struct relation_sink *self, const struct relation_row *row)
+{
+    struct scan *scan = OUTER(self, struct scan, sink);
+
+    if (row->begin < scan->from || row->begin >= scan->to || !wants_row(scan, row))
+        return;
+    for (unsigned u = 0; u < scan->used_count; u++)
+        queue_value(scan, value_plain(&scan->source.trace->schema,
+                                      relation_value(row, &scan->relation->columns[scan->used[u]])));
+}
+
+/* ---- events ---- */
+
+/* The streams of the filter; of a condition on the CPU, only that one. */
+static void choose_streams(struct scan *scan)
+{
+    const struct trace *trace = scan->source.trace;
+    const bool *chosen = scan->source.filter->streams;
+
+    scan->streams = alloc_zero(trace->stream_count + 1, sizeof(bool));
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        scan->streams[i] = chosen == NULL || chosen[i];
+    for (unsigned c = 0; c < scan->limits.condition_count; c++) {
+        const struct scan_condition *condition = &scan->limits.conditions[c];
+
+        for (unsigned i = 0; i < trace->stream_count; i++)
+            if (strcmp(scan->relation->columns[condition->column].name, "cpu_id") == 0)
+                scan->streams[i] &= trace->streams[i].cpu == condition->value.number;
+    }
+}
+
+static void open_events(struct scan *scan)
+{
+    bool by_name = scan->source.filter->process != NULL; /* it needs all names from the start on */
+
+    choose_streams(scan);
+    names_open(&scan->names, &scan->source.trace->schema);
+    merge_open(&scan->merge, scan->source.trace, scan->streams, by_name ? 0 : scan->from,
+               scan->source.reporter);
+    scan->has_merge = true;
+}
+
+static bool next_event(struct scan *scan)
+{
+    const struct filter *filter = scan->source.filter;
+    const struct event_type *type = scan->relation->type;
+    struct cursor *cursor;
+
+    while ((cursor = merge_next(&scan->merge)) != NULL && cursor->ticks < scan->to) {
+        if (filter->process != NULL)
+            names_learn(&scan->names, &cursor->event);
+        if (++scan->steps % STEPS_BEFORE_STOP == 0 && *scan->source.stop)
+            return false;
+        if ((type != NULL && cursor->event.type != type) || cursor->ticks < scan->from ||
+            !filter_wants(filter, cursor, &scan->names))
+            continue;
+        scan->row.cpu = cursor->stream->rank;
+        scan->row.begin = cursor->ticks;
+        scan->row.cursor = cursor;
+        if (wants_row(scan, &scan->row))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the model ---- */
+
+static bool open_model(struct scan *scan, struct fail *fail)
+{
+    const struct filter *filter = scan->source.filter;
+
+    note_used(scan);
+    model_open(&scan->model, scan->source.trace, filter->from_ticks, filter->to_ticks);
+    scan->has_model = true;
+    model_learn_beginning(&scan->model);
+    if (!analyses_open(&scan->analysis, 1, &scan->model, filter, scan->source.symbols, fail))
+        return false;
+    relations_open(&scan->relations, scan->analysis);
+    scan->sink = (struct relation_sink){.relation = scan->relation, .take = take_row};
+    relations_add(&scan->relations, &scan->sink);
+    relations_observe(&scan->relations);
+    merge_open(&scan->merge, scan->source.trace, NULL, 0, scan->source.reporter);
+    scan->has_merge = true;
+    scan->cursor = merge_next(&scan->merge);
+    walk_begin(&scan->model, &scan->merge);
+    return true;
+}
+
+/* Whether no later event has a row that the limits want. Of what lasts, the begin is earlier. */
+static bool is_past(const struct scan *scan)
+{
+    bool lasts = scan->relation->source != SOURCE_EVENT && scan->relation->source != SOURCE_WAKEUP &&
+                 scan->relation->source != SOURCE_SWITCH;
+
+    return !lasts && scan->cursor->ticks >= scan->to;
+}
+
+/* Steps until an event has rows. */
+static bool next_of_model(struct scan *scan)
+{
+    if (scan->taken < scan->queued) {
+        scan->taken += scan->used_count;
+        if (scan->taken < scan->queued)
+            return true;
+    }
+    scan->queued = scan->taken = scan->texts.used = 0;
+    while (scan->queued == 0 && scan->cursor != NULL && scan->cursor->ticks < scan->model.to) {
+        if (is_past(scan) || (++scan->steps % STEPS_BEFORE_STOP == 0 && *scan->source.stop))
+            return false;
+        scan->cursor = model_apply_next(&scan->model, &scan->merge, scan->cursor);
+    }
+    if (scan->queued == 0 && !scan->has_ended) {
+        scan->has_ended = true;
+        model_finish_range(&scan->model, &scan->merge);
+        relations_finish(&scan->relations);
+    }
+    return scan->queued != 0;
+}
+
+/* ---- what is known at the end ---- */
+
+static bool next_final(struct scan *scan)
+{
+    bool is_one;
+
+    while (relations_final(scan->source.final, scan->relation->source, scan->number++, &scan->row, &is_one))
+        if (is_one && wants_row(scan, &scan->row))
+            return true;
+    return false;
+}
+
+/* A thread is found by its number. */
+static void seek_thread(struct scan *scan)
+{
+    for (unsigned i = 0; scan->relation->source == SOURCE_THREAD && i < scan->limits.condition_count; i++)
+        if (strcmp(scan->relation->columns[scan->limits.conditions[i].column].name, "utid") == 0) {
+            scan->number = scan->limits.conditions[i].value.number;
+            scan->has_ended = true;
+        }
+}
+
+/* ---- all ---- */
+
+/* Has only what a filter needs. */
+static const struct analysis_kind scan_kind = {.name = "scan", .size = sizeof(struct analysis)};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct scan *scan_open(const struct scan_source *source, const struct relation *relation,
+                       const struct scan_limits *limits, struct fail *fail)
+{
+    const struct schema *schema = &source->trace->schema;
+    struct scan *scan = alloc_zero(1, sizeof(*scan));
+
+    scan->source = *source;
+    scan->relation = relation;
+    scan->limits = *limits;
+    scan->from = later(source->filter->from_ticks,
+                       limits->from_ns == INT64_MIN ? 0 : schema_ticks(schema, limits->from_ns));
+    scan->to = limits->to_ns == INT64_MAX ? UINT64_MAX : schema_ticks(schema, limits->to_ns + 1);
+    if (scan->to > source->filter->to_ticks)
+        scan->to = source->filter->to_ticks;
+    if (relation->source >= SOURCE_STREAMS) {
+        seek_thread(scan);
+        return scan;
+    }
+    scan->analysis = analysis_new(&scan_kind);
+    scan->analysis->trace = source->trace;
+    scan->analysis->filter = source->filter;
+    if (relation->source != SOURCE_EVENT || source->filter->without_drain) {
+        if (open_model(scan, fail))
+            return scan;
+        scan_close(scan);
+        return NULL;
+    }
+    relations_open(&scan->relations, scan->analysis);
+    scan->row.relations = &scan->relations;
+    open_events(scan);
+    return scan;
+}
+
+void scan_close(struct scan *scan)
+{
+    if (scan->has_merge)
+        merge_close(&scan->merge);
+    if (scan->has_model)
+        model_close(&scan->model);
+    else if (scan->has_merge)
+        names_close(&scan->names);
+    if (scan->analysis != NULL)
+        analysis_free(scan->analysis);
+    free(scan->streams);
+    free(scan->queue);
+    free(scan->texts.bytes);
+    free(scan);
+}
+
+bool scan_next(struct scan *scan)
+{
+    if (scan->relation->source < SOURCE_STREAMS)
+        return scan->has_model ? next_of_model(scan) : next_event(scan);
+    if (scan->has_ended && scan->row.relations != NULL)
+        return false;
+    return next_final(scan);
+}
+
+struct value scan_value(struct scan *scan, unsigned column)
+{
+    struct value value;
+
+    if (!scan->has_model)
+        return value_plain(&scan->source.trace->schema,
+                           relation_value(&scan->row, &scan->relation->columns[column]));
+    value = scan->queue[scan->taken + scan->place[column]];
+    if (value.kind == VALUE_TEXT)
+        value.text = (const char *)scan->texts.bytes + value.number;
+    return value;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* database.c - relations as tables of SQLite; see database.h. */
+#include <stdio.h>
+#include <tools/tarn/sql/database.h>
+
+/* ---- the tables ---- */
+
+struct relation_module {
+    struct database *database;
+    const struct relation *relation;
+};
+
+struct relation_table {
+    sqlite3_vtab base; /* first: SQLite's */
+    struct relation_module module;
+};
+
+struct relation_cursor {
+    sqlite3_vtab_cursor base; /* first: SQLite's */
+    struct scan *scan;
+    bool is_row;
+    sqlite3_int64 number;
+};
+
+static int connect_table(sqlite3 *sqlite, void *data, int argc, const char *const *argv, sqlite3_vtab **made,
+                         char **error)
+{
+    const struct relation_module *module = data;
+    struct relation_table *table = sqlite3_malloc(sizeof(*table));
+    sqlite3_str *sql = sqlite3_str_new(sqlite);
+    int status;
+
+    sqlite3_str_appendall(sql, "CREATE TABLE x(");
+    for (unsigned c = 0; c < module->relation->column_count; c++)
+        sqlite3_str_appendf(sql, "%s\"%w\" %s", c > 0 ? ", " : "", module->relation->columns[c].name,
+                            module->relation->columns[c].unit == UNIT_TEXT ? "TEXT" : "INTEGER");
+    sqlite3_str_appendall(sql, ")");
+    char *text = sqlite3_str_finish(sql);
+    status = table != NULL && text != NULL ? sqlite3_declare_vtab(sqlite, text) : SQLITE_NOMEM;
+    sqlite3_free(text);
+    if (status != SQLITE_OK) {
+        sqlite3_free(table);
+        return status;
+    }
+    *table = (struct relation_table){.module = *module};
+    *made = &table->base;
+    return SQLITE_OK;
+}
+
+static int disconnect_table(sqlite3_vtab *base)
+{
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+/* The plan is a text of pairs, one for each argument: an operator (= < >) and the column. All are only hints:
+ * SQLite checks them again. */
+#define PLAN_COLUMN_FIRST '0'
+
+static char operator_of(const struct relation *relation, const struct sqlite3_index_constraint *constraint)
+{
+    bool is_time = constraint->iColumn >= 0 && relation->columns[constraint->iColumn].unit == UNIT_WHEN;
+
+    if (!constraint->usable || constraint->iColumn < 0 || constraint->iColumn > 70)
+        return '\0';
+    switch (constraint->op) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+        return relation->columns[constraint->iColumn].unit != UNIT_SPAN && !is_time ? '=' : '\0';
+    case SQLITE_INDEX_CONSTRAINT_GT:
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        return is_time && strcmp(relation->columns[constraint->iColumn].name, "ts") == 0 ? '>' : '\0';
+    case SQLITE_INDEX_CONSTRAINT_LT:
+    case SQLITE_INDEX_CONSTRAINT_LE:
+        return is_time && strcmp(relation->columns[constraint->iColumn].name, "ts") == 0 ? '<' : '\0';
+    default:
+        return '\0';
+    }
+}
+
+static int choose_plan(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    const struct relation *relation = ((struct relation_table *)(void *)base)->module.relation;
+    bool is_final = relation->source >= SOURCE_STREAMS;
+    sqlite3_str *plan = sqlite3_str_new(NULL);
+    int used = 0;
+
+    info->estimatedCost = is_final ? 1e3 : 1e9;
+    for (int i = 0; i < info->nConstraint; i++) {
+        char operator= operator_of(relation, &info->aConstraint[i]);
+
+        if (operator== '\0')
+            continue;
+        info->aConstraintUsage[i].argvIndex = ++used;
+        sqlite3_str_appendf(plan, "%c%c", operator, PLAN_COLUMN_FIRST + info->aConstraint[i].iColumn);
+        info->estimatedCost /= 10;
+    }
+    sqlite3_str_appendf(plan, "!%llx", (unsigned long long)info->colUsed);
+    info->estimatedRows = (sqlite3_int64)info->estimatedCost;
+    info->orderByConsumed = relation->source == SOURCE_EVENT && info->nOrderBy == 1 &&
+                            info->aOrderBy[0].iColumn == 0 && !info->aOrderBy[0].desc;
+    info->idxStr = sqlite3_str_finish(plan);
+    info->needToFreeIdxStr = 1;
+    return info->idxStr != NULL ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
+{
+    struct relation_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+    if (cursor == NULL)
+        return SQLITE_NOMEM;
+    *cursor = (struct relation_cursor){.scan = NULL};
+    *made = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+    struct relation_cursor *cursor = (struct relation_cursor *)(void *)base;
+
+    if (cursor->scan != NULL)
+        scan_close(cursor->scan);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+/* Returns whether rows can have such a value: numbers are compared with numbers only. */
+static bool condition_of(const struct relation *relation, unsigned column, sqlite3_value *wanted,
+                         struct scan_condition *condition)
+{
+    bool is_text = relation->columns[column].unit == UNIT_TEXT;
+    int type = sqlite3_value_type(wanted);
+
+    condition->column = column;
+    if (type == SQLITE_INTEGER && !is_text)
+        condition->value = VALUE_OF(VALUE_SIGNED, sqlite3_value_int64(wanted));
+    else if (type == SQLITE_TEXT && is_text)
+        condition->value = (struct value){.kind = VALUE_TEXT,
+                                          .text = (const char *)sqlite3_value_text(wanted),
+                                          .length = (size_t)sqlite3_value_bytes(wanted)};
+    else
+        return false;
+    return true;
+}
+
+static void limit_time(struct scan_limits *limits, char operator, sqlite3_value * value)
+{
+    sqlite3_int64 ns = sqlite3_value_int64(value);
+
+    if (sqlite3_value_numeric_type(value) != SQLITE_INTEGER)
+        return;
+    if (operator== '>' && ns> limits->from_ns)
+        limits->from_ns = ns;
+    if (operator== '<' && ns<limits->to_ns && ns != INT64_MAX)
+        limits->to_ns = ns;
+}
+
+static int next_row(sqlite3_vtab_cursor *base)
+{
+    struct relation_cursor *cursor = (struct relation_cursor *)(void *)base;
+    struct database *database = ((struct relation_table *)(void *)base->pVtab)->module.database;
+
+    cursor->is_row = scan_next(cursor->scan);
+    cursor->number++;
+    return !cursor->is_row && database->stop ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
+static int begin_scan(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+{
+    struct relation_cursor *cursor = (struct relation_cursor *)(void *)base;
+    struct relation_module *module = &((struct relation_table *)(void *)base->pVtab)->module;
+    struct scan_limits limits = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
+    struct scan_source source = module->database->source;
+    struct fail fail;
+
+    for (int i = 0; i < argc; i++, plan += 2)
+        if (*plan != '=')
+            limit_time(&limits, *plan, argv[i]);
+        else if (limits.condition_count < SCAN_CONDITIONS &&
+                 condition_of(module->relation, (unsigned)(plan[1] - PLAN_COLUMN_FIRST), argv[i],
+                              &limits.conditions[limits.condition_count]))
+            limits.condition_count++;
+    limits.columns = strtoull(plan + 1, NULL, 16);
+    if (cursor->scan != NULL)
+        scan_close(cursor->scan);
+    cursor->scan = NULL;
+    if (module->relation->source >= SOURCE_STREAMS &&
+        (source.final = database_final(module->database)) == NULL)
+        return SQLITE_INTERRUPT;
+    cursor->scan = scan_open(&source, module->relation, &limits, &fail);
+    if (cursor->scan == NULL) {
+        base->pVtab->zErrMsg = sqlite3_mprintf("%s", fail.text);
+        return SQLITE_ERROR;
+    }
+    cursor->number = 0;
+    return next_row(base);
+}
+
+static int is_at_end(sqlite3_vtab_cursor *base)
+{
+    return !((struct relation_cursor *)(void *)base)->is_row;
+}
+
+void result_value(sqlite3_context *context, struct value value)
+{
+    if (value.kind == VALUE_TEXT)
+        sqlite3_result_text(context, value.text, (int)value.length, SQLITE_TRANSIENT);
+    else if (value.kind != VALUE_NULL)
+        sqlite3_result_int64(context, (sqlite3_int64)value.number);
+}
+
+static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    result_value(context, scan_value(((struct relation_cursor *)(void *)base)->scan, (unsigned)column));
+    return SQLITE_OK;
+}
+
+static int row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
+{
+    *number = ((struct relation_cursor *)(void *)base)->number;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module relation_tables = {.xConnect = connect_table,
+                                               .xBestIndex = choose_plan,
+                                               .xDisconnect = disconnect_table,
+                                               .xOpen = open_cursor,
+                                               .xClose = close_cursor,
+                                               .xFilter = begin_scan,
+                                               .xNext = next_row,
+                                               .xEof = is_at_end,
+                                               .xColumn = column_value,
+                                               .xRowid = row_number};
+
+/* ---- the database ---- */
+
+bool database_open(struct database *database, const struct scan_source *source, struct fail *fail)
+{
+    int status;
+
+    *database = (struct database){.source = *source};
+    database->source.stop = &database->stop;
+    database->source.final = NULL;
+    catalog_open(&database->catalog, &source->trace->schema);
+    status = sqlite3_open(":memory:", &database->sqlite);
+    for (unsigned i = 0; status == SQLITE_OK && i < database->catalog.count; i++) {
+        struct relation_module *module = arena_alloc(&database->arena, sizeof(*module));
+
+        *module = (struct relation_module){database, &database->catalog.relations[i]};
+        if (module->relation->source != SOURCE_PLACE)
+            status =
+                sqlite3_create_module(database->sqlite, module->relation->name, &relation_tables, module);
+    }
+    if (status == SQLITE_OK)
+        status = functions_register(database);
+    if (status == SQLITE_OK)
+        status = folds_register(database);
+    return status == SQLITE_OK || fail_set(fail, "SQLite: %s", sqlite3_errmsg(database->sqlite));
+}
+
+static const struct analysis_kind database_kind = {.name = "sql", .size = sizeof(struct analysis)};
+
+static void forget_walk(struct database *database)
+{
+    if (database->analysis == NULL)
+        return;
+    model_close(&database->model);
+    analysis_free(database->analysis);
+    database->analysis = NULL;
+    database->has_walked = false;
+}
+
+void database_close(struct database *database)
+{
+    sqlite3_close_v2(database->sqlite);
+    forget_walk(database);
+    catalog_close(&database->catalog);
+    free(database->holders);
+    arena_free(&database->arena);
+}
+
+void database_own(struct database *database, struct analysis *analysis)
+{
+    database->has_owner = true;
+    relations_open(&database->relations, analysis);
+}
+
+bool database_run(struct database *database, const char *sql, struct fail *fail)
+{
+    char *error = NULL;
+
+    if (sqlite3_exec(database->sqlite, sql, NULL, NULL, &error) == SQLITE_OK)
+        return true;
+    fail_set(fail, "SQL: %s", error != NULL ? error : sqlite3_errmsg(database->sqlite));
+    sqlite3_free(error);
+    return false;
+}
+
+/* As model_walk, but it can be stopped. */
+static bool walk(struct database *database)
+{
+    struct model *model = &database->model;
+    struct merge merge;
+    uint64_t steps = 0;
+
+    merge_open(&merge, database->source.trace, NULL, 0, database->source.reporter);
+    struct cursor *cursor = merge_next(&merge);
+    walk_begin(model, &merge);
+    while (cursor != NULL && cursor->ticks < model->to && (++steps % 4096 != 0 || !database->stop))
+        cursor = model_apply_next(model, &merge, cursor);
+    if (!database->stop)
+        model_finish_range(model, &merge);
+    merge_close(&merge);
+    return !database->stop;
+}
+
+struct relations *database_final(struct database *database)
+{
+    const struct filter *filter = database->source.filter;
+
+    if (database->has_owner || (database->has_walked && !folds_wait(database)))
+        return &database->relations;
+    forget_walk(database);
+    database->analysis = analysis_new(&database_kind);
+    model_open(&database->model, database->source.trace, filter->from_ticks, filter->to_ticks);
+    model_learn_beginning(&database->model);
+    if (!analyses_open(&database->analysis, 1, &database->model, filter, database->source.symbols,
+                       &database->fail))
+        return NULL;
+    relations_open(&database->relations, database->analysis);
+    folds_add(database, &database->relations);
+    relations_observe(&database->relations);
+    if (!walk(database)) {
+        forget_walk(database);
+        return NULL;
+    }
+    relations_finish(&database->relations);
+    folds_filled(database);
+    database->has_walked = true;
+    return &database->relations;
+}

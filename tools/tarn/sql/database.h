@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * database.h - an SQLite database whose tables are the relations of a trace; nothing is imported.
+ *
+ * Besides the relations there are the functions and table-valued functions of functions.c, and two kinds of
+ * tables that count while the trace is read once, however many there are (fold.h):
+ *
+ *   CREATE VIRTUAL TABLE NAME USING fold(RELATION, TERM, ...)
+ *
+ * A database has the model at the end of the walk: that of the analysis that owns it, or one of its own,
+ * which it makes when a query needs it.
+ */
+#ifndef TARN_DATABASE_H
+#define TARN_DATABASE_H
+
+#include <sqlite3.h>
+#include <tools/tarn/relation/scan.h>
+
+struct fold;
+
+/* A distribution that SQL passes on as a blob (functions.c). */
+struct holder {
+    struct distribution distribution;
+    bool is_ticks;
+    uint32_t number; /* in database->holders, plus 1; 0: not there */
+};
+
+struct database {
+    sqlite3 *sqlite;
+    struct catalog catalog;
+    struct scan_source source;
+    volatile sig_atomic_t stop; /* set: queries end early */
+    struct relations relations; /* valid once has_walked, or if the owner has opened them */
+    struct fold *folds;
+    struct holder **holders;
+    size_t holder_count, holder_size;
+    struct arena arena;
+    struct fail fail; /* why a statement failed, if SQLite cannot know */
+    /* of its own walk */
+    struct analysis *analysis;
+    struct model model;
+    bool has_owner, has_walked;
+    const char *(*option)(void *owner, const char *name); /* value of :NAME in folds; NULL: no such */
+    void *owner;
+};
+
+/* SOURCE's `final` and `stop` are ignored. */
+bool database_open(struct database *database, const struct scan_source *source, struct fail *fail);
+void database_close(struct database *database);
+/* For an owner with an open analysis: its relations are those of the database. Call it before
+ * `database_run`; afterwards all folds observe the analysis's model. */
+void database_own(struct database *database, struct analysis *analysis);
+/* Runs statements without results. */
+bool database_run(struct database *database, const char *sql, struct fail *fail);
+/* The relations of a finished walk, which this makes if there is none. NULL: stopped. */
+struct relations *database_final(struct database *database);
+
+/* ---- for its modules ---- */
+/* Register them; each returns an SQLite status. */
+int functions_register(struct database *database);
+int folds_register(struct database *database);
+/* Adds the sinks of all folds that are not filled yet. */
+void folds_add(struct database *database, struct relations *relations);
+void folds_filled(struct database *database);
+bool folds_wait(const struct database *database);
+/* Return a value to SQLite. */
+void result_value(sqlite3_context *context, struct value value);
+void result_holder(struct database *database, sqlite3_context *context, struct holder *holder);
+
+#endif

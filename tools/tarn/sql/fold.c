@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fold.c - groups of rows, counted while the trace is read; see fold.h. */
+#include <stdio.h>
+#include <tools/tarn/sql/fold.h>
+
+#define TOP_MAX    100000u
+#define TEXT_BYTES 256u /* of a kept text: struct relations */
+
+/* ---- terms ---- */
+
+static const char *next_word(struct arena *arena, const char **at)
+{
+    size_t length;
+    const char *word;
+
+    *at += strspn(*at, " \t\n");
+    if (**at == '\'')
+        length = strcspn(*at + 1, "'") + 1;
+    else
+        length = strcspn(*at, " \t\n");
+    word = length == 0    ? NULL
+           : **at == '\'' ? arena_string(arena, *at + 1, length - 1)
+                          : arena_string(arena, *at, length);
+    *at += length + (**at == '\'');
+    return word;
+}
+
+static const struct relation_column *find_column(const struct fold *fold, const char *name)
+{
+    int column = name != NULL ? relation_find_column(fold->sink.relation, name) : -1;
+
+    return column >= 0 ? &fold->sink.relation->columns[column] : NULL;
+}
+
+static bool parse_where(struct fold *fold, struct fold_term *term, const char *at, struct fail *fail)
+{
+    const char *operator= next_word(&fold->arena, &at), *word;
+
+    while ((word = next_word(&fold->arena, &at)) != NULL && term->word_count < FOLD_WORDS)
+        term->words[term->word_count++] = *word != ':' ? word
+                                          : fold->database->option != NULL
+                                              ? fold->database->option(fold->database->owner, word + 1)
+                                              : NULL;
+    if (term->word_count > 0 && term->words[0] == NULL)
+        fold->term_count--; /* it holds */
+    term->is_glob = operator!= NULL && strcmp(operator, "glob") == 0;
+    return (operator!= NULL && word == NULL && term->word_count>
+            0 &&(term->is_glob || strcmp(operator, "=") == 0 || strcmp(operator, "in") == 0)) ||
+           fail_set(fail, "expected: where COLUMN = WORD, glob WORD, or in WORD WORD...");
+}
+
+static bool parse_rest(struct fold *fold, struct fold_term *term, const char *at, struct fail *fail)
+{
+    const char *word;
+
+    term->name = term->column != NULL ? term->column->name : "count";
+    while ((word = next_word(&fold->arena, &at)) != NULL) {
+        const char *next = next_word(&fold->arena, &at);
+
+        if (strcmp(word, "as") == 0 && next != NULL)
+            term->name = next;
+        else if (strcmp(word, "unless") != 0 || (term->unless = find_column(fold, next)) == NULL)
+            return fail_set(fail, "'%.40s %.40s': expected `as NAME` or `unless COLUMN`", word,
+                            next != NULL ? next : "");
+    }
+    return true;
+}
+
+static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
+{
+    static const char *const kinds[] = {
+        [TERM_WHERE] = "where", [TERM_BY] = "by",   [TERM_KEEP] = "keep",     [TERM_COUNT] = "count",
+        [TERM_SUM] = "sum",     [TERM_MAX] = "max", [TERM_SPREAD] = "spread", [TERM_TOP] = "top"};
+    struct fold_term *term = &fold->terms[fold->term_count];
+    const char *word = next_word(&fold->arena, &at), *name = NULL;
+    unsigned kind = 0;
+
+    while (word != NULL && kind <= TERM_TOP && strcmp(word, kinds[kind]) != 0)
+        kind++;
+    if (word == NULL || kind > TERM_TOP)
+        return fail_set(fail, "'%.40s' is no term of a fold: where, by, keep, count, sum, max, spread or top",
+                        word != NULL ? word : "");
+    if (fold->term_count++ == FOLD_TERMS)
+        return fail_set(fail, "a fold has at most %u terms", FOLD_TERMS);
+    *term = (struct fold_term){.kind = (enum fold_term_kind)kind};
+    if (kind == TERM_TOP && (!option_count(word = next_word(&fold->arena, &at), &fold->top_size, fail) ||
+                             fold->top_size == 0 || fold->top_size > TOP_MAX))
+        return fail_set(fail, "top needs a number from 1 to %u", TOP_MAX);
+    if (kind != TERM_COUNT && (term->column = find_column(fold, name = next_word(&fold->arena, &at))) == NULL)
+        return fail_set(fail, "%s has no column '%.40s'", fold->sink.relation->name,
+                        name != NULL ? name : "");
+    if (kind != TERM_WHERE && kind != TERM_TOP)
+        term->cell = fold->cell_count++;
+    return kind == TERM_WHERE ? parse_where(fold, term, at, fail) : parse_rest(fold, term, at, fail);
+}
+
+static bool check_terms(const struct fold *fold, struct fail *fail)
+{
+    unsigned counts[TERM_TOP + 1] = {0};
+
+    for (unsigned i = 0; i < fold->term_count; i++)
+        counts[fold->terms[i].kind]++;
+    if (counts[TERM_BY] > FOLD_KEYS)
+        return fail_set(fail, "a fold groups by at most %u columns", FOLD_KEYS);
+    if (counts[TERM_TOP] > 1 || (counts[TERM_TOP] == 1 && fold->cell_count != counts[TERM_KEEP]))
+        return fail_set(fail, "a fold with `top` only keeps columns");
+    return fold->cell_count > 0 || fail_set(fail, "the fold has no columns");
+}
+
+/* ---- rows ---- */
+
+static bool is_word(const struct fold *fold, const struct fold_term *term, const char *word,
+                    const struct value *value)
+{
+    char text[TEXT_BYTES];
+
+    if (value->kind != VALUE_TEXT)
+        return value->kind != VALUE_NULL && (uint64_t)strtoll(word, NULL, 0) == value->number;
+    if (!term->is_glob)
+        return strlen(word) == value->length && memcmp(word, value->text, value->length) == 0;
+    snprintf(text, sizeof(text), "%.*s", (int)value->length, value->text);
+    return match_glob(word, text);
+}
+
+static bool has(const struct fold *fold, const struct relation_row *row)
+{
+    for (unsigned i = 0; i < fold->term_count; i++) {
+        const struct fold_term *term = &fold->terms[i];
+        struct value value;
+        unsigned word = 0;
+
+        if (term->kind != TERM_WHERE)
+            continue;
+        value = relation_value(row, term->column);
+        while (word < term->word_count && !is_word(fold, term, term->words[word], &value))
+            word++;
+        if (word == term->word_count)
+            return false;
+    }
+    return true;
+}
+
+static void keep(struct fold *fold, struct value *kept, struct value value)
+{
+    const char *text = value.text;
+
+    if (value.kind == VALUE_SPAN)
+        value.begin = 0; /* rounded as sums are */
+    if (value.kind == VALUE_TEXT) {
+        value.text = fold->top_size == 0        ? arena_string(&fold->arena, text, value.length)
+                     : kept->kind == VALUE_TEXT ? kept->text
+                                                : arena_alloc(&fold->arena, TEXT_BYTES);
+        if (fold->top_size != 0) {
+            value.length = value.length < TEXT_BYTES ? value.length : TEXT_BYTES;
+            memcpy((char *)value.text, text, value.length);
+        }
+    }
+    *kept = value;
+}
+
+/* A text is a key as its hash. */
+static struct fold_row *group_of(struct fold *fold, const struct relation_row *row)
+{
+    uint64_t key[FOLD_KEYS] = {0};
+    struct value values[FOLD_KEYS];
+    unsigned count = 0;
+    struct fold_row *group;
+
+    for (unsigned i = 0; i < fold->term_count; i++)
+        if (fold->terms[i].kind == TERM_BY) {
+            values[count] = relation_value(row, fold->terms[i].column);
+            key[count] = values[count].kind == VALUE_TEXT
+                             ? hash_bytes(HASH_SEED, values[count].text, values[count].length)
+                         : values[count].kind == VALUE_NULL ? (uint64_t)1 << 63
+                                                            : values[count].number;
+            count++;
+        }
+    group = map_at(&fold->groups, key[0], key[1], key[2]);
+    if (group->is_used)
+        return group;
+    group->is_used = true;
+    for (unsigned i = 0; i < fold->term_count; i++) {
+        const struct fold_term *term = &fold->terms[i];
+
+        if (term->kind == TERM_SUM || term->kind == TERM_COUNT || term->kind == TERM_MAX)
+            group->cells[term->cell].value = VALUE_NUMBER(0);
+        if (term->kind == TERM_SPREAD)
+            group->cells[term->cell].holder = arena_alloc(&fold->arena, sizeof(struct holder));
+        if ((term->kind == TERM_KEEP || term->kind == TERM_BY) &&
+            (fold->groups.others == NULL || (void *)fold->groups.others->value != group))
+            keep(fold, &group->cells[term->cell].value, relation_value(row, term->column));
+    }
+    return group;
+}
+
+static void count_row(struct fold *fold, struct fold_row *group, const struct relation_row *row)
+{
+    for (unsigned i = 0; i < fold->term_count; i++) {
+        const struct fold_term *term = &fold->terms[i];
+        union fold_cell *cell = &group->cells[term->cell];
+        struct value value;
+
+        if (term->kind == TERM_COUNT)
+            cell->value.number++;
+        if ((term->kind != TERM_SUM && term->kind != TERM_MAX && term->kind != TERM_SPREAD) ||
+            (term->unless != NULL && relation_value(row, term->unless).number != 0))
+            continue;
+        value = relation_value(row, term->column);
+        if (value.kind == VALUE_NULL || value.kind == VALUE_TEXT)
+            continue;
+        if (term->kind == TERM_SUM) {
+            cell->value.number += value.number;
+        } else if (term->kind == TERM_MAX) {
+            cell->value.number = value.number > cell->value.number ? value.number : cell->value.number;
+        } else {
+            cell->holder->is_ticks = value.kind == VALUE_SPAN;
+            distribution_add(&cell->holder->distribution, &fold->arena, value.number);
+        }
+    }
+}
+
+/* ---- the largest ---- */
+
+static void sift_down(struct fold *fold, uint64_t place)
+{
+    struct fold_row *row = fold->top[place];
+
+    for (;;) {
+        uint64_t child = 2 * place + 1;
+
+        if (child >= fold->top_count)
+            break;
+        if (child + 1 < fold->top_count && fold->top[child + 1]->rank < fold->top[child]->rank)
+            child++;
+        if (row->rank <= fold->top[child]->rank)
+            break;
+        fold->top[place] = fold->top[child];
+        place = child;
+    }
+    fold->top[place] = row;
+}
+
+static void fill_top(struct fold *fold, struct fold_row *kept, uint64_t rank, const struct relation_row *row)
+{
+    kept->rank = rank;
+    kept->begin = row->begin;
+    for (unsigned i = 0; i < fold->term_count; i++)
+        if (fold->terms[i].kind == TERM_KEEP)
+            keep(fold, &kept->cells[fold->terms[i].cell].value, relation_value(row, fold->terms[i].column));
+}
+
+static void take_top(struct fold *fold, const struct fold_term *term, const struct relation_row *row)
+{
+    struct value rank = relation_value(row, term->column);
+
+    if (rank.kind == VALUE_NULL || rank.kind == VALUE_TEXT ||
+        (term->unless != NULL && relation_value(row, term->unless).number != 0))
+        return;
+    if (fold->top_count < fold->top_size) {
+        fold->top[fold->top_count] =
+            arena_alloc(&fold->arena, sizeof(struct fold_row) + fold->cell_count * sizeof(union fold_cell));
+        fill_top(fold, fold->top[fold->top_count++], rank.number, row);
+        if (fold->top_count == fold->top_size)
+            for (uint64_t place = fold->top_size / 2; place-- > 0;)
+                sift_down(fold, place);
+    } else if (rank.number > fold->top[0]->rank) {
+        fill_top(fold, fold->top[0], rank.number, row);
+        sift_down(fold, 0);
+    }
+}
+
+static void take_row(struct relation_sink *self, const struct relation_row *row)
+{
+    struct fold *fold = OUTER(self, struct fold, sink);
+
+    if (!has(fold, row))
+        return;
+    for (unsigned i = 0; i < fold->term_count; i++)
+        if (fold->terms[i].kind == TERM_TOP) {
+            take_top(fold, &fold->terms[i], row);
+            return;
+        }
+    count_row(fold, group_of(fold, row), row);
+}
+
+/* ---- SQLite ---- */
+
+static void free_fold(struct fold *fold)
+{
+    map_close(&fold->groups);
+    arena_free(&fold->arena);
+    free(fold->top);
+    free(fold);
+}
+
+static bool parse(struct fold *fold, int argc, const char *const *argv, struct fail *fail)
+{
+    const char *at = argc > 3 ? argv[3] : "", *name = next_word(&fold->arena, &at);
+
+    fold->sink.relation = name != NULL ? catalog_find(&fold->database->catalog, name) : NULL;
+    if (fold->sink.relation == NULL || fold->sink.relation->source >= SOURCE_STREAMS)
+        return fail_set(fail, "a fold needs a relation with rows in time; '%.40s' is none", name ? name : "");
+    for (int i = 4; i < argc; i++)
+        if (!parse_term(fold, argv[i], fail))
+            return false;
+    return check_terms(fold, fail);
+}
+
+static char *declaration(struct fold *fold)
+{
+    sqlite3_str *sql = sqlite3_str_new(fold->database->sqlite);
+
+    sqlite3_str_appendall(sql, "CREATE TABLE x");
+    for (unsigned i = 0, cells = 0; i < fold->term_count; i++)
+        if (fold->terms[i].kind != TERM_WHERE && fold->terms[i].kind != TERM_TOP)
+            sqlite3_str_appendf(sql, "%c\"%w\"", cells++ == 0 ? '(' : ',', fold->terms[i].name);
+    sqlite3_str_appendall(sql, ")");
+    return sqlite3_str_finish(sql);
+}
+
+static int create_fold(sqlite3 *sqlite, void *data, int argc, const char *const *argv, sqlite3_vtab **made,
+                       char **error)
+{
+    struct database *database = data;
+    struct fold *fold = alloc_zero(1, sizeof(*fold));
+    struct fail fail;
+    char *sql;
+    int status;
+
+    fold->database = database;
+    fold->sink.take = take_row;
+    map_open(&fold->groups, 0);
+    if (!parse(fold, argc, argv, &fail)) {
+        *error = sqlite3_mprintf("%s", fail.text);
+        free_fold(fold);
+        return SQLITE_ERROR;
+    }
+    fold->groups.value_size = sizeof(struct fold_row) + fold->cell_count * sizeof(union fold_cell);
+    fold->groups.limit = MAP_DISTRIBUTIONS_MAX;
+    fold->top = fold->top_size > 0 ? alloc_zero(fold->top_size, sizeof(fold->top[0])) : NULL;
+    sql = declaration(fold);
+    status = sql != NULL ? sqlite3_declare_vtab(sqlite, sql) : SQLITE_NOMEM;
+    sqlite3_free(sql);
+    if (status != SQLITE_OK) {
+        free_fold(fold);
+        return status;
+    }
+    fold->next = database->folds;
+    database->folds = fold;
+    *made = &fold->base;
+    return SQLITE_OK;
+}
+
+static int drop_fold(sqlite3_vtab *base)
+{
+    struct fold *fold = (struct fold *)(void *)base;
+    struct fold **link = &fold->database->folds;
+
+    while (*link != fold)
+        link = &(*link)->next;
+    *link = fold->next;
+    free_fold(fold);
+    return SQLITE_OK;
+}
+
+static int plan_fold(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    info->estimatedCost = info->estimatedRows = 1000;
+    return SQLITE_OK;
+}
+
+struct fold_cursor {
+    sqlite3_vtab_cursor base; /* first: SQLite's */
+    uint64_t at;
+};
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
+{
+    struct fold_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+    if (cursor == NULL)
+        return SQLITE_NOMEM;
+    *cursor = (struct fold_cursor){.at = 0};
+    *made = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int compare_top(const void *left, const void *right)
+{
+    const struct fold_row *a = *(struct fold_row *const *)left, *b = *(struct fold_row *const *)right;
+
+    return a->rank != b->rank ? (a->rank < b->rank ? 1 : -1) : (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+static int begin_rows(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+{
+    struct fold *fold = (struct fold *)(void *)base->pVtab;
+
+    ((struct fold_cursor *)(void *)base)->at = 0;
+    if (database_final(fold->database) == NULL)
+        return SQLITE_INTERRUPT;
+    if (!fold->is_sorted && fold->top_count > 1)
+        qsort(fold->top, fold->top_count, sizeof(fold->top[0]), compare_top);
+    fold->is_sorted = true;
+    return SQLITE_OK;
+}
+
+static int next_row(sqlite3_vtab_cursor *base)
+{
+    ((struct fold_cursor *)(void *)base)->at++;
+    return SQLITE_OK;
+}
+
+static int is_at_end(sqlite3_vtab_cursor *base)
+{
+    const struct fold *fold = (struct fold *)(void *)base->pVtab;
+
+    return ((struct fold_cursor *)(void *)base)->at >=
+           (fold->top != NULL ? fold->top_count : map_total(&fold->groups));
+}
+
+/* Times become nanoseconds, sums and distributions stay in ticks. */
+static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    struct fold *fold = (struct fold *)(void *)base->pVtab;
+    uint64_t at = ((struct fold_cursor *)(void *)base)->at;
+    const struct fold_row *row =
+        fold->top != NULL ? fold->top[at] : (const void *)map_entry(&fold->groups, at)->value;
+
+    for (unsigned i = 0; i < fold->term_count; i++) {
+        const struct fold_term *term = &fold->terms[i];
+
+        if (term->kind == TERM_WHERE || term->kind == TERM_TOP || (int)term->cell != column)
+            continue;
+        if (term->kind == TERM_SPREAD)
+            result_holder(fold->database, context, row->cells[column].holder);
+        else
+            result_value(context,
+                         value_plain(&fold->database->source.trace->schema, row->cells[column].value));
+    }
+    return SQLITE_OK;
+}
+
+static int row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
+{
+    *number = (sqlite3_int64)((struct fold_cursor *)(void *)base)->at;
+    return SQLITE_OK;
+}
+
+int folds_register(struct database *database)
+{
+    static const sqlite3_module module = {.xCreate = create_fold,
+                                          .xConnect = create_fold,
+                                          .xBestIndex = plan_fold,
+                                          .xDisconnect = drop_fold,
+                                          .xDestroy = drop_fold,
+                                          .xOpen = open_cursor,
+                                          .xClose = close_cursor,
+                                          .xFilter = begin_rows,
+                                          .xNext = next_row,
+                                          .xEof = is_at_end,
+                                          .xColumn = column_value,
+                                          .xRowid = row_number};
+
+    return sqlite3_create_module(database->sqlite, "fold", &module, database);
+}
+
+void folds_add(struct database *database, struct relations *relations)
+{
+    for (struct fold *fold = database->folds; fold != NULL; fold = fold->next)
+        if (!fold->is_filled)
+            relations_add(relations, &fold->sink);
+}
+
+void folds_filled(struct database *database)
+{
+    for (struct fold *fold = database->folds; fold != NULL; fold = fold->next)
+        fold->is_filled = true;
+}
+
+bool folds_wait(const struct database *database)
+{
+    const struct fold *fold = database->folds;
+
+    while (fold != NULL && fold->is_filled)
+        fold = fold->next;
+    return fold != NULL;
+}

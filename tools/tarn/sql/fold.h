@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fold.h - the virtual table `fold`: groups of rows of a relation, counted while the trace is read.
+ *
+ *   CREATE VIRTUAL TABLE use USING fold(activity, where kind = syscall, by detail, by utid, keep name,
+ *                                       count, sum self_dur, sum is_error as errors, spread dur as whole
+ * unless is_cut)
+ *
+ * SQLite would sort all rows to group them, and read the trace once for each table. Folds use a hash table,
+ * and one walk fills all of them. The terms:
+ *
+ *   where COLUMN = WORD    rows with this value; several terms must all hold. WORD is :OPTION for the value
+ * of where COLUMN glob WORD an option; a term whose option is not given holds where COLUMN in WORD WORD... by
+ * COLUMN              one group for each value; at most three keep COLUMN            its value in the first
+ * row of the group count                  number of rows sum COLUMN             durations add up in the
+ * clock's ticks: ns() converts them max COLUMN             the largest value, of a duration in ticks, too
+ *   spread COLUMN          the distribution of a duration, for percentile(), mean(), together()
+ *   top N COLUMN           no groups: the N rows with the largest values, largest first, with the columns
+ * that are kept
+ *
+ * sum, max, spread and top may end in `unless COLUMN`: rows where that is 0. `as NAME` names a column. Memory
+ * is limited (map.h): the rest is one group whose `by` columns are NULL.
+ */
+#ifndef TARN_FOLD_H
+#define TARN_FOLD_H
+
+#include <tools/tarn/sql/database.h>
+
+#define FOLD_TERMS 24u
+#define FOLD_KEYS  3u
+#define FOLD_WORDS 8u
+
+enum fold_term_kind { TERM_WHERE, TERM_BY, TERM_KEEP, TERM_COUNT, TERM_SUM, TERM_MAX, TERM_SPREAD, TERM_TOP };
+
+struct fold_term {
+    enum fold_term_kind kind;
+    const struct relation_column *column; /* NULL: TERM_COUNT */
+    const struct relation_column *unless; /* or NULL */
+    const char *name;
+    const char *words[FOLD_WORDS]; /* of TERM_WHERE */
+    unsigned word_count;
+    bool is_glob;
+    unsigned cell; /* place in a row; TERM_WHERE and TERM_TOP have none */
+};
+
+union fold_cell {
+    struct value value; /* its text is in the fold's arena */
+    struct holder *holder;
+};
+
+struct fold_row {
+    bool is_used;
+    uint64_t rank, begin; /* of TERM_TOP */
+    union fold_cell cells[];
+};
+
+struct fold {
+    sqlite3_vtab base; /* first: SQLite's */
+    struct relation_sink sink;
+    struct database *database;
+    struct fold *next;
+    struct fold_term terms[FOLD_TERMS];
+    unsigned term_count, cell_count;
+    struct map groups;
+    struct fold_row **top; /* a heap with the smallest rank first */
+    uint64_t top_size, top_count;
+    struct arena arena;
+    bool is_filled, is_sorted;
+};
+
+#endif

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * functions.c - functions of SQL that relations need (database.h).
+ *
+ *   percentile(X, P)    the value that P percent of X do not exceed; 0 and 100: the smallest and largest
+ *   mean(X), together(X)   the mean; the whole distribution, for histogram()
+ *   ns(X)               ticks as nanoseconds
+ *   since_start(TS)     a time as nanoseconds since the start of the trace
+ *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'base'])
+ *   error_text(RESULT), irq_name(NUMBER), process_name(PID), thread_name(UTID), thread_tid(UTID),
+ * thread_pid(UTID)
+ *
+ * X is a number, or the distribution that a fold counted (fold.h): a blob that names a holder. A number's
+ * distribution is exact to 1/64. Table-valued functions are histogram(X) and interval_intersect(QUERY,
+ * QUERY): the times that two lists of intervals have in common. Each query returns ts, dur, and optionally a
+ * key; intervals with different keys do not meet, and those of one list and key must not overlap.
+ */
+#include <stdio.h>
+#include <tarn/error.h>
+#include <tools/tarn/sql/database.h>
+#include <tools/tarn/symbols/symbols.h>
+
+/* ---- distributions ---- */
+
+#define HOLDER_MAGIC "tarn:holder"
+struct holder_blob {
+    char magic[12];
+    uint32_t number;
+};
+
+static void put_holder(struct database *database, struct holder *holder)
+{
+    if (holder->number != 0)
+        return;
+    if (database->holder_count == database->holder_size)
+        database->holders = array_grow(database->holders, database->holder_count, &database->holder_size,
+                                       sizeof(database->holders[0]));
+    database->holders[database->holder_count++] = holder;
+    holder->number = (uint32_t)database->holder_count;
+}
+
+void result_holder(struct database *database, sqlite3_context *context, struct holder *holder)
+{
+    struct holder_blob blob = {.magic = HOLDER_MAGIC};
+
+    put_holder(database, holder);
+    blob.number = holder->number;
+    sqlite3_result_blob(context, &blob, sizeof(blob), SQLITE_TRANSIENT);
+}
+
+static struct holder *holder_of(const struct database *database, sqlite3_value *value)
+{
+    struct holder_blob blob = {.number = 0};
+
+    if (sqlite3_value_type(value) == SQLITE_BLOB && sqlite3_value_bytes(value) == sizeof(blob))
+        memcpy(&blob, sqlite3_value_blob(value), sizeof(blob));
+    return memcmp(blob.magic, HOLDER_MAGIC, sizeof(blob.magic)) == 0 && blob.number > 0 &&
+                   blob.number <= database->holder_count
+               ? database->holders[blob.number - 1]
+               : NULL;
+}
+
+/* What an aggregate has met so far: only ONE, or all of it in `holder`. */
+struct gathered {
+    const struct holder *one;
+    struct holder holder;
+    struct arena arena;
+    double part;
+};
+
+static void merge(struct gathered *gathered, const struct holder *holder)
+{
+    gathered->holder.is_ticks |= holder->is_ticks;
+    distribution_merge(&gathered->holder.distribution, &gathered->arena, &holder->distribution);
+}
+
+static void gather(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const struct database *database = sqlite3_user_data(context);
+    struct gathered *gathered = sqlite3_aggregate_context(context, sizeof(*gathered));
+    const struct holder *holder = holder_of(database, argv[0]);
+
+    if (gathered == NULL)
+        return;
+    gathered->part = argc > 1 ? sqlite3_value_double(argv[1]) / 100 : 0;
+    if (holder != NULL && gathered->one == NULL && gathered->holder.distribution.count == 0) {
+        gathered->one = holder;
+        return;
+    }
+    if (gathered->one != NULL)
+        merge(gathered, gathered->one);
+    gathered->one = NULL;
+    if (holder != NULL) {
+        merge(gathered, holder);
+    } else if (sqlite3_value_numeric_type(argv[0]) == SQLITE_INTEGER ||
+               sqlite3_value_numeric_type(argv[0]) == SQLITE_FLOAT) {
+        sqlite3_int64 value = sqlite3_value_int64(argv[0]);
+
+        distribution_add(&gathered->holder.distribution, &gathered->arena, value > 0 ? (uint64_t)value : 0);
+    }
+}
+
+static void result_amount(sqlite3_context *context, const struct holder *holder, uint64_t amount)
+{
+    const struct database *database = sqlite3_user_data(context);
+
+    if (holder->distribution.count != 0)
+        sqlite3_result_int64(
+            context, (sqlite3_int64)(holder->is_ticks ? ticks_to_ns(&database->source.trace->schema, amount)
+                                                      : amount));
+}
+
+/* Returns what was met; the caller frees the arena of *GATHERED. */
+static const struct holder *all_gathered(sqlite3_context *context, struct gathered **gathered)
+{
+    static struct gathered none;
+
+    *gathered = sqlite3_aggregate_context(context, 0);
+    if (*gathered == NULL)
+        *gathered = &none;
+    return (*gathered)->one != NULL ? (*gathered)->one : &(*gathered)->holder;
+}
+
+static void end_percentile(sqlite3_context *context)
+{
+    struct gathered *gathered;
+    const struct holder *holder = all_gathered(context, &gathered);
+    const struct distribution *distribution = &holder->distribution;
+
+    result_amount(context, holder,
+                  gathered->part <= 0   ? distribution->min
+                  : gathered->part >= 1 ? distribution->max
+                                        : distribution_percentile(distribution, gathered->part));
+    arena_free(&gathered->arena);
+}
+
+static void end_mean(sqlite3_context *context)
+{
+    struct gathered *gathered;
+    const struct holder *holder = all_gathered(context, &gathered);
+    const struct distribution *distribution = &holder->distribution;
+
+    result_amount(context, holder, distribution->count != 0 ? distribution->total / distribution->count : 0);
+    arena_free(&gathered->arena);
+}
+
+static void end_together(sqlite3_context *context)
+{
+    struct database *database = sqlite3_user_data(context);
+    struct gathered *gathered;
+    const struct holder *all = all_gathered(context, &gathered);
+    struct holder *holder = arena_alloc(&database->arena, sizeof(*holder));
+
+    holder->is_ticks = all->is_ticks;
+    distribution_merge(&holder->distribution, &database->arena, &all->distribution);
+    arena_free(&gathered->arena);
+    result_holder(database, context, holder);
+}
+
+/* ---- functions of one row ---- */
+
+static void to_ns(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const struct database *database = sqlite3_user_data(context);
+    sqlite3_int64 ticks = sqlite3_value_int64(argv[0]);
+
+    if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
+        sqlite3_result_int64(context, (sqlite3_int64)ticks_to_ns(&database->source.trace->schema,
+                                                                 ticks > 0 ? (uint64_t)ticks : 0));
+}
+
+static void since_start(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const struct trace *trace = ((const struct database *)sqlite3_user_data(context))->source.trace;
+    sqlite3_int64 ns = sqlite3_value_int64(argv[0]) - schema_ns(&trace->schema, trace->begin);
+
+    if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
+        sqlite3_result_int64(context, ns > 0 ? ns : 0);
+}
+
+static void result_text(sqlite3_context *context, const char *text)
+{
+    if (text != NULL)
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+}
+
+static void at_symbol(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    struct database *database = sqlite3_user_data(context);
+    struct relations *relations = database_final(database);
+    const char *what = argc > 2 ? (const char *)sqlite3_value_text(argv[2]) : NULL;
+    uint64_t address = (uint64_t)sqlite3_value_int64(argv[1]);
+    const struct executable *executable;
+    const struct symbol *symbol;
+    char text[SYMBOL_NAME_BYTES];
+
+    if (relations == NULL)
+        return;
+    executable = executables_find(&relations->analysis->model->executables,
+                                  (uint32_t)sqlite3_value_int64(argv[0]), address);
+    symbol =
+        database->source.symbols != NULL ? symbols_find(database->source.symbols, executable, address) : NULL;
+    if (what == NULL) {
+        snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+        result_text(context, symbol != NULL ? symbol_name(symbol, address, text) : text);
+    } else if (strcmp(what, "file") == 0) {
+        result_text(context, executable != NULL ? executable->path : NULL);
+    } else if (strcmp(what, "base") == 0) {
+        sqlite3_result_int64(context, executable != NULL ? (sqlite3_int64)executable->base : 0);
+    } else if (symbol != NULL && symbol->function != NULL) {
+        snprintf(text, sizeof(text), "%s:%u", symbol->file != NULL ? symbol->file : "", symbol->line);
+        result_text(context, strcmp(what, "source") != 0 ? symbol->function
+                             : symbol->file != NULL      ? text
+                                                         : NULL);
+    }
+}
+
+static void to_error(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    const struct database *database = sqlite3_user_data(context);
+
+    if (sqlite3_value_type(argv[0]) == SQLITE_INTEGER &&
+        schema_other_system(&database->source.trace->schema) == NULL)
+        result_text(context, tarn_error_text(sqlite3_value_int64(argv[0])));
+}
+
+static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv, char what)
+{
+    struct relations *relations = database_final(sqlite3_user_data(context));
+    sqlite3_int64 number = sqlite3_value_int64(argv[0]);
+    const struct model *model;
+
+    if (relations == NULL || sqlite3_value_type(argv[0]) != SQLITE_INTEGER)
+        return;
+    model = relations->analysis->model;
+    if (what == 'p')
+        result_text(context, analysis_process_name(relations->analysis, (uint32_t)number));
+    else if (what == 'i')
+        result_text(context, model_irq_name(model, (uint32_t)number));
+    else if (number < 0 || number >= model->thread_count || model->threads[number] == NULL)
+        return;
+    else if (what == 'T')
+        sqlite3_result_int64(context, model->threads[number]->tid);
+    else if (what == 'P')
+        sqlite3_result_int64(context, model->threads[number]->pid);
+    else
+        result_text(context, analysis_thread_name(relations->analysis, model->threads[number]));
+}
+
+static void to_process_name(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    to_name(context, argc, argv, 'p');
+}
+
+static void to_irq_name(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    to_name(context, argc, argv, 'i');
+}
+
+static void to_tid(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    to_name(context, argc, argv, 'T');
+}
+
+static void to_pid(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    to_name(context, argc, argv, 'P');
+}
+
+static void to_thread_name(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    to_name(context, argc, argv, 't');
+}
+
+/* ---- table-valued functions: they fill all rows when they are called ---- */
+
+#define TVF_COLUMNS 8u
+
+struct tvf_row {
+    const char *text; /* of the first column, if it has one */
+    sqlite3_int64 numbers[TVF_COLUMNS];
+    double reals[TVF_COLUMNS];
+};
+
+struct tvf_cursor {
+    sqlite3_vtab_cursor base; /* first: SQLite's */
+    struct tvf_row *rows;
+    size_t count, size, at;
+    struct arena arena;
+};
+
+struct tvf {
+    const char *declaration;
+    unsigned columns, arguments; /* `columns` before the hidden arguments */
+    const char *kinds;           /* of the columns: t, i, r */
+    int (*fill)(struct database *database, struct tvf_cursor *cursor, sqlite3_value **argv, char **error);
+    struct database *database;
+};
+
+struct tvf_table {
+    sqlite3_vtab base; /* first: SQLite's */
+    const struct tvf *tvf;
+};
+
+static struct tvf_row *add_row(struct tvf_cursor *cursor)
+{
+    if (cursor->count == cursor->size)
+        cursor->rows = array_grow(cursor->rows, cursor->count, &cursor->size, sizeof(cursor->rows[0]));
+    cursor->rows[cursor->count] = (struct tvf_row){.text = NULL};
+    return &cursor->rows[cursor->count++];
+}
+
+static int fill_histogram(struct database *database, struct tvf_cursor *cursor, sqlite3_value **argv,
+                          char **error)
+{
+    static const struct schema in_ns = {.clock_freq = 1000000000};
+    const struct holder *holder = holder_of(database, argv[0]);
+    struct table table = HISTOGRAM_TABLE("histogram", "");
+
+    if (holder == NULL) {
+        *error = sqlite3_mprintf("histogram() needs a distribution: together(X)");
+        return SQLITE_ERROR;
+    }
+    distribution_histogram(&holder->distribution, holder->is_ticks ? &database->source.trace->schema : &in_ns,
+                           &table);
+    for (size_t i = 0; i < table.count; i++) {
+        struct tvf_row *row = add_row(cursor);
+
+        row->text = arena_string(&cursor->arena, table.rows[i]->name, strlen(table.rows[i]->name));
+        for (unsigned c = 0; c < table.column_count; c++) {
+            row->numbers[c + 1] = (sqlite3_int64)table.rows[i]->cells[c].count;
+            row->reals[c + 1] = table.rows[i]->cells[c].real;
+        }
+    }
+    table_free(&table);
+    return SQLITE_OK;
+}
+
+struct interval {
+    sqlite3_int64 begin, end, key;
+};
+
+static int compare_intervals(const void *left, const void *right)
+{
+    const struct interval *a = left, *b = right;
+
+    return a->key != b->key ? (a->key > b->key) - (a->key < b->key)
+                            : (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+/* Returns the number of intervals in *LIST, which the caller frees; -1: *ERROR. */
+static ssize_t read_intervals(struct database *database, sqlite3_value *query, struct interval **list,
+                              char **error)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *sql = (const char *)sqlite3_value_text(query);
+    size_t count = 0, size = 0;
+    int status = sql != NULL ? sqlite3_prepare_v2(database->sqlite, sql, -1, &statement, NULL) : SQLITE_ERROR;
+
+    *list = NULL;
+    if (status != SQLITE_OK || sqlite3_column_count(statement) < 2) {
+        *error = sqlite3_mprintf(
+            "interval_intersect() needs two queries that return ts, dur and perhaps a key: %s",
+            sqlite3_errmsg(database->sqlite));
+        sqlite3_finalize(statement);
+        return -1;
+    }
+    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+        sqlite3_int64 begin = sqlite3_column_int64(statement, 0);
+
+        if (count == size)
+            *list = array_grow(*list, count, &size, sizeof(**list));
+        (*list)[count++] =
+            (struct interval){begin, begin + sqlite3_column_int64(statement, 1),
+                              sqlite3_column_count(statement) > 2 ? sqlite3_column_int64(statement, 2) : 0};
+    }
+    sqlite3_finalize(statement);
+    if (count > 0)
+        qsort(*list, count, sizeof(**list), compare_intervals);
+    for (size_t i = 1; i < count && status == SQLITE_DONE; i++)
+        if ((*list)[i - 1].key == (*list)[i].key && (*list)[i - 1].end > (*list)[i].begin) {
+            *error =
+                sqlite3_mprintf("interval_intersect(): two intervals of one query and key overlap at %lld",
+                                (long long)(*list)[i].begin);
+            status = SQLITE_ERROR;
+        }
+    if (status != SQLITE_DONE && *error == NULL)
+        *error = sqlite3_mprintf("%s", sqlite3_errmsg(database->sqlite));
+    return status == SQLITE_DONE ? (ssize_t)count : -1;
+}
+
+static int fill_intersections(struct database *database, struct tvf_cursor *cursor, sqlite3_value **argv,
+                              char **error)
+{
+    struct interval *left, *right = NULL;
+    ssize_t left_count = read_intervals(database, argv[0], &left, error);
+    ssize_t right_count = left_count >= 0 ? read_intervals(database, argv[1], &right, error) : -1;
+
+    for (ssize_t a = 0, b = 0; right_count >= 0 && a < left_count && b < right_count;) {
+        sqlite3_int64 begin = left[a].begin > right[b].begin ? left[a].begin : right[b].begin;
+        sqlite3_int64 end = left[a].end < right[b].end ? left[a].end : right[b].end;
+
+        if (left[a].key != right[b].key) {
+            *(left[a].key < right[b].key ? &a : &b) += 1;
+            continue;
+        }
+        if (begin < end) {
+            struct tvf_row *row = add_row(cursor);
+
+            row->numbers[0] = begin;
+            row->numbers[1] = end - begin;
+            row->numbers[2] = left[a].key;
+            row->numbers[3] = left[a].begin;
+            row->numbers[4] = right[b].begin;
+        }
+        *(left[a].end < right[b].end ? &a : &b) += 1;
+    }
+    free(left);
+    free(right);
+    return right_count >= 0 ? SQLITE_OK : SQLITE_ERROR;
+}
+
+static int connect_tvf(sqlite3 *sqlite, void *data, int argc, const char *const *argv, sqlite3_vtab **made,
+                       char **error)
+{
+    const struct tvf *tvf = data;
+    struct tvf_table *table = sqlite3_malloc(sizeof(*table));
+    int status = table != NULL ? sqlite3_declare_vtab(sqlite, tvf->declaration) : SQLITE_NOMEM;
+
+    if (status != SQLITE_OK) {
+        sqlite3_free(table);
+        return status;
+    }
+    *table = (struct tvf_table){.tvf = tvf};
+    *made = &table->base;
+    return SQLITE_OK;
+}
+
+static int disconnect_tvf(sqlite3_vtab *base)
+{
+    sqlite3_free(base);
+    return SQLITE_OK;
+}
+
+static int plan_tvf(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    const struct tvf *tvf = ((struct tvf_table *)(void *)base)->tvf;
+    unsigned given = 0;
+
+    for (int i = 0; i < info->nConstraint; i++) {
+        const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+        if (constraint->iColumn < (int)tvf->columns || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ ||
+            !constraint->usable)
+            continue;
+        info->aConstraintUsage[i].argvIndex = constraint->iColumn - (int)tvf->columns + 1;
+        info->aConstraintUsage[i].omit = 1;
+        given++;
+    }
+    info->estimatedCost = info->estimatedRows = 1000;
+    return given == tvf->arguments ? SQLITE_OK : SQLITE_CONSTRAINT;
+}
+
+static int open_tvf(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
+{
+    struct tvf_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+    if (cursor == NULL)
+        return SQLITE_NOMEM;
+    *cursor = (struct tvf_cursor){.at = 0};
+    *made = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int close_tvf(sqlite3_vtab_cursor *base)
+{
+    struct tvf_cursor *cursor = (struct tvf_cursor *)(void *)base;
+
+    free(cursor->rows);
+    arena_free(&cursor->arena);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int begin_tvf(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+{
+    struct tvf_cursor *cursor = (struct tvf_cursor *)(void *)base;
+    const struct tvf *tvf = ((struct tvf_table *)(void *)base->pVtab)->tvf;
+    char *error = NULL;
+    int status;
+
+    cursor->count = cursor->at = 0;
+    status = tvf->fill(tvf->database, cursor, argv, &error);
+    base->pVtab->zErrMsg = error;
+    return status;
+}
+
+static int next_of_tvf(sqlite3_vtab_cursor *base)
+{
+    ((struct tvf_cursor *)(void *)base)->at++;
+    return SQLITE_OK;
+}
+
+static int end_of_tvf(sqlite3_vtab_cursor *base)
+{
+    const struct tvf_cursor *cursor = (struct tvf_cursor *)(void *)base;
+
+    return cursor->at >= cursor->count;
+}
+
+static int column_of_tvf(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct tvf_cursor *cursor = (struct tvf_cursor *)(void *)base;
+    const struct tvf *tvf = ((struct tvf_table *)(void *)base->pVtab)->tvf;
+
+    if (column >= (int)tvf->columns)
+        return SQLITE_OK;
+    if (tvf->kinds[column] == 't')
+        result_text(context, cursor->rows[cursor->at].text);
+    else if (tvf->kinds[column] == 'r')
+        sqlite3_result_double(context, cursor->rows[cursor->at].reals[column]);
+    else
+        sqlite3_result_int64(context, cursor->rows[cursor->at].numbers[column]);
+    return SQLITE_OK;
+}
+
+static int row_of_tvf(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
+{
+    *number = (sqlite3_int64)((struct tvf_cursor *)(void *)base)->at;
+    return SQLITE_OK;
+}
+
+static int register_tvf(struct database *database, const char *name, struct tvf tvf)
+{
+    static const sqlite3_module module = {.xConnect = connect_tvf,
+                                          .xBestIndex = plan_tvf,
+                                          .xDisconnect = disconnect_tvf,
+                                          .xOpen = open_tvf,
+                                          .xClose = close_tvf,
+                                          .xFilter = begin_tvf,
+                                          .xNext = next_of_tvf,
+                                          .xEof = end_of_tvf,
+                                          .xColumn = column_of_tvf,
+                                          .xRowid = row_of_tvf};
+    struct tvf *kept = arena_alloc(&database->arena, sizeof(*kept));
+
+    *kept = tvf;
+    kept->database = database;
+    return sqlite3_create_module(database->sqlite, name, &module, kept);
+}
+
+int functions_register(struct database *database)
+{
+    static const struct {
+        const char *name;
+        int arguments;
+        void (*call)(sqlite3_context *context, int argc, sqlite3_value **argv);
+        void (*end)(sqlite3_context *context);
+    } functions[] = {
+        {"percentile", 2, gather, end_percentile},
+        {"mean", 1, gather, end_mean},
+        {"together", 1, gather, end_together},
+        {"ns", 1, to_ns, NULL},
+        {"since_start", 1, since_start, NULL},
+        {"symbol", 2, at_symbol, NULL},
+        {"symbol", 3, at_symbol, NULL},
+        {"error_text", 1, to_error, NULL},
+        {"irq_name", 1, to_irq_name, NULL},
+        {"process_name", 1, to_process_name, NULL},
+        {"thread_name", 1, to_thread_name, NULL},
+        {"thread_tid", 1, to_tid, NULL},
+        {"thread_pid", 1, to_pid, NULL},
+    };
+    int status = SQLITE_OK;
+
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && status == SQLITE_OK; i++) {
+        bool adds = functions[i].end != NULL;
+
+        status = sqlite3_create_function(database->sqlite, functions[i].name, functions[i].arguments,
+                                         SQLITE_UTF8, database, adds ? NULL : functions[i].call,
+                                         adds ? functions[i].call : NULL, functions[i].end);
+    }
+    if (status == SQLITE_OK)
+        status = register_tvf(
+            database, "histogram",
+            (struct tvf){"CREATE TABLE x(name, from_ns, to_ns, count, percent, percent_up_to, bar, "
+                         "spread HIDDEN)",
+                         7, 1, "tiiirri", fill_histogram, NULL});
+    if (status == SQLITE_OK)
+        status =
+            register_tvf(database, "interval_intersect",
+                         (struct tvf){"CREATE TABLE x(ts, dur, key, left_ts, right_ts, left_query HIDDEN, "
+                                      "right_query HIDDEN)",
+                                      5, 2, "iiiii", fill_intersections, NULL});
+    return status;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* view.c - analyses that are written in SQL; see view.h. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <tools/tarn/options.h>
+#include <tools/tarn/sql/database.h>
+#include <tools/tarn/sql/view.h>
+
+#define OPTIONS_MAX    8u
+#define TABLES_MAX     24u
+#define STATEMENTS_MAX (TABLES_MAX + 8u)
+#define DEFINES_MAX    64u
+#define DIRECTIVE      "--: "
+
+struct define {
+    char *name;
+    struct buffer text;
+};
+
+/* A part of the file: what runs before the walk, a table's SELECT, or the note's. */
+struct statement {
+    struct table *table; /* NULL: before the walk */
+    const char *tables;  /* before the walk: run only for one of these tables; NULL: always */
+    bool is_note;
+    struct buffer sql;
+};
+
+struct sql_kind {
+    struct analysis_kind kind; /* first */
+    struct command_option options[OPTIONS_MAX + 1];
+    struct table tables[TABLES_MAX], totals;
+    struct statement statements[STATEMENTS_MAX];
+    unsigned option_count, table_count, statement_count;
+    struct define defines[DEFINES_MAX];
+    unsigned define_count;
+};
+
+struct sql_state {
+    struct analysis analysis; /* first */
+    const char *options[OPTIONS_MAX];
+    struct database database;
+    bool is_open;
+};
+
+/* ---- the declaration ---- */
+
+static char *copy_text(const char *text, size_t length)
+{
+    return memcpy(alloc_zero(length + 1, 1), text, length);
+}
+
+/* Returns a copy of what precedes MARK, without spaces around it, and moves behind it. */
+static char *cut(const char **at, const char *mark)
+{
+    const char *begin = *at + strspn(*at, " \n");
+    size_t length = strcspn(begin, mark);
+
+    *at = begin + length + (begin[length] != '\0');
+    while (length > 0 && isspace((unsigned char)begin[length - 1]))
+        length--;
+    return copy_text(begin, length);
+}
+
+static const struct buffer *find_define(const struct sql_kind *kind, const char *name, size_t length)
+{
+    for (unsigned i = 0; i < kind->define_count; i++)
+        if (strlen(kind->defines[i].name) == length && memcmp(kind->defines[i].name, name, length) == 0)
+            return &kind->defines[i].text;
+    return NULL;
+}
+
+/* Adds TEXT; $NAME stands for what is defined. */
+static bool add_expanded(const struct sql_kind *kind, struct buffer *to, const char *text, size_t length,
+                         struct fail *fail)
+{
+    for (size_t i = 0; i < length; i++) {
+        size_t name = 0;
+        const struct buffer *define;
+
+        while (text[i] == '$' && i + 1 + name < length &&
+               (isalnum((unsigned char)text[i + 1 + name]) || text[i + 1 + name] == '_'))
+            name++;
+        if (name == 0) {
+            buffer_add(to, &text[i], 1);
+            continue;
+        }
+        define = find_define(kind, &text[i + 1], name);
+        if (define == NULL)
+            return fail_set(fail, "$%.*s is not defined", (int)name, &text[i + 1]);
+        buffer_add(to, define->bytes, define->used);
+        i += name;
+    }
+    return true;
+}
+
+static const struct {
+    const char *word;
+    struct table_column column;
+} column_kinds[] = {
+    {"count", COUNT_COLUMN(NULL)},   {"time", TIME_COLUMN(NULL)},     {"id", NUMBER_COLUMN(NULL)},
+    {"signed", SIGNED_COLUMN(NULL)}, {"hex", HEX_COLUMN(NULL)},       {"when", WHEN_COLUMN(NULL)},
+    {"text", TEXT_COLUMN(NULL)},     {"key", TEXT_KEY(NULL)},         {"one", TIME_OF_ONE(NULL)},
+    {"max", TIME_LARGEST(NULL)},     {"min", TIME_SMALLEST(NULL)},    {"real0", REAL_COLUMN(NULL, 0)},
+    {"real1", REAL_COLUMN(NULL, 1)}, {"real2", REAL_COLUMN(NULL, 2)}, {"mean1", MEAN_COLUMN(NULL, 1)},
+    {"mean2", MEAN_COLUMN(NULL, 2)},
+};
+
+static bool parse_column(struct table_column *column, const char *text, struct fail *fail)
+{
+    const char *at = text;
+    char *key = cut(&at, ":"), *word = cut(&at, ",");
+    bool is_time = strlen(key) > 3 && strcmp(key + strlen(key) - 3, "_ns") == 0;
+    const char *wanted = *word != '\0' ? word : is_time ? "time" : "count";
+    bool ok = false;
+
+    for (size_t i = 0; i < sizeof(column_kinds) / sizeof(column_kinds[0]) && !ok; i++)
+        if (strcmp(column_kinds[i].word, wanted) == 0) {
+            *column = column_kinds[i].column;
+            column->key = key;
+            ok = true;
+        }
+    if (!ok)
+        fail_set(fail, "column '%.40s': there is no kind '%.20s'", key, wanted);
+    free(word);
+    return ok;
+}
+
+static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *fail)
+{
+    struct statement *statement = &kind->statements[kind->statement_count - 1];
+    struct table_column *columns;
+    struct buffer list = {0};
+    bool ok = true;
+
+    if (statement->table == NULL)
+        return fail_set(fail, "columns without a table");
+    if (strcmp(text, "histogram") == 0) {
+        statement->table->columns = histogram_columns;
+        statement->table->column_count = 6;
+        return true;
+    }
+    columns = alloc_zero(TABLE_COLUMNS_MAX, sizeof(*columns));
+    ok = add_expanded(kind, &list, text, strlen(text), fail);
+    buffer_add(&list, "", 1);
+    for (const char *at = (const char *)list.bytes; ok && *at != '\0';) {
+        char *column = cut(&at, ",");
+
+        ok = statement->table->column_count < TABLE_COLUMNS_MAX ||
+             fail_set(fail, "table '%.40s' has too many columns", statement->table->key);
+        ok = ok && parse_column(&columns[statement->table->column_count++], column, fail);
+        free(column);
+    }
+    free(list.bytes);
+    statement->table->columns = columns;
+    return ok;
+}
+
+static bool new_statement(struct sql_kind *kind, struct statement statement, struct fail *fail)
+{
+    if (kind->statement_count == STATEMENTS_MAX)
+        return fail_set(fail, "too many tables");
+    kind->statements[kind->statement_count++] = statement;
+    return true;
+}
+
+/* KEY, HEADING, OTHERS [, by COLUMN] [, extra] [, whole] [, needs OPTION]: TEXT */
+static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fail)
+{
+    const char *at = text;
+    char *head = cut(&at, ":"), *word;
+    struct table table = {.text = cut(&at, ""), .is_wanted = true};
+    bool is_total;
+
+    at = head;
+    table.key = cut(&at, ",");
+    table.heading = cut(&at, ",");
+    table.others = cut(&at, ",");
+    while (*at != '\0') {
+        word = cut(&at, ",");
+        if (strncmp(word, "by ", 3) == 0)
+            table.order = word + 3;
+        else if (strncmp(word, "needs ", 6) == 0)
+            table.needs = word + 6;
+        else if (strcmp(word, "whole") == 0)
+            table.is_whole = true;
+        else if (strcmp(word, "extra") != 0)
+            return fail_set(fail, "table '%.40s': '%.40s' is no property", table.key, word);
+        table.is_extra |= strcmp(word, "extra") == 0 || table.needs != NULL;
+        if (strcmp(word, "extra") == 0 || strcmp(word, "whole") == 0)
+            free(word);
+    }
+    free(head);
+    table.is_wanted = !table.is_extra;
+    is_total = strcmp(table.key, "total") == 0;
+    if (kind->table_count == TABLES_MAX)
+        return fail_set(fail, "more than %u tables", TABLES_MAX);
+    *(is_total ? &kind->totals : &kind->tables[kind->table_count++]) = table;
+    return new_statement(
+        kind, (struct statement){.table = is_total ? &kind->totals : &kind->tables[kind->table_count - 1]},
+        fail);
+}
+
+/* NAME ARGUMENT: TEXT */
+static bool parse_option(struct sql_kind *kind, const char *text, struct fail *fail)
+{
+    const char *at = text;
+
+    if (kind->option_count == OPTIONS_MAX)
+        return fail_set(fail, "more than %u options", OPTIONS_MAX);
+    struct command_option *option = &kind->options[kind->option_count];
+    *option = (struct command_option){.kind = OPTION_TEXT,
+                                      .place = offsetof(struct sql_state, options) +
+                                               kind->option_count++ * sizeof(const char *)};
+    option->name = cut(&at, " ");
+    option->argument = cut(&at, ":");
+    option->text = cut(&at, "");
+    return true;
+}
+
+static bool parse_define(struct sql_kind *kind, const char *text, struct fail *fail)
+{
+    const char *at = text;
+
+    if (kind->define_count == DEFINES_MAX)
+        return fail_set(fail, "more than %u definitions", DEFINES_MAX);
+    kind->defines[kind->define_count].name = cut(&at, " ");
+    return add_expanded(kind, &kind->defines[kind->define_count++].text, at, strlen(at), fail);
+}
+
+static bool parse_directive(struct sql_kind *kind, const char *text, struct fail *fail)
+{
+    const char *at = text;
+    char *word = cut(&at, " ");
+    bool ok = true;
+
+    at += strspn(at, " ");
+    if (strcmp(word, "analysis") == 0) {
+        kind->kind.name = cut(&at, ":");
+        kind->kind.summary = cut(&at, "");
+    } else if (strcmp(word, "option") == 0) {
+        ok = parse_option(kind, at, fail);
+    } else if (strcmp(word, "define") == 0) {
+        ok = parse_define(kind, at, fail);
+    } else if (strcmp(word, "table") == 0) {
+        ok = parse_table(kind, at, fail);
+    } else if (strcmp(word, "columns") == 0) {
+        ok = parse_columns(kind, at, fail);
+    } else if (strcmp(word, "for") == 0) {
+        ok = new_statement(kind, (struct statement){.tables = cut(&at, "")}, fail);
+    } else if (strcmp(word, "note") == 0) {
+        ok = new_statement(kind, (struct statement){.is_note = true}, fail);
+    } else if (strcmp(word, "symbols") == 0) {
+        kind->kind.uses_symbols = true;
+    } else if (strcmp(word, "events") == 0) {
+        kind->kind.chooses_events = true;
+    } else {
+        ok = fail_set(fail, "'%.40s' is no declaration", word);
+    }
+    free(word);
+    return ok;
+}
+
+/* Returns the line at *AT, with the lines that continue a declaration: they begin with `--: ` and a space. */
+static char *next_line(const char **at, const char *end, bool *is_directive)
+{
+    struct buffer line = {0};
+
+    *is_directive =
+        (size_t)(end - *at) >= strlen(DIRECTIVE) && memcmp(*at, DIRECTIVE, strlen(DIRECTIVE)) == 0;
+    *at += *is_directive ? strlen(DIRECTIVE) : 0;
+    do {
+        const char *stop = memchr(*at, '\n', (size_t)(end - *at));
+
+        stop = stop != NULL ? stop : end;
+        buffer_add(&line, *at, (size_t)(stop - *at));
+        *at = stop + (stop < end);
+        if (!*is_directive || (size_t)(end - *at) <= strlen(DIRECTIVE) ||
+            memcmp(*at, DIRECTIVE " ", strlen(DIRECTIVE) + 1) != 0)
+            break;
+        *at += strlen(DIRECTIVE);
+    } while (true);
+    buffer_add(&line, "", 1);
+    return (char *)line.bytes;
+}
+
+static bool parse_file(struct sql_kind *kind, const char *text, size_t length, struct fail *fail)
+{
+    const char *end = text + length;
+    bool ok = true, is_directive;
+
+    while (ok && text < end) {
+        char *line = next_line(&text, end, &is_directive);
+
+        if (is_directive) {
+            ok = parse_directive(kind, line, fail);
+        } else if (strncmp(line, "--", 2) != 0 && *line != '\0') {
+            struct statement *statement = &kind->statements[kind->statement_count - 1];
+
+            ok = add_expanded(kind, &statement->sql, line, strlen(line), fail);
+            buffer_add(&statement->sql, "\n", 1);
+        }
+        free(line);
+    }
+    return ok;
+}
+
+/* ---- the analysis ---- */
+
+static const char *option_of(void *owner, const char *name)
+{
+    const struct sql_state *state = owner;
+    const struct command_option *option = option_find(state->analysis.kind->options, name);
+
+    return option != NULL ? *(const char *const *)(const void *)((const char *)state + option->place) : NULL;
+}
+
+static bool wants_any(const struct analysis *analysis, const char *tables)
+{
+    for (unsigned i = 0; tables != NULL && i < analysis->kind->table_count; i++)
+        if (analysis->tables[i].is_wanted && list_names(tables, analysis->tables[i].key))
+            return true;
+    return tables == NULL;
+}
+
+static bool open_view(struct analysis *analysis, struct fail *fail)
+{
+    struct sql_state *state = (struct sql_state *)analysis;
+    const struct sql_kind *kind = (const struct sql_kind *)analysis->kind;
+    const struct scan_source source = {
+        .trace = analysis->trace, .filter = analysis->filter, .symbols = analysis->symbols};
+
+    state->is_open = true;
+    if (!database_open(&state->database, &source, fail))
+        return false;
+    state->database.option = option_of;
+    state->database.owner = state;
+    database_own(&state->database, analysis);
+    for (unsigned i = 0; i < kind->statement_count; i++) {
+        const struct statement *statement = &kind->statements[i];
+
+        if (statement->table == NULL && !statement->is_note && statement->sql.used > 0 &&
+            wants_any(analysis, statement->tables) &&
+            !database_run(&state->database, (const char *)statement->sql.bytes, fail))
+            return false;
+    }
+    folds_add(&state->database, &state->database.relations);
+    relations_observe(&state->database.relations);
+    return true;
+}
+
+static union table_cell cell_of(struct table *table, const struct table_column *column,
+                                sqlite3_stmt *statement, int at)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, at);
+
+    if (text == NULL)
+        return table_unknown(column);
+    if (column->kind == COLUMN_TEXT)
+        return (union table_cell){.text = table_text(table, text)};
+    if (column->kind == COLUMN_REAL)
+        return (union table_cell){.real = sqlite3_column_double(statement, at)};
+    return (union table_cell){.number = sqlite3_column_int64(statement, at)};
+}
+
+/* The first column is the name; one behind those declared is how far to indent it. */
+static bool fill_row(const struct table *declared, struct table *table, struct table_row *row,
+                     sqlite3_stmt *statement)
+{
+    int columns = sqlite3_column_count(statement);
+
+    if (columns < (int)declared->column_count + 1)
+        return false;
+    for (unsigned c = 0; c < declared->column_count; c++)
+        row->cells[c] = cell_of(table, &declared->columns[c], statement, (int)c + 1);
+    row->indent = columns > (int)declared->column_count + 1
+                      ? (uint32_t)sqlite3_column_int(statement, (int)declared->column_count + 1)
+                      : 0;
+    return true;
+}
+
+static void bind_options(const struct sql_state *state, sqlite3_stmt *statement)
+{
+    for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
+        const char *name = sqlite3_bind_parameter_name(statement, i);
+        const char *value = name != NULL ? option_of((void *)(uintptr_t)state, name + 1) : NULL;
+
+        if (value != NULL)
+            sqlite3_bind_text(statement, i, value, -1, SQLITE_STATIC);
+    }
+}
+
+static void take_row(struct sql_state *state, const struct statement *part, struct table *table,
+                     sqlite3_stmt *statement)
+{
+    struct analysis *analysis = &state->analysis;
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+    struct table_row *row;
+
+    if (part->is_note) {
+        snprintf(analysis->note, sizeof(analysis->note), "%s", text != NULL ? text : "");
+        return;
+    }
+    row = table == &analysis->totals ? analysis->total : table_add(table, text != NULL ? text : "");
+    if (!fill_row(part->table, table, row, statement))
+        snprintf(analysis->note, sizeof(analysis->note), "%s: table '%s' has more columns than its SELECT",
+                 analysis->kind->name, table->key);
+}
+
+static void run_part(struct sql_state *state, const struct statement *part, struct table *table)
+{
+    struct analysis *analysis = &state->analysis;
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(state->database.sqlite, (const char *)part->sql.bytes,
+                                    (int)part->sql.used, &statement, NULL);
+
+    if (status == SQLITE_OK) {
+        bind_options(state, statement);
+        while ((status = sqlite3_step(statement)) == SQLITE_ROW)
+            take_row(state, part, table, statement);
+    }
+    if (status != SQLITE_DONE)
+        snprintf(analysis->note, sizeof(analysis->note), "%s: table '%s': %.150s", analysis->kind->name,
+                 table != NULL ? table->key : "note", sqlite3_errmsg(state->database.sqlite));
+    sqlite3_finalize(statement);
+}
+
+static void finish_view(struct analysis *analysis)
+{
+    struct sql_state *state = (struct sql_state *)analysis;
+    const struct sql_kind *kind = (const struct sql_kind *)analysis->kind;
+
+    relations_finish(&state->database.relations);
+    folds_filled(&state->database);
+    for (unsigned i = 0; i < kind->statement_count; i++) {
+        const struct statement *part = &kind->statements[i];
+        struct table *table = part->table == NULL            ? NULL
+                              : part->table == &kind->totals ? &analysis->totals
+                                                             : &analysis->tables[part->table - kind->tables];
+
+        if (part->is_note || table == &analysis->totals || (table != NULL && table->is_wanted))
+            run_part(state, part, table);
+    }
+}
+
+static void close_view(struct analysis *analysis)
+{
+    struct sql_state *state = (struct sql_state *)analysis;
+
+    if (state->is_open)
+        database_close(&state->database);
+}
+
+const struct analysis_kind *sql_analysis(const char *text, size_t length, const char *shared,
+                                         struct fail *fail)
+{
+    struct sql_kind *kind = alloc_zero(1, sizeof(*kind));
+
+    kind->statement_count = 1; /* what runs before the walk */
+    if ((shared != NULL && !parse_file(kind, shared, strlen(shared), fail)) ||
+        !parse_file(kind, text, length, fail))
+        return NULL;
+    if (kind->kind.name == NULL) {
+        fail_set(fail, "it does not begin with `" DIRECTIVE "analysis NAME: SUMMARY`");
+        return NULL;
+    }
+    for (unsigned i = 0; i < kind->statement_count; i++)
+        if (kind->statements[i].sql.used > 0)
+            buffer_add(&kind->statements[i].sql, "", 1);
+    kind->kind.options = kind->options;
+    kind->kind.tables = kind->tables;
+    kind->kind.table_count = kind->table_count;
+    kind->kind.totals = kind->totals.key != NULL ? &kind->totals : NULL;
+    kind->kind.size = sizeof(struct sql_state);
+    kind->kind.open = open_view;
+    kind->kind.finish = finish_view;
+    kind->kind.close = close_view;
+    return &kind->kind;
+}

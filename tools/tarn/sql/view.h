@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * view.h - analyses that are written in SQL: analysis/NAME.sql, and a user's own in ~/.config/tarn.
+ *
+ * relation/README.md says how to write one. What precedes the first table runs before the walk and makes
+ * folds (sql/fold.h), which count during the walk. Afterwards each SELECT fills its table. So an analysis in
+ * SQL is an analysis like others: it works in a walk that others share, on a growing trace, for a part of
+ * one.
+ */
+#ifndef TARN_SQL_VIEW_H
+#define TARN_SQL_VIEW_H
+
+#include <tools/tarn/analysis/analysis.h>
+
+/* Returns the analysis that TEXT declares, to be kept until the program ends; NULL: FAIL. SHARED has
+ * definitions for all; NULL: none. */
+const struct analysis_kind *sql_analysis(const char *text, size_t length, const char *shared,
+                                         struct fail *fail);
+
+#endif
