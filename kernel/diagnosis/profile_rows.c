@@ -269,8 +269,8 @@ static inline void move_counts(struct trace_profile_row *to, struct trace_profil
         to->least = from->least;
     if (from->greatest > to->greatest)
         to->greatest = from->greatest;
-    for (uint32_t i = trace_profile_bucket(from->least), last = trace_profile_bucket(from->greatest);
-         i <= last; i++) {
+    for (uint32_t i = trace_table_bucket(from->least), last = trace_table_bucket(from->greatest); i <= last;
+         i++) {
         to->times[i] += from->times[i];
         from->times[i] = 0;
     }

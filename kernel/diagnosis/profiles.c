@@ -83,10 +83,9 @@ __attribute__((noinline)) void profile_update_slowly(struct thread *thread, stru
         row->least = elapsed;
     if (elapsed > row->greatest)
         row->greatest = elapsed;
-    row->limit = row->greatest < 1ull << (TRACE_PROFILE_BUCKETS - 1)
-                     ? row->greatest
-                     : (1ull << (TRACE_PROFILE_BUCKETS - 1)) - 1;
-    row->times[trace_profile_bucket(elapsed)]++;
+    row->limit = row->greatest < 1ull << (TRACE_TABLE_BUCKETS - 1) ? row->greatest
+                                                                   : (1ull << (TRACE_TABLE_BUCKETS - 1)) - 1;
+    row->times[trace_table_bucket(elapsed)]++;
     __atomic_store_n(&row->ended, times, __ATOMIC_RELEASE);
 }
 

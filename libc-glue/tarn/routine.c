@@ -195,7 +195,7 @@ void routine_enter(uint32_t context)
 /* `limit`: times up to that are neither the greatest nor in the last bucket. */
 static __attribute__((noinline)) void raise_greatest(struct trace_profile_row *row, uint64_t elapsed)
 {
-    const uint64_t last = (1ull << (TRACE_PROFILE_BUCKETS - 1)) - 1;
+    const uint64_t last = (1ull << (TRACE_TABLE_BUCKETS - 1)) - 1;
     if (elapsed > row->greatest)
         row->greatest = elapsed;
     row->limit = row->greatest < last ? row->greatest : last;
@@ -206,7 +206,7 @@ static inline void count(struct trace_profile_row *row, uint64_t elapsed)
     uint32_t bucket = 63 ^ (uint32_t)__builtin_clzll(elapsed | 1);
     if (__builtin_expect(elapsed > row->limit, 0)) {
         raise_greatest(row, elapsed);
-        bucket = bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1;
+        bucket = bucket < TRACE_TABLE_BUCKETS ? bucket : TRACE_TABLE_BUCKETS - 1;
     }
     if (elapsed < row->least)
         row->least = elapsed;

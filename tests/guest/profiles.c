@@ -84,7 +84,7 @@ static void test_syscalls(void)
     check(own_times(TRACE_ROUTINE_SYSCALL, SYS_null) - before == CALLS, "each system call is counted");
     const struct trace_profile_row *row = tarnprof_find(&profile, TRACE_ROUTINE_SYSCALL, SYS_null, 0);
     uint64_t in_buckets = 0;
-    for (unsigned i = 0; row && i < TRACE_PROFILE_BUCKETS; i++)
+    for (unsigned i = 0; row && i < TRACE_TABLE_BUCKETS; i++)
         in_buckets += row->times[i];
     check(row && in_buckets == row->ended, "all are in the histogram");
     check(row && row->least <= row->inclusive / row->ended && row->greatest >= row->inclusive / row->ended,

@@ -327,7 +327,7 @@ static void print_row(const struct trace_profile_row *row)
     printf("row %llx %llu %llu %llu %llu %llu", (unsigned long long)row->key, (unsigned long long)row->ended,
            (unsigned long long)row->inclusive, (unsigned long long)row->exclusive,
            (unsigned long long)row->least, (unsigned long long)row->greatest);
-    for (unsigned i = 0; i < TRACE_PROFILE_BUCKETS; i++)
+    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
         if (row->times[i])
             printf(" %u:%llu", i, (unsigned long long)row->times[i]);
     printf("\n");

@@ -11,6 +11,7 @@
 #define TRACE_FORMAT_PROFILE_H
 
 #include <stdint.h>
+#include <trace/format/table.h>
 
 /* What a routine is; `argument` distinguishes routines of one kind. At most 16. */
 enum trace_routine_kind {
@@ -58,8 +59,6 @@ static inline uint64_t trace_routine_argument(uint64_t key)
     return (uint64_t)((int64_t)((key >> 32) << 32) >> 16) | (key & 0xffff);
 }
 
-#define TRACE_PROFILE_BUCKETS 32u
-
 struct trace_profile_row {
     uint64_t key;
     uint64_t begun;           /* updates begun */
@@ -68,10 +67,10 @@ struct trace_profile_row {
     uint64_t least, greatest; /* inclusive times; least is 2^64 - 1 while there is none */
     uint64_t limit;           /* for the writer: times up to this need no more than an addition */
     uint64_t
-        times[TRACE_PROFILE_BUCKETS]; /* inclusive times by floor(log2), 0 in 0, from 2^31 on in the last */
-    uint64_t ended;                   /* updates ended: how often the routine ended */
+        times[TRACE_TABLE_BUCKETS]; /* inclusive times by floor(log2), 0 in 0, from 2^31 on in the last */
+    uint64_t ended;                 /* updates ended: how often the routine ended */
 };
-#define TRACE_PROFILE_ROW_BYTES (8u + 7u * 8u - 8u + TRACE_PROFILE_BUCKETS * 8u + 8u)
+#define TRACE_PROFILE_ROW_BYTES (8u + 7u * 8u - 8u + TRACE_TABLE_BUCKETS * 8u + 8u)
 _Static_assert(sizeof(struct trace_profile_row) == TRACE_PROFILE_ROW_BYTES, "words without gaps");
 
 /* Whose profile it is. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/format/profile_file.h - profiles in files and on their way to the host; FORMAT.md, "Files of
- * profiles".
+ * trace/format/profile_file.h - profiles in files; FORMAT.md, "Files of profiles".
  *
  * A file is a sequence of *snapshots*, a snapshot a sequence of records: TRACE_PROFILE_BEGIN, a
- * TRACE_PROFILE_ONE for each profile, TRACE_PROFILE_NAMES, TRACE_PROFILE_END. The same bytes go through
- * connections. Each record is in the byte order of its writer, which the magic shows.
+ * TRACE_PROFILE_ONE for each profile, TRACE_PROFILE_NAMES, TRACE_PROFILE_END. Each record is in the byte
+ * order of its writer, which the magic shows.
  */
 #ifndef TRACE_PROFILE_FILE_H
 #define TRACE_PROFILE_FILE_H

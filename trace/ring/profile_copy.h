@@ -63,13 +63,6 @@ static inline uint64_t trace_profile_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The bucket of a row's histogram that a time is in. */
-static inline uint32_t trace_profile_bucket(uint64_t time)
-{
-    const uint32_t bucket = 63 - (uint32_t)__builtin_clzll(time | 1);
-    return bucket < TRACE_PROFILE_BUCKETS ? bucket : TRACE_PROFILE_BUCKETS - 1;
-}
-
 /* Adds a copied row to a sum, whose counts and times are 0 at first. */
 static inline void trace_profile_add_row(struct trace_profile_row *sum, const struct trace_profile_row *row)
 {
@@ -81,7 +74,7 @@ static inline void trace_profile_add_row(struct trace_profile_row *sum, const st
     sum->ended += row->ended;
     sum->inclusive += row->inclusive;
     sum->exclusive += row->exclusive;
-    for (unsigned i = 0; i < TRACE_PROFILE_BUCKETS; i++)
+    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
         sum->times[i] += row->times[i];
 }
 
@@ -130,7 +123,7 @@ static inline uint64_t trace_program_add_row(struct trace_profile_row *to,
     const uint64_t greatest = trace_profile_least(trace_profile_load(&from->greatest), life),
                    least = trace_profile_least(trace_profile_load(&from->least), greatest);
     uint64_t calls = 0;
-    for (uint32_t i = trace_profile_bucket(least); i <= trace_profile_bucket(greatest); i++) {
+    for (uint32_t i = trace_table_bucket(least); i <= trace_table_bucket(greatest); i++) {
         const uint64_t times = trace_profile_least(trace_profile_load(&from->times[i]), life - calls);
         calls += times;
         to->times[i] += times;

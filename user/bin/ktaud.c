@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktaud.c - takes snapshots of profiles periodically, of all processes or of chosen ones, and adds them to a
- * file, or sends them to the host.
- *
- * `ktau FILE` shows the last snapshot. On the host, `tarn profiles --listen PORT --save FILE` receives what
- * is sent, and `tarn profiles FILE` shows it (trace/format/FORMAT.md, "Files of profiles"). Memory is that of
- * one profile. If a write fails, the snapshots before are whole.
+ * file (trace/format/FORMAT.md, "Files of profiles"), which `ktau FILE` shows. Memory is that of one profile.
+ * If a write fails, the snapshots before are whole.
  *
  * Needs profiles to be on, and the trace object.
  */
 #include <arch/trace.h>
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <tarn/runtime.h>
 #include <time.h>
@@ -28,14 +22,12 @@
 #define CHOSEN_MAX 32u
 
 static const char synopsis[] =
-    "[-i SECONDS] [-n COUNT] [-p PID]... [-c NAME]... FILE|tcp:ADDRESS:PORT\n"
+    "[-i SECONDS] [-n COUNT] [-p PID]... [-c NAME]... FILE\n"
     "  -i SECONDS  between two snapshots; 5 if not given, parts of seconds as in 0.5\n"
     "  -n COUNT    end after COUNT snapshots\n"
     "  -p PID      only this process, and its children that have ended\n"
     "  -c NAME     only processes of this name, and theirs\n"
-    "  FILE        is created, or snapshots are added to it\n"
-    "  tcp:...     the host is 10.0.2.2 in QEMU's user network; there, run\n"
-    "              tarn profiles --listen PORT --save FILE\n";
+    "  FILE        is created, or snapshots are added to it\n";
 
 struct chosen {
     uint32_t pids[CHOSEN_MAX];
@@ -92,26 +84,6 @@ static bool is_chosen(void *context, const struct trace_profile *head)
         if (!strncmp(chosen->names[i], head->name, sizeof head->name))
             return true;
     return false;
-}
-
-/* ---- Where snapshots go ---- */
-
-static int connect_to(const char *address)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET};
-    const char *colon = strrchr(address, ':');
-    char host[40] = "";
-    if (!colon || (size_t)(colon - address) >= sizeof host)
-        usage(synopsis);
-    memcpy(host, address, (size_t)(colon - address));
-    const unsigned long port = read_number(colon + 1, 1, 65535, synopsis);
-    if (inet_pton(AF_INET, host, &to.sin_addr) != 1)
-        usage(synopsis);
-    to.sin_port = htons((uint16_t)port);
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
-        die("no connection to %s: does `tarn profiles --listen %lu --save FILE` run there?", address, port);
-    return fd;
 }
 
 /* Opens it behind its last snapshot, and says how many bytes are before. */
@@ -182,7 +154,7 @@ int main(int argc, char **argv)
     struct tarnprof_saver saver = {.of = SLOT_TRACE, .context = &plan.chosen};
     if (plan.chosen.pid_count || plan.chosen.name_count)
         saver.choose = is_chosen;
-    saver.fd = strncmp(plan.to, "tcp:", 4) ? open_file(plan.to, &saver.bytes) : connect_to(plan.to + 4);
+    saver.fd = open_file(plan.to, &saver.bytes);
     const int status = take_snapshots(&plan, &saver);
     if (close(saver.fd) < 0 && !status)
         return complain("%s", plan.to);

@@ -98,7 +98,7 @@ bool tarnprof_save(struct tarnprof_saver *saver)
     if (ok) {
         saver->bytes += written;
         saver->snapshots++;
-    } else if (ftruncate(saver->fd, (off_t)saver->bytes) == 0) { /* a connection cannot be cut */
+    } else if (ftruncate(saver->fd, (off_t)saver->bytes) == 0) {
         lseek(saver->fd, (off_t)saver->bytes, SEEK_SET);
     }
     return ok;

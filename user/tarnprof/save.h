@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * save.h - writes snapshots of profiles to a file or a connection (trace/format/profile_file.h), and reads
- * files of them: libtarnprof.
+ * save.h - writes snapshots of profiles to a file (trace/format/profile_file.h), and reads files of them:
+ * libtarnprof.
  *
  * Memory is that of one profile, whatever the snapshot has.
  */

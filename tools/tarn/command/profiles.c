@@ -40,16 +40,10 @@ static const struct command_option known[] = {
           "profile.0.CONTEXT.THREAD, numbered from 0")},
     {TEXT("save", "FILE", struct options, record.path,
           "add a snapshot of SOURCE to FILE instead of printing it; with --interval one every DURATION"),
-     .with = "pid,interval,count,listen,wait"},
+     .with = "pid,interval,count,wait"},
     {COUNT("count", "N", struct options, record.count, 1, COUNT_MAX,
            "end after N snapshots (default: with --interval until Ctrl-C)"),
      .need = "save"},
-    {TEXT("listen", "[HOST:]PORT", struct options, record.listen,
-          "save what `ktaud` in a guest sends to this port, until it closes the connection\nWithout SOURCE. "
-          "HOST "
-          "is 127.0.0.1 by default, which is 10.0.2.2 for a guest in QEMU's user network. Port 0: any, it is "
-          "printed"),
-     .with = "save,count", .need = "save"},
     {TEXT(
         "symbols", "DIR[:DIR]", struct options, symbols,
         "search for the programs' executables here, by build-id: they name functions that were compiled with "
@@ -213,20 +207,9 @@ static int run_file(const struct options *options, const char *path)
 
 /* ---- running --------------------------------------------------------------------------------------- */
 
-static int run_listening(const struct options *options)
-{
-    struct fail fail;
-
-    return profiles_receive(&options->record, &fail) ? EXIT_OK : fail_report(&fail, EXIT_DAMAGE);
-}
-
 /* Returns what is wrong with the arguments, or NULL. */
 static const char *check_options(const struct options *options, const char *name)
 {
-    if (options->record.listen != NULL)
-        return name == NULL ? NULL : "--listen takes no SOURCE: the guest connects";
-    if (name == NULL)
-        return "an argument is missing: SOURCE or FILE";
     if (!is_source(name) && (options->record.path != NULL || options->rows.interval_ns != 0))
         return "--save and --interval require a SOURCE; of a FILE, use --from and --to";
     if (is_source(name) && (options->lists || options->from != 0 || options->to != 0))
@@ -243,20 +226,18 @@ static int run_profiles(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    const char *name = optind < argc ? argv[optind] : NULL, *wrong = check_options(&options, name);
+    const char *name = argv[optind], *wrong = check_options(&options, name);
     if (wrong != NULL)
         return complain_of_words(&profiles_command, wrong);
     options.record.interval_ns = options.rows.interval_ns;
-    if (name == NULL)
-        return run_listening(&options);
     return is_source(name) ? run_source(&options, name) : run_file(&options, name);
 }
 
 const struct command profiles_command = {
     .name = "profiles",
     .summary = "show how often and how long threads were in routines of the kernel",
-    .forms = "[OPTION]... SOURCE|FILE\n--listen [HOST:]PORT --save FILE",
+    .forms = "[OPTION]... SOURCE|FILE",
     .groups = {{NULL, known}, {ROW_OPTIONS_HEADING, row_options}},
-    .least = 0,
+    .least = 1,
     .most = 1,
     .run = run_profiles};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * profiles_record.h - writes files of profiles for `tarn profiles`: snapshots of a source, or those that a
- * guest sends (ktaud).
- */
+/* profiles_record.h - writes files of profiles for `tarn profiles`: snapshots of a source. */
 #ifndef TARN_PROFILES_RECORD_H
 #define TARN_PROFILES_RECORD_H
 
@@ -10,7 +7,6 @@
 
 struct profiles_record {
     const char *path;     /* of the file */
-    const char *listen;   /* [HOST:]PORT for profiles_receive() */
     uint64_t count;       /* of snapshots; 0: until it is ended */
     uint64_t interval_ns; /* of a source: between two; 0: one snapshot */
     uint64_t pid;         /* only of this process; UINT64_MAX: all */
@@ -22,7 +18,5 @@ void profiles_keep(struct profiles *profiles, uint64_t pid);
 void profiles_complain(const struct profiles *profiles);
 /* Copies snapshots of SOURCE to the file. False: FAIL; the file has the snapshots before. */
 bool profiles_record(const struct profiles_record *record, struct source *source, struct fail *fail);
-/* Waits for a connection, and writes what comes to the file, until the peer closes. False: FAIL, as above. */
-bool profiles_receive(const struct profiles_record *record, struct fail *fail);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <tools/tarn/command/profiles_table.h>
 #include <trace/ring/profile_copy.h>
+#include <trace/ring/table_derive.h>
 
 enum { OWN, PERCENT, COUNT, TOTAL, MIN, MEAN, P50, P90, P99, MAX, CONTEXT, PID, TID, PROCESS };
 
@@ -34,17 +35,12 @@ static uint64_t in_ns(const struct view *view, uint64_t ticks)
     return ns < TABLE_NONE ? (uint64_t)ns : TABLE_NONE - 1;
 }
 
-/* The upper bound of the bucket of the value that PERCENT of all do not exceed; unknown in the last one. */
+/* Unknown in the last bucket, which has no bound. */
 static uint64_t percentile(const struct view *view, const struct trace_profile_row *row, unsigned percent)
 {
-    uint64_t below = 0;
+    const uint64_t bound = trace_histogram_bound(row->times, percent);
 
-    for (unsigned b = 0; b + 1 < TRACE_PROFILE_BUCKETS && row->ended > 0; b++) {
-        below += row->times[b];
-        if (below >= row->ended - row->ended / 100 * (100 - percent))
-            return in_ns(view, (2ull << b) - 1);
-    }
-    return TABLE_NONE;
+    return bound == TRACE_NO_VALUE ? TABLE_NONE : in_ns(view, bound);
 }
 
 static bool is_apart(uint64_t key)

@@ -254,7 +254,7 @@ void profile_subtract_row(struct trace_profile_row *row, const struct trace_prof
     row->inclusive -= old->inclusive;
     /* in guest memory the moment is an estimate, and the program's time with it: it may seem to shrink */
     row->exclusive = row->exclusive > old->exclusive ? row->exclusive - old->exclusive : 0;
-    for (unsigned b = 0; b < TRACE_PROFILE_BUCKETS; b++)
+    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
         row->times[b] -= old->times[b];
 }
 

@@ -191,6 +191,20 @@ static void put_snapshot(FILE *to, const struct profiles *profiles, bool is_part
     free(payload);
 }
 
+/* In one write, so that the file ends with a whole snapshot whenever this program is killed. */
+static bool add_bytes(struct profiles_writer *writer, const void *bytes, size_t size, struct fail *fail)
+{
+    if (lseek(writer->fd, (off_t)writer->bytes, SEEK_SET) >= 0 && output_write(writer->fd, bytes, size)) {
+        writer->bytes += size;
+        writer->added++;
+        return true;
+    }
+    const int error = errno;
+    const bool is_whole = ftruncate(writer->fd, (off_t)writer->bytes) == 0;
+    return fail_set(fail, "%s: %s; %s", writer->path, strerror(error),
+                    is_whole ? "it ends with the last snapshot before" : "it ends with a part of a snapshot");
+}
+
 bool profiles_writer_add(struct profiles_writer *writer, const struct profiles *profiles, bool is_part,
                          struct fail *fail)
 {
@@ -202,24 +216,9 @@ bool profiles_writer_add(struct profiles_writer *writer, const struct profiles *
         return fail_set(fail, "%s", strerror(errno));
     put_snapshot(to, profiles, is_part);
     bool ok = fclose(to) == 0 || fail_set(fail, "%s", strerror(errno));
-    ok = ok && profiles_writer_add_bytes(writer, bytes, size, fail);
+    ok = ok && add_bytes(writer, bytes, size, fail);
     free(bytes);
     return ok;
-}
-
-/* In one write, so that the file ends with a whole snapshot whenever this program is killed. */
-bool profiles_writer_add_bytes(struct profiles_writer *writer, const void *bytes, size_t size,
-                               struct fail *fail)
-{
-    if (lseek(writer->fd, (off_t)writer->bytes, SEEK_SET) >= 0 && output_write(writer->fd, bytes, size)) {
-        writer->bytes += size;
-        writer->added++;
-        return true;
-    }
-    const int error = errno;
-    const bool is_whole = ftruncate(writer->fd, (off_t)writer->bytes) == 0;
-    return fail_set(fail, "%s: %s; %s", writer->path, strerror(error),
-                    is_whole ? "it ends with the last snapshot before" : "it ends with a part of a snapshot");
 }
 
 bool profiles_writer_close(struct profiles_writer *writer, struct fail *fail)

@@ -40,9 +40,6 @@ bool profiles_writer_open(struct profiles_writer *writer, const char *path, stru
 /* Adds a snapshot, or nothing. False: FAIL. */
 bool profiles_writer_add(struct profiles_writer *writer, const struct profiles *profiles, bool is_part,
                          struct fail *fail);
-/* The same, from the bytes of a snapshot. */
-bool profiles_writer_add_bytes(struct profiles_writer *writer, const void *bytes, size_t size,
-                               struct fail *fail);
 /* False: FAIL, the file is not what was written. */
 bool profiles_writer_close(struct profiles_writer *writer, struct fail *fail);
 
