@@ -9,16 +9,13 @@
 #include "guest_make.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
-#include <tools/tarn/command/commands.h>
+#include <tests/unit/tarn/peer.h>
 #include <tools/tarn/source/guest.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
@@ -31,38 +28,22 @@ static struct made made;
 
 /* ---- running and checking ---- */
 
-static int run(char *a, char *b, char *c, char *d, char *e, char *f)
-{
-    char *argv[] = {a, b, c, d, e, f, NULL};
-    int argc = 0, status;
-
-    while (argv[argc])
-        argc++;
-    /* stdout is for TAP */
-    fflush(stdout);
-    int tap = dup(1), nowhere = open("/dev/null", O_WRONLY);
-    dup2(nowhere, 1);
-    alarm(60);
-    status = command_run(argc, argv);
-    alarm(0);
-    fflush(stdout);
-    dup2(tap, 1);
-    close(tap);
-    close(nowhere);
-    return status;
-}
-
 static int pull(const char *scheme, const char *address)
 {
     char name[160];
     snprintf(name, sizeof(name), "%s:%s", scheme, address);
-    return run("pull", name, "-o", output, "-q", "--force");
+    return run_quietly((const char *[]){"pull", name, "-o", output, "-q", "--force", NULL}, NULL, 0);
 }
 
 static int pull_core(void)
 {
     write_core(core_path, &made);
     return pull("core", core_path);
+}
+
+static int check_output(void)
+{
+    return run_quietly((const char *[]){"check", "--quiet", output, NULL}, NULL, 0);
 }
 
 struct found {
@@ -132,7 +113,7 @@ static bool all_came(void)
             found.events != MAKE_BUFFERS * MAKE_EVENTS)
             return false;
     }
-    return run("check", "--quiet", output, NULL, NULL, NULL) == 0;
+    return check_output() == 0;
 }
 
 static bool came(uint32_t cpu, int packets, uint64_t first, uint64_t last, uint64_t cut)
@@ -150,7 +131,6 @@ static bool came_missing(uint32_t cpu, int packets, uint64_t first, uint64_t las
 
 enum server { HONEST, SILENT_IN_THE_MIDDLE, GARBAGE, NO_PHYSICAL, NO_MONITOR };
 static enum server server;
-static int listener;
 
 static void reply(FILE *stream, const char *text)
 {
@@ -210,10 +190,9 @@ static bool serve(FILE *stream, const char *request, unsigned number)
     return true;
 }
 
-static void *run_server(void *unused)
+static void serve_gdb(int fd)
 {
-    int fd = accept(listener, NULL, NULL);
-    FILE *in = fdopen(fd, "r"), *out = fdopen(dup(fd), "w");
+    FILE *in = fdopen(dup(fd), "r"), *out = fdopen(dup(fd), "w");
     char request[256];
 
     reply(out, "T02thread:01;"); /* as QEMU replies when it has stopped a guest */
@@ -225,28 +204,17 @@ static void *run_server(void *unused)
     }
     fclose(in);
     fclose(out);
-    return NULL;
 }
 
 static int pull_gdb(enum server kind)
 {
-    pthread_t thread;
+    struct peer peer = {.talk = serve_gdb};
 
     server = kind;
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    strcpy(name.sun_path, socket_path);
-    unlink(socket_path);
-    listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&name, sizeof(name)) || listen(listener, 1) ||
-        pthread_create(&thread, NULL, run_server, NULL)) {
-        printf("Bail out! no socket: %s\n", strerror(errno));
-        exit(1);
-    }
-    char address[160];
-    snprintf(address, sizeof(address), "gdb:%s", socket_path);
-    int status = run("pull", address, "-o", output, "--resume=0", "--force");
-    pthread_join(thread, NULL);
-    close(listener);
+    peer_start(&peer, "gdb", socket_path);
+    const int status = run_quietly(
+        (const char *[]){"pull", peer.source, "-o", output, "--resume=0", "--force", NULL}, NULL, 0);
+    peer_stop(&peer);
     return status;
 }
 
@@ -528,7 +496,7 @@ static void test_mutations(unsigned what, const char *name, unsigned count)
         int status = pull_core();
         ok = status >= 0 && status <= 2;
         if (ok && status < 2) {
-            status = run("check", "--quiet", output, NULL, NULL, NULL);
+            status = check_output();
             ok = status >= 0 && status <= 2;
         }
     }

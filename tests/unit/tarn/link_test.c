@@ -8,11 +8,8 @@
  * the checksums. Built with sanitizers; prints TAP.
  */
 #include "fake_hello.h"
-#include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,10 +18,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
-#include <tools/tarn/command/commands.h>
+#include <tests/unit/tarn/peer.h>
 #include <tools/tarn/output.h>
 #include <tools/tarn/read/read.h>
 #include <tools/tarn/source/source.h>
@@ -33,7 +29,6 @@
 
 #define BUFFER_BYTES 4096u
 #define CPUS         2u
-#define CALLS_MAX    3
 
 static const uint8_t uuid[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 static const char metadata[] = "/* CTF 1.8 */ trace { uuid = \"01020304-0506-0708-090a-0b0c0d0e0f10\"; };\n";
@@ -45,16 +40,11 @@ struct script {
     size_t size;
     uint32_t frames;
     size_t frame_at[256];
-    size_t piece;       /* send in pieces of this size; 0: at once */
-    bool keep_open;     /* do not close after the last byte */
-    void (*harm)(void); /* called before the last frame, when all earlier packets are in their files */
-    bool wants_resume;  /* the request of this connection must be a resume at these positions */
-    uint64_t want[CPUS];
 };
 
-static struct script scripts[CALLS_MAX]; /* one per connection */
-static bool big_endian, over_serial;
-static unsigned resumes_seen;
+static struct script scripts[2]; /* one per connection */
+static unsigned calls;           /* connections so far */
+static bool big_endian;
 
 static void add_frame(struct script *script, uint16_t type, const void *payload, uint32_t size)
 {
@@ -119,139 +109,116 @@ static void add_packet(struct script *script, uint32_t cpu, uint64_t number, uin
     add_frame(script, WIRE_PACKET, payload, WIRE_PACKET_BYTES + content + (content < BUFFER_BYTES ? 8 : 0));
 }
 
-static void add_good_pull(struct script *script)
+#define WHOLE "hello metadata 0:5x250 1:5x7 0:6x250 1:6x7 0:7x250 1:7x7 0:8x250 1:8x7 end"
+
+/* TEXT: words for frames, a packet as CPU:NUMBERxEVENTS. */
+static void write_script(struct script *script, const char *text)
 {
-    add_hello(script);
-    add_metadata(script);
-    for (uint64_t number = 5; number < 9; number++)
-        for (uint32_t cpu = 0; cpu < CPUS; cpu++)
-            add_packet(script, cpu, number, cpu ? 7 : 250);
-    add_end(script);
+    char words[200], *rest = NULL;
+
+    snprintf(words, sizeof(words), "%s", text);
+    memset(script, 0, sizeof(*script));
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        unsigned cpu, number, events;
+
+        if (strcmp(word, "hello") == 0)
+            add_hello(script);
+        else if (strcmp(word, "metadata") == 0)
+            add_metadata(script);
+        else if (strcmp(word, "strange_metadata") == 0)
+            add_frame(script, WIRE_METADATA, "/* CTF 1.8 */ no uuid", 21);
+        else if (strcmp(word, "end") == 0)
+            add_end(script);
+        else if (sscanf(word, "%u:%ux%u", &cpu, &number, &events) == 3)
+            add_packet(script, cpu, number, events);
+    }
+}
+
+/* Corrects the checksums of a frame. */
+static void seal_frame(struct script *script, uint32_t frame, uint16_t type)
+{
+    uint8_t *head = script->bytes + script->frame_at[frame];
+    const uint32_t length = wire_get32(head + 8);
+
+    wire_put_frame(head, type, length, frame, wire_hash(head + WIRE_FRAME_BYTES, length));
+}
+
+/* How a conversation is damaged. */
+enum damage {
+    NONE,
+    FLIP,         /* a bit of a byte at `at` of `frame` */
+    STRANGE_UUID, /* in a packet; the checksums are right again */
+    FIELD,        /* of the payload, at `at`, becomes `value`; the checksums are right again */
+    CUT,          /* it ends at `at` of `frame` */
+    HUGE_FRAME,   /* 4 GiB */
+    MISSING,      /* the frame */
+    TWICE,        /* the frame */
+    WEB_SERVER,   /* something else speaks */
+    REST_FIRST,   /* the rest of another conversation comes first, from `at` of `frame` on */
+};
+
+struct change {
+    enum damage damage;
+    uint32_t frame;
+    size_t at;
+    uint32_t value;
+};
+
+static void apply(struct script *script, const struct change *change)
+{
+    static const char web[] = "HTTP/1.0 400 Bad Request\r\n\r\nno such thing\r\n";
+    const size_t start = script->frame_at[change->frame], size = script->frame_at[change->frame + 1] - start;
+    uint8_t *frame = script->bytes + start;
+    const uint16_t type = (uint16_t)(wire_get32(frame + 4) >> 16);
+
+    switch (change->damage) {
+    case NONE:
+        break;
+    case FLIP:
+        frame[change->at] ^= 0x10;
+        break;
+    case STRANGE_UUID:
+        frame[WIRE_FRAME_BYTES + WIRE_PACKET_BYTES + offsetof(struct trace_packet, uuid)] ^= 1;
+        seal_frame(script, change->frame, type);
+        break;
+    case FIELD:
+        wire_put32(frame + WIRE_FRAME_BYTES + change->at, change->value);
+        seal_frame(script, change->frame, type);
+        break;
+    case CUT:
+        script->size = start + change->at;
+        break;
+    case HUGE_FRAME:
+        wire_put_frame(frame, WIRE_PACKET, 0xfffffff0u, change->frame, 0);
+        break;
+    case MISSING:
+        memmove(frame, frame + size, script->size - start - size);
+        script->size -= size;
+        break;
+    case TWICE:
+        memmove(frame + size, frame, script->size - start);
+        script->size += size;
+        break;
+    case WEB_SERVER:
+        memcpy(script->bytes, web, sizeof(web) - 1);
+        script->size = sizeof(web) - 1;
+        break;
+    case REST_FIRST:
+        memmove(script->bytes + 3000, script->bytes, script->size);
+        memcpy(script->bytes, frame + 3000 + change->at, 3000);
+        script->size += 3000;
+    }
 }
 
 static int count_packets(uint32_t cpu, uint64_t *first);
 
-/* ---- the guest ------------------------------------------------------------------------------------- */
+/* ---- the output ------------------------------------------------------------------------------------ */
 
-/* Reads the host's requests up to a PULL, to check the resume positions. */
-static void check_request(int fd, const struct script *script)
-{
-    uint8_t bytes[WIRE_FRAME_BYTES + WIRE_PULL_BYTES + 8 * CPUS];
-    size_t got = 0;
-
-    while (got < sizeof(bytes)) {
-        ssize_t more = recv(fd, bytes + got, sizeof(bytes) - got, 0);
-        if (more <= 0)
-            return;
-        got += (size_t)more;
-    }
-    bool right = (wire_get32(bytes + WIRE_FRAME_BYTES) & WIRE_PULL_RESUME) != 0;
-    for (uint32_t cpu = 0; cpu < CPUS; cpu++)
-        right &= wire_get64(bytes + WIRE_FRAME_BYTES + WIRE_PULL_BYTES + 8 * cpu) == script->want[cpu];
-    resumes_seen += right;
-}
-
-static void harm_output(const struct script *script)
-{
-    while (count_packets(0, NULL) + count_packets(1, NULL) < (int)script->frames - 3)
-        usleep(1000);
-    script->harm();
-}
-
-static void speak(int fd, const struct script *script)
-{
-    for (size_t at = 0; at < script->size;) {
-        size_t size = script->size - at;
-        if (script->piece && size > script->piece)
-            size = script->piece;
-        if (script->wants_resume && at == 0)
-            size = script->frame_at[1];
-        if (script->harm && at == 0)
-            size = script->frame_at[script->frames - 1];
-        else if (script->harm)
-            harm_output(script);
-        ssize_t sent = send(fd, script->bytes + at, size, MSG_NOSIGNAL);
-        if (sent <= 0)
-            break;
-        at += (size_t)sent;
-        if (script->wants_resume && at == script->frame_at[1])
-            check_request(fd, script);
-    }
-    if (!script->keep_open)
-        shutdown(fd, SHUT_WR);
-    /* Waits until the host closes: a reset would discard what it has not read yet. */
-    for (char drop[256]; recv(fd, drop, sizeof(drop), 0) > 0;)
-        ;
-    close(fd);
-}
-
-static void *run_guest(void *argument)
-{
-    int listener = *(int *)argument;
-
-    for (int call = 0; call < CALLS_MAX; call++) {
-        int fd = accept(listener, NULL, NULL);
-        if (fd < 0)
-            break;
-        speak(fd, &scripts[call]);
-    }
-    return NULL;
-}
-
-/* ---- one case -------------------------------------------------------------------------------------- */
+static char output[128]; /* the directory */
 
 static void remove_output(void)
 {
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s/out", scratch);
-    remove_tree(path);
-}
-
-static void listen_at(int listener, struct sockaddr *address, socklen_t length)
-{
-    if (listener < 0 || bind(listener, address, length) != 0 || listen(listener, 4) != 0 ||
-        getsockname(listener, address, &length) != 0) {
-        printf("Bail out! no listening socket: %s\n", strerror(errno));
-        exit(1);
-    }
-}
-
-/* Returns a listening socket and the name of the source that leads to it. */
-static int open_listener(char *name, size_t size)
-{
-    struct sockaddr_in internet = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct sockaddr_un local = {.sun_family = AF_UNIX};
-    int listener = socket(over_serial ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
-
-    if (over_serial) {
-        snprintf(local.sun_path, sizeof(local.sun_path), "%s/port", scratch);
-        listen_at(listener, (struct sockaddr *)&local, sizeof(local));
-        snprintf(name, size, "serial:%s", local.sun_path);
-    } else {
-        listen_at(listener, (struct sockaddr *)&internet, sizeof(internet));
-        snprintf(name, size, "tcp:127.0.0.1:%u", ntohs(internet.sin_port));
-    }
-    return listener;
-}
-
-/* Calls `tarn pull` with the scripts; returns its exit status. */
-static int pull_from_scripts(const char *resume, const char *more)
-{
-    pthread_t guest;
-    char name[160], output[128];
-    int listener = open_listener(name, sizeof(name));
-
-    pthread_create(&guest, NULL, run_guest, &listener);
-    snprintf(output, sizeof(output), "%s/out", scratch);
-    char *words[] = {"pull", name, "-q", "-o", output, "--resume", (char *)resume, (char *)more, NULL};
-    int status = command_run(more ? 8 : 7, words);
-    shutdown(listener, SHUT_RDWR);
-    pthread_join(guest, NULL);
-    close(listener);
-    if (over_serial)
-        unlink(name + strlen("serial:"));
-    return status;
+    remove_tree(output);
 }
 
 /* -1: something in the file is wrong. */
@@ -284,118 +251,260 @@ static int count_packets(uint32_t cpu, uint64_t *first)
     return (int)(size / BUFFER_BYTES);
 }
 
-static bool is_marked(void)
+static char *output_path(const char *name, char path[160])
 {
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s/out/%s", scratch, TRACE_UNFINISHED_NAME);
-    return access(path, F_OK) == 0;
-}
-
-/* Runs a case, and expects the exit status and number of packets per CPU (-1: any). */
-static void expect(const char *what, const char *resume, int status, int packets0, int packets1)
-{
-    remove_output();
-    int got = pull_from_scripts(resume, NULL), got0 = count_packets(0, NULL), got1 = count_packets(1, NULL);
-    bool ok = got == status && got0 >= 0 && got1 >= 0 && (packets0 < 0 || got0 == packets0) &&
-              (packets1 < 0 || got1 == packets1);
-    check(ok, "%s", what);
-    if (!ok)
-        printf("# status %d, packets %d and %d; expected %d, %d and %d\n", got, got0, got1, status, packets0,
-               packets1);
-    memset(scripts, 0, sizeof(scripts));
-}
-
-/* ---- the cases ------------------------------------------------------------------------------------- */
-
-static void test_honest(void)
-{
-    big_endian = false;
-    add_good_pull(&scripts[0]);
-    expect("a whole pull, little-endian", "0", 0, 4, 4);
-    big_endian = true;
-    add_good_pull(&scripts[0]);
-    expect("a whole pull, big-endian", "0", 0, 4, 4);
-    check(!is_marked(), "a complete pull is marked as finished");
-    big_endian = false;
-    add_good_pull(&scripts[0]);
-    scripts[0].piece = 7;
-    expect("the same in pieces of seven bytes", "0", 0, 4, 4);
-}
-
-/* What others may do to the trace during a pull. */
-static char *output_path(const char *name, char path[128])
-{
-    snprintf(path, 128, "%s/out%s", scratch, name);
+    snprintf(path, 160, "%s%s", output, name);
     return path;
 }
 
+static bool is_marked(void)
+{
+    char path[160];
+
+    return access(output_path("/" TRACE_UNFINISHED_NAME, path), F_OK) == 0;
+}
+
+/* What others may do to the trace during a pull. */
 static void rename_output(void)
 {
-    char path[128], other[128];
+    char path[160], other[160];
     rename(output_path("", path), output_path(".other", other));
 }
 
 static void remove_stream(void)
 {
-    char path[128];
+    char path[160];
     unlink(output_path("/cpu1", path));
 }
 
 static void replace_stream(void)
 {
-    char path[128];
+    char path[160];
     remove_stream();
     close(open(output_path("/cpu1", path), O_WRONLY | O_CREAT, 0666));
 }
 
 static void cut_stream(void)
 {
-    char path[128];
+    char path[160];
     check(truncate(output_path("/cpu1", path), BUFFER_BYTES) == 0, "a stream is cut");
 }
 
 static void remove_metadata(void)
 {
-    char path[128];
+    char path[160];
     unlink(output_path("/metadata", path));
 }
 
 static void remove_other_output(void)
 {
-    char path[128], other[128];
+    char path[160], other[160];
     rename(output_path(".other", other), output_path("", path));
     remove_output();
 }
 
-static void test_harm(void)
-{
-    static const struct {
-        const char *what;
-        void (*harm)(void);
-        int packets0, packets1;
-    } cases[] = {
-        {"the output directory is removed: not shown as whole", remove_output, 0, 0},
-        {"the output directory is renamed: not shown as whole", rename_output, 0, 0},
-        {"a stream is removed: not shown as whole", remove_stream, 4, 0},
-        {"a stream is replaced: not shown as whole", replace_stream, 4, 0},
-        {"a stream is shortened: not shown as whole", cut_stream, 4, 1},
-        {"the metadata are removed: not shown as whole", remove_metadata, 4, 4},
-    };
+/* ---- conversations --------------------------------------------------------------------------------- */
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        add_good_pull(&scripts[0]);
-        scripts[0].harm = cases[i].harm;
-        expect(cases[i].what, "0", 1, cases[i].packets0, cases[i].packets1);
-        if (cases[i].harm == rename_output)
-            remove_other_output();
-    }
+struct conversation {
+    const char *what, *script;
+    int status, packets[CPUS]; /* what `tarn pull` returns, and what is in the files then */
+    bool marked;               /* the trace is marked as unfinished */
+    struct change change;
+    bool big_endian, over_serial, keep_open; /* keep_open: the connection, after the last byte */
+    size_t piece;                            /* it is sent in pieces of this size; 0: at once */
+    void (*harm)(void); /* called before the last frame, when all earlier packets are in their files */
+    const char *second; /* the script of another connection, after the first one broke; or NULL */
+    struct change second_change;
+    uint64_t want[CPUS]; /* where the second one must be asked to resume, if not 0 */
+};
+
+static const struct conversation conversations[] = {
+    {"a whole pull, little-endian", WHOLE, 0, {4, 4}, .piece = 0},
+    {"a whole pull, big-endian", WHOLE, 0, {4, 4}, .big_endian = true},
+    {"the same in pieces of seven bytes", WHOLE, 0, {4, 4}, .piece = 7},
+    /* not shown as whole: */
+    {"the output directory is removed", WHOLE, 1, {0, 0}, .harm = remove_output},
+    {"the output directory is renamed", WHOLE, 1, {0, 0}, .harm = rename_output},
+    {"a stream is removed", WHOLE, 1, {4, 0}, .harm = remove_stream, .marked = true},
+    {"a stream is replaced", WHOLE, 1, {4, 0}, .harm = replace_stream, .marked = true},
+    {"a stream is shortened", WHOLE, 1, {4, 1}, .harm = cut_stream, .marked = true},
+    {"the metadata are removed", WHOLE, 1, {4, 4}, .harm = remove_metadata, .marked = true},
+    {"a wrong magic", WHOLE, 1, {1, 1}, .change = {FLIP, 4, 1, 0}, .marked = true},
+    {"a wrong header checksum", WHOLE, 1, {1, 1}, .change = {FLIP, 4, 9, 0}, .marked = true},
+    {"a wrong payload checksum",
+     WHOLE,
+     1,
+     {1, 1},
+     .change = {FLIP, 4, WIRE_FRAME_BYTES + 100, 0},
+     .marked = true},
+    {"the link breaks in a packet", WHOLE, 1, {1, 1}, .change = {CUT, 4, 1000, 0}, .marked = true},
+    {"the link breaks before END", WHOLE, 1, {4, 4}, .change = {CUT, 10, 0, 0}, .marked = true},
+    {"a frame of 4 GiB", WHOLE, 1, {1, 1}, .change = {HUGE_FRAME, 4, 0, 0}, .marked = true},
+    {"a frame is missing", WHOLE, 1, {1, 1}, .change = {MISSING, 4, 0, 0}, .marked = true},
+    {"a frame comes twice", WHOLE, 1, {2, 1}, .change = {TWICE, 4, 0, 0}, .marked = true},
+    /* refused, and reported as losses: */
+    {"packets again or too late", "hello metadata 0:5x9 0:5x9 0:4x9 end", 1, {1, 0}, .piece = 0},
+    {"packets are missing", "hello metadata 0:5x9 0:8x9 end", 1, {2, 0}, .piece = 0},
+    {"a processor that does not exist", "hello metadata 2:5x9 end", 1, {0, 0}, .piece = 0},
+    {"a packet before the metadata", "hello 0:5x9 metadata end", 1, {0, 0}, .piece = 0},
+    {"metadata of something else", "hello strange_metadata end", 1, {0, 0}, .piece = 0},
+    {"a packet of another schema",
+     "hello metadata 0:5x9 0:6x0 end",
+     1,
+     {1, 0},
+     .change = {STRANGE_UUID, 3, 0, 0}},
+    /* nothing is pulled: */
+    {"HELLO of another version", WHOLE, 2, {0, 0}, .change = {FIELD, 0, 0, 99}},
+    {"HELLO with a strange byte order", WHOLE, 2, {0, 0}, .change = {FIELD, 0, 4, 7}},
+    {"HELLO with 2^32 processors", WHOLE, 2, {0, 0}, .change = {FIELD, 0, 8, ~0u}},
+    {"HELLO without processors", WHOLE, 2, {0, 0}, .change = {FIELD, 0, 8, 0}},
+    {"HELLO with huge buffers", WHOLE, 2, {0, 0}, .change = {FIELD, 0, 16, ~0u}},
+    {"HELLO with odd buffers", WHOLE, 2, {0, 0}, .change = {FIELD, 0, 20, 12345}},
+    {"a web server", "hello end", 2, {0, 0}, .change = {WEB_SERVER, 0, 0, 0}},
+    {"a silent peer", "", 2, {0, 0}, .keep_open = true},
+    /* The first link breaks behind packets 5 and 6 of CPU 0, and 5 of CPU 1. */
+    {"a broken link is resumed where it broke",
+     WHOLE,
+     0,
+     {3, 3},
+     .change = {CUT, 5, 100, 0},
+     .second = "hello metadata 1:6x9 0:7x9 1:7x9 end",
+     .want = {7, 6}},
+    {"a guest that was started again is not mixed in",
+     WHOLE,
+     1,
+     {2, 1},
+     .change = {CUT, 5, 100, 0},
+     .second = WHOLE,
+     .second_change = {FIELD, 0, 56, 43},
+     .marked = true},
+    /* A port may first give the rest of an earlier conversation; a network link may not. */
+    {"tcp: what does not begin with HELLO is refused", WHOLE, 2, {0, 0}, .change = {REST_FIRST, 2, 50, 0}},
+    {"serial: the rest of an earlier conversation is dropped",
+     WHOLE,
+     0,
+     {4, 4},
+     .change = {REST_FIRST, 2, 50, 0},
+     .over_serial = true,
+     .piece = 13},
+    {"serial: the same in larger pieces",
+     WHOLE,
+     0,
+     {4, 4},
+     .change = {REST_FIRST, 2, 50, 0},
+     .over_serial = true,
+     .piece = 39},
+};
+
+static struct conversation current;
+static bool is_resumed; /* the second connection began with the right request */
+
+/* Reads the host's requests up to a PULL, to check the resume positions. */
+static void check_request(int fd)
+{
+    uint8_t bytes[WIRE_FRAME_BYTES + WIRE_PULL_BYTES + 8 * CPUS];
+
+    if (!peer_get(fd, bytes, sizeof(bytes)))
+        return;
+    is_resumed = (wire_get32(bytes + WIRE_FRAME_BYTES) & WIRE_PULL_RESUME) != 0;
+    for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+        is_resumed &= wire_get64(bytes + WIRE_FRAME_BYTES + WIRE_PULL_BYTES + 8 * cpu) == current.want[cpu];
 }
+
+static void harm_output(const struct script *script)
+{
+    while (count_packets(0, NULL) + count_packets(1, NULL) < (int)script->frames - 3)
+        usleep(1000);
+    current.harm();
+}
+
+static bool put_in_pieces(int fd, const uint8_t *bytes, size_t size)
+{
+    const size_t piece = current.piece != 0 ? current.piece : size;
+
+    for (size_t at = 0; at < size; at += piece)
+        if (!peer_put(fd, bytes + at, size - at < piece ? size - at : piece))
+            return false;
+    return true;
+}
+
+static void speak(int fd)
+{
+    const unsigned call = calls++;
+    const struct script *script = &scripts[call % 2];
+    size_t first = 0; /* sent before something else happens */
+
+    if (call == 1 && current.want[0] != 0)
+        first = script->frame_at[1];
+    else if (current.harm)
+        first = script->frame_at[script->frames - 1];
+    if (call < 2 && put_in_pieces(fd, script->bytes, first)) {
+        if (current.harm)
+            harm_output(script);
+        else if (first != 0)
+            check_request(fd);
+        put_in_pieces(fd, script->bytes + first, script->size - first);
+    }
+    if (!current.keep_open)
+        shutdown(fd, SHUT_WR);
+    /* Waits until the host closes: a reset would discard what it has not read yet. */
+    for (char drop[256]; recv(fd, drop, sizeof(drop), 0) > 0;)
+        ;
+}
+
+/* Calls `tarn pull` with the scripts; returns its exit status. */
+static int pull_from_scripts(const char *more)
+{
+    struct peer peer = {.talk = speak};
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/port", scratch);
+    calls = 0;
+    is_resumed = false;
+    peer_start(&peer, current.over_serial ? "serial" : "tcp", path);
+    const char *words[] = {"pull", peer.source, "-q", "-o", output, "--resume", current.second ? "5" : "0",
+                           more,   NULL};
+    const int status = run_quietly(words, NULL, 0);
+    peer_stop(&peer);
+    return status;
+}
+
+static int pull_good(const char *more)
+{
+    current = (struct conversation){0};
+    big_endian = false;
+    write_script(&scripts[0], WHOLE);
+    return pull_from_scripts(more);
+}
+
+static void test_conversation(const struct conversation *conversation)
+{
+    current = *conversation;
+    big_endian = current.big_endian;
+    write_script(&scripts[0], current.script);
+    apply(&scripts[0], &current.change);
+    write_script(&scripts[1], current.second != NULL ? current.second : "");
+    apply(&scripts[1], &current.second_change);
+    remove_output();
+    const int status = pull_from_scripts(NULL), first = count_packets(0, NULL),
+              second = count_packets(1, NULL);
+    const bool ok = status == current.status && first == current.packets[0] && second == current.packets[1] &&
+                    (current.want[0] == 0 || is_resumed) && (status == 2 || is_marked() == current.marked);
+    check(ok, "%s", current.what);
+    if (!ok)
+        printf("# status %d, packets %d and %d, %s; expected %d, %d and %d\n", status, first, second,
+               is_marked() ? "unfinished" : "finished", current.status, current.packets[0],
+               current.packets[1]);
+    if (current.harm == rename_output)
+        remove_other_output();
+}
+
+/* ---- files ----- */
 
 /* What every subcommand expects of its output file. */
 static void test_output(void)
 {
-    char path[128], other[128];
+    char path[160], other[160];
     output_path(".file", path);
     output_path(".other", other);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -413,161 +522,16 @@ static void test_output(void)
     close(fd);
 }
 
-static void test_broken_frames(void)
-{
-    struct script *script = &scripts[0];
-
-    for (int where = 0; where < 3; where++) {
-        static const char *const names[] = {"a wrong magic", "a wrong header checksum",
-                                            "a wrong payload checksum"};
-        static const size_t offsets[] = {1, 9, WIRE_FRAME_BYTES + 100};
-        add_good_pull(script);
-        script->bytes[script->frame_at[4] + offsets[where]] ^= 0x10;
-        expect(names[where], "0", 1, 1, 1);
-    }
-    add_good_pull(script);
-    script->size = script->frame_at[4] + 1000;
-    expect("the link breaks in the middle of a packet", "0", 1, 1, 1);
-
-    add_good_pull(script);
-    script->size -= WIRE_FRAME_BYTES + WIRE_END_BYTES;
-    expect("the link breaks before END: not shown as whole", "0", 1, 4, 4);
-    check(is_marked(), "a broken pull is marked as unfinished");
-
-    add_good_pull(script);
-    uint8_t *frame = script->bytes + script->frame_at[4];
-    wire_put_frame(frame, WIRE_PACKET, 0xfffffff0u, 4, 0);
-    expect("a frame of 4 GiB", "0", 1, 1, 1);
-
-    add_good_pull(script);
-    size_t at = script->frame_at[4], size = script->frame_at[5] - at;
-    memmove(script->bytes + at, script->bytes + at + size, script->size - at - size);
-    script->size -= size;
-    expect("a frame is missing", "0", 1, 1, 1);
-
-    add_good_pull(script);
-    memmove(script->bytes + at + size, script->bytes + at, script->size - at);
-    script->size += size;
-    expect("a frame comes twice", "0", 1, 2, 1);
-}
-
-static void test_lies(void)
-{
-    struct script *script = &scripts[0];
-
-    add_hello(script), add_metadata(script);
-    add_packet(script, 0, 5, 9), add_packet(script, 0, 5, 9), add_packet(script, 0, 4, 9), add_end(script);
-    expect("packets that come again or too late are refused", "0", 1, 1, 0);
-
-    add_hello(script), add_metadata(script);
-    add_packet(script, 0, 5, 9), add_packet(script, 0, 8, 9), add_end(script);
-    expect("missing packets make the exit status 1", "0", 1, 2, 0);
-    check(!is_marked(), "all losses are reported");
-
-    add_hello(script), add_metadata(script), add_packet(script, CPUS, 5, 9), add_end(script);
-    expect("a processor that does not exist", "0", 1, 0, 0);
-
-    add_hello(script), add_packet(script, 0, 5, 9), add_metadata(script), add_end(script);
-    expect("a packet before the metadata", "0", 1, 0, 0);
-
-    add_hello(script), add_frame(script, WIRE_METADATA, "/* CTF 1.8 */ no uuid", 21), add_end(script);
-    expect("metadata of something else", "0", 1, 0, 0);
-
-    add_hello(script), add_metadata(script);
-    add_packet(script, 0, 5, 9), add_packet(script, 0, 6, 0);
-    size_t at = script->frame_at[3] + WIRE_FRAME_BYTES + WIRE_PACKET_BYTES;
-    script->bytes[at + 9] ^= 1; /* UUID */
-    uint32_t length = wire_get32(script->bytes + script->frame_at[3] + 8);
-    wire_put_frame(script->bytes + script->frame_at[3], WIRE_PACKET, length, 3,
-                   wire_hash(script->bytes + script->frame_at[3] + WIRE_FRAME_BYTES, length));
-    add_end(script);
-    expect("a packet of another schema", "0", 1, 1, 0);
-}
-
-static void test_bad_hello(void)
-{
-    struct script *script = &scripts[0];
-    static const struct {
-        size_t offset;
-        uint32_t value;
-        const char *name;
-    } cases[] = {{0, 99, "HELLO of another version"},    {4, 7, "HELLO with a strange byte order"},
-                 {8, ~0u, "HELLO with 2^32 processors"}, {8, 0, "HELLO without processors"},
-                 {16, ~0u, "HELLO with huge buffers"},   {20, 12345, "HELLO with odd buffers"}};
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        add_good_pull(script);
-        uint8_t *payload = script->bytes + WIRE_FRAME_BYTES;
-        wire_put32(payload + cases[i].offset, cases[i].value);
-        wire_put_frame(script->bytes, WIRE_HELLO, WIRE_HELLO_BYTES, 0, wire_hash(payload, WIRE_HELLO_BYTES));
-        expect(cases[i].name, "0", 2, 0, 0);
-    }
-    memcpy(script->bytes, "HTTP/1.0 400 Bad Request\r\n\r\nno such thing\r\n", 44);
-    script->size = 44;
-    expect("a web server", "0", 2, 0, 0);
-    script->keep_open = true;
-    expect("a silent peer", "0", 2, 0, 0);
-}
-
-static void test_resume(void)
-{
-    struct script *first = &scripts[0], *second = &scripts[1];
-
-    resumes_seen = 0;
-    add_good_pull(first);
-    first->size = first->frame_at[5] + 100; /* packets 5 and 6 of CPU 0, 5 of CPU 1 */
-    add_hello(second), add_metadata(second);
-    add_packet(second, 1, 6, 9), add_packet(second, 0, 7, 9), add_packet(second, 1, 7, 9), add_end(second);
-    second->wants_resume = true;
-    second->want[0] = 7, second->want[1] = 6;
-    expect("a broken link is resumed where it broke", "5", 0, 3, 3);
-    check(resumes_seen == 1, "the guest is asked for the next packets");
-
-    add_good_pull(first);
-    first->size = first->frame_at[5] + 100;
-    add_good_pull(second);
-    wire_put64(second->bytes + WIRE_FRAME_BYTES + 56, 43);
-    wire_put_frame(second->bytes, WIRE_HELLO, WIRE_HELLO_BYTES, 0,
-                   wire_hash(second->bytes + WIRE_FRAME_BYTES, WIRE_HELLO_BYTES));
-    expect("a guest that was started again is not mixed in", "5", 1, 2, 1);
-}
-
-/* A port may first give the rest of an earlier conversation; a network link may not. */
-static void test_serial(void)
-{
-    struct script *script = &scripts[0];
-    static struct script good;
-
-    for (size_t piece = 0; piece < 40; piece += 13) {
-        add_good_pull(&good);
-        memcpy(script->bytes, good.bytes + good.frame_at[2] + 50, 3000);
-        memcpy(script->bytes + 3000, good.bytes, good.size);
-        script->size = 3000 + good.size;
-        script->piece = piece;
-        memset(&good, 0, sizeof(good));
-        over_serial = piece > 0;
-        expect(over_serial ? "serial: the rest of an earlier conversation is dropped"
-                           : "tcp: what does not begin with HELLO is refused",
-               "0", over_serial ? 0 : 2, over_serial ? 4 : 0, over_serial ? 4 : 0);
-    }
-    over_serial = false;
-}
-
 static void test_directory(void)
 {
     remove_output();
-    add_good_pull(&scripts[0]);
-    check(pull_from_scripts("0", NULL) == 0 && pull_from_scripts("0", NULL) == 2 &&
-              count_packets(0, NULL) == 4,
+    check(pull_good(NULL) == 0 && pull_good(NULL) == 2 && count_packets(0, NULL) == 4,
           "a trace is not overwritten without --force");
     uint64_t first = 0;
-    memset(scripts, 0, sizeof(scripts));
-    add_hello(&scripts[0]), add_metadata(&scripts[0]), add_packet(&scripts[0], 0, 77, 1),
-        add_end(&scripts[0]);
-    check(pull_from_scripts("0", "--force") == 0 && count_packets(0, &first) == 1 && first == 77 &&
+    write_script(&scripts[0], "hello metadata 0:77x1 end");
+    check(pull_from_scripts("--force") == 0 && count_packets(0, &first) == 1 && first == 77 &&
               count_packets(1, NULL) == 0,
           "--force replaces it");
-    memset(scripts, 0, sizeof(scripts));
 }
 
 static void make_file(const char *path)
@@ -583,29 +547,26 @@ static void make_file(const char *path)
 /* A directory that is unsuitable for a trace is left unchanged, and nothing is pulled. */
 static void test_bad_directory(void)
 {
-    char output[128], foreign[160];
+    char foreign[160];
     struct stat found;
 
-    snprintf(output, sizeof(output), "%s/out", scratch);
     snprintf(foreign, sizeof(foreign), "%s/notes", output);
     remove_output();
     mkdir(output, 0777);
-    add_good_pull(&scripts[0]);
-    check(pull_from_scripts("0", NULL) == 0 && count_packets(0, NULL) == 4, "an empty directory is taken");
+    check(pull_good(NULL) == 0 && count_packets(0, NULL) == 4, "an empty directory is taken");
     make_file(foreign);
-    check(pull_from_scripts("0", "--force") == 2 && stat(foreign, &found) == 0 && found.st_size == 4 &&
+    check(pull_good("--force") == 2 && stat(foreign, &found) == 0 && found.st_size == 4 &&
               count_packets(0, NULL) == 4,
           "--force leaves a directory with other files alone");
     unlink(foreign);
     remove_output();
     make_file(output);
-    check(pull_from_scripts("0", "--force") == 2 && stat(output, &found) == 0 && found.st_size == 4,
+    check(pull_good("--force") == 2 && stat(output, &found) == 0 && found.st_size == 4,
           "a file is no directory");
     unlink(output);
     symlink("missing/deeper", output);
-    check(pull_from_scripts("0", NULL) == 2, "a directory that cannot be made");
+    check(pull_good(NULL) == 2, "a directory that cannot be made");
     unlink(output);
-    memset(scripts, 0, sizeof(scripts));
 }
 
 /* Files are limited to two and a half packets: what was written before remains valid. */
@@ -618,12 +579,10 @@ static void test_full_disk(void)
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
     remove_output();
-    add_good_pull(&scripts[0]);
-    int status = pull_from_scripts("0", NULL), packets = count_packets(0, NULL);
+    int status = pull_good(NULL), packets = count_packets(0, NULL);
     setrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, handler);
     check(status == 1 && packets == 2, "a disk that is full ends the pull behind a whole packet");
-    memset(scripts, 0, sizeof(scripts));
 }
 
 /* Random damage; with MEND, every frame that is still in place gets correct checksums. */
@@ -632,8 +591,8 @@ static void test_mutations(unsigned count, bool mend)
     static struct script good;
     unsigned bad = 0;
 
-    memset(&good, 0, sizeof(good));
-    add_good_pull(&good);
+    write_script(&good, WHOLE);
+    current = (struct conversation){0};
     for (unsigned round = 0; round < count; round++) {
         struct script *script = &scripts[0];
         memcpy(script, &good, sizeof(good));
@@ -653,10 +612,9 @@ static void test_mutations(unsigned count, bool mend)
         if (rand() % 8 == 0)
             script->size = (size_t)rand() % script->size;
         remove_output();
-        int status = pull_from_scripts("0", NULL);
+        int status = pull_from_scripts(NULL);
         bad += status < 0 || status > 2 || count_packets(0, NULL) < 0 || count_packets(1, NULL) < 0;
     }
-    memset(scripts, 0, sizeof(scripts));
     check(bad == 0, "%s", mend ? "mutated conversations with right checksums" : "mutated conversations");
 }
 
@@ -681,21 +639,15 @@ static void test_hash(void)
 
 int main(void)
 {
-    __sanitizer_set_report_fd((void *)STDOUT_FILENO); /* stderr is what the host tool says */
+    __sanitizer_set_report_fd((void *)(intptr_t)dup(2)); /* not among what the host tool says */
     make_scratch();
-    if (!freopen("/dev/null", "w", stderr))
-        return 1;
+    snprintf(output, sizeof(output), "%s/out", scratch);
     srand(1);
     check(wire_crc("123456789", 9) == 0xe3069283u, "CRC-32C of 123456789");
     test_hash();
-    test_honest();
-    test_harm();
+    for (size_t i = 0; i < sizeof(conversations) / sizeof(conversations[0]); i++)
+        test_conversation(&conversations[i]);
     test_output();
-    test_broken_frames();
-    test_lies();
-    test_bad_hello();
-    test_resume();
-    test_serial();
     test_directory();
     test_bad_directory();
     test_full_disk();

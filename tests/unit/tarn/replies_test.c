@@ -8,18 +8,13 @@
  * to the reply. Built with sanitizers; prints TAP.
  */
 #include "fake_hello.h"
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <tarn/error.h>
 #include <tests/tap.h>
-#include <tests/unit/scratch.h>
+#include <tests/unit/tarn/peer.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/source/source.h>
 #include <trace/events.h>
@@ -187,35 +182,12 @@ static void tell_lie(uint8_t *payload, size_t *size)
 
 /* ---- the guest -------------------------------------------------------------------------------------- */
 
-static bool get_all(int fd, uint8_t *to, size_t size)
-{
-    for (size_t got = 0; got < size;) {
-        const ssize_t more = recv(fd, to + got, size - got, 0);
-        if (more <= 0)
-            return false;
-        got += (size_t)more;
-    }
-    return true;
-}
-
 static bool send_frame(int fd, uint16_t type, uint32_t sequence, const uint8_t *payload, size_t size)
 {
     uint8_t head[WIRE_FRAME_BYTES];
 
     wire_put_frame(head, type, (uint32_t)size, sequence, wire_hash(payload, size));
-    for (size_t sent = 0; sent < sizeof(head);) {
-        const ssize_t more = send(fd, head + sent, sizeof(head) - sent, MSG_NOSIGNAL | MSG_MORE);
-        if (more <= 0)
-            return false;
-        sent += (size_t)more;
-    }
-    for (size_t sent = 0; sent < size;) {
-        const ssize_t more = send(fd, payload + sent, size - sent, MSG_NOSIGNAL);
-        if (more <= 0)
-            return false;
-        sent += (size_t)more;
-    }
-    return true;
+    return peer_put(fd, head, sizeof(head)) && peer_put(fd, payload, size);
 }
 
 static void serve(int fd)
@@ -229,8 +201,8 @@ static void serve(int fd)
     wire_put_hello(payload, &hello);
     if (!send_frame(fd, WIRE_HELLO, sequence++, payload, WIRE_HELLO_BYTES))
         return;
-    while (get_all(fd, head, sizeof(head)) && wire_get_frame(head, sizeof(request), &frame) == WIRE_OK &&
-           get_all(fd, request, frame.length)) {
+    while (peer_get(fd, head, sizeof(head)) && wire_get_frame(head, sizeof(request), &frame) == WIRE_OK &&
+           peer_get(fd, request, frame.length)) {
         const uint32_t operation = wire_get32(request);
         if (frame.type != WIRE_REQUEST)
             continue;
@@ -245,51 +217,21 @@ static void serve(int fd)
     }
 }
 
-static void *run_guest(void *argument)
-{
-    const int listener = *(int *)argument;
-
-    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd))
-        serve(fd);
-    return NULL;
-}
-
 /* ---- one case --------------------------------------------------------------------------------------- */
 
-static char source_name[64];
+static struct peer guest = {.talk = serve};
 static char says[1 << 16]; /* what the last command printed to standard error */
-
-/* Runs a command with its output in a file, and its messages in `says`. */
-static int run(char **words)
-{
-    char path[64];
-    int count = 0, saved[2] = {dup(1), dup(2)};
-
-    while (words[count] != NULL)
-        count++;
-    snprintf(path, sizeof(path), "%s/says", scratch);
-    fflush(stdout);
-    const int nothing = open("/dev/null", O_WRONLY), file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    dup2(nothing, 1), dup2(file, 2);
-    const int status = command_run(count, words);
-    fflush(stdout);
-    dup2(saved[0], 1), dup2(saved[1], 2);
-    const ssize_t length = pread(file, says, sizeof(says) - 1, 0);
-    says[length > 0 ? length : 0] = '\0';
-    close(saved[0]), close(saved[1]), close(nothing), close(file);
-    return status;
-}
 
 enum { TABLES, PREVIOUS, PROFILES, COUNTERS, LIST, COMMANDS };
 
 static int run_command(unsigned command)
 {
-    char *commands[COMMANDS][6] = {[TABLES] = {"tables", source_name, "locks"},
-                                   [PREVIOUS] = {"tables", "--previous", source_name, "locks"},
-                                   [PROFILES] = {"profiles", source_name},
-                                   [COUNTERS] = {"ctl", source_name, "counters"},
-                                   [LIST] = {"tables", source_name}};
-    return run(commands[command]);
+    const char *const commands[COMMANDS][6] = {[TABLES] = {"tables", guest.source, "locks"},
+                                               [PREVIOUS] = {"tables", "--previous", guest.source, "locks"},
+                                               [PROFILES] = {"profiles", guest.source},
+                                               [COUNTERS] = {"ctl", guest.source, "counters"},
+                                               [LIST] = {"tables", guest.source}};
+    return run_quietly(commands[command], says, sizeof(says));
 }
 
 #define PROFILE(field) offsetof(struct trace_profile, field)
@@ -300,104 +242,71 @@ static const struct {
     const char *says;
 } cases[] = {
     /* tables */
-    {TABLES, {.operation = WIRE_OP_TABLES, .size = 0}, "cut short: 0 bytes"},
-    {TABLES, {.operation = WIRE_OP_TABLES, .size = 7}, "cut short: 7 bytes"},
-    {TABLES, {.operation = WIRE_OP_TABLES, .size = 8}, "no tables of counters: they would take too much"},
-    {TABLES, {.operation = WIRE_OP_TABLES, .size = 9}, "the tables of CPU 0 have 1 bytes instead of"},
-    {TABLES,
-     {.operation = WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES / 2, .skip = 1},
-     "the tables of CPU 1 have"},
-    {LIST, {.operation = WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES / 2}, "the tables of CPU 0 have"},
-    {TABLES,
-     {.operation = WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES_MAX + 8},
-     "the tables of CPU 0 have"},
-    {TABLES,
-     {.operation = WIRE_OP_TABLES, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
-     "the tables of counters: an argument"},
-    {TABLES, {.operation = WIRE_OP_TABLES, .size = AS_IT_IS, .status = INT32_MIN}, "the guest refused"},
-    {TABLES, {.operation = WIRE_OP_TABLES, .size = AS_IT_IS, .wrong_tag = true}, "unexpected frame"},
-    {TABLES, {.operation = WIRE_OP_METADATA, .size = 0}, "not CTF 1.8"},
-    {TABLES, {.operation = WIRE_OP_METADATA, .size = 5}, "not CTF 1.8"},
-    {TABLES, {.operation = WIRE_OP_METADATA, .size = 5000}, "its version of Tarn is older"},
-    {TABLES, {.operation = WIRE_OP_METADATA, .size = TRACE_METADATA_TEMPLATE_BYTES - 700}, "cut short"},
+    {TABLES, {WIRE_OP_TABLES, .size = 0}, "cut short: 0 bytes"},
+    {TABLES, {WIRE_OP_TABLES, .size = 7}, "cut short: 7 bytes"},
+    {TABLES, {WIRE_OP_TABLES, .size = 8}, "no tables of counters: they would take too much"},
+    {TABLES, {WIRE_OP_TABLES, .size = 9}, "the tables of CPU 0 have 1 bytes instead of"},
+    {TABLES, {WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES / 2, .skip = 1}, "the tables of CPU 1 have"},
+    {LIST, {WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES / 2}, "the tables of CPU 0 have"},
+    {TABLES, {WIRE_OP_TABLES, .size = 8 + TRACE_TABLES_BYTES_MAX + 8}, "the tables of CPU 0 have"},
+    {TABLES, {WIRE_OP_TABLES, AS_IT_IS, .status = -E_BAD_ARGUMENT}, "the tables of counters: an argument"},
+    {TABLES, {WIRE_OP_TABLES, AS_IT_IS, .status = INT32_MIN}, "the guest refused"},
+    {TABLES, {WIRE_OP_TABLES, AS_IT_IS, .wrong_tag = true}, "unexpected frame"},
+    {TABLES, {WIRE_OP_METADATA, .size = 0}, "not CTF 1.8"},
+    {TABLES, {WIRE_OP_METADATA, .size = 5}, "not CTF 1.8"},
+    {TABLES, {WIRE_OP_METADATA, .size = 5000}, "its version of Tarn is older"},
+    {TABLES, {WIRE_OP_METADATA, .size = TRACE_METADATA_TEMPLATE_BYTES - 700}, "cut short"},
+    {PREVIOUS, {WIRE_OP_PREVIOUS_METADATA, .size = TRACE_METADATA_TEMPLATE_BYTES - 700}, "cut short"},
+    {TABLES, {WIRE_OP_METADATA, AS_IT_IS, .status = -E_BAD_ARGUMENT}, "its version of Tarn is older"},
+    {PREVIOUS, {WIRE_OP_PREVIOUS, .size = 0}, "the guest's reply has 0 bytes"},
+    {PREVIOUS, {WIRE_OP_PREVIOUS, .size = WIRE_PREVIOUS_BYTES - 1}, "bytes instead of"},
+    {PREVIOUS, {WIRE_OP_PREVIOUS, AS_IT_IS, .status = -E_NOT_FOUND}, "no previous trace: it does not exist"},
     {PREVIOUS,
-     {.operation = WIRE_OP_PREVIOUS_METADATA, .size = TRACE_METADATA_TEMPLATE_BYTES - 700},
-     "cut short"},
-    {TABLES,
-     {.operation = WIRE_OP_METADATA, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
-     "its version of Tarn is older"},
-    {PREVIOUS, {.operation = WIRE_OP_PREVIOUS, .size = 0}, "the guest's reply has 0 bytes"},
-    {PREVIOUS, {.operation = WIRE_OP_PREVIOUS, .size = WIRE_PREVIOUS_BYTES - 1}, "bytes instead of"},
-    {PREVIOUS,
-     {.operation = WIRE_OP_PREVIOUS, .size = AS_IT_IS, .status = -E_NOT_FOUND},
-     "no previous trace: it does not exist"},
-    {PREVIOUS,
-     {.operation = WIRE_OP_PREVIOUS_METADATA, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
+     {WIRE_OP_PREVIOUS_METADATA, AS_IT_IS, .status = -E_BAD_ARGUMENT},
      "read them from guest memory"},
-    {PREVIOUS, {.operation = WIRE_OP_PREVIOUS_METADATA, .size = 100}, "UUID"},
-    {PREVIOUS, {.operation = WIRE_OP_PREVIOUS_TABLES, .size = 100}, "the tables of CPU 0 have 92 bytes"},
-    {PREVIOUS,
-     {.operation = WIRE_OP_PREVIOUS_TABLES, .size = AS_IT_IS, .status = -E_NOT_FOUND, .skip = 1},
-     "it does not exist"},
+    {PREVIOUS, {WIRE_OP_PREVIOUS_METADATA, .size = 100}, "UUID"},
+    {PREVIOUS, {WIRE_OP_PREVIOUS_TABLES, .size = 100}, "the tables of CPU 0 have 92 bytes"},
+    {PREVIOUS, {WIRE_OP_PREVIOUS_TABLES, AS_IT_IS, .status = -E_NOT_FOUND, .skip = 1}, "it does not exist"},
     /* profiles */
-    {PROFILES, {.operation = WIRE_OP_PROFILES, .size = 1}, "a profile of 1 bytes"},
+    {PROFILES, {WIRE_OP_PROFILES, .size = 1}, "a profile of 1 bytes"},
+    {PROFILES, {WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) - 1}, "less than its head"},
     {PROFILES,
-     {.operation = WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) - 1},
-     "less than its head"},
-    {PROFILES,
-     {.operation = WIRE_OP_PROFILES, .size = sizeof(struct trace_profile)},
+     {WIRE_OP_PROFILES, .size = sizeof(struct trace_profile)},
      "a damaged profile: number 1, 1 rows"},
-    {PROFILES, {.operation = WIRE_OP_PROFILES, .size = TRACE_PROFILE_BYTES_MAX + 1}, "more than the largest"},
+    {PROFILES, {WIRE_OP_PROFILES, .size = TRACE_PROFILE_BYTES_MAX + 1}, "more than the largest"},
     {PROFILES,
-     {.operation = WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) + 2 * TRACE_PROFILE_ROW_BYTES},
+     {WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) + 2 * TRACE_PROFILE_ROW_BYTES},
      "a damaged profile"},
     {PROFILES,
-     {.operation = WIRE_OP_PROFILES,
-      .size = sizeof(struct trace_profile) + TRACE_PROFILE_ROW_BYTES - 8,
-      .skip = 1},
+     {WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) + TRACE_PROFILE_ROW_BYTES - 8, .skip = 1},
      "a damaged profile: number 2"},
     {PROFILES,
-     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .at = PROFILE(rows), .bytes = 4, .value = UINT32_MAX},
+     {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(rows), .bytes = 4, .value = UINT32_MAX},
      "4294967295 rows"},
     {PROFILES,
-     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .at = PROFILE(rows), .bytes = 4, .value = 0xcccccce},
+     {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(rows), .bytes = 4, .value = 0xcccccce},
      "a damaged profile"},
     {PROFILES,
-     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .at = PROFILE(row_bytes), .bytes = 4, .value = 0},
+     {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(row_bytes), .bytes = 4, .value = 0},
      "rows of profiles have 0 bytes"},
+    {PROFILES, {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(of), .bytes = 4, .value = 4}, "a damaged profile"},
     {PROFILES,
-     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .at = PROFILE(of), .bytes = 4, .value = 4},
-     "a damaged profile"},
-    {PROFILES,
-     {.operation = WIRE_OP_PROFILES,
-      .size = AS_IT_IS,
-      .at = PROFILE(serial),
-      .bytes = 8,
-      .value = 1,
-      .skip = 1},
+     {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(serial), .bytes = 8, .value = 1, .skip = 1},
      "a damaged profile: number 1"},
+    {PROFILES, {WIRE_OP_PROFILES, AS_IT_IS, .status = -E_BAD_ARGUMENT}, "this system has no profiles"},
+    {PROFILES, {WIRE_OP_PROFILES, AS_IT_IS, .wrong_tag = true}, "unexpected frame"},
+    {PROFILES, {WIRE_OP_ROUTINES, .size = 100}, "names of routines"},
+    {PROFILES, {WIRE_OP_ROUTINES, .size = sizeof(struct trace_routine) + 1}, "names of routines"},
     {PROFILES,
-     {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
-     "this system has no profiles"},
-    {PROFILES, {.operation = WIRE_OP_PROFILES, .size = AS_IT_IS, .wrong_tag = true}, "unexpected frame"},
-    {PROFILES, {.operation = WIRE_OP_ROUTINES, .size = 100}, "names of routines"},
-    {PROFILES,
-     {.operation = WIRE_OP_ROUTINES, .size = sizeof(struct trace_routine) + 1},
-     "names of routines"},
-    {PROFILES,
-     {.operation = WIRE_OP_ROUTINES, .size = 2 * sizeof(struct trace_routine)},
+     {WIRE_OP_ROUTINES, .size = 2 * sizeof(struct trace_routine)},
      "damaged names of routines: number 0 in place of 1537"},
     {PROFILES,
-     {.operation = WIRE_OP_ROUTINES, .size = AS_IT_IS, .bytes = 4, .value = UINT32_MAX},
+     {WIRE_OP_ROUTINES, AS_IT_IS, .bytes = 4, .value = UINT32_MAX},
      "damaged names of routines: number 4294967295"},
-    {PROFILES,
-     {.operation = WIRE_OP_ROUTINES, .size = AS_IT_IS, .status = -E_NO_MEMORY},
-     "names of routines: not enough memory"},
+    {PROFILES, {WIRE_OP_ROUTINES, AS_IT_IS, .status = -E_NO_MEMORY}, "names of routines: not enough memory"},
     /* their siblings */
-    {COUNTERS, {.operation = WIRE_OP_COUNTERS, .size = 0}, "list of counters is invalid"},
-    {COUNTERS,
-     {.operation = WIRE_OP_COUNTERS, .size = 8 + WIRE_COUNTER_BYTES - 1},
-     "list of counters is invalid"},
+    {COUNTERS, {WIRE_OP_COUNTERS, .size = 0}, "list of counters is invalid"},
+    {COUNTERS, {WIRE_OP_COUNTERS, .size = 8 + WIRE_COUNTER_BYTES - 1}, "list of counters is invalid"},
 };
 
 static void test_cases(const char *order)
@@ -461,20 +370,8 @@ static void test_mutations(const char *order)
 
 int main(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(address);
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    pthread_t guest;
-
     __sanitizer_set_report_fd((void *)(intptr_t)dup(2)); /* stderr is what the host tool says */
-    make_scratch();
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) != 0 ||
-        listen(listener, 4) != 0 || getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
-        printf("Bail out! no listening socket: %s\n", strerror(errno));
-        return 2;
-    }
-    snprintf(source_name, sizeof(source_name), "tcp:127.0.0.1:%u", ntohs(address.sin_port));
-    pthread_create(&guest, NULL, run_guest, &listener);
+    peer_start(&guest, "tcp", NULL);
     for (unsigned i = 0; i < 2; i++) {
         big_endian = i == 1;
         const char *order = big_endian ? "big-endian" : "little-endian";
@@ -482,8 +379,6 @@ int main(void)
         test_cases(order);
         test_mutations(order);
     }
-    shutdown(listener, SHUT_RDWR);
-    pthread_join(guest, NULL);
-    close(listener);
+    peer_stop(&guest);
     return finish_tests();
 }
