@@ -16,6 +16,7 @@
 #include <kernel/trace/sites.h>
 #include <tarn/error.h>
 #include <tests/unit/kernel/host.h>
+#include <tests/unit/stub.h>
 
 char *host_ram;
 uint64_t host_clock;
@@ -73,68 +74,30 @@ void spin_note_tried(struct spinlock *lock)
 {
     spin_note_taken(lock);
 }
-void spin_count_failed(const struct spinlock *lock)
-{
-    (void)lock;
-}
-void spin_note_released(struct spinlock *lock)
-{
-    (void)lock;
-}
+DOES_NOTHING(void spin_count_failed(const struct spinlock *lock));
+DOES_NOTHING(void spin_note_released(struct spinlock *lock));
 void spin_init(struct spinlock *lock, struct lock_class *class)
 {
     *lock = (struct spinlock){.class = class};
 }
-void trace_sites_forget(struct program_sites *sites)
-{
-    (void)sites;
-}
-void watchdog_check(void)
-{
-}
-void trace_check_mark(void)
-{
-}
-void arch_send_ipi(struct cpu *target, enum ipi_kind kind)
-{
-    (void)target, (void)kind;
-}
+DOES_NOTHING(void trace_sites_forget(struct program_sites *sites));
+DOES_NOTHING(void watchdog_check(void));
+DOES_NOTHING(void trace_check_mark(void));
+DOES_NOTHING(void arch_send_ipi(struct cpu *target, enum ipi_kind kind));
 
 /* ---- Profiles are off ---- */
 
 bool profiles_on;
-void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
-                    uint64_t now)
-{
-    (void)self, (void)from_kernel, (void)kind, (void)argument, (void)now;
-}
-void profiles_end(struct thread *self, uint64_t now)
-{
-    (void)self, (void)now;
-}
-void profiles_beat(uint64_t now)
-{
-    (void)now;
-}
-void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now)
-{
-    (void)kind, (void)argument, (void)now;
-}
-void profiles_end_interrupt(uint64_t now)
-{
-    (void)now;
-}
+DOES_NOTHING(void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind,
+                                 uint64_t argument, uint64_t now));
+DOES_NOTHING(void profiles_end(struct thread *self, uint64_t now));
+DOES_NOTHING(void profiles_beat(uint64_t now));
+DOES_NOTHING(void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now));
+DOES_NOTHING(void profiles_end_interrupt(uint64_t now));
 bool trace_tables_in_use;
 
-void trace_tables_reclaim(bool is_heartbeat)
-{
-    (void)is_heartbeat;
-}
-
-void profiles_end_thread(struct thread *thread)
-{
-    (void)thread;
-}
+DOES_NOTHING(void trace_tables_reclaim(bool is_heartbeat));
+DOES_NOTHING(void profiles_end_thread(struct thread *thread));
 
 /* ---- Page tables as a list ---- */
 

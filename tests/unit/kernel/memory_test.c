@@ -21,37 +21,16 @@
 #include <kernel/trace/control.h>
 #include <tarn/error.h>
 #include <tests/unit/kernel/host.h>
+#include <tests/unit/stub.h>
 
 /* Stubs for what spaces need besides memory. */
-void endpoint_put(struct endpoint *endpoint)
-{
-    (void)endpoint;
-}
-void notification_put(struct notification *notification)
-{
-    (void)notification;
-}
-void futex_construct(struct futex_table *table)
-{
-    (void)table;
-}
-void cap_table_construct(struct cap_table *table)
-{
-    (void)table;
-}
-int cap_table_init(struct cap_table *table)
-{
-    (void)table;
-    return 0;
-}
-void cap_table_destroy(struct cap_table *table)
-{
-    (void)table;
-}
-void trace_leave_classes(struct space *space)
-{
-    (void)space;
-}
+DOES_NOTHING(void endpoint_put(struct endpoint *endpoint));
+DOES_NOTHING(void notification_put(struct notification *notification));
+DOES_NOTHING(void futex_construct(struct futex_table *table));
+DOES_NOTHING(void cap_table_construct(struct cap_table *table));
+RETURNS(0, int cap_table_init(struct cap_table *table));
+DOES_NOTHING(void cap_table_destroy(struct cap_table *table));
+DOES_NOTHING(void trace_leave_classes(struct space *space));
 
 /* Only TLB shootdowns are asked for here. */
 void smp_poll(void)

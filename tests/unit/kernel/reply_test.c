@@ -33,6 +33,7 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 #include <tests/unit/kernel/host.h>
+#include <tests/unit/stub.h>
 
 enum { FIRST, SECOND, SERVER, THREADS };
 #define CALLERS   2
@@ -55,10 +56,7 @@ int space_alloc_block(struct space *of, struct thread_block **block, uint64_t *u
     *user_address = next_block;
     return 0;
 }
-void space_free_block(struct space *of, uint64_t user_address)
-{
-    (void)of, (void)user_address;
-}
+DOES_NOTHING(void space_free_block(struct space *of, uint64_t user_address));
 void space_finish(struct space *ended)
 {
     ended->dying = false;
@@ -67,58 +65,22 @@ void space_put(struct space *of)
 {
     atomic_fetch_sub(&of->references, 1);
 }
-void space_abandon(struct space *of)
-{
-    (void)of;
-}
-void space_add_cpu(struct space *of, struct cpu *cpu)
-{
-    (void)of, (void)cpu;
-}
-void memory_put(struct memory *memory)
-{
-    (void)memory;
-}
-void irq_put(struct irq *irq)
-{
-    (void)irq;
-}
-int format_text(char *buffer, size_t size, const char *format, ...)
-{
-    (void)buffer, (void)size, (void)format;
-    return 0;
-}
-void arch_thread_init(struct thread *thread, uint64_t tls)
-{
-    (void)thread, (void)tls;
-}
-void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
-{
-    (void)cpu, (void)prev, (void)next;
-}
+DOES_NOTHING(void space_abandon(struct space *of));
+DOES_NOTHING(void space_add_cpu(struct space *of, struct cpu *cpu));
+DOES_NOTHING(void memory_put(struct memory *memory));
+DOES_NOTHING(void irq_put(struct irq *irq));
+RETURNS(0, int format_text(char *buffer, size_t size, const char *format, ...));
+DOES_NOTHING(void arch_thread_init(struct thread *thread, uint64_t tls));
+DOES_NOTHING(void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next));
 void thread_trace_resumed(struct thread *thread)
 {
     thread->traced = 0;
 }
-void timer_add(struct timer *timer, uint64_t deadline)
-{
-    (void)timer, (void)deadline;
-}
-void timer_remove(struct timer *timer)
-{
-    (void)timer;
-}
-uint64_t timer_ticks(uint64_t nanoseconds)
-{
-    return nanoseconds;
-}
-uint64_t timer_nanoseconds(uint64_t ticks)
-{
-    return ticks;
-}
-void smp_poll(void)
-{
-}
+DOES_NOTHING(void timer_add(struct timer *timer, uint64_t deadline));
+DOES_NOTHING(void timer_remove(struct timer *timer));
+RETURNS(nanoseconds, uint64_t timer_ticks(uint64_t nanoseconds));
+RETURNS(ticks, uint64_t timer_nanoseconds(uint64_t ticks));
+DOES_NOTHING(void smp_poll(void));
 void sched_wake(struct thread *thread)
 {
     atomic_store(&thread->state, THREAD_READY);
@@ -127,13 +89,8 @@ void sched_hand_over(struct thread *thread)
 {
     sched_wake(thread);
 }
-void sched_kick(struct thread *thread)
-{
-    (void)thread;
-}
-void sched_yield(void)
-{
-}
+DOES_NOTHING(void sched_kick(struct thread *thread));
+DOES_NOTHING(void sched_yield(void));
 void sched_move_here(struct thread *thread)
 {
     atomic_store(&thread->cpu, this_cpu());

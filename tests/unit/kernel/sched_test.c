@@ -22,6 +22,7 @@
 #include <kernel/syscall/machine.h>
 #include <kernel/trace/control.h>
 #include <tests/unit/kernel/host.h>
+#include <tests/unit/stub.h>
 
 #define CPUS         4u
 #define THREADS_MAX  64u
@@ -35,10 +36,7 @@ static struct thread threads[THREADS_MAX], idle_threads[CPUS_MAX];
 static struct thread_block blocks[THREADS_MAX], idle_blocks[CPUS_MAX];
 static unsigned parked, finished, kicks;
 
-void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
-{
-    (void)cpu, (void)prev, (void)next;
-}
+DOES_NOTHING(void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next));
 void thread_trace_resumed(struct thread *thread)
 {
     thread->traced = 0;
@@ -58,10 +56,7 @@ void thread_expire(struct thread *thread, uint64_t now)
     if (thread->wait_deadline <= now)
         sched_wake(thread);
 }
-void arch_timer_set(uint64_t deadline)
-{
-    (void)deadline;
-}
+DOES_NOTHING(void arch_timer_set(uint64_t deadline));
 static uint64_t test_hz = 1000000000;
 void arch_clock_init(struct arch_clock_rate *rate)
 {
@@ -71,42 +66,21 @@ uint64_t trace_heartbeat(uint64_t now)
 {
     return now + 1000000000;
 }
-void console_poll(void)
-{
-}
-void watchdog_beat(uint64_t now)
-{
-    (void)now;
-}
-void quiescent_report(void)
-{
-}
-uint32_t slab_reclaim(uint32_t most)
-{
-    (void)most;
-    return 0;
-}
-void smp_poll(void)
-{
-}
+DOES_NOTHING(void console_poll(void));
+DOES_NOTHING(void watchdog_beat(uint64_t now));
+DOES_NOTHING(void quiescent_report(void));
+RETURNS(0, uint32_t slab_reclaim(uint32_t most));
+DOES_NOTHING(void smp_poll(void));
 uint64_t profile_period;
 void profile_timer(uint64_t now)
 {
     timer_set_sample(TIMER_NEVER);
     (void)now;
 }
-void profile_sleep(void)
-{
-}
-void profile_wake(void)
-{
-}
-void profile_close_window(void)
-{
-}
-void counters_beat(void)
-{
-}
+DOES_NOTHING(void profile_sleep(void));
+DOES_NOTHING(void profile_wake(void));
+DOES_NOTHING(void profile_close_window(void));
+DOES_NOTHING(void counters_beat(void));
 void space_add_cpu(struct space *space, struct cpu *cpu)
 {
     atomic_fetch_or(&space->cpus, cpu->bit);

@@ -20,6 +20,7 @@
 #include <tarn/runtime.h>
 #include <tarn/trace_control.h>
 #include <tests/unit/scratch.h>
+#include <tests/unit/stub.h>
 #include <tests/unit/trace/ring_harness.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
@@ -60,14 +61,8 @@ int64_t clock_realtime_ns(void)
     return (int64_t)clock_monotonic_ns();
 }
 
-int64_t sys_notification_create(void)
-{
-    return 1;
-}
-int64_t sys_notification_signal(cap_t notification, uint64_t bits)
-{
-    return 0;
-}
+RETURNS(1, int64_t sys_notification_create(void));
+RETURNS(0, int64_t sys_notification_signal(cap_t notification, uint64_t bits));
 
 /* The pull in its wait, at the low-water mark. */
 static _Atomic uint64_t drain_bits;
@@ -98,10 +93,7 @@ int64_t sys_notification_wait(cap_t notification, uint64_t deadline)
     }
     return -E_TIMEOUT;
 }
-int64_t sys_cap_close(cap_t slot)
-{
-    return 0;
-}
+RETURNS(0, int64_t sys_cap_close(cap_t slot));
 
 /* ---- marks (drain.h): not logged, because tests count events ---- */
 
@@ -164,10 +156,7 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     }
 }
 
-int64_t sys_system_read(uint32_t kind, uint64_t index, void *buffer, uint64_t size)
-{
-    return -E_BAD_ARGUMENT;
-}
+RETURNS(-E_BAD_ARGUMENT, int64_t sys_system_read(uint32_t kind, uint64_t index, void *buffer, uint64_t size));
 
 int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
 {
@@ -227,38 +216,18 @@ int64_t sys_trace_metadata(cap_t trace, uint32_t part, uint64_t offset, void *bu
 }
 
 /* There is no trace of a previous boot. */
-int trace_previous_read_store(cap_t trace, struct trace_previous *previous)
-{
-    return -E_NOT_FOUND;
-}
-
-int trace_previous_open(cap_t trace, struct trace_previous *previous)
-{
-    return -E_NOT_FOUND;
-}
-
-void trace_previous_close(struct trace_previous *previous)
-{
-}
+RETURNS(-E_NOT_FOUND, int trace_previous_read_store(cap_t trace, struct trace_previous *previous));
+RETURNS(-E_NOT_FOUND, int trace_previous_open(cap_t trace, struct trace_previous *previous));
+DOES_NOTHING(void trace_previous_close(struct trace_previous *previous));
 
 struct trace_reader trace_previous_ring(const struct trace_previous *previous, uint32_t cpu)
 {
     return trace_reader_open(&test_info, ring_of_cpu(cpu), cpu, ~0ull);
 }
 
-int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size)
-{
-    return -E_NOT_FOUND;
-}
-
-int64_t trace_previous_tables(cap_t trace, uint32_t cpu, void *buffer, size_t size)
-{
-    return -E_NOT_FOUND;
-}
-
-void debug_printf(const char *format, ...)
-{
-}
+RETURNS(-E_NOT_FOUND, int64_t trace_previous_metadata(cap_t trace, uint32_t part, void *buffer, size_t size));
+RETURNS(-E_NOT_FOUND, int64_t trace_previous_tables(cap_t trace, uint32_t cpu, void *buffer, size_t size));
+DOES_NOTHING(void debug_printf(const char *format, ...));
 
 /* ---- the channel: TCP on the host ------------------------------------------------------------------ */
 

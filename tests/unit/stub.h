@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stub.h - functions that the tested files call, and that a unit test does not need. */
+#ifndef TESTS_UNIT_STUB_H
+#define TESTS_UNIT_STUB_H
+
+#define DOES_NOTHING(function) \
+    function                   \
+    {                          \
+    }
+#define RETURNS(value, function) \
+    function                     \
+    {                            \
+        return value;            \
+    }
+
+#endif
