@@ -6,6 +6,8 @@
 #include <tools/tarn/relation/relations.h>
 #include <tools/tarn/symbols/symbols.h>
 
+#define PAGE_BYTES 4096u /* on all architectures */
+
 /* ---- declarations ---- */
 
 /* What a column means; the same in every relation. */
@@ -36,6 +38,8 @@ enum {
     M_CHILD_DUR,
     M_ARG0,
     M_ARG1,
+    M_PAGE,
+    M_MAPPING,
     M_RESULT,
     M_IS_ERROR,
     M_IS_CUT,
@@ -111,6 +115,8 @@ static const struct relation_column meanings[MEANINGS] = {
     [M_CHILD_DUR] = COLUMN("child_dur", UNIT_SPAN, "part of thread_dur in inner activities"),
     [M_ARG0] = COLUMN("arg0", UNIT_ADDRESS, "first argument; of a fault, the address"),
     [M_ARG1] = COLUMN("arg1", UNIT_ADDRESS, "second argument; of a fault, the instruction's address"),
+    [M_PAGE] = COLUMN("page", UNIT_ADDRESS, "page of arg0"),
+    [M_MAPPING] = COLUMN("mapping", UNIT_ADDRESS, "where the file is mapped that contains arg0; 0: none"),
     [M_RESULT] = COLUMN("result", UNIT_NUMBER, "return value; of a fault, nanoseconds until it was handled"),
     [M_IS_ERROR] = COLUMN("is_error", UNIT_NUMBER, "1: the result is negative"),
     [M_IS_CUT] = COLUMN("is_cut", UNIT_NUMBER, "1: its begin or end was not seen"),
@@ -170,8 +176,7 @@ static const struct {
 } own_relations[] = {
     {"event", "all events", SOURCE_EVENT, {CONTEXT, M_EVENT, M_CLASS, M_BYTES}},
     {"activity", "calls, faults, exceptions, interrupts, requests and drains", SOURCE_ACTIVITY,
-     {M_TS, M_DUR, WHO, M_CPU, M_DEPTH, M_KIND, M_NAME, M_DETAIL, M_THREAD_DUR, M_SELF_DUR, M_CHILD_DUR, M_ARG0, M_ARG1,
-      M_RESULT, M_IS_ERROR, M_IS_CUT}},
+     {M_TS, M_DUR, WHO, M_CPU, M_DEPTH, M_KIND, M_NAME, M_DETAIL, M_THREAD_DUR, M_SELF_DUR, M_CHILD_DUR, M_ARG0, M_ARG1, M_PAGE, M_MAPPING, M_RESULT, M_IS_ERROR, M_IS_CUT}},
     {"thread_state", "times in which a thread was in one state", SOURCE_STATE, {M_TS, M_DUR, WHO, M_CPU, M_STATE, M_IS_IDLE}},
     {"sched", "times in which a thread ran on a CPU", SOURCE_RUN, {M_TS, M_DUR, WHO, M_CPU, M_IS_IDLE}},
     {"ipc", "calls between processes and their steps", SOURCE_CALL,
@@ -429,6 +434,7 @@ static struct value of_event(const struct relation_row *row, const struct relati
 static struct value of_activity(const struct relation_row *row, unsigned meaning)
 {
     const struct model_frame *frame = row->frame;
+    const struct executable *executable;
 
     switch (meaning) {
     case M_KIND:
@@ -449,6 +455,12 @@ static struct value of_activity(const struct relation_row *row, unsigned meaning
         return VALUE_OF(VALUE_HEX, frame->args[0]);
     case M_ARG1:
         return VALUE_OF(VALUE_HEX, frame->args[1]);
+    case M_PAGE:
+        return VALUE_OF(VALUE_HEX, frame->args[0] / PAGE_BYTES * PAGE_BYTES);
+    case M_MAPPING:
+        executable =
+            executables_find(&row->relations->analysis->model->executables, row->thread->pid, frame->args[0]);
+        return VALUE_OF(VALUE_HEX, executable != NULL ? executable->base : 0);
     case M_RESULT: /* from the event that ended it; for a fault, its duration in ticks */
         return frame->kind == ACTIVITY_FAULT ? VALUE_TICKS((uint64_t)frame->result, 0)
                                              : VALUE_OF(VALUE_SIGNED, frame->result);
