@@ -244,6 +244,6 @@ class Browser:
 if __name__ == "__main__":  # tests/host/browser.py URL FILE.png: what is there to be seen
     with Browser() as browser:
         browser.open(sys.argv[1])
-        time.sleep(1)
+        browser.settle()
         browser.screenshot(sys.argv[2])
         print("\n".join(browser.errors))

@@ -7,7 +7,7 @@ import time
 
 import end_to_end as e2e
 import png
-from view_driver import OUT, TRACE, longest_wait, only_lanes, open_page, picture, place, seconds, settle, state
+from view_driver import OUT, TRACE, boxes_of, longest_wait, only_lanes, open_page, picture, place, seconds, settle, state
 from view_server import View
 
 EXACT = 400000  # events in a range that is shown event by event
@@ -51,28 +51,20 @@ def check_flags(page, lines):
     e2e.check(True, "flags: too many events for flags are reported")
 
 
-def check_names(page, view, duration):
+def check_names(view, duration):
     """Interrupts and lock classes have their names from the trace."""
-    told = view.ask("trace")["details"]
-    status, out, _ = e2e.tarn("list", "--json", "--event", "lttng_statedump_interrupt,state_lock_class", TRACE)
+    _, out, _ = e2e.tarn("list", "--json", "--event", "lttng_statedump_interrupt,state_lock_class,irq_handler_entry", TRACE)
     rows = [json.loads(line) for line in out.splitlines()]
-    events = (("irq", "lttng_statedump_interrupt", "irq", "action"), ("lock_class", "state_lock_class", "lock_class", "name"))
-    known = {kind: {str(row["fields"][number]): row["fields"][name] for row in rows if row["event"] == event}
-             for kind, event, number, name in events}
-    e2e.check(status == 0 and known["irq"] and known["irq"] == told["irq"] and len(known["lock_class"]) > 3
-              and known["lock_class"] == told["lock_class"], "names of interrupts and of lock classes", (told["irq"], known["irq"]))
-    number, name = next(iter(told["irq"].items()))
-    e2e.check(page.value(f"tarnView.trace.activityName(4, {number})") == f"interrupt {name}", "an interrupt's box shows its name")
-    wait = longest_wait(view, duration, lambda wait: str(wait["class"]) in told["lock_class"])
-    page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
-    page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
-    settle(page)
-    kind = ("" if wait["pid"] else "kernel lock ") + told["lock_class"][str(wait["class"])]
-    with only_lanes(page):
-        page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
-        page.wait(f"document.getElementById('tooltip').textContent.includes('waits for {kind} ')")
-    e2e.check(True, "a wait for a lock shows the name of its class")
-    page.value("tarnView.state.change({pins: new Set()})")
+    names = {row["fields"]["irq"]: row["fields"]["action"] for row in rows if row["event"] == "lttng_statedump_interrupt"}
+    classes = {row["fields"]["lock_class"]: row["fields"]["name"] for row in rows if row["event"] == "state_lock_class"}
+    handled = next(row for row in rows if row["event"] == "irq_handler_entry" and row["fields"]["irq"] in names)
+    t = handled["ns"] - int(view.ask("trace")["begin_clock_ns"])
+    labels = [look[4] for look in view.ask(f"lanes?from={t}&to={t + 1000}&threads=none")["looks"]]
+    name = names[handled["fields"]["irq"]]
+    e2e.check(any(f"interrupt {name}" in label for label in labels), "an interrupt's box shows its name", (name, labels))
+    wait = longest_wait(view, duration, lambda wait: wait["class"] in classes)
+    kind = ("" if wait["pid"] else "kernel lock ") + classes[wait["class"]]
+    e2e.check(f"waits for\t{kind} " in wait["tip"], "a wait for a lock shows the name of its class", wait)
 
 
 def check_lock_names(page, view, duration):
@@ -146,9 +138,9 @@ def check_sleep(view, duration):
         lanes = view.ask(f"lanes?from={begin}&to={end}&width=4000&cpus=0-3")
         idle = {row["rank"]: row["idle"] for row in view.ask(f"rows?from={begin}&to={end}")["rows"] if row["kind"] == "cpu"}
         for lane in lanes["cpus"] if lanes["exact"] else []:
-            boxes = [lane["boxes"][i:i + 6] for i in range(0, len(lane["boxes"]), 6)]
-            if all(box[5] == 1 for box in boxes):
-                slept = sum(min(box[1], end) - max(box[0], begin) for box in boxes if box[3] == -1 and box[4] == 1)
+            boxes = boxes_of(lane)
+            if all(box[3] == 1 for box in boxes):
+                slept = sum(min(box[1], end) - max(box[0], begin) for box in boxes if lanes["looks"][box[2]][3] == "idle")
                 compared += slept > 0
                 wrong += [(begin, lane["rank"], slept, idle[lane["rank"]])] * (abs(slept - idle[lane["rank"]]) > 1 + len(boxes))
     e2e.check(compared > 10 and not wrong, "a processor's lane sleeps for as long as it is idle", (compared, wrong[:3]))
@@ -291,13 +283,12 @@ def check_png(page, view, duration):
 
 def check_kernel_work(page, view):
     """A CPU whose idle thread works for the kernel is not idle."""
-    about = view.ask("trace")
-    idle = {thread["n"] for thread in about["threads"] if thread["idle"]}
-    found = None
-    for begin in range(0, about["duration"], about["duration"] // 30):
-        for lane in view.ask(f"lanes?from={begin}&to={begin + about['duration'] // 30}&width=8000")["cpus"]:
-            boxes = [lane["boxes"][i:i + 6] for i in range(0, len(lane["boxes"]), 6)]
-            work = [(box[1] - box[0], lane["rank"], box) for box in boxes if box[2] in idle and box[3:] == [-1, 0, 1]]
+    duration, found = view.ask("trace")["duration"], None
+    for begin in range(0, duration, duration // 30):
+        lanes = view.ask(f"lanes?from={begin}&to={begin + duration // 30}&width=8000")
+        for lane in lanes["cpus"] if lanes["exact"] else []:
+            work = [(box[1] - box[0], lane["rank"], box) for box in boxes_of(lane)
+                    if box[3] == 1 and lanes["looks"][box[2]][4] == "kernel work"]
             found = max([found, *work] if found else work, default=None)
     length, rank, box = found
     page.value(f"tarnView.state.show({box[0] - length // 2}, {box[1] + length // 2})")
@@ -324,7 +315,7 @@ def check_server_gone(page):
     told = page.value("document.getElementById('message').textContent")
     page.value("tarnView.state.zoom(0.5)")
     time.sleep(0.3)
-    picture(page, "server-gone")
+    picture(page, "server-gone", is_settled=False)
     e2e.check("lost" in told and page.value("tarnView.rows.lanes.length > 4"), "a lost server is reported, and loaded data stays", told)
     with View(TRACE, "--port", port):
         page.wait("!document.body.classList.contains('failed') && document.getElementById('message').hidden", 60)

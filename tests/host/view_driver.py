@@ -61,8 +61,16 @@ def only_lanes(page):
     page.value("tarnView.state.change(window.before)")
 
 
-def picture(page, name):
+def picture(page, name, is_settled=True):
+    """Not settled: of a page that asks again and again."""
+    if is_settled:
+        settle(page)
     page.screenshot(os.path.join(OUT, name + ".png"))
+
+
+def boxes_of(lane):
+    """Returns a lane's boxes, (begin, end, look, merged): a thread's states, or what a CPU does."""
+    return [lane["rows"][0][i:i + 4] for i in range(0, len(lane["rows"][0]), 4)]
 
 
 def longest_wait(view, duration, fits=lambda wait: True):

@@ -187,7 +187,7 @@ static void test_sums(const struct view *view, const char *name)
 /* Shares are rounded to percent, so sums may differ by one percent of a pixel each. */
 static void test_pixels(const struct view *view, const char *name)
 {
-    bool *cpus = alloc_zero(view->trace.stream_count + 1, sizeof(bool));
+    bool *cpus = alloc_zero(lanes_cpu_count(view) + 1, sizeof(bool));
     bool *threads = alloc_zero(index_thread_count(&view->index) + 1, sizeof(bool));
     struct lanes lanes = {.from = view->index.begin + 1, .to = view->trace.end, .width = 300};
     double pixel = (double)(lanes.to - lanes.from) / lanes.width;

@@ -78,7 +78,8 @@ static const struct command_option known[] = {
     {TEXT("symbols", "DIR[:DIR]", struct options, view.symbols,
           "search for the trace's executables here, by build-id\nThe profile, locks and faults of a range "
           "use them (tarn-symbols(1))")},
-    {TEXT("png", "FILE", struct options, draw.file, "draw the range into FILE, and end")},
+    {TEXT("png", "FILE", struct options, draw.file,
+          "draw the range into FILE, and end: a PNG, or an SVG if its name ends in .svg")},
     {.name = NULL}};
 static const struct command_option known_of_drawing[] = {
     {CALL("size", "WIDTHxHEIGHT", set_size, "size of the picture in pixels (1600x900)")},
@@ -241,7 +242,7 @@ static int write_png(struct options *options, struct view *view)
 
     view_read_lock(view);
     choose_range(options, view);
-    ok = draw_png(view, &options->draw, &fail);
+    ok = draw_picture(view, &options->draw, &fail);
     view_losses(view, &losses);
     view_unlock(view);
     losses_summary(&losses);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_analysis.c - /api/analysis: runs an analysis on a range. /api/analyses: lists the analyses.
- * /api/progress: how far one is.
+ * api_analysis.c - /api/analysis?name=&from=&to=&top=N&job=NUMBER: runs an analysis on a range.
+ *
+ * {analysis: what `tarn NAME --json` prints}, with at most top rows of each table (100; 0: all), and the
+ * subcommand's options as parameters (build/man/tarn-analyses.1). /api/progress?job=: {done, total} events
+ * walked for that request. /api/analyses: the names, {analyses: [{name, summary, tables: [{key, heading,
+ * help, extra, columns: [{key, kind, heading, help}]}], options: [{name, argument, help}]}]}, with the texts
+ * of --help; kind: count, real, time (a duration), when (since the start), number (an ID), signed, change,
+ * hex, text.
  *
  * The walk begins at the checkpoint before the range, with the processes and executables known there; so
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
- * files and model, and only opening them needs the lock.
+ * files and model, only opening them needs the lock, and it stops when the connection is closed.
  */
 #include <limits.h>
 #include <stdio.h>

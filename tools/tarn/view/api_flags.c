@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_flags.c - /api/flags: on which lanes chosen events are. For those of one type in the same pixel of a
- * lane, it returns the first and their number.
+ * api_flags.c - /api/flags?from=&to=&width=&events=&cpus=&threads=: on which lanes chosen events are.
+ *
+ * {from, to, exact, cpus: [{rank, flags: [time, event, count, ...]}], threads: [{n, flags}]}. Of those of one
+ * type in the same pixel of a lane, the first and their number. A range that is not exact has none.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_flame.c - /api/flame: the profile of a range as a flame graph, in SVG. */
+/* api_flame.c - /api/flame?from=&to=: the profile of a range as a flame graph (image/svg+xml), as `tarn
+ * profile
+ * --flame` draws it, with the parameters of /api/analysis. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/analysis/analysis.h>

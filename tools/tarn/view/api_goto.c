@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_goto.c - from an event to the machine at that time: the command for the page to show, and /api/goto,
- * which runs it. */
+/* api_goto.c - /api/goto?n=NUMBER, by POST: runs `tarn goto` at an event in the terminal of `tarn view
+ * --goto`. {event}; 400 while another one runs. Also the command for the page to show. */
 #include <signal.h>
 #include <stdlib.h>
 #include <tools/tarn/command/recipe.h>

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_list.c - /api/list: events around a time with all fields, and /api/search: the next match before or
- * after one.
+ * api_list.c - /api/list?at=TIME (or n=) &before=N&after=N: events around a time, oldest first.
  *
- * Both walk strides of the index (the blocks of one checkpoint), forwards or backwards, except those that
- * cannot contain a match (prefilter.h). They stop when they have enough or their time is over; the reply says
- * how far they came.
+ * {rows: [{n, t, cpu (rank), pid, tid, comm, event, name, fields: {name: text}}], before, start, from, to,
+ * total}. The first `before` rows are earlier; start is the first event that is not. All events from <= n <
+ * to were checked: continue with n= one of these. At most 2000 rows in either direction (after: 50). Selected
+ * by events=, cpus=, tids= (of the running thread); text=, a part of the event's name, of the thread's or of
+ * a text or label in a field, case-insensitive, a number is compared with all fields; field= and value=.
+ *
+ * /api/search?n= (or at=) &direction=next|previous: {rows: [event], found, done, n, start, total, walked}.
+ * `next` begins with event n, `previous` before it. It ends after about 60 ms: if not done, ask again with n.
+ *
+ * Both walk strides of the index (the blocks of one checkpoint), except those that cannot contain a match
+ * (prefilter.h), and stop when they have enough or their time is over.
  */
 #include <stdlib.h>
 #include <time.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_marks.c - /api/marks: where chosen events are in a range. Their number is exact. If there are few, it
- * returns the time of each, otherwise the number in each pixel.
+ * api_marks.c - /api/marks?from=&to=&width=&events=INDEXES: where chosen events are in a range.
+ *
+ * {from, to, width, marks: [{event, count, times: [time]} or {event, count, pixels: [count]}]}. The count is
+ * exact. Up to 1000 events, in a range that can be walked, have their times; others are counted by pixel.
  */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_rows.c - /api/rows: the rows of the timeline. */
+/*
+ * api_rows.c - /api/rows?from=&to=&sort=time|name|tid&limit=N: the rows of the timeline.
+ *
+ * CPUs, pinned threads, then threads that were active in the range, by process. {from, to, hidden, rows:
+ * [{kind, y, height, ...}]}, from top to bottom, in pixels; times are exact. kind "cpu": {rank, user, kernel,
+ * interrupt, idle}; "process", above the threads of one that shows several: {pid, label, ran, folded,
+ * members: [thread]}; "thread": {n, pid, label, ran, folded, pinned, inner (below its process), depth (its
+ * height contains so many lines of calls)}. The `limit` threads that ran longest have rows (400); hidden is
+ * the number of the others.
+ *
+ * filter=TEXT: part of a thread's name, process or ID. pins=NUMBERS in this order, chosen=NUMBER: have rows
+ * anyway. folded=NUMBERS, folded_pids=PIDS. depths=NUMBER:DEPTH,...: how deep calls are nested in the view.
+ */
 #include <stdlib.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>

@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_trace.c - /api/trace: what does not depend on a range. */
+/*
+ * api_trace.c - /api/trace: what does not depend on a range.
+ *
+ * {name, arch, begin_clock_ns (a text), duration, busy: {from, to}, events_total, generation, version, live,
+ * indexing, cpus: [{rank, cpu}], classes: [{id, name}], events: [{index, name, class, fields: [name]}],
+ * styles: [{property, shape, name}], sizes, kernel: colors, unknown: colors, processes, threads, lost, link,
+ * goto: {directory, opens} or {why}}
+ *
+ * busy: the shortest range with 98 % of the events, plus a margin; the whole trace if that is hardly longer.
+ * live: it grows; indexing: the index is being made, and duration and events_total are those so far. styles:
+ * the legend. colors: {light, dark: {user, kernel}}, of a program, of the kernel itself, or of a program
+ * without a known name. processes: [{pid, name, colors}]. threads: [{n, tid, pid (-1: unknown), cpu (the rank
+ * where it last ran), name, idle, begin (when it is first known)}]. lost: {events, packets, cut, damaged,
+ * before (the trace begins), reports, texts: the first of them as `tarn check` prints them}. link is that of
+ * /api/changes. goto: the directory for `tarn goto`, and whether /api/goto may run it; or why not.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <tools/tarn/view/api.h>
@@ -73,73 +88,14 @@ static void add_events(const struct view *view, struct json *json)
     json_close(json, ']');
 }
 
-/* Adds the names of an enumeration for the details of activities. */
-static void add_labels(const struct view *view, enum activity kind, struct json *json)
+static void add_styles(struct json *json)
 {
-    const struct field *field = model_detail_field(&view->trace.schema, kind);
-    char number[PUT_NUMBER_MAX + 1];
-
-    json_key_open(json, model_activity_names[kind], '{');
-    if (field != NULL && field->kind == FIELD_ENUM) {
-        for (const struct tsdl_label *label = field->labels; label != NULL; label = label->next) {
-            *put_unsigned(number, label->low) = '\0';
-            json_key_text(json, number, label->name);
-        }
-    }
-    json_close(json, '}');
-}
-
-static void add_named(uint32_t number, const char *name, size_t size, struct json *json)
-{
-    char key[PUT_NUMBER_MAX + 1];
-
-    if (name[0] == '\0')
-        return;
-    *put_unsigned(key, number) = '\0';
-    json_key(json, key);
-    json_text_bytes(json, name, strnlen(name, size));
-}
-
-static void add_told_names(const struct view *view, struct json *json)
-{
-    const struct model_irq *irqs = (const struct model_irq *)view->index.irqs.bytes;
-    const struct model_lock_class *classes = (const struct model_lock_class *)view->index.lock_classes.bytes;
-
-    json_key_open(json, "irq", '{');
-    for (size_t i = 0; i < view->index.irqs.used / sizeof(*irqs); i++)
-        add_named(irqs[i].number, irqs[i].name, sizeof(irqs[i].name), json);
-    json_close(json, '}');
-    json_key_open(json, "lock_class", '{');
-    for (size_t i = 0; i < view->index.lock_classes.used / sizeof(*classes); i++)
-        add_named((uint32_t)i, classes[i].name, sizeof(classes[i].name), json);
-    json_close(json, '}');
-    json_key_open(json, "lock_events", '[');
-    for (size_t i = 0; i < view->index.lock_classes.used / sizeof(*classes); i++)
-        if (classes[i].name[0] != '\0' && classes[i].kind == MODEL_EVENT)
-            json_number(json, i);
-    json_close(json, ']');
-}
-
-static void add_details(const struct view *view, struct json *json)
-{
-    json_key_open(json, "details", '{');
-    for (unsigned kind = 0; kind < ACTIVITIES; kind++)
-        if (kind != ACTIVITY_IRQ)
-            add_labels(view, kind, json);
-    add_told_names(view, json);
-    json_close(json, '}');
-}
-
-static void add_styles(const char *key, unsigned first, unsigned end, struct json *json)
-{
-    json_key_open(json, key, '[');
-    for (unsigned i = first; i < end; i++) {
+    json_key_open(json, "styles", '[');
+    for (unsigned i = 0; i < STYLES; i++) {
         json_open(json, '{');
         json_key_text(json, "property", styles[i].property);
         json_key_text(json, "shape", styles[i].shape);
         json_key_text(json, "name", styles[i].text);
-        if (i >= STYLE_ACTIVITY)
-            json_key_text(json, "details", model_activity_names[i - STYLE_ACTIVITY]);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -172,17 +128,9 @@ static void add_sizes(struct json *json)
 {
     json_key_open(json, "sizes", '{');
     json_key_number(json, "strip", LAYOUT_STRIP);
-    json_key_number(json, "call", LAYOUT_CALL);
+    json_key_number(json, "cpu", LAYOUT_CPU);
     json_key_number(json, "padding", LAYOUT_PADDING);
     json_close(json, '}');
-}
-
-/* For living ones, the end is that of the trace. */
-static void add_life(const struct view *view, uint64_t begin, uint64_t end, struct json *json)
-{
-    json_key_number(json, "begin", view_ns(view, begin));
-    json_key_number(json, "end", view_ns(view, end < view->index.end ? end : view->index.end));
-    json_key_bool(json, "ended", end != UINT64_MAX);
 }
 
 static void add_threads(const struct view *view, struct json *json)
@@ -200,8 +148,7 @@ static void add_threads(const struct view *view, struct json *json)
         json_key_number(json, "cpu", thread->cpu);
         json_key_text(json, "name", thread->name);
         json_key_bool(json, "idle", thread->is_idle);
-        json_key_bool(json, "born", thread->was_created);
-        add_life(view, thread->begin, thread->end, json);
+        json_key_number(json, "begin", view_ns(view, thread->begin));
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -215,12 +162,8 @@ static void add_processes(const struct view *view, struct json *json)
 
         json_open(json, '{');
         json_key_number(json, "pid", process->pid);
-        json_key_signed(json, "parent", process->parent == MODEL_NOBODY ? -1 : (int64_t)process->parent);
         json_key_text(json, "name", process->name);
         add_colours("colors", process->name, json);
-        json_key_signed(json, "status", process->status);
-        json_key_bool(json, "born", process->was_created);
-        add_life(view, process->begin, process->end, json);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -285,13 +228,10 @@ bool api_trace(struct view *view, const struct request *request, struct json *js
     add_cpus(&view->trace, json);
     add_classes(view, json);
     add_events(view, json);
-    add_styles("styles", 0, STYLE_STATE, json);
-    add_styles("states", STYLE_STATE, STYLE_ACTIVITY, json);
-    add_styles("activities", STYLE_ACTIVITY, STYLES, json);
+    add_styles(json);
     add_sizes(json);
     add_colours("kernel", "kernel", json);
     add_colours("unknown", "unknown", json);
-    add_details(view, json);
     add_processes(view, json);
     add_threads(view, json);
     add_losses(view, json);

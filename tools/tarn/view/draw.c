@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* draw.c - the PNG as a whole; see draw.h. */
+/* draw.c - the picture as a whole; see draw.h. */
+#include <cairo/cairo-svg.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tools/tarn/print/print_value.h>
 #include <tools/tarn/read/filter.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/draw_parts.h>
 #include <tools/tarn/view/puller.h>
 
-#define LEFT       200.0
-#define ARROWS_MAX 2000u
+#define LEFT            200.0
+#define ARROWS_MAX      2000u
+#define DRAW_TEXT_BYTES 160u
 
 void draw_colour(const struct draw *draw, struct colour colour)
 {
@@ -32,10 +35,9 @@ void draw_box(const struct draw *draw, double x, double y, double width, double 
     fill_box(draw, x, y, width, height);
 }
 
-void draw_pattern(const struct draw *draw, double x, double y, double width, double height,
-                  cairo_pattern_t *pattern)
+void draw_stripes(const struct draw *draw, double x, double y, double width, double height, enum style style)
 {
-    cairo_set_source(draw->cairo, pattern);
+    cairo_set_source(draw->cairo, style == STYLE_LOST ? draw->lost : draw->ready);
     fill_box(draw, x, y, width, height);
 }
 
@@ -60,33 +62,53 @@ static cairo_pattern_t *make_stripes(struct colour colour)
     return pattern;
 }
 
-void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text)
+/* Copies text. A trace may contain anything, but cairo needs UTF-8. */
+static size_t copy_text(const char *text, char part[DRAW_TEXT_BYTES])
+{
+    size_t length = 0, left = strlen(text);
+
+    for (unsigned run; left > 0 && length + 4 < DRAW_TEXT_BYTES; text += run, left -= run) {
+        unsigned char c = (unsigned char)*text;
+
+        run = c < 0x80 ? 1 : utf8_length((const unsigned char *)text, left);
+        if (run == 0 || c < ' ' || c == 0x7f) {
+            part[length++] = '?';
+            run = 1;
+            continue;
+        }
+        memcpy(part + length, text, run);
+        length += run;
+    }
+    part[length] = '\0';
+    return length;
+}
+
+double draw_text_width(const struct draw *draw, double size, const char *text)
 {
     cairo_text_extents_t extents;
-    char part[128];
-    size_t length = (size_t)snprintf(part, sizeof(part), "%s", text);
+    char part[DRAW_TEXT_BYTES];
 
-    if (length >= sizeof(part))
-        length = sizeof(part) - 1;
+    copy_text(text, part);
     cairo_set_font_size(draw->cairo, size);
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)part[i] < 0x20 || (unsigned char)part[i] >= 0x7f)
-            part[i] = '?'; /* a trace may contain anything, but cairo needs UTF-8 */
-    for (cairo_text_extents(draw->cairo, part, &extents); extents.x_advance > width && length > 2;
-         cairo_text_extents(draw->cairo, part, &extents))
+    cairo_text_extents(draw->cairo, part, &extents);
+    return extents.x_advance;
+}
+
+void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text)
+{
+    char part[DRAW_TEXT_BYTES];
+    size_t length = copy_text(text, part);
+    double space;
+
+    while ((space = draw_text_width(draw, size, part)) > width && length > 2) {
+        while (length > 1 && (part[length - 1] & 0xc0) == 0x80)
+            length--;
         part[--length] = '\0';
-    if (extents.x_advance > width)
+    }
+    if (space > width)
         return;
     cairo_move_to(draw->cairo, x, y);
     cairo_show_text(draw->cairo, part);
-}
-
-struct process_colours draw_process_colours(const struct draw *draw, uint32_t pid)
-{
-    char text[VIEW_NAME_BYTES];
-    const char *name = view_process_name(draw->view, pid, text);
-
-    return style_of_program(draw->theme.is_dark, name == text ? "unknown" : name);
 }
 
 /* ---- choice of lanes and marks --------------------------------------------------------------------- */
@@ -95,9 +117,9 @@ struct process_colours draw_process_colours(const struct draw *draw, uint32_t pi
 static void ask_for_lanes(struct draw *draw)
 {
     bool *threads = alloc_zero(index_thread_count(&draw->view->index) + 1, sizeof(bool));
-    bool *cpus = alloc_zero(draw->view->trace.stream_count + 1, sizeof(bool));
+    bool *cpus = alloc_zero(lanes_cpu_count(draw->view) + 1, sizeof(bool));
 
-    memset(cpus, true, draw->view->trace.stream_count);
+    memset(cpus, true, lanes_cpu_count(draw->view));
     for (size_t i = 0; i < layout_count(&draw->layout); i++)
         if (layout_row(&draw->layout, i)->kind == LAYOUT_OF_THREAD)
             threads[layout_row(&draw->layout, i)->number] = true;
@@ -106,31 +128,21 @@ static void ask_for_lanes(struct draw *draw)
     free(cpus);
 }
 
-static uint8_t depth_of(const struct lane *lane)
-{
-    const struct lane_box *box = (const struct lane_box *)lane->frames.bytes;
-    uint32_t depth = 0;
-
-    for (size_t i = 0; i < lane_count(&lane->frames, sizeof(*box)); i++)
-        depth = box[i].what + 1 > depth ? box[i].what + 1 : depth;
-    return (uint8_t)(depth < DRAW_DEPTH_MAX ? depth : DRAW_DEPTH_MAX);
-}
-
 static void place_rows(struct draw *draw)
 {
+    const struct lanes *lanes = &draw->lanes;
     uint8_t *depths = alloc_zero(index_thread_count(&draw->view->index) + 1, 1);
 
-    for (uint32_t i = 0; i < draw->lanes.thread_count; i++)
-        depths[draw->lanes.threads[i].number] = depth_of(&draw->lanes.threads[i]);
+    for (uint32_t i = 0; i < lanes->thread_count; i++)
+        depths[lanes->threads[i].number] =
+            (uint8_t)(lanes->threads[i].depth < DRAW_DEPTH_MAX ? lanes->threads[i].depth : DRAW_DEPTH_MAX);
     layout_place(&draw->layout, depths, (uint32_t)fmax(0, draw->bottom - draw_above(draw)));
     free(depths);
 }
 
 static bool choose_lanes(struct draw *draw, struct fail *fail)
 {
-    const struct trace *trace = &draw->view->trace;
-    double space =
-        draw->bottom - draw_above(draw) - (trace->stream_count + trace->missing_count) * LAYOUT_CPU;
+    double space = draw->bottom - draw_above(draw) - lanes_cpu_count(draw->view) * LAYOUT_CPU;
     uint32_t most = space > 0 ? (uint32_t)(space / (LAYOUT_STRIP + 2 * DRAW_PADDING)) : 0;
     const struct layout_options options = {
         .from = draw->lanes.from,
@@ -218,6 +230,29 @@ static void draw_title(struct draw *draw)
     draw->top = DRAW_TITLE;
 }
 
+static bool is_svg(const struct draw_options *options)
+{
+    size_t length = strlen(options->file);
+
+    return length > 4 && strcmp(options->file + length - 4, ".svg") == 0;
+}
+
+static bool write_picture(const struct draw *draw, struct fail *fail)
+{
+    cairo_surface_t *surface = cairo_get_target(draw->cairo);
+    cairo_status_t status;
+
+    errno = 0;
+    if (!is_svg(draw->options)) {
+        status = cairo_surface_write_to_png(surface, draw->options->file);
+    } else {
+        cairo_surface_finish(surface);
+        status = cairo_surface_status(surface);
+    }
+    return status == CAIRO_STATUS_SUCCESS || fail_set(fail, "cannot write %s: %s", draw->options->file,
+                                                      errno != 0 ? strerror(errno) : "Cairo could not");
+}
+
 static bool draw_all(struct draw *draw, struct fail *fail)
 {
     static const enum style always[] = {STYLE_PROGRAM, STYLE_KERNEL, STYLE_INTERRUPT, STYLE_IDLE};
@@ -235,18 +270,16 @@ static bool draw_all(struct draw *draw, struct fail *fail)
     draw->bottom = draw->top < draw->bottom ? draw->top : draw->bottom;
     draw_marks(draw, top, draw->bottom);
     draw_legend(draw);
-    errno = 0;
-    if (cairo_surface_write_to_png(cairo_get_target(draw->cairo), draw->options->file) !=
-        CAIRO_STATUS_SUCCESS)
-        return fail_set(fail, "cannot write %s: %s", draw->options->file,
-                        errno != 0 ? strerror(errno) : "Cairo could not");
-    return true;
+    return write_picture(draw, fail);
 }
 
 static void open_picture(struct draw *draw)
 {
+    const struct draw_options *options = draw->options;
     cairo_surface_t *surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)draw->options->width, (int)draw->options->height);
+        is_svg(options)
+            ? cairo_svg_surface_create(options->file, options->width, options->height)
+            : cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)options->width, (int)options->height);
 
     draw->cairo = cairo_create(surface);
     cairo_surface_destroy(surface); /* the drawing owns it */
@@ -262,7 +295,7 @@ static void close_picture(struct draw *draw)
     cairo_destroy(draw->cairo);
 }
 
-bool draw_png(const struct view *view, const struct draw_options *options, struct fail *fail)
+bool draw_picture(const struct view *view, const struct draw_options *options, struct fail *fail)
 {
     struct draw draw = {.view = view, .options = options, .left = LEFT, .right = options->width - 12.0};
     bool ok;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * draw.h - the picture as a PNG, from the same lanes as the page.
+ * draw.h - the lanes as a picture: a PNG, or an SVG if the file's name ends so.
  *
  * From top to bottom: title, time axis, a lane per CPU, a lane per chosen thread with its nested calls,
  * legend. Arrows for wake-ups and IPC, and waits for locks, lead from lane to lane; marked events are lines
- * through all lanes. Colours are those of the page, see README.md.
+ * through all lanes. Colours are those of the page, from its style sheet.
  */
 #ifndef TARN_DRAW_H
 #define TARN_DRAW_H
@@ -14,7 +14,7 @@
 #define DRAW_SIDE_MAX 16384u /* pixels */
 
 struct draw_options {
-    const char *file;
+    const char *file;  /* PNG, or SVG by its name */
     uint64_t from, to; /* nanoseconds since the start */
     uint32_t width, height;
     /* number of the busiest threads to show, if there is space; UINT64_MAX: as many as fit */
@@ -25,6 +25,6 @@ struct draw_options {
 };
 
 /* The view's lock is held. */
-bool draw_png(const struct view *view, const struct draw_options *options, struct fail *fail);
+bool draw_picture(const struct view *view, const struct draw_options *options, struct fail *fail);
 
 #endif

@@ -1,226 +1,119 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* draw_lanes.c - the lanes of the PNG; see draw.h. */
+/* draw_lanes.c - executes the drawing commands of lanes (paint.h) for the PNG and the SVG; see draw.h. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tools/tarn/view/draw_parts.h>
 
-static const struct index_thread *thread_of(const struct draw *draw, uint32_t number)
+struct executor {
+    struct painter painter;
+    struct draw *draw;
+    double x; /* where the next run begins */
+    bool are_calls;
+};
+
+static struct colour colour_of(const struct draw *draw, enum style style, const char *program)
 {
-    return number < index_thread_count(&draw->view->index) ? index_thread(&draw->view->index, number) : NULL;
+    if (style != STYLE_PROGRAM && style != STYLE_KERNEL)
+        return draw->theme.styles[style];
+    return style == STYLE_PROGRAM ? style_of_program(draw->theme.is_dark, program).user
+                                  : style_of_program(draw->theme.is_dark, program).kernel;
 }
 
-static bool is_idle(const struct draw *draw, uint32_t number)
+static void label_fill(const struct draw *draw, const struct look *look, double x, double width)
 {
-    const struct index_thread *thread = thread_of(draw, number);
+    bool is_narrow = width <= PAINT_BRIEF && look->brief[0] != '\0';
 
-    return thread != NULL && thread->is_idle;
-}
-
-/* What the kernel does while no thread runs has its own colour. */
-static struct process_colours colours_of(const struct draw *draw, uint32_t number)
-{
-    const struct index_thread *thread = thread_of(draw, number);
-
-    if (thread == NULL || thread->is_idle)
-        return style_of_program(draw->theme.is_dark, "kernel");
-    return draw_process_colours(draw, thread->pid);
-}
-
-static void label_box(const struct draw *draw, double x, double y, double width, double height, double size,
-                      struct colour colour, const char *text)
-{
-    draw_colour(draw, colour);
-    draw_text(draw, x + 3, y + height / 2 + size * 0.36, width - 5, size, text);
-}
-
-/* ---- names of details ------------------------------------------------------------------------------ */
-
-static bool is_named(const struct draw *draw, uint32_t kind, uint32_t detail, char text[64])
-{
-    const struct field *field = model_detail_field(&draw->view->trace.schema, kind);
-    const struct model_irq *irqs = (const struct model_irq *)draw->view->index.irqs.bytes;
-
-    for (const struct tsdl_label *label = field != NULL ? field->labels : NULL; label != NULL;
-         label = label->next)
-        if (label->low == detail) {
-            snprintf(text, 64, "%s%s", kind == ACTIVITY_FAULT ? "fault " : "", label->name);
-            return true;
-        }
-    for (size_t i = 0; kind == ACTIVITY_IRQ && i < draw->view->index.irqs.used / sizeof(*irqs); i++)
-        if (irqs[i].number == detail) {
-            snprintf(text, 64, "interrupt %.*s", (int)sizeof(irqs[i].name), irqs[i].name);
-            return true;
-        }
-    return false;
-}
-
-static void format_activity(const struct draw *draw, uint32_t kind, uint32_t detail, char text[64])
-{
-    if (is_named(draw, kind, detail, text))
+    if (width <= (look->brief[0] != '\0' ? PAINT_LEAST : PAINT_WHOLE))
         return;
-    if (detail == UINT32_MAX || kind == ACTIVITY_REQUEST) /* requests have no names */
-        snprintf(text, 64, "%s", styles[STYLE_ACTIVITY + kind].text);
-    else
-        snprintf(text, 64, "%s %u", styles[STYLE_ACTIVITY + kind].text, detail);
+    draw_colour(draw, look->style == STYLE_INTERRUPT ? draw->theme.background : draw->theme.box_text);
+    draw_text(draw, x + 3, draw->top + look->y + look->height / 2.0 + DRAW_TEXT * 0.34, width - 6,
+              DRAW_TEXT - 1, is_narrow ? look->brief : look->label);
 }
 
-/* ---- CPUs ------------------------------------------------------------------------------------------ */
-
-static bool is_interrupt(uint32_t kind)
+static void label_line(const struct draw *draw, const struct look *look, double x, double width)
 {
-    return kind == ACTIVITY_IRQ || kind == ACTIVITY_IPI;
+    double y = draw->top + look->y + 1,
+           space = fmin(draw_text_width(draw, DRAW_TEXT - 1, look->label), width - 20);
+
+    draw_box(draw, x + 5, y - 6, space + 6, 11, draw->theme.background);
+    draw_colour(draw, draw->theme.quiet);
+    draw_text(draw, x + 8, y + 3, space + 1, DRAW_TEXT - 1, look->label);
 }
 
-static bool is_kernel(uint32_t kind)
+static void draw_shape(const struct executor *executor, const struct look *look, double x, double width)
 {
-    return kind == ACTIVITY_SYSCALL || kind == ACTIVITY_FAULT || kind == ACTIVITY_EXCEPTION;
-}
+    struct draw *draw = executor->draw;
+    struct colour colour = colour_of(draw, look->style, look->program);
+    double y = draw->top + look->y;
 
-/* A sleeping CPU is a line at the bottom. */
-static void draw_idle(const struct draw *draw, double x, double width)
-{
-    draw_box(draw, x, draw->top + LAYOUT_CPU - 3, width, 2, draw->theme.styles[STYLE_IDLE]);
-}
-
-static void draw_cpu_box(struct draw *draw, const struct lane_box *box)
-{
-    double x = draw_x(draw, box->begin), width = draw_x(draw, box->end) - x;
-    const struct index_thread *thread = thread_of(draw, box->what);
-    struct process_colours colours = colours_of(draw, box->what);
-    bool has_activity = box->kind != ACTIVITIES, sleeps = !has_activity && box->detail != 0;
-    bool runs_kernel = has_activity ? is_kernel(box->kind) : is_idle(draw, box->what);
-    char text[VIEW_NAME_BYTES];
-
-    draw_box(draw, x, draw->top, width, LAYOUT_CPU, draw->theme.background);
-    if (sleeps) {
-        draw_idle(draw, x, width);
-        return;
+    draw->is_drawn[look->style] = true;
+    switch (look->shape) {
+    case PAINT_NONE:
+        break;
+    case PAINT_FILL:
+        draw_box(draw, x, y, executor->are_calls && width > 2 ? width - 1 : width, look->height, colour);
+        if (look->label[0] != '\0')
+            label_fill(draw, look, x, width);
+        break;
+    case PAINT_LINE:
+        draw_box(draw, x, y, width, look->height, colour);
+        if (width > PAINT_BRIEF && look->label[0] != '\0')
+            label_line(draw, look, x, width);
+        break;
+    case PAINT_STRIPES:
+        if (width < 3)
+            draw_box(draw, x, y, width, look->height, colour);
+        else
+            draw_stripes(draw, x, y, width, look->height, look->style);
     }
-    draw_box(draw, x, draw->top + 1, width, LAYOUT_CPU - 2,
-             is_interrupt(box->kind) ? draw->theme.styles[STYLE_INTERRUPT]
-             : runs_kernel           ? colours.kernel
-                                     : colours.user);
-    if (width > 30 && thread != NULL)
-        label_box(draw, x, draw->top, width, LAYOUT_CPU, DRAW_TEXT,
-                  is_interrupt(box->kind) ? draw->theme.background : draw->theme.box_text,
-                  thread->is_idle ? "kernel work" : view_thread_name(draw->view, box->what, text));
 }
 
-static void draw_shares(const struct draw *draw, double x, double bottom, double width, double capacity,
-                        const uint8_t *shares, const struct colour colours[3])
+static void execute_box(struct painter *self, const struct look *look, const struct lane_box *box)
 {
-    double y = bottom;
+    const struct executor *executor = (struct executor *)self;
+    double x = draw_x(executor->draw, box->begin);
 
-    for (unsigned i = 0; i < 3; i++) {
-        double height = shares[i] == 0                   ? 0
-                        : shares[i] * capacity / 100 < 1 ? 1
-                                                         : (int)(shares[i] * capacity / 100 + 0.5);
+    draw_shape(executor, look, x, draw_x(executor->draw, box->end) - x);
+}
 
-        if (height == 0)
+static void execute_run(struct painter *self, const struct look *look, const struct lane_run *run)
+{
+    struct executor *executor = (struct executor *)self;
+    struct draw *draw = executor->draw;
+    static const enum style parts[] = {STYLE_PROGRAM, STYLE_KERNEL, STYLE_INTERRUPT};
+    double x = executor->x, width = run->pixels * (draw->right - draw->left) / draw->lanes.width;
+    double y = draw->top + look->bottom;
+
+    executor->x += width;
+    draw_shape(executor, look, x, width);
+    for (unsigned i = 0; look->space != 0 && i < 3; i++) {
+        double height = fmax(1, round(look->space * run->shares[i] / 100.0));
+
+        if (run->shares[i] == 0)
             continue;
         y -= height;
-        draw_box(draw, x, y, width, height, colours[i]);
+        draw_box(draw, x, y, width, height, colour_of(draw, parts[i], look->program));
     }
+    if (look->over == STYLES || run->shares[3] == 0)
+        return;
+    draw->is_drawn[look->over] = true;
+    draw_stripes(draw, x, draw->top + look->bottom - look->space, width,
+                 fmax(1, round(look->space * run->shares[3] / 100.0)), look->over);
 }
 
-static void draw_cpu_runs(struct draw *draw, const struct lane *lane)
+static void draw_lane(struct draw *draw, struct paint *paint, const struct lane *lane)
 {
-    const struct lane_run *run = (const struct lane_run *)lane->runs.bytes;
-    double pixel = (draw->right - draw->left) / draw->lanes.width, x = draw->left;
+    struct executor executor = {
+        .painter = {.box = execute_box, .run = execute_run}, .draw = draw, .x = draw->left};
 
-    for (size_t i = 0; i < lane_count(&lane->runs, sizeof(*run)); i++, run++) {
-        struct process_colours colours = colours_of(draw, run->what);
-        const struct colour parts[] = {colours.user, colours.kernel, draw->theme.styles[STYLE_INTERRUPT]};
-        double width = run->pixels * pixel;
-
-        if (run->shares[0] + run->shares[1] + run->shares[2] + run->shares[3] > 0) { /* otherwise unknown */
-            draw_box(draw, x, draw->top, width, LAYOUT_CPU, draw->theme.background);
-            draw_idle(draw, x, width);
-            draw_shares(draw, x, draw->top + LAYOUT_CPU - 1, width, LAYOUT_CPU - 2, run->shares, parts);
-        } else {
-            draw->is_drawn[STYLE_LOST] = true;
-        }
-        x += width;
+    for (uint32_t row = 0; row <= lane->depth && row <= DRAW_DEPTH_MAX; row++) {
+        executor.are_calls = row > 0;
+        paint_row(paint, lane, row, &executor.painter);
     }
 }
 
-/* ---- threads --------------------------------------------------------------------------------------- */
-
-/* Running fills the lane, ready is striped, waiting is a line. */
-static void draw_state(struct draw *draw, uint32_t state, struct colour running, double x, double width)
-{
-    draw->is_drawn[STYLE_STATE + state] = true;
-    switch (state) {
-    case MODEL_RUNNING:
-        draw_box(draw, x, draw->top, width, LAYOUT_STRIP, running);
-        break;
-    case MODEL_READY:
-        draw_pattern(draw, x, draw->top + 3, width, LAYOUT_STRIP - 6, draw->ready);
-        break;
-    case MODEL_UNKNOWN:
-        draw_pattern(draw, x, draw->top + 3, width, LAYOUT_STRIP - 6, draw->lost);
-        draw->is_drawn[STYLE_LOST] = true;
-        break;
-    case MODEL_DEAD:
-        break;
-    default:
-        draw_box(draw, x, draw->top + LAYOUT_STRIP / 2 - 1, width, 2,
-                 draw->theme.styles[STYLE_STATE + state]);
-    }
-}
-
-static void draw_states(struct draw *draw, const struct lane *lane, struct colour running)
-{
-    const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
-
-    for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++, box++) {
-        double x = draw_x(draw, box->begin);
-
-        draw_state(draw, box->what, running, x, draw_x(draw, box->end) - x);
-    }
-}
-
-static void draw_frames(struct draw *draw, const struct lane *lane)
-{
-    const struct lane_box *box = (const struct lane_box *)lane->frames.bytes;
-    char text[64];
-
-    for (size_t i = 0; i < lane_count(&lane->frames, sizeof(*box)); i++, box++) {
-        double x = draw_x(draw, box->begin), width = draw_x(draw, box->end) - x;
-        double y = draw->top + LAYOUT_STRIP + 1 + box->what * LAYOUT_CALL;
-
-        if (box->what >= DRAW_DEPTH_MAX || box->kind >= ACTIVITIES)
-            continue;
-        draw->is_drawn[STYLE_ACTIVITY + box->kind] = true;
-        draw_box(draw, x, y, width > 3 ? width - 1 : width, LAYOUT_CALL - 1,
-                 draw->theme.styles[STYLE_ACTIVITY + box->kind]);
-        if (width > 24 && box->merged == 1) {
-            format_activity(draw, box->kind, box->detail, text);
-            label_box(draw, x, y, width, LAYOUT_CALL - 1, DRAW_TEXT - 1, draw->theme.box_text, text);
-        }
-    }
-}
-
-static void draw_thread_runs(struct draw *draw, const struct lane *lane, struct process_colours colours)
-{
-    const struct lane_run *run = (const struct lane_run *)lane->runs.bytes;
-    double pixel = (draw->right - draw->left) / draw->lanes.width, x = draw->left;
-    const struct colour parts[] = {colours.user, colours.kernel, draw->theme.styles[STYLE_INTERRUPT]};
-
-    for (size_t i = 0; i < lane_count(&lane->runs, sizeof(*run)); i++, run++) {
-        double width = run->pixels * pixel, ready = LAYOUT_STRIP * run->shares[NODE_READY] / 100;
-
-        if (run->what < MODEL_STATES)
-            draw_state(draw, run->what, colours.user, x, width);
-        draw_shares(draw, x, draw->top + LAYOUT_STRIP, width, LAYOUT_STRIP, run->shares, parts);
-        if (ready > 0) /* from the top down */
-            draw_pattern(draw, x, draw->top, width, ready, draw->ready);
-        draw->is_drawn[STYLE_STATE + MODEL_READY] |= ready > 0;
-        x += width;
-    }
-}
-
-/* ---- labels, all lanes ----------------------------------------------------------------------------- */
+/* ---- names, all lanes ------------------------------------------------------------------------------ */
 
 static void label_lane(const struct draw *draw, double height, const char *text, const char *more)
 {
@@ -230,53 +123,25 @@ static void label_lane(const struct draw *draw, double height, const char *text,
     draw_text(draw, draw->left - 52, draw->top + height / 2 + DRAW_TEXT * 0.36, 48, DRAW_TEXT - 1, more);
 }
 
-/* Wherever nothing is drawn on top, the state is unknown. */
-static void draw_unknown_cpu(struct draw *draw, uint32_t cpu)
+static void name_thread(const struct draw *draw, uint32_t number)
 {
-    char text[VIEW_NAME_BYTES];
-
-    draw_pattern(draw, draw->left, draw->top + 1, draw->right - draw->left, LAYOUT_CPU - 2, draw->lost);
-    snprintf(text, sizeof(text), "CPU %u", cpu);
-    label_lane(draw, LAYOUT_CPU, text, "");
-}
-
-static void draw_cpu(struct draw *draw, const struct lane *lane)
-{
-    const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
-    uint64_t known = 0;
-
-    for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++) {
-        draw_cpu_box(draw, box + i);
-        known += box[i].end - box[i].begin;
-    }
-    if (!draw->lanes.is_exact)
-        draw_cpu_runs(draw, lane);
-    else
-        draw->is_drawn[STYLE_LOST] |= known < draw->lanes.to - draw->lanes.from;
-}
-
-static void draw_thread(struct draw *draw, const struct lane *lane)
-{
-    const struct index_thread *thread = index_thread(&draw->view->index, lane->number);
-    struct process_colours colours = draw_process_colours(draw, thread->pid);
+    const struct index_thread *thread = index_thread(&draw->view->index, number);
     char text[VIEW_NAME_BYTES], tid[16];
 
+    draw_box(draw, 11, draw->top + LAYOUT_STRIP / 2 - 4, 9, 9,
+             colour_of(draw, STYLE_PROGRAM, paint_program(draw->view, thread->pid)));
     snprintf(tid, sizeof(tid), "%u", thread->tid);
-    label_lane(draw, LAYOUT_STRIP, view_thread_name(draw->view, lane->number, text), tid);
-    draw_box(draw, 11, draw->top + LAYOUT_STRIP / 2 - 4, 9, 9, colours.user);
-    if (draw->lanes.is_exact) {
-        draw_states(draw, lane, colours.user);
-        draw_frames(draw, lane);
-    } else {
-        draw_thread_runs(draw, lane, colours);
-    }
+    label_lane(draw, LAYOUT_STRIP, view_thread_name(draw->view, number, text), tid);
 }
 
 void draw_lanes(struct draw *draw)
 {
     uint32_t count = index_thread_count(&draw->view->index), *places = lanes_places(&draw->lanes, count);
     double top = draw->top, bottom = top;
+    struct paint paint;
+    char text[16];
 
+    paint_open(&paint, draw->view, &draw->lanes);
     draw->tops = alloc_zero(count + 1, sizeof(draw->tops[0]));
     for (uint32_t i = 0; i < count; i++)
         draw->tops[i] = -1;
@@ -285,23 +150,23 @@ void draw_lanes(struct draw *draw)
         bool is_cpu = row->kind == LAYOUT_OF_CPU;
         uint32_t place = is_cpu ? row->number : places[row->number];
 
-        if (row->height == 0 || (!is_cpu && place >= draw->lanes.thread_count))
+        if (row->height == 0 || place >= (is_cpu ? draw->lanes.cpu_count : draw->lanes.thread_count))
             continue;
         draw->top = top + row->y;
         if (is_cpu) {
-            draw_unknown_cpu(draw, row->cpu);
-            if (place < draw->lanes.cpu_count)
-                draw_cpu(draw, &draw->lanes.cpus[place]);
-            else
-                draw->is_drawn[STYLE_LOST] = true;
+            snprintf(text, sizeof(text), "CPU %u", row->cpu);
+            label_lane(draw, LAYOUT_CPU, text, "");
         } else {
             draw->top += DRAW_PADDING;
             draw->tops[row->number] = draw->top;
-            draw_thread(draw, &draw->lanes.threads[place]);
-            draw_box(draw, 0, top + row->y + row->height - 1, draw->right, 1, draw->theme.line);
+            name_thread(draw, row->number);
         }
+        draw_lane(draw, &paint, is_cpu ? &draw->lanes.cpus[place] : &draw->lanes.threads[place]);
         bottom = top + row->y + row->height;
+        if (!is_cpu)
+            draw_box(draw, 0, bottom - 1, draw->right, 1, draw->theme.line);
     }
     draw->top = bottom;
+    paint_close(&paint);
     free(places);
 }

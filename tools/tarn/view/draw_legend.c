@@ -118,58 +118,46 @@ struct place {
     double x, y;
 };
 
-/* Makes space for an entry: a sample of 14 pixels, and its text. */
-static void add_text(struct draw *draw, struct place *at, const char *text)
+/* Adds an entry: its text behind a sample of 15 pixels, whose place is returned. */
+static struct place add_text(const struct draw *draw, struct place *at, const char *text)
 {
-    cairo_text_extents_t extents;
+    double space = draw_text_width(draw, DRAW_TEXT, text);
+    struct place sample;
 
-    cairo_set_font_size(draw->cairo, DRAW_TEXT);
-    cairo_text_extents(draw->cairo, text, &extents);
-    if (at->x + 24 + extents.x_advance > draw->right) {
-        at->x = 10;
-        at->y += DRAW_LEGEND_LINE;
-    }
+    if (at->x + 24 + space > draw->right)
+        *at = (struct place){10, at->y + DRAW_LEGEND_LINE};
+    sample = *at;
     draw_colour(draw, draw->theme.text);
     draw_text(draw, at->x + 20, at->y + 10, 400, DRAW_TEXT, text);
-    at->x += 20 + extents.x_advance + 14;
-}
-
-/* Returns the position of the sample of the entry just added. */
-static double sample_x(const struct draw *draw, const struct place *at, const char *text)
-{
-    cairo_text_extents_t extents;
-
-    cairo_text_extents(draw->cairo, text, &extents);
-    return at->x - 14 - extents.x_advance - 20;
+    at->x += 20 + space + 14;
+    return sample;
 }
 
 /* HEIGHT of the sample, at most 11. */
-static void add_entry(struct draw *draw, struct place *at, struct colour colour, double height,
+static void add_entry(const struct draw *draw, struct place *at, struct colour colour, double height,
                       const char *text)
 {
-    add_text(draw, at, text);
-    draw_box(draw, sample_x(draw, at, text), at->y + (11 - height) / 2, 15, height, colour);
+    struct place sample = add_text(draw, at, text);
+
+    draw_box(draw, sample.x, sample.y + (11 - height) / 2, 15, height, colour);
 }
 
-static void add_stripes(struct draw *draw, struct place *at, cairo_pattern_t *pattern, const char *text)
-{
-    add_text(draw, at, text);
-    draw_pattern(draw, sample_x(draw, at, text), at->y, 15, 11, pattern);
-}
-
-static void add_style(struct draw *draw, struct place *at, enum style style)
+static void add_style(const struct draw *draw, struct place *at, enum style style)
 {
     struct process_colours some = style_of_program(draw->theme.is_dark, "fs");
     const struct style_entry *entry = &styles[style];
 
-    if (*entry->shape == 's')
-        add_stripes(draw, at, style == STYLE_LOST ? draw->lost : draw->ready, entry->text);
-    else if (*entry->shape != '\0')
+    if (*entry->shape == 's') {
+        struct place sample = add_text(draw, at, entry->text);
+
+        draw_stripes(draw, sample.x, sample.y, 15, 11, style);
+    } else if (*entry->shape != '\0') {
         add_entry(draw, at,
                   style == STYLE_PROGRAM  ? some.user
                   : style == STYLE_KERNEL ? some.kernel
                                           : draw->theme.styles[style],
                   *entry->shape == 'b' ? 11 : 2, entry->text);
+    }
 }
 
 void draw_legend(struct draw *draw)

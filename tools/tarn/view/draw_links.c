@@ -70,21 +70,6 @@ static void draw_arrows(struct draw *draw)
     }
 }
 
-/* Writes the lock's name on the waiter's strip, if it fits. */
-static void draw_wait_name(struct draw *draw, const struct lane_wait *wait, double middle)
-{
-    double x = draw_x(draw, wait->begin) + 8, capacity = draw_x(draw, wait->end) - x - 8;
-    cairo_text_extents_t extents;
-
-    cairo_set_font_size(draw->cairo, DRAW_TEXT - 1);
-    cairo_text_extents(draw->cairo, wait->name, &extents);
-    if (wait->name[0] == '\0' || extents.x_advance > capacity)
-        return;
-    draw_box(draw, x - 3, middle - 6, extents.x_advance + 6, 10, draw->theme.background);
-    draw_colour(draw, draw->theme.quiet);
-    draw_text(draw, x, middle + 3, extents.x_advance + 4, DRAW_TEXT - 1, wait->name);
-}
-
 /* Draws a bar under the waiter's strip, and a line from it to a bar on the holder's lane. */
 static void draw_wait(struct draw *draw, const struct lane_wait *wait, double waiter, double holder)
 {
@@ -122,10 +107,4 @@ void draw_links(struct draw *draw)
             draw_wait(draw, &waits[i], waiter, middle_of(draw, waits[i].holder));
     }
     draw_arrows(draw);
-    for (size_t i = 0; i < lane_count(&draw->lanes.waits, sizeof(*waits)); i++) {
-        double waiter = middle_of(draw, waits[i].thread);
-
-        if (waiter >= 0)
-            draw_wait_name(draw, &waits[i], waiter);
-    }
 }

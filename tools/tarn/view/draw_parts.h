@@ -7,7 +7,7 @@
 #include <cairo/cairo.h>
 #include <tools/tarn/view/draw.h>
 #include <tools/tarn/view/layout.h>
-#include <tools/tarn/view/styles.h>
+#include <tools/tarn/view/paint.h>
 
 #define DRAW_MARKS_MAX 8u
 
@@ -73,11 +73,11 @@ static inline double draw_above(const struct draw *draw)
 void draw_colour(const struct draw *draw, struct colour colour);
 /* Draws a box on whole pixels, at least one wide. */
 void draw_box(const struct draw *draw, double x, double y, double width, double height, struct colour colour);
-void draw_pattern(const struct draw *draw, double x, double y, double width, double height,
-                  cairo_pattern_t *pattern);
+/* The same with stripes, of a style that has them. */
+void draw_stripes(const struct draw *draw, double x, double y, double width, double height, enum style style);
+double draw_text_width(const struct draw *draw, double size, const char *text);
 /* Draws text, cut to WIDTH; nothing if not even a few letters fit. */
 void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text);
-struct process_colours draw_process_colours(const struct draw *draw, uint32_t pid);
 
 void draw_lanes(struct draw *draw);
 void draw_links(struct draw *draw);

@@ -4,7 +4,7 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
 
-static struct lane *choose(const bool *wanted, uint32_t count, uint32_t *chosen)
+static struct lane *choose(const bool *wanted, uint32_t count, bool are_cpus, uint32_t *chosen)
 {
     struct lane *lanes;
 
@@ -16,14 +16,14 @@ static struct lane *choose(const bool *wanted, uint32_t count, uint32_t *chosen)
     lanes = alloc_zero(*chosen + 1, sizeof(*lanes));
     for (uint32_t i = 0, place = 0; i < count && place < *chosen; i++)
         if (wanted[i])
-            lanes[place++].number = i;
+            lanes[place++] = (struct lane){.number = i, .is_cpu = are_cpus};
     return lanes;
 }
 
 void lanes_ask(struct lanes *lanes, const struct view *view, const bool *cpus, const bool *threads)
 {
-    lanes->cpus = choose(cpus, view->trace.stream_count, &lanes->cpu_count);
-    lanes->threads = choose(threads, index_thread_count(&view->index), &lanes->thread_count);
+    lanes->cpus = choose(cpus, lanes_cpu_count(view), true, &lanes->cpu_count);
+    lanes->threads = choose(threads, index_thread_count(&view->index), false, &lanes->thread_count);
 }
 
 uint32_t *lanes_places(const struct lanes *lanes, uint32_t count)
@@ -49,7 +49,8 @@ static void free_lanes(struct lane *lanes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         free(lanes[i].boxes.bytes);
-        free(lanes[i].frames.bytes);
+        for (uint32_t depth = 0; depth < lanes[i].depth; depth++)
+            free(lanes[i].calls[depth].bytes);
         free(lanes[i].runs.bytes);
     }
     free(lanes);

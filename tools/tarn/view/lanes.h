@@ -20,8 +20,8 @@
 /* An element of a lane. Times are in ticks. */
 struct lane_box {
     uint64_t begin, end;
-    uint32_t what; /* CPU: thread; thread: enum model_state; frame: depth */
-    /* CPU and frame: enum activity, ACTIVITIES: none; thread: the
+    uint32_t what; /* CPU: thread; thread: enum model_state; call: depth */
+    /* CPU and call: enum activity, ACTIVITIES: none; thread: the
      * thread it waits for or the CPU it runs on, or LANES_NOBODY */
     uint32_t kind;
     uint32_t detail; /* of the activity; CPU without one: 1 while it sleeps */
@@ -40,8 +40,10 @@ struct lane_run {
 
 struct lane {
     uint32_t number; /* rank, or thread */
-    /* exact */
-    struct buffer boxes, frames; /* struct lane_box */
+    bool is_cpu;
+    /* exact; struct lane_box */
+    struct buffer boxes, calls[MODEL_DEPTH_MAX]; /* calls by depth */
+    uint32_t depth;                              /* of its calls */
     /* not exact */
     struct buffer runs; /* struct lane_run */
 };
@@ -74,6 +76,12 @@ struct lanes {
     uint32_t arrow_max;
     uint64_t arrows_dropped, waits_dropped;
 };
+
+/* CPUs with a stream, and those without, whose ranks go on behind them. */
+static inline uint32_t lanes_cpu_count(const struct view *view)
+{
+    return view->trace.stream_count + view->trace.missing_count;
+}
 
 /* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX and the
  * numbers of the lanes are set (lanes_ask). False: FAIL. */

@@ -258,8 +258,8 @@ static void open_pixels(struct accumulator *accumulator, const struct view *view
 
     accumulator->count = index_thread_count(&view->index);
     accumulator->places = lanes_places(lanes, accumulator->count);
-    accumulator->cpu_places = alloc_zero(view->trace.stream_count + 1, sizeof(uint32_t));
-    memset(accumulator->cpu_places, 0xff, view->trace.stream_count * sizeof(uint32_t));
+    accumulator->cpu_places = alloc_zero(lanes_cpu_count(view) + 1, sizeof(uint32_t));
+    memset(accumulator->cpu_places, 0xff, lanes_cpu_count(view) * sizeof(uint32_t));
     accumulator->cpus = alloc_zero(lanes->cpu_count + 1, sizeof(accumulator->cpus[0]));
     accumulator->threads = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->threads[0]));
     accumulator->last = alloc_zero(lanes->thread_count + 1, sizeof(accumulator->last[0]));

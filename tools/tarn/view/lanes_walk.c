@@ -93,10 +93,11 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     if (rows == NULL || depth >= MODEL_DEPTH_MAX)
         return;
     if (rows->frames[depth] == NULL) {
-        uint32_t lane = walker->places[thread->number];
+        struct lane *lane = &walker->lanes->threads[walker->places[thread->number]];
 
         rows->frames[depth] = alloc_zero(1, sizeof(struct boxes));
-        boxes_open(rows->frames[depth], &walker->lanes->threads[lane].frames, walker->pixel);
+        boxes_open(rows->frames[depth], &lane->calls[depth], walker->pixel);
+        lane->depth = depth >= lane->depth ? depth + 1 : lane->depth;
     }
     boxes_add(rows->frames[depth], &box);
 }
@@ -238,7 +239,7 @@ static void open_rows(struct walker *walker, const struct view *view)
 {
     struct lanes *lanes = walker->lanes;
 
-    walker->cpus = alloc_zero(view->trace.stream_count + 1, sizeof(walker->cpus[0]));
+    walker->cpus = alloc_zero(lanes_cpu_count(view) + 1, sizeof(walker->cpus[0]));
     walker->rows = alloc_zero(lanes->thread_count + 1, sizeof(walker->rows[0]));
     for (uint32_t i = 0; i < lanes->cpu_count; i++)
         boxes_open(&walker->cpus[lanes->cpus[i].number], &lanes->cpus[i].boxes, walker->pixel);

@@ -9,7 +9,7 @@
 const struct style_entry styles[STYLES] = {
     [STYLE_PROGRAM] = {"program", "box", "runs its own code (colour of its program)"},
     [STYLE_KERNEL] = {"kernel", "box", "runs in the kernel"},
-    [STYLE_INTERRUPT] = {"interrupt", "box", "interrupt"},
+    [STYLE_INTERRUPT] = {"interrupt", "box", "CPU handles an interrupt"},
     [STYLE_IDLE] = {"idle", "line", "idle"},
     [STYLE_LOST] = {"lost", "stripes", "unknown: nothing was logged"},
     [STYLE_LOCK] = {"lock", "line", "waits for a lock, semaphore, ... (dashed: its holder)"},

@@ -3,7 +3,8 @@
  * styles.h - what the page and the PNG paint in which way: the names, colours and shapes of the legend.
  *
  * Colours are in the page's style sheet, as the custom property with the style's name. Those of programs come
- * from a hash of their name (README.md).
+ * from a hash of their name: FNV-1a, starting with 25251 and folded by 15 bits, gives the hue, bit 16 a
+ * darker step; in OKLCH, where equal lightness looks equally light.
  */
 #ifndef TARN_STYLES_H
 #define TARN_STYLES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests to the server; tools/tarn/view/README.md describes them.
+// Requests to the server; tools/tarn/view/api.h and the files it names describe them.
 
 // Formats sorted numbers as the server expects them: 1,5-7.
 export function ranges(numbers) {

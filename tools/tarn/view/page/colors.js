@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Colours. Those of programs come from the server, all others from the style sheet, which has light and dark ones.
-import {State} from "./trace.js";
 
 export const MARK_COLORS = 8;
 
@@ -18,9 +17,7 @@ export class Colors {
     for (const name of ["background", "raised", "line", "line-strong", "text", "quiet", "accent", "selection", "interrupt", "lost",
                         "wakeup", "call", "lock", "box-text", "idle"])
       this[name.replace(/-(.)/g, (_, c) => c.toUpperCase())] = get(name);
-    this.activities = this.trace.activities.map(({property}) => get(property));
-    this.states = this.trace.states.map(({property}) => get(property));
-    this.ready = this.states[State.READY];
+    this.known = new Map(); // by the server's words
     this.marks = Array.from({length: MARK_COLORS}, (_, i) => get("mark-" + i));
     this.patterns = new Map();
   }
@@ -30,9 +27,15 @@ export class Colors {
     return (this.trace.processes.get(pid)?.colors ?? this.trace.unknown)[this.scheme];
   }
 
-  // The same of a thread. Idle threads, and none, are the kernel.
-  thread(thread) {
-    return thread && !thread.idle ? this.process(thread.pid) : this.trace.kernel[this.scheme];
+  // A colour of the server's drawing commands: a name in the style sheet, or "#LIGHT #DARK".
+  of(words) {
+    let color = this.known.get(words);
+    if (color === undefined) {
+      color = words[0] === "#" ? words.split(" ")[this.scheme === "dark" ? 1 : 0]
+              : getComputedStyle(document.documentElement).getPropertyValue("--" + words).trim();
+      this.known.set(words, color);
+    }
+    return color;
   }
 
   // Diagonal stripes, which are recognisable without colour.

@@ -9,38 +9,33 @@ export const WIDEST = 8000; // pixels; limit of the server
 const MOST = 1000; // thread lanes per request; the server accepts a few more
 
 // Strides of the server's flat arrays.
-export const BOX = 6; // begin, end, thread, activity, detail, merged
-export const STATE = 5; // begin, end, state, other, merged
-const FRAME = 6; // begin, end, depth, activity, detail, merged
-export const CALL = 5; // begin, end, activity, detail, merged
-export const RUN = 6; // pixels, what, four shares in percent
+export const BOX = 4; // begin, end, look, merged
+export const RUN = 6; // pixels, look, four shares in percent
 
-// A CPU's lane for which the server has nothing: the trace has no packet of it.
-export const nothingKnown = (rank) => ({rank, boxes: [], runs: []});
+// What the server calls a look; see paint.h.
+const takeLook = ([shape, y, height, color, label, brief, tip, bottom, space, user, kernel, over]) =>
+  ({shape, y, height, color, label, brief, tip, bottom, space, shares: [user, kernel, "interrupt"], over});
 
-// Groups frames, which arrive in order of their end, by row, in order of time.
-function byDepth(frames) {
-  const rows = [];
-  for (let i = 0; i < frames.length; i += FRAME) {
-    const depth = frames[i + 2];
-    while (rows.length <= depth)
-      rows.push([]);
-    rows[depth].push(frames[i], frames[i + 1], frames[i + 3], frames[i + 4], frames[i + 5]);
-  }
-  return rows;
+// Adds the lanes of a reply to a set, by key.
+export function takeLanes(reply, set) {
+  const looks = reply.looks.map(takeLook);
+  for (const lane of [...reply.cpus, ...reply.threads])
+    set.lanes.set(lane.n === undefined ? "c" + lane.rank : "t" + lane.n, {...lane, looks});
 }
 
+export const newSet = ({from, to, width, exact}) => ({from, to, width, isExact: exact, lanes: new Map(), grain: (to - from) / width});
+
 // Returns the index of the first of the (not overlapping) boxes that ends after a time.
-export function firstAfter(boxes, stride, t) {
-  let low = 0, high = boxes.length / stride;
+export function firstAfter(boxes, t) {
+  let low = 0, high = boxes.length / BOX;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (boxes[middle * stride + 1] > t)
+    if (boxes[middle * BOX + 1] > t)
       high = middle;
     else
       low = middle + 1;
   }
-  return low * stride;
+  return low * BOX;
 }
 
 export class LaneData {
@@ -88,21 +83,11 @@ export class LaneData {
 
   async #load(wish, signal) {
     const numbers = (letter) => wish.keys.filter((key) => key[0] === letter).map((key) => Number(key.slice(1)));
-    const cpus = numbers("c"), threads = numbers("t");
-    const reply = await ask("lanes", {from: wish.from, to: wish.to, width: wish.width, cpus: ranges(cpus) || "none",
-                                       threads: ranges(threads) || "none"}, signal);
-    const set = wish.into ?? {from: reply.from, to: reply.to, width: reply.width, isExact: reply.exact, lanes: new Map(),
-                              asked: new Set(), arrows: [], waits: new Map(), grain: (reply.to - reply.from) / reply.width};
+    const reply = await ask("lanes", {from: wish.from, to: wish.to, width: wish.width, cpus: ranges(numbers("c")) || "none",
+                                       threads: ranges(numbers("t")) || "none"}, signal);
+    const set = wish.into ?? {...newSet(reply), asked: new Set(), arrows: [], waits: new Map()};
     wish.keys.forEach((key) => set.asked.add(key)); // the server omits lanes that the trace does not have
-    for (const rank of cpus)
-      set.lanes.set("c" + rank, nothingKnown(rank));
-    for (const lane of reply.cpus)
-      set.lanes.set("c" + lane.rank, lane);
-    for (const lane of reply.threads) {
-      if (reply.exact)
-        lane.calls = byDepth(lane.frames);
-      set.lanes.set("t" + lane.n, lane);
-    }
+    takeLanes(reply, set);
     this.#takeArrows(set, reply);
     if (!wish.into)
       this.#keep(set);
@@ -142,11 +127,11 @@ export class LaneData {
     if (!set)
       return null;
     const isSeen = (boxes) => {
-      const i = firstAfter(boxes, CALL, from);
+      const i = firstAfter(boxes, from);
       return i < boxes.length && boxes[i] < to;
     };
-    return new Map([...set.lanes].filter(([key, lane]) => key[0] === "t" && lane.calls).map(([key, lane]) =>
-      [Number(key.slice(1)), lane.calls.findLastIndex(isSeen) + 1]));
+    return new Map([...set.lanes].filter(([key, lane]) => key[0] === "t" && lane.rows).map(([key, lane]) =>
+      [Number(key.slice(1)), Math.max(0, lane.rows.findLastIndex(isSeen))]));
   }
 
   // The trace has grown: data that reached up to its end may be incomplete now.

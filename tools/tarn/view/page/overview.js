@@ -2,8 +2,8 @@
 // The overview of the whole trace: how busy each CPU was, and which part the view shows. Dragging the view pans; dragging
 // beside it selects another view.
 import {Latest, ask} from "./api.js";
-import {BOX, RUN, WIDEST, nothingKnown} from "./data.js";
-import {Scale} from "./draw.js";
+import {RUN, WIDEST, newSet, takeLanes} from "./data.js";
+import {LanePainter, Scale} from "./paint.js";
 import {wheelPixels} from "./wheel.js";
 
 const NARROWEST = 4; // minimum height of a lane in pixels
@@ -39,7 +39,9 @@ export class Overview {
   }
 
   async #load({width}, signal) {
-    this.#data = await ask("lanes", {from: 0, width, threads: "none", arrows: 0}, signal);
+    const reply = await ask("lanes", {from: 0, width, threads: "none", arrows: 0}, signal), set = newSet(reply);
+    takeLanes(reply, set);
+    this.#data = set;
     this.redraw();
   }
 
@@ -72,7 +74,7 @@ export class Overview {
     const {width: pixels, height: lines} = this.canvas;
     if (!pixels || !lines) // no space in a small window, or the canvas has no size yet
       return;
-    const made = [this.#data, this.state.duration, this.trace.threads, this.colors.patterns, pixels, lines];
+    const made = [this.#data, this.state.duration, this.colors.patterns, pixels, lines];
     if (made.some((part, i) => part !== this.#made?.[i])) {
       this.#made = made;
       Object.assign(this.#lanePicture, {width: pixels, height: lines}); // clears it
@@ -84,30 +86,24 @@ export class Overview {
   }
 
   #lanes(context, scale, height) {
-    const data = this.#data;
-    if (!data || data.cpus.length === 0)
+    const set = this.#data;
+    if (!set || set.lanes.size === 0)
       return;
-    const byRank = new Map(data.cpus.map((lane) => [lane.rank, lane]));
-    const lanes = this.trace.cpusInOrder.map(({rank}) => byRank.get(rank) ?? nothingKnown(rank));
-    if (!data.exact && height / lanes.length < NARROWEST) {
-      this.#sum(context, scale, data, lanes, height);
+    const lanes = this.trace.cpusInOrder.map(({rank}) => set.lanes.get("c" + rank)).filter(Boolean), space = (height - 4) / lanes.length;
+    if (!set.isExact && space < NARROWEST) {
+      this.#sum(context, scale, set, lanes, height);
       return;
     }
-    const space = (height - 4) / lanes.length;
-    lanes.forEach((lane, i) => {
-      const bottom = 2 + space * (i + 1);
-      context.fillStyle = this.colors.stripes(context, this.colors.lost); // stays visible where nothing is known
-      context.fillRect(0, bottom - space + 1, scale.width, space - 1);
-      if (data.exact)
-        this.#boxes(context, scale, lane.boxes, bottom, space);
-      else
-        this.#runs(context, scale, data, lane.runs, bottom, space);
-    });
+    const painter = new LanePainter(context, this.colors);
+    painter.begin(scale);
+    painter.part(0, height);
+    lanes.forEach((lane, i) => painter.lane({kind: "cpu", height: space}, 2 + space * i, [{set, lane, from: set.from, to: set.to}]));
+    painter.end();
   }
 
   // Without space for one lane per CPU, shows how many CPUs are busy.
   #sum(context, scale, data, lanes, height) {
-    const busy = new Float64Array(data.width), grain = (data.to - data.from) / data.width;
+    const busy = new Float64Array(data.width), {grain} = data;
     for (const {runs} of lanes)
       for (let i = 0, pixel = 0; i < runs.length; i += RUN)
         for (const end = pixel + runs[i]; pixel < end; pixel++)
@@ -117,35 +113,6 @@ export class Overview {
       const high = (height - 4) * count / lanes.length, x = scale.x(data.from + pixel * grain);
       context.fillRect(x, height - 2 - high, scale.x(data.from + (pixel + 1) * grain) - x, high);
     });
-  }
-
-  #color(n) {
-    const thread = this.trace.thread(n);
-    return this.colors.thread(thread).user;
-  }
-
-  #boxes(context, scale, boxes, bottom, space) {
-    for (let i = 0; i < boxes.length; i += BOX) {
-      const isAsleep = boxes[i + 3] < 0 && boxes[i + 4];
-      context.fillStyle = isAsleep ? this.colors.background : this.#color(boxes[i + 2]);
-      const x = scale.x(boxes[i]);
-      context.fillRect(x, bottom - space + 1, Math.max(0.5, scale.x(boxes[i + 1]) - x), space - 1);
-    }
-  }
-
-  #runs(context, scale, data, runs, bottom, space) {
-    const grain = (data.to - data.from) / data.width;
-    let pixel = 0;
-    for (let i = 0; i < runs.length; pixel += runs[i], i += RUN) {
-      const x = scale.x(data.from + pixel * grain), width = scale.x(data.from + (pixel + runs[i]) * grain) - x;
-      const busy = runs[i + 2] + runs[i + 3] + runs[i + 4], high = (space - 1) * busy / 100;
-      if (busy + runs[i + 5] === 0)
-        continue; // unknown
-      context.fillStyle = this.colors.background;
-      context.fillRect(x, bottom - space + 1, width, space - 1);
-      context.fillStyle = runs[i + 1] >= 0 ? this.#color(runs[i + 1]) : this.colors.quiet;
-      context.fillRect(x, bottom - high, width, high);
-    }
   }
 
   // Dims what is outside the view.

@@ -4,7 +4,7 @@
 import {Latest, ask} from "./api.js";
 
 export const MARK_HEIGHT = 15, RULER_HEIGHT = 34;
-export let STRIP, CALL_HEIGHT, PADDING; // from the server
+export let STRIP, PADDING, CPU_HEIGHT; // from the server
 const SUMMED = 64; // limit of threads drawn for a folded process
 const KEYS = {cpu: (row) => "c" + row.rank, process: (row) => "p" + row.pid, thread: (row) => "t" + row.n};
 
@@ -29,7 +29,7 @@ export class Rows {
   #asking;
 
   constructor(trace, state) {
-    ({strip: STRIP, call: CALL_HEIGHT, padding: PADDING} = trace.sizes);
+    ({strip: STRIP, padding: PADDING, cpu: CPU_HEIGHT} = trace.sizes);
     this.trace = trace;
     this.state = state;
     this.onChange = () => {};
@@ -151,7 +151,7 @@ export class Rows {
   }
 
   get visible() {
-    return [...this.fixed, ...this.moving].filter((row) => this.isVisible(row));
+    return this.lanes.filter((row) => this.isVisible(row));
   }
 
   // The lanes whose data is needed: visible ones, and one screen above and below.
@@ -213,7 +213,7 @@ export class Rows {
 
   // Selects the next lane up or down.
   next(key, step) {
-    const all = [...this.fixed, ...this.moving].filter((row) => row.kind !== "process");
+    const all = this.lanes.filter((row) => row.kind !== "process");
     const at = all.findIndex((row) => row.key === key);
     return all[at < 0 ? 0 : Math.min(Math.max(at + step, 0), all.length - 1)]?.key ?? null;
   }

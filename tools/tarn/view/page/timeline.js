@@ -2,9 +2,8 @@
 // The timeline: two canvases, one for the view and one for what follows the pointer, and the names beside them. Each animation
 // frame draws all changes at once.
 import {drawArrows, drawWaits, visibleArrows} from "./arrows.js";
-import {LanePainter, Scale} from "./draw.js";
-import {hit} from "./hit.js";
 import {drawFlags, drawMarks, flagAt} from "./mark-rows.js";
+import {LanePainter, Scale, hit} from "./paint.js";
 import {RULER_HEIGHT} from "./rows.js";
 import {drawGrid, drawLabel, drawPlaces, drawRuler, drawSelection} from "./ruler.js";
 import {formatTime} from "./time.js";
@@ -18,7 +17,7 @@ export class Timeline {
 
   constructor(parts) {
     Object.assign(this, parts); // area, scene, overlay, scroller, trace, state, rows, data, counts, names, overview, tooltip, colors
-    this.painter = new LanePainter(this.scene.getContext("2d"), this.colors, this.trace);
+    this.painter = new LanePainter(this.scene.getContext("2d"), this.colors);
     this.scroller.addEventListener("scroll", () => this.#takeScroll());
     this.names.root.addEventListener("wheel", (event) => {
       event.preventDefault();
@@ -219,11 +218,11 @@ export class Timeline {
   // A double click fits the box into the view, with a small margin.
   zoomTo(x, y) {
     const found = hit(x, y, this.scale, this.rows, this.data);
-    const call = found?.calls?.[found.depth] ?? found?.box ?? found?.state;
-    if (call) {
-      const margin = (call[1] - call[0]) * 0.15;
-      this.select(call[0], call[1]);
-      this.state.show(call[0] - margin, call[1] + margin);
+    const box = found?.boxes?.[found.depth] ?? found?.boxes?.[0];
+    if (box) {
+      const margin = (box.end - box.begin) * 0.15;
+      this.select(box.begin, box.end);
+      this.state.show(box.begin - margin, box.end + margin);
     } else {
       this.state.zoom(0.25, this.scale.t(x));
     }

@@ -2,10 +2,6 @@
 // The server's information on the whole trace, and names.
 import {ask} from "./api.js";
 
-export const State = {RUNNING: 0, READY: 1, SEND: 2, RECEIVE: 3, REPLY: 4, NOTIFICATION: 5, FUTEX: 6, SLEEPING: 7, FAULT: 8,
-                      SUSPENDED: 9, DEAD: 10, UNKNOWN: 11};
-export const Activity = {LIBC: 0, SYSCALL: 1, FAULT: 2, EXCEPTION: 3, IRQ: 4, IPI: 5, REQUEST: 6};
-
 export class Trace {
   constructor(info) {
     this.take(info);
@@ -75,47 +71,7 @@ export class Trace {
     return thread.idle ? `idle` : `${thread.name || this.processName(thread.pid)} (${thread.tid})`;
   }
 
-  // Of a CPU that is awake. Its idle thread then works for the kernel: it frees what dead processes leave, say.
-  runnerName(thread) {
-    return thread.idle ? "kernel work" : this.threadName(thread.n);
-  }
-
   cpu(rank) {
     return this.cpus[rank]?.cpu ?? rank;
-  }
-
-  stateName(state) {
-    return this.states[state]?.name ?? `state ${state}`;
-  }
-
-  // The label of a box: "syscall read", or "read" if it is narrow.
-  activityName(activity, detail) {
-    const kind = this.activities[activity]?.name ?? "activity", name = this.detailName(activity, detail);
-    return name ? `${kind} ${name}` : kind;
-  }
-
-  // A number alone is meaningless.
-  shortName(activity, detail) {
-    const name = this.detailName(activity, detail);
-    return name && Number.isNaN(Number(name)) ? name : this.activityName(activity, detail);
-  }
-
-  // "kernel lock run queue", "user mutex “stack of items”": the lock of a wait, by type and name.
-  lockName({class: kind, pid, name, lock}) {
-    const known = this.details.lock_class?.[kind] ?? "";
-    const what = pid === 0 ? `kernel lock ${known}` : known || "lock";
-    return `${what.trimEnd()} ${name ? `“${name}”` : lock}`;
-  }
-
-  // An event has no holder: a semaphore, a condition, a barrier, ...
-  isEvent({class: kind}) {
-    return this.details.lock_events?.includes(kind) ?? false;
-  }
-
-  detailName(activity, detail) {
-    if (detail < 0)
-      return "";
-    const names = this.details[this.activities[activity]?.details];
-    return names?.[detail] ?? String(detail);
   }
 }

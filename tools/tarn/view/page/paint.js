@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Executes the server's drawing commands of lanes on a canvas; tools/tarn/view/paint.h has their rules.
+import {BOX, RUN, firstAfter} from "./data.js";
+import {Raster} from "./raster.js";
+import {CPU_HEIGHT, PADDING} from "./rows.js";
+
+const FONT = "11px system-ui, sans-serif";
+const FILL = 1, LINE = 2, STRIPES = 3; // shapes
+const BRIEF = 90, LEAST = 14, WHOLE = 40; // pixels; widths at which labels change
+
+// Converts times to canvas pixels, aligned to device pixels so that edges are sharp.
+export class Scale {
+  constructor(from, to, width, ratio = devicePixelRatio) {
+    Object.assign(this, {from, to, width, ratio, factor: width / (to - from)});
+  }
+
+  x(t) {
+    return (t - this.from) * this.factor;
+  }
+
+  snap(t) {
+    return Math.round((t - this.from) * this.factor * this.ratio) / this.ratio;
+  }
+
+  t(x) {
+    return this.from + x / this.factor;
+  }
+}
+
+// Plain rectangles go into a raster, where later ones cover earlier ones. end() paints stripes and text over it.
+export class LanePainter {
+  #widths = new Map();
+  #raster = new Raster();
+  #parts = [];
+  #over; // stripes and text of the current part
+
+  constructor(context, colors) {
+    Object.assign(this, {context, colors});
+  }
+
+  begin(scale) {
+    this.scale = scale;
+    this.#parts = [];
+    this.#raster.begin(this.context.canvas, scale.ratio);
+    this.context.font = FONT;
+    this.context.textBaseline = "middle";
+  }
+
+  // Clips the following lanes to this part of the canvas.
+  part(top, bottom) {
+    this.#raster.clip(top, bottom);
+    this.#over = [];
+    this.#parts.push({top, bottom, over: this.#over});
+  }
+
+  end() {
+    const {context, scale} = this;
+    this.#raster.paint(context);
+    for (const {top, bottom, over} of this.#parts) {
+      context.save();
+      context.beginPath();
+      context.rect(0, top, scale.width, bottom - top);
+      context.clip();
+      for (const paint of over)
+        paint();
+      context.restore();
+    }
+  }
+
+  // The row of a lane, at `y`. In one of the overview, which is lower, nothing has a label.
+  lane(row, y, pieces) {
+    if (row.kind === "process") {
+      this.#summary(row, pieces, y + 3, row.height - 6);
+      return;
+    }
+    const factor = row.kind === "cpu" ? row.height / CPU_HEIGHT : 1, top = row.kind === "cpu" ? y : y + PADDING;
+    for (const piece of pieces)
+      if (piece.set.isExact)
+        piece.lane.rows.slice(0, 1 + (row.depth ?? 0)).forEach((boxes, depth) =>
+          this.#each(boxes, piece, (i, x, width) => this.#shape(piece.lane.looks[boxes[i + 2]], x, top, width, factor, depth > 0)));
+      else
+        this.#eachRun(piece, (i, x, width) => this.#run(piece.lane, i, x, top, width, factor));
+  }
+
+  // A folded process shows where any of its threads runs, one drawn over the other.
+  #summary(row, pieces, y, space) {
+    const raster = this.#raster, {user} = this.colors.process(row.pid);
+    for (const piece of pieces) {
+      const {lane} = piece;
+      if (piece.set.isExact)
+        this.#each(lane.rows[0], piece, (i, x, width) =>
+          lane.looks[lane.rows[0][i + 2]].shape === FILL && raster.rect(x, y, width, space, user, 0.7));
+      else
+        this.#eachRun(piece, (i, x, width) => {
+          const busy = lane.runs[i + 2] + lane.runs[i + 3] + lane.runs[i + 4], high = Math.max(2, space * busy / 100);
+          if (busy > 0)
+            raster.rect(x, y + space - high, width, high, user, 0.7);
+        });
+    }
+  }
+
+  // Calls `paint(i, x, width)` for each box in the piece that the previous box does not hide. The minimum width is one pixel.
+  #each(boxes, piece, paint) {
+    const {scale} = this, least = 1 / scale.ratio;
+    let edge = -Infinity;
+    for (let i = firstAfter(boxes, piece.from); i < boxes.length && boxes[i] < piece.to; i += BOX) {
+      const x = scale.snap(Math.max(boxes[i], piece.from)), end = scale.snap(Math.min(boxes[i + 1], piece.to));
+      const right = Math.max(end, x + least);
+      if (right <= edge)
+        continue;
+      paint(i, x, right - x);
+      edge = right;
+    }
+  }
+
+  #eachRun(piece, paint) {
+    const {runs} = piece.lane, {set} = piece, {scale} = this;
+    let pixel = 0, edge = -Infinity;
+    for (let i = 0; i < runs.length; pixel += runs[i], i += RUN) {
+      const begin = set.from + pixel * set.grain, end = begin + runs[i] * set.grain;
+      if (end <= piece.from || begin >= piece.to)
+        continue;
+      const x = scale.snap(Math.max(begin, piece.from)), right = scale.snap(Math.min(end, piece.to));
+      if (right <= edge || right <= x)
+        continue;
+      paint(i, x, right - x);
+      edge = right;
+    }
+  }
+
+  #shape(look, x, top, width, factor, isCall) {
+    const {shape} = look, y = top + look.y * factor, height = look.height * factor, color = this.colors.of(look.color);
+    if (shape === FILL) {
+      this.#raster.rect(x, y, isCall && width > 2 ? width - 1 / this.scale.ratio : width, height, color);
+      if (factor === 1 && width > (look.brief ? LEAST : WHOLE) && look.label)
+        this.#label(width <= BRIEF && look.brief || look.label, x, y + (height + isCall) / 2, width,
+                    look.color === "interrupt" ? this.colors.background : this.colors.boxText);
+    } else if (shape === LINE) {
+      this.#raster.rect(x, y, width, look.height, color);
+      if (width > BRIEF && look.label)
+        this.#lineLabel(look.label, x, y + 1, width);
+    } else if (shape === STRIPES) {
+      this.#stripes(x, y, width, height, color);
+    }
+  }
+
+  #run({runs, looks}, i, x, top, width, factor) {
+    const look = looks[runs[i + 1]], space = look.space * factor, high = (share) => Math.max(1, Math.round(space * share / 100));
+    let y = top + look.bottom * factor;
+    this.#shape(look, x, top, width, factor, false);
+    if (!look.space)
+      return;
+    for (let part = 0; part < 3; part++) {
+      const share = runs[i + 2 + part];
+      if (share <= 0)
+        continue;
+      y -= high(share);
+      this.#raster.rect(x, y, width, high(share), this.colors.of(look.shares[part]));
+    }
+    if (look.over && runs[i + 5] > 0)
+      this.#stripes(x, top + look.bottom - space, width, high(runs[i + 5]), this.colors.of(look.over));
+  }
+
+  #stripes(x, y, width, height, color) {
+    if (width < 3)
+      this.#raster.rect(x, y, width, height, color);
+    else
+      this.#over.push(() => {
+        this.context.fillStyle = this.colors.stripes(this.context, color);
+        this.context.fillRect(x, y, width, height);
+      });
+  }
+
+  // ---- text
+
+  #width(text) {
+    let width = this.#widths.get(text);
+    if (width === undefined) {
+      if (this.#widths.size > 5000)
+        this.#widths.clear();
+      this.#widths.set(text, width = this.context.measureText(text).width);
+    }
+    return width;
+  }
+
+  // Truncates the text to fit; "" if the result would be meaningless.
+  #fit(text, space) {
+    if (this.#width(text) <= space)
+      return text;
+    const keep = Math.floor(text.length * space / this.#width(text)) - 1;
+    return keep >= 2 ? text.slice(0, keep) + "…" : "";
+  }
+
+  // A box that begins left of the canvas is labelled where it becomes visible.
+  #label(text, x, y, width, color) {
+    const from = Math.max(x, 0), shown = this.#fit(text, Math.min(x + width, this.scale.width) - from - 6);
+    if (shown)
+      this.#over.push(() => {
+        this.context.fillStyle = color;
+        this.context.fillText(shown, from + 3, y + 0.5);
+      });
+  }
+
+  #lineLabel(label, x, y, width) {
+    const text = this.#fit(label, Math.min(width - 20, 260)), {context, colors} = this, from = Math.max(x, 0) + 8;
+    if (text && from + this.#width(text) + 8 <= x + width)
+      this.#over.push(() => {
+        context.fillStyle = colors.background;
+        context.fillRect(from - 3, y - 6, this.#width(text) + 6, 12);
+        context.fillStyle = colors.quiet;
+        context.fillText(text, from, y + 0.5);
+      });
+  }
+}
+
+// ---- what is under the pointer
+
+// {row, t, title?, shares?, boxes?, waits?, depth?, from, to}; null: no lane. `boxes` are those at the time, {begin, end, look,
+// merged}: a state or what a CPU does, then calls, the outermost first. What begins at `from` or ends at `to` may extend beyond
+// the loaded data.
+export function hit(x, y, scale, rows, data) {
+  const row = rows.at(y), t = scale.t(x);
+  if (!row || row.kind === "process")
+    return row && {row, t};
+  const piece = data.pieces(row.key, scale.from, scale.to).find((p) => p.from <= t && t <= p.to);
+  if (!piece)
+    return {row, t};
+  const {lane, set: {isExact, from, to, waits}} = piece, slack = 1.5 / scale.factor; // tolerance for boxes one pixel wide
+  if (!isExact)
+    return {row, t, title: lane.title, shares: sharesAt(piece, t)};
+  const under = (wait) => wait.begin - slack <= t && t <= wait.end + slack;
+  const depth = lane.rows.findIndex((boxes) => boxes.length && yIn(lane.looks[boxes[2]], y - rows.yOf(row) - PADDING));
+  return {row, t, from, to, title: lane.title, depth, waits: row.kind === "cpu" ? [] : (waits.get(row.n) ?? []).filter(under),
+          boxes: lane.rows.map((boxes) => boxAt(boxes, lane.looks, t, slack)).filter(Boolean)};
+}
+
+const yIn = (look, y) => y >= look.y && y <= look.y + look.height;
+
+function boxAt(boxes, looks, t, slack) {
+  let i = firstAfter(boxes, t);
+  if (i >= boxes.length || boxes[i] > t + slack) {
+    if (i < BOX || boxes[i - BOX + 1] <= t - slack)
+      return null;
+    i -= BOX;
+  }
+  return {begin: boxes[i], end: boxes[i + 1], look: looks[boxes[i + 2]], merged: boxes[i + 3]};
+}
+
+function sharesAt({lane: {runs, looks}, set}, t) {
+  let pixel = Math.floor((t - set.from) / set.grain);
+  for (let i = 0; i < runs.length; i += RUN) {
+    if (pixel < runs[i])
+      return {look: looks[runs[i + 1]], parts: Array.from(runs.slice(i + 2, i + RUN)), grain: set.grain};
+    pixel -= runs[i];
+  }
+  return null;
+}

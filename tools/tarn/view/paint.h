@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * paint.h - what lanes look like: drawing commands, which the page (page/paint.js), the PNG and the SVG
+ * (draw_lanes.c) execute.
+ *
+ * A command is a box (from, to) or a run of pixels, with a look. Looks say everything else: shape, place in
+ * the lane, colour, label, and what the pointer tells. They are numbered in the order in which they were
+ * first needed. Executors follow these rules:
+ *
+ * - PAINT_FILL: a box, labelled inside if it is wider than 14 pixels, up to 90 with `brief`; without one only
+ *   above 40. PAINT_LINE: a line, labelled over it if it is wider than 90 pixels. PAINT_STRIPES: diagonal
+ *   stripes, or a fill below 3 pixels. Everything is at least one pixel wide. Boxes of rows of calls leave a
+ *   pixel free at their end.
+ * - A run has the shape, and on it, from `bottom` up, the shares for user, kernel and interrupts, in percent
+ * of `space`; each above 0 is at least a pixel high. The fourth share is stripes of the style `over`, from
+ * the top of that space down, or nothing.
+ */
+#ifndef TARN_PAINT_H
+#define TARN_PAINT_H
+
+#include <tools/tarn/map.h>
+#include <tools/tarn/view/lanes.h>
+#include <tools/tarn/view/styles.h>
+
+enum paint_shape { PAINT_NONE, PAINT_FILL, PAINT_LINE, PAINT_STRIPES };
+#define PAINT_BRIEF 90.0
+#define PAINT_LEAST 14.0
+#define PAINT_WHOLE 40.0
+
+struct look {
+    enum paint_shape shape;
+    uint32_t y, height; /* pixels, in the lane without its padding */
+    enum style style;
+    const char *program; /* whose colour STYLE_PROGRAM and STYLE_KERNEL stand for */
+    const char *label, *brief;
+    /* Lines NAME, tab, VALUE, below the lane's title; PAINT_TIME stands for the box's time. Of a run: the
+     * name of what is not in its shares, then such lines. */
+    const char *tip;
+    uint32_t bottom, space; /* of the shares of a run; pixels */
+    enum style over;        /* STYLES: none */
+};
+#define PAINT_TIME "\x01"
+
+struct paint {
+    const struct view *view;
+    const struct lanes *lanes;
+    struct map looks; /* struct look */
+};
+
+struct painter {
+    void (*box)(struct painter *self, const struct look *look, const struct lane_box *box);
+    void (*run)(struct painter *self, const struct look *look, const struct lane_run *run);
+};
+
+/* The view's lock is held as long as the paint is used. */
+void paint_open(struct paint *paint, const struct view *view, const struct lanes *lanes);
+void paint_close(struct paint *paint);
+/* Gives the painter the commands of a row: 0 has states or what a CPU does, N the calls of depth N - 1. The
+ * runs of a lane that is not exact are row 0. */
+void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter);
+/* The look's place in `looks`. */
+uint32_t paint_number(const struct look *look);
+
+/* Texts with names. */
+#define PAINT_TEXT 160u
+/* The name of a process's program, or "unknown". */
+const char *paint_program(const struct view *view, uint32_t pid);
+void paint_thread_name(const struct view *view, uint32_t number, char text[PAINT_TEXT]);
+void paint_title(const struct paint *paint, const struct lane *lane, char text[PAINT_TEXT]);
+void paint_lock_name(const struct view *view, const struct lane_wait *wait, char text[PAINT_TEXT]);
+void paint_wait_tip(const struct view *view, const struct lane_wait *wait, char text[2 * PAINT_TEXT]);
+
+#endif
