@@ -136,7 +136,6 @@ static void read_texts(uint64_t random)
 /* Takes packets until it is killed. */
 static void drain(uint64_t unused)
 {
-    (void)unused;
     int64_t bell = sys_notification_create();
     control(TRACE_OP_SET_DRAIN, (uint64_t)bell, BITS);
     for (;;) {

@@ -14,7 +14,6 @@
 
 static void fault(uint64_t arg)
 {
-    (void)arg;
     while (!*(volatile uint32_t *)SHARED)
         ;
     for (;;)

@@ -21,7 +21,6 @@
 
 static void end_at_once(uint64_t argument)
 {
-    (void)argument;
     sys_thread_exit();
 }
 

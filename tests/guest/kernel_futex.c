@@ -22,7 +22,6 @@ static _Atomic bool stop;
 
 static void *come_back(void *argument)
 {
-    (void)argument;
     for (unsigned i = 0; !stop && i < ROUNDS; i++)
         sys_futex_wait(&word, 0, TARN_FOREVER);
     return NULL;
@@ -82,7 +81,6 @@ static void test_counts(void)
 
 static void *wait_for_word(void *argument)
 {
-    (void)argument;
     return (void *)sys_futex_wait(&word, 0, TARN_FOREVER);
 }
 

@@ -63,7 +63,6 @@ static int64_t move_cap(struct ipc_message *message)
 
 static void *serve(void *argument)
 {
-    (void)argument;
     struct ipc_message message;
     cap_t memory = must(sys_memory_create(4096)), saved = 0;
     must(ipc_receive(endpoint, &message));

@@ -354,27 +354,23 @@ static void test_families(void)
 
 static void sleep_always(uint64_t arg)
 {
-    (void)arg;
     sys_thread_sleep(TARN_FOREVER);
 }
 
 static void spin_always(uint64_t arg)
 {
-    (void)arg;
     for (;;)
         ;
 }
 
 static void kill_self(uint64_t arg)
 {
-    (void)arg;
     sys_space_kill(SLOT_SPACE, 5);
     sys_space_kill(SLOT_SPACE, 6); /* not reached; a second kill would be harmless */
 }
 
 static void end_at_once(uint64_t arg)
 {
-    (void)arg;
     sys_thread_exit();
 }
 

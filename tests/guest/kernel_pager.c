@@ -200,7 +200,6 @@ enum { SLOT_PAGER = 20, SLOT_PAGED, SLOT_SOURCE };
 /* In another process: supplies even pages and lets accesses to odd ones wait. */
 static void page_evenly(uint64_t arg)
 {
-    (void)arg;
     struct ipc_message message;
     int64_t error = ipc_receive(SLOT_PAGER, &message);
     while (error == 0) {

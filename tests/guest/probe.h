@@ -52,7 +52,6 @@ static inline void probe_prepare(void)
 
 static inline void probe_sleep(uint64_t arg)
 {
-    (void)arg;
     for (;;)
         sys_thread_sleep(TARN_FOREVER);
 }

@@ -15,7 +15,6 @@ static _Atomic bool over, running;
 
 static void *spin(void *unused)
 {
-    (void)unused;
     running = true;
     while (!atomic_load_explicit(&over, memory_order_relaxed))
         ;

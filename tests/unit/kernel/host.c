@@ -67,7 +67,6 @@ void spin_lock_contended(struct spinlock *lock)
 /* None is sampled, so fast paths are taken. */
 void spin_note_taken(struct spinlock *lock)
 {
-    (void)lock;
     this_lock_watch()->left = INT32_MAX;
 }
 void spin_note_tried(struct spinlock *lock)

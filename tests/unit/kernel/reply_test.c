@@ -51,7 +51,6 @@ static unsigned next_block;
 
 int space_alloc_block(struct space *of, struct thread_block **block, uint64_t *user_address)
 {
-    (void)of;
     *block = &blocks[next_block % THREADS];
     *user_address = next_block;
     return 0;
@@ -766,7 +765,6 @@ static bool explore(void)
 
 static bool keep_nothing(unsigned index, paddr_t *base, uint64_t *size)
 {
-    (void)index, (void)base, (void)size;
     return false;
 }
 

@@ -75,7 +75,6 @@ uint64_t profile_period;
 void profile_timer(uint64_t now)
 {
     timer_set_sample(TIMER_NEVER);
-    (void)now;
 }
 DOES_NOTHING(void profile_sleep(void));
 DOES_NOTHING(void profile_wake(void));

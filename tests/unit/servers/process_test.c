@@ -15,8 +15,6 @@ static uint32_t reaped_meanwhile; /* the process that the reaper finds dead whil
 
 void inherit_profiles(uint32_t space, uint32_t heir)
 {
-    (void)space;
-    (void)heir;
 }
 
 void kill_space(uint32_t space, int status)

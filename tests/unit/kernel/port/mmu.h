@@ -27,11 +27,9 @@ static inline paddr_t virt_to_phys(const void *address)
 }
 static inline void arch_space_switch(struct arch_space *space)
 {
-    (void)space;
 }
 static inline void arch_tlb_flush_page(uint64_t address)
 {
-    (void)address;
 }
 static inline void arch_tlb_flush_all(void)
 {

@@ -8,6 +8,5 @@ struct arch_thread {
 };
 static inline void arch_thread_switch(struct thread *prev, struct thread *next)
 {
-    (void)prev, (void)next;
 }
 #endif

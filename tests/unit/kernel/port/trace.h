@@ -10,12 +10,10 @@ static inline const struct trace_info *arch_trace_info(void)
 }
 static inline bool arch_trace_enabled(unsigned class_number)
 {
-    (void)class_number;
     return false;
 }
 static inline bool arch_trace_event_enabled(unsigned class_number, unsigned minor)
 {
-    (void)class_number, (void)minor;
     return false;
 }
 static inline uint64_t arch_trace_clock(void)
@@ -28,7 +26,6 @@ static inline char *arch_trace_ring(void)
 }
 static inline bool arch_trace_same_ring(const char *ring)
 {
-    (void)ring;
     return true;
 }
 static inline uint64_t arch_trace_index(uint64_t *index)
@@ -37,21 +34,17 @@ static inline uint64_t arch_trace_index(uint64_t *index)
 }
 static inline bool arch_trace_swap(uint64_t *index, uint64_t old, uint64_t next)
 {
-    (void)index, (void)old, (void)next;
     return false;
 }
 static inline uint64_t arch_trace_header(uint32_t id_length, uint64_t time)
 {
-    (void)id_length, (void)time;
     return 0;
 }
 static inline uint32_t arch_trace_cpu(const char *ring)
 {
-    (void)ring;
     return 0;
 }
 static inline void arch_trace_context(const char *ring, struct trace_context *context)
 {
-    (void)ring, (void)context;
 }
 #endif
