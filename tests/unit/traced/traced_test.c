@@ -21,6 +21,7 @@
 #include <tarn/trace_control.h>
 #include <tests/unit/scratch.h>
 #include <tests/unit/stub.h>
+#include <tests/unit/tarn/peer.h>
 #include <tests/unit/trace/ring_harness.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
@@ -89,7 +90,7 @@ int64_t sys_notification_wait(cap_t notification, uint64_t deadline)
     while (clock_monotonic_ns() < deadline) {
         if (drain_bits && is_low(seen))
             return (int64_t)drain_bits;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        usleep(1000);
     }
     return -E_TIMEOUT;
 }
@@ -289,34 +290,15 @@ static void close_channel(struct channel *channel)
     free(host);
 }
 
-static int listener;
-static char source_name[64];
-
-static void *run_listener(void *argument)
+static void serve_host(int fd)
 {
-    for (int fd; (fd = accept(listener, NULL, NULL)) >= 0;) {
-        struct host_channel *host = calloc(1, sizeof(*host));
-        *host = (struct host_channel){{receive, reserve, commit, account, hang_up, close_channel}, fd, NULL};
-        serve_channel(&host->channel);
-    }
-    return NULL;
+    struct host_channel *host = calloc(1, sizeof(*host));
+
+    *host = (struct host_channel){{receive, reserve, commit, account, hang_up, close_channel}, dup(fd), NULL};
+    serve_channel(&host->channel);
 }
 
-static void open_listener(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(address);
-    pthread_t thread;
-
-    listener = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
-        getsockname(listener, (struct sockaddr *)&address, &length)) {
-        printf("Bail out! no listening socket\n");
-        exit(1);
-    }
-    snprintf(source_name, sizeof(source_name), "tcp:127.0.0.1:%u", ntohs(address.sin_port));
-    pthread_create(&thread, NULL, run_listener, NULL);
-}
+static struct peer guest = {.talk = serve_host};
 
 /* ---- writers --------------------------------------------------------------------------------------- */
 
@@ -422,15 +404,15 @@ static int pull(const char *option, const char *value)
 {
     char output[128];
     snprintf(output, sizeof(output), "%s/out", scratch);
-    char *words[] = {"pull",     source_name, "-q",           "-o",          output,
-                     "--resume", "0",         (char *)option, (char *)value, NULL};
+    char *words[] = {"pull",     guest.source, "-q",           "-o",          output,
+                     "--resume", "0",          (char *)option, (char *)value, NULL};
     remove_output();
     return command_run(option ? value ? 9 : 8 : 7, words);
 }
 
 static int ctl(const char *command, const char *argument)
 {
-    char *words[] = {"ctl", source_name, (char *)command, (char *)argument, NULL};
+    char *words[] = {"ctl", guest.source, (char *)command, (char *)argument, NULL};
     return command_run(argument ? 4 : 3, words);
 }
 
@@ -440,7 +422,7 @@ static int ctl(const char *command, const char *argument)
 static void wait_for_pull_to_end(void)
 {
     while (pull_is_running())
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        usleep(1000);
 }
 
 static void new_rings(uint64_t buffer_bytes, uint64_t buffer_count, enum trace_mode mode)
@@ -488,7 +470,7 @@ static uint64_t first_packet(uint32_t flags)
     struct source_item item;
     struct fail fail;
     uint64_t number = TRACE_NO_PACKET;
-    struct source *source = open_source(source_name, 0, &fail);
+    struct source *source = open_source(guest.source, 0, &fail);
     enum source_got got = source && source->class->begin_pull(source, flags, TRACE_MODE_STREAM, want, &fail)
                               ? SOURCE_ITEM
                               : SOURCE_BROKEN;
@@ -527,7 +509,7 @@ static void write_a_lap(void)
     start_writers(1000);
     for (uint32_t cpu = 0; cpu < TEST_CPUS; cpu++)
         while (trace_index_words(__atomic_load_n(&control_of_cpu(cpu)->index, __ATOMIC_RELAXED)) < words)
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            usleep(1000);
 }
 
 static void test_snapshot(void)
@@ -568,7 +550,7 @@ static void *pass_time(void *argument)
     const _Atomic bool *stop = argument;
     uint64_t last = clock_monotonic_ns();
     while (!atomic_load(stop)) {
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        usleep(10000);
         const uint64_t now = clock_monotonic_ns();
         jump_clock((now - last) * 4); /* one tick is a nanosecond */
         last = now;
@@ -635,7 +617,7 @@ static bool is_incomplete(uint32_t cpu)
 static void wait_for_writers(uint32_t cpu)
 {
     for (unsigned turn = 0; turn < 20 || (turn < 10000 && is_incomplete(cpu)); turn++)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        usleep(1000);
 }
 
 static struct trace_resize resize[TEST_CPUS];
@@ -713,7 +695,7 @@ static void fill_rings(void)
 {
     start_writers(0);
     while (!rings_are_full())
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        usleep(1000);
     stop_writers();
 }
 
@@ -732,7 +714,7 @@ static void check_all_told(const char *what, int status)
 static void wait_for_pull(void)
 {
     while (!pull_is_running())
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        usleep(1000);
 }
 
 static void *fill_and_stop(void *argument)
@@ -761,7 +743,7 @@ static void test_last_losses(void)
 static void shrink_full_rings(void)
 {
     while (!rings_are_full())
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        usleep(1000);
     shrink_buffers();
 }
 
@@ -771,7 +753,7 @@ static void *write_and_stop(void *argument)
 {
     start_writers(1000);
     wait_for_pull();
-    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 500000000}, NULL);
+    usleep(1500000);
     stop_writers();
     ctl("stop", NULL);
     return argument;
@@ -816,7 +798,7 @@ static void test_hostile(void)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     uint8_t bytes[WIRE_FRAME_BYTES + 600];
 
-    address.sin_port = htons((uint16_t)atoi(strrchr(source_name, ':') + 1));
+    address.sin_port = htons((uint16_t)atoi(strrchr(guest.source, ':') + 1));
     for (unsigned round = 0; round < 300; round++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         connect(fd, (struct sockaddr *)&address, sizeof(address));
@@ -837,9 +819,9 @@ static void test_hostile(void)
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
         recv(fd, bytes, sizeof(bytes), 0);
         close(fd);
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        usleep(2000);
     }
-    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    usleep(500000);
     check(ctl("statistics", NULL) == 0, "traced still replies after 300 hostile connections");
 }
 
@@ -922,7 +904,7 @@ static void *run_reader(void *argument)
     struct source_reply reply;
     struct declared declared;
     struct fail fail;
-    struct source *source = open_source(source_name, 0, &fail);
+    struct source *source = open_source(guest.source, 0, &fail);
 
     if (!source || !source_control(source, &request, "", &reply, &fail) ||
         !declared_read(&declared, (const char *)reply.data, reply.size, &fail))
@@ -953,7 +935,7 @@ static int32_t ask_previous(struct source *source, uint32_t operation, uint64_t 
 static bool refuses_previous(void)
 {
     struct fail fail;
-    struct source *source = open_source(source_name, 0, &fail);
+    struct source *source = open_source(guest.source, 0, &fail);
     const uint32_t operation = WIRE_OP_PREVIOUS_TABLES;
     bool ok = source && ask_previous(source, operation, 0, 8) == -E_NOT_FOUND &&
               ask_previous(source, operation, 0, 7) == -E_BAD_ARGUMENT &&
@@ -969,7 +951,7 @@ static bool refuses_previous(void)
 
 static int tables(void)
 {
-    char *words[] = {"tables", source_name, NULL};
+    char *words[] = {"tables", guest.source, NULL};
     return command_run(2, words);
 }
 
@@ -978,7 +960,7 @@ static bool profiles_arrive(void)
 {
     struct profiles profiles;
     struct fail fail;
-    struct source *source = open_source(source_name, 0, &fail);
+    struct source *source = open_source(guest.source, 0, &fail);
     bool ok = source && profiles_read(&profiles, source, &fail);
 
     if (!ok)
@@ -1050,7 +1032,7 @@ int main(void)
     if (!freopen("/dev/null", "w", stderr))
         return 1;
     setup_rings(16384, 64, TRACE_MODE_FLIGHT);
-    open_listener();
+    peer_start(&guest, "tcp", NULL);
     test_stream();
     test_quiet();
     test_resumed();
