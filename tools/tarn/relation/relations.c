@@ -211,7 +211,9 @@ static void fill_process(struct relations *relations, const struct model_process
 static bool fill_thread(struct relations *relations, const struct model_thread *thread,
                         struct relation_row *row)
 {
-    if (thread == NULL || thread->tid == MODEL_NOBODY || !analysis_wants(relations->analysis, thread))
+    /* whatever CPUs are chosen: a thread runs on several */
+    if (thread == NULL || thread->tid == MODEL_NOBODY ||
+        (relations->analysis->filter->by_running && !analysis_wants_slow(relations->analysis, thread)))
         return false;
     row->thread = thread;
     row->name = analysis_thread_name(relations->analysis, thread);

@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Idle threads are left out; `tarn sched` has the idle time.
+--: analysis threads: threads: how long they ran, were ready, and waited for what
+--: define TIMES running, ready, waiting, unknown, running / 1e7 / seconds, switches, migrations, wakeups
+--: define SUM_OF_TIMES sum(running), sum(ready), sum(waiting), sum(unknown), sum(running / 1e7 / seconds), sum(switches),
+--:  sum(migrations), sum(wakeups)
+--: define TIMES_COLUMNS running_ns, ready_ns, waiting_ns, unknown_ns, cpu_percent:real1, switches, migrations, wakeups
+
+CREATE VIRTUAL TABLE states USING fold(thread_state, where is_idle = 0, by utid, by state, count, sum dur);
+CREATE VIRTUAL TABLE switches USING fold(switch, by utid, count, sum is_migration as migrations);
+CREATE VIRTUAL TABLE wakeups USING fold(wakeup, by utid, count);
+-- One row for each thread.
+CREATE VIEW times AS
+WITH range AS (SELECT max(value) FILTER (WHERE name = 'end_ns') - max(value) FILTER (WHERE name = 'begin_ns') AS ns FROM trace),
+     counts(utid, what, ticks, times, more) AS (SELECT utid, state, dur, 0, 0 FROM states
+         UNION ALL SELECT utid, 'switch', 0, count, migrations FROM switches UNION ALL SELECT utid, 'wakeup', 0, count, 0 FROM wakeups)
+SELECT utid, ns / 1e9 AS seconds,
+       ns(total(ticks) FILTER (WHERE what = 'running')) AS running, ns(total(ticks) FILTER (WHERE what = 'ready')) AS ready,
+       ns(total(ticks) FILTER (WHERE what NOT IN ('running', 'ready', 'unknown'))) AS waiting,
+       ns(total(ticks) FILTER (WHERE what = 'unknown')) AS unknown, ns(total(ticks) FILTER (WHERE what = 'blocked_ipc_send')) AS send,
+       ns(total(ticks) FILTER (WHERE what = 'blocked_ipc_receive')) AS receive, ns(total(ticks) FILTER (WHERE what = 'blocked_reply')) AS reply,
+       ns(total(ticks) FILTER (WHERE what = 'blocked_notification')) AS notification,
+       ns(total(ticks) FILTER (WHERE what = 'blocked_futex')) AS futex, ns(total(ticks) FILTER (WHERE what = 'sleeping')) AS sleep,
+       ns(total(ticks) FILTER (WHERE what = 'blocked_fault')) AS fault, ns(total(ticks) FILTER (WHERE what = 'suspended')) AS suspended,
+       CAST(total(times) FILTER (WHERE what = 'switch') AS INTEGER) AS switches, sum(more) AS migrations,
+       CAST(total(times) FILTER (WHERE what = 'wakeup') AS INTEGER) AS wakeups
+FROM counts, range GROUP BY utid HAVING total(ticks) > 0;
+
+--: table thread, thread, threads, by running_ns: threads
+--: columns tid:id, pid:id, prio:id, state:text, begin_ns:when, end_ns:when, $TIMES_COLUMNS
+SELECT thread_name(t.utid), thread_tid(t.utid), thread_pid(t.utid), prio, state,
+       since_start(max(start_ts, (SELECT CAST(value AS INTEGER) FROM trace WHERE name = 'begin_ns'))), since_start(end_ts), $TIMES
+FROM times t LEFT JOIN thread ON thread.utid = t.utid;
+
+--: table state, state, states, by total_ns: time in each state
+--: columns stretches, total_ns, percent:real2
+SELECT state, sum(count), ns(sum(dur)), 100.0 * sum(dur) / (SELECT sum(dur) FROM states) FROM states GROUP BY state;
+
+--: table wait, waiting thread, threads, by waiting_ns, extra: what threads waited for
+--: columns tid:id, pid:id, waiting_ns, send_ns, receive_ns, reply_ns, notification_ns, futex_ns, sleep_ns, fault_ns, suspended_ns
+SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), waiting, send, receive, reply, notification, futex, sleep, fault, suspended
+FROM times;
+
+--: table process, process, processes, by running_ns, extra: threads of each process
+--: columns pid:id, threads, $TIMES_COLUMNS
+SELECT process_name(thread_pid(utid)), thread_pid(utid), count(*), $SUM_OF_TIMES FROM times GROUP BY 2;
