@@ -41,12 +41,14 @@ USER_CFLAGS += -DTRACE_TESTED
 else ifneq ($(TRACE_SWITCH),sites)
 $(error TRACE_SWITCH is "$(TRACE_SWITCH)"; there are sites and tested)
 endif
-TRACE_COMMON := $(addprefix trace/,$(TRACE_WRITER) ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/tables.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
+TRACE_COMMON := $(addprefix trace/,$(TRACE_WRITER) ring/read.c ring/table_read.c ring/table_move.c ring/table_derive.c print/print.c print/merge.c print/words.c print/commands.c print/settings.c print/study.c print/tables.c print/app_schema.c cost/cost.c cost/dummies.c format/descriptor.c) \
                 $(GEN)/trace/events.c
 KERNEL_SOURCES += $(TRACE_COMMON) $(TRACE_KERNEL_WRITER) trace/ring/resize.c trace/format/metadata.c
 $(eval $(call user_library,trace,$(TRACE_COMMON) trace/ring/scratch.c trace/event/bench.c trace/event/register.c trace/event/previous.c trace/event/schemas.c))
 USER_LIBS += $(BA)/lib/libtrace.a
 
+
+$(B)/host/obj/trace/print/%.o: HOST_CFLAGS += -Ikernel/abi
 
 # Unit tests: the same sources against the host's port of <arch/trace.h>.
 TRACE_TEST_FLAGS := -Itests/unit/trace/host -Iarch/include -Ikernel/abi

@@ -104,10 +104,9 @@ void kernel_main(void)
     trace_init();
     arch_irq_init();
     pci_init();
-    counters_boot();
-    profile_boot();
     init_cpu(this_cpu());
     profiles_boot();
+    trace_boot_options_late();
     console_init();
     watchdog_init();
     explore_boot();

@@ -12,7 +12,6 @@
 #include <tarn/abi.h>
 #include <tarn/error.h>
 #include <trace/lock.h>
-#include <trace/print/words.h>
 #include <trace/state.h>
 
 #define CHAIN_MAX 8
@@ -34,29 +33,6 @@ _Static_assert(TARN_LOCK_CLASSES_USER <= TRACE_USER_LOCKS_MAX, "trace_info.lock_
 
 /* The section that LOCK_CLASS fills; from the linker script. */
 extern struct lock_class lock_class_first[], lock_class_last[];
-
-/* In options, names have underscores for blanks. */
-static bool is_meant(const char *name, const char *option)
-{
-    char word[32];
-    format_text(word, sizeof word, "%s", name);
-    for (char *p = word; *p; p++)
-        *p = *p == ' ' ? '_' : *p;
-    return !strcmp(option, "all") || !strcmp(option, word);
-}
-
-/* Parses `CLASS/EVERY`: removes and returns EVERY, which is 1 by default. */
-static uint32_t read_every(char *option)
-{
-    uint64_t every = 0;
-    while (*option && *option != '/')
-        option++;
-    if (!*option)
-        return 1;
-    *option++ = 0;
-    trace_parse_number(option, strlen(option), &every);
-    return (uint32_t)every;
-}
 
 static bool is_of_user(const struct lock_class *class)
 {
@@ -90,15 +66,10 @@ static void restart_watch(void *unused)
 
 void lock_init(void)
 {
-    char option[48] = "";
     uint32_t number = TARN_LOCK_CLASSES_USER;
-    boot_option("watch=", option, sizeof option);
-    const uint32_t every = read_every(option);
     assert(lock_class_last - lock_class_first <= LOCK_CLASSES_MAX);
-    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++) {
+    for (struct lock_class *class = lock_class_first; class < lock_class_last; class ++)
         class->number = is_of_user(class) ? (uint32_t)(class - user_classes) : number++;
-        set_sampling(class, is_meant(class->name, option) ? every : 0);
-    }
     for (uint32_t i = 0; i < CPUS_MAX; i++)
         restart_lock_watch(&cpus[i].lock_watch, find_period());
 }
@@ -125,6 +96,21 @@ int lock_sample(uint64_t number, uint32_t every)
                       restart_watch, NULL);
     restart_watch(NULL);
     return found ? 0 : -E_NOT_FOUND;
+}
+
+uint64_t lock_class_list(uint64_t index, struct system_lock_class *to, uint64_t capacity)
+{
+    const uint64_t classes = (uint64_t)(lock_class_last - lock_class_first);
+    uint64_t count = 0;
+    for (; count < capacity && index < classes; index++, count++) {
+        const struct lock_class *class = &lock_class_first[index];
+        to[count] = (struct system_lock_class){
+            .number = class->number,
+            .sample_every = class->sample_every,
+            .contended = atomic_load_explicit(&class->contended, memory_order_relaxed)};
+        format_text(to[count].name, sizeof to[count].name, "%s", class->name);
+    }
+    return count;
 }
 
 void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context)

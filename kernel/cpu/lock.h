@@ -52,6 +52,9 @@ void lock_init(void); /* numbers the classes; before two CPUs take locks */
 #define LOCK_CLASS_ALL (~0ull)
 int lock_sample(uint64_t number, uint32_t every);
 void lock_class_log(const struct lock_class *class); /* logs state_lock_class */
+struct system_lock_class;
+/* Lists the classes from `index` on; returns how many. */
+uint64_t lock_class_list(uint64_t index, struct system_lock_class *to, uint64_t capacity);
 void lock_class_for_each(void (*visit)(struct lock_class *class, void *context), void *context);
 
 void spin_init(struct spinlock *lock, struct lock_class *class);

@@ -130,8 +130,7 @@ struct space *debug_receiver_space(const struct endpoint *endpoint, uint32_t ind
 /* ---- Commands ---- */
 
 typedef void debug_run(const struct debug_words *words);
-debug_run debug_trace, debug_trace_next, debug_trace_previous, debug_follow, debug_stat, debug_mask,
-    debug_switch; /* trace.c */
+debug_run debug_trace, debug_trace_next, debug_trace_previous, debug_follow, debug_stat; /* trace.c */
 /* The known event classes and types; NULL: no more. */
 const char *debug_class_nth(uint32_t index);
 const char *debug_event_nth(uint32_t index);

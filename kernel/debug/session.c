@@ -87,7 +87,7 @@ static void help(const struct debug_words *words)
         const struct debug_command *command = &debug_commands[i];
         if (wanted && command != wanted)
             continue;
-        char text[256];
+        char text[400];
         format_text(text, sizeof text, "%s", command->help);
         for (char *end = text; words->count < 2 && *end; end++)
             if (*end == ';') /* the short list shows the text before it */
@@ -101,8 +101,6 @@ static void help(const struct debug_words *words)
 /* ---- The command table ---- */
 
 static const char *const trace_words[] = {"cpu=", "class=", "event=", "pid=", "tid=", "back=", NULL};
-static const char *const mask_words[] = {"show", "set", NULL};
-static const char *const switch_words[] = {"on", "off", NULL};
 static const char *const bt_words[] = {"cpu", "tid", NULL};
 static const char *const mem_words[] = {"pid=", NULL};
 static const char *const waits_words[] = {"all", NULL};
@@ -111,7 +109,9 @@ const struct debug_command debug_commands[] = {
     {"help", "[COMMAND]", "this list; with COMMAND, all about that command", help, NULL, 1},
     {"trace", "[N] [cpu= class= event= ...]",
      "the last N events; filters: cpu=N, class=NAME,NAME, event=NAME, pid=N and tid=N (of the thread that "
-     "logged it), back=MS (the last MS milliseconds)",
+     "logged it), back=MS (the last MS milliseconds). trace mask [MASK] and trace switch [EVENTS on|off] as "
+     "in "
+     "the shell; other settings are shown: trace mode",
      debug_trace, trace_words, DEBUG_WORDS_MAX - 1},
     {"p", "", "the previous page of events; of the last trace or follow", debug_trace_previous, NULL, 0},
     {"n", "", "the next page of events; of the last trace or follow", debug_trace_next, NULL, 0},
@@ -127,13 +127,6 @@ const struct debug_command debug_commands[] = {
      "profiles of routines: time in the kernel and time out of each thread, and what it is in; with TID, its "
      "routines with the most time of their own",
      debug_profiles, NULL, 1},
-    {"mask", "[show | set MASK]",
-     "traced classes; MASK as in the shell: all, basic, off, sched,ipc, +lock, -frame", debug_mask,
-     mask_words, 2},
-    {"switch", "[EVENTS on | off]",
-     "events that are switched off; EVENTS as in the shell: sched.wakeup, ipc.call,ipc.return, sched.*queue, "
-     "ipc",
-     debug_switch, switch_words, 2},
     {"cpu", "[N]", "CPUs, their threads and addresses; with N, one CPU and its registers", debug_cpus, NULL,
      1},
     {"threads", "[PID]", "threads and what they wait for; with PID, those of one process", debug_threads,
@@ -210,6 +203,11 @@ static const struct debug_command *find_command(const char *name, size_t length)
     return found && found < &debug_commands[debug_command_count] ? found : NULL;
 }
 
+static bool is_mask(const char *line)
+{
+    return begins_with(line, "trace mask ", 11);
+}
+
 /* Completes what follows NAME=, or a list of classes. */
 static const char *complete_value(const struct debug_command *command, const char *line, const char *start,
                                   uint32_t length, uint32_t index)
@@ -217,7 +215,7 @@ static const char *complete_value(const struct debug_command *command, const cha
     const char *word = start;
     while (word > line && word[-1] != ' ')
         word--;
-    if (command->run == debug_mask || (command->completions == trace_words && debug_value(word, "class")))
+    if (is_mask(line) || (command->completions == trace_words && debug_value(word, "class")))
         return complete_name(debug_class_nth, start, length, index);
     if (command->completions == trace_words && debug_value(word, "event"))
         return complete_name(debug_event_nth, start, length, index);
@@ -238,7 +236,7 @@ const char *debug_complete(const char *line, const char *start, uint32_t length,
         return complete_name(command_nth, start, length, index);
     if (command->run == debug_tables)
         return complete_name(debug_table_nth, start, length, index);
-    if (start[-1] != ' ' || begins_with(line + name_length, " set ", 5))
+    if (start[-1] != ' ' || is_mask(line))
         return complete_value(command, line, start, length, index);
     if (command->run == debug_memory || command->run == debug_symbols) {
         const char *word = complete_word(command->completions, start, length, index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.c - commands trace, n, p, follow, stat, mask: events of one CPU or all, merged by time and
- * filtered.
+ * trace.c - commands trace, n, p, follow, stat: events of one CPU or all, merged by time and filtered; and
+ * what is traced.
  *
  * A view is a filter and a number of matching events from the end. To show it, the newest packets of the
  * rings are read twice: to count the matches, and to print; more packets until enough match. Context and
@@ -15,9 +15,10 @@
 #include <kernel/kernel.h>
 #include <kernel/trace/control.h>
 #include <kernel/trace/newest.h>
+#include <tarn/error.h>
+#include <tarn/trace_control.h>
 #include <trace/print/app_schema.h>
 #include <trace/print/print.h>
-#include <trace/print/words.h>
 #include <trace/sched.h>
 
 #define LINES_DEFAULT 20u
@@ -191,6 +192,43 @@ void debug_trace_next(const struct debug_words *words)
     show_page();
 }
 
+/* ---- Settings ---- */
+
+/* Only what the trace points read may change while the other CPUs are stopped. */
+static int64_t set_stopped(uint32_t operation, uint64_t a, uint64_t b)
+{
+    static uint64_t switches[TRACE_CLASS_COUNT];
+    uint64_t mask = trace_info_page.mask;
+    memcpy(switches, trace_info_page.switches, sizeof switches);
+    if (operation == TRACE_OP_SET_MASK)
+        mask = a;
+    else if (operation == TRACE_OP_SET_SWITCHES)
+        switches[a] = b;
+    else
+        return -E_UNSUPPORTED;
+    if (!trace_switch_stopped(mask, switches))
+        return -E_BUSY; /* another CPU is switching trace points */
+    update_entry_paths();
+    return 0;
+}
+
+static void put_text(struct trace_settings *settings, const char *text)
+{
+    debug_print("%s", text);
+}
+
+/* The commands of trace/print/commands.h, as far as they can be executed here. */
+static void set(const struct debug_words *words)
+{
+    struct trace_settings settings = trace_kernel_settings(set_stopped, put_text);
+    const int64_t status = trace_command_run(&settings, words->count - 1, (char *const *)words->word + 1);
+    if (status)
+        debug_print("%s%s\n", settings.error,
+                    status == -E_UNSUPPORTED ? ": not while the machine stands still"
+                    : status == -E_BUSY      ? ": continue, and try again"
+                                             : "");
+}
+
 /* ---- Commands ---- */
 
 static void reset_view(void)
@@ -304,6 +342,10 @@ static void set_filters(const struct debug_words *words, uint32_t from)
 
 void debug_trace(const struct debug_words *words)
 {
+    if (words->count > 1 && trace_command_find(words->word[1])) {
+        set(words);
+        return;
+    }
     reset_view();
     set_filters(words, 1);
     show_page();
@@ -360,92 +402,4 @@ void debug_stat(const struct debug_words *words)
                     trace_reader_discarded(&reader), trace_reader_torn(&reader));
     }
     put_classes();
-}
-
-/* ---- Mask ---- */
-
-static void put_mask(void)
-{
-    debug_print("mask %#lx:", trace_info_page.mask);
-    for (uint32_t class = 0; class < TRACE_CLASS_COUNT; class ++) {
-        const char *name = trace_find_class_name(trace_app_schemas(), class);
-        if (name)
-            debug_print(" %s%s", trace_info_page.mask >> class & 1 ? "" : "-", name);
-    }
-    debug_print("\n");
-}
-
-static bool set_traced(uint64_t mask, const uint64_t switches[TRACE_CLASS_COUNT])
-{
-    if (!trace_switch_stopped(mask, switches)) {
-        debug_print("another CPU is switching trace points: continue, and try again\n");
-        return false;
-    }
-    update_entry_paths();
-    return true;
-}
-
-void debug_mask(const struct debug_words *words)
-{
-    const char *bad;
-    uint64_t mask = trace_info_page.mask;
-    bool is_set = words->count > 1 && !strcmp(words->word[1], "set");
-    if (words->count > 1 && !is_set && strcmp(words->word[1], "show"))
-        debug_refuse(words, 1);
-    if (words->count > 2 && !is_set)
-        debug_refuse(words, 2);
-    if (words->count == 2 && is_set) {
-        debug_print("mask set MASK\n");
-        return;
-    }
-    if (is_set) {
-        if (!trace_parse_mask(words->word[2], find_class, &mask, &bad)) {
-            debug_print("no class %s\n", bad);
-            return;
-        }
-        if (!set_traced(mask, trace_info_page.switches))
-            return;
-    }
-    put_mask();
-}
-
-/* ---- Switches ---- */
-
-static const struct trace_event_info *find_info(uint32_t id)
-{
-    return trace_find_event(trace_app_schemas(), id);
-}
-
-static void put_switched_off(void)
-{
-    uint32_t count = 0;
-    for (uint32_t place = 0; place < EVENTS_MAX; place++) {
-        const struct trace_event_info *info = event_at(place);
-        const uint64_t on = trace_info_page.switches[place / TRACE_MINORS_SWITCHED];
-        if (!info || on >> place % TRACE_MINORS_SWITCHED & 1)
-            continue;
-        debug_print("%s%s.%s", count++ ? " " : "switched off: ", info->class_name, info->name);
-    }
-    debug_print(count ? "\n" : "all events are switched on\n");
-}
-
-void debug_switch(const struct debug_words *words)
-{
-    static uint64_t switches[TRACE_CLASS_COUNT];
-    const char *bad;
-    if (words->count == 2) {
-        debug_print("switch EVENTS on|off\n");
-        return;
-    }
-    const bool on = words->count > 2 && !strcmp(words->word[2], "on");
-    if (words->count > 2 && !on && strcmp(words->word[2], "off"))
-        debug_refuse(words, 2);
-    memcpy(switches, trace_info_page.switches, sizeof switches);
-    if (words->count > 2 && !trace_switch_events(words->word[1], find_info, on, switches, &bad)) {
-        debug_print("no event %s\n", bad);
-        return;
-    }
-    if (words->count > 2 && !set_traced(trace_info_page.mask, switches))
-        return;
-    put_switched_off();
 }

@@ -3,10 +3,10 @@
  * counters.h - hardware counters in the trace: class counter.
  *
  * Up to COUNTER_SLOTS of the machine's counters (arch/counter.h) are bound to slots, by name: boot option
- * `counters=NAME,...`, or at run time (TRACE_OP_BIND_COUNTERS). Then the class's events have their counts,
- * for each run of a thread, each system call, and intervals of programs. Nothing is virtualised: a CPU reads
- * its counters when it switches threads, and what they counted since the last time belongs to the old thread.
- * Samples can be taken by a counter as well (profile.h); it has a place of its own.
+ * `trace.counters=NAME,...`, or at run time (TRACE_OP_BIND_COUNTERS). Then the class's events have their
+ * counts, for each run of a thread, each system call, and intervals of programs. Nothing is virtualised: a
+ * CPU reads its counters when it switches threads, and what they counted since the last time belongs to the
+ * old thread. Samples can be taken by a counter as well (profile.h); it has a place of its own.
  *
  * While no slot is bound, the sites of the class are off whatever the mask says (trace/sites.c).
  *
@@ -42,7 +42,6 @@ struct thread_counters {
 struct cpu;
 struct thread;
 
-void counters_boot(void); /* boot option `counters=`; on the boot CPU, before the others start */
 void counters_init_cpu(struct cpu *cpu);
 /* `packed`: for each slot a byte, slot 0 in the lowest: 1 + number of the counter; 0: no slot from here on.
  * -E_BAD_ARGUMENT, -E_NOT_FOUND, -E_UNSUPPORTED: the CPU cannot count these at a time. Hold no locks. */
@@ -53,9 +52,6 @@ bool counters_are_bound(void);
 void counters_statedump(void);
 /* Name of counter number `counter`; NULL: there is none. */
 const char *counters_name(uint32_t counter);
-uint32_t counters_find(const char *name); /* 1 + its number; 0: there is none */
-/* Logs why a boot option names no counter, and which there are. */
-void counters_refuse(const char *option, const char *value);
 
 /* `prev` has run on this CPU up to now, and has not been released yet. Only behind TRACE_ON_COUNTER(). */
 void counters_switch(struct cpu *cpu, struct thread *prev);

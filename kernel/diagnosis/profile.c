@@ -374,19 +374,3 @@ int64_t profile_set(uint64_t period, uint32_t counter)
     start_here(NULL);
     return 0;
 }
-
-void profile_boot(void)
-{
-    uint64_t number;
-    char name[24];
-    if (!boot_number("profile=", &number))
-        return;
-    const bool by_counter = boot_option("profile.counter=", name, sizeof name);
-    const uint32_t counter = by_counter ? counters_find(name) : 0;
-    if (by_counter && !counter)
-        counters_refuse("profile.counter=", name);
-    else if (number > PROFILE_COUNT_MAX || choose(by_counter ? number : number * 1000, counter))
-        log_line("profile=%lu: a period is 0, %lu to %lu us, or %lu to %lu counts", number,
-                 PROFILE_PERIOD_MIN_NS / 1000, PROFILE_PERIOD_MAX_NS / 1000, PROFILE_COUNT_MIN,
-                 PROFILE_COUNT_MAX);
-}

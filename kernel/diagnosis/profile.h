@@ -53,9 +53,6 @@ struct kernel_regs;
 
 extern uint64_t profile_period; /* mean period, in ticks or counts; 0: off */
 
-/* Boot options `profile=US`, or `profile=COUNT profile.counter=NAME`; on the boot CPU, before the others
- * start, after counters_boot. */
-void profile_boot(void);
 void profile_init_cpu(struct cpu *cpu);
 /* Sets the mean period, in nanoseconds, or in counts of a counter (1 + its number, 0: none); 0: off.
  * -E_BAD_ARGUMENT, -E_NOT_FOUND and -E_UNSUPPORTED as counters_bind. Hold no locks: it interrupts all CPUs

@@ -234,9 +234,6 @@ void profiles_beat(uint64_t now)
 
 void profiles_boot(void)
 {
-    uint64_t number;
     profile_list.routines = virt_to_phys(&trace_routine_list);
     trace_info_page.profile_list = virt_to_phys(&profile_list);
-    if (boot_number("profiles=", &number) && number)
-        profiles_switch(number >= PROFILES_ALL ? PROFILES_ALL : PROFILES_KERNEL);
 }

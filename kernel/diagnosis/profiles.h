@@ -156,7 +156,7 @@ static inline __attribute__((always_inline)) void routine_end(struct thread *thr
 }
 
 /* profiles.c */
-void profiles_boot(void); /* boot option `profiles=1`; on the boot CPU, when it has its idle thread */
+void profiles_boot(void); /* on the boot CPU, when it has its idle thread */
 void profiles_init_cpu(struct cpu *cpu);
 /* Switches them on, or to another level, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
 void profiles_switch(enum profiles_level level);

@@ -8,6 +8,7 @@
 #include <arch/boot.h>
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
+#include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
@@ -83,18 +84,6 @@ static void gather_space(struct space *space, void *context)
                                      .machine = cap_authority(&space->caps, CAP_MACHINE),
                                      .device = cap_authority(&space->caps, CAP_DEVICE)};
     memcpy(element->name, space->name, sizeof element->name);
-}
-
-static void gather_lock_class(struct lock_class *class, void *context)
-{
-    struct system_lock_class *element = next_element(context, sizeof *element);
-    if (!element)
-        return;
-    *element = (struct system_lock_class){.number = class->number,
-                                          .sample_every = class->sample_every,
-                                          .contended =
-                                              atomic_load_explicit(&class->contended, memory_order_relaxed)};
-    format_text(element->name, sizeof element->name, "%s", class->name);
 }
 
 static uint64_t total_idle_ticks(void)
@@ -174,9 +163,8 @@ static int64_t gather(uint32_t kind, uint64_t index, void *buffer, uint64_t size
     case SYSTEM_COMMAND_LINE:
         return gather_text(boot_info.command_line, index, buffer, size);
     case SYSTEM_LOCK_CLASSES:
-        gathering.capacity = size / sizeof(struct system_lock_class);
-        lock_class_for_each(gather_lock_class, &gathering);
-        return (int64_t)(gathering.count * sizeof(struct system_lock_class));
+        return (int64_t)(lock_class_list(index, buffer, size / sizeof(struct system_lock_class)) *
+                         sizeof(struct system_lock_class));
     case SYSTEM_COUNTERS:
         return (int64_t)(counters_list(index, buffer, size / sizeof(struct system_counter)) *
                          sizeof(struct system_counter));

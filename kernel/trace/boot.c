@@ -15,8 +15,10 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
-#include <trace/print/words.h>
+#include <tarn/error.h>
+#include <tarn/trace_control.h>
 #include <trace/ring/ring.h>
+#include <trace/trace.h>
 
 #define PAGE 4096
 
@@ -35,41 +37,86 @@ static struct {
     char slack[TRACE_SLACK_BYTES];
 } boot_ring __attribute__((aligned(PAGE)));
 
-static void choose_mode(void)
+/* ---- boot options: trace.NAME=A/B is the command NAME A B (trace/print/commands.h) ---- */
+
+/* Before anything else runs: plain stores. */
+static int64_t set_early(uint32_t operation, uint64_t a, uint64_t b)
 {
-    char text[16];
-    if (boot_option("trace.mode=", text, sizeof(text)) && !trace_parse_mode(text, &trace_info_page.mode))
-        log_line("trace: trace.mode=%s: there are flight, stream and once", text);
+    switch (operation) {
+    case TRACE_OP_SET_MASK:
+        trace_info_page.mask = a;
+        return 0;
+    case TRACE_OP_SET_MODE:
+        trace_info_page.mode = (uint32_t)a;
+        return 0;
+    case TRACE_OP_SET_LOW_WATER:
+        trace_info_page.low_water = (uint32_t)a;
+        return 0;
+    case TRACE_OP_SET_SWITCHES:
+        trace_trace_switches((uint32_t)a, 0, trace_info_page.switches[a], b); /* for readers */
+        trace_info_page.switches[a] = b;
+        return 0;
+    default:
+        return -E_UNSUPPORTED;
+    }
 }
 
-static void choose_mask(void)
+/* What needs clock, rings and this CPU's thread */
+static int64_t set_late(uint32_t operation, uint64_t a, uint64_t b)
 {
-    char text[256];
-    const char *bad;
-    if (boot_option("trace.mask=", text, sizeof(text)) &&
-        !trace_parse_mask(text, trace_find_system_class, &trace_info_page.mask, &bad))
-        log_line("trace: trace.mask=%s: '%s' is no class of events; tracing all", text, bad);
+    int64_t status;
+    while ((status = trace_control(operation, a, b)) > 0 && operation == TRACE_OP_SET_GEOMETRY)
+        ;
+    return status;
 }
 
-static void choose_low_water(void)
+static void ignore_text(struct trace_settings *settings, const char *text)
 {
-    uint64_t percent;
-    if (!boot_number("trace.low_water=", &percent))
-        return;
-    if (percent <= 100)
-        trace_info_page.low_water = (uint32_t)percent;
-    else
-        log_line("trace: trace.low_water=%lu: it is a percentage of a ring, 0 to 100", percent);
+}
+
+static void execute(struct trace_settings *settings, char *option, char *value)
+{
+    char text[256], *words[TRACE_COMMAND_WORDS_MAX] = {option, value};
+    uint32_t count = 2;
+    format_text(text, sizeof text, "%s", value);
+    for (char *at = value; *at && count < TRACE_COMMAND_WORDS_MAX; at++)
+        if (*at == '/') {
+            *at = 0;
+            words[count++] = at + 1;
+        }
+    if (trace_command_run(settings, count, words))
+        log_line("boot option trace.%s=%s: %s", option, text, settings->error);
+}
+
+/* Those that must be set before the first events, or the others. */
+static void use_options(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b), bool is_early)
+{
+    char option[32], value[256];
+    struct trace_settings settings = trace_kernel_settings(control, ignore_text);
+    for (uint32_t i = 0; i < trace_command_count; i++) {
+        const struct trace_command *command = &trace_commands[i];
+        format_text(option, sizeof option, "trace.%s=", command->name);
+        if (command->is_setting && command->is_early == is_early &&
+            boot_option(option, value, sizeof value)) {
+            option[strlen(option) - 1] = 0;
+            execute(&settings, option + strlen("trace."), value);
+        }
+    }
 }
 
 void trace_boot_options(void)
 {
-    choose_mode();
-    choose_low_water();
-    choose_mask();
+    use_options(set_early, true);
     trace_sites_agree();
     update_entry_paths();
 }
+
+void trace_boot_options_late(void)
+{
+    use_options(set_late, false);
+}
+
+/* ---- the beginning ---- */
 
 /* Nothing is shared yet: plain stores. The mask comes last, because it enables logging. */
 void trace_boot_init(void)

@@ -67,10 +67,14 @@ static void log_change(uint64_t old_mask, uint64_t mask)
     update_entry_paths();
 }
 
+static uint64_t last_mask = ~0ull; /* before the mask became 0; relaxed */
+
 static int64_t set_mask(uint64_t mask)
 {
     spin_lock(&trace_lock);
     uint64_t old = trace_info_page.mask;
+    if (old && !mask)
+        __atomic_store_n(&last_mask, old, __ATOMIC_RELAXED);
     log_change(old, mask);
     spin_unlock(&trace_lock);
     if (!old && mask)
@@ -274,14 +278,13 @@ static int64_t flush(uint64_t which)
     return closed;
 }
 
-int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
+int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b)
 {
-    int error = trace_check(trace, RIGHT_WRITE);
-    if (error && !(operation == TRACE_OP_SET_COST && trace_is_own_class(a)))
-        return error;
     switch (operation) {
     case TRACE_OP_SET_MASK:
         return set_mask(a);
+    case TRACE_OP_START:
+        return trace_info_page.mask ? 0 : set_mask(__atomic_load_n(&last_mask, __ATOMIC_RELAXED));
     case TRACE_OP_SET_MODE:
         return set_mode(a);
     case TRACE_OP_SET_SWITCHES:
@@ -323,6 +326,14 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
     default:
         return -E_BAD_ARGUMENT;
     }
+}
+
+int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t b)
+{
+    int error = trace_check(trace, RIGHT_WRITE);
+    if (error && !(operation == TRACE_OP_SET_COST && trace_is_own_class(a)))
+        return error;
+    return trace_control(operation, a, b);
 }
 
 /* In mode once nothing is freed: the ring must stop when it is full. */

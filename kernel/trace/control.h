@@ -9,6 +9,7 @@
  * - trace_previous_find, before any frame is allocated;
  * - trace_set_clock, when the rate is known;
  * - trace_init, when frames and mappings work and no other CPU runs;
+ * - trace_boot_options_late, when this CPU has its thread, before the others run;
  * - then trace_heartbeat from each CPU's timer.
  *
  * Programs use the trace_* system calls (control.c, registry.c).
@@ -29,12 +30,14 @@
 #include <trace/format/descriptor.h>
 #include <trace/format/layout.h>
 #include <trace/format/store.h>
+#include <trace/print/commands.h>
 #include <trace/ring/read.h>
 
 /* ---- what the kernel calls ------------------------------------------------------------------------ */
 
 void trace_boot_init(void);
 void trace_boot_options(void);
+void trace_boot_options_late(void);
 void trace_previous_find(void);
 /* For frame_allocator_init: range `index` of frames that the trace owns, from the system before or for its
  * store. */
@@ -79,6 +82,11 @@ extern struct spinlock trace_lock;
 
 /* control.c: 0 if the current space has that right to the trace; else -E_*. */
 int trace_check(cap_t trace, uint32_t right);
+/* control.c: as sys_trace_control, without the check. No lock held. */
+int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b);
+/* commands.c: for trace_command_run on what the kernel knows. */
+struct trace_settings trace_kernel_settings(int64_t (*control)(uint32_t operation, uint64_t a, uint64_t b),
+                                            void (*put)(struct trace_settings *settings, const char *text));
 
 /* resize.c. trace_lock held, sizes checked. 0; 1: call again, there is more to do; -E_NO_MEMORY; -E_BUSY:
  * other sizes are being set, or what a reader has not taken would be lost. */

@@ -143,18 +143,19 @@ static bool send_routines(struct connection *connection, const struct wire_reque
 }
 
 /* Everything else: executes the request, and sends a short reply. */
-static bool send_result(struct connection *connection, const struct wire_request *request)
+static bool send_result(struct connection *connection, const struct wire_request *request, char *text)
 {
-    static const size_t reply_bytes =
-        WIRE_REPLY_BYTES +
-        (STATISTICS_BYTES_MAX > LOCK_CLASSES_BYTES_MAX ? STATISTICS_BYTES_MAX : LOCK_CLASSES_BYTES_MAX);
+    _Static_assert(STATISTICS_BYTES_MAX <= COMMAND_BYTES_MAX && LOCK_CLASSES_BYTES_MAX <= COMMAND_BYTES_MAX,
+                   "the largest reply");
     size_t size = WIRE_REPLY_BYTES;
     int64_t status = 0;
-    uint8_t *reply = malloc(reply_bytes);
+    uint8_t *reply = malloc(WIRE_REPLY_BYTES + COMMAND_BYTES_MAX);
 
     if (!reply)
         return false;
-    if (request->operation == WIRE_OP_STATISTICS)
+    if (request->operation == WIRE_OP_COMMAND)
+        status = run_command(text, reply + WIRE_REPLY_BYTES, &size);
+    else if (request->operation == WIRE_OP_STATISTICS)
         size += put_statistics(reply + WIRE_REPLY_BYTES);
     else if (request->operation == WIRE_OP_LOCK_CLASSES)
         status = put_lock_classes(reply + WIRE_REPLY_BYTES, &size);
@@ -162,10 +163,8 @@ static bool send_result(struct connection *connection, const struct wire_request
         status = put_counters(reply + WIRE_REPLY_BYTES, &size);
     else if (request->operation == WIRE_OP_PREVIOUS)
         status = put_previous(reply + WIRE_REPLY_BYTES, &size);
-    else if (request->operation == WIRE_OP_TABLES)
-        status = -E_BAD_ARGUMENT; /* no such CPU */
     else
-        status = control_trace(request);
+        status = -E_BAD_ARGUMENT; /* also WIRE_OP_TABLES of no CPU */
     put_reply(reply, request, status);
     bool is_sent = send_payload(connection, WIRE_REPLY, reply, size);
     free(reply);
@@ -193,5 +192,5 @@ bool handle_request(struct connection *connection, const uint8_t *payload, uint3
         return send_profile(connection, &request);
     if (request.operation == WIRE_OP_ROUTINES)
         return send_routines(connection, &request);
-    return send_result(connection, &request);
+    return send_result(connection, &request, text);
 }

@@ -136,67 +136,59 @@ static int64_t control(uint32_t operation, uint64_t a, uint64_t b)
     return sys_trace_control(SLOT_TRACE, operation, a, b);
 }
 
-/* Switches or limits the events with these names. Other connections may do the same. */
-static int64_t set_events(const struct wire_request *request)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    const char *bad;
+struct answer {
+    struct trace_settings settings; /* first: put_text finds the others */
+    char *to;
+    size_t size;
+};
 
-    pthread_mutex_lock(&lock);
-    trace_schemas_load(SLOT_TRACE);
-    int64_t status = request->operation == WIRE_OP_SWITCH_EVENTS
-                         ? trace_switch(SLOT_TRACE, request->text, request->a != 0, &bad)
-                         : trace_limit(SLOT_TRACE, request->text, request->operation == WIRE_OP_SET_THRESHOLD,
-                                       request->a, &bad);
-    pthread_mutex_unlock(&lock);
-    return status;
+static void put_text(struct trace_settings *settings, const char *text)
+{
+    struct answer *answer = (struct answer *)settings;
+    size_t length = strlen(text), free = COMMAND_BYTES_MAX - answer->size;
+
+    length = length < free ? length : free;
+    memcpy(answer->to + answer->size, text, length);
+    answer->size += length;
 }
 
-int64_t control_trace(const struct wire_request *request)
+/* A running pull still sends what clearing would discard. */
+static int64_t control_command(uint32_t operation, uint64_t a, uint64_t b)
 {
-    static _Atomic uint64_t last_mask; /* before tracing was last stopped */
-    uint64_t mask = trace_info()->mask, last = atomic_load(&last_mask);
+    if (operation == TRACE_OP_SET_GEOMETRY)
+        return trace_set_sizes(SLOT_TRACE, a, b);
+    return operation == TRACE_OP_CLEAR && pull_is_running() ? -E_BUSY : control(operation, a, b);
+}
 
-    switch (request->operation) {
-    case WIRE_OP_SET_MASK:
-        return control(TRACE_OP_SET_MASK, request->a, 0);
-    case WIRE_OP_SET_MODE:
-        return control(TRACE_OP_SET_MODE, request->a, 0);
-    case WIRE_OP_SWITCH_EVENTS:
-    case WIRE_OP_SAMPLE_EVENTS:
-    case WIRE_OP_SET_THRESHOLD:
-        return set_events(request);
-    case WIRE_OP_SET_GEOMETRY:
-        return trace_set_sizes(SLOT_TRACE,
-                               request->a || !request->b ? request->a : trace_buffer_bytes(trace_info()),
-                               request->b);
-    case WIRE_OP_SET_LOW_WATER:
-        return control(TRACE_OP_SET_LOW_WATER, request->a, 0);
-    case WIRE_OP_CLEAR:
-        return pull_is_running() ? -E_BUSY : control(TRACE_OP_CLEAR, 0, 0);
-    case WIRE_OP_START:
-        return mask ? 0 : control(TRACE_OP_SET_MASK, last ? last : ~0ull, 0);
-    case WIRE_OP_STOP:
-        if (mask)
-            atomic_store(&last_mask, mask);
-        return control(TRACE_OP_SET_MASK, 0, 0);
-    case WIRE_OP_STATEDUMP:
-        return control(TRACE_OP_STATEDUMP, 0, 0);
-    case WIRE_OP_DROP_PREVIOUS:
-        return control(TRACE_OP_DROP_PREVIOUS, 0, 0);
-    case WIRE_OP_SET_PROFILE:
-        return control(TRACE_OP_SET_PROFILE, request->a, request->b);
-    case WIRE_OP_SET_PROFILES:
-        return control(TRACE_OP_SET_PROFILES, request->a, 0);
-    case WIRE_OP_BIND_COUNTERS:
-        return control(TRACE_OP_BIND_COUNTERS, request->a, 0);
-    case WIRE_OP_SAMPLE_LOCKS:
-        return control(TRACE_OP_SAMPLE_LOCKS, request->a, request->b);
-    case WIRE_OP_FLUSH:
-        return control(TRACE_OP_FLUSH, ~0ull, 0);
-    default:
-        return -E_BAD_ARGUMENT;
+/* Other connections may use the schemas at the same time. New sizes need none, and may have to wait for a
+ * pull whose host asks for something else meanwhile. */
+int64_t run_command(char *text, uint8_t *to, size_t *size)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct answer answer = {.to = (char *)to};
+    char *words[TRACE_COMMAND_WORDS_MAX + 1] = {0};
+    uint32_t count = 0;
+
+    for (char *end; text != NULL && count < TRACE_COMMAND_WORDS_MAX; text = end != NULL ? end + 1 : NULL) {
+        if ((end = strchr(text, '\n')) != NULL)
+            *end = '\0';
+        words[count++] = text;
     }
+    const bool needs_schemas = strcmp(words[0], "buffers") != 0;
+    if (needs_schemas) {
+        pthread_mutex_lock(&lock);
+        trace_schemas_load(SLOT_TRACE);
+    }
+    trace_settings_open(&answer.settings);
+    answer.settings.control = control_command;
+    answer.settings.put = put_text;
+    int64_t status = trace_command_run(&answer.settings, count, words);
+    if (needs_schemas)
+        pthread_mutex_unlock(&lock);
+    if (status)
+        put_text(&answer.settings, answer.settings.error);
+    *size += answer.size;
+    return status;
 }
 
 int64_t put_lock_classes(uint8_t *to, size_t *size)

@@ -81,7 +81,10 @@ size_t put_statistics(uint8_t *to); /* the data of the reply to WIRE_OP_STATISTI
 int64_t put_lock_classes(uint8_t *to, size_t *size);
 #define LOCK_CLASSES_BYTES_MAX (8u + WIRE_LOCK_CLASSES_MAX * WIRE_LOCK_CLASS_BYTES)
 int64_t put_counters(uint8_t *to, size_t *size); /* likewise, of WIRE_OP_COUNTERS; it is shorter */
-int64_t control_trace(const struct wire_request *request);
+/* Executes a command of trace/print/commands.h, whose words are separated by newlines, and writes what it
+ * prints, or why it was refused. Adds to `size`; returns 0 or -E_*. */
+int64_t run_command(char *text, uint8_t *to, size_t *size);
+#define COMMAND_BYTES_MAX 16384u
 uint64_t tables_bytes(void); /* of a CPU's tables of counters; 0: there are none */
 /* Copies the first `bytes` of them. `to` need not be aligned. */
 void copy_tables(uint8_t *to, uint32_t cpu, uint64_t bytes);

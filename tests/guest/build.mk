@@ -22,7 +22,7 @@ GUEST_kernel_kill := smp=8 seconds=450
 GUEST_kernel_frames := plain
 GUEST_kernel_memory := plain memory=256M
 GUEST_fuzz_instructions := plain
-GUEST_kernel_profile := smp=1 timed append=profile=20
+GUEST_kernel_profile := smp=1 timed append=trace.profile=20
 GUEST_kernel_sched := timed
 GUEST_kernel_tlb := free
 
@@ -45,25 +45,27 @@ GUEST_trace_load_long := free smp=8 seconds=900 long : switches all that can be 
 define profiles_on_cpus
 BOOT_FILES += test/profiles_$(1)=$(BA)/user/test_profiles
 GUEST_TESTS += profiles_$(1)
-GUEST_profiles_$(1) := smp=$(1) append=profiles=1
+GUEST_profiles_$(1) := smp=$(1) append=trace.profiles=on
 endef
 $(foreach n,1 2 4 8,$(eval $(call profiles_on_cpus,$n)))
 $(eval $(call user_program,test_profiles_program,tests/guest/profiles_program.c tests/guest/profiles_functions.c,$(BA)/lib/libtarnprof.a))
 BOOT_FILES += test/profiles_program=$(BA)/user/test_profiles_program
 GUEST_TESTS += profiles_program
-GUEST_profiles_program := timed append=profiles=1
+GUEST_profiles_program := timed append=trace.profiles=on
 # Its object is how much, and all of memory.
 $(eval $(call user_program,test_profiles_memory,tests/guest/profiles_memory.c,$(BA)/lib/libtarnprof.a))
 BOOT_FILES += test/profiles_memory=$(BA)/user/test_profiles_memory
 GUEST_TESTS += profiles_memory
-GUEST_profiles_memory := plain memory=256M append=profiles=1
+GUEST_profiles_memory := plain memory=256M append=trace.profiles=on
 # Not the stubs of system calls, which are inline.
 CFLAGS_tests/guest/profiles_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
 $(eval $(call guest_test_program,lock_tables,tests/guest/lock_tables.c user/bin/trace_rings.c))
 GUEST_lock_tables := plain timed append=debug.hang=1
 # Its vandal's races are what it is about.
 GUEST_trace_damage := plain
-GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k
+GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k \
+    append=trace.low-water=30 append=trace.switch=mem.*map/off append=trace.sample=libc.malloc/64 append=trace.threshold=lock.held/10us \
+    append=trace.buffers=32/16k append=trace.watch=user_mutex/7 append=trace.profiles=maybe
 
 # Run by tests/host/one_fault, which counts the lines of a fault report.
 $(eval $(call user_program,test_faults,tests/guest/faults.c tests/guest/child.c))

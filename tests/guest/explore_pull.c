@@ -22,14 +22,12 @@
 #include <unistd.h>
 #include <user/bin/trace_rings.h>
 
-#define PULLS        8u
-#define HOSTS        10u
-#define FRAMES       32u
-#define CPUS_MAX     64u
+#define PULLS    8u
+#define HOSTS    10u
+#define FRAMES   32u
+#define CPUS_MAX 64u
 /* Of rings: sending takes long where it is explored. */
-#define BUFFERS      4u
-#define BUFFER_BYTES 16384u
-#define PATIENCE     8000 /* ms; longer than another pull may take to end (WIRE.md) */
+#define PATIENCE 8000 /* ms; longer than another pull may take to end (WIRE.md) */
 
 enum end { END_ASK, END_CLOSE, END_AGAIN, END_SILENT, ENDS };
 
@@ -146,25 +144,54 @@ static bool begin_pull(struct link *link, uint64_t random, bool resumes)
     return send_frame(link, WIRE_PULL, bytes, WIRE_PULL_BYTES + 8 * link->cpu_count);
 }
 
-static bool request(struct link *link, uint32_t operation, uint64_t a, uint64_t b)
+static bool request(struct link *link, uint32_t operation, uint64_t a, uint64_t b, const char *text)
 {
-    static const char text[] = "sched";
-    uint8_t bytes[WIRE_REQUEST_BYTES + sizeof text - 1] = {0};
+    uint8_t bytes[WIRE_REQUEST_BYTES + 32] = {0};
     wire_put32(bytes, operation);
     wire_put64(bytes + 8, a);
     wire_put64(bytes + 16, b);
-    memcpy(bytes + WIRE_REQUEST_BYTES, text, sizeof text - 1);
-    return send_frame(link, WIRE_REQUEST, bytes, sizeof bytes);
+    memcpy(bytes + WIRE_REQUEST_BYTES, text, strlen(text));
+    return send_frame(link, WIRE_REQUEST, bytes, WIRE_REQUEST_BYTES + (uint32_t)strlen(text));
 }
 
-/* One operation after the other, from the last to the first: START follows STOP. */
+/* One command after the other, then the other operations, from the last to the first. */
 static bool request_something(struct link *link, uint64_t random)
 {
+    static const char *const commands[] = {"stop",
+                                           "start",
+                                           "mask\n-sched",
+                                           "mask\nall",
+                                           "switch\nsched\noff",
+                                           "switch\n*\non",
+                                           "mode\nstream",
+                                           "mode\nonce",
+                                           "low-water\n80",
+                                           "sample\nframe.*\n3",
+                                           "sample\n*\n1",
+                                           "threshold\nlock.*\n1us",
+                                           "threshold\n*\n0",
+                                           "buffers\n4\n16k",
+                                           "buffers\nboot",
+                                           "clear",
+                                           "flush",
+                                           "statedump",
+                                           "drop-previous",
+                                           "profile\n1000",
+                                           "profile\n0",
+                                           "profiles\non",
+                                           "profiles\noff",
+                                           "counters",
+                                           "watch\nall\n4",
+                                           "watch\nnone",
+                                           "status"};
     static uint32_t count;
     if (!count)
         count = (uint32_t)random;
-    return request(link, WIRE_OP_PREVIOUS_METADATA - count++ % WIRE_OP_PREVIOUS_METADATA, random % 5,
-                   (random >> 8) % 3);
+    const uint32_t kinds = sizeof commands / sizeof *commands + WIRE_OP_PREVIOUS_METADATA;
+    const uint32_t kind = kinds - 1 - count++ % kinds;
+    if (kind >= WIRE_OP_PREVIOUS_METADATA)
+        return request(link, WIRE_OP_COMMAND, 0, 0, commands[kinds - 1 - kind]);
+    return request(link, kind + 1, random % 5, (random >> 8) % 3, "mask");
 }
 
 /* Pulls for some frames, and asks for this and that meanwhile. False: an end that was asked for did not
@@ -175,7 +202,7 @@ static bool pull(uint64_t random)
     const enum end end = (enum end)(random % ENDS);
     unsigned type = 0;
     memset(&link, 0, sizeof link);
-    bool good = open_link(&link) && request(&link, WIRE_OP_SET_GEOMETRY, BUFFER_BYTES, BUFFERS) &&
+    bool good = open_link(&link) && request(&link, WIRE_OP_COMMAND, 0, 0, "buffers\n4\n16k") &&
                 begin_pull(&link, random >> 2, false);
     for (uint64_t frames = (random >> 16) % FRAMES; good && frames && type != WIRE_END; frames--) {
         good = frames % 4 || request_something(&link, random >> frames);

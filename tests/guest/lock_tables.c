@@ -367,8 +367,11 @@ static void test_threshold(void)
 {
     static pthread_mutex_t timed = PTHREAD_MUTEX_INITIALIZER;
     control(TRACE_OP_SET_MASK, 1ull << TRACE_CLASS_LOCK, 0);
-    const char *bad;
-    const bool is_set = trace_limit(SLOT_TRACE, "lock.held", true, HOLD_MS * 1000000 / 2, &bad) == 0;
+    struct trace_settings settings;
+    trace_settings_open(&settings);
+    char *words[] = {"threshold", "lock.held", "10ms"};
+    _Static_assert(HOLD_MS == 20, "the threshold is half of it");
+    const bool is_set = trace_command_run(&settings, 3, words) == 0;
     sample(TARN_LOCK_MUTEX, 1);
     take_mutex(&timed, ROUNDS);
     pthread_mutex_lock(&timed);
@@ -376,7 +379,8 @@ static void test_threshold(void)
     pthread_mutex_unlock(&timed);
     sample(TARN_LOCK_MUTEX, 0);
     control(TRACE_OP_SET_MASK, 0, 0);
-    trace_limit(SLOT_TRACE, "lock.held", true, 0, &bad);
+    words[2] = "0";
+    trace_command_run(&settings, 3, words);
     check_row("mutex, while only long holds are logged", find_lock_row(&timed, TARN_LOCK_MUTEX), ROUNDS + 1,
               ROUNDS + 1, ROUNDS + 1);
     /* The host may take a CPU away from a holder, so that others are long, too. */

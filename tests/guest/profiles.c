@@ -3,7 +3,7 @@
  * profiles.c - profiles of routines: each kind of routine is counted, exclusive times add up to the threads'
  * and the CPUs' times to the tick, and a thread's and a process's profile goes to its process and its parent.
  *
- * Booted with `profiles=1`.
+ * Booted with `trace.profiles=on`.
  */
 #include "start.h"
 #include "tap.h"

@@ -7,7 +7,7 @@
  *     profiles_memory hostile    makes as many rows as it can, and stays
  *     profiles_memory PAGES      writes to that many pages, and ends
  *
- * Booted with `profiles=1` and little memory.
+ * Booted with `trace.profiles=on` and little memory.
  */
 #include "leak.h"
 #include "start.h"

@@ -4,7 +4,8 @@
  * -finstrument-functions, merged with the kernel's rows, which know in which routine of the program they were
  * entered, and kept at the ends of threads and processes. What a hostile program writes there hurts nobody.
  *
- * Booted with `profiles=1`. With an argument it is the hostile program, or one that calls or names routines.
+ * Booted with `trace.profiles=on`. With an argument it is the hostile program, or one that calls or names
+ * routines.
  */
 #include "start.h"
 #include "tap.h"

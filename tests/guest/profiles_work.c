@@ -11,7 +11,7 @@
  *     row KEY ENDED INCLUSIVE EXCLUSIVE LEAST GREATEST BUCKET:TIMES...
  *
  * `stop`: switches the trace off in the middle of the work. Run by tests/host/profiles_equal, with
- * profiles=1.
+ * trace.profiles=on.
  */
 #include "probe.h"
 #include "start.h"

@@ -124,10 +124,10 @@ def wait_for(condition, what, seconds=100):
 
 
 def statistics(machine):
-    """`tarn ctl statistics` of the guest."""
-    status, out, err = tarn("ctl", "--json", f"tcp:127.0.0.1:{machine.port}", "statistics")
+    """`tarn ctl status` of the guest."""
+    status, out, err = tarn("ctl", "--json", f"tcp:127.0.0.1:{machine.port}", "status")
     if status != 0:
-        raise guest.GuestError(f"tarn ctl statistics: {out}{err}")
+        raise guest.GuestError(f"tarn ctl status: {out}{err}")
     return json.loads(out)
 
 

@@ -156,6 +156,11 @@ static inline uint64_t trace_geometry_of(const struct trace_info *info)
     return __atomic_load_n(&info->geometry, __ATOMIC_ACQUIRE);
 }
 
+static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
+{
+    return trace_geometry_words(trace_geometry_of(info)) * 8;
+}
+
 /* For writers. While the page is shared, the caller stores `geometry` itself: as changing before, the new one
  * afterwards. */
 static inline void trace_set_masks(struct trace_info *info, uint64_t buffer_bytes, uint64_t buffer_count)

@@ -17,7 +17,7 @@
 struct trace_store;
 
 #define WIRE_MAGIC       0x54617257u /* "TarW" */
-#define WIRE_VERSION     4u
+#define WIRE_VERSION     5u
 #define WIRE_TCP_PORT    7777u
 #define WIRE_CPUS_MAX    64u
 #define WIRE_PAYLOAD_MAX ((4u << 20) + 64u) /* the largest trace buffer and its prefix */
@@ -115,62 +115,35 @@ struct wire_end {
 #define WIRE_END_BYTES 8u
 
 enum wire_operation {
-    WIRE_OP_SET_MASK = 1, /* a = class mask */
-    WIRE_OP_SET_MODE = 2, /* a = enum trace_mode */
-    /* a = bytes of a buffer, 0: as before, b = buffers of a ring; both 0: the sizes after the boot. Nothing
-     * is lost. */
-    WIRE_OP_SET_GEOMETRY = 4,
-    WIRE_OP_CLEAR = 5,
-    WIRE_OP_START = 6, /* the mask from before the last stop, or all classes */
-    WIRE_OP_STOP = 7,  /* mask 0; a running pull then sends what is left and ends */
+    /* The text behind the request is a command of trace/print/commands.h, its words separated by newlines;
+     * reply data: what it prints, or why it was refused */
+    WIRE_OP_COMMAND = 1,
     /* reply data: struct wire_hello, u32 count, u32 low-water mark in percent, struct wire_cpu_status each,
      * then WIRE_CLASSES switches as u64 */
-    WIRE_OP_STATISTICS = 8,
-    WIRE_OP_STATEDUMP = 9,
-    WIRE_OP_FLUSH = 10,
-    WIRE_OP_PREVIOUS = 11, /* the trace left by the system before; reply data: struct wire_previous */
-    WIRE_OP_DROP_PREVIOUS = 12,
-    /* a = mean nanoseconds between two samples of a CPU, 20000 to 10^10; 0: none. With b = 1 + number of a
-     * counter: a = mean counts, 20000 to 10^12 */
-    WIRE_OP_SET_PROFILE = 13,
-    WIRE_OP_LOCK_CLASSES = 14, /* reply data: u32 count, u32 0, struct wire_lock_class each */
-    WIRE_OP_SAMPLE_LOCKS = 15, /* of b acquisitions of locks of class a (~0: all) one is logged; 0: none */
-    /* a = 1 on, 0 off; the text behind the request names events (trace/print/words.h). -E_NOT_FOUND: no event
-     * has one of the names, and none is switched */
-    WIRE_OP_SWITCH_EVENTS = 16,
-    /* Of these events each CPU logs one in a; 1: all. Text and -E_NOT_FOUND as above; this also if none of
-     * them can be sampled */
-    WIRE_OP_SAMPLE_EVENTS = 19,
-    /* Of these events those are logged whose duration (the field that they are declared `above`) is at least
-     * a nanoseconds; 0: all. Text and -E_NOT_FOUND as above */
-    WIRE_OP_SET_THRESHOLD = 21,
+    WIRE_OP_STATISTICS = 2,
+    WIRE_OP_PREVIOUS = 3,     /* the trace left by the system before; reply data: struct wire_previous */
+    WIRE_OP_LOCK_CLASSES = 4, /* reply data: u32 count, u32 0, struct wire_lock_class each */
     /* Hardware counters. Reply data: u32 count, u32 0, struct wire_counter each; if there are none, the
      * reason in WIRE_COUNTER_REASON_BYTES, NUL padded */
-    WIRE_OP_COUNTERS = 17,
-    /* A byte of a for each slot, slot 0 the lowest: 1 + number of the counter that it gets; 0 ends the list
-     */
-    WIRE_OP_BIND_COUNTERS = 20,
-    WIRE_OP_SET_LOW_WATER = 22, /* a = percent of a ring, 0 to 100; -E_BAD_ARGUMENT */
+    WIRE_OP_COUNTERS = 5,
     /* a = CPU; -E_BAD_ARGUMENT: there is none. Reply data: the clock in ticks when the copy began, as u64,
      * then the CPU's tables of counters in the guest's byte order, as many bytes as the info page says. The
      * words are copied from the last to the first: so a row's counts of updates say whether it is of one
      * moment (table.h).
      */
-    WIRE_OP_TABLES = 23,
-    WIRE_OP_METADATA = 24, /* reply data: TSDL text, as in WIRE_METADATA, but without a pull */
+    WIRE_OP_TABLES = 6,
+    WIRE_OP_METADATA = 7, /* reply data: TSDL text, as in WIRE_METADATA, but without a pull */
     /* The profile of routines that follows the one with serial number a (0: the first); reply data: struct
      * trace_profile and its rows (profile.h) in the guest's byte order; nothing: there is none. */
-    WIRE_OP_PROFILES = 25,
-    /* a = 1, 2: counts routines, from now on anew, 2: those of all programs; 0: stops */
-    WIRE_OP_SET_PROFILES = 26,
+    WIRE_OP_PROFILES = 8,
     /* The routines of programs (struct trace_routine of profile.h) with number a and above that the kernel
      * has given names to, in its byte order, as many as the reply can have; nothing: there are no more. */
-    WIRE_OP_ROUTINES = 27,
+    WIRE_OP_ROUTINES = 9,
     /* The tables and the metadata of the system before, as they are replied to WIRE_OP_TABLES and
      * WIRE_OP_METADATA; -E_NOT_FOUND: there is none, or it had no such CPU. b = bytes of tables, whole words:
      * its metadata say how many there are. The clock is 0. */
-    WIRE_OP_PREVIOUS_TABLES = 28,
-    WIRE_OP_PREVIOUS_METADATA = 29,
+    WIRE_OP_PREVIOUS_TABLES = 10,
+    WIRE_OP_PREVIOUS_METADATA = 11,
 };
 #define WIRE_CLASSES 64u
 
@@ -216,7 +189,7 @@ struct wire_lock_class {
 #define WIRE_COUNTER_NAME_BYTES   24u
 #define WIRE_COUNTER_REASON_BYTES 120u
 struct wire_counter {
-    uint32_t number;                    /* for BIND_COUNTERS and SET_PROFILE */
+    uint32_t number;
     uint32_t bits;                      /* a CPU counts modulo 2^bits */
     uint32_t slot;                      /* 1 + slot that it is bound to; 0: none */
     uint32_t samples;                   /* 1: it drives the sampling */

@@ -234,19 +234,6 @@ bool trace_parse_counters(const char *text, trace_find_counter *find, const void
     }
 }
 
-/* ---- settings of studies ---- */
-
-bool trace_is_setting(const char *word)
-{
-    static const char *const settings[] = {"mask",     "switch",  "sample",   "threshold",
-                                           "watch",    "profile", "profiles", "mode",
-                                           "counters", "buffers", "low-water"};
-    for (unsigned i = 0; i < sizeof(settings) / sizeof(*settings); i++)
-        if (trace_is_word(word, __builtin_strlen(word), settings[i]))
-            return true;
-    return false;
-}
-
 /* ---- modes ---- */
 
 static const char *const mode_names[] = {

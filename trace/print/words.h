@@ -54,9 +54,6 @@ bool trace_parse_number(const char *text, uint64_t length, uint64_t *number);
 /* A number with its unit: ns, us, ms or s. False: no duration, or too long. */
 bool trace_parse_duration(const char *text, uint64_t length, uint64_t *ns);
 
-/* Whether a study (trace/studies) may contain the command: one that `trace` and `tarn ctl` both have. */
-bool trace_is_setting(const char *word);
-
 /* enum trace_mode and its word. False: no such mode. */
 bool trace_parse_mode(const char *text, uint32_t *mode);
 const char *trace_mode_name(uint32_t mode);

@@ -32,11 +32,6 @@ struct trace_reader {
     struct trace_eras eras; /* then */
 };
 
-static inline uint64_t trace_buffer_bytes(const struct trace_info *info)
-{
-    return trace_geometry_words(trace_geometry_of(info)) * 8;
-}
-
 static inline struct trace_reader trace_reader_open(const struct trace_info *info, const char *ring,
                                                     uint32_t cpu, uint64_t latest)
 {

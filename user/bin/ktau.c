@@ -4,7 +4,7 @@
  * its processes, by routine of the kernel. Without `run`: `ktau` prints that of all processes, `ktau FILE`
  * the last snapshot in a file of profiles, which ktaud writes.
  *
- * All but FILE need profiles to be on: boot option `profiles=1`, or `trace profiles on`.
+ * All but FILE need profiles to be on: boot option `trace.profiles=on`, or `trace profiles on`.
  */
 #include <arch/trace.h>
 #include <limits.h>
@@ -96,6 +96,7 @@ int main(int argc, char **argv)
         return show_file(argv[first], number, lines);
     }
     if (!arch_trace_info()->profiles)
-        return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
+        return refuse(
+            "profiles are off: switch them on with `trace profiles on`, or boot with trace.profiles=on");
     return runs ? run(argv + first + 1, lines) : show_all(lines);
 }

@@ -150,7 +150,8 @@ int main(int argc, char **argv)
     if (!slot_is_filled(SLOT_TRACE))
         return refuse_without("trace-read");
     if (!arch_trace_info()->profiles)
-        return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
+        return refuse(
+            "profiles are off: switch them on with `trace profiles on`, or boot with trace.profiles=on");
     struct tarnprof_saver saver = {.of = SLOT_TRACE, .context = &plan.chosen};
     if (plan.chosen.pid_count || plan.chosen.name_count)
         saver.choose = is_chosen;

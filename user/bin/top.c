@@ -179,7 +179,8 @@ int main(int argc, char **argv)
     if (!slot_is_filled(SLOT_TRACE))
         return refuse_without("trace-read");
     if (!arch_trace_info()->profiles)
-        return refuse("profiles are off: switch them on with `trace profiles on`, or boot with profiles=1");
+        return refuse(
+            "profiles are off: switch them on with `trace profiles on`, or boot with trace.profiles=on");
     read_moment(&before);
     for (unsigned long done = 0; !plan.count || done < plan.count; done++) {
         nanosleep(&(struct timespec){(time_t)plan.seconds,

@@ -1,76 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * trace_study.c - `trace study`; see trace_study.h. A study is a text with one command a line. `try` before a
- * command allows that the machine lacks it; lines with `analysis` are for `tarn study` on the host.
- */
+/* trace_study.c - `trace study`; see trace_study.h. trace/print/study.c parses the lines. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace/print/words.h>
+#include <trace/print/commands.h>
 #include <user/bin/trace_study.h>
 #include <user/bin/util.h>
 
 #define FOLDER    "/etc/studies"
 #define SUFFIX    ".study"
 #define TEXT_MAX  256
-#define WORDS_MAX 24
+#define STUDY_MAX 16384u
 
-struct line {
-    unsigned number;
-    bool is_optional;
-    int count;
-    char *words[WORDS_MAX + 1];
-    char text[TEXT_MAX];
-};
-
-/* The words of the next setting, without `try`. 1: there is one; 0: the end; -1: refused, and reported. */
-static int next_setting(FILE *file, const char *name, struct line *line)
+/* Checks the lines, and executes the settings if `run`. Changes `text`. An exit status. */
+static int run_lines(const char *name, char *text, trace_run *run)
 {
-    while (fgets(line->text, sizeof line->text, file)) {
-        char *rest = line->text, *word;
-        line->number++;
-        line->count = 0;
-        if (!strchr(line->text, '\n') && !feof(file)) {
-            refuse("%s:%u: a line has at most %d letters", name, line->number, TEXT_MAX - 2);
-            return -1;
-        }
-        line->text[strcspn(line->text, "#\n")] = '\0';
-        while (line->count < WORDS_MAX && (word = strsep(&rest, " \t")))
-            if (*word)
-                line->words[line->count++] = word;
-        line->words[line->count] = NULL;
-        line->is_optional = line->count > 1 && !strcmp(line->words[0], "try");
-        if (line->is_optional)
-            memmove(line->words, line->words + 1, (size_t)line->count-- * sizeof *line->words);
-        if (!line->count || !strcmp(line->words[0], "analysis"))
-            continue;
-        if (trace_is_setting(line->words[0]))
-            return 1;
-        refuse("%s:%u: no setting '%s'; trace study --help", name, line->number, line->words[0]);
-        return -1;
-    }
-    return 0;
-}
-
-static int run_lines(FILE *file, const char *name, trace_run *run)
-{
-    struct line line = {.number = 0};
+    struct trace_study_line line = {0};
+    char error[TRACE_COMMAND_ERROR_MAX];
     int found;
-    while ((found = next_setting(file, name, &line)) == 1)
-        ;
-    rewind(file);
-    line.number = 0;
-    while (found == 0 && next_setting(file, name, &line) == 1) {
-        const int status = run(line.count, line.words);
+    while ((found = trace_study_next(&text, &line, error)) == 1) {
+        const int status = run && !line.is_analysis ? run((int)line.count, line.words) : 0;
         if (status && line.is_optional)
-            fprintf(stderr, "%s: %s:%u: not supported here; skipped\n", program_name, name, line.number);
+            fprintf(stderr, "%s: %s:%u: not supported here; skipped\n", program_name, name,
+                    (unsigned)line.number);
         else if (status)
-            return refuse("%s:%u: '%s' failed; the commands after it were not executed", name, line.number,
-                          line.words[0]);
+            return refuse("%s:%u: `%s` failed; the commands after it were not executed", name,
+                          (unsigned)line.number, line.words[0]);
     }
-    return found == 0 ? 0 : 1;
+    return found ? refuse("%s:%u: %s", name, (unsigned)line.number, error) : 0;
 }
 
 int run_study(const char *name, trace_run *run)
@@ -80,9 +39,14 @@ int run_study(const char *name, trace_run *run)
     FILE *file = fopen(path, "r");
     if (!file)
         return refuse("no study '%s'; `trace study` lists them, and a path names a file", name);
-    const int status = run_lines(file, name, run);
+    static char text[STUDY_MAX + 1], copy[STUDY_MAX + 1];
+    const size_t size = fread(text, 1, sizeof text, file);
     fclose(file);
-    return status;
+    if (size > STUDY_MAX)
+        return refuse("%s is no study: it has more than %u bytes", name, STUDY_MAX);
+    memcpy(copy, text, sizeof copy);
+    const int status = run_lines(name, copy, NULL);
+    return status ? status : run_lines(name, text, run);
 }
 
 /* The first line is a comment: what the study is for. */

@@ -8,8 +8,8 @@
  *             ... profile.rows[i] ...
  *     tarnprof_free(&profile);
  *
- * Profiles exist while they are counted: boot option `profiles=1`, `trace profiles on`. What a row is, and
- * what its times mean: trace/format/profile.h. A process may read its own without any right.
+ * Profiles exist while they are counted: boot option `trace.profiles=on`, `trace profiles on`. What a row is,
+ * and what its times mean: trace/format/profile.h. A process may read its own without any right.
  *
  * No locks: a struct tarnprof belongs to the thread that uses it.
  */

@@ -58,6 +58,7 @@ enum trace_operation {
      * declare, 2 also POSIX calls, requests to servers and allocation. 0: stops; profiles stay until the next
      * start. */
     TRACE_OP_SET_PROFILES = 20,
+    TRACE_OP_START = 21, /* sets the mask from before it became 0, or all classes, if it is 0 */
 };
 #define TRACE_COST_INSTRUCTIONS (1ull << 32)
 #define TRACE_APP_COSTS_MAX     256u

@@ -229,7 +229,7 @@ static int run_command(unsigned command)
     const char *const commands[COMMANDS][6] = {[TABLES] = {"tables", guest.source, "locks"},
                                                [PREVIOUS] = {"tables", "--previous", guest.source, "locks"},
                                                [PROFILES] = {"profiles", guest.source},
-                                               [COUNTERS] = {"ctl", guest.source, "counters"},
+                                               [COUNTERS] = {"ctl", "--json", guest.source, "counters"},
                                                [LIST] = {"tables", guest.source}};
     return run_quietly(commands[command], says, sizeof(says));
 }

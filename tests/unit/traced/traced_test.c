@@ -784,7 +784,7 @@ static void test_cleared(void)
     int status = pull("--duration", "20");
     check(status == EXIT_DAMAGE && count_arrived(0).sound,
           "the rings are cleared while a packet is sent: the pull ends (status %d)", status);
-    check(ctl("statistics", NULL) == 0 && ctl("mode", "stream") == 0, "traced still replies");
+    check(ctl("status", NULL) == 0 && ctl("mode", "stream") == 0, "traced still replies");
     status = pull("--duration", "1");
     stop_writers();
     struct arrived arrived = count_arrived(0);
@@ -822,7 +822,7 @@ static void test_hostile(void)
         usleep(2000);
     }
     usleep(500000);
-    check(ctl("statistics", NULL) == 0, "traced still replies after 300 hostile connections");
+    check(ctl("status", NULL) == 0, "traced still replies after 300 hostile connections");
 }
 
 /* ---- tables of counters ---------------------------------------------------------------------------- */

@@ -395,10 +395,10 @@ static void finish_counters(struct analysis *analysis)
     fill_map(counters, BY_SYSCALL, &counters->syscalls, "number", "calls", counters->syscall.key);
     fill_map(counters, BY_INTERVAL, &counters->intervals, "id", "intervals", NULL);
     if (counters->slot_count == 0)
-        snprintf(
-            analysis->note, sizeof(analysis->note),
-            "the trace has no counts; to get them, boot the guest with counters=instructions,cycles or use "
-            "`tarn ctl SOURCE counters instructions,cycles`");
+        snprintf(analysis->note, sizeof(analysis->note),
+                 "the trace has no counts; to get them, boot the guest with "
+                 "trace.counters=instructions,cycles or use "
+                 "`tarn ctl SOURCE counters instructions,cycles`");
     else if (counters->has_changed)
         snprintf(analysis->note, sizeof(analysis->note),
                  "slots got other counters in this trace; counts from before the last change are left out");

@@ -405,7 +405,7 @@ static void note_missing(struct locks *locks)
         schema_other_system(&analysis->trace->schema) != NULL
             ? ""
             : ". To sample them, use `tarn ctl SOURCE watch all 64`, `trace watch all 64` in the "
-              "guest, or the boot option watch=all/64";
+              "guest, or boot option trace.watch=all/64";
     if (locks->threshold != 0)
         snprintf(analysis->note, sizeof(analysis->note),
                  "waits below %.3f us were not logged (`trace threshold`): all sums are of longer ones",

@@ -206,9 +206,10 @@ static void finish_profile(struct analysis *analysis)
     if (!profile->has_least)
         profile->least = 1;
     if (profile->whole.samples == 0)
-        snprintf(analysis->note, sizeof(analysis->note),
-                 "the trace has no samples; to take them, boot the guest with profile=1000 or use `tarn ctl "
-                 "SOURCE profile 1000`");
+        snprintf(
+            analysis->note, sizeof(analysis->note),
+            "the trace has no samples; to take them, boot the guest with trace.profile=1000 or use `tarn ctl "
+            "SOURCE profile 1000`");
     else if (profile->weight == WEIGHT_INSTRUCTIONS && profile->whole.instructions == 0)
         snprintf(analysis->note, sizeof(analysis->note),
                  "the CPUs of this machine do not count instructions, so samples cannot be weighted by them");

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <tools/tarn/command/ctl_counters.h>
-#include <trace/print/words.h>
 
 static void copy_text(char *to, const uint8_t *from, size_t size)
 {
@@ -47,7 +46,7 @@ bool counters_ask(struct source *source, struct counter_list *counters, struct f
     return true;
 }
 
-static void print_json(const struct counter_list *counters)
+void counters_print_json(const struct counter_list *counters)
 {
     printf("{\"counters\": [");
     for (uint32_t i = 0; i < counters->count; i++) {
@@ -59,58 +58,4 @@ static void print_json(const struct counter_list *counters)
         printf(", \"samples\": %s}", counter->samples ? "true" : "false");
     }
     printf("]}\n");
-}
-
-void counters_print(const struct counter_list *counters, bool json)
-{
-    if (json) {
-        print_json(counters);
-        return;
-    }
-    printf("%-22s %5s %5s\n", "counter", "bits", "slot");
-    for (uint32_t i = 0; i < counters->count; i++) {
-        const struct wire_counter *counter = &counters->counter[i];
-        char slot[16] = "-";
-
-        if (counter->slot != 0)
-            snprintf(slot, sizeof(slot), "%u", counter->slot - 1);
-        printf("%-22s %5u %5s%s\n", counter->name, counter->bits, slot,
-               counter->samples ? "  drives the sampling" : "");
-    }
-}
-
-static uint32_t find_counter(const void *context, const char *name, uint64_t length)
-{
-    const struct counter_list *counters = context;
-
-    for (uint32_t i = 0; i < counters->count; i++)
-        if (strlen(counters->counter[i].name) == length &&
-            memcmp(counters->counter[i].name, name, length) == 0)
-            return counters->counter[i].number + 1;
-    return 0;
-}
-
-static bool refuse_name(const struct counter_list *counters, const char *bad, struct fail *fail)
-{
-    char known[WIRE_COUNTERS_MAX * (WIRE_COUNTER_NAME_BYTES + 1)] = "";
-
-    for (uint32_t i = 0; i < counters->count; i++)
-        snprintf(known + strlen(known), sizeof(known) - strlen(known), " %s", counters->counter[i].name);
-    return fail_set(fail, "'%.60s': name up to %u different counters of%s", bad, TRACE_COUNTER_SLOTS, known);
-}
-
-bool counters_parse(const struct counter_list *counters, const char *names, uint64_t *packed,
-                    struct fail *fail)
-{
-    const char *bad;
-
-    return trace_parse_counters(names, find_counter, counters, packed, &bad) ||
-           refuse_name(counters, bad, fail);
-}
-
-bool counters_parse_one(const struct counter_list *counters, const char *name, uint64_t *number,
-                        struct fail *fail)
-{
-    *number = find_counter(counters, name, strlen(name));
-    return *number != 0 || refuse_name(counters, name, fail);
 }

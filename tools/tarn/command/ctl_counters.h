@@ -12,12 +12,6 @@ struct counter_list {
 
 /* Asks the guest. An error if it has no counters. */
 bool counters_ask(struct source *source, struct counter_list *counters, struct fail *fail);
-void counters_print(const struct counter_list *counters, bool json);
-/* NAMES: separated by commas, or none. The result is `a` of WIRE_OP_BIND_COUNTERS. */
-bool counters_parse(const struct counter_list *counters, const char *names, uint64_t *packed,
-                    struct fail *fail);
-/* The result is `b` of WIRE_OP_SET_PROFILE. */
-bool counters_parse_one(const struct counter_list *counters, const char *name, uint64_t *number,
-                        struct fail *fail);
+void counters_print_json(const struct counter_list *counters);
 
 #endif

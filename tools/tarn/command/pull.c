@@ -217,7 +217,7 @@ static bool take_item(struct pull *pull, const struct source_item *item, struct 
 /* Cuts the trace and saves parts of it; asks the guest for a statedump if one is needed. */
 static void record(struct pull *pull, bool has_packet)
 {
-    const struct wire_request request = {.operation = WIRE_OP_STATEDUMP};
+    const struct wire_request request = {.operation = WIRE_OP_COMMAND, .text = "statedump"};
     struct fail fail;
 
     if (!recorder_is_on(&pull->recorder))
@@ -378,11 +378,11 @@ static int summarize(struct pull *pull, bool ok)
 
 static bool set_mask(struct pull *pull, struct fail *fail)
 {
-    struct wire_request request = {.operation = WIRE_OP_SET_MASK};
-    struct source_reply reply;
+    char *words[] = {"mask", (char *)pull->mask_text};
+    char *answer = source_command(pull->source, 2, words, fail);
 
-    return parse_mask(pull->mask_text, &request.a, fail) &&
-           source_control(pull->source, &request, "cannot set the mask: ", &reply, fail);
+    free(answer);
+    return answer != NULL;
 }
 
 /* Selects the trace of the previous boot; source->hello then describes that trace. */
@@ -402,16 +402,6 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
     return true;
 }
 
-static bool choose_mask(void *context, const struct command_option *option, const char *value,
-                        struct fail *fail)
-{
-    struct pull *pull = context;
-    uint64_t mask;
-
-    pull->mask_text = value;
-    return parse_mask(value, &mask, fail);
-}
-
 static bool choose_mode(void *context, const struct command_option *option, const char *value,
                         struct fail *fail)
 {
@@ -424,7 +414,7 @@ static const struct command_option options[] = {
     {TEXT("output", "DIR", struct pull, output, "directory for the trace; created if missing, must be empty"),
      .letter = 'o'},
     {FLAG("force", struct pull, force, "replace the trace in DIR")},
-    {CALL("mask", "MASK", choose_mask,
+    {TEXT("mask", "MASK", struct pull, mask_text,
           "first set the mask of event classes: all, basic (without " TRACE_DETAIL_NAMES "), none, a number, "
           "or names separated by commas")},
     {CALL("mode", "MODE", choose_mode,

@@ -2,11 +2,10 @@
 /*
  * study.c - `tarn study`: sets what a guest traces for a question, pulls the trace, and answers the question.
  *
- * A study is a text with one command a line: those of `tarn ctl`, then analyses (trace/studies/README.md).
- * The tool contains those of trace/studies. The whole text is checked before its first command runs. Each
- * command runs as the subcommand that it names.
+ * trace/print/study.c parses studies (trace/studies/README.md). The tool contains those of trace/studies. The
+ * whole text is checked before its first command runs. A setting runs as `tarn ctl`, an analysis as the
+ * subcommand that it names.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,27 +14,18 @@
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/view/page.h>
-#include <trace/print/words.h>
+#include <trace/print/commands.h>
 
 #define BYTES_MAX 65536u
 #define LINES_MAX 100u
-#define WORDS_MAX 24u
 #define SUFFIX    ".study"
-
-struct line {
-    unsigned number;
-    bool is_optional; /* `try`: a machine may lack it */
-    bool is_analysis;
-    int count;
-    char *words[WORDS_MAX + 1];
-};
 
 struct study {
     const char *output, *duration;
     bool force;
     const char *name;
     char *text; /* without its comments, split into words */
-    struct line lines[LINES_MAX];
+    struct trace_study_line lines[LINES_MAX];
     unsigned count;
 };
 
@@ -91,94 +81,53 @@ static char *find_text(const char *name, struct fail *fail)
 
 /* ---- lines ---------------------------------------------------------------------------------------- */
 
-static bool split(struct line *line, char *text)
-{
-    char *rest = NULL;
-
-    text[strcspn(text, "#")] = '\0';
-    for (char *word = strtok_r(text, " \t\r", &rest); word != NULL; word = strtok_r(NULL, " \t\r", &rest)) {
-        if (line->count == (int)WORDS_MAX)
-            return false;
-        line->words[line->count++] = word;
-    }
-    return true;
-}
-
-static void drop_first(struct line *line)
-{
-    memmove(line->words, line->words + 1, (size_t)line->count * sizeof(line->words[0]));
-    line->count--;
-}
-
-static bool check_line(const struct study *study, struct line *line, struct fail *fail)
-{
-    line->is_optional = strcmp(line->words[0], "try") == 0;
-    line->is_analysis = strcmp(line->words[0], "analysis") == 0;
-    if (line->is_optional || line->is_analysis)
-        drop_first(line);
-    if (line->count == 0)
-        return fail_set(fail, "%s:%u: a command is missing", study->name, line->number);
-    if (line->is_analysis ? analysis_find(line->words[0]) != NULL : trace_is_setting(line->words[0]))
-        return true;
-    return fail_set(fail, "%s:%u: no %s '%.100s'; %s", study->name, line->number,
-                    line->is_analysis ? "analysis" : "setting", line->words[0],
-                    line->is_analysis
-                        ? "`tarn --help` lists them"
-                        : "mask, switch, sample, threshold, watch, profile, profiles, mode, counters, "
-                          "buffers, low-water, try, analysis");
-}
-
 static bool parse(struct study *study, struct fail *fail)
 {
-    char *rest = study->text;
+    char *rest = study->text, error[TRACE_COMMAND_ERROR_MAX];
+    struct trace_study_line line = {0};
+    int found;
 
-    for (unsigned number = 1; rest != NULL; number++) {
-        char *text = strsep(&rest, "\n");
-        struct line *line = &study->lines[study->count];
-
+    while ((found = trace_study_next(&rest, &line, error)) == 1) {
         if (study->count == LINES_MAX)
-            return fail_set(fail, "%s:%u: a study has at most %u commands", study->name, number, LINES_MAX);
-        *line = (struct line){.number = number};
-        if (!split(line, text))
-            return fail_set(fail, "%s:%u: a command has at most %u words", study->name, number, WORDS_MAX);
-        if (line->count == 0)
-            continue;
-        if (!check_line(study, line, fail))
-            return false;
-        study->count++;
+            return fail_set(fail, "%s:%u: a study has at most %u commands", study->name, line.number,
+                            LINES_MAX);
+        if (line.is_analysis && analysis_find(line.words[0]) == NULL)
+            return fail_set(fail, "%s:%u: no analysis '%.100s'; `tarn --help` lists them", study->name,
+                            line.number, line.words[0]);
+        study->lines[study->count++] = line;
     }
-    return true;
+    return found == 0 || fail_set(fail, "%s:%u: %s", study->name, line.number, error);
 }
 
 /* ---- running -------------------------------------------------------------------------------------- */
 
-static int run_setting(const struct line *line, char *source)
+static int run_setting(const struct trace_study_line *line, char *source)
 {
-    char *words[WORDS_MAX + 3] = {"ctl", source};
+    char *words[TRACE_COMMAND_WORDS_MAX + 3] = {"ctl", source};
 
     memcpy(words + 2, line->words, (size_t)line->count * sizeof(words[0]));
-    return ctl_command.run(line->count + 2, words);
+    return ctl_command.run((int)line->count + 2, words);
 }
 
-static int run_analysis(const struct line *line, char *directory)
+static int run_analysis(const struct trace_study_line *line, char *directory)
 {
     const struct command command = analysis_command(analysis_find(line->words[0]));
-    char *words[WORDS_MAX + 2] = {NULL};
+    char *words[TRACE_COMMAND_WORDS_MAX + 2] = {NULL};
 
     memcpy(words, line->words, (size_t)line->count * sizeof(words[0]));
     words[line->count] = directory;
-    return command.run(line->count + 1, words);
+    return command.run((int)line->count + 1, words);
 }
 
 static bool set_guest(const struct study *study, char *source)
 {
     for (unsigned i = 0; i < study->count; i++) {
-        const struct line *line = &study->lines[i];
+        const struct trace_study_line *line = &study->lines[i];
 
         if (line->is_analysis || run_setting(line, source) == EXIT_OK)
             continue;
         if (!line->is_optional) {
-            complain("%s:%u: '%s' failed; the commands after it were not executed", study->name, line->number,
+            complain("%s:%u: `%s` failed; the commands after it were not executed", study->name, line->number,
                      line->words[0]);
             return false;
         }
@@ -206,12 +155,12 @@ static int analyse(const struct study *study, char *directory)
     int status = EXIT_OK;
 
     for (unsigned i = 0; i < study->count; i++) {
-        const struct line *line = &study->lines[i];
+        const struct trace_study_line *line = &study->lines[i];
 
         if (!line->is_analysis)
             continue;
         printf("\n== tarn");
-        for (int word = 0; word < line->count; word++)
+        for (uint32_t word = 0; word < line->count; word++)
             printf(" %s", line->words[word]);
         printf(" %s\n\n", directory);
         fflush(stdout);

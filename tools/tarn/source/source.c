@@ -2,6 +2,7 @@
 /*
  * source.c - finds the source for a name; checks and names that all sources share.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -72,26 +73,12 @@ bool parse_mode(const char *text, uint32_t *mode, struct fail *fail)
            fail_set(fail, "'%s' is not a mode; use flight, stream or once", text);
 }
 
-/* The guest's mask is not known here. */
-bool parse_mask(const char *text, uint64_t *mask, struct fail *fail)
-{
-    const char *bad;
-
-    if (text[0] == '+' || text[0] == '-')
-        return fail_set(fail, "'%s' would change a mask; begin with all, basic or a class: all,-lock", text);
-    return trace_parse_mask(text, trace_find_system_class, mask, &bad) ||
-           fail_set(fail,
-                    "'%.*s' is not an event class; a mask is all, basic, none, a number, or names separated "
-                    "by commas (all,-lock: without that class)",
-                    (int)strcspn(bad, ","), bad);
-}
-
 const char *guest_error_text(int32_t status)
 {
     static const char *const texts[] = {
         [1] = "no such operation",
         [4] = "not allowed",
-        [5] = "an argument is out of range, see tarn ctl --help",
+        [5] = "an argument is out of range",
         [7] = "not enough memory",
         [8] = "no free slot",
         [12] = "in use: a pull is running",
@@ -111,6 +98,45 @@ bool source_control(struct source *source, const struct wire_request *request, c
         SOURCE_ITEM)
         return false;
     return reply->status >= 0 || fail_set(fail, "%s%s", what, guest_error_text(reply->status));
+}
+
+static char *printable_copy(const uint8_t *text, size_t size)
+{
+    char *copy = alloc_zero(1, size + 1);
+
+    for (size_t i = 0; i < size; i++)
+        copy[i] = (text[i] < ' ' && text[i] != '\n') || text[i] > '~' ? '?' : (char)text[i];
+    return copy;
+}
+
+static bool join_command(char text[WIRE_TEXT_MAX + 1], int count, char *const *words, struct fail *fail)
+{
+    size_t length = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (length + strlen(words[i]) + 1 > WIRE_TEXT_MAX)
+            return fail_set(fail, "the command is longer than %u bytes", WIRE_TEXT_MAX);
+        length += (size_t)sprintf(text + length, i ? "\n%s" : "%s", words[i]);
+    }
+    return true;
+}
+
+char *source_command(struct source *source, int count, char *const *words, struct fail *fail)
+{
+    char text[WIRE_TEXT_MAX + 1];
+    const struct wire_request request = {.operation = WIRE_OP_COMMAND, .text = text};
+    struct source_reply reply = {0};
+
+    if (!join_command(text, count, words, fail))
+        return NULL;
+    const bool is_done = source_control(source, &request, "", &reply, fail);
+    char *answer =
+        is_done || (reply.status < 0 && reply.size > 0) ? printable_copy(reply.data, reply.size) : NULL;
+    if (is_done || answer == NULL)
+        return answer;
+    fail_set(fail, "%s", answer);
+    free(answer);
+    return NULL;
 }
 
 bool source_choose_previous(struct source *source, struct wire_previous *previous, struct fail *fail)

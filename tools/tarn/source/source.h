@@ -70,6 +70,8 @@ struct source_reply {
 /* Sends REQUEST. False: FAIL, which begins with WHAT if the guest refused. */
 bool source_control(struct source *source, const struct wire_request *request, const char *what,
                     struct source_reply *reply, struct fail *fail);
+/* Sends a command of trace/print/commands.h. Returns what it prints, to be freed; NULL: FAIL. */
+char *source_command(struct source *source, int count, char *const *words, struct fail *fail);
 /* Chooses the trace and tables of the previous boot: hello is theirs from now on. PREVIOUS says how it ended.
  */
 bool source_choose_previous(struct source *source, struct wire_previous *previous, struct fail *fail);
@@ -85,7 +87,6 @@ bool check_metadata(const struct wire_hello *hello, const void *text, size_t siz
 double now_seconds(void); /* monotonic */
 
 /* TEXT: trace/print/words.h. */
-bool parse_mask(const char *text, uint64_t *mask, struct fail *fail);
 bool parse_mode(const char *text, uint32_t *mode, struct fail *fail);
 const char *guest_error_text(int32_t status);
 
