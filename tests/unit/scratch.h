@@ -25,13 +25,17 @@ static inline void remove_scratch(void)
     remove_tree(scratch);
 }
 
+static inline _Noreturn void bail_out(const char *why)
+{
+    printf("Bail out! %s\n", why);
+    exit(2);
+}
+
 /* Makes the directory; its path is in `scratch`. */
 static inline void make_scratch(void)
 {
-    if (!mkdtemp(scratch)) {
-        printf("Bail out! no temporary directory\n");
-        exit(2);
-    }
+    if (!mkdtemp(scratch))
+        bail_out("no temporary directory");
     atexit(remove_scratch);
 }
 

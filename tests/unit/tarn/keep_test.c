@@ -6,6 +6,7 @@
  * cut by head_cut.c and recorder.c meanwhile. After each step the files are compared with what the guest
  * logged. Prints TAP.
  */
+#include "fake_hello.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
+#include <tests/unit/tarn/told.h>
 #include <tests/unit/tarn/trace_text.h>
 #include <tools/tarn/keep/recorder.h>
 #include <tools/tarn/view/index_file.h>
@@ -25,12 +27,6 @@
 #define PACKETS_MAX 20000u
 
 static char made[64], pulled[64], place[80];
-
-static void bail_out(const char *why)
-{
-    printf("Bail out! %s\n", why);
-    exit(2);
-}
 
 /* ---- what the guest logged ------------------------------------------------------------------------- */
 
@@ -108,15 +104,10 @@ static struct trace_writer writer;
 
 static void start_pull(void)
 {
-    struct wire_hello hello = {.version = WIRE_VERSION,
-                               .byte_order = logged.schema.big_endian ? 2 : 1,
-                               .cpu_count = CPUS,
-                               .buffer_bytes = PACKET,
-                               .clock_hz = FREQ,
-                               .buffer_count = 16};
+    const struct wire_hello hello =
+        fake_hello("made", logged.schema.big_endian, CPUS, PACKET, logged.schema.tsdl.uuid);
     struct fail fail;
 
-    memcpy(hello.uuid, logged.schema.tsdl.uuid, sizeof(hello.uuid));
     if (!open_trace_writer(&writer, pulled, true, &hello, &fail) ||
         !write_metadata(&writer, (const uint8_t *)metadata, strlen(metadata), &fail))
         bail_out(fail.text);
@@ -211,44 +202,9 @@ static uint64_t disk_bytes(bool hidden)
     return bytes;
 }
 
-struct told {
-    struct reporter reporter;
-    uint64_t damage, lost_events, lost_packets, unknown, events;
-};
-
-static void on_report(struct reporter *reporter, const struct report *report)
+static uint64_t damage_of(const struct told *told)
 {
-    struct told *told = (struct told *)reporter;
-
-    if (report->anomaly == ANOMALY_LOST_EVENTS && report->count == UINT64_MAX)
-        told->unknown++;
-    else if (report->anomaly == ANOMALY_LOST_EVENTS)
-        told->lost_events += report->count;
-    else if (report->anomaly == ANOMALY_LOST_PACKETS)
-        told->lost_packets += report->count;
-    else
-        told->damage++;
-}
-
-static struct told read_trace(const char *directory)
-{
-    struct told told = {.reporter.report = on_report};
-    struct trace trace;
-    struct fail fail;
-
-    if (!trace_open(&trace, directory, &fail))
-        bail_out(fail.text);
-    for (unsigned i = 0; i < trace.stream_count; i++) {
-        struct cursor cursor;
-
-        cursor_open(&cursor, &trace, &trace.streams[i], 0, &told.reporter);
-        while (cursor_next(&cursor))
-            told.events++;
-        cursor_close(&cursor);
-    }
-    told.damage += trace.oddity_count;
-    trace_close(&trace);
-    return told;
+    return told_others(told, ANOMALY_LOST_EVENTS, ANOMALY_LOST_PACKETS) + told->oddities;
 }
 
 /* Returns the losses that the packets of the guest report from packet FROM of CPU on. */
@@ -305,7 +261,7 @@ static void test_cuts(const char *order)
         const struct told told = read_trace(pulled);
         for (uint32_t cpu = 0; cpu < CPUS; cpu++)
             lost += lost_after(cpu, writer.cpu[cpu].removed);
-        unequal += told.lost_events != lost || told.damage != 0 || told.unknown != 0;
+        unequal += told.lost_events != lost || damage_of(&told) != 0 || told.unknown != 0;
     }
     check(cut.count > 10 && wrong == 0, "%s, %u cuts: after each step every file is whole", order, cut.count);
     check(misplaced == 0, "%s, every stream begins with the packet of that time", order);
@@ -768,7 +724,7 @@ static bool is_part(const char *part, uint64_t from, uint64_t to)
         lost +=
             FIELD(packet_at(cpu, last), events_discarded) - FIELD(packet_at(cpu, first), events_discarded);
     }
-    return told.damage == 0 && told.unknown == 0 && told.lost_events == lost;
+    return damage_of(&told) == 0 && told.unknown == 0 && told.lost_events == lost;
 }
 
 static void test_saved(const char *order)

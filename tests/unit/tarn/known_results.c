@@ -19,10 +19,8 @@ void open_known(const char *text, const char *order)
     options.directory = known_directory;
     options.freq = strcmp(order, "le") == 0 ? 1000000000 : 500000000;
     tick_ns = 1000000000 / options.freq;
-    if (!trace_text_write(&options, text, &fail) || !trace_open(&known_trace, known_directory, &fail)) {
-        printf("Bail out! %s\n", fail.text);
-        exit(1);
-    }
+    if (!trace_text_write(&options, text, &fail) || !trace_open(&known_trace, known_directory, &fail))
+        bail_out(fail.text);
 }
 
 struct analysis *ask(const char *kind, const char *const *options, struct filter *filter, struct fail *fail)

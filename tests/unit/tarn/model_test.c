@@ -419,10 +419,8 @@ static void open_text(struct trace *trace, const char *text, const char *order)
     snprintf(directory, sizeof(directory), "%s/trace", scratch);
     options.order = order;
     options.directory = directory;
-    if (!trace_text_write(&options, text, &fail) || !trace_open(trace, directory, &fail)) {
-        printf("Bail out! %s\n", fail.text);
-        exit(1);
-    }
+    if (!trace_text_write(&options, text, &fail) || !trace_open(trace, directory, &fail))
+        bail_out(fail.text);
 }
 
 /* Leaves the model open. TEXT gets which threads log the events whose names begin with WHOSE; NULL: none. */

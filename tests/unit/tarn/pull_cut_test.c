@@ -6,6 +6,7 @@
  * orders. Then the trace is read: the events that arrived and those reported as lost must add up to those
  * logged. Prints TAP.
  */
+#include "fake_hello.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
+#include <tests/unit/tarn/told.h>
 #include <tools/tarn/read/decode.h>
 #include <tools/tarn/source/pull_writer.h>
 #include <unistd.h>
@@ -29,12 +31,6 @@ static struct trace logged;
 static uint8_t *packets; /* of its one processor */
 static uint64_t packet_count, events_logged;
 static char *metadata;
-
-static void bail_out(const char *why)
-{
-    printf("Bail out! %s\n", why);
-    exit(2);
-}
 
 static struct event_head head_at(uint64_t packet, uint64_t offset)
 {
@@ -154,32 +150,12 @@ static void do_damage(const struct damage *damages, unsigned count)
 
 /* ---- pulling and reading --------------------------------------------------------------------------- */
 
-struct told {
-    struct reporter reporter;
-    uint64_t kinds[ANOMALY_COUNT], lost_events, lost_packets, events;
-};
-
-static void on_report(struct reporter *reporter, const struct report *report)
-{
-    struct told *told = (struct told *)reporter;
-
-    told->kinds[report->anomaly]++;
-    if (report->anomaly == ANOMALY_LOST_EVENTS)
-        told->lost_events += report->count;
-    if (report->anomaly == ANOMALY_LOST_PACKETS)
-        told->lost_packets += report->count;
-}
-
 static void start_writer(struct trace_writer *writer)
 {
-    struct wire_hello hello = {.version = WIRE_VERSION,
-                               .byte_order = logged.schema.big_endian ? 2 : 1,
-                               .cpu_count = 1,
-                               .buffer_bytes = PACKET,
-                               .buffer_count = 16};
+    const struct wire_hello hello =
+        fake_hello("made", logged.schema.big_endian, 1, PACKET, logged.schema.tsdl.uuid);
     struct fail fail;
 
-    memcpy(hello.uuid, logged.schema.tsdl.uuid, sizeof(hello.uuid));
     if (!open_trace_writer(writer, pulled, true, &hello, &fail))
         bail_out(fail.text);
 }
@@ -215,23 +191,6 @@ static void pull_all(struct trace_writer *writer)
         bail_out(fail.text);
 }
 
-static struct told read_all(void)
-{
-    struct told told = {.reporter.report = on_report};
-    struct cursor cursor;
-    struct trace trace;
-    struct fail fail;
-
-    if (!trace_open(&trace, pulled, &fail))
-        bail_out(fail.text);
-    cursor_open(&cursor, &trace, &trace.streams[0], 0, &told.reporter);
-    while (cursor_next(&cursor))
-        told.events++;
-    cursor_close(&cursor);
-    trace_close(&trace);
-    return told;
-}
-
 /* A wrong length leaves only a guess of how many events lie behind it: if no count behind the packet tells.
  */
 static bool leads_on(enum damage_kind kind)
@@ -251,15 +210,13 @@ static bool is_right(const struct damage *damages, unsigned count)
         is_least |= !guest_tells && damages[i].packet == packet_count - 1 && !leads_on(damages[i].kind);
     }
     pull_all(&writer);
-    const struct told told = read_all();
-    uint64_t others = 0;
-    for (int kind = 0; kind < ANOMALY_COUNT; kind++)
-        others += kind == ANOMALY_CUT || kind == ANOMALY_LOST_EVENTS ? 0 : told.kinds[kind];
+    const struct told told = read_trace(pulled);
+    const uint64_t others = told_others(&told, ANOMALY_CUT, ANOMALY_LOST_EVENTS);
     const bool all = told.events + told.lost_events == events_logged;
-    bool right = (all || is_least) && told.lost_events == writer.cut_off && told.events == writer.events &&
-                 told.kinds[ANOMALY_CUT] == cut && others == 0 && writer.undecoded == cut &&
-                 writer.cut == cut && writer.cut_off_is_least == is_least && writer.refused == 0 &&
-                 writer.missing == 0 && count_discarded(&writer) == 0;
+    bool right = (all || is_least) && told.lost_events == writer.cut_off && told.unknown == 0 &&
+                 told.events == writer.events && told.kinds[ANOMALY_CUT] == cut && others == 0 &&
+                 writer.undecoded == cut && writer.cut == cut && writer.cut_off_is_least == is_least &&
+                 writer.refused == 0 && writer.missing == 0 && count_discarded(&writer) == 0;
     if (!right)
         printf("# %llu events logged; %llu read, %llu reported as lost, %llu counted as lost; %llu packets "
                "cut of "
@@ -347,7 +304,7 @@ static void test_first_event(const char *order)
     do_damage(&(struct damage){UNDECLARED_ID, 2, 0}, 1);
     const uint64_t gone = count_in_packet(2);
     pull_all(&writer);
-    const struct told told = read_all();
+    const struct told told = read_trace(pulled);
     check(writer.refused == 1 && writer.missing == 1 && told.lost_packets == 1 &&
               told.events == events_logged - gone,
           "%s, a packet that begins with no event is refused and counted as missing", order);
@@ -367,7 +324,7 @@ static void test_no_status(const char *order)
     bool ok = write_metadata(&writer, (const uint8_t *)metadata, strlen(metadata), &fail) &&
               write_one(&writer, 0, &fail) && write_one(&writer, 1, &fail) &&
               write_closing(&writer, &(struct wire_status){0}, NULL, false, &fail);
-    const struct told told = read_all();
+    const struct told told = read_trace(pulled);
     check(ok && told.events + told.lost_events == count_in_packet(0) + count_in_packet(1) &&
               told.lost_events > 0 && told.lost_packets == 0,
           "%s, the loss in the last packet is reported when nothing else is known", order);
@@ -387,8 +344,8 @@ static void test_overwritten(const char *order)
     bool ok = write_metadata(&writer, (const uint8_t *)metadata, strlen(metadata), &fail) &&
               write_closing(&writer, &(struct wire_status){.count = 1, .time = 5000}, &cpu, true, &fail) &&
               finish_trace_writer(&writer, &fail);
-    const struct told told = read_all();
-    check(ok && told.events == 0 && told.lost_events == UINT64_MAX && writer.missing == 4,
+    const struct told told = read_trace(pulled);
+    check(ok && told.events == 0 && told.unknown == 1 && writer.missing == 4,
           "%s, a CPU of which nothing was left has lost an unknown number of events", order);
     close_trace_writer(&writer);
     forget_events();

@@ -198,10 +198,8 @@ static void make_trace(const struct synthetic_options *wanted, struct trace *tra
     struct fail fail = {""};
 
     options.directory = directory;
-    if (!synthetic_write(&options, NULL, &fail) || !trace_open(trace, directory, &fail)) {
-        printf("Bail out! %s\n", fail.text);
-        exit(2);
-    }
+    if (!synthetic_write(&options, NULL, &fail) || !trace_open(trace, directory, &fail))
+        bail_out(fail.text);
 }
 
 static uint64_t walk_all(const struct trace *trace, struct counter *counter, bool *sorted)
