@@ -49,6 +49,10 @@ enum {
     M_PREV_UTID,
     M_END_STATE,
     M_IS_MIGRATION,
+    M_FROM_CPU,
+    M_TO_CPU,
+    M_IS_TAKEN,
+    M_IS_JOINED,
     M_CALL_ID,
     M_FUNCTION,
     M_LABEL,
@@ -126,6 +130,10 @@ static const struct relation_column meanings[MEANINGS] = {
     [M_PREV_UTID] = COLUMN("prev_utid", UNIT_NUMBER, "thread that ran before"),
     [M_END_STATE] = COLUMN("end_state", UNIT_TEXT, "state of that thread from then on"),
     [M_IS_MIGRATION] = COLUMN("is_migration", UNIT_NUMBER, "1: the thread last ran on another CPU"),
+    [M_FROM_CPU] = COLUMN("from_cpu", UNIT_NUMBER, "sending CPU"),
+    [M_TO_CPU] = COLUMN("to_cpu", UNIT_NUMBER, "receiving CPU"),
+    [M_IS_TAKEN] = COLUMN("is_taken", UNIT_NUMBER, "1: it was taken, dur after it was sent"),
+    [M_IS_JOINED] = COLUMN("is_joined", UNIT_NUMBER, "1: the CPU took it together with an earlier one"),
     [M_CALL_ID] = COLUMN("call_id", UNIT_ADDRESS, "number of the call, the same in its four events"),
     [M_FUNCTION] = COLUMN("function", UNIT_TEXT, "server and function"),
     [M_LABEL] = COLUMN("label", UNIT_TEXT, "label of the message"),
@@ -185,6 +193,8 @@ static const struct {
     {"wakeup", "ends of waits", SOURCE_WAKEUP, {M_TS, WHO, M_CPU, M_WAKER_UTID, M_IS_DIRECT}},
     {"switch", "switches of a CPU from one thread to another", SOURCE_SWITCH,
      {M_TS, M_CPU, WHO, M_PREV_UTID, M_END_STATE, M_IS_MIGRATION}},
+    {"ipi", "inter-processor interrupts from send to entry", SOURCE_IPI,
+     {M_TS, M_DUR, M_NAME, M_FROM_CPU, M_TO_CPU, M_IS_TAKEN, M_IS_JOINED}},
     {"process", "processes", SOURCE_PROCESS, {M_PID, M_PARENT_PID, M_NAME, M_PATH, M_START_TS, M_END_TS, M_STATUS, M_THREADS}},
     {"thread", "threads", SOURCE_THREAD,
      {M_UTID, M_TID, M_PID, M_NAME, M_IS_IDLE, M_CPU, M_PRIO, M_STATE, M_START_TS, M_END_TS, M_THREAD_DUR}},
@@ -587,6 +597,7 @@ static struct value of_row(const struct relation_row *row, unsigned meaning)
                                         : (struct value){.kind = VALUE_NULL};
     case M_CPU:
     case M_CPU_ID:
+    case M_FROM_CPU:
         return VALUE_NUMBER(trace->streams[row->cpu].cpu);
     case M_STATE:
     case M_END_STATE:
@@ -594,8 +605,11 @@ static struct value of_row(const struct relation_row *row, unsigned meaning)
     case M_WAKER_UTID:
     case M_PREV_UTID:
         return number_or_null(row->other ? row->other->number : 0, row->other != NULL);
+    case M_IS_TAKEN:
+        return VALUE_NUMBER(row->ticks != UINT64_MAX);
     case M_IS_DIRECT:
     case M_IS_MIGRATION:
+    case M_IS_JOINED:
         return VALUE_NUMBER(row->is_so);
     case M_START_TS:
         return VALUE_OF(VALUE_WHEN, row->begin);
@@ -618,16 +632,17 @@ static struct value of_row(const struct relation_row *row, unsigned meaning)
         return VALUE_NUMBER(executable->size);
     case M_PID:
     case M_NUMBER:
+    case M_TO_CPU:
         return VALUE_NUMBER(row->number);
     case M_WATCH:
         return VALUE_NUMBER(row->ticks);
     case M_ADDRESS:
         return VALUE_OF(VALUE_HEX, row->begin);
     case M_SYMBOL:
-        return analysis->symbols == NULL
-                   ? (struct value){.kind = VALUE_NULL}
-                   : text_copy(row, symbol_name(symbols_find(analysis->symbols, executable, row->begin),
-                                                row->begin, text));
+        if (analysis->symbols == NULL)
+            return (struct value){.kind = VALUE_NULL};
+        return text_copy(
+            row, symbol_name(symbols_find(analysis->symbols, executable, row->begin), row->begin, text));
     default: /* M_EXECUTABLE */
         return value_text(executable_name(executable));
     }

@@ -51,6 +51,7 @@ enum relation_source {
     SOURCE_CALL,     /* when an IPC call ends */
     SOURCE_WAKEUP,
     SOURCE_SWITCH,
+    SOURCE_IPI,     /* when one is taken, or joins one that is not taken yet */
     SOURCE_STREAMS, /* the sources above; the others are known at the end of the walk */
     SOURCE_PROCESS = SOURCE_STREAMS,
     SOURCE_THREAD,

@@ -10,12 +10,79 @@ static void give(struct relation_sink *sink, const struct relation_row *row)
         sink->take(sink, row);
 }
 
+/* Several of a kind that are sent to a CPU before it takes one are taken together: the first has the time
+ * from send to entry, and the others join it. */
+struct pending_ipi {
+    uint64_t sent; /* ticks */
+    uint32_t from; /* rank */
+    bool is_sent;
+};
+
+static void give_ipi(struct relations *relations, struct pending_ipi ipi, uint64_t to, uint64_t kind,
+                     uint64_t ticks, bool is_joined)
+{
+    char text[ANALYSIS_NAME_BYTES];
+
+    give(relations->sinks[SOURCE_IPI],
+         &(struct relation_row){.relations = relations,
+                                .begin = ipi.sent,
+                                .ticks = ticks,
+                                .cpu = ipi.from,
+                                .number = to,
+                                .name = label_of(relations->details[ACTIVITY_IPI], kind, text),
+                                .is_so = is_joined});
+}
+
+/* Not filtered. The clocks of CPUs may differ slightly: then the time is 0. */
+static void follow_ipi(struct relations *relations, const struct cursor *cursor)
+{
+    const uint8_t *bytes = cursor->event.bytes;
+
+    if (cursor->event.type == relations->ipi_send) {
+        const struct pending_ipi ipi = {cursor->ticks, cursor->stream->rank, true};
+        uint64_t to = field_integer(relations->ipi_cpu, bytes),
+                 kind = field_integer(relations->ipi_kind, bytes);
+        struct pending_ipi *pending = map_at(&relations->ipis, to, kind, 0);
+
+        if (pending->is_sent)
+            give_ipi(relations, ipi, to, kind, UINT64_MAX, true);
+        else
+            *pending = ipi;
+    } else if (cursor->event.type == relations->ipi_entry) {
+        uint64_t kind = field_integer(relations->ipi_entry_kind, bytes);
+        struct pending_ipi *pending = map_find(&relations->ipis, cursor->stream->cpu, kind, 0);
+
+        if (pending == NULL || !pending->is_sent)
+            return;
+        give_ipi(relations, *pending, cursor->stream->cpu, kind,
+                 cursor->ticks > pending->sent ? cursor->ticks - pending->sent : 0, false);
+        pending->is_sent = false;
+    }
+}
+
+/* Events that lack a field are ignored. */
+static void know_ipis(struct relations *relations)
+{
+    const struct analysis *analysis = relations->analysis;
+    const struct schema *schema = &analysis->trace->schema;
+
+    relations->ipi_cpu = analysis_field(analysis, "irq_ipi_send", "target_cpu");
+    relations->ipi_kind = analysis_field(analysis, "irq_ipi_send", "kind");
+    relations->ipi_entry_kind = analysis_field(analysis, "irq_ipi_entry", "kind");
+    if (relations->ipi_cpu != NULL && relations->ipi_kind != NULL)
+        relations->ipi_send = schema_find_event(schema, "irq_ipi_send");
+    if (relations->ipi_entry_kind != NULL)
+        relations->ipi_entry = schema_find_event(schema, "irq_ipi_entry");
+}
+
 static void on_event(struct model_observer *self, const struct cursor *cursor,
                      const struct model_thread *thread)
 {
     struct relations *relations = OF(self);
     struct relation_sink *sink = relations->of_type[cursor->event.type->index];
 
+    if (relations->sinks[SOURCE_IPI] != NULL)
+        follow_ipi(relations, cursor);
     if ((sink == NULL && relations->sinks[SOURCE_EVENT] == NULL) ||
         !analysis_wants_event(relations->analysis, cursor, thread))
         return;
@@ -136,6 +203,8 @@ void relations_open(struct relations *relations, struct analysis *analysis)
     functions_open(&relations->functions, analysis);
     for (unsigned kind = 0; kind < ACTIVITIES; kind++)
         relations->details[kind] = model_detail_field(schema, kind);
+    analysis_map(analysis, &relations->ipis, sizeof(struct pending_ipi));
+    know_ipis(relations);
 }
 
 void relations_add(struct relations *relations, struct relation_sink *sink)
@@ -150,6 +219,7 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
     sink->next = NULL;
     switch (sink->relation->source) {
     case SOURCE_EVENT:
+    case SOURCE_IPI:
         relations->observer.event = on_event;
         return;
     case SOURCE_ACTIVITY:
@@ -185,6 +255,13 @@ void relations_finish(struct relations *relations)
     const struct model *model = relations->analysis->model;
 
     stretches_finish(&relations->stretches);
+    for (size_t i = 0; relations->sinks[SOURCE_IPI] != NULL && i < relations->ipis.count; i++) {
+        const struct map_entry *entry = map_entry(&relations->ipis, i);
+        const struct pending_ipi *pending = (const void *)entry->value;
+
+        if (pending->is_sent)
+            give_ipi(relations, *pending, entry->key[0], entry->key[1], UINT64_MAX, false);
+    }
     for (uint32_t i = 0; relations->sinks[SOURCE_CALL] != NULL && i < model->thread_count; i++) {
         const struct model_thread *thread = model->threads[i];
 

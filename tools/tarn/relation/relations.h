@@ -18,8 +18,11 @@ struct relations {
     struct relation_sink *sinks[SOURCE_STREAMS]; /* of all events, then by source */
     struct relation_sink **of_type;              /* by event index */
     struct stretches stretches;
-    struct functions functions;              /* names of calls */
-    const struct field *details[ACTIVITIES]; /* whose labels name activities */
+    struct functions functions;                    /* names of calls */
+    const struct field *details[ACTIVITIES];       /* whose labels name activities */
+    const struct event_type *ipi_send, *ipi_entry; /* NULL: the trace lacks them */
+    const struct field *ipi_cpu, *ipi_kind, *ipi_entry_kind;
+    struct map ipis; /* of struct pending_ipi by target and kind: sent and not yet taken */
     char *list_text;
     char text[256];              /* of the value that was asked for last */
     const struct losses *losses; /* for SOURCE_TRACE; NULL: unknown */
