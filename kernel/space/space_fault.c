@@ -9,9 +9,7 @@
 #include <kernel/kernel.h>
 #include <kernel/space/mapping.h>
 #include <kernel/space/space.h>
-
-/* Same numbers as in trace/schema/fault.ev. */
-enum { KIND_MAPPED, KIND_ZERO, KIND_COPY, KIND_PAGER, KIND_HANDLER, KIND_BAD, KIND_SPURIOUS };
+#include <trace/fault.h>
 
 static bool is_allowed(const struct mapping *mapping, uint32_t access)
 {
@@ -42,7 +40,7 @@ static paddr_t peek_frame(struct memory *memory, uint64_t offset)
 
 static enum fault_result ask_pager(struct mapping *mapping, uint64_t offset, struct fault_request *request)
 {
-    request->kind = KIND_PAGER;
+    request->kind = TRACE_FAULT_PAGER;
     request->pager = mapping->memory->pager;
     request->object_number = mapping->memory->number;
     request->object_offset = offset;
@@ -101,10 +99,10 @@ static enum fault_result copy_page(struct space *space, struct mapping *mapping,
     if (frame == FRAME_NONE)
         return FAULT_NO_MEMORY;
     space->private_frames += created;
-    request->kind = KIND_ZERO;
+    request->kind = TRACE_FAULT_ZERO;
     if (source != FRAME_NONE) {
         memcpy(phys_to_virt(frame), phys_to_virt(source), FRAME_SIZE);
-        request->kind = KIND_COPY;
+        request->kind = TRACE_FAULT_COPY;
     }
     return install(space, page, frame, mapping->flags);
 }
@@ -114,7 +112,7 @@ static enum fault_result fault_private(struct space *space, struct mapping *mapp
 {
     paddr_t own = mapping->private ? peek_frame(mapping->private, offset) : FRAME_NONE;
     if (own != FRAME_NONE) {
-        request->kind = KIND_MAPPED;
+        request->kind = TRACE_FAULT_MAPPED;
         return install(space, page, own, mapping->flags);
     }
     if (request->access & FAULT_ACCESS_WRITE)
@@ -123,7 +121,7 @@ static enum fault_result fault_private(struct space *space, struct mapping *mapp
     paddr_t frame = get_frame(mapping->memory, offset, &created);
     if (frame == FRAME_NONE)
         return explain_missing(mapping, offset, request);
-    request->kind = created ? KIND_ZERO : KIND_MAPPED;
+    request->kind = created ? TRACE_FAULT_ZERO : TRACE_FAULT_MAPPED;
     return install(space, page, frame, mapping->flags & ~MAP_WRITE);
 }
 
@@ -134,7 +132,7 @@ static enum fault_result fault_shared(struct space *space, struct mapping *mappi
     paddr_t frame = get_frame(mapping->memory, offset, &created);
     if (frame == FRAME_NONE)
         return explain_missing(mapping, offset, request);
-    request->kind = created ? KIND_ZERO : KIND_MAPPED;
+    request->kind = created ? TRACE_FAULT_ZERO : TRACE_FAULT_MAPPED;
     return install(space, page, frame, mapping->flags);
 }
 
@@ -179,7 +177,7 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
 {
     enum fault_result result;
     uint64_t page = request->address & ~(FRAME_SIZE - 1);
-    request->kind = KIND_BAD;
+    request->kind = TRACE_FAULT_BAD;
     spin_lock(&space->lock);
     struct mapping *mapping = mapping_find(space->mappings, request->address);
     if (!mapping || mapping->start > request->address || !is_allowed(mapping, request->access) ||
@@ -187,13 +185,13 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
         result = FAULT_REFUSED;
     } else if (is_done(space, page, request->access)) {
         arch_tlb_flush_page(page);
-        request->kind = KIND_SPURIOUS;
+        request->kind = TRACE_FAULT_SPURIOUS;
         result = FAULT_RESOLVED;
     } else {
         uint64_t offset = page - mapping->start + mapping->offset;
         result = mapping->flags & MAP_PRIVATE ? fault_private(space, mapping, page, offset, request)
                                               : fault_shared(space, mapping, page, offset, request);
-        if (result == FAULT_RESOLVED && request->kind == KIND_MAPPED && is_constant(mapping))
+        if (result == FAULT_RESOLVED && request->kind == TRACE_FAULT_MAPPED && is_constant(mapping))
             map_around(space, mapping, page);
     }
     spin_unlock(&space->lock);
