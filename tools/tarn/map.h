@@ -9,6 +9,7 @@
 #ifndef TARN_MAP_H
 #define TARN_MAP_H
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/tarn.h>
@@ -74,6 +75,12 @@ static inline size_t map_total(const struct map *map)
 static inline const struct map_entry *map_entry(const struct map *map, size_t index)
 {
     return index < map->count ? map->entries[index] : map->others;
+}
+
+/* The number of a record, in order of creation if none was removed. */
+static inline size_t map_index(const void *value)
+{
+    return ((const struct map_entry *)((const char *)value - offsetof(struct map_entry, value)))->index;
 }
 
 /* The record that was created as number INDEX < count. */

@@ -44,7 +44,7 @@ static void add_box(struct painter *self, const struct look *look, const struct 
 
     json_number(writer->json, view_ns(writer->view, box->begin));
     json_number(writer->json, view_ns(writer->view, box->end));
-    json_number(writer->json, paint_number(look));
+    json_number(writer->json, map_index(look));
     json_number(writer->json, box->merged);
 }
 
@@ -53,7 +53,7 @@ static void add_run(struct painter *self, const struct look *look, const struct 
     struct json *json = ((struct writer *)self)->json;
 
     json_number(json, run->pixels);
-    json_number(json, paint_number(look));
+    json_number(json, map_index(look));
     for (unsigned share = 0; share < sizeof(run->shares); share++)
         json_number(json, run->shares[share]);
 }
@@ -92,26 +92,42 @@ static unsigned rgb(struct colour colour)
            (unsigned)round(colour.blue * 255);
 }
 
-/* A property of the style sheet, or a program's colours on light and on dark. */
-static void add_colour(struct json *json, enum style style, const char *program)
+/* A property of the style sheet, or the number of a program's colour. */
+static void add_colour(struct json *json, struct map *programs, enum style style, const char *program)
 {
-    struct process_colours light, dark;
-    bool is_user = style == STYLE_PROGRAM;
-    char text[20];
+    const char **name;
 
-    if (style > STYLE_KERNEL) {
+    if (style != STYLE_PROGRAM && style != STYLE_KERNEL) {
         json_text(json, style < STYLES ? styles[style].property : "");
         return;
     }
-    light = style_of_program(false, program);
-    dark = style_of_program(true, program);
-    snprintf(text, sizeof(text), "#%06x #%06x", rgb(is_user ? light.user : light.kernel),
-             rgb(is_user ? dark.user : dark.kernel));
-    json_text(json, text);
+    name = map_at(programs, hash_text(HASH_SEED, program), 0, 0);
+    *name = program;
+    json_number(json, 2 * map_index(name) + (style == STYLE_KERNEL));
+}
+
+static void add_programs(const struct map *programs, struct json *json)
+{
+    char text[20];
+
+    json_key_open(json, "programs", '[');
+    for (size_t i = 0; i < programs->count; i++) {
+        const char *const *name = map_value(programs, i);
+        struct process_colours light = style_of_program(false, *name), dark = style_of_program(true, *name);
+
+        snprintf(text, sizeof(text), "#%06x #%06x", rgb(light.user), rgb(dark.user));
+        json_text(json, text);
+        snprintf(text, sizeof(text), "#%06x #%06x", rgb(light.kernel), rgb(dark.kernel));
+        json_text(json, text);
+    }
+    json_close(json, ']');
 }
 
 static void add_looks(const struct paint *paint, struct json *json)
 {
+    struct map programs; /* names, by hash */
+
+    map_open(&programs, sizeof(const char *));
     json_key_open(json, "looks", '[');
     for (size_t i = 0; i < map_total(&paint->looks); i++) {
         const struct look *look = (const struct look *)map_entry(&paint->looks, i)->value;
@@ -120,20 +136,22 @@ static void add_looks(const struct paint *paint, struct json *json)
         json_number(json, look->shape);
         json_number(json, look->y);
         json_number(json, look->height);
-        add_colour(json, look->style, look->program);
+        add_colour(json, &programs, look->style, look->program);
         json_text(json, look->label);
         json_text(json, look->brief);
         json_text(json, look->tip);
         if (look->space != 0) {
             json_number(json, look->bottom);
             json_number(json, look->space);
-            add_colour(json, STYLE_PROGRAM, look->program);
-            add_colour(json, STYLE_KERNEL, look->program);
-            add_colour(json, look->over, look->program);
+            add_colour(json, &programs, STYLE_PROGRAM, look->program);
+            add_colour(json, &programs, STYLE_KERNEL, look->program);
+            add_colour(json, &programs, look->over, look->program);
         }
         json_close(json, ']');
     }
     json_close(json, ']');
+    add_programs(&programs, json);
+    map_close(&programs);
 }
 
 static void add_arrows(const struct view *view, const struct lanes *lanes, struct json *json)

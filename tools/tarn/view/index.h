@@ -52,18 +52,15 @@ struct index_losses {
 
 /* Facts about threads and processes of the whole trace. Threads have the model's numbers. */
 struct index_thread {
-    uint64_t begin, end; /* ticks; end: UINT64_MAX while it lives */
-    uint32_t tid, pid;   /* MODEL_NOBODY: the record for unknown threads */
-    uint32_t cpu;        /* rank of the CPU where it last ran */
-    bool is_idle, was_created;
+    uint64_t begin;    /* ticks */
+    uint32_t tid, pid; /* MODEL_NOBODY: the record for unknown threads */
+    uint32_t cpu;      /* rank of the CPU where it last ran */
+    bool is_idle;
     char name[TRACE_NAME_BYTES + 1];
 };
 
 struct index_process {
-    uint64_t begin, end;  /* ticks; end: UINT64_MAX while it lives */
-    uint32_t pid, parent; /* parent: MODEL_NOBODY if unknown */
-    int32_t status;
-    bool was_created;
+    uint32_t pid;
     char name[32];
 };
 

@@ -103,12 +103,10 @@ static void note_thread(struct builder *builder, const struct model_thread *thre
                    sizeof(struct index_thread));
     record = index_thread(builder->index, thread->number);
     *record = (struct index_thread){.begin = thread->begin,
-                                    .end = thread->has_ended ? thread->end : UINT64_MAX,
                                     .tid = thread->tid,
                                     .pid = thread->pid,
                                     .cpu = thread->cpu,
-                                    .is_idle = thread->is_idle,
-                                    .was_created = thread->was_created};
+                                    .is_idle = thread->is_idle};
     memcpy(record->name, thread->comm, sizeof(record->name));
     if (record->name[0] == '\0')
         snprintf(record->name, sizeof(record->name), "%s", model_thread_name(builder->index->model, thread));
@@ -127,8 +125,7 @@ static struct index_process *find_process(struct builder *builder, uint32_t pid)
     uint32_t *place = map_at(&builder->places, pid, 0, 0);
 
     if (*place == 0) {
-        buffer_add(&index->processes, &(struct index_process){.pid = pid, .parent = MODEL_NOBODY},
-                   sizeof(struct index_process));
+        buffer_add(&index->processes, &(struct index_process){.pid = pid}, sizeof(struct index_process));
         *place = (uint32_t)index_process_count(index);
     }
     return index_process(index, *place - 1);
@@ -144,12 +141,6 @@ static void note_processes(struct builder *builder)
         const char *name;
 
         record = find_process(builder, process->pid);
-        record->begin = process->begin;
-        record->end = process->has_ended ? process->end : UINT64_MAX;
-        record->status = process->status;
-        record->was_created = process->was_created;
-        if (process->parent != MODEL_NOBODY)
-            record->parent = process->parent;
         name = names_find(&model->names, process->pid);
         if (name != NULL)
             snprintf(record->name, sizeof(record->name), "%s", name);

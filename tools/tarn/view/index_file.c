@@ -12,7 +12,7 @@
 
 /* FORMAT changes with the index; BUILD depends on
  * everything else that determines the meaning of the bytes. */
-#define FORMAT 12u
+#define FORMAT 13u
 #define BUILD                                                                                                \
     (sizeof(struct index_block) ^ sizeof(struct index_thread) << 8 ^ sizeof(struct index_process) << 16 ^    \
      sizeof(struct model_thread) << 24 ^ sizeof(struct model_frame) << 32 ^ sizeof(struct model_cpu) << 40 ^ \
@@ -163,15 +163,12 @@ static bool check_records(const struct index *index, const struct trace *trace)
         const struct index_thread *thread = index_thread(index, i);
 
         if (thread->cpu >= trace->stream_count || !is_bool(&thread->is_idle) ||
-            !is_bool(&thread->was_created) || memchr(thread->name, 0, sizeof(thread->name)) == NULL)
+            memchr(thread->name, 0, sizeof(thread->name)) == NULL)
             return false;
     }
-    for (size_t i = 0; i < index_process_count(index); i++) {
-        const struct index_process *process = index_process(index, i);
-
-        if (!is_bool(&process->was_created) || memchr(process->name, 0, sizeof(process->name)) == NULL)
+    for (size_t i = 0; i < index_process_count(index); i++)
+        if (memchr(index_process(index, i)->name, 0, sizeof(index_process(index, i)->name)) == NULL)
             return false;
-    }
     for (size_t i = 0; i < index_block_count(index); i++)
         if (index_begin(index, i) > index_begin(index, i + 1) ||
             index_first(index, i) > index_first(index, i + 1))

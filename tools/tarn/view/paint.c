@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* paint.c - the drawing commands of lanes; see paint.h. */
-#include <ctype.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
@@ -315,12 +313,6 @@ static struct look *find_look(struct paint *paint, enum look_kind kind, uint32_t
         look->over = STYLES;
     }
     return look;
-}
-
-uint32_t paint_number(const struct look *look)
-{
-    return (uint32_t)((const struct map_entry *)((const char *)look - offsetof(struct map_entry, value)))
-        ->index;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------ */

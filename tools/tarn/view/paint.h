@@ -58,8 +58,6 @@ void paint_close(struct paint *paint);
 /* Gives the painter the commands of a row: 0 has states or what a CPU does, N the calls of depth N - 1. The
  * runs of a lane that is not exact are row 0. */
 void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter);
-/* The look's place in `looks`. */
-uint32_t paint_number(const struct look *look);
 
 /* Texts with names. */
 #define PAINT_TEXT 160u

@@ -13,12 +13,13 @@ export const BOX = 4; // begin, end, look, merged
 export const RUN = 6; // pixels, look, four shares in percent
 
 // What the server calls a look; see paint.h.
-const takeLook = ([shape, y, height, color, label, brief, tip, bottom, space, user, kernel, over]) =>
-  ({shape, y, height, color, label, brief, tip, bottom, space, shares: [user, kernel, "interrupt"], over});
+const takeLook = (programs) => ([shape, y, height, color, label, brief, tip, bottom, space, user, kernel, over]) =>
+  ({shape, y, height, color: programs[color] ?? color, label, brief, tip, bottom, space,
+    shares: [programs[user], programs[kernel], "interrupt"], over});
 
 // Adds the lanes of a reply to a set, by key.
 export function takeLanes(reply, set) {
-  const looks = reply.looks.map(takeLook);
+  const looks = reply.looks.map(takeLook(reply.programs));
   for (const lane of [...reply.cpus, ...reply.threads])
     set.lanes.set(lane.n === undefined ? "c" + lane.rank : "t" + lane.n, {...lane, looks});
 }
