@@ -95,6 +95,12 @@ static inline void change_priority(struct cpu *cpu, const struct thread *next)
         atomic_store_explicit(&cpu->need_resched, 1, memory_order_relaxed);
 }
 
+/* Another CPU may have ended the wait already: then it is ready. */
+static __attribute__((noinline, cold)) uint64_t trace_fast_switch(struct thread *self, struct thread *next)
+{
+    return trace_switch(self, next, atomic_load_explicit(&self->state, memory_order_relaxed));
+}
+
 static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *cpu, struct thread *self,
                                                                     struct thread *next)
 {
@@ -102,11 +108,7 @@ static inline __attribute__((always_inline)) void switch_to_partner(struct cpu *
         change_priority(cpu, next);
     atomic_store_explicit(&next->state, THREAD_RUNNING, memory_order_relaxed);
     space_activate(cpu, next->space);
-    /* another CPU may have ended the wait already: then `self` is ready */
-    switch_out(cpu, self, next,
-               TRACE_ON_SCHED()
-                   ? trace_switch(self, next, atomic_load_explicit(&self->state, memory_order_relaxed))
-                   : arch_clock());
+    switch_out(cpu, self, next, TRACE_ON_SCHED() ? trace_fast_switch(self, next) : arch_clock());
     if (unlikely(next->traced))
         thread_trace_resumed(next);
 }

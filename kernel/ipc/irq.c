@@ -71,7 +71,7 @@ static uint64_t trace_entry(uint32_t number, uint64_t ip)
 {
     static const char unwanted[TRACE_NAME_BYTES];
     const char *kind = kind_of(number);
-    return trace_irq_handler_entry(number, kind ? kind : unwanted, ip);
+    return trace_irq_handler_entry_timed(number, kind ? kind : unwanted, ip);
 }
 
 bool irq_deliver(uint32_t number)

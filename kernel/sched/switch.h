@@ -18,6 +18,24 @@
 #include <kernel/space/space.h>
 #include <trace/counter.h>
 
+/* Logs a switch that follows. Returns its time: that of the event if profiles are on, so that they agree with
+ * the trace. This CPU logs nothing else until `current` has changed: a packet that began in between would
+ * have a context that names `prev`. */
+static inline __attribute__((always_inline)) uint64_t trace_switch(const struct thread *prev,
+                                                                   const struct thread *next,
+                                                                   enum thread_state prev_state)
+{
+    struct cpu *cpu = this_cpu();
+    cpu->switch_logged_at = cpu->switched_at;
+    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
+    if (PROFILES_ON())
+        return trace_counted_switch(prev, next, prev_state);
+    trace_sched_switch(prev->block->name, prev->tid, traced_state(prev_state),
+                       (uint16_t)thread_priority(prev), next->block->name, next->tid,
+                       (uint16_t)thread_priority(next), prev->block->pid, next->block->pid);
+    return arch_clock();
+}
+
 /* Accounting, for a switch at `now`, and registers. The next thread's space is active already. */
 static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, struct thread *prev,
                                                              struct thread *next, uint64_t now)

@@ -7,15 +7,12 @@
 #include <trace/ipc.h>
 #include <trace/syscall.h>
 
-/* Apart from those who switch, which need fewer registers without it. */
-__attribute__((cold)) uint64_t trace_switch(const struct thread *prev, const struct thread *next,
-                                            enum thread_state prev_state)
+/* Apart from those who switch: it needs one register more. */
+__attribute__((cold)) uint64_t trace_counted_switch(const struct thread *prev, const struct thread *next,
+                                                    enum thread_state prev_state)
 {
-    struct cpu *cpu = this_cpu();
-    cpu->switch_logged_at = cpu->switched_at;
-    cpu->switch_state = (uint8_t)prev_state;
-    atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
-    return profiles_time(trace_sched_switch(
+    this_cpu()->switch_state = (uint8_t)prev_state;
+    return profiles_time(trace_sched_switch_timed(
         prev->block->name, prev->tid, traced_state(prev_state), (uint16_t)thread_priority(prev),
         next->block->name, next->tid, (uint16_t)thread_priority(next), prev->block->pid, next->block->pid));
 }

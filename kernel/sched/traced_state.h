@@ -12,9 +12,9 @@
 /* Logs the end of what the thread blocked in (thread->traced): it runs again. */
 void thread_trace_resumed(struct thread *thread);
 
-/* Logs a switch that follows. Returns its time: that of the event if it is logged. This CPU logs nothing else
- * until `current` has changed: a packet that began in between would have a context that names `prev`. */
-uint64_t trace_switch(const struct thread *prev, const struct thread *next, enum thread_state prev_state);
+/* The part of trace_switch() that returns the event's time: profiles are on. */
+uint64_t trace_counted_switch(const struct thread *prev, const struct thread *next,
+                              enum thread_state prev_state);
 
 /* Counts a switch at cpu->switched_at: counters or profiles are on. */
 void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next);

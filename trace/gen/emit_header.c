@@ -113,12 +113,15 @@ static bool has_copies(const struct event *event)
     return false;
 }
 
-static void emit_block(FILE *out, const struct class *class, const struct event *event, const char *id)
+/* `timed`: the block's value is the time, also if it copies. */
+static void emit_block(FILE *out, const struct class *class, const struct event *event, const char *id,
+                       bool timed)
 {
     unsigned words = 1 + event->fixed_bytes / 8;
     emit_arrivals(out, event);
-    fprintf(out, "    return ARCH_TRACE_%sBLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ",
-            has_copies(event) ? "COPY_" : "", class->name, event->name, words, id, words);
+    fprintf(out, "    %s ARCH_TRACE_%sBLOCK(trace_%s_%s, %u, trace_header_half(%s, %u),\n       ",
+            timed ? "return" : "(void)", timed && has_copies(event) ? "COPY_" : "", class->name, event->name,
+            words, id, words);
     emit_block_part(out, event, true);
     fprintf(out, "%s", event->field_count ? "" : " \"\"");
     emit_block_part(out, event, false);
@@ -127,7 +130,7 @@ static void emit_block(FILE *out, const struct class *class, const struct event 
 
 /* The fast path stores into the ring and calls nothing, so no register must survive a call; the slow path
  * collects the fields and calls cas.c. */
-static void emit_cas(FILE *out, const struct event *event, const char *id)
+static void emit_cas(FILE *out, const struct event *event, const char *id, bool timed)
 {
     unsigned words = 1 + event->fixed_bytes / 8;
     fprintf(out, "    struct trace_slot slot;\n");
@@ -142,7 +145,8 @@ static void emit_cas(FILE *out, const struct event *event, const char *id)
         fprintf(out, "    uint64_t fixed[%u];\n", words - 1);
     for (unsigned i = 0; i < event->field_count; i++)
         emit_store(out, &event->fields[i], "fix", "fixed");
-    fprintf(out, "    return trace_log_slow(%s, %s, %u);\n", id, words > 1 ? "fixed" : "0", words);
+    fprintf(out, "    %strace_log_slow(%s, %s, %u);\n", timed ? "return " : "", id, words > 1 ? "fixed" : "0",
+            words);
 }
 
 static void emit_with_tail(FILE *out, const struct event *event, const char *id)
@@ -167,9 +171,35 @@ static void emit_with_tail(FILE *out, const struct event *event, const char *id)
                 event->fields[tail->count_field].name);
 }
 
+static void emit_function(FILE *out, const struct class *class, const struct event *event, const char *id,
+                          const char *name, const char *suffix, bool timed)
+{
+    fprintf(out, "static inline __attribute__((always_inline)) %s trace_%s_%s%s(",
+            timed ? "uint64_t" : "void", class->name, event->name, suffix);
+    emit_parameters(out, event);
+    if (event->above)
+        fprintf(out, ")\n{\n    if (!TRACE_ABOVE_ON_%s(%u, %d, %s))", upper_case(class->name), event->minor,
+                event->limit, event->above);
+    else if (event->limit >= 0)
+        fprintf(out, ")\n{\n    if (!TRACE_SAMPLE_ON_%s(%u, %d))", upper_case(class->name), event->minor,
+                event->limit);
+    else
+        fprintf(out, ")\n{\n    if (!TRACE_ON_%s())", name);
+    fprintf(out, "\n        return%s;\n", timed ? " TRACE_NOT_LOGGED" : "");
+    if (tail_field(event)) {
+        emit_with_tail(out, event, id);
+    } else {
+        fprintf(out, "#ifdef TRACE_CAS\n");
+        emit_cas(out, event, id, timed);
+        fprintf(out, "#else\n");
+        emit_block(out, class, event, id, timed);
+        fprintf(out, "#endif\n");
+    }
+    fprintf(out, "}\n");
+}
+
 static void emit_event(FILE *out, const struct class *class, const struct event *event, const char *id)
 {
-    const char *nothing = tail_field(event) ? "" : " TRACE_NOT_LOGGED";
     char name[128];
 
     fprintf(out, "\n/* %s", event->description);
@@ -181,28 +211,9 @@ static void emit_event(FILE *out, const struct class *class, const struct event 
             event->minor);
     if (!tail_field(event))
         fprintf(out, "#define TRACE_ID_%s %s\n", name, id);
-    fprintf(out, "static inline __attribute__((always_inline)) %s trace_%s_%s(",
-            tail_field(event) ? "void" : "uint64_t", class->name, event->name);
-    emit_parameters(out, event);
-    if (event->above)
-        fprintf(out, ")\n{\n    if (!TRACE_ABOVE_ON_%s(%u, %d, %s))", upper_case(class->name), event->minor,
-                event->limit, event->above);
-    else if (event->limit >= 0)
-        fprintf(out, ")\n{\n    if (!TRACE_SAMPLE_ON_%s(%u, %d))", upper_case(class->name), event->minor,
-                event->limit);
-    else
-        fprintf(out, ")\n{\n    if (!TRACE_ON_%s())", name);
-    fprintf(out, "\n        return%s;\n", nothing);
-    if (tail_field(event)) {
-        emit_with_tail(out, event, id);
-    } else {
-        fprintf(out, "#ifdef TRACE_CAS\n");
-        emit_cas(out, event, id);
-        fprintf(out, "#else\n");
-        emit_block(out, class, event, id);
-        fprintf(out, "#endif\n");
-    }
-    fprintf(out, "}\n");
+    emit_function(out, class, event, id, name, "", !tail_field(event) && !has_copies(event));
+    if (!tail_field(event) && has_copies(event)) /* the time costs such a block a register */
+        emit_function(out, class, event, id, name, "_timed", true);
 }
 
 static void emit_enums(FILE *out, const struct class *class)

@@ -30,8 +30,9 @@
  *
  * The port's macros (<port/trace_block.h>) make the text of the asm statements:
  *
- *     ARCH_TRACE_BLOCK(name, words, half, stores, inputs...)   its value: the time that it stored, 32 bits
- *     ARCH_TRACE_COPY_BLOCK                 the same, if stores copy names or far fields
+ *     ARCH_TRACE_BLOCK(name, words, half, stores, inputs...)
+ *                                           its value: the time that it stored, 32 bits; none if stores copy
+ *     ARCH_TRACE_COPY_BLOCK                 the same, whose value is the time also if stores copy
  *     TRACE_PUT_64(offset, field)           stores a field, TRACE_IN_64(field) is its input; also 32, 16, 8
  *     TRACE_PUT_NAME, TRACE_IN_NAME         a name of TRACE_NAME_BYTES, by its address
  *     TRACE_PUT_FAR_64, TRACE_IN_FAR_64     a field that finds no register on a machine with few

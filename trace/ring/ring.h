@@ -41,7 +41,8 @@ enum trace_test_point {
 #endif
 
 /* What a log function of an event of constant size returns if it logs nothing; else the event's timestamp as
- * it was stored, 32 bits, or, if the ring was full, the time at which it was discarded. */
+ * it was stored, 32 bits, or, if the ring was full, the time at which it was discarded. Of an event with
+ * names or many fields, the function with _timed at its name's end returns it. */
 #define TRACE_NOT_LOGGED UINT64_MAX
 
 /* Stores of fields; `offset`: bytes from the event's body. The types may alias and need only their natural

@@ -47,7 +47,7 @@ _Static_assert(TRACE_INDEX_SHIFT - 3 == 18, "written out in PORT_TRACE_BLOCK");
 _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
 
 /* The cell begins at 0:, the sequence at 1:, its exit is at 3:, and leads to 4:. rdx is the next index, and
- * eax the event's time, when the stores begin; neither changes. */
+ * eax the event's time, when the stores begin. */
 #define PORT_TRACE_BLOCK(name, advance, stores)                                                \
     "jmp 1f\n\t"                                                                               \
     ".pushsection .trace_text, \"ax\", @progbits\n\t"                                          \
@@ -73,7 +73,7 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
     ".long 4f - . - 4\n\t"                                                                     \
     ".popsection\n4:"
 
-#define PORT_TRACE_RESULTS [ring] "=&r"(ring), [place] "=&r"(place), "=&a"(time), "=&d"(next)
+#define PORT_TRACE_RESULTS [ring] "=&r"(ring), [place] "=&r"(place), "=&d"(next)
 #define PORT_TRACE_OPERANDS(half_value) \
     [half] "ri"(half_value), [mask] "i"(__builtin_offsetof(struct trace_info, ring_mask))
 
@@ -89,10 +89,12 @@ _Static_assert(TRACE_CELL_BYTES == 256, "written out in PORT_TRACE_CELL");
         (uint32_t) time;                                                                                \
     })
 #define ARCH_TRACE_BLOCK(name, words, half_value, stores, ...) \
-    PORT_TRACE_EVENT(name, words, half_value, stores, , ##__VA_ARGS__)
+    PORT_TRACE_EVENT(name, words, half_value, stores, PORT_TRACE_SHARED, ##__VA_ARGS__)
 #define ARCH_TRACE_COPY_BLOCK(name, words, half_value, stores, ...) \
     PORT_TRACE_EVENT(name, words, half_value, stores, PORT_TRACE_WORD, ##__VA_ARGS__)
-#define PORT_TRACE_WORD , [word] "=&r"(word)
+/* Stores that copy do so through `word`: eax, which then has no time, or a register of its own. */
+#define PORT_TRACE_SHARED , [word] "=&a"(time)
+#define PORT_TRACE_WORD   , "=&a"(time), [word] "=&r"(word)
 
 /* Copies words, one in each turn. */
 #define ARCH_TRACE_TAIL_BLOCK(id, words_from, word_count)                                                   \
