@@ -64,6 +64,8 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int pthread_cond_broadcast(pthread_cond_t *condition);
 int pthread_mutex_unlock(pthread_mutex_t *mutex);
 int ppoll(struct pollfd *files, nfds_t count, const struct timespec *limit, const sigset_t *mask);
+/* Makes the calling thread count as the main one, in a process that the vCPUs' thread has forked. */
+void icount_order_be_main(void);
 
 /* x86_64 has two versions of them. */
 static void *condition_function(const char *name)
@@ -89,13 +91,19 @@ __attribute__((constructor)) static void start(void)
     wake_up = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
+/* TLS, so the vCPUs' thread stays what it is in a process that it forks (copies.c). */
+static _Thread_local enum { UNKNOWN, MAIN, OTHER } role;
+
 static bool is_main_thread(void)
 {
-    static _Thread_local pid_t thread;
+    if (role == UNKNOWN)
+        role = syscall(SYS_gettid) == getpid() ? MAIN : OTHER;
+    return role == MAIN;
+}
 
-    if (thread == 0)
-        thread = (pid_t)syscall(SYS_gettid);
-    return thread == getpid();
+void icount_order_be_main(void)
+{
+    role = MAIN;
 }
 
 /* Returns a vCPU by number, or NULL. Caches them, because get_cpu walks a list, and each unlock calls this.

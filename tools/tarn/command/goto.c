@@ -13,27 +13,12 @@
 #include <tools/tarn/goto/verify.h>
 #include <unistd.h>
 
-#define CHECKPOINT_BYTES_DEFAULT UINT64_MAX
-
 struct options {
     char *commands[SESSION_COMMANDS_MAX];
     unsigned count;
     const char *core;
-    uint64_t checkpoint_bytes;
     bool forgets, prepares;
 };
-
-static bool set_checkpoints(void *context, const struct command_option *option, const char *value,
-                            struct fail *fail)
-{
-    struct options *options = context;
-    uint64_t mib;
-
-    if (!option_count(value, &mib, fail))
-        return false;
-    options->checkpoint_bytes = mib < UINT64_MAX >> 20 ? mib << 20 : UINT64_MAX - 1;
-    return true;
-}
 
 static bool add_command(void *context, const struct command_option *option, const char *value,
                         struct fail *fail)
@@ -50,16 +35,14 @@ static const struct command_option known[] = {
     {CALL("exec", "COMMAND", add_command, "run this command of gdb, and end; may be given several times")},
     {TEXT("core", "FILE", struct options, core,
           "write a memory dump, for `tarn pull core:FILE` and gdb, instead\nWith --exec, both is done")},
-    {CALL("checkpoints", "MIB", set_checkpoints,
-          "most memory for checkpoints (default: a quarter of the host's); 0: use and make none")},
     {FLAG("forget", struct options, forgets,
-          "end the checkpoints of this run; with an EVENT, go there afterwards")},
+          "end the copies of this run; with an EVENT, go there afterwards")},
     {FLAG("prepare", struct options, prepares,
-          "make the checkpoints of the whole run now, so that every later goto starts at one near its event"),
-     .with = "checkpoints forget"},
+          "make the copies of the whole run now, so that every later goto starts at one near its event"),
+     .with = "forget"},
     {.name = NULL}};
 
-#if __has_include(<asm/debugreg.h>) /* as goto/freezer.c */
+#if __has_include(<asm/debugreg.h>) /* only x86 has it; see tools/emulator/copies.c */
 
 /* Says whether the run is the trace's, as far as can be seen where it stands. */
 static bool is_same_run(const struct trace *trace, struct emulator *emulator, enum journey_end end)
@@ -106,7 +89,6 @@ struct visit {
     const struct recipe *recipe;
     const struct options *options;
     struct emulator emulator;
-    struct checkpoints checkpoints;
     bool has_event; /* to go to */
     unsigned begun; /* of the commands */
 };
@@ -128,15 +110,16 @@ static bool debug(struct visit *visit, uint32_t cpu, bool *wants_before, struct 
 
 static void tell_way(const struct journey *way)
 {
-    if (way->began > 0)
-        fprintf(stderr, "emulated %.2f s, from a checkpoint at %.2f s\n", way->took, way->began);
+    const struct emulator *emulator = way->emulator;
+
+    if (emulator->began > 0)
+        fprintf(stderr, "emulated %.2f s, from a copy at %.2f s of the guest's time\n", way->took,
+                (double)emulator->began / 1e9);
     else
         fprintf(stderr, "emulated %.2f s, from the start\n", way->took);
-    if (way->checkpoints->count > 0)
-        fprintf(stderr,
-                "%u checkpoints use %" PRIu64
-                " MiB until %u minutes after their last use (--forget ends them now)\n",
-                way->checkpoints->count, checkpoints_bytes(way->checkpoints) >> 20, CHECKPOINT_MINUTES);
+    fprintf(stderr,
+            "%u copies of the emulator wait until %u minutes after their last use (--forget ends them)\n",
+            emulator_count_copies(emulator), EMULATOR_MINUTES);
 }
 
 static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
@@ -145,11 +128,7 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
     const struct trace *trace = visit->trace;
     struct fail fail = {""};
 
-    struct journey way = {.emulator = &visit->emulator,
-                          .recipe = visit->recipe,
-                          .checkpoints = &visit->checkpoints,
-                          .aim = aim,
-                          .trace = trace};
+    struct journey way = {.emulator = &visit->emulator, .aim = aim, .trace = trace};
 
     *wants_before = false;
     enum journey_end end = journey(&way, &fail);
@@ -158,12 +137,8 @@ static int go(struct visit *visit, const struct aim *aim, bool *wants_before)
         return EXIT_USAGE;
     }
     if (!is_same_run(trace, &visit->emulator, end)) {
-        if (way.began == 0)
-            return EXIT_DAMAGE;
-        complain(
-            "that run began at a checkpoint: all checkpoints are ended, and the run begins at its start");
-        checkpoints_forget(&visit->checkpoints);
-        return go(visit, aim, wants_before);
+        emulator_forget(&visit->emulator);
+        return EXIT_DAMAGE;
     }
     fprintf(stderr, "event %" PRIu64 " of the trace, on CPU %u\n", aim->number, aim->stream->cpu);
     tell_way(&way);
@@ -194,10 +169,13 @@ static int run_visit(struct visit *visit, struct aim *aim)
     int status = EXIT_USAGE;
     struct fail fail;
 
-    if (emulator_open(&visit->emulator, &fail))
-        status = go_all(visit, aim);
-    else
+    if (!emulator_open(&visit->emulator, visit->recipe, &fail)) {
         complain("%s", fail.text);
+    } else {
+        if (visit->options->forgets)
+            emulator_forget(&visit->emulator);
+        status = visit->has_event ? go_all(visit, aim) : EXIT_OK;
+    }
     emulator_close(&visit->emulator);
     return status;
 }
@@ -220,21 +198,6 @@ static bool read_recipe(struct recipe *recipe, const struct trace *trace, struct
     }
 }
 
-/* Finds the checkpoints that there are, or ends them. */
-static void take_checkpoint_options(struct visit *visit)
-{
-    const struct options *options = visit->options;
-    uint64_t most = options->checkpoint_bytes;
-    struct fail why;
-
-    if (most == CHECKPOINT_BYTES_DEFAULT)
-        most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
-    if (!checkpoints_open(&visit->checkpoints, visit->recipe, most, &why))
-        complain("no checkpoint is used: %s", why.text);
-    if (options->forgets)
-        checkpoints_forget(&visit->checkpoints);
-}
-
 /* Events that `tarn trace` in gdb prints have the times of `tarn list`. */
 static void tell_start(const struct trace *trace)
 {
@@ -246,7 +209,7 @@ static void tell_start(const struct trace *trace)
 
 static int run_goto(int argc, char **argv)
 {
-    struct options options = {.checkpoint_bytes = CHECKPOINT_BYTES_DEFAULT};
+    struct options options = {0};
     struct visit visit = {.options = &options};
     struct recipe recipe = {0};
     struct trace trace;
@@ -270,8 +233,7 @@ static int run_goto(int argc, char **argv)
         (!visit.has_event ||
          (recipe_check(&recipe, &fail) &&
           (options.prepares ? aim_last(&aim, &trace, &fail) : aim_find(&aim, &trace, event, &fail))))) {
-        take_checkpoint_options(&visit);
-        status = visit.has_event ? run_visit(&visit, &aim) : EXIT_OK;
+        status = run_visit(&visit, &aim);
     } else {
         complain("%s", fail.text);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/aim.c - finds an event of a trace by its number or by a time; see aim.h. */
+#include <stdlib.h>
 #include <string.h>
 #include <tools/tarn/goto/aim.h>
 #include <tools/tarn/options.h>
@@ -12,6 +13,12 @@ static bool is_number(const char *text)
     return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
+/* The clock's frequency is measured, so this is not exact. */
+static uint64_t guest_ns(const struct trace *trace, uint64_t ticks)
+{
+    return (uint64_t)(1e9 * (double)ticks / (double)trace->schema.clock_freq);
+}
+
 static void take_aim(struct aim *aim, const struct cursor *cursor, uint64_t number)
 {
     const struct packet *packet = &cursor->packet;
@@ -20,7 +27,7 @@ static void take_aim(struct aim *aim, const struct cursor *cursor, uint64_t numb
         .stream = cursor->stream,
         .number = number,
         .tid = cursor_running(cursor)->tid,
-        .end = cursor->trace->end,
+        .ns = guest_ns(cursor->trace, cursor->ticks),
         .packet_at = packet->offset,
         .packet = packet->header.packet_seq_num,
         .buffer_bytes = packet->packet_bytes,
@@ -108,4 +115,28 @@ bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail)
 bool aim_last(struct aim *aim, const struct trace *trace, struct fail *fail)
 {
     return aim_latest(aim, trace, UINT64_MAX, NULL) || fail_set(fail, "the trace has no events");
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+
+    return (one > other) - (one < other);
+}
+
+/* By packets of all streams in turn: rings that have wrapped contain different times. */
+void aim_parts(const struct trace *trace, uint64_t times[AIM_COPIES])
+{
+    struct packet_buffer buffer = {0};
+    struct packet packet;
+
+    for (unsigned i = 0; i < AIM_COPIES; i++) {
+        const struct stream *stream = &trace->streams[i % trace->stream_count];
+        uint64_t at = stream_resync(trace, stream, stream->size / AIM_COPIES * i);
+        bool is_read =
+            at < stream->size && !anomaly_is_fatal(stream_packet(trace, stream, at, &buffer, &packet));
+        times[i] = is_read ? guest_ns(trace, packet.header.timestamp_begin) : 0;
+    }
+    free(buffer.bytes);
+    qsort(times, AIM_COPIES, sizeof(times[0]), compare_times);
 }

@@ -9,7 +9,7 @@ struct aim {
     const struct stream *stream;
     uint64_t number;    /* of the event, as `tarn list --numbers` shows it */
     uint32_t tid;       /* of the thread that logged it */
-    uint64_t end;       /* of the trace: ticks */
+    uint64_t ns;        /* its time since the machine's start */
     uint64_t packet_at; /* offset of its packet in the stream's file */
     uint64_t packet;    /* its packet's number */
     uint64_t buffer_bytes;
@@ -26,6 +26,9 @@ static inline uint64_t aim_words(const struct aim *aim)
 }
 /* Moves to the previous event of the same thread. */
 bool aim_before(struct aim *aim, const struct trace *trace, struct fail *fail);
+#define AIM_COPIES 16u /* copies of the emulator that the journeys in a run make, at most */
+/* Returns guest times, in order, that part the trace's events about equally: ns since the machine's start. */
+void aim_parts(const struct trace *trace, uint64_t times[AIM_COPIES]);
 bool aim_last(struct aim *aim, const struct trace *trace, struct fail *fail);
 
 #endif

@@ -108,7 +108,7 @@ void child_forget(pid_t pid)
         close(atomic_exchange(&child->fd, 0));
 }
 
-void child_end_with(pid_t parent)
+static void end_with(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -132,14 +132,14 @@ pid_t child_start(char *const *words, int output, int ending)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* gdb may abort if it and its target end at the same time */
-    child_end_with(parent);
+    end_with(parent);
     if (output >= 0) {
         setpgid(0, 0); /* it gets no Ctrl-C from the terminal */
         dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
         dup2(output, STDOUT_FILENO);
         dup2(output, STDERR_FILENO);
         close_range(STDERR_FILENO + 1, UINT_MAX,
-                    CLOSE_RANGE_CLOEXEC); /* otherwise checkpoints would keep them open */
+                    CLOSE_RANGE_CLOEXEC); /* otherwise copies would keep them open */
     }
     execvp(words[0], words);
     _exit(CHILD_NOT_STARTED);

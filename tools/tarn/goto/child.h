@@ -20,8 +20,6 @@ bool child_is_interrupted(void);
  * terminal. ENDING: the signal passed on to it when tarn gets one; a second time it is SIGKILL. Returns -1 if
  * it cannot be started. It blocks no signals, and is killed when the thread that started it ends. */
 pid_t child_start(char *const *words, int output, int ending);
-/* In a child that was forked in another way, first: it is killed when PARENT, which forked it, ends. */
-void child_end_with(pid_t parent);
 #define CHILD_NOT_STARTED 127 /* exit status if the program does not exist */
 /* Waits. Returns its exit status, or -1 if a signal ended it. */
 int child_wait(pid_t pid);

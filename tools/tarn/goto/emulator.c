@@ -1,29 +1,74 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tools/tarn/goto/emulator.c - starts and ends the emulator of a recipe; see emulator.h. */
+/* tools/tarn/goto/emulator.c - starts, continues and ends the emulator of a recipe; see emulator.h. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <tools/tarn/goto/child.h>
-#include <tools/tarn/goto/clone.h>
 #include <tools/tarn/goto/emulator.h>
 #include <tools/tarn/goto/guest_memory.h>
-#include <tools/tarn/goto/tracee.h>
+#include <tools/tarn/goto/session.h>
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
 
-#define START_SECONDS 60.0
-#define WORDS_MORE    10u
+#define LOOK_MS      100  /* between checks whether it works */
+#define IDLE_LOOKS   200u /* consecutive checks without work: it has no timer and waits forever */
+#define WORK_SECONDS 1e-3 /* less CPU time is no work */
+#define WORDS_MORE   10u
 
-bool emulator_open(struct emulator *emulator, struct fail *fail)
+/* ---- the recipe's directory ---- */
+
+static uint64_t hash_word(uint64_t hash, const char *word)
+{
+    do
+        hash = (hash ^ (uint8_t)*word) * 0x100000001b3;
+    while (*word++);
+    return hash;
+}
+
+/* FNV-1a. */
+static uint64_t hash_recipe(const struct recipe *recipe)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+
+    hash = hash_word(hash_word(hash_word(hash, recipe->kernel.sha256), recipe->archive.sha256),
+                     recipe->library.sha256);
+    hash = hash_word(hash, recipe->emulator);
+    for (size_t i = 0; i < recipe->command_count; i++)
+        hash = hash_word(hash, recipe->command[i]);
+    return hash;
+}
+
+static bool open_copies(struct emulator *emulator, const char *parent, struct fail *fail)
+{
+    struct stat about;
+
+    if (snprintf(emulator->copies, sizeof(emulator->copies), "%s/tarn-%u-%016" PRIx64, parent,
+                 (unsigned)getuid(), hash_recipe(emulator->recipe)) >= (int)sizeof(emulator->copies)) {
+        emulator->copies[0] = '\0';
+        return fail_set(fail, "TMPDIR is too long for the path of a socket: %.200s", parent);
+    }
+    if (mkdir(emulator->copies, 0700) != 0 && errno != EEXIST)
+        return fail_set(fail, "cannot make a directory in %s: %s", parent, strerror(errno));
+    if (lstat(emulator->copies, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != getuid())
+        return fail_set(fail, "%s is in the way: it is not a directory of this user", emulator->copies);
+    return true;
+}
+
+bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struct fail *fail)
 {
     const char *parent = getenv("TMPDIR");
 
-    *emulator = (struct emulator){.client = {.fd = -1}};
+    *emulator = (struct emulator){.recipe = recipe, .connection = -1, .client = {.fd = -1}};
     if (parent == NULL || *parent == '\0')
         parent = "/tmp";
     child_catch_signals();
@@ -39,19 +84,74 @@ bool emulator_open(struct emulator *emulator, struct fail *fail)
     snprintf(emulator->socket_path, sizeof(emulator->socket_path), "%s/gdb", emulator->directory);
     snprintf(emulator->log_path, sizeof(emulator->log_path), "%s/log", emulator->directory);
     snprintf(emulator->wish_path, sizeof(emulator->wish_path), "%s/wish", emulator->directory);
-    return true;
+    return open_copies(emulator, parent, fail);
 }
 
-/* The recipe's command, with a gdb server and without consoles. */
-static char **make_command(const struct recipe *recipe, const struct emulator *emulator, struct arena *arena)
+/* ---- copies ---- */
+
+static void name_copy(const struct emulator *emulator, uint64_t clock, char path[EMULATOR_PATH_MAX])
+{
+    snprintf(path, EMULATOR_PATH_MAX, "%s/%013" PRIx64, emulator->copies, clock);
+}
+
+/* Calls VISIT with the guest time of each copy. */
+static void for_copies(const struct emulator *emulator, void (*visit)(void *context, uint64_t clock),
+                       void *context)
+{
+    DIR *copies = opendir(emulator->copies);
+    struct dirent *entry;
+
+    while (copies != NULL && (entry = readdir(copies)) != NULL)
+        if (entry->d_name[0] != '.')
+            visit(context, strtoull(entry->d_name, NULL, 16));
+    if (copies != NULL)
+        closedir(copies);
+}
+
+struct choice {
+    uint64_t before, clock;
+    bool found;
+};
+
+static void choose_last(void *context, uint64_t clock)
+{
+    struct choice *choice = context;
+
+    if (clock < choice->before && (!choice->found || clock > choice->clock))
+        choice->found = true, choice->clock = clock;
+}
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    memcpy(address.sun_path, path, strlen(path));
+    if (connection < 0 || connect(connection, (struct sockaddr *)&address, sizeof(address)) == 0)
+        return connection;
+    close(connection);
+    return -1;
+}
+
+/* ---- the first copy ---- */
+
+/* The recipe's command without consoles, with the library. NULL: it cannot be found. */
+static char **make_command(const struct recipe *recipe, struct arena *arena, struct fail *fail)
 {
     char **words = arena_alloc(arena, (recipe->command_count + WORDS_MORE) * sizeof(char *)), **to = words;
-    char server[EMULATOR_PATH_MAX + 40];
+    char library[PATH_MAX], preload[2 * PATH_MAX + 40];
+    static const char variable[] = "LD_PRELOAD=";
 
-    for (size_t i = 0; i < recipe->command_count; i++)
-        *to++ = (char *)recipe->command[i];
-    snprintf(server, sizeof(server), "unix:%s,server=on,wait=off", emulator->socket_path);
-    *to++ = "-S", *to++ = "-gdb", *to++ = arena_string(arena, server, strlen(server));
+    if (!session_find("build/host/copies.so", library, fail))
+        return NULL;
+    for (size_t i = 0; i < recipe->command_count; i++) {
+        const char *word = recipe->command[i];
+        if (strncmp(word, variable, strlen(variable)) == 0) {
+            snprintf(preload, sizeof(preload), "%s%s:%s", variable, library, word + strlen(variable));
+            word = arena_string(arena, preload, strlen(preload));
+        }
+        *to++ = (char *)word;
+    }
     *to++ = "-display", *to++ = "none", *to++ = "-serial", *to++ = "null";
     return words;
 }
@@ -70,94 +170,130 @@ static bool fail_start(const struct emulator *emulator, struct fail *fail)
     return fail_set(fail, "the emulator does not start: %s", line[0] ? line : "it printed nothing");
 }
 
-static bool has_ended(struct emulator *emulator)
+/* The emulator ends when it has made the copy. */
+static bool make_first(struct emulator *emulator, struct fail *fail)
 {
-    if (emulator->pid > 0 && child_has_ended(emulator->pid))
-        emulator->pid = 0;
-    return emulator->pid == 0;
+    struct arena arena = {NULL};
+    char path[EMULATOR_PATH_MAX];
+    char **words = make_command(emulator->recipe, &arena, fail);
+    int log = words == NULL ? -1 : open(emulator->log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    name_copy(emulator, 0, path);
+    setenv("TARN_GOTO", path, 1);
+    pid_t pid = log >= 0 ? child_start(words, log, SIGKILL) : -1;
+    unsetenv("TARN_GOTO");
+    if (log >= 0)
+        close(log);
+    if (words != NULL && pid < 0)
+        fail_set(fail, "cannot start the emulator: %s", strerror(errno));
+    arena_free(&arena);
+    return pid > 0 && (child_wait(pid) == 0 || fail_start(emulator, fail));
 }
 
-/* Waits until its gdb server accepts the connection: the socket exists a moment before QEMU listens. */
-static bool connect_server(struct emulator *emulator, struct fail *fail)
-{
-    double until = now_seconds() + START_SECONDS;
+/* ---- a runner ---- */
 
-    while (!gdb_client_open(&emulator->client, emulator->socket_path, fail)) {
-        gdb_client_close(&emulator->client);
-        if (has_ended(emulator))
-            return fail_start(emulator, fail);
-        if (now_seconds() > until)
-            return fail_set(fail, "the emulator has not started within %.0f s", START_SECONDS);
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+static bool send_command(struct emulator *emulator, enum copies_request what, uint64_t place, uint64_t until,
+                         const char *path)
+{
+    struct copies_command command = {.what = what, .place = place, .until = until};
+
+    snprintf(command.path, sizeof(command.path), "%s", path);
+    return send(emulator->connection, &command, sizeof(command), MSG_NOSIGNAL) == sizeof(command);
+}
+
+/* Waits for a reply. */
+static enum emulator_got receive(struct emulator *emulator, struct copies_reply_packet *packet,
+                                 struct fail *fail)
+{
+    struct pollfd wait = {.fd = emulator->connection, .events = POLLIN};
+    double worked = emulator_seconds(emulator);
+    unsigned looks = 0;
+
+    while (poll(&wait, 1, LOOK_MS) <= 0) {
+        double seconds = emulator_seconds(emulator);
+        if (child_is_interrupted())
+            return EMULATOR_FAILED;
+        if (seconds > worked + WORK_SECONDS)
+            worked = seconds, looks = 0;
+        else if (++looks > IDLE_LOOKS)
+            return EMULATOR_IDLE;
     }
-    return true;
+    if (recv(emulator->connection, packet, sizeof(*packet), 0) != sizeof(*packet)) {
+        fail_set(fail, "a signal ended the emulator");
+        return EMULATOR_FAILED;
+    }
+    emulator->clock = packet->clock;
+    return packet->what == COPIES_STORED    ? EMULATOR_STORED
+           : packet->what == COPIES_STOPPED ? EMULATOR_TIME
+                                            : EMULATOR_ENDED;
 }
 
-/* The guest's memory is one mapping of the emulator, which contains nothing else. */
-static bool find_memory(struct emulator *emulator, struct fail *fail)
+/* Tries the copy of a guest time. */
+static bool start_at(struct emulator *emulator, uint64_t clock, struct fail *fail)
 {
-    char *said = gdb_client_monitor(&emulator->client, "gpa2hva 0", START_SECONDS, fail), line[400];
-    const char *at = said != NULL ? strstr(said, " is 0x") : NULL;
-    uint64_t base = at != NULL ? strtoull(at + strlen(" is "), NULL, 16) : 0, from, to;
+    struct copies_reply_packet hello;
+    char path[EMULATOR_PATH_MAX];
 
-    free(said);
-    FILE *maps = process_file(emulator->pid, "maps", "re");
-    emulator->bytes = 0;
-    while (base != 0 && maps != NULL && fgets(line, sizeof(line), maps) != NULL)
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 && from <= base && base < to)
-            emulator->base = base, emulator->bytes = to - base;
-    if (maps != NULL)
-        fclose(maps);
-    return emulator->bytes > 0 || fail_set(fail, "cannot find the guest's memory in the emulator");
-}
-
-static bool open_memory(struct emulator *emulator, struct fail *fail)
-{
-    emulator->memory = guest_memory_open(emulator->pid, emulator->base, emulator->bytes, fail);
+    name_copy(emulator, clock, path);
+    emulator->connection = connect_to(path);
+    if (emulator->connection < 0 || receive(emulator, &hello, fail) != EMULATOR_TIME)
+        return fail_set(fail, "%s has ended", path);
+    emulator->pid = (pid_t)hello.pid;
+    emulator->began = hello.clock;
+    if (!child_adopt(emulator->pid, SIGKILL))
+        return fail_set(fail, "the emulator's copy cannot be kept: %s", strerror(errno));
+    emulator->memory = guest_memory_open(emulator->pid, hello.base, hello.bytes, fail);
     return emulator->memory != NULL;
 }
 
-bool emulator_start(struct emulator *emulator, const struct recipe *recipe, struct fail *fail)
+bool emulator_start(struct emulator *emulator, uint64_t before, struct fail *fail)
 {
-    struct arena arena = {NULL};
+    char path[EMULATOR_PATH_MAX];
 
-    emulator_stop(emulator);
-    unlink(emulator->socket_path);
-    int log = open(emulator->log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (log >= 0)
-        emulator->pid = child_start(make_command(recipe, emulator, &arena), log, SIGKILL);
-    bool is_started = log >= 0 && emulator->pid > 0;
-    if (!is_started)
-        fail_set(fail, "cannot start the emulator: %s", strerror(errno));
-    if (log >= 0)
-        close(log);
-    arena_free(&arena);
-    if (!is_started) {
-        emulator->pid = 0;
-        return false;
+    for (bool is_first = false;;) {
+        struct choice choice = {.before = before};
+        emulator_stop(emulator);
+        for_copies(emulator, choose_last, &choice);
+        if (!choice.found && (is_first || !make_first(emulator, fail)))
+            return false;
+        is_first |= !choice.found;
+        if (start_at(emulator, choice.found ? choice.clock : 0, fail))
+            return true;
+        if (child_is_interrupted() || is_first)
+            return false;
+        name_copy(emulator, choice.clock, path); /* it has been killed */
+        unlink(path);
     }
-    return connect_server(emulator, fail) && find_memory(emulator, fail) && open_memory(emulator, fail);
 }
 
-bool emulator_start_at(struct emulator *emulator, const struct checkpoint *checkpoint,
-                       struct freezer *freezer, struct fail *fail)
+enum emulator_got emulator_go(struct emulator *emulator, uint64_t place, uint64_t until, struct fail *fail)
 {
-    int connection;
+    struct copies_reply_packet packet;
 
-    emulator_stop(emulator);
-    if (!checkpoint_visit(checkpoint, freezer, fail))
-        return false;
-    emulator->pid = freezer->pid;
-    emulator->seconds = checkpoint->seconds;
-    emulator->base = checkpoint->base, emulator->bytes = checkpoint->bytes;
-    if (!child_adopt(emulator->pid, SIGKILL)) {
-        tracee_end(emulator->pid);
-        emulator->pid = 0;
-        return fail_set(fail, "the emulator's copy cannot be kept: %s", strerror(errno));
-    }
-    bool ok = clone_reconnect(freezer, emulator->socket_path, &connection, fail);
-    emulator->client = (struct gdb_client){.fd = connection}; /* acknowledgements are off, as before */
-    return ok && open_memory(emulator, fail);
+    if (send_command(emulator, COPIES_GO, place, until, ""))
+        return receive(emulator, &packet, fail);
+    fail_set(fail, "a signal ended the emulator");
+    return EMULATOR_FAILED;
+}
+
+bool emulator_copy(struct emulator *emulator, struct fail *fail)
+{
+    struct copies_reply_packet packet;
+    char path[EMULATOR_PATH_MAX];
+
+    name_copy(emulator, emulator->clock, path);
+    return send_command(emulator, COPIES_COPY, 0, 0, path) &&
+           receive(emulator, &packet, fail) == EMULATOR_TIME;
+}
+
+bool emulator_connect(struct emulator *emulator, struct fail *fail)
+{
+    struct copies_reply_packet packet;
+
+    unlink(emulator->socket_path);
+    return send_command(emulator, COPIES_GDB, 0, 0, emulator->socket_path) &&
+           receive(emulator, &packet, fail) == EMULATOR_TIME &&
+           gdb_client_open(&emulator->client, emulator->socket_path, fail);
 }
 
 uint64_t emulator_word(const struct emulator *emulator, uint64_t place)
@@ -171,21 +307,61 @@ uint64_t emulator_word(const struct emulator *emulator, uint64_t place)
 
 double emulator_seconds(const struct emulator *emulator)
 {
-    return emulator->seconds + process_seconds(emulator->pid);
+    struct timespec used = {0};
+    clockid_t clock;
+
+    if (emulator->pid > 0 && clock_getcpuclockid(emulator->pid, &clock) == 0)
+        clock_gettime(clock, &used);
+    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
+/* ---- the end ---- */
+
+/* The runner ends with its connection. */
 void emulator_stop(struct emulator *emulator)
 {
     if (emulator->memory != NULL)
         emulator->memory->class->close(emulator->memory);
     emulator->memory = NULL;
     gdb_client_close(&emulator->client);
-    if (emulator->pid > 0 && emulator->kept > 0)
-        tracee_end(emulator->pid); /* the process does not end before that thread */
+    if (emulator->connection >= 0)
+        close(emulator->connection);
+    emulator->connection = -1;
     if (emulator->pid > 0)
         child_end(emulator->pid);
-    emulator->pid = emulator->kept = 0;
-    emulator->seconds = 0;
+    emulator->pid = 0;
+}
+
+static void end_copy(void *context, uint64_t clock)
+{
+    struct emulator *emulator = context;
+    char path[EMULATOR_PATH_MAX];
+    struct fail ignored;
+
+    name_copy(emulator, clock, path);
+    if (start_at(emulator, clock, &ignored))
+        send_command(emulator, COPIES_END, 0, 0, "");
+    unlink(path);
+    emulator_stop(emulator);
+}
+
+void emulator_forget(struct emulator *emulator)
+{
+    for_copies(emulator, end_copy, emulator);
+}
+
+static void count_copy(void *context, uint64_t clock)
+{
+    (void)clock;
+    ++*(unsigned *)context;
+}
+
+unsigned emulator_count_copies(const struct emulator *emulator)
+{
+    unsigned count = 0;
+
+    for_copies(emulator, count_copy, &count);
+    return count;
 }
 
 void emulator_close(struct emulator *emulator)
@@ -196,4 +372,6 @@ void emulator_close(struct emulator *emulator)
     unlink(emulator->wish_path);
     if (emulator->directory[0] != '\0')
         rmdir(emulator->directory);
+    if (emulator->copies[0] != '\0')
+        rmdir(emulator->copies); /* if it has no copies */
 }

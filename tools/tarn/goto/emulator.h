@@ -1,42 +1,67 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tools/tarn/goto/emulator.h - the guest of a recipe with a gdb server, from its start or from a checkpoint.
+ * tools/tarn/goto/emulator.h - the guest of a recipe, from its start or from a copy of its emulator.
+ *
+ * A library in the emulator (tools/emulator/copies.c) lets it make copies of itself during the run, which
+ * changes nothing for the guest. A copy waits at a socket in the recipe's directory, in TMPDIR; the socket's
+ * name is the guest's time. tarn connects to the last one before an event, and gets a runner: a process that
+ * continues the run, stops at stores to the guest's memory, and ends when tarn does. Copies outlive tarn:
+ * they end half an hour after their last use, or when their socket is deleted.
  */
 #ifndef TARN_GOTO_EMULATOR_H
 #define TARN_GOTO_EMULATOR_H
 
+#include <sys/types.h>
 #include <tools/tarn/command/recipe.h>
-#include <tools/tarn/goto/checkpoint.h>
+#include <tools/tarn/goto/copies.h>
 #include <tools/tarn/source/gdb_client.h>
 #include <tools/tarn/source/memory.h>
 
-#define EMULATOR_PATH_MAX 108u /* size of a socket's path, with its NUL */
+#define EMULATOR_MINUTES  30u /* see tools/emulator/copies.c */
+#define EMULATOR_PATH_MAX COPIES_PATH_MAX
+#define EMULATOR_NO_PLACE UINT64_MAX
 
 struct emulator {
+    const struct recipe *recipe;
     char directory[EMULATOR_PATH_MAX - sizeof("/wish") + 1]; /* of the files below; removed at the end */
     char socket_path[EMULATOR_PATH_MAX], log_path[EMULATOR_PATH_MAX];
     char wish_path[EMULATOR_PATH_MAX]; /* file that gdb creates to go to another event (tools/gdb/tarn.py) */
-    pid_t pid;                         /* 0: it does not run */
-    pid_t kept;                        /* a thread of it that tarn still traces; 0: none */
-    double seconds;                    /* CPU time that it had used when it was copied */
+    char copies[EMULATOR_PATH_MAX - 17]; /* directory of the copies' sockets */
+    pid_t pid;                           /* the runner; 0: there is none */
+    int connection;                      /* to it; -1: none */
+    uint64_t began, clock;               /* guest time where the runner began, and where it stopped; ns */
     struct gdb_client client;
-    uint64_t base, bytes; /* the guest's memory in the emulator */
-    struct memory *memory;
+    struct memory *memory; /* the guest's */
 };
 
-/* Creates a directory for its files. Close it in either case. */
-bool emulator_open(struct emulator *emulator, struct fail *fail);
-/* Starts it, stopped before its first instruction. Ends an earlier one. */
-bool emulator_start(struct emulator *emulator, const struct recipe *recipe, struct fail *fail);
-/* Starts one from a checkpoint; FREEZER gets its threads, all stopped. Ends an earlier one. */
-bool emulator_start_at(struct emulator *emulator, const struct checkpoint *checkpoint,
-                       struct freezer *freezer, struct fail *fail);
+enum emulator_got {
+    EMULATOR_TIME,   /* it has stopped at the time */
+    EMULATOR_STORED, /* it has stopped right after a store that changed the word */
+    EMULATOR_ENDED,  /* the guest has ended; its memory is readable */
+    EMULATOR_IDLE,   /* the guest waits for ever */
+    EMULATOR_FAILED, /* FAIL */
+};
+
+/* Creates the directories. Close it in either case. */
+bool emulator_open(struct emulator *emulator, const struct recipe *recipe, struct fail *fail);
+/* Makes a stopped runner from the last copy before a guest time, instead of an earlier one. */
+bool emulator_start(struct emulator *emulator, uint64_t before, struct fail *fail);
+/* Continues the run until a store changes the 8 bytes at PLACE, an offset in the guest's memory, or until a
+ * guest time. */
+enum emulator_got emulator_go(struct emulator *emulator, uint64_t place, uint64_t until, struct fail *fail);
+/* Makes a copy where the runner has stopped at a time. */
+bool emulator_copy(struct emulator *emulator, struct fail *fail);
+/* Stops the machine at the end of QEMU's translation block, at the next branch, and connects to gdb's server.
+ * The runner has stopped at a store. */
+bool emulator_connect(struct emulator *emulator, struct fail *fail);
 /* Returns the 8 bytes at an offset in the guest's memory, as they are there. 0 if they cannot be read: the
  * emulator has ended. */
 uint64_t emulator_word(const struct emulator *emulator, uint64_t place);
-/* Returns the CPU time that it has used since the start of the run. */
+/* Returns the CPU time that the runner has used. */
 double emulator_seconds(const struct emulator *emulator);
-/* Ends it, and closes its memory. */
+unsigned emulator_count_copies(const struct emulator *emulator);
+/* Ends the copies. */
+void emulator_forget(struct emulator *emulator);
 void emulator_stop(struct emulator *emulator);
 void emulator_close(struct emulator *emulator);
 

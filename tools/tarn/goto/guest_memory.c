@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * tools/tarn/goto/guest_memory.c - reads a guest's memory in its emulator; see guest_memory.h.
- *
- * The memory is private to the emulator. If it were a shared file, the emulator could not be copied
- * (clone.h).
- */
+/* tools/tarn/goto/guest_memory.c - reads a guest's memory in its emulator; see guest_memory.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

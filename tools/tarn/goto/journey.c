@@ -1,57 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/journey.c - runs a guest again up to an event; see journey.h. */
 #include <endian.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
 #include <tools/tarn/goto/child.h>
-#include <tools/tarn/goto/freezer.h>
-#include <tools/tarn/goto/guest_memory.h>
 #include <tools/tarn/goto/journey.h>
 #include <tools/tarn/goto/places.h>
 #include <tools/tarn/goto/step.h>
-#include <tools/tarn/goto/tracee.h>
 #include <tools/tarn/goto/verify.h>
-#include <tools/tarn/source/source.h>
 #include <trace/format/store.h>
 
-#define BOOT_SECONDS      300.0
-#define STOP_SECONDS      60.0
-#define LOOK_MICROSECONDS 100000 /* between checks whether a checkpoint is due */
-#define IDLE_LOOKS        600u   /* consecutive checks without work: it has no timer and waits forever */
-#define WORK_SECONDS      1e-3   /* less CPU time is no work */
+#define FIRST_LOOK  20000000ull   /* guest time: nanoseconds */
+#define LATE_NS     10000000ull   /* later than this after the event, it is another run */
+#define INEXACT(ns) ((ns) / 1000) /* error of a guest time that the trace tells */
+
+static enum journey_end journey_end_of(enum emulator_got got)
+{
+    return got == EMULATOR_FAILED ? JOURNEY_FAILED : JOURNEY_MISSED;
+}
 
 /* ---- where the rings are ---- */
 
-/* Runs the guest until its rings can be found. It is stopped during each search, which does not change the
- * run. To limit searches to a third of the time, it then runs twice as long. */
-static enum journey_end scout(struct journey *journey, struct freezer *freezer, struct places *places,
-                              struct fail *fail)
+static bool find_places(const struct journey *journey, struct places *places)
+{
+    return places_find(places, journey->emulator->memory, journey->emulator->recipe, journey->aim);
+}
+
+static bool start_before_event(struct journey *journey, struct fail *fail)
+{
+    uint64_t ns = journey->aim->ns;
+
+    return emulator_start(journey->emulator, ns - INEXACT(ns) + 1, fail);
+}
+
+/* Starts before the event, and finds its words: there, or where the rings exist already. They have the same
+ * addresses in each run. Each search may take long, so the time between two doubles. */
+static enum journey_end start(struct journey *journey, struct places *places, struct fail *fail)
 {
     struct emulator *emulator = journey->emulator;
-    double until = now_seconds() + BOOT_SECONDS, next = 0;
-    enum freezer_got got;
+    uint64_t pause = FIRST_LOOK;
 
-    fail_set(fail, "the run does not make a trace");
-    do {
-        freezer_resume(freezer);
-        got = freezer_wait(freezer, fail);
-        double begin = now_seconds();
-        if (got == FREEZER_FAILED || begin > until || child_is_interrupted())
+    if (!start_before_event(journey, fail))
+        return JOURNEY_FAILED;
+    if (find_places(journey, places))
+        return JOURNEY_THERE;
+    if (!emulator_start(emulator, UINT64_MAX, fail))
+        return JOURNEY_FAILED;
+    while (!find_places(journey, places)) {
+        enum emulator_got got = emulator_go(emulator, EMULATOR_NO_PLACE, emulator->clock + pause, fail);
+        if (got != EMULATOR_TIME && !(got == EMULATOR_ENDED && find_places(journey, places))) {
+            fail_set(fail, "the run does not make a trace");
             return JOURNEY_FAILED;
-        if (got != FREEZER_ENDED && begin < next)
-            continue;
-        if (got != FREEZER_ENDED)
-            freezer_stop(freezer);
-        if (places_find(places, emulator->memory, journey->recipe, journey->aim))
-            break;
-        next = now_seconds() + 2 * (now_seconds() - begin);
-    } while (got != FREEZER_ENDED);
-    if (got == FREEZER_ENDED)
-        emulator->pid = emulator->kept = freezer_hold(freezer);
-    return places->event == 0 ? JOURNEY_FAILED : got == FREEZER_ENDED ? JOURNEY_MISSED : JOURNEY_THERE;
+        }
+        pause *= 2;
+    }
+    return start_before_event(journey, fail) ? JOURNEY_THERE : JOURNEY_FAILED;
 }
 
 /* ---- up to the reservation ---- */
@@ -69,66 +71,9 @@ static bool has_rings(const struct journey *journey, const struct places *places
     return word_at(journey, places->store) == TRACE_STORE_MAGIC;
 }
 
-/* False: none is due. Otherwise all threads are stopped, and watch nothing: a copy would inherit it. */
-static bool leave_checkpoint(struct journey *journey, struct freezer *freezer, const struct places *places)
-{
-    struct fail ignored;
-    struct emulator *emulator = journey->emulator;
-    struct checkpoint here = {.seconds = emulator_seconds(emulator),
-                              .base = emulator->base,
-                              .bytes = emulator->bytes,
-                              .cpus = places->cpus};
-
-    if (places->cpus == 0 || !checkpoints_are_due(journey->checkpoints, here.seconds))
-        return false;
-    freezer_stop(freezer);
-    freezer_watch(freezer, 0, &ignored);
-    for (unsigned cpu = 0; cpu < places->cpus; cpu++)
-        here.index[cpu] = word_at(journey, places->indexes[cpu]);
-    if (has_rings(journey, places) && !freezer_is_ending(freezer))
-        checkpoints_add(journey->checkpoints, freezer, &here);
-    return true;
-}
-
 static bool is_past(const struct journey *journey, const struct places *places)
 {
-    return checkpoint_passed(word_at(journey, places->index), aim_words(journey->aim));
-}
-
-/* Whether it is later than the whole trace. A new packet sets its CPU's time limit, and idle CPUs begin
- * packets, too. By then a different run would have passed the event, or it waits forever. */
-static bool is_too_late(const struct journey *journey, const struct places *places)
-{
-    uint64_t latest = trace_time_limit(trace_time_limit(journey->aim->end) + 1);
-
-    if (!has_rings(journey, places))
-        return false;
-    for (unsigned cpu = 0; cpu < places->cpus; cpu++)
-        if (word_at(journey, places->indexes[cpu] - TRACE_CONTROL_AT(index) + TRACE_CONTROL_AT(time_limit)) >
-            latest)
-            return true;
-    return false;
-}
-
-/* Whether the emulator has been idle for so long that it must wait forever. */
-static bool is_idle(struct journey *journey)
-{
-    double seconds = emulator_seconds(journey->emulator);
-
-    if (seconds > journey->worked + WORK_SECONDS) {
-        journey->worked = seconds;
-        journey->idle = 0;
-    }
-    return ++journey->idle > IDLE_LOOKS;
-}
-
-/* Stops the emulator for good; its memory stays readable. */
-static enum journey_end give_up(struct emulator *emulator, struct freezer *freezer)
-{
-    freezer_stop(freezer);
-    kill(emulator->pid, SIGSTOP);
-    emulator->kept = freezer_hold(freezer);
-    return JOURNEY_MISSED;
+    return places_passed(word_at(journey, places->index), aim_words(journey->aim));
 }
 
 /* Returns what to watch now: the trace store, until the rings exist; the number of the packet in the event's
@@ -142,73 +87,30 @@ static uint64_t choose_watch(const struct journey *journey, const struct places 
     return places->index;
 }
 
-static bool watch_next(const struct journey *journey, struct freezer *freezer, const struct places *places,
-                       uint64_t *watched, bool is_new, struct fail *fail)
+/* Runs until the event's words are reserved, and makes copies on the way. */
+static enum journey_end run(struct journey *journey, const struct places *places, struct fail *fail)
 {
-    uint64_t next = choose_watch(journey, places, *watched);
+    const uint64_t ns = journey->aim->ns, latest = ns + INEXACT(ns) + LATE_NS;
+    uint64_t watched = places->is_at_boot ? places->packet : places->store, times[AIM_COPIES];
+    struct emulator *emulator = journey->emulator;
+    unsigned next = 0;
 
-    if (next == *watched && !is_new)
-        return true;
-    *watched = next;
-    freezer_stop(freezer);
-    return freezer_watch(freezer, journey->emulator->base + next, fail);
-}
-
-/* Runs until the event's words are reserved; then all threads are stopped. */
-static enum journey_end run(struct journey *journey, struct freezer *freezer, const struct places *places,
-                            struct fail *fail)
-{
-    uint64_t watched = places->is_at_boot ? places->packet : places->store;
-    enum freezer_got got = FREEZER_STORED;
-
-    if (!freezer_watch(freezer, journey->emulator->base + watched, fail))
-        return JOURNEY_FAILED;
+    aim_parts(journey->trace, times);
     for (;;) {
-        if (!watch_next(journey, freezer, places, &watched, got == FREEZER_INTERRUPTED, fail))
-            return JOURNEY_FAILED;
-        if (watched == places->index && is_past(journey, places)) {
-            freezer_stop(freezer);
+        watched = choose_watch(journey, places, watched);
+        if (watched == places->index && is_past(journey, places))
             return JOURNEY_THERE;
-        }
-        do {
-            if (got == FREEZER_INTERRUPTED && (is_too_late(journey, places) || is_idle(journey)))
-                return give_up(journey->emulator, freezer);
-            freezer_resume(freezer);
-            got = freezer_wait(freezer, fail);
-        } while (got == FREEZER_INTERRUPTED && !leave_checkpoint(journey, freezer, places));
-        if (got == FREEZER_ENDED) {
-            journey->emulator->pid = journey->emulator->kept = freezer_hold(freezer);
-            return JOURNEY_MISSED;
-        }
-        if (got == FREEZER_FAILED)
+        while (next < AIM_COPIES && times[next] <= emulator->clock)
+            next++;
+        uint64_t until = next < AIM_COPIES && times[next] < latest ? times[next] : latest;
+        enum emulator_got got = emulator_go(emulator, watched, until, fail);
+        if (got == EMULATOR_STORED)
+            continue;
+        if (got != EMULATOR_TIME || emulator->clock >= latest)
+            return journey_end_of(got);
+        if (!emulator_copy(emulator, fail))
             return JOURNEY_FAILED;
     }
-}
-
-/* Waits in short steps: a killed emulator keeps its sockets open while its threads are traced. */
-static bool wait_read(struct emulator *emulator, struct fail *fail)
-{
-    double until = now_seconds() + STOP_SECONDS;
-
-    while (!gdb_client_wait_read(&emulator->client, 0.1, fail))
-        if (now_seconds() > until || tracee_is_killed(emulator->pid))
-            return false;
-    return true;
-}
-
-/* The machine stops at the end of QEMU's translation block, at the next branch. When the emulator's main
- * thread has read the request, it waits until the vCPUs' thread has stopped. */
-static bool stop(struct emulator *emulator, struct freezer *freezer, struct fail *fail)
-{
-    freezer_resume_main(freezer);
-    if (!gdb_client_interrupt(&emulator->client, fail) || !wait_read(emulator, fail) ||
-        !freezer_wait_asleep(freezer, fail) || !freezer_watch(freezer, 0, fail))
-        return false;
-    if (emulator->seconds > 0)
-        emulator->kept = freezer_let_run(freezer);
-    else
-        freezer_close(freezer);
-    return gdb_client_stopped(&emulator->client, STOP_SECONDS, fail);
 }
 
 /* ---- the last steps ---- */
@@ -252,95 +154,16 @@ static enum journey_end step(const struct journey *journey, const struct places 
 
 /* ---- all together ---- */
 
-/* Starts before the first instruction, with all threads stopped. */
-static bool start_over(struct journey *journey, struct freezer *freezer, struct fail *fail)
-{
-    struct emulator *emulator = journey->emulator;
-
-    freezer_close(freezer);
-    return emulator_start(emulator, journey->recipe, fail) && freezer_open(freezer, emulator->pid, fail) &&
-           gdb_client_send(&emulator->client, "c", fail);
-}
-
-/* Starts from the last checkpoint before the event. False: none is usable. */
-static bool start_at_checkpoint(struct journey *journey, struct freezer *freezer, struct places *places)
-{
-    const struct aim *aim = journey->aim;
-    const struct checkpoint *from = checkpoints_find(journey->checkpoints, aim->stream->cpu, aim_words(aim));
-    struct fail fail = {"its memory has no rings"};
-
-    if (from == NULL)
-        return false;
-    if (emulator_start_at(journey->emulator, from, freezer, &fail) &&
-        places_find(places, journey->emulator->memory, journey->recipe, aim)) {
-        journey->began = journey->emulator->seconds;
-        return true;
-    }
-    if (!child_is_interrupted())
-        complain("cannot use a checkpoint, so the run begins at its start: %s", fail.text);
-    freezer_close(freezer); /* the process cannot end while a thread is held */
-    emulator_stop(journey->emulator);
-    return false;
-}
-
-/* The rings have the same addresses in each run: takes them from the previous one, or from a checkpoint after
- * the event. */
-static bool know_places(const struct journey *journey, struct places *places)
-{
-    const struct checkpoints *set = journey->checkpoints;
-    struct fail ignored;
-
-    if (places_find(places, journey->emulator->memory, journey->recipe, journey->aim))
-        return true;
-    if (set->count == 0)
-        return false;
-    const struct checkpoint *one = &set->all[0];
-    struct memory *memory = guest_memory_open(one->pid, one->base, one->bytes, &ignored);
-    bool found = places_find(places, memory, journey->recipe, journey->aim);
-    if (memory != NULL)
-        memory->class->close(memory);
-    return found;
-}
-
-static enum journey_end go_there(struct journey *journey, struct freezer *freezer, struct fail *fail)
-{
-    struct places places = {0};
-
-    if (!start_at_checkpoint(journey, freezer, &places)) {
-        bool is_known = know_places(journey, &places);
-        if (!start_over(journey, freezer, fail))
-            return JOURNEY_FAILED;
-        enum journey_end end = is_known ? JOURNEY_THERE : scout(journey, freezer, &places, fail);
-        if (end == JOURNEY_FAILED)
-            return end;
-        if (!is_known && (end == JOURNEY_MISSED || is_past(journey, &places)) &&
-            !start_over(journey, freezer, fail))
-            return JOURNEY_FAILED;
-    }
-    enum journey_end end = run(journey, freezer, &places, fail);
-    journey->took = emulator_seconds(journey->emulator) - journey->began;
-    if (end != JOURNEY_THERE)
-        return end;
-    return stop(journey->emulator, freezer, fail) ? step(journey, &places, fail) : JOURNEY_FAILED;
-}
-
-static void interrupt(int number)
-{
-    (void)number;
-}
-
 enum journey_end journey(struct journey *journey, struct fail *fail)
 {
-    struct itimerval often = {{0, LOOK_MICROSECONDS}, {0, LOOK_MICROSECONDS}};
-    struct sigaction action = {.sa_handler = interrupt};
-    struct freezer freezer = {0};
+    struct places places = {0};
+    enum journey_end end = start(journey, &places, fail);
 
-    journey->began = journey->took = journey->worked = 0;
-    journey->idle = 0;
-    sigaction(SIGALRM, &action, NULL);
-    setitimer(ITIMER_REAL, &often, NULL);
-    enum journey_end end = go_there(journey, &freezer, fail);
-    setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
-    freezer_close(&freezer);
-    return end;
+    if (end == JOURNEY_THERE)
+        end = run(journey, &places, fail);
+    if (journey->emulator->pid > 0)
+        journey->took = emulator_seconds(journey->emulator);
+    if (end != JOURNEY_THERE)
+        return end;
+    return emulator_connect(journey->emulator, fail) ? step(journey, &places, fail) : JOURNEY_FAILED;
 }

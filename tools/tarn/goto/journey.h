@@ -2,12 +2,10 @@
 /*
  * tools/tarn/goto/journey.h - runs a guest again up to an event.
  *
- *   1. It starts from the last checkpoint before the event (checkpoint.h), and makes more on the way. Without
- *      one, it must know where the rings will be (places.h): they have the same addresses in a later
- * checkpoint. Without any checkpoint, the guest runs until its rings are in memory, and, if the event has
- * passed by then, once more from its start.
- *   2. The host watches the index of the event's ring (freezer.h), and stops the machine when the event's
- * words are reserved, some instructions before the event is stored.
+ *   1. It starts from the last copy before the event (emulator.h). It must know where the rings will be
+ *      (places.h). Without a copy that has rings, the guest runs until they are in memory, and starts again.
+ *   2. The runner stops when the event's words are reserved, some instructions before the event is stored. On
+ *      its way it makes copies, which part the trace's events equally (aim_parts).
  *   3. Then only the event's CPU steps, instruction by instruction, while no time passes, until the event's
  *      header is stored and its words are counted. So other CPUs are not disturbed at all. If that CPU halts
  *      instead, the run is another one (step.h). A run whose rings differ from the trace already is not
@@ -27,13 +25,9 @@ enum journey_end {
 
 struct journey {
     struct emulator *emulator;
-    const struct recipe *recipe;
-    struct checkpoints *checkpoints;
     const struct aim *aim;
     const struct trace *trace;
-    double began, took; /* the emulator's CPU time: up to the checkpoint, and from there */
-    double worked;      /* its CPU time when it was last seen working */
-    unsigned idle;      /* consecutive checks without work since */
+    double took; /* CPU time of the runner */
 };
 
 /* Afterwards the recipe's emulator is stopped at the event, or at least its memory is readable. */

@@ -7,21 +7,6 @@
 
 #define BOOT_RING_BYTES (sizeof(struct trace_control) + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
 
-static bool find_indexes(struct places *places, struct guest *guest)
-{
-    struct guest_ring ring;
-    struct fail ignored;
-
-    if (guest->store.cpu_count > CHECKPOINT_CPUS)
-        return false;
-    for (unsigned cpu = 0; cpu < guest->store.cpu_count; cpu++) {
-        if (!guest_ring_open(&ring, guest, cpu, &ignored))
-            return false;
-        places->indexes[cpu] = guest_ring_place(&ring, TRACE_CONTROL_AT(index));
-    }
-    return true;
-}
-
 /* Offsets in the ring of the event's CPU. */
 struct offsets {
     uint64_t packet, count, event;
@@ -61,7 +46,7 @@ static bool find_event_at_boot(struct places *places, const struct guest *guest,
     if (guest->info == 0 || behind_info == 0 || range == NULL ||
         !memory_read(guest->memory, control + offsetof(struct trace_control, index), &index, sizeof(index),
                      &ignored) ||
-        !checkpoint_passed(guest_64(guest, index), aim_words(aim)))
+        !places_passed(guest_64(guest, index), aim_words(aim)))
         return false;
     uint64_t ring = range->place + (control - range->physical) - TRACE_CONTROL_OFFSET;
     places->index = ring + TRACE_CONTROL_AT(index);
@@ -89,7 +74,6 @@ static bool find_places(struct places *places, struct guest *guest, const struct
     if (range == NULL)
         return false;
     places->store = range->place + (store->self - range->physical) + offsetof(struct trace_store, magic);
-    places->cpus = find_indexes(places, guest) ? store->cpu_count : 0;
     return true;
 }
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gdb_client.c - a client of QEMU's gdb server; see gdb_client.h. */
 #include <errno.h>
-#include <linux/sockios.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <tools/tarn/source/gdb_client.h>
@@ -179,19 +177,6 @@ void gdb_client_close(struct gdb_client *client)
 bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail)
 {
     return send_bytes(client, "\x03", 1, fail);
-}
-
-bool gdb_client_wait_read(struct gdb_client *client, double seconds, struct fail *fail)
-{
-    double until = now_seconds() + seconds;
-    int unread;
-
-    while (ioctl(client->fd, SIOCOUTQ, &unread) == 0 && unread > 0) {
-        if (now_seconds() > until)
-            return fail_set(fail, "the gdb server does not accept data");
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-    return true;
 }
 
 bool gdb_client_wait_packet(struct gdb_client *client, double seconds)

@@ -34,8 +34,6 @@ bool gdb_client_ask(struct gdb_client *client, const char *request, struct fail 
 char *gdb_client_monitor(struct gdb_client *client, const char *command, double seconds, struct fail *fail);
 /* Requests that a running guest stops; gdb_client_stopped waits for it. */
 bool gdb_client_interrupt(struct gdb_client *client, struct fail *fail);
-/* Waits until the server behind a socket's path has read all that was sent. */
-bool gdb_client_wait_read(struct gdb_client *client, double seconds, struct fail *fail);
 /* Waits until a packet begins to arrive, or the connection fails. False: neither within SECONDS. */
 bool gdb_client_wait_packet(struct gdb_client *client, double seconds);
 bool gdb_client_stopped(struct gdb_client *client, double seconds, struct fail *fail);
