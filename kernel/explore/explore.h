@@ -32,6 +32,8 @@ struct space;
 struct spinlock;
 struct thread;
 
+#define EXPLORE_ANY_CPU ((const struct cpu *)1) /* explore_fills: it is not known yet which */
+
 #ifdef TARN_EXPLORE
 
 void explore_boot(void);          /* reads the option; boot processor, before others run programs */
@@ -48,7 +50,8 @@ void explore_inserted(const struct cpu *cpu, const struct thread *thread, bool a
 void explore_movable(const struct thread *thread);
 void explore_told(const struct cpu *cpu);          /* `cpu` was interrupted to check its queue */
 void explore_told_of(const struct thread *thread); /* a CPU is interrupted because of it */
-/* This CPU inserts a thread there, and has not yet decided whom to interrupt; NULL: it has. */
+/* This CPU inserts a thread there, or changes a priority there, and has not yet decided whom to interrupt;
+ * NULL: it has. */
 void explore_fills(const struct cpu *cpu);
 void explore_idles(
     const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */

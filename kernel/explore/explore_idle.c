@@ -94,7 +94,7 @@ void explore_idles_wrongly(uint32_t cpu)
 static bool is_being_filled(const struct cpu *cpu)
 {
     for (uint32_t i = 0; i < cpu_count; i++)
-        if (processors[i].fills == cpu)
+        if (processors[i].fills == cpu || processors[i].fills == EXPLORE_ANY_CPU)
             return true;
     return false;
 }

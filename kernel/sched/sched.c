@@ -177,8 +177,10 @@ void sched_move(struct thread *thread, struct cpu *cpu)
                              cpu->index);
     thread->block->cpu = cpu->index;
     thread->block->ring = trace_user_ring(cpu->index);
-    /* Sequentially consistent: pairs with setting `pending` and then reading which CPU to interrupt. */
+    /* Sequentially consistent: pairs with setting `pending` or `priority` and then reading which CPU to
+     * interrupt. */
     atomic_store(&thread->cpu, cpu);
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
 void sched_move_here(struct thread *thread)
@@ -264,17 +266,17 @@ static bool is_running(const struct thread *thread)
 void sched_set_priority(struct thread *thread, uint32_t priority)
 {
     trace_sched_priority(thread->tid, priority, atomic_load(&thread->affinity));
+    /* First: a CPU that moves the thread elsewhere and queues it there reads either this, or has stored where
+     * it goes (sched_move) before lock_queue_of looks. */
+    explore_fills(EXPLORE_ANY_CPU);
+    atomic_store(&thread->priority, priority);
     struct cpu *cpu = lock_queue_of(thread);
-    bool queued = queued_on(thread) == cpu;
-    explore_fills(cpu);
-    if (queued)
+    if (queued_on(thread) == cpu) {
         queue_remove(cpu, thread);
-    thread->priority = priority;
-    if (queued)
         queue_insert(cpu, thread, false);
+    }
     spin_unlock(&cpu->run_queue.lock);
-    if (queued || is_running(thread))
-        tell(cpu, thread); /* to choose again */
+    tell(cpu, thread); /* to choose again: the thread may run there, or be about to */
     explore_fills(NULL);
 }
 

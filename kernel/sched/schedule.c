@@ -59,9 +59,9 @@ static struct thread *pick_next(struct cpu *cpu, struct thread *current)
             queue_insert(cpu, current, !cpu->wants_yield);
         }
     }
-    struct thread *runs = next ? next : current;
-    /* Under the lock: a later enqueue sees it; an earlier one was counted. */
-    atomic_store(&queue->running, runs ? (int)thread_priority(runs) : SCHED_IDLE_PRIORITY);
+    /* Under the lock: a later enqueue sees it; an earlier one was counted. By the priority that was compared:
+     * whoever has changed it since makes this CPU choose again. */
+    atomic_store(&queue->running, next ? top : mine);
     cpu->wants_yield = false;
     spin_unlock(&queue->lock);
     return next;

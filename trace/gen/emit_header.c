@@ -139,8 +139,8 @@ static void emit_cas(FILE *out, const struct event *event, const char *id, bool 
         fprintf(out, "    ");
         emit_store(out, &event->fields[i], "put", "&slot");
     }
-    fprintf(out, "        trace_commit(&slot, %s, %u);\n        return (uint32_t)slot.time;\n    }\n", id,
-            words);
+    fprintf(out, "        trace_commit(&slot, %s, %u);\n        return%s;\n    }\n", id, words,
+            timed ? " (uint32_t)slot.time" : "");
     if (words > 1)
         fprintf(out, "    uint64_t fixed[%u];\n", words - 1);
     for (unsigned i = 0; i < event->field_count; i++)

@@ -120,12 +120,6 @@ static const struct known_difference {
 #define ONLY_ORDER 2u /* the last ones: times and numbers do not count */
 #define KNOWN      (sizeof(known) / sizeof(known[0]))
 
-static void bail_out(const char *text)
-{
-    printf("Bail out! %s\n", text);
-    exit(1);
-}
-
 static void remove_packet(const char *directory, int number)
 {
     static uint8_t bytes[8 * PACKET_BYTES];
