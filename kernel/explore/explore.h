@@ -32,8 +32,6 @@ struct space;
 struct spinlock;
 struct thread;
 
-#define EXPLORE_ANY_CPU ((const struct cpu *)1) /* explore_fills: it is not known yet which */
-
 #ifdef TARN_EXPLORE
 
 void explore_boot(void);          /* reads the option; boot processor, before others run programs */
@@ -53,6 +51,7 @@ void explore_told_of(const struct thread *thread); /* a CPU is interrupted becau
 /* This CPU inserts a thread there, or changes a priority there, and has not yet decided whom to interrupt;
  * NULL: it has. */
 void explore_fills(const struct cpu *cpu);
+void explore_fills_any(void); /* it is not known yet which */
 void explore_idles(
     const struct cpu *cpu); /* announced as idle, but not yet through its last check of queues */
 void explore_wakes(const struct cpu *cpu);   /* its sleep is over */
@@ -118,6 +117,9 @@ static inline void explore_told_of(const struct thread *thread)
 {
 }
 static inline void explore_fills(const struct cpu *cpu)
+{
+}
+static inline void explore_fills_any(void)
 {
 }
 static inline void explore_idles(const struct cpu *cpu)

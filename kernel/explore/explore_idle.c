@@ -39,6 +39,7 @@ static struct ready {
 static struct processor {
     uint64_t idle_since, told; /* ticks */
     const struct cpu *fills;   /* inserts a thread there, and has not yet decided whom to interrupt */
+    bool fills_any;            /* the same, of a CPU that is not known yet */
     bool reported, misled;     /* misled: has read an older value since idle_since (explore_weak.c) */
 } processors[CPUS_MAX];
 
@@ -77,7 +78,14 @@ void explore_told_of(const struct thread *thread)
 
 void explore_fills(const struct cpu *cpu)
 {
-    processors[this_cpu()->index].fills = cpu;
+    struct processor *own = &processors[this_cpu()->index];
+    own->fills_any = false;
+    own->fills = cpu;
+}
+
+void explore_fills_any(void)
+{
+    processors[this_cpu()->index].fills_any = true;
 }
 
 void explore_idles(const struct cpu *cpu)
@@ -94,7 +102,7 @@ void explore_idles_wrongly(uint32_t cpu)
 static bool is_being_filled(const struct cpu *cpu)
 {
     for (uint32_t i = 0; i < cpu_count; i++)
-        if (processors[i].fills == cpu || processors[i].fills == EXPLORE_ANY_CPU)
+        if (processors[i].fills == cpu || processors[i].fills_any)
             return true;
     return false;
 }

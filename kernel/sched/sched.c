@@ -268,7 +268,7 @@ void sched_set_priority(struct thread *thread, uint32_t priority)
     trace_sched_priority(thread->tid, priority, atomic_load(&thread->affinity));
     /* First: a CPU that moves the thread elsewhere and queues it there reads either this, or has stored where
      * it goes (sched_move) before lock_queue_of looks. */
-    explore_fills(EXPLORE_ANY_CPU);
+    explore_fills_any();
     atomic_store(&thread->priority, priority);
     struct cpu *cpu = lock_queue_of(thread);
     if (queued_on(thread) == cpu) {

@@ -60,7 +60,7 @@ static struct thread *pick_next(struct cpu *cpu, struct thread *current)
         }
     }
     /* Under the lock: a later enqueue sees it; an earlier one was counted. By the priority that was compared:
-     * whoever has changed it since makes this CPU choose again. */
+     * a change since then makes this CPU choose again. */
     atomic_store(&queue->running, next ? top : mine);
     cpu->wants_yield = false;
     spin_unlock(&queue->lock);

@@ -287,7 +287,8 @@ static void replace_stream(void)
 static void cut_stream(void)
 {
     char path[160];
-    check(truncate(output_path("/cpu1", path), BUFFER_BYTES) == 0, "a stream is cut");
+    if (truncate(output_path("/cpu1", path), BUFFER_BYTES) != 0)
+        bail_out("a stream cannot be cut"); /* no check: what this process prints is hidden now */
 }
 
 static void remove_metadata(void)
