@@ -60,22 +60,6 @@ static void limit_query(double seconds)
 
 /* ---- results ---- */
 
-/* Numbers in double quotes stay numbers to CSV's readers. */
-static void print_csv_text(const char *text)
-{
-    if (text[strcspn(text, ",\"\n\r")] == '\0') {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
-
 static void print_csv_row(sqlite3_stmt *statement, int columns)
 {
     for (int c = 0; c < columns; c++) {
@@ -84,7 +68,7 @@ static void print_csv_row(sqlite3_stmt *statement, int columns)
         if (c > 0)
             putchar(',');
         if (text != NULL)
-            print_csv_text(text);
+            print_csv_string(stdout, text);
     }
     putchar('\n');
 }
@@ -119,7 +103,7 @@ struct text_rows {
     unsigned count;
 };
 
-static void print_text_rows(sqlite3_stmt *statement, struct text_rows *rows, unsigned columns)
+static void print_text_rows(struct text_rows *rows, unsigned columns)
 {
     for (unsigned i = 0; i < rows->count; i++)
         for (unsigned c = 0; c < columns; c++) {
@@ -164,9 +148,9 @@ static int print_text(sqlite3_stmt *statement, unsigned columns)
     while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
         keep_text_row(statement, &rows, columns, false);
         if (rows.count == TEXT_ROWS)
-            print_text_rows(statement, &rows, columns);
+            print_text_rows(&rows, columns);
     }
-    print_text_rows(statement, &rows, columns);
+    print_text_rows(&rows, columns);
     free(rows.texts);
     free(rows.widths);
     free(rows.is_number);
@@ -179,7 +163,7 @@ static int print_csv(sqlite3_stmt *statement, int columns)
 
     for (int c = 0; c < columns; c++) {
         fputs(c > 0 ? "," : "", stdout);
-        print_csv_text(sqlite3_column_name(statement, c));
+        print_csv_string(stdout, sqlite3_column_name(statement, c));
     }
     putchar('\n');
     while ((status = sqlite3_step(statement)) == SQLITE_ROW)

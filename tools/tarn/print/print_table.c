@@ -385,7 +385,7 @@ void print_json_string(FILE *to, const char *text)
     free(quoted);
 }
 
-static void print_csv_string(FILE *to, const char *text)
+void print_csv_string(FILE *to, const char *text)
 {
     if (text[strcspn(text, ",\"\r\n")] == '\0') {
         fputs(text, to);

@@ -33,5 +33,6 @@ void table_print_sentence(FILE *to, const struct table *table, const struct tabl
 /* Copies TEXT to COPY, cut to SIZE, with unprintable characters replaced by dots. Returns COPY. */
 const char *plain_text(const char *text, char *copy, size_t size);
 void print_json_string(FILE *to, const char *text);
+void print_csv_string(FILE *to, const char *text); /* in quotes only if it needs them */
 
 #endif
