@@ -220,112 +220,6 @@ static const struct {
 #define DURATIONS (sizeof(durations) / sizeof(durations[0]))
 /* clang-format on */
 
-/* ---- catalog ---- */
-
-/* Adds a column that must not have a name of the context's. */
-static void add_field(struct catalog *catalog, struct relation_column *column, const struct field *field)
-{
-    char name[80];
-
-    *column = (struct relation_column){.name = field->name,
-                                       .unit = field->kind != FIELD_INTEGER ? UNIT_TEXT
-                                               : field->base == 16          ? UNIT_ADDRESS
-                                                                            : UNIT_NUMBER,
-                                       .meaning = M_FIELD,
-                                       .field = field};
-    for (unsigned meaning = M_TS; meaning <= M_PROCNAME; meaning++)
-        if (meaning != M_DUR && strcasecmp(field->name, meanings[meaning].name) == 0) {
-            snprintf(name, sizeof(name), "event_%.60s", field->name);
-            column->name = arena_string(&catalog->arena, name, strlen(name));
-        }
-}
-
-static struct relation_column *add_meanings(struct relation_column *column, const uint8_t *listed)
-{
-    for (; *listed != M_FIELD; listed++) {
-        *column = meanings[*listed];
-        column++->meaning = *listed;
-    }
-    return column;
-}
-
-static void add_event(struct catalog *catalog, struct relation *relation, const struct event_type *type)
-{
-    static const uint8_t context[] = {CONTEXT, M_FIELD};
-    struct relation_column *columns =
-        arena_alloc(&catalog->arena, (CONTEXT_COLUMNS + type->field_count + DURATIONS) * sizeof(*columns));
-    struct relation_column *column = add_meanings(columns, context);
-
-    for (unsigned f = 0; f < type->field_count; f++)
-        add_field(catalog, column++, &type->fields[f]);
-    for (size_t i = 0; i < DURATIONS; i++) {
-        const struct field *field =
-            strcmp(durations[i].event, type->name) == 0 ? schema_find_field(type, durations[i].field) : NULL;
-
-        if (field != NULL && field->kind == FIELD_INTEGER &&
-            schema_find_field(type, durations[i].column) == NULL)
-            *column++ = (struct relation_column){
-                .name = durations[i].column, .unit = UNIT_SPAN, .meaning = M_DURATION, .field = field};
-    }
-    *relation = (struct relation){.name = type->name,
-                                  .text = "events of this type",
-                                  .source = SOURCE_EVENT,
-                                  .type = type,
-                                  .ip = schema_find_field(type, "ip"),
-                                  .columns = columns,
-                                  .column_count = (unsigned)(column - columns)};
-}
-
-void catalog_open(struct catalog *catalog, const struct schema *schema)
-{
-    *catalog = (struct catalog){.own = OWN_RELATIONS,
-                                .count = OWN_RELATIONS + (schema != NULL ? schema->event_count : 0)};
-    catalog->relations = arena_alloc(&catalog->arena, catalog->count * sizeof(catalog->relations[0]));
-    for (size_t i = 0; i < OWN_RELATIONS; i++) {
-        struct relation_column *columns =
-            arena_alloc(&catalog->arena, sizeof(own_relations[i].columns) * sizeof(*columns));
-
-        catalog->relations[i] = (struct relation){
-            .name = own_relations[i].name,
-            .text = own_relations[i].text,
-            .source = own_relations[i].source,
-            .columns = columns,
-            .column_count = (unsigned)(add_meanings(columns, own_relations[i].columns) - columns)};
-    }
-    for (unsigned i = OWN_RELATIONS; i < catalog->count; i++)
-        add_event(catalog, &catalog->relations[i], schema->events[i - OWN_RELATIONS]);
-}
-
-void catalog_close(struct catalog *catalog)
-{
-    arena_free(&catalog->arena);
-}
-
-const struct relation *catalog_find(const struct catalog *catalog, const char *name)
-{
-    for (unsigned i = 0; i < catalog->count; i++)
-        if (strcmp(catalog->relations[i].name, name) == 0)
-            return &catalog->relations[i];
-    return NULL;
-}
-
-const struct relation *catalog_source(const struct catalog *catalog, enum relation_source source)
-{
-    unsigned i = 0;
-
-    while (catalog->relations[i].source != source)
-        i++;
-    return &catalog->relations[i];
-}
-
-int relation_find_column(const struct relation *relation, const char *name)
-{
-    for (unsigned c = 0; c < relation->column_count; c++)
-        if (strcasecmp(relation->columns[c].name, name) == 0)
-            return (int)c;
-    return -1;
-}
-
 /* ---- values ---- */
 
 struct value value_text(const char *text)
@@ -441,12 +335,12 @@ static struct value of_event(const struct relation_row *row, const struct relati
     }
 }
 
-static struct value of_activity(const struct relation_row *row, unsigned meaning)
+static struct value of_activity(const struct relation_row *row, const struct relation_column *column)
 {
     const struct model_frame *frame = row->frame;
     const struct executable *executable;
 
-    switch (meaning) {
+    switch (column->meaning) {
     case M_KIND:
         return value_text(model_activity_names[frame->kind]);
     case M_NAME:
@@ -481,14 +375,14 @@ static struct value of_activity(const struct relation_row *row, unsigned meaning
     }
 }
 
-static struct value of_call(const struct relation_row *row, unsigned meaning)
+static struct value of_call(const struct relation_row *row, const struct relation_column *column)
 {
     struct functions *functions = &row->relations->functions;
     const struct model_call *call = row->call;
     const struct model_thread *server = call->server;
     char text[FUNCTION_NAME_BYTES];
 
-    switch (meaning) {
+    switch (column->meaning) {
     case M_CALL_ID:
         return VALUE_OF(VALUE_HEX, call->id);
     case M_FUNCTION:
@@ -523,11 +417,11 @@ static struct value of_call(const struct relation_row *row, unsigned meaning)
     }
 }
 
-static struct value of_process(const struct relation_row *row, unsigned meaning)
+static struct value of_process(const struct relation_row *row, const struct relation_column *column)
 {
     const struct model_process *process = row->item;
 
-    switch (meaning) {
+    switch (column->meaning) {
     case M_PARENT_PID:
         return number_or_null(process->parent, process->parent != MODEL_NOBODY);
     case M_STATUS:
@@ -538,11 +432,11 @@ static struct value of_process(const struct relation_row *row, unsigned meaning)
     }
 }
 
-static struct value of_cpu(const struct relation_row *row, unsigned meaning)
+static struct value of_cpu(const struct relation_row *row, const struct relation_column *column)
 {
     const struct model_cpu *cpu = row->item;
 
-    switch (meaning) {
+    switch (column->meaning) {
     case M_BUSY_DUR:
         return VALUE_TICKS(cpu->busy, 0);
     case M_BOOT_DUR:
@@ -556,12 +450,12 @@ static struct value of_cpu(const struct relation_row *row, unsigned meaning)
     }
 }
 
-static struct value of_thread(const struct relation_row *row, unsigned meaning)
+static struct value of_thread(const struct relation_row *row, const struct relation_column *column)
 {
     const struct analysis *analysis = row->relations->analysis;
     const struct model_thread *thread = row->thread;
 
-    switch (meaning) {
+    switch (column->meaning) {
     case M_UTID:
         return VALUE_NUMBER(thread->number);
     case M_TID:
@@ -582,14 +476,14 @@ static struct value of_thread(const struct relation_row *row, unsigned meaning)
 }
 
 /* What is in fields of the row that several relations use. */
-static struct value of_row(const struct relation_row *row, unsigned meaning)
+static struct value of_row(const struct relation_row *row, const struct relation_column *column)
 {
     const struct analysis *analysis = row->relations->analysis;
     const struct trace *trace = analysis->trace;
     const struct executable *executable = row->item;
     char text[SYMBOL_NAME_BYTES];
 
-    switch (meaning) {
+    switch (column->meaning) {
     case M_TS:
         return VALUE_OF(VALUE_WHEN, row->begin);
     case M_DUR:
@@ -648,22 +542,138 @@ static struct value of_row(const struct relation_row *row, unsigned meaning)
     }
 }
 
-struct value relation_value(const struct relation_row *row, const struct relation_column *column)
-{
-    unsigned meaning = column->meaning;
+typedef struct value value_of(const struct relation_row *row, const struct relation_column *column);
 
-    if (meaning <= M_DURATION || (meaning >= M_VPID && meaning <= M_BYTES && row->cursor != NULL))
-        return of_event(row, column);
-    if (row->frame != NULL && meaning >= M_KIND && meaning <= M_IS_CUT)
-        return of_activity(row, meaning);
+static value_of *choose_value(enum relation_source source, unsigned meaning)
+{
+    bool has_thread = source >= SOURCE_ACTIVITY && source <= SOURCE_SWITCH && source != SOURCE_CALL;
+
+    if (source == SOURCE_EVENT && meaning >= M_VPID && meaning <= M_BYTES)
+        return of_event;
+    if (source == SOURCE_ACTIVITY && meaning >= M_KIND && meaning <= M_IS_CUT)
+        return of_activity;
     if (meaning >= M_CALL_ID && meaning <= M_ERROR)
-        return of_call(row, meaning);
-    if (row->thread != NULL &&
+        return of_call;
+    if ((has_thread || source == SOURCE_THREAD) &&
         ((meaning >= M_UTID && meaning <= M_DEPTH) || meaning == M_PRIO || meaning == M_IS_IDLE))
-        return of_thread(row, meaning);
+        return of_thread;
     if (meaning >= M_BUSY_DUR && meaning <= M_SWITCHES)
-        return of_cpu(row, meaning);
+        return of_cpu;
     if (meaning == M_PARENT_PID || meaning == M_STATUS || meaning == M_THREADS)
-        return of_process(row, meaning);
-    return of_row(row, meaning);
+        return of_process;
+    return of_row;
+}
+
+/* ---- catalog ---- */
+
+/* Adds a column that must not have a name of the context's. */
+static void add_field(struct catalog *catalog, struct relation_column *column, const struct field *field)
+{
+    char name[80];
+
+    *column = (struct relation_column){.name = field->name,
+                                       .unit = field->kind != FIELD_INTEGER ? UNIT_TEXT
+                                               : field->base == 16          ? UNIT_ADDRESS
+                                                                            : UNIT_NUMBER,
+                                       .meaning = M_FIELD,
+                                       .field = field,
+                                       .value = of_event};
+    for (unsigned meaning = M_TS; meaning <= M_PROCNAME; meaning++)
+        if (meaning != M_DUR && strcasecmp(field->name, meanings[meaning].name) == 0) {
+            snprintf(name, sizeof(name), "event_%.60s", field->name);
+            column->name = arena_string(&catalog->arena, name, strlen(name));
+        }
+}
+
+static struct relation_column *add_meanings(struct relation_column *column, enum relation_source source,
+                                            const uint8_t *listed)
+{
+    for (; *listed != M_FIELD; listed++) {
+        *column = meanings[*listed];
+        column->value = choose_value(source, *listed);
+        column++->meaning = *listed;
+    }
+    return column;
+}
+
+static void add_event(struct catalog *catalog, struct relation *relation, const struct event_type *type)
+{
+    static const uint8_t context[] = {CONTEXT, M_FIELD};
+    struct relation_column *columns =
+        arena_alloc(&catalog->arena, (CONTEXT_COLUMNS + type->field_count + DURATIONS) * sizeof(*columns));
+    struct relation_column *column = add_meanings(columns, SOURCE_EVENT, context);
+
+    for (unsigned f = 0; f < type->field_count; f++)
+        add_field(catalog, column++, &type->fields[f]);
+    for (size_t i = 0; i < DURATIONS; i++) {
+        const struct field *field =
+            strcmp(durations[i].event, type->name) == 0 ? schema_find_field(type, durations[i].field) : NULL;
+
+        if (field != NULL && field->kind == FIELD_INTEGER &&
+            schema_find_field(type, durations[i].column) == NULL)
+            *column++ = (struct relation_column){.name = durations[i].column,
+                                                 .unit = UNIT_SPAN,
+                                                 .meaning = M_DURATION,
+                                                 .field = field,
+                                                 .value = of_event};
+    }
+    *relation = (struct relation){.name = type->name,
+                                  .text = "events of this type",
+                                  .source = SOURCE_EVENT,
+                                  .type = type,
+                                  .ip = schema_find_field(type, "ip"),
+                                  .columns = columns,
+                                  .column_count = (unsigned)(column - columns)};
+}
+
+void catalog_open(struct catalog *catalog, const struct schema *schema)
+{
+    *catalog = (struct catalog){.own = OWN_RELATIONS,
+                                .count = OWN_RELATIONS + (schema != NULL ? schema->event_count : 0)};
+    catalog->relations = arena_alloc(&catalog->arena, catalog->count * sizeof(catalog->relations[0]));
+    for (size_t i = 0; i < OWN_RELATIONS; i++) {
+        struct relation_column *columns =
+            arena_alloc(&catalog->arena, sizeof(own_relations[i].columns) * sizeof(*columns));
+
+        catalog->relations[i] = (struct relation){
+            .name = own_relations[i].name,
+            .text = own_relations[i].text,
+            .source = own_relations[i].source,
+            .columns = columns,
+            .column_count =
+                (unsigned)(add_meanings(columns, own_relations[i].source, own_relations[i].columns) -
+                           columns)};
+    }
+    for (unsigned i = OWN_RELATIONS; i < catalog->count; i++)
+        add_event(catalog, &catalog->relations[i], schema->events[i - OWN_RELATIONS]);
+}
+
+void catalog_close(struct catalog *catalog)
+{
+    arena_free(&catalog->arena);
+}
+
+const struct relation *catalog_find(const struct catalog *catalog, const char *name)
+{
+    for (unsigned i = 0; i < catalog->count; i++)
+        if (strcmp(catalog->relations[i].name, name) == 0)
+            return &catalog->relations[i];
+    return NULL;
+}
+
+const struct relation *catalog_source(const struct catalog *catalog, enum relation_source source)
+{
+    unsigned i = 0;
+
+    while (catalog->relations[i].source != source)
+        i++;
+    return &catalog->relations[i];
+}
+
+int relation_find_column(const struct relation *relation, const char *name)
+{
+    for (unsigned c = 0; c < relation->column_count; c++)
+        if (strcasecmp(relation->columns[c].name, name) == 0)
+            return (int)c;
+    return -1;
 }

@@ -67,12 +67,14 @@ enum relation_source {
 
 enum relation_unit { UNIT_NUMBER, UNIT_TEXT, UNIT_WHEN, UNIT_SPAN, UNIT_ADDRESS };
 
+struct relation_row;
 struct relation_column {
     const char *name,
         *text; /* a sentence without capital and full stop; NULL: the event's declaration has it */
     enum relation_unit unit;
     unsigned meaning;          /* relation.c */
     const struct field *field; /* of an event; NULL: another column */
+    struct value (*value)(const struct relation_row *row, const struct relation_column *column);
 };
 
 struct relation {
@@ -135,6 +137,10 @@ struct relation_row {
     uint64_t number;
     const char *name, *more;
 };
-struct value relation_value(const struct relation_row *row, const struct relation_column *column);
+static inline struct value relation_value(const struct relation_row *row,
+                                          const struct relation_column *column)
+{
+    return column->value(row, column);
+}
 
 #endif

@@ -1,56 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* database.c - relations as tables of SQLite; see database.h. */
 #include <stdio.h>
-#include <tools/tarn/sql/database.h>
+#include <tools/tarn/sql/rows.h>
 
 /* ---- the tables ---- */
 
-struct relation_module {
+/* The data and the table of a relation. */
+struct relation_table {
     struct database *database;
     const struct relation *relation;
 };
 
-struct relation_table {
-    sqlite3_vtab base; /* first: SQLite's */
-    struct relation_module module;
-};
-
-struct relation_cursor {
-    sqlite3_vtab_cursor base; /* first: SQLite's */
-    struct scan *scan;
-    bool is_row;
-    sqlite3_int64 number;
-};
-
-static int connect_table(sqlite3 *sqlite, void *data, int argc, const char *const *argv, sqlite3_vtab **made,
-                         char **error)
+static void *connect_table(struct database *database, void *data, int argc, const char *const *argv,
+                           sqlite3_str *sql, char **error)
 {
-    const struct relation_module *module = data;
-    struct relation_table *table = sqlite3_malloc(sizeof(*table));
-    sqlite3_str *sql = sqlite3_str_new(sqlite);
-    int status;
+    const struct relation *relation = ((const struct relation_table *)data)->relation;
 
-    sqlite3_str_appendall(sql, "CREATE TABLE x(");
-    for (unsigned c = 0; c < module->relation->column_count; c++)
-        sqlite3_str_appendf(sql, "%s\"%w\" %s", c > 0 ? ", " : "", module->relation->columns[c].name,
-                            module->relation->columns[c].unit == UNIT_TEXT ? "TEXT" : "INTEGER");
-    sqlite3_str_appendall(sql, ")");
-    char *text = sqlite3_str_finish(sql);
-    status = table != NULL && text != NULL ? sqlite3_declare_vtab(sqlite, text) : SQLITE_NOMEM;
-    sqlite3_free(text);
-    if (status != SQLITE_OK) {
-        sqlite3_free(table);
-        return status;
-    }
-    *table = (struct relation_table){.module = *module};
-    *made = &table->base;
-    return SQLITE_OK;
-}
-
-static int disconnect_table(sqlite3_vtab *base)
-{
-    sqlite3_free(base);
-    return SQLITE_OK;
+    for (unsigned c = 0; c < relation->column_count; c++)
+        sqlite3_str_appendf(sql, "%s\"%w\" %s", c > 0 ? ", " : "", relation->columns[c].name,
+                            relation->columns[c].unit == UNIT_TEXT ? "TEXT" : "INTEGER");
+    return data;
 }
 
 /* The plan is a text of pairs, one for each argument: an operator (= < >) and the column. All are only hints:
@@ -77,9 +46,9 @@ static char operator_of(const struct relation *relation, const struct sqlite3_in
     }
 }
 
-static int choose_plan(sqlite3_vtab *base, sqlite3_index_info *info)
+static int choose_plan(void *table, sqlite3_index_info *info)
 {
-    const struct relation *relation = ((struct relation_table *)(void *)base)->module.relation;
+    const struct relation *relation = ((const struct relation_table *)table)->relation;
     bool is_final = relation->source >= SOURCE_STREAMS;
     sqlite3_str *plan = sqlite3_str_new(NULL);
     int used = 0;
@@ -101,27 +70,6 @@ static int choose_plan(sqlite3_vtab *base, sqlite3_index_info *info)
     info->idxStr = sqlite3_str_finish(plan);
     info->needToFreeIdxStr = 1;
     return info->idxStr != NULL ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
-{
-    struct relation_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
-
-    if (cursor == NULL)
-        return SQLITE_NOMEM;
-    *cursor = (struct relation_cursor){.scan = NULL};
-    *made = &cursor->base;
-    return SQLITE_OK;
-}
-
-static int close_cursor(sqlite3_vtab_cursor *base)
-{
-    struct relation_cursor *cursor = (struct relation_cursor *)(void *)base;
-
-    if (cursor->scan != NULL)
-        scan_close(cursor->scan);
-    sqlite3_free(cursor);
-    return SQLITE_OK;
 }
 
 /* Returns whether rows can have such a value: numbers are compared with numbers only. */
@@ -155,50 +103,33 @@ static void limit_time(struct scan_limits *limits, char operator, sqlite3_value 
         limits->to_ns = ns;
 }
 
-static int next_row(sqlite3_vtab_cursor *base)
+static bool move(struct rows_cursor *cursor)
 {
-    struct relation_cursor *cursor = (struct relation_cursor *)(void *)base;
-    struct database *database = ((struct relation_table *)(void *)base->pVtab)->module.database;
-
-    cursor->is_row = scan_next(cursor->scan);
-    cursor->number++;
-    return !cursor->is_row && database->stop ? SQLITE_INTERRUPT : SQLITE_OK;
+    return scan_next(cursor->state);
 }
 
-static int begin_scan(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+static int begin_scan(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
+                      char **error)
 {
-    struct relation_cursor *cursor = (struct relation_cursor *)(void *)base;
-    struct relation_module *module = &((struct relation_table *)(void *)base->pVtab)->module;
+    const struct relation_table *table = cursor->table;
     struct scan_limits limits = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
-    struct scan_source source = module->database->source;
+    struct scan_source source = table->database->source;
     struct fail fail;
 
     for (int i = 0; i < argc; i++, plan += 2)
         if (*plan != '=')
             limit_time(&limits, *plan, argv[i]);
         else if (limits.condition_count < SCAN_CONDITIONS &&
-                 condition_of(module->relation, (unsigned)(plan[1] - PLAN_COLUMN_FIRST), argv[i],
+                 condition_of(table->relation, (unsigned)(plan[1] - PLAN_COLUMN_FIRST), argv[i],
                               &limits.conditions[limits.condition_count]))
             limits.condition_count++;
     limits.columns = strtoull(plan + 1, NULL, 16);
-    if (cursor->scan != NULL)
-        scan_close(cursor->scan);
-    cursor->scan = NULL;
-    if (module->relation->source >= SOURCE_STREAMS &&
-        (source.final = database_final(module->database)) == NULL)
+    if (table->relation->source >= SOURCE_STREAMS && (source.final = database_final(table->database)) == NULL)
         return SQLITE_INTERRUPT;
-    cursor->scan = scan_open(&source, module->relation, &limits, &fail);
-    if (cursor->scan == NULL) {
-        base->pVtab->zErrMsg = sqlite3_mprintf("%s", fail.text);
-        return SQLITE_ERROR;
-    }
-    cursor->number = 0;
-    return next_row(base);
-}
-
-static int is_at_end(sqlite3_vtab_cursor *base)
-{
-    return !((struct relation_cursor *)(void *)base)->is_row;
+    cursor->state = scan_open(&source, table->relation, &limits, &fail);
+    if (cursor->state == NULL)
+        *error = sqlite3_mprintf("%s", fail.text);
+    return cursor->state != NULL ? SQLITE_OK : SQLITE_ERROR;
 }
 
 void result_value(sqlite3_context *context, struct value value)
@@ -209,28 +140,22 @@ void result_value(sqlite3_context *context, struct value value)
         sqlite3_result_int64(context, (sqlite3_int64)value.number);
 }
 
-static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static void column_value(struct rows_cursor *cursor, sqlite3_context *context, unsigned column)
 {
-    result_value(context, scan_value(((struct relation_cursor *)(void *)base)->scan, (unsigned)column));
-    return SQLITE_OK;
+    result_value(context, scan_value(cursor->state, column));
 }
 
-static int row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
+static void end_scan(struct rows_cursor *cursor)
 {
-    *number = ((struct relation_cursor *)(void *)base)->number;
-    return SQLITE_OK;
+    scan_close(cursor->state);
 }
 
-static const sqlite3_module relation_tables = {.xConnect = connect_table,
-                                               .xBestIndex = choose_plan,
-                                               .xDisconnect = disconnect_table,
-                                               .xOpen = open_cursor,
-                                               .xClose = close_cursor,
-                                               .xFilter = begin_scan,
-                                               .xNext = next_row,
-                                               .xEof = is_at_end,
-                                               .xColumn = column_value,
-                                               .xRowid = row_number};
+static const struct rows_kind relation_tables = {.connect = connect_table,
+                                                 .plan = choose_plan,
+                                                 .begin = begin_scan,
+                                                 .move = move,
+                                                 .value = column_value,
+                                                 .end = end_scan};
 
 /* ---- the database ---- */
 
@@ -244,12 +169,11 @@ bool database_open(struct database *database, const struct scan_source *source, 
     catalog_open(&database->catalog, &source->trace->schema);
     status = sqlite3_open(":memory:", &database->sqlite);
     for (unsigned i = 0; status == SQLITE_OK && i < database->catalog.count; i++) {
-        struct relation_module *module = arena_alloc(&database->arena, sizeof(*module));
+        struct relation_table *table = arena_alloc(&database->arena, sizeof(*table));
 
-        *module = (struct relation_module){database, &database->catalog.relations[i]};
-        if (module->relation->source != SOURCE_PLACE)
-            status =
-                sqlite3_create_module(database->sqlite, module->relation->name, &relation_tables, module);
+        *table = (struct relation_table){database, &database->catalog.relations[i]};
+        if (table->relation->source != SOURCE_PLACE)
+            status = rows_register(database, table->relation->name, &relation_tables, table);
     }
     if (status == SQLITE_OK)
         status = functions_register(database);

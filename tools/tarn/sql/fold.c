@@ -306,26 +306,11 @@ static bool parse(struct fold *fold, int argc, const char *const *argv, struct f
     return check_terms(fold, fail);
 }
 
-static char *declaration(struct fold *fold)
+static void *connect_fold(struct database *database, void *data, int argc, const char *const *argv,
+                          sqlite3_str *sql, char **error)
 {
-    sqlite3_str *sql = sqlite3_str_new(fold->database->sqlite);
-
-    sqlite3_str_appendall(sql, "CREATE TABLE x");
-    for (unsigned i = 0, cells = 0; i < fold->term_count; i++)
-        if (fold->terms[i].kind != TERM_WHERE && fold->terms[i].kind != TERM_TOP)
-            sqlite3_str_appendf(sql, "%c\"%w\"", cells++ == 0 ? '(' : ',', fold->terms[i].name);
-    sqlite3_str_appendall(sql, ")");
-    return sqlite3_str_finish(sql);
-}
-
-static int create_fold(sqlite3 *sqlite, void *data, int argc, const char *const *argv, sqlite3_vtab **made,
-                       char **error)
-{
-    struct database *database = data;
     struct fold *fold = alloc_zero(1, sizeof(*fold));
     struct fail fail;
-    char *sql;
-    int status;
 
     fold->database = database;
     fold->sink.take = take_row;
@@ -333,61 +318,32 @@ static int create_fold(sqlite3 *sqlite, void *data, int argc, const char *const 
     if (!parse(fold, argc, argv, &fail)) {
         *error = sqlite3_mprintf("%s", fail.text);
         free_fold(fold);
-        return SQLITE_ERROR;
+        return NULL;
     }
+    for (unsigned i = 0, cells = 0; i < fold->term_count; i++)
+        if (fold->terms[i].kind != TERM_WHERE && fold->terms[i].kind != TERM_TOP)
+            sqlite3_str_appendf(sql, "%s\"%w\"", cells++ == 0 ? "" : ",", fold->terms[i].name);
     fold->groups.value_size = sizeof(struct fold_row) + fold->cell_count * sizeof(union fold_cell);
     fold->groups.limit = MAP_DISTRIBUTIONS_MAX;
     fold->top = fold->top_size > 0 ? alloc_zero(fold->top_size, sizeof(fold->top[0])) : NULL;
-    sql = declaration(fold);
-    status = sql != NULL ? sqlite3_declare_vtab(sqlite, sql) : SQLITE_NOMEM;
-    sqlite3_free(sql);
-    if (status != SQLITE_OK) {
-        free_fold(fold);
-        return status;
-    }
     fold->next = database->folds;
     database->folds = fold;
-    *made = &fold->base;
-    return SQLITE_OK;
+    return fold;
 }
 
-static int drop_fold(sqlite3_vtab *base)
+static void drop_fold(void *table)
 {
-    struct fold *fold = (struct fold *)(void *)base;
-    struct fold **link = &fold->database->folds;
+    struct fold *fold = table, **link = &fold->database->folds;
 
     while (*link != fold)
         link = &(*link)->next;
     *link = fold->next;
     free_fold(fold);
-    return SQLITE_OK;
 }
 
-static int plan_fold(sqlite3_vtab *base, sqlite3_index_info *info)
+static int plan_fold(void *table, sqlite3_index_info *info)
 {
     info->estimatedCost = info->estimatedRows = 1000;
-    return SQLITE_OK;
-}
-
-struct fold_cursor {
-    sqlite3_vtab_cursor base; /* first: SQLite's */
-    uint64_t at;
-};
-
-static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
-{
-    struct fold_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
-
-    if (cursor == NULL)
-        return SQLITE_NOMEM;
-    *cursor = (struct fold_cursor){.at = 0};
-    *made = &cursor->base;
-    return SQLITE_OK;
-}
-
-static int close_cursor(sqlite3_vtab_cursor *base)
-{
-    sqlite3_free(base);
     return SQLITE_OK;
 }
 
@@ -398,11 +354,11 @@ static int compare_top(const void *left, const void *right)
     return a->rank != b->rank ? (a->rank < b->rank ? 1 : -1) : (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-static int begin_rows(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+static int begin_rows(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
+                      char **error)
 {
-    struct fold *fold = (struct fold *)(void *)base->pVtab;
+    struct fold *fold = cursor->table;
 
-    ((struct fold_cursor *)(void *)base)->at = 0;
     if (database_final(fold->database) == NULL)
         return SQLITE_INTERRUPT;
     if (!fold->is_sorted && fold->top_count > 1)
@@ -411,32 +367,25 @@ static int begin_rows(sqlite3_vtab_cursor *base, int number, const char *plan, i
     return SQLITE_OK;
 }
 
-static int next_row(sqlite3_vtab_cursor *base)
+static bool move(struct rows_cursor *cursor)
 {
-    ((struct fold_cursor *)(void *)base)->at++;
-    return SQLITE_OK;
-}
+    const struct fold *fold = cursor->table;
 
-static int is_at_end(sqlite3_vtab_cursor *base)
-{
-    const struct fold *fold = (struct fold *)(void *)base->pVtab;
-
-    return ((struct fold_cursor *)(void *)base)->at >=
-           (fold->top != NULL ? fold->top_count : map_total(&fold->groups));
+    return cursor->number < (fold->top != NULL ? fold->top_count : map_total(&fold->groups));
 }
 
 /* Times become nanoseconds, sums and distributions stay in ticks. */
-static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+static void column_value(struct rows_cursor *cursor, sqlite3_context *context, unsigned column)
 {
-    struct fold *fold = (struct fold *)(void *)base->pVtab;
-    uint64_t at = ((struct fold_cursor *)(void *)base)->at;
-    const struct fold_row *row =
-        fold->top != NULL ? fold->top[at] : (const void *)map_entry(&fold->groups, at)->value;
+    struct fold *fold = cursor->table;
+    const struct fold_row *row = fold->top != NULL
+                                     ? fold->top[cursor->number]
+                                     : (const void *)map_entry(&fold->groups, cursor->number)->value;
 
     for (unsigned i = 0; i < fold->term_count; i++) {
         const struct fold_term *term = &fold->terms[i];
 
-        if (term->kind == TERM_WHERE || term->kind == TERM_TOP || (int)term->cell != column)
+        if (term->kind == TERM_WHERE || term->kind == TERM_TOP || term->cell != column)
             continue;
         if (term->kind == TERM_SPREAD)
             result_holder(fold->database, context, row->cells[column].holder);
@@ -444,31 +393,18 @@ static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int
             result_value(context,
                          value_plain(&fold->database->source.trace->schema, row->cells[column].value));
     }
-    return SQLITE_OK;
-}
-
-static int row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
-{
-    *number = (sqlite3_int64)((struct fold_cursor *)(void *)base)->at;
-    return SQLITE_OK;
 }
 
 int folds_register(struct database *database)
 {
-    static const sqlite3_module module = {.xCreate = create_fold,
-                                          .xConnect = create_fold,
-                                          .xBestIndex = plan_fold,
-                                          .xDisconnect = drop_fold,
-                                          .xDestroy = drop_fold,
-                                          .xOpen = open_cursor,
-                                          .xClose = close_cursor,
-                                          .xFilter = begin_rows,
-                                          .xNext = next_row,
-                                          .xEof = is_at_end,
-                                          .xColumn = column_value,
-                                          .xRowid = row_number};
+    static const struct rows_kind kind = {.connect = connect_fold,
+                                          .drop = drop_fold,
+                                          .plan = plan_fold,
+                                          .begin = begin_rows,
+                                          .move = move,
+                                          .value = column_value};
 
-    return sqlite3_create_module(database->sqlite, "fold", &module, database);
+    return rows_register(database, "fold", &kind, NULL);
 }
 
 void folds_add(struct database *database, struct relations *relations)

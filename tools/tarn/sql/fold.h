@@ -24,7 +24,7 @@
 #ifndef TARN_FOLD_H
 #define TARN_FOLD_H
 
-#include <tools/tarn/sql/database.h>
+#include <tools/tarn/sql/rows.h>
 
 #define FOLD_TERMS 24u
 #define FOLD_KEYS  3u
@@ -55,7 +55,6 @@ struct fold_row {
 };
 
 struct fold {
-    sqlite3_vtab base; /* first: SQLite's */
     struct relation_sink sink;
     struct database *database;
     struct fold *next;

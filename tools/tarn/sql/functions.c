@@ -17,7 +17,7 @@
  */
 #include <stdio.h>
 #include <tarn/error.h>
-#include <tools/tarn/sql/database.h>
+#include <tools/tarn/sql/rows.h>
 #include <tools/tarn/symbols/symbols.h>
 
 /* ---- distributions ---- */
@@ -282,10 +282,9 @@ struct tvf_row {
     double reals[TVF_COLUMNS];
 };
 
-struct tvf_cursor {
-    sqlite3_vtab_cursor base; /* first: SQLite's */
+struct tvf_rows {
     struct tvf_row *rows;
-    size_t count, size, at;
+    size_t count, size;
     struct arena arena;
 };
 
@@ -293,24 +292,19 @@ struct tvf {
     const char *declaration;
     unsigned columns, arguments; /* `columns` before the hidden arguments */
     const char *kinds;           /* of the columns: t, i, r */
-    int (*fill)(struct database *database, struct tvf_cursor *cursor, sqlite3_value **argv, char **error);
+    int (*fill)(struct database *database, struct tvf_rows *into, sqlite3_value **argv, char **error);
     struct database *database;
 };
 
-struct tvf_table {
-    sqlite3_vtab base; /* first: SQLite's */
-    const struct tvf *tvf;
-};
-
-static struct tvf_row *add_row(struct tvf_cursor *cursor)
+static struct tvf_row *add_row(struct tvf_rows *into)
 {
-    if (cursor->count == cursor->size)
-        cursor->rows = array_grow(cursor->rows, cursor->count, &cursor->size, sizeof(cursor->rows[0]));
-    cursor->rows[cursor->count] = (struct tvf_row){.text = NULL};
-    return &cursor->rows[cursor->count++];
+    if (into->count == into->size)
+        into->rows = array_grow(into->rows, into->count, &into->size, sizeof(into->rows[0]));
+    into->rows[into->count] = (struct tvf_row){.text = NULL};
+    return &into->rows[into->count++];
 }
 
-static int fill_histogram(struct database *database, struct tvf_cursor *cursor, sqlite3_value **argv,
+static int fill_histogram(struct database *database, struct tvf_rows *into, sqlite3_value **argv,
                           char **error)
 {
     static const struct schema in_ns = {.clock_freq = 1000000000};
@@ -324,9 +318,9 @@ static int fill_histogram(struct database *database, struct tvf_cursor *cursor, 
     distribution_histogram(&holder->distribution, holder->is_ticks ? &database->source.trace->schema : &in_ns,
                            &table);
     for (size_t i = 0; i < table.count; i++) {
-        struct tvf_row *row = add_row(cursor);
+        struct tvf_row *row = add_row(into);
 
-        row->text = arena_string(&cursor->arena, table.rows[i]->name, strlen(table.rows[i]->name));
+        row->text = arena_string(&into->arena, table.rows[i]->name, strlen(table.rows[i]->name));
         for (unsigned c = 0; c < table.column_count; c++) {
             row->numbers[c + 1] = (sqlite3_int64)table.rows[i]->cells[c].count;
             row->reals[c + 1] = table.rows[i]->cells[c].real;
@@ -389,7 +383,7 @@ static ssize_t read_intervals(struct database *database, sqlite3_value *query, s
     return status == SQLITE_DONE ? (ssize_t)count : -1;
 }
 
-static int fill_intersections(struct database *database, struct tvf_cursor *cursor, sqlite3_value **argv,
+static int fill_intersections(struct database *database, struct tvf_rows *into, sqlite3_value **argv,
                               char **error)
 {
     struct interval *left, *right = NULL;
@@ -405,7 +399,7 @@ static int fill_intersections(struct database *database, struct tvf_cursor *curs
             continue;
         }
         if (begin < end) {
-            struct tvf_row *row = add_row(cursor);
+            struct tvf_row *row = add_row(into);
 
             row->numbers[0] = begin;
             row->numbers[1] = end - begin;
@@ -420,31 +414,16 @@ static int fill_intersections(struct database *database, struct tvf_cursor *curs
     return right_count >= 0 ? SQLITE_OK : SQLITE_ERROR;
 }
 
-static int connect_tvf(sqlite3 *sqlite, void *data, int argc, const char *const *argv, sqlite3_vtab **made,
-                       char **error)
+static void *connect_tvf(struct database *database, void *data, int argc, const char *const *argv,
+                         sqlite3_str *sql, char **error)
 {
-    const struct tvf *tvf = data;
-    struct tvf_table *table = sqlite3_malloc(sizeof(*table));
-    int status = table != NULL ? sqlite3_declare_vtab(sqlite, tvf->declaration) : SQLITE_NOMEM;
-
-    if (status != SQLITE_OK) {
-        sqlite3_free(table);
-        return status;
-    }
-    *table = (struct tvf_table){.tvf = tvf};
-    *made = &table->base;
-    return SQLITE_OK;
+    sqlite3_str_appendall(sql, ((const struct tvf *)data)->declaration);
+    return data;
 }
 
-static int disconnect_tvf(sqlite3_vtab *base)
+static int plan_tvf(void *table, sqlite3_index_info *info)
 {
-    sqlite3_free(base);
-    return SQLITE_OK;
-}
-
-static int plan_tvf(sqlite3_vtab *base, sqlite3_index_info *info)
-{
-    const struct tvf *tvf = ((struct tvf_table *)(void *)base)->tvf;
+    const struct tvf *tvf = table;
     unsigned given = 0;
 
     for (int i = 0; i < info->nConstraint; i++) {
@@ -461,92 +440,57 @@ static int plan_tvf(sqlite3_vtab *base, sqlite3_index_info *info)
     return given == tvf->arguments ? SQLITE_OK : SQLITE_CONSTRAINT;
 }
 
-static int open_tvf(sqlite3_vtab *base, sqlite3_vtab_cursor **made)
+static void end_tvf(struct rows_cursor *cursor)
 {
-    struct tvf_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+    struct tvf_rows *rows = cursor->state;
 
-    if (cursor == NULL)
-        return SQLITE_NOMEM;
-    *cursor = (struct tvf_cursor){.at = 0};
-    *made = &cursor->base;
-    return SQLITE_OK;
+    free(rows->rows);
+    arena_free(&rows->arena);
+    free(rows);
 }
 
-static int close_tvf(sqlite3_vtab_cursor *base)
+static int begin_tvf(struct rows_cursor *cursor, const char *plan, int argc, sqlite3_value **argv,
+                     char **error)
 {
-    struct tvf_cursor *cursor = (struct tvf_cursor *)(void *)base;
+    const struct tvf *tvf = cursor->table;
 
-    free(cursor->rows);
-    arena_free(&cursor->arena);
-    sqlite3_free(cursor);
-    return SQLITE_OK;
+    cursor->state = alloc_zero(1, sizeof(struct tvf_rows));
+    return tvf->fill(tvf->database, cursor->state, argv, error);
 }
 
-static int begin_tvf(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+static bool move(struct rows_cursor *cursor)
 {
-    struct tvf_cursor *cursor = (struct tvf_cursor *)(void *)base;
-    const struct tvf *tvf = ((struct tvf_table *)(void *)base->pVtab)->tvf;
-    char *error = NULL;
-    int status;
-
-    cursor->count = cursor->at = 0;
-    status = tvf->fill(tvf->database, cursor, argv, &error);
-    base->pVtab->zErrMsg = error;
-    return status;
+    return cursor->number < ((const struct tvf_rows *)cursor->state)->count;
 }
 
-static int next_of_tvf(sqlite3_vtab_cursor *base)
+static void column_of_tvf(struct rows_cursor *cursor, sqlite3_context *context, unsigned column)
 {
-    ((struct tvf_cursor *)(void *)base)->at++;
-    return SQLITE_OK;
-}
+    const struct tvf_row *row = &((const struct tvf_rows *)cursor->state)->rows[cursor->number];
+    const struct tvf *tvf = cursor->table;
 
-static int end_of_tvf(sqlite3_vtab_cursor *base)
-{
-    const struct tvf_cursor *cursor = (struct tvf_cursor *)(void *)base;
-
-    return cursor->at >= cursor->count;
-}
-
-static int column_of_tvf(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
-{
-    const struct tvf_cursor *cursor = (struct tvf_cursor *)(void *)base;
-    const struct tvf *tvf = ((struct tvf_table *)(void *)base->pVtab)->tvf;
-
-    if (column >= (int)tvf->columns)
-        return SQLITE_OK;
+    if (column >= tvf->columns)
+        return;
     if (tvf->kinds[column] == 't')
-        result_text(context, cursor->rows[cursor->at].text);
+        result_text(context, row->text);
     else if (tvf->kinds[column] == 'r')
-        sqlite3_result_double(context, cursor->rows[cursor->at].reals[column]);
+        sqlite3_result_double(context, row->reals[column]);
     else
-        sqlite3_result_int64(context, cursor->rows[cursor->at].numbers[column]);
-    return SQLITE_OK;
-}
-
-static int row_of_tvf(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
-{
-    *number = (sqlite3_int64)((struct tvf_cursor *)(void *)base)->at;
-    return SQLITE_OK;
+        sqlite3_result_int64(context, row->numbers[column]);
 }
 
 static int register_tvf(struct database *database, const char *name, struct tvf tvf)
 {
-    static const sqlite3_module module = {.xConnect = connect_tvf,
-                                          .xBestIndex = plan_tvf,
-                                          .xDisconnect = disconnect_tvf,
-                                          .xOpen = open_tvf,
-                                          .xClose = close_tvf,
-                                          .xFilter = begin_tvf,
-                                          .xNext = next_of_tvf,
-                                          .xEof = end_of_tvf,
-                                          .xColumn = column_of_tvf,
-                                          .xRowid = row_of_tvf};
+    static const struct rows_kind kind = {.connect = connect_tvf,
+                                          .plan = plan_tvf,
+                                          .begin = begin_tvf,
+                                          .move = move,
+                                          .value = column_of_tvf,
+                                          .end = end_tvf};
     struct tvf *kept = arena_alloc(&database->arena, sizeof(*kept));
 
     *kept = tvf;
     kept->database = database;
-    return sqlite3_create_module(database->sqlite, name, &module, kept);
+    return rows_register(database, name, &kind, kept);
 }
 
 int functions_register(struct database *database)
@@ -583,14 +527,12 @@ int functions_register(struct database *database)
     if (status == SQLITE_OK)
         status = register_tvf(
             database, "histogram",
-            (struct tvf){"CREATE TABLE x(name, from_ns, to_ns, count, percent, percent_up_to, bar, "
-                         "spread HIDDEN)",
-                         7, 1, "tiiirri", fill_histogram, NULL});
+            (struct tvf){"name, from_ns, to_ns, count, percent, percent_up_to, bar, spread HIDDEN", 7, 1,
+                         "tiiirri", fill_histogram, NULL});
     if (status == SQLITE_OK)
-        status =
-            register_tvf(database, "interval_intersect",
-                         (struct tvf){"CREATE TABLE x(ts, dur, key, left_ts, right_ts, left_query HIDDEN, "
-                                      "right_query HIDDEN)",
-                                      5, 2, "iiiii", fill_intersections, NULL});
+        status = register_tvf(
+            database, "interval_intersect",
+            (struct tvf){"ts, dur, key, left_ts, right_ts, left_query HIDDEN, right_query HIDDEN", 5, 2,
+                         "iiiii", fill_intersections, NULL});
     return status;
 }
