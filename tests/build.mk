@@ -38,7 +38,7 @@ endef
 $(eval $(call host_tests,each,clock costs counters debugger figures gdb losses nmi_at_entry one_abi one_fault panic previous \
     profiles repeats serial tables trace_agrees watchdog))
 $(eval $(call host_tests,one,again analyses_agree demo_bugs drain export forger from_outside geometry interrupted keep link_cut link_idle locks \
-    profile profiles_file profiles_in_place profiles_top rebuild sampling sockets study top vandal view_live view_page))
+    profile profiles_in_place profiles_top rebuild sampling sockets study top vandal view_live view_page))
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))

@@ -62,7 +62,6 @@ AGAINST = [
     ("kernel/syscall/machine.c", "kernel/boot/pci.c", "programs map the devices that boot found"),
     ("servers/net/lwip/lwipopts.h", "servers/net/netif.c", "lwIP's heap is the server's"),
     ("trace/format/wire.c", "kernel/lib/string.c", "any C library's memcpy"),
-    ("trace/print/profile_file.c", "kernel/lib/string.c", "any C library's memcpy"),
     ("tools/tarn/main.c", "tools/tarn/*", "the table of subcommands"),
     ("tools/tarn/view/api_goto.c", "tools/tarn/command/recipe.c", "the page offers goto only for a run that has a recipe"),
 ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # User programs: shell, utilities, benchmarks, demonstrations; each in /bin of the archive.
-$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/routines.c user/tarnprof/save.c trace/print/routines.c trace/print/profile_file.c trace/print/shares.c))
+$(eval $(call user_library,tarnprof,user/tarnprof/tarnprof.c user/tarnprof/show.c user/tarnprof/routines.c user/tarnprof/save.c trace/print/routines.c trace/print/shares.c trace/format/wire.c))
 CFLAGS_user/tarnprof/save.c := -DTARN_MACHINE='"$(ARCH)"'
 UTILITIES := ls cat cp mv rm mkdir rmdir echo wc sort grep ps sysstat kill poweroff debug sleep true false
 

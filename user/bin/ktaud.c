@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktaud.c - takes snapshots of profiles periodically, of all processes or of chosen ones, and adds them to a
- * file (trace/format/FORMAT.md, "Files of profiles"), which `ktau FILE` shows. Memory is that of one profile.
+ * file (trace/format/WIRE.md, "Recorded replies"), which `ktau FILE` shows. Memory is that of one profile.
  * If a write fails, the snapshots before are whole.
  *
  * Needs profiles to be on, and the trace object.
@@ -157,6 +157,7 @@ int main(int argc, char **argv)
         saver.choose = is_chosen;
     saver.fd = open_file(plan.to, &saver.bytes);
     const int status = take_snapshots(&plan, &saver);
+    free(saver.payload);
     if (close(saver.fd) < 0 && !status)
         return complain("%s", plan.to);
     return status;

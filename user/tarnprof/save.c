@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* save.c - writes and reads files of profiles. Interface: save.h. */
+/* save.c - writes and reads files of recorded replies (trace/format/WIRE.md). Interface: save.h. */
 #include <arch/trace.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/error.h>
+#include <tarn/syscall.h>
+#include <trace/format/wire.h>
 #include <unistd.h>
 #include <user/tarnprof/save.h>
 
@@ -30,73 +32,77 @@ static bool write_all(struct tarnprof_saver *saver, const void *data, size_t siz
     return true;
 }
 
-static bool write_record(struct tarnprof_saver *saver, enum trace_profile_record_kind kind,
-                         const void *payload, uint32_t bytes, uint64_t *written)
+static bool write_frame(struct tarnprof_saver *saver, uint16_t type, const void *payload, size_t size)
 {
-    const struct trace_profile_record record = trace_profile_record_make(kind, payload, bytes);
-    *written += sizeof record + bytes;
-    return write_all(saver, &record, sizeof record) && write_all(saver, payload, bytes);
+    uint8_t head[WIRE_FRAME_BYTES];
+    wire_put_frame(head, type, (uint32_t)size, saver->frames++, wire_hash(payload, size));
+    saver->written += sizeof head + size;
+    return write_all(saver, head, sizeof head) && write_all(saver, payload, size);
 }
 
-static struct trace_profile_begin describe(const struct tarnprof_saver *saver)
+static bool write_hello(struct tarnprof_saver *saver)
 {
     const struct trace_info *info = arch_trace_info();
-    struct trace_profile_begin begin = {.version = TRACE_PROFILE_FILE_VERSION,
-                                        .row_bytes = sizeof(struct trace_profile_row),
-                                        .moment = arch_trace_clock(),
-                                        .clock_hz = info->clock_hz,
-                                        .clock_offset_ns = info->clock_offset_ns,
-                                        .machine = TARN_MACHINE,
-                                        .cpu_count = info->cpu_count,
-                                        .is_part = saver->choose != NULL};
-    memcpy(begin.uuid, info->uuid, sizeof begin.uuid);
-    return begin;
+    const uint64_t geometry = __atomic_load_n(&info->geometry, __ATOMIC_RELAXED);
+    struct wire_hello hello = {.version = WIRE_VERSION,
+                               .byte_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 1 : 2,
+                               .cpu_count = info->cpu_count,
+                               .buffer_bytes = trace_geometry_words(geometry) * 8,
+                               .buffer_count = trace_geometry_buffers(geometry),
+                               .clock_hz = info->clock_hz,
+                               .clock_offset_ns = info->clock_offset_ns,
+                               .machine = TARN_MACHINE};
+    uint8_t payload[WIRE_HELLO_BYTES];
+    memcpy(hello.uuid, info->uuid, sizeof hello.uuid);
+    wire_put_hello(payload, &hello);
+    return write_frame(saver, WIRE_HELLO, payload, sizeof payload);
 }
 
-static bool write_names(struct tarnprof_saver *saver, uint64_t *written)
+/* A reply whose data are in saver->payload, behind its head. */
+static bool write_reply(struct tarnprof_saver *saver, int64_t bytes)
 {
-    const uint32_t most = TRACE_PROFILE_BYTES_MAX / sizeof(struct trace_routine);
-    struct trace_routine_names names = {0};
-    const int error = tarnprof_read_names(&names);
-    bool ok = error == 0 || fail(saver, tarn_error_text(error));
-    for (uint32_t done = 0; ok && done < names.count;) {
-        const uint32_t part = names.count - done < most ? names.count - done : most;
-        ok = write_record(saver, TRACE_PROFILE_NAMES, names.list + done,
-                          part * (uint32_t)sizeof(struct trace_routine), written);
-        done += part;
-    }
-    tarnprof_free_names(&names);
-    return ok;
+    if (bytes < 0)
+        return fail(saver, tarn_error_text((int)bytes));
+    memset(saver->payload, 0, WIRE_REPLY_BYTES);
+    return write_frame(saver, WIRE_REPLY, saver->payload, WIRE_REPLY_BYTES + (size_t)bytes);
 }
 
-static bool write_profiles(struct tarnprof_saver *saver, struct tarnprof *profile, uint64_t *written)
+static bool write_profiles(struct tarnprof_saver *saver)
 {
-    struct trace_profile_end end = {0};
-    int result;
-    while ((result = tarnprof_next(profile, saver->of)) > 0) {
-        if (saver->choose && !saver->choose(saver->context, profile->head))
-            continue;
-        const uint32_t bytes =
-            (uint32_t)(sizeof *profile->head + profile->head->rows * sizeof(struct trace_profile_row));
-        if (!write_record(saver, TRACE_PROFILE_ONE, profile->head, bytes, written))
+    struct trace_profile *head = (void *)(saver->payload + WIRE_REPLY_BYTES);
+    uint64_t serial = 0;
+    int64_t bytes;
+    while ((bytes = sys_profile_read(saver->of, serial, head, TRACE_PROFILE_BYTES_MAX)) > 0) {
+        serial = head->serial;
+        if ((!saver->choose || saver->choose(saver->context, head)) && !write_reply(saver, bytes))
             return false;
-        end.profiles++;
     }
-    return result < 0 ? fail(saver, tarn_error_text(result))
-                      : write_names(saver, written) &&
-                            write_record(saver, TRACE_PROFILE_END, &end, sizeof end, written);
+    return write_reply(saver, bytes);
+}
+
+static bool write_names(struct tarnprof_saver *saver)
+{
+    struct trace_routine *list = (void *)(saver->payload + WIRE_REPLY_BYTES);
+    uint32_t number = TRACE_CONTEXT_NAMED;
+    int64_t bytes;
+    do {
+        bytes = sys_profile_names(number, list, TRACE_PROFILE_BYTES_MAX);
+        number += bytes > 0 ? (uint32_t)((size_t)bytes / sizeof *list) : 0;
+        if (!write_reply(saver, bytes))
+            return false;
+    } while (bytes > 0);
+    return true;
 }
 
 bool tarnprof_save(struct tarnprof_saver *saver)
 {
-    const struct trace_profile_begin begin = describe(saver);
-    struct tarnprof profile = {0};
-    uint64_t written = 0;
-    const bool ok = write_record(saver, TRACE_PROFILE_BEGIN, &begin, sizeof begin, &written) &&
-                    write_profiles(saver, &profile, &written);
-    tarnprof_free(&profile);
+    saver->frames = 0;
+    saver->written = 0;
+    if (!saver->payload && !(saver->payload = malloc(WIRE_REPLY_BYTES + TRACE_PROFILE_BYTES_MAX)))
+        return fail(saver, "no memory");
+    const bool ok = write_hello(saver) && write_profiles(saver) && write_names(saver);
     if (ok) {
-        saver->bytes += written;
+        saver->bytes += saver->written;
         saver->snapshots++;
     } else if (ftruncate(saver->fd, (off_t)saver->bytes) == 0) {
         lseek(saver->fd, (off_t)saver->bytes, SEEK_SET);
@@ -106,65 +112,119 @@ bool tarnprof_save(struct tarnprof_saver *saver)
 
 /* ---- Reading ---- */
 
-static bool add(void *sum, const struct trace_profile *head, const struct trace_profile_row *rows)
+struct loader {
+    FILE *file;
+    uint8_t *payload; /* of the last frame */
+    struct wire_frame frame;
+    struct tarnprof_sum sum; /* of the snapshot so far */
+    uint64_t serial;         /* of the last profile */
+    const char *wrong;
+};
+
+static bool find_wrong(struct loader *loader, const char *wrong)
 {
-    const struct tarnprof profile = {.head = head, .rows = rows};
-    return tarnprof_add(sum, &profile);
+    loader->wrong = wrong;
+    return false;
 }
 
-static bool add_names(void *context, const struct trace_routine *list, uint32_t count)
+/* False: the file ends before it, and `wrong` is NULL, or `wrong` says how it is damaged. */
+static bool read_frame(struct loader *loader, uint16_t type, uint32_t sequence)
 {
-    struct tarnprof_sum *sum = context;
-    struct trace_routine *all = realloc((void *)sum->names.list, (sum->names.count + count) * sizeof *all);
-    if (!all)
-        return false;
-    memcpy(all + sum->names.count, list, count * sizeof *all);
-    sum->names.list = all;
-    sum->names.count += count;
+    struct wire_frame *frame = &loader->frame;
+    uint8_t head[WIRE_FRAME_BYTES];
+    const size_t got = fread(head, 1, sizeof head, loader->file);
+    if (got < sizeof head)
+        return find_wrong(loader, got || sequence ? "the file ends in the middle of it" : NULL);
+    if (wire_get_frame(head, WIRE_REPLY_BYTES + TRACE_PROFILE_BYTES_MAX, frame) != WIRE_OK ||
+        frame->type != type || frame->sequence != sequence ||
+        frame->length < (type == WIRE_HELLO ? WIRE_HELLO_BYTES : WIRE_REPLY_BYTES))
+        return find_wrong(loader, "no recorded profiles");
+    if (fread(loader->payload, 1, frame->length, loader->file) < frame->length)
+        return find_wrong(loader, "the file ends in the middle of it");
+    return wire_hash(loader->payload, frame->length) == frame->payload_hash ||
+           find_wrong(loader, "a wrong checksum");
+}
+
+static bool take_hello(struct loader *loader)
+{
+    struct wire_hello hello;
+    wire_get_hello(loader->payload, &hello);
+    loader->sum.clock_hz = hello.clock_hz;
+    return (hello.version == WIRE_VERSION && hello.clock_hz && !strcmp(hello.machine, TARN_MACHINE)) ||
+           find_wrong(loader, "of another machine, or of another version of Tarn");
+}
+
+static bool take_profile(struct loader *loader, const void *data, uint64_t bytes)
+{
+    const struct tarnprof profile = {.head = data,
+                                     .rows = (const void *)((const char *)data + sizeof *profile.head)};
+    if (bytes < sizeof *profile.head || profile.head->row_bytes != sizeof *profile.rows ||
+        bytes != sizeof *profile.head + profile.head->rows * (uint64_t)sizeof *profile.rows ||
+        profile.head->serial <= loader->serial)
+        return find_wrong(loader, "a profile whose rows do not fit");
+    loader->serial = profile.head->serial;
+    return tarnprof_add(&loader->sum, &profile) || find_wrong(loader, "no memory");
+}
+
+static bool take_names(struct loader *loader, const void *data, uint64_t bytes)
+{
+    struct trace_routine_names *names = &loader->sum.names;
+    const uint32_t count = (uint32_t)(bytes / sizeof *names->list);
+    struct trace_routine *list = realloc((void *)names->list, (names->count + count + 1) * sizeof *list);
+    if (!list)
+        return find_wrong(loader, "no memory");
+    names->list = list;
+    memcpy(list += names->count, data, count * sizeof *list);
+    for (uint32_t i = 0; i < count; i++) {
+        list[i].program[sizeof list->program - 1] = list[i].name[sizeof list->name - 1] = 0;
+        if (list[i].number != TRACE_CONTEXT_NAMED + names->count++)
+            return find_wrong(loader, "names out of order");
+    }
     return true;
 }
 
-/* Finds the snapshot. False: there is none. */
-static bool find(struct trace_profile_reader *reader, uint64_t number, struct trace_profile_snapshot *found,
-                 char wrong[80])
+/* Reads the next snapshot to loader->sum. False: as read_frame(). */
+static bool read_snapshot(struct loader *loader)
 {
-    struct trace_profile_snapshot snapshot;
-    enum trace_profile_got got = TRACE_PROFILE_GOT_NOTHING;
-    uint64_t count = 0;
-    while ((!number || count < number) &&
-           (got = trace_profile_read_snapshot(reader, &snapshot, NULL, NULL)) == TRACE_PROFILE_GOT_SNAPSHOT) {
-        *found = snapshot;
-        count++;
+    const void *data = loader->payload + WIRE_REPLY_BYTES;
+    uint64_t bytes;
+    tarnprof_free_sum(&loader->sum);
+    loader->serial = 0;
+    if (!read_frame(loader, WIRE_HELLO, 0) || !take_hello(loader))
+        return false;
+    /* replies with profiles until an empty one, then with names */
+    for (uint32_t sequence = 1, empty = 0; empty < 2; sequence++) {
+        if (!read_frame(loader, WIRE_REPLY, sequence))
+            return false;
+        bytes = loader->frame.length - WIRE_REPLY_BYTES;
+        empty += bytes == 0;
+        if (bytes && !(empty ? take_names : take_profile)(loader, data, bytes))
+            return false;
     }
-    wrong[0] = '\0';
-    if (got == TRACE_PROFILE_GOT_CUT)
-        snprintf(wrong, 80, "it ends in the middle of snapshot %llu", (unsigned long long)count + 1);
-    else if (got == TRACE_PROFILE_GOT_DAMAGED)
-        snprintf(wrong, 80, "snapshot %llu: %s", (unsigned long long)count + 1, reader->wrong);
-    else if (!count || count < number)
-        snprintf(wrong, 80, "it has %llu snapshots", (unsigned long long)count);
-    return count && (!number || count == number);
+    return true;
 }
 
 bool tarnprof_load(struct tarnprof_sum *sum, const char *path, uint64_t number, char wrong[80])
 {
-    struct trace_profile_reader reader = {.file = fopen(path, "rb"),
-                                          .payload = malloc(TRACE_PROFILE_BYTES_MAX)};
-    struct trace_profile_snapshot snapshot;
-    bool ok = reader.file && reader.payload;
-    if (!ok)
-        snprintf(wrong, 80, "%s", reader.file ? "no memory" : strerror(errno));
-    if (ok && (ok = find(&reader, number, &snapshot, wrong))) {
-        reader.offset = snapshot.offset;
-        reader.take_names = add_names;
-        ok = fseek(reader.file, (long)snapshot.offset, SEEK_SET) == 0 &&
-             trace_profile_read_snapshot(&reader, &snapshot, add, sum) == TRACE_PROFILE_GOT_SNAPSHOT;
-        if (!ok)
-            snprintf(wrong, 80, "it cannot be read again, or there is no memory");
-        sum->clock_hz = snapshot.begin.clock_hz;
+    struct loader loader = {.file = fopen(path, "rb"),
+                            .payload = malloc(WIRE_REPLY_BYTES + TRACE_PROFILE_BYTES_MAX)};
+    uint64_t count = 0;
+    wrong[0] = 0;
+    if (!loader.file || !loader.payload)
+        snprintf(wrong, 80, "%s", loader.file ? "no memory" : strerror(errno));
+    while (!wrong[0] && (!number || count < number) && read_snapshot(&loader)) {
+        tarnprof_free_sum(sum);
+        *sum = loader.sum;
+        loader.sum = (struct tarnprof_sum){0};
+        count++;
     }
-    if (reader.file)
-        fclose(reader.file);
-    free(reader.payload);
-    return ok;
+    if (loader.wrong)
+        snprintf(wrong, 80, "snapshot %llu: %s", (unsigned long long)count + 1, loader.wrong);
+    else if (!wrong[0] && (!count || count < number))
+        snprintf(wrong, 80, "it has %llu snapshots", (unsigned long long)count);
+    tarnprof_free_sum(&loader.sum);
+    if (loader.file)
+        fclose(loader.file);
+    free(loader.payload);
+    return count && (!number || count == number);
 }

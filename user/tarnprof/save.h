@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * save.h - writes snapshots of profiles to a file (trace/format/profile_file.h), and reads files of them:
- * libtarnprof.
+ * save.h - writes snapshots of profiles to a file, as recorded replies (trace/format/WIRE.md), and reads such
+ * files: libtarnprof.
  *
  * Memory is that of one profile, whatever the snapshot has.
  */
 #ifndef TARNPROF_SAVE_H
 #define TARNPROF_SAVE_H
 
-#include <trace/print/profile_file.h>
+#include <stdio.h>
 #include <user/tarnprof/tarnprof.h>
 
 struct tarnprof_saver {
@@ -19,13 +19,16 @@ struct tarnprof_saver {
     void *context;
     uint64_t snapshots, bytes; /* whole ones, so far; with whatever the file began with */
     char wrong[80];            /* of the last failure */
+    uint8_t *payload;          /* the rest is the library's */
+    uint32_t frames;
+    uint64_t written; /* of the snapshot */
 };
 
 /* Adds a snapshot. False: saver->wrong says why. A file then ends with the last whole snapshot. */
 bool tarnprof_save(struct tarnprof_saver *saver);
 
-/* Adds all profiles of snapshot `number` of a file, from 1, to the sum; 0: of the last one. False: wrong has
- * the reason. If only what follows the snapshot is damaged, it is true, and `wrong` says so. */
+/* Makes the sum that of all profiles in snapshot `number` of a file, from 1; 0: of the last one. False: wrong
+ * has the reason. If only what follows the snapshot is damaged, it is true, and `wrong` says so. */
 bool tarnprof_load(struct tarnprof_sum *sum, const char *path, uint64_t number, char wrong[80]);
 
 #endif

@@ -3,25 +3,26 @@
  * profiles.c - `tarn profiles SOURCE|FILE`: how often and how long each thread was in each routine of kernel
  * and programs.
  *
- * tables/profiles.h copies the profiles, tables/profiles_file.h has files of them; profiles_table.h and
- * profiles_export.h print them, profiles_record.h writes files.
+ * tables/profiles.h copies the profiles, tables/recorded.h has files of them; profiles_table.h and
+ * profiles_export.h print them.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <tools/tarn/command/commands.h>
-#include <tools/tarn/command/profiles_record.h>
 #include <tools/tarn/command/profiles_table.h>
 #include <tools/tarn/print/print_table.h>
+#include <tools/tarn/tables/recorded.h>
 #include <tools/tarn/view/puller.h>
 
 #define ROWS_AS_FLAME ROWS_AS_OTHER
 
 struct options {
     struct row_options rows; /* first */
-    struct profiles_record record;
-    const char *tau, *symbols;
+    const char *path, *tau, *symbols;
+    uint64_t pid;   /* UINT64_MAX: all */
+    uint64_t count; /* of snapshots; 0: until it is ended */
     bool by_thread, lists;
     uint64_t from, to; /* snapshots of a file, from 1; 0: not given */
 };
@@ -29,7 +30,7 @@ struct options {
 static const struct command_option known[] = {
     {FLAG("by-thread", struct options, by_thread,
           "rows for each thread and process, instead of sums over all of them")},
-    {COUNT("pid", "PID", struct options, record.pid, 0, UINT32_MAX,
+    {COUNT("pid", "PID", struct options, pid, 0, UINT32_MAX,
            "only those of this process; 0: of idle threads and orphans")},
     {CHOICE("flame", struct options, rows.format, ROWS_AS_FLAME,
             "print folded stacks for flame graphs: process, routine of the program, routine of the kernel, "
@@ -38,10 +39,10 @@ static const struct command_option known[] = {
     {TEXT("tau", "DIRECTORY", struct options, tau,
           "write a profile of TAU for each thread into DIRECTORY, for pprof and ParaProf: "
           "profile.0.CONTEXT.THREAD, numbered from 0")},
-    {TEXT("save", "FILE", struct options, record.path,
+    {TEXT("save", "FILE", struct options, path,
           "add a snapshot of SOURCE to FILE instead of printing it; with --interval one every DURATION"),
-     .with = "pid,interval,count,wait"},
-    {COUNT("count", "N", struct options, record.count, 1, COUNT_MAX,
+     .with = "interval,count,wait"},
+    {COUNT("count", "N", struct options, count, 1, COUNT_MAX,
            "end after N snapshots (default: with --interval until Ctrl-C)"),
      .need = "save"},
     {TEXT(
@@ -58,8 +59,8 @@ static const struct command_option known[] = {
 
 static double seconds_between(const struct profiles *before, const struct profiles *now)
 {
-    return now->begin.clock_hz != 0 && now->begin.moment > before->begin.moment
-               ? (double)(now->begin.moment - before->begin.moment) / (double)now->begin.clock_hz
+    return now->hello.clock_hz != 0 && now->moment > before->moment
+               ? (double)(now->moment - before->moment) / (double)now->hello.clock_hz
                : 0;
 }
 
@@ -69,8 +70,7 @@ static bool show(const struct options *options, const struct profiles_view *view
     struct profile_names names;
 
     if (profiles->count == 0)
-        return fail_set(fail, options->record.pid == UINT64_MAX ? PROFILES_ARE_OFF
-                                                                : "that process has no profiles");
+        return fail_set(fail, options->pid == UINT64_MAX ? PROFILES_ARE_OFF : "that process has no profiles");
     profile_names_open(&names, profiles, options->symbols);
     bool ok = options->tau == NULL || profiles_write_tau(profiles, &names, options->tau, fail);
     if (ok && options->rows.format == ROWS_AS_FLAME)
@@ -91,9 +91,9 @@ static bool show_between(const struct options *options, struct profiles *before,
                                        .unfinished = profiles_unfinished(now)};
 
     profiles_complain(now);
-    profiles_keep(now, options->record.pid);
+    profiles_keep(now, options->pid);
     if (before != NULL) {
-        profiles_keep(before, options->record.pid);
+        profiles_keep(before, options->pid);
         if (!profiles_subtract(now, before, fail))
             return false;
     }
@@ -102,14 +102,33 @@ static bool show_between(const struct options *options, struct profiles *before,
 
 /* ---- a source -------------------------------------------------------------------------------------- */
 
+/* Adds snapshots of SOURCE to the file. False: FAIL; the file has the snapshots before. */
+static bool record(const struct options *options, struct source *source, struct fail *fail)
+{
+    struct recorded_writer writer;
+    struct fail other;
+
+    if (!recorded_writer_open(&writer, options->path, fail))
+        return false;
+    double due = now_seconds();
+    bool ok = recorded_writer_add(&writer, source, fail);
+    while (ok && options->rows.interval_ns != 0 && (options->count == 0 || writer.added < options->count)) {
+        due += (double)options->rows.interval_ns * 1e-9;
+        ok = rows_wait(source, due, fail) && recorded_writer_add(&writer, source, fail);
+    }
+    if (!ok && writer.added > 0)
+        complain("%s has %zu snapshots", options->path, writer.added);
+    return recorded_writer_close(&writer, ok ? fail : &other) && ok;
+}
+
 static bool read_and_show(const struct options *options, struct source *source, struct fail *fail)
 {
     const bool has_interval = options->rows.interval_ns != 0;
     const double end = now_seconds() + (double)options->rows.interval_ns * 1e-9;
     struct profiles now = {0}, before = {0};
 
-    if (options->record.path != NULL)
-        return profiles_record(&options->record, source, fail);
+    if (options->path != NULL)
+        return record(options, source, fail);
     bool ok = !has_interval || (profiles_read(&before, source, fail) && rows_wait(source, end, fail));
     ok = ok && profiles_read(&now, source, fail) &&
          show_between(options, has_interval ? &before : NULL, &now, fail);
@@ -140,9 +159,11 @@ static const struct table_column snapshot_columns[] = {
 };
 
 /* The time of the guest's clock. */
-static const char *describe_time(struct table *table, const struct trace_profile_begin *begin)
+static const char *describe_time(struct table *table, const struct recorded_snapshot *snapshot)
 {
-    const double at = (double)begin->clock_offset_ns * 1e-9 + (double)begin->moment / (double)begin->clock_hz;
+    const struct wire_hello *hello = &snapshot->hello;
+    const double at =
+        (double)hello->clock_offset_ns * 1e-9 + (double)snapshot->moment / (double)hello->clock_hz;
     const time_t seconds = at > -1e11 && at < 1e11 ? (time_t)at : 0;
     struct tm parts;
     char text[40];
@@ -152,16 +173,16 @@ static const char *describe_time(struct table *table, const struct trace_profile
     return table_format(table, "%s.%03u", text, (unsigned)((at - (double)seconds) * 1000) % 1000);
 }
 
-static bool list_snapshots(const struct options *options, const struct profiles_file *file, struct fail *fail)
+static bool list_snapshots(const struct options *options, const struct recorded *file, struct fail *fail)
 {
     struct table table =
         TABLE_AS("snapshots", "snapshot", "snapshots", snapshot_columns, TABLE_AS_FILLED, false, true);
 
     for (size_t i = 0; i < file->count; i++) {
-        const struct trace_profile_snapshot *snapshot = &file->snapshots[i];
+        const struct recorded_snapshot *snapshot = &file->snapshots[i];
         struct table_row *row = table_add(&table, table_format(&table, "%zu", i + 1));
-        cells_put(&row->cells[AT], {.text = describe_time(&table, &snapshot->begin)},
-                  {.count = snapshot->end.profiles}, {.count = snapshot->bytes});
+        cells_put(&row->cells[AT], {.text = describe_time(&table, snapshot)}, {.count = snapshot->profiles},
+                  {.count = snapshot->bytes});
     }
     bool ok = rows_sort(&options->rows, &table, fail);
     if (ok) {
@@ -173,7 +194,7 @@ static bool list_snapshots(const struct options *options, const struct profiles_
     return ok;
 }
 
-static bool show_snapshots(const struct options *options, struct profiles_file *file, struct fail *fail)
+static bool show_snapshots(const struct options *options, struct recorded *file, struct fail *fail)
 {
     const uint64_t to = options->to != 0 ? options->to : file->count, from = options->from;
     struct profiles now = {0}, before = {0};
@@ -182,8 +203,8 @@ static bool show_snapshots(const struct options *options, struct profiles_file *
         return fail_set(fail, "%s has %zu snapshots; --list shows them", file->path, file->count);
     if (from != 0 && from >= to)
         return fail_set(fail, "snapshot %" PRIu64 " is not before %" PRIu64, from, to);
-    bool ok = (from == 0 || profiles_file_load(file, from - 1, &before, fail)) &&
-              profiles_file_load(file, to - 1, &now, fail) &&
+    bool ok = (from == 0 || recorded_load(file, from - 1, &before, fail)) &&
+              recorded_load(file, to - 1, &now, fail) &&
               show_between(options, from != 0 ? &before : NULL, &now, fail);
     profiles_free(&before);
     profiles_free(&now);
@@ -192,16 +213,16 @@ static bool show_snapshots(const struct options *options, struct profiles_file *
 
 static int run_file(const struct options *options, const char *path)
 {
-    struct profiles_file file;
+    struct recorded file;
     struct fail fail;
 
-    if (!profiles_file_open(&file, path, &fail))
+    if (!recorded_open(&file, path, &fail))
         return fail_report(&fail, EXIT_USAGE);
     if (file.is_damaged)
         complain("%s", file.why.text);
     bool ok = options->lists ? list_snapshots(options, &file, &fail) : show_snapshots(options, &file, &fail);
     const int status = file.is_damaged ? EXIT_DAMAGE : EXIT_OK;
-    profiles_file_close(&file);
+    recorded_close(&file);
     return ok ? status : fail_report(&fail, EXIT_USAGE);
 }
 
@@ -210,18 +231,18 @@ static int run_file(const struct options *options, const char *path)
 /* Returns what is wrong with the arguments, or NULL. */
 static const char *check_options(const struct options *options, const char *name)
 {
-    if (!is_source(name) && (options->record.path != NULL || options->rows.interval_ns != 0))
+    if (!is_source(name) && (options->path != NULL || options->rows.interval_ns != 0))
         return "--save and --interval require a SOURCE; of a FILE, use --from and --to";
     if (is_source(name) && (options->lists || options->from != 0 || options->to != 0))
         return "--list, --from and --to require a FILE of profiles; of a SOURCE, use --interval";
-    if (options->record.count > 1 && options->rows.interval_ns == 0)
+    if (options->count > 1 && options->rows.interval_ns == 0)
         return "--count requires --interval";
     return NULL;
 }
 
 static int run_profiles(int argc, char **argv)
 {
-    struct options options = {.rows = ROW_OPTIONS_DEFAULT, .record = {.pid = UINT64_MAX}};
+    struct options options = {.rows = ROW_OPTIONS_DEFAULT, .pid = UINT64_MAX};
     int status = command_parse(&profiles_command, (void *[]){&options, &options.rows}, argc, argv);
 
     if (status >= 0)
@@ -229,7 +250,6 @@ static int run_profiles(int argc, char **argv)
     const char *name = argv[optind], *wrong = check_options(&options, name);
     if (wrong != NULL)
         return complain_of_words(&profiles_command, wrong);
-    options.record.interval_ns = options.rows.interval_ns;
     return is_source(name) ? run_source(&options, name) : run_file(&options, name);
 }
 

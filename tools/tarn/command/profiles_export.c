@@ -14,7 +14,7 @@ void profile_names_open(struct profile_names *names, const struct profiles *prof
 {
     static const uint8_t uuid[16] = TRACE_SCHEMA_UUID_BYTES;
 
-    names->are_known = memcmp(profiles->begin.uuid, uuid, sizeof(uuid)) == 0;
+    names->are_known = memcmp(profiles->hello.uuid, uuid, sizeof(uuid)) == 0;
     names->routines = &profiles->names;
     names->symbols = symbols_open(NULL, path);
 }
@@ -101,7 +101,7 @@ void profiles_print_flame(const struct profiles *profiles, const struct profile_
         const struct profile_copy *copy = &profiles->copies[i];
         for (uint32_t r = 0; r < copy->head.rows; r++) {
             const struct trace_profile_row *row = &copy->rows[r];
-            const double us = in_us(row->exclusive, profiles->begin.clock_hz);
+            const double us = in_us(row->exclusive, profiles->hello.clock_hz);
             if ((int64_t)row->exclusive < 0 || trace_routine_kind(row->key) == TRACE_ROUTINE_OUT || us < 0.5)
                 continue;
             const bool is_nested = trace_routine_context(row->key) != 0 && !is_of_program(row->key);
@@ -224,7 +224,7 @@ bool profiles_write_tau(const struct profiles *profiles, const struct profile_na
             context++;
             thread = 0;
         }
-        ok = write_file(copies[i], context, thread, names, profiles->begin.clock_hz, directory, fail);
+        ok = write_file(copies[i], context, thread, names, profiles->hello.clock_hz, directory, fail);
     }
     free(copies);
     return ok;

@@ -160,7 +160,7 @@ static void drop_empty(struct table *table)
 bool profiles_print_table(const struct profiles_view *options, const struct profiles *profiles,
                           const struct profile_names *names, struct fail *fail)
 {
-    struct view view = {.options = options, .names = names, .clock_hz = profiles->begin.clock_hz};
+    struct view view = {.options = options, .names = names, .clock_hz = profiles->hello.clock_hz};
 
     view.table = (struct table)TABLE("routines", "routine", "routines", columns, "own_ns");
     for (size_t i = 0; i < profiles->count; i++)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <tools/tarn/command/row_options.h>
 #include <tools/tarn/command/top.h>
-#include <tools/tarn/tables/profiles_file.h>
+#include <tools/tarn/tables/recorded.h>
 #include <tools/tarn/top/shares.h>
 #include <tools/tarn/top/terminal.h>
 
@@ -23,7 +23,7 @@ static const char keys_help[] = "q quit  s sort  +/- interval  space pause  h hi
 struct moments {
     struct top *top;
     struct source *source; /* NULL: a file */
-    struct profiles_file file;
+    struct recorded file;
     size_t next; /* snapshot of the file */
     struct profiles now, before;
     bool has_interval; /* there are two moments */
@@ -36,7 +36,7 @@ static bool open_moments(struct moments *moments, struct top *top, struct fail *
 {
     *moments = (struct moments){.top = top};
     if (!top->is_source)
-        return profiles_file_open(&moments->file, top->name, fail);
+        return recorded_open(&moments->file, top->name, fail);
     moments->source = open_source(top->name, 0, fail);
     return moments->source != NULL;
 }
@@ -46,7 +46,7 @@ static void close_moments(struct moments *moments)
     if (moments->source != NULL)
         moments->source->class->close(moments->source);
     else if (moments->file.path != NULL)
-        profiles_file_close(&moments->file);
+        recorded_close(&moments->file);
     profiles_free(&moments->now);
     profiles_free(&moments->before);
 }
@@ -54,7 +54,7 @@ static void close_moments(struct moments *moments)
 static bool read_moment(struct moments *moments, struct profiles *profiles, struct fail *fail)
 {
     if (moments->source == NULL)
-        return profiles_file_load(&moments->file, moments->next++, profiles, fail);
+        return recorded_load(&moments->file, moments->next++, profiles, fail);
     if (!profiles_read(profiles, moments->source, fail))
         return false;
     if (profiles->count > 0)

@@ -68,39 +68,6 @@ static struct profile_copy *next_copy(struct profiles *profiles)
     return &profiles->copies[profiles->count++];
 }
 
-void profiles_append(struct profiles *profiles, const struct trace_profile *head,
-                     const struct trace_profile_row *rows)
-{
-    struct profile_copy *copy = next_copy(profiles);
-
-    copy->head = *head;
-    copy->rows = alloc_zero(head->rows + 1ull, sizeof(*rows));
-    memcpy(copy->rows, rows, head->rows * sizeof(*rows));
-}
-
-void profiles_append_names(struct profiles *profiles, const struct trace_routine *list, size_t count)
-{
-    struct trace_routine_names *names = &profiles->names;
-    struct trace_routine *all = alloc_more((void *)names->list, names->count + count + 1, sizeof(*all));
-
-    memcpy(all + names->count, list, count * sizeof(*all));
-    names->list = all;
-    names->count += (uint32_t)count;
-}
-
-static void describe_source(struct profiles *profiles, const struct wire_hello *hello)
-{
-    profiles->begin =
-        (struct trace_profile_begin){.version = TRACE_PROFILE_FILE_VERSION,
-                                     .row_bytes = sizeof(struct trace_profile_row),
-                                     .moment = profiles->count > 0 ? profiles->copies[0].head.until : 0,
-                                     .clock_hz = hello->clock_hz,
-                                     .clock_offset_ns = hello->clock_offset_ns,
-                                     .cpu_count = hello->cpu_count};
-    memcpy(profiles->begin.uuid, hello->uuid, sizeof(hello->uuid));
-    memcpy(profiles->begin.machine, hello->machine, sizeof(hello->machine));
-}
-
 /* Adds the next one; *more: whether there was any. */
 static bool read_next(struct profiles *profiles, struct source *source, bool *more, struct fail *fail)
 {
@@ -128,6 +95,16 @@ static bool read_next(struct profiles *profiles, struct source *source, bool *mo
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
+static void append_name(struct profiles *profiles, const struct trace_routine *routine)
+{
+    struct trace_routine_names *names = &profiles->names;
+    struct trace_routine *all = (void *)names->list;
+
+    if (names->count % 64 == 0)
+        names->list = all = alloc_more(all, names->count + 64, sizeof(*all));
+    all[names->count++] = *routine;
+}
+
 /* Takes what is in the order of numbers, so that readers find each by its number. */
 static bool take_names(struct source *source, const struct source_reply *reply, struct profiles *profiles,
                        struct fail *fail)
@@ -147,7 +124,7 @@ static bool take_names(struct source *source, const struct source_reply *reply, 
             return fail_set(fail, "damaged names of routines: number %u in place of %u", routine.number,
                             number);
         routine.program[sizeof(routine.program) - 1] = routine.name[sizeof(routine.name) - 1] = '\0';
-        profiles_append_names(profiles, &routine, 1);
+        append_name(profiles, &routine);
     }
     return true;
 }
@@ -188,7 +165,8 @@ bool profiles_read(struct profiles *profiles, struct source *source, struct fail
         profiles_free(profiles);
         return false;
     }
-    describe_source(profiles, &source->hello);
+    profiles->hello = source->hello;
+    profiles->moment = profiles->count > 0 ? profiles->copies[0].head.until : 0;
     return true;
 }
 
@@ -200,6 +178,30 @@ uint64_t profiles_unfinished(const struct profiles *profiles)
         for (uint32_t r = 0; r < profiles->copies[i].head.rows; r++)
             count += profiles->copies[i].rows[r].begun != profiles->copies[i].rows[r].ended;
     return count;
+}
+
+void profiles_complain(const struct profiles *profiles)
+{
+    const uint64_t unfinished = profiles_unfinished(profiles);
+
+    if (unfinished != 0)
+        complain("%llu row%s updated while they were read: they may lack a part of an update",
+                 (unsigned long long)unfinished, unfinished == 1 ? " was being" : "s were being");
+    if (profiles->is_cut)
+        complain("only %zu profiles could be read: %s", profiles->count, profiles->why.text);
+}
+
+void profiles_keep(struct profiles *profiles, uint64_t pid)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < profiles->count; i++) {
+        if (pid == UINT64_MAX || profiles->copies[i].head.pid == pid)
+            profiles->copies[kept++] = profiles->copies[i];
+        else
+            free(profiles->copies[i].rows);
+    }
+    profiles->count = kept;
 }
 
 void profiles_free(struct profiles *profiles)
@@ -305,8 +307,8 @@ bool profiles_subtract(struct profiles *now, struct profiles *before, struct fai
 {
     bool is_anew = false;
 
-    if (now->begin.clock_offset_ns != before->begin.clock_offset_ns ||
-        now->begin.clock_hz != before->begin.clock_hz)
+    if (now->hello.clock_offset_ns != before->hello.clock_offset_ns ||
+        now->hello.clock_hz != before->hello.clock_hz)
         return fail_set(fail, "the two moments are of different boots: they have no difference");
     for (size_t i = 0; i < before->count; i++)
         subtract(now, &before->copies[i], &is_anew);

@@ -8,7 +8,7 @@
 #define TARN_TABLES_PROFILES_H
 
 #include <tools/tarn/source/source.h>
-#include <trace/format/profile_file.h>
+#include <trace/format/profile.h>
 #include <trace/print/routines.h>
 
 struct profile_copy {
@@ -17,8 +17,9 @@ struct profile_copy {
 };
 
 struct profiles {
-    struct trace_profile_begin begin; /* where and when they were copied */
-    struct profile_copy *copies;      /* in order of serial number */
+    struct wire_hello hello;     /* where they were copied */
+    uint64_t moment;             /* ticks when the first one was copied; 0: there is none */
+    struct profile_copy *copies; /* in order of serial number */
     size_t count;
     uint64_t rows;                    /* of all of them, while they are read */
     struct trace_routine_names names; /* of routines of programs; allocated */
@@ -31,12 +32,11 @@ struct profiles {
 /* Copies all profiles. Each is of one moment, but for rows with more updates begun than ended. Profiles
  * before damage in guest memory are kept. False: FAIL, and nothing to free. */
 bool profiles_read(struct profiles *profiles, struct source *source, struct fail *fail);
-/* Adds names behind the others, whose numbers follow. */
-void profiles_append_names(struct profiles *profiles, const struct trace_routine *list, size_t count);
 uint64_t profiles_unfinished(const struct profiles *profiles); /* rows that are not of one moment */
-/* Adds a profile behind the others. */
-void profiles_append(struct profiles *profiles, const struct trace_profile *head,
-                     const struct trace_profile_row *rows);
+/* Reports what is missing or not exact on standard error. */
+void profiles_complain(const struct profiles *profiles);
+/* Drops the profiles of other processes; UINT64_MAX: of none. */
+void profiles_keep(struct profiles *profiles, uint64_t pid);
 /* Subtracts what was there before, and takes it. Least and greatest times stay those of the whole. What ended
  * meanwhile is subtracted from the ended threads of its process; if that has ended too, it is `gone`: the
  * profile that got its times cannot be told. False: FAIL, both are not of one boot. */

@@ -61,7 +61,7 @@ static void collect(struct processes *processes, const struct profiles *profiles
 
 static double in_ns(const struct profiles *profiles, uint64_t ticks)
 {
-    return (double)ticks * 1e9 / (double)(profiles->begin.clock_hz ? profiles->begin.clock_hz : 1);
+    return (double)ticks * 1e9 / (double)(profiles->hello.clock_hz ? profiles->hello.clock_hz : 1);
 }
 
 static const char *name_of(const struct trace_process_shares *process, char name[PROFILE_NAME_BYTES])
@@ -113,9 +113,8 @@ void shares_fill(struct table *table, struct table_column columns[SHARES_COLUMNS
     collect(&processes, now);
     if (before != NULL)
         collect(&earlier, before);
-    *seconds = before != NULL && now->begin.moment > before->begin.moment
-                   ? in_ns(now, now->begin.moment - before->begin.moment) * 1e-9
-                   : 0;
+    *seconds =
+        before != NULL && now->moment > before->moment ? in_ns(now, now->moment - before->moment) * 1e-9 : 0;
     for (size_t i = 0; i < processes.count; i++) {
         struct trace_process_shares *process = &processes.list[i];
         const struct trace_process_shares *old = find(&earlier, process->pid);
