@@ -40,7 +40,7 @@ $(foreach test,pull_cut stages breakdown view,$(eval $(call host_test,$(test),te
 $(foreach test,table columns symbols step,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
 $(eval $(call host_test,model_walk,tests/unit/tarn/model_walk_test.c $(SYNTHETIC) tests/unit/tarn/tiling.c,,tarn))
 $(foreach test,keep lockstep model,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
-$(foreach test,analyses ipc locks diff drain costs,\
+$(foreach test,story diff,\
     $(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/known_results.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
 HOST_TESTS += tests/host/diff tests/host/usage
 HOST_TESTS += tests/host/compare_readers tests/host/analyses tests/host/ranges

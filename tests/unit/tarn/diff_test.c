@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tests/unit/scratch.h>
 #include <tests/unit/tarn/known_results.h>
 #include <tools/tarn/analysis/compare.h>
 #include <tools/tarn/analysis/t_test.h>
@@ -84,17 +85,14 @@ static struct analysis *ask_of(const char *order, const char *kind, unsigned rou
                                bool has_more, double *seconds)
 {
     static struct writer writer;
-    struct filter filter;
     struct fail fail = {""};
     struct analysis *analysis;
 
     write_trace(&writer, rounds, fs_ticks, has_more);
-    open_known(writer.text, order);
-    analysis = ask(kind, NO_OPTIONS, &filter, &fail);
-    if (analysis == NULL) {
-        printf("Bail out! %s\n", fail.text);
-        exit(1);
-    }
+    open_known(writer.text, "", order);
+    analysis = ask(kind, (const char *const[]){NULL}, &fail);
+    if (analysis == NULL)
+        bail_out(fail.text);
     *seconds = analysis_seconds(analysis);
     trace_close(&known_trace);
     return analysis;

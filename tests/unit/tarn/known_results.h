@@ -17,29 +17,11 @@ extern uint64_t tick_ns;         /* of it, nanoseconds */
 
 /* Runs TEST with "le" and with "be"; returns main's result. */
 int test_both_orders(void (*test)(const char *order));
-/* Writes TEXT and opens it as known_trace; the caller closes that. Ends the program on failure. */
-void open_known(const char *text, const char *order);
-
-/* Options are names and values by turns up to NULL. A filter's have a +, as in "+tid". */
-#define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define NO_OPTIONS   ((const char *const[]){NULL})
-
-/* With all tables; NULL: FAIL says why. FILTER is what they were resolved to. analysis_free. */
-struct analysis *ask(const char *kind, const char *const *options, struct filter *filter, struct fail *fail);
+/* Writes TEXT, and MORE at the end of its metadata, and opens it as known_trace; the caller closes that. Ends
+ * the program on failure. */
+void open_known(const char *text, const char *more, const char *order);
+/* With all tables; NULL: FAIL says why. OPTIONS are names and values by turns up to NULL. analysis_free. */
+struct analysis *ask(const char *kind, const char *const *options, struct fail *fail);
 const struct table *find_table(const struct analysis *analysis, const char *key);
-
-/* "TABLE ROW COLUMN" has the VALUE; that of a column of times is in ticks. Blanks in names are written ~; a
- * row may be told apart from others of its name by the number in its first column: sh/20. */
-struct expected {
-    const char *what;
-    double value;
-};
-#define EXPECT_NO_ROW (-1e9) /* nor table, nor column */
-#define EXPECT_NONE   (-1.)  /* a cell without value */
-
-/* EXPECTED ends with NULL. */
-void expect(const char *kind, const char *const *options, const struct expected *expected);
-#define EXPECT(kind, options, ...) expect(kind, options, (const struct expected[]){__VA_ARGS__, {NULL, 0}})
-void expect_text(const char *kind, const char *const *options, const char *what, const char *expected);
 
 #endif

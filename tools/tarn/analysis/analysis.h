@@ -9,7 +9,7 @@
  * prints nor exits, and keeps all state in its struct.
  *
  * To add one: the file, a line in analyses.c, a description in columns.c for each column with a new meaning,
- * its prose in docs/man, and a trace with known results in tests/unit/tarn/analyses_test.c.
+ * its prose in docs/man, and a trace with known results in tests/unit/tarn/stories.
  */
 #ifndef TARN_ANALYSIS_H
 #define TARN_ANALYSIS_H
