@@ -16,17 +16,9 @@
 
 #define ANALYSES_MAX 64u
 
-static const struct analysis_kind *const in_c[] = {&stats_analysis,
-                                                   &breakdown_analysis,
-                                                   &locks_analysis,
-                                                   &profile_analysis,
-                                                   &sched_analysis,
-                                                   &ipc_analysis,
-                                                   &processes_analysis,
-                                                   &noise_analysis,
-                                                   &intervals_analysis,
-                                                   &counters_analysis,
-                                                   NULL};
+static const struct analysis_kind *const in_c[] = {
+    &stats_analysis, &breakdown_analysis, &locks_analysis, &profile_analysis,   &sched_analysis,
+    &ipc_analysis,   &processes_analysis, &noise_analysis, &intervals_analysis, NULL};
 
 /* The most used ones first, for the help and the view. Then come a user's own. */
 static const char *const in_order[] = {"stats",     "breakdown", "locks",     "profile", "sched",
@@ -521,6 +513,20 @@ const struct field *analysis_field(const struct analysis *analysis, const char *
     const struct event_type *type = schema_find_event(&analysis->trace->schema, event);
 
     return type != NULL ? schema_find_field(type, field) : NULL;
+}
+
+const struct event_type *analysis_fields(const struct analysis *analysis, const char *event,
+                                         const char *const *names, unsigned count,
+                                         const struct field **fields)
+{
+    bool has_all = true;
+
+    for (unsigned i = 0; i < count; i++)
+        if (names[i] != NULL) {
+            fields[i] = analysis_field(analysis, event, names[i]);
+            has_all &= fields[i] != NULL;
+        }
+    return has_all ? schema_find_event(&analysis->trace->schema, event) : NULL;
 }
 
 const char *label_of(const struct field *field, uint64_t value, char text[ANALYSIS_NAME_BYTES])

@@ -181,6 +181,11 @@ const char *analysis_process_name(const struct analysis *analysis, uint32_t pid)
 const char *analysis_thread_name(const struct analysis *analysis, const struct model_thread *thread);
 /* NULL: the trace does not have it. */
 const struct field *analysis_field(const struct analysis *analysis, const char *event, const char *field);
+/* Finds the fields NAMES of an event; where NAMES is NULL, FIELDS stays NULL. Returns its type; NULL: the
+ * trace does not have it, or lacks one of the fields. */
+const struct event_type *analysis_fields(const struct analysis *analysis, const char *event,
+                                         const char *const *names, unsigned count,
+                                         const struct field **fields);
 /* Returns the label of VALUE in FIELD's enumeration (FIELD may be NULL), or else the number, in TEXT. */
 const char *label_of(const struct field *field, uint64_t value, char text[ANALYSIS_NAME_BYTES]);
 

@@ -6,6 +6,6 @@
 #include <tools/tarn/analysis/analysis.h>
 
 extern const struct analysis_kind stats_analysis, processes_analysis, sched_analysis, intervals_analysis,
-    noise_analysis, breakdown_analysis, ipc_analysis, profile_analysis, locks_analysis, counters_analysis;
+    noise_analysis, breakdown_analysis, ipc_analysis, profile_analysis, locks_analysis;
 
 #endif

@@ -7,3 +7,4 @@
 --: define SPAN_COLUMNS total_ns, own_ns, inside_ns, waiting_ns, $SPREAD_COLUMNS
 --: define LONGEST since_start(ts), dur, thread_tid(utid), thread_pid(utid), thread_name(utid)
 --: define LONGEST_COLUMNS at_ns:when, duration_ns, tid:id, pid:id, thread:text
+--: define SECONDS (SELECT (max(value) FILTER (WHERE name = 'end_ns') - max(value) FILTER (WHERE name = 'begin_ns')) / 1e9 FROM trace)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <strings.h>
 #include <tools/tarn/print/print_value.h>
-#include <tools/tarn/relation/relations.h>
+#include <tools/tarn/relation/maker.h>
 #include <tools/tarn/symbols/symbols.h>
 
 #define PAGE_BYTES 4096u /* on all architectures */
@@ -207,6 +207,9 @@ static const struct {
     {"place", "functions at the addresses in events", SOURCE_PLACE, {M_PID, M_ADDRESS, M_SYMBOL, M_EXECUTABLE}},
 };
 #define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))
+
+static const struct maker *const makers[] = {&counted_maker};
+#define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 /* Fields in ticks, which are converted to nanoseconds in columns of their own. */
 static const struct {
@@ -626,11 +629,37 @@ static void add_event(struct catalog *catalog, struct relation *relation, const 
                                   .column_count = (unsigned)(column - columns)};
 }
 
+static struct value of_maker(const struct relation_row *row, const struct relation_column *column)
+{
+    return row->cells[column->meaning];
+}
+
+static void add_made(struct catalog *catalog, const struct maker *maker, unsigned part)
+{
+    const struct made_relation *made = &maker->relations[part];
+    struct relation_column *columns = arena_alloc(&catalog->arena, made->column_count * sizeof(*columns));
+
+    memcpy(columns, made->columns, made->column_count * sizeof(*columns));
+    for (unsigned c = 0; c < made->column_count; c++) {
+        columns[c].meaning = c;
+        columns[c].value = of_maker;
+    }
+    catalog->relations[catalog->own++] = (struct relation){.name = made->name,
+                                                           .text = made->text,
+                                                           .source = SOURCE_MADE,
+                                                           .maker = maker,
+                                                           .part = part,
+                                                           .columns = columns,
+                                                           .column_count = made->column_count};
+}
+
 void catalog_open(struct catalog *catalog, const struct schema *schema)
 {
-    *catalog = (struct catalog){.own = OWN_RELATIONS,
-                                .count = OWN_RELATIONS + (schema != NULL ? schema->event_count : 0)};
-    catalog->relations = arena_alloc(&catalog->arena, catalog->count * sizeof(catalog->relations[0]));
+    unsigned types = schema != NULL ? schema->event_count : 0;
+
+    *catalog = (struct catalog){.own = OWN_RELATIONS};
+    catalog->relations = arena_alloc(&catalog->arena, (OWN_RELATIONS + MAKERS * MAKER_RELATIONS + types) *
+                                                          sizeof(catalog->relations[0]));
     for (size_t i = 0; i < OWN_RELATIONS; i++) {
         struct relation_column *columns =
             arena_alloc(&catalog->arena, sizeof(own_relations[i].columns) * sizeof(*columns));
@@ -644,8 +673,12 @@ void catalog_open(struct catalog *catalog, const struct schema *schema)
                 (unsigned)(add_meanings(columns, own_relations[i].source, own_relations[i].columns) -
                            columns)};
     }
-    for (unsigned i = OWN_RELATIONS; i < catalog->count; i++)
-        add_event(catalog, &catalog->relations[i], schema->events[i - OWN_RELATIONS]);
+    for (size_t i = 0; i < MAKERS; i++)
+        for (unsigned part = 0; part < MAKER_RELATIONS && makers[i]->relations[part].name != NULL; part++)
+            add_made(catalog, makers[i], part);
+    catalog->count = catalog->own + types;
+    for (unsigned i = 0; i < types; i++)
+        add_event(catalog, &catalog->relations[catalog->own + i], schema->events[i]);
 }
 
 void catalog_close(struct catalog *catalog)

@@ -52,6 +52,7 @@ enum relation_source {
     SOURCE_WAKEUP,
     SOURCE_SWITCH,
     SOURCE_IPI,     /* when one is taken, or joins one that is not taken yet */
+    SOURCE_MADE,    /* when relation->maker gives them */
     SOURCE_STREAMS, /* the sources above; the others are known at the end of the walk */
     SOURCE_PROCESS = SOURCE_STREAMS,
     SOURCE_THREAD,
@@ -80,6 +81,8 @@ struct relation_column {
 struct relation {
     const char *name, *text;
     enum relation_source source;
+    const struct maker *maker;     /* of SOURCE_MADE (maker.h) */
+    unsigned part;                 /* its number among those of the maker */
     const struct event_type *type; /* of SOURCE_EVENT; NULL: all types */
     const struct field *ip;        /* of the type: the field with the program's address; NULL: none */
     const struct relation_column *columns;
@@ -131,7 +134,8 @@ struct relation_row {
     const struct model_frame *frame;
     const struct model_call *call;
     const struct stretch *stretch;
-    const void *item; /* what SOURCE_PROCESS and later ones list */
+    const struct value *cells; /* by column, of SOURCE_MADE */
+    const void *item;          /* what SOURCE_PROCESS and later ones list */
     enum model_state state;
     bool is_so;
     uint64_t number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* relations.c - the rows of relations during a walk; see relations.h. */
-#include <tools/tarn/relation/relations.h>
+#include <tools/tarn/relation/maker.h>
 
 #define OF(self) OUTER(self, struct relations, observer)
 
@@ -207,12 +207,36 @@ void relations_open(struct relations *relations, struct analysis *analysis)
     know_ipis(relations);
 }
 
+static struct making *making_of(struct relations *relations, const struct maker *maker)
+{
+    struct making *making = relations->makings;
+
+    while (making != NULL && making->maker != maker)
+        making = making->next;
+    if (making != NULL)
+        return making;
+    making = arena_alloc(&relations->analysis->arena, maker->size);
+    making->maker = maker;
+    making->relations = relations;
+    making->analysis = relations->analysis;
+    making->next = relations->makings;
+    return relations->makings = making;
+}
+
+void making_give(struct making *making, unsigned which, uint64_t begin, const struct value *cells)
+{
+    give(making->sinks[which],
+         &(struct relation_row){.relations = making->relations, .begin = begin, .cells = cells});
+}
+
 void relations_add(struct relations *relations, struct relation_sink *sink)
 {
     struct relation_sink **last = &relations->sinks[sink->relation->source];
 
     if (sink->relation->type != NULL)
         last = &relations->of_type[sink->relation->type->index];
+    if (sink->relation->maker != NULL)
+        last = &making_of(relations, sink->relation->maker)->sinks[sink->relation->part];
     while (*last != NULL)
         last = &(*last)->next;
     *last = sink;
@@ -235,8 +259,11 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
     case SOURCE_WAKEUP:
         relations->observer.wakeup = on_wakeup;
         return;
-    default: /* SOURCE_SWITCH */
+    case SOURCE_SWITCH:
         relations->observer.switched = on_switch;
+        return;
+    default: /* SOURCE_MADE: their maker observes */
+        return;
     }
 }
 
@@ -248,6 +275,10 @@ void relations_observe(struct relations *relations)
                                           relations->observer.segment == NULL;
     relations->analysis->observer.only_scheduling = relations->observer.only_scheduling;
     model_observe(relations->analysis->model, &relations->observer);
+    for (struct making *making = relations->makings; making != NULL; making = making->next) {
+        making->maker->open(making);
+        model_observe(relations->analysis->model, &making->observer);
+    }
 }
 
 void relations_finish(struct relations *relations)
@@ -255,6 +286,9 @@ void relations_finish(struct relations *relations)
     const struct model *model = relations->analysis->model;
 
     stretches_finish(&relations->stretches);
+    for (struct making *making = relations->makings; making != NULL; making = making->next)
+        if (making->maker->finish != NULL)
+            making->maker->finish(making);
     for (size_t i = 0; relations->sinks[SOURCE_IPI] != NULL && i < relations->ipis.count; i++) {
         const struct map_entry *entry = map_entry(&relations->ipis, i);
         const struct pending_ipi *pending = (const void *)entry->value;

@@ -22,7 +22,8 @@ struct relations {
     const struct field *details[ACTIVITIES];       /* whose labels name activities */
     const struct event_type *ipi_send, *ipi_entry; /* NULL: the trace lacks them */
     const struct field *ipi_cpu, *ipi_kind, *ipi_entry_kind;
-    struct map ipis; /* of struct pending_ipi by target and kind: sent and not yet taken */
+    struct map ipis;        /* of struct pending_ipi by target and kind: sent and not yet taken */
+    struct making *makings; /* those that are wanted */
     char *list_text;
     char text[256];              /* of the value that was asked for last */
     const struct losses *losses; /* for SOURCE_TRACE; NULL: unknown */

@@ -18,11 +18,11 @@ struct define {
     struct buffer text;
 };
 
-/* A part of the file: what runs before the walk, a table's SELECT, or the note's. */
+/* A part of the file. */
 struct statement {
-    struct table *table; /* NULL: before the walk */
-    const char *tables;  /* before the walk: run only for one of these tables; NULL: always */
-    bool is_note;
+    enum { BEFORE_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE } kind;
+    struct table *table; /* OF_TABLE */
+    const char *tables;  /* BEFORE_WALK: run only for one of these tables; NULL: always */
     struct buffer sql;
 };
 
@@ -103,7 +103,7 @@ static const struct {
     {"text", TEXT_COLUMN(NULL)},     {"key", TEXT_KEY(NULL)},         {"one", TIME_OF_ONE(NULL)},
     {"max", TIME_LARGEST(NULL)},     {"min", TIME_SMALLEST(NULL)},    {"real0", REAL_COLUMN(NULL, 0)},
     {"real1", REAL_COLUMN(NULL, 1)}, {"real2", REAL_COLUMN(NULL, 2)}, {"mean1", MEAN_COLUMN(NULL, 1)},
-    {"mean2", MEAN_COLUMN(NULL, 2)},
+    {"mean2", MEAN_COLUMN(NULL, 2)}, {"mean3", MEAN_COLUMN(NULL, 3)},
 };
 
 static bool parse_column(struct table_column *column, const char *text, struct fail *fail)
@@ -197,7 +197,9 @@ static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fa
         return fail_set(fail, "more than %u tables", TABLES_MAX);
     *(is_total ? &kind->totals : &kind->tables[kind->table_count++]) = table;
     return new_statement(
-        kind, (struct statement){.table = is_total ? &kind->totals : &kind->tables[kind->table_count - 1]},
+        kind,
+        (struct statement){.kind = OF_TABLE,
+                           .table = is_total ? &kind->totals : &kind->tables[kind->table_count - 1]},
         fail);
 }
 
@@ -248,8 +250,10 @@ static bool parse_directive(struct sql_kind *kind, const char *text, struct fail
         ok = parse_columns(kind, at, fail);
     } else if (strcmp(word, "for") == 0) {
         ok = new_statement(kind, (struct statement){.tables = cut(&at, "")}, fail);
+    } else if (strcmp(word, "headings") == 0) {
+        ok = new_statement(kind, (struct statement){.kind = OF_HEADINGS}, fail);
     } else if (strcmp(word, "note") == 0) {
-        ok = new_statement(kind, (struct statement){.is_note = true}, fail);
+        ok = new_statement(kind, (struct statement){.kind = OF_NOTE}, fail);
     } else if (strcmp(word, "symbols") == 0) {
         kind->kind.uses_symbols = true;
     } else if (strcmp(word, "events") == 0) {
@@ -339,7 +343,7 @@ static bool open_view(struct analysis *analysis, struct fail *fail)
     for (unsigned i = 0; i < kind->statement_count; i++) {
         const struct statement *statement = &kind->statements[i];
 
-        if (statement->table == NULL && !statement->is_note && statement->sql.used > 0 &&
+        if (statement->kind == BEFORE_WALK && statement->sql.used > 0 &&
             wants_any(analysis, statement->tables) &&
             !database_run(&state->database, (const char *)statement->sql.bytes, fail))
             return false;
@@ -363,6 +367,29 @@ static union table_cell cell_of(struct table *table, const struct table_column *
     return (union table_cell){.number = sqlite3_column_int64(statement, at)};
 }
 
+/* Gives the columns KEY of all tables a heading, or drops them and those behind. */
+static void set_heading(struct analysis *analysis, const char *key, const char *heading)
+{
+    for (unsigned i = 0; i < analysis->kind->table_count; i++) {
+        struct table *table = &analysis->tables[i];
+
+        for (unsigned c = 0; c < table->column_count; c++) {
+            struct table_column *columns;
+
+            if (strcmp(table->columns[c].key, key) != 0)
+                continue;
+            if (heading == NULL) {
+                table->column_count = c;
+                break;
+            }
+            columns = arena_alloc(&analysis->arena, table->column_count * sizeof(*columns));
+            memcpy(columns, table->columns, table->column_count * sizeof(*columns));
+            columns[c].heading = arena_string(&analysis->arena, heading, strlen(heading));
+            table->columns = columns;
+        }
+    }
+}
+
 /* The first column is the name; one behind those declared is how far to indent it. */
 static bool fill_row(const struct table *declared, struct table *table, struct table_row *row,
                      sqlite3_stmt *statement)
@@ -371,7 +398,7 @@ static bool fill_row(const struct table *declared, struct table *table, struct t
 
     if (columns < (int)declared->column_count + 1)
         return false;
-    for (unsigned c = 0; c < declared->column_count; c++)
+    for (unsigned c = 0; c < table->column_count; c++)
         row->cells[c] = cell_of(table, &declared->columns[c], statement, (int)c + 1);
     row->indent = columns > (int)declared->column_count + 1
                       ? (uint32_t)sqlite3_column_int(statement, (int)declared->column_count + 1)
@@ -397,10 +424,12 @@ static void take_row(struct sql_state *state, const struct statement *part, stru
     const char *text = (const char *)sqlite3_column_text(statement, 0);
     struct table_row *row;
 
-    if (part->is_note) {
+    if (part->kind == OF_NOTE)
         snprintf(analysis->note, sizeof(analysis->note), "%s", text != NULL ? text : "");
+    if (part->kind == OF_HEADINGS)
+        set_heading(analysis, text, (const char *)sqlite3_column_text(statement, 1));
+    if (part->kind != OF_TABLE)
         return;
-    }
     row = table == &analysis->totals ? analysis->total : table_add(table, text != NULL ? text : "");
     if (!fill_row(part->table, table, row, statement))
         snprintf(analysis->note, sizeof(analysis->note), "%s: table '%s' has more columns than its SELECT",
@@ -421,7 +450,7 @@ static void run_part(struct sql_state *state, const struct statement *part, stru
     }
     if (status != SQLITE_DONE)
         snprintf(analysis->note, sizeof(analysis->note), "%s: table '%s': %.150s", analysis->kind->name,
-                 table != NULL ? table->key : "note", sqlite3_errmsg(state->database.sqlite));
+                 table != NULL ? table->key : "text", sqlite3_errmsg(state->database.sqlite));
     sqlite3_finalize(statement);
 }
 
@@ -438,7 +467,7 @@ static void finish_view(struct analysis *analysis)
                               : part->table == &kind->totals ? &analysis->totals
                                                              : &analysis->tables[part->table - kind->tables];
 
-        if (part->is_note || table == &analysis->totals || (table != NULL && table->is_wanted))
+        if (part->kind != BEFORE_WALK && (table == NULL || table == &analysis->totals || table->is_wanted))
             run_part(state, part, table);
     }
 }
@@ -456,7 +485,7 @@ const struct analysis_kind *sql_analysis(const char *text, size_t length, const 
 {
     struct sql_kind *kind = alloc_zero(1, sizeof(*kind));
 
-    kind->statement_count = 1; /* what runs before the walk */
+    kind->statement_count = 1;
     if ((shared != NULL && !parse_file(kind, shared, strlen(shared), fail)) ||
         !parse_file(kind, text, length, fail))
         return NULL;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * maker.h - relations whose rows a module makes: what a sum cannot say, such as who held a lock meanwhile.
+ *
+ * A maker observes the model itself, and only if somebody wants one of its relations. It gives rows during
+ * the walk or at its end. A row's cells are the values of the relation's columns, in their order.
+ */
+#ifndef TARN_MAKER_H
+#define TARN_MAKER_H
+
+#include <tools/tarn/relation/relations.h>
+
+#define MAKER_RELATIONS 3u
+
+struct maker {
+    struct made_relation {
+        const char *name, *text;
+        const struct relation_column *columns;
+        unsigned column_count;
+    } relations[MAKER_RELATIONS];          /* ended by a NULL name */
+    size_t size;                           /* of its state, which begins with struct making */
+    void (*open)(struct making *making);   /* sets functions of making->observer; memory is the analysis's */
+    void (*finish)(struct making *making); /* after the walk, with a valid model; or NULL */
+};
+
+/* The state of a maker during a walk. */
+struct making {
+    struct model_observer observer;
+    const struct maker *maker;
+    struct relations *relations;
+    struct analysis *analysis;
+    struct relation_sink *sinks[MAKER_RELATIONS]; /* NULL: nobody wants that relation */
+    struct making *next;
+};
+/* The state of type TYPE, which contains the observer SELF. */
+#define MAKING_OF(self, type) ((type *)(void *)(self))
+
+/* Gives a row of relation number WHICH that began at BEGIN (ticks). */
+void making_give(struct making *making, unsigned which, uint64_t begin, const struct value *cells);
+/* The same with each cell as an argument. */
+#define MAKING_GIVE(making, which, begin, ...) \
+    making_give(making, which, begin, (const struct value[]){__VA_ARGS__})
+
+#define MADE_COLUMN(name_, unit_, text_)                  \
+    {                                                     \
+        .name = (name_), .text = (text_), .unit = (unit_) \
+    }
+#define MADE_RELATION(name_, text_, columns_)                                  \
+    {                                                                          \
+        (name_), (text_), (columns_), sizeof(columns_) / sizeof((columns_)[0]) \
+    }
+
+static inline struct value value_of_thread(const struct model_thread *thread)
+{
+    return thread != NULL ? VALUE_NUMBER(thread->number) : (struct value){.kind = VALUE_NULL};
+}
+
+extern const struct maker counted_maker;
+
+#endif
