@@ -14,7 +14,6 @@
 #include <tools/tarn/read/lockstep.h>
 
 #define PACKET_BYTES 65536u
-#define NO_PACKET    (-1)
 #define EARLY        1250u /* ticks: before all differences */
 
 #define FIRST  "1000 0 trace_context pid=1 tid=2 name=calc\n1100 0 user_text text=one\n1200 0 !lost 0\n"
@@ -23,108 +22,52 @@
 
 static const struct known_difference {
     const char *what, *text; /* of B; A is FIRST SECOND THIRD */
-    int removed;             /* a packet of B's file */
     enum lockstep_difference difference;
+    unsigned removed; /* a packet of B's file, the first is 1; 0: none */
     uint64_t ticks, alike, before[2], after[2];
     unsigned lacking;
 } known[] = {
-    {"the same", FIRST SECOND THIRD, NO_PACKET, LOCKSTEP_ALIKE, 0, 9, {0, 0}, {0, 0}, 0},
+    {"the same", FIRST SECOND THIRD, .alike = 9},
     {"another time",
      FIRST "1300 0 trace_context pid=1 tid=2 name=calc\n1401 0 user_text text=two\n1500 0 !lost 0\n" THIRD,
-     NO_PACKET,
-     LOCKSTEP_EVENT,
-     1400,
-     4,
-     {0, 0},
-     {0, 0},
-     0},
+     LOCKSTEP_EVENT, .ticks = 1400, .alike = 4},
     {"another text",
      FIRST "1300 0 trace_context pid=1 tid=2 name=calc\n1400 0 user_text text=twO\n1500 0 !lost 0\n" THIRD,
-     NO_PACKET,
-     LOCKSTEP_EVENT,
-     1400,
-     4,
-     {0, 0},
-     {0, 0},
-     0},
+     LOCKSTEP_EVENT, .ticks = 1400, .alike = 4},
     {"another number",
      FIRST SECOND "1600 0 trace_context pid=1 tid=2 name=calc\n1700 0 sched_enqueue tid=7 cpu=1 length=5\n",
-     NO_PACKET,
-     LOCKSTEP_EVENT,
-     1700,
-     7,
-     {0, 0},
-     {0, 0},
-     0},
-    {"another kind",
-     FIRST SECOND "1600 0 trace_context pid=1 tid=2 name=calc\n1700 0 user_text text=one\n",
-     NO_PACKET,
-     LOCKSTEP_EVENT,
-     1700,
-     7,
-     {0, 0},
-     {0, 0},
-     0},
+     LOCKSTEP_EVENT, .ticks = 1700, .alike = 7},
+    {"another kind", FIRST SECOND "1600 0 trace_context pid=1 tid=2 name=calc\n1700 0 user_text text=one\n",
+     LOCKSTEP_EVENT, .ticks = 1700, .alike = 7},
     {"an event more, which is earlier",
      FIRST "1300 0 trace_context pid=1 tid=2 name=calc\n1350 0 user_text text=new\n1400 0 user_text "
            "text=two\n1500 0 !lost 0\n" THIRD,
-     NO_PACKET,
-     LOCKSTEP_EVENT,
-     1350,
-     4,
-     {0, 0},
-     {0, 0},
-     0},
-    {"a packet that is missing", FIRST SECOND THIRD, 1, LOCKSTEP_PACKETS, 1300, 3, {0, 0}, {0, 0}, 1},
-    {"a beginning that was lost", FIRST SECOND THIRD, 0, LOCKSTEP_ALIKE, 0, 6, {3, 0}, {0, 0}, 0},
-    {"an end that was not pulled", FIRST SECOND THIRD, 2, LOCKSTEP_ALIKE, 0, 6, {0, 0}, {2, 0}, 0},
-    {"a last packet taken while it was filled",
-     FIRST SECOND "1600 0 trace_context pid=1 tid=2 name=calc\n",
-     NO_PACKET,
-     LOCKSTEP_ALIKE,
-     0,
-     7,
-     {0, 0},
-     {1, 0},
-     0},
-    {"an event behind the end of the other",
-     FIRST SECOND THIRD "1800 0 user_text text=more\n",
-     NO_PACKET,
-     LOCKSTEP_ALIKE,
-     0,
-     8,
-     {0, 0},
-     {0, 1},
-     0},
+     LOCKSTEP_EVENT, .ticks = 1350, .alike = 4},
+    {"a packet that is missing", FIRST SECOND THIRD, LOCKSTEP_PACKETS, .removed = 2, .ticks = 1300,
+     .alike = 3, .lacking = 1},
+    {"a beginning that was lost", FIRST SECOND THIRD, .removed = 1, .alike = 6, .before = {3, 0}},
+    {"an end that was not pulled", FIRST SECOND THIRD, .removed = 3, .alike = 6, .after = {2, 0}},
+    {"a last packet taken while it was filled", FIRST SECOND "1600 0 trace_context pid=1 tid=2 name=calc\n",
+     .alike = 7, .after = {1, 0}},
+    {"an event behind the end of the other", FIRST SECOND THIRD "1800 0 user_text text=more\n", .alike = 8,
+     .after = {0, 1}},
     {"another text at another time, where only the order counts",
      FIRST "1301 0 trace_context pid=1 tid=3 name=calc\n1399 0 user_text text=twO\n1500 0 !lost 0\n" THIRD,
-     NO_PACKET,
-     LOCKSTEP_EVENT,
-     1400,
-     1,
-     {0, 0},
-     {0, 0},
-     0},
+     LOCKSTEP_EVENT, .ticks = 1400, .alike = 1},
     {"other times and numbers, where only the order counts",
      FIRST "1340 0 trace_context pid=1 tid=3 name=calc\n1401 0 user_text text=two\n1510 0 !lost 0\n"
            "1610 0 trace_context pid=1 tid=2 name=calc\n1707 0 sched_enqueue tid=7 cpu=1 length=5\n",
-     NO_PACKET,
-     LOCKSTEP_ALIKE,
-     0,
-     3,
-     {0, 0},
-     {0, 0},
-     0},
+     .alike = 3},
 };
 
 #define ONLY_ORDER 2u /* the last ones: times and numbers do not count */
 #define KNOWN      (sizeof(known) / sizeof(known[0]))
 
-static void remove_packet(const char *directory, int number)
+static void remove_packet(const char *directory, unsigned number)
 {
     static uint8_t bytes[8 * PACKET_BYTES];
     char path[200];
-    size_t size, at = (size_t)number * PACKET_BYTES;
+    size_t size, at = (size_t)(number - 1) * PACKET_BYTES;
     FILE *file;
 
     snprintf(path, sizeof(path), "%s/cpu0", directory);
@@ -141,7 +84,7 @@ static void remove_packet(const char *directory, int number)
 }
 
 static void write_trace(struct trace *trace, const char *name, const char *order, const char *text,
-                        int removed)
+                        unsigned removed)
 {
     struct synthetic_options options = SYNTHETIC_DEFAULTS;
     char directory[100];
@@ -152,7 +95,7 @@ static void write_trace(struct trace *trace, const char *name, const char *order
     options.order = order;
     if (!trace_text_write(&options, text, &fail))
         bail_out(fail.text);
-    if (removed != NO_PACKET)
+    if (removed != 0)
         remove_packet(directory, removed);
     if (!trace_open(trace, directory, &fail))
         bail_out(fail.text);
@@ -195,7 +138,7 @@ static void test_known(const struct known_difference *wanted, const char *order,
     struct lockstep pair;
     bool only_order = wanted >= known + KNOWN - ONLY_ORDER;
 
-    write_trace(&traces[0], "a", order, FIRST SECOND THIRD, NO_PACKET);
+    write_trace(&traces[0], "a", order, FIRST SECOND THIRD, 0);
     write_trace(&traces[1], "b", other, wanted->text, wanted->removed);
     lockstep_types_open(&types, &traces[0].schema, &traces[1].schema);
     walk(&pair, traces, &filter, &types, UINT64_MAX, only_order);
@@ -220,8 +163,8 @@ static void test_builds(const char *order)
     struct trace traces[2];
     struct lockstep pair;
 
-    write_trace(&traces[0], "a", order, FIRST "1300 0 state_image pid=1 build_id_high=1\n", NO_PACKET);
-    write_trace(&traces[1], "b", order, FIRST "1300 0 state_image pid=1 build_id_high=2\n", NO_PACKET);
+    write_trace(&traces[0], "a", order, FIRST "1300 0 state_image pid=1 build_id_high=1\n", 0);
+    write_trace(&traces[1], "b", order, FIRST "1300 0 state_image pid=1 build_id_high=2\n", 0);
     lockstep_types_open(&types, &traces[0].schema, &traces[1].schema);
     walk(&pair, traces, &filter, &types, UINT64_MAX, false);
     check(pair.difference == LOCKSTEP_ALIKE && pair.alike > 3, "%s: other build-ids are no difference",
