@@ -74,7 +74,11 @@ enum {
     M_END_TS,
     M_STATUS,
     M_THREADS,
+    M_LIFE_DUR,
+    M_WAS_CREATED,
+    M_IS_SELECTED,
     M_PRIO,
+    M_RAN_TICKS,
     M_IS_IDLE,
     M_BUSY_DUR,
     M_BOOT_DUR,
@@ -155,6 +159,10 @@ static const struct relation_column meanings[MEANINGS] = {
     [M_END_TS] = COLUMN("end_ts", UNIT_WHEN, "end; empty: alive at the end of the trace"),
     [M_STATUS] = COLUMN("status", UNIT_NUMBER, "exit status"),
     [M_THREADS] = COLUMN("threads", UNIT_NUMBER, "number of its threads"),
+    [M_LIFE_DUR] = COLUMN("life_dur", UNIT_SPAN, "lifetime within the range"),
+    [M_WAS_CREATED] = COLUMN("was_created", UNIT_NUMBER, "1: its creation was seen"),
+    [M_IS_SELECTED] = COLUMN("is_selected", UNIT_NUMBER, "1: it lived in the range, and the options select it"),
+    [M_RAN_TICKS] = COLUMN("ran_ticks", UNIT_NUMBER, "thread_dur in ticks of the clock, of which sums are exact"),
     [M_PRIO] = COLUMN("prio", UNIT_NUMBER, "priority; among ready threads, the highest runs first"),
     [M_IS_IDLE] = COLUMN("is_idle", UNIT_NUMBER, "1: the idle thread of a CPU"),
     [M_BUSY_DUR] = COLUMN("busy_dur", UNIT_SPAN, "time in which the CPU did not sleep"),
@@ -195,9 +203,9 @@ static const struct {
      {M_TS, M_CPU, WHO, M_PREV_UTID, M_END_STATE, M_IS_MIGRATION}},
     {"ipi", "inter-processor interrupts from send to entry", SOURCE_IPI,
      {M_TS, M_DUR, M_NAME, M_FROM_CPU, M_TO_CPU, M_IS_TAKEN, M_IS_JOINED}},
-    {"process", "processes", SOURCE_PROCESS, {M_PID, M_PARENT_PID, M_NAME, M_PATH, M_START_TS, M_END_TS, M_STATUS, M_THREADS}},
+    {"process", "processes", SOURCE_PROCESS, {M_PID, M_PARENT_PID, M_NAME, M_PATH, M_START_TS, M_END_TS, M_STATUS, M_THREADS, M_LIFE_DUR, M_WAS_CREATED, M_IS_SELECTED}},
     {"thread", "threads", SOURCE_THREAD,
-     {M_UTID, M_TID, M_PID, M_NAME, M_IS_IDLE, M_CPU, M_PRIO, M_STATE, M_START_TS, M_END_TS, M_THREAD_DUR}},
+     {M_UTID, M_TID, M_PID, M_NAME, M_IS_IDLE, M_CPU, M_PRIO, M_STATE, M_START_TS, M_END_TS, M_THREAD_DUR, M_RAN_TICKS}},
     {"cpu", "CPUs", SOURCE_CPU, {M_CPU, M_BUSY_DUR, M_BOOT_DUR, M_IDLE_DUR, M_LOST_DUR, M_SWITCHES}},
     {"executable", "programs and libraries, and where they are mapped", SOURCE_EXECUTABLE, {M_PID, M_BASE, M_SIZE, M_PATH}},
     {"lock_class", "names of lock classes", SOURCE_LOCK_CLASS, {M_NUMBER, M_NAME, M_KIND, M_WATCH}},
@@ -420,8 +428,28 @@ static struct value of_call(const struct relation_row *row, const struct relatio
     }
 }
 
+/* Whether it lived in the range, and the filter selects it. */
+static bool is_selected(const struct analysis *analysis, const struct model_process *process)
+{
+    const struct running running = {.pid = process->pid, .is_known = true};
+
+    if (process->begin > analysis->to || (process->has_ended && process->end < analysis->from))
+        return false;
+    return !analysis->filter->by_running ||
+           filter_running(analysis->filter, &running, &analysis->model->names);
+}
+
+static uint64_t life_of(const struct analysis *analysis, const struct model_process *process)
+{
+    uint64_t begin = process->begin > analysis->from ? process->begin : analysis->from;
+    uint64_t end = process->has_ended && process->end < analysis->to ? process->end : analysis->to;
+
+    return end > begin ? end - begin : 0;
+}
+
 static struct value of_process(const struct relation_row *row, const struct relation_column *column)
 {
+    const struct analysis *analysis = row->relations->analysis;
     const struct model_process *process = row->item;
 
     switch (column->meaning) {
@@ -430,6 +458,12 @@ static struct value of_process(const struct relation_row *row, const struct rela
     case M_STATUS:
         return process->has_ended ? VALUE_OF(VALUE_SIGNED, process->status)
                                   : (struct value){.kind = VALUE_NULL};
+    case M_LIFE_DUR:
+        return VALUE_TICKS(life_of(analysis, process), 0);
+    case M_WAS_CREATED:
+        return VALUE_NUMBER(process->was_created);
+    case M_IS_SELECTED:
+        return VALUE_NUMBER(is_selected(analysis, process));
     default: /* M_THREADS */
         return VALUE_NUMBER(process->threads);
     }
@@ -473,6 +507,8 @@ static struct value of_thread(const struct relation_row *row, const struct relat
         return VALUE_NUMBER(thread->depth);
     case M_PRIO:
         return VALUE_NUMBER(thread->prio);
+    case M_RAN_TICKS:
+        return VALUE_NUMBER(thread->ran);
     default: /* M_IS_IDLE */
         return VALUE_NUMBER(thread->is_idle);
     }
@@ -558,11 +594,11 @@ static value_of *choose_value(enum relation_source source, unsigned meaning)
     if (meaning >= M_CALL_ID && meaning <= M_ERROR)
         return of_call;
     if ((has_thread || source == SOURCE_THREAD) &&
-        ((meaning >= M_UTID && meaning <= M_DEPTH) || meaning == M_PRIO || meaning == M_IS_IDLE))
+        ((meaning >= M_UTID && meaning <= M_DEPTH) || (meaning >= M_PRIO && meaning <= M_IS_IDLE)))
         return of_thread;
     if (meaning >= M_BUSY_DUR && meaning <= M_SWITCHES)
         return of_cpu;
-    if (meaning == M_PARENT_PID || meaning == M_STATUS || meaning == M_THREADS)
+    if (meaning == M_PARENT_PID || (meaning >= M_STATUS && meaning <= M_IS_SELECTED))
         return of_process;
     return of_row;
 }
