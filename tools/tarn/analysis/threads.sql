@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Idle threads are left out; `tarn sched` has the idle time.
 --: analysis threads: threads: how long they ran, were ready, and waited for what
---: define TIMES running, ready, waiting, unknown, running / 1e7 / seconds, switches, migrations, wakeups
---: define SUM_OF_TIMES sum(running), sum(ready), sum(waiting), sum(unknown), sum(running / 1e7 / seconds), sum(switches),
+--: define TIMES running, ready, waiting, unknown, running / 1e7 / seconds(), switches, migrations, wakeups
+--: define SUM_OF_TIMES sum(running), sum(ready), sum(waiting), sum(unknown), sum(running / 1e7 / seconds()), sum(switches),
 --:  sum(migrations), sum(wakeups)
 --: define TIMES_COLUMNS running_ns, ready_ns, waiting_ns, unknown_ns, cpu_percent:real1, switches, migrations, wakeups
 
@@ -11,11 +11,9 @@ CREATE VIRTUAL TABLE switches USING fold(switch, by utid, count, sum is_migratio
 CREATE VIRTUAL TABLE wakeups USING fold(wakeup, by utid, count);
 -- One row for each thread.
 CREATE VIEW times AS
-WITH range AS (SELECT max(value) FILTER (WHERE name = 'end_ns') - max(value) FILTER (WHERE name = 'begin_ns') AS ns FROM trace),
-     counts(utid, what, ticks, times, more) AS (SELECT utid, state, dur, 0, 0 FROM states
+WITH counts(utid, what, ticks, times, more) AS (SELECT utid, state, dur, 0, 0 FROM states
          UNION ALL SELECT utid, 'switch', 0, count, migrations FROM switches UNION ALL SELECT utid, 'wakeup', 0, count, 0 FROM wakeups)
-SELECT utid, ns / 1e9 AS seconds,
-       ns(total(ticks) FILTER (WHERE what = 'running')) AS running, ns(total(ticks) FILTER (WHERE what = 'ready')) AS ready,
+SELECT utid, ns(total(ticks) FILTER (WHERE what = 'running')) AS running, ns(total(ticks) FILTER (WHERE what = 'ready')) AS ready,
        ns(total(ticks) FILTER (WHERE what NOT IN ('running', 'ready', 'unknown'))) AS waiting,
        ns(total(ticks) FILTER (WHERE what = 'unknown')) AS unknown, ns(total(ticks) FILTER (WHERE what = 'blocked_ipc_send')) AS send,
        ns(total(ticks) FILTER (WHERE what = 'blocked_ipc_receive')) AS receive, ns(total(ticks) FILTER (WHERE what = 'blocked_reply')) AS reply,
@@ -24,7 +22,7 @@ SELECT utid, ns / 1e9 AS seconds,
        ns(total(ticks) FILTER (WHERE what = 'blocked_fault')) AS fault, ns(total(ticks) FILTER (WHERE what = 'suspended')) AS suspended,
        CAST(total(times) FILTER (WHERE what = 'switch') AS INTEGER) AS switches, sum(more) AS migrations,
        CAST(total(times) FILTER (WHERE what = 'wakeup') AS INTEGER) AS wakeups
-FROM counts, range GROUP BY utid HAVING total(ticks) > 0;
+FROM counts GROUP BY utid HAVING total(ticks) > 0;
 
 --: table thread, thread, threads, by running_ns: threads
 --: columns tid:id, pid:id, prio:id, state:text, begin_ns:when, end_ns:when, $TIMES_COLUMNS

@@ -23,6 +23,9 @@ enum {
     M_EVENT,
     M_CLASS,
     M_BYTES,
+    M_EVENT_NUMBER,
+    M_STANDS_FOR,
+    M_VARIANCE,
     M_CPU,
     M_UTID,
     M_TID,
@@ -108,6 +111,9 @@ static const struct relation_column meanings[MEANINGS] = {
     [M_EVENT] = COLUMN("name", UNIT_TEXT, "event type"),
     [M_CLASS] = COLUMN("class", UNIT_TEXT, "event class"),
     [M_BYTES] = COLUMN("bytes", UNIT_NUMBER, "size of the event in the trace"),
+    [M_EVENT_NUMBER] = COLUMN("number", UNIT_NUMBER, "number of the event type"),
+    [M_STANDS_FOR] = COLUMN("stands_for", UNIT_NUMBER, "N: one in N events was logged; empty: all were"),
+    [M_VARIANCE] = COLUMN("variance", UNIT_NUMBER, "N * (N - 1), for the error of an estimate"),
     [M_CPU] = COLUMN("cpu", UNIT_NUMBER, "the CPU's number; of a thread, where it runs or last ran"),
     [M_UTID] = COLUMN("utid", UNIT_NUMBER, "number of the thread, unique in the trace; idle threads share tid 0"),
     [M_TID] = COLUMN("tid", UNIT_NUMBER, "thread ID"),
@@ -190,7 +196,7 @@ static const struct {
     enum relation_source source;
     uint8_t columns[24]; /* ended by M_FIELD */
 } own_relations[] = {
-    {"event", "all events", SOURCE_EVENT, {CONTEXT, M_EVENT, M_CLASS, M_BYTES}},
+    {"event", "all events", SOURCE_EVENT, {CONTEXT, M_EVENT, M_CLASS, M_BYTES, M_EVENT_NUMBER, M_UTID, M_STANDS_FOR, M_VARIANCE}},
     {"activity", "calls, faults, exceptions, interrupts, requests and drains", SOURCE_ACTIVITY,
      {M_TS, M_DUR, WHO, M_CPU, M_DEPTH, M_KIND, M_NAME, M_DETAIL, M_THREAD_DUR, M_SELF_DUR, M_CHILD_DUR, M_ARG0, M_ARG1, M_PAGE, M_MAPPING, M_RESULT, M_IS_ERROR, M_IS_CUT}},
     {"thread_state", "times in which a thread was in one state", SOURCE_STATE, {M_TS, M_DUR, WHO, M_CPU, M_STATE, M_IS_IDLE}},
@@ -323,7 +329,8 @@ static struct value label_value(const struct relation_row *row, const struct fie
 static struct value of_event(const struct relation_row *row, const struct relation_column *column)
 {
     const struct event *event = &row->cursor->event;
-    const struct running *running = cursor_running(row->cursor);
+    const struct running *running;
+    uint64_t every;
 
     switch (column->meaning) {
     case M_FIELD:
@@ -331,16 +338,25 @@ static struct value of_event(const struct relation_row *row, const struct relati
     case M_DURATION:
         return VALUE_TICKS(field_integer(column->field, event->bytes), 0);
     case M_VPID:
+        running = cursor_running(row->cursor);
         return number_or_null(running->pid, running->is_known);
     case M_VTID:
+        running = cursor_running(row->cursor);
         return number_or_null(running->tid, running->is_known);
     case M_PROCNAME:
+        running = cursor_running(row->cursor);
         return (struct value){.kind = VALUE_TEXT, .text = running->comm, .length = running->comm_length};
     case M_EVENT:
         return value_text(event->type->name);
     case M_CLASS:
         return value_text(
             row->relations->analysis->trace->schema.classes[TRACE_ID_CLASS(event->type->id)].name);
+    case M_EVENT_NUMBER:
+        return VALUE_NUMBER(event->type->id);
+    case M_STANDS_FOR:
+    case M_VARIANCE:
+        every = row->relations->analysis->model->limits[event->type->index].every;
+        return number_or_null(column->meaning == M_STANDS_FOR ? every : every * (every - 1), every > 0);
     default: /* M_BYTES */
         return VALUE_NUMBER(event->words * 8ul);
     }
@@ -585,9 +601,9 @@ typedef struct value value_of(const struct relation_row *row, const struct relat
 
 static value_of *choose_value(enum relation_source source, unsigned meaning)
 {
-    bool has_thread = source >= SOURCE_ACTIVITY && source <= SOURCE_SWITCH && source != SOURCE_CALL;
+    bool has_thread = source <= SOURCE_SWITCH && source != SOURCE_CALL;
 
-    if (source == SOURCE_EVENT && meaning >= M_VPID && meaning <= M_BYTES)
+    if (source == SOURCE_EVENT && meaning >= M_VPID && meaning <= M_VARIANCE)
         return of_event;
     if (source == SOURCE_ACTIVITY && meaning >= M_KIND && meaning <= M_IS_CUT)
         return of_activity;
@@ -629,6 +645,7 @@ static struct relation_column *add_meanings(struct relation_column *column, enum
 {
     for (; *listed != M_FIELD; listed++) {
         *column = meanings[*listed];
+        column->needs_model = source == SOURCE_EVENT && *listed >= M_STANDS_FOR && *listed <= M_UTID;
         column->value = choose_value(source, *listed);
         column++->meaning = *listed;
     }

@@ -75,6 +75,7 @@ struct relation_column {
     enum relation_unit unit;
     unsigned meaning;          /* relation.c */
     const struct field *field; /* of an event; NULL: another column */
+    bool needs_model;          /* of an event: not only the event; left out of SELECT * */
     struct value (*value)(const struct relation_row *row, const struct relation_column *column);
 };
 

@@ -251,6 +251,7 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
         return;
     case SOURCE_STATE:
     case SOURCE_RUN:
+        relations->needs_activities |= sink->relation->source == SOURCE_STATE || !sink->is_without_idle;
         relations->observer.segment = on_segment;
         return;
     case SOURCE_CALL:
@@ -269,10 +270,8 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
 
 void relations_observe(struct relations *relations)
 {
-    /* idle threads are awake in interrupts, which are activities */
-    relations->observer.only_scheduling = relations->observer.leave == NULL &&
-                                          relations->observer.call == NULL &&
-                                          relations->observer.segment == NULL;
+    relations->observer.only_scheduling =
+        relations->observer.leave == NULL && relations->observer.call == NULL && !relations->needs_activities;
     relations->analysis->observer.only_scheduling = relations->observer.only_scheduling;
     model_observe(relations->analysis->model, &relations->observer);
     for (struct making *making = relations->makings; making != NULL; making = making->next) {

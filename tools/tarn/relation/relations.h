@@ -10,6 +10,7 @@ struct relation_sink {
     const struct relation *relation;
     void (*take)(struct relation_sink *self, const struct relation_row *row);
     struct relation_sink *next; /* of the same source */
+    bool is_without_idle;       /* it ignores rows of idle threads, which may then be wrong */
 };
 
 struct relations {
@@ -18,6 +19,8 @@ struct relations {
     struct relation_sink *sinks[SOURCE_STREAMS]; /* of all events, then by source */
     struct relation_sink **of_type;              /* by event index */
     struct stretches stretches;
+    /* for stretches: they tell what a thread waits for, and when an idle one is awake */
+    bool needs_activities;
     struct functions functions;                    /* names of calls */
     const struct field *details[ACTIVITIES];       /* whose labels name activities */
     const struct event_type *ipi_send, *ipi_entry; /* NULL: the trace lacks them */

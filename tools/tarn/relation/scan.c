@@ -219,6 +219,15 @@ static void seek_thread(struct scan *scan)
 
 /* ---- all ---- */
 
+static bool uses_model(const struct relation *relation, const struct scan_limits *limits)
+{
+    bool uses = relation->source != SOURCE_EVENT;
+
+    for (unsigned c = 0; c < relation->column_count && !uses; c++)
+        uses = relation->columns[c].needs_model && (limits->columns >> (c < 63 ? c : 63) & 1) != 0;
+    return uses;
+}
+
 /* Has only what a filter needs. */
 static const struct analysis_kind scan_kind = {.name = "scan", .size = sizeof(struct analysis)};
 
@@ -248,7 +257,7 @@ struct scan *scan_open(const struct scan_source *source, const struct relation *
     scan->analysis = analysis_new(&scan_kind);
     scan->analysis->trace = source->trace;
     scan->analysis->filter = source->filter;
-    if (relation->source != SOURCE_EVENT || source->filter->without_drain) {
+    if (uses_model(relation, limits) || source->filter->without_drain) {
         if (open_model(scan, fail))
             return scan;
         scan_close(scan);

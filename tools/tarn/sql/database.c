@@ -17,8 +17,9 @@ static void *connect_table(struct database *database, void *data, int argc, cons
     const struct relation *relation = ((const struct relation_table *)data)->relation;
 
     for (unsigned c = 0; c < relation->column_count; c++)
-        sqlite3_str_appendf(sql, "%s\"%w\" %s", c > 0 ? ", " : "", relation->columns[c].name,
-                            relation->columns[c].unit == UNIT_TEXT ? "TEXT" : "INTEGER");
+        sqlite3_str_appendf(sql, "%s\"%w\" %s%s", c > 0 ? ", " : "", relation->columns[c].name,
+                            relation->columns[c].unit == UNIT_TEXT ? "TEXT" : "INTEGER",
+                            relation->columns[c].needs_model ? " HIDDEN" : "");
     return data;
 }
 

@@ -34,19 +34,28 @@ static const struct relation_column *find_column(const struct fold *fold, const 
 
 static bool parse_where(struct fold *fold, struct fold_term *term, const char *at, struct fail *fail)
 {
-    const char *operator= next_word(&fold->arena, &at), *word;
+    static const char *const signs[] = {
+        [WHERE_EQUAL] = "=", [WHERE_IN] = "in", [WHERE_GLOB] = "glob", [WHERE_ABOVE] = ">"};
+    const char *sign = next_word(&fold->arena, &at), *word;
 
-    while ((word = next_word(&fold->arena, &at)) != NULL && term->word_count < FOLD_WORDS)
-        term->words[term->word_count++] = *word != ':' ? word
-                                          : fold->database->option != NULL
-                                              ? fold->database->option(fold->database->owner, word + 1)
-                                              : NULL;
-    if (term->word_count > 0 && term->words[0] == NULL)
+    for (; (word = next_word(&fold->arena, &at)) != NULL && term->word_count < FOLD_WORDS;
+         term->word_count++) {
+        if (*word == ':')
+            word = fold->database->option != NULL ? fold->database->option(fold->database->owner, word + 1)
+                                                  : NULL;
+        term->words[term->word_count] = word;
+        term->numbers[term->word_count] = word != NULL ? strtoll(word, NULL, 0) : 0;
+    }
+    while (sign != NULL && term->sign <= WHERE_ABOVE && strcmp(sign, signs[term->sign]) != 0)
+        term->sign++;
+    if (sign == NULL || word != NULL || term->word_count == 0 || term->sign > WHERE_ABOVE)
+        return fail_set(fail, "expected: where COLUMN = WORD, > WORD, glob WORD, or in WORD WORD...");
+    if (term->words[0] == NULL)
         fold->term_count--; /* it holds */
-    term->is_glob = operator!= NULL && strcmp(operator, "glob") == 0;
-    return (operator!= NULL && word == NULL && term->word_count>
-            0 &&(term->is_glob || strcmp(operator, "=") == 0 || strcmp(operator, "in") == 0)) ||
-           fail_set(fail, "expected: where COLUMN = WORD, glob WORD, or in WORD WORD...");
+    else
+        fold->sink.is_without_idle |=
+            term->sign == WHERE_EQUAL && term->numbers[0] == 0 && strcmp(term->column->name, "is_idle") == 0;
+    return true;
 }
 
 static bool parse_rest(struct fold *fold, struct fold_term *term, const char *at, struct fail *fail)
@@ -82,7 +91,7 @@ static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
                         word != NULL ? word : "");
     if (fold->term_count++ == FOLD_TERMS)
         return fail_set(fail, "a fold has at most %u terms", FOLD_TERMS);
-    *term = (struct fold_term){.kind = (enum fold_term_kind)kind};
+    *term = (struct fold_term){.kind = (enum fold_term_kind)kind, .sign = WHERE_EQUAL};
     if (kind == TERM_TOP && (!option_count(word = next_word(&fold->arena, &at), &fold->top_size, fail) ||
                              fold->top_size == 0 || fold->top_size > TOP_MAX))
         return fail_set(fail, "top needs a number from 1 to %u", TOP_MAX);
@@ -94,12 +103,22 @@ static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
     return kind == TERM_WHERE ? parse_where(fold, term, at, fail) : parse_rest(fold, term, at, fail);
 }
 
-static bool check_terms(const struct fold *fold, struct fail *fail)
+/* Sorts them by kind, too. */
+static bool check_terms(struct fold *fold, struct fail *fail)
 {
     unsigned counts[TERM_TOP + 1] = {0};
 
-    for (unsigned i = 0; i < fold->term_count; i++)
-        counts[fold->terms[i].kind]++;
+    for (unsigned i = 0; i < fold->term_count; i++) {
+        const struct fold_term term = fold->terms[i];
+        unsigned place = i;
+
+        counts[term.kind]++;
+        for (; place > 0 && fold->terms[place - 1].kind > term.kind; place--)
+            fold->terms[place] = fold->terms[place - 1];
+        fold->terms[place] = term;
+    }
+    for (unsigned kind = 0; kind <= TERM_TOP; kind++)
+        fold->first[kind + 1] = fold->first[kind] + counts[kind];
     if (counts[TERM_BY] > FOLD_KEYS)
         return fail_set(fail, "a fold groups by at most %u columns", FOLD_KEYS);
     if (counts[TERM_TOP] > 1 || (counts[TERM_TOP] == 1 && fold->cell_count != counts[TERM_KEEP]))
@@ -109,30 +128,35 @@ static bool check_terms(const struct fold *fold, struct fail *fail)
 
 /* ---- rows ---- */
 
-static bool is_word(const struct fold *fold, const struct fold_term *term, const char *word,
-                    const struct value *value)
+static bool is_word(const struct fold_term *term, unsigned number, const struct value *value)
 {
+    const char *word = term->words[number];
     char text[TEXT_BYTES];
 
+    if (term->sign == WHERE_ABOVE)
+        return value->kind != VALUE_NULL && (int64_t)value->number > term->numbers[number];
     if (value->kind != VALUE_TEXT)
-        return value->kind != VALUE_NULL && (uint64_t)strtoll(word, NULL, 0) == value->number;
-    if (!term->is_glob)
+        return value->kind != VALUE_NULL && (uint64_t)term->numbers[number] == value->number;
+    if (term->sign != WHERE_GLOB)
         return strlen(word) == value->length && memcmp(word, value->text, value->length) == 0;
     snprintf(text, sizeof(text), "%.*s", (int)value->length, value->text);
     return match_glob(word, text);
 }
 
+/* The terms of the kinds from LOW to HIGH. */
+#define EACH_TERM(fold, term, low, high)                                           \
+    for (const struct fold_term *term = &(fold)->terms[(fold)->first[low]],        \
+                                *end_ = &(fold)->terms[(fold)->first[(high) + 1]]; \
+         term < end_; term++)
+
 static bool has(const struct fold *fold, const struct relation_row *row)
 {
-    for (unsigned i = 0; i < fold->term_count; i++) {
-        const struct fold_term *term = &fold->terms[i];
-        struct value value;
+    EACH_TERM(fold, term, TERM_WHERE, TERM_WHERE)
+    {
+        struct value value = relation_value(row, term->column);
         unsigned word = 0;
 
-        if (term->kind != TERM_WHERE)
-            continue;
-        value = relation_value(row, term->column);
-        while (word < term->word_count && !is_word(fold, term, term->words[word], &value))
+        while (word < term->word_count && !is_word(term, word, &value))
             word++;
         if (word == term->word_count)
             return false;
@@ -158,52 +182,52 @@ static void keep(struct fold *fold, struct value *kept, struct value value)
     *kept = value;
 }
 
+static struct fold_row *new_group(struct fold *fold, struct fold_row *group, const struct relation_row *row)
+{
+    group->is_used = true;
+    EACH_TERM(fold, term, TERM_COUNT, TERM_MAX)
+    group->cells[term->cell].value = VALUE_NUMBER(0);
+    EACH_TERM(fold, term, TERM_SPREAD, TERM_SPREAD)
+    group->cells[term->cell].holder = arena_alloc(&fold->arena, sizeof(struct holder));
+    if (fold->groups.others == NULL || (void *)fold->groups.others->value != group)
+        EACH_TERM(fold, term, TERM_BY, TERM_KEEP)
+    keep(fold, &group->cells[term->cell].value, relation_value(row, term->column));
+    return group;
+}
+
 /* A text is a key as its hash. */
 static struct fold_row *group_of(struct fold *fold, const struct relation_row *row)
 {
-    uint64_t key[FOLD_KEYS] = {0};
-    struct value values[FOLD_KEYS];
-    unsigned count = 0;
+    uint64_t key[FOLD_KEYS] = {0}, *part = key;
+    struct fold_recent *recent;
     struct fold_row *group;
 
-    for (unsigned i = 0; i < fold->term_count; i++)
-        if (fold->terms[i].kind == TERM_BY) {
-            values[count] = relation_value(row, fold->terms[i].column);
-            key[count] = values[count].kind == VALUE_TEXT
-                             ? hash_bytes(HASH_SEED, values[count].text, values[count].length)
-                         : values[count].kind == VALUE_NULL ? (uint64_t)1 << 63
-                                                            : values[count].number;
-            count++;
-        }
-    group = map_at(&fold->groups, key[0], key[1], key[2]);
-    if (group->is_used)
-        return group;
-    group->is_used = true;
-    for (unsigned i = 0; i < fold->term_count; i++) {
-        const struct fold_term *term = &fold->terms[i];
+    EACH_TERM(fold, term, TERM_BY, TERM_BY)
+    {
+        struct value value = relation_value(row, term->column);
 
-        if (term->kind == TERM_SUM || term->kind == TERM_COUNT || term->kind == TERM_MAX)
-            group->cells[term->cell].value = VALUE_NUMBER(0);
-        if (term->kind == TERM_SPREAD)
-            group->cells[term->cell].holder = arena_alloc(&fold->arena, sizeof(struct holder));
-        if ((term->kind == TERM_KEEP || term->kind == TERM_BY) &&
-            (fold->groups.others == NULL || (void *)fold->groups.others->value != group))
-            keep(fold, &group->cells[term->cell].value, relation_value(row, term->column));
+        *part++ = value.kind == VALUE_TEXT   ? hash_bytes(HASH_SEED, value.text, value.length)
+                  : value.kind == VALUE_NULL ? (uint64_t)1 << 63
+                                             : value.number;
     }
-    return group;
+    recent = &fold->recent[hash_number(hash_number(key[0], key[1]), key[2]) % FOLD_RECENT];
+    if (recent->row != NULL && memcmp(recent->key, key, sizeof(key)) == 0)
+        return recent->row;
+    group = map_at(&fold->groups, key[0], key[1], key[2]);
+    *recent = (struct fold_recent){.key = {key[0], key[1], key[2]}, .row = group};
+    return group->is_used ? group : new_group(fold, group, row);
 }
 
 static void count_row(struct fold *fold, struct fold_row *group, const struct relation_row *row)
 {
-    for (unsigned i = 0; i < fold->term_count; i++) {
-        const struct fold_term *term = &fold->terms[i];
+    EACH_TERM(fold, term, TERM_COUNT, TERM_COUNT)
+    group->cells[term->cell].value.number++;
+    EACH_TERM(fold, term, TERM_SUM, TERM_SPREAD)
+    {
         union fold_cell *cell = &group->cells[term->cell];
         struct value value;
 
-        if (term->kind == TERM_COUNT)
-            cell->value.number++;
-        if ((term->kind != TERM_SUM && term->kind != TERM_MAX && term->kind != TERM_SPREAD) ||
-            (term->unless != NULL && relation_value(row, term->unless).number != 0))
+        if (term->unless != NULL && relation_value(row, term->unless).number != 0)
             continue;
         value = relation_value(row, term->column);
         if (value.kind == VALUE_NULL || value.kind == VALUE_TEXT)
@@ -244,9 +268,8 @@ static void fill_top(struct fold *fold, struct fold_row *kept, uint64_t rank, co
 {
     kept->rank = rank;
     kept->begin = row->begin;
-    for (unsigned i = 0; i < fold->term_count; i++)
-        if (fold->terms[i].kind == TERM_KEEP)
-            keep(fold, &kept->cells[fold->terms[i].cell].value, relation_value(row, fold->terms[i].column));
+    EACH_TERM(fold, term, TERM_KEEP, TERM_KEEP)
+    keep(fold, &kept->cells[term->cell].value, relation_value(row, term->column));
 }
 
 static void take_top(struct fold *fold, const struct fold_term *term, const struct relation_row *row)
@@ -275,11 +298,11 @@ static void take_row(struct relation_sink *self, const struct relation_row *row)
 
     if (!has(fold, row))
         return;
-    for (unsigned i = 0; i < fold->term_count; i++)
-        if (fold->terms[i].kind == TERM_TOP) {
-            take_top(fold, &fold->terms[i], row);
-            return;
-        }
+    EACH_TERM(fold, term, TERM_TOP, TERM_TOP)
+    {
+        take_top(fold, term, row);
+        return;
+    }
     count_row(fold, group_of(fold, row), row);
 }
 
@@ -306,6 +329,15 @@ static bool parse(struct fold *fold, int argc, const char *const *argv, struct f
     return check_terms(fold, fail);
 }
 
+static const struct fold_term *term_of(const struct fold *fold, unsigned cell)
+{
+    const struct fold_term *term = &fold->terms[fold->first[TERM_BY]];
+
+    while (term->cell != cell)
+        term++;
+    return term;
+}
+
 static void *connect_fold(struct database *database, void *data, int argc, const char *const *argv,
                           sqlite3_str *sql, char **error)
 {
@@ -320,9 +352,8 @@ static void *connect_fold(struct database *database, void *data, int argc, const
         free_fold(fold);
         return NULL;
     }
-    for (unsigned i = 0, cells = 0; i < fold->term_count; i++)
-        if (fold->terms[i].kind != TERM_WHERE && fold->terms[i].kind != TERM_TOP)
-            sqlite3_str_appendf(sql, "%s\"%w\"", cells++ == 0 ? "" : ",", fold->terms[i].name);
+    for (unsigned cell = 0; cell < fold->cell_count; cell++)
+        sqlite3_str_appendf(sql, "%s\"%w\"", cell == 0 ? "" : ",", term_of(fold, cell)->name);
     fold->groups.value_size = sizeof(struct fold_row) + fold->cell_count * sizeof(union fold_cell);
     fold->groups.limit = MAP_DISTRIBUTIONS_MAX;
     fold->top = fold->top_size > 0 ? alloc_zero(fold->top_size, sizeof(fold->top[0])) : NULL;
@@ -382,17 +413,10 @@ static void column_value(struct rows_cursor *cursor, sqlite3_context *context, u
                                      ? fold->top[cursor->number]
                                      : (const void *)map_entry(&fold->groups, cursor->number)->value;
 
-    for (unsigned i = 0; i < fold->term_count; i++) {
-        const struct fold_term *term = &fold->terms[i];
-
-        if (term->kind == TERM_WHERE || term->kind == TERM_TOP || term->cell != column)
-            continue;
-        if (term->kind == TERM_SPREAD)
-            result_holder(fold->database, context, row->cells[column].holder);
-        else
-            result_value(context,
-                         value_plain(&fold->database->source.trace->schema, row->cells[column].value));
-    }
+    if (term_of(fold, column)->kind == TERM_SPREAD)
+        result_holder(fold->database, context, row->cells[column].holder);
+    else
+        result_value(context, value_plain(&fold->database->source.trace->schema, row->cells[column].value));
 }
 
 int folds_register(struct database *database)

@@ -5,6 +5,7 @@
  *   percentile(X, P)    the value that P percent of X do not exceed; 0 and 100: the smallest and largest
  *   mean(X), together(X)   the mean; the whole distribution, for histogram()
  *   ns(X)               ticks as nanoseconds
+ *   seconds()           the length of the range
  *   since_start(TS)     a time as nanoseconds since the start of the trace
  *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'base'])
  *   error_text(RESULT), irq_name(NUMBER), process_name(PID), thread_name(UTID), thread_tid(UTID),
@@ -176,6 +177,15 @@ static void since_start(sqlite3_context *context, int argc, sqlite3_value **argv
 
     if (sqlite3_value_type(argv[0]) != SQLITE_NULL)
         sqlite3_result_int64(context, ns > 0 ? ns : 0);
+}
+
+/* At least a nanosecond, so that one can divide by it. */
+static void to_seconds(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    struct relations *relations = database_final(sqlite3_user_data(context));
+    double seconds = relations != NULL ? analysis_seconds(relations->analysis) : 0;
+
+    sqlite3_result_double(context, seconds > 1e-9 ? seconds : 1e-9);
 }
 
 static void result_text(sqlite3_context *context, const char *text)
@@ -505,6 +515,7 @@ int functions_register(struct database *database)
         {"mean", 1, gather, end_mean},
         {"together", 1, gather, end_together},
         {"ns", 1, to_ns, NULL},
+        {"seconds", 0, to_seconds, NULL},
         {"since_start", 1, since_start, NULL},
         {"symbol", 2, at_symbol, NULL},
         {"symbol", 3, at_symbol, NULL},

@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+--: analysis stats: events and CPU time, by CPU, class, event, program, process and thread
+--: events
+--: define EVENTS total(events), coalesce(100 * total(events) / (SELECT sum(events) FROM cpus), 0), total(events) / seconds(), total(bytes)
+--: define EVENTS_COLUMNS events, percent:real2, events_per_second:real0, bytes
+--: define TIME sum(ns(ran)), sum(ns(ran)) / 1e7 / seconds()
+--: define TIME_COLUMNS ran_ns, cpu_percent:real1
+--: define KNOWN max(busy_dur + idle_dur + lost_dur, 1)
+
+CREATE VIRTUAL TABLE types USING fold(event, by number, keep name, keep class, count as events, sum bytes);
+CREATE VIRTUAL TABLE cpus USING fold(event, by cpu_id, count as events, sum bytes);
+CREATE VIRTUAL TABLE loggers USING fold(event, by utid, count as events, sum bytes);
+CREATE VIRTUAL TABLE runs USING fold(sched, where is_idle = 0, by utid, sum dur);
+CREATE VIRTUAL TABLE switches USING fold(switch, by utid, count, sum is_migration as migrations);
+-- Without a name, a process has that of its threads.
+CREATE VIEW threads AS
+WITH counts(utid, events, bytes, ran, switches, migrations) AS (SELECT utid, events, bytes, 0, 0, 0 FROM loggers
+    UNION ALL SELECT utid, 0, 0, dur, 0, 0 FROM runs UNION ALL SELECT utid, 0, 0, 0, count, migrations FROM switches)
+SELECT utid, thread_pid(utid) AS pid, sum(events) AS events, sum(bytes) AS bytes, sum(ran) AS ran, sum(switches) AS switches,
+       sum(migrations) AS migrations, coalesce(nullif(nullif(process_name(thread_pid(utid)), '(nameless)'), '(unknown)'), thread_name(utid)) AS process
+FROM counts GROUP BY utid HAVING sum(events + ran + switches) > 0;
+CREATE VIRTUAL TABLE sampled USING fold(event, where stands_for > 1, by number, keep name, count as events, max stands_for, sum stands_for as estimated, sum variance);
+
+--: table total, total, totals: all events
+--: columns events, bytes, events_per_second:real0
+SELECT '', total(events), total(bytes), total(events) / seconds() FROM cpus;
+
+--: table cpu, CPU, CPUs, by cpu: events and use of each CPU
+--: columns cpu:id, busy_percent:mean1, boot_percent:mean1, idle_percent:mean1, lost_percent:mean1, switches, $EVENTS_COLUMNS
+SELECT 'cpu ' || cpu, cpu, 100.0 * busy_dur / $KNOWN, 100.0 * boot_dur / $KNOWN, 100.0 * idle_dur / $KNOWN, 100.0 * lost_dur / $KNOWN,
+       switches, $EVENTS FROM cpu LEFT JOIN cpus ON cpu_id = cpu GROUP BY cpu;
+
+--: table class, event class, classes, by events: event classes
+--: columns number:id, $EVENTS_COLUMNS
+SELECT class, number >> 16, $EVENTS FROM types GROUP BY 2;
+
+--: table event, event, events, by events: event types
+--: columns $EVENTS_COLUMNS
+SELECT name, $EVENTS FROM types GROUP BY number;
+
+--: table sampled, sampled event, sampled events, by estimated, extra: events of which one in N was logged, and how many there were
+--: columns events, one_of:id, estimated, estimated_error:id
+SELECT name, events, stands_for, estimated, CAST(ceil(1.96 * sqrt(variance)) AS INTEGER) FROM sampled;
+
+--: table program, program, programs, by events: programs: all processes of one name
+--: columns processes, $TIME_COLUMNS, $EVENTS_COLUMNS
+SELECT process, count(DISTINCT pid), $TIME, $EVENTS FROM threads GROUP BY process;
+
+--: table process, process, processes, by events: processes
+--: columns pid:id, $TIME_COLUMNS, $EVENTS_COLUMNS
+SELECT process, pid, $TIME, $EVENTS FROM threads GROUP BY pid, process;
+
+--: table thread, thread, threads, by ran_ns: threads
+--: columns tid:id, pid:id, $TIME_COLUMNS, switches, migrations, events
+SELECT thread_name(utid), thread_tid(utid), pid, $TIME, switches, migrations, events FROM threads WHERE thread_tid(utid) <> 0 GROUP BY utid;
+
+--: note
+SELECT 'of ' || count(*) || ' types of events only one in N was logged: --by sampled estimates how many there were'
+FROM sampled HAVING count(*) > 0;
