@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Computes results of tarn's analyses a second time, from the events alone, with the whole trace in memory and without
-the host tool's model. Times are ticks of the trace's clock.
+the host tool's model: in SQL (recount.sql), and here what SQL says badly. Times are ticks of the trace's clock.
 
 Only for traces without losses. As in the analyses, what has no begin or no end in the trace has no duration.
 """
@@ -9,6 +9,7 @@ import collections
 import json
 import math
 import re
+import sqlite3
 import subprocess
 
 
@@ -44,12 +45,25 @@ class Trace:
     def of(self, *names):
         return (event for event in self.events if event.name in names)
 
-    def names_of_threads(self):
-        names = {}
-        for event in self.of("sched_switch"):
-            names[event.fields["prev_tid"]] = event.fields["prev_comm"]
-            names[event.fields["next_tid"]] = event.fields["next_comm"]
-        return names
+    def database(self):
+        """The events as tests/host/recount.sql has them, and of processors what babeltrace2 says."""
+        database, rows = sqlite3.connect(":memory:"), grouped((event.name, (i, event)) for i, event in enumerate(self.events))
+        with open(f"{self.path}/metadata", encoding="utf-8") as metadata:
+            declared = re.findall(r'^event \{\s*name = "(\w+)";.*?(?:struct \{(.*?)\n    \}.*?)?^\};', metadata.read(), re.M | re.S)
+        for name, fields in declared:
+            columns = ["i", "at", "on_cpu", "by_tid", "by_pid", *(f'"{field}"' for field in re.findall(r"\b_?(\w+)(?:\[\w+\])?;$", fields, re.M))]
+            database.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+            database.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})",
+                                 ((i, event.ticks, event.cpu, event.tid, event.pid, *map(column_of, event.fields.values()))
+                                  for i, event in rows.get(name, ())))
+        database.execute("CREATE TABLE event (name)")
+        database.executemany("INSERT INTO event VALUES (?)", ((event.name,) for event in self.events))
+        database.execute("CREATE TABLE processor (cpu, there, asleep, boot)")
+        database.executemany("INSERT INTO processor VALUES (?, ?, ?, ?)", ((cpu, *times) for cpu, times in processors(self.path).items()))
+        database.create_function("ns", 1, lambda ticks: ticks and self.ns(ticks))
+        database.create_function("function_of", 2, function_of)
+        database.row_factory = sqlite3.Row
+        return database
 
 
 class Event:
@@ -216,21 +230,12 @@ def with_implied(events):
             yield event.implied("syscall_exit", fields["next_tid"], number="ipc_reply_receive", ret=0)
 
 
-def percentile(values, part):
-    """The smallest value that PART of all values do not exceed."""
-    return sorted(values)[max(0, math.ceil(part * len(values)) - 1)]
-
-
 def grouped(values):
     """{key: [value, ...]} of (key, value)."""
     groups = collections.defaultdict(list)
     for key, value in values:
         groups[key].append(value)
     return groups
-
-
-def counts(groups):
-    return {key: len(values) for key, values in groups.items()}
 
 
 def sums(values):
@@ -241,84 +246,68 @@ def sums(values):
     return found
 
 
-def pairs(trace, begin, end, begin_key, end_key):
-    """[(key, begin, end)]: pairs of events with the same key."""
-    found, waiting = [], {}
-    for event in trace.full:
-        if event.name not in (begin, end):
-            continue
-        if event.name == end and end_key(event) in waiting:
-            first = waiting.pop(end_key(event))
-            found.append((end_key(event), first, event))
-        if event.name == begin:
-            waiting[begin_key(event)] = event
-    return found
+def column_of(value):
+    """SQLite's integers are signed."""
+    return json.dumps(value) if isinstance(value, list) else value - 2**64 if isinstance(value, int) and value >= 2**63 else value
 
 
-def by_field(name):
-    return lambda event: event.fields[name]
+def function_of(server, label):
+    """fs_read is what fs reads; what all servers understand is called server_ping, and a program's own have numbers."""
+    return f"{server} {re.sub(f'^({server}|server)_', '', str(label))}"
 
 
-def durations_by(key, found):
-    """{key(begin, end): [ticks, ...]} of pairs."""
-    return grouped((key(begin, end), end.ticks - begin.ticks) for _, begin, end in found)
+def queries(path):
+    """Statements that come first, and [(question, table, columns that tell its rows apart, what rows it does not have, query)]: of
+    docs/export.sql and recount.sql."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    query = re.compile(r"^-- tarn (\w[^:\n]*): (\S+), by ([\w, ]+)(; .*)?\n([^;]*;)", re.M)
+    return query.sub("", text), [(question, table, keys.split(", "), *rest) for question, table, keys, *rest in query.findall(text)]
 
 
-def system_calls(trace):
-    """{name: (calls, [ticks of complete ones], errors)}"""
-    found = pairs(trace, "syscall_entry", "syscall_exit", by_field("tid"), by_field("tid"))
-    whole = durations_by(lambda begin, end: begin.fields["number"], found)
-    calls = collections.Counter(event.fields["number"] for event in trace.full if event.name == "syscall_entry")
-    errors = collections.Counter(event.fields["number"] for event in trace.full
-                                 if event.name == "syscall_exit" and event.fields["ret"] < 0)
-    return {name: (calls[name], whole[name], errors[name]) for name in calls}
+def durations(rows, keys, ns):
+    """Rows of figures from rows of one duration each."""
+    column = (rows[0].keys() - set(keys)).pop() if rows else ""
+    for place, values in grouped((tuple(row[key] for key in keys), row[column]) for row in rows).items():
+        known = sorted(value for value in values if value is not None)
+        figures = {column.removesuffix("_ticks"): len(values)}
+        if known:
+            figures |= {"mean_ns": ns(sum(known)) // len(known), "max_ns": ns(known[-1])}
+            figures |= {f"p{part}_ns": ns(known[math.ceil(part / 100 * len(known)) - 1]) for part in (50, 90, 99)}
+        yield dict(zip(keys, place)) | figures
 
 
-def faults(trace):
-    """{(pid, kind): [ticks]}. The kind is in the exit event."""
-    found = pairs(trace, "fault_entry", "fault_exit", by_field("tid"), by_field("tid"))
-    return durations_by(lambda begin, end: (begin.pid, end.fields["kind"]), found)
+def differs(value, other, slack):
+    """None: there is no such figure."""
+    return value != "unknown" and (value is not other if None in (value, other) else abs(other - value) > slack)
 
 
-def interrupts(trace):
-    """[(what, cpu, tid, ticks)]; ticks is None for those that had not ended with the trace."""
-    found, inside = [], collections.defaultdict(list)
-    for event in trace.of("irq_handler_entry", "irq_ipi_entry", "irq_handler_exit", "irq_ipi_exit"):
-        fields = event.fields
-        what = f"irq {fields['irq']}" if "irq" in fields else f"ipi {fields['kind']}"
-        if event.name.endswith("_entry"):
-            inside[event.cpu].append((what, event.cpu, event.tid, event.ticks))
-        elif inside[event.cpu] and inside[event.cpu][-1][0] == what:
-            begin = inside[event.cpu].pop()
-            found.append((*begin[:3], event.ticks - begin[3]))
-    return found + [(*begin[:3], None) for begins in inside.values() for begin in begins]
+def slack_of(column, value, items):
+    """Times are rounded; percentiles are right to a 64th (tarn-analyses(1))."""
+    return 0 if not column.endswith("_ns") else 2 + 2 * items + (value / 64 if re.match(r"p\d\d", column) else 0)
 
 
-def stretches(trace):
-    """[(tid, pid, cpu, from, to, how it ended)]: who ran, from switch to switch. Idle threads are tid 0. The end is the
-    state in which the thread was left, or one of WOKEN, MOVED, SLICE; None: the trace ended."""
-    found, now, why = [], {}, collections.defaultdict(set)
-    last = {event.cpu: event.ticks for event in trace.events}
-    for event in trace.of("trace_context", "sched_switch", "sched_wakeup", "sched_migrate_task", "sched_quantum_end"):
-        if event.name == "trace_context":
-            now.setdefault(event.cpu, (event.tid, event.pid, event.ticks))
-        elif event.name == "sched_wakeup":
-            if event.fields["tid"] in [tid for tid, _, _ in now.values()]:
-                why[event.fields["tid"]].add(WOKEN)
-        elif event.name != "sched_switch":
-            if event.tid == event.fields["tid"]:
-                why[event.tid].add(MOVED if event.name == "sched_migrate_task" else SLICE)
-        else:
-            tid, pid, since = now[event.cpu]
-            state = event.fields["prev_state"]
-            reasons = why.pop(tid, set()) if state != "dead" else set()
-            if state not in ("running", "ready"):
-                reasons -= {MOVED, SLICE}
-            ended = min(reasons, key=(WOKEN, MOVED, SLICE).index, default=state)
-            found.append((tid, pid, event.cpu, since, event.ticks, ended))
-            now[event.cpu] = (event.fields["next_tid"], event.fields["next_pid"], event.ticks)
-    found += [(tid, pid, cpu, since, last[cpu], None) for cpu, (tid, pid, since) in now.items()]
-    return found
+def one_row(rows):
+    """Rows of the same thing as one."""
+    row = dict(rows[0])
+    for other in rows[1:]:
+        row |= {column: max(row[column] or 0, value) if "max" in column else (row[column] or 0) + value
+                for column, value in other.items() if isinstance(value, int)}
+    return row
+
+
+def disagreements(found, rows, keys, some):
+    """[(keys, column, its value in FOUND, in the analysis's ROWS)]. SOME: only these may have rows that FOUND has not, and that are
+    not empty."""
+    def place_of(row):
+        return tuple(row[key] for key in keys)
+    expected = {place: one_row(same) for place, same in grouped((place_of(row), row) for row in rows).items()}
+    wrong, figures = [], set().union(*found) - {*keys, "items"}
+    for row in found:
+        other = expected.pop(place_of(row), {})
+        wrong += [(place_of(row), column, row[column], other.get(column)) for column in figures & row.keys()
+                  if differs(row[column], other.get(column), slack_of(column, row[column], row.get("items", 0)))]
+    return wrong + [(place, row) for place, row in expected.items() if not some and any(row.get(column) for column in figures)]
 
 
 LINE = re.compile(r"\[(\d+)\] \(\S+\) (?:\S+ )?(\w+): \{[^}]*\bcpu_id = (\d+)[^}]*\}, \{(.*)\}$")
@@ -344,34 +333,6 @@ def processors(path):
     return {cpu: (last[cpu] - begin[cpu], asleep[cpu], booted.get(cpu, last[cpu]) - begin[cpu]) for cpu in begin}
 
 
-WOKEN, MOVED, SLICE = "woken before it waited", "moved to another CPU", "time slice used up"
-
-
-def waits_for_processor(trace):
-    """[(tid, ticks, was woken)]: from when a thread is ready until it runs. One that is woken while it is still on a
-    processor, on its way to sleep, is ready when it has left that."""
-    found, ready, woken = [], {}, set()
-    running = {}
-    for event in trace.of("trace_context", "sched_switch", "sched_wakeup", "sched_enqueue", "sched_process_exit"):
-        fields = event.fields
-        if event.name == "trace_context":
-            running.setdefault(event.cpu, fields["tid"])
-        elif event.name == "sched_wakeup" and fields["tid"] not in ready:
-            woken.add(fields["tid"])
-            if fields["tid"] not in running.values():
-                ready[fields["tid"]] = event.ticks
-        elif event.name == "sched_switch":
-            prev, tid = fields["prev_tid"], fields["next_tid"]
-            running[event.cpu] = tid
-            state = fields["prev_state"]
-            if prev and state != "dead" and (prev in woken or state in ("running", "ready")):
-                ready[prev] = event.ticks
-            if tid in ready:
-                found.append((tid, event.ticks - ready.pop(tid), tid in woken))
-            woken.discard(tid)
-    return found
-
-
 ENTRIES = {"libc_entry": "posix", "syscall_entry": "syscalls", "fault_entry": "faults", "exception_entry": "faults",
            "irq_handler_entry": "interrupts", "irq_ipi_entry": "interrupts"}
 EXITS = {name.replace("_entry", "_exit"): what for name, what in ENTRIES.items()}
@@ -395,37 +356,3 @@ def time_on_processors(trace):
             while whose.pop() != EXITS[event.name]:
                 pass
     return taken
-
-
-def lives(trace):
-    """{pid: (begin, end, status)} of processes that began and ended in the trace."""
-    found = pairs(trace, "process_create", "process_exit", by_field("pid"), by_field("pid"))
-    return {pid: (begin.ticks, end.ticks, end.fields["status"]) for pid, begin, end in found}
-
-
-def calls_between(trace):
-    """{"server function": [ticks of calls that a server took and that returned]}"""
-    names = trace.names_of_threads()
-    servers = {event.fields["call_id"]: names[event.tid] for event in trace.of("ipc_receive")}
-    # Who waits for a call gets the processor with it: then it is the client who logs that it was received.
-    servers.update({event.fields["call_id"]: names[event.fields["server_tid"]] for event in trace.of("ipc_call")
-                    if event.fields["server_tid"] and event.fields["call_id"] in servers})
-    found = pairs(trace, "ipc_call", "ipc_return", by_field("call_id"), by_field("call_id"))
-    taken = [pair for pair in found if pair[0] in servers]
-    return durations_by(lambda begin, end: function_of(servers[begin.fields["call_id"]], begin.fields["label"]), taken)
-
-
-def function_of(server, label):
-    """fs_read is what fs reads; what all servers understand is called server_ping, and a program's own have numbers."""
-    return f"{server} {re.sub(f'^({server}|server)_', '', str(label))}"
-
-
-def contentions(trace):
-    """{class: [ticks waited]}"""
-    names = {event.fields["lock_class"]: event.fields["name"] for event in trace.of("state_lock_class")}
-    return grouped((names[event.fields["lock_class"]], event.fields["wait"]) for event in trace.of("lock_contended"))
-
-
-def samples(trace):
-    """{pid: [ticks that a sample stands for]}"""
-    return grouped((event.fields["pid"], event.fields["busy"]) for event in trace.of("profile_sample"))
