@@ -426,35 +426,23 @@ static void end_and_begin_anew(unsigned who)
     new_thread(who);
 }
 
-enum kind {
-    /* steps of callers: */
-    CALL,
-    CALL_GENERAL,
-    FAULT,
-    FAULT_GENERAL,
-    SLEEP,
-    /* of the server; from SAVE on `who` is the slot: */
-    RECEIVE,
-    REPLY,
-    REPLY_KILL,
-    REPLY_RECEIVE,
-    REPLY_RECEIVE_KILL,
-    REPLY_RECEIVE_GENERAL,
-    SAVE,
-    COPY,
-    REPLY_TO,
-    REPLY_TO_KILL,
-    CLOSE,
-    /* of any thread: */
-    EXPIRE,
-    CANCEL,
-    SUSPEND,
-    RESUME,
-    KILL,
-    PARK,
-    END,
-    KINDS
-};
+/* clang-format off */
+#define KINDS_OF_STEPS(X)                                                      \
+    /* steps of callers */                                                                            \
+    X(CALL, "call") X(CALL_GENERAL, "call (general)") X(FAULT, "fault")                               \
+    X(FAULT_GENERAL, "fault (general)") X(SLEEP, "sleep")                                             \
+    /* of the server; from SAVE on `who` is the slot */                                               \
+    X(RECEIVE, "receive") X(REPLY, "reply") X(REPLY_KILL, "reply kill")                               \
+    X(REPLY_RECEIVE, "reply_receive") X(REPLY_RECEIVE_KILL, "reply_receive kill")                     \
+    X(REPLY_RECEIVE_GENERAL, "reply_receive (general)") X(SAVE, "save") X(COPY, "copy")               \
+    X(REPLY_TO, "reply_to") X(REPLY_TO_KILL, "reply_to kill") X(CLOSE, "close")                       \
+    /* of any thread */                                                                               \
+    X(EXPIRE, "expire") X(CANCEL, "cancel") X(SUSPEND, "suspend") X(RESUME, "resume") X(KILL, "kill") \
+    X(PARK, "park") X(END, "end")
+/* clang-format on */
+#define KIND_OF(kind, name) kind,
+#define NAME_OF(kind, name) name,
+enum kind { KINDS_OF_STEPS(KIND_OF) KINDS };
 struct step {
     uint8_t kind, who;
 };
@@ -685,29 +673,7 @@ static unsigned path_to(uint32_t node, struct step *path)
 
 static void print_path(const struct step *path, unsigned depth)
 {
-    static const char *const names[KINDS] = {"call",
-                                             "call (general)",
-                                             "fault",
-                                             "fault (general)",
-                                             "sleep",
-                                             "receive",
-                                             "reply",
-                                             "reply kill",
-                                             "reply_receive",
-                                             "reply_receive kill",
-                                             "reply_receive (general)",
-                                             "save",
-                                             "copy",
-                                             "reply_to",
-                                             "reply_to kill",
-                                             "close",
-                                             "expire",
-                                             "cancel",
-                                             "suspend",
-                                             "resume",
-                                             "kill",
-                                             "park",
-                                             "end"};
+    static const char *const names[KINDS] = {KINDS_OF_STEPS(NAME_OF)};
     for (unsigned i = 0; i < depth; i++)
         printf("# step %u: %s %u\n", i + 1, names[path[i].kind], path[i].who);
 }

@@ -199,21 +199,9 @@ static void mutate_bits(struct fuzz *fuzz, struct bytes *bytes)
 /* A word of 1 to 8 bytes becomes something that sizes and counts do not expect. */
 static void mutate_word(struct fuzz *fuzz, struct bytes *bytes)
 {
-    static const uint64_t values[] = {0,
-                                      1,
-                                      0x7f,
-                                      0xff,
-                                      0x7fff,
-                                      0xffff,
-                                      0x7fffffff,
-                                      0xffffffff,
-                                      0x8000000000000000,
-                                      UINT64_MAX,
-                                      UINT64_MAX - 7,
-                                      1ull << 35,
-                                      4096 * 8,
-                                      96 * 8,
-                                      64};
+    static const uint64_t values[] = {
+        0,          1,          0x7f,           0xff,       0x7fff,   0xffff, 0x7fffffff, 0xffffffff,
+        1ull << 63, UINT64_MAX, UINT64_MAX - 7, 1ull << 35, 4096 * 8, 96 * 8, 64};
     size_t width = 1ul << draw(fuzz, 4), at = draw(fuzz, bytes->size / width) * width;
     uint64_t value = values[draw(fuzz, 15)];
 

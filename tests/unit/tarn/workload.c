@@ -13,71 +13,46 @@
 
 #define CLIENTS 6u
 
-enum shape_number {
-    SWITCH,
-    WAKEUP,
-    ENQUEUE,
-    DEQUEUE,
-    CREATE,
-    EXIT,
-    SYSCALL_ENTRY,
-    SYSCALL_EXIT,
-    LIBC_ENTRY,
-    LIBC_EXIT,
-    FAULT_ENTRY,
-    FAULT_EXIT,
-    IRQ_ENTRY,
-    IRQ_EXIT,
-    IPC_CALL,
-    IPC_RECEIVE,
-    IPC_REPLY,
-    IPC_RETURN,
-    REQUEST_BEGIN,
-    REQUEST_END,
-    FRAME_ALLOC,
-    CONTENDED,
-    TEXT,
-    PROCESS_CREATE,
-    PROCESS_EXIT,
-    RENAME,
-    SHAPES
-};
-
 #define FIELDS 10u
 
-/* The fields that say something here; the others keep the values that they were drawn with. */
+/* Each event with the fields that say something here; others keep the values that they were drawn with. */
+/* clang-format off */
+#define SHAPES_OF_EVENTS(X) \
+    X(SWITCH, "sched_switch", "prev_comm", "prev_tid", "prev_state", "prev_prio", \
+      "next_comm", "next_tid", "next_prio", "prev_pid", "next_pid") \
+    X(WAKEUP, "sched_wakeup", "comm", "tid", "prio", "target_cpu") \
+    X(ENQUEUE, "sched_enqueue", "tid", "cpu", "length") \
+    X(DEQUEUE, "sched_dequeue", "tid", "cpu", "length") \
+    X(CREATE, "sched_process_fork", "child_comm", "child_tid", "child_pid") \
+    X(EXIT, "sched_process_exit", "tid", "pid") \
+    X(SYSCALL_ENTRY, "syscall_entry", "number", "tid") \
+    X(SYSCALL_EXIT, "syscall_exit", "number", "tid") \
+    X(LIBC_ENTRY, "libc_entry", "call", "tid") \
+    X(LIBC_EXIT, "libc_exit", "call", "tid") \
+    X(FAULT_ENTRY, "fault_entry", "address", "tid") \
+    X(FAULT_EXIT, "fault_exit", "address", "tid", "duration", "kind") \
+    X(IRQ_ENTRY, "irq_handler_entry", "irq") \
+    X(IRQ_EXIT, "irq_handler_exit", "irq") \
+    X(IPC_CALL, "ipc_call", "call_id", "label", "endpoint", "server_tid", "is_entry") \
+    X(IPC_RECEIVE, "ipc_receive", "call_id", "label", "endpoint", "client_tid") \
+    X(IPC_REPLY, "ipc_reply", "call_id", "label", "client_tid", "is_entry") \
+    X(IPC_RETURN, "ipc_return", "call_id", "label", "error") \
+    X(REQUEST_BEGIN, "fs_request_begin", "request", "client") \
+    X(REQUEST_END, "fs_request_end", "request") \
+    X(FRAME_ALLOC, "kmem_mm_page_alloc") \
+    X(CONTENDED, "lock_contended", "wait", "lock_class") \
+    X(TEXT, "user_text") \
+    X(PROCESS_CREATE, "process_create", "pid", "parent_pid") \
+    X(PROCESS_EXIT, "process_exit", "pid", "status") \
+    X(RENAME, "process_rename", "pid", "name")
+/* clang-format on */
+
+#define NUMBER_OF(number, ...)       number,
+#define SHAPE_OF(number, event, ...) [number] = {event, {__VA_ARGS__}},
+enum shape_number { SHAPES_OF_EVENTS(NUMBER_OF) SHAPES };
 static const struct {
     const char *event, *fields[FIELDS];
-} shapes[SHAPES] = {
-    [SWITCH] = {"sched_switch",
-                {"prev_comm", "prev_tid", "prev_state", "prev_prio", "next_comm", "next_tid", "next_prio",
-                 "prev_pid", "next_pid"}},
-    [WAKEUP] = {"sched_wakeup", {"comm", "tid", "prio", "target_cpu"}},
-    [ENQUEUE] = {"sched_enqueue", {"tid", "cpu", "length"}},
-    [DEQUEUE] = {"sched_dequeue", {"tid", "cpu", "length"}},
-    [CREATE] = {"sched_process_fork", {"child_comm", "child_tid", "child_pid"}},
-    [EXIT] = {"sched_process_exit", {"tid", "pid"}},
-    [SYSCALL_ENTRY] = {"syscall_entry", {"number", "tid"}},
-    [SYSCALL_EXIT] = {"syscall_exit", {"number", "tid"}},
-    [LIBC_ENTRY] = {"libc_entry", {"call", "tid"}},
-    [LIBC_EXIT] = {"libc_exit", {"call", "tid"}},
-    [FAULT_ENTRY] = {"fault_entry", {"address", "tid"}},
-    [FAULT_EXIT] = {"fault_exit", {"address", "tid", "duration", "kind"}},
-    [IRQ_ENTRY] = {"irq_handler_entry", {"irq"}},
-    [IRQ_EXIT] = {"irq_handler_exit", {"irq"}},
-    [IPC_CALL] = {"ipc_call", {"call_id", "label", "endpoint", "server_tid", "is_entry"}},
-    [IPC_RECEIVE] = {"ipc_receive", {"call_id", "label", "endpoint", "client_tid"}},
-    [IPC_REPLY] = {"ipc_reply", {"call_id", "label", "client_tid", "is_entry"}},
-    [IPC_RETURN] = {"ipc_return", {"call_id", "label", "error"}},
-    [REQUEST_BEGIN] = {"fs_request_begin", {"request", "client"}},
-    [REQUEST_END] = {"fs_request_end", {"request"}},
-    [FRAME_ALLOC] = {"kmem_mm_page_alloc", {NULL}},
-    [CONTENDED] = {"lock_contended", {"wait", "lock_class"}},
-    [TEXT] = {"user_text", {NULL}},
-    [PROCESS_CREATE] = {"process_create", {"pid", "parent_pid"}},
-    [PROCESS_EXIT] = {"process_exit", {"pid", "status"}},
-    [RENAME] = {"process_rename", {"pid", "name"}},
-};
+} shapes[SHAPES] = {SHAPES_OF_EVENTS(SHAPE_OF)};
 
 struct shape {
     uint8_t bytes[1024];
