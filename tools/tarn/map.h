@@ -17,8 +17,9 @@
 #define MAP_ENTRIES_MAX       (1u << 20)
 #define MAP_DISTRIBUTIONS_MAX (1u << 17) /* for records with a histogram */
 
+#define MAP_KEYS 3u
 struct map_entry {
-    uint64_t key[3];
+    uint64_t key[MAP_KEYS];
     size_t index; /* in map->entries */
     _Alignas(16) char value[];
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* lock_owners.c - explains waits for locks; see lock_owners.h. */
-#include <stdlib.h>
 #include <tools/tarn/analysis/lock_owners.h>
 
 /* Powers of two. A thread that others wait for until it ends
@@ -11,12 +10,6 @@
 #define EXTRA_MAX       (4u << 20) /* total beyond CAPACITY_OF_ALL per thread: 96 MiB */
 
 /* ---- histories ---- */
-
-void lock_changes_free(struct lock_changes *changes)
-{
-    free(changes->ring);
-    *changes = (struct lock_changes){0};
-}
 
 static struct lock_change *change_at(const struct lock_changes *changes, uint32_t number)
 {
@@ -39,11 +32,17 @@ static bool may_grow(const struct lock_changes *changes, uint64_t *extra)
     return true;
 }
 
-static void add_change(struct lock_changes *changes, uint64_t *extra, struct lock_change change)
+static void add_change(struct lock_states *states, struct lock_changes *changes, uint64_t *extra,
+                       struct lock_change change)
 {
     if (changes->next == changes->capacity && may_grow(changes, extra)) {
-        changes->capacity = changes->capacity ? 2 * changes->capacity : CAPACITY_FIRST;
-        changes->ring = alloc_more(changes->ring, changes->capacity, sizeof(changes->ring[0]));
+        uint32_t capacity = changes->capacity ? 2 * changes->capacity : CAPACITY_FIRST;
+        struct lock_change *ring = arena_alloc(states->arena, capacity * sizeof(*ring));
+
+        if (changes->capacity != 0)
+            memcpy(ring, changes->ring, changes->capacity * sizeof(*ring));
+        changes->ring = ring;
+        changes->capacity = capacity;
     }
     *change_at(changes, changes->next++) = change;
 }
@@ -71,26 +70,12 @@ static const struct lock_change *newest(const struct lock_changes *changes)
 
 /* ---- states of threads ---- */
 
-void lock_states_open(struct lock_states *states)
+void lock_states_open(struct lock_states *states, struct analysis *analysis)
 {
-    slots_open(&states->threads, sizeof(struct lock_changes));
-    slots_open(&states->modes, sizeof(struct lock_changes));
-    slots_open(&states->instead, sizeof(struct lock_changes));
-    states->extra = 0;
-}
-
-static void close_changes(struct slots *slots)
-{
-    for (uint32_t i = 0; i < slots->count; i++)
-        lock_changes_free(slots_at(slots, i));
-    slots_close(slots);
-}
-
-void lock_states_close(struct lock_states *states)
-{
-    close_changes(&states->threads);
-    close_changes(&states->modes);
-    close_changes(&states->instead);
+    *states = (struct lock_states){.arena = &analysis->arena};
+    analysis_slots(analysis, &states->threads, sizeof(struct lock_changes));
+    analysis_slots(analysis, &states->modes, sizeof(struct lock_changes));
+    analysis_slots(analysis, &states->instead, sizeof(struct lock_changes));
 }
 
 static enum lock_cause cause_of(enum model_state state)
@@ -107,20 +92,21 @@ void lock_states_segment(struct lock_states *states, const struct model_thread *
     const struct lock_change *last = newest(changes);
 
     if (last == NULL || last->state != thread->state)
-        add_change(changes, &states->extra, (struct lock_change){.at = from, .state = thread->state});
+        add_change(states, changes, &states->extra, (struct lock_change){.at = from, .state = thread->state});
     if (thread->state != MODEL_RUNNING)
         return;
     changes = slots_at(&states->modes, thread->number);
     last = newest(changes);
     if (last == NULL || last->mode != model_mode(thread))
-        add_change(changes, &states->extra, (struct lock_change){.at = from, .mode = model_mode(thread)});
+        add_change(states, changes, &states->extra,
+                   (struct lock_change){.at = from, .mode = model_mode(thread)});
 }
 
 void lock_states_delay(struct lock_states *states, const struct model_thread *thread,
                        const struct model_thread *by, uint64_t from, uint64_t to)
 {
     if (by != NULL && !by->is_idle)
-        add_change(slots_at(&states->instead, thread->number), &states->extra,
+        add_change(states, slots_at(&states->instead, thread->number), &states->extra,
                    (struct lock_change){.at = from, .until = to, .thread = by});
 }
 
@@ -237,28 +223,30 @@ static void explain_holder(const struct explained *explained, const struct model
 
 /* ---- owners of a lock ---- */
 
-void lock_taken(struct lock_changes *owners, const struct model_thread *thread, uint64_t at)
+void lock_taken(struct lock_states *states, struct lock_changes *owners, const struct model_thread *thread,
+                uint64_t at)
 {
     const struct lock_change *last = newest(owners);
 
     if (last != NULL && last->at >= at && last->thread == thread)
         return;
     if (last == NULL || last->thread != thread)
-        add_change(owners, NULL, (struct lock_change){.at = at, .thread = thread});
+        add_change(states, owners, NULL, (struct lock_change){.at = at, .thread = thread});
 }
 
 /* An acquisition that was not logged becomes known only at the release; the history stays in order. If
  * another reader's release is in that time, the lock was not free after it: THREAD still had it. */
-void lock_released(struct lock_changes *owners, const struct model_thread *thread, uint64_t from, uint64_t at)
+void lock_released(struct lock_states *states, struct lock_changes *owners, const struct model_thread *thread,
+                   uint64_t from, uint64_t at)
 {
     const struct lock_change *last = newest(owners);
 
     if (last == NULL || (last->thread != thread && last->at <= from))
-        lock_taken(owners, thread, from);
+        lock_taken(states, owners, thread, from);
     else if (last->thread == NULL && last->at > from && last->at < at)
         change_at(owners, owners->next - 1)->thread = thread;
     if (newest(owners)->thread == thread && newest(owners)->at <= at)
-        lock_taken(owners, NULL, at);
+        lock_taken(states, owners, NULL, at);
 }
 
 /* ---- a wait ---- */

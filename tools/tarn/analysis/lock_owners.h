@@ -11,8 +11,7 @@
 #ifndef TARN_LOCK_OWNERS_H
 #define TARN_LOCK_OWNERS_H
 
-#include <tools/tarn/map.h>
-#include <tools/tarn/model/model.h>
+#include <tools/tarn/analysis/analysis.h>
 
 enum lock_cause { CAUSE_RUNNING, CAUSE_PREEMPTED, CAUSE_BLOCKED, CAUSE_FREE, CAUSE_UNKNOWN, LOCK_CAUSES };
 
@@ -32,14 +31,14 @@ struct lock_changes {
     struct lock_change *ring;
     uint32_t capacity, next; /* next: total number of changes so far */
 };
-void lock_changes_free(struct lock_changes *changes);
 
 struct lock_states {
     struct slots threads, modes, instead; /* struct lock_changes by thread number, in order of time */
     uint64_t extra;                       /* number of changes stored beyond CAPACITY_OF_ALL per thread */
+    struct arena *arena;                  /* of all changes, also those of owners */
 };
-void lock_states_open(struct lock_states *states);
-void lock_states_close(struct lock_states *states);
+/* The memory is the analysis's. */
+void lock_states_open(struct lock_states *states, struct analysis *analysis);
 /* Call it from model_observer.segment, for all threads. */
 void lock_states_segment(struct lock_states *states, const struct model_thread *thread, uint64_t from);
 
@@ -49,10 +48,11 @@ void lock_states_delay(struct lock_states *states, const struct model_thread *th
 
 /* THREAD owns the lock from AT on; NULL: it is free. AT may be slightly earlier than the last change, if it
  * was logged late. */
-void lock_taken(struct lock_changes *owners, const struct model_thread *thread, uint64_t at);
+void lock_taken(struct lock_states *states, struct lock_changes *owners, const struct model_thread *thread,
+                uint64_t at);
 /* THREAD, which acquired the lock at FROM, released it. Other readers may still hold it. */
-void lock_released(struct lock_changes *owners, const struct model_thread *thread, uint64_t from,
-                   uint64_t at);
+void lock_released(struct lock_states *states, struct lock_changes *owners, const struct model_thread *thread,
+                   uint64_t from, uint64_t at);
 
 /* A part of a wait with one cause. */
 struct lock_stretch {

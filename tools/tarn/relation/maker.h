@@ -55,6 +55,6 @@ static inline struct value value_of_thread(const struct model_thread *thread)
     return thread != NULL ? VALUE_NUMBER(thread->number) : (struct value){.kind = VALUE_NULL};
 }
 
-extern const struct maker counted_maker;
+extern const struct maker counted_maker, lock_maker;
 
 #endif

@@ -222,7 +222,7 @@ static const struct {
 };
 #define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))
 
-static const struct maker *const makers[] = {&counted_maker};
+static const struct maker *const makers[] = {&counted_maker, &lock_maker};
 #define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 /* Fields in ticks, which are converted to nanoseconds in columns of their own. */

@@ -363,6 +363,7 @@ static bool fill_fact(struct relations *relations, uint64_t number, struct relat
     const struct loss_fact own[] = {
         {.name = "directory"},
         {.name = "byte_order"},
+        {.name = "system"},
         {.name = "begin_ns", .value = (uint64_t)schema_ns(schema, analysis->from)},
         {.name = "end_ns", .value = (uint64_t)schema_ns(schema, analysis->to)},
         {.name = "clock_frequency", .value = schema->clock_freq}};
@@ -375,10 +376,12 @@ static bool fill_fact(struct relations *relations, uint64_t number, struct relat
     const struct loss_fact *fact = number < own_count ? &own[number] : &facts[number - own_count];
     row->name = fact->name;
     row->number = fact->value;
-    if (number < 2)
-        row->more = number == 0          ? analysis->trace->directory
-                    : schema->big_endian ? "big-endian"
-                                         : "little-endian";
+    if (number == 0)
+        row->more = analysis->trace->directory;
+    else if (number == 1)
+        row->more = schema->big_endian ? "big-endian" : "little-endian";
+    else if (number == 2)
+        row->more = schema_other_system(schema) != NULL ? schema_other_system(schema) : "Tarn";
     return true;
 }
 

@@ -59,6 +59,10 @@ struct relations *database_final(struct database *database);
 /* Register them; each returns an SQLite status. */
 int functions_register(struct database *database);
 int folds_register(struct database *database);
+/* lock_functions.c */
+void sql_lock_class_name(sqlite3_context *context, int argc, sqlite3_value **argv);
+void sql_lock_name(sqlite3_context *context, int argc, sqlite3_value **argv);
+void sql_call_chain(sqlite3_context *context, int argc, sqlite3_value **argv);
 /* Adds the sinks of all folds that are not filled yet. */
 void folds_add(struct database *database, struct relations *relations);
 void folds_filled(struct database *database);

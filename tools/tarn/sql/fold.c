@@ -119,10 +119,9 @@ static bool check_terms(struct fold *fold, struct fail *fail)
     }
     for (unsigned kind = 0; kind <= TERM_TOP; kind++)
         fold->first[kind + 1] = fold->first[kind] + counts[kind];
-    if (counts[TERM_BY] > FOLD_KEYS)
-        return fail_set(fail, "a fold groups by at most %u columns", FOLD_KEYS);
-    if (counts[TERM_TOP] > 1 || (counts[TERM_TOP] == 1 && fold->cell_count != counts[TERM_KEEP]))
-        return fail_set(fail, "a fold with `top` only keeps columns");
+    if (counts[TERM_TOP] > 1 ||
+        (counts[TERM_TOP] == 1 && fold->cell_count != counts[TERM_KEEP] + counts[TERM_SUM]))
+        return fail_set(fail, "a fold with `top` has only `keep` and `sum`");
     return fold->cell_count > 0 || fail_set(fail, "the fold has no columns");
 }
 
@@ -195,10 +194,11 @@ static struct fold_row *new_group(struct fold *fold, struct fold_row *group, con
     return group;
 }
 
-/* A text is a key as its hash. */
+/* A text is a key as its hash, and so are the last columns if there are more than a map's keys. */
 static struct fold_row *group_of(struct fold *fold, const struct relation_row *row)
 {
-    uint64_t key[FOLD_KEYS] = {0}, *part = key;
+    uint64_t key[MAP_KEYS] = {0};
+    unsigned count = 0;
     struct fold_recent *recent;
     struct fold_row *group;
 
@@ -206,9 +206,14 @@ static struct fold_row *group_of(struct fold *fold, const struct relation_row *r
     {
         struct value value = relation_value(row, term->column);
 
-        *part++ = value.kind == VALUE_TEXT   ? hash_bytes(HASH_SEED, value.text, value.length)
-                  : value.kind == VALUE_NULL ? (uint64_t)1 << 63
-                                             : value.number;
+        uint64_t part = value.kind == VALUE_TEXT   ? hash_bytes(HASH_SEED, value.text, value.length)
+                        : value.kind == VALUE_NULL ? (uint64_t)1 << 63
+                                                   : value.number;
+
+        if (count < MAP_KEYS)
+            key[count++] = part;
+        else
+            key[MAP_KEYS - 1] = hash_number(hash_number(HASH_SEED, key[MAP_KEYS - 1]), part);
     }
     recent = &fold->recent[hash_number(hash_number(key[0], key[1]), key[2]) % FOLD_RECENT];
     if (recent->row != NULL && memcmp(recent->key, key, sizeof(key)) == 0)
@@ -270,6 +275,8 @@ static void fill_top(struct fold *fold, struct fold_row *kept, uint64_t rank, co
     kept->begin = row->begin;
     EACH_TERM(fold, term, TERM_KEEP, TERM_KEEP)
     keep(fold, &kept->cells[term->cell].value, relation_value(row, term->column));
+    EACH_TERM(fold, term, TERM_SUM, TERM_SUM)
+    kept->cells[term->cell].value = VALUE_NUMBER(relation_value(row, term->column).number);
 }
 
 static void take_top(struct fold *fold, const struct fold_term *term, const struct relation_row *row)
@@ -355,7 +362,8 @@ static void *connect_fold(struct database *database, void *data, int argc, const
     for (unsigned cell = 0; cell < fold->cell_count; cell++)
         sqlite3_str_appendf(sql, "%s\"%w\"", cell == 0 ? "" : ",", term_of(fold, cell)->name);
     fold->groups.value_size = sizeof(struct fold_row) + fold->cell_count * sizeof(union fold_cell);
-    fold->groups.limit = MAP_DISTRIBUTIONS_MAX;
+    fold->groups.limit =
+        fold->first[TERM_SPREAD] < fold->first[TERM_SPREAD + 1] ? MAP_DISTRIBUTIONS_MAX : MAP_ENTRIES_MAX;
     fold->top = fold->top_size > 0 ? alloc_zero(fold->top_size, sizeof(fold->top[0])) : NULL;
     fold->next = database->folds;
     database->folds = fold;

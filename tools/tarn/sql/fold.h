@@ -10,14 +10,14 @@
  *
  *   - `where COLUMN = WORD`, `> WORD`, `glob WORD`, `in WORD...`: only rows with this value; all such terms
  * must hold. WORD is :OPTION for the value of an option; if that is not given, the term holds.
- *   - `by COLUMN`: one group for each value; at most three.
+ *   - `by COLUMN`: one group for each value; any number of them.
  *   - `keep COLUMN`: its value in the first row of the group.
  *   - `count`: the number of rows.
  *   - `sum COLUMN`: durations add up in the clock's ticks, which ns() converts.
  *   - `max COLUMN`: the largest value, of a duration in ticks, too.
  *   - `spread COLUMN`: the distribution of a duration, for percentile(), mean(), together().
  *   - `top N COLUMN`: no groups, but the N rows with the largest values, largest first, with the columns that
- *     are kept.
+ *     `keep` and `sum` (in ticks) name.
  *
  * `as NAME` names a column; sum, max, spread and top may end in `unless COLUMN`: rows where that is 0. Memory
  * is limited (map.h): the rest is one group whose `by` columns are NULL.
@@ -28,7 +28,6 @@
 #include <tools/tarn/sql/rows.h>
 
 #define FOLD_TERMS  24u
-#define FOLD_KEYS   3u
 #define FOLD_WORDS  8u
 #define FOLD_RECENT 256u
 
@@ -68,7 +67,7 @@ struct fold {
     unsigned first[TERM_TOP + 2]; /* by kind: terms are sorted by it */
     struct map groups;
     struct fold_recent {
-        uint64_t key[FOLD_KEYS];
+        uint64_t key[MAP_KEYS];
         struct fold_row *row;
     } recent[FOLD_RECENT]; /* groups, by hash of the key */
     struct fold_row **top; /* a heap with the smallest rank first */

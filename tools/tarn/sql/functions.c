@@ -525,6 +525,9 @@ int functions_register(struct database *database)
         {"thread_name", 1, to_thread_name, NULL},
         {"thread_tid", 1, to_tid, NULL},
         {"thread_pid", 1, to_pid, NULL},
+        {"lock_class_name", 1, sql_lock_class_name, NULL},
+        {"lock_name", 2, sql_lock_name, NULL},
+        {"call_chain", 3, sql_call_chain, NULL},
     };
     int status = SQLITE_OK;
 

@@ -22,6 +22,7 @@ struct define {
 struct statement {
     enum { BEFORE_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE } kind;
     struct table *table; /* OF_TABLE */
+    uint64_t parts;      /* the same: bit N: column N is a part, see column_kinds */
     const char *tables;  /* BEFORE_WALK: run only for one of these tables; NULL: always */
     struct buffer sql;
 };
@@ -94,19 +95,20 @@ static bool add_expanded(const struct sql_kind *kind, struct buffer *to, const c
     return true;
 }
 
+/* A part's value is in ticks. Consecutive parts are rounded so that they add up to the sum of them. */
 static const struct {
     const char *word;
     struct table_column column;
 } column_kinds[] = {
-    {"count", COUNT_COLUMN(NULL)},   {"time", TIME_COLUMN(NULL)},     {"id", NUMBER_COLUMN(NULL)},
-    {"signed", SIGNED_COLUMN(NULL)}, {"hex", HEX_COLUMN(NULL)},       {"when", WHEN_COLUMN(NULL)},
-    {"text", TEXT_COLUMN(NULL)},     {"key", TEXT_KEY(NULL)},         {"one", TIME_OF_ONE(NULL)},
-    {"max", TIME_LARGEST(NULL)},     {"min", TIME_SMALLEST(NULL)},    {"real0", REAL_COLUMN(NULL, 0)},
-    {"real1", REAL_COLUMN(NULL, 1)}, {"real2", REAL_COLUMN(NULL, 2)}, {"mean1", MEAN_COLUMN(NULL, 1)},
-    {"mean2", MEAN_COLUMN(NULL, 2)}, {"mean3", MEAN_COLUMN(NULL, 3)},
+    {"part", TIME_COLUMN(NULL)},     {"count", COUNT_COLUMN(NULL)},   {"time", TIME_COLUMN(NULL)},
+    {"id", NUMBER_COLUMN(NULL)},     {"signed", SIGNED_COLUMN(NULL)}, {"hex", HEX_COLUMN(NULL)},
+    {"when", WHEN_COLUMN(NULL)},     {"text", TEXT_COLUMN(NULL)},     {"key", TEXT_KEY(NULL)},
+    {"one", TIME_OF_ONE(NULL)},      {"max", TIME_LARGEST(NULL)},     {"min", TIME_SMALLEST(NULL)},
+    {"real0", REAL_COLUMN(NULL, 0)}, {"real1", REAL_COLUMN(NULL, 1)}, {"real2", REAL_COLUMN(NULL, 2)},
+    {"mean1", MEAN_COLUMN(NULL, 1)}, {"mean2", MEAN_COLUMN(NULL, 2)}, {"mean3", MEAN_COLUMN(NULL, 3)},
 };
 
-static bool parse_column(struct table_column *column, const char *text, struct fail *fail)
+static bool parse_column(struct table_column *column, const char *text, bool *is_part, struct fail *fail)
 {
     const char *at = text;
     char *key = cut(&at, ":"), *word = cut(&at, ",");
@@ -118,6 +120,7 @@ static bool parse_column(struct table_column *column, const char *text, struct f
         if (strcmp(column_kinds[i].word, wanted) == 0) {
             *column = column_kinds[i].column;
             column->key = key;
+            *is_part = strcmp(wanted, "part") == 0;
             ok = true;
         }
     if (!ok)
@@ -145,10 +148,12 @@ static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *
     buffer_add(&list, "", 1);
     for (const char *at = (const char *)list.bytes; ok && *at != '\0';) {
         char *column = cut(&at, ",");
+        bool is_part = false;
 
         ok = statement->table->column_count < TABLE_COLUMNS_MAX ||
              fail_set(fail, "table '%.40s' has too many columns", statement->table->key);
-        ok = ok && parse_column(&columns[statement->table->column_count++], column, fail);
+        ok = ok && parse_column(&columns[statement->table->column_count], column, &is_part, fail);
+        statement->parts |= (uint64_t)is_part << statement->table->column_count++;
         free(column);
     }
     free(list.bytes);
@@ -203,6 +208,16 @@ static bool parse_table(struct sql_kind *kind, const char *text, struct fail *fa
         fail);
 }
 
+/* It remains a text, for folds and queries. */
+static bool set_number(void *context, const struct command_option *option, const char *value,
+                       struct fail *fail)
+{
+    uint64_t number;
+
+    *(const char **)(void *)((char *)context + option->place) = value;
+    return option_count(value, &number, fail) && (number > 0 || fail_set(fail, "expected at least 1"));
+}
+
 /* NAME ARGUMENT: TEXT */
 static bool parse_option(struct sql_kind *kind, const char *text, struct fail *fail)
 {
@@ -217,6 +232,10 @@ static bool parse_option(struct sql_kind *kind, const char *text, struct fail *f
     option->name = cut(&at, " ");
     option->argument = cut(&at, ":");
     option->text = cut(&at, "");
+    if (strcmp(option->argument, "N") == 0) {
+        option->kind = OPTION_CALL;
+        option->take = set_number;
+    }
     return true;
 }
 
@@ -391,18 +410,22 @@ static void set_heading(struct analysis *analysis, const char *key, const char *
 }
 
 /* The first column is the name; one behind those declared is how far to indent it. */
-static bool fill_row(const struct table *declared, struct table *table, struct table_row *row,
-                     sqlite3_stmt *statement)
+static bool fill_row(const struct analysis *analysis, const struct statement *part, struct table *table,
+                     struct table_row *row, sqlite3_stmt *statement)
 {
-    int columns = sqlite3_column_count(statement);
+    int columns = sqlite3_column_count(statement), declared = (int)part->table->column_count;
+    struct analysis_accumulator accumulator = {.analysis = analysis};
 
-    if (columns < (int)declared->column_count + 1)
+    if (columns < declared + 1)
         return false;
-    for (unsigned c = 0; c < table->column_count; c++)
-        row->cells[c] = cell_of(table, &declared->columns[c], statement, (int)c + 1);
-    row->indent = columns > (int)declared->column_count + 1
-                      ? (uint32_t)sqlite3_column_int(statement, (int)declared->column_count + 1)
-                      : 0;
+    for (unsigned c = 0; c < table->column_count; c++) {
+        row->cells[c] = cell_of(table, &table->columns[c], statement, (int)c + 1);
+        if ((part->parts >> c & 1) == 0)
+            accumulator.ticks = 0;
+        else if (row->cells[c].count != TABLE_NONE)
+            row->cells[c].count = analysis_add(&accumulator, row->cells[c].count);
+    }
+    row->indent = columns > declared + 1 ? (uint32_t)sqlite3_column_int(statement, declared + 1) : 0;
     return true;
 }
 
@@ -431,7 +454,7 @@ static void take_row(struct sql_state *state, const struct statement *part, stru
     if (part->kind != OF_TABLE)
         return;
     row = table == &analysis->totals ? analysis->total : table_add(table, text != NULL ? text : "");
-    if (!fill_row(part->table, table, row, statement))
+    if (!fill_row(analysis, part, table, row, statement))
         snprintf(analysis->note, sizeof(analysis->note), "%s: table '%s' has more columns than its SELECT",
                  analysis->kind->name, table->key);
 }

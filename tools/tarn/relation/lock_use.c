@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lock_use.c - the relations of locks: `lock_use` has waits, acquisitions and holds; `lock_blame` what
+ * holders did while others waited; `lock_waiting` who still waits at the end.
+ *
+ * A wait is a row where it ends, with all of its time. Acquisitions are known only for sampled classes.
+ * Threads often wait for events (semaphores, conditions, ...) because they have nothing to do: such rows are
+ * marked.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <tools/tarn/analysis/delays.h>
+#include <tools/tarn/analysis/lock_owners.h>
+#include <tools/tarn/relation/maker.h>
+
+#define NOT_KNOWN   UINT32_MAX /* as holder_tid */
+#define CHAIN_MAX   16u
+#define CHAIN_BYTES (CHAIN_MAX * 19u)  /* of its text */
+#define CLASS_REST  MODEL_LOCK_CLASSES /* for class numbers beyond those the model keeps */
+#define INSTEAD_MAX 8u                 /* number of threads distinguished in one wait */
+
+enum { USE, BLAME, WAITING };
+enum { CONTENDED, HELD, ACQUIRED, SLEEP, EVENTS };
+enum { LOCK, CLASS, PID, VALUE, NEEDED, SPINS = NEEDED, HOLDER, DEPTH, CHAIN, FIELDS };
+
+/* VALUE: without it the event is useless. Older traces lack some of the others. */
+static const struct {
+    const char *name, *fields[FIELDS];
+} events[EVENTS] = {
+    {"lock_contended", {"lock", "lock_class", "pid", "wait", "spins", "holder_tid", "depth", "chain"}},
+    {"lock_held", {"lock", "lock_class", "pid", "held"}},
+    {"lock_acquired", {"lock", "lock_class", "pid", "acquisitions", NULL, NULL, "depth", "chain"}},
+    {"lock_sleep", {"lock", "lock_class", "pid", "holder_tid", NULL, "holder_tid"}},
+};
+
+struct lock_chain {
+    uint64_t number;
+    uint32_t pid; /* whose addresses they are; 0: the kernel, whose chains all processes share */
+    char text[CHAIN_BYTES];
+};
+
+/* The latest acquisition of a lock by a thread, until the release. */
+struct lock_taking {
+    const struct model_thread *thread;
+    uint64_t lock;
+    const struct lock_chain *chain; /* NULL: unknown */
+};
+
+/* What a holder did in the wait that met it last. */
+struct lock_deed {
+    uint64_t wait, ticks;
+};
+
+/* A thread that sleeps until a lock is free. */
+struct lock_sleeper {
+    uint64_t since, lock;
+    uint64_t switches; /* of the thread at that time: if unchanged, it has not run since */
+    uint32_t class;
+    const struct model_thread *thread, *holder;
+};
+
+struct locks {
+    struct making making; /* first */
+    const struct event_type *types[EVENTS];
+    const struct field *fields[EVENTS][FIELDS];
+    struct lock_states states;
+    struct delays delays;
+    struct map owners;   /* struct lock_changes by pid and address */
+    struct map chains;   /* struct lock_chain by class, the thread's pid, hash */
+    struct map takings;  /* struct lock_taking by thread number, address, pid and class */
+    struct map deeds;    /* struct lock_deed by thread number, what it did */
+    struct map sleepers; /* struct lock_sleeper by thread number */
+    /* struct model_thread by tid: a thread that released a lock may end before the next acquisition */
+    struct map ended;
+    uint64_t wait_count; /* including the current one */
+};
+
+/* An event of a lock, logged by the running thread, which it is about. */
+struct lock_event {
+    const struct cursor *cursor;
+    unsigned kind;
+    const struct model_thread *thread;
+    uint64_t lock, at, value; /* at: ticks */
+    uint32_t class, pid;
+    bool is_sampled, is_event;
+};
+
+/* A wait, while it is explained. */
+struct blamed {
+    struct locks *locks;
+    const struct lock_event *event;
+    const struct lock_chain *chain; /* of the waiter */
+    struct lock_wait wait;
+    uint64_t causes[LOCK_CAUSES];
+    /* the holder that caused most of the wait, the thread that ran longest instead of a holder; or NULL */
+    const struct model_thread *worst, *instead;
+    uint64_t worst_ticks, instead_ticks;
+    const struct model_thread *holder; /* the one reported last, and its ticks */
+    uint64_t holder_ticks;
+    struct {
+        const struct model_thread *thread;
+        uint64_t ticks;
+    } others[INSTEAD_MAX];
+};
+
+/* ---- reading events ---- */
+
+static uint64_t number_in(const struct locks *locks, const struct lock_event *event, unsigned field,
+                          uint64_t none)
+{
+    const struct field *known = locks->fields[event->kind][field];
+
+    return known != NULL ? field_integer(known, event->cursor->event.bytes) : none;
+}
+
+static struct lock_event read_event(const struct locks *locks, unsigned kind, const struct cursor *cursor,
+                                    const struct model_thread *thread)
+{
+    const struct model *model = locks->making.analysis->model;
+    struct lock_event event = {.cursor = cursor, .kind = kind, .thread = thread, .at = cursor->ticks};
+
+    event.lock = number_in(locks, &event, LOCK, 0);
+    event.class = (uint32_t)number_in(locks, &event, CLASS, 0);
+    event.pid = (uint32_t)number_in(locks, &event, PID, 0);
+    event.value = number_in(locks, &event, VALUE, 0);
+    if (event.class >= MODEL_LOCK_CLASSES)
+        event.class = CLASS_REST;
+    else
+        event.is_sampled = model->lock_classes[event.class].sample_every != 0;
+    event.is_event = event.class < CLASS_REST && model->lock_classes[event.class].kind == MODEL_EVENT;
+    return event;
+}
+
+/* Returns the duration that ends with the event, limited to the current time, because longer ones are
+ * damaged. */
+static uint64_t duration_of(const struct lock_event *event)
+{
+    return event->value < event->at ? event->value : event->at;
+}
+
+static struct lock_changes *owners_of(struct locks *locks, const struct lock_event *event)
+{
+    return map_at(&locks->owners, event->pid, event->lock, 0);
+}
+
+static const struct model_thread *holder_of(const struct locks *locks, const struct lock_event *event)
+{
+    uint32_t tid = (uint32_t)number_in(locks, event, HOLDER, NOT_KNOWN);
+    const struct model_thread *thread, *const *ended;
+
+    if (tid == NOT_KNOWN || tid == 0)
+        return NULL;
+    thread = model_find_thread(locks->making.analysis->model, tid);
+    ended = thread == NULL ? map_find(&locks->ended, tid, 0, 0) : NULL;
+    return ended != NULL ? *ended : thread;
+}
+
+static void on_thread(struct model_observer *self, const struct model_thread *thread, bool has_ended,
+                      uint64_t ticks)
+{
+    if (has_ended)
+        *(const struct model_thread **)map_at(&MAKING_OF(self, struct locks)->ended, thread->tid, 0, 0) =
+            thread;
+}
+
+/* ---- call chains ---- */
+
+static void name_chain(struct lock_chain *chain, const uint64_t *addresses, uint64_t depth)
+{
+    size_t used = 0;
+
+    for (uint64_t i = 0; i < depth; i++)
+        used += (size_t)snprintf(chain->text + used, CHAIN_BYTES - used,
+                                 i == 0 ? "0x%" PRIx64 : " 0x%" PRIx64, addresses[i]);
+}
+
+/* Chains with the same length and hash are considered equal. */
+static struct lock_chain *chain_of(struct locks *locks, const struct lock_event *event)
+{
+    const struct field *field = locks->fields[event->kind][CHAIN];
+    uint64_t addresses[CHAIN_MAX], hash = HASH_SEED, depth = (uint32_t)number_in(locks, event, DEPTH, 0);
+    struct lock_chain *chain;
+
+    depth = depth < CHAIN_MAX ? depth : CHAIN_MAX;
+    if (field == NULL || field->offset / 8 + depth > event->cursor->event.words)
+        depth = 0;
+    for (uint64_t i = 0; i < depth; i++) {
+        addresses[i] = load64(event->cursor->event.bytes + field->offset + 8ul * i, field->swap);
+        hash = hash_number(hash, addresses[i]);
+    }
+    chain = map_at(&locks->chains, event->class, event->pid != 0 ? event->thread->pid : 0, hash + depth);
+    if (chain->number == 0) {
+        chain->number = locks->chains.count;
+        chain->pid = event->pid != 0 ? event->thread->pid : 0;
+        name_chain(chain, addresses, depth);
+    }
+    return chain;
+}
+
+static struct lock_taking *taking_at(struct locks *locks, const struct lock_event *event)
+{
+    return map_at(&locks->takings, event->thread->number, event->lock,
+                  (uint64_t)event->pid << 32 | event->class);
+}
+
+/* The event's thread acquires the lock in CHAIN, which replaces its earlier acquisition. */
+static void take(struct locks *locks, const struct lock_event *event, const struct lock_chain *chain)
+{
+    *taking_at(locks, event) = (struct lock_taking){event->thread, event->lock, chain};
+}
+
+/* The thread releases the lock: returns the chain that acquired it, or NULL. */
+static const struct lock_chain *let_go(struct locks *locks, const struct lock_event *event)
+{
+    struct lock_taking *taking = taking_at(locks, event);
+    /* beyond the map's limit, all share one entry */
+    bool is_same = taking->thread == event->thread && taking->lock == event->lock;
+    const struct lock_chain *chain = is_same ? taking->chain : NULL;
+
+    if (is_same)
+        taking->chain = NULL;
+    return chain;
+}
+
+/* ---- rows ---- */
+
+static const struct value nothing = {.kind = VALUE_NULL};
+
+#define SPAN(ticks) VALUE_TICKS(ticks, 0)
+/* clang-format off */
+#define CHAIN_CELLS(chain)                                                                        \
+    (chain) != NULL ? VALUE_NUMBER((chain)->pid) : nothing,                                       \
+    (chain) != NULL ? VALUE_NUMBER((chain)->number) : nothing,                                    \
+    value_text((chain) != NULL ? (chain)->text : NULL)
+#define EVENT_CELLS(event, begin, chain)                                                          \
+    VALUE_OF(VALUE_WHEN, begin), value_of_thread((event)->thread), VALUE_NUMBER((event)->pid),    \
+    VALUE_OF(VALUE_HEX, (event)->lock), VALUE_NUMBER((event)->class),                             \
+    VALUE_NUMBER((event)->is_event), CHAIN_CELLS(chain)
+/* clang-format on */
+
+static const char *name_deed(const struct lock_stretch *stretch)
+{
+    static const char *const modes[MODEL_MODES + 1] = {[MODE_USER] = "runs, user code",
+                                                       [MODE_KERNEL] = "runs in the kernel",
+                                                       [MODE_INTERRUPT] = "is interrupted",
+                                                       [MODEL_MODES] = "runs"};
+
+    switch (stretch->cause) {
+    case CAUSE_RUNNING:
+        return modes[stretch->mode];
+    case CAUSE_PREEMPTED:
+        return "preempted";
+    case CAUSE_BLOCKED:
+        return model_state_names[stretch->state];
+    case CAUSE_FREE:
+        return "free";
+    default:
+        return "unknown";
+    }
+}
+
+/* How long the holder has done this in the current wait. */
+static uint64_t time_of_deed(struct locks *locks, const struct lock_stretch *stretch)
+{
+    uint64_t instead = stretch->instead != NULL ? stretch->instead->number : MODEL_NOBODY;
+    struct lock_deed *deed = map_at(
+        &locks->deeds, stretch->thread != NULL ? stretch->thread->number : MODEL_NOBODY,
+        instead << 32 | (uint64_t)stretch->cause << 16 | (uint64_t)stretch->state << 8 | stretch->mode, 0);
+
+    *deed = (struct lock_deed){locks->wait_count,
+                               stretch->ticks + (deed->wait == locks->wait_count ? deed->ticks : 0)};
+    return deed->ticks;
+}
+
+static void give_blame(const struct blamed *blamed, const struct lock_stretch *stretch)
+{
+    static const char *const causes[LOCK_CAUSES] = {"running", "preempted", "blocked", "free", "unknown"};
+    const struct lock_event *event = blamed->event;
+    uint64_t deed;
+
+    if (blamed->locks->making.sinks[BLAME] == NULL)
+        return;
+    deed = time_of_deed(blamed->locks, stretch);
+    MAKING_GIVE(&blamed->locks->making, BLAME, blamed->wait.from,
+                EVENT_CELLS(event, blamed->wait.from, blamed->chain), VALUE_NUMBER(blamed->locks->wait_count),
+                SPAN(stretch->ticks), value_text(causes[stretch->cause]), value_text(name_deed(stretch)),
+                value_of_thread(stretch->thread), value_of_thread(stretch->instead),
+                VALUE_NUMBER(blamed->holder_ticks == stretch->ticks), SPAN(blamed->holder_ticks),
+                VALUE_NUMBER(deed == stretch->ticks), SPAN(deed));
+}
+
+/* ---- waits ---- */
+
+static void note_instead(struct blamed *blamed, const struct model_thread *thread, uint64_t ticks)
+{
+    for (unsigned i = 0; i < INSTEAD_MAX; i++) {
+        if (blamed->others[i].thread != NULL && blamed->others[i].thread != thread)
+            continue;
+        blamed->others[i].thread = thread;
+        blamed->others[i].ticks += ticks;
+        if (blamed->others[i].ticks > blamed->instead_ticks) {
+            blamed->instead = thread;
+            blamed->instead_ticks = blamed->others[i].ticks;
+        }
+        return;
+    }
+}
+
+/* A thread keeps its CPU while it has a lock of the kernel, and stays in the kernel. If it seems otherwise,
+ * another thread holds the lock, which did not have to wait for it. */
+static void correct_kernel(struct lock_stretch *stretch)
+{
+    if (stretch->cause == CAUSE_PREEMPTED || stretch->cause == CAUSE_BLOCKED)
+        *stretch = (struct lock_stretch){
+            .cause = CAUSE_UNKNOWN, .state = MODEL_UNKNOWN, .mode = MODEL_MODES, .ticks = stretch->ticks};
+    else if (stretch->cause == CAUSE_RUNNING && stretch->mode == MODE_USER)
+        stretch->mode = MODEL_MODES;
+}
+
+static void take_blame(void *context, const struct lock_stretch *told)
+{
+    struct blamed *blamed = context;
+    struct lock_stretch stretch = *told;
+
+    if (blamed->event->pid == 0)
+        correct_kernel(&stretch);
+    blamed->causes[stretch.cause] += stretch.ticks;
+    if (stretch.thread != NULL) {
+        blamed->holder_ticks =
+            stretch.thread == blamed->holder ? blamed->holder_ticks + stretch.ticks : stretch.ticks;
+        blamed->holder = stretch.thread;
+        if (blamed->holder_ticks > blamed->worst_ticks) {
+            blamed->worst_ticks = blamed->holder_ticks;
+            blamed->worst = stretch.thread;
+        }
+        if (stretch.instead != NULL)
+            note_instead(blamed, stretch.instead, stretch.ticks);
+    }
+    give_blame(blamed, &stretch);
+}
+
+static void give_wait(const struct blamed *blamed)
+{
+    const struct lock_event *event = blamed->event;
+    const struct lock_wait *wait = &blamed->wait;
+    const struct model *model = blamed->locks->making.analysis->model;
+    /* one that only spun was not woken */
+    bool is_woken = wait->may_sleep && wait->waiter->woken > wait->from && wait->waiter->woken <= wait->to;
+
+    MAKING_GIVE(
+        &blamed->locks->making, USE, wait->from, EVENT_CELLS(event, wait->from, blamed->chain),
+        VALUE_NUMBER(1), SPAN(wait->to - wait->from), VALUE_NUMBER(event->is_sampled),
+        VALUE_NUMBER(number_in(blamed->locks, event, SPINS, 0)), SPAN(blamed->causes[CAUSE_RUNNING]),
+        SPAN(blamed->causes[CAUSE_PREEMPTED]), SPAN(blamed->causes[CAUSE_BLOCKED]),
+        SPAN(blamed->causes[CAUSE_FREE]), SPAN(blamed->causes[CAUSE_UNKNOWN]), value_of_thread(blamed->worst),
+        value_of_thread(blamed->instead), blamed->instead != NULL ? SPAN(blamed->instead_ticks) : nothing,
+        VALUE_NUMBER(is_woken), value_of_thread(is_woken ? wait->waiter->waker : NULL),
+        SPAN(model->limits[event->cursor->event.type->index].threshold), nothing, nothing, nothing, nothing);
+}
+
+static void explain_wait(struct locks *locks, const struct lock_event *event)
+{
+    struct blamed blamed = {.locks = locks, .event = event};
+    const struct model_lock_class *classes = locks->making.analysis->model->lock_classes;
+
+    blamed.wait =
+        (struct lock_wait){.waiter = event->thread,
+                           .holder = holder_of(locks, event),
+                           .from = event->at - duration_of(event),
+                           .to = event->at,
+                           .may_sleep = event->pid != 0,
+                           .all_known = event->class < CLASS_REST && classes[event->class].sample_every == 1};
+    blamed.chain = chain_of(locks, event);
+    locks->wait_count++;
+    if (!event->is_event || blamed.wait.holder != NULL)
+        lock_explain(&locks->states, owners_of(locks, event), &blamed.wait, take_blame, &blamed);
+    else
+        blamed.causes[CAUSE_UNKNOWN] = blamed.wait.to - blamed.wait.from;
+    give_wait(&blamed);
+    take(locks, event, blamed.chain);
+}
+
+/* ---- the events ---- */
+
+static bool is_wanted(const struct locks *locks, const struct lock_event *event)
+{
+    return analysis_wants_on(locks->making.analysis, event->thread, event->cursor->stream->rank);
+}
+
+static void on_contended(struct locks *locks, const struct lock_event *event)
+{
+    if (is_wanted(locks, event))
+        explain_wait(locks, event);
+    if (!event->is_event)
+        lock_taken(&locks->states, owners_of(locks, event), event->thread, event->at);
+}
+
+static void on_sleep(struct locks *locks, const struct lock_event *event)
+{
+    struct lock_sleeper *sleeper = map_at(&locks->sleepers, event->thread->number, 0, 0);
+
+    *sleeper = (struct lock_sleeper){.since = event->at,
+                                     .lock = event->lock,
+                                     .switches = event->thread->switches,
+                                     .class = event->class,
+                                     .thread = event->thread,
+                                     .holder = holder_of(locks, event)};
+    if (sleeper->holder != NULL && !event->is_event)
+        lock_taken(&locks->states, owners_of(locks, event), sleeper->holder, event->at);
+}
+
+#define NO_WAIT                                                                                       \
+    VALUE_NUMBER(0), nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, \
+        nothing, nothing, VALUE_NUMBER(0), nothing, nothing
+
+/* An acquisition stands for N, with variance N * (N - 1), because one of N was logged with probability 1/N
+ * whatever is asked for. */
+static void on_acquired(struct locks *locks, const struct lock_event *event)
+{
+    const struct lock_chain *chain;
+
+    if (!event->is_event)
+        lock_taken(&locks->states, owners_of(locks, event), event->thread, event->at);
+    if (!is_wanted(locks, event))
+        return;
+    chain = chain_of(locks, event);
+    MAKING_GIVE(&locks->making, USE, event->at, EVENT_CELLS(event, event->at, chain), NO_WAIT,
+                VALUE_NUMBER(event->value), VALUE_NUMBER(event->value * (event->value - 1)), VALUE_NUMBER(0),
+                nothing);
+    take(locks, event, chain);
+}
+
+static void on_held(struct locks *locks, const struct lock_event *event)
+{
+    uint64_t held = duration_of(event), from = event->at - held;
+    const struct lock_chain *chain = let_go(locks, event);
+
+    lock_released(&locks->states, owners_of(locks, event), event->thread, from, event->at);
+    if (is_wanted(locks, event))
+        MAKING_GIVE(&locks->making, USE, from, EVENT_CELLS(event, from, chain), NO_WAIT, nothing, nothing,
+                    VALUE_NUMBER(1), SPAN(held));
+}
+
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
+{
+    static void (*const actions[EVENTS])(struct locks * locks, const struct lock_event *event) = {
+        on_contended, on_held, on_acquired, on_sleep};
+    struct locks *locks = MAKING_OF(self, struct locks);
+
+    delays_event(&locks->delays, cursor);
+    for (unsigned kind = 0; kind < EVENTS; kind++)
+        if (cursor->event.type == locks->types[kind]) {
+            const struct lock_event event = read_event(locks, kind, cursor, thread);
+
+            actions[kind](locks, &event);
+            return;
+        }
+}
+
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
+{
+    struct locks *locks = MAKING_OF(self, struct locks);
+
+    delays_segment(&locks->delays, thread, from, to);
+    if (!thread->is_idle)
+        lock_states_segment(&locks->states, thread, from);
+}
+
+static void on_delayed(struct delays *delays, const struct model_thread *thread,
+                       const struct model_thread *by, uint32_t cpu, uint64_t from, uint64_t to)
+{
+    lock_states_delay(&((struct locks *)delays->owner)->states, thread, by, from, to);
+}
+
+/* ---- the maker ---- */
+
+static void find_fields(struct locks *locks, unsigned kind)
+{
+    const struct field **fields = locks->fields[kind];
+    const struct analysis *analysis = locks->making.analysis;
+
+    locks->types[kind] = analysis_fields(analysis, events[kind].name, events[kind].fields, NEEDED, fields);
+    analysis_fields(analysis, events[kind].name, events[kind].fields + NEEDED, FIELDS - NEEDED,
+                    fields + NEEDED);
+    for (unsigned i = 0; i < CHAIN; i++)
+        if (fields[i] != NULL && fields[i]->kind != FIELD_INTEGER && fields[i]->kind != FIELD_ENUM) {
+            fields[i] = NULL;
+            locks->types[kind] = i < NEEDED ? NULL : locks->types[kind];
+        }
+    if (fields[CHAIN] != NULL && (fields[CHAIN]->kind != FIELD_SEQUENCE || fields[CHAIN]->width != 8))
+        fields[CHAIN] = NULL;
+}
+
+static void open_locks(struct making *making)
+{
+    struct locks *locks = (struct locks *)making;
+    struct analysis *analysis = making->analysis;
+
+    for (unsigned kind = 0; kind < EVENTS; kind++)
+        find_fields(locks, kind);
+    lock_states_open(&locks->states, analysis);
+    delays_open(&locks->delays, analysis);
+    locks->delays.delayed = on_delayed;
+    locks->delays.owner = locks;
+    analysis_map(analysis, &locks->owners, sizeof(struct lock_changes));
+    analysis_map(analysis, &locks->chains, sizeof(struct lock_chain));
+    analysis_map(analysis, &locks->takings, sizeof(struct lock_taking));
+    analysis_map(analysis, &locks->deeds, sizeof(struct lock_deed));
+    analysis_map(analysis, &locks->sleepers, sizeof(struct lock_sleeper));
+    analysis_map(analysis, &locks->ended, sizeof(const struct model_thread *));
+    making->observer.event = on_event;
+    making->observer.segment = on_segment;
+    making->observer.thread = on_thread;
+}
+
+static void finish_locks(struct making *making)
+{
+    const struct locks *locks = (const struct locks *)making;
+
+    for (size_t i = 0; i < locks->sleepers.count; i++) {
+        const struct lock_sleeper *sleeper = map_value(&locks->sleepers, i);
+        const struct model_thread *thread = sleeper->thread;
+
+        if (thread->state == MODEL_BLOCKED_FUTEX && thread->switches == sleeper->switches &&
+            analysis_wants(making->analysis, thread))
+            MAKING_GIVE(making, WAITING, sleeper->since, VALUE_OF(VALUE_WHEN, sleeper->since),
+                        value_of_thread(thread), VALUE_OF(VALUE_HEX, sleeper->lock),
+                        VALUE_NUMBER(sleeper->class), value_of_thread(sleeper->holder));
+    }
+}
+
+/* clang-format off */
+#define EVENT_COLUMNS(ts_text) \
+    MADE_COLUMN("ts", UNIT_WHEN, ts_text), \
+    MADE_COLUMN("utid", UNIT_NUMBER, "thread that waited, acquired or held it"), \
+    MADE_COLUMN("pid", UNIT_NUMBER, "process of the lock; 0: a lock of the kernel"), \
+    MADE_COLUMN("lock", UNIT_ADDRESS, "address of the lock"), \
+    MADE_COLUMN("class", UNIT_NUMBER, "number of the lock class: lock_class_name() names it"), \
+    MADE_COLUMN("is_event", UNIT_NUMBER, "1: a semaphore, condition, ...: no lock"), \
+    MADE_COLUMN("chain_pid", UNIT_NUMBER, "process of the chain's addresses; 0: the kernel"), \
+    MADE_COLUMN("chain_id", UNIT_NUMBER, "number of the chain, class and process together"), \
+    MADE_COLUMN("chain", UNIT_TEXT, "return addresses from the innermost on: call_chain() names them")
+
+static const struct relation_column use_columns[] = {
+    EVENT_COLUMNS("begin of the wait or hold; time of the acquisition"),
+    MADE_COLUMN("is_wait", UNIT_NUMBER, "1: a wait"),
+    MADE_COLUMN("wait_dur", UNIT_SPAN, "how long it waited"),
+    MADE_COLUMN("is_sampled", UNIT_NUMBER, "1: acquisitions of the class were sampled at the time"),
+    MADE_COLUMN("spins", UNIT_NUMBER, "iterations of the waiting loop"),
+    MADE_COLUMN("running_dur", UNIT_SPAN, "part of the wait in which the holder ran"),
+    MADE_COLUMN("preempted_dur", UNIT_SPAN, "part in which the holder was ready but had no CPU"),
+    MADE_COLUMN("blocked_dur", UNIT_SPAN, "part in which the holder waited"),
+    MADE_COLUMN("free_dur", UNIT_SPAN, "part in which the lock was free"),
+    MADE_COLUMN("unknown_dur", UNIT_SPAN, "part in which the holder, or what it did, is unknown"),
+    MADE_COLUMN("holder_utid", UNIT_NUMBER, "thread that held it longest meanwhile"),
+    MADE_COLUMN("instead_utid", UNIT_NUMBER, "thread that ran longest while holders were preempted"),
+    MADE_COLUMN("instead_dur", UNIT_SPAN, "how long that thread ran"),
+    MADE_COLUMN("is_woken", UNIT_NUMBER, "1: the thread slept until it was woken"),
+    MADE_COLUMN("waker_utid", UNIT_NUMBER, "thread that woke it; empty: a time-out, or unknown"),
+    MADE_COLUMN("threshold", UNIT_SPAN, "shorter waits were not logged at the time"),
+    MADE_COLUMN("acquisitions", UNIT_NUMBER, "how many acquisitions this logged one stands for"),
+    MADE_COLUMN("variance", UNIT_NUMBER, "variance of that estimate"),
+    MADE_COLUMN("is_hold", UNIT_NUMBER, "1: the lock was released"),
+    MADE_COLUMN("hold_dur", UNIT_SPAN, "how long it was held"),
+};
+static const struct relation_column blame_columns[] = {
+    EVENT_COLUMNS("begin of the wait"),
+    MADE_COLUMN("wait", UNIT_NUMBER, "number of the wait"),
+    MADE_COLUMN("dur", UNIT_SPAN, "a part of the wait"),
+    MADE_COLUMN("cause", UNIT_TEXT, "running, preempted, blocked, free or unknown"),
+    MADE_COLUMN("did", UNIT_TEXT, "what the holder did"),
+    MADE_COLUMN("holder_utid", UNIT_NUMBER, "the holder; empty: none, or unknown"),
+    MADE_COLUMN("instead_utid", UNIT_NUMBER, "thread that ran while the holder was preempted"),
+    MADE_COLUMN("is_new_holder", UNIT_NUMBER, "1: the part before had another holder"),
+    MADE_COLUMN("holder_dur", UNIT_SPAN, "how long the holder has had it in this wait"),
+    MADE_COLUMN("is_new_deed", UNIT_NUMBER, "1: the first part of the wait in which this holder did this"),
+    MADE_COLUMN("deed_dur", UNIT_SPAN, "how long it has done that in this wait"),
+};
+static const struct relation_column waiting_columns[] = {
+    MADE_COLUMN("ts", UNIT_WHEN, "begin of the wait"),
+    MADE_COLUMN("utid", UNIT_NUMBER, "thread that still waits at the end"),
+    MADE_COLUMN("lock", UNIT_ADDRESS, "address of the lock"),
+    MADE_COLUMN("class", UNIT_NUMBER, "number of the lock class"),
+    MADE_COLUMN("holder_utid", UNIT_NUMBER, "thread that held it when the wait began"),
+};
+/* clang-format on */
+
+const struct maker lock_maker = {
+    .relations = {MADE_RELATION("lock_use", "waits for locks and events, acquisitions and holds",
+                                use_columns),
+                  MADE_RELATION("lock_blame", "parts of waits for locks: what the holder did", blame_columns),
+                  MADE_RELATION("lock_waiting", "threads that still wait at the end", waiting_columns)},
+    .size = sizeof(struct locks),
+    .open = open_locks,
+    .finish = finish_locks,
+};
