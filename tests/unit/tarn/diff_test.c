@@ -13,83 +13,54 @@
 #include <tools/tarn/analysis/compare.h>
 #include <tools/tarn/analysis/t_test.h>
 
-#define TEXT_BYTES 65536u
+/* One request: its number, its function, the server, the server's process, and how long that takes. */
+static const char request[] = "+100 0 ipc_call call_id=%1$u label=%2$u endpoint=%3$u server_tid=%3$u\n"
+                              "+0 0 ipc_receive call_id=%1$u label=%2$u endpoint=%3$u client_tid=11\n"
+                              "+0 0 sched_switch prev_state=blocked_reply next=%3$u/%4$u/\n"
+                              "+%5$u 0 ipc_reply call_id=%1$u label=0 client_tid=11\n"
+                              "+0 0 sched_switch prev_state=blocked_ipc_receive next=11/1/\n"
+                              "+100 0 ipc_return call_id=%1$u\n";
 
-struct writer {
-    char text[TEXT_BYTES];
-    size_t used;
-    unsigned now;
-};
-
-static void __attribute__((format(printf, 3, 4)))
-put(struct writer *writer, unsigned ticks, const char *format, ...)
+static void put_request(FILE *to, unsigned id, unsigned server, unsigned ticks)
 {
-    va_list values;
-
-    writer->now += ticks;
-    writer->used +=
-        (size_t)snprintf(writer->text + writer->used, TEXT_BYTES - writer->used, "%u 0 ", writer->now);
-    va_start(values, format);
-    writer->used += (size_t)vsnprintf(writer->text + writer->used, TEXT_BYTES - writer->used, format, values);
-    va_end(values);
-    writer->used += (size_t)snprintf(writer->text + writer->used, TEXT_BYTES - writer->used, "\n");
-}
-
-static void put_switch(struct writer *writer, unsigned ticks, unsigned from, const char *state, unsigned to)
-{
-    put(writer, ticks, "sched_switch prev_tid=%u prev_pid=%u prev_state=%s next_tid=%u next_pid=%u", from,
-        from / 10, state, to, to / 10);
-}
-
-/* One request; the server takes TICKS over it. */
-static void put_call(struct writer *writer, unsigned id, unsigned server, unsigned ticks)
-{
-    put(writer, 100, "ipc_call call_id=%u label=%u endpoint=%u server_tid=%u", id, 1000 * server, server,
-        server);
-    put(writer, 0, "ipc_receive call_id=%u label=%u endpoint=%u client_tid=11", id, 1000 * server, server);
-    put_switch(writer, 0, 11, "blocked_reply", server);
-    put(writer, ticks, "ipc_reply call_id=%u label=0 client_tid=11", id);
-    put_switch(writer, 0, server, "blocked_ipc_receive", 11);
-    put(writer, 100, "ipc_return call_id=%u", id);
+    fprintf(to, request, id, 1000 * server, server, server / 10, ticks);
 }
 
 static unsigned idle_ticks; /* before the first thread runs, and after the last */
 
-static void write_trace(struct writer *writer, unsigned rounds, unsigned fs_ticks, bool has_more)
+static void write_trace(FILE *to, unsigned rounds, unsigned fs_ticks, bool has_more)
 {
-    writer->used = writer->now = 0;
-    put(writer, 1000 + idle_ticks, "trace_context");
-    for (unsigned i = 0; i < 3; i++) {
-        static const char *const names[] = {"shop", "fs", "log"};
-        static const unsigned pids[] = {1, 3, 4};
-
-        put(writer, 0, "process_create pid=%u", pids[i]);
-        put(writer, 0, "process_rename pid=%u name=%s", pids[i], names[i]);
-    }
-    put_switch(writer, 0, 0, "ready", 31);
-    put_switch(writer, 0, 31, "blocked_ipc_receive", 41);
-    put_switch(writer, 0, 41, "blocked_ipc_receive", 11);
+    fprintf(to,
+            "%u 0 trace_context\n"
+            "+0 0 process_create pid=1\n+0 0 process_rename pid=1 name=shop\n"
+            "+0 0 process_create pid=3\n+0 0 process_rename pid=3 name=fs\n"
+            "+0 0 process_create pid=4\n+0 0 process_rename pid=4 name=log\n"
+            "+0 0 sched_switch prev_state=ready next=31/3/\n"
+            "+0 0 sched_switch prev_state=blocked_ipc_receive next=41/4/\n"
+            "+0 0 sched_switch prev_state=blocked_ipc_receive next=11/1/\n",
+            1000 + idle_ticks);
     for (unsigned i = 0; i < rounds; i++) {
-        put_call(writer, 2 * i + 1, 31, fs_ticks);
-        put_call(writer, 2 * i + 2, 41, 1000);
+        put_request(to, 2 * i + 1, 31, fs_ticks);
+        put_request(to, 2 * i + 2, 41, 1000);
     }
-    if (has_more)
-        put(writer, 0, "process_create pid=9");
-    if (idle_ticks != 0)
-        put_switch(writer, 0, 11, "blocked_reply", 0);
-    put(writer, idle_ticks, "user_text text=end");
+    fprintf(to, "%s%s+%u 0 user_text text=end\n", has_more ? "+0 0 process_create pid=9\n" : "",
+            idle_ticks != 0 ? "+0 0 sched_switch prev_state=blocked_reply\n" : "", idle_ticks);
 }
 
 /* An analysis of the trace that is written like that. */
 static struct analysis *ask_of(const char *order, const char *kind, unsigned rounds, unsigned fs_ticks,
                                bool has_more, double *seconds)
 {
-    static struct writer writer;
     struct fail fail = {""};
     struct analysis *analysis;
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
 
-    write_trace(&writer, rounds, fs_ticks, has_more);
-    open_known(writer.text, "", order);
+    write_trace(to, rounds, fs_ticks, has_more);
+    fclose(to);
+    open_known(text, "", order);
+    free(text);
     analysis = ask(kind, (const char *const[]){NULL}, &fail);
     if (analysis == NULL)
         bail_out(fail.text);

@@ -6,7 +6,7 @@
  *     == a title                     a trace begins; =+ has the events of the one before, too
  *     1000 0 user_text text=end      its events (trace_text.h)
  *     metadata TEXT                  a line at the end of its metadata
- *     repeat 20 30                   what follows up to a line `again`, 20 times, each 30 ticks later
+ *     repeat 20                      what follows up to a line `again`, 20 times
  *     -- sched --tid 12              a question: the command, with all tables; in its options @20 is a time,
  *                                    20 ticks behind the begin of the trace
  *     thread: calc waits=2 tid=11, other waits=0     rows of its table `thread`
@@ -288,24 +288,15 @@ static void put_question(const char *line)
     analysis = ask(words[0], options, &refusal);
 }
 
-/* Writes the lines between `repeat TIMES STEP` and `again`; returns what follows. */
-static char *repeat(char *line, char *lines)
+/* Writes the lines between `repeat TIMES` and `again`; returns what follows. */
+static char *repeat(unsigned long times, char *lines)
 {
-    char *again = strstr(lines, "again\n"), *end;
-    unsigned times = (unsigned)strtoul(line + 7, &end, 10), step = (unsigned)strtoul(end, NULL, 10);
+    char *again = strstr(lines, "again\n");
 
     if (again == NULL)
         bail_out("repeat without again");
-    for (unsigned i = 0; i < times; i++)
-        for (const char *at = lines; at < again;) {
-            int length = (int)strcspn(at, "\n");
-            char *rest;
-            unsigned long long time = strtoull(at, &rest, 10);
-
-            fprintf(events_file, "%llu%.*s\n", time + (unsigned long long)i * step, length - (int)(rest - at),
-                    rest);
-            at += length + 1;
-        }
+    for (unsigned long i = 0; i < times; i++)
+        fwrite(lines, (size_t)(again - lines), 1, events_file);
     return again + 6;
 }
 
@@ -327,8 +318,8 @@ static void tell(char *text)
         else if (strncmp(text, "metadata ", 9) == 0)
             fprintf(metadata_file, "%s\n", text + 9);
         else if (strncmp(text, "repeat ", 7) == 0)
-            next = repeat(text, next);
-        else if (*text >= '0' && *text <= '9')
+            next = repeat(strtoul(text + 7, NULL, 10), next);
+        else if ((*text >= '0' && *text <= '9') || *text == '+')
             fprintf(events_file, "%s\n", text);
         else
             expect(text);

@@ -23,6 +23,7 @@ struct text_writer {
     struct stream_text streams[TRACE_TEXT_CPUS];
     struct fail *fail;
     unsigned line;
+    uint64_t time; /* of the line before */
 };
 
 static bool wrong(struct text_writer *writer, const char *what, const char *word)
@@ -228,6 +229,7 @@ static bool write_event(struct text_writer *writer, struct stream_text *stream, 
 
 static bool write_line(struct text_writer *writer, char *line)
 {
+    const uint64_t begin = *line == '+' ? writer->time : 0;
     unsigned long long time;
     unsigned cpu;
     char name[80];
@@ -240,6 +242,7 @@ static bool write_line(struct text_writer *writer, char *line)
     if (sscanf(line, "%llu %u %79s%n", &time, &cpu, name, &used) != 3 || cpu >= TRACE_TEXT_CPUS)
         return wrong(writer, "no time, processor and event in", line);
     stream = &writer->streams[cpu];
+    writer->time = time += begin;
     if (time < stream->time)
         return wrong(writer, "earlier than the line before:", line);
     stream->time = time;

@@ -5,8 +5,9 @@
  *
  *     1000 0 sched_switch prev_state=ready next=11/1/calc
  *     1500 0 !lost 20
+ *     +50 1 user_text text=later
  *
- * Time in ticks, processor, event, fields by name: numbers, labels of enumerations, texts without blanks,
+ * Time in ticks, with + behind the line before; processor, event, fields by name: numbers, labels of enumerations, texts without blanks,
  * elements of a sequence with a colon between; what is not given is 0. A switch says
  * the next thread's number, process and name in one word; without prev_tid it is from the thread that ran.
  * Lines of one processor are in order of time; empty lines and those that begin with # do not count. A packet
