@@ -340,17 +340,17 @@ static void make_seeds(struct fuzz *fuzz)
     static const char *const orders[] = {"le", "be"};
 
     for (unsigned order = 0; order < 2; order++) {
-        struct synthetic_options options = SYNTHETIC_DEFAULTS;
-        struct fail fail = {""};
         char directory[80];
+        const struct synthetic_options options = {.directory = directory,
+                                                  .order = orders[order],
+                                                  .events = 900,
+                                                  .cpus = FILES - 1,
+                                                  .packet = PACKET,
+                                                  .uniform = true,
+                                                  .losses = true};
+        struct fail fail = {""};
 
         snprintf(directory, sizeof(directory), "%s/%s", fuzz->root, orders[order]);
-        options.directory = directory;
-        options.order = orders[order];
-        options.events = 900;
-        options.cpus = FILES - 1;
-        options.packet = PACKET;
-        options.uniform = options.losses = true;
         if (!synthetic_write(&options, NULL, &fail)) {
             complain("%s", fail.text);
             exit(2);

@@ -62,16 +62,15 @@ static int by_end(const void *left, const void *right)
 
 static void log_events(const char *order, uint64_t events, bool losses)
 {
-    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    const struct synthetic_options options = {.order = order,
+                                              .directory = made,
+                                              .cpus = CPUS,
+                                              .events = events,
+                                              .packet = PACKET,
+                                              .losses = losses,
+                                              .freq = FREQ};
     struct fail fail = {""};
 
-    options.order = order;
-    options.directory = made;
-    options.cpus = CPUS;
-    options.events = events;
-    options.packet = PACKET;
-    options.losses = losses;
-    options.freq = FREQ;
     metadata = synthetic_metadata(&options, &fail);
     if (!metadata || !synthetic_write(&options, NULL, &fail) || !trace_open(&logged, made, &fail))
         bail_out(fail.text);
@@ -556,7 +555,7 @@ static void on_trigger(void *context, struct trigger *trigger, const struct curs
 /* Returns how often TEXT triggers in the story, which is read in PARTS; 1000: it is refused. */
 static unsigned count_fired(const char *order, const char *text, unsigned parts)
 {
-    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    const struct synthetic_options options = {.order = order, .directory = made, .freq = FREQ};
     struct trace_writer fake = {.directory = made, .hello.buffer_bytes = 65536};
     struct triggers triggers = {.count = 0};
     struct follower follower = {.writer = &fake,
@@ -568,9 +567,6 @@ static unsigned count_fired(const char *order, const char *text, unsigned parts)
     struct fail fail = {""};
 
     remove_tree(made);
-    options.order = order;
-    options.directory = made;
-    options.freq = FREQ;
     if (!trace_text_write(&options, story, &fail))
         bail_out(fail.text);
     if (triggers_add(&triggers, text, &fail)) {

@@ -23,12 +23,11 @@ static bool append_metadata(const char *more)
 
 void open_known(const char *text, const char *more, const char *order)
 {
-    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    const struct synthetic_options options = {.order = order,
+                                              .directory = known_directory,
+                                              .freq = strcmp(order, "le") == 0 ? 1000000000 : 500000000};
     struct fail fail = {""};
 
-    options.order = order;
-    options.directory = known_directory;
-    options.freq = strcmp(order, "le") == 0 ? 1000000000 : 500000000;
     tick_ns = 1000000000 / options.freq;
     if (!trace_text_write(&options, text, &fail) || !append_metadata(more) ||
         !trace_open(&known_trace, known_directory, &fail))

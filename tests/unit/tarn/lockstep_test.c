@@ -86,13 +86,11 @@ static void remove_packet(const char *directory, unsigned number)
 static void write_trace(struct trace *trace, const char *name, const char *order, const char *text,
                         unsigned removed)
 {
-    struct synthetic_options options = SYNTHETIC_DEFAULTS;
     char directory[100];
+    const struct synthetic_options options = {.directory = directory, .order = order};
     struct fail fail;
 
     snprintf(directory, sizeof(directory), "%s/%s", scratch, name);
-    options.directory = directory;
-    options.order = order;
     if (!trace_text_write(&options, text, &fail))
         bail_out(fail.text);
     if (removed != 0)

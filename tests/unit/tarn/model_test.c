@@ -412,13 +412,11 @@ static void tell_sums(char *text)
 
 static void open_text(struct trace *trace, const char *text, const char *order)
 {
-    struct synthetic_options options = SYNTHETIC_DEFAULTS;
-    struct fail fail = {""};
     char directory[64];
+    const struct synthetic_options options = {.order = order, .directory = directory};
+    struct fail fail = {""};
 
     snprintf(directory, sizeof(directory), "%s/trace", scratch);
-    options.order = order;
-    options.directory = directory;
     if (!trace_text_write(&options, text, &fail) || !trace_open(trace, directory, &fail))
         bail_out(fail.text);
 }

@@ -176,11 +176,8 @@ static void test_synthetic(const struct synthetic_options *options, const char *
 
 static void test_order(const char *order)
 {
-    struct synthetic_options busy = SYNTHETIC_DEFAULTS, lossy, any;
+    struct synthetic_options busy = {.order = order, .packet = 8192, .events = 60000}, lossy, any;
 
-    busy.order = order;
-    busy.packet = 8192;
-    busy.events = 60000;
     lossy = busy;
     lossy.losses = true;
     lossy.freq = 2399997121;

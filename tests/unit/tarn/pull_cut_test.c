@@ -55,15 +55,10 @@ static uint64_t count_in_packet(uint64_t packet)
 
 static void log_events(const char *order)
 {
-    struct synthetic_options options = SYNTHETIC_DEFAULTS;
+    const struct synthetic_options options = {
+        .order = order, .directory = made, .cpus = 1, .events = 4000, .packet = PACKET, .uniform = true};
     struct fail fail = {""};
 
-    options.order = order;
-    options.directory = made;
-    options.cpus = 1;
-    options.events = 4000;
-    options.packet = PACKET;
-    options.uniform = true;
     metadata = synthetic_metadata(&options, &fail);
     if (!metadata || !synthetic_write(&options, NULL, &fail) || !trace_open(&logged, made, &fail))
         bail_out(fail.text);

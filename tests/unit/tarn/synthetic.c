@@ -441,8 +441,24 @@ static char *read_text(const char *path, struct fail *fail)
     return text;
 }
 
-char *synthetic_metadata(const struct synthetic_options *options, struct fail *fail)
+static struct synthetic_options with_defaults(const struct synthetic_options *options)
 {
+    static const struct synthetic_options usual = SYNTHETIC_DEFAULTS;
+    struct synthetic_options all = *options;
+
+    all.metadata = all.metadata ?: usual.metadata;
+    all.order = all.order ?: usual.order;
+    all.events = all.events ?: usual.events;
+    all.cpus = all.cpus ?: usual.cpus;
+    all.seed = all.seed ?: usual.seed;
+    all.packet = all.packet ?: usual.packet;
+    all.freq = all.freq ?: usual.freq;
+    return all;
+}
+
+char *synthetic_metadata(const struct synthetic_options *wanted, struct fail *fail)
+{
+    const struct synthetic_options all = with_defaults(wanted), *options = &all;
     char *template = read_text(options->metadata, fail), *text;
 
     if (template == NULL)
@@ -491,8 +507,9 @@ static void choose_mix(struct generator *gen)
     }
 }
 
-bool synthetic_write(const struct synthetic_options *options, uint64_t *written, struct fail *fail)
+bool synthetic_write(const struct synthetic_options *wanted, uint64_t *written, struct fail *fail)
 {
+    const struct synthetic_options all = with_defaults(wanted), *options = &all;
     struct generator *gen = alloc_zero(1, sizeof(*gen));
     char *text = synthetic_metadata(options, fail);
     bool ok = text != NULL;

@@ -30,7 +30,7 @@ struct synthetic_options {
         .packet = 65536, .freq = 1000000000                                                                 \
     }
 
-/* WRITTEN (may be NULL) gets the number of events. */
+/* What is 0 in OPTIONS is as in SYNTHETIC_DEFAULTS. WRITTEN (may be NULL) gets the number of events. */
 bool synthetic_write(const struct synthetic_options *options, uint64_t *written, struct fail *fail);
 
 /* Parts of it, for who makes the events himself (trace_text.c). */
