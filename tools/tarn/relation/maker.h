@@ -21,6 +21,8 @@ struct maker {
     size_t size;                           /* of its state, which begins with struct making */
     void (*open)(struct making *making);   /* sets functions of making->observer; memory is the analysis's */
     void (*finish)(struct making *making); /* after the walk, with a valid model; or NULL */
+    /* Whether it can open with these parameters; NULL: it has none, or takes all. */
+    bool (*check)(const struct schema *schema, const char *const *parameters, struct fail *fail);
 };
 
 /* The state of a maker during a walk. */
@@ -30,6 +32,7 @@ struct making {
     struct relations *relations;
     struct analysis *analysis;
     struct relation_sink *sinks[MAKER_RELATIONS]; /* NULL: nobody wants that relation */
+    const char *const *parameters;                /* RELATION_PARAMETERS; NULL: not given */
     struct making *next;
 };
 /* The state of type TYPE, which contains the observer SELF. */
@@ -45,6 +48,11 @@ void making_give(struct making *making, unsigned which, uint64_t begin, const st
     {                                                     \
         .name = (name_), .text = (text_), .unit = (unit_) \
     }
+/* They come last, and rows have no cells for them. A condition `= 'value'` on one is what the maker gets. */
+#define MADE_PARAMETER(name_, number_, text_)                                           \
+    {                                                                                   \
+        .name = (name_), .text = (text_), .unit = UNIT_TEXT, .parameter = (number_) + 1 \
+    }
 #define MADE_RELATION(name_, text_, columns_)                                  \
     {                                                                          \
         (name_), (text_), (columns_), sizeof(columns_) / sizeof((columns_)[0]) \
@@ -55,6 +63,6 @@ static inline struct value value_of_thread(const struct model_thread *thread)
     return thread != NULL ? VALUE_NUMBER(thread->number) : (struct value){.kind = VALUE_NULL};
 }
 
-extern const struct maker counted_maker, lock_maker;
+extern const struct maker counted_maker, lock_maker, interval_maker, scheduling_maker;
 
 #endif

@@ -52,6 +52,7 @@ enum {
     M_PREV_UTID,
     M_END_STATE,
     M_IS_MIGRATION,
+    M_IS_HANDED,
     M_FROM_CPU,
     M_TO_CPU,
     M_IS_TAKEN,
@@ -140,6 +141,7 @@ static const struct relation_column meanings[MEANINGS] = {
     [M_PREV_UTID] = COLUMN("prev_utid", UNIT_NUMBER, "thread that ran before"),
     [M_END_STATE] = COLUMN("end_state", UNIT_TEXT, "state of that thread from then on"),
     [M_IS_MIGRATION] = COLUMN("is_migration", UNIT_NUMBER, "1: the thread last ran on another CPU"),
+    [M_IS_HANDED] = COLUMN("is_handed", UNIT_NUMBER, "1: the thread was handed the CPU without a wait for it"),
     [M_FROM_CPU] = COLUMN("from_cpu", UNIT_NUMBER, "sending CPU"),
     [M_TO_CPU] = COLUMN("to_cpu", UNIT_NUMBER, "receiving CPU"),
     [M_IS_TAKEN] = COLUMN("is_taken", UNIT_NUMBER, "1: it was taken, dur after it was sent"),
@@ -204,9 +206,9 @@ static const struct {
     {"ipc", "calls between processes and their steps", SOURCE_CALL,
      {M_TS, M_DUR, M_CALL_ID, M_FUNCTION, M_LABEL, M_LABEL_NUMBER, M_ENDPOINT, M_CLIENT_UTID, M_CLIENT_TID, M_CLIENT_PID,
       M_SERVER_UTID, M_SERVER_TID, M_SERVER_PID, M_RECEIVED_TS, M_REPLIED_TS, M_RETURNED_TS, M_ERROR}},
-    {"wakeup", "ends of waits", SOURCE_WAKEUP, {M_TS, WHO, M_CPU, M_WAKER_UTID, M_IS_DIRECT}},
+    {"wakeup", "ends of waits", SOURCE_WAKEUP, {M_TS, WHO, M_CPU, M_WAKER_UTID, M_IS_DIRECT, M_IS_IDLE}},
     {"switch", "switches of a CPU from one thread to another", SOURCE_SWITCH,
-     {M_TS, M_CPU, WHO, M_PREV_UTID, M_END_STATE, M_IS_MIGRATION}},
+     {M_TS, M_CPU, WHO, M_PREV_UTID, M_END_STATE, M_IS_MIGRATION, M_IS_HANDED, M_IS_IDLE}},
     {"ipi", "inter-processor interrupts from send to entry", SOURCE_IPI,
      {M_TS, M_DUR, M_NAME, M_FROM_CPU, M_TO_CPU, M_IS_TAKEN, M_IS_JOINED}},
     {"process", "processes", SOURCE_PROCESS, {M_PID, M_PARENT_PID, M_NAME, M_PATH, M_START_TS, M_END_TS, M_STATUS, M_THREADS, M_LIFE_DUR, M_WAS_CREATED, M_IS_SELECTED}},
@@ -222,7 +224,7 @@ static const struct {
 };
 #define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))
 
-static const struct maker *const makers[] = {&counted_maker, &lock_maker};
+static const struct maker *const makers[] = {&counted_maker, &lock_maker, &interval_maker, &scheduling_maker};
 #define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 /* Fields in ticks, which are converted to nanoseconds in columns of their own. */
@@ -560,6 +562,8 @@ static struct value of_row(const struct relation_row *row, const struct relation
     case M_IS_MIGRATION:
     case M_IS_JOINED:
         return VALUE_NUMBER(row->is_so);
+    case M_IS_HANDED:
+        return VALUE_NUMBER(row->thread->state > MODEL_READY && row->thread->state != MODEL_UNKNOWN);
     case M_START_TS:
         return VALUE_OF(VALUE_WHEN, row->begin);
     case M_END_TS:
@@ -687,6 +691,11 @@ static struct value of_maker(const struct relation_row *row, const struct relati
     return row->cells[column->meaning];
 }
 
+static struct value of_parameter(const struct relation_row *row, const struct relation_column *column)
+{
+    return value_text(row->parameters[column->parameter - 1]);
+}
+
 static void add_made(struct catalog *catalog, const struct maker *maker, unsigned part)
 {
     const struct made_relation *made = &maker->relations[part];
@@ -695,7 +704,7 @@ static void add_made(struct catalog *catalog, const struct maker *maker, unsigne
     memcpy(columns, made->columns, made->column_count * sizeof(*columns));
     for (unsigned c = 0; c < made->column_count; c++) {
         columns[c].meaning = c;
-        columns[c].value = of_maker;
+        columns[c].value = columns[c].parameter != 0 ? of_parameter : of_maker;
     }
     catalog->relations[catalog->own++] = (struct relation){.name = made->name,
                                                            .text = made->text,

@@ -76,8 +76,11 @@ struct relation_column {
     unsigned meaning;          /* relation.c */
     const struct field *field; /* of an event; NULL: another column */
     bool needs_model;          /* of an event: not only the event; left out of SELECT * */
+    uint8_t parameter;         /* its number, from 1 on: a condition on it tells the maker what to do */
     struct value (*value)(const struct relation_row *row, const struct relation_column *column);
 };
+
+#define RELATION_PARAMETERS 6u
 
 struct relation {
     const char *name, *text;
@@ -136,7 +139,8 @@ struct relation_row {
     const struct model_call *call;
     const struct stretch *stretch;
     const struct value *cells; /* by column, of SOURCE_MADE */
-    const void *item;          /* what SOURCE_PROCESS and later ones list */
+    const char *const *parameters;
+    const void *item; /* what SOURCE_PROCESS and later ones list */
     enum model_state state;
     bool is_so;
     uint64_t number;

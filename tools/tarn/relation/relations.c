@@ -207,11 +207,24 @@ void relations_open(struct relations *relations, struct analysis *analysis)
     know_ipis(relations);
 }
 
-static struct making *making_of(struct relations *relations, const struct maker *maker)
+static bool has_parameters(const struct making *making, const struct relation_sink *sink)
 {
+    for (unsigned i = 0; i < RELATION_PARAMETERS; i++) {
+        const char *a = making->parameters[i], *b = sink->parameters[i];
+
+        if ((a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0))
+            return false;
+    }
+    return true;
+}
+
+/* Sinks with the same parameters share it. */
+static struct making *making_of(struct relations *relations, const struct relation_sink *sink)
+{
+    const struct maker *maker = sink->relation->maker;
     struct making *making = relations->makings;
 
-    while (making != NULL && making->maker != maker)
+    while (making != NULL && (making->maker != maker || !has_parameters(making, sink)))
         making = making->next;
     if (making != NULL)
         return making;
@@ -219,14 +232,24 @@ static struct making *making_of(struct relations *relations, const struct maker 
     making->maker = maker;
     making->relations = relations;
     making->analysis = relations->analysis;
+    making->parameters = sink->parameters;
     making->next = relations->makings;
     return relations->makings = making;
 }
 
 void making_give(struct making *making, unsigned which, uint64_t begin, const struct value *cells)
 {
-    give(making->sinks[which],
-         &(struct relation_row){.relations = making->relations, .begin = begin, .cells = cells});
+    give(making->sinks[which], &(struct relation_row){.relations = making->relations,
+                                                      .begin = begin,
+                                                      .cells = cells,
+                                                      .parameters = making->parameters});
+}
+
+bool relation_check(const struct relation_sink *sink, const struct schema *schema, struct fail *fail)
+{
+    const struct maker *maker = sink->relation->maker;
+
+    return maker == NULL || maker->check == NULL || maker->check(schema, sink->parameters, fail);
 }
 
 void relations_add(struct relations *relations, struct relation_sink *sink)
@@ -236,7 +259,7 @@ void relations_add(struct relations *relations, struct relation_sink *sink)
     if (sink->relation->type != NULL)
         last = &relations->of_type[sink->relation->type->index];
     if (sink->relation->maker != NULL)
-        last = &making_of(relations, sink->relation->maker)->sinks[sink->relation->part];
+        last = &making_of(relations, sink)->sinks[sink->relation->part];
     while (*last != NULL)
         last = &(*last)->next;
     *last = sink;

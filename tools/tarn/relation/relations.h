@@ -9,8 +9,9 @@
 struct relation_sink {
     const struct relation *relation;
     void (*take)(struct relation_sink *self, const struct relation_row *row);
-    struct relation_sink *next; /* of the same source */
-    bool is_without_idle;       /* it ignores rows of idle threads, which may then be wrong */
+    struct relation_sink *next;                  /* of the same source */
+    const char *parameters[RELATION_PARAMETERS]; /* NULL: not given */
+    bool is_without_idle; /* it ignores rows of idle threads, which may then be wrong */
 };
 
 struct relations {
@@ -35,6 +36,8 @@ struct relations {
 /* ANALYSIS is open. Add sinks, then observe its model; after the walk, finish. The memory is the analysis's.
  */
 void relations_open(struct relations *relations, struct analysis *analysis);
+/* Checks the parameters of SINK, whose relation is of SCHEMA. */
+bool relation_check(const struct relation_sink *sink, const struct schema *schema, struct fail *fail);
 /* SINK's relation is of a source before SOURCE_STREAMS. */
 void relations_add(struct relations *relations, struct relation_sink *sink);
 void relations_observe(struct relations *relations);

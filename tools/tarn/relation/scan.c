@@ -143,6 +143,24 @@ static bool next_event(struct scan *scan)
 
 /* ---- the model ---- */
 
+/* Such conditions hold for all rows. */
+static void take_parameters(struct scan *scan)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < scan->limits.condition_count; i++) {
+        const struct scan_condition condition = scan->limits.conditions[i];
+        unsigned parameter = scan->relation->columns[condition.column].parameter;
+
+        if (parameter != 0)
+            scan->sink.parameters[parameter - 1] =
+                arena_string(&scan->analysis->arena, condition.value.text, condition.value.length);
+        else
+            scan->limits.conditions[kept++] = condition;
+    }
+    scan->limits.condition_count = kept;
+}
+
 static bool open_model(struct scan *scan, struct fail *fail)
 {
     const struct filter *filter = scan->source.filter;
@@ -155,6 +173,9 @@ static bool open_model(struct scan *scan, struct fail *fail)
         return false;
     relations_open(&scan->relations, scan->analysis);
     scan->sink = (struct relation_sink){.relation = scan->relation, .take = take_row};
+    take_parameters(scan);
+    if (!relation_check(&scan->sink, &scan->source.trace->schema, fail))
+        return false;
     relations_add(&scan->relations, &scan->sink);
     relations_observe(&scan->relations);
     merge_open(&scan->merge, scan->source.trace, NULL, 0, scan->source.reporter);

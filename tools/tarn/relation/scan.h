@@ -20,7 +20,7 @@ struct scan_condition {
     struct value value;
 };
 
-#define SCAN_CONDITIONS 4u
+#define SCAN_CONDITIONS 8u
 
 /* What a caller does not need. Rows outside of it may come all the same. */
 struct scan_limits {

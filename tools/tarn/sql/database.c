@@ -17,9 +17,10 @@ static void *connect_table(struct database *database, void *data, int argc, cons
     const struct relation *relation = ((const struct relation_table *)data)->relation;
 
     for (unsigned c = 0; c < relation->column_count; c++)
-        sqlite3_str_appendf(sql, "%s\"%w\" %s%s", c > 0 ? ", " : "", relation->columns[c].name,
-                            relation->columns[c].unit == UNIT_TEXT ? "TEXT" : "INTEGER",
-                            relation->columns[c].needs_model ? " HIDDEN" : "");
+        sqlite3_str_appendf(
+            sql, "%s\"%w\" %s%s", c > 0 ? ", " : "", relation->columns[c].name,
+            relation->columns[c].unit == UNIT_TEXT ? "TEXT" : "INTEGER",
+            relation->columns[c].needs_model || relation->columns[c].parameter != 0 ? " HIDDEN" : "");
     return data;
 }
 
@@ -216,7 +217,10 @@ bool database_run(struct database *database, const char *sql, struct fail *fail)
 
     if (sqlite3_exec(database->sqlite, sql, NULL, NULL, &error) == SQLITE_OK)
         return true;
-    fail_set(fail, "SQL: %s", error != NULL ? error : sqlite3_errmsg(database->sqlite));
+    if (database->fail.text[0] != '\0')
+        *fail = database->fail;
+    else
+        fail_set(fail, "SQL: %s", error != NULL ? error : sqlite3_errmsg(database->sqlite));
     sqlite3_free(error);
     return false;
 }

@@ -50,7 +50,9 @@ static bool parse_where(struct fold *fold, struct fold_term *term, const char *a
         term->sign++;
     if (sign == NULL || word != NULL || term->word_count == 0 || term->sign > WHERE_ABOVE)
         return fail_set(fail, "expected: where COLUMN = WORD, > WORD, glob WORD, or in WORD WORD...");
-    if (term->words[0] == NULL)
+    if (term->column->parameter != 0)
+        fold->sink.parameters[term->column->parameter - 1] = term->words[0];
+    if (term->words[0] == NULL || term->column->parameter != 0)
         fold->term_count--; /* it holds */
     else
         fold->sink.is_without_idle |=
@@ -78,8 +80,9 @@ static bool parse_rest(struct fold *fold, struct fold_term *term, const char *at
 static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
 {
     static const char *const kinds[] = {
-        [TERM_WHERE] = "where", [TERM_BY] = "by",   [TERM_KEEP] = "keep",     [TERM_COUNT] = "count",
-        [TERM_SUM] = "sum",     [TERM_MAX] = "max", [TERM_SPREAD] = "spread", [TERM_TOP] = "top"};
+        [TERM_WHERE] = "where", [TERM_BY] = "by",         [TERM_KEEP] = "keep",
+        [TERM_COUNT] = "count", [TERM_SUM] = "sum",       [TERM_MAX] = "max",
+        [TERM_AT] = "at",       [TERM_SPREAD] = "spread", [TERM_TOP] = "top"};
     struct fold_term *term = &fold->terms[fold->term_count];
     const char *word = next_word(&fold->arena, &at), *name = NULL;
     unsigned kind = 0;
@@ -87,7 +90,8 @@ static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
     while (word != NULL && kind <= TERM_TOP && strcmp(word, kinds[kind]) != 0)
         kind++;
     if (word == NULL || kind > TERM_TOP)
-        return fail_set(fail, "'%.40s' is no term of a fold: where, by, keep, count, sum, max, spread or top",
+        return fail_set(fail,
+                        "'%.40s' is no term of a fold: where, by, keep, count, sum, max, at, spread or top",
                         word != NULL ? word : "");
     if (fold->term_count++ == FOLD_TERMS)
         return fail_set(fail, "a fold has at most %u terms", FOLD_TERMS);
@@ -225,6 +229,8 @@ static struct fold_row *group_of(struct fold *fold, const struct relation_row *r
 
 static void count_row(struct fold *fold, struct fold_row *group, const struct relation_row *row)
 {
+    bool is_largest = false;
+
     EACH_TERM(fold, term, TERM_COUNT, TERM_COUNT)
     group->cells[term->cell].value.number++;
     EACH_TERM(fold, term, TERM_SUM, TERM_SPREAD)
@@ -232,7 +238,9 @@ static void count_row(struct fold *fold, struct fold_row *group, const struct re
         union fold_cell *cell = &group->cells[term->cell];
         struct value value;
 
-        if (term->unless != NULL && relation_value(row, term->unless).number != 0)
+        if (term->kind == TERM_AT && is_largest)
+            keep(fold, &cell->value, relation_value(row, term->column));
+        if (term->kind == TERM_AT || (term->unless != NULL && relation_value(row, term->unless).number != 0))
             continue;
         value = relation_value(row, term->column);
         if (value.kind == VALUE_NULL || value.kind == VALUE_TEXT)
@@ -240,7 +248,8 @@ static void count_row(struct fold *fold, struct fold_row *group, const struct re
         if (term->kind == TERM_SUM) {
             cell->value.number += value.number;
         } else if (term->kind == TERM_MAX) {
-            cell->value.number = value.number > cell->value.number ? value.number : cell->value.number;
+            is_largest = value.number > cell->value.number;
+            cell->value.number = is_largest ? value.number : cell->value.number;
         } else {
             cell->holder->is_ticks = value.kind == VALUE_SPAN;
             distribution_add(&cell->holder->distribution, &fold->arena, value.number);
@@ -333,7 +342,9 @@ static bool parse(struct fold *fold, int argc, const char *const *argv, struct f
     for (int i = 4; i < argc; i++)
         if (!parse_term(fold, argv[i], fail))
             return false;
-    return check_terms(fold, fail);
+    return check_terms(fold, fail) &&
+           (relation_check(&fold->sink, &fold->database->source.trace->schema, &fold->database->fail) ||
+            fail_set(fail, "%s", fold->database->fail.text));
 }
 
 static const struct fold_term *term_of(const struct fold *fold, unsigned cell)

@@ -15,6 +15,7 @@
  *   - `count`: the number of rows.
  *   - `sum COLUMN`: durations add up in the clock's ticks, which ns() converts.
  *   - `max COLUMN`: the largest value, of a duration in ticks, too.
+ *   - `at COLUMN`: its value in the row with the largest value of the `max` before.
  *   - `spread COLUMN`: the distribution of a duration, for percentile(), mean(), together().
  *   - `top N COLUMN`: no groups, but the N rows with the largest values, largest first, with the columns that
  *     `keep` and `sum` (in ticks) name.
@@ -31,7 +32,17 @@
 #define FOLD_WORDS  8u
 #define FOLD_RECENT 256u
 
-enum fold_term_kind { TERM_WHERE, TERM_BY, TERM_KEEP, TERM_COUNT, TERM_SUM, TERM_MAX, TERM_SPREAD, TERM_TOP };
+enum fold_term_kind {
+    TERM_WHERE,
+    TERM_BY,
+    TERM_KEEP,
+    TERM_COUNT,
+    TERM_SUM,
+    TERM_MAX,
+    TERM_AT,
+    TERM_SPREAD,
+    TERM_TOP
+};
 
 enum fold_sign { WHERE_EQUAL, WHERE_IN, WHERE_GLOB, WHERE_ABOVE };
 

@@ -111,7 +111,7 @@ static const struct {
 static bool parse_column(struct table_column *column, const char *text, bool *is_part, struct fail *fail)
 {
     const char *at = text;
-    char *key = cut(&at, ":"), *word = cut(&at, ",");
+    char *key = cut(&at, ":"), *word = cut(&at, "="), *heading = cut(&at, "");
     bool is_time = strlen(key) > 3 && strcmp(key + strlen(key) - 3, "_ns") == 0;
     const char *wanted = *word != '\0' ? word : is_time ? "time" : "count";
     bool ok = false;
@@ -121,6 +121,10 @@ static bool parse_column(struct table_column *column, const char *text, bool *is
             *column = column_kinds[i].column;
             column->key = key;
             *is_part = strcmp(wanted, "part") == 0;
+            if (*heading != '\0')
+                column->heading = heading;
+            else
+                free(heading);
             ok = true;
         }
     if (!ok)
@@ -236,6 +240,8 @@ static bool parse_option(struct sql_kind *kind, const char *text, struct fail *f
         option->kind = OPTION_CALL;
         option->take = set_number;
     }
+    for (char *newline = strstr(option->text, "\\n"); newline != NULL; newline = strstr(newline, "\\n"))
+        memcpy(newline, "\n ", 2);
     return true;
 }
 

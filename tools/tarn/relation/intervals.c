@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * intervals.c - the relation `interval`: the time from one event to another that belongs to it.
+ *
+ * Two events belong together if they have equal values in chosen fields and, optionally, come from the same
+ * thread, process or CPU (analysis/pairs.h). A second begin before the end means that the first one was not
+ * ended. Events outside the range are not seen.
+ */
+#include <tools/tarn/analysis/pairs.h>
+#include <tools/tarn/relation/maker.h>
+
+enum { PRESET, BEGIN, END, MATCH, SAME, GROUP };
+
+struct interval {
+    struct pair pair;
+    const char *name;
+    /* NULL: one group. group_of_end is NULL if the end event does not have the group. */
+    const struct field *group, *group_of_end;
+};
+
+/* An interval that has begun and not yet ended. */
+struct open_interval {
+    uint64_t begin;     /* ticks */
+    uint64_t group;     /* its value */
+    uint64_t uncounted; /* of the thread at the begin */
+    const struct model_thread *thread;
+};
+
+struct pairing {
+    struct making making; /* first */
+    struct interval interval;
+    struct map open; /* struct open_interval by what begin and end have in common */
+};
+
+/* The end has the group if it has the field, or one that is matched with it. */
+static bool find_group(struct interval *interval, const char *name, struct fail *fail)
+{
+    const struct field *field;
+
+    if (name == NULL)
+        return true;
+    if (!pair_field(interval->pair.begin, name, strlen(name), &field, fail))
+        return false;
+    if (field->kind != FIELD_INTEGER && field->kind != FIELD_ENUM)
+        return fail_set(fail, "--group %s: only numbers and enumerations can be grouped", name);
+    interval->group = field;
+    interval->group_of_end = schema_find_field(interval->pair.end, name);
+    for (unsigned i = 0; i < interval->pair.match_count; i++)
+        if (interval->pair.matches[i].begin == field)
+            interval->group_of_end = interval->pair.matches[i].end;
+    if (interval->group_of_end != NULL && !pair_is_comparable(interval->group_of_end))
+        interval->group_of_end = NULL;
+    return true;
+}
+
+static bool resolve(struct interval *interval, const struct schema *schema, const char *const *parameters,
+                    struct fail *fail)
+{
+    struct interval_spec spec = {
+        NULL, parameters[BEGIN], parameters[END], parameters[MATCH], parameters[SAME], parameters[GROUP]};
+    const char *preset = parameters[PRESET];
+
+    *interval = (struct interval){.group = NULL};
+    if (preset == NULL && spec.begin == NULL && spec.end == NULL)
+        preset = "stopwatch";
+    if (preset != NULL && pair_preset(preset) == NULL)
+        return fail_set(fail, "--preset %.40s: not a preset; see tarn intervals --help", preset);
+    if (preset != NULL)
+        interval_spec_fill(&spec, pair_preset(preset));
+    if (spec.begin == NULL || spec.end == NULL)
+        return fail_set(fail, "an interval needs --begin and --end, or a --preset");
+    interval->name = spec.name != NULL ? spec.name : spec.begin;
+    return pair_resolve(&interval->pair, schema, &spec, fail) && find_group(interval, spec.group, fail);
+}
+
+static bool check_pairing(const struct schema *schema, const char *const *parameters, struct fail *fail)
+{
+    struct interval interval;
+
+    return resolve(&interval, schema, parameters, fail);
+}
+
+/* A key's `whom`. */
+static uint64_t whom_of(const struct pairing *pairing, const struct cursor *cursor,
+                        const struct model_thread *thread)
+{
+    switch (pairing->interval.pair.same) {
+    case SAME_THREAD:
+        return thread->number;
+    case SAME_PROCESS:
+        return thread->pid;
+    case SAME_CPU:
+        return cursor->stream->rank;
+    default:
+        return 0;
+    }
+}
+
+/* The name of the group's value, or else of the interval. */
+static const char *name_of(const struct pairing *pairing, uint64_t group, char text[ANALYSIS_NAME_BYTES])
+{
+    const struct field *field = pairing->interval.group;
+
+    if (field == NULL)
+        return pairing->interval.name;
+    if (field->labels != NULL)
+        return label_of(field, group, text);
+    snprintf(text, ANALYSIS_NAME_BYTES, field->is_signed ? "%s %lld" : "%s %llu", field->name,
+             (unsigned long long)group);
+    return text;
+}
+
+/* DUR and END: of an interval that was seen completely. A group that is not KNOWN has neither name nor value.
+ */
+static void give(struct pairing *pairing, const char *kind, const struct open_interval *open, bool is_known,
+                 struct value dur, struct value end)
+{
+    char text[ANALYSIS_NAME_BYTES];
+    const struct value none = {.kind = VALUE_NULL};
+
+    MAKING_GIVE(&pairing->making, 0, open->begin, VALUE_OF(VALUE_WHEN, open->begin), dur, end,
+                value_of_thread(open->thread), value_text(kind),
+                is_known ? value_text(name_of(pairing, open->group, text)) : none,
+                is_known && pairing->interval.group != NULL ? VALUE_OF(VALUE_SIGNED, open->group) : none);
+}
+
+static void give_part(struct pairing *pairing, const char *kind, const struct open_interval *open,
+                      bool is_known)
+{
+    const struct value none = {.kind = VALUE_NULL};
+
+    give(pairing, kind, open, is_known, none, none);
+}
+
+static void give_not_begun(struct pairing *pairing, const struct cursor *cursor)
+{
+    const struct interval *interval = &pairing->interval;
+    struct open_interval open = {.begin = cursor->ticks};
+
+    if (interval->group_of_end != NULL)
+        open.group = pair_value(interval->group_of_end, &cursor->event);
+    give_part(pairing, "not begun", &open, interval->group == NULL || interval->group_of_end != NULL);
+}
+
+static void begin_interval(struct pairing *pairing, const struct cursor *cursor,
+                           const struct model_thread *thread)
+{
+    const struct interval *interval = &pairing->interval;
+    const struct open_interval new = {
+        .begin = cursor->ticks,
+        .group = interval->group != NULL ? pair_value(interval->group, &cursor->event) : 0,
+        .uncounted = thread->uncounted,
+        .thread = thread};
+    struct open_interval *open;
+    struct pair_key key;
+    bool is_new;
+
+    if (!analysis_wants(pairing->making.analysis, thread))
+        return;
+    key = pair_key(&interval->pair, &cursor->event, true, whom_of(pairing, cursor, thread));
+    open = map_add(&pairing->open, key.first, key.others, key.whom, &is_new);
+    if (open == NULL) {
+        give_part(pairing, "no space left", &new, true);
+        return;
+    }
+    if (!is_new)
+        give_part(pairing, "begun anew", open, true);
+    *open = new;
+}
+
+/* The clocks of CPUs may differ slightly: then the duration is 0. */
+static void end_interval(struct pairing *pairing, const struct cursor *cursor,
+                         const struct model_thread *thread)
+{
+    struct pair_key key =
+        pair_key(&pairing->interval.pair, &cursor->event, false, whom_of(pairing, cursor, thread));
+    const struct open_interval *open = map_find(&pairing->open, key.first, key.others, key.whom);
+    uint64_t ticks;
+
+    if (open == NULL) {
+        if (analysis_wants(pairing->making.analysis, thread))
+            give_not_begun(pairing, cursor);
+        return;
+    }
+    ticks = cursor->ticks > open->begin ? cursor->ticks - open->begin : 0;
+    if (open->thread == thread)
+        ticks -= ticks < thread->uncounted - open->uncounted ? ticks : thread->uncounted - open->uncounted;
+    give(pairing, "whole", open, true, VALUE_TICKS(ticks, 0), VALUE_OF(VALUE_WHEN, cursor->ticks));
+    map_remove(&pairing->open, key.first, key.others, key.whom);
+}
+
+/* One event may end an interval and begin the next. */
+static void on_event(struct model_observer *self, const struct cursor *cursor,
+                     const struct model_thread *thread)
+{
+    struct pairing *pairing = MAKING_OF(self, struct pairing);
+
+    if (cursor->event.type == pairing->interval.pair.end)
+        end_interval(pairing, cursor, thread);
+    if (cursor->event.type == pairing->interval.pair.begin)
+        begin_interval(pairing, cursor, thread);
+}
+
+static void open_pairing(struct making *making)
+{
+    struct pairing *pairing = (struct pairing *)making;
+    struct fail fail;
+
+    analysis_map(making->analysis, &pairing->open, sizeof(struct open_interval));
+    if (resolve(&pairing->interval, &making->analysis->trace->schema, making->parameters, &fail))
+        making->observer.event = on_event;
+}
+
+static void finish_pairing(struct making *making)
+{
+    struct pairing *pairing = (struct pairing *)making;
+
+    for (size_t i = 0; i < pairing->open.count; i++)
+        give_part(pairing, "not ended", map_value(&pairing->open, i), true);
+}
+
+/* clang-format off */
+static const struct relation_column columns[] = {
+    MADE_COLUMN("ts", UNIT_WHEN, "time of the begin event, or else of the end"),
+    MADE_COLUMN("dur", UNIT_SPAN, "duration, if both were seen"),
+    MADE_COLUMN("end_ts", UNIT_WHEN, "time of the end event"),
+    MADE_COLUMN("utid", UNIT_NUMBER, "thread that logged the begin"),
+    MADE_COLUMN("kind", UNIT_TEXT, "whole, begun anew, not ended, not begun, or no space left (too many were open)"),
+    MADE_COLUMN("name", UNIT_TEXT, "name of the value, or else of the interval"),
+    MADE_COLUMN("value", UNIT_NUMBER, "value of the field group_by in the begin event"),
+    MADE_PARAMETER("preset", PRESET, PAIR_PRESETS),
+    MADE_PARAMETER("begin_event", BEGIN, "the event that begins an interval"),
+    MADE_PARAMETER("end_event", END, "the event that ends it"),
+    MADE_PARAMETER("match_fields", MATCH, "fields that are equal in both: id, or tid=next_tid"),
+    MADE_PARAMETER("same", SAME, "both come from the same thread, process or cpu, or from any"),
+    MADE_PARAMETER("group_by", GROUP, "field of the begin event"),
+};
+/* clang-format on */
+
+const struct maker interval_maker = {
+    .relations = {MADE_RELATION("interval", "times between paired events", columns)},
+    .size = sizeof(struct pairing),
+    .open = open_pairing,
+    .finish = finish_pairing,
+    .check = check_pairing,
+};
