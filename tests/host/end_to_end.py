@@ -69,9 +69,10 @@ def tarn(*words, **where):
     return run(TARN, *words, **where)
 
 
-def make_trace(path, *options):
-    """A synthetic trace there (tests/unit/tarn/tracegen.c); its path."""
-    subprocess.run([os.path.join(guest.ROOT, "build/host/tracegen"), *options, path], check=True, stdout=subprocess.DEVNULL)
+def make_trace(path, *options, text=None):
+    """A synthetic trace there (tests/unit/tarn/tracegen.c), or with --text what TEXT says; its path."""
+    subprocess.run([os.path.join(guest.ROOT, "build/host/tracegen"), *options, path], check=True, stdout=subprocess.DEVNULL,
+                   input=text, text=True)
     return path
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tests/unit/tarn/table_test.c - what analyses consist of: tables and how they are printed,
- * distributions of durations, maps. Prints TAP.
+ * distributions of durations, chance, maps. Prints TAP.
  */
 #include <limits.h>
 #include <math.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <tests/tap.h>
 #include <tools/tarn/analysis/distribution.h>
+#include <tools/tarn/analysis/t_test.h>
 #include <tools/tarn/map.h>
 #include <tools/tarn/print/print_table.h>
 
@@ -280,6 +281,16 @@ static void test_distribution_tables(void)
     arena_free(&arena);
 }
 
+static void test_chance(void)
+{
+    const double a[] = {1, 2, 3}, b[] = {4, 5, 6};
+    double chance = chance_of(sample_of(a, 3), sample_of(b, 3)),
+           same = chance_of(sample_of(a, 3), sample_of(a, 3));
+
+    /* t = 3.674 with 4 degrees of freedom: p = 0.0213 (any table of Student's t) */
+    check(chance > 0.0212 && chance < 0.0214 && same == 1, "Student's t agrees with published tables");
+}
+
 static void test_map(void)
 {
     struct map map;
@@ -312,6 +323,7 @@ int main(void)
     test_many_rows();
     test_distribution();
     test_distribution_tables();
+    test_chance();
     test_map();
     return finish_tests();
 }
