@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/tarn/stages_test.c - the stages of tarn, each by itself: TSDL, layouts, numbers, text, packets,
- * events, order, losses and every anomaly. Prints TAP. Traces come from tests/unit/tarn/synthetic.c.
+ * tests/unit/tarn/stages_test.c - the stages of tarn, each by itself: TSDL, layouts, numbers, text, packets
+ * by time, names. Prints TAP. Traces come from tests/unit/tarn/synthetic.c. Order, losses and every anomaly:
+ * tests/host/compare_readers, tests/host/wrong_inputs.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,8 @@
 #include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
 #include <tools/tarn/print/print.h>
-#include <tools/tarn/read/losses.h>
 #include <tools/tarn/read/names.h>
 #include <tools/tarn/read/order.h>
-#include <unistd.h>
 
 #define PACKET 4096u
 
@@ -172,26 +170,6 @@ static void test_escapes(void)
     check(escapes("a\"b", PRINT_CSV, "\"\"a\\\"\"b\"\""), "CSV doubles quotes");
 }
 
-/* A reporter that counts by kind. */
-struct counter {
-    struct reporter reporter;
-    uint64_t kinds[ANOMALY_COUNT], lost_events, lost_packets;
-    struct missing missing;
-};
-
-static void count_report(struct reporter *reporter, const struct report *report)
-{
-    struct counter *counter = (struct counter *)reporter;
-
-    counter->kinds[report->anomaly]++;
-    if (report->anomaly == ANOMALY_LOST_EVENTS && report->count != UINT64_MAX)
-        counter->lost_events += report->count;
-    if (report->anomaly == ANOMALY_LOST_PACKETS) {
-        counter->lost_packets += report->count;
-        missing_add(&counter->missing, report);
-    }
-}
-
 static void make_trace(const struct synthetic_options *wanted, struct trace *trace)
 {
     struct synthetic_options options = *wanted;
@@ -200,54 +178,6 @@ static void make_trace(const struct synthetic_options *wanted, struct trace *tra
     options.directory = directory;
     if (!synthetic_write(&options, NULL, &fail) || !trace_open(trace, directory, &fail))
         bail_out(fail.text);
-}
-
-static uint64_t walk_all(const struct trace *trace, struct counter *counter, bool *sorted)
-{
-    struct merge merge;
-    struct cursor *cursor;
-    int64_t ns = INT64_MIN;
-    unsigned rank = 0;
-    uint64_t count = 0;
-
-    memset(counter, 0, sizeof(*counter));
-    counter->reporter.report = count_report;
-    merge_open(&merge, trace, NULL, 0, &counter->reporter);
-    for (*sorted = true; (cursor = merge_next(&merge)) != NULL; count++) {
-        *sorted &= cursor_ns(cursor) > ns || (cursor_ns(cursor) == ns && cursor->stream->rank >= rank);
-        ns = cursor_ns(cursor);
-        rank = cursor->stream->rank;
-    }
-    merge_close(&merge);
-    return count;
-}
-
-static void test_order(const char *order)
-{
-    struct counter counter;
-    struct trace trace;
-    char what[80];
-    bool sorted;
-
-    make_trace(&(struct synthetic_options){.order = order,
-                                           .events = 6000,
-                                           .cpus = 12,
-                                           .packet = PACKET,
-                                           .ties = true,
-                                           .uniform = true,
-                                           .freq = 3000000007},
-               &trace);
-    snprintf(what, sizeof(what), "%s: all events of 12 processors, none twice", order);
-    check(walk_all(&trace, &counter, &sorted) >= 6000, "%s", what);
-    snprintf(what, sizeof(what), "%s: in order of time, then of the files' names", order);
-    check(sorted, "%s", what);
-    snprintf(what, sizeof(what), "%s: no problems in a valid trace", order);
-    for (int kind = 0; kind < ANOMALY_COUNT; kind++)
-        counter.kinds[0] += kind ? counter.kinds[kind] : 0;
-    check(counter.kinds[0] == 0, "%s", what);
-    check(strcmp(trace.streams[2].name, "cpu10") == 0 && trace.streams[2].cpu == 10,
-          "ranks follow the order of names");
-    trace_close(&trace);
 }
 
 /* Every packet is found by its own begin and by times beside it. */
@@ -273,111 +203,6 @@ static void test_seek(void)
     check(ok, "the packet that contains a time is found");
     check(before, "a packet that begins at the time is not the last before it");
     trace_close(&trace);
-}
-
-static void test_losses(void)
-{
-    struct counter counter;
-    struct trace trace;
-    uint64_t discarded = 0, missing = 0;
-    bool sorted;
-
-    make_trace(&(struct synthetic_options){.events = 20000, .cpus = 3, .packet = PACKET, .losses = true},
-               &trace);
-    walk_all(&trace, &counter, &sorted);
-    for (unsigned s = 0; s < trace.stream_count; s++) {
-        struct trace_packet first, last;
-
-        stream_header(&trace, &trace.streams[s], 0, &first);
-        stream_header(&trace, &trace.streams[s], trace.streams[s].size - PACKET, &last);
-        discarded += last.events_discarded - first.events_discarded;
-        missing += last.packet_seq_num + 1 - first.packet_seq_num - trace.streams[s].size / PACKET;
-    }
-    check(discarded > 0 && counter.lost_events == discarded,
-          "discarded events are the differences of the counter");
-    check(missing > 0 && counter.lost_packets == missing, "lost packets are the gaps of the sequence");
-    check(counter.missing.events == counter.kinds[ANOMALY_LOST_PACKETS] * SYNTHETIC_LOST &&
-              !counter.missing.is_least,
-          "their events are the differences of the count of events");
-    trace_close(&trace);
-}
-
-/* One kind of damage: bytes at OFFSET of the third packet of cpu0 become VALUE; it must get its name. */
-static const struct damage {
-    enum anomaly anomaly;
-    uint32_t offset;
-    uint8_t width;
-    uint64_t value;
-} damages[] = {
-    {ANOMALY_MAGIC, 0, 4, 0xc1fc1fc2},
-    {ANOMALY_UUID, 8, 8, 0},
-    {ANOMALY_STREAM_ID, 4, 4, 1},
-    {ANOMALY_SIZE, 48, 8, 7},
-    {ANOMALY_SIZE, 40, 8, 1ull << 40},
-    {ANOMALY_OPEN, 40, 8, 0},
-    {ANOMALY_TRUNCATED, 48, 8, 1ull << 24},
-    {ANOMALY_CPU, 88, 4, 5},
-    {ANOMALY_COMMITTED, 72, 8, 511},
-    {ANOMALY_PACKET_TIME, 32, 8, 1},
-    {ANOMALY_PACKET_ORDER, 24, 8, 1},
-    {ANOMALY_SEQUENCE, 64, 8, 1},
-    {ANOMALY_DISCARDED, 56, 8, UINT64_MAX}, /* the next packet's counter goes back */
-    {ANOMALY_CUT, 92, 4, TRACE_PACKET_CUT},
-    {ANOMALY_CONTEXT, 40, 8, 96 * 8},     /* content: only the header */
-    {ANOMALY_EVENT_COUNT, 40, 8, 96 * 8}, /* the next packet's count includes its events */
-    {ANOMALY_EVENT_COUNT, 80, 8, 1},
-    {ANOMALY_EVENT_LENGTH, 96, 4, 2}, /* trace_context without a length */
-    {ANOMALY_EVENT_LENGTH, 96, 4, 1023u << 22 | 2},
-    {ANOMALY_EVENT_ID, 96, 4, 4u << 22 | 0x3fffff},
-    {ANOMALY_EVENT_LAYOUT, 96, 4, 5u << 22 | 2},
-    {ANOMALY_EVENT_TIME, 100, 4, 0xfffffff0},
-};
-
-static void test_damage(const struct damage *damage)
-{
-    struct counter counter;
-    struct trace trace;
-    char what[80], path[128];
-    bool sorted;
-    int fd;
-
-    make_trace(&(struct synthetic_options){.events = 2000, .cpus = 1, .packet = PACKET}, &trace);
-    trace_close(&trace);
-    snprintf(path, sizeof(path), "%s/cpu0", directory);
-    fd = open(path, O_WRONLY);
-    if (pwrite(fd, &damage->value, damage->width, 2 * PACKET + damage->offset) != damage->width)
-        printf("# cannot write\n");
-    close(fd);
-    if (!trace_open(&trace, directory, &(struct fail){""})) {
-        check(false, "a damaged trace opens");
-        return;
-    }
-    walk_all(&trace, &counter, &sorted);
-    snprintf(what, sizeof(what), "damage is named %s", anomaly_kinds[damage->anomaly].name);
-    check(counter.kinds[damage->anomaly] > 0, "%s", what);
-    trace_close(&trace);
-}
-
-/* Metadata of another schema: the trace is refused, and the message names both. */
-static void test_stranger(void)
-{
-    struct fail fail = {""};
-    struct trace trace;
-    char path[128], text[4096];
-    ssize_t length;
-    int fd;
-
-    make_trace(&(struct synthetic_options){.events = 100}, &trace);
-    trace_close(&trace);
-    snprintf(path, sizeof(path), "%s/metadata", directory);
-    fd = open(path, O_RDWR);
-    length = pread(fd, text, sizeof(text) - 1, 0);
-    text[length > 0 ? length : 0] = '\0';
-    if (strstr(text, "uuid = ") == NULL || pwrite(fd, "01234567", 8, strstr(text, "uuid = ") + 8 - text) != 8)
-        printf("# cannot write\n");
-    close(fd);
-    check(!trace_open(&trace, directory, &fail) && strstr(fail.text, "schema 01234567-") != NULL,
-          "packets of another schema are refused");
 }
 
 static void test_names(void)
@@ -407,17 +232,6 @@ int main(void)
     test_numbers();
     test_escapes();
     test_names();
-    test_order("le");
-    remove_tree(directory);
-    test_order("be");
-    remove_tree(directory);
     test_seek();
-    remove_tree(directory);
-    test_losses();
-    remove_tree(directory);
-    for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++)
-        test_damage(&damages[i]);
-    remove_tree(directory);
-    test_stranger();
     return finish_tests();
 }
