@@ -23,7 +23,7 @@ SELECT 'count' || place, heading FROM names UNION ALL SELECT 'mean' || place, 'm
 
 --: table counter, counter, counters: the counters, and what they counted on all CPUs
 --: columns slot:id, bits:id, total, per_second:real0
-SELECT coalesce(name, 'slot ' || slot), slot, bits, total, total / $SECONDS
+SELECT coalesce(name, 'slot ' || slot), slot, bits, total, total / seconds()
 FROM (SELECT slot, name, bits, (SELECT coalesce(sum(CASE slot WHEN 0 THEN count0 WHEN 1 THEN count1 WHEN 2 THEN count2
                                                     ELSE count3 END), 0) FROM runs NATURAL JOIN now) AS total FROM slots);
 

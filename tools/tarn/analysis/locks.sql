@@ -8,9 +8,8 @@
 --:  sum acquisitions, sum variance, sum is_hold as holds, sum hold_dur as held, max hold_dur as held_max
 --: define WAITS sum(waits), ns(sum(waited)), ns(sum(waited) / sum(waits)), iif(sum(waits) > 0, ns(max(wait_max)), NULL)
 --: define WAITS_COLUMNS waited_ns, wait_mean_ns:one, wait_max_ns:max
--- The true number of acquisitions is within acquisitions_error of the estimate in 95 of 100 cases.
 --: define USE $WAITS, sum(spins), nullif(sum(acquisitions), 0),
---:  iif(sum(acquisitions) > 0, CAST(ceil(1.96 * sqrt(sum(variance))) AS INTEGER), NULL), 100.0 * sum(is_sampled) / sum(acquisitions),
+--:  iif(sum(acquisitions) > 0, $ERROR, NULL), 100.0 * sum(is_sampled) / sum(acquisitions),
 --:  sum(holds), iif(sum(holds) > 0, ns(sum(held)), NULL), ns(sum(held) / sum(holds)), iif(sum(holds) > 0, ns(max(held_max)), NULL)
 --: define USE_COLUMNS contentions, $WAITS_COLUMNS, spins, acquisitions, acquisitions_error:id, contended_percent:mean2,
 --:  holds, held_ns, held_mean_ns:one, held_max_ns:max

@@ -19,7 +19,7 @@ WITH counts(utid, events, bytes, ran, switches, migrations) AS (SELECT utid, eve
 SELECT utid, thread_pid(utid) AS pid, sum(events) AS events, sum(bytes) AS bytes, sum(ran) AS ran, sum(switches) AS switches,
        sum(migrations) AS migrations, coalesce(nullif(nullif(process_name(thread_pid(utid)), '(nameless)'), '(unknown)'), thread_name(utid)) AS process
 FROM counts GROUP BY utid HAVING sum(events + ran + switches) > 0;
-CREATE VIRTUAL TABLE sampled USING fold(event, where stands_for > 1, by number, keep name, count as events, max stands_for, sum stands_for as estimated, sum variance);
+CREATE VIRTUAL TABLE sampled USING fold(event, where stands_for > 0, by number, max stands_for, sum stands_for as estimated, sum variance);
 
 --: table total, total, totals: all events
 --: columns events, bytes, events_per_second:real0
@@ -40,7 +40,7 @@ SELECT name, $EVENTS FROM types GROUP BY number;
 
 --: table sampled, sampled event, sampled events, by estimated, extra: events of which one in N was logged, and how many there were
 --: columns events, one_of:id, estimated, estimated_error:id
-SELECT name, events, stands_for, estimated, CAST(ceil(1.96 * sqrt(variance)) AS INTEGER) FROM sampled;
+SELECT name, events, stands_for, estimated, $ERROR FROM sampled JOIN types USING (number) WHERE stands_for > 1 GROUP BY number;
 
 --: table program, program, programs, by events: programs: all processes of one name
 --: columns processes, $TIME_COLUMNS, $EVENTS_COLUMNS
@@ -56,4 +56,4 @@ SELECT thread_name(utid), thread_tid(utid), pid, $TIME, switches, migrations, ev
 
 --: note
 SELECT 'of ' || count(*) || ' types of events only one in N was logged: --by sampled estimates how many there were'
-FROM sampled HAVING count(*) > 0;
+FROM sampled WHERE stands_for > 1 HAVING count(*) > 0;

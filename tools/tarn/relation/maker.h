@@ -10,7 +10,7 @@
 
 #include <tools/tarn/relation/relations.h>
 
-#define MAKER_RELATIONS 3u
+#define MAKER_RELATIONS 4u
 
 struct maker {
     struct made_relation {
@@ -63,6 +63,6 @@ static inline struct value value_of_thread(const struct model_thread *thread)
     return thread != NULL ? VALUE_NUMBER(thread->number) : (struct value){.kind = VALUE_NULL};
 }
 
-extern const struct maker counted_maker, lock_maker, interval_maker, scheduling_maker;
+extern const struct maker counted_maker, lock_maker, interval_maker, scheduling_maker, noise_maker;
 
 #endif

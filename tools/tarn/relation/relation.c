@@ -224,7 +224,7 @@ static const struct {
 };
 #define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))
 
-static const struct maker *const makers[] = {&counted_maker, &lock_maker, &interval_maker, &scheduling_maker};
+static const struct maker *const makers[] = {&counted_maker, &lock_maker, &interval_maker, &scheduling_maker, &noise_maker};
 #define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 /* Fields in ticks, which are converted to nanoseconds in columns of their own. */

@@ -80,9 +80,9 @@ static bool parse_rest(struct fold *fold, struct fold_term *term, const char *at
 static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
 {
     static const char *const kinds[] = {
-        [TERM_WHERE] = "where", [TERM_BY] = "by",         [TERM_KEEP] = "keep",
-        [TERM_COUNT] = "count", [TERM_SUM] = "sum",       [TERM_MAX] = "max",
-        [TERM_AT] = "at",       [TERM_SPREAD] = "spread", [TERM_TOP] = "top"};
+        [TERM_WHERE] = "where",   [TERM_TIMES] = "times", [TERM_BY] = "by",   [TERM_KEEP] = "keep",
+        [TERM_COUNT] = "count",   [TERM_SUM] = "sum",     [TERM_MAX] = "max", [TERM_AT] = "at",
+        [TERM_SPREAD] = "spread", [TERM_TOP] = "top"};
     struct fold_term *term = &fold->terms[fold->term_count];
     const char *word = next_word(&fold->arena, &at), *name = NULL;
     unsigned kind = 0;
@@ -90,9 +90,9 @@ static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
     while (word != NULL && kind <= TERM_TOP && strcmp(word, kinds[kind]) != 0)
         kind++;
     if (word == NULL || kind > TERM_TOP)
-        return fail_set(fail,
-                        "'%.40s' is no term of a fold: where, by, keep, count, sum, max, at, spread or top",
-                        word != NULL ? word : "");
+        return fail_set(
+            fail, "'%.40s' is no term of a fold: where, times, by, keep, count, sum, max, at, spread or top",
+            word != NULL ? word : "");
     if (fold->term_count++ == FOLD_TERMS)
         return fail_set(fail, "a fold has at most %u terms", FOLD_TERMS);
     *term = (struct fold_term){.kind = (enum fold_term_kind)kind, .sign = WHERE_EQUAL};
@@ -102,7 +102,7 @@ static bool parse_term(struct fold *fold, const char *at, struct fail *fail)
     if (kind != TERM_COUNT && (term->column = find_column(fold, name = next_word(&fold->arena, &at))) == NULL)
         return fail_set(fail, "%s has no column '%.40s'", fold->sink.relation->name,
                         name != NULL ? name : "");
-    if (kind != TERM_WHERE && kind != TERM_TOP)
+    if (kind > TERM_TIMES && kind != TERM_TOP)
         term->cell = fold->cell_count++;
     return kind == TERM_WHERE ? parse_where(fold, term, at, fail) : parse_rest(fold, term, at, fail);
 }
@@ -230,9 +230,12 @@ static struct fold_row *group_of(struct fold *fold, const struct relation_row *r
 static void count_row(struct fold *fold, struct fold_row *group, const struct relation_row *row)
 {
     bool is_largest = false;
+    uint64_t times = 1;
 
+    EACH_TERM(fold, term, TERM_TIMES, TERM_TIMES)
+    times = relation_value(row, term->column).number;
     EACH_TERM(fold, term, TERM_COUNT, TERM_COUNT)
-    group->cells[term->cell].value.number++;
+    group->cells[term->cell].value.number += times;
     EACH_TERM(fold, term, TERM_SUM, TERM_SPREAD)
     {
         union fold_cell *cell = &group->cells[term->cell];
@@ -246,13 +249,13 @@ static void count_row(struct fold *fold, struct fold_row *group, const struct re
         if (value.kind == VALUE_NULL || value.kind == VALUE_TEXT)
             continue;
         if (term->kind == TERM_SUM) {
-            cell->value.number += value.number;
+            cell->value.number += value.number * times;
         } else if (term->kind == TERM_MAX) {
             is_largest = value.number > cell->value.number;
             cell->value.number = is_largest ? value.number : cell->value.number;
-        } else {
+        } else if (times > 0) {
             cell->holder->is_ticks = value.kind == VALUE_SPAN;
-            distribution_add(&cell->holder->distribution, &fold->arena, value.number);
+            distribution_add_many(&cell->holder->distribution, &fold->arena, value.number, times);
         }
     }
 }

@@ -10,6 +10,7 @@
  *
  *   - `where COLUMN = WORD`, `> WORD`, `glob WORD`, `in WORD...`: only rows with this value; all such terms
  * must hold. WORD is :OPTION for the value of an option; if that is not given, the term holds.
+ *   - `times COLUMN`: each row counts as so many.
  *   - `by COLUMN`: one group for each value; any number of them.
  *   - `keep COLUMN`: its value in the first row of the group.
  *   - `count`: the number of rows.
@@ -34,6 +35,7 @@
 
 enum fold_term_kind {
     TERM_WHERE,
+    TERM_TIMES,
     TERM_BY,
     TERM_KEEP,
     TERM_COUNT,
@@ -55,7 +57,7 @@ struct fold_term {
     int64_t numbers[FOLD_WORDS];   /* the same as numbers */
     unsigned word_count;
     enum fold_sign sign;
-    unsigned cell; /* place in a row; TERM_WHERE and TERM_TOP have none */
+    unsigned cell; /* place in a row; TERM_WHERE, TERM_TIMES and TERM_TOP have none */
 };
 
 union fold_cell {

@@ -105,7 +105,8 @@ static const struct {
     {"when", WHEN_COLUMN(NULL)},     {"text", TEXT_COLUMN(NULL)},     {"key", TEXT_KEY(NULL)},
     {"one", TIME_OF_ONE(NULL)},      {"max", TIME_LARGEST(NULL)},     {"min", TIME_SMALLEST(NULL)},
     {"real0", REAL_COLUMN(NULL, 0)}, {"real1", REAL_COLUMN(NULL, 1)}, {"real2", REAL_COLUMN(NULL, 2)},
-    {"mean1", MEAN_COLUMN(NULL, 1)}, {"mean2", MEAN_COLUMN(NULL, 2)}, {"mean3", MEAN_COLUMN(NULL, 3)},
+    {"real3", REAL_COLUMN(NULL, 3)}, {"mean1", MEAN_COLUMN(NULL, 1)}, {"mean2", MEAN_COLUMN(NULL, 2)},
+    {"mean3", MEAN_COLUMN(NULL, 3)},
 };
 
 static bool parse_column(struct table_column *column, const char *text, bool *is_part, struct fail *fail)
