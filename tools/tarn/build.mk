@@ -39,7 +39,6 @@ $(eval $(call host_test,fuzz_tarn,tests/unit/tarn/fuzz_tarn.c $(SYNTHETIC),,tarn
 $(foreach test,pull_cut stages view,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c $(SYNTHETIC),,tarn)))
 $(foreach test,table columns symbols step,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c,,tarn)))
 $(eval $(call host_test,model_walk,tests/unit/tarn/model_walk_test.c $(SYNTHETIC) tests/unit/tarn/tiling.c,,tarn))
-$(foreach test,keep model,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
-$(eval $(call host_test,story,tests/unit/tarn/story_test.c tests/unit/tarn/known_results.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn))
+$(foreach test,keep model story,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/trace_text.c $(SYNTHETIC),,tarn)))
 HOST_TESTS += tests/host/diff tests/host/usage
 HOST_TESTS += tests/host/compare_readers tests/host/analyses tests/host/ranges
