@@ -90,6 +90,18 @@ static inline char *put_padded(char *at, uint64_t value, unsigned digits)
     return end;
 }
 
+static inline char *put_nine_digits(char *at, uint32_t value)
+{
+    const uint32_t high = value / 100000, low = value % 100000;
+
+    memcpy(at, digit_pairs + high / 100 * 2, 2);
+    memcpy(at + 2, digit_pairs + high % 100 * 2, 2);
+    memcpy(at + 4, digit_pairs + low / 1000 * 2, 2);
+    memcpy(at + 6, digit_pairs + low / 10 % 100 * 2, 2);
+    at[8] = (char)('0' + low % 10);
+    return at + 9;
+}
+
 static inline char *put_unsigned(char *at, uint64_t value)
 {
     if (value < 10) {

@@ -48,6 +48,7 @@ struct result {
 
 struct check {
     const struct trace *trace;
+    struct judge *judge;
     struct result *results; /* one per stream, and one for the whole trace */
     atomic_uint next_stream;
 };
@@ -113,20 +114,23 @@ static void check_context(const struct cursor *cursor, struct contexts *contexts
     contexts->last = cursor->ticks;
 }
 
-static void check_stream(const struct trace *trace, const struct stream *stream, struct result *result)
+static void check_stream(const struct check *check, const struct stream *stream, struct result *result)
 {
+    struct judge_stream *judged = judge_stream(check->judge, stream->rank);
     struct contexts contexts = {.has_switch = false};
     struct cursor cursor;
 
     result->reporter.report = on_report;
     result->bytes = stream->size;
-    cursor_open(&cursor, trace, stream, 0, &result->reporter);
+    cursor_open(&cursor, check->trace, stream, 0, &result->reporter);
     while (cursor_next(&cursor)) {
         if (cursor.event.type->role != EVENT_PLAIN)
             check_context(&cursor, &contexts, result);
+        judge_take(judged, &cursor);
         result->events++;
     }
-    if (cursor.has_gap || cursor.is_broken || trace->ends_early)
+    judge_end(judged, &cursor);
+    if (cursor.has_gap || cursor.is_broken || check->trace->ends_early)
         add_change(result, contexts.last, UINT64_MAX);
     result->packets = cursor.packets;
     cursor_close(&cursor);
@@ -140,7 +144,7 @@ static void *work(void *argument)
     /* Relaxed: the counter only hands out numbers; joining the threads publishes the results. */
     while ((number = atomic_fetch_add_explicit(&check->next_stream, 1, memory_order_relaxed)) <
            check->trace->stream_count)
-        check_stream(check->trace, &check->trace->streams[number], &check->results[number]);
+        check_stream(check, &check->trace->streams[number], &check->results[number]);
     return NULL;
 }
 
@@ -272,10 +276,11 @@ static int check_trace(const char *directory, bool quiet)
     if (!trace_open(&trace, directory, &fail))
         return fail_report(&fail, EXIT_DAMAGE);
     check.results = alloc_zero(trace.stream_count + 1ul, sizeof(check.results[0]));
+    check.judge = judge_open(&trace);
     run_workers(&check);
     judge_contexts(&check);
     check.results[trace.stream_count].reporter.report = on_report;
-    trace_judge(&trace, UINT64_MAX, &check.results[trace.stream_count].reporter);
+    judge_close(check.judge, &check.results[trace.stream_count].reporter);
     status = print_results(&check, quiet);
     for (unsigned i = 0; i <= trace.stream_count; i++) {
         free(check.results[i].reports);

@@ -179,6 +179,8 @@ bool printer_open(struct printer *printer, const struct trace *trace, struct out
     printer->style = style;
     printer->time = time;
     printer->second = INT64_MIN;
+    printer->threads =
+        arena_alloc(&printer->arena, (trace->stream_count + 1ul) * sizeof(printer->threads[0]));
     printer->start_ns = time == PRINT_TIME_START ? schema_ns(schema, trace->begin) : 0;
     printer->programs =
         arena_alloc(&printer->arena, (schema->event_count + 1) * sizeof(printer->programs[0]));
@@ -284,7 +286,7 @@ static char *put_time(char *at, struct printer *printer, int64_t ns, bool is_col
     memcpy(at, printer->second_text, sizeof(printer->second_text));
     at += printer->second_length;
     *at++ = '.';
-    return put_padded(at, (uint64_t)rest, 9);
+    return put_nine_digits(at, (uint32_t)rest);
 }
 
 static char *put_spaces_to(char *at, char *column)
@@ -294,21 +296,15 @@ static char *put_spaces_to(char *at, char *column)
     return at;
 }
 
-/* [    0.000001234] cpu 0 name/tid            event: field=value ... */
-static char *put_text_prefix(char *at, struct printer *printer, const struct cursor *cursor)
+/* cpu 0 name/tid */
+static char *put_thread(char *at, const struct running *running, unsigned cpu)
 {
-    const struct running *running = cursor_running(cursor);
     char *column;
 
-    *at++ = '[';
-    if (printer->time == PRINT_TIME_CYCLES)
-        at = put_unsigned(at, cursor->ticks);
-    else
-        at = put_time(at, printer, ns_between(printer->start_ns, cursor_ns(cursor)), true);
     at = put_bytes(at, "] cpu", 5);
-    if (cursor->packet.header.cpu_id < 10)
+    if (cpu < 10)
         *at++ = ' ';
-    at = put_unsigned(at, cursor->packet.header.cpu_id);
+    at = put_unsigned(at, cpu);
     *at++ = ' ';
     column = at + 19;
     for (unsigned i = 0; i < running->comm_length; i++) {
@@ -321,6 +317,28 @@ static char *put_text_prefix(char *at, struct printer *printer, const struct cur
     at = put_spaces_to(at, column);
     *at++ = ' ';
     return at;
+}
+
+/* [    0.000001234] cpu 0 name/tid            event: field=value ... */
+static char *put_text_prefix(char *at, struct printer *printer, const struct cursor *cursor)
+{
+    const struct running *running = cursor_running(cursor);
+    struct print_thread *thread = &printer->threads[cursor->rank];
+    const uint32_t cpu = cursor->packet.header.cpu_id;
+
+    *at++ = '[';
+    if (printer->time == PRINT_TIME_CYCLES)
+        at = put_unsigned(at, cursor->ticks);
+    else
+        at = put_time(at, printer, ns_between(printer->start_ns, cursor_ns(cursor)), true);
+    if (thread->length == 0 || thread->cpu != cpu ||
+        memcmp(&thread->running, running, sizeof(*running)) != 0) {
+        thread->running = *running;
+        thread->cpu = cpu;
+        thread->length = (uint32_t)(put_thread(thread->text, running, cpu) - thread->text);
+    }
+    memcpy(at, thread->text, sizeof(thread->text));
+    return at + thread->length;
 }
 
 static char *put_json_prefix(char *at, struct printer *printer, const struct cursor *cursor)

@@ -21,6 +21,14 @@ struct print_program {
     size_t capacity;
 };
 
+/* The running thread of a CPU, as it stands in each line until it changes. */
+struct print_thread {
+    struct running running;
+    uint32_t cpu;
+    uint32_t length; /* 0: not formatted yet */
+    char text[64];
+};
+
 struct printer {
     const struct trace *trace;
     struct out *out;
@@ -42,6 +50,7 @@ struct printer {
     int64_t second;
     char second_text[PUT_NUMBER_MAX];
     unsigned second_length;
+    struct print_thread *threads; /* by rank of the stream */
 };
 
 bool printer_open(struct printer *printer, const struct trace *trace, struct out *out, enum print_style style,

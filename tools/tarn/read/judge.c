@@ -4,12 +4,14 @@
 #include <string.h>
 #include <tools/tarn/read/judge.h>
 
-/* The maximum of signs in memory. Beyond it, calls and threads are sampled by a hash of their id, so that
- * either all or none of the signs of one are kept. */
-#define SIGNS_MAX 65536u
+/* The maximum of signs in memory, of all streams together. Beyond it, calls and threads are sampled by a hash
+ * of their id, so that either all or none of the signs of one are kept. */
+#define SIGNS_MAX 16384u
+#define SIGNS_MIN 64u /* of a stream */
 
 /* In the order in which they happen: of one call, and of a thread from its creation to its first run. */
 enum sign_kind {
+    SIGN_NONE,
     SIGN_CALL,
     SIGN_RECEIVE,
     SIGN_REPLY,
@@ -41,18 +43,27 @@ struct lead {
     struct sign effect; /* on the other clock */
 };
 
+struct judged {
+    struct judge_stream stream; /* first */
+    const struct judge *judge;
+    struct sign *signs;
+    size_t count, capacity;
+    uint64_t mask;     /* only ids whose hash has none of these bits are kept */
+    struct sign run;   /* id 0: unknown, or idle */
+    uint64_t from, to; /* ticks: nothing is lost in between; `to` is valid if has_lost */
+    bool has_lost;
+};
+
 struct judge {
     const struct trace *trace;
     const struct field *ids[SIGN_KINDS];
     uint8_t *kinds;               /* enum sign_kind by event index */
     const struct field *previous; /* of a switch: the thread that leaves */
-    struct sign *signs;
-    size_t count, capacity;
-    uint64_t mask;         /* only ids whose hash has none of these bits are kept */
-    struct sign run;       /* of the current CPU; id 0: unknown, or idle */
-    uint64_t from, to;     /* ticks: nothing is lost in between */
-    struct lead *leads;    /* by the rank of the clock that is ahead */
-    struct lead *overlaps; /* runs that overlap one on another CPU: either clock may be ahead */
+    struct judged *streams;       /* by rank */
+    size_t signs_max;             /* of a stream */
+    uint64_t from, to;            /* ticks: no stream has lost anything in between */
+    struct lead *leads;           /* by the rank of the clock that is ahead */
+    struct lead *overlaps;        /* runs that overlap one on another CPU: either clock may be ahead */
 };
 
 /* ---- signs ----------------------------------------------------------------------------------------- */
@@ -62,84 +73,113 @@ static uint64_t hash_of(uint64_t id)
     return id * 0x9e3779b97f4a7c15ull >> 32;
 }
 
-static void keep_fewer(struct judge *judge)
+static void keep_fewer(struct judged *judged, uint64_t mask)
 {
     size_t kept = 0;
 
-    judge->mask = 2 * judge->mask + 1;
-    for (size_t i = 0; i < judge->count; i++)
-        if ((hash_of(judge->signs[i].id) & judge->mask) == 0)
-            judge->signs[kept++] = judge->signs[i];
-    judge->count = kept;
+    judged->mask = mask;
+    for (size_t i = 0; i < judged->count; i++)
+        if ((hash_of(judged->signs[i].id) & mask) == 0)
+            judged->signs[kept++] = judged->signs[i];
+    judged->count = kept;
 }
 
-static void add_sign(struct judge *judge, const struct sign *sign)
+static void add_sign(struct judged *judged, const struct sign *sign)
 {
-    if (sign->id == 0 || (hash_of(sign->id) & judge->mask) != 0) /* 0: a message without a reply */
+    if (sign->id == 0 || (hash_of(sign->id) & judged->mask) != 0) /* 0: a message without a reply */
         return;
-    while (judge->count == SIGNS_MAX && judge->mask != UINT32_MAX)
-        keep_fewer(judge);
-    if (judge->count == SIGNS_MAX || (hash_of(sign->id) & judge->mask) != 0)
+    while (judged->count >= judged->judge->signs_max && judged->mask != UINT32_MAX)
+        keep_fewer(judged, 2 * judged->mask + 1);
+    if (judged->count >= judged->judge->signs_max || (hash_of(sign->id) & judged->mask) != 0)
         return;
-    judge->signs = array_grow(judge->signs, judge->count, &judge->capacity, sizeof(judge->signs[0]));
-    judge->signs[judge->count++] = *sign;
+    judged->signs = array_grow(judged->signs, judged->count, &judged->capacity, sizeof(judged->signs[0]));
+    judged->signs[judged->count++] = *sign;
 }
 
 /* Ends the current run: at this switch, or at an unknown time. */
-static void end_run(struct judge *judge, const struct cursor *cursor, bool is_known)
+static void end_run(struct judged *judged, const struct cursor *cursor)
 {
-    if (is_known && field_integer(judge->previous, cursor->event.bytes) == judge->run.id)
-        judge->run.until = cursor->ticks;
-    add_sign(judge, &judge->run);
-    judge->run = (struct sign){.id = 0};
+    if (cursor != NULL && field_integer(judged->judge->previous, cursor->event.bytes) == judged->run.id)
+        judged->run.until = cursor->ticks;
+    add_sign(judged, &judged->run);
+    judged->run = (struct sign){.id = 0};
 }
 
-static void on_event(struct judge *judge, const struct cursor *cursor)
+static void take_sign(struct judged *judged, const struct cursor *cursor, enum sign_kind kind)
 {
-    struct sign sign = {.ticks = cursor->ticks, .until = cursor->ticks, .rank = cursor->rank};
+    struct sign sign = {.id = field_integer(judged->judge->ids[kind], cursor->event.bytes),
+                        .ticks = cursor->ticks,
+                        .until = cursor->ticks,
+                        .rank = cursor->rank,
+                        .kind = kind};
 
-    if (cursor->event.type->role == EVENT_CONTEXT && cursor->has_gap)
-        end_run(judge, cursor, false);
-    sign.kind = judge->kinds[cursor->event.type->index];
-    if (sign.kind == SIGN_KINDS)
-        return;
-    sign.id = field_integer(judge->ids[sign.kind], cursor->event.bytes);
-    if (sign.kind != SIGN_RUN) {
-        add_sign(judge, &sign);
+    if (kind != SIGN_RUN) {
+        add_sign(judged, &sign);
         return;
     }
-    end_run(judge, cursor, true);
-    judge->run = sign;
+    end_run(judged, cursor);
+    judged->run = sign;
 }
 
-/* Reads the packets with FROM <= offset < TO. Returns the time up to which
- * nothing is lost. Before a gap, that is the last event but one: in traces
- * of older systems, the last packet of a full ring ends with the gap. */
-static uint64_t take_packets(struct judge *judge, const struct stream *stream, uint64_t from, uint64_t to)
+/* Before a gap, nothing is lost up to the last event but one: in traces of older systems, the last packet of
+ * a full ring ends with the gap. */
+static void begin_packet(struct judged *judged, const struct cursor *cursor)
 {
+    const struct judge_stream *stream = &judged->stream;
+
+    if (cursor->has_gap) {
+        end_run(judged, NULL);
+        if (stream->last == 0) {
+            judged->from = cursor->ticks;
+        } else if (!judged->has_lost) {
+            judged->to = stream->before;
+            judged->has_lost = true;
+        }
+    }
+    if (cursor->is_broken && !judged->has_lost) {
+        judged->to = stream->last;
+        judged->has_lost = true;
+    }
+}
+
+void judge_take_slow(struct judge_stream *stream, const struct cursor *cursor)
+{
+    struct judged *judged = (struct judged *)stream;
+    const enum sign_kind kind = stream->signs[cursor->event.type->index];
+
+    if (cursor->events == 1)
+        begin_packet(judged, cursor);
+    if (kind != SIGN_NONE)
+        take_sign(judged, cursor, kind);
+}
+
+void judge_end(struct judge_stream *stream, const struct cursor *cursor)
+{
+    struct judged *judged = (struct judged *)stream;
+
+    if (!judged->has_lost) /* with a gap, the last packet is empty and reports a loss */
+        judged->to = cursor->has_gap ? stream->before : stream->last;
+    judged->has_lost = true;
+    end_run(judged, NULL);
+}
+
+struct judge_stream *judge_stream(struct judge *judge, unsigned rank)
+{
+    return &judge->streams[rank].stream;
+}
+
+/* Reads the packets with FROM <= offset < TO. */
+static void take_packets(struct judge *judge, const struct stream *stream, uint64_t from, uint64_t to)
+{
+    struct judge_stream *judged = judge_stream(judge, stream->rank);
     struct cursor cursor;
-    uint64_t complete = 0, before = 0; /* times of the last event and of the one before */
-    bool has_lost = false;
 
     cursor_open(&cursor, judge->trace, stream, 0, NULL);
     cursor.next_packet = from;
-    while (cursor_next(&cursor) && cursor.packet.offset < to) {
-        bool has_gap = cursor.has_gap && cursor.event.type->role == EVENT_CONTEXT;
-
-        if (has_gap && from == 0 && complete == 0 && cursor.ticks > judge->from)
-            judge->from = cursor.ticks; /* earlier events are lost */
-        if (has_gap && complete != 0 && !has_lost)
-            complete = before;
-        has_lost |= (has_gap && complete != 0) || cursor.is_broken;
-        before = has_lost ? before : complete;
-        complete = has_lost ? complete : cursor.ticks;
-        on_event(judge, &cursor);
-    }
-    if (cursor.has_gap && !has_lost) /* the last packet is empty and reports a loss */
-        complete = before;
-    end_run(judge, &cursor, false);
+    while (cursor_next(&cursor) && cursor.packet.offset < to)
+        judge_take(judged, &cursor);
+    judge_end(judged, &cursor);
     cursor_close(&cursor);
-    return complete;
 }
 
 static void take_stream(struct judge *judge, const struct stream *stream, uint64_t bytes)
@@ -147,9 +187,8 @@ static void take_stream(struct judge *judge, const struct stream *stream, uint64
     uint64_t packet = stream->first_packet_bytes != 0 ? stream->first_packet_bytes : 1;
     uint64_t half = bytes / 2 < packet ? packet : bytes / 2;
     bool is_small = stream->size <= 2 * half;
-    uint64_t complete = take_packets(judge, stream, 0, is_small ? stream->size : half);
 
-    judge->to = complete < judge->to ? complete : judge->to;
+    take_packets(judge, stream, 0, is_small ? stream->size : half);
     if (!is_small)
         take_packets(judge, stream, (stream->size - half) / packet * packet, stream->size);
 }
@@ -157,8 +196,7 @@ static void take_stream(struct judge *judge, const struct stream *stream, uint64
 static void find_types(struct judge *judge)
 {
     judge->kinds = alloc_zero(judge->trace->schema.event_count + 1, sizeof(judge->kinds[0]));
-    memset(judge->kinds, SIGN_KINDS, judge->trace->schema.event_count);
-    for (uint32_t kind = 0; kind < SIGN_KINDS; kind++) {
+    for (uint32_t kind = SIGN_NONE + 1; kind < SIGN_KINDS; kind++) {
         const struct event_type *type = schema_find_event(&judge->trace->schema, sign_events[kind][0]);
 
         judge->ids[kind] = type != NULL ? schema_find_field(type, sign_events[kind][1]) : NULL;
@@ -269,20 +307,42 @@ static void compare_thread(struct judge *judge, const struct sign *signs, size_t
         compare_runs(judge, signs + births + wakes, runs);
 }
 
+/* Puts the signs of all streams together: of the calls and threads that all of them kept. */
+static struct sign *gather_signs(struct judge *judge, size_t *count)
+{
+    const unsigned streams = judge->trace->stream_count;
+    struct sign *signs;
+    uint64_t mask = 0;
+    size_t most = 0;
+
+    for (unsigned i = 0; i < streams; i++)
+        mask |= judge->streams[i].mask;
+    for (unsigned i = 0; i < streams; i++) {
+        keep_fewer(&judge->streams[i], mask);
+        most += judge->streams[i].count;
+    }
+    signs = alloc_zero(most + 1, sizeof(signs[0]));
+    *count = 0;
+    for (unsigned i = 0; i < streams; i++)
+        for (size_t k = 0; k < judge->streams[i].count; k++)
+            signs[(*count)++] = judge->streams[i].signs[k];
+    qsort(signs, *count, sizeof(signs[0]), by_course);
+    return signs;
+}
+
 static void compare_signs(struct judge *judge)
 {
-    size_t next = 0;
+    size_t count, next = 0;
+    struct sign *all = gather_signs(judge, &count);
 
-    if (judge->count > 1)
-        qsort(judge->signs, judge->count, sizeof(judge->signs[0]), by_course);
-    for (size_t i = 0; i < judge->count; i = next) {
-        const struct sign *signs = &judge->signs[i];
+    for (size_t i = 0; i < count; i = next) {
+        const struct sign *signs = &all[i];
 
-        while (next < judge->count && judge->signs[next].id == signs->id &&
-               is_of_thread(&judge->signs[next]) == is_of_thread(signs))
+        while (next < count && all[next].id == signs->id && is_of_thread(&all[next]) == is_of_thread(signs))
             next++;
         (is_of_thread(signs) ? compare_thread : compare_ends)(judge, signs, next - i);
     }
+    free(all);
 }
 
 /* Returns whether it reported any. */
@@ -313,24 +373,26 @@ static bool report_leads(const struct judge *judge, const struct lead *leads, st
     return has_any;
 }
 
-static void judge_clocks(const struct trace *trace, uint64_t bytes, struct reporter *reporter)
+static void judge_clocks(struct judge *judge, struct reporter *reporter)
 {
-    struct judge judge = {.trace = trace, .to = UINT64_MAX};
+    const unsigned count = judge->trace->stream_count;
 
-    if (trace->stream_count < 2)
+    if (count < 2)
         return;
-    find_types(&judge);
-    judge.leads = alloc_zero(trace->stream_count, sizeof(judge.leads[0]));
-    judge.overlaps = alloc_zero(trace->stream_count, sizeof(judge.overlaps[0]));
-    for (unsigned i = 0; i < trace->stream_count; i++)
-        take_stream(&judge, &trace->streams[i], bytes / trace->stream_count);
-    compare_signs(&judge);
-    if (!report_leads(&judge, judge.leads, reporter))
-        report_leads(&judge, judge.overlaps, reporter);
-    free(judge.leads);
-    free(judge.overlaps);
-    free(judge.signs);
-    free(judge.kinds);
+    judge->to = UINT64_MAX;
+    for (unsigned i = 0; i < count; i++) {
+        const struct judged *judged = &judge->streams[i];
+
+        judge->from = judged->from > judge->from ? judged->from : judge->from;
+        judge->to = judged->to < judge->to ? judged->to : judge->to;
+    }
+    judge->leads = alloc_zero(count, sizeof(judge->leads[0]));
+    judge->overlaps = alloc_zero(count, sizeof(judge->overlaps[0]));
+    compare_signs(judge);
+    if (!report_leads(judge, judge->leads, reporter))
+        report_leads(judge, judge->overlaps, reporter);
+    free(judge->leads);
+    free(judge->overlaps);
 }
 
 bool trace_shares_clock(const struct trace *trace)
@@ -354,8 +416,26 @@ uint64_t trace_known_end(const struct trace *trace)
     return end;
 }
 
-void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter)
+/* ---- the interface --------------------------------------------------------------------------------- */
+
+struct judge *judge_open(const struct trace *trace)
 {
+    struct judge *judge = alloc_zero(1, sizeof(*judge));
+    size_t share = SIGNS_MAX / (trace->stream_count + 1);
+
+    judge->trace = trace;
+    judge->streams = alloc_zero(trace->stream_count + 1ul, sizeof(judge->streams[0]));
+    judge->signs_max = share < SIGNS_MIN ? SIGNS_MIN : share;
+    find_types(judge);
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        judge->streams[i] = (struct judged){.stream = {.signs = judge->kinds}, .judge = judge};
+    return judge;
+}
+
+void judge_close(struct judge *judge, struct reporter *reporter)
+{
+    const struct trace *trace = judge->trace;
+
     if (trace_is_unfinished(trace))
         reporter->report(reporter, &(struct report){.anomaly = ANOMALY_UNFINISHED,
                                                     .begin = trace_known_end(trace),
@@ -364,5 +444,19 @@ void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *rep
     for (unsigned i = 0; i < trace->oddity_count; i++)
         reporter->report(
             reporter, &(struct report){.anomaly = trace->oddities[i].anomaly, .oddity = &trace->oddities[i]});
-    judge_clocks(trace, bytes, reporter);
+    judge_clocks(judge, reporter);
+    for (unsigned i = 0; i < trace->stream_count; i++)
+        free(judge->streams[i].signs);
+    free(judge->streams);
+    free(judge->kinds);
+    free(judge);
+}
+
+void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter)
+{
+    struct judge *judge = judge_open(trace);
+
+    for (unsigned i = 0; trace->stream_count >= 2 && i < trace->stream_count; i++)
+        take_stream(judge, &trace->streams[i], bytes / trace->stream_count);
+    judge_close(judge, reporter);
 }

@@ -20,10 +20,32 @@
 #include <tools/tarn/read/decode.h>
 
 /* for callers that must not read it all: half from the start, half from the end */
-#define JUDGE_BYTES (32ull << 20)
+#define JUDGE_BYTES (8ull << 20)
 
 /* Reports to REPORTER. Reads at most BYTES to compare clocks. */
 void trace_judge(const struct trace *trace, uint64_t bytes, struct reporter *reporter);
+
+/* The same for a caller that walks all events anyway. Threads may take events of different streams at the
+ * same time. judge_close reports, and frees JUDGE. */
+struct judge_stream {
+    uint64_t last, before; /* ticks: of the last event, and of the one before */
+    const uint8_t *signs;  /* by event index: 0, or what the event says about causes and effects */
+};
+struct judge *judge_open(const struct trace *trace);
+struct judge_stream *judge_stream(struct judge *judge, unsigned rank);
+void judge_take_slow(struct judge_stream *stream, const struct cursor *cursor);
+void judge_end(struct judge_stream *stream,
+               const struct cursor *cursor); /* CURSOR is behind its last event */
+void judge_close(struct judge *judge, struct reporter *reporter);
+
+/* Takes CURSOR's current event. */
+static inline void judge_take(struct judge_stream *stream, const struct cursor *cursor)
+{
+    if (cursor->events == 1 || stream->signs[cursor->event.type->index] != 0)
+        judge_take_slow(stream, cursor);
+    stream->before = stream->last;
+    stream->last = cursor->ticks;
+}
 
 /* Whether the clock counts the instructions of several CPUs together, as that of a deterministic machine
  * does: it advances for a CPU that is busy while others execute, too. */
