@@ -198,25 +198,29 @@ static void at_symbol(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     struct database *database = sqlite3_user_data(context);
     struct relations *relations = database_final(database);
-    const char *what = argc > 2 ? (const char *)sqlite3_value_text(argv[2]) : NULL;
+    const char *what = argc > 2 ? (const char *)sqlite3_value_text(argv[2]) : "";
     uint64_t address = (uint64_t)sqlite3_value_int64(argv[1]);
     const struct executable *executable;
-    const struct symbol *symbol;
+    const struct symbol *symbol = NULL;
     char text[SYMBOL_NAME_BYTES];
 
-    if (relations == NULL)
+    if (relations == NULL || what == NULL)
         return;
     executable = executables_find(&relations->analysis->model->executables,
                                   (uint32_t)sqlite3_value_int64(argv[0]), address);
-    symbol =
-        database->source.symbols != NULL ? symbols_find(database->source.symbols, executable, address) : NULL;
-    if (what == NULL) {
+    if (strcmp(what, "file") == 0) {
+        result_text(context, executable != NULL ? executable->path : NULL);
+        return;
+    }
+    if (strcmp(what, "base") == 0) {
+        sqlite3_result_int64(context, executable != NULL ? (sqlite3_int64)executable->base : 0);
+        return;
+    }
+    if (database->source.symbols != NULL)
+        symbol = symbols_find(database->source.symbols, executable, address);
+    if (*what == '\0') {
         snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
         result_text(context, symbol != NULL ? symbol_name(symbol, address, text) : text);
-    } else if (strcmp(what, "file") == 0) {
-        result_text(context, executable != NULL ? executable->path : NULL);
-    } else if (strcmp(what, "base") == 0) {
-        sqlite3_result_int64(context, executable != NULL ? (sqlite3_int64)executable->base : 0);
     } else if (symbol != NULL && symbol->function != NULL) {
         snprintf(text, sizeof(text), "%s:%u", symbol->file != NULL ? symbol->file : "", symbol->line);
         result_text(context, strcmp(what, "source") != 0 ? symbol->function
