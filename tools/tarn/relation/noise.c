@@ -55,6 +55,7 @@ struct noise_thread {
 struct noises {
     struct making making; /* first */
     uint64_t quantum;     /* ticks */
+    bool has_begun;       /* each variant has a row, even if there is no part */
     struct slots threads; /* struct noise_thread, by thread number */
 };
 
@@ -171,6 +172,13 @@ static void give_interruption(struct noises *noises, const struct model_thread *
                 value_text(labels != NULL && detail != UINT32_MAX ? label_of(labels, detail, text) : NULL));
 }
 
+static void begin_parts(struct noises *noises)
+{
+    for (unsigned variant = 0; variant < VARIANTS && !noises->has_begun; variant++)
+        give_part(noises, variant, noises->quantum, 0);
+    noises->has_begun = true;
+}
+
 static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
                        uint64_t to)
 {
@@ -179,6 +187,7 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     uint64_t ticks = model_segment_ticks(thread, from, to);
     enum noise kind;
 
+    begin_parts(noises);
     if (thread->is_idle || !analysis_wants(noises->making.analysis, thread))
         return;
     record = slots_at(&noises->threads, thread->number);
@@ -229,7 +238,6 @@ static void on_leave(struct model_observer *self, const struct model_thread *thr
     }
 }
 
-/* Each variant has a row, even if there is no part. */
 static void open_noises(struct making *making)
 {
     struct noises *noises = (struct noises *)making;
@@ -241,16 +249,15 @@ static void open_noises(struct making *making)
     ticks = (unsigned __int128)us * making->analysis->trace->schema.clock_freq / 1000000;
     noises->quantum = ticks == 0 ? 1 : ticks > INT64_MAX ? INT64_MAX : (uint64_t)ticks;
     analysis_slots(making->analysis, &noises->threads, sizeof(struct noise_thread));
-    for (unsigned variant = 0; variant < VARIANTS; variant++)
-        give_part(noises, variant, noises->quantum, 0);
     making->observer.segment = on_segment;
     making->observer.leave = on_leave;
 }
 
 static void finish_noises(struct making *making)
 {
-    const struct noises *noises = (const struct noises *)making;
+    struct noises *noises = (struct noises *)making;
 
+    begin_parts(noises);
     for (uint32_t i = 0; i < making->analysis->model->thread_count && i < noises->threads.count; i++) {
         const struct noise_thread *record = slots_find(&noises->threads, i);
 
