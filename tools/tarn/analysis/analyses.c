@@ -16,8 +16,7 @@
 
 #define ANALYSES_MAX 64u
 
-static const struct analysis_kind *const in_c[] = {&breakdown_analysis, &profile_analysis, &ipc_analysis,
-                                                   NULL};
+static const struct analysis_kind *const in_c[] = {&profile_analysis, &ipc_analysis, NULL};
 
 /* The most used ones first, for the help and the view. Then come a user's own. */
 static const char *const in_order[] = {"stats",     "breakdown", "locks",     "profile", "sched",

@@ -5,6 +5,6 @@
 
 #include <tools/tarn/analysis/analysis.h>
 
-extern const struct analysis_kind breakdown_analysis, profile_analysis, ipc_analysis;
+extern const struct analysis_kind profile_analysis, ipc_analysis;
 
 #endif

@@ -38,31 +38,28 @@ struct making {
 /* The state of type TYPE, which contains the observer SELF. */
 #define MAKING_OF(self, type) ((type *)(void *)(self))
 
+/* A column may have a `value` of its own, for what only some readers want. */
+/* clang-format off */
+#define MADE_COLUMN(name_, unit_, text_) {.name = (name_), .text = (text_), .unit = (unit_)}
+/* They come last, and rows have no cells for them. A condition `= 'value'` on one is what the maker gets. */
+#define MADE_PARAMETER(name_, number_, text_) \
+    {.name = (name_), .text = (text_), .unit = UNIT_TEXT, .parameter = (number_) + 1}
+#define MADE_RELATION(name_, text_, columns_) \
+    {(name_), (text_), (columns_), sizeof(columns_) / sizeof((columns_)[0])}
+/* clang-format on */
+
 /* Gives a row of relation number WHICH that began at BEGIN (ticks). */
 void making_give(struct making *making, unsigned which, uint64_t begin, const struct value *cells);
 /* The same with each cell as an argument. */
 #define MAKING_GIVE(making, which, begin, ...) \
     making_give(making, which, begin, (const struct value[]){__VA_ARGS__})
 
-#define MADE_COLUMN(name_, unit_, text_)                  \
-    {                                                     \
-        .name = (name_), .text = (text_), .unit = (unit_) \
-    }
-/* They come last, and rows have no cells for them. A condition `= 'value'` on one is what the maker gets. */
-#define MADE_PARAMETER(name_, number_, text_)                                           \
-    {                                                                                   \
-        .name = (name_), .text = (text_), .unit = UNIT_TEXT, .parameter = (number_) + 1 \
-    }
-#define MADE_RELATION(name_, text_, columns_)                                  \
-    {                                                                          \
-        (name_), (text_), (columns_), sizeof(columns_) / sizeof((columns_)[0]) \
-    }
-
 static inline struct value value_of_thread(const struct model_thread *thread)
 {
     return thread != NULL ? VALUE_NUMBER(thread->number) : (struct value){.kind = VALUE_NULL};
 }
 
-extern const struct maker counted_maker, lock_maker, interval_maker, scheduling_maker, noise_maker;
+extern const struct maker counted_maker, lock_maker, time_use_maker, interval_maker, scheduling_maker,
+    noise_maker;
 
 #endif

@@ -224,7 +224,7 @@ static const struct {
 };
 #define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))
 
-static const struct maker *const makers[] = {&counted_maker, &lock_maker, &interval_maker, &scheduling_maker, &noise_maker};
+static const struct maker *const makers[] = {&counted_maker, &lock_maker, &time_use_maker, &interval_maker, &scheduling_maker, &noise_maker};
 #define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 /* Fields in ticks, which are converted to nanoseconds in columns of their own. */
@@ -320,7 +320,7 @@ static struct value text_copy(const struct relation_row *row, const char *text)
 }
 
 /* A label is valid as long as the trace; a number without one is in a buffer. */
-static struct value label_value(const struct relation_row *row, const struct field *field, uint64_t number)
+struct value value_of_label(const struct relation_row *row, const struct field *field, uint64_t number)
 {
     char text[ANALYSIS_NAME_BYTES];
     const char *label = label_of(field, number, text);
@@ -375,7 +375,7 @@ static struct value of_activity(const struct relation_row *row, const struct rel
     case M_NAME:
         if (frame->detail == UINT32_MAX) /* a fault that has not ended */
             return (struct value){.kind = VALUE_NULL};
-        return label_value(row, row->relations->details[frame->kind], frame->detail);
+        return value_of_label(row, row->relations->details[frame->kind], frame->detail);
     case M_DETAIL:
         return VALUE_NUMBER(frame->detail);
     case M_THREAD_DUR:
@@ -417,7 +417,7 @@ static struct value of_call(const struct relation_row *row, const struct relatio
     case M_FUNCTION:
         return text_copy(row, functions_name(functions, functions_whom(call), call->label, text));
     case M_LABEL:
-        return functions->labels != NULL ? label_value(row, functions->labels, call->label)
+        return functions->labels != NULL ? value_of_label(row, functions->labels, call->label)
                                          : (struct value){.kind = VALUE_NULL};
     case M_LABEL_NUMBER:
         return VALUE_NUMBER(call->label);
@@ -704,7 +704,10 @@ static void add_made(struct catalog *catalog, const struct maker *maker, unsigne
     memcpy(columns, made->columns, made->column_count * sizeof(*columns));
     for (unsigned c = 0; c < made->column_count; c++) {
         columns[c].meaning = c;
-        columns[c].value = columns[c].parameter != 0 ? of_parameter : of_maker;
+        if (columns[c].parameter != 0)
+            columns[c].value = of_parameter;
+        else if (columns[c].value == NULL)
+            columns[c].value = of_maker;
     }
     catalog->relations[catalog->own++] = (struct relation){.name = made->name,
                                                            .text = made->text,

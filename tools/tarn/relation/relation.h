@@ -146,6 +146,8 @@ struct relation_row {
     uint64_t number;
     const char *name, *more;
 };
+/* The text is valid until the next one. */
+struct value value_of_label(const struct relation_row *row, const struct field *field, uint64_t number);
 static inline struct value relation_value(const struct relation_row *row,
                                           const struct relation_column *column)
 {

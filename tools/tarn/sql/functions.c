@@ -10,6 +10,7 @@
  *   symbol(PID, ADDRESS [, 'function' | 'source' | 'file' | 'base'])
  *   error_text(RESULT), irq_name(NUMBER), process_name(PID), thread_name(UTID), thread_tid(UTID),
  * thread_pid(UTID)
+ *   ipc_server(WHOM), ipc_function(WHOM, LABEL)
  *
  * X is a number, or the distribution that a fold counted (fold.h): a blob that names a holder. A number's
  * distribution is exact to 1/64. Table-valued functions are histogram(X) and interval_intersect(QUERY,
@@ -259,6 +260,18 @@ static void to_name(sqlite3_context *context, int argc, sqlite3_value **argv, ch
         sqlite3_result_int64(context, model->threads[number]->pid);
     else
         result_text(context, analysis_thread_name(relations->analysis, model->threads[number]));
+}
+
+static void to_function(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+    struct relations *relations = database_final(sqlite3_user_data(context));
+    char text[FUNCTION_NAME_BYTES];
+    uint64_t whom = (uint64_t)sqlite3_value_int64(argv[0]);
+
+    if (relations != NULL && sqlite3_value_type(argv[0]) == SQLITE_INTEGER)
+        result_text(context, argc == 1 ? functions_server(&relations->functions, whom, text)
+                                       : functions_name(&relations->functions, whom,
+                                                        (uint64_t)sqlite3_value_int64(argv[1]), text));
 }
 
 static void to_process_name(sqlite3_context *context, int argc, sqlite3_value **argv)
@@ -529,6 +542,8 @@ int functions_register(struct database *database)
         {"thread_name", 1, to_thread_name, NULL},
         {"thread_tid", 1, to_tid, NULL},
         {"thread_pid", 1, to_pid, NULL},
+        {"ipc_server", 1, to_function, NULL},
+        {"ipc_function", 2, to_function, NULL},
         {"lock_class_name", 1, sql_lock_class_name, NULL},
         {"lock_name", 2, sql_lock_name, NULL},
         {"call_chain", 3, sql_call_chain, NULL},

@@ -21,9 +21,9 @@ struct define {
 /* A part of the file. */
 struct statement {
     enum { BEFORE_WALK, OF_TABLE, OF_HEADINGS, OF_NOTE } kind;
-    struct table *table; /* OF_TABLE */
-    uint64_t parts;      /* the same: bit N: column N is a part, see column_kinds */
-    const char *tables;  /* BEFORE_WALK: run only for one of these tables; NULL: always */
+    struct table *table;    /* OF_TABLE */
+    uint64_t parts, shares; /* the same: bit N: column N is one, see column_kinds */
+    const char *tables;     /* BEFORE_WALK: run only for one of these tables; NULL: always */
     struct buffer sql;
 };
 
@@ -95,21 +95,23 @@ static bool add_expanded(const struct sql_kind *kind, struct buffer *to, const c
     return true;
 }
 
-/* A part's value is in ticks. Consecutive parts are rounded so that they add up to the sum of them. */
+/* Parts and shares are in ticks. Consecutive parts of a row are rounded so that they add up to the sum of
+ * them, and so are the shares of all rows. */
 static const struct {
     const char *word;
     struct table_column column;
 } column_kinds[] = {
-    {"part", TIME_COLUMN(NULL)},     {"count", COUNT_COLUMN(NULL)},   {"time", TIME_COLUMN(NULL)},
-    {"id", NUMBER_COLUMN(NULL)},     {"signed", SIGNED_COLUMN(NULL)}, {"hex", HEX_COLUMN(NULL)},
-    {"when", WHEN_COLUMN(NULL)},     {"text", TEXT_COLUMN(NULL)},     {"key", TEXT_KEY(NULL)},
-    {"one", TIME_OF_ONE(NULL)},      {"max", TIME_LARGEST(NULL)},     {"min", TIME_SMALLEST(NULL)},
-    {"real0", REAL_COLUMN(NULL, 0)}, {"real1", REAL_COLUMN(NULL, 1)}, {"real2", REAL_COLUMN(NULL, 2)},
-    {"real3", REAL_COLUMN(NULL, 3)}, {"mean1", MEAN_COLUMN(NULL, 1)}, {"mean2", MEAN_COLUMN(NULL, 2)},
-    {"mean3", MEAN_COLUMN(NULL, 3)},
+    {"part", TIME_COLUMN(NULL)},     {"share", TIME_COLUMN(NULL)},    {"count", COUNT_COLUMN(NULL)},
+    {"time", TIME_COLUMN(NULL)},     {"id", NUMBER_COLUMN(NULL)},     {"signed", SIGNED_COLUMN(NULL)},
+    {"hex", HEX_COLUMN(NULL)},       {"when", WHEN_COLUMN(NULL)},     {"text", TEXT_COLUMN(NULL)},
+    {"key", TEXT_KEY(NULL)},         {"one", TIME_OF_ONE(NULL)},      {"max", TIME_LARGEST(NULL)},
+    {"min", TIME_SMALLEST(NULL)},    {"real0", REAL_COLUMN(NULL, 0)}, {"real1", REAL_COLUMN(NULL, 1)},
+    {"real2", REAL_COLUMN(NULL, 2)}, {"real3", REAL_COLUMN(NULL, 3)}, {"mean1", MEAN_COLUMN(NULL, 1)},
+    {"mean2", MEAN_COLUMN(NULL, 2)}, {"mean3", MEAN_COLUMN(NULL, 3)},
 };
 
-static bool parse_column(struct table_column *column, const char *text, bool *is_part, struct fail *fail)
+static bool parse_column(struct table_column *column, const char *text, struct statement *of,
+                         struct fail *fail)
 {
     const char *at = text;
     char *key = cut(&at, ":"), *word = cut(&at, "="), *heading = cut(&at, "");
@@ -121,7 +123,8 @@ static bool parse_column(struct table_column *column, const char *text, bool *is
         if (strcmp(column_kinds[i].word, wanted) == 0) {
             *column = column_kinds[i].column;
             column->key = key;
-            *is_part = strcmp(wanted, "part") == 0;
+            of->parts |= (uint64_t)(strcmp(wanted, "part") == 0) << of->table->column_count;
+            of->shares |= (uint64_t)(strcmp(wanted, "share") == 0) << of->table->column_count;
             if (*heading != '\0')
                 column->heading = heading;
             else
@@ -153,12 +156,11 @@ static bool parse_columns(struct sql_kind *kind, const char *text, struct fail *
     buffer_add(&list, "", 1);
     for (const char *at = (const char *)list.bytes; ok && *at != '\0';) {
         char *column = cut(&at, ",");
-        bool is_part = false;
 
         ok = statement->table->column_count < TABLE_COLUMNS_MAX ||
              fail_set(fail, "table '%.40s' has too many columns", statement->table->key);
-        ok = ok && parse_column(&columns[statement->table->column_count], column, &is_part, fail);
-        statement->parts |= (uint64_t)is_part << statement->table->column_count++;
+        ok = ok && parse_column(&columns[statement->table->column_count], column, statement, fail);
+        statement->table->column_count++;
         free(column);
     }
     free(list.bytes);
@@ -418,7 +420,7 @@ static void set_heading(struct analysis *analysis, const char *key, const char *
 
 /* The first column is the name; one behind those declared is how far to indent it. */
 static bool fill_row(const struct analysis *analysis, const struct statement *part, struct table *table,
-                     struct table_row *row, sqlite3_stmt *statement)
+                     struct table_row *row, struct analysis_accumulator *shares, sqlite3_stmt *statement)
 {
     int columns = sqlite3_column_count(statement), declared = (int)part->table->column_count;
     struct analysis_accumulator accumulator = {.analysis = analysis};
@@ -429,8 +431,9 @@ static bool fill_row(const struct analysis *analysis, const struct statement *pa
         row->cells[c] = cell_of(table, &table->columns[c], statement, (int)c + 1);
         if ((part->parts >> c & 1) == 0)
             accumulator.ticks = 0;
-        else if (row->cells[c].count != TABLE_NONE)
-            row->cells[c].count = analysis_add(&accumulator, row->cells[c].count);
+        if (((part->parts | part->shares) >> c & 1) != 0 && row->cells[c].count != TABLE_NONE)
+            row->cells[c].count =
+                analysis_add((part->parts >> c & 1) != 0 ? &accumulator : &shares[c], row->cells[c].count);
     }
     row->indent = columns > declared + 1 ? (uint32_t)sqlite3_column_int(statement, declared + 1) : 0;
     return true;
@@ -448,7 +451,7 @@ static void bind_options(const struct sql_state *state, sqlite3_stmt *statement)
 }
 
 static void take_row(struct sql_state *state, const struct statement *part, struct table *table,
-                     sqlite3_stmt *statement)
+                     struct analysis_accumulator *shares, sqlite3_stmt *statement)
 {
     struct analysis *analysis = &state->analysis;
     const char *text = (const char *)sqlite3_column_text(statement, 0);
@@ -461,7 +464,7 @@ static void take_row(struct sql_state *state, const struct statement *part, stru
     if (part->kind != OF_TABLE)
         return;
     row = table == &analysis->totals ? analysis->total : table_add(table, text != NULL ? text : "");
-    if (!fill_row(analysis, part, table, row, statement))
+    if (!fill_row(analysis, part, table, row, shares, statement))
         snprintf(analysis->note, sizeof(analysis->note), "%s: table '%s' has more columns than its SELECT",
                  analysis->kind->name, table->key);
 }
@@ -469,14 +472,17 @@ static void take_row(struct sql_state *state, const struct statement *part, stru
 static void run_part(struct sql_state *state, const struct statement *part, struct table *table)
 {
     struct analysis *analysis = &state->analysis;
+    struct analysis_accumulator shares[TABLE_COLUMNS_MAX];
     sqlite3_stmt *statement = NULL;
     int status = sqlite3_prepare_v2(state->database.sqlite, (const char *)part->sql.bytes,
                                     (int)part->sql.used, &statement, NULL);
 
+    for (unsigned c = 0; c < TABLE_COLUMNS_MAX; c++)
+        shares[c] = (struct analysis_accumulator){.analysis = analysis};
     if (status == SQLITE_OK) {
         bind_options(state, statement);
         while ((status = sqlite3_step(statement)) == SQLITE_ROW)
-            take_row(state, part, table, statement);
+            take_row(state, part, table, shares, statement);
     }
     if (status != SQLITE_DONE)
         snprintf(analysis->note, sizeof(analysis->note), "%s: table '%s': %.150s", analysis->kind->name,

@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Each tick of a thread's life is in one row of the relation time_use.
+--: analysis breakdown: where each thread's time went: own code, calls, faults, servers, waiting
+--: define PARTS ns(sum(dur)), sum(iif(part = 'user', dur, 0)), sum(iif(part = 'posix', dur, 0)), sum(iif(part = 'syscalls', dur, 0)),
+--:  sum(iif(part = 'faults', dur, 0)), sum(iif(part = 'interrupts', dur, 0)), sum(iif(part = 'kernel_work', dur, 0)),
+--:  sum(iif(part = 'idle', dur, 0)), sum(iif(part = 'in_server', dur, 0)), sum(iif(part = 'to_server', dur, 0)),
+--:  sum(iif(part = 'deferred', dur, 0)), sum(iif(part = 'ready', dur, 0)), sum(iif(part = 'waits', dur, 0)), sum(iif(part = 'unknown', dur, 0))
+--: define PARTS_COLUMNS wall_ns, user_ns:part, posix_ns:part, syscalls_ns:part, faults_ns:part, interrupts_ns:part,
+--:  kernel_work_ns:part, idle_ns:part, in_server_ns:part, to_server_ns:part, deferred_ns:part, ready_ns:part, waits_ns:part, unknown_ns:part
+--: define USE sum(times), sum(dur), 100.0 * sum(dur) / (SELECT sum(dur) FROM parts WHERE NOT is_open), ns(sum(dur) / sum(times))
+--: define USE_COLUMNS kind:key, times, total_ns:share, percent:real2, mean_ns:one
+--: define USE_TERMS by kind_number, by detail, by whom, keep kind, keep name, sum is_new as times, sum dur
+--: define NAME iif(kind IS NULL, '(others)', coalesce(name, ipc_function(whom, detail)))
+-- What a page fault was is known at its end.
+--: define ENDED kind IS NOT 'open page fault'
+
+CREATE VIRTUAL TABLE parts USING fold(time_use, by utid, by part, by is_open, sum dur);
+CREATE VIRTUAL TABLE activities USING fold(time_use, $USE_TERMS);
+--: for use, thread_use
+CREATE VIRTUAL TABLE uses USING fold(time_use, by utid, $USE_TERMS);
+--: for call
+CREATE VIRTUAL TABLE calls USING fold(time_use, by context, by kind_number, keep kind, keep part, keep context_name, sum is_new as times, sum dur);
+--: for served
+CREATE VIRTUAL TABLE functions USING fold(served, by whom, by label, sum is_new as calls, sum running_dur as ran, sum waiting_dur as waited);
+--: for process, thread
+CREATE VIEW living AS SELECT utid FROM parts WHERE utid IS NOT NULL GROUP BY utid HAVING sum(dur) > 0;
+
+--: table total, all, : all
+--: columns threads, wall_ns
+SELECT 'total', count(DISTINCT iif(dur > 0, utid, NULL)), ns(coalesce(sum(dur), 0)) FROM parts WHERE utid IS NOT NULL;
+
+--: table process, process, processes, by wall_ns: the times above, by process
+--: columns pid:id, threads, $PARTS_COLUMNS
+SELECT process_name(thread_pid(utid)), thread_pid(utid), count(DISTINCT utid), $PARTS FROM parts WHERE utid IN living GROUP BY 2;
+
+--: table thread, thread, threads, by wall_ns, extra: the times above, by thread
+--: columns tid:id, pid:id, $PARTS_COLUMNS
+SELECT thread_name(utid), thread_tid(utid), thread_pid(utid), $PARTS FROM parts WHERE utid IN living GROUP BY utid;
+
+--: table activity, activity, activities, by total_ns: single activities, with requests to servers by name
+--: columns $USE_COLUMNS
+SELECT $NAME, kind, $USE FROM activities WHERE $ENDED GROUP BY kind, 1 ORDER BY min(rowid);
+
+--: table use, activity, uses, by total_ns, extra: activities of each process
+--: columns $USE_COLUMNS, pid:id, process:key
+SELECT $NAME, kind, $USE, thread_pid(utid), process_name(thread_pid(utid)) FROM uses WHERE $ENDED GROUP BY kind, 1, 7 ORDER BY min(rowid);
+
+--: table thread_use, activity, uses, by total_ns, extra: activities of each thread
+--: columns $USE_COLUMNS, tid:id, pid:id, thread:key
+SELECT $NAME, kind, $USE, thread_tid(utid), thread_pid(utid), thread_name(utid) FROM uses WHERE $ENDED GROUP BY kind, 1, utid ORDER BY min(rowid);
+
+--: table call, in POSIX call, calls, by wall_ns: what happened in each POSIX call, with its page faults and IPCs
+--: columns calls, fault_count, ipc_count, $PARTS_COLUMNS
+SELECT iif(context IS NULL, '(none)', context_name), sum(iif(kind = 'POSIX call', times, 0)), sum(iif(kind = 'page fault', times, 0)),
+       sum(iif(kind = 'in server', times, 0)), $PARTS
+FROM calls WHERE kind IS NOT NULL AND $ENDED GROUP BY context;
+
+--: table served, served, functions, by total_ns: what server threads did, by the function that they served
+--: columns pid:id, calls, total_ns, ran_ns:part, waited_ns:part, mean_ns:one
+SELECT coalesce(ipc_function(whom, label), '(others)'), whom, calls, ns(ran + waited), ran, waited, ns((ran + waited) / calls) FROM functions;

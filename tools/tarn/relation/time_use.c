@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * time_use.c - the relations `time_use` and `served`: what threads did, with each tick of a thread's life
+ * once, and what servers did for a call.
+ *
+ * What a thread does in a segment (model.h) is one of the kinds below. A page fault's kind is known at its
+ * end, so its time is a row there.
+ */
+#include <tools/tarn/relation/maker.h>
+
+enum { TIME_USE, SERVED };
+
+enum use_kind {
+    USE_USER,
+    USE_POSIX, /* in the C library itself */
+    USE_SYSCALL,
+    USE_FAULT,
+    USE_EXCEPTION,
+    USE_IRQ,
+    USE_IPI,
+    USE_BOOT, /* this and the next two: of an idle thread */
+    USE_KERNEL,
+    USE_IDLE,
+    USE_SERVER,   /* a server works on its call */
+    USE_TAKE,     /* no server has received its call yet */
+    USE_DEFERRED, /* the server received its call and will reply later */
+    USE_READY,
+    USE_WAIT, /* detail: model_state */
+    USE_UNKNOWN,
+    USE_OPEN_FAULT, /* a page fault that has not ended */
+    USE_KINDS
+};
+
+static const struct {
+    const char *name, *part;
+} kinds[USE_KINDS] = {
+    [USE_USER] = {"user code", "user"},
+    [USE_POSIX] = {"POSIX call", "posix"},
+    [USE_SYSCALL] = {"system call", "syscalls"},
+    [USE_FAULT] = {"page fault", "faults"},
+    [USE_EXCEPTION] = {"exception", "faults"},
+    [USE_IRQ] = {"interrupt", "interrupts"},
+    [USE_IPI] = {"IPI", "interrupts"},
+    [USE_BOOT] = {"boot", "kernel_work"},
+    [USE_KERNEL] = {"kernel work", "kernel_work"},
+    [USE_IDLE] = {"idle", "idle"},
+    [USE_SERVER] = {"in server", "in_server"},
+    [USE_TAKE] = {"waits for a server", "to_server"},
+    [USE_DEFERRED] = {"waits for a reply", "deferred"},
+    [USE_READY] = {"ready", "ready"},
+    [USE_WAIT] = {"waits", "waits"},
+    [USE_UNKNOWN] = {"unknown", "unknown"},
+    [USE_OPEN_FAULT] = {"open page fault", "faults"},
+};
+
+static const enum use_kind kind_of_activity[ACTIVITIES] = {
+    [ACTIVITY_LIBC] = USE_POSIX,          [ACTIVITY_SYSCALL] = USE_SYSCALL, [ACTIVITY_FAULT] = USE_FAULT,
+    [ACTIVITY_EXCEPTION] = USE_EXCEPTION, [ACTIVITY_IRQ] = USE_IRQ,         [ACTIVITY_IPI] = USE_IPI,
+    [ACTIVITY_REQUEST] = USE_USER,        [ACTIVITY_DRAIN] = USE_USER};
+
+struct use {
+    enum use_kind kind;
+    uint64_t detail;  /* of an activity, its own; of a call, its label */
+    uint64_t whom;    /* of a call: functions_whom */
+    uint64_t context; /* 1 + the innermost POSIX call; 0: none */
+};
+
+struct progress {   /* of one thread */
+    uint64_t fault; /* ticks in the current fault */
+    struct use use; /* of its last segment */
+    uint64_t end;   /* of that */
+};
+
+struct time_use {
+    struct making making; /* first */
+    struct slots progress;
+};
+
+static struct use use_when_blocked(const struct model_thread *thread)
+{
+    const struct model_call *call = thread->calling;
+
+    switch (thread->state) {
+    case MODEL_READY:
+        return (struct use){.kind = USE_READY};
+    case MODEL_BLOCKED_SEND:
+    case MODEL_BLOCKED_REPLY:
+    case MODEL_BLOCKED_FAULT:
+        if (call != NULL)
+            return (struct use){.kind = call->received == 0 ? USE_TAKE
+                                        : call->parked != 0 ? USE_DEFERRED
+                                                            : USE_SERVER,
+                                .detail = call->label,
+                                .whom = functions_whom(call)};
+        return (struct use){.kind = USE_WAIT, .detail = thread->state};
+    case MODEL_UNKNOWN:
+        return (struct use){.kind = USE_UNKNOWN};
+    default:
+        return (struct use){.kind = USE_WAIT, .detail = thread->state};
+    }
+}
+
+/* Activities in which a program runs its own code. */
+static bool is_mark(enum activity kind)
+{
+    return kind == ACTIVITY_REQUEST || kind == ACTIVITY_DRAIN;
+}
+
+/* A request that a server works on counts as the server's own code; `served` has it separately. */
+static struct use use_when_running(const struct model_thread *thread)
+{
+    uint32_t depth = thread->depth;
+
+    if (model_is_asleep(thread))
+        return (struct use){.kind = USE_IDLE};
+    if (depth > MODEL_DEPTH_MAX)
+        return (struct use){.kind = USE_UNKNOWN};
+    while (depth > 0 && is_mark(thread->frames[depth - 1].kind))
+        depth--;
+    if (depth > 0)
+        return (struct use){.kind = kind_of_activity[thread->frames[depth - 1].kind],
+                            .detail = thread->frames[depth - 1].detail};
+    if (thread->is_idle)
+        return (struct use){.kind = thread->is_booting ? USE_BOOT : USE_KERNEL};
+    return (struct use){.kind = thread->is_stack_known ? USE_USER : USE_UNKNOWN};
+}
+
+static uint64_t context_of(const struct model_thread *thread)
+{
+    uint32_t depth = thread->depth < MODEL_DEPTH_MAX ? thread->depth : MODEL_DEPTH_MAX;
+
+    while (depth > 0 && thread->frames[depth - 1].kind != ACTIVITY_LIBC)
+        depth--;
+    return depth > 0 ? 1 + (uint64_t)thread->frames[depth - 1].detail : 0;
+}
+
+/* Whether occurrences of this kind are stretches; activities are counted at their begin or end instead. */
+static bool counts_stretches(enum use_kind kind)
+{
+    return kind == USE_USER || (kind >= USE_BOOT && kind <= USE_IDLE) || kind >= USE_SERVER;
+}
+
+/* ---- rows ---- */
+
+enum { KIND = 4, DETAIL = 7, CONTEXT = 9 }; /* columns */
+
+static void give_use(struct making *making, const struct model_thread *thread, const struct use *use,
+                     uint64_t begin, uint64_t ticks, bool is_new)
+{
+    bool is_call = use->kind >= USE_SERVER && use->kind <= USE_DEFERRED;
+
+    MAKING_GIVE(making, TIME_USE, begin, VALUE_OF(VALUE_WHEN, begin), VALUE_TICKS(ticks, 0),
+                value_of_thread(thread), VALUE_NUMBER(making->analysis->trace->streams[thread->cpu].cpu),
+                VALUE_NUMBER(use->kind), value_text(kinds[use->kind].name), value_text(kinds[use->kind].part),
+                VALUE_NUMBER(use->detail), is_call ? VALUE_NUMBER(use->whom) : value_text(NULL),
+                use->context != 0 ? VALUE_NUMBER(use->context - 1) : value_text(NULL), value_text(NULL),
+                value_text(NULL), VALUE_NUMBER(is_new), VALUE_NUMBER(use->kind == USE_OPEN_FAULT));
+}
+
+static struct value name_of(const struct relation_row *row, const struct relation_column *column)
+{
+    enum use_kind kind = (enum use_kind)row->cells[KIND].number;
+    uint64_t detail = row->cells[DETAIL].number;
+
+    if (kind == USE_WAIT)
+        return value_text(model_state_names[detail]);
+    if (kind == USE_FAULT && detail == UINT32_MAX)
+        return value_text("(end not seen)");
+    for (unsigned activity = 0; activity < ACTIVITY_REQUEST; activity++)
+        if (kind_of_activity[activity] == kind)
+            return value_of_label(row, row->relations->details[activity], detail);
+    return value_text(kind >= USE_SERVER && kind <= USE_DEFERRED ? NULL : kinds[kind].name);
+}
+
+static struct value name_of_context(const struct relation_row *row, const struct relation_column *column)
+{
+    struct value context = row->cells[CONTEXT];
+
+    return context.kind == VALUE_NULL
+               ? context
+               : value_of_label(row, row->relations->details[ACTIVITY_LIBC], context.number);
+}
+
+static void give_served(struct making *making, const struct model_call *call, uint64_t begin, uint64_t ticks,
+                        bool runs, bool is_new)
+{
+    if (making->sinks[SERVED] != NULL)
+        MAKING_GIVE(making, SERVED, begin, VALUE_OF(VALUE_WHEN, begin), VALUE_TICKS(ticks, 0),
+                    value_of_thread(call->server), VALUE_NUMBER(functions_whom(call)),
+                    VALUE_NUMBER(call->label), VALUE_TICKS(runs ? ticks : 0, 0),
+                    VALUE_TICKS(runs ? 0 : ticks, 0), VALUE_NUMBER(is_new));
+}
+
+/* ---- the walk ---- */
+
+static void on_segment(struct model_observer *self, const struct model_thread *thread, uint64_t from,
+                       uint64_t to)
+{
+    struct time_use *time_use = MAKING_OF(self, struct time_use);
+    struct making *making = &time_use->making;
+    uint64_t ticks = model_segment_ticks(thread, from, to);
+    struct progress *progress;
+    struct use use;
+    bool is_new;
+
+    if (!analysis_wants(making->analysis, thread))
+        return;
+    if (thread->serving != NULL)
+        give_served(making, thread->serving, from, ticks, thread->state == MODEL_RUNNING, false);
+    if (thread->is_idle && thread->state != MODEL_RUNNING)
+        return; /* an idle thread waits for nothing */
+    progress = slots_at(&time_use->progress, thread->number);
+    use = thread->state == MODEL_RUNNING ? use_when_running(thread) : use_when_blocked(thread);
+    if (use.kind == USE_FAULT) {
+        progress->fault += ticks;
+        return;
+    }
+    use.context = context_of(thread);
+    is_new = counts_stretches(use.kind) &&
+             (progress->end != from || progress->use.kind != use.kind || progress->use.detail != use.detail ||
+              progress->use.whom != use.whom || progress->use.context != use.context);
+    progress->use = use;
+    progress->end = to;
+    give_use(making, thread, &use, from, ticks, is_new);
+}
+
+static void on_enter(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame)
+{
+    struct making *making = &MAKING_OF(self, struct time_use)->making;
+    struct use use;
+
+    if (frame->kind == ACTIVITY_FAULT || is_mark(frame->kind) || !analysis_wants(making->analysis, thread))
+        return;
+    use = use_when_running(thread);
+    use.context = context_of(thread);
+    give_use(making, thread, &use, frame->begin, 0, true);
+}
+
+static void on_leave(struct model_observer *self, const struct model_thread *thread,
+                     const struct model_frame *frame, uint64_t end)
+{
+    struct time_use *time_use = MAKING_OF(self, struct time_use);
+    const struct use use = {.kind = USE_FAULT, .detail = frame->detail, .context = context_of(thread)};
+    struct progress *progress;
+
+    if (frame->kind != ACTIVITY_FAULT || !analysis_wants(time_use->making.analysis, thread))
+        return;
+    progress = slots_at(&time_use->progress, thread->number);
+    give_use(&time_use->making, thread, &use, frame->begin, progress->fault, true);
+    progress->fault = 0;
+}
+
+static void on_call(struct model_observer *self, const struct model_call *call, uint64_t ticks,
+                    bool has_ended)
+{
+    struct making *making = &MAKING_OF(self, struct time_use)->making;
+
+    if (call->received != ticks || call->parked != 0 || call->replied != 0 || has_ended ||
+        call->server == NULL)
+        return;
+    functions_learn(&making->relations->functions, call);
+    if (analysis_wants(making->analysis, call->server))
+        give_served(making, call, ticks, 0, false, true);
+}
+
+static void open_time_use(struct making *making)
+{
+    analysis_slots(making->analysis, &((struct time_use *)making)->progress, sizeof(struct progress));
+    making->observer.segment = on_segment;
+    making->observer.enter = on_enter;
+    making->observer.leave = on_leave;
+    making->observer.call = on_call;
+}
+
+static void finish_time_use(struct making *making)
+{
+    struct time_use *time_use = (struct time_use *)making;
+    const struct model *model = making->analysis->model;
+
+    for (uint32_t n = 0; n < time_use->progress.count && n < model->thread_count; n++) {
+        const struct progress *progress = slots_at(&time_use->progress, n);
+
+        if (progress->fault != 0 && model->threads[n] != NULL)
+            give_use(making, model->threads[n], &(struct use){.kind = USE_OPEN_FAULT}, making->analysis->from,
+                     progress->fault, false);
+    }
+}
+
+/* clang-format off */
+static const struct relation_column use_columns[] = {
+    MADE_COLUMN("ts", UNIT_WHEN, "begin"),
+    MADE_COLUMN("dur", UNIT_SPAN, "duration; a page fault's is a row at its end"),
+    MADE_COLUMN("utid", UNIT_NUMBER, "the thread"),
+    MADE_COLUMN("cpu", UNIT_NUMBER, "where it runs or last ran"),
+    MADE_COLUMN("kind_number", UNIT_NUMBER, "number of the kind"),
+    MADE_COLUMN("kind", UNIT_TEXT, "what the thread did: user code, system call, ready, ..."),
+    MADE_COLUMN("part", UNIT_TEXT, "group of kinds: a column of `tarn breakdown`"),
+    MADE_COLUMN("detail", UNIT_NUMBER, "number of the call, fault, interrupt or state; of a call to a server, the label"),
+    MADE_COLUMN("whom", UNIT_NUMBER, "the server of a call; ipc_function() names it with the label"),
+    MADE_COLUMN("context", UNIT_NUMBER, "number of the POSIX call in which that was"),
+    {.name = "name", .text = "name of the detail, or else of the kind; empty: a call to a server", .unit = UNIT_TEXT, .value = name_of},
+    {.name = "context_name", .text = "name of the POSIX call", .unit = UNIT_TEXT, .value = name_of_context},
+    MADE_COLUMN("is_new", UNIT_NUMBER, "1: it begins; an activity begins in a row without time"),
+    MADE_COLUMN("is_open", UNIT_NUMBER, "1: a page fault that has not ended: what kind it was is unknown"),
+};
+static const struct relation_column served_columns[] = {
+    MADE_COLUMN("ts", UNIT_WHEN, "begin"),
+    MADE_COLUMN("dur", UNIT_SPAN, "duration"),
+    MADE_COLUMN("utid", UNIT_NUMBER, "thread that received the call"),
+    MADE_COLUMN("whom", UNIT_NUMBER, "the server; ipc_function() names it with the label"),
+    MADE_COLUMN("label", UNIT_NUMBER, "label of the call"),
+    MADE_COLUMN("running_dur", UNIT_SPAN, "the duration if it ran"),
+    MADE_COLUMN("waiting_dur", UNIT_SPAN, "the duration if it did not run"),
+    MADE_COLUMN("is_new", UNIT_NUMBER, "1: it receives the call, in a row without time"),
+};
+/* clang-format on */
+
+const struct maker time_use_maker = {
+    .relations = {MADE_RELATION("time_use", "what threads did, with each tick of a thread's life once",
+                                use_columns),
+                  MADE_RELATION("served", "what servers did while they worked on a call", served_columns)},
+    .size = sizeof(struct time_use),
+    .open = open_time_use,
+    .finish = finish_time_use,
+};
