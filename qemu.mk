@@ -47,6 +47,7 @@ bench-peers: deps-tests ## compare the logging path, as a program of Linux, with
 	@tests/peers/bench $(PEERS_OPTIONS)
 
 run: all ## an interactive shell on the serial console [SMP=4] [MEM=512M] [KVM=1] [BOOT=firmware] [PORT=] [SERIAL=] [RNG=1] [OPTIONS=] [DETERMINISTIC=1] [SEED=]
+	$(if $(filter-out firmware,$(BOOT)),$(error BOOT=$(BOOT): must be firmware, or nothing for a direct boot))
 	@tools/boot --arch $(ARCH) --smp $(SMP) --memory $(MEM) --options '$(OPTIONS)' \
 	    $(if $(filter firmware,$(BOOT)),--firmware) $(if $(KVM),--kvm) $(if $(PORT),--port $(PORT)) $(if $(SERIAL),--serial $(SERIAL)) \
 	    $(if $(RNG),--rng) $(REPEAT)

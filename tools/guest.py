@@ -38,8 +38,8 @@ LENIENCE = 10  # a host may be slower than any that we know, and its load may ri
 CONSOLE_BUFFER = 1 << 20  # bytes; a full pipe would change when a guest can send its next byte
 
 def debug_exit_status(code, lines):
-    """isa-debug-exit turns status S into 2S + 1; a reset ends QEMU with 0."""
-    return code // 2 if code > 0 and code % 2 == 1 else None
+    """isa-debug-exit turns status S into 2S + 3; a reset ends QEMU with 0, an error of its own with 1."""
+    return code // 2 - 1 if code > 1 and code % 2 == 1 else None
 
 
 def announced_status(code, lines):
@@ -408,7 +408,7 @@ class Guest:
         self.code = code
         self.reader.join(5)
         status = describe(self.arch)["status"](self.code, self.lines)
-        if not status and self.code == 1 and "qemu-system" in self.complaint():
+        if status is None and self.code == 1 and not self.lines:
             raise GuestError("QEMU failed: " + self.complaint())
         if status is None:
             what = {0: "the machine was reset", 1: "the kernel panicked", 124: "QEMU ran into its time limit"}

@@ -129,13 +129,16 @@ uint64_t arch_pci_address(uint64_t bus)
 
 /* ---- power ---------------------------------------------------------------------------------------- */
 
-#define DEBUG_EXIT    0xf4 /* QEMU's isa-debug-exit: exit status 2 * value + 1 */
-#define RESET_CONTROL 0xcf9
-#define SLEEP_ENABLE  (1u << 13)
+/* QEMU's isa-debug-exit: exit status 2 * value + 1. Value 0 is not used, because QEMU's own errors have
+ * status 1. */
+#define DEBUG_EXIT     0xf4
+#define DEBUG_EXIT_MAX 126u
+#define RESET_CONTROL  0xcf9
+#define SLEEP_ENABLE   (1u << 13)
 
 void arch_shutdown(uint32_t status)
 {
-    outl(DEBUG_EXIT, status);
+    outl(DEBUG_EXIT, 1 + (status < DEBUG_EXIT_MAX ? status : DEBUG_EXIT_MAX));
     if (platform.pm1a_control)
         outw(platform.pm1a_control, (uint16_t)(SLEEP_ENABLE | (uint32_t)platform.sleep_type << 10));
     arch_reboot();
