@@ -193,9 +193,7 @@ static int64_t choose_handler(struct server_request *request)
 /* The request's routine of profiles; 0: its label is not one of the system's. */
 static uint32_t routine_of(uint64_t label)
 {
-    return label >= SERVER_LABEL_MIN && label < TRACE_CONTEXT_NAMED ? (uint32_t)label
-           : label < TRACE_CONTEXT_REQUESTS - TRACE_CONTEXT_COMMON  ? TRACE_CONTEXT_COMMON + (uint32_t)label
-                                                                    : 0;
+    return label >= TRACE_CONTEXT_COMMON && label < TRACE_CONTEXT_NAMED ? (uint32_t)label : 0;
 }
 
 static int64_t handle_request(struct server_request *request)

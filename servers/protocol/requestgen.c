@@ -6,8 +6,8 @@
  *                             with SERVER: its own requests and those that every server understands
  *
  * The build lists the protocol headers (PROTOCOLS) and the constants in them (REQUEST_NAMES, one
- * REQUEST(NAME) a line); the compiler supplies the values. Labels below SERVER_LABEL_MIN are common to all
- * servers, or are no labels. A request outside the range that servers.def gives its server fails the build.
+ * REQUEST(NAME) a line); the compiler supplies the values. Labels from SERVER_LABEL_COMMON are common to all
+ * servers. A request outside the range that servers.def gives its server fails the build.
  */
 #include PROTOCOLS /* every servers/protocol/NAME.h */
 #include <ctype.h>
@@ -38,6 +38,8 @@ static const struct {
 /* Whether the label is in the range of the server that its name begins with. */
 static int is_in_range(const char *name, unsigned long long label)
 {
+    if (strncmp(name, "SERVER_", 7) == 0)
+        return label >= SERVER_LABEL_COMMON && label < SERVER_LABEL_MIN;
     if (label < SERVER_LABEL_MIN || label >= IPC_LABEL_PAGE)
         return 1;
     for (unsigned i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)

@@ -16,37 +16,38 @@
  * are left, the server gives them only to clients that have none and returns ENFILE to others. A buffer is
  * never given to a second client. A server reads a span only once: it copies data before it validates them.
  *
- * Labels: 1..15 all servers, 0x100.. proc, 0x200.. fs, 0x300.. console, 0x400.. net, 0x500.. traced. The
- * trace shows them by name (requestgen.c), so a program that serves requests of its own numbers them from
- * SERVER_LABEL_OWN upwards.
+ * Labels: 0xf0.. all servers, 0x100.. proc, 0x200.. fs, 0x300.. console, 0x400.. net, 0x500.. traced. The
+ * trace shows them by name (requestgen.c), so a program that serves requests of its own numbers them below
+ * SERVER_LABEL_COMMON or from SERVER_LABEL_OWN upwards.
  */
 #ifndef SERVERS_PROTOCOL_SERVER_H
 #define SERVERS_PROTOCOL_SERVER_H
 
 #include <stdint.h>
 
-#define SERVER_LABEL_MIN 0x100u
-#define SERVER_LABEL_OWN 0x1000u
+#define SERVER_LABEL_COMMON 0xf0u
+#define SERVER_LABEL_MIN    0x100u
+#define SERVER_LABEL_OWN    0x1000u
 
 #define SERVER_BUFFER_BYTES 0x10000u
 #define SERVER_BUFFERS_MAX  64u
 
 enum {
     /* -> result: buffer number; word[0] = bytes; cap[0] = the memory, to be mapped readable and writable */
-    SERVER_ATTACH = 1,
+    SERVER_ATTACH = SERVER_LABEL_COMMON + 1,
     /* A client ended: drop its handles, shared buffers and pending requests. Badge 0 only. word[0] = pid,
      * word[1] = deadline -> 0, or EAGAIN: a request of it is still in progress at the deadline, ask again */
-    SERVER_CLIENT_EXIT = 2,
+    SERVER_CLIENT_EXIT,
     /* Gives a child its parent's open files, all or none. Badge 0 only. word[0] = parent, word[1] = child,
      * word[2] = span of the parent's handles (uint64_t), which the server overwrites with the child's. */
-    SERVER_INHERIT = 3,
+    SERVER_INHERIT,
     /* Polls a handle. word[0] = handle (the console's is 0), word[1] = SERVER_POLL_* wanted, word[2] = bits
      * to signal, word[3] = token, cap[0] = notification (optional) -> result: conditions true now. If the
      * result is 0 and a notification was given, the server signals it once when a wanted condition, an error
      * or a hang-up becomes true. A client has one watch per (handle, token); a new request replaces it, or
      * removes it if it has no notification. */
-    SERVER_POLL = 4,
-    SERVER_PING = 5, /* any reply means that the server has started */
+    SERVER_POLL,
+    SERVER_PING, /* any reply means that the server has started */
 };
 
 #define SERVER_POLL_READ   1u /* a read would not block (also true at end of file) */

@@ -106,8 +106,8 @@ struct trace_profile {
 /* Contexts. 0 is none. Those below TRACE_CONTEXT_NAMED mean the same in all programs: */
 #define TRACE_CONTEXT_CALLS    0x001u /* POSIX calls: enum libc_call of libc.ev */
 #define TRACE_CONTEXT_HEAP     0x0e0u /* enum trace_heap_routine */
-#define TRACE_CONTEXT_COMMON   0x0f0u /* requests that all servers serve: 0xf0 + label */
-#define TRACE_CONTEXT_REQUESTS 0x100u /* requests of one server: their labels */
+#define TRACE_CONTEXT_COMMON   0x0f0u /* requests: their labels. From here on those that all servers serve, */
+#define TRACE_CONTEXT_REQUESTS 0x100u /* from here on those of one server */
 #define TRACE_CONTEXT_NAMED    0x600u /* from here on: the kernel gives them to names (struct trace_routine) */
 #define TRACE_CONTEXTS         (TRACE_PROFILE_CONTEXT_MAX + 1)
 

@@ -135,8 +135,7 @@ static const char *find_common(uint32_t context, trace_find_info *find, const ch
     *before = is_request ? "serve " : "";
     *behind = is_request ? "" : "()";
     if (is_request)
-        return find_word("ipc_call", "label",
-                         context < TRACE_CONTEXT_REQUESTS ? context - TRACE_CONTEXT_COMMON : context, find);
+        return find_word("ipc_call", "label", context, find);
     if (context >= TRACE_CONTEXT_HEAP)
         return context <= TRACE_HEAP_MEMALIGN ? heap[context - TRACE_CONTEXT_HEAP] : NULL;
     return find_word("libc_entry", "call", context, find);
