@@ -8,6 +8,7 @@ ARCHITECTURES := $(patsubst arch/%/flags.mk,%,$(wildcard arch/*/flags.mk))
 # What `make test` tests: all architectures, unless ARCH is given.
 TESTED := $(if $(filter undefined,$(origin ARCH)),$(ARCHITECTURES),$(ARCH))
 ARCH ?= x86_64
+$(if $(filter $(ARCH),$(ARCHITECTURES)),,$(error ARCH=$(ARCH): must be one of: $(ARCHITECTURES)))
 SMP  ?= 4
 MEM  ?= 512M
 

@@ -69,7 +69,7 @@ static void test_masks(const struct trace_info *info)
           "stop and start");
     check(run("trace mask none") == 0 && info->mask == 0, "mask none");
     check(fails_with("trace mask sched,foo", 1,
-                     "trace: mask: 'foo' is no event class; `mask` lists the classes\n") &&
+                     "trace: mask: 'foo' is no event class; mask without an argument lists the classes\n") &&
               info->mask == 0,
           "an unknown class");
 }

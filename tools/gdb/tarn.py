@@ -58,8 +58,11 @@ def print_threads(kernel, _words):
     rows = []
     for at, thread in kernel.threads().items():
         cpu = kernel.at(int(thread["cpu"]), "struct cpu")
+        state = waits.state(thread)
+        if state == "running" and int(cpu["current"]) != at:  # idle threads always have this state
+            state = "ready"
         rows.append((int(thread["tid"]), *process_of(kernel, thread), kernel.thread_name(thread), int(cpu["index"]),
-                     int(thread["priority"]), waits.state(thread), waits.describe(at, thread)))
+                     int(thread["priority"]), state, waits.describe(at, thread)))
     print_table(("TID", "PID", "PROCESS", "THREAD", "CPU", "PRIO", "STATE", "WAITS FOR"), rows)
 
 

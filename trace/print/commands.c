@@ -113,7 +113,8 @@ static int64_t parse_mask(struct trace_settings *settings, uint32_t index, uint6
     *mask = settings->info->mask;
     if (trace_parse_mask(settings->words[index], settings->find_class, mask, &bad))
         return 0;
-    JOIN_ERROR(settings->error, "mask: '", bad, "' is no event class; `mask` lists the classes");
+    JOIN_ERROR(settings->error, "mask: '", bad,
+               "' is no event class; mask without an argument lists the classes");
     return -E_NOT_FOUND;
 }
 
@@ -230,7 +231,7 @@ static int64_t find_events(struct trace_settings *settings, bool on, uint64_t sw
     if (trace_switch_events(settings->words[0], settings->find_event, on, switches, &bad))
         return 0;
     JOIN_ERROR(settings->error, settings->command->name, ": '", bad,
-               "': no event has that name; `mask` lists the classes, `trace stats` logged events");
+               "': no event has that name; mask without an argument lists the classes");
     return -E_NOT_FOUND;
 }
 
@@ -265,8 +266,8 @@ static int64_t limit_events(struct trace_settings *settings, enum trace_limit_ki
         return status;
     return refuse_word(settings, -E_NOT_FOUND, 0,
                        kind == TRACE_LIMIT_ABOVE
-                           ? "names no event with a threshold; `threshold` lists these"
-                           : "names no event that can be sampled; `sample` lists these");
+                           ? "names no event with a threshold; threshold without an argument lists them"
+                           : "names no event that can be sampled; sample without an argument lists them");
 }
 
 static int64_t sample_events(struct trace_settings *settings, const uint64_t values[2])
@@ -307,7 +308,7 @@ static int64_t bind_counters(struct trace_settings *settings, const uint64_t val
     const int64_t status = control(settings, TRACE_OP_BIND_COUNTERS, values[0], 0);
     if (!status && values[0] && !(settings->info->mask >> settings->find_class("counter", 7) & 1))
         settings->put(settings,
-                      "class counter is not traced: `mask +counter` logs what these counters count\n");
+                      "class counter is not traced: mask +counter logs what these counters count\n");
     return status;
 }
 
@@ -337,7 +338,8 @@ static int64_t sample_locks(struct trace_settings *settings, const uint64_t valu
         status = control(settings, TRACE_OP_SAMPLE_LOCKS, class.number, every);
     }
     return any ? status
-               : refuse_word(settings, -E_NOT_FOUND, 0, "is no lock class; `watch` lists the classes");
+               : refuse_word(settings, -E_NOT_FOUND, 0,
+                             "is no lock class; watch without an argument lists the classes");
 }
 
 /* ---- the commands ---------------------------------------------------------------------------------- */
@@ -447,7 +449,7 @@ bool trace_command_check(uint32_t count, char *const *words, char *error)
     const struct trace_command *command = trace_command_find(words[0]);
     const bool is_good = command && takes(command->arguments, count - 1);
     if (!command)
-        JOIN_ERROR(error, "no command '", words[0], "'; --help lists the commands");
+        JOIN_ERROR(error, "no command '", words[0], "'");
     else if (!is_good && !*command->arguments)
         JOIN_ERROR(error, words[0], " takes no arguments");
     else if (!is_good)

@@ -208,7 +208,10 @@ static bool run_statement(struct asking *asking, const char **sql)
     if (status == SQLITE_INTERRUPT)
         complain("the query was interrupted");
     else if (status != SQLITE_DONE && status != SQLITE_OK)
-        complain("SQL: %s", sqlite3_errmsg(sqlite));
+        complain("SQL: %s%s", sqlite3_errmsg(sqlite),
+                 strncmp(sqlite3_errmsg(sqlite), "no such table", 13) != 0 ? ""
+                 : asking->is_interactive                                  ? "; .tables lists them"
+                                                                           : "; `tarn help sql` lists them");
     sqlite3_finalize(statement);
     return status == SQLITE_DONE;
 }
@@ -335,8 +338,8 @@ static bool run_session(struct asking *asking)
     while (goes_on && (line = read_line(asking, sql.used > 0)) != NULL) {
         if (asking->is_interactive && *line != '\0')
             add_history(line);
-        if (sql.used == 0 && *line == '.') {
-            goes_on = run_dot(asking, line);
+        if (sql.used == 0 && line[strspn(line, " ")] == '.') {
+            goes_on = run_dot(asking, line + strspn(line, " "));
         } else {
             buffer_text(&sql, line);
             buffer_add(&sql, "\n", 2);

@@ -58,7 +58,10 @@ int connect_tcp(const char *address, struct fail *fail)
     for (struct addrinfo *info = list; info && fd < 0; info = info->ai_next)
         fd = connect_one(info);
     if (fd < 0)
-        fail_set(fail, "cannot connect to %s: %s", address, strerror(errno));
+        fail_set(fail, "cannot connect to %s: %s%s", address, strerror(errno),
+                 errno == ECONNREFUSED
+                     ? "; does a guest run there? `make run PORT=7000` starts one for port 7000"
+                     : "");
     freeaddrinfo(list);
     return fd;
 }
