@@ -64,5 +64,5 @@ void debug_locks(const struct debug_words *words)
 {
     uint32_t count = 0;
     debug_each_held_lock(put_lock, &count);
-    debug_print("%u locks are held\n", count);
+    debug_print("%u lock%s held\n", count, count == 1 ? "" : "s");
 }

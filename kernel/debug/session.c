@@ -95,7 +95,8 @@ static void help(const struct debug_words *words)
         debug_print("%-9s %-28s %s\n", command->name, command->arguments, text);
     }
     if (words->count < 2)
-        debug_print("help COMMAND describes one. Tab completes; blank, return and q answer --more--.\n");
+        debug_print("help COMMAND describes one. Tab completes; At --more--, space: next page; return: next "
+                    "line; q: stop.\n");
 }
 
 /* ---- The command table ---- */

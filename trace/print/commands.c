@@ -414,8 +414,10 @@ const struct trace_command trace_commands[] = {
      "`tarn counters` shows the results",
      .parse = {parse_counters}, .is_setting = true, .run = bind_counters, .list = trace_list_counters},
     {"watch", "[CLASS [N]]",
-     "sample one of N acquisitions (1) of the locks of a class, with its hold time, and count all waits: in "
-     "the tables, and in the trace if class lock is on; 0: none. CLASS is a name, in which spaces may be "
+     "sample one of N acquisitions (default N: 1) of the locks of a class, with its hold time, and count all "
+     "waits: in "
+     "the tables, and in the trace if class lock is on; N = 0 samples none. CLASS is a name, in which spaces "
+     "may be "
      "written as underscores, or all or none. `tarn locks` shows the results. Without CLASS: list the "
      "classes",
      .parse = {0, parse_interval}, .is_setting = true, .run = sample_locks, .list = trace_list_locks},

@@ -65,7 +65,7 @@ static void put_classes(struct trace_settings *settings, const char *title, uint
     for (uint32_t i = 0; i < TRACE_CLASS_COUNT; i++)
         if (classes >> i & 1 && settings->class_name(i))
             column = put_word(settings, column, __builtin_strlen(title), settings->class_name(i));
-    settings->put(settings, "\n");
+    settings->put(settings, column == __builtin_strlen(title) ? " (none)\n" : "\n");
 }
 
 void trace_list_classes(struct trace_settings *settings)

@@ -47,8 +47,8 @@ static void print_threads(uint32_t pid)
 
 int main(int argc, char **argv)
 {
-    if (read_options(argc, argv, "t", 0, "[-t]") != argc)
-        usage("[-t]");
+    if (read_options(argc, argv, "t", 0, "[-t]    -t: also the threads") != argc)
+        usage("[-t]    -t: also the threads");
     printf("  PID  PPID THREADS     KIB NAME             AUTHORITY\n");
     struct system_space spaces[32];
     int64_t bytes;

@@ -122,7 +122,8 @@ static int do_help(char **argument, size_t count)
         printf("  %s\n", builtins[i].help);
     puts("  grant trace|trace-read|machine[,...] program ...: run a program with this authority; what it "
          "starts "
-         "has none");
+         "has none\n"
+         "poweroff ends the machine (in QEMU, Ctrl-T x does).");
     return 0;
 }
 

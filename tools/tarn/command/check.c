@@ -253,7 +253,7 @@ static int print_results(const struct check *check, bool quiet)
                "They are\n"
                "known only if a pull ends by itself or by a single Ctrl-C\n");
     if (damage != 0)
-        printf("DAMAGED: %" PRIu64 " anomalies\n", damage);
+        printf("DAMAGED: %" PRIu64 " anomal%s\n", damage, damage == 1 ? "y" : "ies");
     else
         printf("no damage%s\n", total.kinds[ANOMALY_UNFINISHED] != 0 ? ", but the end is not known" : "");
     return damage != 0 || total.kinds[ANOMALY_UNFINISHED] != 0 ? EXIT_DAMAGE : EXIT_OK;

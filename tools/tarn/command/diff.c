@@ -125,7 +125,8 @@ void diff_tell_losses(const struct run *run, const char *name)
                  losses->lost_events, losses->lost_unknown ? " and some before its start" : "",
                  losses->is_unfinished ? " and an unknown number after its end" : "", losses->lost_packets);
     if (losses->damaged)
-        complain("%s is damaged: %" PRIu64 " anomalies; see tarn check", name, losses->damaged);
+        complain("%s is damaged: %" PRIu64 " anomal%s; see tarn check", name, losses->damaged,
+                 losses->damaged == 1 ? "y" : "ies");
     if (losses->lacks[0] != '\0')
         complain("%s: %s", name, losses->lacks);
     for (unsigned i = 0; run->symbols != NULL && (text = symbols_complaint(run->symbols, i)) != NULL; i++)

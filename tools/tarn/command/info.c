@@ -286,7 +286,8 @@ static void print_text(const struct info *info)
     if (before != 0)
         printf("before      %" PRIu64 " events were discarded before this trace, since boot\n", before);
     if (info->losses.damaged != 0)
-        printf("DAMAGED     %" PRIu64 " anomalies; see tarn check\n", info->losses.damaged);
+        printf("DAMAGED     %" PRIu64 " anomal%s; see tarn check\n", info->losses.damaged,
+               info->losses.damaged == 1 ? "y" : "ies");
     else
         printf("checked     headers of packets only; tarn check verifies the events\n");
     print_recipe(trace);

@@ -396,9 +396,13 @@ static bool choose_previous(struct pull *pull, struct fail *fail)
     fprintf(stderr, "the previous boot ended %s%s%s\n",
             ends[previous.end <= TRACE_STORE_SHUTDOWN ? previous.end : 0], previous.reason[0] ? ": " : "",
             previous.reason);
-    fprintf(stderr,
-            "%u of its packets have been damaged since and are discarded; %u of %u have no checksum\n",
-            previous.damaged, previous.unsummed, previous.packets);
+    if (previous.damaged)
+        fprintf(stderr, "%u of its packets have been damaged since and are discarded\n", previous.damaged);
+    if (previous.unsummed)
+        fprintf(stderr,
+                "%u of %u packets have no checksum (they were still open), so damage to them cannot be "
+                "excluded\n",
+                previous.unsummed, previous.packets);
     return true;
 }
 

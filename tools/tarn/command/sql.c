@@ -432,7 +432,7 @@ static void describe_relations(struct page *page, const struct command *self)
 }
 
 const struct command sql_command = {.name = "sql",
-                                    .summary = "ask a trace questions in SQL",
+                                    .summary = "query a trace in SQL",
                                     .forms = "[OPTION]... DIRECTORY ['SELECT ...']",
                                     .groups = {{NULL, known}, {"What counts", filter_running_options}},
                                     .least = 1,

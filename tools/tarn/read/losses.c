@@ -334,7 +334,8 @@ void losses_summary(const struct losses *losses)
                  losses->is_unfinished ? " and an unknown number after its end" : "", losses->lost_packets,
                  losses->missing.is_least ? "at least " : "", losses->missing.events, losses->cut_packets);
     if (losses->damaged)
-        complain("damaged: %" PRIu64 " anomalies; see tarn check", losses->damaged);
+        complain("damaged: %" PRIu64 " anomal%s; see tarn check", losses->damaged,
+                 losses->damaged == 1 ? "y" : "ies");
     if (losses->lacks[0] != '\0')
         complain("%s", losses->lacks);
     if (losses->trace != NULL) /* the trace was opened */

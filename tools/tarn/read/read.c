@@ -38,7 +38,7 @@ const struct anomaly_kind anomaly_kinds[ANOMALY_COUNT] = {
                             false},
     [ANOMALY_FILE] = {"file", "not a regular file, or a dangling link: not read", false},
     [ANOMALY_EMPTY] = {"empty", "the stream file is empty", false},
-    [ANOMALY_TAIL] = {"tail", "the file ends before the last packet that was pulled", false},
+    [ANOMALY_TAIL] = {"tail", "the pull wrote more packets than the file has", false},
     [ANOMALY_RECORD] = {"record", "the pull's note about the trace is damaged: ignored", false},
     [ANOMALY_METADATA] = {"metadata", "it was changed after the pull: events may be read wrongly", false},
     [ANOMALY_COPY] = {"copy", "another file has packets of the same CPU: this file is ignored", false},
