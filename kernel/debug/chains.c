@@ -190,11 +190,18 @@ static void find_live(void)
 
 /* ---- Output ---- */
 
+static void put_state(const char *before, const struct thread *thread)
+{
+    const char *reason = debug_wait_reason(thread);
+    debug_print("%s%s%s%s", before, debug_thread_state(thread), reason[0] ? ": " : "", reason);
+}
+
 static void put_member(const struct node *node)
 {
-    debug_print("  %s of %s: %s %s\n", debug_thread_name(node->thread),
-                node->thread->space ? debug_space_name(node->thread->space) : "the kernel",
-                debug_thread_state(node->thread), debug_wait_reason(node->thread));
+    debug_print("  %s of %s", debug_thread_name(node->thread),
+                node->thread->space ? debug_space_name(node->thread->space) : "the kernel");
+    put_state(": ", node->thread);
+    debug_print("\n");
 }
 
 /* `first` is a member of a cycle. */
@@ -247,7 +254,7 @@ static void put_chain(const struct node *node)
         node = next;
     }
     if (!waits_at_all(node))
-        debug_print(", %s %s", debug_thread_state(node->thread), debug_wait_reason(node->thread));
+        put_state(", ", node->thread);
     debug_print("\n");
 }
 

@@ -165,7 +165,7 @@ const char *debug_wait_reason(const struct thread *thread)
         return text;
     }
     if (cpu && tlb_unanswered(cpu)) {
-        format_text(text, sizeof text, "for the TLB flush of cpu %u",
+        format_text(text, sizeof text, "waits for the TLB flush of cpu %u",
                     (unsigned)__builtin_ctzll(tlb_unanswered(cpu)));
         return text;
     }
@@ -181,14 +181,14 @@ const char *debug_wait_reason(const struct thread *thread)
         format_text(text, sizeof text, "receives from endpoint %u", endpoint->number);
         break;
     case THREAD_BLOCKED_REPLY:
-        format_text(text, sizeof text, "for the reply to call %lx", thread->call_id);
+        format_text(text, sizeof text, "waits for the reply to call %lx", thread->call_id);
         break;
     case THREAD_BLOCKED_FAULT:
         if (endpoint)
             format_text(text, sizeof text, "fault, to endpoint %u of %s", endpoint->number,
                         receiver_name(endpoint));
         else
-            format_text(text, sizeof text, "fault, for the reply to call %lx", thread->call_id);
+            format_text(text, sizeof text, "fault, waits for the reply to call %lx", thread->call_id);
         break;
     case THREAD_BLOCKED_NOTIFICATION:
         format_text(text, sizeof text, "notification %u",
