@@ -36,15 +36,15 @@ HOST_TESTS += $(addprefix tests/host/,$(2))
 $(foreach t,$(2),$(eval HOST_tests/host/$t := $(1)))
 endef
 $(eval $(call host_tests,each,clock costs counters debugger figures gdb losses nmi_at_entry one_abi one_fault panic previous \
-    profiles repeats serial tables trace_agrees watchdog))
+    routines repeats serial tables trace_agrees watchdog))
 $(eval $(call host_tests,one,again analyses_agree demo_bugs drain export forger from_outside geometry interrupted keep link_cut link_idle locks \
-    profile profiles_in_place profiles_top rebuild sampling sockets study top vandal view_live view_page))
+    profile routines_in_place routines_top rebuild sampling sockets study top vandal view_live view_page))
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
 $(eval $(call host_tests,each more : builds and explores a mutant,explore))
 $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
-$(eval $(call host_tests,one more : 2 and 8 CPUs,profiles_equal tables_equal))
+$(eval $(call host_tests,one more : 2 and 8 CPUs,routines_equal tables_equal))
 UNIT_build/host/test/link := : waits for limits of real links
 UNIT_build/host/test/view := : with sanitizers it reads a large trace again and again
 HOST_TESTS += tests/host/coverage

@@ -23,10 +23,10 @@ SHARED = {
     "kernel/diagnosis/watchdog.h": "a CPU that spins checks its neighbour (watchdog_spin)",
     "kernel/diagnosis/counters.c": "threads and CPUs are what is counted, and heartbeats count on",
     "kernel/diagnosis/profile.c": "the places at which samples are taken are where the work is",
-    "kernel/diagnosis/profiles.h": "the tests whether they are counted",
-    "kernel/diagnosis/profiles.c": "routines are counted where they begin and end",
-    "kernel/diagnosis/profiles_call.c": "the same",
-    "kernel/diagnosis/profiles_end.c": "threads and spaces hand on their profiles when they end",
+    "kernel/diagnosis/routines.h": "the tests whether they are counted",
+    "kernel/diagnosis/routines.c": "routines are counted where they begin and end",
+    "kernel/diagnosis/routines_call.c": "the same",
+    "kernel/diagnosis/routines_end.c": "threads and spaces hand on their routines when they end",
     "kernel/diagnosis/entry_paths.c": "mask and period decide which paths the entries take",
 }
 
@@ -51,7 +51,7 @@ AGAINST = [
     ("kernel/sched/thread.c", "kernel/trace/tables.c", "a thread that ends gives its rows of tables back"),
     ("kernel/sched/thread.c", "kernel/ipc/*", "a thread that ends leaves its notification, and fails the caller that it served"),
     ("kernel/sched/timer_interrupt.c", "kernel/*", "the timer interrupt drives heartbeat, watchdog and console"),
-    ("kernel/diagnosis/profiles_call.c", "kernel/syscall/syscall.c", "the entry's way to a system call that is counted alone, or traced"),
+    ("kernel/diagnosis/routines_call.c", "kernel/syscall/syscall.c", "the entry's way to a system call that is counted alone, or traced"),
     ("kernel/diagnosis/*", "kernel/explore/explore.h", "the exploring kernel needs the entry of each system call"),
     ("kernel/diagnosis/nmi.c", "kernel/debug/enter.c", "`nmi=debugger`"),
     ("kernel/diagnosis/panic.c", "kernel/debug/enter.c", "`panic=debugger`, and a panic in a session"),

@@ -16,7 +16,7 @@
 #include <kernel/diagnosis/measure.h>
 #include <kernel/diagnosis/panic.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
@@ -50,7 +50,7 @@ static void init_cpu(struct cpu *cpu)
     profile_init_cpu(cpu);
     arch_timer_init();
     sched_init_cpu(cpu);
-    profiles_init_cpu(cpu);
+    routines_init_cpu(cpu);
     timer_program();
     cpu->online = true;
 }
@@ -105,7 +105,7 @@ void kernel_main(void)
     arch_irq_init();
     pci_init();
     init_cpu(this_cpu());
-    profiles_boot();
+    routines_boot();
     trace_boot_options_late();
     console_init();
     watchdog_init();

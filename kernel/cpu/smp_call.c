@@ -9,7 +9,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
 #include <kernel/debug/debugger.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/space/space.h>
@@ -113,18 +113,18 @@ static inline void handle_kind(uint32_t kind)
 static __attribute__((noinline, cold)) void handle_measured(uint32_t kind)
 {
     uint64_t logged = trace_irq_ipi_entry(kind);
-    if (PROFILES_ON())
-        profiles_begin_interrupt(TRACE_ROUTINE_IPI, kind, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_begin_interrupt(TRACE_ROUTINE_IPI, kind, routines_time(logged));
     handle_kind(kind);
     logged = trace_irq_ipi_exit(kind);
-    if (PROFILES_ON())
-        profiles_end_interrupt(profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_end_interrupt(routines_time(logged));
 }
 
 void handle_ipi(uint32_t kind)
 {
     handle_wake();
-    if (PROFILES_OR(TRACE_CLASS_IRQ))
+    if (ROUTINES_OR(TRACE_CLASS_IRQ))
         handle_measured(kind);
     else
         handle_kind(kind);

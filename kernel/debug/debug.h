@@ -137,7 +137,7 @@ const char *debug_event_nth(uint32_t index);
 debug_run debug_cpus, debug_threads, debug_thread, debug_spaces, debug_backtrace; /* threads.c */
 debug_run debug_tables;                                                           /* tables.c */
 const char *debug_table_nth(uint32_t index); /* its name; NULL: no more */
-debug_run debug_profiles;                    /* profiles.c */
+debug_run debug_routines;                    /* routines.c */
 debug_run debug_endpoints, debug_locks;      /* locks.c */
 debug_run debug_waits;                       /* chains.c */
 debug_run debug_memory, debug_symbols;       /* memory.c */

@@ -124,10 +124,10 @@ const struct debug_command debug_commands[] = {
      "tables of counters: rows used, and updates lost; with NAME, the rows with the most, of all CPUs "
      "together",
      debug_tables, NULL, 1},
-    {"profiles", "[TID]",
-     "profiles of routines: time in the kernel and time out of each thread, and what it is in; with TID, its "
+    {"routines", "[TID]",
+     "tables of routines: time in the kernel and time out of each thread, and what it is in; with TID, its "
      "routines with the most time of their own",
-     debug_profiles, NULL, 1},
+     debug_routines, NULL, 1},
     {"cpu", "[N]", "CPUs, their threads and addresses; with N, one CPU and its registers", debug_cpus, NULL,
      1},
     {"threads", "[PID]", "threads and what they wait for; with PID, those of one process", debug_threads,

@@ -9,7 +9,7 @@
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/explore/explore.h>
 #include <tarn/syscall.h>
 #include <trace/counter.h>
@@ -29,7 +29,7 @@ static void set(uint8_t *watched, uint8_t how)
 
 static uint8_t how_to_watch(unsigned number, bool on)
 {
-    if (!on || !profiles_alone)
+    if (!on || !routines_alone)
         return on ? SYSCALL_WATCHED : explore_needs_entries() ? SYSCALL_EXPLORED : SYSCALL_FAST;
     return syscall_is_message(number) ? SYSCALL_COUNTED_MESSAGE : SYSCALL_COUNTED;
 }
@@ -37,8 +37,8 @@ static uint8_t how_to_watch(unsigned number, bool on)
 void update_entry_paths(void)
 {
     const bool counted = counters_are_bound() && TRACE_ON_COUNTER_SYSCALL();
-    const bool traced = TRACE_ON_SYSCALL() || counted, sampled = profile_period != 0 || profiles_on;
-    set((uint8_t *)&profiles_alone, profiles_on && !traced && !profile_period && !TRACE_ON_IPC());
+    const bool traced = TRACE_ON_SYSCALL() || counted, sampled = profile_period != 0 || routines_on;
+    set((uint8_t *)&routines_alone, routines_on && !traced && !profile_period && !TRACE_ON_IPC());
     const bool replaceable = TRACE_ON_SYSCALL_ENTRY() && !sampled && !counted;
     /* a call ends with ipc_return, the wait for the next message with the switch to the thread */
     call_is_entry = replaceable && TRACE_ON_IPC_CALL() && TRACE_ON_IPC_RETURN();

@@ -17,7 +17,7 @@
 enum {
     SYSCALL_FAST = 0,
     SYSCALL_WATCHED = 1,
-    SYSCALL_COUNTED = 2, /* by profiles alone */
+    SYSCALL_COUNTED = 2, /* by routines alone */
     SYSCALL_COUNTED_MESSAGE = 3,
     SYSCALL_EXPLORED = 4, /* in place of SYSCALL_FAST, in the exploring kernel */
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * measure.c - measures trace points and profiles in the kernel for `make bench`, if booted with measure=1.
+ * measure.c - measures trace points and tables in the kernel for `make bench`, if booted with measure=1.
  * trace/cost/cost.h describes the method; user/bench/micro.c measures programs.
  */
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/measure.h>
-#include <kernel/diagnosis/profile_rows.h>
+#include <kernel/diagnosis/routine_rows.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/trace/control.h>
@@ -36,22 +36,22 @@ static inline void count_pair(struct thread *thread)
 {
     routine_begin(&thread->routines, 0, trace_routine_key(TRACE_ROUTINE_SYSCALL, 1), arch_clock());
     __asm__ volatile("" : : : "memory"); /* elsewhere, other code comes in between */
-    routine_end(thread, &thread->profile->rows, &thread->routines, 0, arch_clock());
+    routine_end(thread, &thread->routine_table->rows, &thread->routines, 0, arch_clock());
 }
 
-/* Begin and end of a routine of this thread, in a profile of its own. */
-static void measure_profiles(const struct cost *nothing)
+/* Begin and end of a routine of this thread, in a table of its own. */
+static void measure_routines(const struct cost *nothing)
 {
     struct thread *thread = this_cpu()->current;
-    struct routine_profile *own = thread->profile, *profile = profile_new(TRACE_PROFILE_THREAD, NULL);
+    struct routine_table *own = thread->routine_table, *table = routines_new(TRACE_ROUTINES_THREAD, NULL);
     const struct open_routines open = thread->routines;
-    if (!profile)
+    if (!table)
         return;
-    thread->profile = profile;
-    report("profiles.pair", COST_OF(PAIRS, count_pair(thread)), nothing);
-    thread->profile = own;
+    thread->routine_table = table;
+    report("routines.pair", COST_OF(PAIRS, count_pair(thread)), nothing);
+    thread->routine_table = own;
     thread->routines = open;
-    profile_free(profile);
+    routines_free(table);
 }
 
 void measure_trace_points(void)
@@ -68,6 +68,6 @@ void measure_trace_points(void)
     report("trace.enabled1.kernel", cost_of_one_word(), &nothing);
     report("trace.enabled4.kernel", cost_of_four_words(), &nothing);
     set_mask(0);
-    measure_profiles(&nothing);
+    measure_routines(&nothing);
     set_mask(mask);
 }

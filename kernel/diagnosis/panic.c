@@ -13,8 +13,8 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/debug/debugger.h>
 #include <kernel/diagnosis/panic.h>
-#include <kernel/diagnosis/profiles.h>
 #include <kernel/diagnosis/report.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
 #include <kernel/syscall/machine.h>
@@ -215,7 +215,7 @@ static enum report_part part; /* static: it survives the jump out of a step */
 
 static void mark_store(void)
 {
-    profiles_beat(arch_clock());
+    routines_beat(arch_clock());
     trace_store_end(TRACE_STORE_PANIC, reason);
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routine_names.c - numbers for the names of programs' routines, the same in the whole system: system calls
- * profile_name and profile_names. struct trace_routine in trace/format/profile.h.
+ * routines_name and routine_names. struct trace_routine in trace/format/routine.h.
  *
  * A list in page frames, in the order of numbers, with chains by hash. It begins anew with the first name
- * after profiles were switched on. The number of names that a space may add in an epoch is limited, so one
+ * after counting was switched on. The number of names that a space may add in an epoch is limited, so one
  * program cannot use all numbers up; what finds none is refused and counted.
  *
  * `names_lock` covers the list; no other lock is taken under it but that of page frames.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/profile_rows.h>
+#include <kernel/diagnosis/routine_rows.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
@@ -18,7 +18,7 @@
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
 
-#define NAMES_MAX      (TRACE_ROUTINE_PAGES * TRACE_ROUTINES_PER_PAGE)
+#define NAMES_MAX      (TRACE_NAME_PAGES * TRACE_NAMES_PER_PAGE)
 #define NAMES_OF_SPACE 1024u
 #define CHAINS         512u
 #define COPY_MAX       4u /* on the stack, with the lock held */
@@ -30,14 +30,14 @@ static uint16_t chains[CHAINS], next_in_chain[NAMES_MAX]; /* 1 + index in the li
 
 static struct trace_routine *routine_at(uint32_t index)
 {
-    struct trace_routine *page = phys_to_virt(trace_routine_list.page[index / TRACE_ROUTINES_PER_PAGE]);
-    return &page[index % TRACE_ROUTINES_PER_PAGE];
+    struct trace_routine *page = phys_to_virt(trace_routine_list.page[index / TRACE_NAMES_PER_PAGE]);
+    return &page[index % TRACE_NAMES_PER_PAGE];
 }
 
 /* names_lock held. Keeps the page frames. */
 static void follow_epoch(void)
 {
-    const uint64_t epoch = __atomic_load_n(&profiles_epoch, __ATOMIC_RELAXED);
+    const uint64_t epoch = __atomic_load_n(&routines_epoch, __ATOMIC_RELAXED);
     if (trace_routine_list.epoch == epoch)
         return;
     memset(chains, 0, sizeof chains);
@@ -71,7 +71,7 @@ static bool has_space(struct space *space)
     space->named_epoch = trace_routine_list.epoch;
     if (index == NAMES_MAX || space->named_routines == NAMES_OF_SPACE)
         return false;
-    uint64_t *page = &trace_routine_list.page[index / TRACE_ROUTINES_PER_PAGE];
+    uint64_t *page = &trace_routine_list.page[index / TRACE_NAMES_PER_PAGE];
     if (!*page) {
         const paddr_t frame = frame_alloc();
         if (frame == FRAME_NONE)
@@ -123,11 +123,11 @@ static void name_program(struct trace_routine *routine, struct space *space)
     spin_unlock(&space->lock);
 }
 
-int64_t sys_profile_name(const char *user_name, uint64_t address)
+int64_t sys_routine_name(const char *user_name, uint64_t address)
 {
     struct space *space = current_thread()->space;
     struct trace_routine routine = {0};
-    if (!profiles_on)
+    if (!routines_on)
         return -E_NOT_FOUND;
     int64_t error = user_read_string(routine.name, user_name, sizeof routine.name);
     if (error < 0)
@@ -156,7 +156,7 @@ static uint32_t copy_names(uint32_t index, uint32_t most, struct trace_routine *
     return count;
 }
 
-int64_t sys_profile_names(uint32_t from, void *user_buffer, uint64_t size)
+int64_t sys_routine_names(uint32_t from, void *user_buffer, uint64_t size)
 {
     struct trace_routine copy[COPY_MAX];
     const uint32_t first = from > TRACE_CONTEXT_NAMED ? from - TRACE_CONTEXT_NAMED : 0;

@@ -12,7 +12,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/ipc/fault.h>
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) bool handle_unresolved(struct threa
     return true;
 }
 
-/* The fault will end, in profiles, when the thread runs again. A copy of the kernel ends at once. */
+/* The fault will end, in routines, when the thread runs again. A copy of the kernel ends at once. */
 static void await_end(struct thread *self, uint32_t kind, bool from_kernel)
 {
     self->fault_kind = kind;
@@ -167,17 +167,17 @@ static __attribute__((noinline)) bool hand_on_watched(struct thread *self, struc
                                                       enum fault_result result, uint64_t ip, uint64_t since,
                                                       bool from_kernel)
 {
-    const bool counted = PROFILES_ON();
+    const bool counted = ROUTINES_ON();
     if (counted)
         await_end(self, TRACE_FAULT_BAD, from_kernel);
     uint64_t logged;
     const bool handled = handle_unresolved(self, request, result, ip, since, from_kernel, &logged);
     if (counted && !is_waiting(self)) /* else it ends when the thread runs again */
-        profiles_end_as(self, TRACE_ROUTINE_FAULT, TRACE_FAULT_BAD, profiles_time(logged));
+        routines_end_as(self, TRACE_ROUTINE_FAULT, TRACE_FAULT_BAD, routines_time(logged));
     return handled;
 }
 
-/* Nothing but profiles is on. */
+/* Nothing but routines is on. */
 static __attribute__((noinline)) bool handle_counted(uint64_t address, uint32_t access, uint64_t ip,
                                                      bool from_kernel)
 {
@@ -190,8 +190,8 @@ static __attribute__((noinline)) bool handle_counted(uint64_t address, uint32_t 
     if (__builtin_expect(result != FAULT_RESOLVED, 0))
         return hand_on_watched(self, &request, result, ip, since, from_kernel);
     self->routines.at[depth].key = trace_routine_key(TRACE_ROUTINE_FAULT, (uint16_t)request.kind);
-    if (self->profile)
-        routine_end(self, profile_rows_of(self->profile), &self->routines, depth, arch_clock());
+    if (self->routine_table)
+        routine_end(self, routine_rows_of(self->routine_table), &self->routines, depth, arch_clock());
     return true;
 }
 
@@ -203,16 +203,16 @@ static __attribute__((noinline)) bool handle_watched(uint64_t address, uint32_t 
     const uint64_t since = arch_clock();
     struct fault_request request = {.address = address, .access = access};
     uint64_t logged = trace_fault_entry(address, ip, self->tid, access);
-    if (PROFILES_ON())
-        profiles_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_begin(self, from_kernel, TRACE_ROUTINE_FAULT, 0, routines_time(logged));
     enum fault_result result =
         profile_period && !from_kernel ? resolve_sampled(self, &request) : resolve(self, &request);
     if (__builtin_expect(result != FAULT_RESOLVED, 0))
         return hand_on_watched(self, &request, result, ip, since, from_kernel);
     const uint64_t now = arch_clock();
     logged = trace_fault_exit(request.address, now - since, request.kind, self->tid);
-    if (PROFILES_ON())
-        profiles_end_as(self, TRACE_ROUTINE_FAULT, request.kind, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_end_as(self, TRACE_ROUTINE_FAULT, request.kind, routines_time(logged));
     return true;
 }
 
@@ -220,7 +220,7 @@ bool handle_page_fault(uint64_t address, uint32_t access, uint64_t ip, bool from
 {
     explore_enters_kernel();
     if (__builtin_expect(fault_watched, 0))
-        return profiles_alone && !TRACE_ON_FAULT() ? handle_counted(address, access, ip, from_kernel)
+        return routines_alone && !TRACE_ON_FAULT() ? handle_counted(address, access, ip, from_kernel)
                                                    : handle_watched(address, access, ip, from_kernel);
     struct thread *self = current_thread();
     const uint64_t since = arch_clock();
@@ -236,8 +236,8 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t 
     struct thread *self = current_thread();
     explore_enters_kernel();
     uint64_t logged = trace_exception_entry(vector, self->tid, ip, code);
-    if (PROFILES_ON()) {
-        profiles_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector, profiles_time(logged));
+    if (ROUTINES_ON()) {
+        routines_begin(self, false, TRACE_ROUTINE_EXCEPTION, vector, routines_time(logged));
         self->traced |= TRACED_FAULT;
     }
     self->fault_kind = vector;
@@ -245,7 +245,7 @@ void handle_exception(uint32_t vector, uint32_t reason, uint64_t code, uint64_t 
     if (!ask_handler(self, reason, ip, ip, 0)) {
         kill_faulter(self, reason, ip, ip);
         logged = trace_exception_exit(vector, 2);
-        if (PROFILES_ON())
-            profiles_end(self, profiles_time(logged));
+        if (ROUTINES_ON())
+            routines_end(self, routines_time(logged));
     }
 }

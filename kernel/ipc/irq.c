@@ -8,7 +8,7 @@
 #include <arch/clock.h>
 #include <arch/machine.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/explore/explore.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/irq.h>
@@ -92,17 +92,17 @@ static inline bool deliver(uint32_t number)
 static __attribute__((noinline, cold)) void deliver_measured(uint32_t number, uint64_t ip)
 {
     uint64_t logged = TRACE_ON_IRQ() ? trace_entry(number, ip) : TRACE_NOT_LOGGED;
-    if (PROFILES_ON())
-        profiles_begin_interrupt(TRACE_ROUTINE_INTERRUPT, number, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_begin_interrupt(TRACE_ROUTINE_INTERRUPT, number, routines_time(logged));
     logged = trace_irq_handler_exit(number, deliver(number));
-    if (PROFILES_ON())
-        profiles_end_interrupt(profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_end_interrupt(routines_time(logged));
 }
 
 void handle_interrupt(uint32_t number, uint64_t ip)
 {
     handle_wake();
-    if (PROFILES_OR(TRACE_CLASS_IRQ))
+    if (ROUTINES_OR(TRACE_CLASS_IRQ))
         deliver_measured(number, ip);
     else
         deliver(number);

@@ -71,7 +71,7 @@ static uint64_t count_frames(struct space *space)
     bool dying = space->dying;
     uint64_t frames = space->private_frames + space->thread_count + (dying ? 0 : count_mapped(space));
     spin_unlock(&space->lock);
-    frames += atomic_load_explicit(&space->profile_frames, memory_order_relaxed);
+    frames += atomic_load_explicit(&space->routine_frames, memory_order_relaxed);
     return dying ? 0 : 1 + frames + count_capable(&space->caps);
 }
 

@@ -10,7 +10,7 @@
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/run_queue.h>
@@ -156,15 +156,15 @@ enum { IDLE_WAKES = ~0u, IDLE_SLEEPS = 1 }; /* states as in Linux's cpu_idle eve
 static __attribute__((cold)) void note_sleep(struct cpu *cpu)
 {
     const uint64_t logged = trace_sched_idle(IDLE_SLEEPS, cpu->index);
-    if (PROFILES_ON())
-        profiles_begin(cpu->idle, false, TRACE_ROUTINE_IDLE, 0, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_begin(cpu->idle, false, TRACE_ROUTINE_IDLE, 0, routines_time(logged));
 }
 
 static __attribute__((cold)) void note_wake(struct cpu *cpu)
 {
     const uint64_t logged = trace_sched_idle(IDLE_WAKES, cpu->index);
-    if (PROFILES_ON())
-        profiles_end(cpu->idle, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_end(cpu->idle, routines_time(logged));
 }
 
 void handle_wake(void)
@@ -175,7 +175,7 @@ void handle_wake(void)
         return;
     cpu->sleeps = false;
     explore_wakes(cpu);
-    if (PROFILES_OR(TRACE_CLASS_SCHED))
+    if (ROUTINES_OR(TRACE_CLASS_SCHED))
         note_wake(cpu);
 }
 
@@ -196,7 +196,7 @@ static void idle(struct cpu *cpu)
         sched_enqueue(thread, cpu, false);
     } else if (!atomic_load(&cpu->need_resched) && !atomic_load(&cpu->run_queue.bitmap)) {
         space_unload(cpu);
-        if (PROFILES_OR(TRACE_CLASS_SCHED))
+        if (ROUTINES_OR(TRACE_CLASS_SCHED))
             note_sleep(cpu);
         if (profile_period)
             profile_sleep();

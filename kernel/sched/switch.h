@@ -11,16 +11,16 @@
 #include <arch/clock.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/cpu/smp_call.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/explore/explore.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
 #include <kernel/space/space.h>
 #include <trace/counter.h>
 
-/* Logs a switch that follows. Returns its time: that of the event if profiles are on, so that they agree with
- * the trace. This CPU logs nothing else until `current` has changed: a packet that began in between would
- * have a context that names `prev`. */
+/* Logs a switch that follows. Returns its time: that of the event if routines are counted, so that they agree
+ * with the trace. This CPU logs nothing else until `current` has changed: a packet that began in between
+ * would have a context that names `prev`. */
 static inline __attribute__((always_inline)) uint64_t trace_switch(const struct thread *prev,
                                                                    const struct thread *next,
                                                                    enum thread_state prev_state)
@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) uint64_t trace_switch(const struct 
     struct cpu *cpu = this_cpu();
     cpu->switch_logged_at = cpu->switched_at;
     atomic_signal_fence(memory_order_seq_cst); /* for profile_kernel, which interrupts */
-    if (PROFILES_ON())
+    if (ROUTINES_ON())
         return trace_counted_switch(prev, next, prev_state);
     trace_sched_switch(prev->block->name, prev->tid, traced_state(prev_state),
                        (uint16_t)thread_priority(prev), next->block->name, next->tid,
@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void switch_out(struct cpu *cpu, st
     atomic_signal_fence(
         memory_order_release); /* ends the switch (switch_logged_at), as seen by an interrupt */
     cpu->switched_at = now;
-    if (PROFILES_OR(TRACE_CLASS_COUNTER))
+    if (ROUTINES_OR(TRACE_CLASS_COUNTER))
         measure_switch(cpu, prev, next);
     /* Release: the thread's registers are in memory. Pairs with wait_until_free and other loads of on_cpu. */
     atomic_store_explicit(&prev->on_cpu, 0, memory_order_release);

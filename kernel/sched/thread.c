@@ -56,7 +56,7 @@ static void reset_thread(struct thread *thread)
     thread->run_ticks = thread->slice_used = 0;
     thread->traced = 0;
     thread->routines.depth = 0;
-    thread->profile = NULL;
+    thread->routine_table = NULL;
     atomic_store_explicit(&thread->references, 2, memory_order_relaxed); /* alive, and the caller's */
 }
 
@@ -246,8 +246,8 @@ void thread_finish(struct thread *thread)
     spin_lock(&thread_list_lock);
     list_remove(&thread->all);
     spin_unlock(&thread_list_lock);
-    if (thread->profile)
-        profiles_end_thread(thread);
+    if (thread->routine_table)
+        routines_end_thread(thread);
     space_free_block(space, thread->block_user);
     if (leave_space(thread, space))
         space_finish(space);

@@ -65,7 +65,7 @@
 #include <arch/thread.h>
 #include <kernel/cpu/lock.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/endpoint.h>
 #include <kernel/lib/list.h>
 #include <kernel/sched/timer.h>
@@ -81,7 +81,7 @@
 #define TRACED_NUMBER  0xffffu  /* with TRACED_SYSCALL: number of the system call */
 #define TRACED_SYSCALL 0x10000u /* a system call returns */
 #define TRACED_CALL    0x20000u /* an ipc call returns, or a fault ends */
-#define TRACED_FAULT   0x40000u /* a fault ends that is counted (diagnosis/profiles.h) */
+#define TRACED_FAULT   0x40000u /* a fault ends that is counted (diagnosis/routines.h) */
 
 /* What a thread in an endpoint's queue of senders does. */
 enum message_kind { MESSAGE_CALL, MESSAGE_SEND, MESSAGE_FAULT };
@@ -130,8 +130,8 @@ struct thread {
     uint32_t traced;     /* TRACED_* */
     uint32_t tid;        /* constant */
     struct thread_counters counters;
-    struct open_routines routines;   /* belongs to the CPU that runs it */
-    struct routine_profile *profile; /* NULL: none yet; profiles_end.c takes it */
+    struct open_routines routines;       /* belongs to the CPU that runs it */
+    struct routine_table *routine_table; /* NULL: none yet; routines_end.c takes it */
 
     struct spinlock lock, reply_lock; /* for the waits above; survive free and reuse */
     _Atomic uint32_t references;

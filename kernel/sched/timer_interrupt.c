@@ -5,7 +5,7 @@
 #include <kernel/cpu/quiescent.h>
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/explore/explore.h>
 #include <kernel/kernel.h>
@@ -29,7 +29,7 @@ static void beat(uint64_t now)
         trace_tables_reclaim(true);
     counters_beat();
     console_poll();
-    profiles_beat(now);
+    routines_beat(now);
     watchdog_beat(now);
     quiescent_report(); /* the timer interrupted a program or this CPU's sleep */
     slab_reclaim(RECLAIM_AT_ONCE);
@@ -68,18 +68,18 @@ static uint32_t handle(uint64_t now)
 static __attribute__((noinline, cold)) void handle_measured(uint64_t now)
 {
     uint64_t logged = trace_irq_timer_entry(this_cpu()->timer_queue.programmed);
-    if (PROFILES_ON())
-        profiles_begin_interrupt(TRACE_ROUTINE_TIMER, 0, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_begin_interrupt(TRACE_ROUTINE_TIMER, 0, routines_time(logged));
     logged = trace_irq_timer_exit(handle(now));
-    if (PROFILES_ON())
-        profiles_end_interrupt(profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_end_interrupt(routines_time(logged));
 }
 
 void handle_timer(void)
 {
     uint64_t now = arch_clock();
     handle_wake();
-    if (PROFILES_OR(TRACE_CLASS_IRQ))
+    if (ROUTINES_OR(TRACE_CLASS_IRQ))
         handle_measured(now);
     else
         handle(now);

@@ -12,7 +12,7 @@ __attribute__((cold)) uint64_t trace_counted_switch(const struct thread *prev, c
                                                     enum thread_state prev_state)
 {
     this_cpu()->switch_state = (uint8_t)prev_state;
-    return profiles_time(trace_sched_switch_timed(
+    return routines_time(trace_sched_switch_timed(
         prev->block->name, prev->tid, traced_state(prev_state), (uint16_t)thread_priority(prev),
         next->block->name, next->tid, (uint16_t)thread_priority(next), prev->block->pid, next->block->pid));
 }
@@ -28,8 +28,8 @@ static inline uint64_t trace_return(const struct thread *thread)
 static __attribute__((noinline, cold)) void measure_resumed(struct thread *thread, uint32_t traced,
                                                             uint64_t logged)
 {
-    if (PROFILES_ON())
-        profiles_resume(thread, traced, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_resume(thread, traced, routines_time(logged));
     if (TRACE_ON_COUNTER_SYSCALL() && traced & TRACED_SYSCALL)
         counters_leave(thread, traced & TRACED_NUMBER);
 }
@@ -40,8 +40,8 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
 {
     const uint32_t traced = thread->traced;
     thread->traced = 0;
-    if (__builtin_expect(profiles_alone, 0)) {
-        profiles_resume(thread, traced, arch_clock());
+    if (__builtin_expect(routines_alone, 0)) {
+        routines_resume(thread, traced, arch_clock());
         return;
     }
     uint64_t logged = TRACE_NOT_LOGGED;
@@ -49,7 +49,7 @@ __attribute__((cold)) void thread_trace_resumed(struct thread *thread)
         logged = trace_return(thread);
     if (traced & TRACED_SYSCALL)
         logged = trace_syscall_exit(traced & TRACED_NUMBER, thread->tid, frame_result(&thread->frame));
-    if (PROFILES_OR(TRACE_CLASS_COUNTER))
+    if (ROUTINES_OR(TRACE_CLASS_COUNTER))
         measure_resumed(thread, traced, logged);
 }
 
@@ -57,8 +57,8 @@ static __attribute__((noinline, cold)) void count_switch(struct cpu *cpu, struct
                                                          struct thread *next)
 {
     counters_switch(cpu, prev);
-    if (PROFILES_ON())
-        profiles_switched(cpu, prev, next);
+    if (ROUTINES_ON())
+        routines_switched(cpu, prev, next);
 }
 
 /* One of the two is on. */
@@ -67,5 +67,5 @@ void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next)
     if (TRACE_ON_COUNTER())
         count_switch(cpu, prev, next);
     else
-        profiles_switched(cpu, prev, next);
+        routines_switched(cpu, prev, next);
 }

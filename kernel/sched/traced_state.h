@@ -4,7 +4,7 @@
 #define KERNEL_TRACED_STATE_H
 
 #include <arch/clock.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/sched/thread.h>
 #include <trace/sched.h>
 #include <trace/syscall.h>
@@ -12,11 +12,11 @@
 /* Logs the end of what the thread blocked in (thread->traced): it runs again. */
 void thread_trace_resumed(struct thread *thread);
 
-/* The part of trace_switch() that returns the event's time: profiles are on. */
+/* The part of trace_switch() that returns the event's time: routines are counted. */
 uint64_t trace_counted_switch(const struct thread *prev, const struct thread *next,
                               enum thread_state prev_state);
 
-/* Counts a switch at cpu->switched_at: counters or profiles are on. */
+/* Counts a switch at cpu->switched_at: counters or routines are counted. */
 void measure_switch(struct cpu *cpu, struct thread *prev, struct thread *next);
 
 /* The number of a state in the trace (trace/schema/sched.ev). */

@@ -11,7 +11,7 @@
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <tarn/thread_block.h>
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 
 #define COUNTING_FRAMES_MAX 2048u /* of a space: 8 MB */
 
@@ -22,7 +22,7 @@ static uint64_t block_number(uint64_t block_user)
 
 uint64_t space_counting_address(uint64_t block_user)
 {
-    return USER_PROFILE_PROGRAMS + block_number(block_user) * TRACE_PROGRAM_PAGES * FRAME_SIZE;
+    return USER_ROUTINES + block_number(block_user) * TRACE_PROGRAM_PAGES * FRAME_SIZE;
 }
 
 paddr_t space_counting_frame(struct space *space, uint64_t block_user, uint32_t number)

@@ -33,7 +33,7 @@ static void construct_space(void *object)
     spin_init(&space->lock, &space_class);
     cap_table_construct(&space->caps);
     futex_construct(&space->futexes);
-    atomic_init(&space->profile_frames, 0); /* and again when its profiles are gone */
+    atomic_init(&space->routine_frames, 0); /* and again when its tables are gone */
 }
 
 static struct slab space_slab = SLAB("space", struct space, construct_space, &space_slab_class);
@@ -86,9 +86,9 @@ static void reset_space(struct space *space)
     space->thread_count = 0;
     space->dying = space->released = space->is_parent = space->returned = false;
     space->status = 0;
-    space->profiles[0] = space->profiles[1] = NULL;
+    space->routine_tables[0] = space->routine_tables[1] = NULL;
     space->heir = NULL;
-    space->has_profiles = false;
+    space->has_routines = false;
     space->fault_handler = NULL;
     space->watcher = NULL;
     space->executable_path[0] = 0;

@@ -13,7 +13,7 @@
 #include <tarn/abi.h>
 
 struct thread;
-struct routine_profile;
+struct routine_table;
 struct endpoint;
 struct notification;
 
@@ -51,9 +51,9 @@ struct space {
     uint64_t resident;         /* pages of its mappings that are in its tables */
     uint64_t block_frames[16]; /* thread blocks: 32 per page frame, up to 512 threads */
     uint64_t block_used[8];
-    uint64_t counting_blocks[8]; /* those with page frames of profile_map, which are private frames */
+    uint64_t counting_blocks[8]; /* those with page frames of routines_map, which are private frames */
     uint32_t counting_frames;
-    uint32_t named_routines; /* in this epoch of profiles (routine_names.c, under its lock) */
+    uint32_t named_routines; /* in this epoch of routines (routine_names.c, under its lock) */
     uint64_t named_epoch;
     struct thread *threads; /* see thread.h (the list's lock is the space's) */
     uint32_t thread_count;
@@ -62,13 +62,13 @@ struct space {
     bool released;          /* its memory is freed */
     bool returned;          /* it is dead, and everything is freed */
     int32_t status;
-    /* profiles_end.c, under profiles_lock: */
-    struct routine_profile *profiles[2]; /* of ended threads, and of ended children */
-    struct space *heir;                  /* a reference, or NULL: its children's profile gets these */
-    bool has_profiles;                   /* or may get some from others */
-    _Atomic uint32_t profile_frames;     /* of its profiles, its living threads' included; without lock */
-    struct endpoint *fault_handler;      /* a reference, or NULL; fault_fast.c reads it without the lock */
-    struct notification *watcher;        /* a reference, or NULL */
+    /* routines_end.c, under routines_lock: */
+    struct routine_table *routine_tables[2]; /* of ended threads, and of ended children */
+    struct space *heir;                      /* a reference, or NULL: its children's table gets these */
+    bool has_routines;                       /* or may get some from others */
+    _Atomic uint32_t routine_frames;         /* of its routines, its living threads' included; without lock */
+    struct endpoint *fault_handler; /* a reference, or NULL; fault_fast.c reads it without the lock */
+    struct notification *watcher;   /* a reference, or NULL */
     uint64_t watcher_bits;
     char executable_path[128]; /* from trace_image, for statedumps */
     uint64_t executable_base, executable_size, build_id[2];
@@ -126,7 +126,7 @@ enum fault_result space_fault(struct space *space, struct fault_request *request
 struct thread_block;
 int space_alloc_block(struct space *space, struct thread_block **block, uint64_t *user_address);
 void space_free_block(struct space *space, uint64_t user_address);
-/* counting.c. What the thread with a block counts of its program's routines (profile_map) lies in the page
+/* counting.c. What the thread with a block counts of its program's routines (routines_map) lies in the page
  * frames from this user address on. They stay until the space ends, also for the block's next thread. */
 uint64_t space_counting_address(uint64_t block_user);
 /* Maps the page frame with this number there. -E_NO_MEMORY, also if the space has too many; -E_DEAD. Takes

@@ -7,7 +7,7 @@
  * does.
  */
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/notification.h>
 #include <kernel/kernel.h>
@@ -80,8 +80,8 @@ static void finish(struct space *space)
     cap_table_close(&space->caps);
     space_release_memory(space);
     kill_children(space);
-    if (__atomic_load_n(&space->has_profiles, __ATOMIC_RELAXED))
-        profiles_end_space(space);
+    if (__atomic_load_n(&space->has_routines, __ATOMIC_RELAXED))
+        routines_end_space(space);
     spin_lock(&space->lock);
     struct notification *watcher = space->watcher;
     struct endpoint *handler = space->fault_handler;

@@ -9,7 +9,7 @@
 #include <arch/clock.h>
 #include <arch/user.h>
 #include <kernel/cpu/cpu.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/ipc/fault.h>
 #include <kernel/kernel.h>
@@ -36,8 +36,8 @@ static void restart_call(struct thread *self)
         if (TRACE_ON_COUNTER_SYSCALL())
             counters_leave(self, self->traced & TRACED_NUMBER);
         const uint64_t logged = trace_syscall_exit(self->traced & TRACED_NUMBER, self->tid, -E_AGAIN);
-        if (PROFILES_ON())
-            profiles_restart_syscall(self, profiles_time(logged));
+        if (ROUTINES_ON())
+            routines_restart_syscall(self, routines_time(logged));
         self->traced &= ~(TRACED_SYSCALL | TRACED_NUMBER);
     }
     frame_restart_syscall(&self->frame);

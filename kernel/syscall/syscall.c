@@ -5,7 +5,7 @@
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/handler.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/sched/traced_state.h>
@@ -33,8 +33,8 @@ static __attribute__((noinline, cold)) void open_window(const struct thread *sel
 
 static __attribute__((noinline, cold)) void enter_measured(struct thread *self, uint64_t logged)
 {
-    if (PROFILES_ON())
-        profiles_enter_syscall(self, self->traced & TRACED_NUMBER, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_enter_syscall(self, self->traced & TRACED_NUMBER, routines_time(logged));
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_enter(self);
     if (profile_period != 0)
@@ -47,7 +47,7 @@ static inline void note_entry(struct thread *self, uint32_t number)
     self->traced = number | TRACED_SYSCALL;
     const uint64_t logged =
         trace_syscall_entry(number, self->tid, frame_argument(frame, 0), frame_argument(frame, 1));
-    if (PROFILES_OR(TRACE_CLASS_COUNTER))
+    if (ROUTINES_OR(TRACE_CLASS_COUNTER))
         enter_measured(self, logged);
     else if (__builtin_expect(profile_period != 0, 0))
         open_window(self);
@@ -60,8 +60,8 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
     if (this_cpu()->profile.window)
         profile_close_window();
     const uint64_t logged = thread_trace_exit(self, result);
-    if (PROFILES_ON())
-        profiles_leave_syscall(self, number, result, profiles_time(logged));
+    if (ROUTINES_ON())
+        routines_leave_syscall(self, number, result, routines_time(logged));
     if (TRACE_ON_COUNTER_SYSCALL())
         counters_leave(self, number);
     return result;
@@ -69,7 +69,7 @@ static __attribute__((noinline, cold)) int64_t measured_left(int64_t result, str
 
 static inline int64_t note_exit(struct thread *self, int64_t result)
 {
-    if (PROFILES_OR(TRACE_CLASS_COUNTER))
+    if (ROUTINES_OR(TRACE_CLASS_COUNTER))
         return measured_left(result, self);
     if (__builtin_expect(this_cpu()->profile.window, 0))
         return measured_left(result, self);

@@ -11,7 +11,7 @@
 #include <kernel/diagnosis/counters.h>
 #include <kernel/diagnosis/entry_paths.h>
 #include <kernel/diagnosis/profile.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/sched.h>
@@ -306,10 +306,10 @@ int64_t trace_control(uint32_t operation, uint64_t a, uint64_t b)
         return trace_set_cost(a, b);
     case TRACE_OP_SET_PROFILE:
         return b > UINT32_MAX ? -E_BAD_ARGUMENT : profile_set(a, (uint32_t)b);
-    case TRACE_OP_SET_PROFILES:
-        if (a > PROFILES_ALL || b)
+    case TRACE_OP_SET_ROUTINES:
+        if (a > ROUTINES_ALL || b)
             return -E_BAD_ARGUMENT;
-        profiles_switch((enum profiles_level)a);
+        routines_switch((enum routines_level)a);
         return 0;
     case TRACE_OP_BIND_COUNTERS:
         return b ? -E_BAD_ARGUMENT : counters_bind(a);

@@ -5,7 +5,7 @@
  * A site (arch/trace_site.h) decides alone whether its event is logged: it is on if the info page's mask has
  * its class and the class's switches have its minor (class counter is off while no counter is bound). A
  * second one, behind it, decides whether the event is limited (trace_is_limited). Places where routines are
- * counted have sites that are on if profiles are, or the class is, too (trace/ring/ring.h). A class or an
+ * counted have sites that are on if routines are, or the class is, too (trace/ring/ring.h). A class or an
  * event that changes changes its sites in the text of the kernel, and then every CPU drops what it fetched
  * before. When the system call returns, no CPU begins to log what is off. A thread that was stopped behind a
  * site, before its event is logged, still logs it later.
@@ -26,7 +26,7 @@
 #include <arch/trace_site.h>
 #include <kernel/cpu/cpu.h>
 #include <kernel/diagnosis/counters.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/ipc/cap.h>
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
@@ -51,11 +51,11 @@ static struct switches {
     uint64_t mask;
     uint64_t minors[TRACE_CLASS_COUNT];
     uint64_t limited[TRACE_CLASS_COUNT]; /* minors of which one in N is logged */
-    uint32_t profiles;                   /* routines are counted: enum profiles_level */
+    uint32_t routines;                   /* routines are counted: enum routines_level */
 } now = {.mask = ~0ull,
          .minors = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
          .limited = {[0 ... TRACE_CLASS_COUNT - 1] = ~0ull},
-         .profiles = PROFILES_ALL},
+         .routines = ROUTINES_ALL},
   before;
 
 /* The sites in a memory object, in frames of their own. */
@@ -79,13 +79,13 @@ static bool is_on(const struct switches *switches, uint32_t id)
         return has_class && switches->minors[class_number] >> minor & 1;
     if (minor >= TRACE_SITE_LIMITED)
         return switches->limited[class_number] >> (minor - TRACE_SITE_LIMITED) % 64 & 1;
-    if (minor == TRACE_SITE_PROFILES)
-        return switches->profiles != PROFILES_OFF;
-    if (minor == TRACE_SITE_OR_PROFILES)
-        return has_class || switches->profiles != PROFILES_OFF;
-    if (minor == TRACE_SITE_ALL_PROFILES)
-        return switches->profiles == PROFILES_ALL;
-    return has_class || (minor == TRACE_SITE_OR_ALL_PROFILES && switches->profiles == PROFILES_ALL);
+    if (minor == TRACE_SITE_ROUTINES)
+        return switches->routines != ROUTINES_OFF;
+    if (minor == TRACE_SITE_OR_ROUTINES)
+        return has_class || switches->routines != ROUTINES_OFF;
+    if (minor == TRACE_SITE_ALL_ROUTINES)
+        return switches->routines == ROUTINES_ALL;
+    return has_class || (minor == TRACE_SITE_OR_ALL_ROUTINES && switches->routines == ROUTINES_ALL);
 }
 
 static uint64_t changed_classes; /* those in which `before` and `now` differ */
@@ -97,7 +97,7 @@ static bool has_changed(uint32_t id)
 
 static void compare_classes(void)
 {
-    changed_classes = before.profiles != now.profiles ? ~0ull : before.mask ^ now.mask;
+    changed_classes = before.routines != now.routines ? ~0ull : before.mask ^ now.mask;
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         if (before.minors[i] != now.minors[i] || before.limited[i] != now.limited[i])
             changed_classes |= 1ull << i;
@@ -134,7 +134,7 @@ static bool begin_change(void)
     now.mask = __atomic_load_n(&info->mask, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < TRACE_CLASS_COUNT; i++)
         now.minors[i] = __atomic_load_n(&info->switches[i], __ATOMIC_RELAXED);
-    now.profiles = profiles_level;
+    now.routines = routines_level;
     if (!counters_are_bound())
         now.mask &= ~(1ull << TRACE_CLASS_COUNTER);
     memset(now.limited, 0, sizeof now.limited);
@@ -184,7 +184,7 @@ bool trace_switch_stopped(uint64_t mask, const uint64_t switches[TRACE_CLASS_COU
 /* Routines are still counted: other CPUs go on for a while. */
 void trace_silence(bool silent)
 {
-    const struct switches counting = {.profiles = now.profiles};
+    const struct switches counting = {.routines = now.routines};
     for (const struct trace_site *entry = trace_sites; entry < trace_sites_end; entry++)
         if (is_on(&now, entry->id) && !is_on(&counting, entry->id))
             switch_kernel_site(entry, !silent);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * call.h - what each POSIX call does first and last: logs events, and counts itself in the thread's profile.
+ * call.h - what each POSIX call does first and last: logs events, and counts itself in the thread's table.
  *
  *     int rmdir(const char *path)
  *     {
@@ -27,7 +27,7 @@ void log_call_path(enum trace_libc_libc_call call, const char *path);
 
 static inline void enter_call(enum trace_libc_libc_call call, uint64_t a, uint64_t b)
 {
-    if (ROUTINES_OR(TRACE_CLASS_LIBC))
+    if (ALL_ROUTINES_OR(TRACE_CLASS_LIBC))
         log_call_entry(call, a, b);
 }
 
@@ -41,7 +41,7 @@ static inline void name_path(enum trace_libc_libc_call call, const char *path)
 /* For calls that return their error instead of setting errno (pthreads). */
 static inline int64_t leave_plain(enum trace_libc_libc_call call, int64_t result)
 {
-    if (ROUTINES_OR(TRACE_CLASS_LIBC))
+    if (ALL_ROUTINES_OR(TRACE_CLASS_LIBC))
         log_call_exit(call, result);
     return result;
 }

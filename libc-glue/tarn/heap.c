@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * heap.c - malloc and its family: newlib's allocator with entry points that log events, and count themselves
- * in the thread's profile.
+ * in the thread's table.
  *
  * These entry points are linked before newlib's own. newlib's internal allocations (stdio buffers) call its
  * inner functions and are neither logged nor counted.
@@ -72,14 +72,14 @@ static OBSERVED void *memalign_observed(size_t alignment, size_t size)
 
 void *malloc(size_t size)
 {
-    return ROUTINES_OR(TRACE_CLASS_LIBC) ? malloc_observed(size) : _malloc_r(_REENT, size);
+    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? malloc_observed(size) : _malloc_r(_REENT, size);
 }
 
 void free(void *block)
 {
     if (!block)
         return;
-    if (ROUTINES_OR(TRACE_CLASS_LIBC))
+    if (ALL_ROUTINES_OR(TRACE_CLASS_LIBC))
         free_observed(block);
     else
         _free_r(_REENT, block);
@@ -87,16 +87,16 @@ void free(void *block)
 
 void *calloc(size_t count, size_t size)
 {
-    return ROUTINES_OR(TRACE_CLASS_LIBC) ? calloc_observed(count, size) : _calloc_r(_REENT, count, size);
+    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? calloc_observed(count, size) : _calloc_r(_REENT, count, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-    return ROUTINES_OR(TRACE_CLASS_LIBC) ? realloc_observed(old, size) : _realloc_r(_REENT, old, size);
+    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? realloc_observed(old, size) : _realloc_r(_REENT, old, size);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    return ROUTINES_OR(TRACE_CLASS_LIBC) ? memalign_observed(alignment, size)
-                                         : _memalign_r(_REENT, alignment, size);
+    return ALL_ROUTINES_OR(TRACE_CLASS_LIBC) ? memalign_observed(alignment, size)
+                                             : _memalign_r(_REENT, alignment, size);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * routine.c - counts routines of the program in memory that the thread shares with the kernel. Interface:
- * tarn/routine.h; struct trace_program in trace/format/profile.h.
+ * tarn/routine.h; struct trace_program in trace/format/routine.h.
  *
  * The thread's time, as its program clock counts it, moves from routine to routine at each enter and leave. A
  * reader on another CPU sees `since` change first, so it never finds time twice.
  *
- * When profiles begin anew the kernel changes `epoch`, at any time, and nothing else: the next enter drops
+ * When counting begins anew the kernel changes `epoch`, at any time, and nothing else: the next enter drops
  * what is of an older one.
  */
 #include "internal.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/routine.h>
-#include <trace/ring/profile_copy.h>
+#include <trace/ring/routine_copy.h>
 
 #define FIRST_PAGES 2u /* rows for what most programs do */
 #define UNIT_SHIFT  48u
@@ -33,9 +33,9 @@ static inline void store(uint64_t *word, uint64_t value)
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-static inline struct trace_profile_row *row_at(struct trace_program *program, uint32_t unit)
+static inline struct trace_routine_row *row_at(struct trace_program *program, uint32_t unit)
 {
-    return (struct trace_profile_row *)((char *)program + unit * TRACE_PROGRAM_UNIT);
+    return (struct trace_routine_row *)((char *)program + unit * TRACE_PROGRAM_UNIT);
 }
 
 /* Both clocks at one moment: the kernel may interrupt, and then counts that. */
@@ -53,7 +53,7 @@ static inline uint64_t read_program_clock(const struct trace_program *program, u
 
 static inline uint64_t key_of(uint32_t context)
 {
-    return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) | (uint64_t)context << TRACE_PROFILE_CONTEXT_SHIFT;
+    return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) | (uint64_t)context << TRACE_ROUTINES_CONTEXT_SHIFT;
 }
 
 /* The word for the kernel that says which routine the thread is in, and for us where its row is. */
@@ -69,7 +69,7 @@ static void begin_anew(struct trace_program *program, uint64_t epoch)
     store(&program->rows_epoch, 0);
     if (program->rows) /* else the memory is new */
         memset(program->index, 0, sizeof program->index);
-    program->first[0] = (struct trace_profile_row){.key = key_of(0)};
+    program->first[0] = (struct trace_routine_row){.key = key_of(0)};
     program->rows = 1;
     program->depth = 0;
     program->refused = 0;
@@ -81,7 +81,7 @@ static void begin_anew(struct trace_program *program, uint64_t epoch)
 /* Without counting, nothing is counted now. */
 static __attribute__((noinline)) bool begin_counting(void)
 {
-    const int64_t address = has_no_memory ? -E_NO_MEMORY : sys_profile_map(FIRST_PAGES);
+    const int64_t address = has_no_memory ? -E_NO_MEMORY : sys_routines_map(FIRST_PAGES);
     if (address <= 0) {
         has_no_memory = address != -E_NOT_FOUND; /* that is: just being switched */
         return false;
@@ -104,9 +104,9 @@ static uint32_t place_of_next(const struct trace_program *program)
     const uint32_t page = trace_program_row_page(program->rows),
                    index = trace_program_row_index(program->rows),
                    before = page ? page * TARN_PAGE_SIZE : offsetof(struct trace_program, first);
-    if (page >= TRACE_PROGRAM_PAGES || (page >= program->pages && sys_profile_map(page + 1) < 0))
+    if (page >= TRACE_PROGRAM_PAGES || (page >= program->pages && sys_routines_map(page + 1) < 0))
         return 0;
-    return (before + index * TRACE_PROFILE_ROW_BYTES) / TRACE_PROGRAM_UNIT;
+    return (before + index * TRACE_ROUTINE_ROW_BYTES) / TRACE_PROGRAM_UNIT;
 }
 
 static uint32_t add_row(struct trace_program *program, uint32_t context, uint16_t *entry)
@@ -114,9 +114,9 @@ static uint32_t add_row(struct trace_program *program, uint32_t context, uint16_
     const uint32_t unit = place_of_next(program);
     if (!unit)
         return 0;
-    struct trace_profile_row *row = row_at(program, unit);
+    struct trace_routine_row *row = row_at(program, unit);
     if (row->key) /* else the memory is new */
-        *row = (struct trace_profile_row){0};
+        *row = (struct trace_routine_row){0};
     row->key = key_of(context);
     row->least = UINT64_MAX;
     *entry = (uint16_t)unit;
@@ -141,7 +141,7 @@ static uint32_t find_row(struct trace_program *program, uint32_t context)
 /* Gives the time until now to the routine that the thread was in. The word for the kernel was set right after
  * the clock was read: what the kernel does in between is in the time of the one routine, and in its rows of
  * the other. */
-static inline void give_time(struct trace_program *program, struct trace_profile_row *row, uint64_t clock)
+static inline void give_time(struct trace_program *program, struct trace_routine_row *row, uint64_t clock)
 {
     const uint64_t elapsed = clock - program->since;
     store(&program->since, clock);
@@ -193,7 +193,7 @@ void routine_enter(uint32_t context)
 }
 
 /* `limit`: times up to that are neither the greatest nor in the last bucket. */
-static __attribute__((noinline)) void raise_greatest(struct trace_profile_row *row, uint64_t elapsed)
+static __attribute__((noinline)) void raise_greatest(struct trace_routine_row *row, uint64_t elapsed)
 {
     const uint64_t last = (1ull << (TRACE_TABLE_BUCKETS - 1)) - 1;
     if (elapsed > row->greatest)
@@ -201,7 +201,7 @@ static __attribute__((noinline)) void raise_greatest(struct trace_profile_row *r
     row->limit = row->greatest < last ? row->greatest : last;
 }
 
-static inline void count(struct trace_profile_row *row, uint64_t elapsed)
+static inline void count(struct trace_routine_row *row, uint64_t elapsed)
 {
     uint32_t bucket = 63 ^ (uint32_t)__builtin_clzll(elapsed | 1);
     if (__builtin_expect(elapsed > row->limit, 0)) {
@@ -218,7 +218,7 @@ static inline void count(struct trace_profile_row *row, uint64_t elapsed)
 static inline void leave(struct trace_program *program, uint32_t depth)
 {
     uint64_t now;
-    struct trace_profile_row *row = row_at(program, (uint32_t)(program->clock.context >> UNIT_SHIFT));
+    struct trace_routine_row *row = row_at(program, (uint32_t)(program->clock.context >> UNIT_SHIFT));
     const uint64_t clock = read_program_clock(program, &now);
     store(&program->clock.context, program->stack[depth].from);
     give_time(program, row, clock);
@@ -246,6 +246,6 @@ uint64_t routine_number(uint64_t known, const char *name, const void *function)
 {
     if ((!is_counting(own) && !begin_counting()) || routine_number_holds(known))
         return known;
-    const int64_t number = sys_profile_name(name ? name : "", (uintptr_t)function);
+    const int64_t number = sys_routine_name(name ? name : "", (uintptr_t)function);
     return number > 0 ? (uint64_t)number : load(&own->epoch) * TRACE_CONTEXTS;
 }

@@ -190,7 +190,7 @@ static int64_t choose_handler(struct server_request *request)
     }
 }
 
-/* The request's routine of profiles; 0: its label is not one of the system's. */
+/* The request's routine of tables; 0: its label is not one of the system's. */
 static uint32_t routine_of(uint64_t label)
 {
     return label >= TRACE_CONTEXT_COMMON && label < TRACE_CONTEXT_NAMED ? (uint32_t)label : 0;
@@ -198,7 +198,7 @@ static uint32_t routine_of(uint64_t label)
 
 static int64_t handle_request(struct server_request *request)
 {
-    if (!ROUTINES_COUNTED())
+    if (!ALL_ROUTINES_ON())
         return choose_handler(request);
     routine_enter(routine_of(request->label));
     int64_t result = choose_handler(request);

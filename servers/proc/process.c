@@ -118,7 +118,7 @@ int process_add(uint32_t pid, const char *name, uint32_t parent_pid, uint32_t sp
         *death_bit = process->death_bit = next_bit++ % PROCESS_DEATH_BITS;
         adopt(parent, process);
         if (parent->space) /* init has none here */
-            inherit_profiles(space, parent->space);
+            inherit_routines(space, parent->space);
     }
     pthread_mutex_unlock(&table_lock);
     return error;

@@ -44,9 +44,9 @@ void process_kill_noted(uint32_t pid);
 /* Provided by reap.c. The slot names that process's space until all threads that kill it have returned. */
 void kill_space(uint32_t space, int status);
 void close_space(uint32_t space);
-/* Provided by reap.c, too. What is counted of the space (trace/format/profile.h) goes to the heir in the end.
+/* Provided by reap.c, too. What is counted of the space (trace/format/routine.h) goes to the heir in the end.
  */
-void inherit_profiles(uint32_t space, uint32_t heir);
+void inherit_routines(uint32_t space, uint32_t heir);
 
 /* The space is dead and must not be killed any more. Returns it, to be closed by the caller, or 0 if it was
  * returned already, or a thread that still uses it will close it. */

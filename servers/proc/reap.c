@@ -37,10 +37,10 @@ void close_space(uint32_t space)
 }
 
 /* If it fails, one of the two has just ended. */
-void inherit_profiles(uint32_t space, uint32_t heir)
+void inherit_routines(uint32_t space, uint32_t heir)
 {
-    if (arch_trace_info()->profiles)
-        sys_profile_inherit(space, heir);
+    if (arch_trace_info()->routines)
+        sys_routines_inherit(space, heir);
 }
 
 /* ---- telling the servers --------------------------------------------------------------------------- */

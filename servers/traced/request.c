@@ -2,7 +2,7 @@
 /*
  * request.c - replies to the requests of hosts (WIRE.md).
  *
- * A short reply is put together in memory. A large one, the tables of counters of a CPU, a profile or the
+ * A short reply is put together in memory. A large one, the tables of counters of a CPU, a table or the
  * metadata, is written where it is sent from. A request comes from an untrusted peer: it is checked here,
  * except for what the kernel checks.
  */
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <tarn/runtime.h>
 #include <trace/event/previous.h>
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 
 /* Returns -E_NOT_FOUND if there is no previous trace; then no data follow. */
 static int64_t put_previous(uint8_t *to, size_t *size)
@@ -116,25 +116,25 @@ static bool send_previous_tables(struct connection *connection, const struct wir
     return is_sent;
 }
 
-static bool send_profile(struct connection *connection, const struct wire_request *request)
+static bool send_table(struct connection *connection, const struct wire_request *request)
 {
-    void *profile = malloc(TRACE_PROFILE_BYTES_MAX);
+    void *table = malloc(TRACE_ROUTINES_BYTES_MAX);
     int64_t bytes =
-        profile ? sys_profile_read(SLOT_TRACE, request->a, profile, TRACE_PROFILE_BYTES_MAX) : -E_NO_MEMORY;
-    bool is_sent = send_data(connection, request, bytes, profile, (size_t)bytes);
+        table ? sys_routines_read(SLOT_TRACE, request->a, table, TRACE_ROUTINES_BYTES_MAX) : -E_NO_MEMORY;
+    bool is_sent = send_data(connection, request, bytes, table, (size_t)bytes);
 
-    free(profile);
+    free(table);
     return is_sent;
 }
 
 #define ROUTINES_AT_ONCE 256u
 
-static bool send_routines(struct connection *connection, const struct wire_request *request)
+static bool send_names(struct connection *connection, const struct wire_request *request)
 {
     struct trace_routine *routines = malloc(ROUTINES_AT_ONCE * sizeof(*routines));
     int64_t bytes =
         request->a > UINT32_MAX ? -E_BAD_ARGUMENT
-        : routines ? sys_profile_names((uint32_t)request->a, routines, ROUTINES_AT_ONCE * sizeof(*routines))
+        : routines ? sys_routine_names((uint32_t)request->a, routines, ROUTINES_AT_ONCE * sizeof(*routines))
                    : -E_NO_MEMORY;
     bool is_sent = send_data(connection, request, bytes, routines, (size_t)bytes);
 
@@ -188,9 +188,9 @@ bool handle_request(struct connection *connection, const uint8_t *payload, uint3
         return send_previous_tables(connection, &request);
     if (request.operation == WIRE_OP_METADATA || request.operation == WIRE_OP_PREVIOUS_METADATA)
         return send_metadata(connection, &request);
-    if (request.operation == WIRE_OP_PROFILES)
-        return send_profile(connection, &request);
     if (request.operation == WIRE_OP_ROUTINES)
-        return send_routines(connection, &request);
+        return send_table(connection, &request);
+    if (request.operation == WIRE_OP_ROUTINE_NAMES)
+        return send_names(connection, &request);
     return send_result(connection, &request, text);
 }

@@ -22,7 +22,7 @@ def count_samples(lines):
 
 
 def count_routines(lines):
-    """Ends of routines, but for those of idle threads, in the profiles that the script prints before and after: the difference."""
+    """Ends of routines, but for those of idle threads, in the routines that the script prints before and after: the difference."""
     sums = []
     for line in lines:
         if re.match(r"^ *own us ", line):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One boot of a script of tests/bench.d on several CPUs that take short turns, under -icount (tools/emulator/short_turns.c), for
-17-profiles."""
+17-routines."""
 import os
 import re
 

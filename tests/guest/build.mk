@@ -50,22 +50,22 @@ BOOT_FILES += test/trace_load_long=$(BA)/user/test_trace_load test/tables_work_m
 GUEST_TESTS += trace_load_long
 GUEST_trace_load := smp=8
 GUEST_trace_load_long := free smp=8 seconds=900 long : switches all that can be switched, under load, for ten minutes
-$(eval $(call user_program,test_profiles,tests/guest/profiles.c,$(BA)/lib/libtarnprof.a))
+$(eval $(call user_program,test_routines,tests/guest/routines.c,$(BA)/lib/libtarnprof.a))
 # On so many CPUs.
-define profiles_on_cpus
-BOOT_FILES += test/profiles_$(1)=$(BA)/user/test_profiles
-GUEST_TESTS += profiles_$(1)
-GUEST_profiles_$(1) := smp=$(1) append=trace.profiles=on
+define routines_on_cpus
+BOOT_FILES += test/routines_$(1)=$(BA)/user/test_routines
+GUEST_TESTS += routines_$(1)
+GUEST_routines_$(1) := smp=$(1) append=trace.routines=on
 endef
-$(foreach n,1 2 4 8,$(eval $(call profiles_on_cpus,$n)))
-$(call guest_tests,profiles_program,tests/guest/profiles_functions.c,$(BA)/lib/libtarnprof.a)
-GUEST_profiles_program := timed append=trace.profiles=on
+$(foreach n,1 2 4 8,$(eval $(call routines_on_cpus,$n)))
+$(call guest_tests,routines_program,tests/guest/routines_functions.c,$(BA)/lib/libtarnprof.a)
+GUEST_routines_program := timed append=trace.routines=on
 # Its object is how much, and all of memory.
-$(call guest_tests,profiles_memory,,$(BA)/lib/libtarnprof.a)
-GUEST_profiles_memory := plain memory=256M append=trace.profiles=on
-$(call guest_programs,profiles_work,tests/guest/child.c,$(BA)/lib/libtarnprof.a)
+$(call guest_tests,routines_memory,,$(BA)/lib/libtarnprof.a)
+GUEST_routines_memory := plain memory=256M append=trace.routines=on
+$(call guest_programs,routines_work,tests/guest/child.c,$(BA)/lib/libtarnprof.a)
 # Not the stubs of system calls, which are inline.
-CFLAGS_tests/guest/profiles_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
+CFLAGS_tests/guest/routines_functions.c += -finstrument-functions -finstrument-functions-exclude-file-list=include
 GUEST_lock_tables := plain timed append=debug.hang=1
 # More programs than tables have rows.
 GUEST_tables_moved := timed
@@ -73,7 +73,7 @@ GUEST_tables_moved := timed
 GUEST_trace_damage := plain
 GUEST_trace_boot := append=trace.mask=all,-sched,-frame append=trace.mode=once append=trace.ring=512k \
     append=trace.low-water=30 append=trace.switch=mem.*map/off append=trace.sample=libc.malloc/64 append=trace.threshold=lock.held/10us \
-    append=trace.buffers=32/16k append=trace.watch=user_mutex/7 append=trace.profiles=maybe
+    append=trace.buffers=32/16k append=trace.watch=user_mutex/7 append=trace.routines=maybe
 
 # What servers do. Most of its time late_servers waits for deadlines.
 $(eval $(call guest_test_program,servers,tests/guest/servers_test.c))
@@ -93,13 +93,13 @@ $(call guest_programs,deadlock spin echo socket_states last_words scarce trace_l
 $(eval $(call application_events,tests/guest/limits.ev))
 $(call guest_programs,sampled,$(call event_dummies,limits))
 $(call guest_programs,costs,$(call event_dummies,sample))
-$(call guest_files,stages.rc scheduler.rc study.rc sampled.rc profiles_stop.rc costs.rc)
+$(call guest_files,stages.rc scheduler.rc study.rc sampled.rc routines_stop.rc costs.rc)
 $(foreach s,again explore_lock explore_kill,$(eval BOOT_FILES += test/$s=tests/guest/$s.rc))
 BOOT_FILES += test/sdet=tests/bench.d/sdet.rc test/sdet_small=tests/bench.d/sdet_small.rc test/sdet_ktau=tests/bench.d/sdet_ktau.rc $(foreach w,none long_holds,test/turns_$w=tests/bench.d/$w.rc)
 
 # Tests that control the trace, or hand on that authority, or make interrupts and memory for DMA (rules.mk). All others
 # are ordinary programs.
-$(foreach t,$(addprefix profiles_,1 2 4 8 program work) lock_tables scarce shell tables_moved tables_work \
+$(foreach t,$(addprefix routines_,1 2 4 8 program work) lock_tables scarce shell tables_moved tables_work \
     tables_work_many trace_control trace_load trace_load_long trace_state trace_schema trace_damage \
     trace_locks trace_sites trace_counters trace_tables explore_pull explore_again explore_control late_servers,\
     $(eval AUTHORITY_test/$t := trace))

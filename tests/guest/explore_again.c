@@ -82,7 +82,7 @@ static void set_trace(uint32_t operation, uint64_t a, uint64_t b)
 
 static void stop_control(void)
 {
-    set_trace(TRACE_OP_SET_PROFILES, 0, 0);
+    set_trace(TRACE_OP_SET_ROUTINES, 0, 0);
     set_trace(TRACE_OP_SET_PROFILE, 0, 0);
     set_trace(TRACE_OP_SAMPLE_LOCKS, ~0ull, 0);
     set_trace(TRACE_OP_BIND_COUNTERS, 0, 0);

@@ -20,7 +20,7 @@
 #include <tarn/syscall.h>
 #include <tarn/trace_control.h>
 #include <trace/event/lock_tables.h>
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 #include <trace/format/store.h>
 #include <unistd.h>
 #include <user/bin/trace_rings.h>
@@ -117,18 +117,18 @@ static void read_tables(uint32_t every)
     control(TRACE_OP_SAMPLE_LOCKS, ~0ull, 0);
 }
 
-static void read_profiles(void)
+static void read_routines(void)
 {
     uint64_t serial = 0;
-    while (sys_profile_read(SLOT_TRACE, serial, copy, sizeof copy) > 0)
-        serial = ((struct trace_profile *)copy)->serial;
+    while (sys_routines_read(SLOT_TRACE, serial, copy, sizeof copy) > 0)
+        serial = ((struct trace_routines *)copy)->serial;
 }
 
 static void read_texts(uint64_t random)
 {
     sys_trace_metadata(SLOT_TRACE, TRACE_METADATA_TEXT, random % 65536, copy, sizeof copy);
     sys_trace_previous(SLOT_TRACE, copy, sizeof copy);
-    sys_profile_names((uint32_t)random % 8, copy, sizeof copy);
+    sys_routine_names((uint32_t)random % 8, copy, sizeof copy);
 }
 
 /* ---- children --------------------------------------------------------------------------------------- */
@@ -227,7 +227,7 @@ static void control_something(uint64_t r)
         break;
     case 2:
     case 3:
-        control(TRACE_OP_SET_PROFILES, a % 3, 0);
+        control(TRACE_OP_SET_ROUTINES, a % 3, 0);
         break;
     case 4:
         control(TRACE_OP_SAMPLE_LOCKS, a & 1 ? ~0ull : (a >> 1) % 64, a & 128 ? 1u << (a >> 8) % 5 : 0);
@@ -256,7 +256,7 @@ static void control_something(uint64_t r)
         break;
     case 12:
         read_tables(1u << a % 5);
-        read_profiles();
+        read_routines();
         break;
     case 13:
         a & 1 ? read_rings() : read_texts(a);

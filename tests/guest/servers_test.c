@@ -254,7 +254,7 @@ static void test_authority(void)
               sys_trace_previous(SLOT_TRACE, bytes, sizeof bytes) < 0 &&
               sys_trace_previous_memory(SLOT_TRACE, 0, 0) < 0 &&
               sys_trace_sites(SLOT_TRACE, SLOT_SPACE, 0, 0, 0) < 0 &&
-              sys_profile_read(SLOT_TRACE, 0, bytes, sizeof bytes) < 0,
+              sys_routines_read(SLOT_TRACE, 0, bytes, sizeof bytes) < 0,
           "it cannot read or control the trace");
     check(sys_machine_shutdown(SLOT_MACHINE, 1) < 0 &&
               sys_machine_debug(SLOT_MACHINE, MACHINE_DEBUG_ENTER, 0) < 0 &&

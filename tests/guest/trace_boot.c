@@ -25,7 +25,7 @@ int main(void)
     for (uint32_t i = 0; i < TRACE_LIMITED_COUNT; i++)
         limited += info->event_limit[i] > 1;
     check(limited == 2, "trace.sample=libc.malloc/64 and trace.threshold=lock.held/10us");
-    check(!info->profiles, "a wrong option has no effect");
+    check(!info->routines, "a wrong option has no effect");
     check(visit_rings(count_classes, count, &findings) && !findings.lost, "the rings are complete");
     check(count[7] && count[11], "from boot on mem and process are logged");
     check(!count[1] && !count[8], "sched and frame never");

@@ -301,21 +301,21 @@ static void test_tables(void)
     check(fails_with("trace tables bogus", 1, "no table has that name"), "there is no other table");
 }
 
-static void test_profiles(void)
+static void test_routines(void)
 {
     check(
-        fails_with("trace profiles maybe", 1, "trace: profiles: on|all|off 'maybe' must be on, all or off\n"),
-        "profiles are on or off");
-    check(run("trace profiles off") == 0 &&
-              fails_with("ktau", 1, "ktau: profiles are off: switch them on with"),
-          "without profiles ktau says how to get them");
-    check(run("trace profiles on") == 0 && run("ktau run false") == 1 && says("threads 1, life") &&
+        fails_with("trace routines maybe", 1, "trace: routines: on|all|off 'maybe' must be on, all or off\n"),
+        "routines are counted or off");
+    check(run("trace routines off") == 0 &&
+              fails_with("ktau", 1, "ktau: routines are not counted: switch them on with"),
+          "without routines ktau says how to get them");
+    check(run("trace routines on") == 0 && run("ktau run false") == 1 && says("threads 1, life") &&
               says("fault zero") && says("call proc_exit") && says("out reply") && says("program\n"),
           "ktau shows where a command was, and ends with its status");
     check(fails_with("ktau run nowhere", 127, "ktau: nowhere: No such file or directory\n"),
           "a command that is not there");
     check(run("ktau -a") == 0 && says("served proc_spawn") && says("out idle"), "and where all are");
-    check(run("trace profiles off") == 0, "profiles are off again");
+    check(run("trace routines off") == 0, "routines are not counted again");
 }
 
 int main(void)
@@ -338,6 +338,6 @@ int main(void)
     test_app_limits();
     test_tables();
     unlink(OUTPUT);
-    test_profiles();
+    test_routines();
     return finish_tests();
 }

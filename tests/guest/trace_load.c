@@ -24,7 +24,7 @@
 /* ---- Programs that switch --------------------------------------------------------------------------------
  */
 
-enum { ONLY_PROFILES = 1, ALL_KINDS = 17 };
+enum { ONLY_ROUTINES = 1, ALL_KINDS = 17 };
 
 static int64_t set_drain(uint64_t bits)
 {
@@ -46,7 +46,7 @@ static int64_t switch_something(uint64_t *random, uint64_t kinds)
                    event = TRACE_ID(a % 30, (uint32_t)(b % 16));
     switch (child_random(random) % kinds) {
     case 0:
-        return control(TRACE_OP_SET_PROFILES, a % 3, 0);
+        return control(TRACE_OP_SET_ROUTINES, a % 3, 0);
     case 1:
         return control(TRACE_OP_SET_MASK, a & 1 ? ~0ull : b, 0);
     case 2:
@@ -173,7 +173,7 @@ static void switch_under_load(char *self, unsigned kinds, uint64_t ns)
     for (unsigned i = 0; i < SWITCHERS; i++)
         good &= succeeds(pid[i]);
     unlink("/tmp/trace_load");
-    check(good, "%s switched under load", kinds == ONLY_PROFILES ? "profiles are" : "everything is");
+    check(good, "%s switched under load", kinds == ONLY_ROUTINES ? "routines are" : "everything is");
 }
 
 /* ---- Afterwards ------------------------------------------------------------------------------------------
@@ -203,30 +203,30 @@ static void test_events(void)
 }
 
 /* The exclusive times of all rows; UINT64_MAX: one has more than there is. */
-static uint64_t add_up(const struct tarnprof *profile)
+static uint64_t add_up(const struct tarnprof *table)
 {
     uint64_t time = 0;
-    for (uint32_t i = 0; i < profile->head->rows; i++) {
-        const struct trace_profile_row *row = &profile->rows[i];
-        if (row->exclusive > profile->head->life)
+    for (uint32_t i = 0; i < table->head->rows; i++) {
+        const struct trace_routine_row *row = &table->rows[i];
+        if (row->exclusive > table->head->life)
             return UINT64_MAX;
         time += trace_routine_kind(row->key) == TRACE_ROUTINE_SERVED ? 0 : row->exclusive;
     }
     return time;
 }
 
-static void test_profiles(void)
+static void test_routines(void)
 {
-    struct tarnprof profile = {0};
-    uint32_t profiles = 0, right = 0;
-    check(control(TRACE_OP_SET_PROFILES, 1, 0) == 0, "profiles are switched on");
+    struct tarnprof table = {0};
+    uint32_t routines = 0, right = 0;
+    check(control(TRACE_OP_SET_ROUTINES, 1, 0) == 0, "routines are switched on");
     sys_thread_sleep(deadline_after(20 * MS));
-    for (; tarnprof_next(&profile, SLOT_TRACE) > 0; profiles++)
-        right += add_up(&profile) == profile.head->life;
-    check(profiles > arch_trace_info()->cpu_count && right == profiles, "and add up: %u of %u", right,
-          profiles);
-    tarnprof_free(&profile);
-    control(TRACE_OP_SET_PROFILES, 0, 0);
+    for (; tarnprof_next(&table, SLOT_TRACE) > 0; routines++)
+        right += add_up(&table) == table.head->life;
+    check(routines > arch_trace_info()->cpu_count && right == routines, "and add up: %u of %u", right,
+          routines);
+    tarnprof_free(&table);
+    control(TRACE_OP_SET_ROUTINES, 0, 0);
 }
 
 int main(int argc, char **argv)
@@ -235,15 +235,15 @@ int main(int argc, char **argv)
     if (argc == 5)
         return play_switcher(argv + 2);
     const uint64_t ns = (argc > 1 ? strtoull(argv[1], NULL, 0) : is_long ? 600 : 4) * 500 * MS;
-    switch_under_load(argv[0], ONLY_PROFILES, ns); /* each change is followed by others at once */
+    switch_under_load(argv[0], ONLY_ROUTINES, ns); /* each change is followed by others at once */
     switch_under_load(argv[0], ALL_KINDS, ns);
-    control(TRACE_OP_SET_PROFILES, 0, 0);
+    control(TRACE_OP_SET_ROUTINES, 0, 0);
     bool is_back = false; /* a switcher may have ended in the middle of a change of sizes, which the heartbeat
                              completes */
     for (uint64_t end = deadline_after(30000 * MS); !is_back && clock_monotonic_ns() < end;)
         is_back = succeeds(start((char *[]){"trace", "study", "default", NULL}, NULL));
     check(is_back, "the trace is set back");
     test_events();
-    test_profiles();
+    test_routines();
     return finish_tests();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/event/routines.h - whether routines of programs are counted in profiles (trace/format/profile.h), at
+ * trace/event/routines.h - whether routines of programs are counted in tables (trace/format/routine.h), at
  * the price of a trace point. For programs; class_number is a constant.
  */
 #ifndef TRACE_EVENT_ROUTINES_H
@@ -11,20 +11,20 @@
 /* Those of all programs, by reading the info page. */
 static inline bool routines_are_counted(void)
 {
-    return arch_trace_info()->profiles > 1;
+    return arch_trace_info()->routines > 1;
 }
 
 #ifdef TRACE_TESTED
-#define ROUTINES_OR(class_number) (routines_are_counted() || arch_trace_enabled(class_number))
-#define ROUTINES_COUNTED()        routines_are_counted()
-#define DECLARED_COUNTED()        (arch_trace_info()->profiles != 0)
+#define ALL_ROUTINES_OR(class_number) (routines_are_counted() || arch_trace_enabled(class_number))
+#define ALL_ROUTINES_ON()             routines_are_counted()
+#define DECLARED_ROUTINES_ON()        (arch_trace_info()->routines != 0)
 #else
 /* Those of all programs are, or the class is on. */
-#define ROUTINES_OR(class_number) arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_ALL_PROFILES))
+#define ALL_ROUTINES_OR(class_number) arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_ALL_ROUTINES))
 /* Those of all programs are. */
-#define ROUTINES_COUNTED()        arch_trace_site(TRACE_ID(0, TRACE_SITE_ALL_PROFILES))
+#define ALL_ROUTINES_ON()             arch_trace_site(TRACE_ID(0, TRACE_SITE_ALL_ROUTINES))
 /* Those that programs declare themselves are. */
-#define DECLARED_COUNTED()        arch_trace_site(TRACE_ID(0, TRACE_SITE_PROFILES))
+#define DECLARED_ROUTINES_ON()        arch_trace_site(TRACE_ID(0, TRACE_SITE_ROUTINES))
 #endif
 
 #endif

@@ -96,7 +96,7 @@ struct trace_info {
     /* Percent: in mode stream the consumer is woken when at most so much of a ring is free. */
     uint32_t low_water;
     uint32_t table_bytes; /* of the tables beside each ring; 0: there are none, or not yet */
-    uint32_t profiles; /* routines are counted (trace/format/profile.h): a of TRACE_OP_SET_PROFILES; 0: not */
+    uint32_t routines; /* routines are counted (trace/format/routine.h): a of TRACE_OP_SET_ROUTINES; 0: not */
     uint8_t
         reserved[512 - 156 - 4 * TRACE_USER_LOCKS_MAX - TRACE_CLOCK_SOURCES_BYTES - 4 * TRACE_LIMITED_MAX];
     /* packet_seq_num that the consumer wants next; buffers before it are free */
@@ -104,7 +104,7 @@ struct trace_info {
     uint64_t switches[TRACE_CLASS_COUNT]; /* bit m of word c: event (c, m) is on */
     /* As event_limit, by trace_app_limit_index(). */
     uint32_t app_limit[TRACE_APP_LIMITS];
-    uint64_t profile_list; /* physical address of struct trace_profile_list (profile.h); 0: not yet */
+    uint64_t routines_list; /* physical address of struct trace_routines_list (routine.h); 0: not yet */
 };
 _Static_assert(sizeof(struct trace_info) <= 4096, "the info page is one page");
 _Static_assert(__builtin_offsetof(struct trace_info, consumed) == 512, "known to readers of memory dumps");

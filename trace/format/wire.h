@@ -133,12 +133,12 @@ enum wire_operation {
      */
     WIRE_OP_TABLES = 6,
     WIRE_OP_METADATA = 7, /* reply data: TSDL text, as in WIRE_METADATA, but without a pull */
-    /* The profile of routines that follows the one with serial number a (0: the first); reply data: struct
-     * trace_profile and its rows (profile.h) in the guest's byte order; nothing: there is none. */
-    WIRE_OP_PROFILES = 8,
-    /* The routines of programs (struct trace_routine of profile.h) with number a and above that the kernel
+    /* The table of routines that follows the one with serial number a (0: the first); reply data: struct
+     * trace_routines and its rows (routine.h) in the guest's byte order; nothing: there is none. */
+    WIRE_OP_ROUTINES = 8,
+    /* The routines of programs (struct trace_routine of routine.h) with number a and above that the kernel
      * has given names to, in its byte order, as many as the reply can have; nothing: there are no more. */
-    WIRE_OP_ROUTINES = 9,
+    WIRE_OP_ROUTINE_NAMES = 9,
     /* The tables and the metadata of the system before, as they are replied to WIRE_OP_TABLES and
      * WIRE_OP_METADATA; -E_NOT_FOUND: there is none, or it had no such CPU. b = bytes of tables, whole words:
      * its metadata say how many there are. The clock is 0. */

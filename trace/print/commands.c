@@ -403,11 +403,11 @@ const struct trace_command trace_commands[] = {
      "(20000 to 10^12) of a hardware counter, such as instructions; 0: stop. `tarn profile` shows the "
      "samples",
      .parse = {parse_number, parse_counter}, .is_setting = true, .run = set_profile},
-    {"profiles", "on|all|off",
+    {"routines", "on|all|off",
      "count how often and how long each thread is in each routine of the kernel, and of programs that "
      "declare theirs; all: also in POSIX calls, requests to servers and allocation. Begins anew. `ktau` and "
-     "`tarn profiles` show the result",
-     .parse = {parse_level}, .is_setting = true, .operation = TRACE_OP_SET_PROFILES},
+     "`tarn routines` show the result",
+     .parse = {parse_level}, .is_setting = true, .operation = TRACE_OP_SET_ROUTINES},
     {"counters", "[NAMES]",
      "log what up to 4 hardware counters count, for each run of a thread and each system call, as events of "
      "class counter; NAMES is a list such as instructions,cycles, or none. Without NAMES: list the counters. "

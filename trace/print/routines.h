@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace/print/routines.h - names of routines (trace/format/profile.h). Programs, and `tarn`. */
+/* trace/print/routines.h - names of routines (trace/format/routine.h). Programs, and `tarn`. */
 #ifndef TRACE_ROUTINES_H
 #define TRACE_ROUTINES_H
 
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 #include <trace/print/words.h>
 
 #define TRACE_ROUTINE_NAME_BYTES 64
@@ -14,7 +14,7 @@ const char *trace_routine_kind_name(enum trace_routine_kind kind);
  * fields of the events that `find` finds. Returns `name`. */
 const char *trace_routine_name(uint64_t key, trace_find_info *find, char name[TRACE_ROUTINE_NAME_BYTES]);
 
-/* Routines of programs that have names, in the order of their numbers, as profile_names returns them. */
+/* Routines of programs that have names, in the order of their numbers, as routine_names returns them. */
 struct trace_routine_names {
     const struct trace_routine *list;
     uint32_t count;

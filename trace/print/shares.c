@@ -54,17 +54,17 @@ static enum trace_share share_of(uint64_t key)
     }
 }
 
-bool trace_shares_add(struct trace_process_shares *process, const struct trace_profile *head,
-                      const struct trace_profile_row *rows)
+bool trace_shares_add(struct trace_process_shares *process, const struct trace_routines *head,
+                      const struct trace_routine_row *rows)
 {
     if (!trace_shares_are_of_process(head))
         return false;
     process->pid = head->pid;
-    if (head->of == TRACE_PROFILE_THREAD)
+    if (head->of == TRACE_ROUTINES_THREAD)
         process->until += (uint64_t)((int64_t)(head->until - process->until) / (int64_t)++process->threads);
     else if (process->threads == 0)
         process->until = head->until;
-    if (head->of == TRACE_PROFILE_THREAD || !process->name[0])
+    if (head->of == TRACE_ROUTINES_THREAD || !process->name[0])
         for (unsigned i = 0; i < sizeof process->name; i++)
             process->name[i] = head->name[i];
     for (uint32_t i = 0; i < head->rows; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/print/shares.h - what each process did with its time, from profiles (trace/format/profile.h): for
+ * trace/print/shares.h - what each process did with its time, from tables (trace/format/routine.h): for
  * `top` in the guest, and `tarn top`.
  *
  * The shares of a process are those of its threads, also of those that have ended. They are disjoint, and add
@@ -10,7 +10,7 @@
 #define TRACE_PRINT_SHARES_H
 
 #include <stdbool.h>
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 
 /* Ticks in each of these. The first ones, up to TRACE_SHARE_READY, are time on CPUs. */
 enum trace_share {
@@ -41,18 +41,18 @@ struct trace_process_shares {
     uint32_t pid; /* 0: the idle threads */
     uint32_t threads;
     char name[16];     /* NUL padded */
-    uint64_t until;    /* mean moment of its threads' profiles, which are copied one after another */
+    uint64_t until;    /* mean moment of its threads' tables, which are copied one after another */
     uint64_t interval; /* after trace_shares_subtract(): ticks between its moments; 0: unknown */
     uint64_t ticks[TRACE_SHARES];
 };
 
-/* Adds a profile to that of its process, if it is of a thread or of ended ones. Returns whether it is. */
-bool trace_shares_add(struct trace_process_shares *process, const struct trace_profile *head,
-                      const struct trace_profile_row *rows);
-/* Whose process a profile belongs to; false: to none, its processes have ended. */
-static inline bool trace_shares_are_of_process(const struct trace_profile *head)
+/* Adds a table to that of its process, if it is of a thread or of ended ones. Returns whether it is. */
+bool trace_shares_add(struct trace_process_shares *process, const struct trace_routines *head,
+                      const struct trace_routine_row *rows);
+/* Whose process a table belongs to; false: to none, its processes have ended. */
+static inline bool trace_shares_are_of_process(const struct trace_routines *head)
 {
-    return head->of == TRACE_PROFILE_THREAD || head->of == TRACE_PROFILE_ENDED;
+    return head->of == TRACE_ROUTINES_THREAD || head->of == TRACE_ROUTINES_ENDED;
 }
 uint64_t trace_shares_running(const struct trace_process_shares *process);
 /* Subtracts those of an earlier moment, unless counting has begun anew. */

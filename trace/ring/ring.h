@@ -122,12 +122,12 @@ void trace_ring_go_on(char *ring);
 void trace_ring_heartbeat(void);
 
 #define TRACE_SITE_OF_CLASS        TRACE_MINORS_SWITCHED /* in place of a minor: any event of the class */
-/* Sites of what is also counted in profiles (trace/format/profile.h), in place of a minor: any event of the
- * class, or profiles; profiles alone; any event of the class, or profiles of all programs; these alone. */
-#define TRACE_SITE_OR_PROFILES     (TRACE_SITE_OF_CLASS + 1)
-#define TRACE_SITE_PROFILES        (TRACE_SITE_OF_CLASS + 2)
-#define TRACE_SITE_OR_ALL_PROFILES (TRACE_SITE_OF_CLASS + 3)
-#define TRACE_SITE_ALL_PROFILES    (TRACE_SITE_OF_CLASS + 4)
+/* Sites of what is also counted in tables (trace/format/routine.h), in place of a minor: any event of the
+ * class, or routines; routines alone; any event of the class, or routines of all programs; these alone. */
+#define TRACE_SITE_OR_ROUTINES     (TRACE_SITE_OF_CLASS + 1)
+#define TRACE_SITE_ROUTINES        (TRACE_SITE_OF_CLASS + 2)
+#define TRACE_SITE_OR_ALL_ROUTINES (TRACE_SITE_OF_CLASS + 3)
+#define TRACE_SITE_ALL_ROUTINES    (TRACE_SITE_OF_CLASS + 4)
 #define TRACE_SITE_LIMITED         128u /* added to a minor: behind the event's site, whether it is limited */
 
 /* Whether a class, or an event, is enabled: constants, so that a disabled trace point is one instruction, its

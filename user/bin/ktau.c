@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktau.c - whose time it was: `ktau run COMMAND [ARGUMENT]...` runs a command, and then prints the profile of
+ * ktau.c - whose time it was: `ktau run COMMAND [ARGUMENT]...` runs a command, and then prints the table of
  * its processes, by routine of the kernel. Without `run`: `ktau` prints that of all processes, `ktau FILE`
- * the last snapshot in a file of profiles, which ktaud writes.
+ * the last snapshot in a file of tables, which ktaud writes.
  *
- * All but FILE need profiles to be on: boot option `trace.profiles=on`, or `trace profiles on`.
+ * All but FILE need routines to be counted: boot option `trace.routines=on`, or `trace routines on`.
  */
 #include <arch/trace.h>
 #include <limits.h>
@@ -25,19 +25,19 @@ static const char synopsis[] =
     "  run COMMAND  run it, and print how often and how long its processes were in which routines\n"
     "               of the kernel; processes that outlive it are left out\n"
     "  FILE NUMBER  show this snapshot, from 1, of a file that ktaud wrote; the last one without NUMBER\n"
-    "  neither      of all processes, since profiles were switched on\n"
+    "  neither      of all processes, since counting was switched on\n"
     "  -a           all routines, not only the 30 with the most time\n";
 
-/* Adds all profiles of `of` that are of this kind; ~0: of any. */
+/* Adds all tables of `of` that are of this kind; ~0: of any. */
 static int add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kind)
 {
-    struct tarnprof profile = {0};
+    struct tarnprof table = {0};
     int result;
-    while ((result = tarnprof_next(&profile, of)) > 0)
-        if ((kind == ~0u || profile.head->of == kind) && !tarnprof_add(sum, &profile))
+    while ((result = tarnprof_next(&table, of)) > 0)
+        if ((kind == ~0u || table.head->of == kind) && !tarnprof_add(sum, &table))
             die("no memory");
-    tarnprof_free(&profile);
-    return result < 0 ? refuse("the profiles cannot be read: %s", tarn_error_text(result)) : 0;
+    tarnprof_free(&table);
+    return result < 0 ? refuse("the tables cannot be read: %s", tarn_error_text(result)) : 0;
 }
 
 static int show_all(uint32_t lines)
@@ -52,7 +52,7 @@ static int show_all(uint32_t lines)
     return status;
 }
 
-/* This program had no children before, so its children's profile is the command's. */
+/* This program had no children before, so its children's table is the command's. */
 static int run(char **arguments, uint32_t lines)
 {
     struct tarnprof_sum sum = {0};
@@ -64,7 +64,7 @@ static int run(char **arguments, uint32_t lines)
         if (errno != EINTR)
             die("waiting for %s", arguments[0]);
     fflush(stdout);
-    if (add_all(&sum, TARNPROF_OWN, TRACE_PROFILE_CHILDREN))
+    if (add_all(&sum, TARNPROF_OWN, TRACE_ROUTINES_CHILDREN))
         return 1;
     tarnprof_show(&sum, lines);
     tarnprof_free_sum(&sum);
@@ -95,8 +95,8 @@ int main(int argc, char **argv)
         const uint64_t number = operands == 2 ? read_number(argv[first + 1], 1, ULONG_MAX, synopsis) : 0;
         return show_file(argv[first], number, lines);
     }
-    if (!arch_trace_info()->profiles)
-        return refuse(
-            "profiles are off: switch them on with `trace profiles on`, or boot with trace.profiles=on");
+    if (!arch_trace_info()->routines)
+        return refuse("routines are not counted: switch them on with `trace routines on`, or boot with "
+                      "trace.routines=on");
     return runs ? run(argv + first + 1, lines) : show_all(lines);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktaud.c - takes snapshots of profiles periodically, of all processes or of chosen ones, and adds them to a
- * file (trace/format/WIRE.md, "Recorded replies"), which `ktau FILE` shows. Memory is that of one profile.
+ * ktaud.c - takes snapshots of tables periodically, of all processes or of chosen ones, and adds them to a
+ * file (trace/format/WIRE.md, "Recorded replies"), which `ktau FILE` shows. Memory is that of one table.
  * If a write fails, the snapshots before are whole.
  *
- * Needs profiles to be on, and the trace object.
+ * Needs routines to be counted, and the trace object.
  */
 #include <arch/trace.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static struct plan read_plan(int argc, char **argv)
     return plan;
 }
 
-static bool is_chosen(void *context, const struct trace_profile *head)
+static bool is_chosen(void *context, const struct trace_routines *head)
 {
     const struct chosen *chosen = context;
     for (unsigned i = 0; i < chosen->pid_count; i++)
@@ -149,9 +149,9 @@ int main(int argc, char **argv)
     struct plan plan = read_plan(argc, argv);
     if (!slot_is_filled(SLOT_TRACE))
         return refuse_without("trace-read");
-    if (!arch_trace_info()->profiles)
-        return refuse(
-            "profiles are off: switch them on with `trace profiles on`, or boot with trace.profiles=on");
+    if (!arch_trace_info()->routines)
+        return refuse("routines are not counted: switch them on with `trace routines on`, or boot with "
+                      "trace.routines=on");
     struct tarnprof_saver saver = {.of = SLOT_TRACE, .context = &plan.chosen};
     if (plan.chosen.pid_count || plan.chosen.name_count)
         saver.choose = is_chosen;

@@ -2,11 +2,11 @@
 /*
  * top.c - what each process did with its time: `top` shows it again and again until Ctrl-C.
  *
- * Shares of the interval, in percent of one CPU, from profiles of routines (user/tarnprof): the program
+ * Shares of the interval, in percent of one CPU, from tables of routines (user/tarnprof): the program
  * itself, system calls, IPC calls, faults, interrupts; then waits, by what the threads waited for. Columns
  * without any time are left out.
  *
- * Needs profiles to be on, and the trace object.
+ * Needs routines to be counted, and the trace object.
  */
 #include <arch/trace.h>
 #include <stdio.h>
@@ -50,9 +50,9 @@ static struct trace_process_shares *find(struct moment *moment, uint32_t pid)
     return NULL;
 }
 
-static void add_profile(struct moment *moment, const struct tarnprof *profile)
+static void add_table(struct moment *moment, const struct tarnprof *table)
 {
-    struct trace_process_shares *process = find(moment, profile->head->pid);
+    struct trace_process_shares *process = find(moment, table->head->pid);
     if (!process && moment->count == PROCESSES_MAX) {
         moment->left_out++;
         return;
@@ -61,21 +61,21 @@ static void add_profile(struct moment *moment, const struct tarnprof *profile)
         process = &moment->processes[moment->count++];
         *process = (struct trace_process_shares){0};
     }
-    trace_shares_add(process, profile->head, profile->rows);
+    trace_shares_add(process, table->head, table->rows);
 }
 
 static void read_moment(struct moment *moment)
 {
-    struct tarnprof profile = {0};
+    struct tarnprof table = {0};
     int result;
     moment->count = moment->left_out = 0;
     moment->time = arch_trace_clock();
-    while ((result = tarnprof_next(&profile, SLOT_TRACE)) > 0)
-        if (trace_shares_are_of_process(profile.head))
-            add_profile(moment, &profile);
-    tarnprof_free(&profile);
+    while ((result = tarnprof_next(&table, SLOT_TRACE)) > 0)
+        if (trace_shares_are_of_process(table.head))
+            add_table(moment, &table);
+    tarnprof_free(&table);
     if (result < 0) {
-        refuse("the profiles cannot be read: %s", tarn_error_text(result));
+        refuse("the tables cannot be read: %s", tarn_error_text(result));
         exit(1);
     }
 }
@@ -129,7 +129,7 @@ static void print_table(const struct moment *now, uint64_t ticks, unsigned long 
     if (now->count > lines)
         printf("%u more processes\n", (unsigned)(now->count - lines));
     if (now->left_out)
-        printf("%u profiles of further processes are left out\n", now->left_out);
+        printf("%u tables of further processes are left out\n", now->left_out);
 }
 
 static void show(struct moment *now, struct moment *before, const struct plan *plan)
@@ -178,9 +178,9 @@ int main(int argc, char **argv)
     const struct plan plan = read_plan(argc, argv);
     if (!slot_is_filled(SLOT_TRACE))
         return refuse_without("trace-read");
-    if (!arch_trace_info()->profiles)
-        return refuse(
-            "profiles are off: switch them on with `trace profiles on`, or boot with trace.profiles=on");
+    if (!arch_trace_info()->routines)
+        return refuse("routines are not counted: switch them on with `trace routines on`, or boot with "
+                      "trace.routines=on");
     read_moment(&before);
     for (unsigned long done = 0; !plan.count || done < plan.count; done++) {
         nanosleep(&(struct timespec){(time_t)plan.seconds,

@@ -16,7 +16,7 @@ static void at_exit(void)
     tarnprof_show_own(stderr);
 }
 
-/* Asks for the number, again if profiles have begun anew. */
+/* Asks for the number, again if counting has begun anew. */
 static __attribute__((noinline)) uint64_t find_number(struct tarnprof_routine *routine, uint64_t known)
 {
     const uint64_t number = routine_number(known, routine->name, routine->function);
@@ -30,7 +30,7 @@ static __attribute__((noinline)) uint64_t find_number(struct tarnprof_routine *r
 
 void tarnprof_enter(struct tarnprof_routine *routine)
 {
-    if (!DECLARED_COUNTED())
+    if (!DECLARED_ROUTINES_ON())
         return;
     const uint64_t known = __atomic_load_n(&routine->number, __ATOMIC_RELAXED),
                    number = routine_number_holds(known) ? known : find_number(routine, known);
@@ -39,7 +39,7 @@ void tarnprof_enter(struct tarnprof_routine *routine)
 
 void tarnprof_leave(void)
 {
-    if (DECLARED_COUNTED())
+    if (DECLARED_ROUTINES_ON())
         routine_leave();
 }
 
@@ -72,7 +72,7 @@ void __cyg_profile_func_enter(void *function, void *caller)
 {
     static struct tarnprof_routine others = {.name = "others"};
     (void)caller;
-    if (!DECLARED_COUNTED())
+    if (!DECLARED_ROUTINES_ON())
         return;
     struct tarnprof_routine *routine = find_function(function);
     tarnprof_enter(routine ? routine : &others);

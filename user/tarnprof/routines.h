@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routines.h - profiles of a program's own routines, merged with the kernel's: libtarnprof.
+ * routines.h - tables of a program's own routines, merged with the kernel's: libtarnprof.
  *
  *     void parse(void)
  *     {
@@ -10,19 +10,19 @@
  *
  * Or compile with -finstrument-functions: then each function is a routine.
  *
- * While profiles are on, each thread has a row for each routine in its profile, beside the kernel's rows,
- * which say in which routine of the program they were entered. Everybody who may read the profile sees them,
- * with their names: profile_name gives them numbers that are the same in the whole system. Off, a routine
+ * While routines are counted, each thread has a row for each routine in its table, beside the kernel's rows,
+ * which say in which routine of the program they were entered. Everybody who may read the table sees them,
+ * with their names: routines_name gives them numbers that are the same in the whole system. Off, a routine
  * costs two calls of a function that returns at once.
  *
- * With TARNPROF=1 in the environment, a program prints its profile when it exits.
+ * With TARNPROF=1 in the environment, a program prints its table when it exits.
  */
 #ifndef TARNPROF_ROUTINES_H
 #define TARNPROF_ROUTINES_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 
 /* A routine. Static, zero but for the name or the function. */
 struct tarnprof_routine {

@@ -67,12 +67,12 @@ static bool write_reply(struct tarnprof_saver *saver, int64_t bytes)
     return write_frame(saver, WIRE_REPLY, saver->payload, WIRE_REPLY_BYTES + (size_t)bytes);
 }
 
-static bool write_profiles(struct tarnprof_saver *saver)
+static bool write_routines(struct tarnprof_saver *saver)
 {
-    struct trace_profile *head = (void *)(saver->payload + WIRE_REPLY_BYTES);
+    struct trace_routines *head = (void *)(saver->payload + WIRE_REPLY_BYTES);
     uint64_t serial = 0;
     int64_t bytes;
-    while ((bytes = sys_profile_read(saver->of, serial, head, TRACE_PROFILE_BYTES_MAX)) > 0) {
+    while ((bytes = sys_routines_read(saver->of, serial, head, TRACE_ROUTINES_BYTES_MAX)) > 0) {
         serial = head->serial;
         if ((!saver->choose || saver->choose(saver->context, head)) && !write_reply(saver, bytes))
             return false;
@@ -86,7 +86,7 @@ static bool write_names(struct tarnprof_saver *saver)
     uint32_t number = TRACE_CONTEXT_NAMED;
     int64_t bytes;
     do {
-        bytes = sys_profile_names(number, list, TRACE_PROFILE_BYTES_MAX);
+        bytes = sys_routine_names(number, list, TRACE_ROUTINES_BYTES_MAX);
         number += bytes > 0 ? (uint32_t)((size_t)bytes / sizeof *list) : 0;
         if (!write_reply(saver, bytes))
             return false;
@@ -98,9 +98,9 @@ bool tarnprof_save(struct tarnprof_saver *saver)
 {
     saver->frames = 0;
     saver->written = 0;
-    if (!saver->payload && !(saver->payload = malloc(WIRE_REPLY_BYTES + TRACE_PROFILE_BYTES_MAX)))
+    if (!saver->payload && !(saver->payload = malloc(WIRE_REPLY_BYTES + TRACE_ROUTINES_BYTES_MAX)))
         return fail(saver, "no memory");
-    const bool ok = write_hello(saver) && write_profiles(saver) && write_names(saver);
+    const bool ok = write_hello(saver) && write_routines(saver) && write_names(saver);
     if (ok) {
         saver->bytes += saver->written;
         saver->snapshots++;
@@ -117,7 +117,7 @@ struct loader {
     uint8_t *payload; /* of the last frame */
     struct wire_frame frame;
     struct tarnprof_sum sum; /* of the snapshot so far */
-    uint64_t serial;         /* of the last profile */
+    uint64_t serial;         /* of the last table */
     const char *wrong;
 };
 
@@ -135,10 +135,10 @@ static bool read_frame(struct loader *loader, uint16_t type, uint32_t sequence)
     const size_t got = fread(head, 1, sizeof head, loader->file);
     if (got < sizeof head)
         return find_wrong(loader, got || sequence ? "the file ends in the middle of it" : NULL);
-    if (wire_get_frame(head, WIRE_REPLY_BYTES + TRACE_PROFILE_BYTES_MAX, frame) != WIRE_OK ||
+    if (wire_get_frame(head, WIRE_REPLY_BYTES + TRACE_ROUTINES_BYTES_MAX, frame) != WIRE_OK ||
         frame->type != type || frame->sequence != sequence ||
         frame->length < (type == WIRE_HELLO ? WIRE_HELLO_BYTES : WIRE_REPLY_BYTES))
-        return find_wrong(loader, "no recorded profiles");
+        return find_wrong(loader, "no recorded tables");
     if (fread(loader->payload, 1, frame->length, loader->file) < frame->length)
         return find_wrong(loader, "the file ends in the middle of it");
     return wire_hash(loader->payload, frame->length) == frame->payload_hash ||
@@ -154,16 +154,16 @@ static bool take_hello(struct loader *loader)
            find_wrong(loader, "of another machine, or of another version of Tarn");
 }
 
-static bool take_profile(struct loader *loader, const void *data, uint64_t bytes)
+static bool take_table(struct loader *loader, const void *data, uint64_t bytes)
 {
-    const struct tarnprof profile = {.head = data,
-                                     .rows = (const void *)((const char *)data + sizeof *profile.head)};
-    if (bytes < sizeof *profile.head || profile.head->row_bytes != sizeof *profile.rows ||
-        bytes != sizeof *profile.head + profile.head->rows * (uint64_t)sizeof *profile.rows ||
-        profile.head->serial <= loader->serial)
-        return find_wrong(loader, "a profile whose rows do not fit");
-    loader->serial = profile.head->serial;
-    return tarnprof_add(&loader->sum, &profile) || find_wrong(loader, "no memory");
+    const struct tarnprof table = {.head = data,
+                                   .rows = (const void *)((const char *)data + sizeof *table.head)};
+    if (bytes < sizeof *table.head || table.head->row_bytes != sizeof *table.rows ||
+        bytes != sizeof *table.head + table.head->rows * (uint64_t)sizeof *table.rows ||
+        table.head->serial <= loader->serial)
+        return find_wrong(loader, "a table whose rows do not fit");
+    loader->serial = table.head->serial;
+    return tarnprof_add(&loader->sum, &table) || find_wrong(loader, "no memory");
 }
 
 static bool take_names(struct loader *loader, const void *data, uint64_t bytes)
@@ -192,13 +192,13 @@ static bool read_snapshot(struct loader *loader)
     loader->serial = 0;
     if (!read_frame(loader, WIRE_HELLO, 0) || !take_hello(loader))
         return false;
-    /* replies with profiles until an empty one, then with names */
+    /* replies with tables until an empty one, then with names */
     for (uint32_t sequence = 1, empty = 0; empty < 2; sequence++) {
         if (!read_frame(loader, WIRE_REPLY, sequence))
             return false;
         bytes = loader->frame.length - WIRE_REPLY_BYTES;
         empty += bytes == 0;
-        if (bytes && !(empty ? take_names : take_profile)(loader, data, bytes))
+        if (bytes && !(empty ? take_names : take_table)(loader, data, bytes))
             return false;
     }
     return true;
@@ -207,7 +207,7 @@ static bool read_snapshot(struct loader *loader)
 bool tarnprof_load(struct tarnprof_sum *sum, const char *path, uint64_t number, char wrong[80])
 {
     struct loader loader = {.file = fopen(path, "rb"),
-                            .payload = malloc(WIRE_REPLY_BYTES + TRACE_PROFILE_BYTES_MAX)};
+                            .payload = malloc(WIRE_REPLY_BYTES + TRACE_ROUTINES_BYTES_MAX)};
     uint64_t count = 0;
     wrong[0] = 0;
     if (!loader.file || !loader.payload)

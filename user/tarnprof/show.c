@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* show.c - prints profiles of routines. Interface: show.h. */
+/* show.c - prints tables of routines. Interface: show.h. */
 #include <arch/trace.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static double in_us(uint64_t ticks)
 
 static int compare_exclusive(const void *a, const void *b)
 {
-    const struct trace_profile_row *one = a, *other = b;
+    const struct trace_routine_row *one = a, *other = b;
     return (one->exclusive < other->exclusive) - (one->exclusive > other->exclusive);
 }
 
@@ -51,7 +51,7 @@ static const struct trace_routine_names *read_names(struct tarnprof_sum *sum)
 }
 
 /* Percent of the time on CPUs; of what was not, there is none. */
-static void show_row(const struct trace_profile_row *row, const struct trace_routine_names *names,
+static void show_row(const struct trace_routine_row *row, const struct trace_routine_names *names,
                      uint64_t ran)
 {
     char name[TRACE_ROUTINE_NAME_BYTES];
@@ -101,7 +101,7 @@ void tarnprof_show(struct tarnprof_sum *sum, uint32_t lines)
 
 /* ---- Merged ---- */
 
-static void show_time(FILE *file, const struct trace_profile_row *row)
+static void show_time(FILE *file, const struct trace_routine_row *row)
 {
     fprintf(file, "%12.1f %9" PRIu64 " %12.1f  ", in_us(row->exclusive), row->ended, in_us(row->inclusive));
 }
@@ -110,7 +110,7 @@ static void show_kernel_rows(FILE *file, const struct tarnprof_sum *sum, uint32_
 {
     char name[TRACE_ROUTINE_NAME_BYTES];
     for (uint32_t i = 0; i < sum->count; i++) {
-        const struct trace_profile_row *row = &sum->rows[i];
+        const struct trace_routine_row *row = &sum->rows[i];
         if (trace_routine_context(row->key) != context ||
             trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM)
             continue;
@@ -128,7 +128,7 @@ void tarnprof_show_merged(FILE *file, struct tarnprof_sum *sum)
     warn_refused(file, sum->refused);
     fprintf(file, "%12s %9s %12s  %s\n", "own us", "count", "total us", "routine");
     for (uint32_t i = 0; i < sum->count; i++) {
-        const struct trace_profile_row *row = &sum->rows[i];
+        const struct trace_routine_row *row = &sum->rows[i];
         if (trace_routine_kind(row->key) != TRACE_ROUTINE_PROGRAM)
             continue;
         show_time(file, row);
@@ -139,17 +139,16 @@ void tarnprof_show_merged(FILE *file, struct tarnprof_sum *sum)
 
 void tarnprof_show_own(FILE *file)
 {
-    struct tarnprof profile = {0};
+    struct tarnprof table = {0};
     struct tarnprof_sum sum = {0};
     int result;
-    while ((result = tarnprof_next(&profile, TARNPROF_OWN)) > 0)
-        if (profile.head->of != TRACE_PROFILE_CHILDREN && !tarnprof_add(&sum, &profile))
+    while ((result = tarnprof_next(&table, TARNPROF_OWN)) > 0)
+        if (table.head->of != TRACE_ROUTINES_CHILDREN && !tarnprof_add(&sum, &table))
             break;
     if (result)
-        fprintf(file, "the profile cannot be read: %s\n",
-                tarn_error_text(result < 0 ? result : -E_NO_MEMORY));
+        fprintf(file, "the table cannot be read: %s\n", tarn_error_text(result < 0 ? result : -E_NO_MEMORY));
     else
         tarnprof_show_merged(file, &sum);
     tarnprof_free_sum(&sum);
-    tarnprof_free(&profile);
+    tarnprof_free(&table);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* show.h - prints profiles of routines, of kernel and programs: libtarnprof. */
+/* show.h - prints tables of routines, of kernel and programs: libtarnprof. */
 #ifndef TARNPROF_SHOW_H
 #define TARNPROF_SHOW_H
 

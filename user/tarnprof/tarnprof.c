@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tarnprof.c - reads profiles of routines, and adds them. Interface: tarnprof.h. */
+/* tarnprof.c - reads tables of routines, and adds them. Interface: tarnprof.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/syscall.h>
-#include <trace/ring/profile_copy.h>
+#include <trace/ring/routine_copy.h>
 #include <user/tarnprof/tarnprof.h>
 
-int tarnprof_next(struct tarnprof *profile, cap_t of)
+int tarnprof_next(struct tarnprof *table, cap_t of)
 {
-    if (!profile->memory && !(profile->memory = malloc(TRACE_PROFILE_BYTES_MAX)))
+    if (!table->memory && !(table->memory = malloc(TRACE_ROUTINES_BYTES_MAX)))
         return -E_NO_MEMORY;
-    const int64_t bytes = sys_profile_read(of, profile->serial, profile->memory, TRACE_PROFILE_BYTES_MAX);
-    profile->head = bytes > 0 ? profile->memory : NULL;
-    profile->rows = bytes > 0 ? (const struct trace_profile_row *)(profile->head + 1) : NULL;
-    profile->serial = bytes > 0 ? profile->head->serial : 0;
+    const int64_t bytes = sys_routines_read(of, table->serial, table->memory, TRACE_ROUTINES_BYTES_MAX);
+    table->head = bytes > 0 ? table->memory : NULL;
+    table->rows = bytes > 0 ? (const struct trace_routine_row *)(table->head + 1) : NULL;
+    table->serial = bytes > 0 ? table->head->serial : 0;
     return bytes > 0 ? 1 : (int)bytes;
 }
 
-void tarnprof_free(struct tarnprof *profile)
+void tarnprof_free(struct tarnprof *table)
 {
-    free(profile->memory);
-    *profile = (struct tarnprof){0};
+    free(table->memory);
+    *table = (struct tarnprof){0};
 }
 
-const struct trace_profile_row *tarnprof_find(const struct tarnprof *profile, enum trace_routine_kind kind,
+const struct trace_routine_row *tarnprof_find(const struct tarnprof *table, enum trace_routine_kind kind,
                                               uint64_t argument, uint32_t context)
 {
-    const uint64_t key = trace_routine_key(kind, argument) | (uint64_t)context << TRACE_PROFILE_CONTEXT_SHIFT;
-    for (uint32_t i = 0; i < profile->head->rows; i++)
-        if (profile->rows[i].key == key)
-            return &profile->rows[i];
+    const uint64_t key = trace_routine_key(kind, argument) | (uint64_t)context
+                                                                 << TRACE_ROUTINES_CONTEXT_SHIFT;
+    for (uint32_t i = 0; i < table->head->rows; i++)
+        if (table->rows[i].key == key)
+            return &table->rows[i];
     return NULL;
 }
 
-uint64_t tarnprof_time_in(const struct tarnprof *profile, enum trace_routine_kind kind)
+uint64_t tarnprof_time_in(const struct tarnprof *table, enum trace_routine_kind kind)
 {
     uint64_t time = 0;
-    for (uint32_t i = 0; i < profile->head->rows; i++)
-        if (trace_routine_kind(profile->rows[i].key) == kind)
-            time += profile->rows[i].exclusive;
+    for (uint32_t i = 0; i < table->head->rows; i++)
+        if (trace_routine_kind(table->rows[i].key) == kind)
+            time += table->rows[i].exclusive;
     return time;
 }
 
@@ -55,7 +56,7 @@ int tarnprof_read_names(struct trace_routine_names *names)
     do {
         struct trace_routine *more = realloc(list, (count + NAMES_AT_ONCE) * sizeof *more);
         bytes =
-            more ? sys_profile_names(TRACE_CONTEXT_NAMED + count, more + count, NAMES_AT_ONCE * sizeof *more)
+            more ? sys_routine_names(TRACE_CONTEXT_NAMED + count, more + count, NAMES_AT_ONCE * sizeof *more)
                  : -E_NO_MEMORY;
         list = more ? more : list;
         count += bytes > 0 ? (uint32_t)((uint64_t)bytes / sizeof *list) : 0;
@@ -81,37 +82,37 @@ uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char 
 /* ---- Sums ---- */
 
 /* NULL: no memory. */
-static struct trace_profile_row *find_or_add(struct tarnprof_sum *sum, uint64_t key)
+static struct trace_routine_row *find_or_add(struct tarnprof_sum *sum, uint64_t key)
 {
     for (uint32_t i = 0; i < sum->count; i++)
         if (sum->rows[i].key == key)
             return &sum->rows[i];
     if (sum->count == sum->capacity) {
         const uint32_t capacity = sum->capacity ? 2 * sum->capacity : 64;
-        struct trace_profile_row *rows = realloc(sum->rows, capacity * sizeof *rows);
+        struct trace_routine_row *rows = realloc(sum->rows, capacity * sizeof *rows);
         if (!rows)
             return NULL;
         sum->rows = rows;
         sum->capacity = capacity;
     }
-    struct trace_profile_row *row = &sum->rows[sum->count++];
-    *row = (struct trace_profile_row){.key = key, .least = UINT64_MAX};
+    struct trace_routine_row *row = &sum->rows[sum->count++];
+    *row = (struct trace_routine_row){.key = key, .least = UINT64_MAX};
     return row;
 }
 
-bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile)
+bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table)
 {
-    for (uint32_t i = 0; i < profile->head->rows; i++) {
-        struct trace_profile_row *row = find_or_add(sum, profile->rows[i].key);
+    for (uint32_t i = 0; i < table->head->rows; i++) {
+        struct trace_routine_row *row = find_or_add(sum, table->rows[i].key);
         if (!row)
             return false;
-        trace_profile_add_row(row, &profile->rows[i]);
+        trace_routine_add_row(row, &table->rows[i]);
     }
-    sum->profiles++;
-    sum->threads += profile->head->threads;
-    sum->life += profile->head->life;
-    sum->ran += profile->head->ran;
-    sum->refused += profile->head->refused;
+    sum->routines++;
+    sum->threads += table->head->threads;
+    sum->life += table->head->life;
+    sum->ran += table->head->ran;
+    sum->refused += table->head->refused;
     return true;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarnprof.h - profiles of routines, for programs: libtarnprof.
+ * tarnprof.h - tables of routines, for programs: libtarnprof.
  *
- *     struct tarnprof profile = {0};
- *     while (tarnprof_next(&profile, TARNPROF_OWN) > 0)
- *         for (uint32_t i = 0; i < profile.head->rows; i++)
- *             ... profile.rows[i] ...
- *     tarnprof_free(&profile);
+ *     struct tarnprof table = {0};
+ *     while (tarnprof_next(&table, TARNPROF_OWN) > 0)
+ *         for (uint32_t i = 0; i < table.head->rows; i++)
+ *             ... table.rows[i] ...
+ *     tarnprof_free(&table);
  *
- * Profiles exist while they are counted: boot option `trace.profiles=on`, `trace profiles on`. What a row is,
- * and what its times mean: trace/format/profile.h. A process may read its own without any right.
+ * Tables exist while they are counted: boot option `trace.routines=on`, `trace routines on`. What a row is,
+ * and what its times mean: trace/format/routine.h. A process may read its own without any right.
  *
  * No locks: a struct tarnprof belongs to the thread that uses it.
  */
@@ -20,32 +20,32 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <tarn/abi.h>
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 #include <trace/print/routines.h>
 
-#define TARNPROF_OWN                                                                      \
-    ((cap_t)0) /* the profiles of the own process; else a space, or the trace object: all \
+#define TARNPROF_OWN                                                                    \
+    ((cap_t)0) /* the tables of the own process; else a space, or the trace object: all \
                 */
 
-/* A copy of one profile; zero at first. */
+/* A copy of one table; zero at first. */
 struct tarnprof {
-    const struct trace_profile *head;
-    const struct trace_profile_row *rows; /* head->rows of them */
+    const struct trace_routines *head;
+    const struct trace_routine_row *rows; /* head->rows of them */
     void *memory;                         /* the rest is the library's */
     uint64_t serial;
 };
 
-/* Copies the next profile of `of`. 1: done; 0: there is none, so the next call begins with the first again;
+/* Copies the next table of `of`. 1: done; 0: there is none, so the next call begins with the first again;
  * else an error of the kernel, -E_NO_MEMORY for example. */
-int tarnprof_next(struct tarnprof *profile, cap_t of);
-void tarnprof_free(struct tarnprof *profile);
+int tarnprof_next(struct tarnprof *table, cap_t of);
+void tarnprof_free(struct tarnprof *table);
 
 /* The row of a routine of the kernel, entered from the program's routine `context`; with
  * TRACE_ROUTINE_PROGRAM and argument 0, that of this routine. NULL: none. */
-const struct trace_profile_row *tarnprof_find(const struct tarnprof *profile, enum trace_routine_kind kind,
+const struct trace_routine_row *tarnprof_find(const struct tarnprof *table, enum trace_routine_kind kind,
                                               uint64_t argument, uint32_t context);
 /* The exclusive times of all rows of a kind, in ticks. */
-uint64_t tarnprof_time_in(const struct tarnprof *profile, enum trace_routine_kind kind);
+uint64_t tarnprof_time_in(const struct tarnprof *table, enum trace_routine_kind kind);
 
 /* The names of routines of programs; zero at first. tarnprof_read_names() returns 0 or an error of the
  * kernel. */
@@ -55,16 +55,16 @@ void tarnprof_free_names(struct trace_routine_names *names);
  * none. */
 uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char *name, const void *function);
 
-/* Sums, over several profiles. `rows` is allocated; zero at first. */
+/* Sums, over several tables. `rows` is allocated; zero at first. */
 struct tarnprof_sum {
-    struct trace_profile_row *rows;
-    uint32_t count, capacity, profiles, threads;
+    struct trace_routine_row *rows;
+    uint32_t count, capacity, routines, threads;
     uint64_t life, ran, refused;
     uint64_t clock_hz;                /* of its times; 0: this machine's */
     struct trace_routine_names names; /* if it is of a file */
 };
-/* Adds a profile. False: no memory. */
-bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *profile);
+/* Adds a table. False: no memory. */
+bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table);
 void tarnprof_free_sum(struct tarnprof_sum *sum);
 
 #endif

@@ -150,7 +150,7 @@ enum fault_reason {
 #define USER_MMAP_BASE          0x0000001000000000ull /* space_map places mappings without a fixed address here */
 #define USER_MMAP_END           0x0000600000000000ull
 #define USER_THREAD_BLOCKS      0x0000600000000000ull /* struct thread_block, one per thread, read-only */
-#define USER_PROFILE_PROGRAMS   0x0000600000020000ull /* struct trace_program, per thread: profile_map */
+#define USER_ROUTINES           0x0000600000020000ull /* struct trace_program, per thread: routines_map */
 #define USER_END                0x0000600000000000ull /* space_map refuses addresses from here on */
 #define USER_TRACE_RINGS        0x0000700000000000ull /* trace rings of all CPUs */
 

@@ -54,10 +54,10 @@ enum trace_operation {
      * -E_TOO_LARGE: there are TRACE_APP_COSTS_MAX already. With a = ~0: returns how often this was done since
      * boot. */
     TRACE_OP_SET_COST = 19,
-    /* Counts routines in profiles, from now on anew: a = 1 those of the kernel and those that programs
-     * declare, 2 also POSIX calls, requests to servers and allocation. 0: stops; profiles stay until the next
+    /* Counts routines in routines, from now on anew: a = 1 those of the kernel and those that programs
+     * declare, 2 also POSIX calls, requests to servers and allocation. 0: stops; routines stay until the next
      * start. */
-    TRACE_OP_SET_PROFILES = 20,
+    TRACE_OP_SET_ROUTINES = 20,
     TRACE_OP_START = 21, /* sets the mask from before it became 0, or all classes, if it is 0 */
 };
 #define TRACE_COST_INSTRUCTIONS (1ull << 32)

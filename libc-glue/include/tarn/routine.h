@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tarn/routine.h - counts routines of the program in the calling thread's profile (trace/format/profile.h);
+ * tarn/routine.h - counts routines of the program in the calling thread's table (trace/format/routine.h);
  * libc-glue/tarn/routine.c. For programs, libtarnprof has a macro for it (user/tarnprof/routines.h).
  *
  *     if (routines_are_counted())
@@ -9,7 +9,7 @@
  *     if (routines_are_counted())
  *         routine_leave();
  *
- * Nothing here allocates memory or takes a lock, so it may be called anywhere, also in malloc. Profiles may
+ * Nothing here allocates memory or takes a lock, so it may be called anywhere, also in malloc. Tables may
  * be switched between the two; a leave without an enter does nothing.
  */
 #ifndef TARN_ROUTINE_H
@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <trace/event/routines.h>
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 
 /* The thread enters the routine with this number, a context. 0, or one that finds no memory: it counts as
  * part of what it is in, and as refused. */
@@ -27,7 +27,7 @@ void routine_leave(void);
 /* Whether what routine_number() returned still holds for the calling thread. */
 bool routine_number_holds(uint64_t number);
 /* The number for a name, or, without one, of a function's address; `known`: what the last call returned for
- * it, or 0. Returns the number, and from bit 12 on for which epoch of profiles it holds; 0: none. */
+ * it, or 0. Returns the number, and from bit 12 on for which epoch of tables it holds; 0: none. */
 uint64_t routine_number(uint64_t known, const char *name, const void *function);
 
 #endif

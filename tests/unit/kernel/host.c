@@ -7,7 +7,7 @@
 
 #include <arch/boot.h>
 #include <arch/mmu.h>
-#include <kernel/diagnosis/profiles.h>
+#include <kernel/diagnosis/routines.h>
 #include <kernel/diagnosis/watchdog.h>
 #include <kernel/kernel.h>
 #include <kernel/memory/frame.h>
@@ -84,19 +84,19 @@ DOES_NOTHING(void watchdog_check(void));
 DOES_NOTHING(void trace_check_mark(void));
 DOES_NOTHING(void arch_send_ipi(struct cpu *target, enum ipi_kind kind));
 
-/* ---- Profiles are off ---- */
+/* ---- Tables are off ---- */
 
-bool profiles_on;
-DOES_NOTHING(void profiles_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind,
+bool routines_on;
+DOES_NOTHING(void routines_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind,
                                  uint64_t argument, uint64_t now));
-DOES_NOTHING(void profiles_end(struct thread *self, uint64_t now));
-DOES_NOTHING(void profiles_beat(uint64_t now));
-DOES_NOTHING(void profiles_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now));
-DOES_NOTHING(void profiles_end_interrupt(uint64_t now));
+DOES_NOTHING(void routines_end(struct thread *self, uint64_t now));
+DOES_NOTHING(void routines_beat(uint64_t now));
+DOES_NOTHING(void routines_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now));
+DOES_NOTHING(void routines_end_interrupt(uint64_t now));
 bool trace_tables_in_use;
 
 DOES_NOTHING(void trace_tables_reclaim(bool is_heartbeat));
-DOES_NOTHING(void profiles_end_thread(struct thread *thread));
+DOES_NOTHING(void routines_end_thread(struct thread *thread));
 
 /* ---- Page tables as a list ---- */
 

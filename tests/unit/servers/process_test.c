@@ -13,7 +13,7 @@ static uint32_t killed_space, closed_space;
 static unsigned kills;
 static uint32_t reaped_meanwhile; /* the process that the reaper finds dead while it is killed; 0: none */
 
-void inherit_profiles(uint32_t space, uint32_t heir)
+void inherit_routines(uint32_t space, uint32_t heir)
 {
 }
 

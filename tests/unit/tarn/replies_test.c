@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replies_test.c - `tarn tables`, `profiles` and others on a link whose other end lies: replies to TABLES,
- * METADATA, PREVIOUS, LOCK_CLASSES, PROFILES, ROUTINES and COUNTERS that are cut short, too long, of another
+ * replies_test.c - `tarn tables`, `routines` and others on a link whose other end lies: replies to TABLES,
+ * METADATA, PREVIOUS, LOCK_CLASSES, ROUTINES, ROUTINE_NAMES and COUNTERS that are cut short, too long, of another
  * request, or with counts that overflow. Each is refused with a message that says what is wrong.
  *
  * A thread is the guest. It replies as a guest would, but for one request, of which a case says what happens
@@ -20,7 +20,7 @@
 #include <trace/events.h>
 #include <trace/format/layout.h>
 #include <trace/format/metadata.h>
-#include <trace/format/profile.h>
+#include <trace/format/routine.h>
 #include <unistd.h>
 
 #define CPUS        2u
@@ -82,23 +82,23 @@ static size_t put_tables(uint8_t *to)
     return WIRE_TABLES_CLOCK_BYTES + TRACE_TABLES_BYTES;
 }
 
-static size_t put_profile(uint8_t *to, uint64_t after)
+static size_t put_table(uint8_t *to, uint64_t after)
 {
-    const struct trace_profile profile = {0};
-    const size_t size = sizeof(profile) + sizeof(struct trace_profile_row);
+    const struct trace_routines table = {0};
+    const size_t size = sizeof(table) + sizeof(struct trace_routine_row);
 
     if (after >= 2)
         return 0;
     memset(to, 0, size);
     put_guest(to, after + 1, 8);
-    memcpy(to + offsetof(struct trace_profile, name), "shell", 6);
-    put_guest(to + offsetof(struct trace_profile, rows), 1, 4);
-    put_guest(to + offsetof(struct trace_profile, row_bytes), sizeof(struct trace_profile_row), 4);
-    put_guest(to + offsetof(struct trace_profile, life), 1000, 8);
+    memcpy(to + offsetof(struct trace_routines, name), "shell", 6);
+    put_guest(to + offsetof(struct trace_routines, rows), 1, 4);
+    put_guest(to + offsetof(struct trace_routines, row_bytes), sizeof(struct trace_routine_row), 4);
+    put_guest(to + offsetof(struct trace_routines, life), 1000, 8);
     return size;
 }
 
-static size_t put_routines(uint8_t *to, uint64_t from)
+static size_t put_names(uint8_t *to, uint64_t from)
 {
     if (from > TRACE_CONTEXT_NAMED)
         return 0;
@@ -145,10 +145,10 @@ static size_t put_data(uint8_t *to, uint32_t operation, uint64_t a, uint64_t b)
         return WIRE_TABLES_CLOCK_BYTES + b;
     case WIRE_OP_PREVIOUS:
         return put_previous(to);
-    case WIRE_OP_PROFILES:
-        return put_profile(to, a);
     case WIRE_OP_ROUTINES:
-        return put_routines(to, a);
+        return put_table(to, a);
+    case WIRE_OP_ROUTINE_NAMES:
+        return put_names(to, a);
     case WIRE_OP_LOCK_CLASSES:
         return put_lock_class(to);
     case WIRE_OP_COUNTERS:
@@ -222,19 +222,19 @@ static void serve(int fd)
 static struct peer guest = {.talk = serve};
 static char says[1 << 16]; /* what the last command printed to standard error */
 
-enum { TABLES, PREVIOUS, PROFILES, COUNTERS, LIST, COMMANDS };
+enum { TABLES, PREVIOUS, ROUTINES, COUNTERS, LIST, COMMANDS };
 
 static int run_command(unsigned command)
 {
     const char *const commands[COMMANDS][6] = {[TABLES] = {"tables", guest.source, "locks"},
                                                [PREVIOUS] = {"tables", "--previous", guest.source, "locks"},
-                                               [PROFILES] = {"profiles", guest.source},
+                                               [ROUTINES] = {"routines", guest.source},
                                                [COUNTERS] = {"ctl", "--json", guest.source, "counters"},
                                                [LIST] = {"tables", guest.source}};
     return run_quietly(commands[command], says, sizeof(says));
 }
 
-#define PROFILE(field) offsetof(struct trace_profile, field)
+#define HEAD(field) offsetof(struct trace_routines, field)
 
 static const struct {
     unsigned command;
@@ -267,43 +267,45 @@ static const struct {
     {PREVIOUS, {WIRE_OP_PREVIOUS_METADATA, .size = 100}, "UUID"},
     {PREVIOUS, {WIRE_OP_PREVIOUS_TABLES, .size = 100}, "the tables of CPU 0 have 92 bytes"},
     {PREVIOUS, {WIRE_OP_PREVIOUS_TABLES, AS_IT_IS, .status = -E_NOT_FOUND, .skip = 1}, "it does not exist"},
-    /* profiles */
-    {PROFILES, {WIRE_OP_PROFILES, .size = 1}, "a profile of 1 bytes"},
-    {PROFILES, {WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) - 1}, "less than its head"},
-    {PROFILES,
-     {WIRE_OP_PROFILES, .size = sizeof(struct trace_profile)},
-     "a damaged profile: number 1, 1 rows"},
-    {PROFILES, {WIRE_OP_PROFILES, .size = TRACE_PROFILE_BYTES_MAX + 1}, "more than the largest"},
-    {PROFILES,
-     {WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) + 2 * TRACE_PROFILE_ROW_BYTES},
-     "a damaged profile"},
-    {PROFILES,
-     {WIRE_OP_PROFILES, .size = sizeof(struct trace_profile) + TRACE_PROFILE_ROW_BYTES - 8, .skip = 1},
-     "a damaged profile: number 2"},
-    {PROFILES,
-     {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(rows), .bytes = 4, .value = UINT32_MAX},
+    /* tables */
+    {ROUTINES, {WIRE_OP_ROUTINES, .size = 1}, "a table of 1 bytes"},
+    {ROUTINES, {WIRE_OP_ROUTINES, .size = sizeof(struct trace_routines) - 1}, "less than its head"},
+    {ROUTINES,
+     {WIRE_OP_ROUTINES, .size = sizeof(struct trace_routines)},
+     "a damaged table: number 1, 1 rows"},
+    {ROUTINES, {WIRE_OP_ROUTINES, .size = TRACE_ROUTINES_BYTES_MAX + 1}, "more than the largest"},
+    {ROUTINES,
+     {WIRE_OP_ROUTINES, .size = sizeof(struct trace_routines) + 2 * TRACE_ROUTINE_ROW_BYTES},
+     "a damaged table"},
+    {ROUTINES,
+     {WIRE_OP_ROUTINES, .size = sizeof(struct trace_routines) + TRACE_ROUTINE_ROW_BYTES - 8, .skip = 1},
+     "a damaged table: number 2"},
+    {ROUTINES,
+     {WIRE_OP_ROUTINES, AS_IT_IS, .at = HEAD(rows), .bytes = 4, .value = UINT32_MAX},
      "4294967295 rows"},
-    {PROFILES,
-     {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(rows), .bytes = 4, .value = 0xcccccce},
-     "a damaged profile"},
-    {PROFILES,
-     {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(row_bytes), .bytes = 4, .value = 0},
-     "rows of profiles have 0 bytes"},
-    {PROFILES, {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(of), .bytes = 4, .value = 4}, "a damaged profile"},
-    {PROFILES,
-     {WIRE_OP_PROFILES, AS_IT_IS, .at = PROFILE(serial), .bytes = 8, .value = 1, .skip = 1},
-     "a damaged profile: number 1"},
-    {PROFILES, {WIRE_OP_PROFILES, AS_IT_IS, .status = -E_BAD_ARGUMENT}, "this system has no profiles"},
-    {PROFILES, {WIRE_OP_PROFILES, AS_IT_IS, .wrong_tag = true}, "unexpected frame"},
-    {PROFILES, {WIRE_OP_ROUTINES, .size = 100}, "names of routines"},
-    {PROFILES, {WIRE_OP_ROUTINES, .size = sizeof(struct trace_routine) + 1}, "names of routines"},
-    {PROFILES,
-     {WIRE_OP_ROUTINES, .size = 2 * sizeof(struct trace_routine)},
+    {ROUTINES,
+     {WIRE_OP_ROUTINES, AS_IT_IS, .at = HEAD(rows), .bytes = 4, .value = 0xcccccce},
+     "a damaged table"},
+    {ROUTINES,
+     {WIRE_OP_ROUTINES, AS_IT_IS, .at = HEAD(row_bytes), .bytes = 4, .value = 0},
+     "rows of tables have 0 bytes"},
+    {ROUTINES, {WIRE_OP_ROUTINES, AS_IT_IS, .at = HEAD(of), .bytes = 4, .value = 4}, "a damaged table"},
+    {ROUTINES,
+     {WIRE_OP_ROUTINES, AS_IT_IS, .at = HEAD(serial), .bytes = 8, .value = 1, .skip = 1},
+     "a damaged table: number 1"},
+    {ROUTINES, {WIRE_OP_ROUTINES, AS_IT_IS, .status = -E_BAD_ARGUMENT}, "this system counts no routines"},
+    {ROUTINES, {WIRE_OP_ROUTINES, AS_IT_IS, .wrong_tag = true}, "unexpected frame"},
+    {ROUTINES, {WIRE_OP_ROUTINE_NAMES, .size = 100}, "names of routines"},
+    {ROUTINES, {WIRE_OP_ROUTINE_NAMES, .size = sizeof(struct trace_routine) + 1}, "names of routines"},
+    {ROUTINES,
+     {WIRE_OP_ROUTINE_NAMES, .size = 2 * sizeof(struct trace_routine)},
      "damaged names of routines: number 0 in place of 1537"},
-    {PROFILES,
-     {WIRE_OP_ROUTINES, AS_IT_IS, .bytes = 4, .value = UINT32_MAX},
+    {ROUTINES,
+     {WIRE_OP_ROUTINE_NAMES, AS_IT_IS, .bytes = 4, .value = UINT32_MAX},
      "damaged names of routines: number 4294967295"},
-    {PROFILES, {WIRE_OP_ROUTINES, AS_IT_IS, .status = -E_NO_MEMORY}, "names of routines: not enough memory"},
+    {ROUTINES,
+     {WIRE_OP_ROUTINE_NAMES, AS_IT_IS, .status = -E_NO_MEMORY},
+     "names of routines: not enough memory"},
     /* their siblings */
     {COUNTERS, {WIRE_OP_COUNTERS, .size = 0}, "list of counters is invalid"},
     {COUNTERS, {WIRE_OP_COUNTERS, .size = 8 + WIRE_COUNTER_BYTES - 1}, "list of counters is invalid"},
@@ -333,13 +335,13 @@ static void test_names(const char *order)
         {.operation = WIRE_OP_LOCK_CLASSES, .size = AS_IT_IS, .bytes = 4, .value = UINT32_MAX},
         {.operation = WIRE_OP_LOCK_CLASSES, .size = AS_IT_IS, .bytes = 4, .value = 0x05555556},
         {.operation = WIRE_OP_LOCK_CLASSES, .size = AS_IT_IS, .status = INT32_MIN},
-        {.operation = WIRE_OP_ROUTINES, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
+        {.operation = WIRE_OP_ROUTINE_NAMES, .size = AS_IT_IS, .status = -E_BAD_ARGUMENT},
         {.size = AS_IT_IS}};
     unsigned right = 0;
 
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
         lie = lies[i];
-        right += run_command(TABLES) == EXIT_OK && run_command(PROFILES) == EXIT_OK &&
+        right += run_command(TABLES) == EXIT_OK && run_command(ROUTINES) == EXIT_OK &&
                  run_command(PREVIOUS) == EXIT_OK && run_command(LIST) == EXIT_OK &&
                  run_command(COUNTERS) == EXIT_OK;
     }
@@ -350,10 +352,11 @@ static void test_names(const char *order)
 static void test_mutations(const char *order)
 {
     static const uint32_t operations[] = {
-        WIRE_OP_TABLES,   WIRE_OP_METADATA, WIRE_OP_PREVIOUS,     WIRE_OP_PREVIOUS_METADATA, WIRE_OP_PROFILES,
-        WIRE_OP_ROUTINES, WIRE_OP_COUNTERS, WIRE_OP_LOCK_CLASSES, WIRE_OP_PREVIOUS_TABLES};
-    static const unsigned commands[] = {TABLES,   TABLES,   PREVIOUS, PREVIOUS, PROFILES,
-                                        PROFILES, COUNTERS, TABLES,   PREVIOUS};
+        WIRE_OP_TABLES,         WIRE_OP_METADATA,      WIRE_OP_PREVIOUS, WIRE_OP_PREVIOUS_METADATA,
+        WIRE_OP_ROUTINES,       WIRE_OP_ROUTINE_NAMES, WIRE_OP_COUNTERS, WIRE_OP_LOCK_CLASSES,
+        WIRE_OP_PREVIOUS_TABLES};
+    static const unsigned commands[] = {TABLES,   TABLES,   PREVIOUS, PREVIOUS, ROUTINES,
+                                        ROUTINES, COUNTERS, TABLES,   PREVIOUS};
     unsigned ended = 0;
 
     for (unsigned i = 0; i < MUTATIONS; i++) {

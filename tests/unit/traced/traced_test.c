@@ -26,7 +26,7 @@
 #include <time.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/tables/moment.h>
-#include <tools/tarn/tables/profiles.h>
+#include <tools/tarn/tables/routines.h>
 #include <trace/event/previous.h>
 #include <trace/events.h>
 #include <trace/format/metadata.h>
@@ -168,27 +168,27 @@ int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet)
     return 0;
 }
 
-/* Two profiles, with serial numbers 3 and 9, of one and two rows. */
-int64_t sys_profile_read(cap_t of, uint64_t serial, void *buffer, uint64_t size)
+/* Two tables, with serial numbers 3 and 9, of one and two rows. */
+int64_t sys_routines_read(cap_t of, uint64_t serial, void *buffer, uint64_t size)
 {
-    struct trace_profile *head = buffer;
-    struct trace_profile_row *rows = (struct trace_profile_row *)(head + 1);
+    struct trace_routines *head = buffer;
+    struct trace_routine_row *rows = (struct trace_routine_row *)(head + 1);
     if (serial >= 9)
         return 0;
-    *head = (struct trace_profile){.serial = serial < 3 ? 3 : 9,
-                                   .rows = serial < 3 ? 1 : 2,
-                                   .row_bytes = sizeof *rows,
-                                   .name = "served",
-                                   .life = 1000};
+    *head = (struct trace_routines){.serial = serial < 3 ? 3 : 9,
+                                    .rows = serial < 3 ? 1 : 2,
+                                    .row_bytes = sizeof *rows,
+                                    .name = "served",
+                                    .life = 1000};
     for (uint32_t i = 0; i < head->rows; i++)
-        rows[i] = (struct trace_profile_row){
+        rows[i] = (struct trace_routine_row){
             .key = trace_routine_key(i ? TRACE_ROUTINE_OUT : TRACE_ROUTINE_CALL, 0x123456),
             .exclusive = 100 + i};
     return (int64_t)(sizeof *head + head->rows * sizeof *rows);
 }
 
 /* Three routines of a program, at most two at once. */
-int64_t sys_profile_names(uint32_t from, void *buffer, uint64_t size)
+int64_t sys_routine_names(uint32_t from, void *buffer, uint64_t size)
 {
     struct trace_routine *routines = buffer;
     const uint32_t first = from - TRACE_CONTEXT_NAMED, count = first < 2 ? 2 - first : first < 3;
@@ -955,30 +955,30 @@ static int tables(void)
     return command_run(2, words);
 }
 
-/* Two come from sys_profile_read(). */
-static bool profiles_arrive(void)
+/* Two come from sys_routines_read(). */
+static bool routines_arrive(void)
 {
-    struct profiles profiles;
+    struct routines routines;
     struct fail fail;
     struct source *source = open_source(guest.source, 0, &fail);
-    bool ok = source && profiles_read(&profiles, source, &fail);
+    bool ok = source && routines_read(&routines, source, &fail);
 
     if (!ok)
         return false;
-    ok = profiles.count == 2 && profiles.copies[0].head.serial == 3 && profiles.copies[1].head.serial == 9 &&
-         profiles.copies[1].head.rows == 2 && profiles.copies[1].rows[1].exclusive == 101 &&
-         profile_time_out(&profiles.copies[1]) == 101 &&
-         trace_routine_argument(profiles.copies[0].rows[0].key) == 0x123456 && profiles.names.count == 3 &&
-         profiles.names.list[2].address == 0x2000;
-    profiles_free(&profiles);
+    ok = routines.count == 2 && routines.copies[0].head.serial == 3 && routines.copies[1].head.serial == 9 &&
+         routines.copies[1].head.rows == 2 && routines.copies[1].rows[1].exclusive == 101 &&
+         routines_time_out(&routines.copies[1]) == 101 &&
+         trace_routine_argument(routines.copies[0].rows[0].key) == 0x123456 && routines.names.count == 3 &&
+         routines.names.list[2].address == 0x2000;
+    routines_free(&routines);
     source->class->close(source);
     return ok;
 }
 
-static void test_profiles(void)
+static void test_routines(void)
 {
     new_rings(16384, 4, TRACE_MODE_STREAM);
-    check(profiles_arrive(), "profiles arrive one after another, and names of routines");
+    check(routines_arrive(), "tables arrive one after another, and names of routines");
 }
 
 static void test_tables(void)
@@ -1044,7 +1044,7 @@ int main(void)
     test_resized("smaller, when full", shrink_full_rings, 16384, fill_and_stop);
     check(refusals > 0, "full rings stay as they are until what is unread fits (%u tries before)", refusals);
     test_cleared();
-    test_profiles();
+    test_routines();
     test_tables();
     test_hostile();
     test_marks();

@@ -13,7 +13,7 @@
 
 extern const struct command pull_command, ctl_command, info_command, check_command, list_command,
     export_command, sql_command, symbols_command, goto_command, explore_command, diff_command, study_command,
-    tables_command, profiles_command, top_command, view_command;
+    tables_command, routines_command, top_command, view_command;
 
 /* Runs the subcommand or analysis argv[0]; returns its exit status. */
 int command_run(int argc, char **argv);

@@ -224,11 +224,11 @@ static const struct command_option known[] = {
     {FLAG("threads", struct top, screen.by_thread, "show threads instead of processes")},
     {CALL("filter", "PATTERN", set_pattern,
           "show only processes or threads whose name matches; the second line shows the pattern")},
-    {FLAG("profiles", struct top, has_profiles,
+    {FLAG("routines", struct top, has_routines,
           "show what processes do with their time: system calls, faults, IPC calls, each kind of wait\nFrom "
-          "profiles, which must be on (tarn-profiles(1)): no trace is pulled, and nothing need be traced. Of "
-          "a "
-          "SOURCE, or of a file of profiles, snapshot by snapshot"),
+          "counted routines (tarn-routines(1)): no trace is pulled, and nothing need be traced. Of a SOURCE, "
+          "or "
+          "of a file of routines, snapshot by snapshot"),
      .with = "interval,batch,json,csv,top,sort,filter"},
     {TEXT("output", "DIR", struct top, output,
           "keep the trace of a SOURCE in DIR (default: delete it at the end)"),
@@ -266,8 +266,8 @@ static int run_top(int argc, char **argv)
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
     top->screen.pattern = top->pattern;
-    if (top->has_profiles)
-        status = top_profiles(top);
+    if (top->has_routines)
+        status = top_routines(top);
     else if (!start(top, &fail))
         status = fail_report(&fail, EXIT_DAMAGE);
     else
@@ -282,7 +282,7 @@ static int run_top(int argc, char **argv)
 const struct command top_command = {.name = "top",
                                     .summary = "show what a running guest does, refreshed in the terminal",
                                     .forms =
-                                        "[OPTION]... SOURCE|DIRECTORY\n--profiles [OPTION]... SOURCE|FILE",
+                                        "[OPTION]... SOURCE|DIRECTORY\n--routines [OPTION]... SOURCE|FILE",
                                     .groups = {{NULL, known}},
                                     .least = 1,
                                     .most = 1,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top.h - shared declarations of `tarn top`: top.c handles options, keys and output; top_trace.c the link and
- * the trace, interval by interval; top_profiles.c shows profiles instead; top_keys.c has the keys of both.
+ * the trace, interval by interval; top_routines.c shows counted routines instead; top_keys.c has the keys of
+ * both.
  */
 #ifndef TARN_TOP_H
 #define TARN_TOP_H
@@ -20,7 +21,7 @@ struct top {
     enum analysis_format format; /* of batch output */
     uint64_t rows;               /* of batch tables; 0: all */
     struct puller puller;
-    bool has_profiles; /* --profiles */
+    bool has_routines; /* --routines */
     bool is_source, has_help, asks_pattern, is_paused, is_at_end, is_connecting;
     bool has_broken; /* the link broke: the screen shows what came before */
     FILE *log;       /* the pull's messages while the screen is in use; NULL: standard error */
@@ -54,10 +55,10 @@ int top_next(struct top *top, struct fail *fail);
 int top_status(struct top *top);
 void top_close(struct top *top);
 
-/* Handles the keys that traces and profiles have in common. Returns false to quit. */
+/* Handles the keys that traces and routines have in common. Returns false to quit. */
 bool top_take_key(struct top *top, int key);
 
-/* Runs `tarn top --profiles`; returns the exit status. */
-int top_profiles(struct top *top);
+/* Runs `tarn top --routines`; returns the exit status. */
+int top_routines(struct top *top);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* top_keys.c - the keys that `tarn top` has for a trace and for profiles; see top.h. */
+/* top_keys.c - the keys that `tarn top` has for a trace and for tables; see top.h. */
 #include <tools/tarn/command/top.h>
 
 bool top_take_key(struct top *top, int key)

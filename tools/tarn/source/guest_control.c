@@ -104,16 +104,16 @@ enum source_got guest_control(struct source *source, const struct wire_request *
             return SOURCE_BROKEN;
         *data = guest->tables;
         return SOURCE_ITEM;
-    case WIRE_OP_PROFILES:
-        if (!is_same_system(guest, fail) ||
-            !guest_profiles_next(&guest->profiles, &guest->guest, request->a, size, fail))
-            return SOURCE_BROKEN;
-        *data = guest->profiles.reply;
-        return SOURCE_ITEM;
     case WIRE_OP_ROUTINES:
-        if (!guest_profiles_names(&guest->profiles, &guest->guest, request->a, size, fail))
+        if (!is_same_system(guest, fail) ||
+            !guest_routines_next(&guest->routines, &guest->guest, request->a, size, fail))
             return SOURCE_BROKEN;
-        *data = guest->profiles.reply;
+        *data = guest->routines.reply;
+        return SOURCE_ITEM;
+    case WIRE_OP_ROUTINE_NAMES:
+        if (!guest_routines_names(&guest->routines, &guest->guest, request->a, size, fail))
+            return SOURCE_BROKEN;
+        *data = guest->routines.reply;
         return SOURCE_ITEM;
     default:
         fail_set(fail, "guest memory is only read, never changed: this requires a link to the guest");

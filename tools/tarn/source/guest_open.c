@@ -102,7 +102,7 @@ void guest_source_close(struct source *source)
     free(guest->metadata);
     free(guest->copy);
     free(guest->tables);
-    guest_profiles_free(&guest->profiles);
+    guest_routines_free(&guest->routines);
     free(guest);
 }
 

@@ -70,23 +70,23 @@ static enum source_got replay(struct source *source, const struct wire_request *
 }
 
 /* Reads the snapshot that begins here, of which nothing may be missing. */
-static bool read_snapshot(struct recorded *recorded, struct profiles *profiles, struct fail *fail)
+static bool read_snapshot(struct recorded *recorded, struct routines *routines, struct fail *fail)
 {
-    if (!begin_snapshot(recorded, fail) || !profiles_read(profiles, &recorded->source, fail))
+    if (!begin_snapshot(recorded, fail) || !routines_read(routines, &recorded->source, fail))
         return false;
     if (recorded->is_broken)
-        profiles_free(profiles);
+        routines_free(routines);
     return !recorded->is_broken;
 }
 
 static void scan(struct recorded *recorded, uint64_t size)
 {
-    struct profiles profiles;
+    struct routines routines;
     struct fail why;
 
     while (recorded->at < size && !recorded->is_damaged) {
         const uint64_t at = recorded->at;
-        if (!read_snapshot(recorded, &profiles, &why)) {
+        if (!read_snapshot(recorded, &routines, &why)) {
             recorded->is_damaged = true;
             fail_set(&recorded->why, "%s: snapshot %zu is damaged at byte %llu: %s", recorded->path,
                      recorded->count + 1, (unsigned long long)recorded->at, why.text);
@@ -95,8 +95,8 @@ static void scan(struct recorded *recorded, uint64_t size)
         recorded->snapshots =
             array_grow(recorded->snapshots, recorded->count, &recorded->size, sizeof(recorded->snapshots[0]));
         recorded->snapshots[recorded->count++] = (struct recorded_snapshot){
-            at, recorded->at - at, profiles.moment, profiles.count, recorded->source.hello};
-        profiles_free(&profiles);
+            at, recorded->at - at, routines.moment, routines.count, recorded->source.hello};
+        routines_free(&routines);
     }
 }
 
@@ -112,7 +112,7 @@ static FILE *open_regular(const char *path, uint64_t *size, struct fail *fail)
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
         close(fd);
         fail_set(fail,
-                 S_ISDIR(about.st_mode) ? "%s is a directory, neither a source nor a file of profiles"
+                 S_ISDIR(about.st_mode) ? "%s is a directory, neither a source nor a file of routines"
                                         : "%s is not a regular file",
                  path);
         return NULL;
@@ -138,8 +138,8 @@ bool recorded_open(struct recorded *recorded, const char *path, struct fail *fai
         *fail = recorded->why;
     else
         fail_set(fail,
-                 size > 0 ? "%s is no file of profiles: `tarn profiles SOURCE --save FILE` makes one"
-                          : "%s has no snapshot of profiles",
+                 size > 0 ? "%s is no file of routines: `tarn routines SOURCE --save FILE` makes one"
+                          : "%s has no snapshot of routines",
                  path);
     recorded_close(recorded);
     return false;
@@ -153,11 +153,11 @@ void recorded_close(struct recorded *recorded)
     *recorded = (struct recorded){0};
 }
 
-bool recorded_load(struct recorded *recorded, size_t number, struct profiles *profiles, struct fail *fail)
+bool recorded_load(struct recorded *recorded, size_t number, struct routines *routines, struct fail *fail)
 {
     recorded->at = recorded->snapshots[number].at;
     return (fseeko(recorded->file, (off_t)recorded->at, SEEK_SET) == 0 &&
-            read_snapshot(recorded, profiles, fail)) ||
+            read_snapshot(recorded, routines, fail)) ||
            fail_set(fail, "%s was changed while it was read", recorded->path);
 }
 
@@ -237,20 +237,20 @@ static bool record(struct source *source, FILE *to, struct fail *fail)
 {
     struct source_class class = *source->class;
     struct tee tee = {.source = *source, .from = source, .to = to};
-    struct profiles profiles;
+    struct routines routines;
     uint8_t hello[WIRE_HELLO_BYTES];
 
     class.control = control_tee;
     tee.source.class = &class;
     wire_put_hello(hello, &source->hello);
     put_frame(&tee, WIRE_HELLO, hello, sizeof(hello));
-    if (!profiles_read(&profiles, &tee.source, fail))
+    if (!routines_read(&routines, &tee.source, fail))
         return false;
-    profiles_complain(&profiles);
-    const bool is_whole = !tee.is_broken && profiles.count > 0;
+    routines_complain(&routines);
+    const bool is_whole = !tee.is_broken && routines.count > 0;
     if (!is_whole)
-        fail_set(fail, tee.is_broken ? "nothing is saved, as not all could be read" : PROFILES_ARE_OFF);
-    profiles_free(&profiles);
+        fail_set(fail, tee.is_broken ? "nothing is saved, as not all could be read" : ROUTINES_ARE_OFF);
+    routines_free(&routines);
     return is_whole;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * recorded.h - files of a guest's replies about its profiles (trace/format/WIRE.md, "Recorded replies"):
+ * recorded.h - files of a guest's replies about its tables (trace/format/WIRE.md, "Recorded replies"):
  * finds their snapshots, reads one as from its guest, and adds others.
  *
  * A file may contain anything. The snapshots before damage are used.
@@ -9,12 +9,12 @@
 #define TARN_TABLES_RECORDED_H
 
 #include <stdio.h>
-#include <tools/tarn/tables/profiles.h>
+#include <tools/tarn/tables/routines.h>
 
 struct recorded_snapshot {
     uint64_t at, bytes; /* in the file */
-    uint64_t moment;    /* ticks when its first profile was copied */
-    size_t profiles;
+    uint64_t moment;    /* ticks when its first table was copied */
+    size_t routines;
     struct wire_hello hello;
 };
 
@@ -36,7 +36,7 @@ struct recorded {
 bool recorded_open(struct recorded *recorded, const char *path, struct fail *fail);
 void recorded_close(struct recorded *recorded);
 /* Loads snapshot NUMBER, from 0. False: FAIL, and nothing to free. */
-bool recorded_load(struct recorded *recorded, size_t number, struct profiles *profiles, struct fail *fail);
+bool recorded_load(struct recorded *recorded, size_t number, struct routines *routines, struct fail *fail);
 
 /* Adds snapshots to a file. */
 struct recorded_writer {

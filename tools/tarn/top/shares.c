@@ -39,11 +39,11 @@ static struct trace_process_shares *find(const struct processes *processes, uint
     return NULL;
 }
 
-static void collect(struct processes *processes, const struct profiles *profiles)
+static void collect(struct processes *processes, const struct routines *routines)
 {
     *processes = (struct processes){0};
-    for (size_t i = 0; i < profiles->count; i++) {
-        const struct profile_copy *copy = &profiles->copies[i];
+    for (size_t i = 0; i < routines->count; i++) {
+        const struct routines_copy *copy = &routines->copies[i];
         if (!trace_shares_are_of_process(&copy->head))
             continue;
         struct trace_process_shares *process = find(processes, copy->head.pid);
@@ -59,32 +59,32 @@ static void collect(struct processes *processes, const struct profiles *profiles
 
 /* ---- the table ------------------------------------------------------------------------------------- */
 
-static double in_ns(const struct profiles *profiles, uint64_t ticks)
+static double in_ns(const struct routines *routines, uint64_t ticks)
 {
-    return (double)ticks * 1e9 / (double)(profiles->hello.clock_hz ? profiles->hello.clock_hz : 1);
+    return (double)ticks * 1e9 / (double)(routines->hello.clock_hz ? routines->hello.clock_hz : 1);
 }
 
-static const char *name_of(const struct trace_process_shares *process, char name[PROFILE_NAME_BYTES])
+static const char *name_of(const struct trace_process_shares *process, char name[ROUTINES_NAME_BYTES])
 {
-    struct trace_profile head = {.of = TRACE_PROFILE_THREAD};
+    struct trace_routines head = {.of = TRACE_ROUTINES_THREAD};
 
     memcpy(head.name, process->name, sizeof(head.name));
-    return process->pid == 0 ? "idle" : profile_name(&head, name);
+    return process->pid == 0 ? "idle" : routines_name(&head, name);
 }
 
-static void add_row(struct table *table, const struct profiles *profiles,
+static void add_row(struct table *table, const struct routines *routines,
                     const struct trace_process_shares *process, bool in_percent, double seconds)
 {
-    char name[PROFILE_NAME_BYTES];
+    char name[ROUTINES_NAME_BYTES];
     struct table_row *row = table_add(table, name_of(process, name));
 
     row->cells[PID].count = process->pid;
     row->cells[THREADS].count = process->threads;
-    const double interval = process->interval != 0 ? in_ns(profiles, process->interval) : seconds * 1e9;
+    const double interval = process->interval != 0 ? in_ns(routines, process->interval) : seconds * 1e9;
     row->cells[INTERVAL].count = (uint64_t)interval;
     for (unsigned c = RUNNING; c < COLUMNS; c++) {
         const double ns =
-            in_ns(profiles, c == RUNNING ? trace_shares_running(process) : process->ticks[c - FIRST_SHARE]);
+            in_ns(routines, c == RUNNING ? trace_shares_running(process) : process->ticks[c - FIRST_SHARE]);
         if (in_percent)
             row->cells[c].real = interval > 0 ? ns / interval * 100 : NAN;
         else
@@ -92,11 +92,11 @@ static void add_row(struct table *table, const struct profiles *profiles,
     }
 }
 
-void shares_fill(struct table *table, struct table_column columns[SHARES_COLUMNS], const struct profiles *now,
-                 const struct profiles *before, const char *pattern, bool in_percent, double *seconds)
+void shares_fill(struct table *table, struct table_column columns[SHARES_COLUMNS], const struct routines *now,
+                 const struct routines *before, const char *pattern, bool in_percent, double *seconds)
 {
     struct processes processes, earlier = {0};
-    char name[PROFILE_NAME_BYTES];
+    char name[ROUTINES_NAME_BYTES];
 
     make_keys();
     *table = (struct table){.key = "process",
@@ -172,8 +172,8 @@ static void drop_empty(struct table *table, struct table_column columns[SHARES_C
     table->column_count = kept;
 }
 
-void shares_print(FILE *to, const struct shares_view *view, const struct profiles *now,
-                  const struct profiles *before, unsigned width, unsigned height, uint64_t top)
+void shares_print(FILE *to, const struct shares_view *view, const struct routines *now,
+                  const struct routines *before, unsigned width, unsigned height, uint64_t top)
 {
     struct table_column columns[SHARES_COLUMNS];
     const char *drops[COLUMNS + 1];
@@ -200,8 +200,8 @@ void shares_print(FILE *to, const struct shares_view *view, const struct profile
     table_free(&table);
 }
 
-void shares_write(FILE *to, const struct shares_view *view, const struct profiles *now,
-                  const struct profiles *before, enum analysis_format format, uint64_t top)
+void shares_write(FILE *to, const struct shares_view *view, const struct routines *now,
+                  const struct routines *before, enum analysis_format format, uint64_t top)
 {
     struct table_column columns[SHARES_COLUMNS];
     struct table table;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shares.h - what `tarn top --profiles` shows of an interval: what each process did with its time, as the
- * profiles of two moments say (trace/print/shares.h).
+ * shares.h - what `tarn top --routines` shows of an interval: what each process did with its time, as the
+ * tables of two moments say (trace/print/shares.h).
  */
 #ifndef TARN_SHARES_H
 #define TARN_SHARES_H
 
 #include <tools/tarn/table.h>
-#include <tools/tarn/tables/profiles.h>
+#include <tools/tarn/tables/routines.h>
 #include <tools/tarn/top/screen.h>
 #include <trace/print/shares.h>
 
@@ -22,15 +22,15 @@ struct shares_view {
 };
 
 /* Makes a table of the processes at NOW, to be freed by table_free: times since BEFORE, or NULL: since
- * profiles were switched on. In nanoseconds; IN_PERCENT: of *seconds, the time between. COLUMNS is the
+ * counting was switched on. In nanoseconds; IN_PERCENT: of *seconds, the time between. COLUMNS is the
  * table's. */
-void shares_fill(struct table *table, struct table_column columns[SHARES_COLUMNS], const struct profiles *now,
-                 const struct profiles *before, const char *pattern, bool in_percent, double *seconds);
+void shares_fill(struct table *table, struct table_column columns[SHARES_COLUMNS], const struct routines *now,
+                 const struct routines *before, const char *pattern, bool in_percent, double *seconds);
 /* Prints the table of an interval, within WIDTH and HEIGHT; HEIGHT 0: as text, at most TOP rows. */
-void shares_print(FILE *to, const struct shares_view *view, const struct profiles *now,
-                  const struct profiles *before, unsigned width, unsigned height, uint64_t top);
+void shares_print(FILE *to, const struct shares_view *view, const struct routines *now,
+                  const struct routines *before, unsigned width, unsigned height, uint64_t top);
 /* JSON, an object on one line, or CSV. */
-void shares_write(FILE *to, const struct shares_view *view, const struct profiles *now,
-                  const struct profiles *before, enum analysis_format format, uint64_t top);
+void shares_write(FILE *to, const struct shares_view *view, const struct routines *now,
+                  const struct routines *before, enum analysis_format format, uint64_t top);
 
 #endif

@@ -15,8 +15,8 @@ int64_t sys_trace_control(cap_t trace, uint32_t operation, uint64_t a, uint64_t 
 int64_t sys_system_read(uint32_t kind, uint64_t index, void *buffer, uint64_t size);
 int64_t sys_trace_consume(cap_t trace, uint32_t cpu, uint64_t packet);
 int64_t sys_trace_metadata(cap_t trace, uint32_t part, uint64_t offset, void *buffer, uint64_t size);
-int64_t sys_profile_read(cap_t of, uint64_t serial, void *buffer, uint64_t size);
-int64_t sys_profile_names(uint32_t from, void *buffer, uint64_t size);
+int64_t sys_routines_read(cap_t of, uint64_t serial, void *buffer, uint64_t size);
+int64_t sys_routine_names(uint32_t from, void *buffer, uint64_t size);
 int64_t sys_notification_create(void);
 int64_t sys_notification_signal(cap_t notification, uint64_t bits);
 int64_t sys_notification_wait(cap_t notification, uint64_t deadline);

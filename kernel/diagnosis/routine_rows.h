@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * routine_rows.h - what the files of routines.h share: a table's memory, and the list of all tables.
+ *
+ * A table is a page frame that begins with struct routine_table, followed by its first rows; more frames
+ * have more rows, and, if there are many, a larger index. Readers of guest memory find it by its head
+ * (trace/format/routine.h).
+ *
+ * Page frames are counted in the space whose table it is (space->routine_frames), which is how scarce.c
+ * knows of them. A table's first frame comes as its thread does; of those behind the first ones a space has
+ * at most ROUTINES_MORE_FRAMES_MAX, so that a program with many threads and many routines does not use up
+ * memory. Beyond that, and without memory, no row is added (TRACE_ROUTINE_OTHERS).
+ */
+#ifndef KERNEL_ROUTINE_ROWS_H
+#define KERNEL_ROUTINE_ROWS_H
+
+#include <kernel/cpu/lock.h>
+#include <kernel/diagnosis/routines.h>
+#include <kernel/lib/list.h>
+#include <kernel/memory/frame.h>
+
+#define ROUTINES_PAGES       TRACE_ROUTINES_PAGES
+#define ROUTINES_SMALL_INDEX 64u
+#define ROUTINES_LARGE_INDEX 512u
+
+#define ROUTINES_MORE_FRAMES_MAX 1024u /* two for each of the threads that a space may have */
+
+struct routine_table {
+    struct routine_rows rows;            /* first */
+    struct trace_routines_head head;     /* what readers of guest memory need */
+    struct thread *thread;               /* TRACE_ROUTINES_THREAD, until it ends */
+    struct space *space;                 /* whose it is; NULL: idle threads, orphans */
+    uint32_t frames;                     /* page frames, counted in space->routine_frames, too */
+    uint64_t ran_before;                 /* a living thread's run_ticks when it was born */
+    uint64_t served_since, served_label; /* the message that the thread serves; 0: none */
+    struct list all;                     /* under routines_lock; in order of serial */
+    uint32_t index_mask;                 /* entries of the index, minus one */
+    struct trace_routine_row **index;    /* by hash of the key; NULL: free */
+    struct trace_routine_row *small_index[ROUTINES_SMALL_INDEX];
+    struct trace_program_clock no_program; /* for those without one */
+    struct trace_routine_row first[];
+};
+
+#define ROUTINE_FIRST_ROWS \
+    ((uint32_t)((FRAME_SIZE - sizeof(struct routine_table)) / sizeof(struct trace_routine_row)))
+#define ROUTINE_PAGE_ROWS ((uint32_t)(FRAME_SIZE / sizeof(struct trace_routine_row)))
+#define ROUTINE_ROWS_MAX  (ROUTINE_FIRST_ROWS + ROUTINES_PAGES * ROUTINE_PAGE_ROWS)
+_Static_assert(sizeof(struct routine_table) + 4 * sizeof(struct trace_routine_row) <= FRAME_SIZE,
+               "some rows in the first page");
+
+static inline struct trace_routine_row *routines_page(struct routine_table *table, uint32_t number)
+{
+    return phys_to_virt(table->head.page[number]);
+}
+
+static inline struct trace_routine_row *routine_row(struct routine_table *table, uint32_t number)
+{
+    if (number < ROUTINE_FIRST_ROWS)
+        return &table->first[number];
+    number -= ROUTINE_FIRST_ROWS;
+    return routines_page(table, number / ROUTINE_PAGE_ROWS) + number % ROUTINE_PAGE_ROWS;
+}
+
+/* When counting was switched on last, in ticks, under routines_lock; 0: they are off, or not all on yet. */
+extern uint64_t routines_since;
+extern uint64_t routines_epoch;
+
+/* Covers the list, and what belongs to no CPU: tables that are not a living thread's. Innermost, but for
+ * that of page frames, which are freed under it. */
+extern struct spinlock routines_lock;
+extern struct list routine_tables;
+extern struct trace_routines_list routines_list; /* the same, for readers of guest memory */
+
+/* The row of a key, also for its slot of the cache. */
+struct trace_routine_row *routines_find_row(struct routine_rows *rows, uint64_t key);
+/* The row with this key; never NULL: without memory, the row of others. */
+struct trace_routine_row *routines_find_or_add(struct routine_table *table, uint64_t key);
+/* All with routines_lock held: */
+/* NULL: no memory. Not in the list yet. `space`: whose it is, or NULL. */
+struct routine_table *routines_new(enum trace_routines_of of, struct space *space);
+/* Its memory is counted as that of another space, or of none. */
+void routines_give(struct routine_table *table, struct space *space);
+void routines_link(struct routine_table *table);
+void routines_unlink(struct routine_table *table);
+/* Readers of guest memory reject what they copy between the two. */
+void routines_begin_change(struct routine_table *table);
+void routines_end_change(struct routine_table *table);
+void routines_clear(struct routine_table *table);                        /* drops its rows, and counts anew */
+void routines_add(struct routine_table *to, struct routine_table *from); /* empties `from` */
+/* Not in the list any more: */
+void routines_free(struct routine_table *table);
+void routines_keep(struct routine_table *table); /* an empty one, for routines_new(), or frees it */
+void routines_free_kept(void);
+
+/* The thread's table, made or begun anew. The thread is current here, or does not run. NULL: no memory, or
+ * routines are not counted yet. In any case nothing is open in the thread. */
+struct routine_table *routines_make(struct thread *thread);
+
+static inline bool routines_are_current(const struct routine_table *table)
+{
+    return table && table->head.epoch == __atomic_load_n(&routines_epoch, __ATOMIC_RELAXED);
+}
+/* When counting ended, at `now` at the latest: counting may be off. */
+static inline uint64_t routines_counted_until(uint64_t now)
+{
+    const uint64_t until = __atomic_load_n(&routines_list.until, __ATOMIC_RELAXED);
+    return until && until < now ? until : now;
+}
+/* Time in the routines that are open is no longer open: adds it to the exclusive times of their rows. */
+void routines_close_open(struct thread *thread, struct routine_table *table, uint64_t now);
+
+extern struct trace_routine_list trace_routine_list; /* routine_names.c, under its lock */
+
+/* routines_program.c: what programs write (trace/ring/routine_copy.h). */
+/* The thread's program may count, in memory that it has already, once it has noticed that the table begins.
+ * The thread's CPU. */
+void routines_begin_program(struct routine_table *table, const struct thread *thread);
+static inline struct trace_program *routines_program(const struct routine_table *table) /* NULL: none */
+{
+    return table->head.program_pages ? phys_to_virt(table->head.program_page[0]) : NULL;
+}
+/* The number of rows of its program, which may be written meanwhile; and one of them. */
+uint32_t routines_program_rows(const struct routine_table *table);
+const struct trace_routine_row *routines_program_row(const struct routine_table *table, uint32_t number);
+/* Changes whenever the program enters or leaves a routine. */
+uint64_t routines_program_moved(const struct routine_table *table);
+/* How often routines of it found no number or row, so far. */
+uint64_t routines_refused(const struct routine_table *table);
+/* Ends the program's part of a table: adds its rows to those of the kernel, as far as the time suffices in
+ * which the thread was not in the kernel. */
+void routines_end_program(struct routine_table *table, const struct open_routines *open, uint64_t now);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * routines.h - tables of routines: how often, and how long, each thread was inside each pair of begin and
+ * end. Rows and times: trace/format/routine.h and FORMAT.md, "Routines". (profile.h is the sampling
+ * profiler.)
+ *
+ * While routines are counted, the places that log a begin or an end also call routine_begin() or
+ * routine_end(). Routines nest, and each ends before what it is nested in. What is open is in the thread; a
+ * row is updated at the end. A thread that does not run is inside the routine TRACE_ROUTINE_OUT, so all times
+ * are of one clock, and exclusive times add up to the thread's life whatever it did.
+ *
+ * One writer: what is open, and the rows, belong to the CPU on which the thread is current. The kernel is not
+ * preempted, so nothing is atomic. Readers copy a row between `ended` and `begun` (routines_read.c).
+ *
+ * A thread's table is made when it first runs while routines are counted, and begins anew when they are
+ * switched on again; then nothing is open in it. Before that, what the thread has open counts for nothing:
+ * the sites of begins and ends are switched one after the other, so it may lack any of either. At its end its
+ * rows are added to its process's, at the process's end to its creator's (routines_end.c). A table without
+ * space for another row counts in the row TRACE_ROUTINE_OTHERS.
+ *
+ * Programs count their own routines in page frames that they share with the kernel (routines_program.c).
+ *
+ * Off, the sites are off (trace/sites.c): ROUTINES_ON() is one instruction. Places that have a trace point of
+ * a class anyway test ROUTINES_OR(class), which is on if either is, in place of it.
+ */
+#ifndef KERNEL_ROUTINES_H
+#define KERNEL_ROUTINES_H
+
+#include <arch/clock.h>
+#include <arch/cpu.h>
+#include <arch/trace.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <trace/format/routine.h>
+#include <trace/ring/ring.h>
+
+struct cpu;
+struct space;
+struct thread;
+struct routine_table;
+
+#define ROUTINES_CACHE 64u
+
+/* The part that routine_end() uses. Only the thread's CPU. */
+struct routine_rows {
+    struct trace_routine_row *cache[ROUTINES_CACHE]; /* by routine_slot(): rows used last; never NULL */
+    /* Of the program's routines: a kernel address; the program writes there, too. */
+    struct trace_program_clock *program;
+};
+/* A table begins with them. */
+static inline struct routine_rows *routine_rows_of(struct routine_table *table)
+{
+    return (struct routine_rows *)table;
+}
+
+/* The switch; the sites follow it. */
+enum routines_level {
+    ROUTINES_OFF = 0,
+    ROUTINES_KERNEL = 1, /* routines of the kernel, and those that programs declare */
+    ROUTINES_ALL = 2,    /* also POSIX calls, requests to servers, and allocation, in all programs */
+};
+extern bool routines_on;
+extern enum routines_level routines_level;
+/* They are on, and what may block is neither traced nor sampled (entry_paths.c). */
+extern bool routines_alone;
+
+#ifdef TRACE_TESTED
+static inline bool ROUTINES_ON(void)
+{
+    return routines_on;
+}
+static inline bool ROUTINES_OR(unsigned class_number)
+{
+    return routines_on || arch_trace_enabled(class_number);
+}
+#else
+static inline __attribute__((always_inline)) bool ROUTINES_ON(void)
+{
+    return arch_trace_site(TRACE_ID(0, TRACE_SITE_ROUTINES));
+}
+static inline __attribute__((always_inline)) bool ROUTINES_OR(unsigned class_number)
+{
+    return arch_trace_site(TRACE_ID(class_number, TRACE_SITE_OR_ROUTINES));
+}
+#endif
+
+static inline uint32_t routine_slot(uint64_t key)
+{
+    return (uint32_t)key * 0x9e3779b1u >> 26;
+}
+_Static_assert(ROUTINES_CACHE == 1u << (32 - 26), "routine_slot()");
+
+/* The rest of an update that finds another row in the key's slot of the cache, or has a new greatest time, or
+ * comes from a routine that is older than the table, which counts for nothing. */
+void routines_update_slowly(struct thread *thread, struct routine_rows *rows, uint64_t key, uint64_t since,
+                            uint64_t elapsed, uint64_t own);
+
+/* How many routines the next one is nested in. Less than OPEN_ROUTINES_MAX also of what counts for nothing.
+ */
+static inline uint32_t routine_depth(const struct open_routines *routines)
+{
+    return routines->depth % OPEN_ROUTINES_MAX;
+}
+
+/* Begins a routine in the thread, which is current; `depth` others are open: 0, or routine_depth(). */
+static inline __attribute__((always_inline)) void routine_begin(struct open_routines *routines,
+                                                                uint32_t depth, uint64_t key, uint64_t now)
+{
+    struct open_routine *open = &routines->at[depth];
+    open->since = now;
+    open->nested = 0;
+    open->key = key;
+    routines->depth = depth + 1;
+}
+
+/* Counts a routine that began at `since`. It took `elapsed` ticks, of which it spent `own` outside of nested
+ * routines. `key`: without context. */
+static inline __attribute__((always_inline)) void routine_count(struct thread *thread,
+                                                                struct routine_rows *rows, uint64_t key,
+                                                                uint64_t since, uint64_t elapsed,
+                                                                uint64_t own)
+{
+    key |= rows->program->context << TRACE_ROUTINES_CONTEXT_SHIFT;
+    struct trace_routine_row *row = rows->cache[routine_slot(key)];
+    if (__builtin_expect(row->key != key, 0) || __builtin_expect(elapsed > row->limit, 0)) {
+        routines_update_slowly(thread, rows, key, since, elapsed, own);
+        return;
+    }
+    row->begun++;
+    /* a reader that sees a change sees that it has begun; pairs with the fence in copy_row() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    row->inclusive += elapsed;
+    row->exclusive += own;
+    if (elapsed < row->least)
+        row->least = elapsed;
+    row->times[(uint32_t)(63 ^ __builtin_clzll(elapsed | 1))]++;
+    /* a reader that sees the count sees the whole update; pairs with the load in copy_row() */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    row->ended++;
+}
+
+/* Ends the innermost one, at this depth. */
+static inline __attribute__((always_inline)) void routine_end(struct thread *thread,
+                                                              struct routine_rows *rows,
+                                                              struct open_routines *routines, uint32_t depth,
+                                                              uint64_t now)
+{
+    struct open_routine *open = &routines->at[depth];
+    const uint64_t since = open->since, elapsed = now - since;
+    routines->depth = depth;
+    if (depth)
+        open[-1].nested += elapsed;
+    else
+        rows->program->kernel += elapsed;
+    routine_count(thread, rows, open->key, since, elapsed, elapsed - open->nested);
+}
+
+/* routines.c */
+void routines_boot(void); /* on the boot CPU, when it has its idle thread */
+void routines_init_cpu(struct cpu *cpu);
+/* Switches them on, or to another level, which begins anew, or off. Hold no locks: it interrupts all CPUs. */
+void routines_switch(enum routines_level level);
+/* Readers of guest memory cannot read the clock: says how late it is, a few times a second and in a panic. */
+void routines_beat(uint64_t now);
+
+/* The steps below are behind ROUTINES_ON() or ROUTINES_OR(), and do nothing while routines are not counted.
+ */
+/* Begins a routine of the current thread in which nothing, or in `from_kernel` a system call, is open. */
+void routines_begin(struct thread *self, bool from_kernel, enum trace_routine_kind kind, uint64_t argument,
+                    uint64_t now);
+void routines_end(struct thread *self, uint64_t now);
+/* The same when it becomes known only at the end which one it was. */
+void routines_end_as(struct thread *self, enum trace_routine_kind kind, uint64_t argument, uint64_t now);
+
+void routines_begin_interrupt(enum trace_routine_kind kind, uint64_t argument, uint64_t now);
+void routines_end_interrupt(uint64_t now);
+
+/* When something happens: the time of its event, so that accounts and trace agree, or, if that is off, now.
+ * `logged`: what the log function has just returned. */
+static inline uint64_t routines_time(uint64_t logged)
+{
+    const uint64_t now = arch_clock();
+    return logged == TRACE_NOT_LOGGED ? now : now - (uint32_t)(now - logged);
+}
+
+/* routines_call.c; routines are counted */
+/* A system call that is traced, too. */
+void routines_enter_syscall(struct thread *self, uint32_t number, uint64_t now);
+void routines_leave_syscall(struct thread *self, uint32_t number, int64_t result, uint64_t now);
+/* It blocks, and will begin once more: what has begun is counted as ended. */
+void routines_restart_syscall(struct thread *self, uint64_t now);
+/* At cpu->switched_at. */
+void routines_switched(struct cpu *cpu, struct thread *prev, struct thread *next);
+/* The thread runs again, so what it blocked in ends; `traced`: thread->traced. */
+void routines_resume(struct thread *thread, uint32_t traced, uint64_t now);
+
+/* routines_end.c */
+void routines_end_thread(struct thread *thread); /* it will not run again */
+void routines_end_space(struct space *space);    /* it has no threads */
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * routines_program.c - the kernel's side of routines of programs: memory in which programs count them, and
+ * what is credible of it. Interface: routine_rows.h; struct trace_program in trace/format/routine.h.
+ *
+ * The program may write anything there at any time. What is read is checked: rows lie in page frames that the
+ * kernel has mapped, and nothing exceeds the thread's life. The kernel's rows do not depend on it, and the
+ * time that rows of the program get is taken from what these leave.
+ */
+#include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/routine_rows.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/ring/routine_copy.h>
+
+/* ---- Memory -------------------------------------------------------------------------------------------- */
+
+/* The frames that are mapped for the thread, also for one before it with the same block. */
+static void find_program(struct routine_table *table, const struct thread *thread)
+{
+    uint32_t pages = 0;
+    paddr_t frame;
+    while (thread->space && pages < TRACE_PROGRAM_PAGES &&
+           (frame = space_counting_frame(thread->space, thread->block_user, pages)) != FRAME_NONE)
+        table->head.program_page[pages++] = frame;
+    table->head.program_pages = pages;
+}
+
+void routines_begin_program(struct routine_table *table, const struct thread *thread)
+{
+    find_program(table, thread);
+    struct trace_program *program = routines_program(table);
+    table->rows.program = &table->no_program;
+    table->head.context = 0;
+    if (program)
+        __atomic_store_n(&program->epoch, table->head.epoch, __ATOMIC_RELAXED);
+}
+
+/* The thread is about to count, or wants memory for more. */
+static void use_program(struct routine_table *table, const struct thread *thread)
+{
+    find_program(table, thread);
+    struct trace_program *program = routines_program(table);
+    if (!program)
+        return;
+    if (!trace_program_counts(program, table->head.epoch))
+        __atomic_store_n(&program->clock.context, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&program->epoch, table->head.epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&program->pages, table->head.program_pages, __ATOMIC_RELAXED);
+    table->rows.program = &program->clock;
+    table->head.context = table->head.program_page[0]; /* it begins with that word */
+}
+
+int64_t sys_routines_map(uint32_t pages)
+{
+    struct thread *self = current_thread();
+    struct routine_table *table = self->routine_table;
+    if (!pages || pages > TRACE_PROGRAM_PAGES)
+        return -E_TOO_LARGE;
+    if (!table || !routines_on)
+        return -E_NOT_FOUND;
+    int error = 0;
+    for (uint32_t i = table->head.program_pages; !error && i < pages; i++)
+        error = space_map_counting(self->space, self->block_user, i);
+    use_program(table, self);
+    return error && table->head.program_pages < pages ? error
+                                                      : (int64_t)space_counting_address(self->block_user);
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------------- */
+
+uint32_t routines_program_rows(const struct routine_table *table)
+{
+    return trace_program_rows(routines_program(table), table->head.program_pages, table->head.epoch);
+}
+
+const struct trace_routine_row *routines_program_row(const struct routine_table *table, uint32_t number)
+{
+    const uint32_t page = trace_program_row_page(number);
+    const struct trace_routine_row *rows =
+        page ? phys_to_virt(table->head.program_page[page]) : routines_program(table)->first;
+    return &rows[trace_program_row_index(number)];
+}
+
+uint64_t routines_program_moved(const struct routine_table *table)
+{
+    const struct trace_program *program = routines_program(table);
+    return program ? trace_routines_load(&program->since) : 0;
+}
+
+uint64_t routines_refused(const struct routine_table *table)
+{
+    const struct trace_program *program = routines_program(table);
+    return table->head.refused +
+           (trace_program_counts(program, table->head.epoch)
+                ? trace_routines_least(trace_routines_load(&program->refused), UINT32_MAX)
+                : 0);
+}
+
+/* ---- Ends ---------------------------------------------------------------------------------------------- */
+
+/* The part of the thread's life in which it was not in the kernel. */
+static uint64_t time_outside(struct routine_table *table)
+{
+    uint64_t time = table->head.life;
+    for (uint32_t i = 0; i < table->head.count; i++) {
+        const struct trace_routine_row *row = routine_row(table, i);
+        if (trace_routine_kind(row->key) != TRACE_ROUTINE_SERVED)
+            time -= trace_routines_least(time, row->exclusive);
+    }
+    return time;
+}
+
+static void add_program(struct routine_table *table, const struct open_routines *open, uint64_t now)
+{
+    const uint32_t rows = routines_program_rows(table);
+    uint64_t outside = time_outside(table);
+    struct trace_program_open rest =
+        trace_program_open(routines_program(table), table->head.epoch, open, now);
+    for (uint32_t i = 0; i < rows; i++) {
+        const struct trace_routine_row *from = routines_program_row(table, i);
+        const uint64_t key = trace_program_key(from);
+        if (!trace_routine_context(key))
+            continue;
+        struct trace_routine_row *row = routines_find_or_add(table, key);
+        const uint64_t own =
+            trace_program_add_row(row, from, table->head.life) + trace_program_take_open(&rest, key);
+        row->exclusive += trace_routines_least(outside, own);
+        outside -= trace_routines_least(outside, own);
+    }
+}
+
+void routines_end_program(struct routine_table *table, const struct open_routines *open, uint64_t now)
+{
+    struct trace_program *program = routines_program(table);
+    if (!program)
+        return;
+    table->head.refused = routines_refused(table);
+    if (trace_program_counts(program, table->head.epoch))
+        add_program(table, open, now);
+    /* for the next thread with this block */
+    __atomic_store_n(&program->rows_epoch, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&program->clock.context, 0, __ATOMIC_RELAXED);
+    table->rows.program = &table->no_program; /* the space may end before what becomes of the table */
+    table->head.program_pages = 0;
+    table->head.context = 0;
+}

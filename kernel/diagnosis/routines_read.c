@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * routines_read.c - the system call that reads tables.
+ *
+ * A table is copied into page frames under routines_lock, which keeps it there, while its thread may run
+ * and update it on another CPU. If it has meanwhile, the copy is made again. Then the copy goes to the
+ * program without the lock.
+ */
+#include <arch/clock.h>
+#include <kernel/cpu/cpu.h>
+#include <kernel/diagnosis/routine_rows.h>
+#include <kernel/ipc/cap.h>
+#include <kernel/kernel.h>
+#include <kernel/sched/thread.h>
+#include <kernel/space/space.h>
+#include <kernel/space/user_copy.h>
+#include <tarn/error.h>
+#include <tarn/syscall_kernel.h>
+#include <trace/ring/routine_copy.h>
+
+#define COPY_TRIES 16 /* each that fails was overtaken by an update */
+
+_Static_assert(sizeof(struct trace_routines) +
+                       (ROUTINE_ROWS_MAX + TRACE_PROGRAM_ROWS_MAX + TRACE_ROUTINES_ROWS_BESIDES) *
+                           sizeof(struct trace_routine_row) <=
+                   TRACE_ROUTINES_BYTES_MAX,
+               "a copy with what is open, and the program's rows");
+
+/* Tables that the caller may read. */
+struct selection {
+    bool all;
+    struct space *space; /* else those of this one; a reference */
+};
+
+struct copy {
+    struct trace_routines_copy to;
+    uint32_t capacity;   /* of rows */
+    uint32_t counted;    /* rows of the kernel that are in memory, first in the copy */
+    uint32_t of_program; /* rows that its program has now */
+    bool is_cut;         /* there are more rows */
+    bool is_off;         /* counting is, and its thread may have run since then */
+};
+
+/* ---- Copying ---- */
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/* False: an update came in between. */
+static bool copy_row(struct trace_routine_row *to, const struct trace_routine_row *from)
+{
+    const uint64_t *source = (const uint64_t *)from;
+    uint64_t *target = (uint64_t *)to;
+    const uint64_t ended = __atomic_load_n(&from->ended, __ATOMIC_ACQUIRE); /* pairs with routine_end() */
+    for (unsigned i = 0; i < sizeof *from / 8; i++)
+        target[i] = load(&source[i]);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the same */
+    to->ended = ended;
+    return load(&from->begun) == ended;
+}
+
+/* Whether no row has changed since it was copied. */
+static bool is_unchanged(struct routine_table *table, const struct copy *copy)
+{
+    if (__atomic_load_n(&table->head.count, __ATOMIC_RELAXED) != copy->counted)
+        return false;
+    for (uint32_t i = 0; i < copy->counted; i++)
+        if (load(&routine_row(table, i)->begun) != copy->to.rows[i].ended)
+            return false;
+    return true;
+}
+
+/* The thread's time on CPUs up to now, which it spends where `cpu` says, if it runs. */
+static uint64_t ran_until(const struct thread *thread, uint64_t now)
+{
+    const struct cpu *cpu = atomic_load(&thread->cpu);
+    const uint64_t since = load(&cpu->switched_at), ran = load(&thread->run_ticks);
+    return __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) == thread && now > since ? ran + now - since
+                                                                                     : ran;
+}
+
+/* Routines of its program, which may change meanwhile. */
+static void add_program_rows(struct copy *copy, const struct routine_table *table,
+                             const struct open_routines *open)
+{
+    struct trace_program_open rest =
+        trace_program_open(routines_program(table), table->head.epoch, open, copy->to.now);
+    for (uint32_t i = 0; i < copy->of_program; i++) {
+        const struct trace_routine_row *from = routines_program_row(table, i);
+        const uint64_t key = trace_program_key(from);
+        if (!trace_routine_context(key))
+            continue;
+        struct trace_routine_row *row = trace_routines_append(&copy->to, key);
+        row->exclusive =
+            trace_program_add_row(row, from, copy->to.head->life) + trace_program_take_open(&rest, key);
+    }
+}
+
+/* False: it changed meanwhile. */
+static bool try_copy(struct copy *copy, struct routine_table *table)
+{
+    struct thread *thread = table->thread;
+    struct open_routines open = {0};
+    bool whole = true;
+    /* acquire: the row of the last number counted is there; pairs with the release in find_or_add() */
+    copy->counted = __atomic_load_n(&table->head.count, __ATOMIC_ACQUIRE);
+    copy->of_program = routines_program_rows(table);
+    if (copy->counted + copy->of_program + TRACE_ROUTINES_ROWS_BESIDES > copy->capacity) {
+        copy->is_cut = true;
+        return true;
+    }
+    copy->to.head->rows = copy->counted;
+    const uint64_t program_moved = routines_program_moved(table);
+    for (uint32_t i = 0; i < copy->counted; i++)
+        whole &= copy_row(&copy->to.rows[i], routine_row(table, i));
+    copy->to.now = arch_clock();
+    copy->to.head->life = load(&table->head.life);
+    copy->to.head->ran = load(&table->head.ran);
+    if (thread) {
+        const uint64_t *words = (const uint64_t *)&thread->routines;
+        for (unsigned i = 0; i < sizeof open / 8; i++)
+            ((uint64_t *)&open)[i] = load(&words[i]);
+        const uint64_t reads = copy->to.now;
+        copy->to.now = routines_counted_until(reads);
+        copy->is_off = copy->to.now < reads;
+        copy->to.head->ran = ran_until(thread, copy->to.now) - table->ran_before;
+        copy->to.head->life = copy->to.now - table->head.born;
+        whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
+    }
+    if (thread) {
+        trace_routines_add_open(&copy->to, table->head.born, &open,
+                                load(&table->rows.program->context) & TRACE_ROUTINES_CONTEXT_MAX);
+        add_program_rows(copy, table, &open);
+    }
+    return is_unchanged(table, copy) && routines_program_moved(table) == program_moved && whole;
+}
+
+static const char no_name[16];
+
+static void describe(struct trace_routines *head, const struct routine_table *table, uint64_t now)
+{
+    const char *name = table->thread  ? table->thread->block->name
+                       : table->space ? table->space->name
+                                      : no_name;
+    head->serial = table->head.serial;
+    head->until = now;
+    head->of = table->head.of;
+    head->pid = table->head.pid;
+    head->tid = table->head.tid;
+    head->threads = table->head.threads;
+    head->refused = routines_refused(table);
+    head->row_bytes = sizeof(struct trace_routine_row);
+    memcpy(head->name, name, sizeof head->name);
+}
+
+static void copy_table(struct copy *copy, struct routine_table *table)
+{
+    *copy->to.head = (struct trace_routines){0};
+    for (int tries = COPY_TRIES; tries && !try_copy(copy, table); tries--)
+        continue;
+    if (copy->is_cut)
+        return;
+    if (copy->is_off)
+        copy->to.head->ran = copy->to.head->life - trace_routines_out(&copy->to);
+    trace_routines_add_program(&copy->to);
+    trace_routines_drop_empty(&copy->to);
+    describe(copy->to.head, table, copy->to.now);
+}
+
+/* ---- The system call ---- */
+
+/* routines_lock held. NULL: no more. */
+static struct routine_table *find_next(const struct selection *selection, uint64_t serial)
+{
+    for (struct list *link = routine_tables.next; link != &routine_tables; link = link->next) {
+        struct routine_table *table = list_object(link, struct routine_table, all);
+        if (table->head.serial > serial && table->head.epoch == routines_epoch &&
+            (selection->all || table->space == selection->space))
+            return table;
+    }
+    return NULL;
+}
+
+static int select_routines(cap_t slot, struct selection *selection)
+{
+    struct space *own = current_thread()->space;
+    struct cap found;
+    void *space;
+    *selection = (struct selection){0};
+    if (!slot) {
+        space_get(selection->space = own);
+        return 0;
+    }
+    if (cap_lookup(own, slot, CAP_TRACE, RIGHT_READ, &found) == 0) {
+        selection->all = true;
+        return 0;
+    }
+    int error = cap_get(own, slot, CAP_SPACE, RIGHT_MANAGE, &space);
+    if (!error)
+        selection->space = space;
+    return error;
+}
+
+/* Returns the bytes of the copy; 0: no more; -E_TOO_LARGE: they do not fit in `size` bytes. */
+static int64_t copy_next(const struct selection *selection, uint64_t serial, void *buffer, uint64_t size)
+{
+    struct copy copy = {
+        .to = {.head = buffer, .rows = (struct trace_routine_row *)((struct trace_routines *)buffer + 1)}};
+    copy.capacity = (uint32_t)((size - sizeof *copy.to.head) / sizeof *copy.to.rows);
+    int64_t bytes = 0;
+    spin_lock(&routines_lock);
+    struct routine_table *table = find_next(selection, serial);
+    if (table) {
+        copy_table(&copy, table);
+        bytes = copy.is_cut ? -E_TOO_LARGE
+                            : (int64_t)(sizeof *copy.to.head + copy.to.head->rows * sizeof *copy.to.rows);
+    }
+    spin_unlock(&routines_lock);
+    return bytes;
+}
+
+static int64_t read_next(const struct selection *selection, uint64_t serial, void *user_buffer, uint64_t size)
+{
+    int64_t bytes = -E_TOO_LARGE;
+    for (unsigned order = 2; bytes == -E_TOO_LARGE && FRAME_SIZE << (order - 1) < TRACE_ROUTINES_BYTES_MAX;
+         order++) {
+        const paddr_t frames = frame_alloc_order(order);
+        if (frames == FRAME_NONE)
+            return -E_NO_MEMORY;
+        bytes = copy_next(selection, serial, phys_to_virt(frames), FRAME_SIZE << order);
+        if (bytes > (int64_t)size) {
+            frame_free_order(frames, order);
+            return -E_TOO_LARGE;
+        }
+        int64_t error = bytes > 0 ? user_write(user_buffer, phys_to_virt(frames), (uint64_t)bytes) : 0;
+        frame_free_order(frames, order);
+        if (error)
+            return error;
+    }
+    return bytes;
+}
+
+int64_t sys_routines_read(cap_t slot, uint64_t serial, void *user_buffer, uint64_t size)
+{
+    struct selection selection;
+    int64_t result = select_routines(slot, &selection);
+    if (result)
+        return result;
+    result = read_next(&selection, serial, user_buffer, size);
+    if (selection.space)
+        space_put(selection.space);
+    return result;
+}

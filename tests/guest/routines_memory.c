@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * routines_memory.c - tables take a bounded amount of memory, which counts as that of their process: a
+ * program with many threads and many routines cannot use up memory, and when memory runs out, that program
+ * ends, not another one.
+ *
+ *     routines_memory hostile    makes as many rows as it can, and stays
+ *     routines_memory PAGES      writes to that many pages, and ends
+ *
+ * Booted with `trace.routines=on` and little memory.
+ */
+#include "leak.h"
+#include "start.h"
+#include "tap.h"
+
+#include <arch/trace.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <tarn/syscall.h>
+#include <unistd.h>
+#include <user/tarnprof/tarnprof.h>
+
+#define THREADS    400u
+#define ROWS       100u /* for each: more than fit */
+/* Page frames: two for each thread, one of them of its program, and ROUTINES_MORE_FRAMES_MAX
+ * (routine_rows.h).
+ */
+#define LIMIT      1824u
+#define SLACK      64u  /* page frames that others may use meanwhile */
+#define SMALL_PART 64u  /* of memory: the reserve, and what counts as little (scarce.c) */
+#define FREE_MORE  700u /* page frames that are left besides; the file server leaves more */
+#define TOO_MANY   100u /* pages: the modest program uses more than are left */
+#define PIECE      (64u << 10)
+#define MS         1000000ull
+
+extern char **environ;
+
+static pthread_barrier_t begin, end, stay;
+
+static void *make_rows(void *unused)
+{
+    volatile uint64_t *context =
+        (volatile uint64_t *)sys_routines_map(1); /* struct trace_program begins with it */
+    (void)unused;
+    pthread_barrier_wait(&begin);
+    for (uint64_t i = 1; i <= ROWS && (int64_t)context > 0; i++) {
+        *context = i;
+        sys_null();
+    }
+    *context = 0;
+    pthread_barrier_wait(&end);
+    pthread_barrier_wait(&stay);
+    return NULL;
+}
+
+static pthread_t threads[THREADS];
+
+static void start_threads(void)
+{
+    pthread_barrier_init(&begin, NULL, THREADS + 1);
+    pthread_barrier_init(&end, NULL, THREADS + 1);
+    pthread_barrier_init(&stay, NULL, THREADS + 1);
+    for (unsigned i = 0; i < THREADS; i++)
+        start_thread(&threads[i], make_rows, NULL);
+}
+
+static void end_threads(void)
+{
+    pthread_barrier_wait(&stay);
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Rows of system calls and of others, of all threads of this process; `right`: times add up to lives. */
+static uint64_t count_rows(bool *right)
+{
+    struct tarnprof table = {0};
+    uint64_t rows = 0;
+    *right = true;
+    while (tarnprof_next(&table, TARNPROF_OWN) > 0) {
+        uint64_t time = 0;
+        for (uint32_t i = 0; i < table.head->rows; i++)
+            if (trace_routine_kind(table.rows[i].key) != TRACE_ROUTINE_SERVED)
+                time += table.rows[i].exclusive;
+        *right &= time == table.head->life;
+        rows += table.head->rows;
+    }
+    tarnprof_free(&table);
+    return rows;
+}
+
+static void test_limit(void)
+{
+    bool right;
+    start_threads();
+    const struct system_stats before = quiet_stats();
+    pthread_barrier_wait(&begin);
+    pthread_barrier_wait(&end);
+    const struct system_stats during = quiet_stats();
+    const uint64_t used = before.frames_free - during.frames_free, rows = count_rows(&right);
+    check(used > LIMIT / 2 && used <= LIMIT + SLACK, "tables of a process take at most %u page frames",
+          LIMIT);
+    printf("# %llu frames, %llu rows\n", (unsigned long long)used, (unsigned long long)rows);
+    check(rows > THREADS * 5u && rows < THREADS * ROWS, "so not all rows are there");
+    check(right, "but times add up");
+    end_threads();
+    const struct system_stats after = quiet_stats();
+    check(after.frames_free + SLACK >= before.frames_free, "at the threads' ends their frames are free");
+    count_rows(&right);
+    check(right, "and times add up");
+}
+
+/* ---- when memory runs out ---------------------------------------------------------------------------- */
+
+static int stay_hostile(void)
+{
+    start_threads();
+    pthread_barrier_wait(&begin);
+    pthread_barrier_wait(&end);
+    close(open("/tmp/ready", O_CREAT | O_WRONLY, 0666));
+    sys_thread_sleep(TARN_FOREVER);
+    return 0;
+}
+
+static int be_modest(unsigned count)
+{
+    volatile char *pages =
+        mmap(NULL, count * TARN_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (unsigned i = 0; i < count; i++)
+        pages[i * TARN_PAGE_SIZE] = 1;
+    return 0;
+}
+
+static pid_t start(char *way)
+{
+    char *const arguments[] = {"/test/routines_memory", way, NULL};
+    pid_t pid;
+    if (posix_spawn(&pid, arguments[0], NULL, NULL, arguments, environ) != 0) {
+        printf("Bail out! no process\n");
+        exit(2);
+    }
+    return pid;
+}
+
+/* A server holds it, which never ends. */
+static void fill_memory(void)
+{
+    static char bytes[PIECE];
+    int fd = open("/tmp/large", O_CREAT | O_WRONLY, 0666);
+    memset(bytes, 1, sizeof bytes);
+    for (;;) {
+        const struct system_stats stats = read_stats();
+        if (stats.frames_free < stats.frames_total / SMALL_PART + FREE_MORE ||
+            write(fd, bytes, sizeof bytes) != (ssize_t)sizeof bytes)
+            break;
+    }
+    close(fd);
+}
+
+static void test_choice(void)
+{
+    int hostile_status = 0, status = -1;
+    const struct system_stats before = quiet_stats();
+    const pid_t hostile = start("hostile");
+    for (int i = 0; i < 2000 && access("/tmp/ready", F_OK) != 0; i++)
+        sys_thread_sleep(deadline_after(10 * MS));
+    const uint64_t held = before.frames_free - read_stats().frames_free;
+    fill_memory();
+    const struct system_stats left = read_stats();
+    const uint64_t pages = left.frames_free - left.frames_total / SMALL_PART + TOO_MANY;
+    char argument[16];
+    snprintf(argument, sizeof argument, "%llu", (unsigned long long)pages);
+    check(pages > LIMIT / 3 && pages < held, "there is memory for less than the hostile program has");
+    const pid_t modest = start(argument);
+    check(waitpid(modest, &status, 0) == modest && status == 0,
+          "memory runs out, and a modest program goes on");
+    pid_t ended = 0; /* its end becomes known a little later than its memory is free */
+    for (int i = 0; i < 500 && !(ended = waitpid(hostile, &hostile_status, WNOHANG)); i++)
+        sys_thread_sleep(deadline_after(10 * MS));
+    check(ended == hostile && WIFSIGNALED(hostile_status) && WTERMSIG(hostile_status) == SIGKILL,
+          "the one that ends is that whose tables hold memory");
+    if (!ended) {
+        kill(hostile, SIGTERM);
+        waitpid(hostile, NULL, 0);
+    }
+    printf("# it held %llu frames; %llu of %llu were left\n", (unsigned long long)held,
+           (unsigned long long)left.frames_free, (unsigned long long)left.frames_total);
+    unlink("/tmp/large");
+    const struct system_stats after = quiet_stats();
+    check(after.frames_free + held / 2 >= before.frames_free, "which is free then");
+}
+
+int main(int argc, char *argv[])
+{
+    if (argc > 1)
+        return strcmp(argv[1], "hostile") ? be_modest((unsigned)atoi(argv[1])) : stay_hostile();
+    test_limit();
+    test_choice();
+    return finish_tests();
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * routines_program.c - tables of a program's own routines: counted by a macro and by
+ * -finstrument-functions, merged with the kernel's rows, which know in which routine of the program they were
+ * entered, and kept at the ends of threads and processes. What a hostile program writes there hurts nobody.
+ *
+ * Booted with `trace.routines=on`. With an argument it is the hostile program, or one that calls or names
+ * routines.
+ */
+#include "start.h"
+#include "tap.h"
+
+#include <arch/trace.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <tarn/error.h>
+#include <tarn/runtime.h>
+#include <tarn/syscall.h>
+#include <tarn/trace_control.h>
+#include <tests/guest/routines_functions.h>
+#include <trace/events.h>
+#include <user/tarnprof/routines.h>
+#include <user/tarnprof/tarnprof.h>
+
+#define CALLS    10u
+#define ROUNDS   3u
+#define SLEEPS   5u
+#define MS       1000000ull
+#define DEEP     100u /* deeper than is counted */
+#define MANY     1100u
+#define ATTEMPTS 200u
+#define READS    300u
+
+static struct tarnprof table;
+
+static void call_kernel(void)
+{
+    TARNPROF_ROUTINE("call_kernel");
+    for (unsigned i = 0; i < CALLS; i++)
+        sys_null();
+}
+
+static void sleep_often(void)
+{
+    TARNPROF_ROUTINE("sleep_often");
+    for (unsigned i = 0; i < SLEEPS; i++)
+        sys_thread_sleep(deadline_after(MS));
+}
+
+static void do_all(void)
+{
+    TARNPROF_ROUTINE("do_all");
+    for (unsigned i = 0; i < ROUNDS; i++)
+        call_kernel();
+    sleep_often();
+}
+
+static void recurse(unsigned depth)
+{
+    TARNPROF_ROUTINE("recurse");
+    if (depth)
+        recurse(depth - 1);
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------
+ */
+
+/* Leaves the own thread's table, or that kind of table of the own process, in `table`. */
+static bool read_own(enum trace_routines_of of)
+{
+    table.serial = 0;
+    while (tarnprof_next(&table, TARNPROF_OWN) > 0)
+        if (table.head->of == of &&
+            (of != TRACE_ROUTINES_THREAD || table.head->tid == arch_thread_block()->tid))
+            return true;
+    return false;
+}
+
+static uint32_t number_of(const char *name, const void *function)
+{
+    struct trace_routine_names names = {0};
+    const int error = tarnprof_read_names(&names);
+    const uint32_t number = error ? 0 : tarnprof_find_name(&names, name, function);
+    tarnprof_free_names(&names);
+    return number;
+}
+
+static struct trace_routine_row row_of(enum trace_routine_kind kind, uint64_t argument, uint32_t context)
+{
+    const struct trace_routine_row *row = table.head ? tarnprof_find(&table, kind, argument, context) : NULL;
+    return row ? *row : (struct trace_routine_row){0};
+}
+
+static struct trace_routine_row program_row(const char *name, const void *function)
+{
+    return row_of(TRACE_ROUTINE_PROGRAM, 0, number_of(name, function));
+}
+
+/* Of all rows with that context, or of those of the kernel in it. */
+static uint64_t time_in(uint32_t context, bool with_program)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < table.head->rows; i++) {
+        const enum trace_routine_kind kind = trace_routine_kind(table.rows[i].key);
+        if (trace_routine_context(table.rows[i].key) == context && kind != TRACE_ROUTINE_SERVED &&
+            (with_program || kind != TRACE_ROUTINE_PROGRAM))
+            time += table.rows[i].exclusive;
+    }
+    return time;
+}
+
+static bool adds_up(void)
+{
+    uint64_t time = 0;
+    bool is_small = true;
+    for (uint32_t i = 0; i < table.head->rows; i++) {
+        if (trace_routine_kind(table.rows[i].key) == TRACE_ROUTINE_SERVED)
+            continue;
+        time += table.rows[i].exclusive;
+        is_small = is_small && table.rows[i].exclusive <= table.head->life;
+    }
+    if (time != table.head->life || !is_small)
+        printf("# %s/%u of %u: life %llu, rows %llu\n", table.head->name, (unsigned)table.head->tid,
+               (unsigned)table.head->of, (unsigned long long)table.head->life, (unsigned long long)time);
+    return time == table.head->life && is_small;
+}
+
+/* ---- routines -------------------------------------------------------------------------------------------
+ */
+
+static void test_macro(void)
+{
+    do_all();
+    if (!read_own(TRACE_ROUTINES_THREAD)) {
+        check(false, "the table");
+        return;
+    }
+    const uint32_t all_number = number_of("do_all", NULL), kernel_number = number_of("call_kernel", NULL),
+                   sleep_number = number_of("sleep_often", NULL);
+    const struct trace_routine_row all = program_row("do_all", NULL),
+                                   kernel = program_row("call_kernel", NULL),
+                                   sleeping = program_row("sleep_often", NULL);
+    check(all_number >= TRACE_CONTEXT_NAMED && kernel_number && sleep_number, "the routines have numbers");
+    check(all.ended == 1 && kernel.ended == ROUNDS && sleeping.ended == 1,
+          "each call of a routine is counted");
+    check(all.inclusive ==
+              time_in(all_number, true) + time_in(kernel_number, true) + time_in(sleep_number, true),
+          "times of the routines, and of the kernel in them, add up to the outermost's, to the tick");
+    check(kernel.inclusive == time_in(kernel_number, true) && kernel.least <= kernel.greatest,
+          "a routine that calls none is only in itself and in the kernel");
+    check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, kernel_number).ended == ROUNDS * CALLS,
+          "the kernel counts system calls in the routine that made them");
+    check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, all_number).ended == 0, "and not in its caller");
+    check(row_of(TRACE_ROUTINE_OUT, THREAD_SLEEPING, sleep_number).ended == SLEEPS, "waits too");
+    check(kernel.exclusive > 0 && time_in(kernel_number, false) > 0 && sleeping.exclusive > 0,
+          "each has time of its own");
+    check(sleeping.exclusive < sleeping.inclusive / 2, "which is not that of its waits");
+    check(adds_up(), "all rows add up to the thread's life, to the tick");
+}
+
+static void test_recursion(void)
+{
+    recurse(CALLS);
+    read_own(TRACE_ROUTINES_THREAD);
+    const uint64_t refused = table.head ? table.head->refused : 0;
+    struct trace_routine_row row = program_row("recurse", NULL);
+    check(row.ended == CALLS + 1, "recursive calls are counted");
+    check(row.inclusive == time_in(number_of("recurse", NULL), true) && row.inclusive == row.greatest,
+          "their time is counted once");
+    recurse(DEEP);
+    read_own(TRACE_ROUTINES_THREAD);
+    row = program_row("recurse", NULL);
+    check(row.ended == CALLS + 1 + TRACE_PROGRAM_DEPTH &&
+              table.head->refused == refused + DEEP + 1 - TRACE_PROGRAM_DEPTH,
+          "those that are nested too deep are part of the others, and told of");
+    check(adds_up(), "nevertheless all rows add up");
+}
+
+static void *call_in_thread(void *unused)
+{
+    (void)unused;
+    call_kernel();
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    struct trace_routine_row after = {0};
+    pthread_t thread;
+    start_thread(&thread, call_in_thread, NULL);
+    pthread_join(thread, NULL);
+    for (unsigned attempt = 0; attempt < ATTEMPTS && !after.ended; attempt++) { /* it ends a little later */
+        sys_thread_sleep(deadline_after(MS));
+        if (read_own(TRACE_ROUTINES_ENDED))
+            after = program_row("call_kernel", NULL);
+    }
+    check(after.ended == 1 &&
+              row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number_of("call_kernel", NULL)).ended == CALLS,
+          "a thread's routines are kept when it ends");
+    check(after.ended && adds_up(), "and add up with the kernel's");
+}
+
+static void call_functions(void)
+{
+    for (unsigned i = 0; i < CALLS; i++)
+        instrumented(i);
+}
+
+static void test_functions(void)
+{
+    const void *function = (const void *)(uintptr_t)function_address();
+    call_functions();
+    read_own(TRACE_ROUTINES_THREAD);
+    check(program_row(NULL, function).ended == CALLS, "functions are counted by their address");
+    check(row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number_of(NULL, function)).ended == CALLS, "and merged");
+}
+
+/* ---- names ----------------------------------------------------------------------------------------------
+ */
+
+static int run_child(const char *what)
+{
+    char *const arguments[] = {"routines_program", (char *)what, NULL};
+    pid_t pid;
+    int status = 1;
+    return posix_spawn(&pid, "/test/routines_program", NULL, NULL, arguments, NULL) == 0 &&
+                   waitpid(pid, &status, 0) == pid
+               ? status
+               : -1;
+}
+
+static void test_names(void)
+{
+    char name[TRACE_ROUTINE_NAME_BYTES];
+    struct trace_routine_names names = {0};
+    check(tarnprof_read_names(&names) == 0 && names.count > 3, "all names can be read");
+    const struct trace_routine *routine =
+        trace_routine_find(&names, tarnprof_find_name(&names, "do_all", NULL));
+    check(routine && !strcmp(routine->program, "routines_program"), "with their program");
+    check(!strcmp(trace_context_name(1, &names, trace_event_find, name), "open()") &&
+              !strcmp(trace_context_name(TRACE_HEAP_FREE, &names, trace_event_find, name), "free()") &&
+              !strcmp(trace_context_name(0x201, &names, trace_event_find, name), "serve fs_close") &&
+              !strcmp(trace_context_name(4000, &names, trace_event_find, name), "routine 4000"),
+          "common routines have names, too");
+    tarnprof_free_names(&names);
+    const uint32_t number = number_of("call_kernel", NULL);
+    check(run_child("call") == 0 && read_own(TRACE_ROUTINES_CHILDREN) &&
+              row_of(TRACE_ROUTINE_PROGRAM, 0, number).ended == 1 &&
+              row_of(TRACE_ROUTINE_SYSCALL, SYS_null, number).ended == CALLS,
+          "another process of the program has the same numbers, and its parent gets its rows");
+    check(table.head && adds_up(), "which add up");
+    check(sys_routine_name("", 0) == -E_BAD_ARGUMENT && sys_routine_name((char *)8, 0) < 0 &&
+              sys_routine_names(0, (void *)8, 4096) < 0 && sys_routine_names(0, name, 8) == -E_TOO_LARGE &&
+              sys_routines_map(TRACE_PROGRAM_PAGES + 1) == -E_TOO_LARGE &&
+              sys_routines_map(0) == -E_TOO_LARGE,
+          "what makes no sense is refused");
+    check(run_child("names") == 0, "the number of names that a program may add is limited");
+}
+
+static int add_names(void)
+{
+    unsigned added = 0;
+    for (unsigned i = 0; i < MANY; i++)
+        added += sys_routine_name("", 0x1000 + i) > 0;
+    return !(added > 500 && added < MANY && sys_routine_name("", 0x1000) > 0);
+}
+
+/* ---- hostile programs -----------------------------------------------------------------------------------
+ */
+
+static void write_anything(struct trace_program *program)
+{
+    static uint64_t random = 1;
+    uint64_t *words = (uint64_t *)program;
+    const uint64_t epoch = program->epoch;
+    for (unsigned i = 0; i < 8 * TARN_PAGE_SIZE / sizeof *words; i++)
+        words[i] = random = random * 6364136223846793005ull + 1442695040888963407ull;
+    program->epoch = program->rows_epoch = epoch;
+    program->rows = UINT32_MAX;
+    program->clock.context &= TRACE_ROUTINES_CONTEXT_MAX;
+}
+
+static int be_hostile(void)
+{
+    struct trace_program *program = (struct trace_program *)sys_routines_map(8);
+    for (unsigned i = 0; i < READS && (int64_t)program > 0; i++) {
+        write_anything(program);
+        if (!read_own(TRACE_ROUTINES_THREAD) || !adds_up())
+            return 1;
+        for (uint32_t r = 0; r < table.head->rows; r++)
+            if (table.rows[r].inclusive > table.head->life || table.rows[r].ended > table.head->life)
+                return 2;
+    }
+    write_anything(program);
+    return (int64_t)program > 0 ? 0 : 3;
+}
+
+static void test_hostile(void)
+{
+    check(run_child("hostile") == 0, "nothing that a program writes makes its rows not add up");
+    check(read_own(TRACE_ROUTINES_CHILDREN) && adds_up(), "nor those that its parent gets");
+}
+
+/* ---- switching ------------------------------------------------------------------------------------------
+ */
+
+static bool switch_routines(uint64_t level)
+{
+    return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_ROUTINES, level, 0) == 0;
+}
+
+static void test_switch(void)
+{
+    const uint32_t number = number_of("recurse", NULL);
+    check(switch_routines(0), "counting is switched off");
+    call_kernel();
+    read_own(TRACE_ROUTINES_THREAD);
+    const uint64_t off = program_row("call_kernel", NULL).ended;
+    call_kernel();
+    check(read_own(TRACE_ROUTINES_THREAD) && program_row("call_kernel", NULL).ended == off,
+          "then routines are not counted");
+    check(switch_routines(1) && number_of("call_kernel", NULL) == 0, "on again, there are no names");
+    call_kernel();
+    check(read_own(TRACE_ROUTINES_THREAD) && program_row("call_kernel", NULL).ended == 1 &&
+              number_of("call_kernel", NULL) == TRACE_CONTEXT_NAMED && number > TRACE_CONTEXT_NAMED,
+          "routines are counted anew, with new numbers");
+    check(adds_up(), "and add up");
+}
+
+/* ---- calls and allocation -------------------------------------------------------------------------------
+ */
+
+static void test_calls(void)
+{
+    struct tarnprof all = {0};
+    uint64_t served = 0;
+    check(switch_routines(2), "routines of all programs are counted");
+    for (unsigned i = 0; i < CALLS; i++)
+        free(malloc(100));
+    FILE *file = fopen("/test/routines_program", "r");
+    const int c = file ? getc(file) : EOF;
+    if (file)
+        fclose(file);
+    check(read_own(TRACE_ROUTINES_THREAD) && c != EOF, "a file is read");
+    const struct trace_routine_row reading = row_of(TRACE_ROUTINE_PROGRAM, 0, 3);
+    check(row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended >= CALLS &&
+              row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_FREE).ended >= CALLS,
+          "allocation is counted");
+    check(row_of(TRACE_ROUTINE_PROGRAM, 0, 1).ended == 1 && reading.ended >= 1, "POSIX calls are counted");
+    check(reading.inclusive == time_in(3, true) && time_in(3, false) > 0,
+          "and merged with the kernel's routines");
+    check(adds_up(), "all rows add up");
+    while (tarnprof_next(&all, SLOT_TRACE) > 0)
+        for (uint32_t i = 0; i < all.head->rows; i++)
+            if (!strncmp(all.head->name, "fs", 3) &&
+                trace_routine_kind(all.rows[i].key) == TRACE_ROUTINE_PROGRAM &&
+                trace_routine_context(all.rows[i].key) >= TRACE_CONTEXT_REQUESTS)
+                served += all.rows[i].ended;
+    tarnprof_free(&all);
+    check(served > 1, "requests are counted in their server");
+    check(switch_routines(1), "no longer");
+    free(malloc(100));
+    check(read_own(TRACE_ROUTINES_THREAD) && row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended == 0,
+          "allocation is not counted");
+}
+
+/* Of all threads that live, while they run. */
+static void test_all_add_up(void)
+{
+    bool right = true;
+    unsigned count = 0;
+    switch_routines(2);
+    for (unsigned i = 0; i < CALLS; i++) {
+        table.serial = 0;
+        run_child("call");
+        while (tarnprof_next(&table, SLOT_TRACE) > 0) {
+            right = adds_up() && right;
+            count++;
+        }
+    }
+    check(right && count > 5 * CALLS, "the rows of all tables add up");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        const char *what = argv[1];
+        if (!strcmp(what, "call"))
+            return call_kernel(), 0;
+        if (!strcmp(what, "functions"))
+            return call_functions(), 0;
+        return !strcmp(what, "names") ? add_names() : be_hostile();
+    }
+    test_macro();
+    test_recursion();
+    test_threads();
+    test_functions();
+    test_names();
+    test_hostile();
+    test_switch();
+    test_calls();
+    test_all_add_up();
+    tarnprof_free(&table);
+    return finish_tests();
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* routines_export.h - names of routines, and tables for other tools: flame graphs, TAU. */
+#ifndef TARN_COMMAND_ROUTINES_EXPORT_H
+#define TARN_COMMAND_ROUTINES_EXPORT_H
+
+#include <tools/tarn/tables/routines.h>
+#include <trace/print/routines.h>
+
+/* Names of arguments are known if the guest has the schema of this program; otherwise they are numbers.
+ * Functions of programs have names if their executables are found. */
+struct routine_names {
+    bool are_known;
+    const struct trace_routine_names *routines; /* of programs */
+    struct symbols *symbols;
+};
+/* PATH: where executables are searched, as for symbols_open(); NULL: only there where it always searches. */
+void routines_names_open(struct routine_names *names, const struct routines *routines, const char *path);
+void routines_names_close(struct routine_names *names);
+/* Of a row without its context, which row_context_name() names: "" for none. */
+const char *row_routine_name(const struct routine_names *names, uint64_t key,
+                             char name[TRACE_ROUTINE_NAME_BYTES]);
+const char *row_context_name(const struct routine_names *names, uint64_t key,
+                             char name[TRACE_ROUTINE_NAME_BYTES]);
+
+/* Prints a line for each routine that took time itself: "process;parse;syscall space_map 120", in
+ * microseconds. Time in which threads did not run is left out. */
+void routines_print_flame(const struct routines *routines, const struct routine_names *names);
+/* Makes the directory if there is none, and writes a file for each table. False: FAIL. */
+bool routines_write_tau(const struct routines *routines, const struct routine_names *names,
+                        const char *directory, struct fail *fail);
+
+#endif

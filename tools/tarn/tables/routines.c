@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* routines.c - requests tables one after another, and checks them; see routines.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tarn/error.h>
+#include <tools/tarn/tables/routines.h>
+
+/* A guest that sends more does not send what it has. */
+#define ROUTINES_MAX     1000000u
+#define ROUTINE_ROWS_MAX (1u << 22) /* of all of them: 1.25 GiB */
+
+static uint64_t native64(const struct source *source, uint64_t value)
+{
+    return hello_is_native(&source->hello) ? value : __builtin_bswap64(value);
+}
+
+static uint32_t native32(const struct source *source, uint32_t value)
+{
+    return hello_is_native(&source->hello) ? value : __builtin_bswap32(value);
+}
+
+static void make_native(const struct source *source, struct trace_routines *head)
+{
+    head->serial = native64(source, head->serial);
+    head->of = native32(source, head->of);
+    head->pid = native32(source, head->pid);
+    head->tid = native32(source, head->tid);
+    head->threads = native32(source, head->threads);
+    head->life = native64(source, head->life);
+    head->ran = native64(source, head->ran);
+    head->until = native64(source, head->until);
+    head->rows = native32(source, head->rows);
+    head->row_bytes = native32(source, head->row_bytes);
+    head->refused = native64(source, head->refused);
+}
+
+/* False: FAIL. */
+static bool take_table(struct source *source, const struct source_reply *reply, uint64_t after,
+                       struct routines_copy *copy, struct fail *fail)
+{
+    if (reply->size > TRACE_ROUTINES_BYTES_MAX)
+        return fail_set(fail, "a table of %zu bytes, which is more than the largest one", reply->size);
+    if (reply->size < sizeof(copy->head))
+        return fail_set(fail, "a table of %zu bytes, which is less than its head", reply->size);
+    memcpy(&copy->head, reply->data, sizeof(copy->head));
+    make_native(source, &copy->head);
+    if (copy->head.row_bytes != sizeof(*copy->rows))
+        return fail_set(fail,
+                        "rows of tables have %u bytes instead of %zu: the guest's version is another one",
+                        copy->head.row_bytes, sizeof(*copy->rows));
+    if (copy->head.serial <= after || copy->head.of > TRACE_ROUTINES_ORPHANS ||
+        (reply->size - sizeof(copy->head)) / sizeof(*copy->rows) != copy->head.rows ||
+        (reply->size - sizeof(copy->head)) % sizeof(*copy->rows) != 0)
+        return fail_set(fail, "a damaged table: number %llu, %u rows in %zu bytes",
+                        (unsigned long long)copy->head.serial, copy->head.rows, reply->size);
+    copy->rows = alloc_zero(copy->head.rows + 1ull, sizeof(*copy->rows));
+    memcpy(copy->rows, reply->data + sizeof(copy->head), copy->head.rows * sizeof(*copy->rows));
+    for (size_t i = 0; i < copy->head.rows * sizeof(*copy->rows) / 8; i++)
+        ((uint64_t *)copy->rows)[i] = native64(source, ((uint64_t *)copy->rows)[i]);
+    return true;
+}
+
+static struct routines_copy *next_copy(struct routines *routines)
+{
+    if (routines->count % 64 == 0)
+        routines->copies = alloc_more(routines->copies, routines->count + 64, sizeof(*routines->copies));
+    return &routines->copies[routines->count++];
+}
+
+/* Adds the next one; *more: whether there was any. */
+static bool read_next(struct routines *routines, struct source *source, bool *more, struct fail *fail)
+{
+    const uint64_t after = routines->count > 0 ? routines->copies[routines->count - 1].head.serial : 0;
+    const struct wire_request request = {.operation = WIRE_OP_ROUTINES, .a = after};
+    struct source_reply reply = {0};
+
+    if (!source_control(source, &request, "the routines: ", &reply, fail))
+        return reply.status == -E_BAD_ARGUMENT
+                   ? fail_set(fail, "this system counts no routines: its version of Tarn is older")
+                   : false;
+    *more = reply.size > 0;
+    if (!*more)
+        return true;
+    if (routines->count == ROUTINES_MAX || routines->rows > ROUTINE_ROWS_MAX)
+        return fail_set(fail, "more than %u tables, or than %u rows in all of them", ROUTINES_MAX,
+                        ROUTINE_ROWS_MAX);
+    struct routines_copy copy;
+    if (!take_table(source, &reply, after, &copy, fail))
+        return false;
+    routines->rows += copy.head.rows;
+    *next_copy(routines) = copy;
+    return true;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+static void append_name(struct routines *routines, const struct trace_routine *routine)
+{
+    struct trace_routine_names *names = &routines->names;
+    struct trace_routine *all = (void *)names->list;
+
+    if (names->count % 64 == 0)
+        names->list = all = alloc_more(all, names->count + 64, sizeof(*all));
+    all[names->count++] = *routine;
+}
+
+/* Takes what is in the order of numbers, so that readers find each by its number. */
+static bool take_names(struct source *source, const struct source_reply *reply, struct routines *routines,
+                       struct fail *fail)
+{
+    if (reply->size % sizeof(struct trace_routine) != 0)
+        return fail_set(fail, "damaged names of routines: %zu bytes, which are not whole ones of %zu",
+                        reply->size, sizeof(struct trace_routine));
+    for (size_t at = 0; at < reply->size; at += sizeof(struct trace_routine)) {
+        const uint32_t number = TRACE_CONTEXT_NAMED + routines->names.count;
+        struct trace_routine routine;
+        memcpy(&routine, reply->data + at, sizeof(routine));
+        routine.number = native32(source, routine.number);
+        routine.address = native64(source, routine.address);
+        routine.base = native64(source, routine.base);
+        routine.size = native64(source, routine.size);
+        if (routine.number != number || number >= TRACE_CONTEXTS)
+            return fail_set(fail, "damaged names of routines: number %u in place of %u", routine.number,
+                            number);
+        routine.program[sizeof(routine.program) - 1] = routine.name[sizeof(routine.name) - 1] = '\0';
+        append_name(routines, &routine);
+    }
+    return true;
+}
+
+/* A guest that knows nothing of names has none, and damaged memory no more. */
+static bool read_names(struct source *source, struct routines *routines, struct fail *fail)
+{
+    struct source_reply reply;
+
+    do {
+        const struct wire_request request = {.operation = WIRE_OP_ROUTINE_NAMES,
+                                             .a = TRACE_CONTEXT_NAMED + routines->names.count};
+        reply = (struct source_reply){0};
+        if (!source_control(source, &request, "names of routines: ", &reply, fail))
+            return reply.status == -E_BAD_ARGUMENT || source->class->link == NULL;
+        if (!take_names(source, &reply, routines, fail))
+            return false;
+    } while (reply.size >= sizeof(struct trace_routine));
+    return true;
+}
+
+bool routines_read(struct routines *routines, struct source *source, struct fail *fail)
+{
+    bool more = true;
+
+    *routines = (struct routines){0};
+    while (more)
+        if (!read_next(routines, source, &more, fail)) {
+            routines->is_cut = routines->count > 0 && source->class->link == NULL;
+            if (routines->is_cut)
+                break;
+            routines_free(routines);
+            return false;
+        }
+    if (routines->is_cut)
+        routines->why = *fail;
+    else if (!read_names(source, routines, fail)) {
+        routines_free(routines);
+        return false;
+    }
+    routines->hello = source->hello;
+    routines->moment = routines->count > 0 ? routines->copies[0].head.until : 0;
+    return true;
+}
+
+uint64_t routines_unfinished(const struct routines *routines)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < routines->count; i++)
+        for (uint32_t r = 0; r < routines->copies[i].head.rows; r++)
+            count += routines->copies[i].rows[r].begun != routines->copies[i].rows[r].ended;
+    return count;
+}
+
+void routines_complain(const struct routines *routines)
+{
+    const uint64_t unfinished = routines_unfinished(routines);
+
+    if (unfinished != 0)
+        complain("%llu row%s updated while they were read: they may lack a part of an update",
+                 (unsigned long long)unfinished, unfinished == 1 ? " was being" : "s were being");
+    if (routines->is_cut)
+        complain("only %zu tables could be read: %s", routines->count, routines->why.text);
+}
+
+void routines_keep(struct routines *routines, uint64_t pid)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < routines->count; i++) {
+        if (pid == UINT64_MAX || routines->copies[i].head.pid == pid)
+            routines->copies[kept++] = routines->copies[i];
+        else
+            free(routines->copies[i].rows);
+    }
+    routines->count = kept;
+}
+
+void routines_free(struct routines *routines)
+{
+    for (size_t i = 0; i < routines->count; i++)
+        free(routines->copies[i].rows);
+    for (size_t i = 0; i < routines->gone_count; i++)
+        free(routines->gone[i].rows);
+    free(routines->copies);
+    free(routines->gone);
+    free((void *)routines->names.list);
+    *routines = (struct routines){0};
+}
+
+/* ---- differences ----------------------------------------------------------------------------------- */
+
+static struct routines_copy *find_copy(const struct routines *routines, uint64_t serial)
+{
+    for (size_t low = 0, high = routines->count; low < high;) {
+        const size_t middle = (low + high) / 2;
+        if (routines->copies[middle].head.serial == serial)
+            return &routines->copies[middle];
+        if (routines->copies[middle].head.serial < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* The table that got the times of those of PID that ended. */
+static struct routines_copy *find_ended(const struct routines *routines, uint32_t pid)
+{
+    for (size_t i = 0; i < routines->count; i++)
+        if (routines->copies[i].head.of == TRACE_ROUTINES_ENDED && routines->copies[i].head.pid == pid)
+            return &routines->copies[i];
+    return NULL;
+}
+
+static struct trace_routine_row *find_row(const struct routines_copy *copy, uint64_t key)
+{
+    for (uint32_t i = 0; i < copy->head.rows; i++)
+        if (copy->rows[i].key == key)
+            return &copy->rows[i];
+    return NULL;
+}
+
+void routine_subtract_row(struct trace_routine_row *row, const struct trace_routine_row *old)
+{
+    row->begun -= old->begun;
+    row->ended -= old->ended;
+    row->inclusive -= old->inclusive;
+    /* in guest memory the moment is an estimate, and the program's time with it: it may seem to shrink */
+    row->exclusive = row->exclusive > old->exclusive ? row->exclusive - old->exclusive : 0;
+    for (unsigned b = 0; b < TRACE_TABLE_BUCKETS; b++)
+        row->times[b] -= old->times[b];
+}
+
+/* Whether NOW has all that OLD had. Counting begins anew when counting is switched on. */
+static bool continues(const struct routines_copy *now, const struct routines_copy *old)
+{
+    if (now->head.life < old->head.life)
+        return false;
+    for (uint32_t i = 0; i < old->head.rows; i++) {
+        const struct trace_routine_row *row = find_row(now, old->rows[i].key);
+        if (old->rows[i].ended != 0 && (row == NULL || row->ended < old->rows[i].ended))
+            return false;
+    }
+    return true;
+}
+
+/* The program's own time is what is left, so it may be less than nothing where a thread has handed its rows
+ * on; sums are right. */
+static void subtract_copy(struct routines_copy *now, const struct routines_copy *old)
+{
+    now->head.life -= old->head.life;
+    now->head.ran -= old->head.ran;
+    for (uint32_t i = 0; i < old->head.rows; i++) {
+        struct trace_routine_row *row = find_row(now, old->rows[i].key);
+        if (row != NULL)
+            routine_subtract_row(row, &old->rows[i]);
+    }
+}
+
+static void subtract(struct routines *now, struct routines_copy *old, bool *is_anew)
+{
+    struct routines_copy *heir = find_copy(now, old->head.serial);
+
+    if (heir == NULL)
+        heir = find_ended(now, old->head.pid);
+    if (heir != NULL && continues(heir, old)) {
+        subtract_copy(heir, old);
+    } else if (heir == NULL) {
+        now->gone = alloc_more(now->gone, now->gone_count + 1, sizeof(*now->gone));
+        now->gone[now->gone_count++] = *old;
+        old->rows = NULL;
+    } else {
+        *is_anew = true;
+    }
+}
+
+bool routines_subtract(struct routines *now, struct routines *before, struct fail *fail)
+{
+    bool is_anew = false;
+
+    if (now->hello.clock_offset_ns != before->hello.clock_offset_ns ||
+        now->hello.clock_hz != before->hello.clock_hz)
+        return fail_set(fail, "the two moments are of different boots: they have no difference");
+    for (size_t i = 0; i < before->count; i++)
+        subtract(now, &before->copies[i], &is_anew);
+    if (is_anew) { /* what is gone was of before, too */
+        for (size_t i = 0; i < now->gone_count; i++)
+            free(now->gone[i].rows);
+        now->gone_count = 0;
+    }
+    routines_free(before);
+    return true;
+}
+
+/* ---- what they say --------------------------------------------------------------------------------- */
+
+uint64_t routines_time_out(const struct routines_copy *copy)
+{
+    uint64_t time = 0;
+
+    for (uint32_t i = 0; i < copy->head.rows; i++)
+        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
+            time += copy->rows[i].exclusive;
+    return time;
+}
+
+const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES])
+{
+    static const char *const whose[] = {"", " (ended threads)", " (ended children)", "ended processes"};
+
+    if (head->of == TRACE_ROUTINES_ORPHANS)
+        snprintf(name, ROUTINES_NAME_BYTES, "%s", whose[head->of]);
+    else
+        snprintf(name, ROUTINES_NAME_BYTES, "%.16s%s", head->name, whose[head->of % 4]);
+    for (char *c = name; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == ';' || (unsigned char)*c > '~')
+            *c = '?';
+    return name;
+}

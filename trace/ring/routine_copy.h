@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace/ring/routine_copy.h - completes a copy of a table's rows (trace/format/routine.h): with what is
+ * open at its moment, with routines of the program, and with the rest of the program's time. For the kernel,
+ * and for readers of its memory.
+ *
+ * The copy has space for TRACE_ROUTINES_ROWS_BESIDES more rows, and those of the program. Any contents are
+ * safe; sums may wrap. What a program has written is checked: nothing of it is more than the thread's life.
+ */
+#ifndef TRACE_RING_ROUTINES_COPY_H
+#define TRACE_RING_ROUTINES_COPY_H
+
+#include <stdbool.h>
+#include <trace/format/routine.h>
+
+struct trace_routines_copy {
+    struct trace_routines *head; /* its `rows` and `life` are valid */
+    struct trace_routine_row *rows;
+    uint64_t now; /* the moment */
+};
+
+/* Of what is open, and of the program in none of its routines. */
+#define TRACE_ROUTINES_ROWS_BESIDES (OPEN_ROUTINES_MAX + 1u)
+
+static inline struct trace_routine_row *trace_routines_append(struct trace_routines_copy *copy, uint64_t key)
+{
+    struct trace_routine_row *row = &copy->rows[copy->head->rows++];
+    *row = (struct trace_routine_row){.key = key, .least = ~0ull};
+    return row;
+}
+
+static inline struct trace_routine_row *trace_routines_row_of(struct trace_routines_copy *copy, uint64_t key)
+{
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (copy->rows[i].key == key)
+            return &copy->rows[i];
+    return trace_routines_append(copy, key);
+}
+
+/* What a living thread is inside of, up to now. */
+static inline void trace_routines_add_open(struct trace_routines_copy *copy, uint64_t born,
+                                           const struct open_routines *open, uint64_t context)
+{
+    for (uint32_t i = 0; i < open->depth && i < OPEN_ROUTINES_MAX; i++) {
+        const struct open_routine *routine = &open->at[i];
+        const uint64_t inner =
+            i + 1 < open->depth && i + 1 < OPEN_ROUTINES_MAX ? open->at[i + 1].since : copy->now;
+        if (routine->since >= born && inner >= routine->since)
+            trace_routines_row_of(copy, routine->key | context << TRACE_ROUTINES_CONTEXT_SHIFT)->exclusive +=
+                inner - routine->since - routine->nested;
+    }
+}
+
+/* ---- Routines of the program ---- */
+
+static inline uint64_t trace_routines_load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t trace_routines_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Adds a copied row to a sum, whose counts and times are 0 at first. */
+static inline void trace_routine_add_row(struct trace_routine_row *sum, const struct trace_routine_row *row)
+{
+    if (row->ended && (!sum->ended || row->least < sum->least))
+        sum->least = row->least;
+    if (row->greatest > sum->greatest)
+        sum->greatest = row->greatest;
+    sum->begun += row->begun;
+    sum->ended += row->ended;
+    sum->inclusive += row->inclusive;
+    sum->exclusive += row->exclusive;
+    for (unsigned i = 0; i < TRACE_TABLE_BUCKETS; i++)
+        sum->times[i] += row->times[i];
+}
+
+/* Whether a program has begun to count in this epoch. */
+static inline bool trace_program_counts(const struct trace_program *program, uint64_t epoch)
+{
+    return program && trace_routines_load(&program->rows_epoch) == epoch;
+}
+
+/* How many rows a program has, in as many page frames. */
+static inline uint32_t trace_program_rows(const struct trace_program *program, uint32_t pages, uint64_t epoch)
+{
+    if (!pages || !trace_program_counts(program, epoch))
+        return 0;
+    const uint32_t rows = __atomic_load_n(&program->rows, __ATOMIC_RELAXED),
+                   most = TRACE_PROGRAM_FIRST_ROWS + (pages - 1) * TRACE_PROGRAM_PAGE_ROWS;
+    return rows < most ? rows : most;
+}
+
+/* A row of the program is at this index in this page frame; 0 is that of struct trace_program. */
+static inline uint32_t trace_program_row_page(uint32_t number)
+{
+    return number < TRACE_PROGRAM_FIRST_ROWS
+               ? 0
+               : 1 + (number - TRACE_PROGRAM_FIRST_ROWS) / TRACE_PROGRAM_PAGE_ROWS;
+}
+
+static inline uint32_t trace_program_row_index(uint32_t number)
+{
+    return number < TRACE_PROGRAM_FIRST_ROWS ? number
+                                             : (number - TRACE_PROGRAM_FIRST_ROWS) % TRACE_PROGRAM_PAGE_ROWS;
+}
+
+/* The key of a program's row; with context 0 it counts for nothing. */
+static inline uint64_t trace_program_key(const struct trace_routine_row *from)
+{
+    return trace_routine_key(TRACE_ROUTINE_PROGRAM, 0) |
+           (uint64_t)trace_routine_context(trace_routines_load(&from->key)) << TRACE_ROUTINES_CONTEXT_SHIFT;
+}
+
+/* Adds what is credible of a program's row, but not its exclusive time: returns that. Each call takes at
+ * least a tick, so there are no more calls than ticks of life. */
+static inline uint64_t trace_program_add_row(struct trace_routine_row *to,
+                                             const struct trace_routine_row *from, uint64_t life)
+{
+    const uint64_t greatest = trace_routines_least(trace_routines_load(&from->greatest), life),
+                   least = trace_routines_least(trace_routines_load(&from->least), greatest);
+    uint64_t calls = 0;
+    for (uint32_t i = trace_table_bucket(least); i <= trace_table_bucket(greatest); i++) {
+        const uint64_t times = trace_routines_least(trace_routines_load(&from->times[i]), life - calls);
+        calls += times;
+        to->times[i] += times;
+    }
+    if (calls) {
+        to->begun += calls;
+        to->ended += calls;
+        to->inclusive += trace_routines_least(trace_routines_load(&from->inclusive), life);
+        to->greatest = to->greatest > greatest ? to->greatest : greatest;
+        to->least = trace_routines_least(to->least, least);
+    }
+    return trace_routines_least(trace_routines_load(&from->exclusive), life);
+}
+
+static inline uint64_t trace_routines_difference(uint64_t later, uint64_t earlier)
+{
+    return later > earlier ? later - earlier : 0;
+}
+
+/* The time that the program's current routine has not been given yet, at `now`. */
+struct trace_program_open {
+    uint32_t context; /* which routine it is; 0: none */
+    uint64_t rest;
+};
+
+static inline struct trace_program_open trace_program_open(const struct trace_program *program,
+                                                           uint64_t epoch, const struct open_routines *open,
+                                                           uint64_t now)
+{
+    if (!trace_program_counts(program, epoch))
+        return (struct trace_program_open){0};
+    const uint64_t outside = open->depth ? open->at[0].since : now;
+    return (struct trace_program_open){
+        (uint32_t)(trace_routines_load(&program->clock.context) & TRACE_ROUTINES_CONTEXT_MAX),
+        trace_routines_difference(outside - trace_routines_load(&program->clock.kernel),
+                                  trace_routines_load(&program->since))};
+}
+
+/* Takes it, if the row with this key gets it. */
+static inline uint64_t trace_program_take_open(struct trace_program_open *open, uint64_t key)
+{
+    const uint64_t taken = trace_routine_context(key) == open->context ? open->rest : 0;
+    open->rest -= taken;
+    return taken;
+}
+
+/* Whether a row is of a routine of a program, but not of what is in none of them. */
+static inline bool trace_row_is_program(const struct trace_routine_row *row)
+{
+    return trace_routine_kind(row->key) == TRACE_ROUTINE_PROGRAM && trace_routine_context(row->key);
+}
+
+/* The exclusive times of all rows of the kernel. */
+static inline uint64_t trace_routines_in_kernel(const struct trace_routines_copy *copy)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (trace_routine_kind(copy->rows[i].key) != TRACE_ROUTINE_SERVED &&
+            !trace_row_is_program(&copy->rows[i]))
+            time += copy->rows[i].exclusive;
+    return time;
+}
+
+/* What the kernel's rows leave of the life is the program's: its rows get at most that, and what they leave
+ * is of none of its routines. */
+static inline void trace_routines_add_program(struct trace_routines_copy *copy)
+{
+    uint64_t left = trace_routines_difference(copy->head->life, trace_routines_in_kernel(copy));
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (trace_row_is_program(&copy->rows[i])) {
+            copy->rows[i].exclusive = trace_routines_least(copy->rows[i].exclusive, left);
+            left -= copy->rows[i].exclusive;
+        }
+    trace_routines_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = left;
+}
+
+/* Time in which the thread did not run. */
+static inline uint64_t trace_routines_out(const struct trace_routines_copy *copy)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < copy->head->rows; i++)
+        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
+            time += copy->rows[i].exclusive;
+    return time;
+}
+
+/* Moves the rows that have any time together. */
+static inline void trace_routines_drop_empty(struct trace_routines_copy *copy)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < copy->head->rows; i++) {
+        const struct trace_routine_row *row = &copy->rows[i];
+        if (row->ended || row->exclusive || row->key == trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))
+            copy->rows[kept++] = *row;
+    }
+    copy->head->rows = kept;
+}
+
+#endif
