@@ -162,7 +162,7 @@ def judge(name, trace, status, text, breaks=None):
     if breaks:
         e2e.check(broke >= breaks and refused == 0, f"{name}: the link broke at least {breaks} times and was resumed", text)
     is_valid, shown = check_agrees(trace, ", incomplete" in text)
-    e2e.check(is_valid and f"lost: {discarded + cut_off} events, {missing} packets with" in shown,
+    e2e.check(is_valid and (f"lost: {discarded + cut_off} events, {missing} packets with" if discarded + cut_off + missing else "lost: nothing") in shown,
               f"{name}: tarn check agrees", f"{counted}\n{shown}")
     status, _, err = e2e.run("babeltrace2", trace, "-o", "text", "-w", "/dev/null")
     sums = {kind: sum(map(int, re.findall(rf"discarded (\d+) {kind}s?\b", err))) for kind in ("event", "packet")}

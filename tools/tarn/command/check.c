@@ -246,8 +246,11 @@ static int print_results(const struct check *check, bool quiet)
                    anomaly_kinds[kind].meaning);
     printf("%" PRIu64 " packets, %" PRIu64 " events, %" PRIu64 " bytes of %u CPUs checked\n", total.packets,
            total.events, total.bytes, check->trace->stream_count);
-    printf("lost: %" PRIu64 " events, %" PRIu64 " packets with %s%" PRIu64 " events\n", total.lost_events,
-           total.lost_packets, total.missing.is_least ? "at least " : "", total.missing.events);
+    if (total.lost_events == 0 && total.lost_packets == 0)
+        puts("lost: nothing");
+    else
+        printf("lost: %" PRIu64 " events, %" PRIu64 " packets with %s%" PRIu64 " events\n", total.lost_events,
+               total.lost_packets, total.missing.is_least ? "at least " : "", total.missing.events);
     if (total.kinds[ANOMALY_UNFINISHED] != 0)
         printf("UNFINISHED: the pull ended early, so losses after the last packets are not counted here. "
                "They are\n"
