@@ -35,12 +35,12 @@ static uint64_t in_ns(const struct view *view, uint64_t ticks)
     return ns < TABLE_NONE ? (uint64_t)ns : TABLE_NONE - 1;
 }
 
-/* Unknown in the last bucket, which has no bound. */
+/* A bucket's bound, or the largest value if that is less. Unknown in the last bucket, which has no bound. */
 static uint64_t percentile(const struct view *view, const struct trace_routine_row *row, unsigned percent)
 {
     const uint64_t bound = trace_histogram_bound(row->times, percent);
 
-    return bound == TRACE_NO_VALUE ? TABLE_NONE : in_ns(view, bound);
+    return bound == TRACE_NO_VALUE ? TABLE_NONE : in_ns(view, bound < row->greatest ? bound : row->greatest);
 }
 
 static bool is_apart(uint64_t key)
