@@ -7,54 +7,53 @@ import time
 
 import end_to_end as e2e
 import png
-from view_driver import OUT, TRACE, boxes_of, longest_wait, only_lanes, open_page, picture, place, seconds, settle, state
+from view_driver import (OUT, TRACE, boxes_of, change, listed, longest_wait, open_page, picture, place, seconds, settle, show, state, text_of,
+                         tooltip)
 from view_server import View
 
 EXACT = 400000  # events in a range that is shown event by event
 NOT_KNOWN = "4294967295"
+SHARED_SET = "tarnView.data.exact(tarnView.state.from, tarnView.state.to)"
 
 
-def check_flags(page, lines):
+def check_flags(page, view, lines):
     """Marked events have flags on their lanes, however many there are."""
     middle, count = len(lines) // 2, 20000
     begin, end = lines[middle][0], lines[middle + count][0]
-    page.value(f"tarnView.state.show({begin}, {end})")
-    page.value("tarnView.state.change({marks: new Map([['syscall_entry', 1], ['sched_switch', 0]]), filter: '', pins: new Set()})")
-    settle(page)
-    page.wait("tarnView.counts.flags.size > 4")
-    told = page.value("""[...tarnView.counts.flags].filter(([key]) => key[0] === 'c').map(([key, flags]) => {
-        const sums = {};
-        for (let i = 0; i < flags.length; i += 3)
-          sums[tarnView.trace.events[flags[i + 1]].name] = (sums[tarnView.trace.events[flags[i + 1]].name] ?? 0) + flags[i + 2];
-        return ['cpu ' + tarnView.trace.cpu(Number(key.slice(1))), sums]; })""")
-    first, last = round(state(page, "from")), round(state(page, "to"))
-    expected = {}
+    kinds = {event["index"]: event["name"] for event in view.ask("trace")["events"] if event["name"] in ("sched_switch", "syscall_entry")}
+    cpus = {cpu["rank"]: f"cpu {cpu['cpu']}" for cpu in view.ask("trace")["cpus"]}
+    told, expected = {}, {}
+    for lane in view.ask(f"lanes?from={begin}&to={end}&width=800&threads=none&events={','.join(map(str, kinds))}")["cpus"]:
+        for event, number in zip(lane["flags"][1::3], lane["flags"][2::3]):
+            key = cpus[lane["rank"]], kinds[event]
+            told[key] = told.get(key, 0) + number
     for t, cpu, text in lines:
         name = text.split(":")[0]
-        if first <= t < last and name in ("sched_switch", "syscall_entry"):
-            expected.setdefault(cpu, {}).setdefault(name, 0)
-            expected[cpu][name] += 1
-    sums = sum(sum(kinds.values()) for kinds in expected.values())
-    e2e.check(sums > 400 and dict(told) == expected, f"flags: all {sums} marked events are on their processors' lanes", (told, expected))
-    lane, t, name = page.value("""(() => { const [key, flags] = [...tarnView.counts.flags].find(([key]) => key === 'c0');
-        return [key, flags[0], tarnView.trace.events[flags[1]].name]; })()""")
+        if begin <= t < end and name in kinds.values():
+            expected[cpu, name] = expected.get((cpu, name), 0) + 1
+    sums = sum(expected.values())
+    e2e.check(sums > 400 and told == expected, f"flags: all {sums} marked events are on their processors' lanes", (told, expected))
+    show(page, begin, end)
+    change(page, "marks: new Map([['syscall_entry', 1], ['sched_switch', 0]]), filter: '', pins: new Set()")
+    settle(page)
+    lane, t, name = page.value(f"""(() => {{ const flags = {SHARED_SET}.lanes.get('c0').flags;
+        const i = flags.findIndex((t, i) => i % 3 === 0 && t >= tarnView.state.from); return ['c0', flags[i], tarnView.trace.events[flags[i + 1]].name]; }})()""")
     x, y = place(page, lane, t)
     page.mouse("mouseMoved", x, y - 5)
     page.wait(f"document.getElementById('tooltip').textContent.includes('{name}')")
     page.click(x, y - 5)
     e2e.check(state(page, "cursor.t") == t, "flags: a flag shows its event, and a click goes exactly there", (state(page, "cursor"), t))
     picture(page, "flags")
-    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    show(page)
     page.wait(f"(tarnView.trace.events_total <= {EXACT}) === (document.getElementById('hidden-marks').textContent === '')")
-    page.value(f"tarnView.state.show({begin}, {end})")
-    page.wait("document.getElementById('hidden-marks').textContent === '' && tarnView.counts.flags.size > 4")
+    show(page, begin, end)
+    page.wait(f"document.getElementById('hidden-marks').textContent === '' && {SHARED_SET}?.lanes.get('c0').flags.length > 4")
     e2e.check(True, "flags: too many events for flags are reported")
 
 
 def check_names(view, duration):
     """Interrupts and lock classes have their names from the trace."""
-    _, out, _ = e2e.tarn("list", "--json", "--event", "lttng_statedump_interrupt,state_lock_class,irq_handler_entry", TRACE)
-    rows = [json.loads(line) for line in out.splitlines()]
+    rows = listed("--event", "lttng_statedump_interrupt,state_lock_class,irq_handler_entry")
     names = {row["fields"]["irq"]: row["fields"]["action"] for row in rows if row["event"] == "lttng_statedump_interrupt"}
     classes = {row["fields"]["lock_class"]: row["fields"]["name"] for row in rows if row["event"] == "state_lock_class"}
     handled = next(row for row in rows if row["event"] == "irq_handler_entry" and row["fields"]["irq"] in names)
@@ -69,10 +68,9 @@ def check_names(view, duration):
 
 def check_lock_names(page, view, duration):
     """A lock has the name that its program gave it, even if a walk begins after that event."""
-    status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended,lock_name", TRACE)
     trace, names, expected = view.ask("trace"), {}, {}
     numbers, begin = {thread["tid"]: thread["n"] for thread in trace["threads"] if not thread["idle"]}, int(trace["begin_clock_ns"])
-    for row in map(json.loads, out.splitlines()):
+    for row in listed("--event", "lock_contended,lock_name"):
         fields = row["fields"]
         key = fields["pid"], hex(fields["lock"])
         if row["event"] == "lock_name":
@@ -84,58 +82,58 @@ def check_lock_names(page, view, duration):
         found = view.ask(f"lanes?from={t}&to={t + 1}&width=100&threads={numbers[tid]}")["waits"]
         if [(wait["pid"], wait["lock"], wait.get("name")) for wait in found] != [(pid, lock, name)]:
             wrong.append((tid, name, found))
-    e2e.check(status == 0 and expected and not wrong, f"each of {len(expected)} locks that have names is called so", wrong)
+    e2e.check(expected and not wrong, f"each of {len(expected)} locks that have names is called so", wrong)
     wait = longest_wait(view, duration, lambda wait: "name" in wait)
-    page.value(f"tarnView.state.show({wait['begin'] * 2 - wait['end']}, {wait['end'] * 2 - wait['begin']})")
-    page.value(f"tarnView.state.change({{pins: new Set(['t{wait['thread']}'])}})")
+    show(page, wait["begin"] * 2 - wait["end"], wait["end"] * 2 - wait["begin"])
+    change(page, f"pins: new Set(['t{wait['thread']}'])")
     settle(page)
-    with only_lanes(page):
-        page.mouse("mouseMoved", *place(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2))
-        page.wait(f"document.getElementById('tooltip').textContent.includes('“{wait['name']}”')")
-        picture(page, "lock-name")
-    page.value("tarnView.state.change({pins: new Set()})")
+    tooltip(page, f"t{wait['thread']}", (wait["begin"] + wait["end"]) // 2, f"“{wait['name']}”", name="lock-name")
+    change(page, "pins: new Set()")
 
 
 def check_path(page, view):
     """A click on one of the longest calls shows its path; a button returns to the list."""
-    page.value("tarnView.state.change({selection: null, tab: 'range'})")
-    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    calls, settled = "#panel-range tr[title*=follow]", "!document.querySelector('.tables.old')"
+    change(page, "selection: null, tab: 'range'")
+    show(page)
     page.value("document.querySelector('.analyses input[value=ipc]').click()")
-    page.wait("document.querySelector('#panel-range tr[title*=follow]') && !document.querySelector('.tables.old')")
-    page.value("document.querySelector('#panel-range tr[title*=follow]').click()")
-    page.wait("!document.querySelector('.tables.old') && document.querySelectorAll('#panel-range .analysis-table').length === 4")
+    page.wait(f"document.querySelector('{calls}') && {settled}")
+    page.value(f"document.querySelector('{calls}').click()")
+    page.wait(f"{settled} && document.querySelectorAll('#panel-range .analysis-table').length === 4")
     wanted = view.ask("analysis?name=ipc&request=longest")["analysis"]["tables"]
     shown = page.value("[...document.querySelectorAll('#panel-range .analysis-table')].map(t => t.querySelectorAll('tbody tr').length)")
-    told = page.value("document.querySelector('#panel-range .analysis-table').textContent")
+    told = text_of(page, "#panel-range .analysis-table")
     e2e.check(shown == [min(25, len(rows)) for rows in wanted.values()] and wanted["request"][0]["id"] in told and
               state(page, "cursor.t") == wanted["request"][0]["at_ns"], "a call is followed through all processes", (shown, told))
     picture(page, "path")
     page.click_on(".range-tools button")
-    page.wait("document.querySelector('#panel-range tr[title*=follow]') && !document.querySelector('.tables.old')")
-    page.value("tarnView.state.change({cursor: null, lane: null})")
+    page.wait(f"document.querySelector('{calls}') && {settled}")
+    change(page, "cursor: null, lane: null")
 
 
-def check_holders(page, view, duration):
+def parts_of(view, duration, options):
+    """Lanes of each 400th of the trace: (begin, end, lanes)."""
+    for part in range(400):
+        begin, end = duration * part // 400, duration * (part + 1) // 400
+        yield begin, end, view.ask(f"lanes?from={begin}&to={end}&width=4000&{options}")
+
+
+def check_holders(view, duration):
     """Each wait shows the holder of the lock, even if it ended before the waiter logged the wait."""
-    status, out, _ = e2e.tarn("list", "--json", "--event", "lock_contended", TRACE)
-    holders = sorted(int(row["fields"]["holder_tid"]) for row in map(json.loads, out.splitlines())
+    holders = sorted(int(row["fields"]["holder_tid"]) for row in listed("--event", "lock_contended")
                      if str(row["fields"]["holder_tid"]) not in (NOT_KNOWN, "0"))
-    tids, parts, dropped = {thread["n"]: thread["tid"] for thread in view.ask("trace")["threads"]}, 400, 0
-    found = []
-    for part in range(parts):
-        reply = view.ask(f"lanes?from={duration * part // parts}&to={duration * (part + 1) // parts}&width=4000&threads=0-1023")
+    tids, dropped, found = {thread["n"]: thread["tid"] for thread in view.ask("trace")["threads"]}, 0, []
+    for _, _, reply in parts_of(view, duration, "threads=0-1023"):
         dropped += reply["waits_dropped"] + (not reply["exact"])
         found += [tids[wait["holder"]] for wait in reply["waits"] if wait["holder"] >= 0]
-    e2e.check(status == 0 and not dropped and len(found) > 10 and sorted(found) == holders[:len(holders)],
+    e2e.check(not dropped and len(found) > 10 and sorted(found) == holders[:len(holders)],
               "every holder of a lock that an event names is found", (len(found), len(holders), dropped))
 
 
 def check_sleep(view, duration):
     """The sleep time in a CPU's boxes is its idle time. Parts in which boxes are merged do not count."""
-    parts, compared, wrong = 400, 0, []
-    for part in range(parts):
-        begin, end = duration * part // parts, duration * (part + 1) // parts
-        lanes = view.ask(f"lanes?from={begin}&to={end}&width=4000&cpus=0-3")
+    compared, wrong = 0, []
+    for begin, end, lanes in parts_of(view, duration, "cpus=0-3"):
         idle = {row["rank"]: row["idle"] for row in view.ask(f"rows?from={begin}&to={end}")["rows"] if row["kind"] == "cpu"}
         for lane in lanes["cpus"] if lanes["exact"] else []:
             boxes = boxes_of(lane)
@@ -148,8 +146,8 @@ def check_sleep(view, duration):
 
 def check_lanes(page):
     """Folded processes show when their threads ran; the filter also finds threads that have no lane."""
-    page.value("tarnView.state.change({marks: new Map(), filter: '', sort: 'time', arrows: 'auto', lane: null})")
-    page.value("tarnView.state.show(0, tarnView.state.duration)")
+    change(page, "marks: new Map(), filter: '', sort: 'time', arrows: 'auto', lane: null")
+    show(page)
     page.value("document.activeElement.blur()")
     settle(page)
     page.key("X")
@@ -171,12 +169,12 @@ def check_lanes(page):
     hidden = page.value("""tarnView.trace.threads.filter(t => !t.idle && !tarnView.rows.row('t' + t.n)).map(t => t.tid)""")
     e2e.check(hidden, "the trace has more threads than get a lane")
     tid = hidden[len(hidden) // 2]
-    page.value(f"tarnView.state.change({{filter: '{tid}'}})")
+    change(page, f"filter: '{tid}'")
     page.wait(f"tarnView.rows.moving.some(r => r.kind === 'thread' && tarnView.trace.thread(r.n).tid === {tid})")
     e2e.check(True, f"the filter finds a thread without a lane (one of {len(hidden)})")
-    page.value("tarnView.state.change({filter: 'no such thread'})")
+    change(page, "filter: 'no such thread'")
     page.wait("document.getElementById('empty').textContent.includes('no such thread')")
-    page.value("tarnView.state.change({filter: ''})")
+    change(page, "filter: ''")
     page.wait("document.getElementById('empty').textContent === ''")
     e2e.check(True, "a filter without a match is reported")
 
@@ -207,10 +205,9 @@ def check_dock(page, address):
 
 def check_flame(page, first, last):
     """The flame graph shows the profile of the selected range."""
-    page.value(f"tarnView.state.change({{selection: {{from: {first}, to: {last}}}, tab: 'range'}})")
+    change(page, f"selection: {{from: {first}, to: {last}}}, tab: 'range'")
     page.value("document.querySelector('.analyses input[value=flame]').click()")
     page.wait("document.querySelectorAll('.flame g.f').length > 20 && !document.querySelector('.tables.old')")
-    settle(page)
     picture(page, "flame")
     status, out, err = e2e.tarn("profile", "--flame", "-", "--from", seconds(first), "--to", seconds(last), TRACE)
     wanted = re.findall(r"<title>([^<]*)</title>", out)
@@ -228,7 +225,7 @@ def check_flame(page, first, last):
     page.wait("document.querySelectorAll('.flame .marked').length > 0 && /%/.test(document.querySelector('.flame [role=status]').textContent)")
     e2e.check(True, "flame graph: matching functions are marked, and their share is shown")
     page.key("Escape")
-    page.value("tarnView.state.change({selection: null})")
+    change(page, "selection: null")
 
 
 def middle_of_arrows(view, duration, span):
@@ -251,33 +248,36 @@ CPU_COLOURS = """(() => { const v = tarnView, c = v.timeline.scene, pixels = new
     return [...new Set(pixels)].map(p => '#' + [p, p >> 8, p >> 16].map(b => (b & 255).toString(16).padStart(2, '0')).join('')); })()"""
 
 
+def draw(name, begin, end, *options):
+    """Draws a range as PNG. Returns the colours of the picture: how many pixels have each."""
+    path = os.path.join(OUT, f"png-{name}.png")
+    status, _, err = e2e.tarn("view", "--png", path, *(("--from", seconds(begin), "--to", seconds(end)) if end else ()), *options, TRACE)
+    return png.colours(path) if status == 0 else {"error": err}
+
+
 def check_png(page, view, duration):
     """`tarn view --png` draws the same picture: in the page's colours, with arrows and waits."""
-    page.value("tarnView.state.change({sort: 'time', pins: new Set()})")
-    programs = page.value("""[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread')
-        .map(r => r.pid))].slice(0, 5)""")
+    change(page, "sort: 'time', pins: new Set()")
+    programs = page.value("[...new Set(tarnView.rows.moving.filter(r => r.kind === 'thread').map(r => r.pid))].slice(0, 5)")
     for name, is_dark in ("dark", True), ("light", False):
         page.dark(is_dark)
         settle(page)
-        path = os.path.join(OUT, f"png-{name}.png")
-        status, _, err = e2e.tarn("view", "--png", path, "--size", "900x700", *(["--dark"] if is_dark else []), TRACE)
-        expected = page.value(f"{json.dumps(programs)}.map(pid => tarnView.colors.process(pid).user)") + page.value(
+        found = draw(name, 0, 0, "--size", "900x700", *(["--dark"] if is_dark else []))
+        expected = page.value(f"{json.dumps(programs)}.map(pid => tarnView.colors.process(pid))") + page.value(
             "[tarnView.colors.background, tarnView.colors.interrupt, tarnView.colors.text]")
-        found, shown = png.colours(path) if status == 0 else {}, page.value(CPU_COLOURS)
-        e2e.check(len(programs) > 3 and len(set(shown).intersection(expected[:len(programs)])) > 3, f"CPUs, {name}: lanes have the colours of programs",
-                  (expected, shown))
+        shown = page.value(CPU_COLOURS)
+        e2e.check(len(programs) > 3 and len(set(shown).intersection(expected[:len(programs)])) > 3,
+                  f"CPUs, {name}: lanes have the colours of programs", (expected, shown))
         e2e.check(len(programs) > 3 and all(found.get(colour, 0) > 3 for colour in expected),
-                  f"PNG, {name}: it has the colours of the page", (err, programs, expected))
+                  f"PNG, {name}: it has the colours of the page", (found.get("error"), programs, expected))
     wait = longest_wait(view, duration, lambda wait: wait["holder"] >= 0)
-    begin, end = wait["begin"] - 100000, wait["end"] + 100000
-    path = os.path.join(OUT, "png-links.png")
     tids = ",".join(str(page.value(f"tarnView.trace.thread({wait[who]}).tid")) for who in ("thread", "holder"))
-    e2e.tarn("view", "--png", path, "--from", seconds(begin), "--to", seconds(end), "--size", "900x500", "--tid", tids, TRACE)
-    found, lock = png.colours(path), page.value("tarnView.colors.lock")
+    found = draw("wait", wait["begin"] - 100000, wait["end"] + 100000, "--size", "900x500", "--tid", tids)
+    lock = page.value("tarnView.colors.lock")
     e2e.check(found.get(lock, 0) > 60, "PNG: a wait for a lock is drawn to its holder", f"{lock}: {found.get(lock)}")
     middle = middle_of_arrows(view, duration, 2000000)
-    e2e.tarn("view", "--png", path, "--from", seconds(middle - 1000000), "--to", seconds(middle + 1000000), "--size", "900x900", TRACE)
-    found, links = png.colours(path), page.value("[tarnView.colors.call, tarnView.colors.wakeup]")
+    found = draw("links", middle - 1000000, middle + 1000000, "--size", "900x900")
+    links = page.value("[tarnView.colors.call, tarnView.colors.wakeup]")
     e2e.check(all(found.get(colour, 0) > 3 for colour in links), "PNG: calls and wake-ups are arrows", links)
 
 
@@ -291,19 +291,16 @@ def check_kernel_work(page, view):
                     if box[3] == 1 and lanes["looks"][box[2]][4] == "kernel work"]
             found = max([found, *work] if found else work, default=None)
     length, rank, box = found
-    page.value(f"tarnView.state.show({box[0] - length // 2}, {box[1] + length // 2})")
+    show(page, box[0] - length // 2, box[1] + length // 2)
     settle(page)
     page.value("""(() => { window.drawn = []; const draw = window.draw = CanvasRenderingContext2D.prototype.fillText;
         CanvasRenderingContext2D.prototype.fillText = function (text, ...place) { window.drawn.push(text); draw.call(this, text, ...place); };
-        tarnView.state.change({arrows: 'none'}); tarnView.timeline.redraw(); })()""")
-    settle(page)
-    page.mouse("mouseMoved", *place(page, f"c{rank}", box[0] + length // 2))
-    page.wait("!document.getElementById('tooltip').hidden")
-    told = page.value("[document.getElementById('tooltip').innerText, ...window.drawn]")
-    e2e.check("kernel work" in told[0] and "idle\n" not in told[0] and "kernel work" in told[1:] and "idle" not in told[1:],
-              "what an idle thread does while its CPU is awake is kernel work", (box, told[:20]))
-    picture(page, "kernel-work")
-    page.value("(() => { CanvasRenderingContext2D.prototype.fillText = window.draw; tarnView.state.change({arrows: 'auto'}); })()")
+        tarnView.timeline.redraw(); })()""")
+    told = tooltip(page, f"c{rank}", box[0] + length // 2, "kernel work", name="kernel-work")
+    drawn = page.value("window.drawn")
+    e2e.check("idle\n" not in told and "kernel work" in drawn and "idle" not in drawn,
+              "what an idle thread does while its CPU is awake is kernel work", (box, told, drawn[:20]))
+    page.value("(() => { CanvasRenderingContext2D.prototype.fillText = window.draw; })()")
 
 
 def check_server_gone(page):
@@ -312,7 +309,7 @@ def check_server_gone(page):
         open_page(page, view.address)
         port = re.search(r":(\d+)/", view.address)[1]
     page.wait("document.body.classList.contains('failed') && !document.getElementById('message').hidden", 60)
-    told = page.value("document.getElementById('message').textContent")
+    told = text_of(page, "#message")
     page.value("tarnView.state.zoom(0.5)")
     time.sleep(0.3)
     picture(page, "server-gone", is_settled=False)

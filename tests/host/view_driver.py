@@ -6,15 +6,26 @@ import os
 import sys
 
 import end_to_end as e2e
+from browser import DRAWN
 
 OUT = e2e.out_directory(os.path.basename(sys.argv[0]))  # of the test
 TRACE = os.path.join(OUT, "trace")
+# All lanes of CPUs and threads that are in the window have something to draw.
+HAS_LANES = """((v) => v.rows.isLoaded && v.rows.visible.filter((row) => row.kind !== 'process')
+    .every((row) => v.data.pieces(row.key, v.state.from, v.state.to).length > 0))(tarnView)"""
 
 
 def analyse(name, *options):
     status, out, err = e2e.tarn(name, "--json", *options, TRACE)
     assert status == 0, err
     return json.loads(out)
+
+
+def listed(*options):
+    """The events that `tarn list` prints, as objects."""
+    status, out, err = e2e.tarn("list", "--json", *options, TRACE)
+    assert status == 0, err
+    return [json.loads(line) for line in out.splitlines()]
 
 
 def counts(*options):
@@ -27,6 +38,19 @@ def seconds(ns):
 
 def state(page, what):
     return page.value(f"tarnView.state.{what}")
+
+
+def change(page, values):
+    """Changes the state: values in JavaScript."""
+    page.value(f"tarnView.state.change({{{values}}})")
+
+
+def show(page, begin=0, end="tarnView.state.duration"):
+    page.value(f"tarnView.state.show({begin}, {end})")
+
+
+def text_of(page, selector):
+    return page.value(f"document.querySelector({json.dumps(selector)}).textContent")
 
 
 def open_page(page, address):
@@ -54,17 +78,30 @@ def ruler(page, t):
 @contextlib.contextmanager
 def only_lanes(page):
     """Hides flags and arrows, which cover lanes and have their own tooltips."""
-    page.value("""(() => { const {marks, arrows} = tarnView.state; window.before = {marks, arrows};
-        tarnView.state.change({marks: new Map(), arrows: 'none'}); })()""")
+    page.value("(() => { const {marks, arrows} = tarnView.state; window.before = {marks, arrows}; })()")
+    change(page, "marks: new Map(), arrows: 'none'")
     settle(page)
     yield
-    page.value("tarnView.state.change(window.before)")
+    change(page, "...window.before")
+
+
+def tooltip(page, key, t, text, y=0, name=None):
+    """Points to a time on a lane until the tooltip contains TEXT; takes a picture with that NAME. Returns the tooltip's text."""
+    with only_lanes(page):
+        x, top = place(page, key, t)
+        page.mouse("mouseMoved", x, top + y)
+        page.wait(f"!document.getElementById('tooltip').hidden && document.getElementById('tooltip').innerText.includes({json.dumps(text)})")
+        if name:
+            picture(page, name)
+        return page.value("document.getElementById('tooltip').innerText")
 
 
 def picture(page, name, is_settled=True):
-    """Not settled: of a page that asks again and again."""
+    """Takes a picture when the lanes are drawn. Not settled: of a page that asks again and again."""
     if is_settled:
         settle(page)
+    page.wait(HAS_LANES)
+    page.value(DRAWN)
     page.screenshot(os.path.join(OUT, name + ".png"))
 
 

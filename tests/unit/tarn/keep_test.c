@@ -18,7 +18,7 @@
 #include <tests/unit/tarn/told.h>
 #include <tests/unit/tarn/trace_text.h>
 #include <tools/tarn/keep/recorder.h>
-#include <tools/tarn/view/index_file.h>
+#include <tools/tarn/view/index.h>
 #include <unistd.h>
 
 #define PACKET      4096u

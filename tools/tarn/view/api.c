@@ -16,19 +16,18 @@ static const struct handler {
     bool takes_lock; /* itself, if it needs the lock */
     bool is_picture;
 } handlers[] = {
-    {"/api/trace", api_trace, false, false},
-    {"/api/list", api_list, false, false},
-    {"/api/search", api_search, false, false},
-    {"/api/lanes", api_lanes, false, false},
-    {"/api/rows", api_rows, false, false},
-    {"/api/marks", api_marks, false, false},
-    {"/api/flags", api_flags, false, false},
-    {API_DEED, api_goto, false, false},
-    {"/api/analysis", api_analysis_range, true, false},
-    {"/api/analyses", api_analyses, true, false},
-    {"/api/progress", api_progress, true, false},
-    {"/api/changes", api_changes, true, false},
-    {"/api/flame", api_flame, true, true},
+    {.path = "/api/trace", api_trace},
+    {.path = "/api/list", api_list},
+    {.path = "/api/search", api_search},
+    {.path = "/api/lanes", api_lanes},
+    {.path = "/api/rows", api_rows},
+    {.path = "/api/marks", api_marks},
+    {.path = API_DEED, api_goto},
+    {.path = "/api/analysis", api_analysis_range, .takes_lock = true},
+    {.path = "/api/analyses", api_analyses, .takes_lock = true},
+    {.path = "/api/progress", api_progress, .takes_lock = true},
+    {.path = "/api/changes", api_changes, .takes_lock = true},
+    {.path = "/api/flame", api_flame, .takes_lock = true, .is_picture = true},
 };
 
 const char *request_text(const struct request *request, const char *key)
@@ -117,11 +116,8 @@ void api_add_link(const struct view *view, struct json *json)
                                          [VIEW_LINK_RESTARTED] = "restarted"};
     double silent = now_seconds() - view->heard_at;
 
-    json_key_open(json, "link", '{');
-    json_key_text(json, "state", states[view->link]);
-    json_key_number(json, "silent_ms", silent > 0 ? (uint64_t)(silent * 1000) : 0);
-    json_key_number(json, "boots", view->boots);
-    json_close(json, '}');
+    json_add(json, "link:{state:%s silent_ms:%lu boots:%u}", states[view->link],
+             silent > 0 ? (uint64_t)(silent * 1000) : 0, view->boots);
 }
 
 bool api_changes(struct view *view, const struct request *request, struct json *json, struct fail *fail)
@@ -135,12 +131,9 @@ bool api_changes(struct view *view, const struct request *request, struct json *
          ms += WAITING_MS)
         ;
     view_read_lock(view);
-    json_key_number(json, "version", version);
-    json_key_number(json, "generation", view->generation);
-    json_key_number(json, "duration", view_duration(view));
-    json_key_number(json, "events", view->index.events);
-    json_key_bool(json, "live", view->is_live);
-    json_key_bool(json, "indexing", view->index.is_partial);
+    json_add(json, "version:%lu generation:%lu duration:%lu events:%lu live:%d indexing:%d", version,
+             view->generation, view_duration(view), view->index.events, view->is_live,
+             view->index.is_partial);
     api_add_link(view, json);
     view_unlock(view);
     return true;
@@ -153,11 +146,7 @@ static bool reply(const struct handler *handler, struct view *view, const struct
 
     if (!handler->takes_lock)
         view_read_lock(view);
-    if (!handler->is_picture)
-        json_open(json, '{');
     ok = handler->reply(view, request, json, fail);
-    if (!handler->is_picture)
-        json_close(json, '}');
     if (!handler->takes_lock)
         view_unlock(view);
     return ok;
@@ -168,19 +157,22 @@ unsigned api_ask(struct view *view, const struct request *request, struct json *
     struct fail fail = {"there is no such request"};
     unsigned status = 404;
 
+    *type = API_JSON;
     for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
         if (strcmp(request->path, handlers[i].path) != 0)
             continue;
-        *type = handlers[i].is_picture ? API_SVG : API_JSON;
-        if (reply(&handlers[i], view, request, json, &fail))
-            return 200;
-        status = 400;
+        if (!handlers[i].is_picture)
+            json_add(json, "{");
+        status = reply(&handlers[i], view, request, json, &fail) ? 200 : 400;
+        if (status == 200 && handlers[i].is_picture)
+            *type = API_SVG;
+        else if (status == 200)
+            json_add(json, "}");
     }
-    *type = API_JSON;
-    json->text.used = 0;
-    json->has_value = false;
-    json_open(json, '{');
-    json_key_text(json, "error", fail.text);
-    json_close(json, '}');
+    if (status != 200) {
+        json->text.used = 0;
+        json->has_value = false;
+        json_add(json, "{error:%s}", fail.text);
+    }
     return status;
 }

@@ -71,20 +71,12 @@ bool *request_set(const struct request *request, const char *key, uint32_t limit
  * function takes it itself. False: FAIL. */
 typedef bool api_function(struct view *view, const struct request *request, struct json *json,
                           struct fail *fail);
-api_function api_trace, api_list, api_search, api_lanes, api_rows, api_marks, api_flags, api_analysis_range,
+api_function api_trace, api_list, api_search, api_lanes, api_rows, api_marks, api_analysis_range,
     api_analyses, api_progress, api_changes, api_flame, api_goto;
 
 /* Adds the state of the link. The lock is held for reading. */
 void api_add_link(const struct view *view, struct json *json);
 /* Adds the part of /api/trace about `tarn goto`. The lock is held for reading. */
 void api_add_goto(const struct view *view, struct json *json);
-
-/* Runs ANALYSIS on the request's range and options, then calls TELL; takes the lock briefly. False: FAIL. */
-struct analysis;
-struct losses;
-typedef bool api_teller(struct analysis *analysis, const struct losses *losses, void *context,
-                        struct fail *fail);
-bool api_with_analysis(struct view *view, const struct request *request, struct analysis *analysis,
-                       api_teller *tell, void *context, struct fail *fail);
 
 #endif

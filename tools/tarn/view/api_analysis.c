@@ -3,11 +3,9 @@
  * api_analysis.c - /api/analysis?name=&from=&to=&top=N&job=NUMBER: runs an analysis on a range.
  *
  * {analysis: what `tarn NAME --json` prints}, with at most top rows of each table (100; 0: all), and the
- * subcommand's options as parameters (build/man/tarn-analyses.1). /api/progress?job=: {done, total} events
- * walked for that request. /api/analyses: the names, {analyses: [{name, summary, tables: [{key, heading,
- * help, extra, columns: [{key, kind, heading, help}]}], options: [{name, argument, help}]}]}, with the texts
- * of --help; kind: count, real, time (a duration), when (since the start), number (an ID), signed, change,
- * hex, text.
+ * subcommand's options as parameters (build/man/tarn-analyses.1). /api/flame: the profile as a flame graph
+ * (image/svg+xml), as `tarn profile --flame` draws it. /api/progress?job=: {done, total} events walked for
+ * that request. /api/analyses: the names, with the texts of --help.
  *
  * The walk begins at the checkpoint before the range, with the processes and executables known there; so
  * does a second walk, for an analysis that examines something it found. It may take long, so it has its own
@@ -83,8 +81,7 @@ bool api_progress(struct view *view, const struct request *request, struct json 
             done = view->jobs[i].done;
             total = view->jobs[i].total;
         }
-    json_key_number(json, "done", done);
-    json_key_number(json, "total", total);
+    json_add(json, "done:%lu total:%lu", done, total);
     return true;
 }
 
@@ -239,17 +236,49 @@ static bool run_walk(struct asker *asker, struct fail *fail)
     return ok && (!asker->gave_up || fail_set(fail, "the analysis was cancelled"));
 }
 
-bool api_with_analysis(struct view *view, const struct request *request, struct analysis *analysis,
-                       api_teller *tell, void *context, struct fail *fail)
+/* Prints the result: as JSON, or as a picture. */
+static bool print(struct analysis *analysis, const struct losses *losses, uint64_t top, bool is_picture,
+                  struct json *json, struct fail *fail)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bool is_all, ok = true;
+    FILE *stream;
+
+    if (is_picture && analysis->note[0] != '\0')
+        return fail_set(fail, "%s", analysis->note);
+    stream = open_memstream(&text, &size);
+    if (is_picture)
+        ok = analysis->kind->print(analysis, stream, &is_all, fail);
+    else
+        analysis_print(stream, analysis, ANALYSIS_JSON, top, UINT_MAX, losses);
+    fclose(stream);
+    if (ok && is_picture) {
+        buffer_add(&json->text, text, size);
+    } else if (ok) {
+        while (size > 0 && text[size - 1] == '\n')
+            size--;
+        json_add(json, "analysis:");
+        json_raw(json, text, size);
+    }
+    free(text);
+    return ok;
+}
+
+/* Runs ANALYSIS on the request's range and options; takes the lock briefly. */
+static bool run(struct view *view, const struct request *request, struct analysis *analysis, bool is_picture,
+                struct json *json, struct fail *fail)
 {
     struct asker asker = {.range = {.go_on = go_on, .knows = WALK_KNOWS_ALL},
                           .walker = {walk_again},
                           .view = view,
                           .request = request,
                           .analysis = analysis};
+    uint64_t top = ROWS_DEFAULT;
     bool ok;
 
-    if (!set_options(analysis, request, fail) || !sort(analysis, request, fail))
+    if (!request_number(request, "top", &top, UINT32_MAX, fail) || !set_options(analysis, request, fail) ||
+        !sort(analysis, request, fail))
         return false;
     view_read_lock(view);
     ok = open_walk_soon(&asker, fail);
@@ -258,34 +287,12 @@ bool api_with_analysis(struct view *view, const struct request *request, struct 
         return false;
     if (analysis->kind->uses_symbols)
         asker.symbols = symbols_open(view->options.directory, view->options.symbols);
-    ok = run_walk(&asker, fail) && tell(analysis, &asker.losses, context, fail);
+    ok = run_walk(&asker, fail) &&
+         print(analysis, &asker.losses, top != 0 ? top : UINT64_MAX, is_picture, json, fail);
     close_job(asker.job);
     symbols_close(asker.symbols);
     trace_close(&asker.trace);
     return ok;
-}
-
-struct analysis_out {
-    struct json *json;
-    uint64_t top;
-};
-
-static bool add_analysis(struct analysis *analysis, const struct losses *losses, void *context,
-                         struct fail *fail)
-{
-    struct analysis_out *out = context;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-
-    analysis_print(stream, analysis, ANALYSIS_JSON, out->top, UINT_MAX, losses);
-    fclose(stream);
-    while (size > 0 && text[size - 1] == '\n')
-        size--;
-    json_key(out->json, "analysis");
-    json_raw(out->json, text, size);
-    free(text);
-    return true;
 }
 
 bool api_analysis_range(struct view *view, const struct request *request, struct json *json,
@@ -293,18 +300,26 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
 {
     const char *name = request_text(request, "name");
     const struct analysis_kind *kind = name != NULL ? analysis_find(name) : NULL;
-    struct analysis_out out = {.json = json, .top = ROWS_DEFAULT};
     struct analysis *analysis;
     bool ok;
 
     if (kind == NULL)
         return fail_set(fail, "unknown name; /api/analyses lists them");
-    if (!request_number(request, "top", &out.top, UINT32_MAX, fail))
-        return false;
-    if (out.top == 0)
-        out.top = UINT64_MAX;
     analysis = analysis_new(kind);
-    ok = api_with_analysis(view, request, analysis, add_analysis, &out, fail);
+    ok = run(view, request, analysis, false, json, fail);
+    analysis_free(analysis);
+    return ok;
+}
+
+bool api_flame(struct view *view, const struct request *request, struct json *json, struct fail *fail)
+{
+    struct analysis *analysis;
+    bool ok;
+
+    if (request_text(request, "flame") != NULL || request_text(request, "folded") != NULL)
+        return fail_set(fail, "the picture cannot be written to a file here");
+    analysis = analysis_new(analysis_find("profile"));
+    ok = analysis_set(analysis, "flame", "-", fail) && run(view, request, analysis, true, json, fail);
     analysis_free(analysis);
     return ok;
 }
@@ -314,11 +329,10 @@ bool api_analysis_range(struct view *view, const struct request *request, struct
 static void add_columns(const struct analysis_kind *kind, const struct table *table, struct json *json)
 {
     static const char *const kinds[] = {
-        [COLUMN_COUNT] = "count",   [COLUMN_REAL] = "real",     [COLUMN_TIME] = "time",
+        [COLUMN_COUNT] = "count",   [COLUMN_REAL] = "real",     [COLUMN_TIME] = "time" /* a duration */,
         [COLUMN_NUMBER] = "number", [COLUMN_SIGNED] = "signed", [COLUMN_CHANGE] = "change",
         [COLUMN_HEX] = "hex",       [COLUMN_WHEN] = "when",     [COLUMN_TEXT] = "text"};
 
-    json_key_open(json, "columns", '[');
     for (unsigned i = 0; i < table->column_count; i++) {
         struct table_column column = table->columns[i];
         const struct column_text *text = column_text(kind, table, column.key);
@@ -326,59 +340,32 @@ static void add_columns(const struct analysis_kind *kind, const struct table *ta
 
         if (column.kind == COLUMN_BAR)
             continue;
-        json_open(json, '{');
-        json_key_text(json, "key", column.key);
-        json_key_text(json, "kind", kinds[column.kind]);
+        json_add(json, "{key:%s kind:%s help:%s", column.key, kinds[column.kind],
+                 text != NULL ? text->text : "");
         column.heading = NULL; /* text leaves out some headings, */
         if (column.kind == COLUMN_WHEN)
             column.kind = COLUMN_TIME; /* and has one unit per column */
-        json_key_text(json, "heading", column_heading(&column, heading));
-        json_key_text(json, "help", text != NULL ? text->text : "");
-        json_close(json, '}');
+        json_add(json, "heading:%s}", column_heading(&column, heading));
     }
-    json_close(json, ']');
 }
 
-static void add_tables(const struct analysis_kind *kind, struct json *json)
+static void add_kind(const struct analysis_kind *kind, struct json *json)
 {
-    json_key_open(json, "tables", '[');
+    json_add(json, "{name:%s summary:%s tables:[", kind->name, kind->summary);
     for (unsigned i = 0; i < kind->table_count; i++) {
-        json_open(json, '{');
-        json_key_text(json, "key", kind->tables[i].key);
-        json_key_text(json, "heading", kind->tables[i].heading);
-        json_key_text(json, "help", kind->tables[i].text);
-        json_key_bool(json, "extra", kind->tables[i].is_extra);
+        json_add(json, "{key:%s heading:%s help:%s columns:[", kind->tables[i].key, kind->tables[i].heading,
+                 kind->tables[i].text);
         add_columns(kind, &kind->tables[i], json);
-        json_close(json, '}');
+        json_add(json, "]}");
     }
-    json_close(json, ']');
-}
-
-static void add_options(const struct analysis_kind *kind, struct json *json)
-{
-    json_key_open(json, "options", '[');
-    for (const struct command_option *option = kind->options; option != NULL && option->name != NULL;
-         option++) {
-        json_open(json, '{');
-        json_key_text(json, "name", option->name);
-        json_key_bool(json, "argument", option->argument != NULL);
-        json_key_text(json, "help", option->text);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
+    json_add(json, "]}");
 }
 
 bool api_analyses(struct view *view, const struct request *request, struct json *json, struct fail *fail)
 {
-    json_key_open(json, "analyses", '[');
-    for (size_t i = 0; analysis_list()[i] != NULL; i++) {
-        json_open(json, '{');
-        json_key_text(json, "name", analysis_list()[i]->name);
-        json_key_text(json, "summary", analysis_list()[i]->summary);
-        add_tables(analysis_list()[i], json);
-        add_options(analysis_list()[i], json);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
+    json_add(json, "analyses:[");
+    for (size_t i = 0; analysis_list()[i] != NULL; i++)
+        add_kind(analysis_list()[i], json);
+    json_add(json, "]");
     return true;
 }

@@ -27,14 +27,10 @@ void api_add_goto(const struct view *view, struct json *json)
     struct fail why = {""};
     char *path = realpath(view->options.directory, NULL);
 
-    json_key_open(json, "goto", '{');
-    if (path != NULL && may_go(view, &why)) {
-        json_key_text(json, "directory", path);
-        json_key_bool(json, "opens", view->goto_state != GOTO_FORBIDDEN);
-    } else {
-        json_key_text(json, "why", why.text);
-    }
-    json_close(json, '}');
+    if (path != NULL && may_go(view, &why))
+        json_add(json, "goto:{directory:%s opens:%d}", path, view->goto_state != GOTO_FORBIDDEN);
+    else
+        json_add(json, "goto:{why:%s}", why.text);
     free(path);
 }
 
@@ -53,6 +49,6 @@ bool api_goto(struct view *view, const struct request *request, struct json *jso
     view->goto_event = event;
     view->goto_state = GOTO_WANTED;
     kill(getpid(), SIGCHLD); /* the main thread waits for it */
-    json_key_number(json, "event", event);
+    json_add(json, "event:%lu", event);
     return true;
 }

@@ -43,41 +43,28 @@ static uint64_t now_ns(void)
 
 /* ---- one row --------------------------------------------------------------------------------------- */
 
-static void add_fields(const struct event *event, struct json *json)
+static void add_row(const struct list *list, const struct cursor *cursor, uint64_t number, struct json *json)
 {
+    const struct running *running = cursor_running(cursor);
+    const struct event *event = &cursor->event;
     struct buffer text = {0};
 
-    json_key_open(json, "fields", '{');
+    json_add(json, "{n:%lu t:%lu cpu:%u", number, view_ns(list->view, cursor->ticks), cursor->stream->rank);
+    if (running->is_known) {
+        json_add(json, "pid:%u tid:%u comm:", running->pid, running->tid);
+        json_text(json, running->comm, running->comm_length);
+    }
+    json_add(json, "event:%u name:%s fields:{", event->type->index, event->type->name);
     for (unsigned i = 0; i < event->type->field_count; i++) {
         const struct field *field = &event->type->fields[i];
 
         text.used = 0;
         field_text(field, event, &text);
-        json_key(json, field->name);
-        json_text_bytes(json, (const char *)text.bytes, text.used);
+        json_key(json, field->name, strlen(field->name));
+        json_text(json, (const char *)text.bytes, text.used);
     }
-    json_close(json, '}');
+    json_add(json, "}}");
     free(text.bytes);
-}
-
-static void add_row(const struct list *list, const struct cursor *cursor, uint64_t number, struct json *json)
-{
-    const struct running *running = cursor_running(cursor);
-
-    json_open(json, '{');
-    json_key_number(json, "n", number);
-    json_key_number(json, "t", view_ns(list->view, cursor->ticks));
-    json_key_number(json, "cpu", cursor->stream->rank);
-    if (running->is_known) {
-        json_key_number(json, "pid", running->pid);
-        json_key_number(json, "tid", running->tid);
-        json_key(json, "comm");
-        json_text_bytes(json, running->comm, running->comm_length);
-    }
-    json_key_number(json, "event", cursor->event.type->index);
-    json_key_text(json, "name", cursor->event.type->name);
-    add_fields(&cursor->event, json);
-    json_close(json, '}');
 }
 
 /* ---- strides --------------------------------------------------------------------------------------- */
@@ -282,15 +269,11 @@ bool api_list(struct view *view, const struct request *request, struct json *jso
         !request_number(request, "after", &list.after, ROWS_MAX, fail) ||
         !list_open(&list, view, request, fail))
         return false;
-    json_key_open(json, "rows", '[');
+    json_add(json, "rows:[");
     from = list_backward(&list, json, &earlier);
     to = list_forward(&list, json, &later);
-    json_close(json, ']');
-    json_key_number(json, "before", earlier);
-    json_key_number(json, "start", list.start);
-    json_key_number(json, "from", from);
-    json_key_number(json, "to", to);
-    json_key_number(json, "total", view->index.events);
+    json_add(json, "] before:%lu start:%lu from:%lu to:%lu total:%lu", earlier, list.start, from, to,
+             view->index.events);
     list_close(&list);
     return true;
 }
@@ -309,15 +292,11 @@ bool api_search(struct view *view, const struct request *request, struct json *j
     }
     if (!list_open(&list, view, request, fail))
         return false;
-    json_key_open(json, "rows", '[');
+    json_add(json, "rows:[");
     reached = list.before ? list_backward(&list, json, &found) : list_forward(&list, json, &found);
-    json_close(json, ']');
-    json_key_bool(json, "found", found != 0);
-    json_key_bool(json, "done", found != 0 || reached == (list.before ? 0 : view->index.events));
-    json_key_number(json, "n", reached);
-    json_key_number(json, "start", list.start);
-    json_key_number(json, "total", view->index.events);
-    json_key_number(json, "walked", list.walked);
+    json_add(json, "] found:%d done:%d n:%lu start:%lu total:%lu walked:%lu", found != 0,
+             found != 0 || reached == (list.before ? 0 : view->index.events), reached, list.start,
+             view->index.events, list.walked);
     list_close(&list);
     return true;
 }

@@ -105,16 +105,13 @@ static void add_mark(const struct marker *marker, const struct mark *mark, struc
 {
     const uint64_t *times = (const uint64_t *)mark->times.bytes;
 
-    json_open(json, '{');
-    json_key_number(json, "event", mark->type);
-    json_key_number(json, "count", mark->count);
-    json_key_open(json, mark->has_times ? "times" : "pixels", '[');
+    json_add(json, "{event:%u count:%lu", mark->type, mark->count);
+    json_add(json, mark->has_times ? "times:[" : "pixels:[");
     for (size_t i = 0; mark->has_times && i < mark->count; i++)
         json_number(json, view_ns(marker->view, times[i]));
     for (uint32_t i = 0; !mark->has_times && i < marker->range.width; i++)
         json_number(json, (uint64_t)(mark->pixels[i] + 0.999));
-    json_close(json, ']');
-    json_close(json, '}');
+    json_add(json, "]}");
 }
 
 bool api_marks(struct view *view, const struct request *request, struct json *json, struct fail *fail)
@@ -137,17 +134,15 @@ bool api_marks(struct view *view, const struct request *request, struct json *js
     }
     if (marker.range.from_ticks < marker.range.to_ticks)
         ok = find_marks(&marker, fail);
-    json_key_number(json, "from", marker.range.from);
-    json_key_number(json, "to", marker.range.to);
-    json_key_number(json, "width", marker.range.width);
-    json_key_open(json, "marks", '[');
+    json_add(json, "from:%lu to:%lu width:%u marks:[", marker.range.from, marker.range.to,
+             marker.range.width);
     for (uint32_t i = 0; i < marker.count; i++) {
         if (ok)
             add_mark(&marker, &marker.marks[i], json);
         free(marker.marks[i].times.bytes);
         free(marker.marks[i].pixels);
     }
-    json_close(json, ']');
+    json_add(json, "]");
     free(marker.marks);
     free(marker.places);
     free(wanted);

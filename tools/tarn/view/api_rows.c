@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * api_rows.c - /api/rows?from=&to=&sort=time|name|tid&limit=N: the rows of the timeline.
+ * api_rows.c - /api/rows?from=&to=&sort=time|name|tid&limit=N: the rows of the timeline, from top to bottom.
  *
- * CPUs, pinned threads, then threads that were active in the range, by process. {from, to, hidden, rows:
- * [{kind, y, height, ...}]}, from top to bottom, in pixels; times are exact. kind "cpu": {rank, user, kernel,
- * interrupt, idle}; "process", above the threads of one that shows several: {pid, label, ran, folded,
- * members: [thread]}; "thread": {n, pid, label, ran, folded, pinned, inner (below its process), depth (its
- * height contains so many lines of calls)}. The `limit` threads that ran longest have rows (400); hidden is
- * the number of the others.
+ * CPUs, pinned threads, then threads that were active in the range, by process; times are exact. A process
+ * that shows several threads (members) has a row above them; they are `inner`. The `limit` threads that ran
+ * longest have rows (400); hidden is the number of the others.
  *
  * filter=TEXT: part of a thread's name, process or ID. pins=NUMBERS in this order, chosen=NUMBER: have rows
- * anyway. folded=NUMBERS, folded_pids=PIDS. depths=NUMBER:DEPTH,...: how deep calls are nested in the view.
+ * anyway. folded=NUMBERS, folded_pids=PIDS.
  */
-#include <stdlib.h>
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/layout.h>
 
@@ -20,75 +16,42 @@
 
 static void add_cpu(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
-    static const char *const keys[CPU_KINDS] = {"user", "kernel", "interrupt", "idle"};
+    uint64_t spans[CPU_KINDS] = {0};
 
-    const bool is_known = row->number < layout->view->trace.stream_count;
-
-    json_key_number(json, "rank", row->number);
-    for (int kind = 0; kind < CPU_KINDS; kind++)
-        json_key_number(json, keys[kind],
-                        is_known ? view_span(layout->view, layout->tally.cpus[row->number].ticks[kind]) : 0);
+    for (int kind = 0; kind < CPU_KINDS && row->number < layout->view->trace.stream_count; kind++)
+        spans[kind] = view_span(layout->view, layout->tally.cpus[row->number].ticks[kind]);
+    json_add(json, "{kind:%s rank:%u user:%lu kernel:%lu interrupt:%lu idle:%lu", "cpu", row->number,
+             spans[CPU_USER], spans[CPU_KERNEL], spans[CPU_INTERRUPT], spans[CPU_IDLE]);
 }
 
 static void add_thread(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
     char text[VIEW_NAME_BYTES];
 
-    json_key_number(json, "n", row->number);
-    json_key_text(json, "label", view_thread_name(layout->view, row->number, text));
-    json_key_number(json, "depth", row->depth);
-    json_key_bool(json, "pinned", row->is_pinned);
-    json_key_bool(json, "inner", row->is_inner);
+    json_add(json, "{kind:%s n:%u label:%s pinned:%d inner:%d", "thread", row->number,
+             view_thread_name(layout->view, row->number, text), row->is_pinned, row->is_inner);
 }
 
 static void add_process(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
     char text[VIEW_NAME_BYTES];
 
-    json_key_text(json, "label", view_process_name(layout->view, row->pid, text));
-    json_key_open(json, "members", '[');
+    json_add(json, "{kind:%s label:%s members:[", "process", view_process_name(layout->view, row->pid, text));
     for (uint32_t i = 0; i < row->count; i++)
         json_number(json, layout_member(layout, row->first + i));
-    json_close(json, ']');
+    json_add(json, "]");
 }
 
 static void add_row(const struct layout *layout, const struct layout_row *row, struct json *json)
 {
-    static const char *const kinds[] = {"cpu", "process", "thread"};
+    static void (*const add[])(const struct layout *, const struct layout_row *, struct json *) = {
+        [LAYOUT_OF_CPU] = add_cpu, [LAYOUT_OF_PROCESS] = add_process, [LAYOUT_OF_THREAD] = add_thread};
 
-    json_open(json, '{');
-    json_key_text(json, "kind", kinds[row->kind]);
-    json_key_number(json, "y", row->y);
-    json_key_number(json, "height", row->height);
-    if (row->kind == LAYOUT_OF_CPU) {
-        add_cpu(layout, row, json);
-    } else {
-        json_key_signed(json, "pid", row->pid == MODEL_NOBODY ? -1 : (int64_t)row->pid);
-        json_key_number(json, "ran", view_span(layout->view, row->ran));
-        json_key_bool(json, "folded", row->is_folded);
-        if (row->kind == LAYOUT_OF_THREAD)
-            add_thread(layout, row, json);
-        else
-            add_process(layout, row, json);
-    }
-    json_close(json, '}');
-}
-
-/* Parses a list of NUMBER:DEPTH. */
-static uint8_t *parse_depths(const struct view *view, const char *at)
-{
-    uint32_t count = index_thread_count(&view->index);
-    uint8_t *depths = alloc_zero((size_t)count + 1, 1);
-    char *end;
-
-    while (at != NULL && *at >= '0' && *at <= '9') {
-        uint64_t number = strtoull(at, &end, 10), depth = *end == ':' ? strtoull(end + 1, &end, 10) : 0;
-
-        if (number < count)
-            depths[number] = depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
-        at = *end == ',' ? end + 1 : NULL;
-    }
-    return depths;
+    add[row->kind](layout, row, json);
+    if (row->kind != LAYOUT_OF_CPU)
+        json_add(json, "pid:%ld ran:%lu folded:%d", row->pid == MODEL_NOBODY ? -1 : (long)row->pid,
+                 view_span(layout->view, row->ran), row->is_folded);
+    json_add(json, "}");
 }
 
 static bool parse_options(const struct view *view, const struct request *request,
@@ -116,8 +79,7 @@ static bool parse_options(const struct view *view, const struct request *request
                                        .pids = request_text(request, "folded_pids"),
                                        .chosen = (uint32_t)chosen,
                                        .most = (uint32_t)most,
-                                       .has_heads = true,
-                                       .padding = LAYOUT_PADDING};
+                                       .has_heads = true};
     return true;
 }
 
@@ -126,23 +88,16 @@ bool api_rows(struct view *view, const struct request *request, struct json *jso
     struct layout_options options;
     struct layout layout;
     struct range range;
-    uint8_t *depths;
     bool ok;
 
     if (!parse_options(view, request, &options, &range, fail))
         return false;
     ok = layout_open(&layout, view, &options, fail);
     if (ok) {
-        depths = parse_depths(view, request_text(request, "depths"));
-        layout_place(&layout, depths, UINT32_MAX);
-        free(depths);
-        json_key_number(json, "from", range.from);
-        json_key_number(json, "to", range.to);
-        json_key_number(json, "hidden", layout.hidden);
-        json_key_open(json, "rows", '[');
+        json_add(json, "from:%lu to:%lu hidden:%u rows:[", range.from, range.to, layout.hidden);
         for (size_t i = 0; i < layout_count(&layout); i++)
             add_row(&layout, layout_row(&layout, i), json);
-        json_close(json, ']');
+        json_add(json, "]");
     }
     layout_close(&layout);
     return ok;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cover.c - splits a range into pieces; see cover.h. */
+#include <stdlib.h>
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/index_walk.h>
 
@@ -142,6 +143,7 @@ static void close_segments(struct walk_range *range, const struct model *model, 
 static bool sum_walk(struct cover_visitor *visitor, struct fail *fail)
 {
     struct accumulator *accumulator = (struct accumulator *)visitor;
+    struct buffer node = {0};
     struct tally tally;
     bool ok;
 
@@ -154,8 +156,11 @@ static bool sum_walk(struct cover_visitor *visitor, struct fail *fail)
     tally_begin(&tally, visitor->begin);
     tally_observe(&accumulator->observer, &tally);
     ok = walk_range(&accumulator->range, accumulator->trace, accumulator->index, fail);
-    tally_add(accumulator->sum, &tally, visitor->end);
+    tally_encode(&tally, &node);
     tally_close(&tally);
+    ok = ok && tally_node(accumulator->sum, (struct buffer_reader){.at = node.bytes, .left = node.used},
+                          visitor->begin, visitor->end);
+    free(node.bytes);
     return ok;
 }
 

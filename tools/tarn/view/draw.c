@@ -16,9 +16,15 @@
 #define ARROWS_MAX      2000u
 #define DRAW_TEXT_BYTES 160u
 
-void draw_colour(const struct draw *draw, struct colour colour)
+static void set_colour(cairo_t *cairo, uint32_t colour, double alpha)
 {
-    cairo_set_source_rgb(draw->cairo, colour.red, colour.green, colour.blue);
+    cairo_set_source_rgba(cairo, (colour >> 16) / 255.0, (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0,
+                          alpha);
+}
+
+void draw_colour(const struct draw *draw, enum style style, double alpha)
+{
+    set_colour(draw->cairo, style_colour(draw->options->is_dark, style, NULL), alpha);
 }
 
 static void fill_box(const struct draw *draw, double x, double y, double width, double height)
@@ -29,9 +35,10 @@ static void fill_box(const struct draw *draw, double x, double y, double width, 
     cairo_fill(draw->cairo);
 }
 
-void draw_box(const struct draw *draw, double x, double y, double width, double height, struct colour colour)
+void draw_box(const struct draw *draw, double x, double y, double width, double height, enum style style,
+              const char *program)
 {
-    draw_colour(draw, colour);
+    set_colour(draw->cairo, style_colour(draw->options->is_dark, style, program), 1);
     fill_box(draw, x, y, width, height);
 }
 
@@ -42,13 +49,13 @@ void draw_stripes(const struct draw *draw, double x, double y, double width, dou
 }
 
 /* Diagonal stripes, recognizable without colours. */
-static cairo_pattern_t *make_stripes(struct colour colour)
+static cairo_pattern_t *make_stripes(uint32_t colour)
 {
     cairo_surface_t *tile = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 8, 8);
     cairo_t *cairo = cairo_create(tile);
     cairo_pattern_t *pattern;
 
-    cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
+    set_colour(cairo, colour, 1);
     cairo_set_line_width(cairo, 2.5);
     for (int x = -8; x <= 8; x += 8) {
         cairo_move_to(cairo, x - 2, 10);
@@ -94,7 +101,8 @@ double draw_text_width(const struct draw *draw, double size, const char *text)
     return extents.x_advance;
 }
 
-void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text)
+void draw_text(const struct draw *draw, double x, double y, double width, double size, enum style style,
+               const char *text)
 {
     char part[DRAW_TEXT_BYTES];
     size_t length = copy_text(text, part);
@@ -107,6 +115,7 @@ void draw_text(const struct draw *draw, double x, double y, double width, double
     }
     if (space > width)
         return;
+    draw_colour(draw, style, 1);
     cairo_move_to(draw->cairo, x, y);
     cairo_show_text(draw->cairo, part);
 }
@@ -175,7 +184,7 @@ static bool refuse_marks(const struct draw *draw, unsigned count, struct fail *f
                                  schema->events[draw->marks[i].type]->name);
     return fail_set(
         fail, "--mark %.60s matches %u event types, but a picture can mark only %u; choose fewer of %s, ...",
-        draw->options->marks, count, DRAW_MARKS_MAX, names);
+        draw->options->marks, count, STYLE_MARKS, names);
 }
 
 static bool choose_marks(struct draw *draw, struct fail *fail)
@@ -184,9 +193,9 @@ static bool choose_marks(struct draw *draw, struct fail *fail)
     unsigned count = 0;
 
     for (unsigned i = 0; draw->options->marks != NULL && i < schema->event_count; i++)
-        if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < DRAW_MARKS_MAX)
+        if (list_matches(draw->options->marks, schema->events[i]->name) && count++ < STYLE_MARKS)
             draw->marks[draw->mark_count++].type = i;
-    if (count > DRAW_MARKS_MAX)
+    if (count > STYLE_MARKS)
         return refuse_marks(draw, count, fail);
     return draw->options->marks == NULL || draw->mark_count != 0 ||
            fail_set(fail, "the trace's schema has no event %.100s; `tarn stats` lists those in the trace",
@@ -213,10 +222,9 @@ static void draw_title(struct draw *draw)
            to = (double)view_ns(view, draw->lanes.to) * 1e-9;
     char text[200];
 
-    draw_box(draw, 0, 0, draw->options->width, DRAW_TITLE, draw->theme.raised);
+    draw_box(draw, 0, 0, draw->options->width, DRAW_TITLE, STYLE_RAISED, NULL);
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD);
-    draw_colour(draw, draw->theme.text);
-    draw_text(draw, 10, 20, LEFT - 20, 13, short_name(view_name(view)));
+    draw_text(draw, 10, 20, LEFT - 20, 13, STYLE_TEXT, short_name(view_name(view)));
     cairo_select_font_face(draw->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     snprintf(text, sizeof(text), "%.9f s to %.9f s, %.4g %s, %llu events", from, to,
              (to - from) * (to - from < 0.9995e-3 ? 1e6
@@ -226,7 +234,7 @@ static void draw_title(struct draw *draw)
              : to - from < 0.9995  ? "ms"
                                    : "s",
              (unsigned long long)index_events_in(&view->index, draw->lanes.from, draw->lanes.to));
-    draw_text(draw, LEFT, 20, draw->right - LEFT, DRAW_TEXT + 1, text);
+    draw_text(draw, LEFT, 20, draw->right - LEFT, DRAW_TEXT + 1, STYLE_TEXT, text);
     draw->top = DRAW_TITLE;
 }
 
@@ -260,7 +268,7 @@ static bool draw_all(struct draw *draw, struct fail *fail)
 
     for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
         draw->is_drawn[always[i]] = true;
-    draw_box(draw, 0, 0, draw->options->width, draw->options->height, draw->theme.background);
+    draw_box(draw, 0, 0, draw->options->width, draw->options->height, STYLE_BACKGROUND, NULL);
     draw_title(draw);
     draw_axis(draw);
     top = draw->top;
@@ -283,9 +291,8 @@ static void open_picture(struct draw *draw)
 
     draw->cairo = cairo_create(surface);
     cairo_surface_destroy(surface); /* the drawing owns it */
-    theme_load(&draw->theme, draw->options->is_dark);
-    draw->ready = make_stripes(draw->theme.styles[STYLE_STATE + MODEL_READY]);
-    draw->lost = make_stripes(draw->theme.styles[STYLE_LOST]);
+    draw->ready = make_stripes(style_colour(options->is_dark, STYLE_STATE + MODEL_READY, NULL));
+    draw->lost = make_stripes(style_colour(options->is_dark, STYLE_LOST, NULL));
 }
 
 static void close_picture(struct draw *draw)

@@ -4,7 +4,7 @@
  *
  * From top to bottom: title, time axis, a lane per CPU, a lane per chosen thread with its nested calls,
  * legend. Arrows for wake-ups and IPC, and waits for locks, lead from lane to lane; marked events are lines
- * through all lanes. Colours are those of the page, from its style sheet.
+ * through all lanes. Colours are those of the page (styles.h).
  */
 #ifndef TARN_DRAW_H
 #define TARN_DRAW_H

@@ -12,23 +12,15 @@ struct executor {
     bool are_calls;
 };
 
-static struct colour colour_of(const struct draw *draw, enum style style, const char *program)
-{
-    if (style != STYLE_PROGRAM && style != STYLE_KERNEL)
-        return draw->theme.styles[style];
-    return style == STYLE_PROGRAM ? style_of_program(draw->theme.is_dark, program).user
-                                  : style_of_program(draw->theme.is_dark, program).kernel;
-}
-
 static void label_fill(const struct draw *draw, const struct look *look, double x, double width)
 {
     bool is_narrow = width <= PAINT_BRIEF && look->brief[0] != '\0';
 
     if (width <= (look->brief[0] != '\0' ? PAINT_LEAST : PAINT_WHOLE))
         return;
-    draw_colour(draw, look->style == STYLE_INTERRUPT ? draw->theme.background : draw->theme.box_text);
     draw_text(draw, x + 3, draw->top + look->y + look->height / 2.0 + DRAW_TEXT * 0.34, width - 6,
-              DRAW_TEXT - 1, is_narrow ? look->brief : look->label);
+              DRAW_TEXT - 1, look->style == STYLE_INTERRUPT ? STYLE_BACKGROUND : STYLE_BOX_TEXT,
+              is_narrow ? look->brief : look->label);
 }
 
 static void label_line(const struct draw *draw, const struct look *look, double x, double width)
@@ -36,37 +28,25 @@ static void label_line(const struct draw *draw, const struct look *look, double 
     double y = draw->top + look->y + 1,
            space = fmin(draw_text_width(draw, DRAW_TEXT - 1, look->label), width - 20);
 
-    draw_box(draw, x + 5, y - 6, space + 6, 11, draw->theme.background);
-    draw_colour(draw, draw->theme.quiet);
-    draw_text(draw, x + 8, y + 3, space + 1, DRAW_TEXT - 1, look->label);
+    draw_box(draw, x + 5, y - 6, space + 6, 11, STYLE_BACKGROUND, NULL);
+    draw_text(draw, x + 8, y + 3, space + 1, DRAW_TEXT - 1, STYLE_QUIET, look->label);
 }
 
 static void draw_shape(const struct executor *executor, const struct look *look, double x, double width)
 {
     struct draw *draw = executor->draw;
-    struct colour colour = colour_of(draw, look->style, look->program);
     double y = draw->top + look->y;
 
     draw->is_drawn[look->style] = true;
-    switch (look->shape) {
-    case PAINT_NONE:
-        break;
-    case PAINT_FILL:
-        draw_box(draw, x, y, executor->are_calls && width > 2 ? width - 1 : width, look->height, colour);
-        if (look->label[0] != '\0')
-            label_fill(draw, look, x, width);
-        break;
-    case PAINT_LINE:
-        draw_box(draw, x, y, width, look->height, colour);
-        if (width > PAINT_BRIEF && look->label[0] != '\0')
-            label_line(draw, look, x, width);
-        break;
-    case PAINT_STRIPES:
-        if (width < 3)
-            draw_box(draw, x, y, width, look->height, colour);
-        else
-            draw_stripes(draw, x, y, width, look->height, look->style);
-    }
+    if (look->shape == PAINT_STRIPES && width >= 3)
+        draw_stripes(draw, x, y, width, look->height, look->style);
+    else if (look->shape != PAINT_NONE)
+        draw_box(draw, x, y, executor->are_calls && width > 2 ? width - 1 : width, look->height, look->style,
+                 look->program);
+    if (look->shape == PAINT_FILL && look->label[0] != '\0')
+        label_fill(draw, look, x, width);
+    if (look->shape == PAINT_LINE && look->label[0] != '\0' && width > PAINT_BRIEF)
+        label_line(draw, look, x, width);
 }
 
 static void execute_box(struct painter *self, const struct look *look, const struct lane_box *box)
@@ -93,7 +73,7 @@ static void execute_run(struct painter *self, const struct look *look, const str
         if (run->shares[i] == 0)
             continue;
         y -= height;
-        draw_box(draw, x, y, width, height, colour_of(draw, parts[i], look->program));
+        draw_box(draw, x, y, width, height, parts[i], look->program);
     }
     if (look->over == STYLES || run->shares[3] == 0)
         return;
@@ -117,10 +97,10 @@ static void draw_lane(struct draw *draw, struct paint *paint, const struct lane 
 
 static void label_lane(const struct draw *draw, double height, const char *text, const char *more)
 {
-    draw_colour(draw, draw->theme.text);
-    draw_text(draw, 26, draw->top + height / 2 + DRAW_TEXT * 0.36, draw->left - 80, DRAW_TEXT, text);
-    draw_colour(draw, draw->theme.quiet);
-    draw_text(draw, draw->left - 52, draw->top + height / 2 + DRAW_TEXT * 0.36, 48, DRAW_TEXT - 1, more);
+    double y = draw->top + height / 2 + DRAW_TEXT * 0.36;
+
+    draw_text(draw, 26, y, draw->left - 80, DRAW_TEXT, STYLE_TEXT, text);
+    draw_text(draw, draw->left - 52, y, 48, DRAW_TEXT - 1, STYLE_QUIET, more);
 }
 
 static void name_thread(const struct draw *draw, uint32_t number)
@@ -128,8 +108,8 @@ static void name_thread(const struct draw *draw, uint32_t number)
     const struct index_thread *thread = index_thread(&draw->view->index, number);
     char text[VIEW_NAME_BYTES], tid[16];
 
-    draw_box(draw, 11, draw->top + LAYOUT_STRIP / 2 - 4, 9, 9,
-             colour_of(draw, STYLE_PROGRAM, paint_program(draw->view, thread->pid)));
+    draw_box(draw, 11, draw->top + LAYOUT_STRIP / 2 - 4, 9, 9, STYLE_PROGRAM,
+             paint_program(draw->view, thread->pid));
     snprintf(tid, sizeof(tid), "%u", thread->tid);
     label_lane(draw, LAYOUT_STRIP, view_thread_name(draw->view, number, text), tid);
 }
@@ -164,7 +144,7 @@ void draw_lanes(struct draw *draw)
         draw_lane(draw, &paint, is_cpu ? &draw->lanes.cpus[place] : &draw->lanes.threads[place]);
         bottom = top + row->y + row->height;
         if (!is_cpu)
-            draw_box(draw, 0, bottom - 1, draw->right, 1, draw->theme.line);
+            draw_box(draw, 0, bottom - 1, draw->right, 1, STYLE_LINE, NULL);
     }
     draw->top = bottom;
     paint_close(&paint);

@@ -43,10 +43,9 @@ void draw_axis(struct draw *draw)
         double x = draw->left + (at - from) * (draw->right - draw->left) / (to - from);
 
         draw_box(draw, x, draw->top + DRAW_AXIS_HEIGHT - 8, 1, bottom - draw->top - DRAW_AXIS_HEIGHT,
-                 draw->theme.line);
-        draw_colour(draw, draw->theme.quiet);
+                 STYLE_LINE, NULL);
         format_time(at, step, text);
-        draw_text(draw, x + 4, draw->top + 14, 120, DRAW_TEXT, text);
+        draw_text(draw, x + 4, draw->top + 14, 120, DRAW_TEXT, STYLE_QUIET, text);
     }
     draw->top += DRAW_AXIS_HEIGHT;
 }
@@ -78,15 +77,13 @@ static void count_marks(struct draw *draw)
 }
 
 /* A row under the time axis. The height shows the number of events in a pixel; one is already visible. */
-static void draw_density(const struct draw *draw, const struct draw_mark *mark, double y,
-                         struct colour colour)
+static void draw_density(const struct draw *draw, const struct draw_mark *mark, double y, enum style style)
 {
     double most = 1, pixel = (draw->right - draw->left) / draw->lanes.width;
 
-    draw_box(draw, 0, y, draw->options->width, DRAW_MARK_ROW, draw->theme.raised);
-    draw_box(draw, 0, y + DRAW_MARK_ROW - 1, draw->options->width, 1, draw->theme.line);
-    draw_colour(draw, draw->theme.text);
-    draw_text(draw, 10, y + DRAW_MARK_ROW - 4, draw->left - 16, DRAW_TEXT,
+    draw_box(draw, 0, y, draw->options->width, DRAW_MARK_ROW, STYLE_RAISED, NULL);
+    draw_box(draw, 0, y + DRAW_MARK_ROW - 1, draw->options->width, 1, STYLE_LINE, NULL);
+    draw_text(draw, 10, y + DRAW_MARK_ROW - 4, draw->left - 16, DRAW_TEXT, STYLE_TEXT,
               draw->view->trace.schema.events[mark->type]->name);
     for (uint32_t i = 0; i < draw->lanes.width; i++)
         most = mark->pixels[i] > most ? mark->pixels[i] : most;
@@ -94,7 +91,8 @@ static void draw_density(const struct draw *draw, const struct draw_mark *mark, 
         double height = fmax(3, (DRAW_MARK_ROW - 3) * log2(1 + mark->pixels[i]) / log2(1 + most));
 
         if (mark->pixels[i] != 0)
-            draw_box(draw, draw->left + i * pixel, y + DRAW_MARK_ROW - 1 - height, pixel, height, colour);
+            draw_box(draw, draw->left + i * pixel, y + DRAW_MARK_ROW - 1 - height, pixel, height, style,
+                     NULL);
     }
 }
 
@@ -106,72 +104,44 @@ void draw_marks(struct draw *draw, double top, double bottom)
         const struct draw_mark *mark = &draw->marks[i];
         double y = top + i * DRAW_MARK_ROW;
 
-        draw_density(draw, mark, y, draw->theme.marks[i]);
+        draw_density(draw, mark, y, STYLE_MARK + i);
         for (uint64_t line = 0; line < mark->count && mark->count <= DRAW_MARK_LINES; line++)
-            draw_box(draw, draw_x(draw, mark->times[line]), y + 2, 1, bottom - y - 2, draw->theme.marks[i]);
+            draw_box(draw, draw_x(draw, mark->times[line]), y + 2, 1, bottom - y - 2, STYLE_MARK + i, NULL);
     }
 }
 
 /* ---- legend ---------------------------------------------------------------------------------------- */
 
-struct place {
-    double x, y;
-};
-
-/* Adds an entry: its text behind a sample of 15 pixels, whose place is returned. */
-static struct place add_text(const struct draw *draw, struct place *at, const char *text)
-{
-    double space = draw_text_width(draw, DRAW_TEXT, text);
-    struct place sample;
-
-    if (at->x + 24 + space > draw->right)
-        *at = (struct place){10, at->y + DRAW_LEGEND_LINE};
-    sample = *at;
-    draw_colour(draw, draw->theme.text);
-    draw_text(draw, at->x + 20, at->y + 10, 400, DRAW_TEXT, text);
-    at->x += 20 + space + 14;
-    return sample;
-}
-
-/* HEIGHT of the sample, at most 11. */
-static void add_entry(const struct draw *draw, struct place *at, struct colour colour, double height,
+/* Adds an entry at AT: a sample of the style, and its text. Moves AT on. */
+static void add_entry(const struct draw *draw, double at[2], enum style style, const char *shape,
                       const char *text)
 {
-    struct place sample = add_text(draw, at, text);
+    double space = draw_text_width(draw, DRAW_TEXT, text), height = *shape == 'l' ? 2 : 11;
 
-    draw_box(draw, sample.x, sample.y + (11 - height) / 2, 15, height, colour);
-}
-
-static void add_style(const struct draw *draw, struct place *at, enum style style)
-{
-    struct process_colours some = style_of_program(draw->theme.is_dark, "fs");
-    const struct style_entry *entry = &styles[style];
-
-    if (*entry->shape == 's') {
-        struct place sample = add_text(draw, at, entry->text);
-
-        draw_stripes(draw, sample.x, sample.y, 15, 11, style);
-    } else if (*entry->shape != '\0') {
-        add_entry(draw, at,
-                  style == STYLE_PROGRAM  ? some.user
-                  : style == STYLE_KERNEL ? some.kernel
-                                          : draw->theme.styles[style],
-                  *entry->shape == 'b' ? 11 : 2, entry->text);
+    if (at[0] + 24 + space > draw->right) {
+        at[0] = 10;
+        at[1] += DRAW_LEGEND_LINE;
     }
+    draw_text(draw, at[0] + 20, at[1] + 10, 400, DRAW_TEXT, STYLE_TEXT, text);
+    if (*shape == 's')
+        draw_stripes(draw, at[0], at[1], 15, 11, style);
+    else
+        draw_box(draw, at[0], at[1] + (11 - height) / 2, 15, height, style, "fs" /* for example */);
+    at[0] += 20 + space + 14;
 }
 
 void draw_legend(struct draw *draw)
 {
-    struct place at = {10, draw->options->height - draw->legend + 8};
+    double at[2] = {10, draw->options->height - draw->legend + 8};
     char text[160];
 
-    draw_box(draw, 0, at.y - 6, draw->options->width, draw->options->height - at.y + 6, draw->theme.raised);
+    draw_box(draw, 0, at[1] - 6, draw->options->width, draw->options->height - at[1] + 6, STYLE_RAISED, NULL);
     for (uint32_t i = 0; i < draw->mark_count; i++) {
         snprintf(text, sizeof(text), "%s: %llu", draw->view->trace.schema.events[draw->marks[i].type]->name,
                  (unsigned long long)draw->marks[i].count);
-        add_entry(draw, &at, draw->theme.marks[i], 11, text);
+        add_entry(draw, at, STYLE_MARK + i, "box", text);
     }
     for (enum style style = 0; style < STYLES; style++)
-        if (draw->is_drawn[style])
-            add_style(draw, &at, style);
+        if (draw->is_drawn[style] && styles[style].shape != NULL)
+            add_entry(draw, at, style, styles[style].shape, styles[style].text);
 }

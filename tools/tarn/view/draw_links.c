@@ -14,85 +14,75 @@ static double middle_of(const struct draw *draw, uint32_t thread)
     return is_drawn ? draw->tops[thread] + LAYOUT_STRIP / 2 : -1;
 }
 
-static void draw_head(const struct draw *draw, double x0, double y0, double x1, double y1)
+/* Draws a line, dashed if DASH is not 0. */
+static void draw_line(const struct draw *draw, double x0, double y0, double x1, double y1, double dash)
 {
-    double angle = atan2(y1 - y0, x1 - x0);
+    const double dashes[] = {dash, dash == 4 ? 3 : dash};
 
-    cairo_move_to(draw->cairo, x1, y1);
-    cairo_line_to(draw->cairo, x1 - 7 * cos(angle - 0.45), y1 - 7 * sin(angle - 0.45));
-    cairo_line_to(draw->cairo, x1 - 7 * cos(angle + 0.45), y1 - 7 * sin(angle + 0.45));
-    cairo_close_path(draw->cairo);
-    cairo_fill(draw->cairo);
+    cairo_set_line_width(draw->cairo, 1);
+    cairo_set_dash(draw->cairo, dashes, dash != 0 ? 2 : 0, 0);
+    cairo_move_to(draw->cairo, x0, y0);
+    cairo_line_to(draw->cairo, x1, y1);
+    cairo_stroke(draw->cairo);
+    cairo_set_dash(draw->cairo, NULL, 0, 0);
 }
 
 static void draw_arrow(struct draw *draw, const struct lane_arrow *arrow, double from, double to,
                        double alpha)
 {
-    static const double dashes[] = {4, 3};
     bool is_call = arrow->kind == ARROW_CALL || arrow->kind == ARROW_REPLY;
     bool is_dashed = arrow->kind == ARROW_REPLY || arrow->kind == ARROW_HANDOVER;
     enum style style = is_call ? STYLE_CALL : STYLE_WAKEUP;
-    struct colour colour = draw->theme.styles[style];
-    double x0 = draw_x(draw, arrow->begin), x1 = draw_x(draw, arrow->end);
+    double x0 = draw_x(draw, arrow->begin), x1 = draw_x(draw, arrow->end), angle = atan2(to - from, x1 - x0);
 
     draw->is_drawn[style] = true;
-    cairo_set_source_rgba(draw->cairo, colour.red, colour.green, colour.blue, alpha);
-    cairo_set_line_width(draw->cairo, 1);
-    cairo_set_dash(draw->cairo, dashes, is_dashed ? 2 : 0, 0);
-    cairo_move_to(draw->cairo, x0, from);
-    cairo_line_to(draw->cairo, x1, to);
-    cairo_stroke(draw->cairo);
-    cairo_set_dash(draw->cairo, NULL, 0, 0);
-    draw_head(draw, x0, from, x1, to);
+    draw_colour(draw, style, alpha);
+    draw_line(draw, x0, from, x1, to, is_dashed ? 4 : 0);
+    cairo_move_to(draw->cairo, x1, to);
+    cairo_line_to(draw->cairo, x1 - 7 * cos(angle - 0.45), to - 7 * sin(angle - 0.45));
+    cairo_line_to(draw->cairo, x1 - 7 * cos(angle + 0.45), to - 7 * sin(angle + 0.45));
+    cairo_close_path(draw->cairo);
+    cairo_fill(draw->cairo);
 }
 
 /* Counts the visible arrows first, and draws them if there are not too many. */
 static void draw_arrows(struct draw *draw)
 {
     const struct lane_arrow *arrows = (const struct lane_arrow *)draw->lanes.arrows.bytes;
-    double alpha = 0;
+    uint32_t count = 0;
 
-    for (unsigned pass = 0; pass < 2; pass++) {
+    for (unsigned pass = 0; pass < 2 && count <= ARROWS_DRAWN; pass++) {
+        double alpha = count > ARROWS_CALM ? 0.25 + 0.4 * ARROWS_CALM / count : 0.65;
+
         for (size_t i = 0; i < lane_count(&draw->lanes.arrows, sizeof(*arrows)); i++) {
-            double from = middle_of(draw, arrows[i].from);
-            double to = middle_of(draw, arrows[i].to);
+            double from = middle_of(draw, arrows[i].from), to = middle_of(draw, arrows[i].to);
 
             if (from < 0 || to < 0 || arrows[i].from == arrows[i].to)
                 continue;
             if (pass == 0)
-                draw->arrow_count++;
+                count++;
             else
                 draw_arrow(draw, &arrows[i], from, to, alpha);
         }
-        if (draw->arrow_count > ARROWS_DRAWN)
-            return;
-        alpha = draw->arrow_count > ARROWS_CALM ? 0.25 + 0.4 * ARROWS_CALM / draw->arrow_count : 0.65;
     }
 }
 
 /* Draws a bar under the waiter's strip, and a line from it to a bar on the holder's lane. */
 static void draw_wait(struct draw *draw, const struct lane_wait *wait, double waiter, double holder)
 {
-    static const double dashes[] = {2, 2};
-    double x = draw_x(draw, wait->begin), width = draw_x(draw, wait->end) - x;
+    double x = draw_x(draw, wait->begin), width = draw_x(draw, wait->end) - x, middle = round(x) + 0.5;
     double under = waiter + LAYOUT_STRIP / 2 - 3, there = holder + LAYOUT_STRIP / 2 - 3;
-    struct colour colour = draw->theme.styles[STYLE_LOCK];
 
     draw->is_drawn[STYLE_LOCK] = true;
-    draw_box(draw, x, under, width < 2 ? 2 : width, 3, colour);
+    draw_box(draw, x, under, width < 2 ? 2 : width, 3, STYLE_LOCK, NULL);
     if (holder < 0 || holder == waiter || width < 3)
         return;
-    cairo_set_source_rgba(draw->cairo, colour.red, colour.green, colour.blue, 0.45);
+    draw_colour(draw, STYLE_LOCK, 0.45);
     cairo_rectangle(draw->cairo, x, there, width, 3);
     cairo_fill(draw->cairo);
-    draw_colour(draw, colour);
-    cairo_set_line_width(draw->cairo, 1);
-    cairo_set_dash(draw->cairo, dashes, 2, 0);
-    cairo_move_to(draw->cairo, round(x) + 0.5, under + 1.5);
-    cairo_line_to(draw->cairo, round(x) + 0.5, there + 1.5);
-    cairo_stroke(draw->cairo);
-    cairo_set_dash(draw->cairo, NULL, 0, 0);
-    cairo_arc(draw->cairo, round(x) + 0.5, there + 1.5, 2.5, 0, 7);
+    draw_colour(draw, STYLE_LOCK, 1);
+    draw_line(draw, middle, under + 1.5, middle, there + 1.5, 2);
+    cairo_arc(draw->cairo, middle, there + 1.5, 2.5, 0, 7);
     cairo_fill(draw->cairo);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* draw_parts.h - shared by the files of the PNG: draw.c (the whole), draw_theme.c (colours), draw_lanes.c
- * and draw_links.c (content), draw_legend.c (explanations). */
+/* draw_parts.h - shared by the files of the picture: draw.c (the whole), draw_lanes.c and draw_links.c
+ * (content), draw_legend.c (explanations). */
 #ifndef TARN_DRAW_PARTS_H
 #define TARN_DRAW_PARTS_H
 
@@ -8,17 +8,6 @@
 #include <tools/tarn/view/draw.h>
 #include <tools/tarn/view/layout.h>
 #include <tools/tarn/view/paint.h>
-
-#define DRAW_MARKS_MAX 8u
-
-/* From the page's style sheet. */
-struct theme {
-    bool is_dark;
-    struct colour background, raised, line, text, quiet, box_text;
-    struct colour styles[STYLES]; /* not those of programs */
-    struct colour marks[DRAW_MARKS_MAX];
-};
-void theme_load(struct theme *theme, bool is_dark);
 
 #define DRAW_MARK_LINES 60u /* more events have no lines through the lanes, which would cover them */
 
@@ -32,7 +21,6 @@ struct draw_mark {
 struct draw {
     const struct view *view;
     const struct draw_options *options;
-    struct theme theme;
     cairo_t *cairo;
     cairo_pattern_t *ready, *lost; /* stripes */
     struct lanes lanes;
@@ -40,9 +28,8 @@ struct draw {
     double left, top, right, bottom; /* of the lanes, in pixels; top moves down while they are drawn */
     double legend;                   /* its height */
     double *tops;                    /* of each thread's strip, by number; negative: it is not drawn */
-    struct draw_mark marks[DRAW_MARKS_MAX];
-    /* arrow_count: arrows with both ends visible */
-    uint32_t mark_count, arrow_count;
+    struct draw_mark marks[STYLE_MARKS];
+    uint32_t mark_count;
     bool is_drawn[STYLES]; /* for the legend */
 };
 
@@ -70,14 +57,17 @@ static inline double draw_above(const struct draw *draw)
     return DRAW_TITLE + DRAW_AXIS_HEIGHT + draw->mark_count * DRAW_MARK_ROW;
 }
 
-void draw_colour(const struct draw *draw, struct colour colour);
-/* Draws a box on whole pixels, at least one wide. */
-void draw_box(const struct draw *draw, double x, double y, double width, double height, struct colour colour);
+/* Sets the colour of what Cairo draws next; of a style that is no program's. */
+void draw_colour(const struct draw *draw, enum style style, double alpha);
+/* Draws a box on whole pixels, at least one wide. PROGRAM as for style_colour. */
+void draw_box(const struct draw *draw, double x, double y, double width, double height, enum style style,
+              const char *program);
 /* The same with stripes, of a style that has them. */
 void draw_stripes(const struct draw *draw, double x, double y, double width, double height, enum style style);
 double draw_text_width(const struct draw *draw, double size, const char *text);
 /* Draws text, cut to WIDTH; nothing if not even a few letters fit. */
-void draw_text(const struct draw *draw, double x, double y, double width, double size, const char *text);
+void draw_text(const struct draw *draw, double x, double y, double width, double size, enum style style,
+               const char *text);
 
 void draw_lanes(struct draw *draw);
 void draw_links(struct draw *draw);

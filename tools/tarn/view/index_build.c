@@ -171,7 +171,7 @@ static void write_node(struct builder *builder, unsigned level)
     blob_array_end(array);
     if (level + 1 == INDEX_LEVELS)
         return;
-    tally_add(open_parent(builder, level, number), tally, end);
+    tally_node(open_parent(builder, level, number), blob_array_get(array, number), tally->begin, end);
     if ((number + 1) % INDEX_FANOUT == 0)
         write_node(builder, level + 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* index_file.c - an index in a file; see index_file.h. */
+/* index_file.c - an index in a file; see index.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <tools/tarn/output.h>
-#include <tools/tarn/view/index_file.h>
+#include <tools/tarn/view/index.h>
 #include <unistd.h>
 
 /* FORMAT changes with the index; BUILD depends on

@@ -2,11 +2,11 @@
 /*
  * json.h - writes JSON into a buffer, with commas where needed.
  *
- *     json_open(&json, '{');
- *     json_key_open(&json, "ids", '[');
- *     json_number(&json, 1);
- *     json_close(&json, ']');
- *     json_close(&json, '}');        {"ids":[1]}
+ *     json_add(&json, "{name:%s ids:[%u %u]", "x", 1u, 2u);
+ *     json_add(&json, "live:%d}", true);                         {"name":"x","ids":[1,2],"live":true}
+ *
+ * A format consists of keys, brackets and values: %s (text), %u and %lu (unsigned numbers), %ld (a signed
+ * number), %d (true or false). Another call may close what one call opens.
  */
 #ifndef TARN_JSON_H
 #define TARN_JSON_H
@@ -19,12 +19,9 @@ struct json {
     bool has_value;     /* the next one needs a comma */
 };
 
-void json_open(struct json *json, char bracket);
-void json_close(struct json *json, char bracket);
-void json_key(struct json *json, const char *key); /* KEY needs no escapes */
-void json_text(struct json *json, const char *text);
-void json_text_bytes(struct json *json, const char *text, size_t length);
-void json_bool(struct json *json, bool value);
+void json_add(struct json *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void json_key(struct json *json, const char *key, size_t length); /* KEY needs no escapes */
+void json_text(struct json *json, const char *text, size_t length);
 void json_raw(struct json *json, const void *bytes, size_t size); /* a complete value */
 
 /* For a value of at most BYTES bytes. */
@@ -46,41 +43,6 @@ static inline void json_end(struct json *json, char *end)
 static inline void json_number(struct json *json, uint64_t value)
 {
     json_end(json, put_unsigned(json_begin(json, PUT_NUMBER_MAX), value));
-}
-
-static inline void json_signed(struct json *json, int64_t value)
-{
-    json_end(json, put_signed(json_begin(json, PUT_NUMBER_MAX), value));
-}
-
-static inline void json_key_number(struct json *json, const char *key, uint64_t value)
-{
-    json_key(json, key);
-    json_number(json, value);
-}
-
-static inline void json_key_signed(struct json *json, const char *key, int64_t value)
-{
-    json_key(json, key);
-    json_signed(json, value);
-}
-
-static inline void json_key_text(struct json *json, const char *key, const char *text)
-{
-    json_key(json, key);
-    json_text(json, text);
-}
-
-static inline void json_key_bool(struct json *json, const char *key, bool value)
-{
-    json_key(json, key);
-    json_bool(json, value);
-}
-
-static inline void json_key_open(struct json *json, const char *key, char bracket)
-{
-    json_key(json, key);
-    json_open(json, bracket);
 }
 
 #endif

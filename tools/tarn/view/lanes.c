@@ -4,6 +4,17 @@
 #include <tools/tarn/view/cover.h>
 #include <tools/tarn/view/lanes.h>
 
+uint32_t lanes_cpu(const struct view *view, uint32_t rank)
+{
+    const struct trace *trace = &view->trace;
+
+    if (rank < trace->stream_count)
+        return trace->streams[rank].cpu;
+    for (uint32_t cpu = 0, left = rank - trace->stream_count;; cpu++)
+        if (trace_find_cpu(trace, cpu) == trace->stream_count && left-- == 0)
+            return cpu;
+}
+
 static struct lane *choose(const bool *wanted, uint32_t count, bool are_cpus, uint32_t *chosen)
 {
     struct lane *lanes;
@@ -51,6 +62,7 @@ static void free_lanes(struct lane *lanes, uint32_t count)
         free(lanes[i].boxes.bytes);
         for (uint32_t depth = 0; depth < lanes[i].depth; depth++)
             free(lanes[i].calls[depth].bytes);
+        free(lanes[i].flags.bytes);
         free(lanes[i].runs.bytes);
     }
     free(lanes);

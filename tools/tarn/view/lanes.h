@@ -38,12 +38,19 @@ struct lane_run {
     uint8_t shares[4]; /* CPU: enum cpu_kind; thread: NODE_USER to NODE_READY */
 };
 
+/* Marked events of one type in the same pixels. */
+struct lane_flag {
+    uint64_t at; /* of the first one; ticks */
+    uint32_t type, count;
+};
+
 struct lane {
     uint32_t number; /* rank, or thread */
     bool is_cpu;
     /* exact; struct lane_box */
     struct buffer boxes, calls[MODEL_DEPTH_MAX]; /* calls by depth */
     uint32_t depth;                              /* of its calls */
+    struct buffer flags;                         /* struct lane_flag */
     /* not exact */
     struct buffer runs; /* struct lane_run */
 };
@@ -73,6 +80,7 @@ struct lanes {
     struct lane *cpus, *threads;
     uint32_t cpu_count, thread_count;
     struct buffer arrows, waits; /* only if is_exact */
+    const bool *marked;          /* by event type: has flags; NULL: none */
     uint32_t arrow_max;
     uint64_t arrows_dropped, waits_dropped;
 };
@@ -82,6 +90,7 @@ static inline uint32_t lanes_cpu_count(const struct view *view)
 {
     return view->trace.stream_count + view->trace.missing_count;
 }
+uint32_t lanes_cpu(const struct view *view, uint32_t rank); /* the number of the CPU */
 
 /* Fills the lanes. FROM, TO, WIDTH, ARROW_MAX and the
  * numbers of the lanes are set (lanes_ask). False: FAIL. */

@@ -5,7 +5,8 @@
 #include <tools/tarn/view/boxes.h>
 #include <tools/tarn/view/index_walk.h>
 
-#define WAITS_MAX 2000u
+#define WAITS_MAX   2000u
+#define FLAG_PIXELS 2u /* marked events of a type that are closer have one flag */
 
 /* A thread's rows. */
 struct rows {
@@ -206,16 +207,14 @@ static void name_lock(struct lane_wait *wait, const struct model *model)
 }
 
 /* The event is logged when the lock was acquired, and has the duration of the wait. */
-static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+static void add_wait(struct walker *walker, const struct cursor *cursor, const struct model *model,
+                     const struct model_thread *thread)
 {
-    struct walker *walker = OUTER(range, struct walker, range);
-    const struct model_thread *thread = model->cpus[cursor->stream->rank].thread;
+    const struct walk_range *range = &walker->range;
     const uint8_t *bytes = cursor->event.bytes;
     struct lane_wait wait = {.end = cursor->ticks, .holder = LANES_NOBODY};
     uint64_t waited, holder;
 
-    if (cursor->event.type != walker->contended || thread == NULL || rows_of(walker, thread) == NULL)
-        return;
     if (lane_count(&walker->lanes->waits, sizeof(wait)) >= WAITS_MAX) {
         walker->lanes->waits_dropped++;
         return;
@@ -231,6 +230,42 @@ static void on_event(struct walk_range *range, const struct cursor *cursor, cons
         wait.holder = find_holder(walker, (uint32_t)holder, wait.end);
     name_lock(&wait, model);
     buffer_add(&walker->lanes->waits, &wait, sizeof(wait));
+}
+
+/* ---- events ---------------------------------------------------------------------------------------- */
+
+static void add_flag(const struct walker *walker, struct lane *lane, uint64_t at, uint32_t type)
+{
+    struct lane_flag *flags = (struct lane_flag *)lane->flags.bytes;
+    const struct lane_flag flag = {.at = at, .type = type, .count = 1};
+
+    for (size_t i = lane_count(&lane->flags, sizeof(flag));
+         i-- > 0 && at - flags[i].at <= FLAG_PIXELS * walker->pixel;)
+        if (flags[i].type == type) {
+            flags[i].count++;
+            return;
+        }
+    buffer_add(&lane->flags, &flag, sizeof(flag));
+}
+
+static void on_event(struct walk_range *range, const struct cursor *cursor, const struct model *model)
+{
+    struct walker *walker = OUTER(range, struct walker, range);
+    const struct event_type *type = cursor->event.type;
+    uint32_t rank = cursor->stream->rank;
+    const struct model_thread *thread = model->cpus[rank].thread;
+    bool is_marked = walker->lanes->marked != NULL && walker->lanes->marked[type->index];
+    bool has_lane;
+
+    if (!is_marked && type != walker->contended)
+        return;
+    has_lane = rows_of(walker, thread) != NULL;
+    if (is_marked && walker->cpus[rank].out != NULL)
+        add_flag(walker, OUTER(walker->cpus[rank].out, struct lane, boxes), cursor->ticks, type->index);
+    if (is_marked && has_lane)
+        add_flag(walker, &walker->lanes->threads[walker->places[thread->number]], cursor->ticks, type->index);
+    if (type == walker->contended && has_lane)
+        add_wait(walker, cursor, model, thread);
 }
 
 /* ---- all lanes ------------------------------------------------------------------------------------- */

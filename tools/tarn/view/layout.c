@@ -206,15 +206,9 @@ static int by_cpu(const void *left, const void *right)
 /* By CPU number, because streams are sorted by name. */
 static void add_cpus(struct layout *layout)
 {
-    const struct trace *trace = &layout->view->trace;
-    uint32_t rank = 0;
-
-    for (; rank < trace->stream_count; rank++)
-        add_row(layout,
-                &(struct layout_row){.kind = LAYOUT_OF_CPU, .number = rank, .cpu = trace->streams[rank].cpu});
-    for (uint32_t cpu = 0; rank < trace->stream_count + trace->missing_count; cpu++)
-        if (trace_find_cpu(trace, cpu) == trace->stream_count)
-            add_row(layout, &(struct layout_row){.kind = LAYOUT_OF_CPU, .number = rank++, .cpu = cpu});
+    for (uint32_t rank = 0; rank < lanes_cpu_count(layout->view); rank++)
+        add_row(layout, &(struct layout_row){
+                            .kind = LAYOUT_OF_CPU, .number = rank, .cpu = lanes_cpu(layout->view, rank)});
     qsort(layout->rows.bytes, layout_count(layout), sizeof(struct layout_row), by_cpu);
 }
 

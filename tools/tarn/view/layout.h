@@ -3,7 +3,8 @@
  * layout.h - the rows of the timeline: which lanes there are, in which order, and at which height.
  *
  * CPUs come first, then pinned threads, then the threads that were active in the range, by process. The page
- * (/api/rows) and the PNG only paint these rows.
+ * (/api/rows) gets the rows without their positions, because it knows how deep the calls in its view are
+ * nested.
  */
 #ifndef TARN_LAYOUT_H
 #define TARN_LAYOUT_H
@@ -31,7 +32,7 @@ struct layout_options {
     uint32_t most;       /* threads */
     bool has_heads;      /* processes of several threads have a row of their own */
     bool only_ran;       /* leave out threads that were active, but did not run */
-    uint32_t padding;    /* pixels above and below a thread's strip and calls */
+    uint32_t padding;    /* of a picture: pixels above and below a thread's strip and calls */
 };
 
 enum layout_kind { LAYOUT_OF_CPU, LAYOUT_OF_PROCESS, LAYOUT_OF_THREAD };

@@ -268,34 +268,9 @@ static void add_events(struct node_visitor *visitor, uint32_t type, uint64_t cou
     ((struct accumulator *)visitor)->tally->events[type] += count;
 }
 
-static struct accumulator accumulator_of(struct tally *tally, uint64_t begin, uint64_t end)
-{
-    return (struct accumulator){{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
-}
-
-void tally_add(struct tally *tally, const struct tally *more, uint64_t end)
-{
-    struct accumulator accumulator = accumulator_of(tally, more->begin, end);
-
-    for (unsigned rank = 0; rank < more->cpu_count; rank++) {
-        const struct tally_cpu *cpu = &more->cpus[rank];
-
-        add_cpu(&accumulator.visitor, rank, cpu->ticks);
-        for (uint32_t i = 0; i < cpu->count; i++)
-            add_ran(&accumulator.visitor, rank, cpu->ran[i].thread, cpu->ran[i].ticks);
-    }
-    for (uint32_t i = 0; i < more->touched_count; i++) {
-        const struct tally_thread *sum = &more->threads[more->touched[i]];
-
-        add_thread(&accumulator.visitor, more->touched[i], sum->first, sum->last, sum->ticks);
-    }
-    for (unsigned type = 0; type < more->event_count; type++)
-        add_events(&accumulator.visitor, type, more->events[type]);
-}
-
 bool tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end)
 {
-    struct accumulator accumulator = accumulator_of(tally, begin, end);
+    struct accumulator accumulator = {{add_cpu, add_ran, add_thread, add_events}, tally, begin, end, 0};
 
     return node_visit(&accumulator.visitor, node, tally->cpu_count, tally->event_count);
 }

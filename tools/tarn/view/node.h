@@ -103,9 +103,7 @@ struct tally_observer {
 };
 void tally_observe(struct tally_observer *self, struct tally *tally);
 
-/* Adds another tally, which ends at END and begins where this one ends. */
-void tally_add(struct tally *tally, const struct tally *more, uint64_t end);
-/* Adds a node of the time from BEGIN to END likewise. False: it is malformed. */
+/* Adds a node of the time from BEGIN to END; BEGIN is where this one ends. False: it is malformed. */
 bool tally_node(struct tally *tally, struct buffer_reader node, uint64_t begin, uint64_t end);
 /* Extends threads without further events to END, in their last state. */
 void tally_extend(struct tally *tally, uint64_t end);

@@ -10,9 +10,27 @@ enum look_kind { LOOK_CPU, LOOK_STATE, LOOK_LOCK, LOOK_CALL, LOOK_CPU_RUN, LOOK_
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
-static const struct index_thread *thread_of(const struct view *view, uint32_t number)
+#define TEXT_BYTES 640u
+
+/* Returns a text that is kept as long as the paint. */
+static const char *keep(struct paint *paint, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static const char *keep(struct paint *paint, const char *format, ...)
 {
-    return number < index_thread_count(&view->index) ? index_thread(&view->index, number) : NULL;
+    char text[TEXT_BYTES];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(text, sizeof(text), format, values);
+    va_end(values);
+    return arena_string(&paint->looks.arena, text, strlen(text));
+}
+
+static const struct index_thread *thread_of(const struct paint *paint, uint32_t number)
+{
+    const struct index *index = &paint->view->index;
+
+    return number < index_thread_count(index) ? index_thread(index, number) : NULL;
 }
 
 const char *paint_program(const struct view *view, uint32_t pid)
@@ -24,63 +42,42 @@ const char *paint_program(const struct view *view, uint32_t pid)
 }
 
 /* What the kernel does while no thread runs has its own colour. */
-static const char *program_of_thread(const struct view *view, uint32_t number)
+static const char *program_of_thread(const struct paint *paint, uint32_t number)
 {
-    const struct index_thread *thread = thread_of(view, number);
+    const struct index_thread *thread = thread_of(paint, number);
 
-    return thread == NULL || thread->is_idle ? "kernel" : paint_program(view, thread->pid);
+    return thread == NULL || thread->is_idle ? "kernel" : paint_program(paint->view, thread->pid);
 }
 
-void paint_thread_name(const struct view *view, uint32_t number, char text[PAINT_TEXT])
+static const char *name_thread(struct paint *paint, uint32_t number)
 {
-    const struct index_thread *thread = thread_of(view, number);
+    const struct index_thread *thread = thread_of(paint, number);
     char name[VIEW_NAME_BYTES];
 
     if (thread == NULL)
-        snprintf(text, PAINT_TEXT, "thread %u", number);
-    else if (thread->is_idle)
-        snprintf(text, PAINT_TEXT, "idle");
-    else
-        snprintf(text, PAINT_TEXT, "%s (%u)", view_thread_name(view, number, name), thread->tid);
+        return keep(paint, "thread %u", number);
+    if (thread->is_idle)
+        return "idle";
+    return keep(paint, "%s (%u)", view_thread_name(paint->view, number, name), thread->tid);
 }
 
 /* The line about a thread's process; empty for an idle thread. */
-static void format_process(const struct view *view, uint32_t number, char text[PAINT_TEXT])
+static const char *name_process(struct paint *paint, uint32_t number)
 {
-    const struct index_thread *thread = thread_of(view, number);
+    const struct index_thread *thread = thread_of(paint, number);
     char name[VIEW_NAME_BYTES];
 
-    text[0] = '\0';
-    if (thread != NULL && !thread->is_idle)
-        snprintf(text, PAINT_TEXT, "\nprocess\t%s (%d)", view_process_name(view, thread->pid, name),
-                 thread->pid == MODEL_NOBODY ? -1 : (int)thread->pid);
+    if (thread == NULL || thread->is_idle)
+        return "";
+    return keep(paint, "\nprocess\t%s (%d)", view_process_name(paint->view, thread->pid, name),
+                thread->pid == MODEL_NOBODY ? -1 : (int)thread->pid);
 }
 
-static unsigned cpu_of(const struct view *view, uint32_t rank)
+const char *paint_title(struct paint *paint, const struct lane *lane)
 {
-    const struct trace *trace = &view->trace;
-    uint32_t cpu = 0;
-
-    if (rank < trace->stream_count)
-        return trace->streams[rank].cpu;
-    for (uint32_t left = rank - trace->stream_count;; cpu++) /* one without a stream */
-        if (trace_find_cpu(trace, cpu) == trace->stream_count && left-- == 0)
-            return cpu;
-}
-
-void paint_title(const struct paint *paint, const struct lane *lane, char text[PAINT_TEXT])
-{
-    char process[PAINT_TEXT];
-    size_t length;
-
-    if (lane->is_cpu) {
-        snprintf(text, PAINT_TEXT, "CPU %u", cpu_of(paint->view, lane->number));
-        return;
-    }
-    paint_thread_name(paint->view, lane->number, text);
-    format_process(paint->view, lane->number, process);
-    length = strlen(text);
-    snprintf(text + length, PAINT_TEXT - length, "%s", process);
+    if (lane->is_cpu)
+        return keep(paint, "CPU %u", lanes_cpu(paint->view, lane->number));
+    return keep(paint, "%s%s", name_thread(paint, lane->number), name_process(paint, lane->number));
 }
 
 /* The name of an activity's detail; NULL: it has none. */
@@ -99,60 +96,57 @@ static const char *detail_name(const struct view *view, uint32_t kind, uint32_t 
     return NULL;
 }
 
-/* "system call read". Returns its end that suffices in a narrow box: a number alone would not. */
-static const char *format_activity(const struct view *view, uint32_t kind, uint32_t detail,
-                                   char text[PAINT_TEXT])
+/* "system call read". BRIEF is its end that suffices in a narrow box: a number alone would not. */
+static const char *name_activity(struct paint *paint, const struct lane_box *box, const char **brief)
 {
-    const char *name = detail_name(view, kind, detail), *prefix = styles[STYLE_ACTIVITY + kind].text;
+    const char *name = detail_name(paint->view, box->kind, box->detail), *text;
+    const char *prefix = styles[STYLE_ACTIVITY + box->kind].text;
 
-    if (detail == UINT32_MAX)
-        snprintf(text, PAINT_TEXT, "%s", prefix);
-    else if (name == NULL)
-        snprintf(text, PAINT_TEXT, "%s %u", prefix, detail);
-    else
-        return text + snprintf(text, PAINT_TEXT, "%s %s", prefix, name) - strlen(name);
+    *brief = name;
+    if (box->detail != UINT32_MAX && name != NULL)
+        return keep(paint, "%s %s", prefix, name);
+    text = box->detail == UINT32_MAX ? prefix : keep(paint, "%s %u", prefix, box->detail);
+    *brief = text;
     return text;
 }
 
-/* Kernel lock "run queue", or user mutex "stack of items". */
-void paint_lock_name(const struct view *view, const struct lane_wait *wait, char text[PAINT_TEXT])
+/* NULL: the trace does not declare it. */
+static const struct model_lock_class *class_of(const struct view *view, const struct lane_wait *wait)
 {
-    const struct model_lock_class *classes = (const struct model_lock_class *)view->index.lock_classes.bytes;
-    bool is_known = wait->lock_class < view->index.lock_classes.used / sizeof(*classes);
-    const char *name = is_known ? classes[wait->lock_class].name : "";
+    const struct buffer *classes = &view->index.lock_classes;
+    const struct model_lock_class *class = (const struct model_lock_class *)classes->bytes;
+
+    return wait->lock_class < classes->used / sizeof(*class) ? &class[wait->lock_class] : NULL;
+}
+
+/* Kernel lock "run queue", or user mutex "stack of items". */
+static const char *name_lock(struct paint *paint, const struct lane_wait *wait)
+{
+    const struct model_lock_class *class = class_of(paint->view, wait);
+    const char *name = class != NULL ? class->name : "";
     const char *what = wait->pid == 0 ? "kernel lock" : name[0] == '\0' ? "lock" : "";
     const char *space = what[0] != '\0' && name[0] != '\0' ? " " : "";
 
     if (wait->name[0] != '\0')
-        snprintf(text, PAINT_TEXT, "%s%s%s \u201c%s\u201d", what, space, name, wait->name);
-    else
-        snprintf(text, PAINT_TEXT, "%s%s%s 0x%llx", what, space, name, (unsigned long long)wait->lock);
+        return keep(paint, "%s%s%s \u201c%s\u201d", what, space, name, wait->name);
+    return keep(paint, "%s%s%s 0x%llx", what, space, name, (unsigned long long)wait->lock);
 }
 
-void paint_wait_tip(const struct view *view, const struct lane_wait *wait, char text[2 * PAINT_TEXT])
+const char *paint_wait_tip(struct paint *paint, const struct lane_wait *wait)
 {
-    const struct model_lock_class *classes = (const struct model_lock_class *)view->index.lock_classes.bytes;
-    bool is_event = wait->lock_class < view->index.lock_classes.used / sizeof(*classes) &&
-                    classes[wait->lock_class].kind == MODEL_EVENT;
-    char name[PAINT_TEXT], address[32] = "";
-    size_t length;
+    const struct model_lock_class *class = class_of(paint->view, wait);
+    const char *address = "", *holder = "";
 
-    paint_lock_name(view, wait, name);
     if (wait->name[0] != '\0')
-        snprintf(address, sizeof(address), ", at 0x%llx", (unsigned long long)wait->lock);
-    length = (size_t)snprintf(text, 2 * PAINT_TEXT, "waits for\t%s%s: " PAINT_TIME, name, address);
-    if (wait->holder == LANES_NOBODY || length >= 2 * PAINT_TEXT)
-        return;
-    paint_thread_name(view, wait->holder, name);
-    snprintf(text + length, 2 * PAINT_TEXT - length, "\n%s\t%s", is_event ? "for thread" : "held by", name);
+        address = keep(paint, ", at 0x%llx", (unsigned long long)wait->lock);
+    if (wait->holder != LANES_NOBODY)
+        holder =
+            keep(paint, "\n%s\t%s", class != NULL && class->kind == MODEL_EVENT ? "for thread" : "held by",
+                 name_thread(paint, wait->holder));
+    return keep(paint, "waits for\t%s%s: " PAINT_TIME "%s", name_lock(paint, wait), address, holder);
 }
 
 /* ---- looks ----------------------------------------------------------------------------------------- */
-
-static const char *keep(struct paint *paint, const char *text)
-{
-    return arena_string(&paint->looks.arena, text, strlen(text));
-}
 
 static bool is_kernel(uint32_t kind)
 {
@@ -170,10 +164,9 @@ static void look_asleep(struct look *look)
 
 static void make_cpu(struct paint *paint, struct look *look, const struct lane_box *box)
 {
-    const struct view *view = paint->view;
-    const struct index_thread *thread = thread_of(view, box->what);
+    const struct index_thread *thread = thread_of(paint, box->what);
     bool has_activity = box->kind != ACTIVITIES, is_idle = thread != NULL && thread->is_idle;
-    char name[PAINT_TEXT] = "kernel work", activity[PAINT_TEXT], process[PAINT_TEXT], text[4 * PAINT_TEXT];
+    const char *activity = is_idle ? "the idle thread" : "its own code", *brief;
 
     if (!has_activity && box->detail != 0) {
         look_asleep(look);
@@ -182,23 +175,18 @@ static void make_cpu(struct paint *paint, struct look *look, const struct lane_b
     look->shape = PAINT_FILL;
     look->y = CPU_EDGE;
     look->height = LAYOUT_CPU - 2 * CPU_EDGE;
-    look->program = program_of_thread(view, box->what);
+    look->program = program_of_thread(paint, box->what);
     look->style = box->kind == ACTIVITY_IRQ || box->kind == ACTIVITY_IPI                 ? STYLE_INTERRUPT
                   : (has_activity && is_kernel(box->kind)) || (is_idle && !has_activity) ? STYLE_KERNEL
                                                                                          : STYLE_PROGRAM;
-    if (!is_idle) /* an idle thread works for the kernel: it frees what dead processes leave, say */
-        paint_thread_name(view, box->what, name);
-    if (has_activity)
-        format_activity(view, box->kind, box->detail, activity);
-    snprintf(text, sizeof(text), has_activity ? "%s \u00b7 %s" : "%s", name, activity);
-    look->brief = keep(paint, name);
-    look->label = keep(paint, text);
-    format_process(view, box->what, process);
-    snprintf(text, sizeof(text), "runs\t%s%s\nin\t%s\nfor\t" PAINT_TIME, name, process,
-             has_activity ? activity
-             : is_idle    ? "the idle thread"
-                          : "its own code");
-    look->tip = keep(paint, text);
+    /* an idle thread works for the kernel: it frees what dead processes leave, say */
+    look->label = look->brief = is_idle ? "kernel work" : name_thread(paint, box->what);
+    if (has_activity) {
+        activity = name_activity(paint, box, &brief);
+        look->label = keep(paint, "%s \u00b7 %s", look->brief, activity);
+    }
+    look->tip = keep(paint, "runs\t%s%s\nin\t%s\nfor\t" PAINT_TIME, look->brief,
+                     name_process(paint, box->what), activity);
 }
 
 static void shape_state(const struct view *view, struct look *look, uint32_t state, uint32_t pid)
@@ -232,63 +220,46 @@ static void shape_state(const struct view *view, struct look *look, uint32_t sta
 static void make_state(struct paint *paint, struct look *look, const struct lane_box *box, uint32_t pid,
                        const struct lane_wait *wait)
 {
-    const char *state = styles[STYLE_STATE + box->what].text;
-    bool has_other = box->kind != LANES_NOBODY;
-    char other[PAINT_TEXT] = "", text[3 * PAINT_TEXT];
+    const char *state = styles[STYLE_STATE + box->what].text, *other = "";
+    bool is_running = box->what == MODEL_RUNNING, has_other = box->kind != LANES_NOBODY;
 
     shape_state(paint->view, look, box->what, pid);
-    if (box->what == MODEL_RUNNING)
-        snprintf(other, sizeof(other), "CPU %u", has_other ? cpu_of(paint->view, box->kind) : 0);
-    else if (has_other)
-        paint_thread_name(paint->view, box->kind, other);
-    snprintf(text, sizeof(text), has_other ? "%s\t" PAINT_TIME "\n%s\t%s" : "%s\t" PAINT_TIME, state,
-             box->what == MODEL_RUNNING ? "on"
-             : box->what == MODEL_READY ? "woken by"
-                                        : "waits for",
-             other);
-    look->tip = keep(paint, text);
-    if (box->what == MODEL_RUNNING) {
-        snprintf(text, sizeof(text), "cpu %s", has_other ? other + strlen("CPU ") : "");
-        look->label = keep(paint, text);
-    } else if (wait != NULL) {
-        paint_lock_name(paint->view, wait, text);
-        if (wait->holder != LANES_NOBODY) {
-            paint_thread_name(paint->view, wait->holder, other);
-            snprintf(text + strlen(text), PAINT_TEXT, ": %s", other);
-        }
-        look->label = keep(paint, text);
-    } else if (has_other && (box->what == MODEL_BLOCKED_REPLY || box->what == MODEL_BLOCKED_SEND)) {
-        snprintf(text, sizeof(text), "%s: %s", state, other);
-        look->label = keep(paint, text);
-    }
+    if (has_other)
+        other = is_running ? keep(paint, "CPU %u", lanes_cpu(paint->view, box->kind))
+                           : name_thread(paint, box->kind);
+    look->tip = keep(paint, has_other ? "%s\t" PAINT_TIME "\n%s\t%s" : "%s\t" PAINT_TIME, state,
+                     is_running                 ? "on"
+                     : box->what == MODEL_READY ? "woken by"
+                                                : "waits for",
+                     other);
+    if (is_running)
+        look->label = keep(paint, "cpu %s", has_other ? other + strlen("CPU ") : "");
+    else if (wait != NULL && wait->holder != LANES_NOBODY)
+        look->label = keep(paint, "%s: %s", name_lock(paint, wait), name_thread(paint, wait->holder));
+    else if (wait != NULL)
+        look->label = name_lock(paint, wait);
+    else if (has_other && (box->what == MODEL_BLOCKED_REPLY || box->what == MODEL_BLOCKED_SEND))
+        look->label = keep(paint, "%s: %s", state, other);
 }
 
 static void make_call(struct paint *paint, struct look *look, const struct lane_box *box)
 {
-    char name[PAINT_TEXT], text[2 * PAINT_TEXT];
-    const char *brief = format_activity(paint->view, box->kind, box->detail, name);
-
     look->shape = PAINT_FILL;
     look->y = LAYOUT_STRIP + 1 + box->what * LAYOUT_CALL;
     look->height = LAYOUT_CALL - 1;
     look->style = STYLE_ACTIVITY + box->kind;
-    look->label = keep(paint, name);
-    look->brief = keep(paint, brief);
-    snprintf(text, sizeof(text), "in\t%s: " PAINT_TIME, name);
-    look->tip = keep(paint, text);
+    look->label = name_activity(paint, box, &look->brief);
+    look->tip = keep(paint, "in\t%s: " PAINT_TIME, look->label);
 }
 
 static void make_cpu_run(struct paint *paint, struct look *look, uint32_t thread)
 {
-    char name[PAINT_TEXT], text[2 * PAINT_TEXT];
-
     look_asleep(look);
-    look->program = program_of_thread(paint->view, thread);
+    look->program = program_of_thread(paint, thread);
     look->bottom = LAYOUT_CPU - CPU_EDGE;
     look->space = LAYOUT_CPU - 2 * CPU_EDGE;
-    paint_thread_name(paint->view, thread, name);
-    snprintf(text, sizeof(text), "unknown\nruns longest\t%s", name);
-    look->tip = thread == LANES_NOBODY ? "unknown" : keep(paint, text);
+    look->tip = thread == LANES_NOBODY ? "unknown"
+                                       : keep(paint, "unknown\nruns longest\t%s", name_thread(paint, thread));
 }
 
 static void make_thread_run(struct paint *paint, struct look *look, uint32_t state, uint32_t pid)
@@ -338,24 +309,6 @@ static void paint_unknown(struct paint *paint, uint64_t begin, uint64_t end, str
         painter->box(painter, unknown(paint), &box);
 }
 
-static void paint_cpu(struct paint *paint, const struct lane *lane, struct painter *painter)
-{
-    const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
-    uint64_t known = paint->lanes->from;
-    bool is_new;
-
-    for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++, box++) {
-        struct look *look = find_look(paint, LOOK_CPU, box->what, box->kind, box->detail, &is_new);
-
-        if (is_new)
-            make_cpu(paint, look, box);
-        paint_unknown(paint, known, box->begin, painter);
-        painter->box(painter, look, box);
-        known = box->end;
-    }
-    paint_unknown(paint, known, paint->lanes->to, painter);
-}
-
 /* Returns the number of the wait for which a thread sleeps, or LANES_NOBODY. Only wide boxes have labels. */
 static uint32_t find_wait(const struct paint *paint, const struct lane *lane, const struct lane_box *box)
 {
@@ -371,37 +324,42 @@ static uint32_t find_wait(const struct paint *paint, const struct lane *lane, co
     return LANES_NOBODY;
 }
 
-static void paint_states(struct paint *paint, const struct lane *lane, struct painter *painter)
+/* BOXES: what a CPU does, a thread's states, or its calls of one depth. */
+static void paint_boxes(struct paint *paint, const struct lane *lane, const struct buffer *boxes,
+                        bool are_calls, struct painter *painter)
 {
     const struct lane_wait *waits = (const struct lane_wait *)paint->lanes->waits.bytes;
-    const struct lane_box *box = (const struct lane_box *)lane->boxes.bytes;
-    uint32_t pid = index_thread(&paint->view->index, lane->number)->pid;
-
-    for (size_t i = 0; i < lane_count(&lane->boxes, sizeof(*box)); i++, box++) {
-        uint32_t wait = find_wait(paint, lane, box);
-        bool is_new, has_lock = wait != LANES_NOBODY;
-        struct look *look = has_lock ? find_look(paint, LOOK_LOCK, wait, 0, 0, &is_new)
-                                     : find_look(paint, LOOK_STATE, box->what, box->kind,
-                                                 box->what == MODEL_RUNNING ? pid : 0, &is_new);
-
-        if (is_new)
-            make_state(paint, look, box, pid, has_lock ? &waits[wait] : NULL);
-        painter->box(painter, look, box);
-    }
-}
-
-static void paint_calls(struct paint *paint, const struct buffer *calls, struct painter *painter)
-{
-    const struct lane_box *box = (const struct lane_box *)calls->bytes;
+    const struct lane_box *box = (const struct lane_box *)boxes->bytes;
+    uint32_t pid = lane->is_cpu ? 0 : index_thread(&paint->view->index, lane->number)->pid, wait;
+    uint64_t known = paint->lanes->from;
+    struct look *look;
     bool is_new;
 
-    for (size_t i = 0; i < lane_count(calls, sizeof(*box)); i++, box++) {
-        struct look *look = find_look(paint, LOOK_CALL, box->what, box->kind, box->detail, &is_new);
-
-        if (is_new)
-            make_call(paint, look, box);
+    for (size_t i = 0; i < lane_count(boxes, sizeof(*box)); i++, box++) {
+        if (lane->is_cpu || are_calls) {
+            look = find_look(paint, lane->is_cpu ? LOOK_CPU : LOOK_CALL, box->what, box->kind, box->detail,
+                             &is_new);
+            if (is_new && lane->is_cpu)
+                make_cpu(paint, look, box);
+            else if (is_new)
+                make_call(paint, look, box);
+        } else if ((wait = find_wait(paint, lane, box)) != LANES_NOBODY) {
+            look = find_look(paint, LOOK_LOCK, wait, 0, 0, &is_new);
+            if (is_new)
+                make_state(paint, look, box, pid, &waits[wait]);
+        } else {
+            look = find_look(paint, LOOK_STATE, box->what, box->kind, box->what == MODEL_RUNNING ? pid : 0,
+                             &is_new);
+            if (is_new)
+                make_state(paint, look, box, pid, NULL);
+        }
+        if (lane->is_cpu)
+            paint_unknown(paint, known, box->begin, painter);
         painter->box(painter, look, box);
+        known = box->end;
     }
+    if (lane->is_cpu)
+        paint_unknown(paint, known, paint->lanes->to, painter);
 }
 
 static void paint_runs(struct paint *paint, const struct lane *lane, struct painter *painter)
@@ -432,12 +390,8 @@ void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struc
 {
     if (!paint->lanes->is_exact)
         paint_runs(paint, lane, painter);
-    else if (row > 0)
-        paint_calls(paint, &lane->calls[row - 1], painter);
-    else if (lane->is_cpu)
-        paint_cpu(paint, lane, painter);
     else
-        paint_states(paint, lane, painter);
+        paint_boxes(paint, lane, row > 0 ? &lane->calls[row - 1] : &lane->boxes, row > 0, painter);
 }
 
 void paint_open(struct paint *paint, const struct view *view, const struct lanes *lanes)

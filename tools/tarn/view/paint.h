@@ -59,13 +59,10 @@ void paint_close(struct paint *paint);
  * runs of a lane that is not exact are row 0. */
 void paint_row(struct paint *paint, const struct lane *lane, uint32_t row, struct painter *painter);
 
-/* Texts with names. */
-#define PAINT_TEXT 160u
 /* The name of a process's program, or "unknown". */
 const char *paint_program(const struct view *view, uint32_t pid);
-void paint_thread_name(const struct view *view, uint32_t number, char text[PAINT_TEXT]);
-void paint_title(const struct paint *paint, const struct lane *lane, char text[PAINT_TEXT]);
-void paint_lock_name(const struct view *view, const struct lane_wait *wait, char text[PAINT_TEXT]);
-void paint_wait_tip(const struct view *view, const struct lane_wait *wait, char text[2 * PAINT_TEXT]);
+/* Texts that are kept as long as the paint. */
+const char *paint_title(struct paint *paint, const struct lane *lane);
+const char *paint_wait_tip(struct paint *paint, const struct lane_wait *wait);
 
 #endif

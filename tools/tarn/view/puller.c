@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <tools/tarn/read/read.h>
@@ -51,9 +52,9 @@ struct made {
     char directory[sizeof(((struct puller *)0)->directory)];
 };
 
-/* Runs in a process of its own, which outlives all users of the directory: they hold the other end of a pipe.
+/* Runs in a process of its own, which outlives all users of the directory: they hold the other end of LIFE.
  * It also creates the directory, so that there is always a process to remove it, even if tarn is killed. */
-static void keep_directory(const char *pattern, int life, int reply)
+static void keep_directory(const char *pattern, int life)
 {
     struct made made = {.error = 0};
     char none;
@@ -62,7 +63,7 @@ static void keep_directory(const char *pattern, int life, int reply)
     snprintf(made.directory, sizeof(made.directory), "%s", pattern);
     if (mkdtemp(made.directory) == NULL)
         made.error = errno;
-    if (write(reply, &made, sizeof(made)) == sizeof(made) && made.error == 0)
+    if (write(life, &made, sizeof(made)) == sizeof(made) && made.error == 0)
         while (read(life, &none, 1) < 0 && errno == EINTR)
             continue;
     if (made.error == 0)
@@ -70,67 +71,34 @@ static void keep_directory(const char *pattern, int life, int reply)
     _exit(0);
 }
 
-/* The keeper blocks all signals. False: errno says why it does not run. */
-static bool start_keeper(struct puller *puller, const int life[2], const int reply[2])
-{
-    sigset_t all, before;
-    int error;
-
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);
-    puller->remover = fork();
-    error = errno;
-    if (puller->remover == 0) {
-        close(life[1]);
-        keep_directory(puller->directory, life[0], reply[1]);
-    }
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return puller->remover > 0;
-}
-
-static bool receive_directory(struct puller *puller, int reply, struct fail *fail)
-{
-    struct made made = {.error = EPIPE};
-    ssize_t got;
-
-    while ((got = read(reply, &made, sizeof(made))) < 0 && errno == EINTR)
-        continue;
-    if (got != (ssize_t)sizeof(made) || made.error != 0) {
-        waitpid(puller->remover, NULL, 0);
-        return fail_set(fail, "cannot create a temporary directory: %s", strerror(made.error));
-    }
-    memcpy(puller->directory, made.directory, sizeof(puller->directory));
-    return true;
-}
-
 static bool choose_temporary(struct puller *puller, struct fail *fail)
 {
     const char *folder = getenv("TMPDIR");
-    int life[2], reply[2];
-    bool ok;
+    struct made made = {.error = EPIPE};
+    sigset_t all, before;
+    int life[2];
 
     snprintf(puller->directory, sizeof(puller->directory), "%s/tarn-view-XXXXXX",
              folder != NULL && strlen(folder) < 200 ? folder : "/tmp");
-    if (pipe2(life, O_CLOEXEC) != 0)
-        return fail_set(fail, "cannot create a pipe: %s", strerror(errno));
-    if (pipe2(reply, O_CLOEXEC) != 0) {
-        fail_set(fail, "cannot create a pipe: %s", strerror(errno));
-        close(life[0]);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, life) != 0)
+        return fail_set(fail, "cannot create a socket: %s", strerror(errno));
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* the keeper's for ever */
+    puller->remover = fork();
+    if (puller->remover == 0) {
         close(life[1]);
-        return false;
+        keep_directory(puller->directory, life[0]);
     }
-    ok = start_keeper(puller, life, reply) || fail_set(fail, "cannot start a process: %s", strerror(errno));
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(life[0]);
-    close(reply[1]);
-    ok = ok && receive_directory(puller, reply[0], fail);
-    close(reply[0]);
     puller->life = life[1];
-    if (!ok) {
-        puller->remover = 0;
-        close(life[1]);
-    }
-    return ok;
+    while (puller->remover > 0 && read(life[1], &made, sizeof(made)) < 0 && errno == EINTR)
+        continue;
+    memcpy(puller->directory, made.directory, sizeof(puller->directory));
+    if (made.error == 0)
+        return true;
+    puller_stop(puller);
+    return fail_set(fail, "cannot create a temporary directory: %s", strerror(made.error));
 }
 
 static bool choose_directory(struct puller *puller, const char *output, struct fail *fail)
@@ -249,7 +217,7 @@ void puller_stop(struct puller *puller)
         waitpid(puller->pid, NULL, 0);
     }
     puller->pid = 0;
-    if (puller->remover == 0)
+    if (puller->remover <= 0)
         return;
     close(puller->life);
     waitpid(puller->remover, NULL, 0);

@@ -11,6 +11,7 @@
 #include <tools/tarn/view/api.h>
 #include <tools/tarn/view/page.h>
 #include <tools/tarn/view/server.h>
+#include <tools/tarn/view/styles.h>
 
 #define CONNECTIONS_MAX 64u /* one thread each, most of them asleep */
 #define IDLE_SECONDS    60u
@@ -59,10 +60,11 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why,
+                              const char *allowed)
 {
     return respond(connection, status, "text/plain; charset=utf-8", why, strlen(why), MHD_RESPMEM_PERSISTENT,
-                   NULL);
+                   allowed);
 }
 
 /* Whether HOST, from a Host or Origin header, is this server: a loopback name with our port. */
@@ -117,12 +119,18 @@ static enum MHD_Result reply_file(struct MHD_Connection *connection, const char 
     const char *name = strcmp(path, "/") == 0            ? "index.html"
                        : strncmp(path, "/page/", 6) == 0 ? path + 6
                                                          : "";
+    struct buffer sheet = {0};
 
+    if (strcmp(name, "colors.css") == 0) {
+        style_sheet(&sheet);
+        return respond(connection, MHD_HTTP_OK, type_of(name), sheet.bytes, sheet.used, MHD_RESPMEM_MUST_FREE,
+                       NULL);
+    }
     for (const struct page_file *file = page_files; file->name != NULL; file++)
         if (strcmp(file->name, name) == 0)
             return respond(connection, MHD_HTTP_OK, type_of(name), file->bytes, file->size,
                            MHD_RESPMEM_PERSISTENT, NULL);
-    return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
+    return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n", NULL);
 }
 
 static enum MHD_Result take_parameter(void *closure, enum MHD_ValueKind kind, const char *key,
@@ -162,17 +170,8 @@ static enum MHD_Result reply_api(struct server *server, struct MHD_Connection *c
 /* A link or picture on another page can cause a GET, but a POST always names its origin. */
 static bool is_right_method(const char *method, bool is_deed)
 {
-    if (is_deed)
-        return strcmp(method, MHD_HTTP_METHOD_POST) == 0;
-    return strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-}
-
-static enum MHD_Result refuse_method(struct MHD_Connection *connection, bool is_deed)
-{
-    const char *why = is_deed ? "Only POST.\n" : "Only GET.\n";
-
-    return respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", why, strlen(why),
-                   MHD_RESPMEM_PERSISTENT, is_deed ? "POST" : "GET, HEAD");
+    return is_deed ? strcmp(method, MHD_HTTP_METHOD_POST) == 0
+                   : strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 }
 
 /* libmicrohttpd calls it with the headers, then with each part of the upload, then without one. */
@@ -184,11 +183,14 @@ static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, 
     bool is_api = strncmp(path, "/api/", 5) == 0, is_deed = strcmp(path, API_DEED) == 0;
 
     if (!is_right_method(method, is_deed))
-        return refuse_method(connection, is_deed);
+        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, is_deed ? "Only POST.\n" : "Only GET.\n",
+                      is_deed ? "POST" : "GET, HEAD");
     if (!is_our_host(server, header_of(connection, MHD_HTTP_HEADER_HOST)))
-        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server accepts requests to localhost only.\n");
+        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server accepts requests to localhost only.\n",
+                      NULL);
     if (is_foreign(server, connection, is_api))
-        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server accepts requests of its own page only.\n");
+        return refuse(connection, MHD_HTTP_FORBIDDEN, "This server accepts requests of its own page only.\n",
+                      NULL);
     if (is_deed && (*state == NULL || *upload_size > 0)) {
         *state = server;
         *upload_size = 0; /* ignored */

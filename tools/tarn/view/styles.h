@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * styles.h - what the page and the PNG paint in which way: the names, colours and shapes of the legend.
+ * styles.h - the legend, and all colours of the page and of pictures, for light and dark: 0xRRGGBB.
  *
- * Colours are in the page's style sheet, as the custom property with the style's name. Those of programs come
+ * The page has them as custom properties with the names of the styles (style_sheet). Those of programs come
  * from a hash of their name: FNV-1a, starting with 25251 and folded by 15 bits, gives the hue, bit 16 a
  * darker step; in OKLCH, where equal lightness looks equally light.
  */
 #ifndef TARN_STYLES_H
 #define TARN_STYLES_H
 
+#include <tools/tarn/buffer.h>
 #include <tools/tarn/model/model.h>
 
+#define STYLE_MARKS 8u /* colours of marked events */
+
 enum style {
-    STYLE_PROGRAM,
+    STYLE_PROGRAM, /* these two: of a program */
     STYLE_KERNEL,
     STYLE_INTERRUPT,
     STYLE_IDLE,
@@ -22,24 +25,35 @@ enum style {
     STYLE_CALL,
     STYLE_STATE,                                 /* and enum model_state */
     STYLE_ACTIVITY = STYLE_STATE + MODEL_STATES, /* and enum activity */
-    STYLES = STYLE_ACTIVITY + ACTIVITIES
+    STYLE_MARK = STYLE_ACTIVITY + ACTIVITIES,    /* and a number */
+    STYLE_BACKGROUND = STYLE_MARK + STYLE_MARKS,
+    STYLE_RAISED,
+    STYLE_LINE,
+    STYLE_TEXT,
+    STYLE_QUIET,
+    STYLE_BOX_TEXT,
+    STYLE_LINE_STRONG, /* from here on, for the page only */
+    STYLE_ACCENT,
+    STYLE_ACCENT_SOFT,
+    STYLE_SELECTION,
+    STYLE_WARNING,
+    STYLES
 };
 
 struct style_entry {
     const char *property; /* in the style sheet, without -- */
-    const char *shape;    /* box, stripes, line; empty: not in the legend */
+    uint32_t colours[2];  /* light, dark; 0: not a fixed one */
+    const char *shape;    /* box, stripes, line; NULL: not in the legend */
     const char *text;     /* of a state or an activity: its name */
 };
 extern const struct style_entry styles[STYLES];
 
-struct colour {
-    double red, green, blue;
-};
-
-/* Of a program: for its own code, and for the kernel on its behalf. */
-struct process_colours {
-    struct colour user, kernel;
-};
-struct process_colours style_of_program(bool is_dark, const char *name);
+/* STYLE_PROGRAM: the colour of a program's own code; STYLE_KERNEL: of the kernel on its behalf. */
+uint32_t style_colour(bool is_dark, enum style style, const char *program);
+/* "#LIGHT #DARK" */
+#define STYLE_COLOURS 16u
+void style_colours(enum style style, const char *program, char text[STYLE_COLOURS]);
+/* Appends the rules that declare the properties. */
+void style_sheet(struct buffer *sheet);
 
 #endif

@@ -4,7 +4,6 @@
 #include <time.h>
 #include <tools/tarn/read/judge.h>
 #include <tools/tarn/source/source.h>
-#include <tools/tarn/view/index_file.h>
 #include <tools/tarn/view/view.h>
 #include <unistd.h>
 

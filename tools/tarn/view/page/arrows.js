@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Arrows between lanes: wake-ups, IPC, and from waits for locks to their holders.
+// Arrows between lanes: wake-ups, IPC, and from waits for locks to their holders; drawn as in draw_links.c.
+import {box, line, polygon} from "./canvas.js";
 import {PADDING, STRIP} from "./rows.js";
 
-export const Arrow = {WAKEUP: 0, HANDOVER: 1, CALL: 2, REPLY: 3};
-export const ARROW_NAMES = ["wake-up", "hand-over", "IPC call", "IPC reply"];
+export const ARROW_NAMES = ["wake-up", "hand-over", "IPC call", "IPC reply"]; // by the server's numbers
 const CALM = 60; // with more arrows than this, they are fainter
 const MOST = 400; // with more arrows than this, only those of the selected lane are drawn
 const STUB = 12; // length in pixels of an arrow that comes from an interrupt or a timer
 
 const middle = (rows, row) => rows.yOf(row) + PADDING + STRIP / 2;
+const touches = ({from, to}, lane) => `t${from}` === lane || `t${to}` === lane;
 
 // Returns the arrows to draw, as lines on the canvas: {arrow, x0, y0, x1, y1}; `all` is their total number.
 export function visibleArrows(set, rows, state, scale) {
@@ -22,40 +23,22 @@ export function visibleArrows(set, rows, state, scale) {
     const y1 = middle(rows, to);
     found.push({arrow, x0: scale.x(arrow.begin), y0: isStub ? y1 - STUB : middle(rows, from), x1: scale.x(arrow.end), y1});
   }
-  if (state.arrows === "all" || found.length <= MOST)
-    return {all: found.length, drawn: found};
-  const chosen = state.lane?.[0] === "t" ? Number(state.lane.slice(1)) : -2;
-  return {all: found.length, drawn: found.filter(({arrow}) => arrow.from === chosen || arrow.to === chosen)};
+  const areShown = state.arrows === "all" || found.length <= MOST;
+  return {all: found.length, drawn: areShown ? found : found.filter(({arrow}) => touches(arrow, state.lane))};
 }
 
 // Arrows of the selected lane are emphasised.
 export function drawArrows(context, arrows, colors, lane) {
-  const chosen = lane?.[0] === "t" ? Number(lane.slice(1)) : -1;
   const calm = arrows.length > CALM ? 0.25 + 0.4 * CALM / arrows.length : 0.65;
   for (const {arrow, x0, y0, x1, y1} of arrows) {
-    context.globalAlpha = chosen < 0 ? calm : arrow.from === chosen || arrow.to === chosen ? 1 : calm / 2;
-    const isCall = arrow.kind === Arrow.CALL || arrow.kind === Arrow.REPLY;
-    context.strokeStyle = context.fillStyle = isCall ? colors.call : colors.wakeup;
-    context.lineWidth = 1;
-    context.setLineDash(arrow.kind === Arrow.REPLY || arrow.kind === Arrow.HANDOVER ? [4, 3] : []);
-    context.beginPath();
-    context.moveTo(x0, y0);
-    context.lineTo(x1, y1);
-    context.stroke();
-    context.setLineDash([]);
-    head(context, x0, y0, x1, y1);
+    const angle = Math.atan2(y1 - y0, x1 - x0), kind = ARROW_NAMES[arrow.kind];
+    const side = (turn) => [x1 - 7 * Math.cos(angle + turn), y1 - 7 * Math.sin(angle + turn)];
+    context.globalAlpha = lane?.[0] !== "t" ? calm : touches(arrow, lane) ? 1 : calm / 2;
+    context.strokeStyle = context.fillStyle = kind.startsWith("IPC") ? colors.call : colors.wakeup;
+    line(context, x0, y0, x1, y1, kind === "IPC reply" || kind === "hand-over" ? [4, 3] : []);
+    polygon(context, [x1, y1], side(-0.45), side(0.45));
   }
   context.globalAlpha = 1;
-}
-
-function head(context, x0, y0, x1, y1) {
-  const angle = Math.atan2(y1 - y0, x1 - x0);
-  context.beginPath();
-  context.moveTo(x1, y1);
-  for (const side of [-0.45, 0.45])
-    context.lineTo(x1 - 7 * Math.cos(angle + side), y1 - 7 * Math.sin(angle + side));
-  context.closePath();
-  context.fill();
 }
 
 // Draws a bar below the waiter's box, and a line from it to a bar on the holder's lane.
@@ -65,22 +48,13 @@ export function drawWaits(context, set, rows, scale, colors) {
     if (!waiter || wait.end < scale.from || wait.begin > scale.to || !rows.isVisible(waiter))
       continue;
     const x = scale.snap(wait.begin), width = Math.max(2, scale.snap(wait.end) - x);
-    const y = rows.yOf(waiter) + PADDING + STRIP - 3;
-    context.fillStyle = context.strokeStyle = colors.lock;
-    context.fillRect(x, y, width, 3);
+    const [y, there] = [waiter, holder].map((row) => row && rows.yOf(row) + PADDING + STRIP - 3);
+    box(context, colors.lock, x, y, width, 3);
     if (!holder || holder === waiter || width < 3)
       continue;
-    const there = rows.yOf(holder) + PADDING + STRIP - 3;
-    context.globalAlpha = 0.45;
-    context.fillRect(x, there, width, 3);
-    context.globalAlpha = 1;
-    context.setLineDash([2, 2]);
-    context.lineWidth = 1;
-    context.beginPath();
-    context.moveTo(x + 0.5, y + 1.5);
-    context.lineTo(x + 0.5, there + 1.5);
-    context.stroke();
-    context.setLineDash([]);
+    box(context, colors.lock, x, there, width, 3, 0.45);
+    context.strokeStyle = context.fillStyle = colors.lock;
+    line(context, x + 0.5, y + 1.5, x + 0.5, there + 1.5, [2, 2]);
     context.beginPath();
     context.arc(x + 0.5, there + 1.5, 2.5, 0, 7);
     context.fill();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Colours. Those of programs come from the server, all others from the style sheet, which has light and dark ones.
+// Colours, all of which come from the server (styles.h), for light and dark.
 
 export const MARK_COLORS = 8;
 
@@ -11,27 +11,25 @@ export class Colors {
 
   // Call this after the colour scheme has changed.
   refresh() {
-    const style = getComputedStyle(document.documentElement);
-    const get = (name) => style.getPropertyValue("--" + name).trim();
-    this.scheme = get("scheme");
-    for (const name of ["background", "raised", "line", "line-strong", "text", "quiet", "accent", "selection", "interrupt", "lost",
-                        "wakeup", "call", "lock", "box-text", "idle"])
-      this[name.replace(/-(.)/g, (_, c) => c.toUpperCase())] = get(name);
+    this.isDark = document.documentElement.dataset.theme === "dark";
     this.known = new Map(); // by the server's words
-    this.marks = Array.from({length: MARK_COLORS}, (_, i) => get("mark-" + i));
     this.patterns = new Map();
+    for (const name of ["background", "raised", "line", "line-strong", "text", "quiet", "accent", "selection", "interrupt", "wakeup",
+                        "call", "lock", "box-text"])
+      this[name.replace(/-(.)/g, (_, c) => c.toUpperCase())] = this.of(name);
+    this.marks = Array.from({length: MARK_COLORS}, (_, i) => this.of("mark-" + i));
   }
 
-  // A process's colours in user code and in the kernel: {user, kernel}.
+  // Of a process's program.
   process(pid) {
-    return (this.trace.processes.get(pid)?.colors ?? this.trace.unknown)[this.scheme];
+    return this.of(this.trace.processes.get(pid)?.color ?? this.trace.unknown);
   }
 
-  // A colour of the server's drawing commands: a name in the style sheet, or "#LIGHT #DARK".
+  // A colour as the server names it: a property of the style sheet, or "#LIGHT #DARK".
   of(words) {
     let color = this.known.get(words);
     if (color === undefined) {
-      color = words[0] === "#" ? words.split(" ")[this.scheme === "dark" ? 1 : 0]
+      color = words[0] === "#" ? words.split(" ")[Number(this.isDark)]
               : getComputedStyle(document.documentElement).getPropertyValue("--" + words).trim();
       this.known.set(words, color);
     }
@@ -39,13 +37,10 @@ export class Colors {
   }
 
   // Diagonal stripes, which are recognisable without colour.
-  stripes(context, color, background) {
-    const key = color + background;
-    if (!this.patterns.has(key)) {
+  stripes(context, color) {
+    if (!this.patterns.has(color)) {
       const tile = document.createElement("canvas"), c = tile.getContext("2d");
       tile.width = tile.height = 8;
-      c.fillStyle = background || "transparent";
-      c.fillRect(0, 0, 8, 8);
       c.strokeStyle = color;
       c.lineWidth = 2.5;
       c.beginPath();
@@ -54,8 +49,8 @@ export class Colors {
         c.lineTo(x + 10, -2);
       }
       c.stroke();
-      this.patterns.set(key, context.createPattern(tile, "repeat"));
+      this.patterns.set(color, context.createPattern(tile, "repeat"));
     }
-    return this.patterns.get(key);
+    return this.patterns.get(color);
   }
 }

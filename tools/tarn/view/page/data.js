@@ -11,6 +11,7 @@ const MOST = 1000; // thread lanes per request; the server accepts a few more
 // Strides of the server's flat arrays.
 export const BOX = 4; // begin, end, look, merged
 export const RUN = 6; // pixels, look, four shares in percent
+export const FLAG = 3; // time, event, count
 
 // What the server calls a look; see paint.h.
 const takeLook = (programs) => ([shape, y, height, color, label, brief, tip, bottom, space, user, kernel, over]) =>
@@ -40,14 +41,14 @@ export function firstAfter(boxes, t) {
 }
 
 export class LaneData {
-  #sets = []; // newest first
+  #sets = []; // used last first
   #whole = null; // the whole trace, so that there is always something to show
   #asking;
   #wish = null;
+  isExact = true; // the data of the view shows single events
 
-  constructor(state, rows) {
-    this.state = state;
-    this.rows = rows;
+  constructor(trace, state, rows) {
+    Object.assign(this, {trace, state, rows});
     this.onChange = () => {};
     this.#asking = new Latest((wish, signal) => this.#load(wish, signal),
                               (current, wish) => current.to <= wish.view.from || current.from >= wish.view.to);
@@ -61,21 +62,25 @@ export class LaneData {
   follow() {
     const {from, to, span} = this.state, sharp = Math.round(this.rows.width * Math.min(devicePixelRatio, 2));
     const pixels = Math.max(100, Math.min(sharp, Math.floor(WIDEST / (1 + 2 * MARGIN))));
-    const wanted = this.rows.wanted, grain = span / pixels;
+    const wanted = this.rows.wanted, grain = span / pixels, events = this.trace.eventIndexes(this.state.marks.keys()) || "none";
     if (wanted.length === 0) // no layout yet
       return;
     const fits = this.#sets.find((set) => !set.isStale && set.from <= from && set.to >= to && set.grain <= grain * 1.01 &&
-                                          (set.isExact || set.grain >= grain / 4));
+                                          (set.isExact ? set.events === events : set.grain >= grain / 4));
     const missing = fits ? wanted.filter((key) => !fits.asked.has(key)) : wanted;
+    if (fits)
+      this.#sets = [fits, ...this.#sets.filter((set) => set !== fits)];
     if (fits && missing.length === 0) {
+      this.isExact = fits.isExact;
       this.rows.takeDepths(this.depths, fits.isExact);
       return;
     }
     const begin = fits ? fits.from : Math.max(0, Math.floor(from - span * MARGIN));
     const end = fits ? fits.to : Math.min(this.state.duration, Math.ceil(to + span * MARGIN));
     const width = fits ? fits.width : Math.min(WIDEST, Math.round((end - begin) / grain));
-    const wish = {from: begin, to: end, width, keys: missing.slice(0, MOST), into: fits, view: {from, to}};
-    const same = this.#wish && this.#wish.from === begin && this.#wish.to === end && this.#wish.keys.join() === wish.keys.join();
+    const wish = {from: begin, to: end, width, events, keys: missing.slice(0, MOST), into: fits, view: {from, to}};
+    const same = this.#wish && this.#wish.from === begin && this.#wish.to === end && this.#wish.events === events &&
+                 this.#wish.keys.join() === wish.keys.join();
     if (same && this.isBusy)
       return;
     this.#wish = wish;
@@ -84,9 +89,10 @@ export class LaneData {
 
   async #load(wish, signal) {
     const numbers = (letter) => wish.keys.filter((key) => key[0] === letter).map((key) => Number(key.slice(1)));
-    const reply = await ask("lanes", {from: wish.from, to: wish.to, width: wish.width, cpus: ranges(numbers("c")) || "none",
-                                       threads: ranges(numbers("t")) || "none"}, signal);
-    const set = wish.into ?? {...newSet(reply), asked: new Set(), arrows: [], waits: new Map()};
+    const {from, to, width, events} = wish;
+    const reply = await ask("lanes", {from, to, width, events, cpus: ranges(numbers("c")) || "none",
+                                      threads: ranges(numbers("t")) || "none"}, signal);
+    const set = wish.into ?? {...newSet(reply), events, asked: new Set(), arrows: [], waits: new Map()};
     wish.keys.forEach((key) => set.asked.add(key)); // the server omits lanes that the trace does not have
     takeLanes(reply, set);
     this.#takeArrows(set, reply);

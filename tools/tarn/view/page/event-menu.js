@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The menu of an event: the command that runs the guest again up to it, to copy or, if the server allows it, to run.
 import {act} from "./api.js";
-import {element} from "./element.js";
+import {closing, element} from "./element.js";
 import {formatTime} from "./time.js";
 
 // Quotes text for a shell.
@@ -11,7 +11,7 @@ export class EventMenu {
   // `tell` shows a message to the user.
   constructor(dialog, trace, tell) {
     Object.assign(this, {dialog, trace, tell});
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+    closing(dialog);
     addEventListener("contextmenu", (event) => {
       const row = event.target.closest?.(".event");
       if (row) {

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shows events as rows of text, and searches for the next one.
 import {ask} from "./api.js";
-import {element} from "./element.js";
+import {element, swatch} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
 // Omits reserved fields, as tarn list does.
 export const fieldsOf = (event) => Object.entries(event.fields).filter(([name]) => !name.startsWith("reserved"));
 
 export function eventRow(event, before, {trace, colors, state}) {
-  const color = state.marks.get(event.name), delta = before === null ? "" : `+${formatSpan(event.t - before)}`;
-  const thread = event.tid ? `${event.comm} (${event.tid})` : event.comm || "idle";
-  const fields = fieldsOf(event).map(([name, value]) =>
-    element("span", {class: "field"}, element("b", {}, name), " " + value));
-  const node = element("div", {class: "event", role: "row", "data-n": event.n, "data-t": event.t},
-                 element("span", {class: "time"}, formatTime(event.t)), element("span", {class: "delta"}, delta),
-                 element("span", {class: "cpu", title: "CPU"}, `cpu ${trace.cpu(event.cpu)}`),
-                 element("span", {class: "who"}, element("i", {class: "swatch", style:
-                   `background:${(event.tid ? colors.process(event.pid) : trace.kernel[colors.scheme]).user}`}), thread),
-                 element("div", {class: "what"}, color === undefined ? null
-                   : element("i", {class: "swatch", style: `background:var(--mark-${color})`}), element("strong", {}, event.name), " ", ...fields));
+  const {n, t, tid, comm, name} = event, mark = state.marks.get(name), span = (kind, ...content) => element("span", {class: kind}, ...content);
+  const node = element("div", {class: "event", role: "row", "data-n": n, "data-t": t},
+    span("time", formatTime(t)), span("delta", before === null ? "" : `+${formatSpan(t - before)}`), span("cpu", `cpu ${trace.cpu(event.cpu)}`),
+    span("who", swatch(tid ? colors.process(event.pid) : colors.of(trace.kernel)), tid ? `${comm} (${tid})` : comm || "idle"),
+    element("div", {class: "what"}, mark === undefined ? null : swatch(`var(--mark-${mark})`), element("strong", {}, name), " ",
+            ...fieldsOf(event).map(([field, value]) => span("field", element("b", {}, field), " " + value))));
   node.event = event;
   return node;
 }

@@ -1,9 +1,41 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pointer, wheel and keys of the timeline.
 import {RULER_HEIGHT} from "./rows.js";
-import {Gesture, wheelPixels} from "./wheel.js";
 
+const LINE = 18, PAGE = 400; // pixels per line and page, units that browsers may use for wheels
+const PAUSE = 200; // ms without an event that separate gestures
+const DECIDED = 6; // pixels after which the direction of a gesture is fixed
 const CLICK = 4; // pixels: more is a drag
+
+export function wheelPixels({deltaX, deltaY, deltaMode}) {
+  const unit = deltaMode === 1 ? LINE : deltaMode === 2 ? PAGE : 1;
+  return {dx: deltaX * unit, dy: deltaY * unit};
+}
+
+// Two fingers never move quite straight. The first few pixels of a gesture decide its direction, vertical or horizontal; movement
+// in the other direction is ignored until it ends.
+class Gesture {
+  #last = -Infinity;
+  #sum = {dx: 0, dy: 0};
+  #way = null;
+
+  // The movement of an event in pixels; dx or dy is 0. While the direction is undecided both are 0, and the movement is kept.
+  take(event) {
+    const only = ({dx, dy}) => (this.#way === "x" ? {dx, dy: 0} : {dx: 0, dy}), moved = wheelPixels(event), sum = this.#sum;
+    if (event.timeStamp - this.#last > PAUSE)
+      sum.dx = sum.dy = this.#way = null;
+    this.#last = event.timeStamp;
+    if (this.#way)
+      return only(moved);
+    sum.dx += moved.dx;
+    sum.dy += moved.dy;
+    const x = Math.abs(sum.dx), y = Math.abs(sum.dy);
+    if (Math.max(x, y) < DECIDED)
+      return {dx: 0, dy: 0};
+    this.#way = x > y ? "x" : "y";
+    return only(sum);
+  }
+}
 
 export class Pointer {
   #drag = null;
@@ -107,16 +139,15 @@ export function keyTable(view, page) {
     [["m"], "mark the selection (or the cursor)", () => page.markPlace()],
     [["g"], "go to a time, an event (#number) or a text", () => page.focusGoto()],
     [["o"], "open the machine at the event of the cursor", () => page.openEventMenu()],
-    [["/"], "search", () => page.panel.open("search")],
+    [["/", "4"], "search", () => page.openSearch()],
     [["1"], "events around the cursor", () => page.panel.open("list")],
     [["2"], "marks", () => page.panel.open("marks")],
     [["3"], "analyses of the selection", () => page.panel.open("range")],
-    [["4"], "search", () => page.panel.open("search")],
     [["5"], "about the trace", () => page.panel.open("info")],
     [["r"], "arrows: automatic, all, none", () => page.nextArrows()],
-    [["x"], "fold or unfold the calls of the lane", () => view.foldLane()],
+    [["x"], "fold or unfold the calls of the lane", () => view.toggleLane("folded")],
     [["X"], "fold or unfold all processes", () => view.rows.foldAll()],
-    [["i"], "pin the lane to the top", () => view.pinLane()],
+    [["i"], "pin the lane to the top", () => view.toggleLane("pins")],
     [["Backspace"], "back", () => history.back()],
     [["l"], "follow a growing trace, or stop", () => page.toggleFollow()],
     [["b"], "move the panel to the bottom or to the right", () => page.panel.turn()],
@@ -136,8 +167,11 @@ function isOwnKey(at, key, wasClicked) {
   return !wasClicked && (at.matches("select") || (at.matches("[type=radio]") && (key.startsWith("Arrow") || key === " ")));
 }
 
+// Buttons with data-key do what that key does.
 export function listenToKeys(table) {
   const actions = new Map(table.flatMap(([keys, , action]) => keys.map((key) => [key, action])));
+  for (const button of document.querySelectorAll("button[data-key]"))
+    button.addEventListener("click", actions.get(button.dataset.key));
   let wasClicked = false; // focused by the pointer, not by Tab
   addEventListener("pointerdown", () => wasClicked = true, {capture: true});
   addEventListener("keydown", (event) => wasClicked &&= event.key !== "Tab", {capture: true});

@@ -7,16 +7,14 @@ import {LaneData} from "./data.js";
 import {byId, element} from "./element.js";
 import {EventMenu} from "./event-menu.js";
 import {findEvent, formatProgress, laneChoice, searchPlace} from "./events.js";
-import {makeHelp} from "./help.js";
 import {Pointer, keyTable, listenToKeys} from "./input.js";
 import {Live} from "./live.js";
 import {Names} from "./names.js";
 import {Overview} from "./overview.js";
-import {InfoPanel} from "./panel-info.js";
+import {AboutPanel, makeHelp} from "./panel-about.js";
 import {ListPanel} from "./panel-list.js";
 import {MarksPanel} from "./panel-marks.js";
 import {RangePanel} from "./panel-range.js";
-import {SearchPanel} from "./panel-search.js";
 import {Panel} from "./panel.js";
 import {Rows} from "./rows.js";
 import {State} from "./state.js";
@@ -40,7 +38,7 @@ class Page {
     this.colors = new Colors(trace);
     this.status = new Status(byId("status"), trace);
     this.rows = new Rows(trace, this.state);
-    this.data = new LaneData(this.state, this.rows);
+    this.data = new LaneData(trace, this.state, this.rows);
     this.counts = new Counts(trace, this.state, this.rows);
     this.names = new Names(byId("names"), trace, this.state, this.rows, this.colors, this.counts);
     this.overview = new Overview(byId("overview"), trace, this.state, this.colors, () => this.timeline.redraw());
@@ -61,10 +59,8 @@ class Page {
     const parts = {trace: this.trace, state: this.state, colors: this.colors, counts: this.counts,
                    goTo: (t) => this.goTo(t), goToEvent: (event) => this.goToEvent(event), showLane: (key) => this.showLane(key)};
     this.marksPanel = new MarksPanel(parts);
-    this.searchPanel = new SearchPanel(parts);
     this.listPanel = new ListPanel(parts);
-    this.panel = new Panel(this.state, {list: this.listPanel, marks: this.marksPanel, range: new RangePanel(parts),
-                                        search: this.searchPanel, info: new InfoPanel(parts)});
+    this.panel = new Panel(this.state, {list: this.listPanel, marks: this.marksPanel, range: new RangePanel(parts), info: new AboutPanel(parts)});
   }
 
   // Updates after changes of the state.
@@ -75,7 +71,10 @@ class Page {
       data.follow();
       counts.follow(this.panel.current === this.marksPanel);
     });
-    state.on(["marks"], () => counts.follow(false));
+    state.on(["marks"], () => {
+      counts.follow(false);
+      data.follow();
+    });
     state.addEventListener("change", () => {
       timeline.redraw();
       this.#showState();
@@ -89,7 +88,6 @@ class Page {
       byId("empty").textContent = !rows.isLoaded ? "Loading…" : rows.moving.some((row) => row.kind === "thread" || row.kind === "process") ? ""
         : state.filter ? `No thread of this range matches “${state.filter}”.` : "No thread is active in this range.";
       data.follow();
-      counts.followLanes();
       timeline.redraw();
     };
     data.onChange = () => {
@@ -100,7 +98,6 @@ class Page {
     timeline.onArrows = (left) => this.#hint("hidden-arrows", left > 0
       ? `${left.toLocaleString("en")} arrows are hidden: select a lane, zoom in, or press r` : "");
     counts.onChange = () => {
-      this.#hint("hidden-marks", counts.areTooMany ? "too many events for marks on lanes: zoom in" : "");
       names.updateMarks();
       this.marksPanel.update();
       timeline.redraw();
@@ -136,7 +133,7 @@ class Page {
   // The files changed, or a program has declared events.
   #replaced() {
     this.data.forget();
-    this.searchPanel.fill();
+    this.listPanel.fill();
     this.marksPanel.show();
     if (this.state.cursor)
       this.state.change({cursor: {t: this.state.cursor.t, n: null}});
@@ -144,6 +141,7 @@ class Page {
 
   #showState() {
     this.status.update();
+    this.#hint("hidden-marks", this.state.marks.size && !this.data.isExact ? "too many events for marks on lanes: zoom in" : "");
     const {state, trace} = this, grain = state.span / 1000;
     byId("range").replaceChildren(`${formatTime(state.from, grain)} – ${formatTime(state.to, grain)} `, element("b", {}, formatSpan(state.span)));
     byId("overview-name").title = byId("whole-length").textContent =
@@ -151,7 +149,7 @@ class Page {
     byId("follow").hidden = !trace.live && !state.follow;
     byId("follow").setAttribute("aria-pressed", state.follow);
     byId("busy").textContent = this.#progress || (trace.indexing ? "indexing…" : "");
-    byId("arrows").textContent = `Arrows: ${{auto: "auto", all: "all", none: "none"}[state.arrows]}`;
+    byId("arrows").textContent = `Arrows: ${state.arrows}`;
     byId("lane-sort").value = state.sort;
     if (document.activeElement !== byId("lane-filter"))
       byId("lane-filter").value = state.filter;
@@ -173,18 +171,8 @@ class Page {
   }
 
   #buttons() {
-    const {state} = this, on = (id, action) => byId(id).addEventListener("click", action);
-    on("back", () => history.back());
-    on("forward", () => history.forward());
-    on("zoom-in", () => state.zoom(0.5));
-    on("zoom-out", () => state.zoom(2));
-    on("whole", () => state.show(0, state.duration));
-    on("follow", () => this.toggleFollow());
-    on("arrows", () => this.nextArrows());
-    on("theme", () => this.nextTheme());
-    on("fold-all", () => this.rows.foldAll());
-    on("toggle-panel", () => state.change({panel: !state.panel}));
-    on("help-button", () => this.showHelp());
+    const {state} = this;
+    byId("forward").addEventListener("click", () => history.forward());
     byId("lane-filter").addEventListener("input", (event) => state.change({filter: event.target.value}));
     byId("lane-sort").addEventListener("change", (event) => state.change({sort: event.target.value}));
     byId("goto-form").addEventListener("submit", (event) => {
@@ -233,8 +221,8 @@ class Page {
     else if (!Number.isNaN(t))
       this.goTo(t);
     else if (text) {
-      this.panel.open("search");
-      this.searchPanel.find("next", text);
+      this.panel.open("list");
+      this.listPanel.find("next", text);
     }
     byId("goto").blur();
   }
@@ -266,7 +254,7 @@ class Page {
   stopLooking() {
     const isLooking = this.#looking.isBusy;
     this.#looking.stop();
-    return this.searchPanel.stop() || isLooking;
+    return this.listPanel.stop() || isLooking;
   }
 
   markPlace() {
@@ -282,6 +270,11 @@ class Page {
       this.eventMenu.open(cursor);
     else
       this.#told("Select an event first, in a list or with . and ,");
+  }
+
+  openSearch() {
+    this.panel.open("list");
+    this.listPanel.focusText();
   }
 
   focusGoto() {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Marked events: a row of ticks per event type under the ruler, and flags on their lanes.
-import {FLAG} from "./counts.js";
+import {box, polygon} from "./canvas.js";
+import {FLAG} from "./data.js";
 import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
 
 export function drawMarks(context, scale, counts, state, colors) {
   let y = RULER_HEIGHT;
   for (const [name, color] of state.marks) {
     const mark = counts.marks?.byName.get(name);
-    context.fillStyle = colors.raised;
-    context.fillRect(0, y, scale.width, MARK_HEIGHT);
-    context.fillStyle = colors.line;
-    context.fillRect(0, y + MARK_HEIGHT - 1, scale.width, 1);
+    box(context, colors.raised, 0, y, scale.width, MARK_HEIGHT);
+    box(context, colors.line, 0, y + MARK_HEIGHT - 1, scale.width, 1);
     context.fillStyle = colors.marks[color];
     if (mark?.times)
       for (const t of mark.times)
@@ -36,62 +35,39 @@ function drawDensity(context, scale, marks, pixels, y) {
 const FLAG_WIDTH = 9; // width of a flag in pixels; flags that are closer together become ticks
 const FLAG_HEIGHT = 8;
 
-// Calls `each(t, name, count)` for a lane's flags in the view.
-function eachFlag(flags, scale, trace, each) {
-  for (let i = 0; i < flags.length; i += FLAG)
-    if (flags[i] >= scale.from && flags[i] <= scale.to)
-      each(flags[i], trace.events[flags[i + 1]]?.name, flags[i + 2]);
-}
-
-export function drawFlags(context, scale, counts, state, rows, trace, colors) {
-  for (const row of rows.visible) {
-    const flags = counts.flags.get(row.key);
-    if (!flags)
-      continue;
-    const y = rows.yOf(row) + 1;
-    let closest = Infinity, last = -Infinity;
-    eachFlag(flags, scale, trace, (t) => {
-      closest = Math.min(closest, scale.x(t) - last);
-      last = scale.x(t);
-    });
-    const paint = closest < FLAG_WIDTH && flags.length > 8 * FLAG ? drawTick : drawFlag;
-    eachFlag(flags, scale, trace, (t, name) => {
-      const color = colors.marks[state.marks.get(name)];
-      if (color !== undefined)
-        paint(context, scale.x(t), y, color, colors.background);
-    });
+// Returns a lane's flags in the view: {t, name, count, color, x}. `set`: from data.exact; flags of earlier marks are left out.
+function flagsOf(set, row, scale, state, {trace, marks}) {
+  const flags = set?.lanes.get(row.key)?.flags ?? [], found = [];
+  for (let i = 0; i < flags.length; i += FLAG) {
+    const t = flags[i], name = trace.events[flags[i + 1]]?.name, color = marks[state.marks.get(name)];
+    if (t >= scale.from && t <= scale.to && color !== undefined)
+      found.push({t, name, color, count: flags[i + 2], x: scale.x(t)});
   }
-}
-
-// The flag under the pointer: {t, name, count}, or null.
-export function flagAt(x, y, scale, counts, state, rows, trace) {
-  const row = rows.at(y), flags = row && counts.flags.get(row.key);
-  let found = null, least = 5;
-  if (flags && y - rows.yOf(row) <= FLAG_HEIGHT + 1)
-    eachFlag(flags, scale, trace, (t, name, count) => {
-      const away = Math.abs(scale.x(t) - x);
-      if (away < least && state.marks.has(name)) {
-        least = away;
-        found = {t, name, count};
-      }
-    });
   return found;
 }
 
-function drawTick(context, x, y, color) {
-  context.fillStyle = color;
-  context.fillRect(Math.round(x) - 1, y, 2, FLAG_HEIGHT);
+export function drawFlags(context, scale, set, state, rows, colors) {
+  for (const row of rows.visible) {
+    const flags = flagsOf(set, row, scale, state, colors), y = rows.yOf(row) + 1;
+    const areClose = flags.length > 8 && flags.some(({x}, i) => i > 0 && x - flags[i - 1].x < FLAG_WIDTH);
+    context.strokeStyle = colors.background;
+    context.lineWidth = 1;
+    for (const {x, color} of flags) {
+      context.fillStyle = color;
+      if (areClose) {
+        context.fillRect(Math.round(x) - 1, y, 2, FLAG_HEIGHT);
+      } else {
+        polygon(context, [x - 4.5, y], [x + 4.5, y], [x, y + FLAG_HEIGHT]);
+        context.stroke();
+      }
+    }
+  }
 }
 
-function drawFlag(context, x, y, color, edge) {
-  context.beginPath();
-  context.moveTo(x - 4.5, y);
-  context.lineTo(x + 4.5, y);
-  context.lineTo(x, y + FLAG_HEIGHT);
-  context.closePath();
-  context.fillStyle = color;
-  context.strokeStyle = edge;
-  context.lineWidth = 1;
-  context.fill();
-  context.stroke();
+// The flag under the pointer, or undefined.
+export function flagAt(x, y, scale, set, state, rows, colors) {
+  const row = rows.at(y), away = (flag) => Math.abs(flag.x - x);
+  if (!row || y - rows.yOf(row) > FLAG_HEIGHT + 1)
+    return undefined;
+  return flagsOf(set, row, scale, state, colors).filter((flag) => away(flag) < 5).sort((a, b) => away(a) - away(b))[0];
 }

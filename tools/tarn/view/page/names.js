@@ -2,7 +2,7 @@
 // The names of the lanes: a tree of elements beside the canvas, accessible to keyboard and screen readers.
 import {formatSpan} from "./time.js";
 import {MARK_HEIGHT, RULER_HEIGHT} from "./rows.js";
-import {element} from "./element.js";
+import {element, swatch} from "./element.js";
 
 export class Names {
   #nodes = new Map(); // by key
@@ -24,7 +24,8 @@ export class Names {
     for (const [list, box] of [[this.rows.fixed, this.fixed], [this.rows.moving, this.moving]])
       for (const row of list) {
         used.add(row.key);
-        const node = this.#node(row);
+        const node = this.#nodes.get(row.key) ?? element("div", {role: "treeitem", id: "lane-" + row.key, "data-key": row.key});
+        this.#nodes.set(row.key, node);
         if (node.parentNode !== box)
           box.append(node);
         this.#fill(node, row);
@@ -46,7 +47,7 @@ export class Names {
     this.marks.replaceChildren(...[...this.state.marks].map(([name, color]) => {
       const count = this.counts.count(name);
       return element("div", {class: "name-mark", style: `height:${MARK_HEIGHT}px`},
-                     element("i", {class: "swatch", style: `background:var(--mark-${color})`}), element("span", {class: "label"}, name),
+                     swatch(`var(--mark-${color})`), element("span", {class: "label"}, name),
                      element("span", {class: "use"}, count === undefined ? "…" : count.toLocaleString("en")));
     }));
   }
@@ -60,19 +61,10 @@ export class Names {
     this.moving.style.height = `${this.rows.movingHeight}px`;
   }
 
-  #node(row) {
-    let node = this.#nodes.get(row.key);
-    if (!node) {
-      node = element("div", {class: "name", role: "treeitem", id: "lane-" + row.key, "data-key": row.key});
-      this.#nodes.set(row.key, node);
-    }
-    return node;
-  }
-
   #fill(node, row) {
     const isChosen = this.state.lane === row.key;
     const use = this.#useOf(row);
-    const told = [row.y, row.height, row.folded, row.canFold, row.pinned, isChosen, use, this.#label(row), this.colors.scheme].join();
+    const told = [row.y, row.height, row.folded, row.canFold, row.pinned, isChosen, use, row.label, this.colors.isDark].join();
     if (node.dataset.told === told)
       return;
     node.dataset.told = told;
@@ -83,19 +75,15 @@ export class Names {
     node.replaceChildren(...this.#parts(row, use));
   }
 
-  #label(row) {
-    return row.kind === "cpu" ? `CPU ${this.trace.cpu(row.rank)}` : row.label;
-  }
-
-  #number(row) {
-    return row.kind === "cpu" ? "" : row.kind === "process" ? `${row.pid} ×${row.members.length}`
-           : `${this.trace.thread(row.n).tid}`;
-  }
-
-  #title(row) {
-    return row.kind === "cpu" ? this.#label(row)
-      : row.kind === "process" ? `process ${row.pid}, ${this.#label(row)}: ${row.members.length} threads`
-      : `thread ${this.trace.thread(row.n).tid}, ${this.#label(row)}, of process ${row.pid}, ${this.trace.processName(row.pid)}`;
+  // Returns [label, number, tooltip] of a row.
+  #texts(row) {
+    const {trace} = this;
+    if (row.kind === "cpu")
+      return [`CPU ${trace.cpu(row.rank)}`, "", `CPU ${trace.cpu(row.rank)}`];
+    if (row.kind === "process")
+      return [row.label, `${row.pid} ×${row.members.length}`, `process ${row.pid}, ${row.label}: ${row.members.length} threads`];
+    const {tid} = trace.thread(row.n);
+    return [row.label, `${tid}`, `thread ${tid}, ${row.label}, of process ${row.pid}, ${trace.processName(row.pid)}`];
   }
 
   #useOf(row) {
@@ -106,23 +94,15 @@ export class Names {
   }
 
   #parts(row, use) {
-    const parts = [];
-    if (row.canFold)
-      parts.push(element("button", {class: "fold", "data-fold": row.key, tabindex: -1,
-                                    "aria-label": row.folded ? "unfold" : "fold"}, row.folded ? "▸" : "▾"));
-    else
-      parts.push(element("span", {class: "fold"}));
-    if (row.kind !== "cpu")
-      parts.push(element("i", {class: "swatch", style: `background:${this.colors.process(row.pid).user}`}));
-    parts.push(element("span", {class: "label", title: this.#title(row)}, this.#label(row)),
-               element("span", {class: "number"}, this.#number(row)));
-    parts.push(element("span", {class: "use", title: row.kind === "cpu" ? "busy in the view, share of the known time" : "ran in the view"}, use));
-    if (row.kind === "thread")
-      parts.push(element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.pinned),
-                                    title: row.pinned ? "unpin (i)" : "pin to the top (i)", "aria-label": "pin"}, "◆"));
-    else
-      parts.push(element("span", {class: "pin"}));
-    return parts;
+    const [label, number, title] = this.#texts(row), span = (kind, text, about) => element("span", {class: kind, title: about}, text);
+    return [
+      row.canFold ? element("button", {class: "fold", "data-fold": row.key, tabindex: -1, "aria-label": row.folded ? "unfold" : "fold"},
+                            row.folded ? "▸" : "▾") : span("fold", ""),
+      row.kind === "cpu" ? null : swatch(this.colors.process(row.pid)), span("label", label, title), span("number", number),
+      span("use", use, row.kind === "cpu" ? "busy in the view, share of the known time" : "ran in the view"),
+      row.kind === "thread" ? element("button", {class: "pin", "data-pin": row.key, tabindex: -1, "aria-pressed": Boolean(row.pinned),
+                                                 title: row.pinned ? "unpin (i)" : "pin to the top (i)", "aria-label": "pin"}, "◆") : span("pin", "")
+    ].filter(Boolean);
   }
 
   #click(event) {

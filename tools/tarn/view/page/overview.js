@@ -2,9 +2,10 @@
 // The overview of the whole trace: how busy each CPU was, and which part the view shows. Dragging the view pans; dragging
 // beside it selects another view.
 import {Latest, ask} from "./api.js";
+import {Scale, box, contextOf, resize} from "./canvas.js";
 import {RUN, WIDEST, newSet, takeLanes} from "./data.js";
-import {LanePainter, Scale} from "./paint.js";
-import {wheelPixels} from "./wheel.js";
+import {wheelPixels} from "./input.js";
+import {LanePainter} from "./paint.js";
 
 const NARROWEST = 4; // minimum height of a lane in pixels
 const EDGE = 5; // pixels around the edges of the view that can be dragged
@@ -28,9 +29,7 @@ export class Overview {
   }
 
   resize() {
-    const {clientWidth, clientHeight} = this.canvas;
-    this.canvas.width = Math.round(clientWidth * devicePixelRatio);
-    this.canvas.height = Math.round(clientHeight * devicePixelRatio);
+    resize(this.canvas, this.canvas.clientWidth, this.canvas.clientHeight);
     this.refresh();
   }
 
@@ -50,22 +49,15 @@ export class Overview {
   }
 
   draw() {
-    const {canvas, colors, state} = this, context = canvas.getContext("2d"), {clientWidth: width, clientHeight: height} = canvas;
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    context.fillStyle = colors.background;
-    context.fillRect(0, 0, width, height);
-    const scale = this.#scale;
+    const {canvas, colors, state} = this, context = contextOf(canvas), {clientWidth: width, clientHeight: height} = canvas, scale = this.#scale;
+    const range = ({from, to}, color, high, alpha) =>
+      box(context, color, scale.x(from), 0, Math.max(2, scale.x(to) - scale.x(from)), high, alpha);
+    box(context, colors.background, 0, 0, width, height);
     this.#picture(context, scale, width, height);
-    if (state.selection) {
-      context.fillStyle = colors.selection;
-      context.globalAlpha = 0.35;
-      const x = scale.x(state.selection.from);
-      context.fillRect(x, 0, Math.max(2, scale.x(state.selection.to) - x), height);
-      context.globalAlpha = 1;
-    }
-    context.fillStyle = colors.accent;
+    if (state.selection)
+      range(state.selection, colors.selection, height, 0.35);
     for (const place of state.places)
-      context.fillRect(scale.x(place.from), 0, Math.max(2, scale.x(place.to) - scale.x(place.from)), 3);
+      range(place, colors.accent, 3, 1);
     this.#window(context, scale, width, height);
   }
 
@@ -119,11 +111,8 @@ export class Overview {
   #window(context, scale, width, height) {
     const {colors, state} = this, middle = scale.x((state.from + state.to) / 2);
     const half = Math.max(2, (scale.x(state.to) - scale.x(state.from)) / 2), left = middle - half, right = middle + half;
-    context.fillStyle = colors.raised;
-    context.globalAlpha = 0.65;
-    context.fillRect(0, 0, left, height);
-    context.fillRect(right, 0, width - right, height);
-    context.globalAlpha = 1;
+    box(context, colors.raised, 0, 0, left, height, 0.65);
+    box(context, colors.raised, right, 0, width - right, height, 0.65);
     context.strokeStyle = colors.accent;
     context.lineWidth = 1.5;
     context.strokeRect(left, 0.75, right - left, height - 1.5);

@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Executes the server's drawing commands of lanes on a canvas; tools/tarn/view/paint.h has their rules.
+import {FONT, clipped} from "./canvas.js";
 import {BOX, RUN, firstAfter} from "./data.js";
 import {Raster} from "./raster.js";
 import {CPU_HEIGHT, PADDING} from "./rows.js";
 
-const FONT = "11px system-ui, sans-serif";
 const FILL = 1, LINE = 2, STRIPES = 3; // shapes
 const BRIEF = 90, LEAST = 14, WHOLE = 40; // pixels; widths at which labels change
-
-// Converts times to canvas pixels, aligned to device pixels so that edges are sharp.
-export class Scale {
-  constructor(from, to, width, ratio = devicePixelRatio) {
-    Object.assign(this, {from, to, width, ratio, factor: width / (to - from)});
-  }
-
-  x(t) {
-    return (t - this.from) * this.factor;
-  }
-
-  snap(t) {
-    return Math.round((t - this.from) * this.factor * this.ratio) / this.ratio;
-  }
-
-  t(x) {
-    return this.from + x / this.factor;
-  }
-}
 
 // Plain rectangles go into a raster, where later ones cover earlier ones. end() paints stripes and text over it.
 export class LanePainter {
@@ -56,15 +37,8 @@ export class LanePainter {
   end() {
     const {context, scale} = this;
     this.#raster.paint(context);
-    for (const {top, bottom, over} of this.#parts) {
-      context.save();
-      context.beginPath();
-      context.rect(0, top, scale.width, bottom - top);
-      context.clip();
-      for (const paint of over)
-        paint();
-      context.restore();
-    }
+    for (const {top, bottom, over} of this.#parts)
+      clipped(context, top, scale.width, bottom - top, () => over.forEach((paint) => paint()));
   }
 
   // The row of a lane, at `y`. In one of the overview, which is lower, nothing has a label.
@@ -84,17 +58,17 @@ export class LanePainter {
 
   // A folded process shows where any of its threads runs, one drawn over the other.
   #summary(row, pieces, y, space) {
-    const raster = this.#raster, {user} = this.colors.process(row.pid);
+    const raster = this.#raster, color = this.colors.process(row.pid);
     for (const piece of pieces) {
       const {lane} = piece;
       if (piece.set.isExact)
         this.#each(lane.rows[0], piece, (i, x, width) =>
-          lane.looks[lane.rows[0][i + 2]].shape === FILL && raster.rect(x, y, width, space, user, 0.7));
+          lane.looks[lane.rows[0][i + 2]].shape === FILL && raster.rect(x, y, width, space, color, 0.7));
       else
         this.#eachRun(piece, (i, x, width) => {
           const busy = lane.runs[i + 2] + lane.runs[i + 3] + lane.runs[i + 4], high = Math.max(2, space * busy / 100);
           if (busy > 0)
-            raster.rect(x, y + space - high, width, high, user, 0.7);
+            raster.rect(x, y + space - high, width, high, color, 0.7);
         });
     }
   }

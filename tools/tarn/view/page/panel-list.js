@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tab of events around the cursor, with all fields. Only a part of the events is loaded; scrolling loads more.
-import {Latest, ask, ranges} from "./api.js";
-import {element} from "./element.js";
-import {eventRow, laneChoice} from "./events.js";
+// The tab of events around the cursor, with all fields: all of them, or those with a text, of a type, with a value. Only a part
+// is loaded; scrolling loads more. A search goes to the next or previous one.
+import {Latest, ask, wasAborted} from "./api.js";
+import {checkbox, element, options} from "./element.js";
+import {eventRow, findEvent, formatProgress, laneChoice, searchPlace} from "./events.js";
 
 const CHUNK = 60; // events per request in one direction
 const MOST = 600; // events kept
@@ -18,31 +19,71 @@ export class ListPanel {
   #timer = 0;
   #isOwn = false; // this list moved the cursor
   #asking = new Latest((wish, signal) => this.#load(wish, signal));
+  #searching = new Latest((wish, signal) => this.#search(wish, signal), () => true);
 
   constructor(parts) {
     Object.assign(this, parts); // trace, state, colors, goToEvent
+    this.state.on(["cursor"], () => this.#tell("")); // messages refer to the previous cursor
     this.state.on(["cursor", "lane", "marks"], () => this.show());
     this.state.on(["from", "to"], () => this.#follow());
   }
 
   build() {
-    const again = () => this.show();
-    this.text = element("input", {type: "search", placeholder: "Filter: event, thread, value", "aria-label": "filter events", input: again});
-    this.lane = element("input", {type: "checkbox", change: again});
-    this.marked = element("input", {type: "checkbox", change: again});
+    const button = (direction, sign, type) => element("button", {type, title: direction, "aria-label": direction,
+      click: () => type === "submit" || this.find(direction)}, sign);
+    this.text = element("input", {type: "search", placeholder: "Text: event, thread, value", "aria-label": "text"});
+    this.kind = element("select", {"aria-label": "event"});
+    this.field = element("select", {"aria-label": "field"});
+    this.value = element("input", {placeholder: "value", "aria-label": "value", size: 10});
+    this.lane = checkbox("this lane");
+    this.marked = checkbox("marked");
+    this.status = element("p", {class: "note", role: "status"});
+    this.progress = element("progress");
+    this.stopper = element("button", {type: "button", click: () => this.stop()}, "Stop");
     this.box = element("div", {class: "events", role: "grid", tabindex: 0, "aria-label": "events", "aria-readonly": "true"});
-    this.note = element("p", {class: "note"});
-    this.node.append(element("div", {class: "tools"}, this.text, element("label", {}, this.lane, " this lane"),
-                             element("label", {}, this.marked, " marked")), this.note, this.box);
-    this.box.addEventListener("click", (event) => this.#choose(event.target.closest(".event")));
+    this.node.append(element("form", {class: "tools", input: (event) => this.#choose(event.target), submit: (event) => {
+      event.preventDefault();
+      this.find("next");
+    }}, this.text, button("previous", "↑", "button"), button("next", "↓", "submit"), this.kind, this.field, this.value, this.lane, this.marked),
+      this.status, this.box);
+    this.fill();
+    this.box.addEventListener("click", (event) => this.#goTo(event.target.closest(".event")));
     this.box.addEventListener("keydown", (event) => this.#key(event));
     this.box.addEventListener("scroll", () => this.#more());
   }
 
+  focusText() {
+    this.text.focus();
+    this.text.select();
+  }
+
+  // Lists the event types that the trace declares.
+  fill() {
+    const events = [...this.trace.events].sort((a, b) => a.name.localeCompare(b.name));
+    this.kind.replaceChildren(...options("any event", events.map(({index, name}) => [index, name])));
+    this.#fields();
+  }
+
+  #fields() {
+    const events = this.kind.value !== "" ? [this.trace.events[Number(this.kind.value)]] : this.trace.events;
+    const names = [...new Set(events.flatMap(({fields}) => fields))];
+    this.field.replaceChildren(...options("any field", (events.length > 1 ? names.sort() : names).map((name) => [name, name])));
+  }
+
+  // The user has chosen other events.
+  #choose(control) {
+    if (control === this.kind)
+      this.#fields();
+    this.#tell("");
+    this.show();
+  }
+
   get #choice() {
-    const marked = [...this.state.marks.keys()].map((name) => this.trace.eventNames.get(name)?.index);
-    return {text: this.text.value.trim() || undefined, ...(this.lane.checked ? laneChoice(this.trace, this.state.lane) : {}),
-            events: this.marked.checked && marked.length ? ranges(marked) : undefined};
+    const [lane, marked] = [this.lane, this.marked].map((label) => label.firstChild.checked);
+    return {text: this.text.value.trim() || undefined, field: this.field.value || undefined,
+            value: (this.field.value && this.value.value.trim()) || undefined,
+            events: this.kind.value || (marked && this.trace.eventIndexes(this.state.marks.keys())) || undefined,
+            ...(lane ? laneChoice(this.trace, this.state.lane) : {})};
   }
 
   show() {
@@ -106,21 +147,18 @@ export class ListPanel {
   }
 
   #fill() {
-    let before = null;
-    this.box.replaceChildren(...this.#rows.map((row) => {
-      const node = eventRow(row, before, this);
-      before = row.t;
-      return node;
-    }));
+    this.box.replaceChildren(...this.#rows.map((row, i) => eventRow(row, i > 0 ? this.#rows[i - 1].t : null, this)));
+    if (!this.#rows.length)
+      this.box.append(element("p", {class: "note"}, "No matching events here."));
     this.#markView();
-    this.note.textContent = this.#rows.length ? "" : "No matching events here.";
   }
 
   // Adds rows at one end and drops some at the other; visible rows keep their position.
   #grow(wish, reply) {
     if (wish.key !== this.#shownFor)
       return;
-    const {box} = this, anchor = this.#firstShown(), at = anchor?.getBoundingClientRect().top;
+    const {box} = this, top = box.getBoundingClientRect().top;
+    const anchor = [...box.children].find((node) => node.getBoundingClientRect().bottom > top), at = anchor?.getBoundingClientRect().top;
     if (wish.grow < 0) {
       this.#rows = [...reply.rows, ...this.#rows].slice(0, MOST);
       this.#from = reply.from;
@@ -141,11 +179,6 @@ export class ListPanel {
       box.scrollTop += now.getBoundingClientRect().top - at;
   }
 
-  #firstShown() {
-    const top = this.box.getBoundingClientRect().top;
-    return [...this.box.children].find((node) => node.getBoundingClientRect().bottom > top) ?? null;
-  }
-
   #more() {
     const {box} = this, wish = {key: this.#shownFor, choice: this.#choice};
     if (this.#asking.isBusy || this.#rows.length === 0)
@@ -158,24 +191,21 @@ export class ListPanel {
 
   // The event at the cursor, or the first one after it.
   #highlight(scrolls) {
-    const {cursor} = this.state, n = cursor ? cursor.n ?? this.start : -1;
-    for (const node of this.box.querySelectorAll(".current")) {
-      node.classList.remove("current");
-      node.removeAttribute("aria-selected");
+    const {cursor} = this.state, n = cursor ? cursor.n ?? this.start : Infinity;
+    const current = this.box.querySelector(`[data-n="${n}"]`) ?? [...this.box.children].find((row) => Number(row.dataset.n) >= n);
+    for (const node of this.box.children) {
+      node.classList.toggle("current", node === current);
+      node.setAttribute("aria-selected", node === current);
     }
-    const node = this.box.querySelector(`[data-n="${n}"]`) ??
-      [...this.box.children].find((row) => cursor && Number(row.dataset.n) >= n);
-    node?.classList.add("current");
-    node?.setAttribute("aria-selected", true);
-    if (!node || !scrolls)
+    if (!current || !scrolls)
       return;
-    const box = this.box.getBoundingClientRect(), place = node.getBoundingClientRect();
+    const box = this.box.getBoundingClientRect(), place = current.getBoundingClientRect();
     if (place.top < box.top || place.bottom > box.bottom)
       this.box.scrollTop += place.top - box.top - box.height / 3;
   }
 
-  #choose(node) {
-    if (!node)
+  #goTo(node) {
+    if (!node?.event)
       return;
     this.#isOwn = true;
     this.goToEvent(node.event);
@@ -188,6 +218,40 @@ export class ListPanel {
       return;
     event.preventDefault();
     const nodes = [...this.box.children], at = nodes.findIndex((node) => node.classList.contains("current"));
-    this.#choose(nodes[at < 0 ? 0 : Math.min(Math.max(at + step, 0), nodes.length - 1)]);
+    this.#goTo(nodes[at < 0 ? 0 : Math.min(Math.max(at + step, 0), nodes.length - 1)]);
+  }
+
+  // ---- the search
+
+  find(direction, text = this.text.value) {
+    this.text.value = text;
+    this.#searching.want({direction, choice: this.#choice});
+  }
+
+  // Returns whether a search was running.
+  stop() {
+    const isLooking = this.#searching.isBusy;
+    this.#searching.stop();
+    return isLooking;
+  }
+
+  #tell(...what) {
+    this.status.replaceChildren(...what);
+  }
+
+  async #search({direction, choice}, signal) {
+    const isNext = direction === "next";
+    this.#tell("Searching…");
+    try {
+      const event = await findEvent(searchPlace(this.state, isNext), direction, choice, signal, (done, total) => {
+        this.progress.value = total > 0 ? done / total : 0;
+        this.#tell(this.progress, ` ${formatProgress(done, total)} `, this.stopper);
+      });
+      this.#tell(event ? "" : isNext ? "No match after the cursor." : "No match before the cursor.");
+      if (event)
+        this.goToEvent(event);
+    } catch (error) {
+      this.#tell(wasAborted(error) ? "Stopped." : error.message);
+    }
   }
 }

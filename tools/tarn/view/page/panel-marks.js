@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tab of event types with their counts in the view; selected ones are marked with a colour. Below: marked ranges.
 import {MARK_COLORS} from "./colors.js";
-import {element} from "./element.js";
+import {checkbox, element, swatch} from "./element.js";
 import {formatSpan, formatTime} from "./time.js";
 
 export class MarksPanel {
@@ -16,14 +16,14 @@ export class MarksPanel {
     this.text = element("input", {type: "search", placeholder: "Find events to mark", "aria-label": "find events to mark",
                                   input: () => this.#fill()});
     this.list = element("div", {class: "kinds"});
-    this.present = element("input", {type: "checkbox", change: () => this.list.classList.toggle("present", this.present.checked)});
+    this.present = checkbox("in the view");
+    this.present.title = "only events in the view";
+    this.present.addEventListener("change", ({target}) => this.list.classList.toggle("present", target.checked));
     this.places = element("div", {class: "places"});
-    this.node.append(element("div", {class: "tools"}, this.text,
-                             element("label", {title: "only events in the view"}, this.present, " in the view"),
+    this.node.append(element("div", {class: "tools"}, this.text, this.present,
                              element("button", {click: () => this.state.change({marks: new Map()})}, "Clear")),
                      this.list, element("h2", {}, "Marked ranges"), this.places);
     this.list.addEventListener("change", (event) => this.toggle(event.target.value));
-    this.list.classList.toggle("present", this.present.checked);
   }
 
   show() {
@@ -52,9 +52,8 @@ export class MarksPanel {
       node.querySelector(".use").textContent = count === undefined ? "…" : count.toLocaleString("en");
       node.classList.toggle("none", count === 0);
     }
-    for (const kind of this.list.children) {
+    for (const kind of this.list.children)
       kind.classList.toggle("none", kind.querySelector("label:not(.none)") === null);
-    }
   }
 
   #fill() {
@@ -71,10 +70,8 @@ export class MarksPanel {
 
   #kind(event) {
     const color = this.state.marks.get(event.name), isMarked = color !== undefined;
-    const box = element("input", {type: "checkbox", value: event.name});
-    box.checked = isMarked;
-    return element("label", {"data-event": event.name, title: event.fields.join(", ")}, box,
-                   element("i", {class: "swatch", style: isMarked ? `background:var(--mark-${color})` : "visibility:hidden"}),
+    return element("label", {"data-event": event.name, title: event.fields.join(", ")},
+                   element("input", {type: "checkbox", value: event.name, checked: isMarked}), swatch(isMarked ? `var(--mark-${color})` : "none"),
                    element("span", {class: "label"}, event.name), element("span", {class: "use"}, "…"));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The tab with the analyses of `tarn NAME` for the selected range, or for the view without a selection.
 import {Latest, ask, wasAborted} from "./api.js";
-import {element} from "./element.js";
+import {element, options} from "./element.js";
 import {formatProgress} from "./events.js";
 import {FlameGraph} from "./flame.js";
 import {makeTable, momentOf} from "./table.js";
@@ -61,9 +61,8 @@ export class RangePanel {
 
   // Lists the tables of the selected analysis.
   #offer() {
-    this.by.replaceChildren(element("option", {value: ""}, "default tables"), element("option", {value: "all"}, "all tables"),
-                            ...this.#tablesOf(this.#name).map(({key, help}) => element("option", {value: key, title: help},
-                                                                                       key.replaceAll("-", " "))));
+    this.by.replaceChildren(...options("default tables", [["all", "all tables"],
+      ...this.#tablesOf(this.#name).map(({key, help}) => [key, key.replaceAll("-", " "), help])]));
     this.#follow(null);
   }
 

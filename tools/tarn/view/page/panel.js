@@ -6,7 +6,7 @@ const NARROW = 640; // window width in pixels
 const LANES_WIDE = 300, LANES_HIGH = 170; // pixels reserved for the lanes with names and overview
 
 export class Panel {
-  constructor(state, tabs) { // tabs: {name: {title, node, show(), hide?()}}
+  constructor(state, tabs) { // tabs: {name: {title, node, build(), show()}}
     Object.assign(this, {state, tabs});
     const strip = byId("tabs");
     for (const [name, tab] of Object.entries(tabs)) {
@@ -17,7 +17,6 @@ export class Panel {
       tab.build();
     }
     strip.addEventListener("keydown", (event) => this.#key(event));
-    byId("dock").addEventListener("click", () => this.turn());
     state.on(["tab", "panel"], () => this.#update());
     state.on(["dock"], () => this.#place());
     addEventListener("resize", () => this.#place());
@@ -26,7 +25,6 @@ export class Panel {
 
   open(name) {
     this.state.change({tab: name, panel: true});
-    this.current?.focus?.();
   }
 
   get current() {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lanes, as the server lays them out, and which part of them is visible. A new layout is requested only if the lanes or their
-// sizes change.
+// The lanes, in the server's order, and which part of them is visible. A new order is requested only if the lanes change.
 import {Latest, ask} from "./api.js";
 
 export const MARK_HEIGHT = 15, RULER_HEIGHT = 34;
@@ -30,9 +29,7 @@ export class Rows {
 
   constructor(trace, state) {
     ({strip: STRIP, padding: PADDING, cpu: CPU_HEIGHT} = trace.sizes);
-    this.trace = trace;
-    this.state = state;
-    this.onChange = () => {};
+    Object.assign(this, {trace, state, onChange: () => {}});
     this.#asking = new Latest((wish, signal) => this.#load(wish, signal));
     state.on(["sort", "pins", "folded", "lane"], () => this.#layOut());
     state.on(["marks"], () => this.place());
@@ -64,16 +61,13 @@ export class Rows {
     const {sort, filter, pins, folded, lane} = this.state;
     if (this.#range)
       this.#asking.want({from: this.#range.from, to: this.#range.to, sort, filter: filter.trim() || null, pins: numbers("t", pins),
-                         folded: numbers("t", folded), folded_pids: numbers("p", folded), chosen: lane?.[0] === "t" ? lane.slice(1) : null,
-                         depths: [...this.#depths].filter(([, depth]) => depth).map((pair) => pair.join(":")).join()});
+                         folded: numbers("t", folded), folded_pids: numbers("p", folded), chosen: lane?.[0] === "t" ? lane.slice(1) : null});
   }
 
   async #load(wish, signal) {
     const reply = await ask("rows", wish, signal);
-    for (const row of reply.rows) {
+    for (const row of reply.rows)
       row.key = KEYS[row.kind](row);
-      row.canFold = row.kind === "process" || (row.kind === "thread" && (this.#depths.get(row.n) ?? 0) > 0);
-    }
     this.hiddenThreads = reply.hidden;
     if (wish.from !== this.#sorted?.from || wish.to !== this.#sorted.to) {
       this.#sorted = wish;
@@ -96,7 +90,22 @@ export class Rows {
     this.#mayShrink = false;
     this.#wasExact = isExact;
     if (isOther(this.#depths, before) || isOther(before, this.#depths))
-      this.#layOut();
+      this.place();
+  }
+
+  // Puts the rows one below the other.
+  #stack() {
+    const {cpu, head, strip, call, padding} = this.trace.sizes;
+    let y = 0;
+    for (const row of this.#all) {
+      const depth = row.kind === "thread" ? this.#depths.get(row.n) ?? 0 : 0;
+      row.canFold = row.kind === "process" || depth > 0;
+      row.depth = row.folded ? 0 : depth;
+      row.height = row.kind === "cpu" ? cpu : row.kind === "process" ? head : strip + 2 * padding + row.depth * call;
+      row.y = y;
+      y += row.height;
+    }
+    return y;
   }
 
   get top() { // of the first lane
@@ -111,8 +120,7 @@ export class Rows {
   // the list is visible.
   place() {
     const {lane} = this.state, before = this.#byKey.get(lane), was = before && {...before};
-    const first = this.#all.find((row) => row.kind !== "cpu" && !row.pinned), last = this.#all.at(-1);
-    const end = last ? last.y + last.height : 0, height = first ? first.y : end;
+    const end = this.#stack(), height = this.#all.find((row) => row.kind !== "cpu" && !row.pinned)?.y ?? end;
     const isFixed = height <= (this.height - this.top) * 0.6;
     this.fixedHeight = isFixed && height ? height + 5 : 0;
     this.movingHeight = isFixed ? end - height : end;

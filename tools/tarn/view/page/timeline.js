@@ -2,12 +2,13 @@
 // The timeline: two canvases, one for the view and one for what follows the pointer, and the names beside them. Each animation
 // frame draws all changes at once.
 import {drawArrows, drawWaits, visibleArrows} from "./arrows.js";
+import {Scale, box, clipped, contextOf, polygon, resize} from "./canvas.js";
+import {wheelPixels} from "./input.js";
 import {drawFlags, drawMarks, flagAt} from "./mark-rows.js";
-import {LanePainter, Scale, hit} from "./paint.js";
+import {LanePainter, hit} from "./paint.js";
 import {RULER_HEIGHT} from "./rows.js";
 import {drawGrid, drawLabel, drawPlaces, drawRuler, drawSelection} from "./ruler.js";
 import {formatTime} from "./time.js";
-import {wheelPixels} from "./wheel.js";
 
 export class Timeline {
   #frame = 0;
@@ -37,10 +38,8 @@ export class Timeline {
     if (width === this.rows.width && height === this.rows.height && devicePixelRatio === this.ratio)
       return;
     this.ratio = devicePixelRatio;
-    for (const canvas of [this.scene, this.overlay]) {
-      canvas.width = Math.round(width * devicePixelRatio);
-      canvas.height = Math.round(height * devicePixelRatio);
-    }
+    resize(this.scene, width, height);
+    resize(this.overlay, width, height);
     this.rows.width = width;
     this.rows.height = height;
     this.overview.resize();
@@ -79,23 +78,26 @@ export class Timeline {
 
   #paintScene() {
     this.#sceneIsOld = false;
-    const {state, rows, colors, painter, scale} = this, {context} = painter, {width, height} = rows;
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    context.fillStyle = colors.background;
-    context.fillRect(0, 0, width, height);
+    const {state, rows, colors, painter, scale, counts} = this, {width, height} = rows, context = contextOf(this.scene);
+    const exact = this.data.exact(state.from, state.to);
+    box(context, colors.background, 0, 0, width, height);
     drawGrid(context, scale, height, colors);
     painter.begin(scale);
     this.#part(rows.moving, rows.movingTop, height);
     this.#part(rows.fixed, rows.top, rows.fixedHeight);
     painter.end();
-    if (rows.fixedHeight) {
-      context.fillStyle = colors.lineStrong;
-      context.fillRect(0, rows.movingTop - 2, width, 1);
-    }
-    this.#links(context, scale);
-    drawFlags(context, scale, this.counts, state, rows, this.trace, colors);
+    if (rows.fixedHeight)
+      box(context, colors.lineStrong, 0, rows.movingTop - 2, width, 1);
+    const {all, drawn} = visibleArrows(exact, rows, state, scale);
+    this.arrows = drawn;
+    this.onArrows(all - drawn.length);
+    clipped(context, rows.top, width, height, () => {
+      drawWaits(context, exact, rows, scale, colors);
+      drawArrows(context, drawn, colors, state.lane);
+    });
+    drawFlags(context, scale, exact, state, rows, colors);
     drawRuler(context, scale, colors);
-    drawMarks(context, scale, this.counts, state, colors);
+    drawMarks(context, scale, counts, state, colors);
     drawPlaces(context, scale, state.places, height, colors);
     if (state.selection)
       drawSelection(context, scale, state.selection, height, colors);
@@ -103,55 +105,27 @@ export class Timeline {
   }
 
   #part(list, top, height) {
-    const {rows, state, data, colors, painter, scale} = this, {context} = painter;
-    context.save();
-    context.beginPath();
-    context.rect(0, top, rows.width, height);
-    context.clip();
+    const {rows, state, data, colors, painter} = this, {context} = painter;
     painter.part(top, top + height);
-    for (const row of list.filter((candidate) => rows.isVisible(candidate))) {
-      const y = rows.yOf(row);
-      if (state.lane === row.key) {
-        context.fillStyle = colors.accent;
-        context.globalAlpha = 0.1;
-        context.fillRect(0, y, rows.width, row.height);
-        context.globalAlpha = 1;
+    clipped(context, top, rows.width, height, () => {
+      for (const row of list.filter((candidate) => rows.isVisible(candidate))) {
+        const y = rows.yOf(row);
+        if (state.lane === row.key)
+          box(context, colors.accent, 0, y, rows.width, row.height, 0.1);
+        for (const key of row.kind !== "process" ? [row.key] : row.folded ? rows.summed(row) : [])
+          painter.lane(row, y, data.pieces(key, state.from, state.to));
+        box(context, colors.line, 0, y + row.height - 1, rows.width, 1);
       }
-      for (const key of row.kind !== "process" ? [row.key] : row.folded ? rows.summed(row) : [])
-        painter.lane(row, y, data.pieces(key, state.from, state.to));
-      context.fillStyle = colors.line;
-      context.fillRect(0, y + row.height - 1, rows.width, 1);
-    }
-    context.restore();
-  }
-
-  #links(context, scale) {
-    const {rows, state} = this, set = this.data.exact(state.from, state.to);
-    context.save();
-    context.beginPath();
-    context.rect(0, rows.top, rows.width, rows.height);
-    context.clip();
-    drawWaits(context, set, rows, scale, this.colors);
-    const {all, drawn} = visibleArrows(set, rows, state, scale);
-    this.arrows = drawn;
-    this.onArrows(all - drawn.length);
-    drawArrows(context, drawn, this.colors, state.lane);
-    context.restore();
+    });
   }
 
   #paintOverlay() {
-    const context = this.overlay.getContext("2d"), {rows, state, colors, scale} = this;
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    const context = contextOf(this.overlay), {rows, state, colors, scale} = this;
     context.clearRect(0, 0, rows.width, rows.height);
     if (state.cursor) {
       const x = scale.snap(state.cursor.t);
-      context.fillStyle = colors.accent;
-      context.fillRect(x - 0.5, 0, 2, rows.height);
-      context.beginPath();
-      context.moveTo(x - 5, RULER_HEIGHT - 8);
-      context.lineTo(x + 6, RULER_HEIGHT - 8);
-      context.lineTo(x + 0.5, RULER_HEIGHT);
-      context.fill();
+      box(context, colors.accent, x - 0.5, 0, 2, rows.height);
+      polygon(context, [x - 5, RULER_HEIGHT - 8], [x + 6, RULER_HEIGHT - 8], [x + 0.5, RULER_HEIGHT]);
     }
     this.#paintEvent(context, scale);
     if (this.#pointer)
@@ -172,10 +146,7 @@ export class Timeline {
 
   #paintPointer(context, scale) {
     const {colors, rows} = this, {x} = this.#pointer, text = formatTime(scale.t(x), 1 / scale.factor);
-    context.fillStyle = colors.quiet;
-    context.globalAlpha = 0.5;
-    context.fillRect(Math.round(x), RULER_HEIGHT, 1, rows.height);
-    context.globalAlpha = 1;
+    box(context, colors.quiet, Math.round(x), RULER_HEIGHT, 1, rows.height, 0.5);
     drawLabel(context, text, (space) => Math.min(Math.max(x - space / 2, 0), rows.width - space), colors.text, colors.background, {radius: 3});
   }
 
@@ -192,20 +163,17 @@ export class Timeline {
       this.tooltip.hide();
       return;
     }
-    const {x, y, clientX, clientY} = this.#pointer, found = hit(x, y, this.scale, this.rows, this.data);
-    const arrow = this.#arrowAt(x, y), flag = this.#flagAt(x, y);
+    const {x, y, clientX, clientY} = this.#pointer, found = hit(x, y, this.scale, this.rows, this.data), flag = this.#flagAt(x, y);
+    const arrow = this.arrows?.find(({x0, y0, x1, y1}) => Math.hypot(x - x1, y - y1) < 6 || Math.hypot(x - x0, y - y0) < 4);
     if (found || arrow)
       this.tooltip.show(found ?? {row: {}}, clientX, clientY, {arrow, flag});
     else
       this.tooltip.hide();
   }
 
-  #arrowAt(x, y) {
-    return (this.arrows ?? []).find(({x0, y0, x1, y1}) => Math.hypot(x - x1, y - y1) < 6 || Math.hypot(x - x0, y - y0) < 4);
-  }
-
   #flagAt(x, y) {
-    return flagAt(x, y, this.scale, this.counts, this.state, this.rows, this.trace);
+    const {scale, data, state, rows, colors} = this;
+    return flagAt(x, y, scale, data.exact(state.from, state.to), state, rows, colors);
   }
 
   // On a flag, returns the exact time of its event.
@@ -294,13 +262,9 @@ export class Timeline {
       this.aim([key]);
   }
 
-  foldLane() {
+  // Folds or pins the selected lane, or the reverse; what: folded or pins.
+  toggleLane(what) {
     if (this.state.lane?.[0] === "t")
-      this.names.toggle("folded", this.state.lane);
-  }
-
-  pinLane() {
-    if (this.state.lane?.[0] === "t")
-      this.names.toggle("pins", this.state.lane);
+      this.names.toggle(what, this.state.lane);
   }
 }

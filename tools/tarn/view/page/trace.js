@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The server's information on the whole trace, and names.
-import {ask} from "./api.js";
+import {ask, ranges} from "./api.js";
 
 export class Trace {
   constructor(info) {
@@ -60,6 +60,11 @@ export class Trace {
   // The lanes to go to for a lane key.
   lanesFor(key) {
     return key[0] === "t" ? this.lanesOf(Number(key.slice(1))) : [key];
+  }
+
+  // The events with these names, as the server expects them.
+  eventIndexes(names) {
+    return ranges([...names].map((name) => this.eventNames.get(name)?.index).filter((index) => index !== undefined));
   }
 
   processName(pid) {
