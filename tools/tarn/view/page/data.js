@@ -9,7 +9,7 @@ export const WIDEST = 8000; // pixels; limit of the server
 const MOST = 1000; // thread lanes per request; the server accepts a few more
 
 // Strides of the server's flat arrays.
-export const BOX = 4; // begin, end, look, merged
+export const BOX = 4; // begin, end, look, merged; of a run: its index in place of merged
 export const RUN = 6; // pixels, look, four shares in percent
 export const FLAG = 3; // time, event, count
 
@@ -18,11 +18,19 @@ const takeLook = (programs) => ([shape, y, height, color, label, brief, tip, bot
   ({shape, y, height, color: programs[color] ?? color, label, brief, tip, bottom, space,
     shares: [programs[user], programs[kernel], "interrupt"], over});
 
+// The runs of a lane as boxes.
+function boxesOf(runs, {from, grain}) {
+  const boxes = [];
+  for (let i = 0, pixel = 0; i < runs.length; pixel += runs[i], i += RUN)
+    boxes.push(from + pixel * grain, from + (pixel + runs[i]) * grain, runs[i + 1], i);
+  return boxes;
+}
+
 // Adds the lanes of a reply to a set, by key.
 export function takeLanes(reply, set) {
   const looks = reply.looks.map(takeLook(reply.programs));
   for (const lane of [...reply.cpus, ...reply.threads])
-    set.lanes.set(lane.n === undefined ? "c" + lane.rank : "t" + lane.n, {...lane, looks});
+    set.lanes.set(lane.n === undefined ? "c" + lane.rank : "t" + lane.n, {...lane, looks, rows: lane.rows ?? [boxesOf(lane.runs, set)]});
 }
 
 export const newSet = ({from, to, width, exact}) => ({from, to, width, isExact: exact, lanes: new Map(), grain: (to - from) / width});
@@ -137,7 +145,7 @@ export class LaneData {
       const i = firstAfter(boxes, from);
       return i < boxes.length && boxes[i] < to;
     };
-    return new Map([...set.lanes].filter(([key, lane]) => key[0] === "t" && lane.rows).map(([key, lane]) =>
+    return new Map([...set.lanes].filter(([key, lane]) => key[0] === "t" && !lane.runs).map(([key, lane]) =>
       [Number(key.slice(1)), Math.max(0, lane.rows.findLastIndex(isSeen))]));
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Executes the server's drawing commands of lanes on a canvas; tools/tarn/view/paint.h has their rules.
 import {FONT, clipped} from "./canvas.js";
-import {BOX, RUN, firstAfter} from "./data.js";
+import {BOX, firstAfter} from "./data.js";
 import {Raster} from "./raster.js";
 import {CPU_HEIGHT, PADDING} from "./rows.js";
 
@@ -49,27 +49,25 @@ export class LanePainter {
     }
     const factor = row.kind === "cpu" ? row.height / CPU_HEIGHT : 1, top = row.kind === "cpu" ? y : y + PADDING;
     for (const piece of pieces)
-      if (piece.set.isExact)
-        piece.lane.rows.slice(0, 1 + (row.depth ?? 0)).forEach((boxes, depth) =>
-          this.#each(boxes, piece, (i, x, width) => this.#shape(piece.lane.looks[boxes[i + 2]], x, top, width, factor, depth > 0)));
-      else
-        this.#eachRun(piece, (i, x, width) => this.#run(piece.lane, i, x, top, width, factor));
+      piece.lane.rows.slice(0, 1 + (row.depth ?? 0)).forEach((boxes, depth) => this.#each(boxes, piece, (i, x, width) => {
+        const look = piece.lane.looks[boxes[i + 2]];
+        this.#shape(look, x, top, width, factor, depth > 0);
+        if (piece.lane.runs && look.space)
+          this.#shares(look, piece.lane.runs, boxes[i + 3], x, top, width, factor);
+      }));
   }
 
   // A folded process shows where any of its threads runs, one drawn over the other.
   #summary(row, pieces, y, space) {
     const raster = this.#raster, color = this.colors.process(row.pid);
     for (const piece of pieces) {
-      const {lane} = piece;
-      if (piece.set.isExact)
-        this.#each(lane.rows[0], piece, (i, x, width) =>
-          lane.looks[lane.rows[0][i + 2]].shape === FILL && raster.rect(x, y, width, space, color, 0.7));
-      else
-        this.#eachRun(piece, (i, x, width) => {
-          const busy = lane.runs[i + 2] + lane.runs[i + 3] + lane.runs[i + 4], high = Math.max(2, space * busy / 100);
-          if (busy > 0)
-            raster.rect(x, y + space - high, width, high, color, 0.7);
-        });
+      const {looks, runs, rows: [boxes]} = piece.lane;
+      this.#each(boxes, piece, (i, x, width) => {
+        const run = boxes[i + 3], busy = !runs ? 100 * (looks[boxes[i + 2]].shape === FILL) : runs[run + 2] + runs[run + 3] + runs[run + 4];
+        const high = Math.max(2, space * busy / 100);
+        if (busy > 0)
+          raster.rect(x, y + space - high, width, high, color, 0.7);
+      });
     }
   }
 
@@ -81,21 +79,6 @@ export class LanePainter {
       const x = scale.snap(Math.max(boxes[i], piece.from)), end = scale.snap(Math.min(boxes[i + 1], piece.to));
       const right = Math.max(end, x + least);
       if (right <= edge)
-        continue;
-      paint(i, x, right - x);
-      edge = right;
-    }
-  }
-
-  #eachRun(piece, paint) {
-    const {runs} = piece.lane, {set} = piece, {scale} = this;
-    let pixel = 0, edge = -Infinity;
-    for (let i = 0; i < runs.length; pixel += runs[i], i += RUN) {
-      const begin = set.from + pixel * set.grain, end = begin + runs[i] * set.grain;
-      if (end <= piece.from || begin >= piece.to)
-        continue;
-      const x = scale.snap(Math.max(begin, piece.from)), right = scale.snap(Math.min(end, piece.to));
-      if (right <= edge || right <= x)
         continue;
       paint(i, x, right - x);
       edge = right;
@@ -118,12 +101,10 @@ export class LanePainter {
     }
   }
 
-  #run({runs, looks}, i, x, top, width, factor) {
-    const look = looks[runs[i + 1]], space = look.space * factor, high = (share) => Math.max(1, Math.round(space * share / 100));
+  // The shares of user, kernel and interrupt in the run at `i`.
+  #shares(look, runs, i, x, top, width, factor) {
+    const space = look.space * factor, high = (share) => Math.max(1, Math.round(space * share / 100));
     let y = top + look.bottom * factor;
-    this.#shape(look, x, top, width, factor, false);
-    if (!look.space)
-      return;
     for (let part = 0; part < 3; part++) {
       const share = runs[i + 2 + part];
       if (share <= 0)
@@ -199,9 +180,11 @@ export function hit(x, y, scale, rows, data) {
   const piece = data.pieces(row.key, scale.from, scale.to).find((p) => p.from <= t && t <= p.to);
   if (!piece)
     return {row, t};
-  const {lane, set: {isExact, from, to, waits}} = piece, slack = 1.5 / scale.factor; // tolerance for boxes one pixel wide
-  if (!isExact)
-    return {row, t, title: lane.title, shares: sharesAt(piece, t)};
+  const {lane, set: {from, to, grain, waits}} = piece, slack = 1.5 / scale.factor; // tolerance for boxes one pixel wide
+  if (lane.runs) {
+    const run = boxAt(lane.rows[0], lane.looks, t, slack);
+    return {row, t, title: lane.title, shares: run && {look: run.look, parts: lane.runs.slice(run.merged + 2, run.merged + 6), grain}};
+  }
   const under = (wait) => wait.begin - slack <= t && t <= wait.end + slack;
   const depth = lane.rows.findIndex((boxes) => boxes.length && yIn(lane.looks[boxes[2]], y - rows.yOf(row) - PADDING));
   return {row, t, from, to, title: lane.title, depth, waits: row.kind === "cpu" ? [] : (waits.get(row.n) ?? []).filter(under),
@@ -218,14 +201,4 @@ function boxAt(boxes, looks, t, slack) {
     i -= BOX;
   }
   return {begin: boxes[i], end: boxes[i + 1], look: looks[boxes[i + 2]], merged: boxes[i + 3]};
-}
-
-function sharesAt({lane: {runs, looks}, set}, t) {
-  let pixel = Math.floor((t - set.from) / set.grain);
-  for (let i = 0; i < runs.length; i += RUN) {
-    if (pixel < runs[i])
-      return {look: looks[runs[i + 1]], parts: Array.from(runs.slice(i + 2, i + RUN)), grain: set.grain};
-    pixel -= runs[i];
-  }
-  return null;
 }

@@ -21,10 +21,57 @@ function unescaped(text) {
   }
 }
 
+// Parses FROM-TO, limited to the trace and with a minimum length; or null.
+function range(text, {duration}, least) {
+  const [, a, b] = /^(\d+)-(\d+)$/.exec(text) ?? [], from = number(a, duration, NaN), to = number(b, duration, NaN);
+  return to - from >= least ? {from, to} : null;
+}
+
+// Parses a marked range: FROM-TO-LABEL; or null.
+function place(text, state) {
+  const [, times, label] = /^(\d+-\d+)-(.*)$/.exec(text) ?? [], found = range(times ?? "", state, 0);
+  return found && {...found, label: unescaped(label)};
+}
+
+// Parses TIME or TIME-EVENT; or null.
+function moment(text, {duration}) {
+  const [, t, n] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+  return t === undefined ? null : {t: number(t, duration), n: Number.isSafeInteger(Number(n)) ? Number(n) : null};
+}
+
+const mark = (text) => [text.replace(/:\d+$/, ""), number(/:(\d+)$/.exec(text)?.[1], Number.MAX_SAFE_INTEGER, 0) % MARK_COLORS];
+
 // The panel's last position; at first, where there is more space.
 function usualDock() {
   return localStorage.getItem("dock") ?? (innerWidth < 1000 ? "bottom" : "right");
 }
+
+const list = (text) => text.split(",").filter((part) => part !== "");
+const span = ({from, to}) => `${Math.round(from)}-${Math.round(to)}`;
+// One of some words, of which the first is usual and not written.
+const word = (key, ...known) => [key, (value) => (value === known[0] ? "" : value), (text) => (known.includes(text) ? text : known[0])];
+
+// The parts of an address: [property of the state, what it is as text ("": left out), what a text is as its value].
+const PARTS = [
+  ["from", (t) => `${Math.round(t)}`],
+  ["to", (t) => `${Math.round(t)}`],
+  ["selection", (it) => it && span(it), (text, state) => range(text, state, 1)],
+  ["cursor", (it) => it && `${Math.round(it.t)}` + (it.n === null ? "" : `-${it.n}`), moment],
+  ["lane", (key) => key, (text, state) => (state.isLane(text) ? text : null)],
+  ["marks", (marks) => [...marks].map(([name, color]) => `${name}:${color}`).join(","), (text) => new Map(list(text).map(mark))],
+  ["places", (places) => places.map((it) => `${span(it)}-${encodeURIComponent(it.label)}`).join(","),
+   (text, state) => list(text).map((part) => place(part, state)).filter(Boolean)],
+  ["pins", (keys) => [...keys].join(","), (text, state) => new Set(list(text).filter((key) => state.isLane(key)))],
+  ["folded", (keys) => [...keys].join(","), (text) => new Set(list(text))],
+  word("sort", "time", "name", "tid"),
+  ["filter", (text) => text, (text) => text],
+  word("arrows", "auto", "all", "none"),
+  ["tab", (name) => (name === "list" ? "" : name), (text) => text || "list"],
+  ["panel", (isShown) => (isShown ? "" : "no"), (text) => text !== "no"],
+  ["dock", (place) => place, (text) => (["right", "bottom"].includes(text) ? text : usualDock())],
+];
+
+const nameOf = (key) => (key === "cursor" ? "at" : key); // in an address
 
 export class State extends EventTarget {
   from = 0;
@@ -100,70 +147,21 @@ export class State extends EventTarget {
 
   get link() {
     const words = new URLSearchParams();
-    words.set("from", Math.round(this.from));
-    words.set("to", Math.round(this.to));
-    if (this.selection)
-      words.set("selection", `${Math.round(this.selection.from)}-${Math.round(this.selection.to)}`);
-    if (this.cursor)
-      words.set("at", this.cursor.n === null ? `${Math.round(this.cursor.t)}` : `${Math.round(this.cursor.t)}-${this.cursor.n}`);
-    if (this.lane)
-      words.set("lane", this.lane);
-    if (this.marks.size)
-      words.set("marks", [...this.marks].map(([name, color]) => `${name}:${color}`).join(","));
-    if (this.places.length)
-      words.set("places", this.places.map((p) => `${Math.round(p.from)}-${Math.round(p.to)}-${encodeURIComponent(p.label)}`).join(","));
-    for (const [key, set] of [["pins", this.pins], ["folded", this.folded]])
-      if (set.size)
-        words.set(key, [...set].join(","));
-    for (const [key, usual] of [["sort", "time"], ["filter", ""], ["arrows", "auto"], ["tab", "list"]])
-      if (this[key] !== usual)
-        words.set(key, this[key]);
-    if (!this.panel)
-      words.set("panel", "no");
-    words.set("dock", this.dock);
+    for (const [key, write] of PARTS) {
+      const word = write(this[key]);
+      if (word)
+        words.set(nameOf(key), word);
+    }
     return "#" + words.toString().replace(/%2C/g, ",").replace(/%3A/g, ":");
   }
 
   // Parses an address. It may be hand-written, so invalid parts are ignored; this never fails.
   read(hash) {
     const words = new URLSearchParams(hash.replace(/^#/, "")), {duration} = this;
-    const list = (key) => (words.get(key) ?? "").split(",").filter((part) => part !== "");
-    const oneOf = (key, known, usual) => (known.includes(words.get(key)) ? words.get(key) : usual);
     const usual = words.has("from") || words.has("to") ? {from: 0, to: duration} : this.usual ?? {from: 0, to: duration};
     const from = number(words.get("from"), duration - 1, usual.from), to = number(words.get("to"), duration, usual.to);
-    return {
-      from, to: to - from < NARROWEST ? Math.min(from + NARROWEST, duration) : to,
-      selection: this.#range(words.get("selection") ?? "", 1), cursor: this.#moment(words.get("at") ?? ""),
-      lane: this.isLane(words.get("lane")) ? words.get("lane") : null,
-      marks: new Map(list("marks").map((part) => [part.replace(/:\d+$/, ""),
-                                                  number(/:(\d+)$/.exec(part)?.[1], Number.MAX_SAFE_INTEGER, 0) % MARK_COLORS])),
-      places: list("places").map((part) => this.#place(part)).filter(Boolean),
-      pins: new Set(list("pins").filter((key) => this.isLane(key))),
-      folded: new Set(list("folded")),
-      sort: oneOf("sort", ["time", "name", "tid"], "time"),
-      filter: words.get("filter") ?? "",
-      arrows: oneOf("arrows", ["auto", "all", "none"], "auto"),
-      tab: words.get("tab") ?? "list",
-      panel: words.get("panel") !== "no",
-      dock: oneOf("dock", ["right", "bottom"], usualDock()),
-    };
-  }
-
-  // Parses FROM-TO, limited to the trace and with a minimum length; or null.
-  #range(text, least) {
-    const [, a, b] = /^(\d+)-(\d+)$/.exec(text) ?? [], from = number(a, this.duration, NaN), to = number(b, this.duration, NaN);
-    return to - from >= least ? {from, to} : null;
-  }
-
-  #place(text) {
-    const [, range, label] = /^(\d+-\d+)-(.*)$/.exec(text) ?? [], found = this.#range(range ?? "", 0);
-    return found && {...found, label: unescaped(label)};
-  }
-
-  // Parses TIME or TIME-EVENT; or null.
-  #moment(text) {
-    const [, t, n] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
-    return t === undefined ? null : {t: number(t, this.duration), n: Number.isSafeInteger(Number(n)) ? Number(n) : null};
+    const rest = PARTS.slice(2).map(([key, , read]) => [key, read(words.get(nameOf(key)) ?? "", this)]);
+    return {from, to: to - from < NARROWEST ? Math.min(from + NARROWEST, duration) : to, ...Object.fromEntries(rest)};
   }
 
   start(duration, isLane) {
