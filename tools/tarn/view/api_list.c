@@ -12,12 +12,12 @@
  * `next` begins with event n, `previous` before it. It ends after about 60 ms: if not done, ask again with n.
  *
  * Both walk strides of the index (the blocks of one checkpoint), except those that cannot contain a match
- * (prefilter.h), and stop when they have enough or their time is over.
+ * (match.h), and stop when they have enough or their time is over.
  */
 #include <stdlib.h>
 #include <time.h>
 #include <tools/tarn/view/index_walk.h>
-#include <tools/tarn/view/prefilter.h>
+#include <tools/tarn/view/match.h>
 
 #define ROWS_MAX     2000u
 #define SEARCH_MS    60    /* then the page continues with another request */

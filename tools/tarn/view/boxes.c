@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* boxes.c - rows of boxes; see boxes.h. */
-#include <tools/tarn/view/boxes.h>
+/* boxes.c - rows of boxes; see lanes.h. */
+#include <tools/tarn/view/lanes.h>
 
 static bool is_alike(const struct lane_box *a, const struct lane_box *b)
 {

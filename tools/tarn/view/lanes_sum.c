@@ -48,11 +48,6 @@ static struct spread spread_of(const struct accumulator *accumulator, uint64_t b
     return spread_over(begin, end, lanes->from, accumulator->pixel, lanes->width);
 }
 
-static float share_in(const struct spread *spread, uint32_t pixel)
-{
-    return (float)spread_share(spread, pixel);
-}
-
 static void add_ran(struct cpu_pixel *pixel, uint32_t thread, float ticks)
 {
     unsigned least = 0;
@@ -71,46 +66,56 @@ static void add_ran(struct cpu_pixel *pixel, uint32_t thread, float ticks)
     }
 }
 
+/* Adds time of a KIND, or CPU_KINDS: none; and of the thread that ran, or LANES_NOBODY. */
+static void add_cpu_ticks(struct accumulator *accumulator, uint32_t rank, const struct spread *spread,
+                          enum cpu_kind kind, uint32_t thread, uint64_t ticks)
+{
+    uint32_t lane = accumulator->cpu_places[rank];
+
+    for (uint32_t i = spread->first; lane != UINT32_MAX && ticks != 0 && i <= spread->last; i++) {
+        struct cpu_pixel *pixel = &accumulator->cpus[lane][i];
+        float part = (float)ticks * (float)spread_share(spread, i);
+
+        if (kind < CPU_KINDS)
+            pixel->ticks[kind] += part;
+        if (thread != LANES_NOBODY)
+            add_ran(pixel, thread, part);
+    }
+}
+
+static void add_thread_ticks(struct accumulator *accumulator, uint32_t lane, const struct spread *spread,
+                             int kind, uint64_t ticks)
+{
+    for (uint32_t i = spread->first; ticks != 0 && i <= spread->last; i++)
+        accumulator->threads[lane][i].ticks[kind] += (float)ticks * (float)spread_share(spread, i);
+}
+
 static void add_thread_time(struct accumulator *accumulator, uint32_t lane, enum node_kind kind,
                             uint64_t begin, uint64_t end)
 {
     struct spread spread = spread_of(accumulator, begin, end);
 
-    if (kind == NODE_ABSENT || begin >= end)
-        return;
-    for (uint32_t i = spread.first; i <= spread.last; i++)
-        accumulator->threads[lane][i].ticks[kind] += (float)(end - begin) * share_in(&spread, i);
+    if (kind != NODE_ABSENT && begin < end)
+        add_thread_ticks(accumulator, lane, &spread, kind, end - begin);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------------- */
 
-/* Returns the pixels of a CPU's lane, and those of the node; NULL: the lane is not wanted. */
-static struct cpu_pixel *find_cpu(struct node_visitor *visitor, uint32_t rank, struct spread *spread)
-{
-    const struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
-    uint32_t lane = accumulator->cpu_places[rank];
-
-    *spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
-    return lane != UINT32_MAX ? accumulator->cpus[lane] : NULL;
-}
-
 static void visit_cpu(struct node_visitor *visitor, uint32_t rank, const uint64_t ticks[CPU_KINDS])
 {
-    struct spread spread;
-    struct cpu_pixel *pixels = find_cpu(visitor, rank, &spread);
+    struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
+    struct spread spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
 
-    for (uint32_t i = spread.first; pixels != NULL && i <= spread.last; i++)
-        for (int kind = 0; kind < CPU_KINDS; kind++)
-            pixels[i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
+    for (int kind = 0; kind < CPU_KINDS; kind++)
+        add_cpu_ticks(accumulator, rank, &spread, (enum cpu_kind)kind, LANES_NOBODY, ticks[kind]);
 }
 
 static void visit_ran(struct node_visitor *visitor, uint32_t rank, uint32_t thread, uint64_t ticks)
 {
-    struct spread spread;
-    struct cpu_pixel *pixels = find_cpu(visitor, rank, &spread);
+    struct accumulator *accumulator = OUTER(visitor, struct accumulator, node);
+    struct spread spread = spread_of(accumulator, accumulator->cover.begin, accumulator->cover.end);
 
-    for (uint32_t i = spread.first; pixels != NULL && i <= spread.last; i++)
-        add_ran(&pixels[i], thread, (float)ticks * share_in(&spread, i));
+    add_cpu_ticks(accumulator, rank, &spread, CPU_KINDS, thread, ticks);
 }
 
 static void visit_thread(struct node_visitor *visitor, uint32_t number, enum node_kind first,
@@ -124,10 +129,8 @@ static void visit_thread(struct node_visitor *visitor, uint32_t number, enum nod
         return;
     add_thread_time(accumulator, lane, accumulator->last[lane], accumulator->until[lane],
                     accumulator->cover.begin);
-    for (uint32_t i = spread.first; i <= spread.last; i++)
-        for (int kind = 0; kind < NODE_KINDS; kind++)
-            if (ticks[kind] != 0)
-                accumulator->threads[lane][i].ticks[kind] += (float)ticks[kind] * share_in(&spread, i);
+    for (int kind = 0; kind < NODE_KINDS; kind++)
+        add_thread_ticks(accumulator, lane, &spread, kind, ticks[kind]);
     accumulator->until[lane] = accumulator->cover.end;
     accumulator->last[lane] = (uint8_t)last;
 }
@@ -148,20 +151,12 @@ static void on_segment(struct model_observer *self, const struct model_thread *t
     struct accumulator *accumulator = (struct accumulator *)self;
     enum node_kind kind = node_kind(thread);
     uint32_t lane = thread->number < accumulator->count ? accumulator->places[thread->number] : UINT32_MAX;
+    struct spread spread = spread_of(accumulator, from, to);
 
     if (lane != UINT32_MAX)
         add_thread_time(accumulator, lane, kind, from, to);
-    if (kind <= NODE_INTERRUPT && accumulator->cpu_places[thread->cpu] != UINT32_MAX) {
-        struct cpu_pixel *pixels = accumulator->cpus[accumulator->cpu_places[thread->cpu]];
-        struct spread spread = spread_of(accumulator, from, to);
-
-        for (uint32_t i = spread.first; i <= spread.last; i++) {
-            float ticks = (float)(to - from) * share_in(&spread, i);
-
-            pixels[i].ticks[cpu_kind(thread, kind)] += ticks;
-            add_ran(&pixels[i], thread->number, ticks);
-        }
-    }
+    if (kind <= NODE_INTERRUPT)
+        add_cpu_ticks(accumulator, thread->cpu, &spread, cpu_kind(thread, kind), thread->number, to - from);
 }
 
 /* Notes the state of each thread after the walk. */

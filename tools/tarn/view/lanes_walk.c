@@ -2,8 +2,8 @@
 /* lanes_walk.c - lanes of a range that is walked event by event; see lanes.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tools/tarn/view/boxes.h>
 #include <tools/tarn/view/index_walk.h>
+#include <tools/tarn/view/lanes.h>
 
 #define WAITS_MAX   2000u
 #define FLAG_PIXELS 2u /* marked events of a type that are closer have one flag */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* prefilter.c - which parts of a trace may contain what is wanted; see prefilter.h. */
+/* prefilter.c - which parts of a trace may contain what is wanted; see match.h. */
 #include <stdlib.h>
 #include <tools/tarn/read/filter.h>
-#include <tools/tarn/view/prefilter.h>
+#include <tools/tarn/view/match.h>
 
 /* Sets the number's bytes without leading zeros, because a
  * field may be narrow; negative numbers are not searched. */
