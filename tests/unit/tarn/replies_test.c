@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * replies_test.c - `tarn tables`, `routines` and others on a link whose other end lies: replies to TABLES,
- * METADATA, PREVIOUS, LOCK_CLASSES, ROUTINES, ROUTINE_NAMES and COUNTERS that are cut short, too long, of another
- * request, or with counts that overflow. Each is refused with a message that says what is wrong.
+ * METADATA, PREVIOUS, LOCK_CLASSES, ROUTINES, ROUTINE_NAMES and COUNTERS that are cut short, too long, of
+ * another request, or with counts that overflow. Each is refused with a message that says what is wrong.
  *
  * A thread is the guest. It replies as a guest would, but for one request, of which a case says what happens
  * to the reply. Built with sanitizers; prints TAP.
