@@ -19,7 +19,7 @@ import end_to_end as e2e
 HEADER = {b"\xc1\x1f\xfc\xc1": struct.Struct("<II16sQQQQQQQQII"),  # struct trace_packet in either byte order,
           b"\xc1\xfc\x1f\xc1": struct.Struct(">II16sQQQQQQQQII")}  # by how its magic number reads
 HEADER_BYTES = 96
-SUMMARY = re.compile(r"lost: (\d+) packets missing, (\d+) refused, (\d+) cut; (\d+) events discarded in the guest"
+SUMMARY = re.compile(r"lost: (\d+) packets missing, (\d+) refused, (\d+) cut; (\d+) events discarded in the guest(?:, \d+ before this trace)?"
                      r"(?:, (?:at least )?(\d+) cut off packets)?(?:; the link broke (\d+) times)?")
 
 
