@@ -35,6 +35,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <tools/tarn/goto/copies.h>
@@ -298,8 +299,19 @@ static void begin_run(int connection)
 
 /* ---- a copy ---- */
 
+/* The socket at PATH is still the one that WAS describes. Another copy's may have its name, even its inode.
+ */
+static bool is_there(const char *path, const struct stat *was)
+{
+    struct stat now_there;
+
+    return stat(path, &now_there) == 0 && now_there.st_ino == was->st_ino &&
+           now_there.st_dev == was->st_dev && now_there.st_ctim.tv_sec == was->st_ctim.tv_sec &&
+           now_there.st_ctim.tv_nsec == was->st_ctim.tv_nsec;
+}
+
 /* Waits for connections; returns in runners. */
-static void serve(int listener, const char *path)
+static void serve(int listener, const char *path, const struct stat *about)
 {
     struct pollfd wait = {.fd = listener, .events = POLLIN};
 
@@ -309,7 +321,7 @@ static void serve(int listener, const char *path)
     if (tarn >= 0)
         close(tarn), close(wish[0]), close(wish[1]);
     tarn = -1;
-    for (int looks = 0; looks < LOOKS_MAX && access(path, F_OK) == 0; looks++) {
+    for (int looks = 0; looks < LOOKS_MAX && is_there(path, about); looks++) {
         if (poll(&wait, 1, LOOK_MS) <= 0)
             continue;
         looks = 0;
@@ -321,7 +333,8 @@ static void serve(int listener, const char *path)
         }
         close(connection);
     }
-    unlink(path);
+    if (is_there(path, about))
+        unlink(path);
     _exit(0);
 }
 
@@ -331,12 +344,13 @@ static bool make_copy(const char *path)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     char copy[COPIES_PATH_MAX];
+    struct stat about;
 
     snprintf(copy, sizeof(copy), "%s", path);
     memcpy(address.sun_path, copy, sizeof(address.sun_path));
     if (listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-        listen(listener, 8) == 0 && fork() == 0) {
-        serve(listener, copy);
+        listen(listener, 8) == 0 && stat(copy, &about) == 0 && fork() == 0) {
+        serve(listener, copy, &about);
         return true;
     }
     close(listener);
