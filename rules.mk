@@ -123,10 +123,12 @@ $(call user_program,$(1),$(2),$(3) $(BA)/lib/libserver.a)
 BOOT_FILES += sbin/$(1)=$(BA)/user/$(1)
 endef
 
-EVGEN := $(B)/host/evgen
+# A script, and the library that it calls.
+EVGEN := trace/gen/evgen $(B)/host/descriptor.so
+EVGEN_FILES := $(EVGEN) $(wildcard trace/gen/*.py)
 event_dummies = $(GEN)/app/$(1).c
 define application_events
-$(GEN)/include/app/$(notdir $(basename $(1))).h: $(1) $(EVGEN)
+$(GEN)/include/app/$(notdir $(basename $(1))).h: $(1) $(EVGEN_FILES)
 	@mkdir -p $$(@D); echo "  EVGEN   $$<"
 	@$(EVGEN) --app -o $$@ --dummies $(GEN)/app/$(notdir $(basename $(1))).c $$< && touch $$@
 $(GEN)/app/$(notdir $(basename $(1))).c: $(GEN)/include/app/$(notdir $(basename $(1))).h ;

@@ -9,13 +9,12 @@ EVENT_OUTPUTS := $(EVENT_HEADERS) $(GEN)/include/trace/tables.h $(GEN)/trace/eve
 
 GENERATED += $(EVENT_OUTPUTS)
 
-$(eval $(call generator,evgen,$(addprefix trace/gen/,main.c parse.c parse_table.c hash.c emit_descriptor.c emit_tsdl.c emit_header.c emit_table.c emit_dummies.c emit_rows.c emit_docs.c) \
-    trace/format/descriptor.c))
+$(eval $(call host_preload,$(B)/host/descriptor.so,trace/format/descriptor.c))
 
 # One run of evgen writes all files; evgen does not touch a file whose text stays the same, so the stamp has the date.
 # Names of the files that enumerations take their values from: enum ... from "NAME".
 EVENT_ENUMS := $(patsubst %,$(GEN)/%.enum,$(sort $(shell sed -n 's/.* from "\(.*\)".*/\1/p' $(EVENT_FILES))))
-$(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN) $(EVENT_ENUMS)
+$(GEN)/trace/.stamp: $(EVENT_FILES) $(EVGEN_FILES) $(EVENT_ENUMS)
 	@mkdir -p $(@D); echo "  EVGEN   $(words $(EVENT_FILES)) event classes"
 	@$(EVGEN) $(foreach enum,$(EVENT_ENUMS),--enum $(basename $(notdir $(enum)))=$(enum)) -o $(GEN) $(EVENT_FILES)
 	@touch $@

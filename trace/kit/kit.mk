@@ -17,13 +17,13 @@ TRACE_CFLAGS  := -DTRACE_CAS -DTRACE_TESTED -I$(TRACE_OUT)/include -I$(TRACE_OUT
 TRACE_OBJECTS := $(addprefix $(TRACE_OUT)/,cas.o kit.o metadata.o events.o)
 TRACE_LIBS     = $(shell $(CC) $(CFLAGS) -print-libgcc-file-name)
 TRACE_HOSTCC  ?= cc
+TRACE_EVGEN   := $(TRACE_KIT)/trace/gen/evgen $(TRACE_OUT)/descriptor.so
 
-$(TRACE_OUT)/evgen: $(wildcard $(TRACE_KIT)/trace/gen/*.[ch]) $(wildcard $(TRACE_KIT)/trace/format/*.[ch])
+$(TRACE_OUT)/descriptor.so: $(TRACE_KIT)/trace/format/descriptor.c
 	@mkdir -p $(@D)
-	$(TRACE_HOSTCC) -std=gnu17 -O2 -D_GNU_SOURCE -I$(TRACE_KIT) -o $@ $(filter %.c,$(wildcard $(TRACE_KIT)/trace/gen/*.c)) \
-	    $(TRACE_KIT)/trace/format/descriptor.c
-$(TRACE_HEADERS): $(TRACE_OUT)/evgen $(TRACE_SCHEMA) $(foreach enum,$(TRACE_ENUMS),$(lastword $(subst =, ,$(enum))))
-	$(TRACE_OUT)/evgen $(addprefix --enum ,$(TRACE_ENUMS)) -o $(TRACE_OUT) $(TRACE_SCHEMA)
+	$(TRACE_HOSTCC) -std=gnu17 -fPIC -shared -I$(TRACE_KIT) -o $@ $<
+$(TRACE_HEADERS): $(TRACE_EVGEN) $(wildcard $(TRACE_KIT)/trace/gen/*.py) $(TRACE_SCHEMA) $(foreach enum,$(TRACE_ENUMS),$(lastword $(subst =, ,$(enum))))
+	$(TRACE_EVGEN) $(addprefix --enum ,$(TRACE_ENUMS)) -o $(TRACE_OUT) $(TRACE_SCHEMA)
 	@touch $@
 
 $(TRACE_OUT)/cas.o: $(TRACE_KIT)/trace/ring/cas.c

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reads tables of counters (trace/format/table.h) of trace/schema into the model, and refuses mistakes."""
+from model import COLUMN_KINDS, OWNERS, Column, Mistake, Table, constant
+from text import Text
+
+ROW_NAMES = ["begun", "tag", "ended"]  # of every row
+UNITS = ["ticks", "bytes", "instructions", "none"]
+PAGE_BYTES = 4096
+
+
+class TableReader(Text):
+    """The statements of one table."""
+
+    table = None  # its columns are being read
+
+    def read_form(self, table):
+        """hashed, direct, or direct+OTHER."""
+        form = self.word("'direct' or 'hashed'")
+        adds = self.rest.startswith("+")
+        if form != "direct" and (adds or form != "hashed"):
+            self.refuse(f"'{form}': a table is 'direct' (its key is the row's index), 'direct+OTHER' or 'hashed'")
+        table.is_hashed = form == "hashed"
+        if adds:
+            self.expect("+")
+            table.adds_name = self.name("the table to add")
+
+    def check_rows(self, table):
+        most, least = constant("TRACE_TABLES_BYTES_MAX") // 8, constant("TRACE_TABLE_PROBES")
+        if not 0 < table.rows <= most:
+            self.refuse(f"table {table.name}: {table.rows} rows: give it 1 to {most}")
+        if table.is_hashed and (table.rows < least or table.rows & (table.rows - 1)):
+            self.refuse(f"table {table.name}: {table.rows} rows: a hashed table has a power of two of them, "
+                        f"at least {least}")
+
+    def read_table(self):
+        if self.app:
+            self.refuse("tables are the system's: remove it from the application's class")
+        table = Table(self.file, self.line, self.name("the table's name"))
+        self.check_name(table.name)
+        table.number = self.number("the table's number")
+        word = self.word("rows")
+        if word != "rows":
+            self.refuse(f"'{word}': a table is declared `table NAME NUMBER rows ROWS direct|hashed \"...\"`")
+        table.rows = self.number("the number of rows")
+        self.read_form(table)
+        self.check_rows(table)
+        table.description = self.quoted("the table's description")
+        self.expect_end()
+        self.schema.tables.append(table)
+        self.table = table
+
+    def read_key(self, column):
+        table, most = self.table, constant("TRACE_TABLE_KEYS_MAX")
+        if table.counted():
+            self.refuse("keys come before the other columns: move it up")
+        if len(table.keys()) == (most if table.is_hashed else 1):
+            self.refuse(f"table {table.name}: a hashed table has at most {most} keys, a direct one has one, the row's "
+                        "index")
+        word = self.word("the key's type")
+        if word not in ("u32", "u64", "x64"):
+            self.refuse(f"'{word}': the type of a key is u32, u64 or x64")
+        column.key_bytes = 4 if word == "u32" else 8
+        column.is_hex = word == "x64"
+
+    def read_owner(self):
+        """What a key's row belongs to, if there is a word for it before the description."""
+        if not self.at_end() and self.rest[0] == '"':
+            return 0
+        word = self.word("the key's description")
+        if word not in OWNERS[1:]:
+            self.refuse(f"'{word}': a row belongs to a process, thread, lock or place: write this, or nothing")
+        return OWNERS.index(word)
+
+    def read_unit(self):
+        unit = self.word("the unit")
+        if unit not in UNITS:
+            self.refuse(f"'{unit}': the unit is ticks, bytes, instructions or none")
+        return "" if unit == "none" else unit
+
+    def read_column_name(self):
+        name = self.name("the column's name")
+        self.check_name(name)
+        if name in ROW_NAMES:
+            self.refuse(f"'{name}' is a word of every row: choose another name")
+        if any(column.name == name for column in self.table.columns):
+            self.refuse(f"table {self.table.name} has '{name}' twice: rename one")
+        return name
+
+    def read_column(self, word):
+        table, most = self.table, constant("TRACE_TABLE_COLUMNS_MAX")
+        if word not in COLUMN_KINDS:
+            self.refuse(f"'{word}': a column of a table is key, count, sum, max or histogram")
+        if len(table.columns) == most:
+            self.refuse(f"more than {most} columns: split the table")
+        column = Column(word, table.row_words)
+        if word == "key":
+            self.read_key(column)
+        column.name = self.read_column_name()
+        if word == "key":
+            column.owner = self.read_owner()
+        elif word != "count":
+            column.unit = self.read_unit()
+        if word == "histogram":
+            column.words = constant("TRACE_TABLE_BUCKETS")
+        column.description = self.quoted("the column's description")
+        self.expect_end()
+        table.row_words += column.words
+        table.columns.append(column)
+        if table.row_words >= constant("TRACE_TABLE_ROW_WORDS_MAX"):
+            self.refuse(f"a row of table {table.name} has more than {constant('TRACE_TABLE_ROW_WORDS_MAX')} words: "
+                        "split the table")
+
+    def finish_table(self):
+        table = self.table
+        if not table:
+            return
+        if not table.keys() or not table.counted():
+            self.refuse(f"table {table.name} needs a key, and a column that counts: add one", table.line)
+        for column in table.keys():
+            if column.owner and not table.is_hashed:
+                self.refuse(f"table {table.name} is direct, so its rows are not moved: remove 'process, thread, lock "
+                            f"or place' of key {column.name}", table.line)
+        table.row_words += 1  # ended
+        self.table = None
+
+
+def find_added(tables, table):
+    """The table that readers add to this one."""
+    def refuse(why):
+        raise Mistake(f"{table.file}:{table.line}: table {table.name} adds {table.adds_name}: {why}")
+
+    def columns(of):
+        return [(column.kind, column.name, column.unit) for column in of.counted()]
+
+    other = next((other for other in tables if other.name == table.adds_name), table)
+    if other is table or other.adds_name:
+        refuse("name another table, which adds none itself")
+    key, names = table.columns[0].name, [column.name for column in other.keys()]
+    if key not in names or columns(table) != columns(other):
+        refuse(f"it needs the key {key} among its keys, and the same columns in the same order")
+    table.adds, table.adds_key = other.number, names.index(key)
+
+
+def finish_tables(tables):
+    end, most = 0, constant("TRACE_TABLES_BYTES_MAX")
+    tables.sort(key=lambda table: table.number)
+    for i, table in enumerate(tables):
+        here = f"{table.file}:{table.line}: table"
+        before = tables[i - 1] if i else None
+        if before and before.number == table.number:
+            raise Mistake(f"{here} number {table.number} belongs to {before.name} ({before.file}:{before.line}): "
+                          "take a free one")
+        if table.number != i:
+            raise Mistake(f"{here} number {table.number}: tables are numbered from 0 on, next is {i}")
+        for same in tables[:i]:
+            if same.name == table.name:
+                raise Mistake(f"{here} {table.name} is also declared in {same.file}:{same.line}: rename one")
+        table.offset = end
+        end += table.bytes()
+        if end + constant("TRACE_TABLES_TAIL_WORDS") * 8 > most // PAGE_BYTES * PAGE_BYTES:
+            raise Mistake(f"{here} {table.name} ends at byte {end} of each CPU's tables; {most} are there: "
+                          "give it fewer rows")
+    for table in tables:
+        if table.adds_name:
+            find_added(tables, table)
