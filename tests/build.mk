@@ -42,7 +42,7 @@ $(eval $(call host_tests,one,again analyses_agree demo_bugs drain export forger 
 $(eval $(call host_tests,each long : builds kernel and programs again,cas))
 $(eval $(call host_tests,long : builds and explores twelve mutants,mutants))
 $(eval $(call host_tests,each more : builds the whole kernel again,compiled_out))
-$(eval $(call host_tests,each more : builds and explores a mutant,explore))
+$(eval $(call host_tests,one more : builds and explores a mutant,explore))
 $(eval $(call host_tests,each more : kills at each moment of a journey,goto))
 $(eval $(call host_tests,one more : 2 and 8 CPUs,routines_equal tables_equal))
 UNIT_build/host/test/link := : waits for limits of real links
