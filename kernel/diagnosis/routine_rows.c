@@ -5,7 +5,6 @@
 #include <kernel/kernel.h>
 #include <kernel/sched/thread.h>
 #include <kernel/space/space.h>
-#include <trace/ring/routine_copy.h>
 
 static LOCK_CLASS(routines_class, "routines");
 struct spinlock routines_lock = SPINLOCK(&routines_class);

@@ -18,6 +18,7 @@
 #include <kernel/diagnosis/routines.h>
 #include <kernel/lib/list.h>
 #include <kernel/memory/frame.h>
+#include <trace/ring/routine_copy.h>
 
 #define ROUTINES_PAGES       TRACE_ROUTINES_PAGES
 #define ROUTINES_SMALL_INDEX 64u
@@ -119,15 +120,14 @@ static inline struct trace_program *routines_program(const struct routine_table 
 {
     return table->head.program_pages ? phys_to_virt(table->head.program_page[0]) : NULL;
 }
-/* The number of rows of its program, which may be written meanwhile; and one of them. */
-uint32_t routines_program_rows(const struct routine_table *table);
-const struct trace_routine_row *routines_program_row(const struct routine_table *table, uint32_t number);
+/* The pages that its program writes, and how many rows it has there now. */
+struct trace_program_pages routines_program_pages(const struct routine_table *table);
 /* Changes whenever the program enters or leaves a routine. */
 uint64_t routines_program_moved(const struct routine_table *table);
 /* How often routines of it found no number or row, so far. */
 uint64_t routines_refused(const struct routine_table *table);
-/* Ends the program's part of a table: adds its rows to those of the kernel, as far as the time suffices in
- * which the thread was not in the kernel. */
+/* Adds the rows of the program to a table whose thread ends. Together they get at most the time that the
+ * thread spent outside the kernel. */
 void routines_end_program(struct routine_table *table, const struct open_routines *open, uint64_t now);
 
 #endif

@@ -5,11 +5,11 @@
  * profiler.)
  *
  * While routines are counted, the places that log a begin or an end also call routine_begin() or
- * routine_end(). Routines nest, and each ends before what it is nested in. What is open is in the thread; a
- * row is updated at the end. A thread that does not run is inside the routine TRACE_ROUTINE_OUT, so all times
+ * routine_end(). Routines nest. The thread holds those that have begun; a row is updated at the end of
+ * its routine. A thread that does not run is inside the routine TRACE_ROUTINE_OUT, so all times
  * are of one clock, and exclusive times add up to the thread's life whatever it did.
  *
- * One writer: what is open, and the rows, belong to the CPU on which the thread is current. The kernel is not
+ * One writer: a thread's open routines, and its rows, belong to the CPU on which the thread is current. The kernel is not
  * preempted, so nothing is atomic. Readers copy a row between `ended` and `begun` (routines_read.c).
  *
  * A thread's table is made when it first runs while routines are counted, and begins anew when they are

@@ -14,7 +14,6 @@
 #include <kernel/space/space.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
-#include <trace/ring/routine_copy.h>
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
@@ -72,17 +71,13 @@ int64_t sys_routines_map(uint32_t pages)
 
 /* ---- Rows ---------------------------------------------------------------------------------------------- */
 
-uint32_t routines_program_rows(const struct routine_table *table)
+struct trace_program_pages routines_program_pages(const struct routine_table *table)
 {
-    return trace_program_rows(routines_program(table), table->head.program_pages, table->head.epoch);
-}
-
-const struct trace_routine_row *routines_program_row(const struct routine_table *table, uint32_t number)
-{
-    const uint32_t page = trace_program_row_page(number);
-    const struct trace_routine_row *rows =
-        page ? phys_to_virt(table->head.program_page[page]) : routines_program(table)->first;
-    return &rows[trace_program_row_index(number)];
+    struct trace_program_pages pages = {.epoch = table->head.epoch, .count = table->head.program_pages};
+    for (uint32_t i = 0; i < pages.count; i++)
+        pages.page[i] = phys_to_virt(table->head.program_page[i]);
+    trace_program_begin(&pages);
+    return pages;
 }
 
 uint64_t routines_program_moved(const struct routine_table *table)
@@ -116,12 +111,11 @@ static uint64_t time_outside(struct routine_table *table)
 
 static void add_program(struct routine_table *table, const struct open_routines *open, uint64_t now)
 {
-    const uint32_t rows = routines_program_rows(table);
+    const struct trace_program_pages pages = routines_program_pages(table);
     uint64_t outside = time_outside(table);
-    struct trace_program_open rest =
-        trace_program_open(routines_program(table), table->head.epoch, open, now);
-    for (uint32_t i = 0; i < rows; i++) {
-        const struct trace_routine_row *from = routines_program_row(table, i);
+    struct trace_program_open rest = trace_program_open(&pages, open, now);
+    for (uint32_t i = 0; i < pages.rows; i++) {
+        const struct trace_routine_row *from = trace_program_row(&pages, i);
         const uint64_t key = trace_program_key(from);
         if (!trace_routine_context(key))
             continue;

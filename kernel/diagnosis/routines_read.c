@@ -16,7 +16,6 @@
 #include <kernel/space/user_copy.h>
 #include <tarn/error.h>
 #include <tarn/syscall_kernel.h>
-#include <trace/ring/routine_copy.h>
 
 #define COPY_TRIES 16 /* each that fails was overtaken by an update */
 
@@ -24,7 +23,7 @@ _Static_assert(sizeof(struct trace_routines) +
                        (ROUTINE_ROWS_MAX + TRACE_PROGRAM_ROWS_MAX + TRACE_ROUTINES_ROWS_BESIDES) *
                            sizeof(struct trace_routine_row) <=
                    TRACE_ROUTINES_BYTES_MAX,
-               "a copy with what is open, and the program's rows");
+               "a copy with open routines, and the program's rows");
 
 /* Tables that the caller may read. */
 struct selection {
@@ -34,11 +33,10 @@ struct selection {
 
 struct copy {
     struct trace_routines_copy to;
-    uint32_t capacity;   /* of rows */
-    uint32_t counted;    /* rows of the kernel that are in memory, first in the copy */
-    uint32_t of_program; /* rows that its program has now */
-    bool is_cut;         /* there are more rows */
-    bool is_off;         /* counting is, and its thread may have run since then */
+    uint32_t capacity; /* of rows */
+    uint32_t counted;  /* rows of the kernel that are in memory, first in the copy */
+    bool is_cut;       /* there are more rows */
+    bool is_off;       /* counting is, and its thread may have run since then */
 };
 
 /* ---- Copying ---- */
@@ -81,23 +79,6 @@ static uint64_t ran_until(const struct thread *thread, uint64_t now)
                                                                                      : ran;
 }
 
-/* Routines of its program, which may change meanwhile. */
-static void add_program_rows(struct copy *copy, const struct routine_table *table,
-                             const struct open_routines *open)
-{
-    struct trace_program_open rest =
-        trace_program_open(routines_program(table), table->head.epoch, open, copy->to.now);
-    for (uint32_t i = 0; i < copy->of_program; i++) {
-        const struct trace_routine_row *from = routines_program_row(table, i);
-        const uint64_t key = trace_program_key(from);
-        if (!trace_routine_context(key))
-            continue;
-        struct trace_routine_row *row = trace_routines_append(&copy->to, key);
-        row->exclusive =
-            trace_program_add_row(row, from, copy->to.head->life) + trace_program_take_open(&rest, key);
-    }
-}
-
 /* False: it changed meanwhile. */
 static bool try_copy(struct copy *copy, struct routine_table *table)
 {
@@ -106,8 +87,8 @@ static bool try_copy(struct copy *copy, struct routine_table *table)
     bool whole = true;
     /* acquire: the row of the last number counted is there; pairs with the release in find_or_add() */
     copy->counted = __atomic_load_n(&table->head.count, __ATOMIC_ACQUIRE);
-    copy->of_program = routines_program_rows(table);
-    if (copy->counted + copy->of_program + TRACE_ROUTINES_ROWS_BESIDES > copy->capacity) {
+    const struct trace_program_pages pages = routines_program_pages(table);
+    if (copy->counted + pages.rows + TRACE_ROUTINES_ROWS_BESIDES > copy->capacity) {
         copy->is_cut = true;
         return true;
     }
@@ -128,11 +109,8 @@ static bool try_copy(struct copy *copy, struct routine_table *table)
         copy->to.head->ran = ran_until(thread, copy->to.now) - table->ran_before;
         copy->to.head->life = copy->to.now - table->head.born;
         whole &= __atomic_load_n(&thread->routines.depth, __ATOMIC_RELAXED) == open.depth;
-    }
-    if (thread) {
-        trace_routines_add_open(&copy->to, table->head.born, &open,
-                                load(&table->rows.program->context) & TRACE_ROUTINES_CONTEXT_MAX);
-        add_program_rows(copy, table, &open);
+        trace_routines_add_living(&copy->to, table->head.born, &open, load(&table->rows.program->context),
+                                  &pages, 0);
     }
     return is_unchanged(table, copy) && routines_program_moved(table) == program_moved && whole;
 }

@@ -101,12 +101,10 @@ static inline bool is_counting(const struct trace_program *program)
 /* The place of the next row, in units; 0: there is no memory for it. */
 static uint32_t place_of_next(const struct trace_program *program)
 {
-    const uint32_t page = trace_program_row_page(program->rows),
-                   index = trace_program_row_index(program->rows),
-                   before = page ? page * TARN_PAGE_SIZE : offsetof(struct trace_program, first);
+    const uint32_t place = trace_program_row_place(program->rows), page = place / TARN_PAGE_SIZE;
     if (page >= TRACE_PROGRAM_PAGES || (page >= program->pages && sys_routines_map(page + 1) < 0))
         return 0;
-    return (before + index * TRACE_ROUTINE_ROW_BYTES) / TRACE_PROGRAM_UNIT;
+    return place / TRACE_PROGRAM_UNIT;
 }
 
 static uint32_t add_row(struct trace_program *program, uint32_t context, uint16_t *entry)

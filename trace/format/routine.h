@@ -81,7 +81,7 @@ enum trace_routines_of {
     TRACE_ROUTINES_ORPHANS = 3,  /* ended processes whose creators ended before them */
 };
 
-/* What routines_read returns, at one moment; `rows` rows follow. What is open at this moment counts: the
+/* What routines_read returns, at one moment; `rows` rows follow. Open routines count up to this moment: the
  * exclusive times of all rows but TRACE_ROUTINE_SERVED add up to `life`. */
 struct trace_routines {
     uint64_t serial; /* of this table, never reused; the next read's argument */
@@ -172,12 +172,12 @@ struct trace_program {
     uint32_t rows;       /* by the program: in use */
     uint32_t pages;      /* by the kernel: mapped page frames, this one included */
     /* The rest is for the program itself. */
-    uint32_t depth; /* routines that it is inside of */
+    uint32_t depth; /* routines that the thread is in */
     uint32_t reserved;
     uint16_t index[TRACE_PROGRAM_INDEX]; /* where the row of a routine is, in units; 0: free */
     struct {
         uint64_t since; /* clock */
-        uint64_t from;  /* clock.context before; ~0: it found no row, and counts as part of what it is in */
+        uint64_t from;  /* clock.context before; ~0: it found no row, and its time is its caller's */
     } stack[TRACE_PROGRAM_DEPTH];
     /* The first one has context 0. */
     struct trace_routine_row first[6];
@@ -230,7 +230,7 @@ struct trace_routines_head {
     uint64_t magic;   /* while it is in the list; else 0 */
     uint64_t self;    /* its own address */
     uint64_t next;    /* head of the next table; 0: none */
-    uint64_t changes; /* odd while more changes than rows, their number and what is open */
+    uint64_t changes; /* odd while more changes than rows, their number and the open routines */
     uint64_t serial, epoch;
     uint32_t of; /* enum trace_routines_of */
     uint32_t pid, tid, threads;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace/ring/routine_copy.h - completes a copy of a table's rows (trace/format/routine.h): with what is
- * open at its moment, with routines of the program, and with the rest of the program's time. For the kernel,
+ * trace/ring/routine_copy.h - completes a copy of a table's rows (trace/format/routine.h): with the
+ * open routines, the routines of the program, and the rest of the program's time. For the kernel,
  * and for readers of its memory.
  *
  * The copy has space for TRACE_ROUTINES_ROWS_BESIDES more rows, and those of the program. Any contents are
@@ -19,7 +19,7 @@ struct trace_routines_copy {
     uint64_t now; /* the moment */
 };
 
-/* Of what is open, and of the program in none of its routines. */
+/* For open routines, and for the program in none of its routines. */
 #define TRACE_ROUTINES_ROWS_BESIDES (OPEN_ROUTINES_MAX + 1u)
 
 static inline struct trace_routine_row *trace_routines_append(struct trace_routines_copy *copy, uint64_t key)
@@ -78,34 +78,52 @@ static inline void trace_routine_add_row(struct trace_routine_row *sum, const st
         sum->times[i] += row->times[i];
 }
 
-/* Whether a program has begun to count in this epoch. */
+/* The page frames of a living thread's struct trace_program, which its program may change at any time. */
+struct trace_program_pages {
+    uint64_t epoch; /* of the table */
+    uint32_t count; /* 0: none */
+    uint32_t rows;  /* that the program had when trace_program_begin() was called */
+    const void *page[TRACE_PROGRAM_PAGES];
+};
+
+static inline const struct trace_program *trace_program_of(const struct trace_program_pages *pages)
+{
+    return pages->count ? (const struct trace_program *)pages->page[0] : 0;
+}
+
+/* Whether the program has begun to count in this epoch. */
 static inline bool trace_program_counts(const struct trace_program *program, uint64_t epoch)
 {
     return program && trace_routines_load(&program->rows_epoch) == epoch;
 }
 
-/* How many rows a program has, in as many page frames. */
-static inline uint32_t trace_program_rows(const struct trace_program *program, uint32_t pages, uint64_t epoch)
+/* Counts the rows; the others are set. */
+static inline void trace_program_begin(struct trace_program_pages *pages)
 {
-    if (!pages || !trace_program_counts(program, epoch))
-        return 0;
-    const uint32_t rows = __atomic_load_n(&program->rows, __ATOMIC_RELAXED),
-                   most = TRACE_PROGRAM_FIRST_ROWS + (pages - 1) * TRACE_PROGRAM_PAGE_ROWS;
-    return rows < most ? rows : most;
+    const struct trace_program *program = trace_program_of(pages);
+    pages->rows = 0;
+    if (trace_program_counts(program, pages->epoch)) {
+        const uint32_t rows = __atomic_load_n(&program->rows, __ATOMIC_RELAXED),
+                       most = TRACE_PROGRAM_FIRST_ROWS + (pages->count - 1) * TRACE_PROGRAM_PAGE_ROWS;
+        pages->rows = rows < most ? rows : most;
+    }
 }
 
-/* A row of the program is at this index in this page frame; 0 is that of struct trace_program. */
-static inline uint32_t trace_program_row_page(uint32_t number)
+/* Bytes from struct trace_program to a row, if its page frames are mapped one after the other. */
+static inline uint32_t trace_program_row_place(uint32_t number)
 {
-    return number < TRACE_PROGRAM_FIRST_ROWS
-               ? 0
-               : 1 + (number - TRACE_PROGRAM_FIRST_ROWS) / TRACE_PROGRAM_PAGE_ROWS;
+    if (number < TRACE_PROGRAM_FIRST_ROWS)
+        return (uint32_t) __builtin_offsetof(struct trace_program, first) + number * TRACE_ROUTINE_ROW_BYTES;
+    number -= TRACE_PROGRAM_FIRST_ROWS;
+    return (1 + number / TRACE_PROGRAM_PAGE_ROWS) * 4096u +
+           number % TRACE_PROGRAM_PAGE_ROWS * TRACE_ROUTINE_ROW_BYTES;
 }
 
-static inline uint32_t trace_program_row_index(uint32_t number)
+static inline const struct trace_routine_row *trace_program_row(const struct trace_program_pages *pages,
+                                                                uint32_t number)
 {
-    return number < TRACE_PROGRAM_FIRST_ROWS ? number
-                                             : (number - TRACE_PROGRAM_FIRST_ROWS) % TRACE_PROGRAM_PAGE_ROWS;
+    const uint32_t place = trace_program_row_place(number);
+    return (const struct trace_routine_row *)((const char *)pages->page[place / 4096] + place % 4096);
 }
 
 /* The key of a program's row; with context 0 it counts for nothing. */
@@ -149,11 +167,11 @@ struct trace_program_open {
     uint64_t rest;
 };
 
-static inline struct trace_program_open trace_program_open(const struct trace_program *program,
-                                                           uint64_t epoch, const struct open_routines *open,
-                                                           uint64_t now)
+static inline struct trace_program_open trace_program_open(const struct trace_program_pages *pages,
+                                                           const struct open_routines *open, uint64_t now)
 {
-    if (!trace_program_counts(program, epoch))
+    const struct trace_program *program = trace_program_of(pages);
+    if (!trace_program_counts(program, pages->epoch))
         return (struct trace_program_open){0};
     const uint64_t outside = open->depth ? open->at[0].since : now;
     return (struct trace_program_open){
@@ -168,6 +186,26 @@ static inline uint64_t trace_program_take_open(struct trace_program_open *open, 
     const uint64_t taken = trace_routine_context(key) == open->context ? open->rest : 0;
     open->rest -= taken;
     return taken;
+}
+
+/* Adds what a living thread is inside of, in this context, and the rows of its program. `unfinished`: updates
+ * that each of these may lack. */
+static inline void trace_routines_add_living(struct trace_routines_copy *copy, uint64_t born,
+                                             const struct open_routines *open, uint64_t context,
+                                             const struct trace_program_pages *pages, uint64_t unfinished)
+{
+    struct trace_program_open rest = trace_program_open(pages, open, copy->now);
+    trace_routines_add_open(copy, born, open, context & TRACE_ROUTINES_CONTEXT_MAX);
+    for (uint32_t i = 0; i < pages->rows; i++) {
+        const struct trace_routine_row *from = trace_program_row(pages, i);
+        const uint64_t key = trace_program_key(from);
+        if (!trace_routine_context(key))
+            continue;
+        struct trace_routine_row *row = trace_routines_append(copy, key);
+        row->exclusive =
+            trace_program_add_row(row, from, copy->head->life) + trace_program_take_open(&rest, key);
+        row->begun += unfinished;
+    }
 }
 
 /* Whether a row is of a routine of a program, but not of what is in none of them. */

@@ -20,8 +20,8 @@
 #include <trace/event/routines.h>
 #include <trace/format/routine.h>
 
-/* The thread enters the routine with this number, a context. 0, or one that finds no memory: it counts as
- * part of what it is in, and as refused. */
+/* The thread enters the routine with this number, a context. 0, or one that finds no memory, counts as
+ * part of its caller, and as refused. */
 void routine_enter(uint32_t context);
 void routine_leave(void);
 /* Whether what routine_number() returned still holds for the calling thread. */

@@ -54,7 +54,7 @@ static inline void make_open_native(const struct guest *guest, struct open_routi
     swap_halves(guest, &open->depth, 8);
 }
 
-/* The clock, as far as what is open shows. A time that is far from the others is not believed. */
+/* Learns how late the clock is. A time that is far from the others is not believed. */
 void guest_routines_learn(struct guest_routines *routines, const struct guest *guest, uint64_t time);
 /* Makes routines->reply of raw[0]. Returns its size. */
 size_t guest_routines_complete(struct guest_routines *routines, struct guest *guest);

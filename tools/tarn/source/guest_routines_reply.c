@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * guest_routines_reply.c - completes the copy of a table: what is open at its moment, the program's own
+ * guest_routines_reply.c - completes the copy of a table: open routines, the program's own
  * time, and the guest's byte order; see guest_routines_raw.h.
  */
 #include <string.h>
@@ -26,38 +26,18 @@ static uint64_t moment_of(struct guest_routines *routines, struct guest *guest,
     return routines->now;
 }
 
-static void make_program_native(const struct guest *guest, struct routines_raw *raw)
+static struct trace_program_pages program_pages(const struct guest *guest, struct routines_raw *raw)
 {
     struct trace_program *program = program_of(raw);
+    struct trace_program_pages pages = {.epoch = raw->head.epoch, .count = raw->head.program_pages};
 
-    swap_words(guest, program, raw->head.program_pages * PAGE_BYTES);
-    swap_halves(guest, &program->rows, 16);
-}
-
-/* Routines of a living thread's program. Those that changed while they were copied have no moment. */
-static void add_program_rows(struct guest_routines *routines, struct guest *guest, struct routines_raw *raw,
-                             struct trace_routines_copy *copy)
-{
-    struct trace_program *program = program_of(raw);
-
-    if (raw->head.program_pages == 0)
-        return;
-    make_program_native(guest, raw);
-    const uint32_t rows = trace_program_rows(program, raw->head.program_pages, raw->head.epoch);
-    struct trace_program_open rest = trace_program_open(program, raw->head.epoch, &raw->open, copy->now);
-    for (uint32_t i = 0; i < rows; i++) {
-        const uint32_t page = trace_program_row_page(i);
-        const struct trace_routine_row *first =
-            page == 0 ? program->first : (const void *)((char *)program + page * PAGE_BYTES);
-        const struct trace_routine_row *from = &first[trace_program_row_index(i)];
-        const uint64_t key = trace_program_key(from);
-        if (trace_routine_context(key) == 0)
-            continue;
-        struct trace_routine_row *row = trace_routines_append(copy, key);
-        row->exclusive =
-            trace_program_add_row(row, from, copy->head->life) + trace_program_take_open(&rest, key);
-        row->begun += routines->program_changed;
-    }
+    swap_words(guest, program, pages.count * PAGE_BYTES);
+    if (pages.count > 0)
+        swap_halves(guest, &program->rows, 16);
+    for (uint32_t i = 0; i < pages.count; i++)
+        pages.page[i] = (char *)program + i * PAGE_BYTES;
+    trace_program_begin(&pages);
+    return pages;
 }
 
 /* What the scheduler counts lies elsewhere: a thread ran while it was not out. */
@@ -67,9 +47,10 @@ static void add_living(struct guest_routines *routines, struct guest *guest, str
     make_open_native(guest, &raw->open);
     copy->now = moment_of(routines, guest, raw, copy);
     copy->head->life = copy->now > raw->head.born ? copy->now - raw->head.born : 0;
-    trace_routines_add_open(copy, raw->head.born, &raw->open,
-                            guest_64(guest, raw->context) & TRACE_ROUTINES_CONTEXT_MAX);
-    add_program_rows(routines, guest, raw, copy);
+    const struct trace_program_pages pages = program_pages(guest, raw);
+    /* rows of a program that changed while they were copied have no moment */
+    trace_routines_add_living(copy, raw->head.born, &raw->open, guest_64(guest, raw->context), &pages,
+                              routines->program_changed);
     const uint64_t out = trace_routines_out(copy);
     copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
 }
