@@ -15,12 +15,28 @@
 
 #define POLL_SECONDS  0.1
 #define QUIET_SECONDS 3.0 /* without data: then the screen says so */
+#define KEEP_SECONDS  5.0 /* the link is used so often, at least */
 #define WIDTH_BATCH   100u
 
-static const char keys_help[] =
-    "q quit  s sort  t threads/processes  f filter  +/- interval  space pause  h hide help";
-
 /* ---- output ---- */
+
+static void print_trace(FILE *to, const struct top *top, unsigned width, unsigned height)
+{
+    screen_print(to, &top->screen, width, height);
+}
+
+static void write_trace(FILE *to, const struct top *top, uint64_t rows)
+{
+    screen_write(to, &top->screen, top->format, rows);
+}
+
+static const struct top_ways of_trace = {
+    .keys = "q quit  s sort  t threads/processes  f filter  +/- interval  space pause  h hide help",
+    .end = "end of the trace",
+    .next = top_next,
+    .print = print_trace,
+    .write = write_trace,
+    .status = top_status};
 
 static int run_batch(struct top *top)
 {
@@ -28,7 +44,7 @@ static int run_batch(struct top *top)
     long done = 0;
     int got = 0;
 
-    while ((top->batch == 0 || done < top->batch) && (got = top_next(top, &fail)) >= 0) {
+    while ((top->batch == 0 || done < top->batch) && (got = top->ways->next(top, &fail)) >= 0) {
         if (got == 0) {
             usleep((useconds_t)(POLL_SECONDS * 1e6));
             continue;
@@ -36,15 +52,15 @@ static int run_batch(struct top *top)
         if (done++ != 0 && top->format != ANALYSIS_JSON)
             putchar('\n');
         if (top->format == ANALYSIS_TEXT)
-            screen_print(stdout, &top->screen, WIDTH_BATCH, 0);
+            top->ways->print(stdout, top, WIDTH_BATCH, 0);
         else
-            screen_write(stdout, &top->screen, top->format, top->rows > 0 ? top->rows : UINT64_MAX);
+            top->ways->write(stdout, top, top->rows > 0 ? top->rows : UINT64_MAX);
         fflush(stdout);
     }
     if (fail.text[0] != '\0')
         return fail_report(&fail, EXIT_DAMAGE);
     top->has_broken = got < 0 && top_link_broke(top);
-    return top_status(top);
+    return top->ways->status(top);
 }
 
 /* Returns the text at the top of the screen, or NULL. */
@@ -57,7 +73,7 @@ static const char *describe_state(struct top *top)
     if (top->has_broken)
         return top->output != NULL ? "the link broke" : "the link broke: trying again";
     if (top->is_at_end)
-        return "end of the trace";
+        return top->ways->end;
     if (!top_is_live(top) || quiet < QUIET_SECONDS)
         return NULL;
     snprintf(top->state, sizeof(top->state), "no data for %.0f s", quiet);
@@ -79,16 +95,16 @@ static void draw(struct top *top)
                  top->input);
         top->screen.line = top->line;
     } else if (top->has_help) {
-        top->screen.line = keys_help;
+        top->screen.line = top->ways->keys;
     }
     if (top->is_connecting)
         fprintf(to, "%s: connecting ... (q quits)\n", top->name);
     else if (top->has_screen)
-        screen_print(to, &top->screen, width, height);
+        top->ways->print(to, top, width, height);
     else
-        fprintf(to, "%s%s%s%s: waiting for %.1f s of its trace ... (q quits)\n",
-                top->screen.state != NULL ? "(" : "", top->screen.state != NULL ? top->screen.state : "",
-                top->screen.state != NULL ? ") " : "", top->name, top->interval);
+        fprintf(to, "%s%s%s%s: waiting for %.1f s ... (q quits)\n", top->screen.state != NULL ? "(" : "",
+                top->screen.state != NULL ? top->screen.state : "", top->screen.state != NULL ? ") " : "",
+                top->name, top->interval);
     fclose(to);
     terminal_draw(text);
     free(text);
@@ -111,6 +127,12 @@ static void take_pattern(struct top *top, int key)
     }
 }
 
+/* Routines say nothing about them. */
+static bool counts_switches(enum screen_sort sort)
+{
+    return sort == SORT_SWITCHES || sort == SORT_WAKEUPS;
+}
+
 /* Returns false to quit. */
 static bool take_key(struct top *top, int key)
 {
@@ -119,8 +141,13 @@ static bool take_key(struct top *top, int key)
         return true;
     }
     switch (key) {
+    case 'q':
+    case 'Q':
+        return false;
     case 's':
-        top->screen.sort = (enum screen_sort)((top->screen.sort + 1) % SORTS);
+        do
+            top->screen.sort = (enum screen_sort)((top->screen.sort + 1) % SORTS);
+        while (top->has_routines && counts_switches(top->screen.sort));
         break;
     case 't':
         top->screen.by_thread = !top->screen.by_thread;
@@ -129,8 +156,21 @@ static bool take_key(struct top *top, int key)
         top->asks_pattern = true;
         top->input[0] = '\0';
         break;
+    case '+':
+        top->interval = top->interval < 60 ? 2 * top->interval : top->interval;
+        break;
+    case '-':
+        top->interval = top->interval > 0.01 ? top->interval / 2 : top->interval;
+        break;
+    case ' ':
+        top->is_paused = !top->is_paused;
+        break;
+    case 'h':
+    case '?':
+        top->has_help = !top->has_help;
+        break;
     default:
-        return top_take_key(top, key);
+        break;
     }
     return true;
 }
@@ -142,13 +182,13 @@ static bool step(struct top *top, double *due, struct fail *fail)
     int got;
 
     if (top->is_paused || now < *due)
-        return true;
+        return top->ways->keep == NULL || top->ways->keep(top, fail);
     *due = now + POLL_SECONDS;
     if (top->is_connecting)
         return top_connect(top, fail);
     if (top->has_broken)
         return top_try_again(top, fail);
-    got = top_next(top, fail);
+    got = top->ways->next(top, fail);
     if (top->trace.end != top->end) {
         top->end = top->trace.end;
         top->came = now;
@@ -173,14 +213,14 @@ static int run_terminal(struct top *top)
     if (!terminal_open(&fail))
         return fail_report(&fail, EXIT_USAGE);
     while (goes_on && step(top, &due, &fail)) {
-        double left = top->is_paused ? 60 : due - now_seconds();
+        const double left = top->is_paused ? KEEP_SECONDS : due - now_seconds();
 
         draw(top);
-        key = terminal_key(left);
+        key = terminal_key(left < KEEP_SECONDS ? left : KEEP_SECONDS);
         goes_on = key >= 0 && take_key(top, key);
     }
     terminal_close();
-    return fail.text[0] == '\0' ? top_status(top) : fail_report(&fail, EXIT_DAMAGE);
+    return fail.text[0] == '\0' ? top->ways->status(top) : fail_report(&fail, EXIT_DAMAGE);
 }
 
 /* Prints the pull's messages, which were held back while the screen was in use. */
@@ -238,6 +278,8 @@ static const struct command_option known[] = {
 /* On a terminal, the screen is shown while the source connects. */
 static bool start(struct top *top, struct fail *fail)
 {
+    if (top->has_routines)
+        return top_begin_routines(top, fail);
     if (!top->is_source)
         return top_begin(top, fail);
     top->is_connecting = top->batch < 0;
@@ -266,8 +308,9 @@ static int run_top(int argc, char **argv)
     top->is_source = is_source(top->name);
     top->screen.source = top->name;
     top->screen.pattern = top->pattern;
-    if (top->has_routines)
-        status = top_routines(top);
+    top->ways = &of_trace;
+    if (top->has_routines && counts_switches(top->screen.sort))
+        status = complain_of_words(&top_command, "--routines sorts by running, ready or name");
     else if (!start(top, &fail))
         status = fail_report(&fail, EXIT_DAMAGE);
     else
@@ -275,6 +318,7 @@ static int run_top(int argc, char **argv)
     puller_stop(&top->puller);
     print_log(top);
     top_close(top);
+    top_close_routines(top);
     free(top);
     return status;
 }

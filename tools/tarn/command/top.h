@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top.h - shared declarations of `tarn top`: top.c handles options, keys and output; top_trace.c the link and
- * the trace, interval by interval; top_routines.c shows counted routines instead; top_keys.c has the keys of
- * both.
+ * the trace, interval by interval; top_routines.c shows counted routines instead.
  */
 #ifndef TARN_TOP_H
 #define TARN_TOP_H
@@ -14,7 +13,26 @@
 
 #define PATTERN_BYTES 64u
 
+struct top;
+struct moments;
+
+/* Where intervals come from, and how they are shown. */
+struct top_ways {
+    const char *keys, *end; /* help; and what has ended when there are no more intervals */
+    /* Reads the next interval. Returns 1: done; 0: not available yet; -1: there are no more, or FAIL says
+     * what went wrong. */
+    int (*next)(struct top *top, struct fail *fail);
+    bool (*keep)(struct top *top,
+                 struct fail *fail); /* keeps the link between intervals; NULL: nothing to do */
+    /* HEIGHT 0: as text, else within WIDTH and HEIGHT. */
+    void (*print)(FILE *to, const struct top *top, unsigned width, unsigned height);
+    void (*write)(FILE *to, const struct top *top, uint64_t rows); /* JSON or CSV */
+    int (*status)(struct top *top); /* reports losses, damage and a broken link; returns the exit status */
+};
+
 struct top {
+    const struct top_ways *ways;
+    struct moments *moments; /* top_routines.c */
     const char *name, *output;
     double interval, at;         /* seconds; at < 0: not given */
     double batch;                /* number of intervals; -1: a terminal; 0: all */
@@ -48,17 +66,12 @@ bool top_is_live(struct top *top);
 bool top_link_broke(struct top *top);
 /* Tries to connect again after the link broke. The guest then sends a new trace, into a new directory. */
 bool top_try_again(struct top *top, struct fail *fail);
-/* Reads the next interval. Returns 1: done; 0: not available yet; -1: the trace has ended, or FAIL says what
- * went wrong. */
 int top_next(struct top *top, struct fail *fail);
-/* Reports losses, damage and a broken link; returns the exit status. */
 int top_status(struct top *top);
 void top_close(struct top *top);
 
-/* Handles the keys that traces and routines have in common. Returns false to quit. */
-bool top_take_key(struct top *top, int key);
-
-/* Runs `tarn top --routines`; returns the exit status. */
-int top_routines(struct top *top);
+/* The same for `tarn top --routines`. */
+bool top_begin_routines(struct top *top, struct fail *fail);
+void top_close_routines(struct top *top);
 
 #endif
