@@ -28,34 +28,21 @@ static const char synopsis[] =
     "  neither      of all processes, since counting was switched on\n"
     "  -a           all routines, not only the 30 with the most time\n";
 
-/* Adds all tables of `of` that are of this kind; ~0: of any. */
-static int add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kind)
-{
-    struct tarnprof table = {0};
-    int result;
-    while ((result = tarnprof_next(&table, of)) > 0)
-        if ((kind == ~0u || table.head->of == kind) && !tarnprof_add(sum, &table))
-            die("no memory");
-    tarnprof_free(&table);
-    return result < 0 ? refuse("the tables cannot be read: %s", tarn_error_text(result)) : 0;
-}
-
-static int show_all(uint32_t lines)
+/* The tables of `of` that are of these kinds, together. */
+static int show(cap_t of, uint32_t kinds, uint32_t lines)
 {
     struct tarnprof_sum sum = {0};
-    if (!slot_is_filled(SLOT_TRACE))
-        return refuse_without("trace-read");
-    const int status = add_all(&sum, SLOT_TRACE, ~0u);
-    if (!status)
-        tarnprof_show(&sum, lines);
+    const int result = tarnprof_add_all(&sum, of, kinds);
+    if (result)
+        return refuse("the tables cannot be read: %s", tarn_error_text(result));
+    tarnprof_show(stdout, &sum, lines);
     tarnprof_free_sum(&sum);
-    return status;
+    return 0;
 }
 
 /* This program had no children before, so its children's table is the command's. */
 static int run(char **arguments, uint32_t lines)
 {
-    struct tarnprof_sum sum = {0};
     int status = 0;
     pid_t pid;
     if ((errno = posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environ)) != 0)
@@ -64,10 +51,8 @@ static int run(char **arguments, uint32_t lines)
         if (errno != EINTR)
             die("waiting for %s", arguments[0]);
     fflush(stdout);
-    if (add_all(&sum, TARNPROF_OWN, TRACE_ROUTINES_CHILDREN))
+    if (show(TARNPROF_OWN, 1u << TRACE_ROUTINES_CHILDREN, lines))
         return 1;
-    tarnprof_show(&sum, lines);
-    tarnprof_free_sum(&sum);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -77,7 +62,7 @@ static int show_file(const char *path, uint64_t number, uint32_t lines)
     char wrong[80];
     const bool ok = tarnprof_load(&sum, path, number, wrong);
     if (ok)
-        tarnprof_show(&sum, lines);
+        tarnprof_show(stdout, &sum, lines);
     fflush(stdout);
     tarnprof_free_sum(&sum);
     return wrong[0] ? refuse("%s: %s", path, wrong) : !ok;
@@ -98,5 +83,7 @@ int main(int argc, char **argv)
     if (!arch_trace_info()->routines)
         return refuse("routines are not counted: switch them on with `trace routines on`, or boot with "
                       "trace.routines=on");
-    return runs ? run(argv + first + 1, lines) : show_all(lines);
+    if (runs)
+        return run(argv + first + 1, lines);
+    return slot_is_filled(SLOT_TRACE) ? show(SLOT_TRACE, ~0u, lines) : refuse_without("trace-read");
 }

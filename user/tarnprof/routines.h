@@ -32,7 +32,7 @@ struct tarnprof_routine {
 };
 
 /* The thread enters or leaves a routine. A routine that finds no number, or is nested too deep, counts as
- * part of what it is in. */
+ * part of its caller. */
 void tarnprof_enter(struct tarnprof_routine *routine);
 void tarnprof_leave(void);
 

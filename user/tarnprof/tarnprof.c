@@ -116,6 +116,19 @@ bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table)
     return true;
 }
 
+int tarnprof_add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kinds)
+{
+    struct tarnprof table = {0};
+    int result;
+    while ((result = tarnprof_next(&table, of)) > 0)
+        if (kinds >> table.head->of & 1 && !tarnprof_add(sum, &table)) {
+            result = -E_NO_MEMORY;
+            break;
+        }
+    tarnprof_free(&table);
+    return result;
+}
+
 void tarnprof_free_sum(struct tarnprof_sum *sum)
 {
     free(sum->rows);

@@ -65,6 +65,8 @@ struct tarnprof_sum {
 };
 /* Adds a table. False: no memory. */
 bool tarnprof_add(struct tarnprof_sum *sum, const struct tarnprof *table);
+/* Adds the tables of `of` that are of these kinds, 1 << enum trace_routines_of. 0, or an error. */
+int tarnprof_add_all(struct tarnprof_sum *sum, cap_t of, uint32_t kinds);
 void tarnprof_free_sum(struct tarnprof_sum *sum);
 
 #endif
