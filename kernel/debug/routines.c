@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routines.c - command routines: tables of routines, as far as they are counted; what is open is shown
- * beside.
+ * routines.c - command routines: prints tables of routines as they are in memory. Routines that a thread is
+ * in are printed beside its rows, which do not have their time yet.
  */
 #include <kernel/debug/debug.h>
 #include <kernel/diagnosis/routine_rows.h>
@@ -79,7 +79,7 @@ static void put_table(struct routine_table *table)
 static void put_routines(void)
 {
     uint32_t count;
-    debug_print("  tid  pid name             of       rows  in kernel us       out us is in\n");
+    debug_print("  tid  pid name             of       rows  in kernel us       out us now in\n");
     for (struct routine_table *table = next_table(NULL, &count); table; table = next_table(table, &count))
         if (table->head.epoch == routines_epoch)
             put_table(table);
@@ -116,7 +116,7 @@ static void put_rows(struct routine_table *table)
 static void put_open(const struct thread *thread)
 {
     for (uint32_t i = 0; thread && i < thread->routines.depth && i < OPEN_ROUTINES_MAX; i++)
-        debug_print("it is in %s\n", routine_of(thread->routines.at[i].key));
+        debug_print("now in %s\n", routine_of(thread->routines.at[i].key));
 }
 
 void debug_routines(const struct debug_words *words)

@@ -125,7 +125,8 @@ const struct debug_command debug_commands[] = {
      "together",
      debug_tables, NULL, 1},
     {"routines", "[TID]",
-     "tables of routines: time in the kernel and time out of each thread, and what it is in; with TID, its "
+     "tables of routines: of each thread the time in the kernel and out, and the routine that it is in; with "
+     "TID, its "
      "routines with the most time of their own",
      debug_routines, NULL, 1},
     {"cpu", "[N]", "CPUs, their threads and addresses; with N, one CPU and its registers", debug_cpus, NULL,

@@ -9,8 +9,9 @@
  * its routine. A thread that does not run is inside the routine TRACE_ROUTINE_OUT, so all times
  * are of one clock, and exclusive times add up to the thread's life whatever it did.
  *
- * One writer: a thread's open routines, and its rows, belong to the CPU on which the thread is current. The kernel is not
- * preempted, so nothing is atomic. Readers copy a row between `ended` and `begun` (routines_read.c).
+ * One writer: a thread's open routines, and its rows, belong to the CPU on which the thread is current. The
+ * kernel is not preempted, so nothing is atomic. Readers copy a row between `ended` and `begun`
+ * (routines_read.c).
  *
  * A thread's table is made when it first runs while routines are counted, and begins anew when they are
  * switched on again; then nothing is open in it. Before that, what the thread has open counts for nothing:

@@ -1,206 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * routines.c - tables of routines: each kind of routine is counted, exclusive times add up to the threads'
- * and the CPUs' times to the tick, and a thread's and a process's table goes to its process and its parent.
+ * routines.c - tables of routines: exclusive times add up to the threads' and the CPUs' times to the tick,
+ * and a thread's and a process's table goes to its process and its parent. That each kind of routine is
+ * counted as the trace says is tested by tests/host/routines_equal.
  *
  * Booted with `trace.routines=on`.
  */
+#include "routine_tables.h"
 #include "start.h"
-#include "tap.h"
 
-#include <arch/trace.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <tarn/error.h>
-#include <tarn/ipc.h>
 #include <tarn/runtime.h>
-#include <tarn/syscall.h>
-#include <tarn/trace_control.h>
 #include <trace/fault.h>
 #include <trace/ring/read.h>
-#include <user/tarnprof/tarnprof.h>
 
 #define CALLS     10u
-#define LABEL     0x7e57u
-#define PAGES     8u
-#define SLEEPS    3u
 #define MS        1000000ull
 #define ATTEMPTS  50
 #define SWITCHES  100u
 #define READS     300u
 #define ROWS_MANY 2000u /* more than a table has */
 
-static struct tarnprof table;
-
-/* The next of `of`; ends the test if the kernel refuses. */
-static bool next(cap_t of)
-{
-    const int result = tarnprof_next(&table, of);
-    if (result < 0) {
-        printf("Bail out! routines_read: %d\n", result);
-        exit(2);
-    }
-    return result > 0;
-}
-
-/* Leaves the first table of that kind in `table`: that of thread `tid`, if it is a thread's. */
-static bool find(cap_t of, enum trace_routines_of kind, uint32_t tid)
-{
-    table.serial = 0;
-    while (next(of))
-        if (table.head->of == kind && (kind != TRACE_ROUTINES_THREAD || table.head->tid == tid))
-            return true;
-    return false;
-}
-
-static uint32_t own_tid(void)
-{
-    return arch_thread_block()->tid;
-}
-
 static uint64_t times_of(enum trace_routine_kind kind, uint64_t argument)
 {
-    const struct trace_routine_row *row = tarnprof_find(&table, kind, argument, 0);
-    return row ? row->ended : 0;
+    return row_of(kind, argument, 0).ended;
 }
 
 static uint64_t own_times(enum trace_routine_kind kind, uint64_t argument)
 {
-    return find(TARNPROF_OWN, TRACE_ROUTINES_THREAD, own_tid()) ? times_of(kind, argument) : UINT64_MAX;
-}
-
-/* ---- kinds of routines ------------------------------------------------------------------------------------
- */
-
-static void test_syscalls(void)
-{
-    const uint64_t before = own_times(TRACE_ROUTINE_SYSCALL, SYS_null);
-    for (unsigned i = 0; i < CALLS; i++)
-        sys_null();
-    check(own_times(TRACE_ROUTINE_SYSCALL, SYS_null) - before == CALLS, "each system call is counted");
-    const struct trace_routine_row *row = tarnprof_find(&table, TRACE_ROUTINE_SYSCALL, SYS_null, 0);
-    uint64_t in_buckets = 0;
-    for (unsigned i = 0; row && i < TRACE_TABLE_BUCKETS; i++)
-        in_buckets += row->times[i];
-    check(row && in_buckets == row->ended, "all are in the histogram");
-    check(row && row->least <= row->inclusive / row->ended && row->greatest >= row->inclusive / row->ended,
-          "the mean is between least and greatest");
-    check(row && row->exclusive == row->inclusive, "nothing is nested in them");
-}
-
-static void test_faults(void)
-{
-    const uint64_t before = own_times(TRACE_ROUTINE_FAULT, TRACE_FAULT_ZERO);
-    volatile char *pages =
-        mmap(NULL, PAGES * TARN_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    for (unsigned i = 0; i < PAGES; i++)
-        pages[i * TARN_PAGE_SIZE] = 1;
-    check(own_times(TRACE_ROUTINE_FAULT, TRACE_FAULT_ZERO) - before >= PAGES,
-          "each page fault is counted by its kind");
-}
-
-static void test_waits(void)
-{
-    const uint64_t before = own_times(TRACE_ROUTINE_OUT, THREAD_SLEEPING), since = arch_trace_clock();
-    uint64_t waits = 0;
-    for (unsigned i = 0; i < SLEEPS; i++) {
-        sys_thread_sleep(deadline_after(MS));
-        waits = own_times(TRACE_ROUTINE_OUT, THREAD_SLEEPING) - before;
-        i -= waits == i; /* the host stalled, and the deadline had passed: once more */
-    }
-    const uint64_t elapsed = arch_trace_clock() - since;
-    check(waits == SLEEPS, "each wait is counted by its reason");
-    const struct trace_routine_row *out = tarnprof_find(&table, TRACE_ROUTINE_OUT, THREAD_SLEEPING, 0),
-                                   *call = tarnprof_find(&table, TRACE_ROUTINE_SYSCALL, SYS_thread_sleep, 0);
-    check(out && call && out->inclusive <= call->inclusive && call->inclusive <= elapsed,
-          "for as long as it lasted");
-    check(out && call && call->inclusive - call->exclusive == out->inclusive,
-          "inside of the system call that waited");
-}
-
-static cap_t endpoint;
-static uint32_t served_tid;
-static bool has_served, was_read;
-
-static void *serve(void *unused)
-{
-    struct ipc_message message;
-    (void)unused;
-    served_tid = own_tid();
-    int64_t result = ipc_receive(endpoint, &message);
-    for (unsigned i = 1; result == 0 && i < CALLS; i++)
-        result = ipc_reply_receive(endpoint, &message);
-    ipc_reply(&message);
-    __atomic_store_n(&has_served, true, __ATOMIC_RELEASE);
-    while (!__atomic_load_n(&was_read, __ATOMIC_ACQUIRE))
-        sys_thread_sleep(deadline_after(MS));
-    return NULL;
-}
-
-static void test_messages(void)
-{
-    pthread_t server;
-    endpoint = (cap_t)sys_endpoint_create();
-    start_thread(&server, serve, NULL);
-    const uint64_t before = own_times(TRACE_ROUTINE_CALL, LABEL);
-    for (unsigned i = 0; i < CALLS; i++) {
-        struct ipc_message message = ipc_label_only(LABEL);
-        if (ipc_call(endpoint, &message) != 0)
-            check(false, "a call");
-    }
-    check(own_times(TRACE_ROUTINE_CALL, LABEL) - before == CALLS, "each call is counted by its label");
-    const struct trace_routine_row *row = tarnprof_find(&table, TRACE_ROUTINE_CALL, LABEL, 0),
-                                   *out = tarnprof_find(&table, TRACE_ROUTINE_OUT, THREAD_BLOCKED_REPLY, 0);
-    check(row && out && row->exclusive < row->inclusive && out->ended >= CALLS, "the wait is nested in it");
-    const uint64_t unsent = times_of(TRACE_ROUTINE_SYSCALL, SYS_ipc_call);
-    struct ipc_message message = ipc_label_only(LABEL);
-    check(ipc_call(1, &message) < 0 && own_times(TRACE_ROUTINE_CALL, LABEL) - before == CALLS,
-          "a call that is not sent is not counted by its label");
-    check(times_of(TRACE_ROUTINE_SYSCALL, SYS_ipc_call) == unsent + 1, "but as a system call");
-    while (!__atomic_load_n(&has_served, __ATOMIC_ACQUIRE))
-        sys_thread_sleep(deadline_after(MS));
-    check(find(TARNPROF_OWN, TRACE_ROUTINES_THREAD, served_tid) &&
-              times_of(TRACE_ROUTINE_SERVED, LABEL) == CALLS,
-          "each message that is served is counted by its label");
-    __atomic_store_n(&was_read, true, __ATOMIC_RELEASE);
-    pthread_join(server, NULL);
+    return read_own(TRACE_ROUTINES_THREAD) ? times_of(kind, argument) : UINT64_MAX;
 }
 
 /* ---- sums -------------------------------------------------------------------------------------------------
  */
 
-static uint64_t exclusive_of_all(void)
-{
-    uint64_t time = 0;
-    for (uint32_t i = 0; i < table.head->rows; i++)
-        if (trace_routine_kind(table.rows[i].key) != TRACE_ROUTINE_SERVED)
-            time += table.rows[i].exclusive;
-    return time;
-}
-
-static bool has_no_negative_time(void)
-{
-    for (uint32_t i = 0; i < table.head->rows; i++)
-        if (table.rows[i].exclusive > table.head->life)
-            return false;
-    return true;
-}
-
 /* What the scheduler counts, and what the switches count, were measured apart. A thread that runs on another
  * CPU may be switched away from while it is read. */
 static void test_thread_sums(unsigned least)
 {
-    unsigned routines = 0, right = 0, adds_up = 0, without_negative = 0;
+    unsigned routines = 0, right = 0, sound = 0;
     table.serial = 0;
     while (next(SLOT_TRACE)) {
         routines++;
         right += table.head->life - tarnprof_time_in(&table, TRACE_ROUTINE_OUT) == table.head->ran;
-        adds_up += exclusive_of_all() == table.head->life;
-        without_negative += has_no_negative_time();
+        sound += adds_up();
         if (table.head->life - tarnprof_time_in(&table, TRACE_ROUTINE_OUT) != table.head->ran)
             printf("# %s/%u of %u: life %llu, out %llu, ran %llu\n", table.head->name,
                    (unsigned)table.head->tid, (unsigned)table.head->of, (unsigned long long)table.head->life,
@@ -208,8 +56,7 @@ static void test_thread_sums(unsigned least)
                    (unsigned long long)table.head->ran);
     }
     check(routines >= least, "all tables can be read: %u", routines);
-    check(adds_up == routines, "exclusive times add up to each thread's life");
-    check(without_negative == routines, "none is negative");
+    check(sound == routines, "exclusive times add up to each thread's life, and none is negative");
     check(right == routines,
           "without the time in which it did not run, to what the scheduler counts, to the tick");
 }
@@ -233,7 +80,7 @@ static bool read_cpu_sums(uint64_t *ran, uint64_t *had)
         snprintf(idle, sizeof idle, "idle/%u", (unsigned)cpu);
         if (is_thread && head->tid == 0 && !strncmp(head->name, idle, sizeof idle))
             idle_until = head->until;
-        if (is_thread && head->tid == own_tid())
+        if (is_thread && head->tid == arch_thread_block()->tid)
             own_until = head->until;
     }
     *had += own_until - idle_until;
@@ -280,15 +127,12 @@ static void test_thread_end(void)
 {
     pthread_t thread;
     wait_for_others();
-    const uint64_t before = find(TARNPROF_OWN, TRACE_ROUTINES_ENDED, 0)
-                                ? times_of(TRACE_ROUTINE_SYSCALL, SYS_null)
-                                : 0,
+    const uint64_t before = read_own(TRACE_ROUTINES_ENDED) ? times_of(TRACE_ROUTINE_SYSCALL, SYS_null) : 0,
                    threads = table.head ? table.head->threads : 0;
     start_thread(&thread, call_null, NULL);
     pthread_join(thread, NULL);
     wait_for_others();
-    check(find(TARNPROF_OWN, TRACE_ROUTINES_ENDED, 0) &&
-              times_of(TRACE_ROUTINE_SYSCALL, SYS_null) - before == CALLS &&
+    check(read_own(TRACE_ROUTINES_ENDED) && times_of(TRACE_ROUTINE_SYSCALL, SYS_null) - before == CALLS &&
               table.head->threads == threads + 1,
           "a thread's table is kept for its process when it ends");
 }
@@ -298,22 +142,17 @@ static void test_process_end(void)
     char *const arguments[] = {"true", NULL};
     pid_t pid;
     int status = 1;
-    const uint64_t threads = find(TARNPROF_OWN, TRACE_ROUTINES_CHILDREN, 0) ? table.head->threads : 0;
+    const uint64_t threads = read_own(TRACE_ROUTINES_CHILDREN) ? table.head->threads : 0;
     check(posix_spawn(&pid, "/bin/true", NULL, NULL, arguments, NULL) == 0 &&
               waitpid(pid, &status, 0) == pid && status == 0,
           "a child runs");
-    check(find(TARNPROF_OWN, TRACE_ROUTINES_CHILDREN, 0) && table.head->threads == threads + 1 &&
+    check(read_own(TRACE_ROUTINES_CHILDREN) && table.head->threads == threads + 1 &&
               times_of(TRACE_ROUTINE_FAULT, TRACE_FAULT_ZERO) > 0,
           "a process's table is kept for its parent when it ends");
 }
 
 /* ---- the switch -------------------------------------------------------------------------------------------
  */
-
-static int64_t switch_routines(uint64_t on)
-{
-    return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_ROUTINES, on, 0);
-}
 
 static void test_switch(void)
 {
@@ -344,7 +183,7 @@ static void test_end_while_off(void)
 {
     pthread_t thread;
     wait_for_others();
-    const bool had_any = find(TARNPROF_OWN, TRACE_ROUTINES_ENDED, 0);
+    const bool had_any = read_own(TRACE_ROUTINES_ENDED);
     const uint64_t life = had_any ? table.head->life : 0, ran = had_any ? table.head->ran : 0,
                    threads = had_any ? table.head->threads : 0, since = arch_trace_clock();
     atomic_store(&stop, false);
@@ -357,10 +196,9 @@ static void test_end_while_off(void)
     atomic_store(&stop, true);
     pthread_join(thread, NULL);
     wait_for_others();
-    check(find(TARNPROF_OWN, TRACE_ROUTINES_ENDED, 0) && table.head->threads == threads + 1,
+    check(read_own(TRACE_ROUTINES_ENDED) && table.head->threads == threads + 1,
           "a thread that ends while routines are not counted hands on what was counted");
-    check(table.head->life - life <= counted && table.head->life - life > MS / 2 &&
-              exclusive_of_all() == table.head->life && has_no_negative_time(),
+    check(table.head->life - life <= counted && table.head->life - life > MS / 2 && adds_up(),
           "up to the moment at which they were switched off: %llu of %llu ticks",
           (unsigned long long)(table.head->life - life), (unsigned long long)counted);
     check(table.head->life - tarnprof_time_in(&table, TRACE_ROUTINE_OUT) == table.head->ran &&
@@ -419,7 +257,7 @@ static void test_read_under_load(void)
     bool counted = false;
     for (int attempt = 0; attempt < ATTEMPTS && !counted; attempt++) {
         sys_thread_sleep(deadline_after(5 * MS)); /* it ends a little later than it is joined */
-        counted = find(TARNPROF_OWN, TRACE_ROUTINES_ENDED, 0) && times_of(TRACE_ROUTINE_OTHERS, 0) > 0;
+        counted = read_own(TRACE_ROUTINES_ENDED) && times_of(TRACE_ROUTINE_OTHERS, 0) > 0;
     }
     check(counted, "what found no row is counted together");
 }
@@ -436,10 +274,6 @@ static void test_refusals(void)
 
 int main(void)
 {
-    test_syscalls();
-    test_faults();
-    test_waits();
-    test_messages();
     test_thread_end();
     test_process_end();
     test_thread_sums(6);

@@ -10,10 +10,9 @@
  * Booted with `trace.routines=on` and little memory.
  */
 #include "leak.h"
+#include "routine_tables.h"
 #include "start.h"
-#include "tap.h"
 
-#include <arch/trace.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,9 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <tarn/syscall.h>
 #include <unistd.h>
-#include <user/tarnprof/tarnprof.h>
 
 #define THREADS    400u
 #define ROWS       100u /* for each: more than fit */
@@ -76,20 +73,13 @@ static void end_threads(void)
         pthread_join(threads[i], NULL);
 }
 
-/* Rows of system calls and of others, of all threads of this process; `right`: times add up to lives. */
+/* Rows of all threads of this process; `right`: times add up to lives. */
 static uint64_t count_rows(bool *right)
 {
-    struct tarnprof table = {0};
     uint64_t rows = 0;
     *right = true;
-    while (tarnprof_next(&table, TARNPROF_OWN) > 0) {
-        uint64_t time = 0;
-        for (uint32_t i = 0; i < table.head->rows; i++)
-            if (trace_routine_kind(table.rows[i].key) != TRACE_ROUTINE_SERVED)
-                time += table.rows[i].exclusive;
-        *right &= time == table.head->life;
-        rows += table.head->rows;
-    }
+    for (table.serial = 0; next(TARNPROF_OWN); rows += table.head->rows)
+        *right &= adds_up();
     tarnprof_free(&table);
     return rows;
 }

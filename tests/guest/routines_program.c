@@ -7,21 +7,17 @@
  * Booted with `trace.routines=on`. With an argument it is the hostile program, or one that calls or names
  * routines.
  */
+#include "routine_tables.h"
 #include "start.h"
-#include "tap.h"
 
-#include <arch/trace.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <tarn/error.h>
 #include <tarn/runtime.h>
-#include <tarn/syscall.h>
-#include <tarn/trace_control.h>
 #include <tests/guest/routines_functions.h>
 #include <trace/events.h>
 #include <user/tarnprof/routines.h>
-#include <user/tarnprof/tarnprof.h>
 
 #define CALLS    10u
 #define ROUNDS   3u
@@ -31,8 +27,6 @@
 #define MANY     1100u
 #define ATTEMPTS 200u
 #define READS    300u
-
-static struct tarnprof table;
 
 static void call_kernel(void)
 {
@@ -66,17 +60,6 @@ static void recurse(unsigned depth)
 /* ---- reading --------------------------------------------------------------------------------------------
  */
 
-/* Leaves the own thread's table, or that kind of table of the own process, in `table`. */
-static bool read_own(enum trace_routines_of of)
-{
-    table.serial = 0;
-    while (tarnprof_next(&table, TARNPROF_OWN) > 0)
-        if (table.head->of == of &&
-            (of != TRACE_ROUTINES_THREAD || table.head->tid == arch_thread_block()->tid))
-            return true;
-    return false;
-}
-
 static uint32_t number_of(const char *name, const void *function)
 {
     struct trace_routine_names names = {0};
@@ -84,12 +67,6 @@ static uint32_t number_of(const char *name, const void *function)
     const uint32_t number = error ? 0 : tarnprof_find_name(&names, name, function);
     tarnprof_free_names(&names);
     return number;
-}
-
-static struct trace_routine_row row_of(enum trace_routine_kind kind, uint64_t argument, uint32_t context)
-{
-    const struct trace_routine_row *row = table.head ? tarnprof_find(&table, kind, argument, context) : NULL;
-    return row ? *row : (struct trace_routine_row){0};
 }
 
 static struct trace_routine_row program_row(const char *name, const void *function)
@@ -108,22 +85,6 @@ static uint64_t time_in(uint32_t context, bool with_program)
             time += table.rows[i].exclusive;
     }
     return time;
-}
-
-static bool adds_up(void)
-{
-    uint64_t time = 0;
-    bool is_small = true;
-    for (uint32_t i = 0; i < table.head->rows; i++) {
-        if (trace_routine_kind(table.rows[i].key) == TRACE_ROUTINE_SERVED)
-            continue;
-        time += table.rows[i].exclusive;
-        is_small = is_small && table.rows[i].exclusive <= table.head->life;
-    }
-    if (time != table.head->life || !is_small)
-        printf("# %s/%u of %u: life %llu, rows %llu\n", table.head->name, (unsigned)table.head->tid,
-               (unsigned)table.head->of, (unsigned long long)table.head->life, (unsigned long long)time);
-    return time == table.head->life && is_small;
 }
 
 /* ---- routines -------------------------------------------------------------------------------------------
@@ -305,22 +266,17 @@ static void test_hostile(void)
 /* ---- switching ------------------------------------------------------------------------------------------
  */
 
-static bool switch_routines(uint64_t level)
-{
-    return sys_trace_control(SLOT_TRACE, TRACE_OP_SET_ROUTINES, level, 0) == 0;
-}
-
 static void test_switch(void)
 {
     const uint32_t number = number_of("recurse", NULL);
-    check(switch_routines(0), "counting is switched off");
+    check(!switch_routines(0), "counting is switched off");
     call_kernel();
     read_own(TRACE_ROUTINES_THREAD);
     const uint64_t off = program_row("call_kernel", NULL).ended;
     call_kernel();
     check(read_own(TRACE_ROUTINES_THREAD) && program_row("call_kernel", NULL).ended == off,
           "then routines are not counted");
-    check(switch_routines(1) && number_of("call_kernel", NULL) == 0, "on again, there are no names");
+    check(!switch_routines(1) && number_of("call_kernel", NULL) == 0, "on again, there are no names");
     call_kernel();
     check(read_own(TRACE_ROUTINES_THREAD) && program_row("call_kernel", NULL).ended == 1 &&
               number_of("call_kernel", NULL) == TRACE_CONTEXT_NAMED && number > TRACE_CONTEXT_NAMED,
@@ -328,41 +284,26 @@ static void test_switch(void)
     check(adds_up(), "and add up");
 }
 
-/* ---- calls and allocation -------------------------------------------------------------------------------
+/* ---- routines of all programs ----------------------------------------------------------------------------
  */
+
+static uint64_t mallocs(void)
+{
+    free(malloc(100));
+    return read_own(TRACE_ROUTINES_THREAD) ? row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended : 0;
+}
 
 static void test_calls(void)
 {
-    struct tarnprof all = {0};
-    uint64_t served = 0;
-    check(switch_routines(2), "routines of all programs are counted");
-    for (unsigned i = 0; i < CALLS; i++)
-        free(malloc(100));
+    check(!switch_routines(2) && mallocs() > 0, "with routines of all programs, allocation is counted");
     FILE *file = fopen("/test/routines_program", "r");
     const int c = file ? getc(file) : EOF;
     if (file)
         fclose(file);
-    check(read_own(TRACE_ROUTINES_THREAD) && c != EOF, "a file is read");
-    const struct trace_routine_row reading = row_of(TRACE_ROUTINE_PROGRAM, 0, 3);
-    check(row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended >= CALLS &&
-              row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_FREE).ended >= CALLS,
-          "allocation is counted");
-    check(row_of(TRACE_ROUTINE_PROGRAM, 0, 1).ended == 1 && reading.ended >= 1, "POSIX calls are counted");
-    check(reading.inclusive == time_in(3, true) && time_in(3, false) > 0,
-          "and merged with the kernel's routines");
-    check(adds_up(), "all rows add up");
-    while (tarnprof_next(&all, SLOT_TRACE) > 0)
-        for (uint32_t i = 0; i < all.head->rows; i++)
-            if (!strncmp(all.head->name, "fs", 3) &&
-                trace_routine_kind(all.rows[i].key) == TRACE_ROUTINE_PROGRAM &&
-                trace_routine_context(all.rows[i].key) >= TRACE_CONTEXT_REQUESTS)
-                served += all.rows[i].ended;
-    tarnprof_free(&all);
-    check(served > 1, "requests are counted in their server");
-    check(switch_routines(1), "no longer");
-    free(malloc(100));
-    check(read_own(TRACE_ROUTINES_THREAD) && row_of(TRACE_ROUTINE_PROGRAM, 0, TRACE_HEAP_MALLOC).ended == 0,
-          "allocation is not counted");
+    check(read_own(TRACE_ROUTINES_THREAD) && c != EOF &&
+              row_of(TRACE_ROUTINE_PROGRAM, 0, 3).inclusive == time_in(3, true) && time_in(3, false) > 0,
+          "POSIX calls are counted, and merged with the kernel's routines");
+    check(!switch_routines(1) && mallocs() == 0, "switched back, allocation is not counted");
 }
 
 /* Of all threads that live, while they run. */

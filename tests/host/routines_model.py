@@ -171,6 +171,7 @@ class Model:
     def __init__(self, tarn, trace, living):
         self.living, self.threads, self.current = living, {}, {}
         self.numbers = enumerations(f"{trace}/metadata")
+        self.comms = {}  # of threads that began in the trace
         self.calls = {}  # call_id: (label, server's tid)
         self.sent = {}   # CPU: server's tid of the send that was logged last
         self.seen = collections.Counter()
@@ -180,10 +181,8 @@ class Model:
         for key, thread in self.threads.items():
             if thread.born is not None and key in living:
                 thread.close(thread.until)
-            elif thread.born is not None:
-                if thread.innermost() == OUT:
-                    thread.ended = thread.open.pop().since
-                thread.close(thread.ended)
+            elif thread.born is not None and thread.innermost() == OUT:
+                thread.close(thread.open.pop().since)
 
     def thread(self, key):
         if key not in self.threads:
@@ -224,6 +223,9 @@ class Model:
             thread.open.clear()
         elif thread.innermost() == OUT:
             thread.end(time)
+
+    def on_sched_process_fork(self, event, fields, cpu, time):
+        self.comms[fields["child_tid"]] = fields["child_comm"]
 
     def on_power_cpu_idle(self, event, fields, cpu, time):
         thread = self.running(cpu, time)
