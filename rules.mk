@@ -18,6 +18,7 @@
 #   AUTHORITY_<path in archive> := NAME[,NAME...]   its label: what programs that run the file may do beyond the ordinary
 #                                          (servers/protocol/authority.def)
 #   host_test NAME, SOURCES, FLAGS, LIBRARIES       -> build/host/test/NAME, a unit test with sanitizers that prints TAP
+#   host_sanitized, the same                        no test of its own
 #   UNIT_TESTS, GUEST_TESTS, HOST_TESTS    see tests/build.mk
 #
 # Extra flags of one source: CFLAGS_<path of the source> += ...
@@ -209,6 +210,9 @@ $(BA)/explore/tarn.elf: $$(EXPLORE_OBJECTS) arch/$(ARCH)/kernel.ld kernel/debug/
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 define host_test
 UNIT_TESTS += $(B)/host/test/$(1)
+$$(eval $$(call host_sanitized,$(1),$(2),$(3),$(4)))
+endef
+define host_sanitized
 $(B)/host/test/$(1): $(call objects,$(B)/host/sanobj,$(2)) $(patsubst %,$(B)/host/sanobj/lib%.a,$(4))
 	@mkdir -p $$(@D); echo "  LINK    $$@"
 	@$(HOST_CC) $(SANITIZE) -Wl,--as-needed -o $$@ $$^ $(3) $(foreach l,$(4),$$(HOST_LIBS_$(l)))

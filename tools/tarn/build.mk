@@ -24,6 +24,10 @@ $(TARN_PAGES): $(B)/host/tarn
 	@mkdir -p $(@D); echo "  MAN     $@"
 	@$< help --man $(patsubst tarn-%,%,$(basename $(@F))) >$@
 
+# For tests in Python: tests/host/sanitized.py.
+$(eval $(call host_sanitized,commands,tests/unit/tarn/commands.c,,tarn))
+$(eval $(call host_preload,$(B)/host/wire.so,trace/format/wire.c))
+tests: $(B)/host/test/commands $(B)/host/wire.so
 $(eval $(call host_test,guest,tests/unit/tarn/guest_test.c tests/unit/tarn/guest_make.c tests/unit/tarn/peer.c,,tarn))
 $(eval $(call host_test,tables,tests/unit/tarn/tables_test.c tests/unit/tarn/guest_make.c,,tarn))
 $(eval $(call host_test,routines,tests/unit/tarn/routines_test.c tests/unit/tarn/guest_make.c,,tarn))

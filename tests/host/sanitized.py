@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The host tool with sanitizers (tests/unit/tarn/commands.c), for tests of it with inputs that they make themselves: traces,
+guest memory, guests at the other end of a link."""
+import atexit
+import ctypes
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+
+import end_to_end as e2e
+
+ROOT = e2e.guest.ROOT
+OK, DAMAGE, USAGE = range(3)  # exit statuses
+ORDERS = {"le": "<", "be": ">"}
+SCRATCH = tempfile.mkdtemp(prefix="tarn-unit-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
+
+
+def scratch(name):
+    return os.path.join(SCRATCH, name)
+
+
+class Tool:
+    def __init__(self):
+        self.files = scratch("output"), scratch("messages")
+        self.process = subprocess.Popen([os.path.join(ROOT, "build/host/test/commands"), *self.files], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def __call__(self, *words):
+        """Runs one subcommand: its exit status, output and messages."""
+        self.process.stdin.write("\t".join(map(str, words)).encode() + b"\n")
+        self.process.stdin.flush()
+        status = self.process.stdout.readline()
+        assert status, f"the tool died in: tarn {' '.join(map(str, words))}"
+        return int(status), *(open(path, errors="replace").read() for path in self.files)
+
+
+    def finish(self):
+        """Ends the test; the sanitizers report leaks now."""
+        self.process.stdin.close()
+        e2e.check(self.process.wait() == 0, "the sanitizers found nothing")
+        e2e.finish()
+
+
+tarn = Tool()
+finish = tarn.finish
+
+with open(os.path.join(ROOT, "build/gen/trace/metadata.tsdl")) as file:
+    TEMPLATE = file.read()
+UUID = bytes.fromhex(re.search(r'uuid = "(.*?)"', TEMPLATE)[1].replace("-", ""))
+_functions = ctypes.CDLL(os.path.join(ROOT, "build/host/wire.so"))
+
+
+def metadata(order="le", cpus=2, hz=1000000000):
+    values = {"BYTE_ORDER": order, "CPU_COUNT": cpus, "CLOCK_HZ": hz, "CLOCK_OFFSET": 0, "CLOCK_OFFSET_S": 0, "HOSTNAME": "made",
+              "ARCHITECTURE": "test"}
+    return re.sub(r"@(\w+)@", lambda name: str(values.get(name[1], "")), TEMPLATE).encode()
+
+
+def crc(data):
+    return _functions.wire_crc(bytes(data), ctypes.c_size_t(len(data))) & 0xffffffff
+
+
+def xxhash(data):
+    return _functions.wire_hash(bytes(data), ctypes.c_size_t(len(data))) & 0xffffffff
+
+
+def write(path, *data):
+    """Overwrites the file, whose pages are kept: truncating it first costs more than writing."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    os.ftruncate(file, os.writev(file, data))
+    os.close(file)
+    return path
+
+
+def event_head(order, number, words, time):
+    """number: (class, minor)."""
+    number = number[0] << 16 | number[1]
+    return struct.pack(ORDERS[order] + "II", number << 10 | words if order == "be" else words << 22 | number, time & 0xffffffff)
+
+
+class Peer:
+    """The other end of a link: talk(connection) in a thread, for one connection after another. `source` leads there."""
+
+    def __init__(self, talk, scheme="tcp", path=None):
+        self.talk = talk
+        if scheme == "tcp":
+            self.listener = socket.create_server(("127.0.0.1", 0))
+            self.source = f"tcp:127.0.0.1:{self.listener.getsockname()[1]}"
+        else:
+            self.listener = socket.socket(socket.AF_UNIX)
+            if os.path.exists(path):
+                os.unlink(path)
+            self.listener.bind(path)
+            self.listener.listen(4)
+            self.source = f"{scheme}:{path}"
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self):
+        while True:
+            try:
+                connection = self.listener.accept()[0]
+            except OSError:
+                return
+            with connection:
+                try:
+                    if self.listener.family == socket.AF_INET:
+                        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    self.talk(connection)
+                except (ConnectionError, EOFError):
+                    pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.listener.close()
+
+
+def receive(connection, size):
+    data = connection.recv(size, socket.MSG_WAITALL) if size else b""
+    if len(data) < size:
+        raise EOFError
+    return data
