@@ -11,6 +11,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import traceback
 
 import end_to_end as e2e
 
@@ -43,10 +44,11 @@ class Tool:
     def finish(self):
         """Ends the test; the sanitizers report leaks now."""
         self.process.stdin.close()
-        e2e.check(self.process.wait() == 0, "the sanitizers found nothing")
+        e2e.check(self.process.wait() == 0 and not _failures, "the sanitizers found nothing, and the other ends of links did not fail", _failures[:3])
         e2e.finish()
 
 
+_failures = []  # of the other ends of links
 tarn = Tool()
 finish = tarn.finish
 
@@ -115,6 +117,8 @@ class Peer:
                     self.talk(connection)
                 except (ConnectionError, EOFError):
                     pass
+                except Exception:
+                    _failures.append(traceback.format_exc())
 
     def __enter__(self):
         return self

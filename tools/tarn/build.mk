@@ -28,10 +28,7 @@ $(TARN_PAGES): $(B)/host/tarn
 $(eval $(call host_sanitized,commands,tests/unit/tarn/commands.c,,tarn))
 $(eval $(call host_preload,$(B)/host/wire.so,trace/format/wire.c))
 tests: $(B)/host/test/commands $(B)/host/wire.so
-$(eval $(call host_test,guest,tests/unit/tarn/guest_test.c tests/unit/tarn/guest_make.c tests/unit/tarn/peer.c,,tarn))
-$(eval $(call host_test,tables,tests/unit/tarn/tables_test.c tests/unit/tarn/guest_make.c,,tarn))
-$(eval $(call host_test,routines,tests/unit/tarn/routines_test.c tests/unit/tarn/guest_make.c,,tarn))
-$(foreach test,link replies,$(eval $(call host_test,$(test),tests/unit/tarn/$(test)_test.c tests/unit/tarn/peer.c,-lpthread,tarn)))
+HOST_TESTS += $(addprefix tests/host/,from_memory lying_guest made_links made_routines made_tables)
 $(B)/host/sanobj/tests/unit/tarn/guest_live_test.o: HOST_CFLAGS += $(TRACE_TEST_FLAGS)
 $(eval $(call host_test,guest_live,tests/unit/tarn/guest_live_test.c tests/unit/trace/ring_harness.c trace/ring/cas.c trace/ring/read.c \
     trace/print/print.c,,tarn))

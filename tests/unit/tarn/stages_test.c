@@ -4,6 +4,8 @@
  * by time, names. Prints TAP. Traces come from tests/unit/tarn/synthetic.c. Order, losses and every anomaly:
  * tests/host/compare_readers, tests/host/wrong_inputs.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +13,11 @@
 #include <tests/tap.h>
 #include <tests/unit/scratch.h>
 #include <tests/unit/tarn/synthetic.h>
+#include <tools/tarn/output.h>
 #include <tools/tarn/print/print.h>
 #include <tools/tarn/read/names.h>
 #include <tools/tarn/read/order.h>
+#include <unistd.h>
 
 #define PACKET 4096u
 
@@ -205,6 +209,28 @@ static void test_seek(void)
     trace_close(&trace);
 }
 
+/* What every subcommand expects of its output file. */
+static void test_output(void)
+{
+    char path[100], other[100];
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/file", scratch);
+    snprintf(other, sizeof(other), "%s/other", scratch);
+    fd = open(path, O_WRONLY | O_CREAT, 0666);
+    check(output_write(fd, "four", 4) && output_close(fd, path), "a file that is written and there");
+    fd = open(path, O_WRONLY);
+    rename(path, other);
+    check(!output_close(fd, path) && errno == ENOENT, "a file that is gone");
+    fd = open(other, O_WRONLY);
+    close(open(path, O_WRONLY | O_CREAT, 0666));
+    rename(path, other);
+    check(!output_close(fd, other) && errno == ESTALE, "a file that was replaced");
+    fd = open("/dev/full", O_WRONLY);
+    check(!output_write(fd, "four", 4) && errno == ENOSPC, "a full disk");
+    close(fd);
+}
+
 static void test_names(void)
 {
     struct schema schema;
@@ -232,6 +258,7 @@ int main(void)
     test_numbers();
     test_escapes();
     test_names();
+    test_output();
     test_seek();
     return finish_tests();
 }
