@@ -31,7 +31,8 @@ static bool redirect(int to, const char *path)
 
 int main(int argc, char **argv)
 {
-    FILE *results = fdopen(fcntl(1, F_DUPFD_CLOEXEC, 3), "w"), *lines = fdopen(fcntl(0, F_DUPFD_CLOEXEC, 3), "r");
+    FILE *results = fdopen(fcntl(1, F_DUPFD_CLOEXEC, 3), "w"),
+         *lines = fdopen(fcntl(0, F_DUPFD_CLOEXEC, 3), "r");
     char *line = NULL;
     size_t size = 0;
 
