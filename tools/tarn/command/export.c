@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tools/tarn/command/commands.h>
 #include <tools/tarn/export/export.h>
+#include <tools/tarn/export/tables.h>
 #include <tools/tarn/help.h>
 #include <tools/tarn/symbols/symbols.h>
 #include <unistd.h>
@@ -59,31 +60,52 @@ static void choose_output(struct options *options)
     options->output = options->default_output;
 }
 
-static int export_trace(struct options *options, const struct trace *trace)
+/* NOTHING: why there is nothing in it, or NULL. */
+static bool export_tracks(const struct options *options, const struct trace *trace, struct losses *losses,
+                          const char **nothing, struct fail *fail)
 {
     struct analysis *analysis = analysis_new(options->format->kind);
     struct export *export = EXPORT_OF(analysis, struct export);
-    struct symbols *symbols;
-    const char *nothing;
+    bool ok;
+
+    export->output = options->output;
+    export->losses = losses;
+    ok = analyses_ask(&analysis, 1, trace, &options->filter, NULL, &losses->reporter, fail);
+    if (ok && export->has_failed) {
+        *fail = export->fail;
+        ok = false;
+    }
+    *nothing = ok ? analysis_has_nothing(analysis) : NULL;
+    analysis_free(analysis);
+    return ok;
+}
+
+static bool export_tables(const struct options *options, const struct trace *trace, struct losses *losses,
+                          const char **nothing, struct fail *fail)
+{
+    struct scan_source source = {.trace = trace,
+                                 .filter = &options->filter,
+                                 .symbols = symbols_open(options->directory, NULL),
+                                 .reporter = &losses->reporter,
+                                 .losses = losses};
+    bool ok =
+        tables_export(&source, strcmp(options->format->name, "csv") == 0, options->output, nothing, fail);
+
+    symbols_close(source.symbols);
+    return ok;
+}
+
+static int export_trace(struct options *options, const struct trace *trace)
+{
+    const char *nothing = NULL;
     struct losses losses;
     struct fail fail;
-    bool ok;
 
     losses_open(&losses, trace);
     losses.quiet = true;
     losses_judge(&losses);
-    export->output = options->output;
-    export->losses = &losses;
-    symbols = analysis->kind->uses_symbols ? symbols_open(options->directory, NULL) : NULL;
-    ok = analyses_ask(&analysis, 1, trace, &options->filter, symbols, &losses.reporter, &fail);
-    if (ok && export->has_failed) {
-        fail = export->fail;
-        ok = false;
-    }
-    nothing = ok ? analysis_has_nothing(analysis) : NULL;
-    analysis_free(analysis);
-    symbols_close(symbols);
-    if (!ok)
+    if (!(options->format->kind != NULL ? export_tracks : export_tables)(options, trace, &losses, &nothing,
+                                                                         &fail))
         return fail_report(&fail, EXIT_USAGE);
     model_lacks(&trace->schema, false, losses.lacks, sizeof(losses.lacks));
     if (nothing != NULL)

@@ -233,8 +233,7 @@ static const char help_text[] =
 static void print_relations(const struct catalog *catalog)
 {
     for (unsigned i = 0; i < catalog->count; i++)
-        if (catalog->relations[i].source != SOURCE_PLACE)
-            printf("%-30s %s\n", catalog->relations[i].name, catalog->relations[i].text);
+        printf("%-30s %s\n", catalog->relations[i].name, catalog->relations[i].text);
 }
 
 static void print_columns(const struct catalog *catalog, const char *name)
@@ -374,10 +373,10 @@ static int ask(struct asking *asking, const struct trace *trace, const char *sql
         return fail_report(&fail, EXIT_USAGE);
     losses_begin(&losses, trace, &asking->filter);
     source.reporter = &losses.reporter;
+    source.losses = &losses;
     source.symbols = symbols_open(trace->directory, asking->symbols);
     if (!database_open(&asking->database, &source, &fail))
         return fail_report(&fail, EXIT_USAGE);
-    asking->database.relations.losses = &losses;
     asked = asking;
     asking->is_interactive = sql == NULL && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     sigaction(SIGINT, &action, NULL);
@@ -425,8 +424,7 @@ static void describe_relations(struct page *page, const struct command *self)
         for (unsigned c = 0; c < catalog.relations[i].column_count && used < sizeof(text); c++)
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", c > 0 ? "," : "",
                                      catalog.relations[i].columns[c].name);
-        if (catalog.relations[i].source != SOURCE_PLACE)
-            page_entry(page, catalog.relations[i].name, NULL, text);
+        page_entry(page, catalog.relations[i].name, NULL, text);
     }
     catalog_close(&catalog);
 }

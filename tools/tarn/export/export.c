@@ -14,9 +14,8 @@ const struct export_format export_formats[] = {
     {"perfetto", "a protobuf trace for ui.perfetto.dev and trace_processor", "perfetto-trace",
      &perfetto_export},
     {"chrome", "JSON trace events, for chrome://tracing, Perfetto, speedscope", "json", &chrome_export},
-    {"csv", "a directory of tables: one per event type, and tables of the model's results", "csv",
-     &csv_export},
-    {"sqlite", "a database with the same tables", "sqlite", &sqlite_export},
+    {"csv", "a directory of tables: one per event type, and tables of the model's results", "csv", NULL},
+    {"sqlite", "a database with the same tables", "sqlite", NULL},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -2,11 +2,12 @@
 /*
  * export.h - writes a trace in the formats of other tools.
  *
- * A format is an analysis without tables (analysis/analysis.h): it observes the model during one walk and
- * writes to `output`, which must not exist yet. There are two groups of formats:
+ * There are two groups of formats:
  *
- *   tables.h   the relations (relation/relation.h): csv.c, sqlite.c
- *   tracks.h   lanes of a picture: chrome.c, perfetto.c
+ *   tables.h   the relations (relation/relation.h): CSV, SQLite
+ *   tracks.h   lanes of a picture: chrome.c, perfetto.c. Each is an analysis without tables
+ *              (analysis/analysis.h): it observes the model during one walk and writes to `output`, which
+ * must not exist yet.
  *
  * Readers of the Common Trace Format need no export: the trace directory is in that format.
  */
@@ -18,14 +19,15 @@
 
 struct export_format {
     const char *name, *what;
-    const char *suffix; /* of the default output name */
-    const struct analysis_kind *kind;
+    const char *suffix;               /* of the default output name */
+    const struct analysis_kind *kind; /* NULL: of tables.h */
 };
 extern const struct export_format export_formats[]; /* ended by a NULL name */
 
-extern const struct analysis_kind csv_export, sqlite_export, chrome_export, perfetto_export;
+extern const struct analysis_kind chrome_export, perfetto_export;
 
-/* Each format's state begins with this. Writing continues after a failure, which `fail` keeps. */
+/* The state of a format with a kind begins with this. Writing continues after a failure, which `fail` keeps.
+ */
 struct export
 {
     struct analysis analysis;

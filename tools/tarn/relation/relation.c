@@ -94,9 +94,6 @@ enum {
     M_NUMBER,
     M_WATCH,
     M_VALUE,
-    M_ADDRESS,
-    M_SYMBOL,
-    M_EXECUTABLE,
     MEANINGS
 };
 
@@ -183,9 +180,6 @@ static const struct relation_column meanings[MEANINGS] = {
     [M_NUMBER] = COLUMN("number", UNIT_NUMBER, "number in events"),
     [M_WATCH] = COLUMN("watch", UNIT_NUMBER, "one of N acquisitions is logged; 0: none"),
     [M_VALUE] = COLUMN("value", UNIT_TEXT, "its value"),
-    [M_ADDRESS] = COLUMN("address", UNIT_ADDRESS, "address"),
-    [M_SYMBOL] = COLUMN("function", UNIT_TEXT, "function at the address"),
-    [M_EXECUTABLE] = COLUMN("executable", UNIT_TEXT, "program at the address"),
 #undef COLUMN
 };
 
@@ -220,7 +214,6 @@ static const struct {
     {"irq", "names of interrupts", SOURCE_IRQ, {M_NUMBER, M_NAME}},
     {"event_type", "event types of the trace", SOURCE_EVENT_TYPE, {M_NUMBER, M_NAME, M_CLASS}},
     {"trace", "facts about the trace, and what it lacks", SOURCE_TRACE, {M_NAME, M_VALUE}},
-    {"place", "functions at the addresses in events", SOURCE_PLACE, {M_PID, M_ADDRESS, M_SYMBOL, M_EXECUTABLE}},
 };
 #define OWN_RELATIONS (sizeof(own_relations) / sizeof(own_relations[0]))
 
@@ -587,17 +580,8 @@ static struct value of_row(const struct relation_row *row, const struct relation
     case M_NUMBER:
     case M_TO_CPU:
         return VALUE_NUMBER(row->number);
-    case M_WATCH:
+    default: /* M_WATCH */
         return VALUE_NUMBER(row->ticks);
-    case M_ADDRESS:
-        return VALUE_OF(VALUE_HEX, row->begin);
-    case M_SYMBOL:
-        if (analysis->symbols == NULL)
-            return (struct value){.kind = VALUE_NULL};
-        return text_copy(
-            row, symbol_name(symbols_find(analysis->symbols, executable, row->begin), row->begin, text));
-    default: /* M_EXECUTABLE */
-        return value_text(executable_name(executable));
     }
 }
 
@@ -757,15 +741,6 @@ const struct relation *catalog_find(const struct catalog *catalog, const char *n
         if (strcmp(catalog->relations[i].name, name) == 0)
             return &catalog->relations[i];
     return NULL;
-}
-
-const struct relation *catalog_source(const struct catalog *catalog, enum relation_source source)
-{
-    unsigned i = 0;
-
-    while (catalog->relations[i].source != source)
-        i++;
-    return &catalog->relations[i];
 }
 
 int relation_find_column(const struct relation *relation, const char *name)

@@ -62,7 +62,6 @@ enum relation_source {
     SOURCE_IRQ,
     SOURCE_EVENT_TYPE,
     SOURCE_TRACE,
-    SOURCE_PLACE,
     SOURCES
 };
 
@@ -102,7 +101,6 @@ struct catalog {
 void catalog_open(struct catalog *catalog, const struct schema *schema);
 void catalog_close(struct catalog *catalog);
 const struct relation *catalog_find(const struct catalog *catalog, const char *name); /* or NULL */
-const struct relation *catalog_source(const struct catalog *catalog, enum relation_source source);
 /* -1: none. */
 int relation_find_column(const struct relation *relation, const char *name);
 

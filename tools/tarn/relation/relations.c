@@ -454,9 +454,7 @@ bool relations_final(struct relations *relations, enum relation_source source, u
         if (number < trace->schema.event_count)
             fill_event_type(&trace->schema, trace->schema.events[number], row);
         return number < trace->schema.event_count;
-    case SOURCE_TRACE:
+    default: /* SOURCE_TRACE */
         return fill_fact(relations, number, row);
-    default: /* SOURCE_PLACE: the export's */
-        return false;
     }
 }

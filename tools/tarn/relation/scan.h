@@ -37,6 +37,7 @@ struct scan_source {
     struct relations *final;           /* with a finished model: for relations from SOURCE_STREAMS on */
     const volatile sig_atomic_t *stop; /* a scan ends when it is set */
     struct reporter *reporter;         /* or NULL */
+    const struct losses *losses;       /* for SOURCE_TRACE; NULL: unknown */
 };
 
 struct scan;

@@ -174,8 +174,7 @@ bool database_open(struct database *database, const struct scan_source *source, 
         struct relation_table *table = arena_alloc(&database->arena, sizeof(*table));
 
         *table = (struct relation_table){database, &database->catalog.relations[i]};
-        if (table->relation->source != SOURCE_PLACE)
-            status = rows_register(database, table->relation->name, &relation_tables, table);
+        status = rows_register(database, table->relation->name, &relation_tables, table);
     }
     if (status == SQLITE_OK)
         status = functions_register(database);
@@ -257,6 +256,7 @@ struct relations *database_final(struct database *database)
                        &database->fail))
         return NULL;
     relations_open(&database->relations, database->analysis);
+    database->relations.losses = database->source.losses;
     folds_add(database, &database->relations);
     relations_observe(&database->relations);
     if (!walk(database)) {

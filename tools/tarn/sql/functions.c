@@ -213,6 +213,10 @@ static void at_symbol(sqlite3_context *context, int argc, sqlite3_value **argv)
         result_text(context, executable != NULL ? executable->path : NULL);
         return;
     }
+    if (strcmp(what, "executable") == 0) {
+        result_text(context, executable_name(executable));
+        return;
+    }
     if (strcmp(what, "base") == 0) {
         sqlite3_result_int64(context, executable != NULL ? (sqlite3_int64)executable->base : 0);
         return;
