@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/peers/ask.c - the part of restartable logging that Tarn's kernel has, for a process of Linux.
+ * tests/unit/trace/linux/ask.c - the part of restartable logging that Tarn's kernel has, for a process of
+ * Linux.
  *
  * restart.c expects to be on the ring's CPU with interrupts off. Here signals are blocked, but other threads
  * may run, and the thread may migrate. So:

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tests/peers/rings.c - see rings.h. */
+/* tests/unit/trace/linux/rings.c - see rings.h. */
 #include "rings.h"
 #include "trace/events.h" /* generated */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/rseq.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <trace/format/metadata.h>
 #include <trace/ring/ring.h>
 #include <unistd.h>
 
@@ -17,22 +13,20 @@ struct trace_info host_info;
 char *host_rings[TRACE_CPUS_MAX];
 char *host_first_ring;
 int64_t host_area;
-uint64_t host_restarts;
 
 static char *ring_of(uint32_t cpu)
 {
     return host_first_ring + ((uint64_t)cpu << TRACE_RING_SHIFT);
 }
 
-uint32_t host_cpus(void)
+static uint32_t host_cpus(void)
 {
     return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 }
 
 void host_context(struct trace_context *context)
 {
-    *context =
-        (struct trace_context){.pid = (uint32_t)getpid(), .tid = (uint32_t)gettid(), .name = "tests/peers"};
+    *context = (struct trace_context){.pid = (uint32_t)getpid(), .tid = (uint32_t)gettid(), .name = "linux"};
 }
 
 /* ---- set-up --------------------------------------------------------------------------------------- */
@@ -44,7 +38,7 @@ static uint64_t nanoseconds(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-uint64_t host_clock_hz(void)
+static uint64_t host_clock_hz(void)
 {
     static uint64_t hz;
     const uint64_t since = nanoseconds(), first = arch_trace_clock();
@@ -137,17 +131,6 @@ uint64_t host_torn(void)
     return count;
 }
 
-uint64_t host_events(void)
-{
-    uint64_t count = 0;
-    for (uint32_t cpu = 0; cpu < host_cpus(); cpu++) {
-        const struct trace_control *control = trace_control_of(ring_of(cpu));
-        const uint64_t contexts = trace_index_words(control->index) / (host_info.buffer_mask + 1) + 1;
-        count += trace_index_events(control->index, control->events) - contexts;
-    }
-    return count;
-}
-
 bool host_rings_read(host_visit_packet *visit, void *context)
 {
     static uint64_t copy[TRACE_BUFFER_BYTES_MAX / 8];
@@ -178,42 +161,4 @@ bool host_packet_walk(uint32_t cpu, const struct trace_packet *packet, host_visi
         visit(cpu, event);
     }
     return is_ordered && !walk.broken && time == packet->timestamp_end;
-}
-
-struct directory {
-    const char *name;
-    bool failed;
-};
-
-static void append(struct directory *directory, const char *name, const void *bytes, uint64_t count)
-{
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", directory->name, name);
-    FILE *file = fopen(path, "a");
-    directory->failed |= !file || fwrite(bytes, count, 1, file) != 1;
-    if (file)
-        directory->failed |= fclose(file) != 0;
-}
-
-static void append_packet(uint32_t cpu, const struct trace_packet *packet, void *context)
-{
-    char name[16];
-    snprintf(name, sizeof(name), "cpu%u", cpu);
-    append(context, name, packet, trace_buffer_bytes(&host_info));
-}
-
-bool host_rings_write(const char *name)
-{
-    struct directory directory = {.name = name};
-    static char text[1 << 18];
-    const struct trace_metadata_values values = {.byte_order = "le",
-                                                 .hostname = "host",
-                                                 .architecture = "host",
-                                                 .cpu_count = host_info.cpu_count,
-                                                 .clock_hz = host_info.clock_hz};
-    const uint64_t length = trace_metadata_expand(text, sizeof(text), trace_metadata_template,
-                                                  trace_metadata_template_size, &values);
-    mkdir(name, 0777);
-    append(&directory, "metadata", text, length);
-    return host_rings_read(append_packet, &directory) && !directory.failed;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tests/unit/trace/step_test.c - the logging path in a process of Linux, interrupted at every instruction.
+ * tests/unit/trace/linux/step_test.c - the logging path in a process of Linux, interrupted at every
+ * instruction.
  *
  * A signal comes before the first, the second, ... instruction of an event, and its handler logs, too: one
  * event, or enough to fill buffers. This is done with space for the event, and again at a buffer's end. Then
  * all events must be there once, in order and with their payload. Built in both disciplines
- * (tests/peers/rings.h):
+ * (rings.h):
  *
  * - Compare-and-swap: the thread executes step by step, through the slow path, too.
  * - Restartable: a step would restart the block, and the next step again. So the instructions are found
@@ -18,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <tests/peers/rings.h>
-#include <tests/peers/step.h>
 #include <tests/tap.h>
+#include <tests/unit/trace/linux/rings.h>
+#include <tests/unit/trace/linux/step.h>
 #include <trace/user.h>
 
 #define PLACES_MAX 4096u
