@@ -5,7 +5,8 @@ import re
 
 FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bench.d/limits")
 NONE = "-"  # this machine has no such figure
-PATH = "path."  # figures of tests/unit/trace/path_test; all others are those of tests/bench.d/10-instructions
+PATH = "path."  # figures of tests/unit/trace/path_test
+HOST = "host."  # bounds of tests/host/compare_readers; all others are the figures of tests/bench.d/10-instructions
 
 
 def read_lines():
@@ -19,7 +20,7 @@ def read(arch):
     """name -> instructions on this machine"""
     lines, columns = read_lines()
     rows = [line.split() for line in lines if line and line[0] != "#"]
-    values = {row[0]: row[1 + columns.index(arch)] for row in rows}
+    values = {row[0]: row[1 + columns.index(arch)] for row in rows if not row[0].startswith(HOST)}
     return {name: int(value) for name, value in values.items() if value != NONE}
 
 
@@ -50,7 +51,7 @@ def accept(arch, figures, paths=False):
     place = 1 + columns.index(arch)
     rows = {line.split()[0]: line.split() for line in lines if line and line[0] != "#"}
     for name, row in rows.items():
-        if is_path(name) == paths:
+        if is_path(name) == paths and not name.startswith(HOST):
             row[place] = NONE
     for name, value in figures.items():
         rows.setdefault(name, [name] + [NONE] * len(columns))[place] = str(value)

@@ -23,7 +23,7 @@
 struct contexts {
     bool has_switch;         /* there was a switch, and all events since then are here */
     uint32_t tid;            /* the thread that it switched to */
-    uint64_t since, last;    /* ticks: of the switch, and of the last event that this looked at */
+    uint64_t since;          /* ticks: of the switch */
     bool has_wrong;          /* a context since then names another one: */
     uint64_t packet, offset; /* its packet, the first such one */
 };
@@ -81,7 +81,8 @@ static void add_change(struct result *result, uint64_t from, uint64_t to)
 
 /* If the switch before a context and the one after it agree on a thread, it ran in between, unless switches
  * were off meanwhile. */
-static void check_context(const struct cursor *cursor, struct contexts *contexts, struct result *result)
+static void check_context(const struct cursor *cursor, const struct judge_stream *judged,
+                          struct contexts *contexts, struct result *result)
 {
     const struct known_events *known = &cursor->trace->schema.known;
     const struct event *event = &cursor->event;
@@ -103,7 +104,7 @@ static void check_context(const struct cursor *cursor, struct contexts *contexts
                                       .tid = (uint32_t)field_integer(known->next_tid, event->bytes),
                                       .since = cursor->ticks};
     } else if (cursor->has_gap) {
-        add_change(result, contexts->last, cursor->ticks);
+        add_change(result, judged->before, cursor->ticks);
         contexts->has_switch = contexts->has_wrong = false;
     } else if (contexts->has_switch && !contexts->has_wrong &&
                field_integer(known->context_tid, event->bytes) != contexts->tid) {
@@ -111,7 +112,6 @@ static void check_context(const struct cursor *cursor, struct contexts *contexts
         contexts->packet = cursor->packet.header.packet_seq_num;
         contexts->offset = cursor->packet.offset;
     }
-    contexts->last = cursor->ticks;
 }
 
 static void check_stream(const struct check *check, const struct stream *stream, struct result *result)
@@ -125,13 +125,13 @@ static void check_stream(const struct check *check, const struct stream *stream,
     cursor_open(&cursor, check->trace, stream, 0, &result->reporter);
     while (cursor_next(&cursor)) {
         if (cursor.event.type->role != EVENT_PLAIN)
-            check_context(&cursor, &contexts, result);
+            check_context(&cursor, judged, &contexts, result);
         judge_take(judged, &cursor);
         result->events++;
     }
     judge_end(judged, &cursor);
     if (cursor.has_gap || cursor.is_broken || check->trace->ends_early)
-        add_change(result, contexts.last, UINT64_MAX);
+        add_change(result, judged->before, UINT64_MAX);
     result->packets = cursor.packets;
     cursor_close(&cursor);
 }
