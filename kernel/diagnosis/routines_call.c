@@ -87,8 +87,10 @@ static __attribute__((noinline)) int64_t call_message(struct thread *self, uint3
     enter_message(self, number, now);
     const int64_t result = syscall_handle(self, number);
     if (result != SYSCALL_NO_RESULT) {
+        /* on ppc64 a handler of messages may have changed the register with `number` (arch/ppc64/build.mk) */
+        const uint32_t entered = self->traced & TRACED_NUMBER;
         self->traced = 0;
-        leave_message(self, number, result, arch_clock());
+        leave_message(self, entered, result, arch_clock());
     }
     return result;
 }

@@ -59,7 +59,7 @@ GUEST_routines_$(1) := smp=$(1) append=trace.routines=on
 endef
 $(foreach n,1 2 4 8,$(eval $(call routines_on_cpus,$n)))
 $(call guest_tests,routines_program,tests/guest/routines_functions.c,$(BA)/lib/libtarnprof.a)
-GUEST_routines_program := timed append=trace.routines=on
+GUEST_routines_program := timed append=trace.routines=on append=trace.mask=off
 # Its object is how much, and all of memory.
 $(call guest_tests,routines_memory,,$(BA)/lib/libtarnprof.a)
 GUEST_routines_memory := plain memory=256M append=trace.routines=on

@@ -4,8 +4,8 @@
  * -finstrument-functions, merged with the kernel's rows, which know in which routine of the program they were
  * entered, and kept at the ends of threads and processes. What a hostile program writes there hurts nobody.
  *
- * Booted with `trace.routines=on`. With an argument it is the hostile program, or one that calls or names
- * routines.
+ * Booted with `trace.routines=on` and `trace.mask=off`. With an argument it is the hostile program, or one
+ * that calls or names routines.
  */
 #include "routine_tables.h"
 #include "start.h"
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <tarn/error.h>
+#include <tarn/ipc.h>
 #include <tarn/runtime.h>
 #include <tests/guest/routines_functions.h>
 #include <trace/events.h>
@@ -118,6 +119,17 @@ static void test_macro(void)
           "each has time of its own");
     check(sleeping.exclusive < sleeping.inclusive / 2, "which is not that of its waits");
     check(adds_up(), "all rows add up to the thread's life, to the tick");
+}
+
+/* The trace is off, so nothing but this counts the call. */
+static void test_unsent(void)
+{
+    struct ipc_message message = ipc_label_only(1);
+    read_own(TRACE_ROUTINES_THREAD);
+    const uint64_t before = row_of(TRACE_ROUTINE_SYSCALL, SYS_ipc_call, 0).ended;
+    check(ipc_call(1, &message) < 0 && read_own(TRACE_ROUTINES_THREAD) &&
+              row_of(TRACE_ROUTINE_SYSCALL, SYS_ipc_call, 0).ended == before + 1,
+          "a call that is not sent is counted as a system call");
 }
 
 static void test_recursion(void)
@@ -334,6 +346,7 @@ int main(int argc, char **argv)
         return !strcmp(what, "names") ? add_names() : be_hostile();
     }
     test_macro();
+    test_unsent();
     test_recursion();
     test_threads();
     test_functions();
