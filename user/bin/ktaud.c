@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tarn/runtime.h>
-#include <time.h>
+#include <tarn/syscall.h>
 #include <unistd.h>
 #include <user/bin/number.h>
 #include <user/bin/util.h>
@@ -108,37 +108,16 @@ static int open_file(const char *path, uint64_t *bytes)
 
 /* ---- Running ---- */
 
-static void wait_until(const struct timespec *due)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const double left = (double)(due->tv_sec - now.tv_sec) + (double)(due->tv_nsec - now.tv_nsec) / 1e9;
-    if (left > 0)
-        nanosleep(&(struct timespec){(time_t)left, (long)((left - (double)(time_t)left) * 1e9)}, NULL);
-}
-
-static void move_on(struct timespec *due, double seconds)
-{
-    const double part = seconds - (double)(time_t)seconds;
-    due->tv_sec += (time_t)seconds;
-    due->tv_nsec += (long)(part * 1e9);
-    if (due->tv_nsec >= 1000000000) {
-        due->tv_nsec -= 1000000000;
-        due->tv_sec++;
-    }
-}
-
 static int take_snapshots(const struct plan *plan, struct tarnprof_saver *saver)
 {
-    struct timespec due;
-    clock_gettime(CLOCK_MONOTONIC, &due);
+    uint64_t due = clock_monotonic_ns();
     while (!plan->count || saver->snapshots < plan->count) {
         if (!tarnprof_save(saver))
             return refuse("%s: %s; %llu snapshots before are whole", plan->to, saver->wrong,
                           (unsigned long long)saver->snapshots);
-        move_on(&due, plan->seconds);
+        due += (uint64_t)(plan->seconds * 1e9);
         if (!plan->count || saver->snapshots < plan->count)
-            wait_until(&due);
+            sys_thread_sleep(due);
     }
     return 0;
 }
