@@ -51,14 +51,15 @@ static int next_interval(struct top *top, struct fail *fail)
     struct moments *moments = top->moments;
     struct routines routines;
     const bool is_first = moments->now.count == 0;
+    const double now = now_seconds();
 
     fail->text[0] = '\0';
     if (moments->source == NULL && moments->next == moments->file.count)
         return -1;
-    if (moments->source != NULL && now_seconds() < moments->due)
+    if (moments->source != NULL && now < moments->due)
         return keep_link(top, fail) ? 0 : -1;
-    moments->due = (moments->due != 0 ? moments->due : now_seconds()) + top->interval;
-    moments->silent = now_seconds() + ROWS_SILENCE_SECONDS / 2;
+    moments->due += moments->due + top->interval > now ? top->interval : now - moments->due + top->interval;
+    moments->silent = now + ROWS_SILENCE_SECONDS / 2;
     if (!read_moment(moments, &routines, fail))
         return -1;
     routines_free(&moments->before);
