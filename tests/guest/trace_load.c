@@ -8,6 +8,7 @@
  * As trace_load_long it takes ten minutes.
  */
 #include "child.h"
+#include "routine_tables.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +18,6 @@
 #include <tarn/error.h>
 #include <tests/guest/trace_help.h>
 #include <unistd.h>
-#include <user/tarnprof/tarnprof.h>
 
 #define MS 1000000ull
 
@@ -202,31 +202,17 @@ static void test_events(void)
     control(TRACE_OP_SET_MASK, mask, 0);
 }
 
-/* The exclusive times of all rows; UINT64_MAX: one has more than there is. */
-static uint64_t add_up(const struct tarnprof *table)
-{
-    uint64_t time = 0;
-    for (uint32_t i = 0; i < table->head->rows; i++) {
-        const struct trace_routine_row *row = &table->rows[i];
-        if (row->exclusive > table->head->life)
-            return UINT64_MAX;
-        time += trace_routine_kind(row->key) == TRACE_ROUTINE_SERVED ? 0 : row->exclusive;
-    }
-    return time;
-}
-
 static void test_routines(void)
 {
-    struct tarnprof table = {0};
     uint32_t routines = 0, right = 0;
-    check(control(TRACE_OP_SET_ROUTINES, 1, 0) == 0, "routines are switched on");
+    check(switch_routines(1) == 0, "routines are switched on");
     sys_thread_sleep(deadline_after(20 * MS));
-    for (; tarnprof_next(&table, SLOT_TRACE) > 0; routines++)
-        right += add_up(&table) == table.head->life;
+    for (; next(SLOT_TRACE); routines++)
+        right += adds_up();
     check(routines > arch_trace_info()->cpu_count && right == routines, "and add up: %u of %u", right,
           routines);
     tarnprof_free(&table);
-    control(TRACE_OP_SET_ROUTINES, 0, 0);
+    switch_routines(0);
 }
 
 int main(int argc, char **argv)
