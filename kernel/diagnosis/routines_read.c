@@ -141,7 +141,8 @@ static void copy_table(struct copy *copy, struct routine_table *table)
     if (copy->is_cut)
         return;
     if (copy->is_off)
-        copy->to.head->ran = copy->to.head->life - trace_routines_out(&copy->to);
+        copy->to.head->ran =
+            copy->to.head->life - trace_routines_time(copy->to.rows, copy->to.head->rows, TRACE_ROUTINE_OUT);
     trace_routines_add_program(&copy->to);
     trace_routines_drop_empty(&copy->to);
     describe(copy->to.head, table, copy->to.now);

@@ -39,6 +39,11 @@ static uint64_t own_times(enum trace_routine_kind kind, uint64_t argument)
 /* ---- sums -------------------------------------------------------------------------------------------------
  */
 
+static uint64_t time_out(void)
+{
+    return trace_routines_time(table.rows, table.head->rows, TRACE_ROUTINE_OUT);
+}
+
 /* What the scheduler counts, and what the switches count, were measured apart. A thread that runs on another
  * CPU may be switched away from while it is read. */
 static void test_thread_sums(unsigned least)
@@ -47,13 +52,12 @@ static void test_thread_sums(unsigned least)
     table.serial = 0;
     while (next(SLOT_TRACE)) {
         routines++;
-        right += table.head->life - tarnprof_time_in(&table, TRACE_ROUTINE_OUT) == table.head->ran;
+        right += table.head->life - time_out() == table.head->ran;
         sound += adds_up();
-        if (table.head->life - tarnprof_time_in(&table, TRACE_ROUTINE_OUT) != table.head->ran)
+        if (table.head->life - time_out() != table.head->ran)
             printf("# %s/%u of %u: life %llu, out %llu, ran %llu\n", table.head->name,
                    (unsigned)table.head->tid, (unsigned)table.head->of, (unsigned long long)table.head->life,
-                   (unsigned long long)tarnprof_time_in(&table, TRACE_ROUTINE_OUT),
-                   (unsigned long long)table.head->ran);
+                   (unsigned long long)time_out(), (unsigned long long)table.head->ran);
     }
     check(routines >= least, "all tables can be read: %u", routines);
     check(sound == routines, "exclusive times add up to each thread's life, and none is negative");
@@ -201,8 +205,7 @@ static void test_end_while_off(void)
     check(table.head->life - life <= counted && table.head->life - life > MS / 2 && adds_up(),
           "up to the moment at which they were switched off: %llu of %llu ticks",
           (unsigned long long)(table.head->life - life), (unsigned long long)counted);
-    check(table.head->life - tarnprof_time_in(&table, TRACE_ROUTINE_OUT) == table.head->ran &&
-              table.head->ran - ran < counted,
+    check(table.head->life - time_out() == table.head->ran && table.head->ran - ran < counted,
           "its time on CPUs, too");
     check(switch_routines(1) == 0, "they are switched on again");
 }

@@ -13,6 +13,26 @@
 #include <stdbool.h>
 #include <trace/format/routine.h>
 
+/* The row with this key; NULL: there is none. */
+static inline struct trace_routine_row *trace_routines_find(const struct trace_routine_row *rows,
+                                                            uint32_t count, uint64_t key)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].key == key)
+            return (struct trace_routine_row *)&rows[i];
+    return 0;
+}
+
+/* The exclusive times of all rows of a kind; TRACE_ROUTINE_OUT: the time in which the thread did not run. */
+static inline uint64_t trace_routines_time(const struct trace_routine_row *rows, uint32_t count,
+                                           enum trace_routine_kind kind)
+{
+    uint64_t time = 0;
+    for (uint32_t i = 0; i < count; i++)
+        time += trace_routine_kind(rows[i].key) == kind ? rows[i].exclusive : 0;
+    return time;
+}
+
 struct trace_routines_copy {
     struct trace_routines *head; /* its `rows` and `life` are valid */
     struct trace_routine_row *rows;
@@ -31,10 +51,8 @@ static inline struct trace_routine_row *trace_routines_append(struct trace_routi
 
 static inline struct trace_routine_row *trace_routines_row_of(struct trace_routines_copy *copy, uint64_t key)
 {
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (copy->rows[i].key == key)
-            return &copy->rows[i];
-    return trace_routines_append(copy, key);
+    struct trace_routine_row *row = trace_routines_find(copy->rows, copy->head->rows, key);
+    return row ? row : trace_routines_append(copy, key);
 }
 
 /* What a living thread is inside of, up to now. */
@@ -236,16 +254,6 @@ static inline void trace_routines_add_program(struct trace_routines_copy *copy)
             left -= copy->rows[i].exclusive;
         }
     trace_routines_append(copy, trace_routine_key(TRACE_ROUTINE_PROGRAM, 0))->exclusive = left;
-}
-
-/* Time in which the thread did not run. */
-static inline uint64_t trace_routines_out(const struct trace_routines_copy *copy)
-{
-    uint64_t time = 0;
-    for (uint32_t i = 0; i < copy->head->rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
-            time += copy->rows[i].exclusive;
-    return time;
 }
 
 /* Moves the rows that have any time together. */

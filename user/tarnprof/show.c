@@ -26,15 +26,6 @@ static double percent_of(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static uint64_t time_out(const struct tarnprof_sum *sum)
-{
-    uint64_t time = 0;
-    for (uint32_t i = 0; i < sum->count; i++)
-        if (trace_routine_kind(sum->rows[i].key) == TRACE_ROUTINE_OUT)
-            time += sum->rows[i].exclusive;
-    return time;
-}
-
 /* Those of the sum's file, else of this system. Without names, numbers are printed. */
 static const struct trace_routine_names *read_names(struct tarnprof_sum *sum)
 {
@@ -70,7 +61,7 @@ static void show_row(FILE *file, const struct trace_routine_row *row, const stru
 void tarnprof_show(FILE *file, struct tarnprof_sum *sum, uint32_t lines)
 {
     const struct trace_routine_names *names = read_names(sum);
-    const uint64_t ran = sum->life - time_out(sum);
+    const uint64_t ran = sum->life - trace_routines_time(sum->rows, sum->count, TRACE_ROUTINE_OUT);
     clock_hz = sum->clock_hz ? sum->clock_hz : arch_trace_info()->clock_hz;
     fprintf(file, "threads %u, life %.1f us, on CPUs %.1f us\n", (unsigned)sum->threads, in_us(sum->life),
             in_us(ran));

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <tarn/error.h>
 #include <tarn/syscall.h>
-#include <trace/ring/routine_copy.h>
 #include <user/tarnprof/tarnprof.h>
 
 int tarnprof_next(struct tarnprof *table, cap_t of)
@@ -29,19 +28,7 @@ const struct trace_routine_row *tarnprof_find(const struct tarnprof *table, enum
 {
     const uint64_t key = trace_routine_key(kind, argument) | (uint64_t)context
                                                                  << TRACE_ROUTINES_CONTEXT_SHIFT;
-    for (uint32_t i = 0; i < table->head->rows; i++)
-        if (table->rows[i].key == key)
-            return &table->rows[i];
-    return NULL;
-}
-
-uint64_t tarnprof_time_in(const struct tarnprof *table, enum trace_routine_kind kind)
-{
-    uint64_t time = 0;
-    for (uint32_t i = 0; i < table->head->rows; i++)
-        if (trace_routine_kind(table->rows[i].key) == kind)
-            time += table->rows[i].exclusive;
-    return time;
+    return trace_routines_find(table->rows, table->head->rows, key);
 }
 
 /* ---- Names ---- */
@@ -84,9 +71,9 @@ uint32_t tarnprof_find_name(const struct trace_routine_names *names, const char 
 /* NULL: no memory. */
 static struct trace_routine_row *find_or_add(struct tarnprof_sum *sum, uint64_t key)
 {
-    for (uint32_t i = 0; i < sum->count; i++)
-        if (sum->rows[i].key == key)
-            return &sum->rows[i];
+    struct trace_routine_row *row = trace_routines_find(sum->rows, sum->count, key);
+    if (row)
+        return row;
     if (sum->count == sum->capacity) {
         const uint32_t capacity = sum->capacity ? 2 * sum->capacity : 64;
         struct trace_routine_row *rows = realloc(sum->rows, capacity * sizeof *rows);
@@ -95,7 +82,7 @@ static struct trace_routine_row *find_or_add(struct tarnprof_sum *sum, uint64_t 
         sum->rows = rows;
         sum->capacity = capacity;
     }
-    struct trace_routine_row *row = &sum->rows[sum->count++];
+    row = &sum->rows[sum->count++];
     *row = (struct trace_routine_row){.key = key, .least = UINT64_MAX};
     return row;
 }

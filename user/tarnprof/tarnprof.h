@@ -22,6 +22,7 @@
 #include <tarn/abi.h>
 #include <trace/format/routine.h>
 #include <trace/print/routines.h>
+#include <trace/ring/routine_copy.h>
 
 #define TARNPROF_OWN                                                                    \
     ((cap_t)0) /* the tables of the own process; else a space, or the trace object: all \
@@ -44,8 +45,6 @@ void tarnprof_free(struct tarnprof *table);
  * TRACE_ROUTINE_PROGRAM and argument 0, that of this routine. NULL: none. */
 const struct trace_routine_row *tarnprof_find(const struct tarnprof *table, enum trace_routine_kind kind,
                                               uint64_t argument, uint32_t context);
-/* The exclusive times of all rows of a kind, in ticks. */
-uint64_t tarnprof_time_in(const struct tarnprof *table, enum trace_routine_kind kind);
 
 /* The names of routines of programs; zero at first. tarnprof_read_names() returns 0 or an error of the
  * kernel. */

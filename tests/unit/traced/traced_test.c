@@ -31,6 +31,7 @@
 #include <trace/events.h>
 #include <trace/format/metadata.h>
 #include <trace/ring/resize.h>
+#include <trace/ring/routine_copy.h>
 #include <trace/tables.h>
 #include <trace/user.h>
 #include <unistd.h>
@@ -967,7 +968,8 @@ static bool routines_arrive(void)
         return false;
     ok = routines.count == 2 && routines.copies[0].head.serial == 3 && routines.copies[1].head.serial == 9 &&
          routines.copies[1].head.rows == 2 && routines.copies[1].rows[1].exclusive == 101 &&
-         routines_time_out(&routines.copies[1]) == 101 &&
+         trace_routines_time(routines.copies[1].rows, routines.copies[1].head.rows, TRACE_ROUTINE_OUT) ==
+             101 &&
          trace_routine_argument(routines.copies[0].rows[0].key) == 0x123456 && routines.names.count == 3 &&
          routines.names.list[2].address == 0x2000;
     routines_free(&routines);

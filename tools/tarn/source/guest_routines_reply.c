@@ -51,7 +51,7 @@ static void add_living(struct guest_routines *routines, struct guest *guest, str
     /* rows of a program that changed while they were copied have no moment */
     trace_routines_add_living(copy, raw->head.born, &raw->open, guest_64(guest, raw->context), &pages,
                               routines->program_changed);
-    const uint64_t out = trace_routines_out(copy);
+    const uint64_t out = trace_routines_time(copy->rows, copy->head->rows, TRACE_ROUTINE_OUT);
     copy->head->ran = out < copy->head->life ? copy->head->life - out : 0;
 }
 

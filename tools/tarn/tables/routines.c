@@ -5,6 +5,7 @@
 #include <string.h>
 #include <tarn/error.h>
 #include <tools/tarn/tables/routines.h>
+#include <trace/ring/routine_copy.h>
 
 /* A guest that sends more does not send what it has. */
 #define ROUTINES_MAX     1000000u
@@ -241,14 +242,6 @@ static struct routines_copy *find_ended(const struct routines *routines, uint32_
     return NULL;
 }
 
-static struct trace_routine_row *find_row(const struct routines_copy *copy, uint64_t key)
-{
-    for (uint32_t i = 0; i < copy->head.rows; i++)
-        if (copy->rows[i].key == key)
-            return &copy->rows[i];
-    return NULL;
-}
-
 void routine_subtract_row(struct trace_routine_row *row, const struct trace_routine_row *old)
 {
     row->begun -= old->begun;
@@ -266,7 +259,8 @@ static bool continues(const struct routines_copy *now, const struct routines_cop
     if (now->head.life < old->head.life)
         return false;
     for (uint32_t i = 0; i < old->head.rows; i++) {
-        const struct trace_routine_row *row = find_row(now, old->rows[i].key);
+        const struct trace_routine_row *row =
+            trace_routines_find(now->rows, now->head.rows, old->rows[i].key);
         if (old->rows[i].ended != 0 && (row == NULL || row->ended < old->rows[i].ended))
             return false;
     }
@@ -280,7 +274,7 @@ static void subtract_copy(struct routines_copy *now, const struct routines_copy 
     now->head.life -= old->head.life;
     now->head.ran -= old->head.ran;
     for (uint32_t i = 0; i < old->head.rows; i++) {
-        struct trace_routine_row *row = find_row(now, old->rows[i].key);
+        struct trace_routine_row *row = trace_routines_find(now->rows, now->head.rows, old->rows[i].key);
         if (row != NULL)
             routine_subtract_row(row, &old->rows[i]);
     }
@@ -322,16 +316,6 @@ bool routines_subtract(struct routines *now, struct routines *before, struct fai
 }
 
 /* ---- what they say --------------------------------------------------------------------------------- */
-
-uint64_t routines_time_out(const struct routines_copy *copy)
-{
-    uint64_t time = 0;
-
-    for (uint32_t i = 0; i < copy->head.rows; i++)
-        if (trace_routine_kind(copy->rows[i].key) == TRACE_ROUTINE_OUT)
-            time += copy->rows[i].exclusive;
-    return time;
-}
 
 const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES])
 {

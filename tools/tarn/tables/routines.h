@@ -46,8 +46,6 @@ void routines_free(struct routines *routines);
 /* For the user, if a source has none. */
 #define ROUTINES_ARE_OFF "routines are not counted: `tarn ctl SOURCE routines on` counts them from then on"
 
-/* Time in which the thread did not run, or of a part of it. */
-uint64_t routines_time_out(const struct routines_copy *copy);
 /* The name of whose table it is: "sh", "sh (ended threads)". */
 #define ROUTINES_NAME_BYTES 48
 const char *routines_name(const struct trace_routines *head, char name[ROUTINES_NAME_BYTES]);
