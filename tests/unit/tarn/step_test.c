@@ -11,7 +11,6 @@
 #include <tests/tap.h>
 #include <time.h>
 #include <tools/tarn/goto/child.h>
-#include <tools/tarn/goto/guest_memory.h>
 #include <tools/tarn/goto/step.h>
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
@@ -79,7 +78,7 @@ static bool start(struct machine *machine)
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     uint64_t base = emulator.pid > 0 && emulator.client.fd >= 0 ? find_memory(&fail) : 0;
     if (base != 0)
-        emulator.memory = guest_memory_open(emulator.pid, base, MEMORY_BYTES, &fail);
+        emulator.memory = memory_of_process(emulator.pid, base, MEMORY_BYTES, &fail);
     check(emulator.memory != NULL, "%s: the emulator starts", machine->name);
     if (emulator.memory == NULL)
         printf("# %s\n", fail.text);

@@ -15,7 +15,6 @@
 #include <time.h>
 #include <tools/tarn/goto/child.h>
 #include <tools/tarn/goto/emulator.h>
-#include <tools/tarn/goto/guest_memory.h>
 #include <tools/tarn/goto/session.h>
 #include <tools/tarn/source/source.h>
 #include <unistd.h>
@@ -242,7 +241,7 @@ static bool start_at(struct emulator *emulator, uint64_t clock, struct fail *fai
     emulator->began = hello.clock;
     if (!child_adopt(emulator->pid, SIGKILL))
         return fail_set(fail, "the emulator's copy cannot be kept: %s", strerror(errno));
-    emulator->memory = guest_memory_open(emulator->pid, hello.base, hello.bytes, fail);
+    emulator->memory = memory_of_process(emulator->pid, hello.base, hello.bytes, fail);
     return emulator->memory != NULL;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tools/tarn/goto/places.c - finds where an event will be in a guest's memory; see places.h. */
 #include <stddef.h>
-#include <tools/tarn/goto/boot_ring.h>
 #include <tools/tarn/goto/places.h>
 #include <tools/tarn/source/guest.h>
+#include <tools/tarn/symbols/program.h>
 
 #define BOOT_RING_BYTES (sizeof(struct trace_control) + TRACE_BOOT_BUFFERS * TRACE_BUFFER_BYTES_DEFAULT)
 
@@ -29,6 +29,21 @@ static void find_event(struct places *places, const struct guest_ring *ring, con
     places->packet = guest_ring_place(ring, offsets.packet);
     places->count = guest_ring_place(ring, offsets.count);
     places->event = guest_ring_place(ring, offsets.event);
+}
+
+/* Returns the boot ring's distance in bytes from the info page in a kernel's executable; 0: it has no such
+ * symbols. */
+static uint64_t boot_ring_behind_info(const char *kernel)
+{
+    struct program *program = program_open(kernel);
+    uint64_t info, ring;
+
+    if (program == NULL)
+        return 0;
+    info = program_address(program, "trace_info_page");
+    ring = program_address(program, "boot_ring");
+    program_close(program);
+    return info != 0 && ring != 0 ? ring - info : 0;
 }
 
 /* The boot ring stays unchanged after its use, so its index shows which events it has. False: not this one.

@@ -9,6 +9,7 @@
 #ifndef TARN_MEMORY_H
 #define TARN_MEMORY_H
 
+#include <sys/types.h>
 #include <tools/tarn/tarn.h>
 
 struct memory_range {
@@ -55,10 +56,8 @@ bool memory_covers(const struct memory *memory, uint64_t physical, uint64_t byte
 bool memory_read(struct memory *memory, uint64_t physical, void *to, size_t bytes, struct fail *fail);
 /* Live memory: returns the address in this process; NULL: none. */
 const void *memory_at(struct memory *memory, uint64_t physical, uint64_t bytes);
-/* For classes whose places number the guest's RAM from end to end, SIZE bytes: the arrange of memory_class.
- */
-bool memory_arrange_ram(struct memory *memory, uint64_t size, unsigned attempt, uint64_t place,
-                        uint64_t physical);
+/* The RAM of a stopped guest, BYTES at BASE in its emulator. Places are offsets from there. NULL: FAIL. */
+struct memory *memory_of_process(pid_t pid, uint64_t base, uint64_t bytes, struct fail *fail);
 /* For classes: add a range; sort the ranges, and resolve overlaps in favour of the lower range. */
 void memory_add_range(struct memory *memory, struct memory_range range);
 void memory_settle_ranges(struct memory *memory);

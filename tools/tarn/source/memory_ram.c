@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * memory_ram.c - memory that a running guest shares with the host through a file: QEMU's memory-backend-file
- * with share=on. It is mapped read-only.
+ * with share=on. It is mapped read-only. And the memory of a stopped guest in the process of its emulator.
  *
  * The file is the guest's RAM from start to end. A PC has a hole for devices below 4 GiB, and the RAM
  * continues at 4 GiB; the size of the part below depends on the machine. It follows from a thing at a known
@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,8 +25,8 @@
 struct ram {
     struct memory memory; /* first: memory is cast to this */
     int fd;
-    uint64_t size;
-    char *base;
+    uint64_t begin, size; /* in the file */
+    char *base;           /* NULL: it is not mapped */
 };
 
 static struct ram *ram_of(struct memory *memory)
@@ -94,12 +95,12 @@ static void set_low_part(struct memory *memory, uint64_t size, uint64_t low)
         memory_add_range(memory, (struct memory_range){4 * GIB, size - low, low});
 }
 
-bool memory_arrange_ram(struct memory *memory, uint64_t size, unsigned attempt, uint64_t place,
-                        uint64_t physical)
+static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place, uint64_t physical)
 {
     /* no hole; q35 and microvm; pc; machines with other settings */
     static const uint64_t low_parts[] = {UINT64_MAX, 2 * GIB, 3 * GIB, 2816 * (GIB >> 10),
                                          3584 * (GIB >> 10)};
+    const uint64_t size = ram_of(memory)->size;
 
     if (physical != place) {
         uint64_t low = place + 4 * GIB - physical;
@@ -120,11 +121,6 @@ bool memory_arrange_ram(struct memory *memory, uint64_t size, unsigned attempt, 
     return true;
 }
 
-static bool ram_arrange(struct memory *memory, unsigned attempt, uint64_t place, uint64_t physical)
-{
-    return memory_arrange_ram(memory, ram_of(memory)->size, attempt, place, physical);
-}
-
 /* ---- reading --------------------------------------------------------------------------------------- */
 
 /* Reads through the file instead of the mapping, because
@@ -135,7 +131,8 @@ static bool ram_read(struct memory *memory, const struct memory_piece *pieces, s
     const struct ram *ram = ram_of(memory);
 
     for (size_t i = 0; i < count; i++)
-        if (pread(ram->fd, pieces[i].to, pieces[i].bytes, (off_t)pieces[i].place) != (ssize_t)pieces[i].bytes)
+        if (pread(ram->fd, pieces[i].to, pieces[i].bytes, (off_t)(ram->begin + pieces[i].place)) !=
+            (ssize_t)pieces[i].bytes)
             return fail_set(fail, "the guest's memory cannot be read");
     return true;
 }
@@ -204,3 +201,24 @@ const struct memory_class memory_ram = {
     .ended = ram_ended,
     .arrange = ram_arrange,
 };
+
+static const struct memory_class memory_process = {
+    .read = ram_read, .close = ram_close, .arrange = ram_arrange};
+
+struct memory *memory_of_process(pid_t pid, uint64_t base, uint64_t bytes, struct fail *fail)
+{
+    char path[40];
+    struct ram *ram;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        fail_set(fail, "cannot open %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    ram = alloc_zero(1, sizeof(*ram));
+    *ram = (struct ram){.memory = {.class = &memory_process}, .fd = fd, .begin = base, .size = bytes};
+    set_low_part(&ram->memory, bytes, bytes);
+    return &ram->memory;
+}
